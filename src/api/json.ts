@@ -1,0 +1,34 @@
+/**
+ * Reading JSON that somebody else wrote. Keys are looked up with `Object.hasOwn`, so a label named
+ * `__proto__` or `constructor` is a label like any other and nothing inherited is ever read.
+ */
+export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: Json;
+}
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The own property `key` of `value`, or undefined where `value` is no object or has none. */
+export function own(value: unknown, key: string): Json | undefined {
+  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+/** As {@link own}, where it is an object. */
+export function ownObject(value: unknown, key: string): JsonObject | undefined {
+  const found = own(value, key);
+  return isObject(found) ? found : undefined;
+}
+
+/** As {@link own}, where it is a string. */
+export function ownString(value: unknown, key: string): string | undefined {
+  const found = own(value, key);
+  return typeof found === 'string' ? found : undefined;
+}
+
+/** As {@link own}, where it is a list. */
+export function ownList(value: unknown, key: string): readonly Json[] | undefined {
+  const found = own(value, key);
+  return Array.isArray(found) ? (found as readonly Json[]) : undefined;
+}

@@ -1,0 +1,48 @@
+/**
+ * The names that Muster shares with Kubernetes, Grove and people. One place, so that a test can compare
+ * documentation and manifests with it.
+ */
+
+/** PodGang, the gang API: `scheduler.grove.io/v1alpha1`. */
+export const POD_GANG_GROUP = 'scheduler.grove.io';
+export const POD_GANG_VERSION = 'v1alpha1';
+export const POD_GANG_API_VERSION = `${POD_GANG_GROUP}/${POD_GANG_VERSION}`;
+export const POD_GANG_KIND = 'PodGang';
+
+/** Label on a Pod: the name of its PodGang, in the Pod's own namespace. Its presence makes it a gang Pod. */
+export const LABEL_POD_GANG = 'grove.io/podgang';
+/** Label on a Pod: the name of its group, `spec.podgroups[].name` of its PodGang. */
+export const LABEL_POD_CLIQUE = 'grove.io/podclique';
+/** Label on a Pod of a scaled gang: the PodGang that has to be scheduled before it. */
+export const LABEL_BASE_POD_GANG = 'grove.io/base-podgang';
+/** Label on a PodGang or a Pod: the backend that serves it. */
+export const LABEL_SCHEDULER_NAME = 'grove.io/scheduler-name';
+/** Label on a PodGang: who writes its references, conditions and gates. */
+export const LABEL_MANAGED_BY = 'app.kubernetes.io/managed-by';
+/** Value of {@link LABEL_MANAGED_BY} where the Grove operator does. */
+export const MANAGED_BY_GROVE = 'grove-operator';
+
+/** The scheduling gate that keeps a gang Pod from its scheduler until the gang is complete. */
+export const GATE_POD_GANG_PENDING = 'grove.io/podgang-pending-creation';
+
+/** Annotation of a mirror Pod, set by the kubelet for a static Pod. */
+export const ANNOTATION_MIRROR_POD = 'kubernetes.io/config.mirror';
+
+/** Prefix of every key that is Muster's own. */
+export const MUSTER_PREFIX = 'muster.dev/';
+
+/** Where Muster lives, and as whom. */
+export const MUSTER_NAMESPACE = 'muster-system';
+export const MUSTER_SERVICE_ACCOUNT = 'muster';
+export const MUSTER_USER = `system:serviceaccount:${MUSTER_NAMESPACE}:${MUSTER_SERVICE_ACCOUNT}`;
+/** The Grove operator's account in its chart's default namespace. */
+export const GROVE_OPERATOR_USER = 'system:serviceaccount:grove-system:grove-operator';
+
+/** Namespaces whose Pods are never touched, beside Muster's own. */
+export const SYSTEM_NAMESPACE = 'kube-system';
+
+/** Request paths: `/<verb>-<group>-<version>-<kind>`, the convention of kubebuilder. */
+export const PATH_MUTATE_POD = '/mutate-v1-pod';
+export const PATH_VALIDATE_POD = '/validate-v1-pod';
+export const PATH_MUTATE_POD_GANG = '/mutate-scheduler-grove-io-v1alpha1-podgang';
+export const PATH_VALIDATE_POD_GANG = '/validate-scheduler-grove-io-v1alpha1-podgang';

@@ -1,0 +1,46 @@
+/**
+ * What can go wrong for the person who runs Muster, as opposed to what is wrong with an object under review
+ * (`api/fault.ts`). Every error names its cause and the way out; README.md lists this table and a test
+ * compares the two.
+ */
+export const errorCatalogue = {
+  USAGE: { exitCode: 2, summary: 'a flag or argument is missing, unknown or malformed' },
+  INPUT_UNREADABLE: { exitCode: 2, summary: 'an input file is missing, unreadable, or not YAML or JSON' },
+  CONFIG_UNREADABLE: { exitCode: 2, summary: 'the configuration file is missing, unreadable, or not YAML or JSON' },
+  CONFIG_INVALID: { exitCode: 1, summary: 'the configuration breaks one or more rules; all are listed' },
+  BACKEND_UNSUPPORTED: { exitCode: 1, summary: 'a scheduler name that no backend serves' },
+  BACKEND_INIT_FAILED: { exitCode: 1, summary: 'a backend refused to start; the reason follows' },
+  BACKEND_CONTRACT: { exitCode: 1, summary: 'a backend broke its contract (reported and contained)' },
+  TLS_UNREADABLE: { exitCode: 2, summary: 'tls.crt or tls.key is missing, empty or not PEM' },
+  TLS_MISMATCH: { exitCode: 1, summary: 'tls.key is not the key of tls.crt' },
+  TLS_EXPIRED: { exitCode: 1, summary: 'the serving certificate is past its notAfter' },
+  TLS_NOT_YET_VALID: { exitCode: 1, summary: 'the serving certificate is before its notBefore' },
+  TLS_WRONG_NAME: { exitCode: 1, summary: 'the serving certificate lacks the name the API server calls' },
+  TLS_CHAIN: { exitCode: 1, summary: 'the serving certificate was not issued by ca.crt' },
+  LISTEN_FAILED: { exitCode: 1, summary: 'a port is taken or may not be opened' },
+  CLUSTER_UNREACHABLE: { exitCode: 3, summary: 'no kubeconfig, or the API server does not answer' },
+} as const satisfies Record<string, { exitCode: 1 | 2 | 3; summary: string }>;
+
+export type ErrorCode = keyof typeof errorCatalogue;
+
+/** An error with a code of {@link errorCatalogue}, a message that says what happened, and the way out. */
+export class MusterError extends Error {
+  readonly code: ErrorCode;
+  /** What to do about it, one sentence. */
+  readonly fix: string;
+
+  constructor(code: ErrorCode, message: string, fix: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'MusterError';
+    this.code = code;
+    this.fix = fix;
+  }
+
+  get exitCode(): 1 | 2 | 3 {
+    return errorCatalogue[this.code].exitCode;
+  }
+}
+
+/** The message of anything that was thrown. */
+export const messageOf = (thrown: unknown): string =>
+  thrown instanceof Error ? thrown.message : String(thrown);
