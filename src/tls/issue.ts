@@ -1,0 +1,151 @@
+import { generateKeyPair, randomBytes } from 'node:crypto';
+import { isIP } from 'node:net';
+import { promisify } from 'node:util';
+import forge from 'node-forge';
+
+/**
+ * The only user of node-forge, and for issuing only: its record with verifying signatures is poor, so whatever has to
+ * be verified goes through `node:crypto`. Keys are made there as well, off the event loop.
+ */
+
+/** A certificate and its key, both PEM. */
+export interface Issued {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+/** From when, and for how many days of 24 hours. */
+export interface Validity {
+  /** The certificate is valid from five minutes before, for clocks that lag behind. */
+  readonly now: Date;
+  readonly days: number;
+}
+
+export interface DevelopmentCertificates extends Issued {
+  readonly caCertificate: string;
+}
+
+const CLOCK_SKEW_MS = 5 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** X.520's upper bound of a common name; a longer name stands in the subject alternative name only. */
+const MAX_COMMON_NAME = 64;
+
+/**
+ * A CA and one serving certificate under it, both valid equally long. The CA's key is forgotten, so nothing else can
+ * ever be issued in its name: for another certificate, make another CA.
+ */
+export const issueDevelopmentCertificates = async ({
+  dnsNames,
+  days,
+  now,
+}: Validity & { readonly dnsNames: readonly string[] }): Promise<DevelopmentCertificates> => {
+  const authority = await issueAuthority({ commonName: 'Muster development CA', days, now });
+  const leaf = await issueServingCertificate({ authority, dnsNames, days, now });
+  return { caCertificate: authority.certificate, ...leaf };
+};
+
+/** A CA; with `issuedBy` an intermediate one. `pathLength` is how many further CAs may stand below it. */
+export const issueAuthority = ({
+  commonName,
+  pathLength = 0,
+  issuedBy,
+  ...validity
+}: Validity & {
+  readonly commonName: string;
+  readonly pathLength?: number;
+  readonly issuedBy?: Issued;
+}): Promise<Issued> =>
+  issue({
+    ...validity,
+    commonName,
+    issuedBy,
+    extensions: [
+      { name: 'basicConstraints', critical: true, cA: true, pathLenConstraint: pathLength },
+      { name: 'keyUsage', critical: true, keyCertSign: true, cRLSign: true },
+    ],
+  });
+
+/**
+ * A certificate for a server. `dnsNames` may hold IP addresses, which are entered as such: a client that dials an
+ * address does not look at DNS names. Without an authority the certificate is self-signed.
+ */
+export const issueServingCertificate = ({
+  authority,
+  dnsNames,
+  ...validity
+}: Validity & { readonly authority?: Issued; readonly dnsNames: readonly string[] }): Promise<Issued> =>
+  issue({
+    ...validity,
+    commonName: dnsNames.find((name) => name.length <= MAX_COMMON_NAME) ?? 'muster',
+    issuedBy: authority,
+    extensions: [
+      ...endEntity,
+      { name: 'extKeyUsage', serverAuth: true },
+      {
+        name: 'subjectAltName',
+        altNames: dnsNames.map((name) =>
+          isIP(name) === 0 ? { type: 2, value: name } : { type: 7, ip: name },
+        ),
+      },
+    ],
+  });
+
+/** A certificate with which the API server names itself to a webhook. */
+export const issueClientCertificate = ({
+  authority,
+  commonName,
+  ...validity
+}: Validity & { readonly authority: Issued; readonly commonName: string }): Promise<Issued> =>
+  issue({
+    ...validity,
+    commonName,
+    issuedBy: authority,
+    extensions: [...endEntity, { name: 'extKeyUsage', clientAuth: true }],
+  });
+
+const endEntity = [
+  { name: 'basicConstraints', critical: true, cA: false },
+  { name: 'keyUsage', critical: true, digitalSignature: true, keyEncipherment: true },
+];
+
+interface Order extends Validity {
+  readonly commonName: string;
+  /** Left out: the certificate is signed with its own key. */
+  readonly issuedBy: Issued | undefined;
+  readonly extensions: readonly object[];
+}
+
+const generateKeys = promisify(generateKeyPair);
+
+const issue = async ({ commonName, issuedBy, extensions, now, days }: Order): Promise<Issued> => {
+  const keys = await generateKeys('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  });
+  const certificate = forge.pki.createCertificate();
+  certificate.publicKey = forge.pki.publicKeyFromPem(keys.publicKey);
+  certificate.serialNumber = randomSerial();
+  certificate.validity.notBefore = new Date(now.getTime() - CLOCK_SKEW_MS);
+  certificate.validity.notAfter = new Date(now.getTime() + days * DAY_MS);
+  certificate.setSubject([{ name: 'commonName', value: commonName }]);
+
+  const issuer = issuedBy === undefined ? certificate : forge.pki.certificateFromPem(issuedBy.certificate);
+  certificate.setIssuer(issuer.subject.attributes);
+  certificate.setExtensions([
+    ...extensions,
+    { name: 'subjectKeyIdentifier' },
+    { name: 'authorityKeyIdentifier', keyIdentifier: issuer.generateSubjectKeyIdentifier().getBytes() },
+  ]);
+  certificate.sign(forge.pki.privateKeyFromPem(issuedBy?.key ?? keys.privateKey), forge.md.sha256.create());
+  return { certificate: toUnixLines(forge.pki.certificateToPem(certificate)), key: keys.privateKey };
+};
+
+/** 128 bits, hexadecimal. The highest bit is 0 (positive), the next 1 (no leading zero octet, which DER forbids). */
+const randomSerial = (): string => {
+  const bytes = randomBytes(16);
+  bytes.writeUInt8((bytes.readUInt8(0) & 0x7f) | 0x40, 0);
+  return bytes.toString('hex');
+};
+
+const toUnixLines = (pem: string): string => pem.replaceAll('\r\n', '\n');
