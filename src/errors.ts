@@ -6,7 +6,10 @@
 export const errorCatalogue = {
   USAGE: { exitCode: 2, summary: 'a flag or argument is missing, unknown or malformed' },
   INPUT_UNREADABLE: { exitCode: 2, summary: 'an input file is missing, unreadable, or not YAML or JSON' },
-  CONFIG_UNREADABLE: { exitCode: 2, summary: 'the configuration file is missing, unreadable, or not YAML or JSON' },
+  CONFIG_UNREADABLE: {
+    exitCode: 2,
+    summary: 'the configuration file is missing, unreadable, or not YAML or JSON',
+  },
   CONFIG_INVALID: { exitCode: 1, summary: 'the configuration breaks one or more rules; all are listed' },
   BACKEND_UNSUPPORTED: { exitCode: 1, summary: 'a scheduler name that no backend serves' },
   BACKEND_INIT_FAILED: { exitCode: 1, summary: 'a backend refused to start; the reason follows' },

@@ -1,0 +1,82 @@
+import { fault, keyed, type Fault } from '../api/fault.ts';
+import {
+  GATE_POD_GANG_PENDING,
+  LABEL_POD_CLIQUE,
+  LABEL_POD_GANG,
+  LABEL_SCHEDULER_NAME,
+} from '../api/names.ts';
+import { PodRefused, type Backend } from '../backends/backend.ts';
+import { selectForPod } from '../backends/select.ts';
+import { claimsGang, membershipOf, type Membership } from '../gang/membership.ts';
+import { isPodGangName } from '../gang/name-syntax.ts';
+import { decision, untouched, type Decision, type Policy } from './decision.ts';
+import { JsonPodPatch, withinSurface } from './pod-patch.ts';
+import { isMirrorPod, ReceivedPod } from './pod-reader.ts';
+import type { AdmissionRequest } from './review.ts';
+
+/** A Pod that Muster answers for: labelled for a gang, no mirror, in a namespace that is not exempt. */
+export const isGangPod = (pod: ReceivedPod, request: AdmissionRequest, policy: Policy): boolean =>
+  claimsGang((key) => pod.label(key)) &&
+  !policy.exemptNamespaces.has(request.namespace) &&
+  !isMirrorPod(pod, request);
+
+/** `namespace/name`, for the log and the audit. */
+export const gangKey = (membership: Membership): string => `${membership.namespace}/${membership.gang}`;
+
+/** CREATE of a Pod: the gate, and what the gang's backend asks for. */
+export function mutatePod(request: AdmissionRequest, policy: Policy): Decision {
+  if (request.operation !== 'CREATE' || request.subResource !== '' || request.object === undefined) {
+    return untouched();
+  }
+  const pod = new ReceivedPod(request.object, request.namespace);
+  if (!isGangPod(pod, request, policy)) return untouched();
+  pod.checkPatchable();
+
+  const membership = membershipOf(request.namespace, (key) => pod.label(key));
+  const selection = selectForPod(policy.registry, pod.label(LABEL_SCHEDULER_NAME), pod.schedulerName);
+  const faults = [...checkMembership(membership), ...checkNodeName(pod)];
+  if (selection.fault !== undefined) faults.push(selection.fault);
+  if (faults.length > 0 || selection.fault !== undefined) {
+    const backend = selection.fault === undefined ? selection.resolved.backend.name : undefined;
+    return decision({ faults, backend, gang: gangKey(membership) });
+  }
+
+  const { backend, notice } = selection.resolved;
+  const patch = new JsonPodPatch(request.object);
+  patch.addGate(GATE_POD_GANG_PENDING, 'the Pod waits until its gang is complete');
+  const refused = prepare(backend, pod, membership, patch);
+  return decision({
+    faults: refused === undefined ? [] : [refused],
+    changes: refused === undefined ? patch.changes() : [],
+    warnings: notice === undefined ? [] : [notice],
+    backend: backend.name,
+    gang: gangKey(membership),
+  });
+}
+
+function checkMembership({ gang, group }: Membership): Fault[] {
+  const faults: Fault[] = [];
+  if (!isPodGangName(gang)) {
+    faults.push(fault('GangNameInvalid', keyed('metadata.labels', LABEL_POD_GANG), { value: gang }));
+  }
+  if (group === '') faults.push(fault('GroupLabelRequired', keyed('metadata.labels', LABEL_POD_CLIQUE)));
+  return faults;
+}
+
+const checkNodeName = (pod: ReceivedPod): Fault[] =>
+  pod.nodeName ? [fault('NodeNameForbidden', 'spec.nodeName', { value: pod.nodeName })] : [];
+
+function prepare(
+  backend: Backend,
+  pod: ReceivedPod,
+  membership: Membership,
+  patch: JsonPodPatch,
+): Fault | undefined {
+  try {
+    backend.preparePod(pod, membership, withinSurface(patch, backend));
+    return undefined;
+  } catch (thrown) {
+    if (!(thrown instanceof PodRefused)) throw thrown;
+    return fault('BackendFailed', thrown.field, { detail: `${backend.name}: ${thrown.message}` });
+  }
+}

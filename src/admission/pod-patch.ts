@@ -1,0 +1,113 @@
+import { own, ownList, ownObject, ownString, type JsonObject } from '../api/json.ts';
+import { GATE_POD_GANG_PENDING } from '../api/names.ts';
+import type { Backend, PatchSurface, PodPatch } from '../backends/backend.ts';
+import { MusterError } from '../errors.ts';
+import { MEMBERSHIP_LABELS } from '../gang/membership.ts';
+import { ObjectEdit, type Change } from './json-patch.ts';
+
+/**
+ * The patch of one Pod. It knows the Pod as received and works out the operations itself; nothing is cloned or
+ * compared, which is what keeps a review at the price of parsing it (docs/adr/0002).
+ */
+export class JsonPodPatch {
+  readonly #pod: JsonObject;
+  readonly #spec: ObjectEdit;
+  readonly #annotations: ObjectEdit;
+  readonly #labels: ObjectEdit;
+  readonly #gates: { name: string; why: string }[] = [];
+
+  /** @param pod the received Pod; `metadata` is an object, as the review was checked for */
+  constructor(pod: JsonObject) {
+    this.#pod = pod;
+    const metadata = own(pod, 'metadata');
+    this.#spec = new ObjectEdit('/spec', own(pod, 'spec'));
+    this.#annotations = new ObjectEdit('/metadata/annotations', own(metadata, 'annotations'));
+    this.#labels = new ObjectEdit('/metadata/labels', own(metadata, 'labels'));
+  }
+
+  setSchedulerName(name: string, why: string): void {
+    this.#spec.set('schedulerName', name, why);
+  }
+
+  annotate(key: string, value: string, why: string): void {
+    this.#annotations.set(key, value, why);
+  }
+
+  label(key: string, value: string, why: string): void {
+    this.#labels.set(key, value, why);
+  }
+
+  addGate(name: string, why: string): void {
+    const given = ownList(ownObject(this.#pod, 'spec'), 'schedulingGates') ?? [];
+    const present =
+      given.some((gate) => ownString(gate, 'name') === name) ||
+      this.#gates.some((gate) => gate.name === name);
+    if (!present) this.#gates.push({ name, why });
+  }
+
+  setSchedulingGroup(podGroupName: string, why: string): void {
+    const group = ownObject(ownObject(this.#pod, 'spec'), 'schedulingGroup');
+    if (ownString(group, 'podGroupName') !== podGroupName) {
+      this.#spec.set('schedulingGroup', { podGroupName }, why);
+    }
+  }
+
+  /** The operations in a fixed order, so that the same Pod gives the same bytes. */
+  changes(): Change[] {
+    const spec = ownObject(this.#pod, 'spec');
+    const appended: Change[] = [];
+    if (this.#gates.length > 0) {
+      if (ownList(spec, 'schedulingGates') === undefined) {
+        const why = this.#gates.map((gate) => gate.why).join('; ');
+        const gates = this.#gates.map(({ name }) => ({ name }));
+        this.#spec.set('schedulingGates', gates, why);
+      } else {
+        for (const { name, why } of this.#gates) {
+          appended.push({ operation: { op: 'add', path: '/spec/schedulingGates/-', value: { name } }, why });
+        }
+      }
+    }
+    return [...appended, ...this.#spec.changes(), ...this.#annotations.changes(), ...this.#labels.changes()];
+  }
+}
+
+/** `patch`, narrowed to what `backend` declared. Anything else is the backend's defect and throws. */
+export function withinSurface(patch: PodPatch, backend: Pick<Backend, 'name' | 'patchSurface'>): PodPatch {
+  const { name, patchSurface } = backend;
+  const guard = (allowed: boolean | undefined, act: string): void => {
+    if (!allowed) throw outsideSurface(name, act);
+  };
+  return {
+    setSchedulerName(scheduler, why) {
+      guard(patchSurface.schedulerName, 'setSchedulerName');
+      patch.setSchedulerName(scheduler, why);
+    },
+    annotate(key, value, why) {
+      guard(patchSurface.annotations?.includes(key), `annotate ${key}`);
+      patch.annotate(key, value, why);
+    },
+    label(key, value, why) {
+      guard(mayLabel(patchSurface, key), `label ${key}`);
+      patch.label(key, value, why);
+    },
+    addGate(gate, why) {
+      guard(gate !== GATE_POD_GANG_PENDING && patchSurface.gates?.includes(gate), `addGate ${gate}`);
+      patch.addGate(gate, why);
+    },
+    setSchedulingGroup(podGroupName, why) {
+      guard(patchSurface.schedulingGroup, 'setSchedulingGroup');
+      patch.setSchedulingGroup(podGroupName, why);
+    },
+  };
+}
+
+/** A backend never moves a Pod to another gang, whatever it declared. */
+const mayLabel = (surface: PatchSurface, key: string): boolean =>
+  (surface.labels?.includes(key) ?? false) && !(MEMBERSHIP_LABELS as readonly string[]).includes(key);
+
+const outsideSurface = (backend: string, act: string): MusterError =>
+  new MusterError(
+    'BACKEND_CONTRACT',
+    `backend ${backend} called ${act}, which is outside its patchSurface`,
+    "declare it in the backend's patchSurface, or leave the Pod alone",
+  );

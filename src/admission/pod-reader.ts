@@ -1,0 +1,74 @@
+import { own, ownList, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { ANNOTATION_MIRROR_POD, GATE_POD_GANG_PENDING } from '../api/names.ts';
+import type { PodReader } from '../backends/backend.ts';
+import { BadReview, type AdmissionRequest } from './review.ts';
+
+/** Reads the received Pod in place. */
+export class ReceivedPod implements PodReader {
+  readonly namespace: string;
+  readonly #metadata: Json | undefined;
+  readonly #spec: Json | undefined;
+  readonly #labels: Json | undefined;
+  readonly #annotations: Json | undefined;
+
+  constructor(pod: JsonObject, namespace: string) {
+    this.namespace = namespace;
+    this.#metadata = own(pod, 'metadata');
+    this.#spec = own(pod, 'spec');
+    this.#labels = own(this.#metadata, 'labels');
+    this.#annotations = own(this.#metadata, 'annotations');
+  }
+
+  get name(): string | undefined {
+    return ownString(this.#metadata, 'name');
+  }
+
+  get schedulerName(): string | undefined {
+    return ownString(this.#spec, 'schedulerName');
+  }
+
+  get priorityClassName(): string | undefined {
+    return ownString(this.#spec, 'priorityClassName');
+  }
+
+  get nodeName(): string | undefined {
+    return ownString(this.#spec, 'nodeName');
+  }
+
+  /** Whether Muster's gate is on it. */
+  get gated(): boolean {
+    const gates = ownList(this.#spec, 'schedulingGates') ?? [];
+    return gates.some((gate) => ownString(gate, 'name') === GATE_POD_GANG_PENDING);
+  }
+
+  get deleting(): boolean {
+    return ownString(this.#metadata, 'deletionTimestamp') !== undefined;
+  }
+
+  label(key: string): string | undefined {
+    return ownString(this.#labels, key);
+  }
+
+  annotation(key: string): string | undefined {
+    return ownString(this.#annotations, key);
+  }
+
+  /** @throws {BadReview} where a patch could not be built, since spec or its gates are no object and no list */
+  checkPatchable(): void {
+    const wrong = (value: Json | undefined, list: boolean): boolean =>
+      value !== undefined && value !== null && (typeof value !== 'object' || Array.isArray(value) !== list);
+    if (wrong(this.#spec, false)) throw new BadReview('request.object.spec: an object is needed');
+    if (wrong(own(this.#spec, 'schedulingGates'), true)) {
+      throw new BadReview('request.object.spec.schedulingGates: a list is needed');
+    }
+  }
+}
+
+const NODE_GROUP = 'system:nodes';
+
+/**
+ * A mirror Pod: the API's picture of a static Pod, sent by the kubelet that runs it already. The annotation alone
+ * proves nothing, anybody can write it.
+ */
+export const isMirrorPod = (pod: ReceivedPod, request: AdmissionRequest): boolean =>
+  pod.annotation(ANNOTATION_MIRROR_POD) !== undefined && request.groups.includes(NODE_GROUP);

@@ -1,0 +1,88 @@
+import type { Fault } from '../api/fault.ts';
+import { own, ownString } from '../api/json.ts';
+import { MAX_TOTAL_RUNES, printable } from '../api/printable.ts';
+import { rules } from '../api/rules.ts';
+import type { Decision } from './decision.ts';
+import { REVIEW_API_VERSION, REVIEW_KIND, type AdmissionRequest } from './review.ts';
+
+/** A refusal as the API server hands it to the user: a `metav1.Status`. */
+export interface Denial {
+  readonly code: 403 | 422;
+  readonly reason: 'Forbidden' | 'Invalid';
+  readonly message: string;
+  readonly causes: readonly { reason: string; message: string; field: string }[];
+}
+
+/** 422 as soon as the object itself is wrong; 403 where only the account or the moment is. */
+export function denialOf(request: AdmissionRequest, faults: readonly Fault[]): Denial {
+  const code = faults.some((fault) => rules[fault.rule].code === 422) ? 422 : 403;
+  return {
+    code,
+    reason: code === 422 ? 'Invalid' : 'Forbidden',
+    message: messageOf(request, faults),
+    causes: faults.map(({ reason, message, field }) => ({ reason, message, field })),
+  };
+}
+
+function messageOf(request: AdmissionRequest, faults: readonly Fault[]): string {
+  const subject = printable(`${request.kind.kind} ${nameOf(request)}`, 128);
+  const texts = faults.map((fault) => `${printable(fault.field)}: ${fault.message}`);
+  if (texts.length === 1) return `${subject}: ${texts[0] ?? ''}`;
+  let message = `${subject} has ${texts.length} faults:`;
+  for (const [index, text] of texts.entries()) {
+    const next = `${message} (${index + 1}) ${text}`;
+    if (next.length > MAX_TOTAL_RUNES - 64)
+      return `${message} … and ${texts.length - index} more, see the causes`;
+    message = next;
+  }
+  return message;
+}
+
+/** The object's name for people; a generated name is still open when the Pod is mutated. */
+export function nameOf(request: AdmissionRequest): string {
+  const metadata = own(request.object, 'metadata');
+  const generateName = ownString(metadata, 'generateName');
+  const name = request.name || ownString(metadata, 'name');
+  return name || (generateName ? `${generateName}*` : '(no name)');
+}
+
+/** Warnings as the API server passes them on: printable, each once, and within its limit for all of them. */
+export function warningsOf(warnings: readonly string[]): string[] {
+  const kept: string[] = [];
+  let runes = 0;
+  for (const warning of new Set(warnings.map((text) => printable(text)))) {
+    runes += warning.length;
+    if (runes > MAX_TOTAL_RUNES) break;
+    kept.push(warning);
+  }
+  return kept;
+}
+
+/** The answer to a review: a whole AdmissionReview as JSON. Patch and patchType come together or not at all. */
+export function renderResponse(request: AdmissionRequest, decision: Decision): string {
+  const { faults, changes, warnings, backend, gang } = decision;
+  const response: Record<string, unknown> = { uid: request.uid, allowed: faults.length === 0 };
+  if (faults.length > 0) {
+    const { code, reason, message, causes } = denialOf(request, faults);
+    const details = {
+      name: printable(nameOf(request)),
+      group: request.kind.group,
+      kind: request.kind.kind,
+      causes,
+    };
+    response['status'] = { metadata: {}, status: 'Failure', message, reason, details, code };
+  } else if (changes.length > 0) {
+    response['patchType'] = 'JSONPatch';
+    response['patch'] = Buffer.from(JSON.stringify(changes.map((change) => change.operation))).toString(
+      'base64',
+    );
+  }
+  if (warnings.length > 0) response['warnings'] = warningsOf(warnings);
+  if (backend !== undefined || gang !== undefined) {
+    response['auditAnnotations'] = {
+      ...(backend === undefined ? {} : { backend }),
+      ...(gang === undefined ? {} : { gang: printable(gang, 320) }),
+    };
+  }
+  return JSON.stringify({ apiVersion: REVIEW_API_VERSION, kind: REVIEW_KIND, response });
+}

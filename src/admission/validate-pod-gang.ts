@@ -1,0 +1,106 @@
+import { isDeepStrictEqual } from 'node:util';
+import { fault, keyed, type Fault } from '../api/fault.ts';
+import { LABEL_SCHEDULER_NAME } from '../api/names.ts';
+import type { PodGang } from '../api/pod-gang.ts';
+import { selectForPodGang } from '../backends/select.ts';
+import { checkGangIsOne, checkGangName, checkGroups } from '../gang/check-spec.ts';
+import { checkGroupConfigs, checkTopology, type TopologyLevels } from '../gang/check-topology.ts';
+import {
+  checkGroupsFixed,
+  checkInitializedAuthor,
+  checkInitializedComplete,
+  checkInitializedStays,
+} from '../gang/initialized.ts';
+import { parsePodGang } from '../gang/parse-pod-gang.ts';
+import { checkReferencesKept } from '../gang/references.ts';
+import { decision, untouched, type Decision, type Policy } from './decision.ts';
+import { isDeleting, isGroveManaged } from './mutate-pod-gang.ts';
+import type { AdmissionRequest } from './review.ts';
+
+/** Grove keeps topology levels of its own, per gang, so the configured ones say nothing about its gangs. */
+const NO_LEVELS: TopologyLevels = { enabled: false, keys: [] };
+
+/** All faults of a PodGang in one answer. Deletion, finalizers and other metadata are never in the way. */
+export function validatePodGang(request: AdmissionRequest, policy: Policy): Decision {
+  const { object, oldObject, subResource } = request;
+  if (object === undefined || isDeleting(object)) return untouched();
+  if (subResource !== '' && subResource !== 'status') return untouched();
+  const parsed = parsePodGang(object, request.namespace);
+  const before = oldObject && parsePodGang(oldObject, request.namespace).gang;
+  const trusted = policy.trustedAccounts.has(request.username);
+  const gang = `${request.namespace}/${request.name || parsed.gang.name}`;
+
+  if (before === undefined) {
+    return decision({ ...checkSpec(parsed, policy, isGroveManaged(parsed.gang)), gang });
+  }
+  const foreign = isGroveManaged(before);
+  const status = checkStatus(before, parsed.gang, trusted || foreign, foreign);
+  if (subResource === 'status') return decision({ faults: status, gang });
+  if (isDeepStrictEqual(before.spec, parsed.gang.spec)) {
+    return decision({ faults: [...checkSchedulerKept(before, parsed.gang, policy), ...status], gang });
+  }
+  const spec = checkSpec(parsed, policy, foreign);
+  const transition = foreign
+    ? []
+    : [
+        ...checkGroupsFixed(before, parsed.gang),
+        ...(trusted ? [] : checkReferencesKept(before, parsed.gang)),
+        ...checkSchedulerKept(before, parsed.gang, policy),
+      ];
+  return decision({ ...spec, faults: [...spec.faults, ...transition, ...status], gang });
+}
+
+/** The rules of the spec. `foreign`: only those that Grove keeps as well, so that it is never in its way. */
+export function checkSpec(
+  { gang, faults }: { gang: PodGang; faults: readonly Fault[] },
+  policy: Policy,
+  foreign = false,
+): { faults: Fault[]; warnings: string[]; backend: string | undefined } {
+  const topology = checkTopology(gang, foreign ? NO_LEVELS : policy.topology);
+  const configs = checkGroupConfigs(gang);
+  const own = [
+    ...faults,
+    ...checkGangName(gang),
+    ...checkGroups(gang),
+    ...topology.faults,
+    ...configs.faults,
+  ];
+  if (foreign) return { faults: own, warnings: [], backend: undefined };
+
+  const selection = selectForPodGang(policy.registry, gang.labels.get(LABEL_SCHEDULER_NAME));
+  const all = [...own, ...checkGangIsOne(gang)];
+  const warnings = [...topology.warnings, ...configs.warnings];
+  if (selection.fault !== undefined)
+    return { faults: [...all, selection.fault], warnings, backend: undefined };
+  const { backend, notice } = selection.resolved;
+  const verdict = backend.validatePodGang(gang);
+  return {
+    faults: [...all, ...verdict.faults],
+    warnings: [...(notice === undefined ? [] : [notice]), ...warnings, ...verdict.warnings],
+    backend: backend.name,
+  };
+}
+
+function checkStatus(before: PodGang, after: PodGang, trusted: boolean, foreign: boolean): Fault[] {
+  return [
+    ...(trusted ? [] : checkInitializedAuthor(before, after)),
+    ...checkInitializedStays(before, after),
+    ...(foreign ? [] : checkInitializedComplete(before, after)),
+  ];
+}
+
+/** The label may be written in another way only where it still means the same backend. */
+function checkSchedulerKept(before: PodGang, after: PodGang, policy: Policy): Fault[] {
+  const [from, to] = [before, after].map((gang) => gang.labels.get(LABEL_SCHEDULER_NAME));
+  if (from === to || isGroveManaged(before)) return [];
+  const [old, now] = [from, to].map((label) => selectForPodGang(policy.registry, label));
+  if (
+    old?.fault === undefined &&
+    now?.fault === undefined &&
+    old?.resolved.backend === now?.resolved.backend
+  ) {
+    return [];
+  }
+  const detail = `was ${from ?? 'not set'}, now ${to ?? 'not set'}`;
+  return [fault('SchedulerLabelImmutable', keyed('metadata.labels', LABEL_SCHEDULER_NAME), { detail })];
+}

@@ -1,0 +1,119 @@
+import type { JsonObject } from '../api/json.ts';
+import { messageOf, MusterError } from '../errors.ts';
+import type { Backend, BackendFactory } from './backend.ts';
+import { kai } from './kai/backend.ts';
+import { kube } from './kube/backend.ts';
+
+/** The backends that come with Muster. A further one is a folder here and a line in this list. */
+export const builtInBackends: readonly BackendFactory[] = [kube, kai];
+
+/** Every name a configuration may use, aliases last: for error texts and completion. */
+export function supportedSchedulers(factories: readonly BackendFactory[] = builtInBackends): {
+  names: readonly string[];
+  aliases: Readonly<Record<string, string>>;
+} {
+  return {
+    names: factories.map((factory) => factory.name),
+    aliases: Object.assign({}, ...factories.map((factory) => factory.aliases ?? {})) as Record<
+      string,
+      string
+    >,
+  };
+}
+
+/** One enabled backend, found by one of its names. */
+export interface Resolved {
+  readonly backend: Backend;
+  /** Set where a former name was used: what to tell the user. */
+  readonly notice: string | undefined;
+}
+
+/** The enabled backends. Built once at start, never changed. */
+export class BackendRegistry {
+  readonly default: Backend;
+  readonly #byName = new Map<string, Resolved>();
+  readonly #enabled: readonly string[];
+
+  /**
+   * @param profiles what the configuration enables, each with its own `config`
+   * @throws MusterError BACKEND_UNSUPPORTED, BACKEND_CONTRACT
+   */
+  constructor(
+    profiles: readonly { name: string }[],
+    defaultProfileName: string,
+    factories: readonly BackendFactory[] = builtInBackends,
+  ) {
+    const known = new Map<string, BackendFactory>();
+    for (const factory of factories) {
+      for (const name of [factory.name, ...Object.keys(factory.aliases ?? {})]) {
+        if (known.has(name)) {
+          throw new MusterError(
+            'BACKEND_CONTRACT',
+            `backend "${name}" is registered twice`,
+            'give each backend a name of its own',
+          );
+        }
+        known.set(name, factory);
+      }
+    }
+    for (const { name } of profiles) {
+      const factory = known.get(name);
+      if (factory === undefined) throw unsupported(name, factories);
+      const backend = factory.create();
+      this.#byName.set(factory.name, { backend, notice: undefined });
+      for (const [alias, now] of Object.entries(factory.aliases ?? {})) {
+        this.#byName.set(alias, { backend, notice: `scheduler name "${alias}" is deprecated: use "${now}"` });
+      }
+    }
+    // A scheduler whose name differs from its backend's is known by both, so that a prepared Pod finds its way back.
+    for (const { backend } of [...this.#byName.values()]) {
+      if (!this.#byName.has(backend.schedulerName)) {
+        this.#byName.set(backend.schedulerName, { backend, notice: undefined });
+      }
+    }
+    this.#enabled = [...new Set([...this.#byName.values()].map(({ backend }) => backend.name))];
+    const fallback = this.#byName.get(defaultProfileName);
+    if (fallback === undefined) throw unsupported(defaultProfileName, factories);
+    this.default = fallback.backend;
+  }
+
+  /** Names of the enabled backends, in the order of the configuration. */
+  get enabled(): readonly string[] {
+    return this.#enabled;
+  }
+
+  /** An enabled backend by its name, a former name, or its scheduler's name. Unknown names never fall back. */
+  resolve(name: string): Resolved | undefined {
+    return this.#byName.get(name);
+  }
+
+  /**
+   * Initialises every enabled backend with its profile's config.
+   * @throws MusterError BACKEND_INIT_FAILED with the backend's own reason
+   */
+  async init(profiles: readonly { name: string; config: JsonObject }[]): Promise<void> {
+    for (const name of this.#enabled) {
+      const config =
+        profiles.find((profile) => this.resolve(profile.name)?.backend.name === name)?.config ?? {};
+      try {
+        await this.#byName.get(name)?.backend.init({ config });
+      } catch (thrown) {
+        throw new MusterError(
+          'BACKEND_INIT_FAILED',
+          `failed to initialize backend: ${name}: ${messageOf(thrown)}`,
+          'correct what it names, or take the profile out of scheduler.profiles',
+          { cause: thrown },
+        );
+      }
+    }
+  }
+}
+
+function unsupported(name: string, factories: readonly BackendFactory[]): MusterError {
+  const { names } = supportedSchedulers(factories);
+  return new MusterError(
+    'BACKEND_UNSUPPORTED',
+    `unsupported scheduler "${name}" (supported: ${names.join(', ')})`,
+    'use one of the supported names in schedulerName or scheduler.profiles',
+  );
+}

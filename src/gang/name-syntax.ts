@@ -1,0 +1,25 @@
+/**
+ * The syntaxes of names in Kubernetes (apimachinery `util/validation`). Length is checked before a pattern runs
+ * and every pattern is anchored and linear, so a hostile string costs nothing.
+ */
+const DNS_LABEL = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
+const DNS_SUBDOMAIN = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
+const NAME_PART = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
+
+export const MAX_LABEL_VALUE = 63;
+
+export const isDnsLabel = (text: string): boolean => text.length <= 63 && DNS_LABEL.test(text);
+export const isDnsSubdomain = (text: string): boolean => text.length <= 253 && DNS_SUBDOMAIN.test(text);
+/** A label value that names something, so not the empty one. */
+export const isLabelValue = (text: string): boolean => text.length <= MAX_LABEL_VALUE && NAME_PART.test(text);
+
+/** A label key: an optional DNS subdomain and `/`, then a name of at most 63 characters. */
+export function isLabelKey(text: string): boolean {
+  const slash = text.indexOf('/');
+  if (slash < 0) return isLabelValue(text);
+  return isDnsSubdomain(text.slice(0, slash)) && isLabelValue(text.slice(slash + 1));
+}
+
+/** The name of a PodGang: an object name that is also a label value of its Pods. */
+export const isPodGangName = (text: string): boolean =>
+  text.length <= MAX_LABEL_VALUE && isDnsSubdomain(text);
