@@ -112,7 +112,7 @@ const parseKey = (pem: Buffer, directory: string): KeyObject => {
   try {
     return createPrivateKey(pem);
   } catch (cause) {
-    const encrypted = (cause as NodeJS.ErrnoException).code === 'ERR_MISSING_PASSPHRASE';
+    const encrypted = /^(?:-----BEGIN ENCRYPTED|Proc-Type: 4,ENCRYPTED)/m.test(pem.toString('latin1'));
     throw new MusterError(
       'TLS_UNREADABLE',
       encrypted
