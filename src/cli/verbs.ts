@@ -1,0 +1,44 @@
+import type { Command } from 'commander';
+import type { CliIo } from './io.ts';
+
+/** One verb of the program: what `muster --help` says of it, and where it is. */
+export interface Verb {
+  readonly name: string;
+  /** The same as the description of its command; a test compares the two. */
+  readonly summary: string;
+  /** Loads the verb's own file and nothing else: `version` has no use for a TLS server, nor `serve` for a diff. */
+  load(io: CliIo): Promise<Command>;
+}
+
+export const verbs: readonly Verb[] = [
+  {
+    name: 'serve',
+    summary: 'answer admission reviews over HTTPS',
+    load: async (io) => (await import('./serve.ts')).serveCommand(io),
+  },
+  {
+    name: 'review',
+    summary: 'show what admission would do to Pods, PodGangs and workloads, without a cluster',
+    load: async (io) => (await import('./review.ts')).reviewCommand(io),
+  },
+  {
+    name: 'validate',
+    summary: 'check PodGangs and configurations, with file, line and field of every fault',
+    load: async (io) => (await import('./validate.ts')).validateCommand(io),
+  },
+  {
+    name: 'certs',
+    summary: 'make a CA and a serving certificate for development',
+    load: async (io) => (await import('./certs.ts')).certsCommand(io),
+  },
+  {
+    name: 'demo',
+    summary: 'watch a real API server send reviews to Muster',
+    load: async (io) => (await import('./demo.ts')).demoCommand(io),
+  },
+  {
+    name: 'version',
+    summary: 'print the version of Muster and what it serves',
+    load: async (io) => (await import('./version.ts')).versionCommand(io),
+  },
+];

@@ -1,0 +1,70 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Command, Option } from 'commander';
+import { POD_GANG_API_VERSION } from '../api/names.ts';
+import { BACKEND_CONTRACT_VERSION } from '../backends/backend.ts';
+import { supportedSchedulers } from '../backends/registry.ts';
+import type { CliIo } from './io.ts';
+
+/** What `muster version -o json` prints. */
+export interface VersionReport {
+  readonly version: string;
+  readonly node: string;
+  /** Version of the contract between Muster and its backends. */
+  readonly backendContract: number;
+  /** The gang API that it serves. */
+  readonly podGang: string;
+  readonly schedulers: readonly string[];
+  /** Former names of schedulers, each with the one to write now. */
+  readonly aliases: Readonly<Record<string, string>>;
+}
+
+/** The version in package.json: two folders up from the source, three from the build, so it is looked for. */
+export function musterVersion(from: string = import.meta.url): string {
+  let folder = dirname(fileURLToPath(from));
+  while (!existsSync(join(folder, 'package.json'))) {
+    const parent = dirname(folder);
+    if (parent === folder) return 'unknown';
+    folder = parent;
+  }
+  return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }).version;
+}
+
+export function versionReport(): VersionReport {
+  const { names, aliases } = supportedSchedulers();
+  return {
+    version: musterVersion(),
+    node: process.version,
+    backendContract: BACKEND_CONTRACT_VERSION,
+    podGang: POD_GANG_API_VERSION,
+    schedulers: names,
+    aliases,
+  };
+}
+
+export const versionCommand = (io: CliIo): Command =>
+  new Command('version')
+    .description('print the version of Muster and what it serves')
+    .addOption(
+      new Option('-o, --output <format>', 'how to print it').choices(['text', 'json']).default('text'),
+    )
+    .addHelpText('after', '\nExample:\n  $ muster version -o json')
+    .action(({ output }: { output: 'text' | 'json' }) => {
+      const report = versionReport();
+      if (output === 'json') {
+        io.stdout(`${JSON.stringify(report, null, 2)}\n`);
+        return;
+      }
+      const aliases = Object.entries(report.aliases).map(([alias, now]) => `, ${alias} (now ${now})`);
+      io.stdout(
+        [
+          `muster ${report.version}`,
+          `node ${report.node}`,
+          `backend contract ${report.backendContract}`,
+          `gang API ${report.podGang}`,
+          `schedulers ${report.schedulers.join(', ')}${aliases.join('')}`,
+          '',
+        ].join('\n'),
+      );
+    });

@@ -1,0 +1,6 @@
+#!/usr/bin/env node
+import { processIo } from './cli/io.ts';
+import { run } from './cli/run.ts';
+
+// Not process.exit(): output that is still on its way to a pipe would be cut off.
+process.exitCode = await run(process.argv.slice(2), processIo());
