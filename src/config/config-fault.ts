@@ -1,0 +1,70 @@
+import { MusterError, type ErrorCode } from '../errors.ts';
+
+/** Where a value stands: keys and list positions from the root of the document. */
+export type ConfigPath = readonly (string | number)[];
+
+export type Severity = 'error' | 'warning';
+
+/** What a rule has to say about a value, before anybody knows which line it stands on. */
+export interface Finding {
+  readonly path: ConfigPath;
+  readonly message: string;
+  readonly severity: Severity;
+  /** The key itself is at fault, not its value: point at the key. */
+  readonly atKey?: true;
+}
+
+/** One thing wrong with a configuration, for people and for tools. */
+export interface ConfigFault {
+  /** `scheduler.profiles[1].name`; empty for the document as a whole. */
+  readonly path: string;
+  readonly message: string;
+  readonly severity: Severity;
+  /** 1-based; absent where the value does not come from a file. */
+  readonly line?: number;
+  readonly column?: number;
+  /** Who set the value, where it was not the file: `MUSTER_LOG_LEVEL` or `command line`. */
+  readonly origin?: string;
+}
+
+export const error = (path: ConfigPath, message: string): Finding => ({ path, message, severity: 'error' });
+export const warning = (path: ConfigPath, message: string): Finding => ({
+  path,
+  message,
+  severity: 'warning',
+});
+
+/** `scheduler.profiles[1].name`; a key that is no plain word is quoted: `metadata["a.b"]`. */
+export function formatPath(path: ConfigPath): string {
+  let text = '';
+  for (const step of path) {
+    if (typeof step === 'number') text += `[${step}]`;
+    else if (/^[A-Za-z_][\w-]*$/.test(step)) text += text === '' ? step : `.${step}`;
+    else text += `[${JSON.stringify(step)}]`;
+  }
+  return text;
+}
+
+/** One line: `config.yaml:3:7 logLevel: unsupported value …`, `MUSTER_LOG_LEVEL logLevel: …`. */
+export function formatFault(fault: ConfigFault, fileName: string): string {
+  const place =
+    fault.origin ?? (fault.line === undefined ? fileName : `${fileName}:${fault.line}:${fault.column ?? 1}`);
+  const subject = fault.path === '' ? '' : `${fault.path}: `;
+  return `${place} ${subject}${fault.message}`;
+}
+
+/** Every error of a configuration in one exception, one line each; the warnings ride along in `faults`. */
+export class ConfigurationError extends MusterError {
+  readonly faults: readonly ConfigFault[];
+
+  constructor(code: ErrorCode & `CONFIG_${string}`, faults: readonly ConfigFault[], fileName: string) {
+    const errors = faults.filter((fault) => fault.severity === 'error');
+    super(
+      code,
+      errors.map((fault) => formatFault(fault, fileName)).join('\n'),
+      'Correct every line above; docs/configuration.md lists all settings with their defaults.',
+    );
+    this.name = 'ConfigurationError';
+    this.faults = faults;
+  }
+}

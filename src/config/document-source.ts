@@ -1,0 +1,168 @@
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseAllDocuments,
+  visit,
+} from 'yaml';
+import { messageOf } from '../errors.ts';
+import type { ConfigFault, ConfigPath, Finding } from './config-fault.ts';
+import { formatPath } from './config-fault.ts';
+
+/** Line and column, 1-based. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A configuration file, read: its value, where everything stands, and what is wrong with it as YAML. */
+export interface DocumentSource {
+  readonly value: unknown;
+  readonly faults: readonly ConfigFault[];
+  /** The text is not YAML (JSON is YAML): nothing can be said about its content. */
+  readonly unreadable: boolean;
+  /** Where the value at `path` stands, or the nearest that contains it. */
+  readonly locate: (path: ConfigPath, atKey?: boolean) => Position;
+}
+
+interface Step {
+  readonly key?: Node;
+  readonly value?: Node;
+}
+
+function child(node: Node | undefined, step: string | number): Step | undefined {
+  if (isSeq(node)) {
+    const item = typeof step === 'number' ? (node.items[step] as Node | undefined) : undefined;
+    return item === undefined ? undefined : { value: item };
+  }
+  if (!isMap(node)) return undefined;
+  const pair = (node.items as Pair<Node, Node | null>[]).findLast(
+    ({ key }) => isScalar(key) && String(key.value) === String(step),
+  );
+  return pair && { key: pair.key, ...(pair.value === null ? {} : { value: pair.value }) };
+}
+
+/** Offset in the text of what stands at `path`; the innermost that exists where it does not. */
+function offsetOf(document: Document, path: ConfigPath, atKey: boolean): number {
+  let here = document.contents ?? undefined;
+  let offset = here?.range?.[0] ?? 0;
+  for (const [index, step] of path.entries()) {
+    const next = child(isAlias(here) ? here.resolve(document) : here, step);
+    if (next === undefined) return offset;
+    const last = index === path.length - 1;
+    const value = next.value;
+    const shown = (atKey && last) || !isScalar(value) ? (next.key ?? value) : value;
+    offset = shown?.range?.[0] ?? offset;
+    here = value;
+  }
+  return offset;
+}
+
+/** An alias inside the node it names would make an endless value. */
+function aliasFaults(document: Document): { message: string; offset: number }[] {
+  const faults: { message: string; offset: number }[] = [];
+  visit(document, {
+    Alias(_, alias) {
+      const offset = alias.range?.[0] ?? 0;
+      const target = alias.resolve(document);
+      if (target === undefined) faults.push({ message: `alias *${alias.source} names no anchor`, offset });
+      else if ((target.range?.[0] ?? 0) <= offset && offset < (target.range?.[1] ?? 0)) {
+        faults.push({ message: `alias *${alias.source} contains itself`, offset });
+      }
+    },
+  });
+  return faults;
+}
+
+/** Keys written twice in one mapping. The last one counts, as in every YAML reader that lets them pass. */
+function* duplicateKeys(
+  node: unknown,
+  path: ConfigPath,
+): Generator<{ path: ConfigPath; key: string; offset: number }> {
+  if (isSeq(node))
+    for (const [index, item] of node.items.entries()) yield* duplicateKeys(item, [...path, index]);
+  if (!isMap(node)) return;
+  const seen = new Set<string>();
+  for (const { key, value } of node.items) {
+    if (!isScalar(key)) continue;
+    const name = String(key.value);
+    if (seen.has(name)) yield { path: [...path, name], key: name, offset: key.range?.[0] ?? 0 };
+    seen.add(name);
+    yield* duplicateKeys(value, [...path, name]);
+  }
+}
+
+/** A file that is not YAML at all breaks at every line; the first few say enough. */
+const MOST_SYNTAX_FAULTS = 10;
+
+/** Reads one YAML or JSON document. Never throws. */
+export function readDocument(text: string): DocumentSource {
+  const lines = new LineCounter();
+  const at = (offset: number): Position => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(line, 1), column: Math.max(col, 1) };
+  };
+  const fault = (message: string, offset: number): ConfigFault => ({
+    path: '',
+    message,
+    severity: 'error',
+    ...at(offset),
+  });
+  const broken = (faults: ConfigFault[]): DocumentSource => ({
+    value: undefined,
+    faults,
+    unreadable: true,
+    locate: () => ({ line: 1, column: 1 }),
+  });
+
+  try {
+    const parsed = parseAllDocuments(text, {
+      lineCounter: lines,
+      prettyErrors: false,
+      merge: true,
+      uniqueKeys: false,
+    });
+    const documents = [...parsed].filter(
+      ({ contents, errors }) =>
+        errors.length > 0 || (contents !== null && !(isScalar(contents) && contents.value === null)),
+    );
+    const [document, surplus] = documents;
+    if (document === undefined)
+      return broken([fault('the file is empty: apiVersion and kind are required', 0)]);
+
+    const syntax = documents
+      .flatMap(({ errors }) => errors)
+      .map((problem) => fault(`not YAML: ${problem.message}`, problem.pos[0]));
+    syntax.push(...aliasFaults(document).map(({ message, offset }) => fault(`not YAML: ${message}`, offset)));
+    if (syntax.length > 0) return broken(syntax.slice(0, MOST_SYNTAX_FAULTS));
+
+    const faults = [...duplicateKeys(document.contents, [])].map(({ path, key, offset }): ConfigFault => ({
+      ...fault(`duplicate key "${key}"`, offset),
+      path: formatPath(path),
+    }));
+    if (surplus !== undefined) {
+      const offset = surplus.range[0];
+      faults.push(fault('more than one document: a configuration is a single one', offset));
+    }
+    return {
+      value: document.toJS() as unknown,
+      faults,
+      unreadable: false,
+      locate: (path, atKey = false) => at(offsetOf(document, path, atKey)),
+    };
+  } catch (thrown) {
+    return broken([fault(`not YAML: ${messageOf(thrown)}`, 0)]);
+  }
+}
+
+/** `finding` with the place it stands at in `source`. */
+export function locateFinding(finding: Finding, source: DocumentSource | undefined): ConfigFault {
+  const { path, message, severity, atKey } = finding;
+  const position = source?.locate(path, atKey ?? false) ?? {};
+  return { path: formatPath(path), message, severity, ...position };
+}

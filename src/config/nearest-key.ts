@@ -1,0 +1,52 @@
+/**
+ * The key that was probably meant. Distance is Damerau–Levenshtein in its optimal-string-alignment form: an
+ * insertion, a deletion, a substitution or a swap of neighbours counts one. Case is ignored, since the most
+ * common slip in camelCase is a capital.
+ */
+
+/** Longer input is not measured: no known key comes near this length, and the table is quadratic. */
+const LONGEST = 64;
+
+/** Number of edits between `a` and `b`. */
+export function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column += 1) {
+      const same = a[row - 1] === b[column - 1];
+      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      current[column] = Math.min(
+        (last[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (last[column - 1] ?? 0) + (same ? 0 : 1),
+        swapped ? (beforeLast[column - 2] ?? 0) + 1 : Infinity,
+      );
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return last[b.length] ?? a.length;
+}
+
+/**
+ * The one of `known` nearest to `key`, the first of equals; undefined where none is within a third of the
+ * key's length (at least one edit, at most four), beyond which a suggestion misleads more than it helps.
+ */
+export function nearestKey(key: string, known: Iterable<string>): string | undefined {
+  if (key.length > LONGEST) return undefined;
+  const wanted = key.toLowerCase();
+  let best: string | undefined;
+  let bestDistance = Math.min(4, Math.max(1, Math.ceil(key.length / 3))) + 1;
+  for (const candidate of known) {
+    const distance = editDistance(wanted, candidate.toLowerCase());
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+  }
+  return best;
+}
+
+/** ` (did you mean "x"?)`, or nothing where no known key is near. */
+export function suggestion(key: string, known: Iterable<string>): string {
+  const nearest = nearestKey(key, known);
+  return nearest === undefined ? '' : ` (did you mean "${nearest}"?)`;
+}

@@ -1,0 +1,166 @@
+import { type Json, own, ownString } from '../api/json.ts';
+import { MUSTER_USER } from '../api/names.ts';
+import { type Finding, error, warning } from './config-fault.ts';
+import { parseGoDuration } from './go-duration.ts';
+import { settings } from './settings.ts';
+
+/**
+ * Rules across fields, and those a schema cannot say. They read the document as written and fall back on the
+ * defaults, so that they speak even where another value is malformed; a value of the wrong type is passed
+ * over, the schema has reported it.
+ */
+type Read = (path: string) => Json | undefined;
+
+const defaults = new Map(settings.map((setting) => [setting.path, setting.default]));
+
+const reader =
+  (document: unknown): Read =>
+  (path) => {
+    let value = document as Json | undefined;
+    for (const key of path.split('.')) value = own(value, key);
+    return value ?? defaults.get(path);
+  };
+
+const GROVE_LEASE = 'grove-operator-leader-election';
+/** client-go refuses a renewDeadline that leaves no room for one jittered retry (its JitterFactor). */
+const JITTER = 1.2;
+
+function leaderElection(read: Read): Finding[] {
+  if (read('leaderElection.enabled') !== true) return [];
+  const findings: Finding[] = [];
+  const duration = (key: string): number => {
+    const text = read(`leaderElection.${key}`);
+    const milliseconds = typeof text === 'string' ? parseGoDuration(text) : undefined;
+    if (milliseconds !== undefined && milliseconds > 0) return milliseconds;
+    if (milliseconds !== undefined) findings.push(error(['leaderElection', key], 'must be greater than 0'));
+    return NaN; // compares false with everything, so no rule below speaks about it
+  };
+  const lease = duration('leaseDuration');
+  const renew = duration('renewDeadline');
+  const retry = duration('retryPeriod');
+  if (lease <= renew) {
+    findings.push(
+      error(['leaderElection', 'leaseDuration'], 'LeaseDuration must be greater than RenewDeadline'),
+    );
+  }
+  if (renew <= retry * JITTER) {
+    findings.push(
+      error(
+        ['leaderElection', 'renewDeadline'],
+        `RenewDeadline must be greater than ${JITTER} times RetryPeriod`,
+      ),
+    );
+  }
+  if (read('leaderElection.resourceName') === GROVE_LEASE) {
+    findings.push(
+      warning(
+        ['leaderElection', 'resourceName'],
+        `"${GROVE_LEASE}" is the Grove operator’s own Lease: in its namespace only one of the two would lead`,
+      ),
+    );
+  }
+  return findings;
+}
+
+const LABEL_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
+const DNS_LABEL = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
+
+/** A label key as Kubernetes has it: `name` or `dns.subdomain/name`. */
+export function isLabelKey(key: string): boolean {
+  const slash = key.indexOf('/');
+  const prefix = key.slice(0, Math.max(slash, 0));
+  const prefixed = prefix.length <= 253 && prefix.split('.').every((label) => DNS_LABEL.test(label));
+  return LABEL_NAME.test(key.slice(slash + 1)) && (slash < 0 || prefixed);
+}
+
+/** Levels of a topology that is switched off cannot hurt: then these are warnings. */
+function topology(read: Read): Finding[] {
+  const say = read('topologyAwareScheduling.enabled') === true ? error : warning;
+  const levels = read('topologyAwareScheduling.levels');
+  if (!Array.isArray(levels)) return [];
+  const findings: Finding[] = [];
+  const seen = { domain: new Set<string>(), key: new Set<string>() };
+  levels.forEach((level: Json, index) => {
+    for (const field of ['domain', 'key'] as const) {
+      const value = ownString(level, field);
+      if (value === undefined || value === '') continue;
+      const path = ['topologyAwareScheduling', 'levels', index, field];
+      if (field === 'key' && !isLabelKey(value))
+        findings.push(say(path, `"${value}" is not a valid label key`));
+      if (seen[field].has(value)) findings.push(say(path, `duplicate ${field} "${value}"`));
+      seen[field].add(value);
+    }
+  });
+  return findings;
+}
+
+const SERVERS = ['webhooks', 'healthProbes', 'metrics'] as const;
+
+function ports(read: Read): Finding[] {
+  const findings: Finding[] = [];
+  SERVERS.forEach((name, index) => {
+    const port = read(`server.${name}.port`);
+    const address = read(`server.${name}.bindAddress`);
+    const rival = SERVERS.slice(0, index).find((other) => {
+      const theirs = read(`server.${other}.bindAddress`);
+      return read(`server.${other}.port`) === port && (theirs === address || theirs === '' || address === '');
+    });
+    if (rival !== undefined && typeof port === 'number' && port !== 0) {
+      findings.push(error(['server', name, 'port'], `port ${port} is taken by server.${rival}`));
+    }
+  });
+  return findings;
+}
+
+function webhookLimits(read: Read): Finding[] {
+  const findings: Finding[] = [];
+  const atMost = (section: string, smaller: string, larger: string): void => {
+    const low = read(`server.webhooks.${section}.${smaller}`);
+    const high = read(`server.webhooks.${section}.${larger}`);
+    if (typeof low === 'number' && typeof high === 'number' && low > high) {
+      findings.push(
+        error(['server', 'webhooks', section, smaller], `must not be greater than ${larger} (${high})`),
+      );
+    }
+  };
+  atMost('limits', 'maxBodyBytes', 'maxInFlightBytes');
+  atMost('drain', 'seconds', 'maxSeconds');
+  return findings;
+}
+
+const SERVICE_ACCOUNT = /^system:serviceaccount:[^:]+:[^:]+$/;
+
+function trustedAccounts(read: Read): Finding[] {
+  const accounts = read('trustedAccounts');
+  if (!Array.isArray(accounts)) return [];
+  const findings: Finding[] = [];
+  accounts.forEach((account: Json, index) => {
+    if (typeof account !== 'string') return;
+    const path = ['trustedAccounts', index];
+    if (account.startsWith('system:serviceaccount:') && !SERVICE_ACCOUNT.test(account)) {
+      findings.push(error(path, 'must be of the form system:serviceaccount:<namespace>:<name>'));
+    }
+    if (accounts.indexOf(account) < index) findings.push(warning(path, `duplicate account "${account}"`));
+  });
+  if (!accounts.includes(MUSTER_USER)) {
+    findings.push(
+      warning(
+        ['trustedAccounts'],
+        `"${MUSTER_USER}" is not listed: right only if Muster runs under another account, and that one is listed`,
+      ),
+    );
+  }
+  return findings;
+}
+
+/** Everything the rules have to say about a document. */
+export function applyRules(document: unknown): Finding[] {
+  const read = reader(document);
+  return [
+    ...leaderElection(read),
+    ...topology(read),
+    ...ports(read),
+    ...webhookLimits(read),
+    ...trustedAccounts(read),
+  ];
+}

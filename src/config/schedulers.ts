@@ -1,0 +1,176 @@
+import { isObject, own, ownList, ownString } from '../api/json.ts';
+import { type Finding, error, warning } from './config-fault.ts';
+import type { SchedulerProfile, Schedulers } from './configuration.ts';
+
+/** Kubernetes’ own scheduler: served in every configuration, listed or not. */
+export const DEFAULT_SCHEDULER = 'default-scheduler';
+
+/** Names that were in use once, and what they are called now. */
+export const SCHEDULER_ALIASES: Readonly<Record<string, string>> = { 'grove-scheduler': 'kai-scheduler' };
+
+const PROFILES = ['scheduler', 'profiles'] as const;
+const SHORT_FORM = ['schedulerName'] as const;
+const DEFAULT_NAME = ['scheduler', 'defaultProfileName'] as const;
+
+const unsupported = (name: string, supported: readonly string[]): string => {
+  const current = supported.filter((known) => !Object.hasOwn(SCHEDULER_ALIASES, known));
+  return `unsupported scheduler "${name}" (supported: ${current.join(', ')})`;
+};
+
+/**
+ * Grove’s rules for profiles, on a list that nothing was added to. Profiles without a readable name are
+ * passed over: the schema has reported them.
+ */
+export function checkProfiles(
+  given: {
+    readonly profiles: readonly { readonly name?: string | undefined }[];
+    readonly defaultProfileName: string;
+  },
+  supported: readonly string[],
+): Finding[] {
+  const findings: Finding[] = [];
+  const configured = new Set<string>();
+  given.profiles.forEach(({ name }, index) => {
+    const path = [...PROFILES, index, 'name'];
+    if (name === undefined) return;
+    if (name === '') findings.push(error(path, 'scheduler profile name is required'));
+    else if (!supported.includes(name)) findings.push(error(path, unsupported(name, supported)));
+    else if (configured.has(name)) findings.push(error(path, `duplicate scheduler profile "${name}"`));
+    else configured.add(name);
+  });
+  if (given.profiles.length === 0)
+    findings.push(error(PROFILES, 'at least one scheduler profile is required'));
+  if (!configured.has(DEFAULT_SCHEDULER)) {
+    findings.push(error(PROFILES, `the "${DEFAULT_SCHEDULER}" scheduler profile is required`));
+  }
+  if (given.defaultProfileName === '') {
+    findings.push(error(DEFAULT_NAME, 'default scheduler profile name is required'));
+  } else if (!configured.has(given.defaultProfileName)) {
+    const names = [...configured].join(', ');
+    findings.push(
+      error(
+        DEFAULT_NAME,
+        `default profile must be one of the configured profiles (${names}), not "${given.defaultProfileName}"`,
+      ),
+    );
+  }
+  return findings;
+}
+
+interface Written {
+  /** Empty strings count as absent, as Helm charts leave them behind. */
+  readonly schedulerName: string;
+  readonly profiles: readonly {
+    readonly name: string | undefined;
+    readonly config: SchedulerProfile['config'];
+  }[];
+  readonly defaultProfileName: string;
+}
+
+function read(document: unknown, rename: (name: string, path: Finding['path']) => string): Written {
+  const name = ownString(document, 'schedulerName') ?? '';
+  const scheduler = own(document, 'scheduler');
+  const defaultName = ownString(scheduler, 'defaultProfileName') ?? '';
+  const profiles = (ownList(scheduler, 'profiles') ?? []).map((profile, index) => {
+    const written = ownString(profile, 'name');
+    const config = own(profile, 'config');
+    return {
+      name: written === undefined ? undefined : rename(written, [...PROFILES, index, 'name']),
+      config: isObject(config) ? config : {},
+    };
+  });
+  return {
+    schedulerName: rename(name, SHORT_FORM),
+    profiles,
+    defaultProfileName: rename(defaultName, DEFAULT_NAME),
+  };
+}
+
+/** The short form beside the long one: allowed where both say the same. */
+function contradictions(written: Written): Finding[] {
+  const { schedulerName, profiles, defaultProfileName } = written;
+  const findings: Finding[] = [];
+  const names = profiles.flatMap(({ name }) => (name === undefined ? [] : [name]));
+  if (profiles.length > 0 && schedulerName !== DEFAULT_SCHEDULER && !names.includes(schedulerName)) {
+    findings.push(
+      error(
+        SHORT_FORM,
+        `schedulerName "${schedulerName}" contradicts scheduler.profiles (${names.join(', ')}): list it there, or keep only one of the two`,
+      ),
+    );
+  }
+  if (defaultProfileName !== '' && defaultProfileName !== schedulerName) {
+    findings.push(
+      error(
+        SHORT_FORM,
+        `schedulerName "${schedulerName}" contradicts scheduler.defaultProfileName "${defaultProfileName}": keep only one of the two`,
+      ),
+    );
+  }
+  return findings;
+}
+
+/** As Grove: appended at the end, so that the positions of the written profiles stay. */
+function withDefaultScheduler(profiles: Written['profiles']): Written['profiles'] {
+  const listed = profiles.some(({ name }) => name === DEFAULT_SCHEDULER);
+  return listed ? profiles : [...profiles, { name: DEFAULT_SCHEDULER, config: {} }];
+}
+
+const finish = (profiles: Written['profiles'], defaultProfileName: string): Schedulers => ({
+  profiles: profiles.map(({ name, config }) => ({ name: name ?? '', config })),
+  defaultProfileName,
+});
+
+/**
+ * `schedulerName` and `scheduler` of a document, brought to one list, with everything that is wrong about
+ * them. The list is only good where no finding is an error.
+ *
+ * - Nothing given, or an empty list of profiles: `default-scheduler` alone, and it is the default.
+ * - `schedulerName: x`: x and `default-scheduler`, and x is the default.
+ * - `scheduler.profiles`: these and `default-scheduler`; the default is `defaultProfileName`, and where that
+ *   is absent `default-scheduler`, even when only another one is listed.
+ */
+export function resolveSchedulers(
+  document: unknown,
+  supported: readonly string[],
+): { readonly schedulers: Schedulers; readonly findings: readonly Finding[] } {
+  const findings: Finding[] = [];
+  const written = read(document, (name, path) => {
+    const current = Object.hasOwn(SCHEDULER_ALIASES, name) ? SCHEDULER_ALIASES[name] : undefined;
+    if (current === undefined || !supported.includes(current)) return name;
+    findings.push(warning(path, `"${name}" is deprecated: write "${current}"`));
+    return current;
+  });
+  const { schedulerName, defaultProfileName } = written;
+
+  if (schedulerName !== '') {
+    if (!supported.includes(schedulerName)) {
+      findings.push(error(SHORT_FORM, unsupported(schedulerName, supported)));
+    } else {
+      findings.push(...contradictions(written));
+    }
+    const listed = written.profiles.length > 0 ? written.profiles : [{ name: schedulerName, config: {} }];
+    const profiles = withDefaultScheduler(listed);
+    if (written.profiles.length > 0) {
+      findings.push(...checkProfiles({ profiles, defaultProfileName: DEFAULT_SCHEDULER }, supported));
+    }
+    return { schedulers: finish(profiles, schedulerName), findings };
+  }
+
+  if (written.profiles.length === 0) {
+    if (defaultProfileName !== '' && defaultProfileName !== DEFAULT_SCHEDULER) {
+      findings.push(
+        warning(
+          DEFAULT_NAME,
+          `"${defaultProfileName}" has no effect without scheduler.profiles: the default is "${DEFAULT_SCHEDULER}"; list the profile to change that`,
+        ),
+      );
+    }
+    return { schedulers: finish(withDefaultScheduler([]), DEFAULT_SCHEDULER), findings };
+  }
+
+  const profiles = withDefaultScheduler(written.profiles);
+  const chosen = defaultProfileName === '' ? DEFAULT_SCHEDULER : defaultProfileName;
+  findings.push(...checkProfiles({ profiles, defaultProfileName: chosen }, supported));
+  return { schedulers: finish(profiles, chosen), findings };
+}

@@ -1,0 +1,178 @@
+import { z } from 'zod';
+import { GROVE_OPERATOR_USER, MUSTER_NAMESPACE, MUSTER_USER } from '../api/names.ts';
+import { GO_DURATION } from './go-duration.ts';
+import {
+  authorizerSchema,
+  concurrentSyncs,
+  debuggingSchema,
+  featureGatesSchema,
+  groveControllers,
+  networkSchema,
+} from './grove-schema.ts';
+import { serverSchema } from './server-schema.ts';
+
+/** The document Muster and Grove share. */
+export const CONFIG_API_VERSION = 'operator.config.grove.io/v1alpha1';
+export const CONFIG_KIND = 'OperatorConfiguration';
+
+const NOT_A_DURATION = 'must be a duration such as "15s" or "1m30s"';
+
+const duration = (fallback: string, description: string) =>
+  z
+    .string({ error: NOT_A_DURATION })
+    .regex(GO_DURATION, NOT_A_DURATION)
+    .default(fallback)
+    .describe(description);
+
+const runtimeClientConnection = z
+  .strictObject({
+    qps: z
+      .number()
+      .refine(
+        (qps) => qps !== 0,
+        'must not be 0: leave it out for the default, or make it negative for no limit',
+      )
+      .default(100)
+      .describe('Requests per second to the API server, over time; negative: no limit. Grove’s default.'),
+    burst: z
+      .int()
+      .min(0, 'must be non-negative')
+      .default(120)
+      .describe('Requests that may run ahead of qps. Grove’s default.'),
+    contentType: z
+      .string()
+      .default('application/json')
+      .describe('Accepted because Grove has it, not used: Muster speaks JSON.'),
+    acceptContentTypes: z
+      .string()
+      .default('application/json')
+      .describe('Accepted because Grove has it, not used: Muster speaks JSON.'),
+  })
+  .prefault({});
+
+const leaderElection = z
+  .strictObject({
+    enabled: z
+      .boolean()
+      .default(true)
+      .describe(
+        'Let one replica run the loop; all answer reviews. On: the manifests start several replicas.',
+      ),
+    leaseDuration: duration(
+      '15s',
+      'After this time without a renewal others may take the Lease. Kubernetes’ usual value.',
+    ),
+    renewDeadline: duration(
+      '10s',
+      'A leader that cannot renew for this long stops leading. Less than leaseDuration.',
+    ),
+    retryPeriod: duration('2s', 'Time between attempts to take or renew the Lease. Kubernetes’ usual value.'),
+    resourceLock: z
+      .enum(['leases'])
+      .default('leases')
+      .describe('Kind of lock; there is only one left in Kubernetes.'),
+    resourceName: z
+      .string()
+      .min(1, 'resourceName is required')
+      .default('muster-leader-election')
+      .describe('Name of the Lease. Not Grove’s: beside Grove one of the two would never lead.'),
+    resourceNamespace: z
+      .string()
+      .min(1, 'resourceNamespace is required')
+      .default(MUSTER_NAMESPACE)
+      .describe('Namespace of the Lease: the one Muster runs in.'),
+  })
+  .prefault({});
+
+const schedulerProfile = z.strictObject({
+  name: z
+    .string()
+    .meta({ minLength: 1 })
+    .describe('The scheduler’s name, as it goes into `spec.schedulerName` of a Pod.'),
+  config: z
+    .record(z.string(), z.unknown())
+    .default({})
+    .describe('Settings of this backend, checked by the backend when it starts.'),
+});
+
+const topologyLevel = z.strictObject({
+  domain: z
+    .string()
+    .min(1, 'must not be empty')
+    .describe('What people call the level: `zone`, `rack`, `host`.'),
+  key: z.string().min(1, 'must not be empty').describe('The node label that tells its domains apart.'),
+});
+
+/** The document as written. Strict: a key that is not here is a fault. Rules across fields: rules.ts. */
+export const operatorConfigurationSchema = z.strictObject({
+  apiVersion: z.literal(CONFIG_API_VERSION).describe('Version of this document.'),
+  kind: z.literal(CONFIG_KIND).describe('Kind of this document.'),
+  metadata: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe('Tolerated and not read, since examples carry a name.'),
+  schedulerName: z
+    .string()
+    .optional()
+    .describe(
+      'Short form: enable this scheduler beside `default-scheduler` and make it the default. `default-scheduler` if neither this nor `scheduler` is given.',
+    ),
+  scheduler: z
+    .strictObject({
+      profiles: z
+        .array(schedulerProfile)
+        .optional()
+        .describe('The schedulers to serve. `default-scheduler` is appended where it is missing.'),
+      defaultProfileName: z
+        .string()
+        .optional()
+        .describe(
+          'The profile of gangs that name no scheduler. `default-scheduler` where absent, whatever the profiles are.',
+        ),
+    })
+    .optional(),
+  logLevel: z.enum(['debug', 'info', 'error']).default('info').describe('Least severe level that is logged.'),
+  logFormat: z
+    .enum(['json', 'text'])
+    .default('json')
+    .describe('`json` is one object a line, for collectors; `text` is for reading.'),
+  controllers: z
+    .strictObject({
+      podGang: concurrentSyncs(
+        5,
+        'PodGangs reconciled at a time. 5: Grove’s default; a gang’s writes are ordered in any case.',
+      ),
+      ...groveControllers,
+    })
+    .prefault({}),
+  topologyAwareScheduling: z
+    .strictObject({
+      enabled: z
+        .boolean()
+        .default(false)
+        .describe('Pass topology constraints on to backends that understand them.'),
+      levels: z
+        .array(topologyLevel)
+        .default([])
+        .describe('Levels from the widest to the narrowest. Read only where enabled is true.'),
+    })
+    .prefault({}),
+  leaderElection,
+  server: serverSchema,
+  trustedAccounts: z
+    .array(z.string().min(1, 'must not be empty'))
+    .default([MUSTER_USER, GROVE_OPERATOR_USER])
+    .describe(
+      'User names that may write gates, references and status of a gang: Muster’s own account and the Grove operator’s.',
+    ),
+  runtimeClientConnection,
+  debugging: debuggingSchema,
+  authorizer: authorizerSchema,
+  network: networkSchema,
+  featureGates: featureGatesSchema,
+});
+
+/** What a file may contain. */
+export type ConfigurationDocument = z.input<typeof operatorConfigurationSchema>;
+/** The same with every default filled in. */
+export type DefaultedDocument = z.output<typeof operatorConfigurationSchema>;

@@ -1,0 +1,133 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+
+/** Port 0 asks the operating system for a free one, which is what tests want. */
+const port = () => z.int().min(0).max(65535);
+
+const bindAddress = () =>
+  z
+    .string()
+    .refine((address) => address === '' || isIP(address) !== 0, 'must be an IP address, or empty for all')
+    .default('')
+    .describe('IP address to listen on. Empty: every address of the Pod, IPv4 and IPv6.');
+
+const count = () => z.int().gt(0);
+
+const clientCertificate = z
+  .strictObject({
+    caFile: z
+      .string()
+      .min(1, 'must name a file')
+      .describe('PEM file with the CA that signed the API server’s client certificate.'),
+    allowedNames: z
+      .array(z.string().min(1, 'must not be empty'))
+      .min(1, 'must list at least one name')
+      .default(['kube-apiserver'])
+      .describe('Common names that may call. Default: the name kubeadm gives the API server.'),
+  })
+  .optional()
+  .describe(
+    'Ask callers for a certificate and refuse all but these. Absent: anybody who reaches the port may ask.',
+  );
+
+const limits = z
+  .strictObject({
+    maxBodyBytes: count()
+      .default(8 * 1024 * 1024)
+      .describe(
+        'Largest review in bytes; a larger one gets 413. 8 MiB: an object is at most 3 MiB on the wire, a review carries two of them and escaping adds to it.',
+      ),
+    maxInFlightBytes: count()
+      .default(64 * 1024 * 1024)
+      .describe(
+        'Sum of all bodies held at a time, in bytes. 64 MiB: eight of the largest, within the memory limit.',
+      ),
+    maxInFlight: count()
+      .default(256)
+      .describe(
+        'Reviews held at a time; beyond it 503 with Retry-After. 256: about 25 ms of work on one core.',
+      ),
+    maxConnections: count()
+      .default(1024)
+      .describe(
+        'Open sockets. 1024: far above what the API servers of one cluster open, far below a descriptor limit.',
+      ),
+  })
+  .prefault({});
+
+const drain = z
+  .strictObject({
+    seconds: z
+      .number()
+      .min(0)
+      .default(15)
+      .describe(
+        'Seconds to go on serving after SIGTERM before the process may end. 15: endpoints reach every API server within that time.',
+      ),
+    maxSeconds: z
+      .number()
+      .min(0)
+      .default(100)
+      .describe(
+        'Seconds after SIGTERM at which the process ends whatever is open. 100: an API server keeps an idle connection for 90. Set terminationGracePeriodSeconds above it.',
+      ),
+  })
+  .prefault({});
+
+const webhooks = z
+  .strictObject({
+    port: port()
+      .default(9443)
+      .describe('Port of the webhooks. 9443: the usual one; Grove’s own default is 2750.'),
+    bindAddress: bindAddress(),
+    serverCertDir: z
+      .string()
+      .min(1, 'must name a directory')
+      .default('/etc/muster/certs')
+      .describe(
+        'Directory with tls.crt and tls.key, reread when they change. The manifests mount the Secret there.',
+      ),
+    tlsMinVersion: z
+      .enum(['1.3', '1.2'])
+      .default('1.3')
+      .describe('Lowest TLS version offered. 1.3: every API server since 1.19 speaks it.'),
+    clientCertificate,
+    limits,
+    drain,
+    secretName: z
+      .string()
+      .default('grove-webhook-server-cert')
+      .describe(
+        'Accepted because Grove has it, not used: Muster reads files and has no right to read Secrets.',
+      ),
+    certProvisionMode: z
+      .enum(['auto', 'manual'])
+      .default('auto')
+      .describe(
+        'Accepted because Grove has it, not used: `muster certs` or cert-manager provide certificates.',
+      ),
+  })
+  .prefault({});
+
+/** `server`: where Muster listens. Grove’s ports 2750–2752 do not apply, see docs/configuration.md. */
+export const serverSchema = z
+  .strictObject({
+    webhooks,
+    healthProbes: z
+      .strictObject({
+        port: port().default(8081).describe('Port of /healthz and /readyz, plain HTTP. 8081: the usual one.'),
+        bindAddress: bindAddress(),
+        enable: z
+          .boolean()
+          .default(true)
+          .describe('Accepted because Grove’s chart has it, not used: the probes are always served.'),
+      })
+      .prefault({}),
+    metrics: z
+      .strictObject({
+        port: port().default(8080).describe('Port of /metrics, plain HTTP. 8080: the usual one.'),
+        bindAddress: bindAddress(),
+      })
+      .prefault({}),
+  })
+  .prefault({});

@@ -1,0 +1,90 @@
+import { type Json, type JsonObject, own, ownList, ownObject, ownString } from '../api/json.ts';
+import { operatorConfigurationJsonSchema } from './json-schema.ts';
+import type { ConfigPath } from './config-fault.ts';
+
+/** One leaf of the document, read off the JSON Schema: everything that is derived from settings starts here. */
+export interface Setting {
+  /** `server.webhooks.port`; inside a list `scheduler.profiles[].name`. */
+  readonly path: string;
+  readonly keys: readonly string[];
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'strings' | 'list' | 'map';
+  /** The only values it takes, where they are few. */
+  readonly values?: readonly Json[];
+  readonly default?: Json;
+  readonly required: boolean;
+  readonly description: string;
+  /** Its environment variable; absent for lists of objects, maps, and the document’s own header. */
+  readonly environment?: string;
+}
+
+const HEADER = new Set(['apiVersion', 'kind', 'metadata']);
+
+const root = operatorConfigurationJsonSchema();
+
+/** `server.webhooks.serverCertDir` is MUSTER_SERVER_WEBHOOKS_SERVER_CERT_DIR. Derived, never kept by hand. */
+export function environmentName(keys: readonly string[]): string {
+  const words = keys.map((key) =>
+    key
+      .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+      .replace(/([A-Z])([A-Z][a-z])/g, '$1_$2')
+      .toUpperCase(),
+  );
+  return ['MUSTER', ...words].join('_');
+}
+
+function typeOf(node: JsonObject): Setting['type'] {
+  const type = ownString(node, 'type');
+  if (type === 'array') return ownString(own(node, 'items'), 'type') === 'string' ? 'strings' : 'list';
+  if (type === 'object') return 'map';
+  return type as 'string' | 'integer' | 'number' | 'boolean';
+}
+
+function* leaves(
+  node: JsonObject,
+  keys: readonly string[],
+  path: string,
+  required: boolean,
+): Generator<Setting> {
+  const properties = ownObject(node, 'properties');
+  if (properties !== undefined) {
+    const names = new Set(ownList(node, 'required'));
+    for (const [key, child] of Object.entries(properties)) {
+      yield* leaves(
+        child as JsonObject,
+        [...keys, key],
+        path === '' ? key : `${path}.${key}`,
+        names.has(key),
+      );
+    }
+    return;
+  }
+  const type = typeOf(node);
+  const only = own(node, 'const');
+  const values = ownList(node, 'enum') ?? (only === undefined ? undefined : [only]);
+  const fallback = own(node, 'default');
+  const named = type !== 'list' && type !== 'map' && !path.includes('[]') && !HEADER.has(keys[0] ?? '');
+  yield {
+    path,
+    keys,
+    type,
+    ...(values === undefined ? {} : { values }),
+    ...(fallback === undefined ? {} : { default: fallback }),
+    required,
+    description: ownString(node, 'description') ?? '',
+    ...(named ? { environment: environmentName(keys) } : {}),
+  };
+  const items = ownObject(node, 'items');
+  if (type === 'list' && items !== undefined) yield* leaves(items, keys, `${path}[]`, false);
+}
+
+/** Every setting, in the order of the schema. */
+export const settings: readonly Setting[] = [...leaves(root, [], '', false)];
+
+/** The keys that may stand directly under `path`; empty where any may. */
+export function knownKeys(path: ConfigPath): readonly string[] {
+  let node: JsonObject | undefined = root;
+  for (const step of path) {
+    node = typeof step === 'number' ? ownObject(node, 'items') : ownObject(own(node, 'properties'), step);
+  }
+  return Object.keys(ownObject(node, 'properties') ?? {});
+}

@@ -1,0 +1,117 @@
+import { type JsonObject, isObject } from '../api/json.ts';
+import { type ConfigFault, type ConfigPath, type Finding, error, formatPath } from './config-fault.ts';
+import type { OperatorConfiguration, Schedulers } from './configuration.ts';
+import { parseGoDuration } from './go-duration.ts';
+import { inWords, messageFor } from './messages.ts';
+import { suggestion } from './nearest-key.ts';
+import { applyRules } from './rules.ts';
+import { resolveSchedulers } from './schedulers.ts';
+import { type DefaultedDocument, operatorConfigurationSchema } from './schema.ts';
+import { knownKeys, settings } from './settings.ts';
+
+export interface ValidationOptions {
+  /** The names backends are registered under; the configuration knows none by itself. */
+  readonly supportedSchedulers: readonly string[];
+}
+
+/** Free-form values keep their nulls; everywhere else null is what an empty line of YAML leaves behind. */
+const isFreeForm = (path: ConfigPath): boolean =>
+  path[0] === 'metadata' || (path[1] === 'profiles' && path.length === 4 && path[3] === 'config');
+
+/** `document` without the keys whose value is null: `server:` with nothing under it means its defaults. */
+export function withoutNulls(document: unknown, path: ConfigPath = []): unknown {
+  if (Array.isArray(document)) return document.map((item, index) => withoutNulls(item, [...path, index]));
+  if (!isObject(document) || isFreeForm(path)) return document;
+  const kept = Object.entries(document).filter(([, value]) => value !== null);
+  return Object.fromEntries(kept.map(([key, value]) => [key, withoutNulls(value, [...path, key])]));
+}
+
+function unknownKey(parent: ConfigPath, key: string): Finding {
+  const homes = new Set(
+    settings
+      .filter((setting) => setting.keys.includes(key))
+      .map(({ keys }) => formatPath(keys.slice(0, keys.indexOf(key)))),
+  );
+  const [home] = homes;
+  const hint =
+    homes.size === 1 && home !== undefined
+      ? ` (it belongs ${home === '' ? 'at the top level' : `in ${home}`})`
+      : suggestion(key, knownKeys(parent));
+  return {
+    path: [...parent, key],
+    message: `unknown key ${JSON.stringify(key)}${hint}`,
+    severity: 'error',
+    atKey: true,
+  };
+}
+
+function schemaFindings(document: unknown): { data?: DefaultedDocument; findings: Finding[] } {
+  const result = operatorConfigurationSchema.safeParse(document, { error: messageFor });
+  if (result.success) return { data: result.data, findings: [] };
+  const findings = result.error.issues.flatMap((issue) => {
+    const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
+    if (issue.code !== 'unrecognized_keys') return [error(path, issue.message)];
+    return issue.keys.map((key) => unknownKey(path, key));
+  });
+  return { findings };
+}
+
+function finish(data: DefaultedDocument, schedulers: Schedulers): OperatorConfiguration {
+  const { leaseDuration, renewDeadline, retryPeriod, ...lock } = data.leaderElection;
+  return {
+    schedulers,
+    logLevel: data.logLevel,
+    logFormat: data.logFormat,
+    controllers: data.controllers,
+    topologyAwareScheduling: data.topologyAwareScheduling,
+    leaderElection: {
+      ...lock,
+      leaseDurationMs: parseGoDuration(leaseDuration) ?? 0,
+      renewDeadlineMs: parseGoDuration(renewDeadline) ?? 0,
+      retryPeriodMs: parseGoDuration(retryPeriod) ?? 0,
+    },
+    server: data.server,
+    trustedAccounts: data.trustedAccounts,
+    runtimeClientConnection: data.runtimeClientConnection,
+    debugging: data.debugging,
+    authorizer: data.authorizer,
+    network: data.network,
+    featureGates: data.featureGates,
+  };
+}
+
+/** All faults of a parsed document at once, and the configuration where none of them is an error. */
+export function inspect(
+  raw: unknown,
+  options: ValidationOptions,
+): { readonly configuration?: OperatorConfiguration; readonly findings: readonly Finding[] } {
+  if (!isObject(raw)) {
+    return { findings: [error([], `must be a mapping with apiVersion and kind, not ${inWords(raw)}`)] };
+  }
+  const document = withoutNulls(raw) as JsonObject;
+  const schema = schemaFindings(document);
+  const { schedulers, findings: schedulerFindings } = resolveSchedulers(
+    document,
+    options.supportedSchedulers,
+  );
+  const findings = [...schema.findings, ...schedulerFindings, ...applyRules(document)];
+  if (schema.data === undefined || findings.some(({ severity }) => severity === 'error')) return { findings };
+  return { configuration: finish(schema.data, schedulers), findings };
+}
+
+/**
+ * Checks a parsed document, apiVersion and kind included. Never throws; `configuration` is present exactly
+ * where no fault is an error. Only load.ts knows lines.
+ */
+export function validateConfiguration(
+  raw: unknown,
+  options: ValidationOptions,
+): { readonly configuration?: OperatorConfiguration; readonly faults: readonly ConfigFault[] } {
+  const { findings, ...rest } = inspect(raw, options);
+  const faults = findings.map(({ path, message, severity }) => ({
+    path: formatPath(path),
+    message,
+    severity,
+  }));
+  return { ...rest, faults };
+}
