@@ -1,0 +1,100 @@
+import closeWithGrace from 'close-with-grace';
+import { Command } from 'commander';
+import { loadConfiguration, readConfigurationFile } from '../config/load.ts';
+import { supportedSchedulers } from '../backends/registry.ts';
+import { MUSTER_NAMESPACE, MUSTER_SERVICE_ACCOUNT } from '../api/names.ts';
+import { messageOf } from '../errors.ts';
+import { startProgram } from '../server/program.ts';
+import { createLogger, flushLog } from '../telemetry/log.ts';
+import type { CliIo } from './io.ts';
+import { policyFrom } from './policy.ts';
+import { musterVersion } from './version.ts';
+
+interface ServeFlags {
+  config?: string;
+  certDir?: string;
+  port?: string;
+  healthPort?: string;
+  metricsPort?: string;
+  controller: boolean;
+  kubeconfig?: string;
+  serverName?: string;
+}
+
+const EXAMPLE = `
+Example:
+  $ muster certs --out certs/out --dns localhost
+  $ muster serve --no-controller --cert-dir certs/out --config config.yaml
+
+On SIGTERM it turns unready, goes on answering, asks every connection to end with its next answer, and ends when none
+is left (server.webhooks.drain). A second signal ends it at once.`;
+
+/** `muster serve`: the HTTPS server, until a signal. */
+export const serveCommand = (io: CliIo): Command =>
+  new Command('serve')
+    .description('answer admission reviews over HTTPS')
+    .option('--config <file>', 'OperatorConfiguration, YAML or JSON')
+    .option('--cert-dir <dir>', 'directory with tls.crt and tls.key, reread when they change')
+    .option('--port <number>', 'port of the webhooks')
+    .option('--health-port <number>', 'port of /healthz and /readyz')
+    .option('--metrics-port <number>', 'port of /metrics')
+    .option('--server-name <name>', 'name the certificate must be for (default: muster.$POD_NAMESPACE.svc)')
+    .option('--kubeconfig <file>', 'how to reach the cluster (default: the Pod’s own account)')
+    .option('--no-controller', 'admission only: needs no cluster')
+    .addHelpText('after', EXAMPLE)
+    .action((flags: ServeFlags) => serve(flags, io));
+
+async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
+  const { names } = supportedSchedulers();
+  const { configuration, warnings } = loadConfiguration({
+    ...(flags.config === undefined
+      ? {}
+      : { text: readConfigurationFile(flags.config), fileName: flags.config }),
+    env: io.env,
+    flags: definedOnly({
+      'server.webhooks.serverCertDir': flags.certDir,
+      'server.webhooks.port': flags.port,
+      'server.healthProbes.port': flags.healthPort,
+      'server.metrics.port': flags.metricsPort,
+    }),
+    supportedSchedulers: names,
+  });
+  const log = createLogger({ level: configuration.logLevel, format: configuration.logFormat });
+  for (const warning of warnings) log.info({ path: warning.path, line: warning.line }, warning.message);
+
+  const ownNamespace = io.env['POD_NAMESPACE'];
+  const serverName =
+    flags.serverName ??
+    (ownNamespace === undefined ? undefined : `${MUSTER_SERVICE_ACCOUNT}.${ownNamespace}.svc`);
+  const program = await startProgram({
+    configuration,
+    policy: policyFrom(configuration, { ownNamespace: ownNamespace ?? MUSTER_NAMESPACE }),
+    log,
+    version: musterVersion(),
+    now: () => io.now(),
+    ...(serverName === undefined ? {} : { serverName }),
+  });
+
+  await new Promise<void>((resolve, reject) => {
+    const delay = (configuration.server.webhooks.drain.maxSeconds + 10) * 1000;
+    // It ends the process itself after the drain, at once on a second signal, and with 1 after an uncaught error.
+    closeWithGrace({ delay, logger: false }, async ({ err, signal }) => {
+      if (err) log.error({ err }, 'ending after an unexpected error');
+      else log.info({ signal }, 'ending');
+      try {
+        await (err ? program.close() : program.drain());
+        resolve();
+      } catch (thrown) {
+        log.error({ err: thrown }, messageOf(thrown));
+        reject(thrown);
+      } finally {
+        await flushLog(log);
+      }
+    });
+  });
+}
+
+const definedOnly = (flags: Record<string, string | undefined>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(flags).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );

@@ -1,0 +1,77 @@
+import fastify, { type FastifyInstance } from 'fastify';
+import { messageOf, MusterError } from '../errors.ts';
+
+/** One thing that must hold for this replica to be given reviews. */
+export interface ReadinessCheck {
+  readonly name: string;
+  /** undefined when it holds, else the reason; may throw too. */
+  check(): Promise<string | undefined> | string | undefined;
+}
+
+/**
+ * `/healthz` and `/readyz` on plain HTTP, so that an expired certificate turns a replica unready and does not kill
+ * it. `?verbose` lists every check, `?exclude=NAME` leaves one out, as in the API server.
+ */
+export function probeServer(checks: readonly ReadinessCheck[]): FastifyInstance {
+  const app = fastify({ logger: false });
+  // The event loop answers, so the process lives: nothing else may make the kubelet restart it.
+  app.get('/healthz', (_request, reply) => reply.type('text/plain').send('ok'));
+  app.get<{ Querystring: Record<string, string | string[] | undefined> }>(
+    '/readyz',
+    async (request, reply) => {
+      const { verbose, exclude } = request.query;
+      const excluded = new Set([exclude ?? []].flat());
+      const results = await Promise.all(
+        checks
+          .filter(({ name }) => !excluded.has(name))
+          .map(async (entry) => ({ name: entry.name, reason: await outcomeOf(entry) })),
+      );
+      const failed = results.filter(({ reason }) => reason !== undefined);
+      const lines = results.map(({ name, reason }) =>
+        reason === undefined ? `[+]${name} ok` : `[-]${name} failed: ${reason}`,
+      );
+      void reply.type('text/plain').status(failed.length === 0 ? 200 : 503);
+      if (failed.length > 0) return `${lines.join('\n')}\nreadyz check failed\n`;
+      return verbose === undefined ? 'ok' : `${lines.join('\n')}\nreadyz check passed\n`;
+    },
+  );
+  return app;
+}
+
+async function outcomeOf(entry: ReadinessCheck): Promise<string | undefined> {
+  try {
+    return await entry.check();
+  } catch (thrown) {
+    return messageOf(thrown);
+  }
+}
+
+/** `/metrics` for Prometheus. */
+export function metricsServer(expose: () => Promise<{ contentType: string; body: string }>): FastifyInstance {
+  const app = fastify({ logger: false });
+  app.get('/metrics', async (_request, reply) => {
+    const { contentType, body } = await expose();
+    return reply.type(contentType).send(body);
+  });
+  return app;
+}
+
+/** Listens and says the port. @throws MusterError LISTEN_FAILED, naming the flag that chooses another port */
+export async function listenOn(
+  app: FastifyInstance,
+  host: string,
+  port: number,
+  flag: string,
+): Promise<number> {
+  try {
+    await app.listen({ host, port });
+  } catch (thrown) {
+    throw new MusterError(
+      'LISTEN_FAILED',
+      `cannot listen on ${host}:${port}: ${messageOf(thrown)}`,
+      `stop what holds the port, or choose another with ${flag}`,
+      { cause: thrown },
+    );
+  }
+  return (app.server.address() as { port: number }).port;
+}

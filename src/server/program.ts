@@ -1,0 +1,171 @@
+import { readFileSync } from 'node:fs';
+import type { Policy } from '../admission/decision.ts';
+import { endpoints } from '../admission/endpoints.ts';
+import type { OperatorConfiguration } from '../config/configuration.ts';
+import { messageOf, MusterError } from '../errors.ts';
+import type { Logger } from '../telemetry/log.ts';
+import { Metrics } from '../telemetry/metrics.ts';
+import type { TlsChoices } from '../tls/options.ts';
+import { CertificateReloader } from '../tls/reload.ts';
+import { AdmissionServer, type AdmissionServerOptions } from './admission-server.ts';
+import { listenOn, metricsServer, probeServer, type ReadinessCheck } from './probes.ts';
+import { callSelf } from './self-call.ts';
+
+export interface ProgramOptions {
+  readonly configuration: Pick<OperatorConfiguration, 'server' | 'schedulers'>;
+  readonly policy: Policy;
+  readonly log: Logger;
+  readonly version: string;
+  readonly now: () => Date;
+  /** Name that the certificate must be for; undefined: any. */
+  readonly serverName?: string;
+  /** Further things that must hold before reviews are sent here. */
+  readonly checks?: readonly ReadinessCheck[];
+  /** For tests: see {@link AdmissionServerOptions}. */
+  readonly overrides?: Partial<Pick<AdmissionServerOptions, 'beforeDecision' | 'notReady' | 'times'>>;
+  readonly pollIntervalMs?: number;
+}
+
+/** Everything that serves, on three ports: webhooks over TLS, probes and metrics over plain HTTP. */
+export interface Program {
+  readonly ports: { readonly webhooks: number; readonly health: number; readonly metrics: number };
+  readonly metrics: Metrics;
+  readonly server: AdmissionServer;
+  readonly certificates: CertificateReloader;
+  /** Turns unready at once, loses no request, ends. */
+  drain(): Promise<void>;
+  /** Ends at once. */
+  close(): Promise<void>;
+}
+
+/** An empty bind address in the configuration means every address, IPv4 and IPv6. */
+const addressOf = (bindAddress: string): string => (bindAddress === '' ? '::' : bindAddress);
+
+/**
+ * Starts to serve. Nothing listens before the certificate is loaded and the backends are initialised, so whoever gets
+ * through gets an answer.
+ * @throws MusterError TLS_*, BACKEND_INIT_FAILED, LISTEN_FAILED; nothing is left running then
+ */
+export async function startProgram(options: ProgramOptions): Promise<Program> {
+  const { configuration, policy, log, version } = options;
+  const { webhooks, healthProbes, metrics: metricsSettings } = configuration.server;
+  const metrics = new Metrics(
+    version,
+    endpoints.map((endpoint) => endpoint.path),
+  );
+  const tls = tlsChoicesOf(webhooks);
+  let server: AdmissionServer | undefined;
+  const certificates = new CertificateReloader({
+    directory: webhooks.serverCertDir,
+    ...(options.serverName === undefined ? {} : { serverName: options.serverName }),
+    ...(options.pollIntervalMs === undefined ? {} : { pollIntervalMs: options.pollIntervalMs }),
+    now: options.now,
+    onSwap: (pair) => {
+      server?.swap(pair);
+      metrics.tlsNotAfter.set(pair.notAfter.getTime() / 1000);
+    },
+    onResult: (result) => metrics.reloaded(result),
+    log,
+  });
+  const stopping: (() => Promise<unknown>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const end of stopping.splice(0).reverse()) await end();
+  };
+  try {
+    const pair = await certificates.start();
+    stopping.push(() => certificates.stop());
+    metrics.tlsNotAfter.set(pair.notAfter.getTime() / 1000);
+    await policy.registry.init(
+      configuration.schedulers.profiles as Parameters<typeof policy.registry.init>[0],
+    );
+
+    const webhookServer = new AdmissionServer({
+      host: addressOf(webhooks.bindAddress),
+      port: webhooks.port,
+      pair: certificates.current,
+      tls,
+      ...(webhooks.clientCertificate && { allowedClientNames: webhooks.clientCertificate.allowedNames }),
+      limits: webhooks.limits,
+      policy,
+      metrics,
+      log,
+      ...options.overrides,
+    });
+    server = webhookServer;
+    const webhooksPort = await webhookServer.listen();
+    stopping.push(() => webhookServer.close());
+
+    const probes = probeServer([
+      {
+        name: 'not-draining',
+        check: () => (webhookServer.connections.draining ? 'this replica is ending' : undefined),
+      },
+      {
+        name: 'certificate',
+        check: () => (certificates.expired() ? 'the serving certificate has expired' : undefined),
+      },
+      {
+        name: 'tls-self-call',
+        check: () =>
+          callSelf(webhooksPort, webhooks.bindAddress, {
+            fingerprint256: certificates.current.fingerprint256,
+            clientCertificate: tls.clientCa !== undefined,
+          }),
+      },
+      ...(options.checks ?? []),
+    ]);
+    stopping.push(() => probes.close());
+    const health = await listenOn(
+      probes,
+      addressOf(healthProbes.bindAddress),
+      healthProbes.port,
+      '--health-port',
+    );
+    const exposition = metricsServer(() => metrics.expose());
+    stopping.push(() => exposition.close());
+    const metricsPort = await listenOn(
+      exposition,
+      addressOf(metricsSettings.bindAddress),
+      metricsSettings.port,
+      '--metrics-port',
+    );
+    const ports = { webhooks: webhooksPort, health, metrics: metricsPort };
+    log.info(
+      { ...ports, backends: policy.registry.enabled, default: policy.registry.default.name },
+      'serving',
+    );
+    return {
+      ports,
+      metrics,
+      server: webhookServer,
+      certificates,
+      drain: async () => {
+        const { seconds, maxSeconds } = webhooks.drain;
+        log.info({ connections: webhookServer.connections.size, seconds, maxSeconds }, 'draining');
+        await webhookServer.drain({ minMs: seconds * 1000, maxMs: maxSeconds * 1000 });
+        await stop();
+        log.info('drained');
+      },
+      close: stop,
+    };
+  } catch (thrown) {
+    await stop();
+    throw thrown;
+  }
+}
+
+function tlsChoicesOf(webhooks: OperatorConfiguration['server']['webhooks']): TlsChoices {
+  const minVersion = webhooks.tlsMinVersion === '1.2' ? 'TLSv1.2' : 'TLSv1.3';
+  const { clientCertificate } = webhooks;
+  if (clientCertificate === undefined) return { minVersion };
+  try {
+    return { minVersion, clientCa: readFileSync(clientCertificate.caFile) };
+  } catch (thrown) {
+    throw new MusterError(
+      'TLS_UNREADABLE',
+      `cannot read server.webhooks.clientCertificate.caFile: ${messageOf(thrown)}`,
+      'name an existing PEM file, or leave clientCertificate out',
+      { cause: thrown },
+    );
+  }
+}

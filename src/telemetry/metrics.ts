@@ -1,0 +1,136 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** Every metric of Muster's own, for the README's table too. Durations are in seconds. */
+export const metricCatalogue = {
+  muster_admission_requests_total: {
+    type: 'counter',
+    labels: ['path', 'operation', 'outcome'],
+    help: 'Reviews answered. outcome: allowed (unchanged), patched, denied, failed (could not be decided).',
+  },
+  muster_admission_duration_seconds: {
+    type: 'histogram',
+    labels: ['path', 'operation', 'outcome'],
+    help: 'From the first byte of a review in hand to its answer handed over.',
+  },
+  muster_admission_in_flight: {
+    type: 'gauge',
+    labels: [],
+    help: 'Reviews being received or answered.',
+  },
+  muster_admission_in_flight_bytes: {
+    type: 'gauge',
+    labels: [],
+    help: 'Bytes of request bodies held for them.',
+  },
+  muster_admission_shed_total: {
+    type: 'counter',
+    labels: ['reason'],
+    help: 'Reviews answered 503 with Retry-After, which the API server sends again by itself. reason: requests, bytes, not-ready.',
+  },
+  muster_http_failures_total: {
+    type: 'counter',
+    labels: ['code'],
+    help: 'Answers other than 200 on the webhook port, by HTTP status code.',
+  },
+  muster_connections: { type: 'gauge', labels: [], help: 'Open connections on the webhook port.' },
+  muster_tls_not_after_seconds: {
+    type: 'gauge',
+    labels: [],
+    help: 'End of the serving certificate, in seconds since 1970.',
+  },
+  muster_tls_reload_total: {
+    type: 'counter',
+    labels: ['result'],
+    help: 'Looks at the certificate directory. result: unchanged, swapped, rejected (the last good pair is kept).',
+  },
+  muster_build_info: {
+    type: 'gauge',
+    labels: ['version'],
+    help: 'Always 1; the version of Muster.',
+  },
+} as const satisfies Record<string, { type: string; labels: readonly string[]; help: string }>;
+
+export type Outcome = 'allowed' | 'patched' | 'denied' | 'failed';
+export type ShedReason = 'requests' | 'bytes' | 'not-ready';
+
+/** Up to the API server's longest timeout; a decision itself is far under a millisecond. */
+const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** The metrics of one program, on a registry of their own. */
+export class Metrics {
+  readonly registry = new Registry();
+  readonly inFlight = gauge('muster_admission_in_flight', this.registry);
+  readonly inFlightBytes = gauge('muster_admission_in_flight_bytes', this.registry);
+  readonly connections = gauge('muster_connections', this.registry);
+  readonly tlsNotAfter = gauge('muster_tls_not_after_seconds', this.registry);
+  readonly #requests = counter('muster_admission_requests_total', this.registry);
+  readonly #shed = counter('muster_admission_shed_total', this.registry);
+  readonly #httpFailures = counter('muster_http_failures_total', this.registry);
+  readonly #reloads = counter('muster_tls_reload_total', this.registry);
+  readonly #collectors: (() => void)[] = [];
+  readonly #durations = new Histogram({
+    name: 'muster_admission_duration_seconds',
+    help: metricCatalogue.muster_admission_duration_seconds.help,
+    labelNames: metricCatalogue.muster_admission_duration_seconds.labels,
+    buckets: DURATION_BUCKETS,
+    registers: [this.registry],
+  });
+
+  /** @param paths the webhook paths, so that their series exist from the start with 0 */
+  constructor(version: string, paths: readonly string[]) {
+    // Event-loop lag, garbage collection, memory and CPU under the names every Node program uses.
+    collectDefaultMetrics({ register: this.registry });
+    gauge('muster_build_info', this.registry).set({ version }, 1);
+    for (const path of paths) {
+      for (const outcome of ['allowed', 'patched', 'denied', 'failed'] satisfies Outcome[]) {
+        this.#requests.inc({ path, operation: 'CREATE', outcome }, 0);
+      }
+    }
+    for (const reason of ['requests', 'bytes', 'not-ready'] satisfies ShedReason[])
+      this.#shed.inc({ reason }, 0);
+    for (const result of ['unchanged', 'swapped', 'rejected']) this.#reloads.inc({ result }, 0);
+  }
+
+  /** Runs `collect` before every scrape, to set the gauges that are read from elsewhere. */
+  collectFrom(collect: () => void): void {
+    this.#collectors.push(collect);
+  }
+
+  /** All metrics in the text format of Prometheus. */
+  async expose(): Promise<{ contentType: string; body: string }> {
+    for (const collect of this.#collectors) collect();
+    return { contentType: this.registry.contentType, body: await this.registry.metrics() };
+  }
+
+  answered(path: string, operation: string, outcome: Outcome, seconds: number): void {
+    const labels = { path, operation, outcome };
+    this.#requests.inc(labels);
+    this.#durations.observe(labels, seconds);
+  }
+
+  shed(reason: ShedReason): void {
+    this.#shed.inc({ reason });
+  }
+
+  httpFailure(code: number): void {
+    this.#httpFailures.inc({ code: String(code) });
+  }
+
+  reloaded(result: string): void {
+    this.#reloads.inc({ result });
+  }
+}
+
+type MetricName = keyof typeof metricCatalogue;
+
+const gauge = (name: MetricName, registry: Registry): Gauge =>
+  new Gauge({ ...described(name), registers: [registry] });
+
+const counter = (name: MetricName, registry: Registry): Counter =>
+  new Counter({ ...described(name), registers: [registry] });
+
+const described = (name: MetricName): { name: string; help: string; labelNames: string[] } => ({
+  name,
+  help: metricCatalogue[name].help,
+  labelNames: [...metricCatalogue[name].labels],
+});
