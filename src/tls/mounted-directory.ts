@@ -37,11 +37,10 @@ export const readMountedFiles = async (directory: string): Promise<MountedFiles>
 };
 
 const readVersion = async (directory: string, version: string): Promise<MountedFiles> => {
-  const [certificate, key, authority] = await Promise.all([
-    readRequired(directory, version, 'tls.crt'),
-    readRequired(directory, version, 'tls.key'),
-    readOptional(directory, version, 'ca.crt'),
-  ]);
+  // One after the other: the same fault has the same message each time, however the reads would race.
+  const certificate = await readRequired(directory, version, 'tls.crt');
+  const key = await readRequired(directory, version, 'tls.key');
+  const authority = await readOptional(directory, version, 'ca.crt');
   return authority === undefined ? { certificate, key } : { certificate, key, authority };
 };
 

@@ -1,0 +1,81 @@
+import { X509Certificate, createPrivateKey } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import {
+  issueAuthority,
+  issueClientCertificate,
+  issueDevelopmentCertificates,
+  issueServingCertificate,
+} from '../../../src/tls/issue.ts';
+
+const now = new Date('2026-06-01T12:00:00Z');
+const SERVER_AUTH = '1.3.6.1.5.5.7.3.1';
+const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
+
+describe('development certificates', () => {
+  const made = issueDevelopmentCertificates({
+    dnsNames: ['muster.muster-system.svc', 'localhost', '127.0.0.1', '::1'],
+    days: 30,
+    now,
+  });
+
+  test('the serving certificate belongs to its key and to its CA', async () => {
+    const { caCertificate, certificate, key } = await made;
+    const ca = new X509Certificate(caCertificate);
+    const leaf = new X509Certificate(certificate);
+    expect(leaf.checkPrivateKey(createPrivateKey(key))).toBe(true);
+    expect(leaf.verify(ca.publicKey)).toBe(true);
+    expect(leaf.checkIssued(ca)).toBe(true);
+    expect(ca.verify(ca.publicKey)).toBe(true);
+    expect([ca.ca, leaf.ca]).toEqual([true, false]);
+    expect(leaf.keyUsage).toEqual([SERVER_AUTH]);
+  });
+
+  test('addresses are entered as addresses, names as names', async () => {
+    const leaf = new X509Certificate((await made).certificate);
+    expect(leaf.subjectAltName).toBe(
+      'DNS:muster.muster-system.svc, DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1',
+    );
+    expect(leaf.checkIP('127.0.0.1')).toBe('127.0.0.1');
+    expect(leaf.checkHost('127.0.0.1')).toBeUndefined();
+  });
+
+  test('both are valid from five minutes before, for the days asked for', async () => {
+    const { caCertificate, certificate } = await made;
+    for (const pem of [caCertificate, certificate]) {
+      const { validFromDate, validToDate } = new X509Certificate(pem);
+      expect(validFromDate.toISOString()).toBe('2026-06-01T11:55:00.000Z');
+      expect(validToDate.toISOString()).toBe('2026-07-01T12:00:00.000Z');
+    }
+  });
+
+  test('dates beyond 2049, where the encoding of years changes', async () => {
+    const { validToDate } = new X509Certificate(
+      (await issueAuthority({ commonName: 'far', days: 36_500, now })).certificate,
+    );
+    expect(validToDate.toISOString()).toBe('2126-05-08T12:00:00.000Z');
+  });
+});
+
+test('serial numbers are positive, of 128 bits, and each time others', async () => {
+  const pair = await issueDevelopmentCertificates({ dnsNames: ['a'], days: 1, now });
+  const serials = [pair.caCertificate, pair.certificate].map((pem) => new X509Certificate(pem).serialNumber);
+  for (const serial of serials) expect(serial).toMatch(/^[4-7][0-9A-F]{31}$/);
+  expect(new Set(serials).size).toBe(2);
+});
+
+test('a client certificate is for clients only', async () => {
+  const authority = await issueAuthority({ commonName: 'front', days: 1, now });
+  const client = await issueClientCertificate({ authority, commonName: 'kube-apiserver', days: 1, now });
+  const parsed = new X509Certificate(client.certificate);
+  expect(parsed.subject).toBe('CN=kube-apiserver');
+  expect(parsed.keyUsage).toEqual([CLIENT_AUTH]);
+  expect(parsed.verify(new X509Certificate(authority.certificate).publicKey)).toBe(true);
+});
+
+test('a name too long for a common name still becomes a subject alternative name', async () => {
+  const long = `${'service-'.repeat(7)}x.a-namespace-with-a-long-name.svc`;
+  const { certificate } = await issueServingCertificate({ dnsNames: [long], days: 1, now });
+  const parsed = new X509Certificate(certificate);
+  expect(parsed.subject).toBe('CN=muster');
+  expect(parsed.checkHost(long, { subject: 'never' })).toBe(long);
+});
