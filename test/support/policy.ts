@@ -1,0 +1,27 @@
+import { GROVE_OPERATOR_USER, MUSTER_USER } from '../../src/api/names.ts';
+import type { Policy } from '../../src/admission/decision.ts';
+import type { BackendFactory } from '../../src/backends/backend.ts';
+import { BackendRegistry, builtInBackends } from '../../src/backends/registry.ts';
+
+export interface PolicyParts {
+  readonly enabled?: readonly string[];
+  readonly fallback?: string;
+  readonly factories?: readonly BackendFactory[];
+  readonly levels?: readonly string[];
+}
+
+/** A configuration with every backend enabled, `default-scheduler` as default and no topology. */
+export function policy(parts: PolicyParts = {}): Policy {
+  const factories = parts.factories ?? builtInBackends;
+  const enabled = parts.enabled ?? factories.map((factory) => factory.name);
+  return {
+    registry: new BackendRegistry(
+      enabled.map((name) => ({ name })),
+      parts.fallback ?? enabled[0] ?? 'default-scheduler',
+      factories,
+    ),
+    trustedAccounts: new Set([MUSTER_USER, GROVE_OPERATOR_USER]),
+    exemptNamespaces: new Set(['kube-system', 'muster-system']),
+    topology: { enabled: parts.levels !== undefined, keys: parts.levels ?? [] },
+  };
+}

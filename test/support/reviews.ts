@@ -1,0 +1,100 @@
+import type { Json, JsonObject } from '../../src/api/json.ts';
+import { own, ownString } from '../../src/api/json.ts';
+import type { Decision, Policy } from '../../src/admission/decision.ts';
+import { decideRequest, endpoints, type Endpoint } from '../../src/admission/endpoints.ts';
+import { denialOf, renderResponse } from '../../src/admission/response.ts';
+import { parseReview } from '../../src/admission/review.ts';
+import { json } from './pods.ts';
+import { policy } from './policy.ts';
+
+/** What may differ in the request of a review. */
+export interface RequestParts {
+  readonly operation?: string;
+  readonly object?: Json | undefined;
+  readonly oldObject?: Json | undefined;
+  readonly username?: string;
+  readonly groups?: readonly string[];
+  readonly namespace?: string;
+  readonly subResource?: string;
+  readonly uid?: string;
+  readonly dryRun?: boolean;
+}
+
+const KINDS = {
+  Pod: { kind: { group: '', version: 'v1', kind: 'Pod' }, resource: 'pods' },
+  PodGang: {
+    kind: { group: 'scheduler.grove.io', version: 'v1alpha1', kind: 'PodGang' },
+    resource: 'podgangs',
+  },
+} as const;
+export type ReviewedKind = keyof typeof KINDS;
+
+/** An AdmissionReview as the API server sends it: CREATE, or UPDATE where there is an `oldObject`. */
+export function review(kind: ReviewedKind, parts: RequestParts = {}): JsonObject {
+  const names = KINDS[kind];
+  const { object, oldObject } = parts;
+  const { group, version } = names.kind;
+  const resource = { group, version, resource: names.resource };
+  return json({
+    apiVersion: 'admission.k8s.io/v1',
+    kind: 'AdmissionReview',
+    request: {
+      uid: parts.uid ?? '705ab4f5-6393-11e8-b7cc-42010a800002',
+      kind: names.kind,
+      resource,
+      requestKind: names.kind,
+      requestResource: resource,
+      subResource: parts.subResource,
+      name: ownString(own(object ?? oldObject, 'metadata'), 'name'),
+      namespace: parts.namespace ?? 'ml',
+      operation: parts.operation ?? (oldObject === undefined ? 'CREATE' : 'UPDATE'),
+      userInfo: { username: parts.username ?? 'alice', groups: parts.groups ?? ['system:authenticated'] },
+      object: object ?? null,
+      oldObject: oldObject ?? null,
+      dryRun: parts.dryRun ?? false,
+      options: null,
+    },
+  });
+}
+
+export function endpointOf(verb: 'mutate' | 'validate', kind: ReviewedKind): Endpoint {
+  const found = endpoints.find((one) => one.verb === verb && one.kind.kind === kind);
+  if (found === undefined) throw new Error(`no endpoint for ${verb} ${kind}`);
+  return found;
+}
+
+const decide =
+  (verb: 'mutate' | 'validate', kind: ReviewedKind) =>
+  (parts: RequestParts, under: Policy = policy()): Decision =>
+    decideRequest(endpointOf(verb, kind), parseReview(review(kind, parts)), under);
+
+export const mutatePod = decide('mutate', 'Pod');
+export const validatePod = decide('validate', 'Pod');
+export const mutatePodGang = decide('mutate', 'PodGang');
+export const validatePodGang = decide('validate', 'PodGang');
+
+/** Each fault as one line: field and complete message. */
+export const textsOf = (decision: Decision): string[] =>
+  decision.faults.map(({ field, message }) => `${field}: ${message}`);
+
+/** Only the names of the rules that were broken. */
+export const rulesOf = (decision: Decision): string[] => decision.faults.map(({ rule }) => rule);
+
+export const operationsOf = (decision: Decision): unknown[] =>
+  decision.changes.map(({ operation }) => operation);
+
+/** The HTTP code of the refusal. */
+export const codeOf = (kind: ReviewedKind, parts: RequestParts, decision: Decision): number =>
+  denialOf(parseReview(review(kind, parts)), decision.faults).code;
+
+/** The whole way of a request, from the body to the `response` of the answer. */
+export function answer(
+  verb: 'mutate' | 'validate',
+  kind: ReviewedKind,
+  body: unknown,
+  under: Policy = policy(),
+): JsonObject {
+  const request = parseReview(body);
+  const text = renderResponse(request, decideRequest(endpointOf(verb, kind), request, under));
+  return own(JSON.parse(text) as Json, 'response') as JsonObject;
+}
