@@ -126,6 +126,7 @@ export function readDocument(text: string): DocumentSource {
       prettyErrors: false,
       merge: true,
       uniqueKeys: false,
+      logLevel: 'error',
     });
     const documents = [...parsed].filter(
       ({ contents, errors }) =>
