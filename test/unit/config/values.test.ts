@@ -1,0 +1,109 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { formatPath } from '../../../src/config/config-fault.ts';
+import { formatGoDuration, parseGoDuration } from '../../../src/config/go-duration.ts';
+import { inWords } from '../../../src/config/messages.ts';
+import { editDistance, nearestKey } from '../../../src/config/nearest-key.ts';
+
+describe('Go durations', () => {
+  test.each<[string, number | undefined]>([
+    ['0', 0],
+    ['15s', 15_000],
+    ['1m30s', 90_000],
+    ['1.5h', 5_400_000],
+    ['.5s', 500],
+    ['1.s', 1000],
+    ['-2s', -2000],
+    ['+2s', 2000],
+    ['1h2m3s4ms', 3_723_004],
+    ['1500us', 1.5],
+    ['1500µs', 1.5],
+    ['1500μs', 1.5],
+    ['2000000ns', 2],
+    ['15', undefined],
+    ['', undefined],
+    ['s', undefined],
+    ['.s', undefined],
+    ['15 s', undefined],
+    ['1d', undefined],
+    ['15s ', undefined],
+    ['15S', undefined],
+  ])('%j', (text, milliseconds) => {
+    const parsed = parseGoDuration(text);
+    if (milliseconds === undefined) expect(parsed).toBeUndefined();
+    else expect(parsed).toBeCloseTo(milliseconds, 9);
+  });
+
+  test.each([
+    [0, '0s'],
+    [15_000, '15s'],
+    [90_000, '90s'],
+    [7_200_000, '2h'],
+    [1500, '1500ms'],
+    [1.5, '1500000ns'],
+  ])('%d is written %s', (milliseconds, text) => expect(formatGoDuration(milliseconds)).toBe(text));
+
+  test('every written duration is read back', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -1e12, max: 1e12 }), (milliseconds) => {
+        expect(parseGoDuration(formatGoDuration(milliseconds))).toBe(milliseconds);
+      }),
+    );
+  });
+
+  test('hostile text is read in linear time', () => {
+    const start = performance.now();
+    expect(parseGoDuration(`${'1'.repeat(100_000)}x`)).toBeUndefined();
+    expect(parseGoDuration(`${'1m'.repeat(50_000)}x`)).toBeUndefined();
+    expect(performance.now() - start).toBeLessThan(500);
+  });
+});
+
+describe('the nearest key', () => {
+  test.each([
+    ['', '', 0],
+    ['abc', '', 3],
+    ['', 'abc', 3],
+    ['port', 'prot', 1],
+    ['port', 'ports', 1],
+    ['kitten', 'sitting', 3],
+    ['ca', 'abc', 3],
+  ])('%j to %j is %d edits', (a, b, edits) => expect(editDistance(a, b)).toBe(edits));
+
+  test('distance is a number of edits: symmetric, zero only for equals, bounded by length', () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 12 }), fc.string({ maxLength: 12 }), (a, b) => {
+        const distance = editDistance(a, b);
+        expect(distance).toBe(editDistance(b, a));
+        expect(distance === 0).toBe(a === b);
+        expect(distance).toBeLessThanOrEqual(Math.max(a.length, b.length));
+      }),
+    );
+  });
+
+  const known = ['logLevel', 'logFormat', 'server', 'scheduler', 'schedulerName', 'qps'];
+  test.each([
+    ['loglevel', 'logLevel'],
+    ['schedulrName', 'schedulerName'],
+    ['servers', 'server'],
+    ['qsp', 'qps'],
+    ['nothing', undefined],
+    ['x', undefined],
+    ['x'.repeat(10_000), undefined],
+  ])('%s', (key, expected) => expect(nearestKey(key, known)).toBe(expected));
+});
+
+test.each<[(string | number)[], string]>([
+  [[], ''],
+  [['a', 'b'], 'a.b'],
+  [['a', 0, 'b'], 'a[0].b'],
+  [['a.b', 'c d'], '["a.b"]["c d"]'],
+])('path %j', (path, text) => expect(formatPath(path)).toBe(text));
+
+test.each<[unknown, string]>([
+  [undefined, 'nothing'],
+  [1n, 'the number 1'],
+  [false, 'false'],
+  [[], 'a list'],
+  ['a\nb', 'the string "a\\nb"'],
+])('%p in words', (value, words) => expect(inWords(value)).toBe(words));
