@@ -11,9 +11,12 @@ import type { AdmissionRequest } from './review.ts';
 export const isGroveManaged = (gang: PodGang): boolean =>
   gang.labels.get(LABEL_MANAGED_BY) === MANAGED_BY_GROVE;
 
-/** Whether an object is on its way out: nothing may then stand in the way of its last updates. */
-export const isDeleting = (object: JsonObject): boolean =>
-  ownString(own(object, 'metadata'), 'deletionTimestamp') !== undefined;
+/**
+ * Whether the stored object is on its way out: nothing may then stand in the way of its last updates. The new
+ * object is not asked: its author may write the timestamp, or leave it out.
+ */
+export const isDeleting = (stored: JsonObject | undefined): boolean =>
+  ownString(own(stored, 'metadata'), 'deletionTimestamp') !== undefined;
 
 /**
  * CREATE: absent references become `[]`, which is what the CRD asks for. UPDATE: references stay as they are
@@ -22,7 +25,7 @@ export const isDeleting = (object: JsonObject): boolean =>
 export function mutatePodGang(request: AdmissionRequest, policy: Policy): Decision {
   const { object, oldObject, operation, subResource } = request;
   const writes = operation === 'CREATE' || operation === 'UPDATE';
-  if (!writes || subResource !== '' || object === undefined || isDeleting(object)) return untouched();
+  if (!writes || subResource !== '' || object === undefined || isDeleting(oldObject)) return untouched();
   const { gang } = parsePodGang(object, request.namespace);
   const before = oldObject && parsePodGang(oldObject, request.namespace).gang;
   const key = `${request.namespace}/${request.name}`;

@@ -23,7 +23,7 @@ const NO_LEVELS: TopologyLevels = { enabled: false, keys: [] };
 /** All faults of a PodGang in one answer. Deletion, finalizers and other metadata are never in the way. */
 export function validatePodGang(request: AdmissionRequest, policy: Policy): Decision {
   const { object, oldObject, subResource } = request;
-  if (object === undefined || isDeleting(object)) return untouched();
+  if (object === undefined || isDeleting(oldObject)) return untouched();
   if (subResource !== '' && subResource !== 'status') return untouched();
   const parsed = parsePodGang(object, request.namespace);
   const before = oldObject && parsePodGang(oldObject, request.namespace).gang;

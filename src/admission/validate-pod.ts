@@ -45,8 +45,8 @@ function validateUpdate(
   after: ReceivedPod,
   policy: Policy,
 ): Decision {
-  // A Pod on its way out cannot be bound any more; whatever finishes it may pass.
-  if (after.deleting) return untouched();
+  // A Pod on its way out cannot be bound any more; whatever finishes it may pass. Only the stored Pod can tell.
+  if (before.deleting) return untouched();
   const wasMember = isGangPod(before, request, policy);
   if (!wasMember && !isGangPod(after, request, policy)) return untouched();
   const faults = MEMBERSHIP_LABELS.filter((key) => before.label(key) !== after.label(key)).map((key) =>
