@@ -14,7 +14,7 @@ export const errorCatalogue = {
   BACKEND_UNSUPPORTED: { exitCode: 1, summary: 'a scheduler name that no backend serves' },
   BACKEND_INIT_FAILED: { exitCode: 1, summary: 'a backend refused to start; the reason follows' },
   BACKEND_CONTRACT: { exitCode: 1, summary: 'a backend broke its contract (reported and contained)' },
-  TLS_UNREADABLE: { exitCode: 2, summary: 'tls.crt or tls.key is missing, empty or not PEM' },
+  TLS_UNREADABLE: { exitCode: 2, summary: 'tls.crt, tls.key, ca.crt or a client CA is missing, empty or not PEM' },
   TLS_MISMATCH: { exitCode: 1, summary: 'tls.key is not the key of tls.crt' },
   TLS_EXPIRED: { exitCode: 1, summary: 'the serving certificate is past its notAfter' },
   TLS_NOT_YET_VALID: { exitCode: 1, summary: 'the serving certificate is before its notBefore' },

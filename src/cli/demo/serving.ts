@@ -1,0 +1,137 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { MusterError } from '../../errors.ts';
+import { issueDevelopmentCertificates } from '../../tls/issue.ts';
+
+/** A running `muster serve`, as its own process, as in a cluster. */
+export interface Serving {
+  readonly port: number;
+  readonly metricsPort: number;
+  readonly healthPort: number;
+  /** PEM of the CA that its certificate comes from. */
+  readonly ca: string;
+  readonly directory: string;
+  /** Lines of its log that tell of decisions, so far. */
+  readonly decisions: () => readonly Record<string, unknown>[];
+  /** SIGKILL: what a node failure does. */
+  kill(): Promise<void>;
+  /** SIGTERM, and its exit code: what a rollout does. */
+  terminate(): Promise<number | null>;
+  /** Removes what it left. */
+  close(): Promise<void>;
+}
+
+/** How long the program may take until it serves. */
+const START_MS = 20_000;
+
+export interface ServingOptions {
+  readonly now: Date;
+  /** The program: this one, unless a test runs it from its source. */
+  readonly main?: string;
+  /** Directory with a certificate that several replicas share; made where there is none. */
+  readonly certificates?: string;
+  /** Seconds, as in server.webhooks.drain. */
+  readonly drain?: { seconds: number; maxSeconds: number };
+}
+
+const configuration = (drain: { seconds: number; maxSeconds: number }): object => ({
+  apiVersion: 'operator.config.grove.io/v1alpha1',
+  kind: 'OperatorConfiguration',
+  schedulerName: 'kai-scheduler',
+  server: { webhooks: { drain } },
+});
+
+/** A CA and a certificate for loopback in `directory`. */
+export async function writeCertificates(directory: string, now: Date): Promise<void> {
+  const issued = await issueDevelopmentCertificates({ dnsNames: ['localhost', '127.0.0.1'], days: 1, now });
+  await writeFile(join(directory, 'ca.crt'), issued.caCertificate);
+  await writeFile(join(directory, 'tls.crt'), issued.certificate);
+  await writeFile(join(directory, 'tls.key'), issued.key, { mode: 0o600 });
+}
+
+/**
+ * Starts this very program with `serve --no-controller` on free loopback ports.
+ * @throws MusterError LISTEN_FAILED with the end of its log
+ */
+export async function startServing(options: ServingOptions): Promise<Serving> {
+  const directory = await mkdtemp(join(tmpdir(), 'muster-demo-'));
+  const certificates = options.certificates ?? directory;
+  if (options.certificates === undefined) await writeCertificates(directory, options.now);
+  const config = join(directory, 'config.yaml');
+  await writeFile(config, stringify(configuration(options.drain ?? { seconds: 0, maxSeconds: 2 })));
+  const child = spawn(process.execPath, [
+    options.main ?? process.argv[1] ?? '',
+    ...['serve', '--no-controller', '--config', config, '--cert-dir', certificates],
+    ...['--port', '0', '--health-port', '0', '--metrics-port', '0'],
+  ]);
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const decisions: Record<string, unknown>[] = [];
+  const ports = await servingPorts(child, decisions);
+  return {
+    port: ports.webhooks,
+    metricsPort: ports.metrics,
+    healthPort: ports.health,
+    ca: await readFile(join(certificates, 'ca.crt'), 'utf8'),
+    directory,
+    decisions: () => decisions,
+    kill: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+    terminate: () => {
+      child.kill('SIGTERM');
+      return ended;
+    },
+    close: async () => {
+      child.kill('SIGKILL');
+      await ended;
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function servingPorts(
+  child: ChildProcess,
+  decisions: Record<string, unknown>[],
+): Promise<{ webhooks: number; health: number; metrics: number }> {
+  return new Promise((resolve, reject) => {
+    const tail: string[] = [];
+    const fail = (why: string): void => {
+      child.kill('SIGKILL');
+      reject(
+        new MusterError(
+          'LISTEN_FAILED',
+          `muster serve ${why}: ${tail.join(' ').slice(-2000)}`,
+          'read its log above',
+        ),
+      );
+    };
+    const timer = setTimeout(() => fail('did not start in time'), START_MS);
+    child.once('exit', () => fail('ended'));
+    for (const stream of [child.stdout, child.stderr]) {
+      if (stream === null) continue;
+      createInterface({ input: stream }).on('line', (line) => {
+        tail.push(line);
+        if (tail.length > 20) tail.shift();
+        const event = eventOf(line);
+        if (event['msg'] === 'decided') decisions.push(event);
+        if (event['msg'] !== 'serving') return;
+        clearTimeout(timer);
+        child.removeAllListeners('exit');
+        resolve(event as never);
+      });
+    }
+  });
+}
+
+function eventOf(line: string): Record<string, unknown> {
+  try {
+    return JSON.parse(line) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}
