@@ -218,6 +218,14 @@ leaderElection:
       ['f:6:5 server.metrics.port: duplicate key "port"'],
     ],
     [
+      'a key twice, the last one counts',
+      `${header}logLevel: info\nlogLevel: loud\n`,
+      [
+        'f:4:1 logLevel: duplicate key "logLevel"',
+        'f:4:11 logLevel: unsupported value "loud" (supported: debug, info, error)',
+      ],
+    ],
+    [
       'a key twice in a list',
       `${header}scheduler: {profiles: [{name: kai-scheduler, name: kai-scheduler}]}`,
       ['f:3:46 scheduler.profiles[0].name: duplicate key "name"'],

@@ -139,6 +139,7 @@ describe('the shape of a document', () => {
       'scheduler.profiles[0].nmae: unknown key "nmae" (did you mean "name"?)',
     ],
     [JSON.parse('{"__proto__":{"logLevel":"debug"}}') as object, '__proto__: unknown key "__proto__"'],
+    [{ server: { port: 1 } }, 'server.port: unknown key "port"'],
     [{ constructor: 1 }, 'constructor: unknown key "constructor"'],
   ])('unknown key %j', (document, expected) => expect(faults(document)).toEqual([expected]));
 });
@@ -309,7 +310,7 @@ describe('rules across fields', () => {
     [`${'a'.repeat(63)}`, true],
     [`${'a'.repeat(64)}`, false],
     [`${'a.'.repeat(126)}a/x`, true],
-    [`${'a.'.repeat(127)}a/x`, false],
+    [`${'a.'.repeat(126)}aa/x`, false],
   ])('label key %s', (key, valid) => {
     const topologyAwareScheduling = { enabled: true, levels: [{ domain: 'd', key }] };
     expect(faults({ topologyAwareScheduling }).length).toBe(valid ? 0 : 1);
@@ -320,6 +321,10 @@ describe('rules across fields', () => {
     [
       { metrics: { port: 9443, bindAddress: '10.0.0.1' } },
       ['server.metrics.port: port 9443 is taken by server.webhooks'],
+    ],
+    [
+      { webhooks: { port: 8080, bindAddress: '10.0.0.1' } },
+      ['server.metrics.port: port 8080 is taken by server.webhooks'],
     ],
     [
       {
