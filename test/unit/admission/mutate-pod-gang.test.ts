@@ -1,0 +1,136 @@
+import { describe, expect, test } from '@jest/globals';
+import { GROVE_OPERATOR_USER, MUSTER_USER } from '../../../src/api/names.ts';
+import { group, podGang, references } from '../../support/pod-gangs.ts';
+import { mutatePodGang, operationsOf, validatePodGang } from '../../support/reviews.ts';
+import { patched } from '../../support/rfc6902.ts';
+import type { Json } from '../../../src/api/json.ts';
+
+const GROVE = { 'app.kubernetes.io/managed-by': 'grove-operator' };
+const bare = (name: string): Json => ({ name, minReplicas: 1 });
+const filled = podGang({
+  groups: [
+    group('leader', { podReferences: references('leader-0') }),
+    group('worker', { podReferences: references('worker-0', 'worker-1') }),
+  ],
+});
+const manifest = podGang({ groups: [bare('leader'), bare('worker')] });
+
+describe('a new PodGang', () => {
+  test('gets [] for references that are absent or null, and only for those', () => {
+    const object = podGang({
+      groups: [
+        bare('a'),
+        group('b', { podReferences: null }),
+        group('c'),
+        group('d', { podReferences: references('d-0') }),
+      ],
+    });
+    const decision = mutatePodGang({ object });
+    expect(operationsOf(decision)).toEqual([
+      { op: 'add', path: '/spec/podgroups/0/podReferences', value: [] },
+      { op: 'replace', path: '/spec/podgroups/1/podReferences', value: [] },
+    ]);
+    expect(decision.changes[0]?.why).toBe('group a starts without references');
+    expect(decision).toMatchObject({ faults: [], warnings: [], gang: 'ml/train' });
+    const stored = patched(object, operationsOf(decision));
+    expect(mutatePodGang({ object: stored }).changes).toEqual([]);
+    expect(validatePodGang({ object: stored }).faults).toEqual([]);
+  });
+
+  test.each([
+    ['no spec', podGang({ spec: { podgroups: null } })],
+    ['groups that are no objects', podGang({ groups: [null, 'x', []] })],
+    ['references that are no list', podGang({ groups: [group('a', { podReferences: 'all' })] })],
+  ])('with %s is left to the validator, unpatched', (_what, object) => {
+    expect(mutatePodGang({ object }).changes).toEqual([]);
+    expect(validatePodGang({ object }).faults).not.toEqual([]);
+  });
+});
+
+describe('an update by an account that is not trusted', () => {
+  test('keeps the references when the first manifest is applied again, field absent or []', () => {
+    for (const object of [manifest, podGang({ groups: [group('leader'), group('worker')] })]) {
+      const decision = mutatePodGang({ oldObject: filled, object });
+      expect(patched(object, operationsOf(decision))['spec']).toEqual(filled['spec']);
+      expect(decision.changes.map(({ why }) => why)).toEqual([
+        'group leader keeps the references it has',
+        'group worker keeps the references it has',
+      ]);
+    }
+  });
+
+  test('keeps them by the name of the group, not by its place', () => {
+    const object = podGang({ groups: [group('worker'), group('new'), group('leader')] });
+    expect(patched(object, operationsOf(mutatePodGang({ oldObject: filled, object })))['spec']).toEqual({
+      podgroups: [
+        group('worker', { podReferences: references('worker-0', 'worker-1') }),
+        group('new'),
+        group('leader', { podReferences: references('leader-0') }),
+      ],
+    });
+  });
+
+  test('undoes references of its own choice, also in another order', () => {
+    const object = podGang({
+      groups: [
+        group('leader', { podReferences: references('mine') }),
+        group('worker', { podReferences: references('worker-1', 'worker-0') }),
+      ],
+    });
+    expect(patched(object, operationsOf(mutatePodGang({ oldObject: filled, object })))['spec']).toEqual(
+      filled['spec'],
+    );
+  });
+
+  test('is not patched where it changes none', () => {
+    const object = podGang({ groups: (filled['spec'] as { podgroups: Json }).podgroups, labels: { a: 'b' } });
+    expect(mutatePodGang({ oldObject: filled, object })).toMatchObject({ changes: [], gang: 'ml/train' });
+  });
+});
+
+describe('an update by a trusted account', () => {
+  test.each([MUSTER_USER, GROVE_OPERATOR_USER])('%s writes what it likes, also nothing', (username) => {
+    const object = podGang({
+      groups: [group('leader'), group('worker', { podReferences: references('w') })],
+    });
+    expect(mutatePodGang({ oldObject: filled, object, username }).changes).toEqual([]);
+  });
+
+  test('which leaves the field out keeps what is there', () => {
+    const decision = mutatePodGang({ oldObject: filled, object: manifest, username: MUSTER_USER });
+    expect(operationsOf(decision)).toEqual([
+      { op: 'add', path: '/spec/podgroups/0/podReferences', value: references('leader-0') },
+      { op: 'add', path: '/spec/podgroups/1/podReferences', value: references('worker-0', 'worker-1') },
+    ]);
+  });
+});
+
+describe('a PodGang that Grove manages', () => {
+  const managed = podGang({ labels: GROVE, groups: (filled['spec'] as { podgroups: Json }).podgroups });
+
+  test('is Grove’s to write, whoever asks', () => {
+    const object = podGang({ labels: GROVE, groups: [bare('leader'), bare('worker')] });
+    expect(mutatePodGang({ oldObject: managed, object }).changes).toEqual([]);
+    expect(mutatePodGang({ object }).changes).toEqual([]);
+  });
+
+  test('is known by its stored label: to put the label on does not help, to take it off does not hurt', () => {
+    const labelled = podGang({ labels: GROVE, groups: [bare('leader'), bare('worker')] });
+    expect(mutatePodGang({ oldObject: filled, object: labelled }).changes).toHaveLength(2);
+    expect(mutatePodGang({ oldObject: managed, object: manifest }).changes).toEqual([]);
+  });
+});
+
+describe('what is never patched', () => {
+  test.each([
+    ['status', { oldObject: filled, object: manifest, subResource: 'status' }],
+    ['DELETE', { operation: 'DELETE', oldObject: filled }],
+    ['CONNECT', { operation: 'CONNECT' }],
+    [
+      'a PodGang on its way out',
+      { oldObject: podGang({ metadata: { deletionTimestamp: 'x' } }), object: manifest },
+    ],
+  ])('%s', (_what, parts) => {
+    expect(mutatePodGang(parts).changes).toEqual([]);
+  });
+});
