@@ -25,15 +25,15 @@ export function checkInitializedAuthor(before: PodGang, after: PodGang): Fault[]
     : [fault('InitializedProtected', `${PATH}[${CONDITION_INITIALIZED}]`)];
 }
 
-/** That Initialized is given once and never goes back. */
+/** Positions of the condition; one, unless somebody wrote it twice. */
+const positionsOf = (gang: PodGang): number[] =>
+  gang.conditions.flatMap(({ type }, index) => (type === CONDITION_INITIALIZED ? [index] : []));
+
+/** That Initialized is given once and never goes back. What is stored twice already stands in nobody's way. */
 export function checkInitializedStays(before: PodGang, after: PodGang): Fault[] {
-  const faults: Fault[] = [];
-  after.conditions.forEach((condition, index) => {
-    const first = after.conditions.findIndex((other) => other.type === condition.type);
-    if (condition.type === CONDITION_INITIALIZED && first !== index) {
-      faults.push(fault('InitializedDuplicate', `${PATH}[${index}]`));
-    }
-  });
+  const faults = positionsOf(after)
+    .slice(Math.max(1, positionsOf(before).length))
+    .map((index) => fault('InitializedDuplicate', `${PATH}[${index}]`));
   if (isInitialized(before) && !isInitialized(after)) {
     const detail = `asked for ${initializedOf(after)?.status ?? 'its removal'}`;
     faults.push(fault('InitializedFinal', `${PATH}[${CONDITION_INITIALIZED}]`, { detail }));
