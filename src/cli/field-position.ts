@@ -1,4 +1,4 @@
-import { isAlias, isMap, isScalar, isSeq, type Document, type Node, type Pair } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, type Document, type Node } from 'yaml';
 
 const STEP = /\["((?:[^"\\]|\\.)*)"\]|\[([^\]]*)\]|([^.[\]]+)/g;
 
@@ -18,7 +18,7 @@ export function offsetOf(document: Document, steps: readonly string[]): number {
       node = item;
       offset = (item as Node).range?.[0] ?? offset;
     } else if (isMap(node)) {
-      const pair = (node.items as Pair[]).find(({ key }) => isScalar(key) && String(key.value) === step);
+      const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === step);
       if (pair === undefined) return offset;
       node = pair.value;
       offset = (pair.key as Node).range?.[0] ?? offset;

@@ -2,21 +2,23 @@ import type { CliIo } from './io.ts';
 
 export type ColourMode = 'always' | 'never' | 'auto';
 
+type Paint = (text: string) => string;
+
 /** Marks parts of a text for a person; with colours off, each gives back what it was given. */
 export interface Palette {
-  added(text: string): string;
-  removed(text: string): string;
-  hunk(text: string): string;
-  reason(text: string): string;
-  good(text: string): string;
-  bad(text: string): string;
-  warn(text: string): string;
-  strong(text: string): string;
+  readonly added: Paint;
+  readonly removed: Paint;
+  readonly hunk: Paint;
+  readonly reason: Paint;
+  readonly good: Paint;
+  readonly bad: Paint;
+  readonly warn: Paint;
+  readonly strong: Paint;
 }
 
 const sgr =
-  (on: string, off: string) =>
-  (text: string): string =>
+  (on: string, off: string): Paint =>
+  (text) =>
     `\u001b[${on}m${text}\u001b[${off}m`;
 
 const COLOURED: Palette = {
@@ -30,7 +32,7 @@ const COLOURED: Palette = {
   strong: sgr('1', '22'),
 };
 
-const same = (text: string): string => text;
+const same: Paint = (text) => text;
 const PLAIN: Palette = {
   added: same,
   removed: same,

@@ -2,7 +2,7 @@ import { printable } from '../api/printable.ts';
 import type { Position } from './documents.ts';
 import type { Palette } from './palette.ts';
 import { renderDiff } from './render-diff.ts';
-import type { Cause, ReviewResult } from './review-object.ts';
+import type { Cause, ReviewResult } from './review-result.ts';
 
 /** All results for a person to read, and a summary. */
 export function renderReview(results: readonly ReviewResult[], palette: Palette): string {

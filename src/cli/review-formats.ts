@@ -1,5 +1,5 @@
 import { positionOf, subjectOf } from './render-review.ts';
-import type { ReviewResult } from './review-object.ts';
+import type { ReviewResult } from './review-result.ts';
 import { toJson, toYaml } from './yaml-dialect.ts';
 
 /** Every result with all that is known of it, as one JSON array. */

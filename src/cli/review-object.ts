@@ -10,49 +10,14 @@ import {
   REVIEW_KIND,
   type AdmissionRequest,
 } from '../admission/review.ts';
-import { isObject, own, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { isObject, own, ownString, type JsonObject } from '../api/json.ts';
 import { POD_GANG_API_VERSION, POD_GANG_KIND } from '../api/names.ts';
 import { printable, quoted } from '../api/printable.ts';
 import type { SourceObject } from './documents.ts';
 import { unknownPodGangFields } from './pod-gang-fields.ts';
+import { createReview } from './create-review.ts';
 import { podFromTemplate, podTemplatesOf } from './pod-templates.ts';
-
-/** What was reviewed, by name; for the Pods of a workload its name, and the path of the template. */
-export interface Ref {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly template?: string;
-}
-
-export interface Cause {
-  readonly reason: string;
-  readonly message: string;
-  readonly field: string;
-}
-
-/** One object as admission would leave it. */
-export interface ReviewResult {
-  readonly source: SourceObject;
-  readonly ref: Ref;
-  /** False where admission has nothing to do with such an object; `message` says why. */
-  readonly reviewed: boolean;
-  readonly allowed: boolean;
-  readonly code: number;
-  readonly message: string;
-  readonly causes: readonly Cause[];
-  readonly warnings: readonly string[];
-  readonly backend: string | undefined;
-  readonly gang: string | undefined;
-  readonly changes: readonly Change[];
-  /** The object sent; undefined for a review without one (DELETE). */
-  readonly received: JsonObject | undefined;
-  /** The object as it would be stored; undefined where it would not be, or is not sent. */
-  readonly stored: JsonObject | undefined;
-  /** Where the fields of `received` stand in the source: `spec.template`, `request.object`, or ''. */
-  readonly root: string;
-}
+import { notReviewed, type Ref, type ReviewResult } from './review-result.ts';
 
 export interface ReviewContext {
   readonly policy: Policy;
@@ -60,9 +25,6 @@ export interface ReviewContext {
   readonly namespace: string;
   readonly username: string;
 }
-
-/** No API server sends this one, so that nobody looks for it in an audit log. */
-const UID = '00000000-0000-0000-0000-000000000000';
 
 /** What admission makes of one object: one result, or for a workload one for each of its Pod templates. */
 export function reviewObject(source: SourceObject, context: ReviewContext): ReviewResult[] {
@@ -120,27 +82,6 @@ function nothingIn({ apiVersion, kind }: Ref): string {
   return served === undefined
     ? `nothing to review: no Pod template in this ${kind}`
     : `nothing to review: a ${kind} has apiVersion ${served}, not ${quoted(apiVersion)}`;
-}
-
-/** The review that an API server would send for `object` when it is created. */
-function createReview(object: JsonObject, ref: Ref, resource: string, username: string): JsonObject {
-  const [group, version] = ref.apiVersion.includes('/') ? ref.apiVersion.split('/', 2) : ['', ref.apiVersion];
-  return {
-    apiVersion: REVIEW_API_VERSION,
-    kind: REVIEW_KIND,
-    request: {
-      uid: UID,
-      kind: { group: group ?? '', version: version ?? '', kind: ref.kind },
-      resource: { group: group ?? '', version: version ?? '', resource },
-      name: ref.name,
-      namespace: ref.namespace,
-      operation: 'CREATE',
-      userInfo: { username, groups: ['system:authenticated'] },
-      object,
-      oldObject: null,
-      dryRun: true,
-    },
-  };
 }
 
 /** An AdmissionReview is decided on as it stands, user, operation and all. */
@@ -206,7 +147,7 @@ const takes = (kind: AdmissionRequest['kind'], resource: string, request: Admiss
 /** `received` with the patch on it; `received` itself stays as it is. */
 function applied(received: JsonObject, changes: readonly Change[]): JsonObject {
   const operations = changes.map(({ operation }) => operation);
-  return jsonpatch.applyPatch(received as unknown as Json, operations, true, false).newDocument as JsonObject;
+  return jsonpatch.applyPatch(received, operations, true, false).newDocument;
 }
 
 function outcome(
@@ -238,20 +179,3 @@ function outcome(
     root,
   };
 }
-
-const notReviewed = (source: SourceObject, ref: Ref, message: string): ReviewResult => ({
-  source,
-  ref,
-  reviewed: false,
-  allowed: true,
-  code: 200,
-  message,
-  causes: [],
-  warnings: [],
-  backend: undefined,
-  gang: undefined,
-  changes: [],
-  received: source.object,
-  stored: source.object,
-  root: '',
-});

@@ -11,7 +11,8 @@ import { paletteFor, type ColourMode, type Palette } from './palette.ts';
 import { policyFrom } from './policy.ts';
 import { causeLine, placeOf, renderReview, subjectOf } from './render-review.ts';
 import { reviewsAsJson, reviewsAsPatches, reviewsAsYaml } from './review-formats.ts';
-import { reviewObject, type ReviewResult } from './review-object.ts';
+import { reviewObject } from './review-object.ts';
+import type { ReviewResult } from './review-result.ts';
 
 type Format = 'text' | 'json' | 'yaml' | 'patch';
 
