@@ -34,8 +34,13 @@ export class ObjectEdit {
 
   /** Sets `key`, unless the document has that very string already. A later value wins. */
   set(key: string, value: string | JsonObject | readonly JsonObject[], why: string): void {
-    if (own(this.#object, key) === value) this.#values.delete(key);
+    if (own(this.#object, key) === value) this.unset(key);
     else this.#values.set(key, { value, why });
+  }
+
+  /** Leaves `key` as the document has it. */
+  unset(key: string): void {
+    this.#values.delete(key);
   }
 
   changes(): Change[] {

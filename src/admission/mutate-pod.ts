@@ -7,6 +7,7 @@ import {
 } from '../api/names.ts';
 import { PodRefused, type Backend } from '../backends/backend.ts';
 import { selectForPod } from '../backends/select.ts';
+import { MusterError } from '../errors.ts';
 import { claimsGang, membershipOf, type Membership } from '../gang/membership.ts';
 import { isPodGangName } from '../gang/name-syntax.ts';
 import { decision, untouched, type Decision, type Policy } from './decision.ts';
@@ -73,10 +74,21 @@ function prepare(
   patch: JsonPodPatch,
 ): Fault | undefined {
   try {
-    backend.preparePod(pod, membership, withinSurface(patch, backend));
+    const returned: unknown = backend.preparePod(pod, membership, withinSurface(patch, backend));
+    if (returned !== undefined) throw notSynchronous(backend, returned);
     return undefined;
   } catch (thrown) {
     if (!(thrown instanceof PodRefused)) throw thrown;
     return fault('BackendFailed', thrown.field, { detail: `${backend.name}: ${thrown.message}` });
   }
+}
+
+/** The type allows an `async` method here; its patches would come too late, and its failure would end the process. */
+function notSynchronous(backend: Backend, returned: unknown): MusterError {
+  Promise.resolve(returned).catch(() => undefined);
+  return new MusterError(
+    'BACKEND_CONTRACT',
+    `backend ${backend.name} returned something from preparePod, which is synchronous and returns nothing`,
+    'prepare the Pod from what preparePod is given; do the rest in syncPodGang',
+  );
 }

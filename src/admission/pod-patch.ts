@@ -47,9 +47,8 @@ export class JsonPodPatch {
 
   setSchedulingGroup(podGroupName: string, why: string): void {
     const group = ownObject(ownObject(this.#pod, 'spec'), 'schedulingGroup');
-    if (ownString(group, 'podGroupName') !== podGroupName) {
-      this.#spec.set('schedulingGroup', { podGroupName }, why);
-    }
+    if (ownString(group, 'podGroupName') === podGroupName) this.#spec.unset('schedulingGroup');
+    else this.#spec.set('schedulingGroup', { podGroupName }, why);
   }
 
   /** The operations in a fixed order, so that the same Pod gives the same bytes. */
@@ -71,23 +70,30 @@ export class JsonPodPatch {
   }
 }
 
-/** `patch`, narrowed to what `backend` declared. Anything else is the backend's defect and throws. */
-export function withinSurface(patch: PodPatch, backend: Pick<Backend, 'name' | 'patchSurface'>): PodPatch {
-  const { name, patchSurface } = backend;
-  const guard = (allowed: boolean | undefined, act: string): void => {
+type Declared = Pick<Backend, 'name' | 'schedulerName' | 'patchSurface'>;
+
+/**
+ * `patch`, narrowed to what `backend` declared. Anything else is the backend's defect and throws, and so is a value
+ * that is no text: the API server could not read the Pod it would make.
+ */
+export function withinSurface(patch: PodPatch, backend: Declared): PodPatch {
+  const { name, schedulerName, patchSurface } = backend;
+  const guard = (allowed: boolean | undefined, act: string, ...values: unknown[]): void => {
     if (!allowed) throw outsideSurface(name, act);
+    if (values.some((value) => typeof value !== 'string')) throw noText(name, act);
   };
   return {
     setSchedulerName(scheduler, why) {
-      guard(patchSurface.schedulerName, 'setSchedulerName');
+      guard(patchSurface.schedulerName, 'setSchedulerName', scheduler);
+      if (scheduler !== schedulerName) throw otherScheduler(name, scheduler, schedulerName);
       patch.setSchedulerName(scheduler, why);
     },
     annotate(key, value, why) {
-      guard(patchSurface.annotations?.includes(key), `annotate ${key}`);
+      guard(patchSurface.annotations?.includes(key), `annotate ${key}`, value);
       patch.annotate(key, value, why);
     },
     label(key, value, why) {
-      guard(mayLabel(patchSurface, key), `label ${key}`);
+      guard(mayLabel(patchSurface, key), `label ${key}`, value);
       patch.label(key, value, why);
     },
     addGate(gate, why) {
@@ -95,7 +101,7 @@ export function withinSurface(patch: PodPatch, backend: Pick<Backend, 'name' | '
       patch.addGate(gate, why);
     },
     setSchedulingGroup(podGroupName, why) {
-      guard(patchSurface.schedulingGroup, 'setSchedulingGroup');
+      guard(patchSurface.schedulingGroup, 'setSchedulingGroup', podGroupName);
       patch.setSchedulingGroup(podGroupName, why);
     },
   };
@@ -110,4 +116,19 @@ const outsideSurface = (backend: string, act: string): MusterError =>
     'BACKEND_CONTRACT',
     `backend ${backend} called ${act}, which is outside its patchSurface`,
     "declare it in the backend's patchSurface, or leave the Pod alone",
+  );
+
+const noText = (backend: string, act: string): MusterError =>
+  new MusterError(
+    'BACKEND_CONTRACT',
+    `backend ${backend} called ${act} with a value that is no string`,
+    'give the value as a string',
+  );
+
+/** The validating webhook would refuse the Pod and blame another webhook for it. */
+const otherScheduler = (backend: string, found: string, declared: string): MusterError =>
+  new MusterError(
+    'BACKEND_CONTRACT',
+    `backend ${backend} called setSchedulerName with ${found}, but its schedulerName is ${declared}`,
+    "set the backend's own schedulerName",
   );
