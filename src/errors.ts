@@ -1,3 +1,5 @@
+import { isNativeError } from 'node:util/types';
+
 /**
  * What can go wrong for the person who runs Muster, as opposed to what is wrong with an object under review
  * (`api/fault.ts`). Every error names its cause and the way out; README.md lists this table and a test
@@ -14,7 +16,10 @@ export const errorCatalogue = {
   BACKEND_UNSUPPORTED: { exitCode: 1, summary: 'a scheduler name that no backend serves' },
   BACKEND_INIT_FAILED: { exitCode: 1, summary: 'a backend refused to start; the reason follows' },
   BACKEND_CONTRACT: { exitCode: 1, summary: 'a backend broke its contract (reported and contained)' },
-  TLS_UNREADABLE: { exitCode: 2, summary: 'tls.crt, tls.key, ca.crt or a client CA is missing, empty or not PEM' },
+  TLS_UNREADABLE: {
+    exitCode: 2,
+    summary: 'tls.crt, tls.key, ca.crt or a client CA is missing, empty or not PEM',
+  },
   TLS_MISMATCH: { exitCode: 1, summary: 'tls.key is not the key of tls.crt' },
   TLS_EXPIRED: { exitCode: 1, summary: 'the serving certificate is past its notAfter' },
   TLS_NOT_YET_VALID: { exitCode: 1, summary: 'the serving certificate is before its notBefore' },
@@ -46,4 +51,5 @@ export class MusterError extends Error {
 
 /** The message of anything that was thrown. */
 export const messageOf = (thrown: unknown): string =>
-  thrown instanceof Error ? thrown.message : String(thrown);
+  // Not only `instanceof`: an error of another realm (a worker, a test runner) is an error as well.
+  thrown instanceof Error || isNativeError(thrown) ? thrown.message : String(thrown);

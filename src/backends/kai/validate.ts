@@ -1,7 +1,7 @@
 import { fault, type Fault } from '../../api/fault.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
 import { asksForTopology } from '../../gang/check-topology.ts';
-import { isDnsLabel } from '../../gang/name-syntax.ts';
+import { isDnsLabel, isLabelValue } from '../../gang/name-syntax.ts';
 import type { PodGangVerdict } from '../backend.ts';
 
 /** Either names the KAI Topology that the levels belong to; without one KAI ignores every level. */
@@ -13,7 +13,8 @@ export function validateForKai(gang: PodGang): PodGangVerdict {
   const groups = new Set<string>();
   gang.spec.groups.forEach((group, index) => {
     groups.add(group.name);
-    if (group.name !== '' && !isDnsLabel(group.name)) {
+    // What is no label value either was refused already.
+    if (isLabelValue(group.name) && !isDnsLabel(group.name)) {
       faults.push(subGroupName(`spec.podgroups[${index}].name`, group.name));
     }
   });

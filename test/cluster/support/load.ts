@@ -1,0 +1,37 @@
+import type { Client } from '../control-plane/client.ts';
+import { DRY_RUN, gangPod, PODS } from './registered-muster.ts';
+
+export interface Load {
+  /** Pods admitted so far. */
+  admitted(): number;
+  /** What went wrong, each as status and message. */
+  failures(): readonly string[];
+  stop(): Promise<void>;
+}
+
+/**
+ * Creates gang Pods without a pause, by `workers` at a time, as dry runs: the whole admission chain runs for each,
+ * and the store is not what is tested.
+ */
+export function createLoad(client: Client, workers: number): Load {
+  let running = true;
+  let admitted = 0;
+  const failures: string[] = [];
+  const work = async (): Promise<void> => {
+    while (running) {
+      const { status, body } = await client.request('POST', PODS, gangPod(), DRY_RUN);
+      const prepared = body.metadata?.annotations?.['pod-group-name'] !== undefined;
+      if (status === 201 && prepared) admitted += 1;
+      else failures.push(`${status} ${body.message ?? JSON.stringify(body)}`);
+    }
+  };
+  const done = Promise.all(Array.from({ length: workers }, work));
+  return {
+    admitted: () => admitted,
+    failures: () => failures,
+    stop: async () => {
+      running = false;
+      await done;
+    },
+  };
+}
