@@ -52,7 +52,7 @@ export function readObjects({ name, text }: InputText): SourceObject[] {
   }
   return documents.flatMap((document) => {
     const [error] = document.errors;
-    if (error !== undefined) throw fail(error.pos[0], error.message);
+    if (error !== undefined) throw fail(error.pos[0], whyOf(error));
     const start = document.contents?.range[0] ?? document.range[0];
     let value: Json;
     try {
@@ -77,9 +77,12 @@ export function readObjects({ name, text }: InputText): SourceObject[] {
 }
 
 const whyOf = (thrown: unknown): string => {
-  if (thrown instanceof RangeError) return 'it is nested too deeply';
-  if (thrown instanceof ReferenceError) return 'its aliases unfold to more than any manifest needs';
-  return messageOf(thrown);
+  const message = messageOf(thrown);
+  // By their text: the parser also reports the first of these as if it were a fault of syntax.
+  if (message.includes('Maximum call stack size exceeded')) return 'it is nested too deeply';
+  if (message.startsWith('Excessive alias count'))
+    return 'its aliases unfold to more than any manifest needs';
+  return message;
 };
 
 /** The items of a `v1 List` and of lists of one kind (`PodList`), lists in lists as well; else the object itself. */

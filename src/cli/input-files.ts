@@ -71,11 +71,14 @@ const leadsToFile = (path: string): Promise<boolean> =>
     () => false,
   );
 
+const NOT_UTF_8 = 'ERR_ENCODING_INVALID_ENCODED_DATA';
+
 async function readText(file: string): Promise<string> {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file));
   } catch (cause) {
-    throw unreadable(file, cause instanceof TypeError ? 'it is not UTF-8 text' : messageOf(cause), cause);
+    const code = (cause as NodeJS.ErrnoException).code;
+    throw unreadable(file, code === NOT_UTF_8 ? 'it is not UTF-8 text' : messageOf(cause), cause);
   }
 }
 

@@ -1,0 +1,141 @@
+import { describe, expect, test } from '@jest/globals';
+import { Command } from 'commander';
+import { ExitStatus } from '../../../src/cli/exit-status.ts';
+import { run } from '../../../src/cli/run.ts';
+import { verbs, type Verb } from '../../../src/cli/verbs.ts';
+import { MusterError } from '../../../src/errors.ts';
+import { fakeIo, muster } from './fake-io.ts';
+
+/** A program with the one verb `go`, which does `act`. */
+const programOf = (act: () => void): Verb[] => [
+  { name: 'go', summary: 'go', load: () => Promise.resolve(new Command('go').description('go').action(act)) },
+];
+
+async function whenThrown(thrown: unknown, env: Record<string, string> = {}) {
+  const { io, written } = fakeIo({ env });
+  const code = await run(
+    ['go'],
+    io,
+    programOf(() => {
+      throw thrown;
+    }),
+  );
+  return { code, ...written };
+}
+
+describe('the list of verbs', () => {
+  test.each([[[]], [['--help']], [['-h']]])('is what %j prints', async (args) => {
+    const { code, out, err } = await muster(args);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    for (const { name, summary } of verbs) expect(out).toContain(`  ${name.padEnd(11)} ${summary}\n`);
+    expect(out).toContain('Exit codes:\n  0  fine\n');
+    expect(out).toContain('Example:\n  $ muster review -f pod.yaml\n');
+  });
+
+  test.each(verbs.map(({ name }) => name))(
+    '%s says the same of itself, and shows an example',
+    async (name) => {
+      const verb = verbs.find((candidate) => candidate.name === name);
+      const command = await verb?.load(fakeIo().io);
+      expect(command?.name()).toBe(name);
+      expect(command?.description()).toBe(verb?.summary);
+      const asked = await muster([name, '--help']);
+      expect(asked).toMatchObject({ code: 0, err: '' });
+      expect(asked.out).toMatch(new RegExp(`^Usage: muster ${name} `));
+      expect(asked.out).toMatch(new RegExp(`\\nExamples?:\\n(?:  .*\\n)*  \\$ muster ${name} `));
+      expect(await muster(['help', name])).toEqual(asked);
+    },
+  );
+
+  test('a verb that is not asked for is not loaded', async () => {
+    const loaded: string[] = [];
+    const verb = (name: string): Verb => ({
+      name,
+      summary: name,
+      load: () => {
+        loaded.push(name);
+        return Promise.resolve(new Command(name).description(name).action(() => undefined));
+      },
+    });
+    const { io } = fakeIo();
+    expect(await run(['b'], io, [verb('a'), verb('b')])).toBe(0);
+    expect(await run(['--help'], io, [verb('a'), verb('b')])).toBe(0);
+    expect(loaded).toEqual(['b']);
+  });
+});
+
+describe('wrong usage ends with 2 and the way out', () => {
+  const fix = 'fix: see "muster --help" and "muster <verb> --help"\n';
+  test.each([
+    [['revue'], "error: unknown command 'revue' (Did you mean review?)\n"],
+    [['--bogus'], "error: unknown option '--bogus'\n"],
+    [['version', '--bogus'], "error: unknown option '--bogus'\n"],
+    [['version', 'more'], "error: too many arguments for 'version'. Expected 0 arguments but got 1: more.\n"],
+    [
+      ['version', '-o', 'xml'],
+      "error: option '-o, --output <format>' argument 'xml' is invalid. Allowed choices are text, json.\n",
+    ],
+    [['review'], "error: required option '-f, --filename <file...>' not specified\n"],
+    [['validate'], "error: required option '-f, --filename <file...>' not specified\n"],
+    [['certs'], "error: required option '--out <dir>' not specified\n"],
+  ])('%j', async (args, message) => {
+    expect(await muster(args)).toEqual({ code: 2, out: '', err: `${message}${fix}` });
+  });
+});
+
+describe('what a verb throws', () => {
+  test('an error of the catalogue: its message, its way out, its exit code', async () => {
+    const error = new MusterError(
+      'CLUSTER_UNREACHABLE',
+      'no answer from https://10.0.0.1',
+      'start the cluster',
+    );
+    expect(await whenThrown(error)).toEqual({
+      code: 3,
+      out: '',
+      err: 'error: no answer from https://10.0.0.1\nfix: start the cluster\n',
+    });
+  });
+
+  test('each line of a message is an error by itself', async () => {
+    const { err } = await whenThrown(
+      new MusterError('CONFIG_INVALID', 'a.yaml:1:1 x\na.yaml:2:1 y', 'correct it'),
+    );
+    expect(err).toBe('error: a.yaml:1:1 x\nerror: a.yaml:2:1 y\nfix: correct it\n');
+  });
+
+  test('control characters reach no terminal', async () => {
+    const { err } = await whenThrown(new MusterError('USAGE', 'file \u001b[2J\u202e', 'rename it'));
+    expect(err).toBe('error: file \\u{1b}[2J\\u{202e}\nfix: rename it\n');
+  });
+
+  test('anything else: 1 and its message; the stack only for those who ask', async () => {
+    const defect = new Error('it broke');
+    expect(await whenThrown(defect)).toEqual({ code: 1, out: '', err: 'error: it broke\n' });
+    expect((await whenThrown(defect, { MUSTER_DEBUG: '1' })).err).toContain('at ');
+    expect(await whenThrown('a string')).toEqual({ code: 1, out: '', err: 'error: a string\n' });
+  });
+
+  test('an exit status is an exit code and nothing more', async () => {
+    expect(await whenThrown(new ExitStatus(1))).toEqual({ code: 1, out: '', err: '' });
+  });
+});
+
+describe('muster version', () => {
+  test('text and JSON tell the same', async () => {
+    const json = await muster(['version', '-o', 'json']);
+    const report = JSON.parse(json.out) as { version: string };
+    expect(report).toEqual({
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      node: process.version,
+      backendContract: 1,
+      podGang: 'scheduler.grove.io/v1alpha1',
+      schedulers: expect.arrayContaining(['default-scheduler', 'kai-scheduler']),
+      aliases: expect.objectContaining({ 'grove-scheduler': 'kai-scheduler' }),
+    });
+    const text = await muster(['version']);
+    expect(text).toMatchObject({ code: 0, err: '' });
+    expect(text.out).toContain(`muster ${report.version}\nnode ${process.version}\nbackend contract 1\n`);
+    expect(text.out).toContain('grove-scheduler (now kai-scheduler)\n');
+  });
+});
