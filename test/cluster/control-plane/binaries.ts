@@ -1,0 +1,138 @@
+import { constants } from 'node:fs';
+import { access, mkdir } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { withBuildLock } from './build-lock.ts';
+import { compile, GoFailed } from './compile.ts';
+
+/** The release that is built when none is at hand; module/go.mod names the same. */
+export const KUBERNETES_VERSION = 'v1.36.3';
+
+export const BINARIES = [
+  'etcd',
+  'kube-apiserver',
+  'kube-scheduler',
+  'kube-controller-manager',
+  'kubectl',
+] as const;
+export type Binary = (typeof BINARIES)[number];
+/** Absolute path of each binary that was asked for. */
+export type Binaries<B extends Binary = Binary> = Readonly<Record<B, string>>;
+
+export interface LocateOptions<B extends Binary> {
+  readonly need: readonly B[];
+  /** Whether what is missing may be built with Go, which takes minutes the first time. */
+  readonly build: boolean;
+  readonly log?: (line: string) => void;
+}
+
+/** The binaries are not here and could not be made; the message says which, where was looked, and what to do. */
+export class ControlPlaneUnavailable extends Error {
+  override readonly name = 'ControlPlaneUnavailable';
+}
+
+/**
+ * Finds the programs of a control plane: first in the folder named by KUBEBUILDER_ASSETS (as `setup-envtest` fills it:
+ * etcd, kube-apiserver, kubectl), then in our cache, else builds what is missing into the cache. Each binary is looked
+ * for on its own, so an assets folder without a scheduler is completed from the cache.
+ *
+ * @throws ControlPlaneUnavailable
+ */
+export async function locateBinaries<B extends Binary>(options: LocateOptions<B>): Promise<Binaries<B>> {
+  const { need, build, log = logToStderr } = options;
+  const found = await look(need);
+  const missing = need.filter((binary) => found[binary] === undefined);
+  if (missing.length === 0) return found as Binaries<B>;
+  if (!build) throw unavailable(missing, (await goOnPath()) ? 'they have not been built yet' : NO_GO);
+  try {
+    await buildMissing(missing, log);
+  } catch (error) {
+    if (error instanceof GoFailed) throw unavailable(missing, error.message, error);
+    throw error;
+  }
+  const now = await look(need);
+  const stillMissing = need.filter((binary) => now[binary] === undefined);
+  if (stillMissing.length > 0) throw unavailable(stillMissing, 'the build left them out');
+  return now as Binaries<B>;
+}
+
+/** Folder of the binaries that we build: survives the run, shared by all checkouts, one per release. */
+export function cacheFolder(): string {
+  const own = process.env['MUSTER_CONTROL_PLANE_DIR'];
+  if (own) return own;
+  return join(
+    process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'),
+    'muster',
+    'control-plane',
+    KUBERNETES_VERSION,
+  );
+}
+
+const NO_GO = '`go` is not on the PATH';
+
+async function look(need: readonly Binary[]): Promise<Partial<Record<Binary, string>>> {
+  const found: Partial<Record<Binary, string>> = {};
+  for (const binary of need) {
+    for (const folder of folders()) {
+      const path = join(folder, binary);
+      if (!(await isExecutable(path))) continue;
+      found[binary] = path;
+      break;
+    }
+  }
+  return found;
+}
+
+function folders(): string[] {
+  const assets = process.env['KUBEBUILDER_ASSETS'];
+  return assets ? [assets, cacheFolder()] : [cacheFolder()];
+}
+
+async function buildMissing(missing: readonly Binary[], log: (line: string) => void): Promise<void> {
+  const folder = cacheFolder();
+  await mkdir(folder, { recursive: true });
+  await withBuildLock(
+    join(folder, '.lock'),
+    async () => {
+      // Whoever held the lock before us may have built them.
+      const found = await look(missing);
+      const need = missing.filter((binary) => found[binary] === undefined);
+      if (need.length > 0) await compile({ need, folder, version: KUBERNETES_VERSION, log });
+    },
+    (owner) => {
+      log(`process ${owner} is building the control plane; waiting for it ...`);
+    },
+  );
+}
+
+function unavailable(missing: readonly Binary[], reason: string, cause?: Error): ControlPlaneUnavailable {
+  const assets = process.env['KUBEBUILDER_ASSETS'];
+  return new ControlPlaneUnavailable(
+    [
+      `no Kubernetes control plane: ${missing.join(', ')} missing, and ${reason}`,
+      `  looked in: ${assets ? `${assets} (KUBEBUILDER_ASSETS)` : 'KUBEBUILDER_ASSETS (not set)'}, ${cacheFolder()}`,
+      '  to get them: with Go 1.26 or newer on the PATH run `npm run control-plane` (about 5 minutes, once),',
+      '  or let KUBEBUILDER_ASSETS name a folder that has them',
+    ].join('\n'),
+    { cause },
+  );
+}
+
+async function goOnPath(): Promise<boolean> {
+  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
+    if (folder !== '' && (await isExecutable(join(folder, 'go')))) return true;
+  }
+  return false;
+}
+
+async function isExecutable(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Progress belongs on stderr: stdout is for results. */
+export function logToStderr(line: string): void {
+  process.stderr.write(`${line}\n`);
+}

@@ -1,0 +1,67 @@
+import { generateKeyPair, randomBytes } from 'node:crypto';
+import { promisify } from 'node:util';
+import forge from 'node-forge';
+
+/** Client certificates stay valid for a day; they never leave the folder of one control plane. */
+const DAY = 24 * 3_600_000;
+
+const newKeyPair = promisify(generateKeyPair);
+
+/** A certificate authority whose clients the API server believes: whoever holds its certificate is who it says. */
+export interface ClientAuthority {
+  readonly certificate: string;
+  /** PEM certificate and key of a user in the given groups. */
+  issue(user: string, groups: readonly string[]): { readonly certificate: string; readonly key: string };
+}
+
+/**
+ * Client certificates, and not impersonation headers, are how tests become other users: every client understands them
+ * in a kubeconfig, and authorization, admission and the audit log see that user and nobody else.
+ */
+export async function createClientAuthority(): Promise<ClientAuthority> {
+  // One RSA key pair serves the authority and all its clients: making keys takes the time, and nothing here is secret.
+  const { privateKey, publicKey } = await newKeyPair('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+  });
+  const signer = forge.pki.privateKeyFromPem(privateKey);
+  const subjectKey = forge.pki.publicKeyFromPem(publicKey);
+  const issuer = [attribute('commonName', 'muster-test-clients')];
+
+  const sign = (subject: forge.pki.CertificateField[], extensions: object[]): string => {
+    const certificate = forge.pki.createCertificate();
+    certificate.publicKey = subjectKey;
+    // The leading 01 keeps the number positive, as X.509 wants it.
+    certificate.serialNumber = `01${randomBytes(15).toString('hex')}`;
+    certificate.validity.notBefore = new Date(Date.now() - DAY);
+    certificate.validity.notAfter = new Date(Date.now() + DAY);
+    certificate.setSubject(subject);
+    certificate.setIssuer(issuer);
+    certificate.setExtensions(extensions);
+    certificate.sign(signer, forge.md.sha256.create());
+    return forge.pki.certificateToPem(certificate);
+  };
+
+  return {
+    certificate: sign(issuer, [
+      { name: 'basicConstraints', cA: true, critical: true },
+      { name: 'keyUsage', keyCertSign: true, critical: true },
+    ]),
+    issue: (user, groups) => ({
+      certificate: sign(
+        [attribute('commonName', user), ...groups.map((group) => attribute('organizationName', group))],
+        [
+          { name: 'keyUsage', digitalSignature: true, critical: true },
+          { name: 'extKeyUsage', clientAuth: true },
+        ],
+      ),
+      key: privateKey,
+    }),
+  };
+}
+
+/** As UTF8String: forge's default, PrintableString, has no `@` and no `*`, and Go refuses to read them in one. */
+function attribute(name: string, value: string): forge.pki.CertificateField {
+  return { name, value, valueTagClass: forge.asn1.Type.UTF8 } as unknown as forge.pki.CertificateField;
+}

@@ -1,0 +1,117 @@
+import type { Credentials } from './credentials.ts';
+
+/** Argument lists of the four programs; everything listens on 127.0.0.1 only. */
+
+/** The alpha API that gangs need in Kubernetes 1.36: the kinds, and the scheduler's use of them. */
+export const FEATURE_GATES: Readonly<Record<string, boolean>> = {
+  GenericWorkload: true,
+  GangScheduling: true,
+  WorkloadAwarePreemption: true,
+  TopologyAwareWorkloadScheduling: true,
+};
+
+/** 1.36 serves Workload and PodGroup as v1alpha2; naming v1alpha1, which it no longer has, would stop it. */
+export const RUNTIME_CONFIG: Readonly<Record<string, string>> = { 'scheduling.k8s.io/v1alpha2': 'true' };
+
+export interface EtcdSettings {
+  readonly dataDir: string;
+  readonly clientPort: number;
+  readonly peerPort: number;
+}
+
+export function etcdArguments({ dataDir, clientPort, peerPort }: EtcdSettings): string[] {
+  const client = `http://127.0.0.1:${clientPort}`;
+  const peer = `http://127.0.0.1:${peerPort}`;
+  return [
+    `--data-dir=${dataDir}`,
+    `--listen-client-urls=${client}`,
+    `--advertise-client-urls=${client}`,
+    `--listen-peer-urls=${peer}`,
+    `--initial-advertise-peer-urls=${peer}`,
+    `--initial-cluster=default=${peer}`,
+    // The data need to outlive the API server, not the machine.
+    '--unsafe-no-fsync',
+    '--log-level=warn',
+  ];
+}
+
+export interface ApiServerSettings {
+  readonly etcdPort: number;
+  readonly port: number;
+  readonly certDir: string;
+  readonly credentials: Credentials;
+  readonly featureGates: Readonly<Record<string, boolean>>;
+  readonly runtimeConfig: Readonly<Record<string, string>>;
+  readonly audit?: { readonly policyFile: string; readonly logFile: string } | undefined;
+  readonly admissionControlConfigFile?: string | undefined;
+  readonly extra: readonly string[];
+}
+
+export function apiServerArguments(settings: ApiServerSettings): string[] {
+  const { credentials, audit } = settings;
+  return [
+    `--etcd-servers=http://127.0.0.1:${settings.etcdPort}`,
+    '--bind-address=127.0.0.1',
+    `--secure-port=${settings.port}`,
+    `--cert-dir=${settings.certDir}`,
+    '--service-account-issuer=https://kubernetes.default.svc',
+    `--service-account-signing-key-file=${credentials.serviceAccountKey}`,
+    `--service-account-key-file=${credentials.serviceAccountPublicKey}`,
+    `--token-auth-file=${credentials.tokenFile}`,
+    `--client-ca-file=${credentials.clientCaFile}`,
+    '--authorization-mode=RBAC',
+    '--service-cluster-ip-range=10.0.0.0/24',
+    '--allow-privileged=true',
+    // It would refuse every Pod until a controller has made the namespace's default service account.
+    '--disable-admission-plugins=ServiceAccount',
+    ...pairs('feature-gates', settings.featureGates),
+    ...pairs('runtime-config', settings.runtimeConfig),
+    ...(audit ? [`--audit-policy-file=${audit.policyFile}`, `--audit-log-path=${audit.logFile}`] : []),
+    ...(settings.admissionControlConfigFile === undefined
+      ? []
+      : [`--admission-control-config-file=${settings.admissionControlConfigFile}`]),
+    ...settings.extra,
+  ];
+}
+
+export interface ComponentSettings {
+  readonly kubeconfig: string;
+  readonly port: number;
+  readonly featureGates: Readonly<Record<string, boolean>>;
+}
+
+export function schedulerArguments(settings: ComponentSettings): string[] {
+  return componentArguments(settings);
+}
+
+export function controllerManagerArguments(
+  settings: ComponentSettings & { readonly serviceAccountKey: string; readonly rootCaFile: string },
+): string[] {
+  return [
+    ...componentArguments(settings),
+    // Each controller under its own service account, as in a real cluster: the Pods of a ReplicaSet are created by
+    // system:serviceaccount:kube-system:replicaset-controller, and that is who admission sees.
+    '--use-service-account-credentials=true',
+    `--service-account-private-key-file=${settings.serviceAccountKey}`,
+    `--root-ca-file=${settings.rootCaFile}`,
+    // Our nodes have no kubelet that would renew a lease: this controller would declare them dead after 40 s.
+    '--controllers=*,-node-lifecycle-controller',
+  ];
+}
+
+function componentArguments({ kubeconfig, port, featureGates }: ComponentSettings): string[] {
+  return [
+    `--kubeconfig=${kubeconfig}`,
+    `--authentication-kubeconfig=${kubeconfig}`,
+    `--authorization-kubeconfig=${kubeconfig}`,
+    '--leader-elect=false',
+    '--bind-address=127.0.0.1',
+    `--secure-port=${port}`,
+    ...pairs('feature-gates', featureGates),
+  ];
+}
+
+function pairs(flag: string, values: Readonly<Record<string, boolean | string>>): string[] {
+  const list = Object.entries(values).map(([name, value]) => `${name}=${value}`);
+  return list.length === 0 ? [] : [`--${flag}=${list.join(',')}`];
+}

@@ -1,0 +1,124 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Binary } from './binaries.ts';
+import { startWatchdog } from './watchdog.ts';
+
+/** The module whose go.mod and go.sum pin what is built. */
+const MODULE = join(import.meta.dirname, 'module');
+
+const PACKAGES: Readonly<Record<Binary, string>> = {
+  etcd: 'go.etcd.io/etcd/server/v3',
+  'kube-apiserver': 'k8s.io/kubernetes/cmd/kube-apiserver',
+  'kube-scheduler': 'k8s.io/kubernetes/cmd/kube-scheduler',
+  'kube-controller-manager': 'k8s.io/kubernetes/cmd/kube-controller-manager',
+  kubectl: 'k8s.io/kubernetes/cmd/kubectl',
+};
+
+/** Prefix of the folders that hold a build under way; whatever is found under it was left by a killed build. */
+const UNFINISHED = '.building-';
+
+export interface CompileOptions {
+  readonly need: readonly Binary[];
+  /** Where the finished binaries go. */
+  readonly folder: string;
+  /** Kubernetes release, e.g. `v1.36.3`, stamped into the binaries (unstamped, the API server reports v0.0.0). */
+  readonly version: string;
+  readonly log: (line: string) => void;
+}
+
+/**
+ * Compiles `need` with the machine's Go, one after the other, each moved into `folder` in one step when it is complete.
+ * The caller must hold the build lock.
+ *
+ * @throws GoFailed when go is not on the PATH, or with what it printed.
+ */
+export async function compile({ need, folder, version, log }: CompileOptions): Promise<void> {
+  for (const entry of await readdir(folder)) {
+    if (entry.startsWith(UNFINISHED)) await rm(join(folder, entry), { recursive: true, force: true });
+  }
+  const unfinished = await mkdtemp(join(folder, UNFINISHED));
+  try {
+    log(`fetching the Go modules of Kubernetes ${version} (once; about 15 s) ...`);
+    const fetching = performance.now();
+    await go(['mod', 'download']);
+    log(`fetched the Go modules in ${secondsSince(fetching)} s`);
+    for (const [index, binary] of need.entries()) {
+      const patience = binary === 'kube-apiserver' ? '; the first time this takes minutes' : '';
+      log(`building ${binary} (${index + 1} of ${need.length})${patience} ...`);
+      const started = performance.now();
+      const output = join(unfinished, binary);
+      await go([
+        'build',
+        '-trimpath',
+        '-buildvcs=false',
+        '-ldflags',
+        linkerFlags(version),
+        '-o',
+        output,
+        PACKAGES[binary],
+      ]);
+      await rename(output, join(folder, binary));
+      log(`built ${binary} in ${secondsSince(started)} s`);
+    }
+  } finally {
+    await rm(unfinished, { recursive: true, force: true });
+  }
+}
+
+/** Go could not be run, or ended with an error; the message holds the end of what it printed. */
+export class GoFailed extends Error {
+  override readonly name = 'GoFailed';
+}
+
+function linkerFlags(version: string): string {
+  const [major = '', minor = ''] = version.replace(/^v/, '').split('.');
+  const stamps = ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].flatMap((where) => [
+    `-X ${where}.gitVersion=${version}`,
+    `-X ${where}.gitMajor=${major}`,
+    `-X ${where}.gitMinor=${minor}`,
+  ]);
+  return ['-s', '-w', ...stamps].join(' ');
+}
+
+async function go(args: readonly string[]): Promise<void> {
+  const watchdog = startWatchdog();
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const child = spawn('go', args, {
+        cwd: MODULE,
+        env: { ...process.env, CGO_ENABLED: '0', GOWORK: 'off' },
+        stdio: ['ignore', 'pipe', 'pipe'],
+        detached: true,
+      });
+      let printed = '';
+      const keep = (chunk: Buffer): void => {
+        printed = (printed + chunk.toString()).slice(-4_000);
+      };
+      child.stdout.on('data', keep);
+      child.stderr.on('data', keep);
+      child.once('spawn', () => {
+        if (child.pid !== undefined) watchdog.add(child.pid);
+      });
+      child.once('error', (cause: NodeJS.ErrnoException) => {
+        const reason =
+          cause.code === 'ENOENT' ? '`go` is not on the PATH' : `go could not be run: ${cause.message}`;
+        reject(new GoFailed(reason, { cause }));
+      });
+      child.once('close', (code, signal) => {
+        if (child.pid !== undefined) watchdog.remove(child.pid);
+        if (code === 0) resolve();
+        else
+          reject(
+            new GoFailed(`\`go ${args[0]} ${args.at(-1)}\` ended with ${signal ?? code}:\n${printed.trim()}`),
+          );
+      });
+    });
+  } finally {
+    await watchdog.dismiss();
+  }
+}
+
+function secondsSince(start: number): string {
+  return ((performance.now() - start) / 1000).toFixed(1);
+}

@@ -1,0 +1,69 @@
+import { request } from 'node:https';
+import { ControlPlaneFailed } from './control-plane.ts';
+import { logTail } from './managed-process.ts';
+import type { ManagedProcess } from './managed-process.ts';
+import { until } from './until.ts';
+
+/** Far beyond what a loaded two-core machine has been seen to need (seconds). */
+const START_WITHIN = 60_000;
+
+/**
+ * Waits until `https://127.0.0.1:<port><path>` answers 200. `processes` are those that it takes: should one of them end
+ * meanwhile, the wait is over.
+ *
+ * @throws ControlPlaneFailed with the tail of the log of the process that ended, or of the first one after a minute.
+ */
+export async function untilReady(
+  processes: readonly [ManagedProcess, ...ManagedProcess[]],
+  port: number,
+  path: string,
+  signal?: AbortSignal,
+): Promise<void> {
+  const [main] = processes;
+  const dead = () => processes.find((process) => process.ended() !== undefined);
+  try {
+    await until(
+      `${main.name} answers ${path}`,
+      async () => {
+        if (dead()) return true;
+        return (await statusOf(port, path)) === 200;
+      },
+      { withinMs: START_WITHIN, everyMs: 50, signal },
+    );
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw await failure(main, (error as Error).message, error);
+  }
+  const culprit = dead();
+  if (culprit) throw await failure(culprit, `${culprit.name} ended (${culprit.ended()}) during start-up`);
+}
+
+async function failure(process: ManagedProcess, what: string, cause?: unknown): Promise<ControlPlaneFailed> {
+  return new ControlPlaneFailed(
+    `${what}; the end of ${process.logFile}:\n${await logTail(process.logFile)}`,
+    { cause },
+  );
+}
+
+/** No secret goes out and nothing that comes back is used, so whose certificate it is does not matter. */
+function statusOf(port: number, path: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = request({
+      host: '127.0.0.1',
+      port,
+      path,
+      rejectUnauthorized: false,
+      agent: false,
+      timeout: 5_000,
+    });
+    probe.once('response', (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    probe.once('timeout', () => {
+      probe.destroy(new Error('no answer within 5 s'));
+    });
+    probe.once('error', reject);
+    probe.end();
+  });
+}

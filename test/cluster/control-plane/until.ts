@@ -1,0 +1,49 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+export interface UntilOptions {
+  /** Milliseconds after which the wait is given up. Default 30,000. */
+  readonly withinMs?: number;
+  /** Milliseconds between two probes. Default 50. */
+  readonly everyMs?: number;
+  /** Aborting rejects the wait with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Asks `probe` again and again until it answers with something truthy, and gives that back.
+ *
+ * A probe that throws has "not yet" as its answer: most things that are waited for are not there at first, and the
+ * client says so by throwing. The last error is kept, so that a wait that runs out says what stood in the way.
+ *
+ * @throws Error naming `what`, the time waited and the last error.
+ */
+export async function until<T>(
+  what: string,
+  probe: () => Promise<T | undefined | null | false> | T | undefined | null | false,
+  { withinMs = 30_000, everyMs = 50, signal }: UntilOptions = {},
+): Promise<T> {
+  const started = performance.now();
+  let lastError: unknown;
+  for (;;) {
+    signal?.throwIfAborted();
+    try {
+      const answer = await probe();
+      if (answer) return answer;
+      lastError = undefined;
+    } catch (error) {
+      if (error instanceof GiveUp) throw error;
+      lastError = error;
+    }
+    if (performance.now() - started > withinMs) {
+      const seconds = (withinMs / 1000).toFixed(withinMs < 10_000 ? 1 : 0);
+      const reason = lastError instanceof Error ? `; last error: ${lastError.message}` : '';
+      throw new Error(`waited ${seconds} s in vain: ${what}${reason}`, { cause: lastError });
+    }
+    await delay(everyMs, undefined, signal ? { signal } : {});
+  }
+}
+
+/** Thrown by a probe that knows that waiting any longer is pointless: ends the wait at once. */
+export class GiveUp extends Error {
+  override readonly name = 'GiveUp';
+}
