@@ -1,6 +1,6 @@
 import type { JsonObject } from '../api/json.ts';
 import { messageOf, MusterError } from '../errors.ts';
-import type { Backend, BackendFactory } from './backend.ts';
+import { BACKEND_CONTRACT_VERSION, type Backend, type BackendFactory } from './backend.ts';
 import { kai } from './kai/backend.ts';
 import { kube } from './kube/backend.ts';
 
@@ -47,8 +47,7 @@ export class BackendRegistry {
     for (const factory of factories) {
       for (const name of [factory.name, ...Object.keys(factory.aliases ?? {})]) {
         if (known.has(name)) {
-          throw new MusterError(
-            'BACKEND_CONTRACT',
+          throw brokenContract(
             `backend "${name}" is registered twice`,
             'give each backend a name of its own',
           );
@@ -59,7 +58,8 @@ export class BackendRegistry {
     for (const { name } of profiles) {
       const factory = known.get(name);
       if (factory === undefined) throw unsupported(name, factories);
-      const backend = factory.create();
+      if (this.#byName.has(factory.name)) continue;
+      const backend = create(factory);
       this.#byName.set(factory.name, { backend, notice: undefined });
       for (const [alias, now] of Object.entries(factory.aliases ?? {})) {
         this.#byName.set(alias, { backend, notice: `scheduler name "${alias}" is deprecated: use "${now}"` });
@@ -73,7 +73,11 @@ export class BackendRegistry {
     }
     this.#enabled = [...new Set([...this.#byName.values()].map(({ backend }) => backend.name))];
     const fallback = this.#byName.get(defaultProfileName);
-    if (fallback === undefined) throw unsupported(defaultProfileName, factories);
+    if (fallback === undefined) {
+      throw known.has(defaultProfileName)
+        ? notEnabled(defaultProfileName, this.#enabled)
+        : unsupported(defaultProfileName, factories);
+    }
     this.default = fallback.backend;
   }
 
@@ -108,6 +112,35 @@ export class BackendRegistry {
     }
   }
 }
+
+/** A backend under the name and the version that Muster will hold it to. */
+function create(factory: BackendFactory): Backend {
+  const backend = factory.create();
+  const version: number = backend.contractVersion;
+  if (version !== BACKEND_CONTRACT_VERSION) {
+    throw brokenContract(
+      `backend "${factory.name}" is written for version ${version} of the contract, this is version ${BACKEND_CONTRACT_VERSION}`,
+      'use the release of the backend that goes with this Muster',
+    );
+  }
+  if (backend.name !== factory.name) {
+    throw brokenContract(
+      `backend "${factory.name}" calls itself "${backend.name}" once it is created`,
+      'give the factory and what it creates the same name',
+    );
+  }
+  return backend;
+}
+
+const brokenContract = (message: string, fix: string): MusterError =>
+  new MusterError('BACKEND_CONTRACT', message, fix);
+
+const notEnabled = (name: string, enabled: readonly string[]): MusterError =>
+  new MusterError(
+    'BACKEND_UNSUPPORTED',
+    `the default scheduler "${name}" is not enabled (enabled: ${enabled.join(', ')})`,
+    'add a profile for it, or choose one of the enabled ones',
+  );
 
 function unsupported(name: string, factories: readonly BackendFactory[]): MusterError {
   const { names } = supportedSchedulers(factories);
