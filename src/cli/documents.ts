@@ -25,6 +25,20 @@ export interface SourceObject {
   readonly text: string | undefined;
 }
 
+/**
+ * The objects of all inputs. None at all is an error: a pipeline whose templates came out empty must not pass.
+ * @throws MusterError INPUT_UNREADABLE
+ */
+export function readAll(inputs: readonly InputText[]): SourceObject[] {
+  const objects = inputs.flatMap(readObjects);
+  if (objects.length > 0) return objects;
+  throw new MusterError(
+    'INPUT_UNREADABLE',
+    `there is no object in ${inputs.map(({ name }) => name).join(', ')}`,
+    'give manifests with at least one object after -f',
+  );
+}
+
 /** Aliases that may be followed before a document counts as one that was made to blow up. */
 const MAX_ALIASES = 100;
 

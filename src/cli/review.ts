@@ -3,7 +3,7 @@ import { supportedSchedulers } from '../backends/registry.ts';
 import { formatFault } from '../config/config-fault.ts';
 import { loadConfiguration, readConfigurationFile } from '../config/load.ts';
 import type { OperatorConfiguration } from '../config/configuration.ts';
-import { readObjects } from './documents.ts';
+import { readAll } from './documents.ts';
 import { ExitStatus } from './exit-status.ts';
 import { readInputs } from './input-files.ts';
 import type { CliIo } from './io.ts';
@@ -65,7 +65,7 @@ async function review(options: ReviewOptions, io: CliIo): Promise<void> {
   });
   const inputs = await readInputs(options.filename, io);
   const context = { policy, namespace: options.namespace, username: options.user };
-  const results = inputs.flatMap(readObjects).flatMap((source) => reviewObject(source, context));
+  const results = readAll(inputs).flatMap((source) => reviewObject(source, context));
   print(results, options, io);
   if (results.some(({ allowed }) => !allowed)) throw new ExitStatus(1);
 }

@@ -3,7 +3,7 @@ import { printable } from '../api/printable.ts';
 import { supportedSchedulers } from '../backends/registry.ts';
 import { loadConfiguration, readConfigurationFile } from '../config/load.ts';
 import type { Policy } from '../admission/decision.ts';
-import { readObjects } from './documents.ts';
+import { readAll } from './documents.ts';
 import { ExitStatus } from './exit-status.ts';
 import { readInputs } from './input-files.ts';
 import type { CliIo } from './io.ts';
@@ -58,7 +58,7 @@ async function validate(options: ValidateOptions, io: CliIo): Promise<void> {
   const policy = policyFor(options.config, names);
   const context = { policy, namespace: options.namespace, supportedSchedulers: names };
   const inputs = await readInputs(options.filename, io);
-  const outcomes = inputs.flatMap(readObjects).map((source) => validateObject(source, context));
+  const outcomes = readAll(inputs).map((source) => validateObject(source, context));
   const checked = outcomes.filter((findings) => findings !== undefined);
   const report = {
     checked: checked.length,

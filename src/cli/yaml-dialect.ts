@@ -1,4 +1,11 @@
-import { Document, visit, type DocumentOptions, type ParseOptions, type SchemaOptions } from 'yaml';
+import {
+  Document,
+  visit,
+  type DocumentOptions,
+  type ParseOptions,
+  type SchemaOptions,
+  type Tags,
+} from 'yaml';
 
 type Options = DocumentOptions & ParseOptions & SchemaOptions;
 
@@ -29,13 +36,22 @@ const EVERY_UNPRINTABLE = new RegExp(UNPRINTABLE, 'g');
 const escaped = (text: string): string =>
   text.replace(EVERY_UNPRINTABLE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
+/** A key `<<` in an object is a key; the library would write it as the instruction to merge. */
+const withoutMerge = (tags: Tags): Tags =>
+  tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:merge');
+
 /** `value` as YAML that any reader takes for the same value, and that does nothing to a terminal. */
 export function toYaml(value: unknown): string {
-  const document = new Document(value, { version: '1.1', aliasDuplicateObjects: false });
+  const document = new Document(value, {
+    version: '1.1',
+    customTags: withoutMerge,
+    aliasDuplicateObjects: false,
+  });
   visit(document, {
     Scalar: (_, scalar) => {
-      // Only a double-quoted scalar can hold an escape.
-      if (typeof scalar.value === 'string' && UNPRINTABLE.test(scalar.value)) scalar.type = 'QUOTE_DOUBLE';
+      // Only a double-quoted scalar can hold an escape; and a key `<<` that is not quoted merges.
+      const { value: text } = scalar;
+      if (typeof text === 'string' && (text === '<<' || UNPRINTABLE.test(text))) scalar.type = 'QUOTE_DOUBLE';
     },
   });
   return escaped(document.toString({ lineWidth: 0 }));

@@ -58,8 +58,8 @@ items:
       { kind: 'Other', num: 3 },
       { kind: 'ConfigMap', apiVersion: 'v1', items: [4] },
     ]);
-    expect(found[1]?.locate('num')).toEqual({ line: 8, columnum: 13 });
-    expect(found[1]?.locate('')).toEqual({ line: 8, columnum: 12 });
+    expect(found[1]?.locate('num')).toEqual({ line: 8, column: 14 });
+    expect(found[1]?.locate('')).toEqual({ line: 8, column: 13 });
     expect(found[1]?.text).toBeUndefined();
   });
 
