@@ -48,8 +48,8 @@ spec:
 `);
     expect({ code, err }).toEqual({ code: 1, err: '' });
     expect(places(out)).toEqual([
-      '<stdin>:1:1: warning: ',
-      '<stdin>:3:12: error: metadata.name:'.replace(/:$/, ''),
+      '<stdin>:1:1: warning: default-scheduler',
+      '<stdin>:3:12: error: metadata.name',
       '<stdin>:5:3: error: spec.priorityClass',
       '<stdin>:7:8: error: spec.podgroups[0].name',
       '<stdin>:7:19: error: spec.podgroups[0].minReplicas',
@@ -58,7 +58,7 @@ spec:
       '<stdin>:10:24: error: spec.podgroups[1].podReferences[0].namespace',
       '<stdin>:10:51: error: spec.podgroups[1].podReferences[0].uid',
       '<stdin>:11:8: error: spec.podgroups[2].name',
-      '<stdin>:13:15: error: spec.topologyConstraintGroupConfigs[0].podGroupNames[0]',
+      '<stdin>:13:33: error: spec.topologyConstraintGroupConfigs[0].podGroupNames[0]',
       '1 object checked, 0 skipped: 10 errors, 1 warning',
     ]);
     expect(out).toContain(

@@ -1,0 +1,38 @@
+import { describe, expect, test } from '@jest/globals';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { verbs } from '../../../src/cli/verbs.ts';
+import { muster } from './fake-io.ts';
+
+const FILE = 'docs/cli.md';
+const BLOCK = /```console\n\$ muster ([^\n]*)\n([\s\S]*?)```\n/g;
+
+/** What the shell would show: both streams, and an exit code that is not 0. */
+async function shown(command: string): Promise<string> {
+  const { code, out, err } = await muster(command.split(' '));
+  const text = [out, err].map((part) => part.replace(/\n+$/, '')).filter((part) => part !== '');
+  return `${[...text, ...(code === 0 ? [] : [`(exit code ${code})`])].join('\n')}\n`;
+}
+
+async function written(text: string): Promise<string> {
+  let result = text;
+  for (const [block, command = ''] of text.matchAll(BLOCK)) {
+    const now = `\`\`\`console\n$ muster ${command}\n${await shown(command)}\`\`\`\n`;
+    result = result.replace(block, () => now);
+  }
+  return result;
+}
+
+describe(FILE, () => {
+  test('shows what the program prints', async () => {
+    const text = readFileSync(FILE, 'utf8');
+    const now = await written(text);
+    if (process.env['UPDATE_DOCS'] === '1') writeFileSync(FILE, now);
+    else expect(text).toBe(now);
+  });
+
+  test.each(verbs.map(({ name }) => name))('has a section about %s, with its help', (name) => {
+    const text = readFileSync(FILE, 'utf8');
+    expect(text).toContain(`\n## ${name}\n`);
+    expect(text).toContain(`\n$ muster ${name} --help\n`);
+  });
+});
