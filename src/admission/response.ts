@@ -5,6 +5,9 @@ import { rules } from '../api/rules.ts';
 import type { Decision } from './decision.ts';
 import { REVIEW_API_VERSION, REVIEW_KIND, type AdmissionRequest } from './review.ts';
 
+/** As many causes as anybody would read; a PodGang may have a fault in each of 100,000 lines. */
+const MAX_CAUSES = 256;
+
 /** A refusal as the API server hands it to the user: a `metav1.Status`. */
 export interface Denial {
   readonly code: 403 | 422;
@@ -20,19 +23,25 @@ export function denialOf(request: AdmissionRequest, faults: readonly Fault[]): D
     code,
     reason: code === 422 ? 'Invalid' : 'Forbidden',
     message: messageOf(request, faults),
-    causes: faults.map(({ reason, message, field }) => ({ reason, message, field })),
+    causes: faults
+      .slice(0, MAX_CAUSES)
+      .map(({ reason, message, field }) => ({ reason, message, field: printable(field) })),
   };
 }
 
 function messageOf(request: AdmissionRequest, faults: readonly Fault[]): string {
   const subject = printable(`${request.kind.kind} ${nameOf(request)}`, 128);
-  const texts = faults.map((fault) => `${printable(fault.field)}: ${fault.message}`);
-  if (texts.length === 1) return `${subject}: ${texts[0] ?? ''}`;
-  let message = `${subject} has ${texts.length} faults:`;
-  for (const [index, text] of texts.entries()) {
-    const next = `${message} (${index + 1}) ${text}`;
-    if (next.length > MAX_TOTAL_RUNES - 64)
-      return `${message} … and ${texts.length - index} more, see the causes`;
+  const textOf = (fault: Fault): string => `${printable(fault.field)}: ${fault.message}`;
+  const [first] = faults;
+  if (first !== undefined && faults.length === 1) return `${subject}: ${textOf(first)}`;
+  let message = `${subject} has ${faults.length} faults:`;
+  for (const [index, fault] of faults.entries()) {
+    const next = `${message} (${index + 1}) ${textOf(fault)}`;
+    if (next.length > MAX_TOTAL_RUNES - 64) {
+      const where =
+        faults.length > MAX_CAUSES ? `the first ${MAX_CAUSES} are in the causes` : 'see the causes';
+      return `${message} … and ${faults.length - index} more, ${where}`;
+    }
     message = next;
   }
   return message;

@@ -62,6 +62,8 @@ export function checkGroupConfigs(gang: PodGang): { faults: Fault[]; warnings: s
   const faults: Fault[] = [];
   const warnings: string[] = [];
   const groups = new Set(gang.spec.groups.map((group) => group.name));
+  // Once, and not all of them: each of many faults names them.
+  const known = `groups: ${[...groups].slice(0, 8).join(', ') || 'none'}${groups.size > 8 ? ' …' : ''}`;
   const names = new Map<string, number>();
   const taken = new Map<string, string>();
   gang.spec.groupConfigs.forEach((config, index) => {
@@ -78,8 +80,7 @@ export function checkGroupConfigs(gang: PodGang): { faults: Fault[]; warnings: s
       if (name === '') return;
       const at = `${path}.podGroupNames[${position}]`;
       if (!groups.has(name)) {
-        const detail = `groups: ${[...groups].join(', ') || 'none'}`;
-        faults.push(fault('GroupConfigUnknownGroup', at, { value: name, detail }));
+        faults.push(fault('GroupConfigUnknownGroup', at, { value: name, detail: known }));
       }
       const other = taken.get(name);
       if (other === undefined) taken.set(name, at);
