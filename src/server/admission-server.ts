@@ -1,6 +1,5 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Server as HttpsServer } from 'node:https';
-import type { Socket } from 'node:net';
 import { decideRequest, endpoints, type Endpoint } from '../admission/endpoints.ts';
 import type { Policy } from '../admission/decision.ts';
 import { renderResponse } from '../admission/response.ts';
@@ -10,9 +9,10 @@ import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { applyPair, tlsServerOptions, type TlsChoices } from '../tls/options.ts';
 import type { ServingPair } from '../tls/load.ts';
-import { Connections } from './connections.ts';
+import { Connections, RETIRE_AFTER_MS } from './connections.ts';
 import { deadlineOf } from './deadline.ts';
 import { Exchange, sendFailure } from './exchange.ts';
+import { Handshakes } from './handshakes.ts';
 import { LoadLimits, type Limits } from './load-limits.ts';
 import { answerBrokenHttp } from './broken-http.ts';
 import { readJson } from './read-body.ts';
@@ -22,7 +22,13 @@ import { HttpFailure } from './status.ts';
  * Times of the HTTP layer in milliseconds. The API server keeps idle connections for 90 s; who closes first while
  * the other writes loses a POST, so ours outlive that. Slow senders are cut off well before.
  */
-const TIMES = { headers: 10_000, request: 15_000, check: 1_000, keepAlive: 120_000 };
+const TIMES = {
+  headers: 10_000,
+  request: 15_000,
+  check: 1_000,
+  keepAlive: 120_000,
+  retireAfter: RETIRE_AFTER_MS,
+};
 const MAX_HEADER_BYTES = 16_384;
 
 export interface AdmissionServerOptions {
@@ -59,6 +65,7 @@ export class AdmissionServer {
     this.#options = options;
     this.connections = new Connections(
       options.tls.clientCa === undefined ? undefined : (options.allowedClientNames ?? ['kube-apiserver']),
+      options.times?.retireAfter,
     );
     this.#load = new LoadLimits(options.limits, (reason) => options.metrics.shed(reason));
     this.#app = this.#build();
@@ -112,7 +119,7 @@ export class AdmissionServer {
   }
 
   #build(): FastifyInstance<HttpsServer> {
-    const { pair, tls, limits } = this.#options;
+    const { pair, tls, limits, metrics } = this.#options;
     const times = { ...TIMES, ...this.#options.times };
     const app = fastify({
       logger: false,
@@ -129,12 +136,22 @@ export class AdmissionServer {
         maxHeaderSize: MAX_HEADER_BYTES,
         insecureHTTPParser: false,
       },
-      clientErrorHandler: (error, socket) => answerBrokenHttp(error, socket),
+      clientErrorHandler: (error, socket) =>
+        answerBrokenHttp(error, socket, {
+          keepAliveMs: times.keepAlive,
+          onAnswer: (code) => metrics.httpFailure(code),
+        }),
       frameworkErrors: (_error, request, reply: FastifyReply) =>
         this.#refuse(request, reply, new HttpFailure(404, 'no such path')),
     });
-    app.server.maxConnections = limits.maxConnections;
-    app.server.on('secureConnection', (socket) => this.connections.add(socket));
+    // Handshakes keeps to the limit; Node's own counts what is still closing, and would refuse whoever comes next.
+    app.server.maxConnections = Math.ceil(limits.maxConnections * 1.25);
+    const handshakes = new Handshakes(limits.maxConnections, () => this.connections.size);
+    app.server.on('connection', (socket) => handshakes.begin(socket));
+    app.server.on('secureConnection', (socket) => {
+      handshakes.end(socket);
+      this.connections.add(socket);
+    });
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('application/json', (request, payload, done) => {
       const slot = this.#exchanges.get(request)?.slot;
@@ -201,7 +218,8 @@ export class AdmissionServer {
     const slot = this.#load.enter(Number(headers['content-length'] ?? 0));
     const { metrics, log } = this.#options;
     const deadlineMs = deadlineOf(request.url);
-    const exchange = new Exchange({ path, request, reply, slot, deadlineMs, metrics, log });
+    const isLast = (): boolean => this.connections.shouldClose(request.raw.socket);
+    const exchange = new Exchange({ path, request, reply, slot, deadlineMs, metrics, log, isLast });
     this.#exchanges.set(request, { exchange, slot });
   }
 

@@ -11,10 +11,27 @@ const CODES: Readonly<Record<string, { code: number; text: string; message: stri
   ERR_HTTP_REQUEST_TIMEOUT: { code: 408, text: 'Request Timeout', message: 'the request came in too slowly' },
 };
 
-/** Answers what is not even HTTP, and closes. */
-export function answerBrokenHttp(error: Error & { code?: string }, socket: Socket): void {
+/** How long a client may take to close after its answer; Node would keep such a connection for ever. */
+const LINGER_MS = 2000;
+
+/**
+ * Answers what is not even HTTP, and closes.
+ * @param settings.keepAliveMs how long a connection may stay silent
+ * @param settings.onAnswer told the code of every answer
+ */
+export function answerBrokenHttp(
+  error: Error & { code?: string },
+  socket: Socket,
+  settings: { keepAliveMs: number; onAnswer: (code: number) => void },
+): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
+    return;
+  }
+  // Node counts the time for headers from the handshake on. But an API server that dials while another connection
+  // becomes free puts the new one into its pool unused, so it is idle, not slow, until a byte has come.
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) {
+    socket.setTimeout(settings.keepAliveMs);
     return;
   }
   const { code, text, message } = CODES[error.code ?? ''] ?? {
@@ -22,9 +39,12 @@ export function answerBrokenHttp(error: Error & { code?: string }, socket: Socke
     text: 'Bad Request',
     message: 'the request is not valid HTTP/1.1',
   };
+  settings.onAnswer(code);
   const body = statusBody(code, message);
   socket.end(
     `HTTP/1.1 ${code} ${text}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(timer));
 }

@@ -14,20 +14,22 @@ interface Connection {
  * API servers keep their connections for as long as they can and pool them by service name, so a replica that joins
  * later would never get its share: each connection is asked to end after 60 ± 20 s.
  */
-const AGE_MS = 60_000;
-const JITTER_MS = 20_000;
+export const RETIRE_AFTER_MS = 60_000;
+const JITTER = 1 / 3;
 
 /** The open connections of the webhook port. None is ever closed while idle: a POST on its way would be lost. */
 export class Connections {
   readonly #open = new Set<Socket>();
   readonly #known = new WeakMap<Socket, Connection>();
   readonly #allowedNames: readonly string[] | undefined;
+  readonly #retireAfterMs: number;
   #waiting: (() => void)[] = [];
   draining = false;
 
   /** @param allowedNames common names of client certificates that may call; undefined: none is asked for */
-  constructor(allowedNames: readonly string[] | undefined) {
+  constructor(allowedNames: readonly string[] | undefined, retireAfterMs = RETIRE_AFTER_MS) {
     this.#allowedNames = allowedNames;
+    this.#retireAfterMs = retireAfterMs;
   }
 
   get size(): number {
@@ -36,7 +38,7 @@ export class Connections {
 
   /** To be called once for every connection whose TLS handshake is done. */
   add(socket: TLSSocket): void {
-    const retireAt = performance.now() + AGE_MS + (Math.random() * 2 - 1) * JITTER_MS;
+    const retireAt = performance.now() + this.#retireAfterMs * (1 + (Math.random() * 2 - 1) * JITTER);
     const refusal = this.#allowedNames && checkClientName(socket, this.#allowedNames);
     this.#known.set(socket, { retireAt, refusal });
     this.#open.add(socket);

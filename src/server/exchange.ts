@@ -18,6 +18,7 @@ export class Exchange {
   readonly #reply: FastifyReply;
   readonly #metrics: Metrics;
   readonly #log: Logger;
+  readonly #isLast: () => boolean;
   readonly #startedAt = performance.now();
   readonly #timer: NodeJS.Timeout;
   #answered = false;
@@ -30,6 +31,8 @@ export class Exchange {
     deadlineMs: number;
     metrics: Metrics;
     log: Logger;
+    /** Whether the connection is to end with the answer. Asked when it is sent: a drain may have begun since. */
+    isLast: () => boolean;
   }) {
     const { reply, request, slot, deadlineMs } = parts;
     this.#path = parts.path;
@@ -37,6 +40,7 @@ export class Exchange {
     this.#reply = reply;
     this.#metrics = parts.metrics;
     this.#log = parts.log;
+    this.#isLast = parts.isLast;
     this.#timer = setTimeout(() => {
       this.fail(new HttpFailure(504, `no decision within ${deadlineMs} ms of the API server's timeout`));
     }, deadlineMs);
@@ -58,13 +62,14 @@ export class Exchange {
     const allowed = decision.faults.length === 0;
     const outcome: Outcome = !allowed ? 'denied' : decision.changes.length > 0 ? 'patched' : 'allowed';
     const ms = performance.now() - this.#startedAt;
+    if (this.#isLast()) this.#reply.header('connection', 'close');
     this.#reply.type('application/json').send(body);
     this.#metrics.answered(this.#path, review.operation, outcome, ms / 1000);
     this.#log.info(
       {
         uid: printable(review.uid),
         operation: review.operation,
-        kind: review.kind.kind,
+        kind: printable(review.kind.kind),
         ...(review.subResource === '' ? {} : { subResource: printable(review.subResource) }),
         namespace: printable(review.namespace),
         name: printable(nameOf(review)),
@@ -85,6 +90,7 @@ export class Exchange {
   fail(failure: HttpFailure, uid?: string): void {
     if (this.#answered) return;
     this.#answered = true;
+    if (this.#isLast()) this.#reply.header('connection', 'close');
     const seconds = (performance.now() - this.#startedAt) / 1000;
     this.#metrics.answered(this.#path, 'unknown', 'failed', seconds);
     sendFailure(this.#request, this.#reply, failure, { metrics: this.#metrics, log: this.#log, uid });
@@ -103,7 +109,12 @@ export function sendFailure(
 ): void {
   const { code, message, retryAfter } = failure;
   parts.metrics.httpFailure(code);
-  const fields = { code, reason: message, path: printable(request.url), uid: parts.uid };
+  const fields = {
+    code,
+    reason: message,
+    path: printable(request.url),
+    uid: parts.uid && printable(parts.uid),
+  };
   if (code >= 500 && code !== 503) parts.log.error(fields, 'not decided');
   else parts.log.info(fields, 'not decided');
 

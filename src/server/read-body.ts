@@ -46,6 +46,10 @@ function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8')) as unknown;
   } catch (thrown) {
-    throw new HttpFailure(400, `the body is not JSON: ${(thrown as Error).message}`);
+    throw new HttpFailure(400, `the body is not JSON: ${withoutQuotation((thrown as Error).message)}`);
   }
 }
+
+/** V8 quotes the text around the fault. This goes into the log, where nothing of an object may stand. */
+const withoutQuotation = (message: string): string =>
+  message.replace(/, (?:\.\.\.)?".*is not valid JSON$/s, '');

@@ -1,0 +1,180 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { MUTATE_POD, goldenText } from './bodies.ts';
+import { closeAll, expectGolden, start, until, type Running } from './running.ts';
+import { Wire, httpRequest } from './wire.ts';
+
+jest.setTimeout(90_000);
+afterEach(closeAll);
+const request = httpRequest(MUTATE_POD, goldenText);
+
+/** Both ends are in this process. What a test wants beyond its open-file limit is cut down, and said. */
+function affordable(wanted: number): number {
+  let limit = 1024;
+  try {
+    limit = Number(/^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? limit);
+  } catch {
+    // no Linux: the usual limit
+  }
+  const count = Math.min(wanted, Math.floor((limit - 200) / 2));
+  if (count < wanted) console.warn(`only ${count} of ${wanted} connections: the open-file limit is ${limit}`);
+  return count;
+}
+
+interface Latencies {
+  readonly kept: number[];
+  readonly fresh: number[];
+}
+
+/** Golden reviews on kept and on new connections until `done`; the times of each in milliseconds. */
+async function measure({ port }: Running, done: () => boolean): Promise<Latencies> {
+  const times: Latencies = { kept: [], fresh: [] };
+  const kept = await Wire.open(port);
+  while (!done()) {
+    let started = performance.now();
+    expectGolden(await kept.send(request).answer());
+    times.kept.push(performance.now() - started);
+    started = performance.now();
+    const wire = await Wire.open(port);
+    expectGolden(await wire.send(request).answer());
+    times.fresh.push(performance.now() - started);
+    wire.destroy();
+  }
+  kept.destroy();
+  return times;
+}
+
+const p99 = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * 0.99) - 1)] ?? Infinity;
+
+/** The beginning of a TLS record that never gets its end. */
+const HALF_A_HELLO = Buffer.from('16030102000100', 'hex');
+
+/** A connection whose handshake never ends. Tells for how long the server held it. */
+function halfOpen(port: number, onClose: (heldMs: number) => void): Socket {
+  let connectedAt = performance.now();
+  const socket = connect(port, '127.0.0.1', () => {
+    connectedAt = performance.now();
+    if (Math.random() < 0.5) socket.write(HALF_A_HELLO);
+  });
+  socket.on('error', () => undefined).on('close', () => onClose(performance.now() - connectedAt));
+  return socket.resume();
+}
+
+describe('V22: unfinished handshakes', () => {
+  test('V22: 2000 of them are closed within the handshake timeout, and reviews are answered meanwhile', async () => {
+    const running = await start();
+    const count = affordable(2000);
+    const sockets: Socket[] = [];
+    const held: number[] = [];
+    // In waves: the kernel queues 511 connections, and makes a client wait for many seconds beyond that.
+    const flood = async (): Promise<void> => {
+      while (sockets.length < count) {
+        const wave = Array.from({ length: 200 }, () => halfOpen(running.port, (ms) => held.push(ms)));
+        sockets.push(...wave);
+        await Promise.all(wave.map((socket) => once(socket, 'connect')));
+      }
+    };
+    const flooding = flood();
+    const started = performance.now();
+    const times = await measure(running, () => held.length >= count || performance.now() - started > 40_000);
+    await flooding;
+    for (const socket of sockets) socket.destroy();
+    expect(held.length).toBeGreaterThanOrEqual(count);
+    expect(Math.max(...held)).toBeLessThan(12_000);
+    expect(times.fresh.length).toBeGreaterThan(50);
+    expect({ kept: p99(times.kept) < 1000, fresh: p99(times.fresh) < 1000 }).toEqual({
+      kept: true,
+      fresh: true,
+    });
+    await until('no connection is left', async () => (await running.metric('muster_connections')) === 0);
+    await running.alive();
+  });
+
+  test('new connections get through though every place is taken by a handshake that goes nowhere', async () => {
+    const running = await start({ settings: { 'server.webhooks.limits.maxConnections': 40 } });
+    const sockets = Array.from({ length: 60 }, () => connect(running.port, '127.0.0.1'));
+    let closed = 0;
+    for (const socket of sockets)
+      socket
+        .on('error', () => undefined)
+        .on('close', () => (closed += 1))
+        .resume();
+    await until('the first ones gave way', () => closed >= 20);
+    for (let call = 0; call < 10; call += 1) await running.alive();
+    for (const socket of sockets) socket.destroy();
+  });
+
+  test('established connections never give way', async () => {
+    const running = await start({ settings: { 'server.webhooks.limits.maxConnections': 40 } });
+    const wires = await Promise.all(Array.from({ length: 35 }, () => Wire.open(running.port)));
+    const allServe = async (): Promise<void> => {
+      for (const wire of wires) expectGolden(await wire.send(request).answer());
+    };
+    await allServe();
+    const sockets = Array.from({ length: 30 }, () => connect(running.port, '127.0.0.1'));
+    let closed = 0;
+    for (const socket of sockets)
+      socket
+        .on('error', () => undefined)
+        .on('close', () => (closed += 1))
+        .resume();
+    await until('all but five gave way', () => closed === 25);
+    await allServe();
+    const another = await Wire.open(running.port);
+    expectGolden(await another.send(request).answer());
+    for (const socket of [...sockets, ...wires, another]) socket.destroy();
+  });
+
+  test('beyond maxConnections established ones, a new connection is refused and the others go on', async () => {
+    const running = await start({ settings: { 'server.webhooks.limits.maxConnections': 10 } });
+    const wires = await Promise.all(Array.from({ length: 10 }, () => Wire.open(running.port)));
+    for (const wire of wires) expectGolden(await wire.send(request).answer());
+    await expect(Wire.open(running.port)).rejects.toThrow();
+    for (const wire of wires) expectGolden(await wire.send(request).answer());
+    wires.pop()?.destroy();
+    await until('its place is free', async () => (await running.metric('muster_connections')) === 9);
+    await running.alive();
+    for (const wire of wires) wire.destroy();
+  });
+});
+
+describe('slow clients', () => {
+  test('200 of them do not slow the others down, and are all gone within the limits', async () => {
+    const running = await start({
+      overrides: { times: { headers: 3000, request: 4000, check: 250 } },
+    });
+    const head = request.length - Buffer.byteLength(goldenText);
+    const slow = await Promise.all(
+      Array.from({ length: 200 }, async (_, index) => {
+        const wire = await Wire.open(running.port);
+        return { wire, at: index % 2 === 0 ? 1 : head };
+      }),
+    );
+    for (const { wire, at } of slow) wire.send(request.subarray(0, at));
+    const started = performance.now();
+    let dripped = 0;
+    const dripping = setInterval(() => {
+      dripped += 1;
+      for (const { wire, at } of slow) {
+        if (!wire.ended) wire.send(request.subarray(at + dripped - 1, at + dripped));
+      }
+    }, 100);
+    const times = await measure(
+      running,
+      () => slow.every(({ wire }) => wire.ended) || performance.now() - started > 30_000,
+    );
+    clearInterval(dripping);
+    expect(slow.filter(({ wire }) => !wire.ended)).toEqual([]);
+    expect(performance.now() - started).toBeLessThan(15_000);
+    const codes = await Promise.all(slow.map(async ({ wire }) => (await wire.answer()).status));
+    expect(new Set(codes)).toEqual(new Set([408]));
+    expect({ kept: p99(times.kept) < 1000, fresh: p99(times.fresh) < 1000 }).toEqual({
+      kept: true,
+      fresh: true,
+    });
+    await running.alive();
+  });
+});
