@@ -1,0 +1,116 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Json, JsonObject } from '../../../src/api/json.ts';
+import { isObject, own, ownList, ownObject, ownString } from '../../../src/api/json.ts';
+import { decideRequest } from '../../../src/admission/endpoints.ts';
+import { BadReview, parseReview, type AdmissionRequest } from '../../../src/admission/review.ts';
+import type { PatchSurface } from '../../../src/backends/backend.ts';
+import { builtInBackends } from '../../../src/backends/registry.ts';
+import { policy } from '../../support/policy.ts';
+import { Random } from '../../support/random.ts';
+import { every, randomPodText } from '../../support/random-pods.ts';
+import { endpointOf, review } from '../../support/reviews.ts';
+import { applied } from '../../support/rfc6902.ts';
+
+const PODS = 100_000;
+const factories = [...builtInBackends, every];
+const policies = factories.map(({ name }) => policy({ factories, fallback: name }));
+const template = JSON.stringify(review('Pod', { object: { here: true } }));
+
+const mutate = (request: AdmissionRequest, index: number) =>
+  decideRequest(endpointOf('mutate', 'Pod'), request, policies[index] ?? policy());
+const validate = (request: AdmissionRequest, index: number) =>
+  decideRequest(endpointOf('validate', 'Pod'), request, policies[index] ?? policy());
+const requestOf = (podText: string): AdmissionRequest =>
+  parseReview(JSON.parse(template.replace('{"here":true}', () => podText)));
+
+/** The Pod without anything that the backend declared, and without what is empty once that is gone. */
+function outside(pod: JsonObject, surface: PatchSurface): string {
+  const without = (map: Json | undefined, keys: readonly string[]): Json => {
+    const kept = isObject(map) ? Object.entries(map).filter(([key]) => !keys.includes(key)) : [];
+    return kept.map(([key, value]) => [key, value]);
+  };
+  const spec = ownObject(pod, 'spec');
+  const foreignGates = (ownList(spec, 'schedulingGates') ?? []).filter((gate) => {
+    const name = ownString(gate, 'name') ?? '';
+    return name !== 'grove.io/podgang-pending-creation' && !surface.gates?.includes(name);
+  });
+  const touched = [
+    'schedulingGates',
+    'schedulerName',
+    ...(surface.schedulingGroup ? ['schedulingGroup'] : []),
+  ];
+  const metadata = own(pod, 'metadata');
+  return JSON.stringify([
+    without(pod, ['metadata', 'spec']),
+    without(metadata, ['labels', 'annotations']),
+    without(own(metadata, 'labels'), surface.labels ?? []),
+    without(own(metadata, 'annotations'), surface.annotations ?? []),
+    without(spec, touched),
+    foreignGates,
+  ]);
+}
+
+/** @returns what became of the Pod, so that the run can show that it met every case */
+function admit(seed: number): string {
+  const random = new Random(seed);
+  const text = randomPodText(random);
+  const under = random.below(policies.length);
+  let decision;
+  let request;
+  try {
+    request = requestOf(text);
+    decision = mutate(request, under);
+  } catch (thrown) {
+    if (thrown instanceof BadReview) return 'bad';
+    throw thrown;
+  }
+  if (decision.faults.length > 0) {
+    if (decision.changes.length > 0) throw new Error('refused and patched');
+    return 'refused';
+  }
+  const operations = decision.changes.map(({ operation }) => operation);
+  if (decision.gang === undefined) {
+    if (operations.length > 0) throw new Error('not ours, but patched');
+    return 'untouched';
+  }
+
+  const stored = applied(text, operations);
+  const again = mutate(requestOf(text), under);
+  if (JSON.stringify(again) !== JSON.stringify(decision)) throw new Error('the same Pod, other bytes');
+  const second = requestOf(JSON.stringify(stored));
+  const secondPass = mutate(second, under);
+  if (secondPass.faults.length > 0 || secondPass.changes.length > 0) {
+    throw new Error(`the second pass is not empty: ${JSON.stringify(secondPass)}`);
+  }
+  const verdict = validate(second, under);
+  if (verdict.faults.length > 0)
+    throw new Error(`the stored Pod is refused: ${JSON.stringify(verdict.faults)}`);
+
+  const backend = policies[under]?.registry.resolve(decision.backend ?? '')?.backend;
+  if (backend === undefined || verdict.backend !== backend.name) throw new Error('another backend');
+  const before = JSON.parse(text) as JsonObject;
+  if (outside(before, backend.patchSurface) !== outside(stored, backend.patchSurface)) {
+    throw new Error(`more was changed than the surface: ${JSON.stringify(operations)}`);
+  }
+  if (ownString(own(stored, 'spec'), 'schedulerName') !== backend.schedulerName) throw new Error('no name');
+  if (({} as { polluted?: unknown }).polluted !== undefined) throw new Error('polluted');
+  return operations.length === 0 ? 'prepared already' : backend.name;
+}
+
+test(`${PODS.toLocaleString('en')} random Pods: every patch applies, a second pass is empty, the stored Pod is accepted, the rest is as it was`, () => {
+  const prototype = JSON.stringify(Object.getOwnPropertyNames(Object.prototype));
+  const met = new Map<string, number>();
+  fc.assert(
+    fc.property(fc.integer(), (seed) => {
+      const outcome = admit(seed);
+      met.set(outcome, (met.get(outcome) ?? 0) + 1);
+    }),
+    { numRuns: PODS },
+  );
+  for (const outcome of ['bad', 'refused', 'untouched', ...factories.map(({ name }) => name)]) {
+    expect([outcome, met.get(outcome) ?? 0]).toEqual([outcome, expect.any(Number)]);
+    expect(met.get(outcome) ?? 0).toBeGreaterThan(PODS / 1000);
+  }
+  expect(JSON.stringify(Object.getOwnPropertyNames(Object.prototype))).toBe(prototype);
+}, 120_000);
