@@ -26,11 +26,14 @@ export interface ReviewContext {
   readonly username: string;
 }
 
+const REVIEW_GROUP = REVIEW_API_VERSION.slice(0, REVIEW_API_VERSION.indexOf('/') + 1);
+
 /** What admission makes of one object: one result, or for a workload one for each of its Pod templates. */
 export function reviewObject(source: SourceObject, context: ReviewContext): ReviewResult[] {
   const { object } = source;
   const ref = refOf(object, context.namespace);
-  if (ref.apiVersion === REVIEW_API_VERSION && ref.kind === REVIEW_KIND)
+  // Another version of it is refused as the server refuses it, and never searched for templates.
+  if (ref.kind === REVIEW_KIND && ref.apiVersion.startsWith(REVIEW_GROUP))
     return [reviewReview(source, context)];
   const resource = RESOURCES[`${ref.apiVersion} ${ref.kind}`];
   if (resource !== undefined) {

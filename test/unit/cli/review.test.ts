@@ -291,6 +291,9 @@ describe('AdmissionReviews', () => {
     const text = await review(reviewOf(null));
     expect(text.code).toBe(1);
     expect(text.out).toContain('  <stdin>:1:1: error: request: an object is needed\n');
+    const [old] = await json(reviewOf({}).replace('k8s.io/v1', 'k8s.io/v1beta1'));
+    expect(old).toMatchObject({ allowed: false, code: 400 });
+    expect(old?.message).toContain('admission.k8s.io/v1 AdmissionReview is needed');
     const [labels] = await json('apiVersion: v1\nkind: Pod\nmetadata: {labels: {a: yes}}\n');
     expect(labels).toMatchObject({ allowed: false, code: 400 });
   });
