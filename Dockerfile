@@ -1,0 +1,40 @@
+# The image of `muster serve`: Node and the compiled program, no shell, no package manager, no root.
+#
+#   docker build -t muster:dev .
+#
+# For a release pin both images by digest: --build-arg BUILD_IMAGE=...@sha256:... --build-arg RUNTIME_IMAGE=...
+
+ARG BUILD_IMAGE=docker.io/library/node:26-slim
+# Node 26 is linked against libatomic, which the images made for copying a bare `node` into (distroless/cc, most slim
+# ones) do not have. This one is made for Node.
+ARG RUNTIME_IMAGE=gcr.io/distroless/nodejs26-debian13:nonroot
+
+FROM ${BUILD_IMAGE} AS build
+WORKDIR /app
+# The lockfile first: as long as it stays, so does this layer.
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci
+COPY tsconfig.json tsconfig.build.json ./
+COPY src ./src
+RUN npm run build
+
+FROM ${BUILD_IMAGE} AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# Nothing that is needed at run time has an install script, so none gets to run.
+RUN npm ci --omit=dev --ignore-scripts
+
+FROM ${RUNTIME_IMAGE}
+WORKDIR /app
+ENV NODE_ENV=production
+# package.json says that these are ES modules, and the version.
+COPY --from=build /app/package.json ./
+COPY --from=dependencies /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+# By number: runAsNonRoot cannot judge a name.
+USER 65532:65532
+# Webhooks, health, metrics.
+EXPOSE 9443 8081 8080
+# Node itself is the first process, so SIGTERM reaches the drain without a shell in between.
+ENTRYPOINT ["/nodejs/bin/node", "/app/dist/src/main.js"]
+CMD ["serve", "--help"]

@@ -1,0 +1,605 @@
+/** The manifests and the Dockerfile as texts: names, rules and rights, without a cluster. */
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { parseAllDocuments } from 'yaml';
+import {
+  ANNOTATION_MIRROR_POD,
+  GATE_POD_GANG_PENDING,
+  GROVE_OPERATOR_USER,
+  LABEL_BASE_POD_GANG,
+  LABEL_MANAGED_BY,
+  LABEL_POD_CLIQUE,
+  LABEL_POD_GANG,
+  MANAGED_BY_GROVE,
+  MUSTER_NAMESPACE,
+  MUSTER_SERVICE_ACCOUNT,
+  MUSTER_USER,
+  PATH_MUTATE_POD,
+  PATH_MUTATE_POD_GANG,
+  PATH_VALIDATE_POD,
+  PATH_VALIDATE_POD_GANG,
+  POD_GANG_GROUP,
+  POD_GANG_KIND,
+  POD_GANG_VERSION,
+  SYSTEM_NAMESPACE,
+} from '../../src/api/names.ts';
+import { rules } from '../../src/api/rules.ts';
+import { supportedSchedulers } from '../../src/backends/registry.ts';
+import { loadConfiguration } from '../../src/config/load.ts';
+
+// Manifests are read as they come; the assertions say what is expected of them.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+type Any = any;
+/* eslint-disable @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unsafe-argument,
+   @typescript-eslint/no-unsafe-call, @typescript-eslint/no-unsafe-return */
+
+const run = promisify(execFile);
+
+interface Manifest {
+  readonly file: string;
+  readonly text: string;
+  readonly object: Any;
+}
+let manifests: Manifest[];
+
+beforeAll(async () => {
+  const files = (await readdir('manifests', { recursive: true }))
+    .filter((name) => name.endsWith('.yaml'))
+    .sort();
+  manifests = (
+    await Promise.all(
+      files.map(async (name) => {
+        const file = join('manifests', name);
+        const text = await readFile(file, 'utf8');
+        return parseAllDocuments(text, { uniqueKeys: true, prettyErrors: true }).map((document) => {
+          expect({ file, errors: document.errors, warnings: document.warnings }).toEqual({
+            file,
+            errors: [],
+            warnings: [],
+          });
+          return { file, text, object: document.toJS() };
+        });
+      }),
+    )
+  ).flat();
+});
+
+/** A configuration file, or none, as `serve` would read it. */
+const configured = (text?: string) =>
+  loadConfiguration({
+    ...(text === undefined ? {} : { text, fileName: 'config.yaml' }),
+    env: {},
+    flags: {},
+    supportedSchedulers: supportedSchedulers().names,
+  });
+
+const ofKind = (kind: string | RegExp): Manifest[] =>
+  manifests.filter(({ object }) =>
+    typeof kind === 'string' ? object.kind === kind : kind.test(object.kind),
+  );
+const only = (kind: string): Any => {
+  const found = ofKind(kind);
+  expect({ kind, count: found.length }).toEqual({ kind, count: 1 });
+  return found[0]?.object;
+};
+const named = (kind: string, name: string): Any => {
+  const found = ofKind(kind).find(({ object }) => object.metadata.name === name);
+  expect({ kind, name, found: found !== undefined }).toEqual({ kind, name, found: true });
+  return found?.object;
+};
+
+describe('all manifests', () => {
+  test('every file belongs to a kustomization, and every kustomization names files that are there', () => {
+    const listed = new Set<string>();
+    for (const { file, object } of ofKind('Kustomization')) {
+      const folder = file.slice(0, file.lastIndexOf('/'));
+      listed.add(file);
+      for (const resource of object.resources as string[]) listed.add(join(folder, resource));
+      for (const { files } of object.configMapGenerator ?? []) {
+        for (const name of files as string[]) listed.add(join(folder, name));
+      }
+    }
+    expect(manifests.map(({ file }) => file).filter((file) => !listed.has(file))).toEqual([]);
+  });
+
+  test('what lives in a namespace lives in Muster’s', () => {
+    const clusterWide =
+      /^(Namespace|ClusterRole|CustomResourceDefinition|Kustomization|OperatorConfiguration|.*WebhookConfiguration|.*AdmissionPolicy(Binding)?)$/;
+    for (const { file, object } of manifests) {
+      if (clusterWide.test(object.kind)) continue;
+      expect({ file, namespace: object.metadata.namespace }).toEqual({ file, namespace: MUSTER_NAMESPACE });
+    }
+    expect(only('Namespace').metadata.name).toBe(MUSTER_NAMESPACE);
+  });
+
+  test('nothing secret is among them', () => {
+    expect(ofKind('Secret')).toEqual([]);
+    for (const { file, text } of manifests) {
+      expect({ file, found: /BEGIN [A-Z ]*(PRIVATE KEY|CERTIFICATE)|caBundle:/.test(text) }).toEqual({
+        file,
+        found: false,
+      });
+    }
+  });
+});
+
+describe('PodGang definition', () => {
+  test('has the names of the API', () => {
+    const { metadata, spec } = only('CustomResourceDefinition');
+    expect(metadata.name).toBe(`podgangs.${POD_GANG_GROUP}`);
+    expect(spec).toMatchObject({ group: POD_GANG_GROUP, scope: 'Namespaced' });
+    expect(spec.names).toEqual({
+      kind: POD_GANG_KIND,
+      listKind: 'PodGangList',
+      plural: 'podgangs',
+      singular: 'podgang',
+      shortNames: ['pg'],
+    });
+    expect(spec.versions).toHaveLength(1);
+    expect(spec.versions[0]).toMatchObject({
+      name: POD_GANG_VERSION,
+      served: true,
+      storage: true,
+      subresources: { status: {} },
+      additionalPrinterColumns: [
+        { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+        { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+      ],
+    });
+  });
+
+  test('asks for what Grove asks for, no more and no less', () => {
+    const schema = only('CustomResourceDefinition').spec.versions[0].schema.openAPIV3Schema;
+    const required: Record<string, string[]> = {};
+    const walk = (node: Any, path: string): void => {
+      if (node.required) required[path] = [...node.required].sort();
+      for (const word of [
+        'x-kubernetes-validations',
+        'default',
+        'x-kubernetes-list-type',
+        'x-kubernetes-list-map-keys',
+      ]) {
+        expect({ path, word, found: word in node }).toEqual({ path, word, found: false });
+      }
+      for (const [name, child] of Object.entries(node.properties ?? {}))
+        walk(child, path ? `${path}.${name}` : name);
+      if (node.items) walk(node.items, `${path}[]`);
+    };
+    walk(schema, '');
+    expect(required).toEqual({
+      '': ['spec'],
+      spec: ['podgroups'],
+      'spec.podgroups[]': ['minReplicas', 'name', 'podReferences'],
+      'spec.podgroups[].podReferences[]': ['name', 'namespace'],
+      'spec.topologyConstraintGroupConfigs[]': ['name', 'podGroupNames'],
+      'spec.reuseReservationRef': ['name', 'namespace'],
+      status: ['phase'],
+      'status.conditions[]': ['lastTransitionTime', 'message', 'reason', 'status', 'type'],
+    });
+    const { spec } = schema.properties;
+    expect(spec.properties.podgroups.items.properties.minReplicas).toMatchObject({
+      type: 'integer',
+      format: 'int32',
+    });
+    expect(spec.properties.podgroups.items.properties.minReplicas.minimum).toBeUndefined();
+  });
+});
+
+describe('webhook configurations', () => {
+  const gangPods = { matchExpressions: [{ key: LABEL_POD_GANG, operator: 'Exists' }] };
+  const notOurs = {
+    matchExpressions: [
+      { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: [SYSTEM_NAMESPACE, MUSTER_NAMESPACE] },
+    ],
+  };
+  const expected: [string, string, string, Record<string, unknown>][] = [
+    [
+      'MutatingWebhookConfiguration',
+      'pods.muster.dev',
+      PATH_MUTATE_POD,
+      { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] },
+    ],
+    [
+      'ValidatingWebhookConfiguration',
+      'pods.muster.dev',
+      PATH_VALIDATE_POD,
+      { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['pods'] },
+    ],
+    [
+      'MutatingWebhookConfiguration',
+      'podgangs.muster.dev',
+      PATH_MUTATE_POD_GANG,
+      {
+        apiGroups: [POD_GANG_GROUP],
+        apiVersions: [POD_GANG_VERSION],
+        operations: ['CREATE', 'UPDATE'],
+        resources: ['podgangs'],
+      },
+    ],
+    [
+      'ValidatingWebhookConfiguration',
+      'podgangs.muster.dev',
+      PATH_VALIDATE_POD_GANG,
+      {
+        apiGroups: [POD_GANG_GROUP],
+        apiVersions: [POD_GANG_VERSION],
+        operations: ['CREATE', 'UPDATE'],
+        resources: ['podgangs', 'podgangs/status'],
+      },
+    ],
+  ];
+
+  test.each(expected)('%s %s', (kind, name, path, rule) => {
+    const hook = only(kind).webhooks.find((candidate: Any) => candidate.name === name);
+    expect(hook).toMatchObject({
+      admissionReviewVersions: ['v1'],
+      sideEffects: 'None',
+      failurePolicy: 'Fail',
+      timeoutSeconds: 5,
+      matchPolicy: 'Equivalent',
+      clientConfig: { service: { name: 'muster', namespace: MUSTER_NAMESPACE, port: 443, path } },
+      rules: [{ ...rule, scope: 'Namespaced' }],
+    });
+    expect(hook.reinvocationPolicy).toBe(kind.startsWith('Mutating') ? 'IfNeeded' : undefined);
+    const isPods = name.startsWith('pods.');
+    expect(hook.objectSelector).toEqual(isPods ? gangPods : undefined);
+    expect(hook.namespaceSelector).toEqual(isPods ? notOurs : undefined);
+    expect(hook.matchConditions.length).toBeGreaterThan(0);
+  });
+
+  test('there are no other webhooks, and theirs is the first turn', () => {
+    const hooks = ofKind(/WebhookConfiguration$/).flatMap(({ object }) => object.webhooks);
+    expect(hooks).toHaveLength(expected.length);
+    expect(only('MutatingWebhookConfiguration').metadata.name < 'mutating-kai-admission').toBe(true);
+  });
+
+  test('conditions name the accounts and keys that the program knows', () => {
+    const text = ofKind('ValidatingWebhookConfiguration')[0]?.text ?? '';
+    expect(text).toContain(`'${MUSTER_USER}'`);
+    for (const kind of ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']) {
+      expect(ofKind(kind)[0]?.text).toContain(`'${ANNOTATION_MIRROR_POD}' in object`);
+    }
+  });
+});
+
+describe('policies', () => {
+  const policies = () => ofKind(/AdmissionPolicy$/);
+
+  test('each is bound, fails closed, denies and leaves kube-system alone', () => {
+    expect(
+      policies()
+        .map(({ object }) => object.metadata.name)
+        .sort(),
+    ).toEqual([
+      'muster-add-gang-gate',
+      'muster-gang-pod-create',
+      'muster-gang-pod-gate',
+      'muster-gang-pod-identity',
+      'muster-pod-binding',
+      'muster-pod-group-name',
+      'muster-podgang-initialized',
+    ]);
+    for (const { object } of policies()) {
+      const { name } = object.metadata;
+      const binding = named(`${object.kind}Binding`, name).spec;
+      expect({ name, policy: binding.policyName }).toEqual({ name, policy: name });
+      expect(binding.validationActions).toEqual(object.kind.startsWith('Validating') ? ['Deny'] : undefined);
+      expect({ name, failurePolicy: object.spec.failurePolicy }).toEqual({ name, failurePolicy: 'Fail' });
+      const { resourceRules, namespaceSelector, objectSelector } = object.spec.matchConstraints;
+      for (const rule of resourceRules) {
+        expect(rule.operations).not.toContain('DELETE');
+        expect(rule.operations).not.toContain('*');
+      }
+      if (name === 'muster-podgang-initialized') continue;
+      expect(namespaceSelector.matchExpressions[0].values).toContain(SYSTEM_NAMESPACE);
+      expect(objectSelector !== undefined).toBe(name.includes('gang'));
+    }
+  });
+
+  test('the lists of trusted accounts are the one of the program', () => {
+    const lists = policies().flatMap(({ object }) =>
+      (object.spec.variables ?? [])
+        .filter((variable: Any) => variable.name === 'trusted')
+        .map((variable: Any) => [...variable.expression.matchAll(/'([^']+)'/g)].map((found) => found[1])),
+    );
+    expect(lists).toEqual([
+      [MUSTER_USER, GROVE_OPERATOR_USER],
+      [MUSTER_USER, GROVE_OPERATOR_USER],
+    ]);
+    const mentioned = policies().flatMap(({ text }) =>
+      [...text.matchAll(/system:serviceaccount:[\w:-]+/g)].map(String),
+    );
+    expect(new Set(mentioned)).toEqual(new Set([MUSTER_USER, GROVE_OPERATOR_USER]));
+  });
+
+  test('the default configuration trusts the same accounts', () => {
+    const { configuration } = configured();
+    expect([...configuration.trustedAccounts].sort()).toEqual([GROVE_OPERATOR_USER, MUSTER_USER].sort());
+  });
+
+  test('keys and gates are spelt as the program spells them', () => {
+    const known = new Set([
+      LABEL_POD_GANG,
+      LABEL_POD_CLIQUE,
+      LABEL_BASE_POD_GANG,
+      GATE_POD_GANG_PENDING,
+      LABEL_MANAGED_BY,
+      ANNOTATION_MIRROR_POD,
+    ]);
+    for (const { file, object } of policies()) {
+      const literals = [
+        ...JSON.stringify(object.spec).matchAll(/'((?:[a-z.]+\.)?(?:grove|kubernetes)\.io\/[a-z-.]+)'/g),
+      ];
+      for (const [, key = ''] of literals)
+        expect({ file, key, known: known.has(key) }).toEqual({ file, key, known: true });
+    }
+    expect(JSON.stringify(named('ValidatingAdmissionPolicy', 'muster-podgang-initialized'))).toContain(
+      `'${MANAGED_BY_GROVE}'`,
+    );
+  });
+
+  test('the gate is added by an ApplyConfiguration: the other form panics the API server', () => {
+    const { spec } = only('MutatingAdmissionPolicy');
+    expect(spec.reinvocationPolicy).toBe('IfNeeded');
+    expect(spec.mutations).toHaveLength(1);
+    expect(spec.mutations[0].patchType).toBe('ApplyConfiguration');
+    expect(spec.mutations[0].applyConfiguration.expression).toContain(`'${GATE_POD_GANG_PENDING}'`);
+  });
+
+  test('every refusal names a rule that the documentation explains, and says the same with and without details', async () => {
+    const documentation = await readFile('docs/manifests.md', 'utf8');
+    for (const { object } of ofKind('ValidatingAdmissionPolicy')) {
+      for (const { message, messageExpression, reason } of object.spec.validations) {
+        const rule = /; [^;]+ \[(\w+)\]$/.exec(message)?.[1] ?? '';
+        expect({ message, rule: rule !== '' }).toEqual({ message, rule: true });
+        expect(documentation).toContain(`\`${rule}\``);
+        if (rule in rules) {
+          const { code } = rules[rule as keyof typeof rules];
+          expect({ rule, reason }).toEqual({ rule, reason: code === 403 ? 'Forbidden' : 'Invalid' });
+        }
+        if (messageExpression !== undefined) expect(messageExpression).toContain(`[${rule}]`);
+        expect(message).not.toContain('\n');
+      }
+    }
+  });
+});
+
+describe('the Deployment and what is around it', () => {
+  const pod = (): Any => only('Deployment').spec.template.spec;
+  const container = (): Any => pod().containers[0];
+
+  test('meets Pod Security restricted, and the namespace enforces it', () => {
+    expect(only('Namespace').metadata.labels['pod-security.kubernetes.io/enforce']).toBe('restricted');
+    expect(pod().securityContext).toEqual({
+      runAsNonRoot: true,
+      runAsUser: 65532,
+      runAsGroup: 65532,
+      fsGroup: 65532,
+      seccompProfile: { type: 'RuntimeDefault' },
+    });
+    expect(container().securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+    for (const field of ['hostNetwork', 'hostPID', 'hostIPC', 'initContainers'])
+      expect(pod()[field]).toBeUndefined();
+    expect(pod().containers).toHaveLength(1);
+  });
+
+  test('rolls without a gap, spreads, and drains for as long as an API server keeps a connection', () => {
+    const { spec } = only('Deployment');
+    expect(spec.replicas).toBe(3);
+    expect(spec.strategy.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
+    expect(pod().topologySpreadConstraints.map((one: Any) => one.topologyKey)).toEqual([
+      'topology.kubernetes.io/zone',
+      'kubernetes.io/hostname',
+    ]);
+    expect(pod().priorityClassName).toBe('system-cluster-critical');
+    const { configuration } = configured();
+    expect(pod().terminationGracePeriodSeconds).toBeGreaterThan(
+      configuration.server.webhooks.drain.maxSeconds,
+    );
+    const budget = only('PodDisruptionBudget').spec;
+    expect(budget).toMatchObject({ minAvailable: 2, unhealthyPodEvictionPolicy: 'AlwaysAllow' });
+    for (const selector of [spec.selector, budget.selector, only('NetworkPolicy').spec.podSelector]) {
+      expect(selector.matchLabels).toEqual({ 'app.kubernetes.io/name': 'muster' });
+    }
+    expect(only('Service').spec.selector).toEqual({ 'app.kubernetes.io/name': 'muster' });
+    expect(spec.template.metadata.labels['app.kubernetes.io/name']).toBe('muster');
+  });
+
+  test('starts the program with flags that it has, on the ports that it serves', async () => {
+    const { configuration } = configured();
+    const { webhooks, healthProbes, metrics } = configuration.server;
+    expect(container().ports).toEqual([
+      { name: 'webhooks', containerPort: webhooks.port },
+      { name: 'health', containerPort: healthProbes.port },
+      { name: 'metrics', containerPort: metrics.port },
+    ]);
+    expect(only('Service').spec.ports[0]).toMatchObject({ port: 443, targetPort: 'webhooks' });
+    for (const probe of ['startupProbe', 'readinessProbe', 'livenessProbe']) {
+      expect(container()[probe].httpGet).toEqual({
+        path: probe === 'readinessProbe' ? '/readyz' : '/healthz',
+        port: 'health',
+      });
+    }
+    const mounts = Object.fromEntries(container().volumeMounts.map((one: Any) => [one.name, one]));
+    expect(mounts.certs).toEqual({ name: 'certs', mountPath: webhooks.serverCertDir, readOnly: true });
+    expect(container().args).toEqual([
+      'serve',
+      `--config=${mounts.config.mountPath}/config.yaml`,
+      `--cert-dir=${webhooks.serverCertDir}`,
+      '--no-controller',
+    ]);
+    const { serveCommand } = await import('../../src/cli/serve.ts');
+    const help = serveCommand({} as Any).helpInformation();
+    for (const argument of container().args.slice(1)) expect(help).toContain(argument.split('=')[0]);
+    expect(container().env).toEqual([
+      { name: 'POD_NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } },
+    ]);
+  });
+
+  test('has memory to hold what it accepts at once, and no CPU limit', () => {
+    const { configuration } = configured();
+    expect(container().resources.limits).toEqual({ memory: '512Mi' });
+    expect(512 * 1024 * 1024).toBeGreaterThan(4 * configuration.server.webhooks.limits.maxInFlightBytes);
+  });
+
+  test('the certificate is for the Service, in the Secret that is mounted', () => {
+    const leaf = named('Certificate', 'muster-serving').spec;
+    expect(leaf.secretName).toBe(pod().volumes.find((one: Any) => one.name === 'certs').secret.secretName);
+    const { name, namespace } = only('Service').metadata;
+    expect(leaf.dnsNames).toEqual([`${name}.${namespace}.svc`, `${name}.${namespace}`, name]);
+    expect(leaf.privateKey).toEqual({ algorithm: 'ECDSA', size: 256, rotationPolicy: 'Always' });
+    const authority = named('Certificate', 'muster-ca').spec;
+    expect(authority).toMatchObject({ isCA: true, duration: '87600h' });
+    expect(authority.privateKey.rotationPolicy).toBe('Never');
+    expect(named('Issuer', leaf.issuerRef.name).spec.ca.secretName).toBe(authority.secretName);
+  });
+
+  test('the configuration is valid', async () => {
+    const text = await readFile('manifests/base/config.yaml', 'utf8');
+    const { warnings } = configured(text);
+    expect(warnings).toEqual([]);
+  });
+
+  test('no token, no binding, no wildcard, no Secret', () => {
+    expect(only('ServiceAccount').metadata).toMatchObject({
+      name: MUSTER_SERVICE_ACCOUNT,
+      namespace: MUSTER_NAMESPACE,
+    });
+    expect(only('ServiceAccount').automountServiceAccountToken).toBe(false);
+    expect(pod().serviceAccountName).toBe(MUSTER_SERVICE_ACCOUNT);
+    expect(pod().automountServiceAccountToken).toBe(false);
+    expect(pod().enableServiceLinks).toBe(false);
+    expect(ofKind(/Binding$/).filter(({ object }) => !object.kind.includes('AdmissionPolicy'))).toEqual([]);
+    for (const { object } of ofKind(/^(Cluster)?Role$/)) {
+      const text = JSON.stringify(object.rules);
+      expect(text).not.toContain('*');
+      expect(text).not.toMatch(/secrets|escalate|impersonate|"bind"|\/status|\/finalizers/);
+    }
+  });
+
+  test('lets in reviews, probes and scrapers, and nothing out', () => {
+    const { policyTypes, ingress, egress } = only('NetworkPolicy').spec;
+    expect(policyTypes).toEqual(['Ingress', 'Egress']);
+    expect(egress).toBeUndefined();
+    expect(
+      ingress.map((one: Any) => [one.from === undefined, one.ports.map((port: Any) => port.port)]),
+    ).toEqual([
+      [true, ['webhooks', 'health']],
+      [false, ['metrics']],
+    ]);
+  });
+});
+
+describe('Dockerfile', () => {
+  interface Stage {
+    name: string;
+    image: string;
+    steps: [string, string][];
+  }
+  let stages: Stage[];
+  let text: string;
+
+  beforeAll(async () => {
+    text = await readFile('Dockerfile', 'utf8');
+    stages = [];
+    for (const line of text.replace(/\\\n/g, ' ').split('\n')) {
+      const [, word = '', rest = ''] = /^([A-Z]+)\s+(.*)$/.exec(line) ?? [];
+      if (word === 'FROM') {
+        const [, image = '', name = 'runtime'] = /^(\S+)(?:\s+AS\s+(\S+))?$/.exec(rest) ?? [];
+        stages.push({ name, image, steps: [] });
+      } else if (word !== '') stages.at(-1)?.steps.push([word, rest]);
+    }
+  });
+
+  const steps = (stage: string, word: string): string[] =>
+    (stages.find(({ name }) => name === stage)?.steps ?? [])
+      .filter(([w]) => w === word)
+      .map(([, rest]) => rest);
+
+  test('builds in one stage, installs in another, and keeps neither', async () => {
+    expect(stages.map(({ name }) => name)).toEqual(['build', 'dependencies', 'runtime']);
+    expect(steps('build', 'RUN')).toEqual(['npm ci', 'npm run build']);
+    expect(steps('dependencies', 'RUN')).toEqual(['npm ci --omit=dev --ignore-scripts']);
+    expect(steps('runtime', 'RUN')).toEqual([]);
+    const { engines } = JSON.parse(await readFile('package.json', 'utf8')) as { engines: { node: string } };
+    const version = engines.node.replace('>=', '');
+    expect(text).toContain(`ARG BUILD_IMAGE=docker.io/library/node:${version}-slim\n`);
+    expect(text).toMatch(
+      new RegExp(`^ARG RUNTIME_IMAGE=gcr.io/distroless/nodejs${version}-debian13:nonroot$`, 'm'),
+    );
+  });
+
+  test('runs as the Deployment’s user, Node first', async () => {
+    const user = only('Deployment').spec.template.spec.securityContext.runAsUser as number;
+    expect(steps('runtime', 'USER')).toEqual([`${user}:${user}`]);
+    const { bin } = JSON.parse(await readFile('package.json', 'utf8')) as { bin: { muster: string } };
+    expect(JSON.parse(steps('runtime', 'ENTRYPOINT')[0] ?? '')).toEqual([
+      '/nodejs/bin/node',
+      `/app/${bin.muster}`,
+    ]);
+  });
+
+  test('copies files that exist, none of them secret, and .dockerignore lets exactly those in', async () => {
+    const copied = stages.flatMap(({ steps: all }) =>
+      all
+        .filter(([word, rest]) => word === 'COPY' && !rest.startsWith('--from='))
+        .flatMap(([, rest]) => rest.split(/\s+/).slice(0, -1)),
+    );
+    const present = new Set(await readdir('.'));
+    expect([...new Set(copied)].filter((name) => !present.has(name))).toEqual([]);
+    const ignore = (await readFile('.dockerignore', 'utf8'))
+      .split('\n')
+      .filter((line) => line && !line.startsWith('#'));
+    expect(ignore[0]).toBe('*');
+    expect(new Set(ignore.slice(1).map((line) => line.replace('!', '')))).toEqual(new Set(copied));
+    expect(text).not.toMatch(/\b(ADD|SECRET|TOKEN|PASSWORD)\b|\.key\b|--no-check|:latest/);
+    for (const rest of steps('runtime', 'COPY')) expect(rest).toMatch(/^--from=(build|dependencies) \/app\//);
+  });
+
+  test('what it runs works here: the program is built where the image expects it, and starts', async () => {
+    await mkdir('.cache', { recursive: true });
+    const out = await mkdtemp(join('.cache', 'image-'));
+    try {
+      // Types are the business of `npm run typecheck`.
+      await run('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json', '--outDir', out, '--noCheck']);
+      const { stdout } = await run(process.execPath, [join(out, 'src/main.js'), 'version']);
+      expect(stdout).toMatch(/^muster \d/);
+    } finally {
+      await rm(out, { recursive: true, force: true });
+    }
+  }, 120_000);
+
+  test('what it installs is what package.json calls dependencies: no compiler, no test runner', async () => {
+    const { stdout } = await run('npm', ['ls', '--omit=dev', '--package-lock-only', '--json', '--depth=0']);
+    const installed = Object.keys(
+      (JSON.parse(stdout) as { dependencies: Record<string, unknown> }).dependencies,
+    );
+    const declared = JSON.parse(await readFile('package.json', 'utf8')) as {
+      dependencies: Record<string, string>;
+      devDependencies: Record<string, string>;
+    };
+    expect(installed.sort()).toEqual(Object.keys(declared.dependencies).sort());
+    for (const name of ['typescript', 'jest', 'eslint', 'node']) {
+      expect(declared.devDependencies).toHaveProperty([name]);
+      expect(installed).not.toContain(name);
+    }
+    // --ignore-scripts must not leave anything unbuilt.
+    const lock = JSON.parse(await readFile('package-lock.json', 'utf8')) as {
+      packages: Record<
+        string,
+        { dev?: boolean; optional?: boolean; devOptional?: boolean; hasInstallScript?: boolean }
+      >;
+    };
+    const scripted = Object.entries(lock.packages).filter(
+      ([, one]) => one.hasInstallScript && !one.dev && !one.devOptional && !one.optional,
+    );
+    expect(scripted.map(([name]) => name)).toEqual([]);
+  }, 60_000);
+});
