@@ -96,6 +96,9 @@ export function controllerManagerArguments(
     `--root-ca-file=${settings.rootCaFile}`,
     // Our nodes have no kubelet that would renew a lease: this controller would declare them dead after 40 s.
     '--controllers=*,-node-lifecycle-controller',
+    // With the default of 20 requests a second it takes five seconds until the last controller runs.
+    '--kube-api-qps=500',
+    '--kube-api-burst=1000',
   ];
 }
 
