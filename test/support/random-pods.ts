@@ -4,9 +4,29 @@ import type { Random } from './random.ts';
 
 const OUR_GATE = 'grove.io/podgang-pending-creation';
 const KEYS = [
-  'app', '__proto__', 'constructor', 'toString', 'hasOwnProperty', 'a/b', 'a~b', '~1', '~0/~', '', 'ключ', '😀', 'a b',
-  '0', '-', 'kai.scheduler/podgang', 'kai.scheduler/skip-podgrouper', 'kai.scheduler/subgroup-name', 'pod-group-name',
-  'grove.io/base-podgang', 'every/thing~ü', 'every/label', 'kubernetes.io/config.mirror',
+  'app',
+  '__proto__',
+  'constructor',
+  'toString',
+  'hasOwnProperty',
+  'a/b',
+  'a~b',
+  '~1',
+  '~0/~',
+  '',
+  'ключ',
+  '😀',
+  'a b',
+  '0',
+  '-',
+  'kai.scheduler/podgang',
+  'kai.scheduler/skip-podgrouper',
+  'kai.scheduler/subgroup-name',
+  'pod-group-name',
+  'grove.io/base-podgang',
+  'every/thing~ü',
+  'every/label',
+  'kubernetes.io/config.mirror',
 ] as const;
 const VALUES = [
   '',

@@ -1,0 +1,190 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+
+/** Path below src, to text. */
+type Sources = ReadonlyMap<string, string>;
+
+/**
+ * Which room may know which other one. A room is a folder of src; each backend is a room of its own, and so are
+ * src/main.ts and src/index.ts. Not listed: knows nobody.
+ */
+const ARROWS: Readonly<Record<string, readonly string[]>> = {
+  api: [],
+  errors: [],
+  gang: ['api'],
+  backends: ['api', 'gang', 'errors', 'backends/*'],
+  'backends/*': ['api', 'gang', 'errors', 'backends', 'kube'],
+  admission: ['api', 'gang', 'backends', 'errors'],
+  kube: ['api', 'errors'],
+  telemetry: ['api', 'errors'],
+  config: ['api', 'errors'],
+  tls: ['api', 'errors'],
+  controller: ['api', 'gang', 'backends', 'admission', 'errors', 'kube', 'telemetry'],
+  server: ['api', 'admission', 'errors', 'telemetry', 'config', 'tls'],
+  cli: [
+    'api',
+    'gang',
+    'backends',
+    'admission',
+    'errors',
+    'kube',
+    'telemetry',
+    'config',
+    'tls',
+    'controller',
+    'server',
+  ],
+  main: ['cli', 'errors'],
+  index: ['api', 'gang', 'backends', 'errors'],
+};
+
+/** Packages that one room alone may use; `admission` and what is inside of it use no I/O at all. */
+const PACKAGES: readonly { readonly name: RegExp; readonly rooms: readonly string[] }[] = [
+  { name: /^node-forge$/, rooms: ['tls'] },
+  { name: /^(@kubernetes\/client-node|undici)$/, rooms: ['kube'] },
+  { name: /^fastify/, rooms: ['server'] },
+];
+const PURE = ['api', 'gang', 'admission', 'errors'];
+/** Computation only: no clock, no file, no socket. */
+const PURE_MODULES = ['node:util', 'node:util/types'];
+
+const IMPORT = /(?:^|\n)\s*(?:import|export)\s(?:[^'"`;]*?\sfrom\s)?\s*'([^']+)'|\bimport\(\s*'([^']+)'/g;
+
+function roomOf(file: string): string {
+  const [first = '', second, third] = file.split('/');
+  if (second === undefined) return first.replace(/\.ts$/, '');
+  return first === 'backends' && third !== undefined ? `backends/${second}` : first;
+}
+
+const importsOf = (text: string): string[] =>
+  [...text.matchAll(IMPORT)].flatMap(([, from, lazily]) => [from ?? lazily ?? '']);
+
+function isAllowed(from: string, to: string): boolean {
+  if (from === to) return true;
+  const kind = (room: string): string => (room.startsWith('backends/') ? 'backends/*' : room);
+  // The registry lists the built-in backends; nobody else reaches into one.
+  return (
+    (ARROWS[kind(from)] ?? []).includes(kind(to)) &&
+    !(from.startsWith('backends/') && to.startsWith('backends/'))
+  );
+}
+
+/** Every import that goes where it must not. */
+function wrongArrows(sources: Sources): string[] {
+  return [...sources].flatMap(([file, text]) => {
+    const from = roomOf(file);
+    return importsOf(text).flatMap((target) => {
+      if (target.startsWith('.')) {
+        const to = posix.join(posix.dirname(file), target);
+        return isAllowed(from, roomOf(to)) ? [] : [`${file} imports ${to}`];
+      }
+      const owner = PACKAGES.find(({ name }) => name.test(target));
+      const taken = owner !== undefined && !owner.rooms.includes(from);
+      const impure = PURE.includes(from) && !PURE_MODULES.includes(target);
+      return taken || impure ? [`${file} imports ${target}`] : [];
+    });
+  });
+}
+
+/** What else no file of src may be or have. */
+function wrongHabits(sources: Sources): string[] {
+  return [...sources].flatMap(([file, text]) => {
+    const found: string[] = [];
+    const lines = text.replace(/\n$/, '').split('\n').length;
+    if (lines > 250) found.push(`${file} has ${lines} lines`);
+    if (/^export default\b/m.test(text)) found.push(`${file} has a default export`);
+    if (/(^|[/-])(utils?|helpers?|types|common|misc)(\.ts$|\/)/.test(file)) found.push(`${file} is a drawer`);
+    if (!/^[a-z0-9]+([-/][a-z0-9]+)*\.ts$/.test(file)) found.push(`${file} is not in kebab-case`);
+    if (/(:|<|\bas|=>|\|)\s*any\b(?!\s+[a-z])|\bany\[\]/m.test(withoutComments(text)))
+      found.push(`${file} uses any`);
+    return found;
+  });
+}
+
+const withoutComments = (text: string): string =>
+  text.replaceAll(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*$|`[^`]*`|'[^'\n]*'/gm, '');
+
+const one = (file: string, text: string): Sources => new Map([[file, text]]);
+
+describe('src', () => {
+  const root = join(import.meta.dirname, '../../src');
+  const sources: Sources = new Map(
+    readdirSync(root, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => [file.replaceAll('\\', '/'), readFileSync(join(root, file), 'utf8')]),
+  );
+
+  test('is found', () => {
+    expect(sources.size).toBeGreaterThan(30);
+    expect([...sources.values()].flatMap(importsOf).length).toBeGreaterThan(100);
+  });
+
+  test('has arrows that point inwards only', () => {
+    expect(wrongArrows(sources)).toEqual([]);
+  });
+
+  test('has rooms that are on the plan', () => {
+    const rooms = new Set(
+      [...sources.keys()].map((file) => roomOf(file).replace(/^backends\/.+/, 'backends/*')),
+    );
+    expect([...rooms].filter((room) => ARROWS[room] === undefined)).toEqual([]);
+  });
+
+  test('has small files with telling names, named exports, and no any', () => {
+    expect(wrongHabits(sources)).toEqual([]);
+  });
+});
+
+describe('the check itself finds', () => {
+  test.each([
+    ['gang/a.ts', `import { x } from '../admission/b.ts';`, 'admission/b.ts'],
+    ['gang/a.ts', `import type { X } from '../errors.ts';`, 'errors.ts'],
+    ['api/a.ts', `export { x } from '../gang/b.ts';`, 'gang/b.ts'],
+    ['api/a.ts', `import {\n  x,\n  y,\n} from '../gang/b.ts';`, 'gang/b.ts'],
+    ['admission/a.ts', `const x = await import('../server/b.ts');`, 'server/b.ts'],
+    ['admission/a.ts', `import { readFileSync } from 'node:fs';`, 'node:fs'],
+    ['admission/a.ts', `import 'node:timers';`, 'node:timers'],
+    ['admission/a.ts', `import { kai } from '../backends/kai/backend.ts';`, 'backends/kai/backend.ts'],
+    ['backends/kube/a.ts', `import { x } from '../kai/b.ts';`, 'backends/kai/b.ts'],
+    ['backends/kube/a.ts', `import { x } from '../../admission/b.ts';`, 'admission/b.ts'],
+    ['server/a.ts', `import forge from 'node-forge';`, 'node-forge'],
+    ['controller/a.ts', `import { request } from 'undici';`, 'undici'],
+    ['config/a.ts', `import { x } from '../cli/b.ts';`, 'cli/b.ts'],
+    ['attic/a.ts', `import { x } from '../api/b.ts';`, 'api/b.ts'],
+  ])('in %s: %s', (file, text, target) => {
+    expect(wrongArrows(one(file, text))).toEqual([`${file} imports ${target}`]);
+  });
+
+  test.each([
+    ['gang/a.ts', `import { x } from '../api/b.ts';\nimport { y } from './c.ts';`],
+    ['backends/registry.ts', `import { kai } from './kai/backend.ts';`],
+    ['backends/kai/a.ts', `import type { Backend } from '../backend.ts';\nimport { b } from './b.ts';`],
+    [
+      'server/a.ts',
+      `import { mutate } from '../admission/endpoints.ts';\nimport { createServer } from 'node:https';`,
+    ],
+    ['tls/a.ts', `import forge from 'node-forge';`],
+  ])('nothing in %s: %s', (file, text) => {
+    expect(wrongArrows(one(file, text))).toEqual([]);
+  });
+
+  test.each([
+    ['api/long.ts', 'x\n'.repeat(251), 'api/long.ts has 251 lines'],
+    ['api/a.ts', 'export default 1;', 'api/a.ts has a default export'],
+    ['api/string-utils.ts', '', 'api/string-utils.ts is a drawer'],
+    ['helpers/a.ts', '', 'helpers/a.ts is a drawer'],
+    ['api/podGang.ts', '', 'api/podGang.ts is not in kebab-case'],
+    ['api/a.ts', 'const x: any = 1;', 'api/a.ts uses any'],
+    ['api/a.ts', 'const x = y as any;', 'api/a.ts uses any'],
+    ['api/a.ts', 'const x: Map<string, any> = y; const z: any[] = [];', 'api/a.ts uses any'],
+  ])('in %s: %#', (file, text, says) => {
+    expect(wrongHabits(one(file, text))).toEqual([says]);
+  });
+
+  test('no any where the word is only said', () => {
+    expect(
+      wrongHabits(one('api/a.ts', "// for: any case\n/** as any other */\nconst x = 'as any';")),
+    ).toEqual([]);
+  });
+});
