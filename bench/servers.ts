@@ -1,0 +1,122 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { connect } from 'node:tls';
+import type { Placement } from './placement.ts';
+
+export type ServerName = 'bare' | 'muster' | 'peer';
+
+/** A server under measurement, as a process of its own. */
+export interface RunningServer {
+  readonly name: ServerName;
+  readonly pid: number;
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+/** Scratch folder of one run, with the certificates in it. */
+export interface Scratch {
+  readonly folder: string;
+  readonly caFile: string;
+}
+
+const ROOT = join(import.meta.dirname, '..');
+/** Milliseconds until a server must answer a handshake, and after SIGTERM until it is killed. */
+const START_MS = 20_000;
+const STOP_MS = 5_000;
+
+/**
+ * Muster decides for the peer's backend by default, so that both make the same change. Its log stays as it is in
+ * production, one line per decision, into a file. The drain is cut short: here nobody is left to be served.
+ */
+const CONFIGURATION = `apiVersion: operator.config.grove.io/v1alpha1
+kind: OperatorConfiguration
+scheduler:
+  defaultProfileName: kai-scheduler
+  profiles: [{name: kai-scheduler}, {name: default-scheduler}]
+server:
+  webhooks: {bindAddress: 127.0.0.1, drain: {seconds: 0, maxSeconds: 1}}
+  healthProbes: {bindAddress: 127.0.0.1}
+  metrics: {bindAddress: 127.0.0.1}
+`;
+
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** Starts one server on its core and waits until it answers a TLS handshake. */
+export async function startServer(
+  name: ServerName,
+  scratch: Scratch,
+  options: { placement: Placement; peerProgram?: string; nodeFlags?: readonly string[] },
+): Promise<RunningServer> {
+  const port = await freePort();
+  const command = await commandOf(name, port, scratch, options);
+  const output = join(scratch.folder, `${name}.log`);
+  const fd = openSync(output, 'w');
+  const [file = '', ...args] = [...options.placement.onServerCore, ...command];
+  const child = spawn(file, args, { cwd: scratch.folder, stdio: ['ignore', fd, fd] });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  await Promise.race([
+    answersTls(port, scratch),
+    once(child, 'exit').then(() => {
+      throw new Error(`${name} ended at once: ${readFileSync(output, 'utf8').slice(-2000)}`);
+    }),
+  ]);
+  return { name, port, pid: child.pid ?? 0, stop: () => stop(child) };
+}
+
+async function commandOf(
+  name: ServerName,
+  port: number,
+  { folder }: Scratch,
+  { peerProgram = '', nodeFlags = [] }: { peerProgram?: string; nodeFlags?: readonly string[] },
+): Promise<string[]> {
+  const shared = ['--cert-dir', folder, '--port', String(port)];
+  if (name === 'peer') return [peerProgram, ...shared];
+  const node = [process.execPath, ...nodeFlags];
+  if (name === 'bare') return [...node, join(ROOT, 'bench', 'bare-server.ts'), ...shared];
+  const config = join(folder, 'config.yaml');
+  writeFileSync(config, CONFIGURATION);
+  const others = ['--health-port', String(await freePort()), '--metrics-port', String(await freePort())];
+  const main = join(ROOT, 'dist', 'src', 'main.js');
+  return [...node, main, 'serve', '--no-controller', '--config', config, ...shared, ...others];
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function answersTls(port: number, { caFile }: Scratch): Promise<void> {
+  const ca = readFileSync(caFile);
+  for (const until = performance.now() + START_MS; performance.now() < until; await delay(50)) {
+    const connected = await new Promise<boolean>((resolve) => {
+      const socket = connect({ host: '127.0.0.1', port, ca, servername: 'localhost' }, () => {
+        socket.destroy();
+        resolve(true);
+      });
+      socket.once('error', () => resolve(false));
+    });
+    if (connected) return;
+  }
+  throw new Error(`nothing answers on port ${port} after ${START_MS} ms`);
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+  await ended;
+  clearTimeout(timer);
+}
