@@ -9,7 +9,7 @@ export interface LoopbackService {
   close(): Promise<void>;
 }
 
-/** Forwards bytes and knows nothing of TLS or HTTP: where an endpoint refuses, the client sees a reset. */
+/** Forwards bytes and knows nothing of TLS or HTTP: where an endpoint refuses, the client sees an end. */
 export async function loopbackService(): Promise<LoopbackService> {
   let endpoints: readonly number[] = [];
   let turn = 0;
@@ -17,7 +17,7 @@ export async function loopbackService(): Promise<LoopbackService> {
   const server = createServer((client) => {
     const target = endpoints[turn++ % Math.max(endpoints.length, 1)];
     if (target === undefined) {
-      client.resetAndDestroy();
+      client.destroy();
       return;
     }
     const upstream = connect({ port: target, host: '127.0.0.1' });
@@ -28,7 +28,7 @@ export async function loopbackService(): Promise<LoopbackService> {
       open.add(one);
       one.setNoDelay(true);
       one.pipe(other);
-      one.once('error', () => other.resetAndDestroy());
+      one.once('error', () => other.destroy());
       one.once('close', () => {
         open.delete(one);
         other.end();
