@@ -56,6 +56,7 @@ export class AdmissionServer {
   readonly #app: FastifyInstance<HttpsServer>;
   readonly #options: AdmissionServerOptions;
   readonly #load: LoadLimits;
+  readonly #handshakes: Handshakes;
   readonly #exchanges = new WeakMap<
     FastifyRequest,
     { exchange: Exchange; slot: ReturnType<LoadLimits['enter']> }
@@ -67,6 +68,7 @@ export class AdmissionServer {
       options.tls.clientCa === undefined ? undefined : (options.allowedClientNames ?? ['kube-apiserver']),
       options.times?.retireAfter,
     );
+    this.#handshakes = new Handshakes(options.limits.maxConnections, () => this.connections.size);
     this.#load = new LoadLimits(options.limits, (reason) => options.metrics.shed(reason));
     this.#app = this.#build();
     const { metrics } = options;
@@ -115,6 +117,7 @@ export class AdmissionServer {
   /** Ends at once. */
   async close(): Promise<void> {
     this.connections.destroyAll();
+    this.#handshakes.destroyAll();
     await this.#app.close();
   }
 
@@ -146,10 +149,9 @@ export class AdmissionServer {
     });
     // Handshakes keeps to the limit; Node's own counts what is still closing, and would refuse whoever comes next.
     app.server.maxConnections = Math.ceil(limits.maxConnections * 1.25);
-    const handshakes = new Handshakes(limits.maxConnections, () => this.connections.size);
-    app.server.on('connection', (socket) => handshakes.begin(socket));
+    app.server.on('connection', (socket) => this.#handshakes.begin(socket));
     app.server.on('secureConnection', (socket) => {
-      handshakes.end(socket);
+      this.#handshakes.end(socket);
       this.connections.add(socket);
     });
     app.removeAllContentTypeParsers();

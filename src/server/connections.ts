@@ -23,6 +23,7 @@ export class Connections {
   readonly #known = new WeakMap<Socket, Connection>();
   readonly #allowedNames: readonly string[] | undefined;
   readonly #retireAfterMs: number;
+  #ended = false;
   #waiting: (() => void)[] = [];
   draining = false;
 
@@ -38,6 +39,10 @@ export class Connections {
 
   /** To be called once for every connection whose TLS handshake is done. */
   add(socket: TLSSocket): void {
+    if (this.#ended) {
+      socket.destroy();
+      return;
+    }
     const retireAt = performance.now() + this.#retireAfterMs * (1 + (Math.random() * 2 - 1) * JITTER);
     const refusal = this.#allowedNames && checkClientName(socket, this.#allowedNames);
     this.#known.set(socket, { retireAt, refusal });
@@ -63,7 +68,9 @@ export class Connections {
     if (this.#open.size > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
+  /** Ends all connections, and those that are just coming in as well: one of them would keep the server open. */
   destroyAll(): void {
+    this.#ended = true;
     for (const socket of this.#open) socket.destroy();
   }
 }

@@ -30,6 +30,10 @@ export class Handshakes {
     oldest[1].destroy();
   }
 
+  destroyAll(): void {
+    for (const socket of this.#open.values()) socket.destroy();
+  }
+
   /** To be called when the handshake is done; Node gives another object for the same connection then. */
   end(socket: TLSSocket): void {
     this.#open.delete(keyOf(socket));
