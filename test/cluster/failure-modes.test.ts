@@ -1,0 +1,223 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { BackendFactory } from '../../src/backends/backend.ts';
+import { kube } from '../../src/backends/kube/backend.ts';
+import { kai } from '../../src/backends/kai/backend.ts';
+import { webhookConfigurations } from '../../src/cli/demo/registration.ts';
+import type { Program } from '../../src/server/program.ts';
+import { issueAuthority, issueClientCertificate } from '../../src/tls/issue.ts';
+import type { ControlPlane } from './control-plane/control-plane.ts';
+import { startControlPlane } from './control-plane/start.ts';
+import { clusterSuite } from './control-plane/suite.ts';
+import { until } from './control-plane/until.ts';
+import { inProcess } from './support/in-process.ts';
+import { loopbackService, type LoopbackService } from './support/loopback-service.ts';
+import { certificateDirectory, DRY_RUN, gangPod, PODS, register } from './support/registered-muster.ts';
+import { secondWebhook } from './support/second-webhook.ts';
+
+/** A backend that reaches for what it has not declared. */
+const greedy: BackendFactory = {
+  name: 'greedy',
+  create: () => ({
+    ...kai.create(),
+    name: 'greedy',
+    schedulerName: 'greedy',
+    preparePod: (_pod, _gang, patch) => patch.label('grove.io/podgang', 'mine', 'greed'),
+  }),
+};
+
+clusterSuite('what users see when something is wrong', () => {
+  let plane: ControlPlane;
+  let service: LoopbackService;
+  let certificates: Awaited<ReturnType<typeof certificateDirectory>>;
+  let muster: Program;
+  let notReady: string | undefined;
+  let stall = 0;
+
+  beforeAll(async () => {
+    certificates = await certificateDirectory();
+    service = await loopbackService();
+    muster = await inProcess(certificates.path, {
+      factories: [kube, kai, greedy],
+      settings: {
+        schedulerName: undefined,
+        scheduler: {
+          profiles: [{ name: 'kai-scheduler' }, { name: 'greedy' }],
+          defaultProfileName: 'kai-scheduler',
+        },
+        server: { webhooks: { limits: { maxInFlight: 2 } } },
+      },
+      overrides: {
+        notReady: () => notReady,
+        beforeDecision: async () => void (stall > 0 && (await delay(stall))),
+      },
+    });
+    service.setEndpoints([muster.ports.webhooks]);
+    plane = await startControlPlane();
+    await register(plane, service.port, certificates.ca);
+  }, 600_000);
+
+  afterAll(async () => {
+    await muster?.close();
+    await service?.close();
+    await plane?.stop();
+    await certificates?.remove();
+  });
+
+  const create = (object: object = gangPod(), options = {}) =>
+    plane.client.request('POST', PODS, object, options);
+  const shed = async (reason: string): Promise<number> => {
+    const line = (await muster.metrics.expose()).body
+      .split('\n')
+      .find((text) => text.startsWith(`muster_admission_shed_total{reason="${reason}"}`));
+    return Number(line?.split(' ').at(-1));
+  };
+
+  test('V54: overload costs no Pod: the API server is told to come back, and does so within the same call', async () => {
+    stall = 150;
+    const answers = await Promise.all(Array.from({ length: 8 }, () => create(gangPod(), DRY_RUN)));
+    stall = 0;
+    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(201));
+    expect(await shed('requests')).toBeGreaterThan(0);
+  });
+
+  test('a replica that is not ready yet costs no Pod either', async () => {
+    notReady = 'the caches are not filled';
+    const before = await shed('not-ready');
+    const pending = create(gangPod(), DRY_RUN);
+    await until('it was asked to come back', async () => (await shed('not-ready')) > before);
+    notReady = undefined;
+    expect((await pending).status).toBe(201);
+  });
+
+  test('a backend that breaks its contract is named, and no Pod is harmed', async () => {
+    const { status, body } = await create(
+      gangPod({ name: 'harmed' }, {}, { 'grove.io/scheduler-name': 'greedy' }),
+    );
+    expect(status).toBe(500);
+    expect(body.message).toMatch(
+      /failed calling webhook "pods.muster.dev": failed to call webhook: muster \(.+\): backend greedy called label grove.io\/podgang, which is outside its patchSurface/,
+    );
+    expect((await plane.client.request('GET', `${PODS}/harmed`)).status).toBe(404);
+    expect((await create(gangPod(), DRY_RUN)).status).toBe(201);
+  });
+
+  test('V11: an object that escaping blows up is refused with the limit that it breaks, and Muster lives on', async () => {
+    const annotations = { big: '<'.repeat(2_900_000) };
+    const { status, body } = await create(gangPod({ name: 'big', annotations }));
+    expect(status).toBe(500);
+    expect(body.message).toContain('the review is larger than 8388608 bytes');
+    expect((await create(gangPod(), DRY_RUN)).status).toBe(201);
+  });
+
+  test('R11: a patch that does not apply refuses the Pod even under failurePolicy Ignore', async () => {
+    const broken = await secondWebhook(plane.client, 'zz-broken', certificates.path, {
+      failurePolicy: 'Ignore',
+      answer: () => ({ patch: [{ op: 'add', path: '/metadata/nope/x', value: 'y' }] }),
+    });
+    const pod = gangPod({ generateName: 'w-' }, {}, { 'zz-broken': 'yes' });
+    const refused = await until('the broken webhook is called', async () => {
+      const answer = await create(pod, DRY_RUN);
+      return answer.status !== 201 && answer;
+    });
+    expect(refused.status).toBe(500);
+    expect(refused.body.message).toContain(
+      'add operation does not apply: doc is missing path: "/metadata/nope/x"',
+    );
+    await broken.close();
+  });
+
+  test('R23: a 503 with an integer Retry-After is asked again within the same call, one with a date is not', async () => {
+    const answers: Record<string, (count: number) => { status?: number; headers?: Record<string, string> }> =
+      {
+        'zz-integer': (count) =>
+          count <= 2 ? { status: 503, headers: { 'retry-after': '0', connection: 'close' } } : {},
+        'zz-date': () => ({ status: 503, headers: { 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' } }),
+      };
+    for (const [name, answer] of Object.entries(answers)) {
+      const other = await secondWebhook(plane.client, name, certificates.path, {
+        answer: ({ count }) => answer(count),
+      });
+      const pod = gangPod({ generateName: 'w-' }, {}, { [name]: 'yes' });
+      const first = await until(`${name} is called`, async () => {
+        const { status } = await create(pod, DRY_RUN);
+        return other.calls() > 0 && { status, calls: other.calls() };
+      });
+      expect(first).toEqual(name === 'zz-integer' ? { status: 201, calls: 3 } : { status: 500, calls: 1 });
+      await other.close();
+    }
+  });
+});
+
+clusterSuite('an API server that shows a client certificate', () => {
+  test('V21: is let in under its own name and told when its name is not allowed', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'muster-client-'));
+    const certificates = await certificateDirectory();
+    const now = new Date();
+    const authority = await issueAuthority({ commonName: 'callers', now, days: 1 });
+    const caller = await issueClientCertificate({ authority, commonName: 'kube-apiserver', now, days: 1 });
+    const caFile = join(directory, 'callers.crt');
+    await writeFile(caFile, authority.certificate);
+    const base64 = (text: string): string => Buffer.from(text).toString('base64');
+    await writeFile(
+      join(directory, 'kubeconfig'),
+      JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'Config',
+        users: [
+          {
+            name: '*',
+            user: {
+              'client-certificate-data': base64(caller.certificate),
+              'client-key-data': base64(caller.key),
+            },
+          },
+        ],
+      }),
+    );
+    const webhooks = { name: 'MutatingAdmissionWebhook' };
+    const configuration = {
+      apiVersion: 'apiserver.config.k8s.io/v1',
+      kind: 'WebhookAdmissionConfiguration',
+      kubeConfigFile: join(directory, 'kubeconfig'),
+    };
+    await writeFile(
+      join(directory, 'admission.json'),
+      JSON.stringify({
+        apiVersion: 'apiserver.config.k8s.io/v1',
+        kind: 'AdmissionConfiguration',
+        plugins: [
+          { ...webhooks, configuration },
+          { name: 'ValidatingAdmissionWebhook', configuration },
+        ],
+      }),
+    );
+    const started = (allowedNames: string[]): Promise<Program> =>
+      inProcess(certificates.path, {
+        settings: { server: { webhooks: { clientCertificate: { caFile, allowedNames } } } },
+      });
+    const [welcome, stranger] = await Promise.all([started(['kube-apiserver']), started(['somebody-else'])]);
+    const plane = await startControlPlane({ admissionControlConfigFile: join(directory, 'admission.json') });
+    try {
+      await register(plane, welcome.ports.webhooks, certificates.ca);
+      for (const configured of await webhookConfigurations(stranger.ports.webhooks, certificates.ca)) {
+        await plane.kubectl(['apply', '-f', '-'], { stdin: JSON.stringify(configured) });
+      }
+      const refused = await until('the other replica is called', async () => {
+        const answer = await plane.client.request('POST', PODS, gangPod(), DRY_RUN);
+        return answer.status !== 201 && answer;
+      });
+      expect(refused.body.message).toContain(
+        'the client certificate is for "kube-apiserver"; allowed: "somebody-else"',
+      );
+    } finally {
+      await plane.stop();
+      await Promise.all([welcome.close(), stranger.close()]);
+      await certificates.remove();
+      await rm(directory, { recursive: true });
+    }
+  }, 120_000);
+});
