@@ -5,6 +5,7 @@ import type { Policy } from '../admission/decision.ts';
 import { renderResponse } from '../admission/response.ts';
 import { BadReview, parseReview, type AdmissionRequest } from '../admission/review.ts';
 import { messageOf, MusterError } from '../errors.ts';
+import { decisionLog } from '../telemetry/decision-log.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { applyPair, tlsServerOptions, type TlsChoices } from '../tls/options.ts';
@@ -73,7 +74,7 @@ export class AdmissionServer {
     this.#handshakes = new Handshakes(limits.maxConnections, () => this.connections.size);
     this.#load = new LoadLimits(limits, (reason) => metrics.shed(reason));
     const isLast = (request: IncomingMessage): boolean => this.connections.shouldClose(request.socket);
-    this.#context = { metrics, log, isLast };
+    this.#context = { metrics, log, logDecision: decisionLog(log), isLast };
     this.#server = this.#createServer();
     metrics.collectFrom(() => {
       metrics.inFlight.set(this.#load.requests);

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { printable } from '../api/printable.ts';
 import type { Decision } from '../admission/decision.ts';
 import { nameOf } from '../admission/response.ts';
 import type { AdmissionRequest } from '../admission/review.ts';
+import type { DecisionLine } from '../telemetry/decision-log.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics, Outcome } from '../telemetry/metrics.ts';
 import type { Slot } from './load-limits.ts';
@@ -13,6 +13,7 @@ import { HttpFailure } from './status.ts';
 export interface ExchangeContext {
   readonly metrics: Metrics;
   readonly log: Logger;
+  readonly logDecision: (line: DecisionLine) => void;
   /** Whether a connection is to end with the answer. Asked when it is sent: a drain may have begun since. */
   isLast(request: IncomingMessage): boolean;
 }
@@ -44,7 +45,7 @@ export class Exchange {
     this.#timer = setTimeout(() => {
       this.fail(new HttpFailure(504, `no decision within ${deadlineMs} ms of the API server's timeout`));
     }, deadlineMs);
-    response.once('close', () => {
+    response.on('close', () => {
       clearTimeout(this.#timer);
       slot.release();
     });
@@ -59,15 +60,32 @@ export class Exchange {
   decide(review: AdmissionRequest, decision: Decision, body: string): void {
     if (this.#answered) return;
     this.#answered = true;
-    const { metrics, log } = this.#context;
+    const { metrics } = this.#context;
     const response = this.#response;
-    if (this.#context.isLast(this.#request)) response.setHeader('connection', 'close');
-    response.setHeader('content-type', 'application/json');
-    response.setHeader('content-length', Buffer.byteLength(body));
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    response.writeHead(
+      200,
+      this.#context.isLast(this.#request) ? { ...headers, connection: 'close' } : headers,
+    );
     response.end(body);
     const ms = performance.now() - this.#startedAt;
     metrics.answered(this.#path, review.operation, outcomeOf(decision), ms / 1000);
-    if (log.isLevelEnabled('info')) log.info(logFields(review, decision, ms), 'decided');
+    this.#context.logDecision({
+      uid: review.uid,
+      operation: review.operation,
+      kind: review.kind.kind,
+      subResource: review.subResource === '' ? undefined : review.subResource,
+      namespace: review.namespace,
+      name: nameOf(review),
+      user: review.username,
+      backend: decision.backend,
+      gang: decision.gang,
+      allowed: decision.faults.length === 0,
+      rules: decision.faults.map((fault) => fault.rule),
+      operations: decision.changes.length,
+      dryRun: review.dryRun,
+      ms,
+    });
   }
 
   /** Answers that no decision was made. */
@@ -84,25 +102,4 @@ export class Exchange {
 function outcomeOf(decision: Decision): Outcome {
   if (decision.faults.length > 0) return 'denied';
   return decision.changes.length > 0 ? 'patched' : 'allowed';
-}
-
-/** The one line of a decision. Names and numbers only, never the object; undefined fields are left out. */
-function logFields(review: AdmissionRequest, decision: Decision, ms: number): object {
-  const { faults, backend, gang } = decision;
-  return {
-    uid: printable(review.uid),
-    operation: review.operation,
-    kind: printable(review.kind.kind),
-    subResource: review.subResource === '' ? undefined : printable(review.subResource),
-    namespace: printable(review.namespace),
-    name: printable(nameOf(review)),
-    user: printable(review.username),
-    backend,
-    gang: gang === undefined ? undefined : printable(gang, 320),
-    allowed: faults.length === 0,
-    rules: faults.length === 0 ? undefined : faults.map((fault) => fault.rule),
-    operations: decision.changes.length,
-    dryRun: review.dryRun ? true : undefined,
-    ms: Math.round(ms * 1000) / 1000,
-  };
 }

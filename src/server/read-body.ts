@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Slot } from './load-limits.ts';
+import { withoutManagedFields } from './managed-fields.ts';
 import { HttpFailure } from './status.ts';
 
 /**
@@ -51,8 +52,9 @@ function parseJson(bytes: Buffer): unknown {
   if (bytes.length === 0) throw new HttpFailure(400, 'an AdmissionReview is needed, the body is empty');
   // JavaScript would read broken UTF-8 as U+FFFD, so the object that is decided on would not be the one stored.
   if (!isUtf8(bytes)) throw new HttpFailure(400, 'the body is not valid UTF-8');
+  const text = withoutManagedFields(bytes.toString('utf8'));
   try {
-    return JSON.parse(bytes.toString('utf8')) as unknown;
+    return JSON.parse(text) as unknown;
   } catch (thrown) {
     throw new HttpFailure(400, `the body is not JSON: ${withoutQuotation((thrown as Error).message)}`);
   }
