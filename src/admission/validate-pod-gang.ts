@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fault, keyed, type Fault } from '../api/fault.ts';
-import { LABEL_SCHEDULER_NAME } from '../api/names.ts';
+import { LABEL_MANAGED_BY, LABEL_SCHEDULER_NAME } from '../api/names.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import { selectForPodGang } from '../backends/select.ts';
 import { checkGangIsOne, checkGangName, checkGroups } from '../gang/check-spec.ts';
@@ -36,18 +36,32 @@ export function validatePodGang(request: AdmissionRequest, policy: Policy): Deci
   const foreign = isGroveManaged(before);
   const status = checkStatus(before, parsed.gang, trusted || foreign, foreign);
   if (subResource === 'status') return decision({ faults: status, gang });
+  const labels = [
+    ...checkSchedulerKept(before, parsed.gang, policy),
+    ...(trusted ? [] : checkManagerKept(before, parsed.gang)),
+  ];
   if (isDeepStrictEqual(before.spec, parsed.gang.spec)) {
-    return decision({ faults: [...checkSchedulerKept(before, parsed.gang, policy), ...status], gang });
+    return decision({ faults: [...labels, ...status], gang });
   }
-  const spec = checkSpec(parsed, policy, foreign);
+  // The loop must be able to write references whatever became of the configuration since the gang was let in.
+  const spec = onlyReferencesDiffer(before, parsed.gang)
+    ? { faults: [...parsed.faults, ...checkGroups(parsed.gang)] }
+    : checkSpec(parsed, policy, foreign);
   const transition = foreign
     ? []
     : [
         ...checkGroupsFixed(before, parsed.gang),
         ...(trusted ? [] : checkReferencesKept(before, parsed.gang)),
-        ...checkSchedulerKept(before, parsed.gang, policy),
       ];
-  return decision({ ...spec, faults: [...spec.faults, ...transition, ...status], gang });
+  return decision({ ...spec, faults: [...spec.faults, ...transition, ...labels, ...status], gang });
+}
+
+function onlyReferencesDiffer(before: PodGang, after: PodGang): boolean {
+  const bare = ({ spec }: PodGang): unknown => ({
+    ...spec,
+    groups: spec.groups.map((group) => ({ ...group, podReferences: undefined })),
+  });
+  return isDeepStrictEqual(bare(before), bare(after));
 }
 
 /** The rules of the spec. `foreign`: only those that Grove keeps as well, so that it is never in its way. */
@@ -87,6 +101,14 @@ function checkStatus(before: PodGang, after: PodGang, trusted: boolean, foreign:
     ...checkInitializedStays(before, after),
     ...(foreign ? [] : checkInitializedComplete(before, after)),
   ];
+}
+
+/** Whoever could put the label on and off again would slip past every rule that Grove's gangs are not held to. */
+function checkManagerKept(before: PodGang, after: PodGang): Fault[] {
+  if (isGroveManaged(before) === isGroveManaged(after)) return [];
+  const [from, to] = [before, after].map((gang) => gang.labels.get(LABEL_MANAGED_BY) ?? 'not set');
+  const detail = `was ${from ?? ''}, now ${to ?? ''}`;
+  return [fault('ManagerProtected', keyed('metadata.labels', LABEL_MANAGED_BY), { detail })];
 }
 
 /** The label may be written in another way only where it still means the same backend. */

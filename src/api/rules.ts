@@ -173,6 +173,12 @@ export const rules = {
     says: 'the backend of a gang never changes: its Pods are prepared for it',
     fix: 'delete the gang and create it with the label you want',
   },
+  ManagerProtected: {
+    code: 403,
+    kind: 'Forbidden',
+    says: 'only trusted accounts hand a gang over to the Grove operator, or take it back',
+    fix: 'leave the label as it is, or add the account to trustedAccounts',
+  },
   // PodGangs: Initialized
   InitializedProtected: {
     code: 403,

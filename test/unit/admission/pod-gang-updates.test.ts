@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../src/api/json.ts';
+import { MUSTER_USER } from '../../../src/api/names.ts';
 import {
   completeGroups,
   condition,
@@ -7,6 +8,7 @@ import {
   INITIALIZED,
   NOT_INITIALIZED,
   podGang,
+  references,
   statusOf,
 } from '../../support/pod-gangs.ts';
 import { policy } from '../../support/policy.ts';
@@ -120,6 +122,49 @@ describe('an update of the spec', () => {
   });
 });
 
+describe('who manages a gang', () => {
+  const groves = { labels: GROVE };
+
+  test.each([
+    ['handed over', {}, groves],
+    ['taken back', groves, {}],
+    ['taken back with another name', groves, { labels: { 'app.kubernetes.io/managed-by': 'helm' } }],
+  ])('is only %s by trusted accounts', (_what, before, after) => {
+    const parts = { oldObject: podGang(before), object: podGang(after) };
+    expect(rulesOf(validatePodGang(parts))).toEqual(['ManagerProtected']);
+    expect(validatePodGang({ ...parts, username: MUSTER_USER }).faults).toEqual([]);
+  });
+
+  test('is nobody’s business among other managers', () => {
+    const helm = { labels: { 'app.kubernetes.io/managed-by': 'helm' } };
+    expect(update(podGang(), podGang(helm)).faults).toEqual([]);
+  });
+});
+
+describe('the loop’s references', () => {
+  const retired = {
+    labels: scheduler('retired'),
+    spec: { topologyConstraint: { packConstraint: { required: 'a/b' } } },
+  };
+  const write = (...names: string[]) =>
+    validatePodGang(
+      {
+        oldObject: podGang({ ...retired, groups: [group('leader')] }),
+        object: podGang({ ...retired, groups: [group('leader', { podReferences: references(...names) })] }),
+        username: MUSTER_USER,
+      },
+      policy({ levels: ['topology.kubernetes.io/zone'] }),
+    );
+
+  test('are let in also where backend and level have left the configuration since', () => {
+    expect(write('leader-0').faults).toEqual([]);
+  });
+
+  test('are held to what references must keep', () => {
+    expect(rulesOf(write('leader-0', 'leader-0', 'A'))).toEqual(['ReferenceDuplicate', 'ReferenceInvalid']);
+  });
+});
+
 describe('the scheduler label', () => {
   const kai = scheduler('kai-scheduler');
 
@@ -207,7 +252,12 @@ describe('a PodGang that Grove manages', () => {
   test('is known by its stored label: to put the label on does not help', () => {
     const before = podGang({ groups: completeGroups(), status: statusOf(INITIALIZED) });
     const after = grove({ groups: [group('other')], status: statusOf(INITIALIZED) });
-    expect(rulesOf(update(before, after))).toEqual(['GroupsFixed', 'GroupsFixed', 'GroupsFixed']);
+    expect(rulesOf(update(before, after))).toEqual([
+      'GroupsFixed',
+      'GroupsFixed',
+      'GroupsFixed',
+      'ManagerProtected',
+    ]);
     const claimed = grove({ groups: completeGroups(), status: statusOf() });
     expect(rulesOf(validatePodGang({ oldObject: before, object: claimed, subResource: 'status' }))).toEqual([
       'InitializedProtected',
@@ -216,6 +266,7 @@ describe('a PodGang that Grove manages', () => {
   });
 
   test('is still Grove’s in the update that takes the label off', () => {
-    expect(update(grove(), podGang({ groups: released })).faults).toEqual([]);
+    const parts = { oldObject: grove(), object: podGang({ groups: released }) };
+    expect(validatePodGang({ ...parts, username: MUSTER_USER }).faults).toEqual([]);
   });
 });

@@ -157,6 +157,12 @@ export const podGangExamples: readonly RuleExample[] = [
     decide: () => update({}, { labels: { 'grove.io/scheduler-name': 'kai-scheduler' } }),
     says: 'metadata.labels[grove.io/scheduler-name]: Forbidden: the backend of a gang never changes: its Pods are prepared for it (was not set, now kai-scheduler); delete the gang and create it with the label you want [SchedulerLabelImmutable]',
   },
+  {
+    rule: 'ManagerProtected',
+    mistake: 'a gang that its owner declares to be the Grove operator’s',
+    decide: () => update({}, { labels: { 'app.kubernetes.io/managed-by': 'grove-operator' } }),
+    says: 'metadata.labels[app.kubernetes.io/managed-by]: Forbidden: only trusted accounts hand a gang over to the Grove operator, or take it back (was not set, now grove-operator); leave the label as it is, or add the account to trustedAccounts [ManagerProtected]',
+  },
   ...initializedExamples(),
 ];
 
