@@ -11,7 +11,9 @@ export default class PlainSummary {
     }
     // Behind whatever jest itself still has to say.
     process.once('exit', () => {
-      process.stdout.write(`${results.numPassedTests} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);
+      process.stdout.write(
+        `${results.numPassedTests} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`,
+      );
     });
   }
 }
