@@ -86,7 +86,7 @@ async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
         resolve();
       } catch (thrown) {
         log.error({ err: thrown }, messageOf(thrown));
-        reject(thrown);
+        reject(new Error(messageOf(thrown), { cause: thrown }));
       } finally {
         await flushLog(log);
       }
