@@ -1,8 +1,9 @@
 /** As the API server writes it: compact JSON. With spaces it is not found, and simply parsed. */
 const KEY = '"managedFields":[';
 /** What is searched for: the same from its first rare letter on, since a search stops at each of its first letters. */
-const NEEDLE = KEY.slice(KEY.indexOf('gedFields'));
-const LEAD = KEY.length - NEEDLE.length;
+const NEEDLE = Buffer.from(KEY.slice(KEY.indexOf('gedFields')));
+const KEY_BYTES = Buffer.from(KEY);
+const LEAD = KEY_BYTES.length - NEEDLE.length;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -19,36 +20,40 @@ const CLOSE_LIST = 0x5d;
  * What is taken out is only ever the inside of such a list, up to its own closing bracket. The key stands behind `{` or
  * `,`, which inside a string would need its quotes escaped, so no string is ever cut; all that is left is parsed, and a
  * document that was broken outside of the lists still is.
+ *
+ * @param bytes valid UTF-8. Searched as bytes, which is several times faster than as a string; all that is looked for
+ *   is ASCII, so no character is ever cut in two.
  */
-export function withoutManagedFields(json: string): string {
-  let at = json.indexOf(NEEDLE);
-  if (at < 0) return json;
+export function withoutManagedFields(bytes: Buffer): string {
+  let at = bytes.indexOf(NEEDLE);
   let text = '';
   let kept = 0;
   while (at >= 0) {
     const start = at + NEEDLE.length;
-    const before = json.charCodeAt(at - LEAD - 1);
-    const isKey = (before === COMMA || before === OPEN_OBJECT) && json.startsWith(KEY, at - LEAD);
-    const end = isKey ? endOfList(json, start) : -1;
+    const end = isKeyAt(bytes, at - LEAD) ? endOfList(bytes, start) : -1;
     if (end > start) {
-      text += json.slice(kept, start);
+      text += bytes.toString('utf8', kept, start);
       kept = end;
     }
-    at = json.indexOf(NEEDLE, Math.max(end, start));
+    at = bytes.indexOf(NEEDLE, Math.max(end, start));
   }
-  return text + json.slice(kept);
+  return kept === 0 ? bytes.toString('utf8') : text + bytes.toString('utf8', kept);
+}
+
+function isKeyAt(bytes: Buffer, at: number): boolean {
+  const before = bytes[at - 1];
+  if (before !== COMMA && before !== OPEN_OBJECT) return false;
+  return bytes.compare(KEY_BYTES, 0, LEAD, at, at + LEAD) === 0;
 }
 
 /** Where the list that is open at `start` closes: the index of its bracket, or -1 where it does not. */
-function endOfList(json: string, start: number): number {
+function endOfList(bytes: Buffer, start: number): number {
   let depth = 1;
-  for (let index = start; index < json.length; index += 1) {
-    const unit = json.charCodeAt(index);
-    if (unit === QUOTE) {
-      index = endOfString(json, index + 1);
-      if (index < 0) return -1;
-    } else if (unit === OPEN_LIST) depth += 1;
-    else if (unit === CLOSE_LIST) {
+  for (let index = start; index < bytes.length; index += 1) {
+    const byte = bytes[index];
+    if (byte === QUOTE) index = endOfString(bytes, index + 1);
+    else if (byte === OPEN_LIST) depth += 1;
+    else if (byte === CLOSE_LIST) {
       depth -= 1;
       if (depth === 0) return index;
     }
@@ -56,12 +61,12 @@ function endOfList(json: string, start: number): number {
   return -1;
 }
 
-/** The index of the closing quote of the string that begins at `start`, or -1. */
-function endOfString(json: string, start: number): number {
-  for (let index = start; index < json.length; index += 1) {
-    const unit = json.charCodeAt(index);
-    if (unit === QUOTE) return index;
-    if (unit === BACKSLASH) index += 1;
+/** The index of the closing quote of the string that begins at `start`; the end of the document where there is none. */
+function endOfString(bytes: Buffer, start: number): number {
+  for (let index = start; index < bytes.length; index += 1) {
+    const byte = bytes[index];
+    if (byte === QUOTE) return index;
+    if (byte === BACKSLASH) index += 1;
   }
-  return -1;
+  return bytes.length;
 }

@@ -52,7 +52,7 @@ function parseJson(bytes: Buffer): unknown {
   if (bytes.length === 0) throw new HttpFailure(400, 'an AdmissionReview is needed, the body is empty');
   // JavaScript would read broken UTF-8 as U+FFFD, so the object that is decided on would not be the one stored.
   if (!isUtf8(bytes)) throw new HttpFailure(400, 'the body is not valid UTF-8');
-  const text = withoutManagedFields(bytes.toString('utf8'));
+  const text = withoutManagedFields(bytes);
   try {
     return JSON.parse(text) as unknown;
   } catch (thrown) {

@@ -1,15 +1,10 @@
 import { pino, type Logger } from 'pino';
 import { BufferedOutput } from './buffered-output.ts';
-import { pretty } from './text-lines.ts';
+import { pretty, type LogSink } from './text-lines.ts';
 
 export type LogLevel = 'debug' | 'info' | 'error';
 export type LogFormat = 'json' | 'text';
 export type { Logger };
-
-/** Where lines go: standard output, or whatever a test gives. */
-export interface LogSink {
-  write(line: string): void;
-}
 
 /**
  * The one logger. JSON is a line per event with a level word, an ISO time and `msg`; text is the same for people.

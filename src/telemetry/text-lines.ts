@@ -1,7 +1,11 @@
 import { PassThrough } from 'node:stream';
 import pinoPretty from 'pino-pretty';
 import type { DestinationStream } from 'pino';
-import type { LogSink } from './log.ts';
+
+/** Where lines go: standard output, or whatever a test gives. */
+export interface LogSink {
+  write(line: string): void;
+}
 
 /** Log lines for people: time, level, message, and the fields on one line. */
 export function pretty(sink: LogSink | undefined): DestinationStream {
