@@ -48,25 +48,24 @@ function isKeyAt(bytes: Buffer, at: number): boolean {
 
 /** Where the list that is open at `start` closes: the index of its bracket, or -1 where it does not. */
 function endOfList(bytes: Buffer, start: number): number {
+  // A plain view and a length of its own: reading a Buffer's bytes in a loop takes twice the time.
+  const view = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
+  const { length } = view;
   let depth = 1;
-  for (let index = start; index < bytes.length; index += 1) {
-    const byte = bytes[index];
-    if (byte === QUOTE) index = endOfString(bytes, index + 1);
-    else if (byte === OPEN_LIST) depth += 1;
+  for (let index = start; index < length; index += 1) {
+    const byte = view[index];
+    if (byte === QUOTE) {
+      // To the closing quote, or to the end of the document where there is none.
+      for (index += 1; index < length; index += 1) {
+        const inside = view[index];
+        if (inside === QUOTE) break;
+        if (inside === BACKSLASH) index += 1;
+      }
+    } else if (byte === OPEN_LIST) depth += 1;
     else if (byte === CLOSE_LIST) {
       depth -= 1;
       if (depth === 0) return index;
     }
   }
   return -1;
-}
-
-/** The index of the closing quote of the string that begins at `start`; the end of the document where there is none. */
-function endOfString(bytes: Buffer, start: number): number {
-  for (let index = start; index < bytes.length; index += 1) {
-    const byte = bytes[index];
-    if (byte === QUOTE) return index;
-    if (byte === BACKSLASH) index += 1;
-  }
-  return bytes.length;
 }
