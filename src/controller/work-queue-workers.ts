@@ -65,7 +65,8 @@ async function work({ queue, reconcile, failed }: WorkersOptions, signal: AbortS
         queue.forget(key);
         failed?.(key, error, undefined);
       } else {
-        failed?.(key, error, queue.retry(key));
+        const retryInMs = queue.retry(key);
+        failed?.(key, error, retryInMs);
       }
     } finally {
       queue.done(key);
