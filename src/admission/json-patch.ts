@@ -17,6 +17,19 @@ export interface Change {
 export const pointer = (key: string): string =>
   key.includes('~') || key.includes('/') ? key.replaceAll('~', '~0').replaceAll('/', '~1') : key;
 
+/** The pointers of keys that backends set: some dozens in the life of a process, asked for with every Pod. */
+const pointers = new Map<string, string>();
+const MAX_POINTERS = 1024;
+
+function rememberedPointer(key: string): string {
+  let text = pointers.get(key);
+  if (text === undefined) {
+    text = pointer(key);
+    if (pointers.size < MAX_POINTERS) pointers.set(key, text);
+  }
+  return text;
+}
+
 /**
  * What to set in one object of the received document. The object may be missing or null there: then it is added
  * as a whole, since an operation under a missing parent refuses the request whatever the failurePolicy.
@@ -24,7 +37,8 @@ export const pointer = (key: string): string =>
 export class ObjectEdit {
   readonly #path: string;
   readonly #object: JsonObject | undefined;
-  readonly #values = new Map<string, { value: unknown; why: string }>();
+  /** A handful at most, so a list is searched faster than a map is made. */
+  readonly #edits: { key: string; value: unknown; why: string }[] = [];
 
   /** @param path JSON pointer of the object; its own parent exists in the document */
   constructor(path: string, object: Json | undefined) {
@@ -34,30 +48,32 @@ export class ObjectEdit {
 
   /** Sets `key`, unless the document has that very string already. A later value wins. */
   set(key: string, value: string | JsonObject | readonly JsonObject[], why: string): void {
+    const index = this.#edits.findIndex((edit) => edit.key === key);
     if (own(this.#object, key) === value) this.unset(key);
-    else this.#values.set(key, { value, why });
+    else if (index < 0) this.#edits.push({ key, value, why });
+    else this.#edits[index] = { key, value, why };
   }
 
   /** Leaves `key` as the document has it. */
   unset(key: string): void {
-    this.#values.delete(key);
+    const index = this.#edits.findIndex((edit) => edit.key === key);
+    if (index >= 0) this.#edits.splice(index, 1);
   }
 
-  changes(): Change[] {
-    if (this.#values.size === 0) return [];
-    if (this.#object === undefined) {
-      const value = Object.fromEntries([...this.#values].map(([key, entry]) => [key, entry.value]));
-      const why = [...new Set([...this.#values.values()].map((entry) => entry.why))].join('; ');
-      return [{ operation: { op: 'add', path: this.#path, value }, why }];
-    }
+  /** Appends the changes to `changes`, and gives it back. */
+  changes(changes: Change[] = []): Change[] {
+    if (this.#edits.length === 0) return changes;
     const object = this.#object;
-    return [...this.#values].map(([key, { value, why }]) => ({
-      operation: {
-        op: Object.hasOwn(object, key) ? 'replace' : 'add',
-        path: `${this.#path}/${pointer(key)}`,
-        value,
-      },
-      why,
-    }));
+    if (object === undefined) {
+      const value = Object.fromEntries(this.#edits.map((edit) => [edit.key, edit.value]));
+      const why = [...new Set(this.#edits.map((edit) => edit.why))].join('; ');
+      changes.push({ operation: { op: 'add', path: this.#path, value }, why });
+      return changes;
+    }
+    for (const { key, value, why } of this.#edits) {
+      const op = Object.hasOwn(object, key) ? 'replace' : 'add';
+      changes.push({ operation: { op, path: `${this.#path}/${rememberedPointer(key)}`, value }, why });
+    }
+    return changes;
   }
 }

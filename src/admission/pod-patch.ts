@@ -53,20 +53,19 @@ export class JsonPodPatch {
 
   /** The operations in a fixed order, so that the same Pod gives the same bytes. */
   changes(): Change[] {
-    const spec = ownObject(this.#pod, 'spec');
-    const appended: Change[] = [];
+    const changes: Change[] = [];
     if (this.#gates.length > 0) {
-      if (ownList(spec, 'schedulingGates') === undefined) {
+      if (ownList(own(this.#pod, 'spec'), 'schedulingGates') === undefined) {
         const why = this.#gates.map((gate) => gate.why).join('; ');
         const gates = this.#gates.map(({ name }) => ({ name }));
         this.#spec.set('schedulingGates', gates, why);
       } else {
         for (const { name, why } of this.#gates) {
-          appended.push({ operation: { op: 'add', path: '/spec/schedulingGates/-', value: { name } }, why });
+          changes.push({ operation: { op: 'add', path: '/spec/schedulingGates/-', value: { name } }, why });
         }
       }
     }
-    return [...appended, ...this.#spec.changes(), ...this.#annotations.changes(), ...this.#labels.changes()];
+    return this.#labels.changes(this.#annotations.changes(this.#spec.changes(changes)));
   }
 }
 
@@ -76,35 +75,51 @@ type Declared = Pick<Backend, 'name' | 'schedulerName' | 'patchSurface'>;
  * `patch`, narrowed to what `backend` declared. Anything else is the backend's defect and throws, and so is a value
  * that is no text: the API server could not read the Pod it would make.
  */
-export function withinSurface(patch: PodPatch, backend: Declared): PodPatch {
-  const { name, schedulerName, patchSurface } = backend;
-  const guard = (allowed: boolean | undefined, act: string, ...values: unknown[]): void => {
-    if (!allowed) throw outsideSurface(name, act);
-    if (values.some((value) => typeof value !== 'string')) throw noText(name, act);
-  };
-  return {
-    setSchedulerName(scheduler, why) {
-      guard(patchSurface.schedulerName, 'setSchedulerName', scheduler);
-      if (scheduler !== schedulerName) throw otherScheduler(name, scheduler, schedulerName);
-      patch.setSchedulerName(scheduler, why);
-    },
-    annotate(key, value, why) {
-      guard(patchSurface.annotations?.includes(key), `annotate ${key}`, value);
-      patch.annotate(key, value, why);
-    },
-    label(key, value, why) {
-      guard(mayLabel(patchSurface, key), `label ${key}`, value);
-      patch.label(key, value, why);
-    },
-    addGate(gate, why) {
-      guard(gate !== GATE_POD_GANG_PENDING && patchSurface.gates?.includes(gate), `addGate ${gate}`);
-      patch.addGate(gate, why);
-    },
-    setSchedulingGroup(podGroupName, why) {
-      guard(patchSurface.schedulingGroup, 'setSchedulingGroup', podGroupName);
-      patch.setSchedulingGroup(podGroupName, why);
-    },
-  };
+export const withinSurface = (patch: PodPatch, backend: Declared): PodPatch =>
+  new GuardedPatch(patch, backend);
+
+class GuardedPatch implements PodPatch {
+  readonly #patch: PodPatch;
+  readonly #backend: Declared;
+
+  constructor(patch: PodPatch, backend: Declared) {
+    this.#patch = patch;
+    this.#backend = backend;
+  }
+
+  setSchedulerName(scheduler: string, why: string): void {
+    const { name, schedulerName, patchSurface } = this.#backend;
+    this.#check(patchSurface.schedulerName, 'setSchedulerName', '', scheduler);
+    if (scheduler !== schedulerName) throw otherScheduler(name, scheduler, schedulerName);
+    this.#patch.setSchedulerName(scheduler, why);
+  }
+
+  annotate(key: string, value: string, why: string): void {
+    this.#check(this.#backend.patchSurface.annotations?.includes(key), 'annotate', key, value);
+    this.#patch.annotate(key, value, why);
+  }
+
+  label(key: string, value: string, why: string): void {
+    this.#check(mayLabel(this.#backend.patchSurface, key), 'label', key, value);
+    this.#patch.label(key, value, why);
+  }
+
+  addGate(gate: string, why: string): void {
+    const { gates } = this.#backend.patchSurface;
+    this.#check(gate !== GATE_POD_GANG_PENDING && gates?.includes(gate), 'addGate', gate, gate);
+    this.#patch.addGate(gate, why);
+  }
+
+  setSchedulingGroup(podGroupName: string, why: string): void {
+    this.#check(this.#backend.patchSurface.schedulingGroup, 'setSchedulingGroup', '', podGroupName);
+    this.#patch.setSchedulingGroup(podGroupName, why);
+  }
+
+  #check(allowed: boolean | undefined, method: string, key: string, value: unknown): void {
+    if (allowed && typeof value === 'string') return;
+    const act = key === '' ? method : `${method} ${key}`;
+    throw allowed ? noText(this.#backend.name, act) : outsideSurface(this.#backend.name, act);
+  }
 }
 
 /** A backend never moves a Pod to another gang, whatever it declared. */

@@ -3,6 +3,7 @@ import { own, ownString } from '../api/json.ts';
 import { MAX_TOTAL_RUNES, printable } from '../api/printable.ts';
 import { rules } from '../api/rules.ts';
 import type { Decision } from './decision.ts';
+import type { Change } from './json-patch.ts';
 import { REVIEW_API_VERSION, REVIEW_KIND, type AdmissionRequest } from './review.ts';
 
 /** As many causes as anybody would read; a PodGang may have a fault in each of 100,000 lines. */
@@ -67,31 +68,33 @@ export function warningsOf(warnings: readonly string[]): string[] {
   return kept;
 }
 
-/** The answer to a review: a whole AdmissionReview as JSON. Patch and patchType come together or not at all. */
+const HEAD = `{"apiVersion":"${REVIEW_API_VERSION}","kind":"${REVIEW_KIND}","response":{"uid":`;
+
+/**
+ * The answer to a review: a whole AdmissionReview as JSON. Patch and patchType come together or not at all. The
+ * envelope is always the same, so only what differs is serialised.
+ */
 export function renderResponse(request: AdmissionRequest, decision: Decision): string {
-  const { faults, changes, warnings, backend, gang } = decision;
-  const response: Record<string, unknown> = { uid: request.uid, allowed: faults.length === 0 };
-  if (faults.length > 0) {
-    const { code, reason, message, causes } = denialOf(request, faults);
-    const details = {
-      name: printable(nameOf(request)),
-      group: request.kind.group,
-      kind: request.kind.kind,
-      causes,
-    };
-    response['status'] = { metadata: {}, status: 'Failure', message, reason, details, code };
-  } else if (changes.length > 0) {
-    response['patchType'] = 'JSONPatch';
-    response['patch'] = Buffer.from(JSON.stringify(changes.map((change) => change.operation))).toString(
-      'base64',
-    );
-  }
-  if (warnings.length > 0) response['warnings'] = warningsOf(warnings);
-  if (backend !== undefined || gang !== undefined) {
-    response['auditAnnotations'] = {
-      ...(backend === undefined ? {} : { backend }),
-      ...(gang === undefined ? {} : { gang: printable(gang, 320) }),
-    };
-  }
-  return JSON.stringify({ apiVersion: REVIEW_API_VERSION, kind: REVIEW_KIND, response });
+  const { faults, changes, warnings } = decision;
+  let text = `${HEAD}${JSON.stringify(request.uid)},"allowed":${faults.length === 0}`;
+  if (faults.length > 0) text += `,"status":${JSON.stringify(statusOf(request, faults))}`;
+  else if (changes.length > 0) text += `,"patchType":"JSONPatch","patch":"${encodedPatch(changes)}"`;
+  if (warnings.length > 0) text += `,"warnings":${JSON.stringify(warningsOf(warnings))}`;
+  return `${text}${auditAnnotations(decision)}}}`;
+}
+
+function statusOf(request: AdmissionRequest, faults: readonly Fault[]): object {
+  const { code, reason, message, causes } = denialOf(request, faults);
+  const { group, kind } = request.kind;
+  const details = { name: printable(nameOf(request)), group, kind, causes };
+  return { metadata: {}, status: 'Failure', message, reason, details, code };
+}
+
+const encodedPatch = (changes: readonly Change[]): string =>
+  Buffer.from(JSON.stringify(changes.map(({ operation }) => operation))).toString('base64');
+
+function auditAnnotations({ backend, gang }: Decision): string {
+  if (backend === undefined && gang === undefined) return '';
+  const annotations = { backend, gang: gang === undefined ? undefined : printable(gang, 320) };
+  return `,"auditAnnotations":${JSON.stringify(annotations)}`;
 }

@@ -1,6 +1,7 @@
 import closeWithGrace from 'close-with-grace';
 import { Command } from 'commander';
 import { loadConfiguration, readConfigurationFile } from '../config/load.ts';
+import { CONFIG_FILE_VARIABLE } from '../config/overrides.ts';
 import { supportedSchedulers } from '../backends/registry.ts';
 import { MUSTER_NAMESPACE, MUSTER_SERVICE_ACCOUNT } from '../api/names.ts';
 import { messageOf } from '../errors.ts';
@@ -33,7 +34,7 @@ is left (server.webhooks.drain). A second signal ends it at once.`;
 export const serveCommand = (io: CliIo): Command =>
   new Command('serve')
     .description('answer admission reviews over HTTPS')
-    .option('--config <file>', 'OperatorConfiguration, YAML or JSON')
+    .option('--config <file>', 'OperatorConfiguration, YAML or JSON (default: $MUSTER_CONFIG)')
     .option('--cert-dir <dir>', 'directory with tls.crt and tls.key, reread when they change')
     .option('--port <number>', 'port of the webhooks')
     .option('--health-port <number>', 'port of /healthz and /readyz')
@@ -46,10 +47,9 @@ export const serveCommand = (io: CliIo): Command =>
 
 async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
   const { names } = supportedSchedulers();
+  const file = flags.config ?? io.env[CONFIG_FILE_VARIABLE];
   const { configuration, warnings } = loadConfiguration({
-    ...(flags.config === undefined
-      ? {}
-      : { text: readConfigurationFile(flags.config), fileName: flags.config }),
+    ...(file ? { text: readConfigurationFile(file), fileName: file } : {}),
     env: io.env,
     flags: definedOnly({
       'server.webhooks.serverCertDir': flags.certDir,

@@ -12,6 +12,8 @@ export interface Override {
 
 /** Path of the configuration file itself; read by the command line, not part of the document. */
 export const CONFIG_FILE_VARIABLE = 'MUSTER_CONFIG';
+/** Variables of the command line and of the test control plane: no settings, and no mistakes either. */
+const OTHER_VARIABLES = new Set([CONFIG_FILE_VARIABLE, 'MUSTER_DEBUG', 'MUSTER_CONTROL_PLANE_DIR']);
 
 const byVariable = new Map(
   settings.flatMap((setting) =>
@@ -57,7 +59,7 @@ export function environmentOverrides(env: Readonly<Record<string, string | undef
   const unknown: { variable: string; message: string }[] = [];
   for (const [variable, value] of Object.entries(env)) {
     if (!variable.startsWith('MUSTER_') || value === undefined || value === '') continue;
-    if (variable === CONFIG_FILE_VARIABLE || isServiceVariable(variable, value)) continue;
+    if (OTHER_VARIABLES.has(variable) || isServiceVariable(variable, value)) continue;
     const setting = byVariable.get(variable);
     if (setting !== undefined) overrides.push({ setting, value: coerce(setting, value), origin: variable });
     else {

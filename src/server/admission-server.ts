@@ -1,22 +1,25 @@
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Server as HttpsServer } from 'node:https';
+import { createServer, type Server } from 'node:https';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { decideRequest, endpoints, type Endpoint } from '../admission/endpoints.ts';
 import type { Policy } from '../admission/decision.ts';
 import { renderResponse } from '../admission/response.ts';
 import { BadReview, parseReview, type AdmissionRequest } from '../admission/review.ts';
 import { messageOf, MusterError } from '../errors.ts';
+import { decisionLog } from '../telemetry/decision-log.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { applyPair, tlsServerOptions, type TlsChoices } from '../tls/options.ts';
 import type { ServingPair } from '../tls/load.ts';
+import { answerBrokenHttp } from './broken-http.ts';
 import { Connections, RETIRE_AFTER_MS } from './connections.ts';
 import { deadlineOf } from './deadline.ts';
-import { Exchange, sendFailure } from './exchange.ts';
+import { Exchange, type ExchangeContext } from './exchange.ts';
 import { Handshakes } from './handshakes.ts';
 import { LoadLimits, type Limits } from './load-limits.ts';
-import { answerBrokenHttp } from './broken-http.ts';
 import { readJson } from './read-body.ts';
+import { sendFailure } from './send-failure.ts';
 import { HttpFailure } from './status.ts';
+import { startTimer } from './timer.ts';
 
 /**
  * Times of the HTTP layer in milliseconds. The API server keeps idle connections for 90 s; who closes first while
@@ -50,29 +53,29 @@ export interface AdmissionServerOptions {
   readonly beforeDecision?: () => Promise<void>;
 }
 
-/** The HTTPS server that API servers call. */
+const routes = new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]));
+
+/** The HTTPS server that API servers call. On Node's own server, without a framework: docs/adr/0006. */
 export class AdmissionServer {
   readonly connections: Connections;
-  readonly #app: FastifyInstance<HttpsServer>;
+  readonly #server: Server;
   readonly #options: AdmissionServerOptions;
   readonly #load: LoadLimits;
   readonly #handshakes: Handshakes;
-  readonly #exchanges = new WeakMap<
-    FastifyRequest,
-    { exchange: Exchange; slot: ReturnType<LoadLimits['enter']> }
-  >();
+  readonly #context: ExchangeContext;
 
   constructor(options: AdmissionServerOptions) {
+    const { tls, limits, metrics, log, times } = options;
     this.#options = options;
     this.connections = new Connections(
-      options.tls.clientCa === undefined ? undefined : (options.allowedClientNames ?? ['kube-apiserver']),
-      options.times?.retireAfter,
+      tls.clientCa === undefined ? undefined : (options.allowedClientNames ?? ['kube-apiserver']),
+      times?.retireAfter,
     );
-    this.#handshakes = new Handshakes(options.limits.maxConnections, () => this.connections.size);
-    this.#load = new LoadLimits(options.limits, (reason) => options.metrics.shed(reason));
-    this.#app = this.#build();
-    const { metrics } = options;
-    metrics.inFlight.set(0);
+    this.#handshakes = new Handshakes(limits.maxConnections, () => this.connections.size);
+    this.#load = new LoadLimits(limits, (reason) => metrics.shed(reason));
+    const isLast = (request: IncomingMessage): boolean => this.connections.shouldClose(request.socket);
+    this.#context = { metrics, log, logDecision: decisionLog(log), isLast };
+    this.#server = this.#createServer();
     metrics.collectFrom(() => {
       metrics.inFlight.set(this.#load.requests);
       metrics.inFlightBytes.set(this.#load.bytes);
@@ -83,22 +86,22 @@ export class AdmissionServer {
   /** @returns the port. @throws MusterError LISTEN_FAILED */
   async listen(): Promise<number> {
     const { host, port } = this.#options;
-    try {
-      await this.#app.listen({ host, port });
-    } catch (thrown) {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject).listen(port, host, () => resolve());
+    }).catch((thrown: unknown) => {
       throw new MusterError(
         'LISTEN_FAILED',
         `cannot listen on ${host}:${port}: ${messageOf(thrown)}`,
         'stop what holds the port, or choose another with --port',
         { cause: thrown },
       );
-    }
-    return (this.#app.server.address() as { port: number }).port;
+    });
+    return (this.#server.address() as { port: number }).port;
   }
 
   /** Serves `pair` to new connections; the open ones stay as they are. */
   swap(pair: ServingPair): void {
-    applyPair(this.#app.server, pair, this.#options.tls);
+    applyPair(this.#server, pair, this.#options.tls);
   }
 
   /**
@@ -107,8 +110,8 @@ export class AdmissionServer {
    */
   async drain({ minMs, maxMs }: { minMs: number; maxMs: number }): Promise<void> {
     this.connections.draining = true;
-    const latest = timer(maxMs);
-    await Promise.race([timer(minMs).done, latest.done]);
+    const latest = startTimer(maxMs);
+    await Promise.race([startTimer(minMs).done, latest.done]);
     await Promise.race([this.connections.empty(), latest.done]);
     latest.cancel();
     await this.close();
@@ -118,98 +121,89 @@ export class AdmissionServer {
   async close(): Promise<void> {
     this.connections.destroyAll();
     this.#handshakes.destroyAll();
-    await this.#app.close();
+    if (this.#server.listening) await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  #build(): FastifyInstance<HttpsServer> {
+  #createServer(): Server {
     const { pair, tls, limits, metrics } = this.#options;
     const times = { ...TIMES, ...this.#options.times };
-    const app = fastify({
-      logger: false,
-      exposeHeadRoutes: false,
-      return503OnClosing: false,
-      forceCloseConnections: false,
-      bodyLimit: Number.MAX_SAFE_INTEGER, // counted in read-body.ts, together with what else is in flight
-      keepAliveTimeout: times.keepAlive,
-      requestTimeout: times.request,
-      https: {
+    const server = createServer(
+      {
         ...tlsServerOptions({ pair, ...tls }),
         headersTimeout: times.headers,
+        requestTimeout: times.request,
+        keepAliveTimeout: times.keepAlive,
         connectionsCheckingInterval: times.check,
         maxHeaderSize: MAX_HEADER_BYTES,
         insecureHTTPParser: false,
       },
-      clientErrorHandler: (error, socket) =>
-        answerBrokenHttp(error, socket, {
-          keepAliveMs: times.keepAlive,
-          onAnswer: (code) => metrics.httpFailure(code),
-        }),
-      frameworkErrors: (_error, request, reply: FastifyReply) =>
-        this.#refuse(request, reply, new HttpFailure(404, 'no such path')),
-    });
+      (request, response) => this.#route(request, response),
+    );
     // Handshakes keeps to the limit; Node's own counts what is still closing, and would refuse whoever comes next.
-    app.server.maxConnections = Math.ceil(limits.maxConnections * 1.25);
-    app.server.on('connection', (socket) => this.#handshakes.begin(socket));
-    app.server.on('secureConnection', (socket) => {
+    server.maxConnections = Math.ceil(limits.maxConnections * 1.25);
+    server.on('connection', (socket) => this.#handshakes.begin(socket));
+    server.on('secureConnection', (socket) => {
       this.#handshakes.end(socket);
       this.connections.add(socket);
     });
-    app.removeAllContentTypeParsers();
-    app.addContentTypeParser('application/json', (request, payload, done) => {
-      const slot = this.#exchanges.get(request)?.slot;
-      if (slot === undefined) done(new HttpFailure(404, 'no such path'));
-      else readJson(payload, slot, done);
-    });
-    app.setErrorHandler((error, request, reply) => this.#onError(error, request, reply));
-    app.setNotFoundHandler((request, reply) =>
-      this.#refuse(request, reply, new HttpFailure(404, 'no such path')),
+    server.on('clientError', (error: Error & { code?: string }, socket) =>
+      answerBrokenHttp(error, socket as Parameters<typeof answerBrokenHttp>[1], {
+        keepAliveMs: times.keepAlive,
+        onAnswer: (code) => metrics.httpFailure(code),
+      }),
     );
-    app.addHook('onRequest', (request, reply, next) => {
-      if (this.connections.shouldClose(request.raw.socket)) reply.header('connection', 'close');
-      next();
-    });
-    app.get('/livez', (_request, reply) => reply.type('text/plain').send('ok'));
-    for (const endpoint of endpoints) this.#route(app, endpoint);
-    return app;
+    return server;
   }
 
-  #route(app: Pick<FastifyInstance<HttpsServer>, 'route'>, endpoint: Endpoint): void {
-    const { path } = endpoint;
-    app.route({
-      method: 'POST',
-      url: path,
-      onRequest: (request, reply, next) => {
-        try {
-          this.#open(path, request, reply);
-        } catch (failure) {
-          this.#refuse(request, reply, failure as HttpFailure);
-          return;
-        }
-        next();
-      },
-      handler: (request, reply) => this.#handle(endpoint, request, reply),
-    });
-    app.route({
-      method: ['GET', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'],
-      url: path,
-      onRequest: (request, reply) => {
-        reply.header('allow', 'POST');
-        this.#refuse(
-          request,
-          reply,
-          new HttpFailure(405, `${request.method} is not served here: POST a review`),
-        );
-      },
-      handler: () => undefined,
-    });
+  #route(request: IncomingMessage, response: ServerResponse): void {
+    const url = request.url ?? '/';
+    const query = url.indexOf('?');
+    const path = query < 0 ? url : url.slice(0, query);
+    const endpoint = routes.get(path);
+    try {
+      if (endpoint !== undefined && request.method === 'POST') this.#review(endpoint, request, response);
+      else if (path === '/livez' && request.method === 'GET') response.end('ok');
+      else throw this.#notServed(endpoint, request, response);
+    } catch (thrown) {
+      const failure = thrown instanceof HttpFailure ? thrown : this.#unexpected(thrown);
+      if (this.#context.isLast(request)) response.setHeader('connection', 'close');
+      sendFailure(request, response, failure, this.#context);
+    }
   }
 
-  /** Checks all that the headers tell, and takes a slot. @throws {HttpFailure} */
-  #open(path: string, request: FastifyRequest, reply: FastifyReply): void {
-    const { headers } = request;
-    const refusal = this.connections.refusalOf(request.raw.socket);
+  #notServed(
+    endpoint: Endpoint | undefined,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): HttpFailure {
+    if (endpoint === undefined) return new HttpFailure(404, 'no such path');
+    response.setHeader('allow', 'POST');
+    return new HttpFailure(405, `${request.method ?? ''} is not served here: POST a review`);
+  }
+
+  /** Checks all that the headers tell, takes a slot, reads the body, decides. @throws {HttpFailure} */
+  #review(endpoint: Endpoint, request: IncomingMessage, response: ServerResponse): void {
+    this.#checkHeaders(request);
+    const slot = this.#load.enter(Number(request.headers['content-length'] ?? 0));
+    const deadlineMs = deadlineOf(request.url ?? '');
+    const exchange = new Exchange(endpoint.path, request, response, slot, deadlineMs, this.#context);
+    const { beforeDecision } = this.#options;
+    readJson(
+      request,
+      slot,
+      (body) => {
+        if (beforeDecision === undefined) this.#decide(endpoint, body, exchange);
+        else void beforeDecision().then(() => this.#decide(endpoint, body, exchange));
+      },
+      (failure) => exchange.fail(failure),
+    );
+  }
+
+  #checkHeaders({ headers, socket }: IncomingMessage): void {
+    const refusal = this.connections.refusalOf(socket);
     if (refusal !== undefined) throw new HttpFailure(403, refusal);
-    if (!/^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) {
+    const contentType = headers['content-type'] ?? '';
+    if (contentType !== 'application/json' && !/^application\/json\s*(?:;|$)/i.test(contentType)) {
       throw new HttpFailure(415, 'the Content-Type must be application/json');
     }
     if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
@@ -217,22 +211,6 @@ export class AdmissionServer {
     }
     const reason = this.#options.notReady?.();
     if (reason !== undefined) throw this.#load.shed('not-ready', reason);
-    const slot = this.#load.enter(Number(headers['content-length'] ?? 0));
-    const { metrics, log } = this.#options;
-    const deadlineMs = deadlineOf(request.url);
-    const isLast = (): boolean => this.connections.shouldClose(request.raw.socket);
-    const exchange = new Exchange({ path, request, reply, slot, deadlineMs, metrics, log, isLast });
-    this.#exchanges.set(request, { exchange, slot });
-  }
-
-  #handle(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply): void {
-    const exchange = this.#exchanges.get(request)?.exchange;
-    if (exchange === undefined)
-      this.#refuse(request, reply, new HttpFailure(500, 'the request was not opened'));
-    else if (this.#options.beforeDecision === undefined) this.#decide(endpoint, request.body, exchange);
-    else {
-      void this.#options.beforeDecision().then(() => this.#decide(endpoint, request.body, exchange));
-    }
   }
 
   /** The path of a review: parsed, decided, rendered. All of it synchronous and in memory. */
@@ -244,44 +222,20 @@ export class AdmissionServer {
       const decision = decideRequest(endpoint, review, this.#options.policy);
       exchange.decide(review, decision, renderResponse(review, decision));
     } catch (thrown) {
-      if (thrown instanceof BadReview) {
-        exchange.fail(new HttpFailure(400, thrown.message), review?.uid);
-        return;
-      }
-      this.#options.log.error({ err: thrown, uid: review?.uid }, 'a decision failed');
-      const cause = thrown instanceof MusterError ? thrown.message : 'an unexpected error, see the log';
-      exchange.fail(new HttpFailure(500, cause), review?.uid);
+      const failure =
+        thrown instanceof BadReview
+          ? new HttpFailure(400, thrown.message)
+          : this.#unexpected(thrown, review?.uid);
+      exchange.fail(failure, review?.uid);
     }
   }
 
-  #onError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    const status = (error as { statusCode?: number }).statusCode;
-    const failure =
-      error instanceof HttpFailure
-        ? error
-        : status !== undefined && status < 500
-          ? new HttpFailure(status, messageOf(error))
-          : new HttpFailure(500, 'an unexpected error, see the log');
-    if (failure.code === 500) this.#options.log.error({ err: error }, 'a request failed');
-    const exchange = this.#exchanges.get(request)?.exchange;
-    if (exchange === undefined) this.#refuse(request, reply, failure);
-    else exchange.fail(failure);
+  /** What nobody foresaw, or a backend that broke its contract: into the log in full, to the user in one sentence. */
+  #unexpected(thrown: unknown, uid?: string): HttpFailure {
+    this.#options.log.error({ err: thrown, uid }, 'a decision failed');
+    return new HttpFailure(
+      500,
+      thrown instanceof MusterError ? thrown.message : 'an unexpected error, see the log',
+    );
   }
-
-  #refuse(request: FastifyRequest, reply: FastifyReply, failure: HttpFailure): void {
-    const { metrics, log } = this.#options;
-    sendFailure(request, reply, failure, { metrics, log });
-  }
-}
-
-function timer(ms: number): { done: Promise<void>; cancel: () => void } {
-  let cancel = (): void => undefined;
-  const done = new Promise<void>((resolve) => {
-    const handle = setTimeout(resolve, ms);
-    cancel = () => {
-      clearTimeout(handle);
-      resolve();
-    };
-  });
-  return { done, cancel };
 }

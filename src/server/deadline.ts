@@ -11,6 +11,18 @@ const UNIT_MS: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 
  * whole seconds; what cannot be read counts as its default, since a wrong query must not cost a Pod.
  */
 export function deadlineOf(url: string): number {
+  // An API server sends the same timeout every time.
+  if (url !== lastUrl) {
+    lastUrl = url;
+    lastDeadline = readDeadline(url);
+  }
+  return lastDeadline;
+}
+
+let lastUrl = '';
+let lastDeadline = DEFAULT_MS - RESERVE_MS;
+
+function readDeadline(url: string): number {
   const text = /[?&]timeout=([^&]{1,32})/.exec(url)?.[1];
   const budget = (text === undefined ? undefined : goDuration(text)) ?? DEFAULT_MS;
   return Math.min(Math.max(budget - RESERVE_MS, 50), MAX_MS);

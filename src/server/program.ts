@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
 import type { Policy } from '../admission/decision.ts';
 import { endpoints } from '../admission/endpoints.ts';
 import type { OperatorConfiguration } from '../config/configuration.ts';
@@ -38,8 +39,12 @@ export interface Program {
   close(): Promise<void>;
 }
 
-/** An empty bind address in the configuration means every address, IPv4 and IPv6. */
-const addressOf = (bindAddress: string): string => (bindAddress === '' ? '::' : bindAddress);
+/** An empty bind address in the configuration means every address, IPv4 and IPv6 where the node has it. */
+function addressOf(bindAddress: string): string {
+  if (bindAddress !== '') return bindAddress;
+  const addresses = Object.values(networkInterfaces()).flat();
+  return addresses.some((address) => address?.family === 'IPv6') ? '::' : '0.0.0.0';
+}
 
 /**
  * Starts to serve. Nothing listens before the certificate is loaded and the backends are initialised, so whoever gets

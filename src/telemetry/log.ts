@@ -1,4 +1,5 @@
 import { pino, type Logger } from 'pino';
+import { BufferedOutput } from './buffered-output.ts';
 import { pretty } from './text-lines.ts';
 
 export type LogLevel = 'debug' | 'info' | 'error';
@@ -12,19 +13,19 @@ export interface LogSink {
 
 /**
  * The one logger. JSON is a line per event with a level word, an ISO time and `msg`; text is the same for people.
- * Lines for standard output are written in blocks of 4 KiB or at the latest after half a second, since a system
- * call per decision would cost more than the decision.
+ * Lines for standard output are written in blocks, at the latest after half a second, since a system call per
+ * decision would cost more than the decision.
  */
 export function createLogger(options: { level: LogLevel; format: LogFormat; sink?: LogSink }): Logger {
   const settings = {
     level: options.level,
     base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
+    timestamp: isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
   if (options.format === 'text') return pino(settings, pretty(options.sink));
   if (options.sink !== undefined) return pino(settings, options.sink);
-  return pino(settings, pino.destination({ dest: 1, sync: false, minLength: 4096, periodicFlush: 500 }));
+  return pino(settings, new BufferedOutput(process.stdout.fd));
 }
 
 /** Writes out what is still held back: before the process ends. */
@@ -32,3 +33,17 @@ export const flushLog = (logger: Logger): Promise<void> =>
   new Promise((resolve) => {
     logger.flush(() => resolve());
   });
+
+let second = 0;
+let prefix = '';
+
+/** `,"time":"2026-11-21T08:32:57.349Z"`; all but the milliseconds is worked out once a second. */
+export function isoTime(): string {
+  const now = Date.now();
+  const milliseconds = now % 1000;
+  if (now - milliseconds !== second) {
+    second = now - milliseconds;
+    prefix = new Date(second).toISOString().slice(0, 20);
+  }
+  return `,"time":"${prefix}${String(milliseconds).padStart(3, '0')}Z"`;
+}

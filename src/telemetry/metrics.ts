@@ -1,4 +1,5 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import { DurationHistogram } from './duration-histogram.ts';
 
 /** Every metric of Muster's own, for the README's table too. Durations are in seconds. */
 export const metricCatalogue = {
@@ -53,9 +54,6 @@ export const metricCatalogue = {
 export type Outcome = 'allowed' | 'patched' | 'denied' | 'failed';
 export type ShedReason = 'requests' | 'bytes' | 'not-ready';
 
-/** Up to the API server's longest timeout; a decision itself is far under a millisecond. */
-const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-
 /** The metrics of one program, on a registry of their own. */
 export class Metrics {
   readonly registry = new Registry();
@@ -68,13 +66,12 @@ export class Metrics {
   readonly #httpFailures = counter('muster_http_failures_total', this.registry);
   readonly #reloads = counter('muster_tls_reload_total', this.registry);
   readonly #collectors: (() => void)[] = [];
-  readonly #durations = new Histogram({
-    name: 'muster_admission_duration_seconds',
-    help: metricCatalogue.muster_admission_duration_seconds.help,
-    labelNames: metricCatalogue.muster_admission_duration_seconds.labels,
-    buckets: DURATION_BUCKETS,
-    registers: [this.registry],
-  });
+  readonly #durations = new DurationHistogram(
+    'muster_admission_duration_seconds',
+    metricCatalogue.muster_admission_duration_seconds.help,
+    metricCatalogue.muster_admission_duration_seconds.labels,
+    this.registry,
+  );
 
   /** @param paths the webhook paths, so that their series exist from the start with 0 */
   constructor(version: string, paths: readonly string[]) {
@@ -99,13 +96,16 @@ export class Metrics {
   /** All metrics in the text format of Prometheus. */
   async expose(): Promise<{ contentType: string; body: string }> {
     for (const collect of this.#collectors) collect();
+    // The counter counts what the histogram has: one place to count while a review is under way.
+    for (const { labels, count } of this.#durations.series()) {
+      this.#requests.remove(labels);
+      this.#requests.inc(labels, count);
+    }
     return { contentType: this.registry.contentType, body: await this.registry.metrics() };
   }
 
   answered(path: string, operation: string, outcome: Outcome, seconds: number): void {
-    const labels = { path, operation, outcome };
-    this.#requests.inc(labels);
-    this.#durations.observe(labels, seconds);
+    this.#durations.observe([path, operation, outcome], seconds);
   }
 
   shed(reason: ShedReason): void {

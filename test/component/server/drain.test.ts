@@ -14,10 +14,7 @@ const draining = (seconds: number, maxSeconds: number): Promise<Running> =>
 describe('V55: a drain', () => {
   test('V55: what is in flight is answered, idle connections stay until their next answer, new ones are taken', async () => {
     const running = await draining(0.5, 20);
-    const [inFlight, idle] = (await Promise.all([Wire.open(running.port), Wire.open(running.port)])) as [
-      Wire,
-      Wire,
-    ];
+    const [inFlight, idle] = await Promise.all([Wire.open(running.port), Wire.open(running.port)]);
     expectGolden(await idle.send(request).answer());
     inFlight.send(request.subarray(0, -1));
     await until('it is in flight', async () => (await running.metric('muster_admission_in_flight')) === 1);

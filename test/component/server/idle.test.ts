@@ -11,7 +11,7 @@ describe('connections that are silent', () => {
 
   test('one that was never used outlives the time for headers, and ends after the time for idleness', async () => {
     const { port } = await start({ overrides: { times } });
-    const [early, late] = (await Promise.all([Wire.open(port), Wire.open(port)])) as [Wire, Wire];
+    const [early, late] = await Promise.all([Wire.open(port), Wire.open(port)]);
     const started = performance.now();
     await expect(early.closed(1500)).rejects.toThrow(/did not come within 1500 ms/); // three times as long
     expectGolden(await early.send(request).answer());

@@ -31,16 +31,16 @@ export interface Running {
   /** What was logged so far, a line each. */
   readonly lines: string[];
   /** One request on a connection of its own. */
-  call(bytes: string | Buffer): Promise<WireAnswer>;
+  readonly call: (bytes: string | Buffer) => Promise<WireAnswer>;
   /** A review on a connection of its own. */
-  post(path: string, body: string | Buffer): Promise<WireAnswer>;
+  readonly post: (path: string, body: string | Buffer) => Promise<WireAnswer>;
   /** Fails unless a golden review is answered with a patch: the server lives. */
-  alive(): Promise<void>;
+  readonly alive: () => Promise<void>;
   /** The body and status of a path on the probe port. */
-  probe(path: string): Promise<{ status: number; text: string }>;
+  readonly probe: (path: string) => Promise<{ status: number; text: string }>;
   /** The value of one series on the metrics port; 0 where there is none. */
-  metric(series: string): Promise<number>;
-  scrape(): Promise<string>;
+  readonly metric: (series: string) => Promise<number>;
+  readonly scrape: () => Promise<string>;
 }
 
 const open: Program[] = [];

@@ -10,7 +10,7 @@ import {
   statusOf,
 } from '../../support/pod-gangs.ts';
 import { policy } from '../../support/policy.ts';
-import { rulesOf, textsOf, validatePodGang } from '../../support/reviews.ts';
+import { mutatePodGang, rulesOf, textsOf, validatePodGang } from '../../support/reviews.ts';
 
 const GROVE = { 'app.kubernetes.io/managed-by': 'grove-operator' };
 const scheduler = (name: string): JsonObject => ({ 'grove.io/scheduler-name': name });
@@ -89,6 +89,13 @@ describe('nothing stands in the way of', () => {
     expect(rulesOf(update(podGang(), podGang({ metadata: deleted, groups: [] })))).toEqual([
       'GroupsRequired',
     ]);
+  });
+
+  test.each(['DELETE', 'CONNECT'])('%s, even if a strange server sends an object with it', (operation) => {
+    const parts = { operation, object: podGang({ groups: [] }), oldObject: podGang() };
+    for (const decide of [mutatePodGang, validatePodGang]) {
+      expect(decide(parts)).toMatchObject({ faults: [], changes: [], warnings: [] });
+    }
   });
 
   test('other subresources are let through', () => {

@@ -27,9 +27,9 @@ const hostile: [string, () => unknown][] = [
   [
     'many groups and as many unknown names',
     () => {
-      const podGroupNames = many(60_000, (index) => `unknown-${index}`);
+      const podGroupNames = many(30_000, (index) => `unknown-${index}`);
       return podGang({
-        groups: many(30_000, (index) => group(`group-${index}`)),
+        groups: many(15_000, (index) => group(`group-${index}`)),
         spec: { topologyConstraintGroupConfigs: [{ name: 'c', podGroupNames }] },
       });
     },
@@ -60,7 +60,9 @@ const hostile: [string, () => unknown][] = [
     () =>
       podGang({
         status: {
-          conditions: many(60_000, (index) => condition(index % 2 === 0 ? 'Ready' : 'Initialized', 'True')),
+          conditions: many(60_000, (index) =>
+            condition(index % 2 === 0 ? `Type${index}` : 'Initialized', 'True'),
+          ),
         },
       }),
   ],
