@@ -4,7 +4,7 @@ import type { BackendState, ReleaseOrder } from '../../../src/gang/gang-state.ts
 import { Random } from '../../support/random.ts';
 import { Broken, Invariants } from './invariants.ts';
 import { JUDGE, Leader, type Judge, type Mishap } from './model-leader.ts';
-import { ModelStore, podOf, type Draft } from './model-store.ts';
+import { ModelStore, podOf, type Draft, type DraftCondition } from './model-store.ts';
 
 /** The gangs of every history: a base gang of two groups and a gang that waits for it. */
 const GANGS = {
@@ -51,7 +51,7 @@ export class World {
 
   createGang(key: keyof typeof GANGS, dressed: boolean): void {
     if (this.store.objects.gang.has(key)) return;
-    const [namespace, name] = key.split('/');
+    const [namespace = '', name = ''] = key.split('/');
     this.store.create('gang', {
       metadata: { namespace, name, labels: { team: 'a' }, annotations: {} },
       spec: {
@@ -67,7 +67,7 @@ export class World {
   createPod(index: number, foreignGate: boolean): void {
     const [key, gang, group] = PODS[index % PODS.length] ?? PODS[0];
     if (this.store.objects.pod.has(key)) return;
-    const [namespace, name] = key.split('/');
+    const [namespace = '', name = ''] = key.split('/');
     const gates = [{ name: GATE }, ...(foreignGate ? [{ name: 'kueue.x-k8s.io/admission' }] : [])];
     this.store.create('pod', {
       metadata: {
@@ -102,7 +102,7 @@ export class World {
   }
 
   excuse(draft: Draft): void {
-    this.invariants.excused.add(draft.metadata.uid as string);
+    this.invariants.excused.add(draft.metadata.uid);
   }
 
   schedule(draft: Draft): void {
@@ -110,7 +110,7 @@ export class World {
   }
 }
 
-const foreignCondition = (status: string): Draft => ({
+const foreignCondition = (status: string): DraftCondition => ({
   type: 'DisruptionTarget',
   status,
   reason: 'Preempted',
@@ -118,8 +118,7 @@ const foreignCondition = (status: string): Draft => ({
   lastTransitionTime: '2026-01-01T00:00:00Z',
 });
 
-const isFree = (draft: Draft): boolean =>
-  !draft.spec.schedulingGates.some((gate: Draft) => gate.name === GATE);
+const isFree = (draft: Draft): boolean => !draft.spec.schedulingGates.some((gate) => gate.name === GATE);
 
 /** One deed of the outside world. Weighted so that gangs form, live and suffer in a few hundred steps. */
 function deed(random: Random): Deed {
@@ -144,7 +143,7 @@ function deed(random: Random): Deed {
   if (dice < 58) {
     return (world) => {
       world.pod(index, (pod) => {
-        pod.spec.schedulingGates = pod.spec.schedulingGates.filter((gate: Draft) => gate.name === GATE);
+        pod.spec.schedulingGates = pod.spec.schedulingGates.filter((gate) => gate.name === GATE);
       });
     };
   }
@@ -185,18 +184,16 @@ function deed(random: Random): Deed {
   if (dice < 84) {
     return (world) => {
       world.store.edit('gang', gang, (draft) => {
-        const others = (draft.status?.conditions ?? []).filter(
-          (one: Draft) => one.type !== 'DisruptionTarget',
-        );
-        draft.status = { phase: 'Pending', ...draft.status };
-        draft.status.conditions = [foreignCondition(flag ? 'True' : 'False'), ...others];
+        const others = (draft.status?.conditions ?? []).filter((one) => one.type !== 'DisruptionTarget');
+        const conditions = [foreignCondition(flag ? 'True' : 'False'), ...others];
+        draft.status = { phase: 'Pending', ...draft.status, conditions };
       });
     };
   }
   if (dice < 87) {
     return (world) => {
       world.store.edit('gang', gang, (draft) => {
-        draft.spec.podgroups[0].minReplicas = flag ? 2 : 1;
+        for (const group of draft.spec.podgroups.slice(0, 1)) group.minReplicas = flag ? 2 : 1;
       });
     };
   }
@@ -211,7 +208,7 @@ function deed(random: Random): Deed {
     return (world) => {
       world.pod(index, (pod) => {
         if (!isFree(pod)) world.excuse(pod);
-        pod.spec.schedulingGates = pod.spec.schedulingGates.filter((gate: Draft) => gate.name !== GATE);
+        pod.spec.schedulingGates = pod.spec.schedulingGates.filter((gate) => gate.name !== GATE);
       });
     };
   }
@@ -286,7 +283,7 @@ function settle(world: World, leaders: readonly Leader[]): unknown {
       if (isFree(draft)) world.excuse(draft);
       draft.metadata.labels['grove.io/podgang'] = gang;
       draft.metadata.labels['grove.io/podclique'] = group;
-      draft.spec.schedulingGates = draft.spec.schedulingGates.filter((gate: Draft) => gate.name === GATE);
+      draft.spec.schedulingGates = draft.spec.schedulingGates.filter((gate) => gate.name === GATE);
     });
   }
   for (let round = 0; ; round += 1) {
@@ -315,7 +312,7 @@ function bringHome(world: World, leaders: readonly Leader[]): boolean {
   for (let index = 0; index < PODS.length; index += 1) {
     world.pod(index, (pod) => {
       world.schedule(pod);
-      if (pod.spec.nodeName !== undefined && pod.status.phase !== 'Succeeded') {
+      if (pod.spec.nodeName !== undefined && pod.status?.phase !== 'Succeeded') {
         pod.status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
       }
     });

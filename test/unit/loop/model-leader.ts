@@ -10,7 +10,7 @@ import type {
 import { confirmUngates } from '../../../src/gang/plan-gates.ts';
 import { plan } from '../../../src/gang/plan.ts';
 import { referencesPatch, statusPatch, ungatePatch } from '../../../src/gang/write-patches.ts';
-import { gangOf, podOf, Refused, revisionOf, type Kind, type ModelStore } from './model-store.ts';
+import { gangOf, podOf, Refused, revisionOf, type Draft, type Kind, type ModelStore } from './model-store.ts';
 
 /** The judgement under test, so that a broken one can take its place. */
 export interface Judge {
@@ -216,7 +216,7 @@ export class Leader {
       return this.#store.jsonPatch('gang', key, this.#judge.referencesPatch(references));
     }
     if (task.kind === 'status' && status !== undefined) {
-      const answer = this.#store.mergeStatus(key, this.#judge.statusPatch(status));
+      const answer = this.#store.mergeStatus(key, this.#judge.statusPatch(status) as Partial<Draft>);
       this.#lastStatusWrite.set(key, this.#store.clock * 1000);
       return answer;
     }

@@ -1,11 +1,44 @@
 import jsonPatch, { type Operation } from 'fast-json-patch';
-import type { Json, JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/api/json.ts';
 import type { GangRecord, PodRecord } from '../../../src/gang/gang-state.ts';
 import { readGang, readPod } from '../../../src/gang/read-records.ts';
 
-/** A JSON object that a test may change before it is stored. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
-export type Draft = any;
+/** A stored object, Pod or PodGang, as a test speaks of it: what the one kind lacks is never asked of it. */
+export interface Draft {
+  metadata: {
+    namespace: string;
+    name: string;
+    uid: string;
+    resourceVersion: string;
+    generation: number;
+    creationTimestamp: string;
+    deletionTimestamp?: string;
+    labels: Record<string, string>;
+    annotations: Record<string, string>;
+  };
+  spec: {
+    podgroups: { name: string; minReplicas: number; podReferences: { namespace: string; name: string }[] }[];
+    schedulingGates: { name: string }[];
+    nodeName?: string;
+  };
+  status?: { phase: string; conditions?: DraftCondition[] };
+}
+
+export interface DraftCondition {
+  type: string;
+  status: string;
+  reason?: string;
+  message?: string;
+  lastTransitionTime?: string;
+}
+
+/** What a test creates: the store fills in the rest. */
+export interface Creation {
+  metadata: Partial<Draft['metadata']>;
+  spec: Partial<Draft['spec']> & { unknownField?: unknown };
+  status?: Draft['status'] & { placementScore?: number };
+}
+
 export type Kind = 'gang' | 'pod';
 
 export interface LogEntry {
@@ -16,6 +49,8 @@ export interface LogEntry {
 
 /** Not structuredClone: under Jest its objects are of another realm, so that no deep comparison holds. */
 const copy = (value: unknown): Draft => JSON.parse(JSON.stringify(value)) as Draft;
+export const draftOf = (object: JsonObject): Draft => object as unknown as Draft;
+const stored = (draft: Draft): JsonObject => draft as unknown as JsonObject;
 
 /** Why the store refused a write. */
 export class Refused extends Error {}
@@ -37,7 +72,8 @@ export class ModelStore {
     return `${new Date(this.clock * 1000).toISOString().slice(0, 19)}Z`;
   }
 
-  create(kind: Kind, draft: Draft): void {
+  create(kind: Kind, creation: Creation): void {
+    const draft = copy(creation);
     this.#uids += 1;
     draft.metadata = {
       ...draft.metadata,
@@ -45,14 +81,14 @@ export class ModelStore {
       generation: 1,
       creationTimestamp: this.time(),
     };
-    this.#put(kind, keyOf(draft as JsonObject), draft);
+    this.#put(kind, keyOf(draft), draft);
   }
 
   /** Changes an object as somebody else than the loop does. */
   edit(kind: Kind, key: string, change: (draft: Draft) => void): void {
     const old = this.objects[kind].get(key);
     if (old === undefined) return;
-    const draft: Draft = copy(old);
+    const draft = copy(old);
     change(draft);
     if (JSON.stringify(draft) === JSON.stringify(old)) return;
     this.#bumpGeneration(old, draft);
@@ -70,20 +106,21 @@ export class ModelStore {
     const old = this.#get(kind, key);
     let draft: Draft;
     try {
-      draft = jsonPatch.applyPatch(copy(old) as Draft, operations as Operation[], true).newDocument;
+      draft = jsonPatch.applyPatch(copy(old), operations as Operation[], true).newDocument;
     } catch (error) {
       throw new Refused(`422 ${String((error as Error).name)}`, { cause: error });
     }
     this.#checkLock(old, draft);
-    if (old['status'] !== undefined) draft.status = old['status'];
+    const { status } = draftOf(old);
+    if (status !== undefined) draft.status = status;
     this.#bumpGeneration(old, draft);
     return this.#put(kind, key, draft);
   }
 
   /** A merge patch of the status of a PodGang, with what the schema of the CRD asks of it. */
-  mergeStatus(key: string, patch: Draft): JsonObject {
+  mergeStatus(key: string, patch: Partial<Pick<Draft, 'metadata' | 'status'>>): JsonObject {
     const old = this.#get('gang', key);
-    const draft: Draft = copy(old);
+    const draft = copy(old);
     if (patch.metadata?.uid !== undefined && patch.metadata.uid !== draft.metadata.uid) {
       throw new Refused('409 uid');
     }
@@ -91,14 +128,15 @@ export class ModelStore {
       draft.metadata.resourceVersion = patch.metadata.resourceVersion;
     }
     this.#checkLock(old, draft);
-    draft.status = { ...draft.status, ...patch.status };
-    if (typeof draft.status.phase !== 'string') throw new Refused('422 status.phase: Required value');
-    for (const condition of draft.status.conditions) {
-      if (!/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/.test(condition.reason as string)) {
+    const status = { ...draft.status, ...patch.status };
+    if (typeof status.phase !== 'string') throw new Refused('422 status.phase: Required value');
+    for (const condition of status.conditions ?? []) {
+      if (!/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/.test(condition.reason ?? '')) {
         throw new Refused('422 reason');
       }
       if (typeof condition.lastTransitionTime !== 'string') throw new Refused('422 lastTransitionTime');
     }
+    draft.status = { ...status, phase: status.phase };
     return this.#put('gang', key, draft);
   }
 
@@ -118,7 +156,7 @@ export class ModelStore {
   }
 
   #checkLock(old: JsonObject, draft: Draft): void {
-    if (draft.metadata.resourceVersion !== (old['metadata'] as Draft).resourceVersion) {
+    if (draft.metadata.resourceVersion !== draftOf(old).metadata.resourceVersion) {
       throw new Refused('409');
     }
   }
@@ -130,17 +168,14 @@ export class ModelStore {
   #put(kind: Kind, key: string, draft: Draft): JsonObject {
     this.#revision += 1;
     draft.metadata.resourceVersion = String(this.#revision);
-    const object = draft as JsonObject;
+    const object = stored(draft);
     this.objects[kind].set(key, object);
     this.log.push({ kind, key, object });
     return object;
   }
 }
 
-export const keyOf = (object: JsonObject): string => {
-  const metadata = object['metadata'] as { namespace: string; name: string };
-  return `${metadata.namespace}/${metadata.name}`;
-};
+export const keyOf = ({ metadata }: Draft): string => `${metadata.namespace}/${metadata.name}`;
 
 /** Stored objects are never changed, so each is read once. */
 function once<T>(read: (object: JsonObject) => T): (object: JsonObject) => T {
@@ -153,5 +188,4 @@ function once<T>(read: (object: JsonObject) => T): (object: JsonObject) => T {
 }
 export const gangOf = once(readGang);
 export const podOf = once(readPod);
-export const revisionOf = (object: Json | undefined): number =>
-  Number((object as Draft)?.metadata?.resourceVersion ?? 0);
+export const revisionOf = (object: JsonObject): number => Number(draftOf(object).metadata.resourceVersion);
