@@ -1,4 +1,8 @@
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { packageRoot } from '../../src/cli/demo/registration.ts';
 import type { Serving } from '../../src/cli/demo/serving.ts';
 import type { Client, KubeList } from './control-plane/client.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';
@@ -23,6 +27,13 @@ interface Gang {
 }
 
 const KUBE = { 'grove.io/scheduler-name': 'default-scheduler' };
+
+const cli = (args: readonly string[]): Promise<{ code: number; out: string }> =>
+  new Promise((resolve) => {
+    execFile(process.execPath, [join(packageRoot(), 'src', 'main.ts'), ...args], (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code), out: stdout + stderr }),
+    );
+  });
 
 clusterSuite('the loop, with the rights of its account, on a real control plane with its scheduler', () => {
   let plane: ControlPlane;
@@ -198,6 +209,45 @@ clusterSuite('the loop, with the rights of its account, on a real control plane 
     expect(history.order(`${gang}-worker-0`, 'ungated')).toBeGreaterThan(
       history.order(`${base}-worker-0`, 'bound'),
     );
+  });
+
+  test('muster status tells what the loop knows, also without it', async () => {
+    await createGang({ leader: 1, worker: 2 });
+    await createPod('worker-0', 'worker');
+    const table = await cli(['status', '-n', NAMESPACE, '--kubeconfig', plane.kubeconfig]);
+    expect(table.code).toBe(0);
+    expect(table.out.split('\n')[0]).toMatch(/^GANG +BACKEND +PHASE +READY +GATES +AGE +WHY$/);
+    const line = table.out.split('\n').find((one) => one.startsWith(`${gang} `));
+    expect(line).toMatch(
+      /default-scheduler +Pending +0\/3 +1 +\d+s +waiting for Pods: leader 0\/1, worker 1(\/2|…)$/,
+    );
+    for (const one of table.out.split('\n')) expect(one.length).toBeLessThanOrEqual(100);
+    const tree = await cli(['status', gang, '-n', NAMESPACE, '--kubeconfig', plane.kubeconfig]);
+    expect(tree.out).toContain(`${gang}-worker-0  gated\n    waiting for Pods: leader 0/1, worker 1/2`);
+    const json = await cli(['status', '-A', '-o', 'json', '--kubeconfig', plane.kubeconfig]);
+    const { gangs } = JSON.parse(json.out) as { gangs: { name: string; summary: { gatesLeft: number } }[] };
+    expect(gangs.find(({ name }) => name === gang)?.summary.gatesLeft).toBe(1);
+    const missing = await cli(['status', 'nobody', '-n', NAMESPACE, '--kubeconfig', plane.kubeconfig]);
+    expect(missing.code).toBe(1);
+  });
+
+  test('an API server that does not answer at start is told with exit code 3', async () => {
+    const kubeconfig = join(certificates.path, 'nowhere.yaml');
+    await writeFile(
+      kubeconfig,
+      (await readFile(plane.kubeconfig, 'utf8')).replace(/https:\/\/127.0.0.1:\d+/, 'https://127.0.0.1:1'),
+    );
+    const ended = await cli([
+      'serve',
+      '--cert-dir',
+      certificates.path,
+      '--port',
+      '0',
+      '--kubeconfig',
+      kubeconfig,
+    ]);
+    expect(ended.code).toBe(3);
+    expect(ended.out).toContain('no answer from https://127.0.0.1:1');
   });
 
   test('killed in the middle and started again: the same end', async () => {
