@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { messageOf } from '../errors.ts';
 import { clusterDemo } from './demo/cluster.ts';
 import { startControlPlane, type ControlPlane } from './demo/control-plane.ts';
+import { admitLoop } from './demo/life.ts';
 import { Narrator } from './demo/narrator.ts';
 import { offlineDemo } from './demo/offline.ts';
 import { startServing } from './demo/serving.ts';
@@ -10,7 +11,7 @@ import type { CliIo } from './io.ts';
 
 const EXAMPLE = `
 Examples:
-  $ muster demo             a real etcd and kube-apiserver; built with Go the first time, about five minutes
+  $ muster demo             a real etcd, kube-apiserver and kube-scheduler; built with Go the first time, about five minutes
   $ muster demo --keep      leaves it running until Ctrl-C, for your own kubectl
   $ muster demo --offline   the real HTTPS server, and reviews sent to it directly`;
 
@@ -26,7 +27,10 @@ export const demoCommand = (io: CliIo): Command =>
 async function demo(flags: { keep?: boolean; offline?: boolean }, io: CliIo): Promise<void> {
   const tell = new Narrator(io);
   const plane = flags.offline === true ? undefined : await planeOrWhyNot(io);
-  const serving = await startServing({ now: io.now() });
+  const serving = await startServing({
+    now: io.now(),
+    ...(plane === undefined ? {} : { kubeconfig: await admitLoop(plane) }),
+  });
   try {
     if (plane === undefined) await offlineDemo(serving, tell);
     else await clusterDemo(plane, serving, tell);
@@ -49,7 +53,7 @@ async function demo(flags: { keep?: boolean; offline?: boolean }, io: CliIo): Pr
 
 /** The control plane, or undefined after saying why there is none. */
 async function planeOrWhyNot(io: CliIo): Promise<ControlPlane | undefined> {
-  io.stdout('Starting a real etcd and kube-apiserver …\n');
+  io.stdout('Starting a real etcd, kube-apiserver and kube-scheduler …\n');
   try {
     return await startControlPlane((line) => io.stdout(`  ${line}\n`));
   } catch (thrown) {

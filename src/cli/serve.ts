@@ -9,6 +9,7 @@ import { startProgram } from '../server/program.ts';
 import { createLogger, flushLog } from '../telemetry/log.ts';
 import type { CliIo } from './io.ts';
 import { policyFrom } from './policy.ts';
+import { startLoop } from './serve-loop.ts';
 import { musterVersion } from './version.ts';
 
 interface ServeFlags {
@@ -63,16 +64,24 @@ async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
   for (const warning of warnings) log.info({ path: warning.path, line: warning.line }, warning.message);
 
   const ownNamespace = io.env['POD_NAMESPACE'];
+  const policy = policyFrom(configuration, { ownNamespace: ownNamespace ?? MUSTER_NAMESPACE });
+  const loop = flags.controller
+    ? await startLoop(flags.kubeconfig, { configuration, registry: policy.registry, log, io })
+    : undefined;
   const serverName =
     flags.serverName ??
     (ownNamespace === undefined ? undefined : `${MUSTER_SERVICE_ACCOUNT}.${ownNamespace}.svc`);
   const program = await startProgram({
     configuration,
-    policy: policyFrom(configuration, { ownNamespace: ownNamespace ?? MUSTER_NAMESPACE }),
+    policy,
     log,
     version: musterVersion(),
     now: () => io.now(),
     ...(serverName === undefined ? {} : { serverName }),
+    ...(loop === undefined ? {} : { checks: [{ name: 'loop-caches', check: () => loop.check() }] }),
+  }).catch(async (thrown: unknown) => {
+    await loop?.stop();
+    throw thrown;
   });
 
   await new Promise<void>((resolve, reject) => {
@@ -83,10 +92,12 @@ async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
       else log.info({ signal }, 'ending');
       try {
         await (err ? program.close() : program.drain());
+        // After the drain: gangs that are admitted meanwhile are still moved. Then another replica takes over at once.
+        await loop?.stop();
         resolve();
       } catch (thrown) {
         log.error({ err: thrown }, messageOf(thrown));
-        reject(new Error(messageOf(thrown), { cause: thrown }));
+        reject(thrown instanceof Error ? thrown : new Error(messageOf(thrown)));
       } finally {
         await flushLog(log);
       }

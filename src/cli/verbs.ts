@@ -27,6 +27,11 @@ export const verbs: readonly Verb[] = [
     load: async (io) => (await import('./validate.ts')).validateCommand(io),
   },
   {
+    name: 'status',
+    summary: 'show the gangs of a cluster, and why one is not moving',
+    load: async (io) => (await import('./status.ts')).statusCommand(io),
+  },
+  {
     name: 'certs',
     summary: 'make a CA and a serving certificate for development',
     load: async (io) => (await import('./certs.ts')).certsCommand(io),

@@ -107,7 +107,7 @@ describe('all manifests', () => {
 
   test('what lives in a namespace lives in Muster’s', () => {
     const clusterWide =
-      /^(Namespace|ClusterRole|CustomResourceDefinition|Kustomization|OperatorConfiguration|.*WebhookConfiguration|.*AdmissionPolicy(Binding)?)$/;
+      /^(Namespace|ClusterRole(Binding)?|CustomResourceDefinition|Kustomization|OperatorConfiguration|.*WebhookConfiguration|.*AdmissionPolicy(Binding)?)$/;
     for (const { file, object } of manifests) {
       if (clusterWide.test(object.kind)) continue;
       expect({ file, namespace: object.metadata.namespace }).toEqual({ file, namespace: MUSTER_NAMESPACE });
@@ -433,7 +433,6 @@ describe('the Deployment and what is around it', () => {
       'serve',
       `--config=${mounts.config.mountPath}/config.yaml`,
       `--cert-dir=${webhooks.serverCertDir}`,
-      '--no-controller',
     ]);
     const { serveCommand } = await import('../../src/cli/serve.ts');
     const help = serveCommand({} as Any).helpInformation();
@@ -467,7 +466,7 @@ describe('the Deployment and what is around it', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('no token, no binding, no wildcard, no Secret', () => {
+  test('a token of its own for an hour, two bindings, no wildcard, no Secret', () => {
     expect(only('ServiceAccount').metadata).toMatchObject({
       name: MUSTER_SERVICE_ACCOUNT,
       namespace: MUSTER_NAMESPACE,
@@ -476,18 +475,61 @@ describe('the Deployment and what is around it', () => {
     expect(pod().serviceAccountName).toBe(MUSTER_SERVICE_ACCOUNT);
     expect(pod().automountServiceAccountToken).toBe(false);
     expect(pod().enableServiceLinks).toBe(false);
-    expect(ofKind(/Binding$/).filter(({ object }) => !object.kind.includes('AdmissionPolicy'))).toEqual([]);
+    const access = pod().volumes.find((one: Any) => one.name === 'api-access').projected;
+    expect(access.sources.map((one: Any) => Object.keys(one)[0])).toEqual([
+      'serviceAccountToken',
+      'configMap',
+      'downwardAPI',
+    ]);
+    expect(access.sources[0].serviceAccountToken).toEqual({ path: 'token', expirationSeconds: 3600 });
+    const mount = container().volumeMounts.find((one: Any) => one.name === 'api-access');
+    expect(mount.mountPath).toBe('/var/run/secrets/kubernetes.io/serviceaccount');
+    const account = { kind: 'ServiceAccount', name: MUSTER_SERVICE_ACCOUNT, namespace: MUSTER_NAMESPACE };
+    const bindings = ofKind(/Binding$/).filter(({ object }) => !object.kind.includes('AdmissionPolicy'));
+    expect(bindings.map(({ object }) => [object.kind, object.roleRef.name, object.subjects])).toEqual([
+      ['ClusterRoleBinding', 'muster', [account]],
+      ['RoleBinding', 'muster-leader-election', [account]],
+    ]);
     for (const { object } of ofKind(/^(Cluster)?Role$/)) {
       const text = JSON.stringify(object.rules);
       expect(text).not.toContain('*');
-      expect(text).not.toMatch(/secrets|escalate|impersonate|"bind"|\/status|\/finalizers/);
+      expect(text).not.toMatch(/secrets|escalate|impersonate|"bind"|\/finalizers/);
+      if (object.metadata.name !== 'muster') expect(text).not.toContain('/status');
     }
   });
 
-  test('lets in reviews, probes and scrapers, and nothing out', () => {
+  test('the account may do what the loop does, and nothing else', () => {
+    const rights = (kind: string, name: string): string[] =>
+      named(kind, name).rules.flatMap((rule: Any) =>
+        rule.resources.map((resource: string) => `${resource}: ${rule.verbs.join(' ')}`),
+      );
+    expect(rights('ClusterRole', 'muster')).toEqual([
+      'pods: list watch patch',
+      'podgangs: get list watch patch',
+      'podgangs/status: patch',
+      'events: create patch',
+    ]);
+    expect(rights('Role', 'muster-leader-election')).toEqual(['leases: create', 'leases: get update']);
+    const { configuration } = configured();
+    expect(named('Role', 'muster-leader-election').rules[1].resourceNames).toEqual([
+      configuration.leaderElection.resourceName,
+    ]);
+    expect(named('Role', 'muster-leader-election').metadata.namespace).toBe(
+      configuration.leaderElection.resourceNamespace,
+    );
+  });
+
+  test('lets in reviews, probes and scrapers, and out to the API server only', () => {
     const { policyTypes, ingress, egress } = only('NetworkPolicy').spec;
     expect(policyTypes).toEqual(['Ingress', 'Egress']);
-    expect(egress).toBeUndefined();
+    expect(egress).toEqual([
+      {
+        ports: [
+          { port: 443, protocol: 'TCP' },
+          { port: 6443, protocol: 'TCP' },
+        ],
+      },
+    ]);
     expect(
       ingress.map((one: Any) => [one.from === undefined, one.ports.map((port: Any) => port.port)]),
     ).toEqual([

@@ -12,13 +12,17 @@ export interface ControlPlane {
     args: readonly string[],
     options?: { stdin?: string; as?: string; asGroups?: readonly string[] },
   ) => Promise<{ code: number; stdout: string; stderr: string }>;
+  /** Path of a kubeconfig that makes its bearer this user. */
+  kubeconfigFor(user: string): Promise<string>;
+  /** Makes a node that the scheduler uses. */
+  addNode(name: string): Promise<void>;
   stop(): Promise<void>;
 }
 
-type Start = (options: { log: (line: string) => void }) => Promise<ControlPlane>;
+type Start = (options: { log: (line: string) => void; scheduler: boolean }) => Promise<ControlPlane>;
 
 /**
- * Starts a real etcd and kube-apiserver. The launcher lies with the tests and is run as it is: Node reads TypeScript.
+ * Starts a real etcd, kube-apiserver and kube-scheduler. The launcher lies with the tests and is run as it is: Node reads TypeScript.
  * It is not part of the image, where a demo has no place.
  * @throws with what is missing and how to get it
  */
@@ -29,5 +33,5 @@ export async function startControlPlane(log: (line: string) => void): Promise<Co
   const { startControlPlane: start } = (await import(pathToFileURL(launcher).href)) as {
     startControlPlane: Start;
   };
-  return start({ log });
+  return start({ log, scheduler: true });
 }

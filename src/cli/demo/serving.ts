@@ -17,6 +17,8 @@ export interface Serving {
   readonly directory: string;
   /** Lines of its log that tell of decisions, so far. */
   readonly decisions: () => readonly Record<string, unknown>[];
+  /** All other lines of its log, so far. */
+  readonly log: () => readonly Record<string, unknown>[];
   /** SIGKILL: what a node failure does. */
   kill(): Promise<void>;
   /** SIGTERM, and its exit code: what a rollout does. */
@@ -36,13 +38,18 @@ export interface ServingOptions {
   readonly certificates?: string;
   /** Seconds, as in server.webhooks.drain. */
   readonly drain?: { seconds: number; maxSeconds: number };
+  /** Runs the loop as well, on this cluster. Without it: admission only. */
+  readonly kubeconfig?: string;
+  /** More of the configuration. */
+  readonly settings?: Readonly<Record<string, unknown>>;
 }
 
-const configuration = (drain: { seconds: number; maxSeconds: number }): object => ({
+const configurationOf = ({ drain, settings }: ServingOptions): object => ({
   apiVersion: 'operator.config.grove.io/v1alpha1',
   kind: 'OperatorConfiguration',
   schedulerName: 'kai-scheduler',
-  server: { webhooks: { drain } },
+  server: { webhooks: { drain: drain ?? { seconds: 0, maxSeconds: 2 } } },
+  ...settings,
 });
 
 /** A CA and a certificate for loopback in `directory`. */
@@ -54,7 +61,7 @@ export async function writeCertificates(directory: string, now: Date): Promise<v
 }
 
 /**
- * Starts this very program with `serve --no-controller` on free loopback ports.
+ * Starts this very program with `serve` on free loopback ports.
  * @throws MusterError LISTEN_FAILED with the end of its log
  */
 export async function startServing(options: ServingOptions): Promise<Serving> {
@@ -62,15 +69,20 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const certificates = options.certificates ?? directory;
   if (options.certificates === undefined) await writeCertificates(directory, options.now);
   const config = join(directory, 'config.yaml');
-  await writeFile(config, stringify(configuration(options.drain ?? { seconds: 0, maxSeconds: 2 })));
+  await writeFile(config, stringify(configurationOf(options)));
   const child = spawn(process.execPath, [
     options.main ?? process.argv[1] ?? '',
-    ...['serve', '--no-controller', '--config', config, '--cert-dir', certificates],
+    'serve',
+    ...(options.kubeconfig === undefined ? ['--no-controller'] : ['--kubeconfig', options.kubeconfig]),
+    ...['--config', config, '--cert-dir', certificates],
     ...['--port', '0', '--health-port', '0', '--metrics-port', '0'],
   ]);
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   const decisions: Record<string, unknown>[] = [];
-  const ports = await servingPorts(child, decisions);
+  const log: Record<string, unknown>[] = [];
+  const ports = await servingPorts(child, (event) =>
+    (event['msg'] === 'decided' ? decisions : log).push(event),
+  );
   return {
     port: ports.webhooks,
     metricsPort: ports.metrics,
@@ -78,6 +90,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     ca: await readFile(join(certificates, 'ca.crt'), 'utf8'),
     directory,
     decisions: () => decisions,
+    log: () => log,
     kill: async () => {
       child.kill('SIGKILL');
       await ended;
@@ -96,7 +109,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
 
 function servingPorts(
   child: ChildProcess,
-  decisions: Record<string, unknown>[],
+  take: (event: Record<string, unknown>) => void,
 ): Promise<{ webhooks: number; health: number; metrics: number }> {
   return new Promise((resolve, reject) => {
     const tail: string[] = [];
@@ -118,7 +131,7 @@ function servingPorts(
         tail.push(line);
         if (tail.length > 20) tail.shift();
         const event = eventOf(line);
-        if (event['msg'] === 'decided') decisions.push(event);
+        take(event);
         if (event['msg'] !== 'serving') return;
         clearTimeout(timer);
         child.removeAllListeners('exit');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { manifestsIn, packageRoot, webhookConfigurations } from '../../../src/cli/demo/registration.ts';
 import { startServing, writeCertificates, type Serving } from '../../../src/cli/demo/serving.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
-import { until } from '../control-plane/until.ts';
+import { GiveUp, until } from '../control-plane/until.ts';
 
 export const NAMESPACE = 'ml';
 export const PODS = `/api/v1/namespaces/${NAMESPACE}/pods`;
@@ -45,8 +45,13 @@ export async function register(plane: ControlPlane, port: number, ca: string): P
     ...(await webhookConfigurations(port, ca)),
   ];
   const stdin = objects.map((object) => JSON.stringify(object)).join('\n---\n');
-  const applied = await kubectl(['apply', '-f', '-'], { stdin });
-  if (applied.code !== 0) throw new Error(applied.stderr);
+  // Again where a controller-manager made the account of the new namespace just before kubectl did.
+  await until('all of it is stored', async () => {
+    const applied = await kubectl(['apply', '-f', '-'], { stdin });
+    if (applied.code === 0) return true;
+    if (applied.stderr.includes('AlreadyExists')) return false;
+    throw new GiveUp(applied.stderr);
+  });
   await until('the API server calls Muster for Pods', async () => {
     const { status, body } = await client.request('POST', PODS, gangPod({ name: 'probe' }), DRY_RUN);
     return status === 201 && body.metadata.annotations?.['pod-group-name'] !== undefined;

@@ -1,0 +1,55 @@
+import type { BackendRegistry } from '../backends/registry.ts';
+import type { OperatorConfiguration } from '../config/configuration.ts';
+import type { Controller } from '../controller/controller.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { Logger } from '../telemetry/log.ts';
+import type { CliIo } from './io.ts';
+
+/** How long the API server may take to answer at start: a wrong kubeconfig is told at once, a slow start is none. */
+const FIRST_ANSWER_MS = 10_000;
+
+/**
+ * A client for the cluster, which answers, and the namespace that is meant where none is named. Loads the client only here: `--no-controller` has no use for it.
+ * @throws MusterError CLUSTER_UNREACHABLE, ApiError
+ */
+export async function connect(
+  kubeconfig: string | undefined,
+  io: Pick<CliIo, 'env'>,
+): Promise<{ client: KubeClient; namespace: string }> {
+  const { findConnection } = await import('../kube/connection.ts');
+  const { createKubeClient } = await import('../kube/http-client.ts');
+  const connection = await findConnection({ kubeconfig, env: io.env });
+  const client = createKubeClient(connection);
+  try {
+    await client.read('/version', { timeoutMs: FIRST_ANSWER_MS });
+    return { client, namespace: connection.namespace ?? 'default' };
+  } catch (thrown) {
+    await client.close();
+    throw thrown;
+  }
+}
+
+/** Starts the loop on the cluster, which has to be there now; should it go away later, the loop waits for it. */
+export async function startLoop(
+  kubeconfig: string | undefined,
+  given: {
+    configuration: Pick<OperatorConfiguration, 'controllers' | 'leaderElection'>;
+    registry: BackendRegistry;
+    log: Logger;
+    io: CliIo;
+  },
+): Promise<Controller> {
+  const { configuration, registry, log, io } = given;
+  const { client } = await connect(kubeconfig, io);
+  const { startController } = await import('../controller/controller.ts');
+  return startController({
+    client,
+    registry,
+    settings: {
+      concurrentSyncs: configuration.controllers.podGang.concurrentSyncs,
+      leaderElection: configuration.leaderElection,
+    },
+    log,
+    now: () => io.now(),
+  });
+}

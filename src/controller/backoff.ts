@@ -1,0 +1,15 @@
+import type { Random } from '../kube/clock.ts';
+
+export interface BackoffLimits {
+  readonly baseMs: number;
+  readonly maxMs: number;
+}
+
+/**
+ * Exponential back-off with full jitter: anything between nothing and `base × 2^attempt`, at most `max`. Full rather than
+ * partial jitter, since those who failed together shall not come back together.
+ * @param attempt 0 for the first failure
+ */
+export function fullJitter(attempt: number, { baseMs, maxMs }: BackoffLimits, random: Random): number {
+  return random() * Math.min(maxMs, baseMs * 2 ** Math.min(attempt, 30));
+}

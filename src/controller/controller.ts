@@ -1,0 +1,165 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { BackendRegistry } from '../backends/registry.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { isForbidden, isNotFound } from '../kube/errors.ts';
+import type { Resource } from '../kube/resources.ts';
+import type { Logger } from '../telemetry/log.ts';
+import { gangWriter, Outdated } from './actions.ts';
+import { EventRecorder } from './event-recorder.ts';
+import { watchGangs } from './gang-watch.ts';
+import { LeaseElection } from './lease.ts';
+import { podGangReconciler } from './reconcile-pod-gang.ts';
+import type { ReflectorObserver } from './reflector-options.ts';
+import { startWorkers } from './work-queue-workers.ts';
+import { WorkQueue } from './work-queue.ts';
+
+/** The part of the configuration that the loop reads; durations in milliseconds. */
+export interface ControllerSettings {
+  readonly concurrentSyncs: number;
+  readonly leaderElection: {
+    readonly enabled: boolean;
+    readonly leaseDurationMs: number;
+    readonly renewDeadlineMs: number;
+    readonly retryPeriodMs: number;
+    readonly resourceName: string;
+    readonly resourceNamespace: string;
+  };
+}
+
+export interface ControllerOptions {
+  readonly client: KubeClient;
+  readonly registry: BackendRegistry;
+  readonly settings: ControllerSettings;
+  readonly log: Logger;
+  readonly now: () => Date;
+}
+
+/** The loop: it watches on every replica and writes on the one that leads. */
+export interface Controller {
+  /** For readiness: undefined once the caches are there, else what is missing. */
+  check(): string | undefined;
+  /** Ends the work under way, gives the Lease up, closes the client. */
+  stop(): Promise<void>;
+}
+
+/** Failures in a row of one gang from which on they are worth a line in the log. */
+const TELL_AFTER_MS = 1_000;
+
+export function startController(options: ControllerOptions): Controller {
+  const { client, registry, settings, log, now } = options;
+  const identity = `${hostname()}_${randomBytes(4).toString('hex')}`;
+  const recorder = new EventRecorder({ client, controller: 'muster', instance: identity });
+  // Only a leader has a queue. Each term begins with a new one and a look at everything.
+  let queue: WorkQueue | undefined;
+  const watch = watchGangs(
+    client,
+    (key) => queue?.add(key),
+    (resource) => observerFor(resource, log),
+  );
+
+  const lead = async (signal: AbortSignal): Promise<void> => {
+    const over = new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    await Promise.race([over, watch.whenSynced().catch(() => undefined)]);
+    if (signal.aborted) return;
+    const term = new WorkQueue();
+    const reconcile = podGangReconciler({
+      view: watch.view,
+      synced: () => watch.hasSynced,
+      registry,
+      writer: (end) => gangWriter(client, end),
+      recorder,
+      now: () => now().getTime(),
+    });
+    queue = term;
+    for (const key of watch.keys()) term.add(key);
+    const workers = startWorkers({
+      queue: term,
+      reconcile,
+      concurrency: settings.concurrentSyncs,
+      failed: (gang, error, retryInMs) => {
+        const quiet = error instanceof Outdated && (retryInMs ?? 0) < TELL_AFTER_MS;
+        log[quiet ? 'debug' : 'error']({ gang, err: error, retryInMs }, 'gang not dealt with, trying again');
+      },
+    });
+    await over;
+    queue = undefined;
+    await workers.stop();
+  };
+
+  const election = electionOf(settings, { client, identity, lead, log });
+  watch.start();
+  election.start();
+  return {
+    check: () =>
+      watch.hasSynced ? undefined : `waiting for the first list of ${watch.missing.join(' and ')}`,
+    stop: async () => {
+      await election.stop();
+      await recorder.stop();
+      await watch.stop();
+      await client.close();
+      log.info('the loop has ended');
+    },
+  };
+}
+
+function electionOf(
+  { leaderElection }: ControllerSettings,
+  given: {
+    client: KubeClient;
+    identity: string;
+    lead: (signal: AbortSignal) => Promise<void>;
+    log: Logger;
+  },
+): { start(): void; stop(): Promise<void> } {
+  const { client, identity, lead, log } = given;
+  if (!leaderElection.enabled) {
+    const ending = new AbortController();
+    let running: Promise<void> | undefined;
+    return {
+      start: () => {
+        running ??= lead(ending.signal);
+      },
+      stop: async () => {
+        ending.abort(new Error('the controller is stopping'));
+        await running;
+      },
+    };
+  }
+  const { resourceName: name, resourceNamespace: namespace, ...times } = leaderElection;
+  return new LeaseElection({
+    client,
+    namespace,
+    name,
+    identity,
+    leaseDurationMs: times.leaseDurationMs,
+    renewDeadlineMs: times.renewDeadlineMs,
+    retryPeriodMs: times.retryPeriodMs,
+    lead,
+    observer: {
+      leading: (leads, why) =>
+        log.info({ leads, identity }, `the loop ${leads ? 'runs' : 'rests'} here: ${why}`),
+      holder: (holder) => log.info({ holder }, 'the Lease changed hands'),
+      failed: (error) => log.error({ err: error }, 'leader election'),
+    },
+  });
+}
+
+/** A restarted API server is no news; a missing right or definition is, as it stays until somebody mends it. */
+function observerFor(resource: Resource, log: Logger): ReflectorObserver {
+  const what = resource.plural;
+  return {
+    listed: (count, ms) => log.info({ what, count, ms: Math.round(ms) }, 'listed'),
+    failed: (error, retryInMs) => {
+      const lasting = isForbidden(error) || isNotFound(error);
+      log[lasting ? 'error' : 'info'](
+        { what, err: error, retryInMs: Math.round(retryInMs) },
+        'watch failed, trying again',
+      );
+    },
+    handlerFailed: (error) => log.error({ what, err: error }, 'an object could not be dealt with'),
+  };
+}

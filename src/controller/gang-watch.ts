@@ -1,0 +1,97 @@
+import { LABEL_POD_GANG } from '../api/names.ts';
+import type { JsonObject } from '../api/json.ts';
+import type { GangRecord, PodRecord } from '../gang/gang-state.ts';
+import { readGang, readPod } from '../gang/read-records.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { POD_GANGS, PODS, type KubeObject, type Resource } from '../kube/resources.ts';
+import { keyOf, type Change } from './cache.ts';
+import { BY_BASE_GANG, BY_GANG, POD_INDEXERS, type GangView } from './reconcile-state.ts';
+import { Reflector } from './reflector.ts';
+import type { ReflectorObserver } from './reflector-options.ts';
+
+/** What happens to gangs and to Pods that claim one, as keys `namespace/name` of the gangs that need a look. */
+export interface GangWatch {
+  readonly view: GangView;
+  /** Whether both caches were listed once. */
+  readonly hasSynced: boolean;
+  /** Names of the kinds that were not listed yet. */
+  readonly missing: readonly string[];
+  whenSynced(): Promise<void>;
+  /** Every gang there is, and every one that some Pod claims. */
+  keys(): Iterable<string>;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/** @param look hears of a gang as often as something happens to it */
+export function watchGangs(
+  client: KubeClient,
+  look: (key: string) => void,
+  observe: (resource: Resource) => ReflectorObserver,
+): GangWatch {
+  const pods = new Reflector<PodRecord>({
+    client,
+    resource: PODS,
+    labelSelector: LABEL_POD_GANG,
+    trim: (object) => readPod(asJson(object)),
+    indexers: POD_INDEXERS,
+    observer: observe(PODS),
+  });
+  const gangs = new Reflector<GangRecord>({
+    client,
+    resource: POD_GANGS,
+    trim: (object) => readGang(asJson(object)),
+    observer: observe(POD_GANGS),
+  });
+  const view = { pods: pods.store, gangs: gangs.store };
+  const lookAtDependents = (base: string): void => {
+    const waiting = view.pods.byIndex(BY_BASE_GANG, base);
+    for (const key of new Set(waiting.map((pod) => keyOf(pod.namespace, pod.gang)))) look(key);
+  };
+  pods.subscribe((change) => {
+    for (const pod of new Set([change.old, change.new])) {
+      if (pod !== undefined && pod.gang !== '') look(keyOf(pod.namespace, pod.gang));
+    }
+    if (!countsForDependents(change)) return;
+    const pod = change.new ?? change.old;
+    lookAtDependents(keyOf(pod.namespace, pod.gang));
+  });
+  gangs.subscribe((change) => {
+    const gang = change.new ?? change.old;
+    const key = keyOf(gang.namespace, gang.name);
+    look(key);
+    lookAtDependents(key);
+  });
+  const reflectors = [pods, gangs];
+  return {
+    view,
+    get hasSynced() {
+      return reflectors.every((reflector) => reflector.hasSynced);
+    },
+    get missing() {
+      return [...(pods.hasSynced ? [] : [PODS.plural]), ...(gangs.hasSynced ? [] : [POD_GANGS.plural])];
+    },
+    whenSynced: async () => {
+      await Promise.all(reflectors.map((reflector) => reflector.whenSynced()));
+    },
+    keys: function* () {
+      yield* view.pods.indexValues(BY_GANG);
+      for (const gang of view.gangs.values()) yield keyOf(gang.namespace, gang.name);
+    },
+    start: () => {
+      for (const reflector of reflectors) reflector.start();
+    },
+    stop: async () => {
+      await Promise.all(reflectors.map((reflector) => reflector.stop()));
+    },
+  };
+}
+
+/** Whether a gang that waits for this Pod's gang may go on or has to wait again. */
+const countsForDependents = ({ old, new: now }: Change<PodRecord>): boolean =>
+  old?.nodeName !== now?.nodeName ||
+  old?.phase !== now?.phase ||
+  old?.deletionTimestamp !== now?.deletionTimestamp;
+
+/** The raw object; its declared type only lists the fields that clients use. */
+const asJson = (object: KubeObject): JsonObject => object as unknown as JsonObject;

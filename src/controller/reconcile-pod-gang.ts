@@ -1,0 +1,117 @@
+import type { BackendRegistry } from '../backends/registry.ts';
+import type { Plan, PlannedEvent, Ungate } from '../gang/gang-plan.ts';
+import { ungateEvents } from '../gang/plan-events.ts';
+import { confirmUngates } from '../gang/plan-gates.ts';
+import { plan } from '../gang/plan.ts';
+import { POD_GANGS, PODS } from '../kube/resources.ts';
+import type { GangName, GangWriter } from './actions.ts';
+import type { EventRecorder } from './event-recorder.ts';
+import { WriteMemory } from './reconcile-memory.ts';
+import { stateOf, type GangView } from './reconcile-state.ts';
+import type { Reconcile } from './work-queue-workers.ts';
+
+/** Look again after this long (ms) where our caches are behind what we know: their news should come by itself. */
+const BEHIND_MS = 1_000;
+
+export interface ReconcilerOptions {
+  readonly view: GangView;
+  /** Whether all caches were listed once: nothing is written before. */
+  readonly synced: () => boolean;
+  readonly registry: BackendRegistry;
+  readonly writer: (signal: AbortSignal) => GangWriter;
+  readonly recorder: Pick<EventRecorder, 'event'>;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/**
+ * Looks at one gang and does what the plan says. The gang's write and the gates go side by side, since neither rests on
+ * the other: the plan judged both by what was observed.
+ */
+export function podGangReconciler(options: ReconcilerOptions): Reconcile {
+  const memory = new WriteMemory();
+  return async (key, signal) => {
+    const name = splitKey(key);
+    const writer = options.writer(signal);
+    const state = stateOf(name.namespace, name.name, {
+      view: options.view,
+      registry: options.registry,
+      synced: options.synced(),
+      now: options.now(),
+      lastStatusWrite: memory.statusWrittenAt(key),
+    });
+    memory.catchUp(key, state);
+    const behind = memory.isBehind(key, state.gang);
+    const todo = plan(state);
+    const say = (events: readonly PlannedEvent[]): void => {
+      for (const event of events) record(options.recorder, name.namespace, event);
+    };
+    const saying = (after: PlannedEvent['after']): void =>
+      say(todo.events.filter((event) => event.after === after));
+
+    saying('now');
+    const due = todo.ungate.filter((ungate) => !memory.isReleased(key, ungate.uid));
+    const release = async (): Promise<boolean> => {
+      if (due.length === 0 || state.gang === 'missing') return true;
+      const confirmed = confirmUngates(due, await writer.fresh(name));
+      const done: Ungate[] = [];
+      try {
+        await writer.ungate(confirmed, (ungate) => {
+          memory.released(key, ungate.uid);
+          done.push(ungate);
+        });
+      } finally {
+        say(ungateEvents(state.gang, done));
+      }
+      return confirmed.length === due.length;
+    };
+    const [written, released] = await Promise.allSettled([
+      behind ? undefined : writeGang(name, key, todo, { writer, memory, saying, now: options.now }),
+      release(),
+    ]);
+    if (written.status === 'rejected') throw written.reason;
+    if (released.status === 'rejected') throw released.reason;
+    const again = behind || !released.value ? BEHIND_MS : Infinity;
+    const wait = Math.min(again, todo.recheckAfterMs ?? Infinity);
+    return wait === Infinity ? undefined : { requeueAfterMs: wait };
+  };
+}
+
+/** At most one write: the plan has either references or a status. */
+async function writeGang(
+  name: GangName,
+  key: string,
+  todo: Plan,
+  given: {
+    writer: GangWriter;
+    memory: WriteMemory;
+    saying: (after: PlannedEvent['after']) => void;
+    now: () => number;
+  },
+): Promise<void> {
+  const { writer, memory, saying, now } = given;
+  if (todo.references !== undefined) {
+    const version = await writer.references(name, todo.references);
+    memory.wrote(key, todo.references.resourceVersion, version);
+    if (version !== undefined) saying('references');
+  } else if (todo.status !== undefined) {
+    const version = await writer.status(name, todo.status);
+    memory.wrote(key, todo.status.resourceVersion, version);
+    memory.wroteStatus(key, now());
+    if (version !== undefined) saying('status');
+  }
+}
+
+function record(recorder: Pick<EventRecorder, 'event'>, namespace: string, event: PlannedEvent): void {
+  const { kind, name, uid } = event.on;
+  const resource = kind === 'Pod' ? PODS : POD_GANGS;
+  recorder.event(
+    { resource, namespace, name, uid },
+    { type: event.type, reason: event.reason, note: event.message },
+  );
+}
+
+function splitKey(key: string): GangName {
+  const slash = key.indexOf('/');
+  return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}

@@ -1,0 +1,88 @@
+import type { PodGang } from '../api/pod-gang.ts';
+
+/**
+ * What the loop has read before it judges: plain data, so that a test can make up any moment of any history.
+ * Nothing here is asked of the API server again; whoever fills it says how fresh it is (`synced`).
+ */
+export interface GangState {
+  /** False until every cache behind this state has been listed once: nothing is written before. */
+  readonly synced: boolean;
+  /** The moment of judgement, in milliseconds since 1970; the only clock there is. */
+  readonly now: number;
+  /** The gang's key, also where the gang does not exist. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly gang: GangRecord | 'missing';
+  /** Every Pod of the namespace with the gang's label, terminating ones too. */
+  readonly pods: readonly PodRecord[];
+  /** By the value of `grove.io/base-podgang`; a name that is not here counts as missing. */
+  readonly baseGangs: ReadonlyMap<string, BaseGang | 'missing'>;
+  readonly backend: BackendState;
+  /** Grove writes references, Initialized and gates of this gang. */
+  readonly managedByGrove: boolean;
+  /**
+   * When this process last wrote the gang's status; undefined if it has not. Only slows down the rewriting of
+   * messages, so that counting Pods as they come does not cost a write each.
+   */
+  readonly lastStatusWrite: number | undefined;
+}
+
+/** A PodGang with what is needed to write to it conditionally. */
+export interface GangRecord extends PodGang {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly generation: number;
+  readonly creationTimestamp: string | undefined;
+  readonly deletionTimestamp: string | undefined;
+  /** `status.phase`; undefined while there is no status. */
+  readonly phase: string | undefined;
+}
+
+/** A Pod, trimmed to what the loop looks at. */
+export interface PodRecord {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly creationTimestamp: string | undefined;
+  readonly deletionTimestamp: string | undefined;
+  /** Value of `grove.io/podgang`. */
+  readonly gang: string;
+  /** Value of `grove.io/podclique`, `''` where it is missing. */
+  readonly group: string;
+  /** Value of `grove.io/base-podgang`. */
+  readonly baseGang: string | undefined;
+  /** Names in `spec.schedulingGates`, in their order: a JSON patch speaks of a gate by its position. */
+  readonly gates: readonly string[];
+  /** `''` while unbound. */
+  readonly nodeName: string;
+  readonly phase: string;
+  readonly ready: boolean;
+  readonly podScheduled: PodScheduled | undefined;
+}
+
+/** The condition PodScheduled: what the scheduler says of this Pod. */
+export interface PodScheduled {
+  readonly status: string;
+  readonly reason: string | undefined;
+  readonly message: string | undefined;
+}
+
+/** The gang that has to be scheduled first: its groups, and every Pod with its label. */
+export interface BaseGang {
+  readonly gang: Pick<PodGang, 'namespace' | 'name' | 'spec'>;
+  readonly pods: readonly PodRecord[];
+}
+
+/** How the scheduler counts, hence in which order gates come off. */
+export type ReleaseOrder = 'all-at-once' | 'minimum-first';
+
+export interface BackendState {
+  readonly name: string;
+  readonly ready: boolean;
+  /** Why it is not ready, in plain words. */
+  readonly reason?: string | undefined;
+  /** Whether the scheduler's own objects for this gang exist; true where a backend has none. */
+  readonly objectsExist: boolean;
+  readonly releaseOrder: ReleaseOrder;
+}

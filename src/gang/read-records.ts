@@ -1,0 +1,57 @@
+import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
+import type { GangRecord, PodRecord, PodScheduled } from './gang-state.ts';
+import { membershipOf } from './membership.ts';
+import { parsePodGang } from './parse-pod-gang.ts';
+
+/** A PodGang as it came from the API server. What is malformed reads as empty: the loop never throws on an object. */
+export function readGang(object: JsonObject): GangRecord {
+  const metadata = ownObject(object, 'metadata');
+  const generation = own(metadata, 'generation');
+  return {
+    ...parsePodGang(object, ownString(metadata, 'namespace') ?? '').gang,
+    uid: ownString(metadata, 'uid') ?? '',
+    resourceVersion: ownString(metadata, 'resourceVersion') ?? '',
+    generation: typeof generation === 'number' ? generation : 0,
+    creationTimestamp: ownString(metadata, 'creationTimestamp'),
+    deletionTimestamp: ownString(metadata, 'deletionTimestamp'),
+    phase: ownString(ownObject(object, 'status'), 'phase'),
+  };
+}
+
+/** A Pod as it came from the API server, trimmed, so that a cache of 20,000 of them stays small. */
+export function readPod(object: JsonObject): PodRecord {
+  const metadata = ownObject(object, 'metadata');
+  const labels = ownObject(metadata, 'labels');
+  const spec = ownObject(object, 'spec');
+  const status = ownObject(object, 'status');
+  const namespace = ownString(metadata, 'namespace') ?? '';
+  const membership = membershipOf(namespace, (key) => ownString(labels, key));
+  return {
+    namespace,
+    name: ownString(metadata, 'name') ?? '',
+    uid: ownString(metadata, 'uid') ?? '',
+    resourceVersion: ownString(metadata, 'resourceVersion') ?? '',
+    creationTimestamp: ownString(metadata, 'creationTimestamp'),
+    deletionTimestamp: ownString(metadata, 'deletionTimestamp'),
+    gang: membership.gang,
+    group: membership.group,
+    baseGang: membership.baseGang === '' ? undefined : membership.baseGang,
+    gates: (ownList(spec, 'schedulingGates') ?? []).map((gate) => ownString(gate, 'name') ?? ''),
+    nodeName: ownString(spec, 'nodeName') ?? '',
+    phase: ownString(status, 'phase') ?? '',
+    ready: ownString(conditionOf(status, 'Ready'), 'status') === 'True',
+    podScheduled: podScheduledOf(conditionOf(status, 'PodScheduled')),
+  };
+}
+
+const conditionOf = (status: JsonObject | undefined, type: string): Json | undefined =>
+  ownList(status, 'conditions')?.find((condition) => ownString(condition, 'type') === type);
+
+function podScheduledOf(condition: Json | undefined): PodScheduled | undefined {
+  if (condition === undefined) return undefined;
+  return {
+    status: ownString(condition, 'status') ?? '',
+    reason: ownString(condition, 'reason'),
+    message: ownString(condition, 'message'),
+  };
+}

@@ -1,0 +1,42 @@
+/** Time as a parameter: every wait of client and controllers goes through here, so that tests need not wait. */
+export interface Clock {
+  /** Milliseconds since an arbitrary moment; never goes back. For durations and deadlines. */
+  now(): number;
+  /** What the calendar says. For what is written into objects. */
+  date(): Date;
+  /** Calls `callback` once after `ms`. @returns what cancels it */
+  after(ms: number, callback: () => void): () => void;
+}
+
+/** Uniform in [0, 1). */
+export type Random = () => number;
+
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  date: () => new Date(),
+  after: (ms, callback) => {
+    const timer = setTimeout(callback, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Waits `ms`. @throws the signal's reason when it is aborted first */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(asError(signal.reason));
+      return;
+    }
+    const aborted = (): void => {
+      cancel();
+      reject(asError(signal?.reason));
+    };
+    const cancel = clock.after(ms, () => {
+      signal?.removeEventListener('abort', aborted);
+      resolve();
+    });
+    signal?.addEventListener('abort', aborted, { once: true });
+  });
+}
+
+const asError = (reason: unknown): Error => (reason instanceof Error ? reason : new Error(String(reason)));

@@ -1,0 +1,174 @@
+import { Pool, type Dispatcher } from 'undici';
+import { systemClock, sleep, type Clock, type Random } from './clock.ts';
+import type { Connection } from './connection.ts';
+import { errorFromAnswer, unreachable } from './errors.ts';
+
+export interface TransportOptions {
+  /** Connections for calls. 16: more only queue inside the API server. */
+  readonly connections?: number;
+  readonly userAgent?: string;
+  readonly clock?: Clock;
+  readonly random?: Random;
+}
+
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** With its query. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** For messages: `list pods`. */
+  readonly what: string;
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs: number;
+}
+
+/** What is done at most about a 429 or 503 with `Retry-After`, and the longest single wait (ms). */
+const MAX_RETRIES = 3;
+const MAX_RETRY_WAIT = 5_000;
+/** Go's API server closes idle connections after 90 s; we do it before, so that no request meets a closing one. */
+const KEEP_ALIVE = 60_000;
+/** A dead peer is noticed by the kernel: first probe after this (ms), then ten, a second apart. */
+const TCP_PROBE_AFTER = 15_000;
+
+/**
+ * Bytes to and from one API server, over pooled keep-alive connections. HTTP/1.1 on purpose: every watch has a socket
+ * of its own, so that a stalled one holds up nobody, and watches cannot use up the connections of the calls.
+ */
+export class Transport {
+  readonly server: string;
+  readonly #connection: Connection;
+  readonly #calls: Pool;
+  readonly #watches: Pool;
+  readonly #prefix: string;
+  readonly #userAgent: string;
+  readonly #clock: Clock;
+  readonly #random: Random;
+
+  constructor(connection: Connection, options: TransportOptions = {}) {
+    const { origin, pathname } = new URL(connection.server);
+    this.server = connection.server;
+    this.#connection = connection;
+    this.#prefix = pathname.replace(/\/$/, '');
+    this.#userAgent = options.userAgent ?? 'muster';
+    this.#clock = options.clock ?? systemClock;
+    this.#random = options.random ?? Math.random;
+    const common: Pool.Options = {
+      allowH2: false,
+      pipelining: 1,
+      keepAliveTimeout: KEEP_ALIVE,
+      keepAliveMaxTimeout: KEEP_ALIVE,
+      // Deadlines are per call and per watch, kept here and by the reflector; undici's own would only interfere.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: { ...connection.tls, timeout: 10_000, keepAliveInitialDelay: TCP_PROBE_AFTER },
+    };
+    this.#calls = new Pool(origin, { ...common, connections: options.connections ?? 16 });
+    this.#watches = new Pool(origin, { ...common, connections: null });
+  }
+
+  /**
+   * One call with its answer as text. Repeats it where the server asks for that (`Retry-After` says that nothing was
+   * done), after a 401 with a renewed token, and, if it only reads, once after a lost connection.
+   * @throws {ApiError} for an answer of 400 and above
+   * @throws {MusterError} CLUSTER_UNREACHABLE where there was no answer in time
+   */
+  async call(call: Call): Promise<string> {
+    call.signal?.throwIfAborted();
+    const deadline = new AbortController();
+    const abort = (): void => deadline.abort(call.signal?.reason);
+    call.signal?.addEventListener('abort', abort, { once: true });
+    const cancel = this.#clock.after(call.timeoutMs, () =>
+      deadline.abort(
+        unreachable(call.what, this.server, new Error(`nothing within ${call.timeoutMs / 1000} s`)),
+      ),
+    );
+    try {
+      return await this.#persistently(call, deadline.signal);
+    } finally {
+      cancel();
+      call.signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  async #persistently(call: Call, signal: AbortSignal): Promise<string> {
+    const startedAt = this.#clock.now();
+    let renewed = false;
+    let reconnected = false;
+    for (let retries = 0; ;) {
+      let answer: Dispatcher.ResponseData;
+      let text: string;
+      try {
+        answer = await this.#send(this.#calls, call, signal);
+        text = await answer.body.text();
+      } catch (cause) {
+        if (signal.aborted) throw signal.reason;
+        // A keep-alive connection that the server had just closed. Whether a write got through is not known.
+        if (call.method !== 'GET' || reconnected) throw this.#lost(call.what, cause);
+        reconnected = true;
+        continue;
+      }
+      if (answer.statusCode < 400) return text;
+      const after = header(answer, 'retry-after');
+      const error = errorFromAnswer(call.what, answer.statusCode, text, after);
+      if (error.status === 401 && !renewed && this.#connection.refresh()) {
+        renewed = true;
+        continue;
+      }
+      const overloaded = error.status === 429 || error.status >= 500;
+      const wait = Math.min((error.retryAfter ?? 0) * 1000, MAX_RETRY_WAIT) + this.#random() * 100;
+      const timeLeft = startedAt + call.timeoutMs - this.#clock.now();
+      if (!overloaded || after === undefined || retries >= MAX_RETRIES || wait >= timeLeft) throw error;
+      retries += 1;
+      await sleep(this.#clock, wait, signal);
+    }
+  }
+
+  /** A call whose answer goes on and on; its chunks as they come. Ends with the answer, throws as `call` does. */
+  async *stream(call: Omit<Call, 'timeoutMs'>): AsyncGenerator<Buffer, void> {
+    call.signal?.throwIfAborted();
+    try {
+      const answer = await this.#send(this.#watches, call, call.signal);
+      if (answer.statusCode >= 400) {
+        if (answer.statusCode === 401) this.#connection.refresh();
+        const text = await answer.body.text();
+        throw errorFromAnswer(call.what, answer.statusCode, text, header(answer, 'retry-after'));
+      }
+      for await (const chunk of answer.body) yield chunk as Buffer;
+    } catch (cause) {
+      if (call.signal?.aborted) throw call.signal.reason;
+      throw this.#lost(call.what, cause);
+    }
+  }
+
+  async #send(
+    pool: Pool,
+    call: Omit<Call, 'timeoutMs'>,
+    signal: AbortSignal | undefined,
+  ): Promise<Dispatcher.ResponseData> {
+    const headers = { 'user-agent': this.#userAgent, accept: 'application/json', ...call.headers };
+    return pool.request({
+      method: call.method,
+      path: this.#prefix + call.path,
+      headers: { ...headers, ...(await this.#connection.headers()) },
+      body: call.body ?? null,
+      signal: signal ?? null,
+    });
+  }
+
+  /** Errors of ours go through as they are; what undici or Node threw is a lost connection. */
+  #lost(what: string, cause: unknown): unknown {
+    const name = (cause as { name?: unknown } | undefined)?.name;
+    return name === 'ApiError' || name === 'MusterError' ? cause : unreachable(what, this.server, cause);
+  }
+
+  /** Ends all connections, whatever is under way on them. */
+  async close(): Promise<void> {
+    await Promise.all([this.#calls.destroy(), this.#watches.destroy()]);
+  }
+}
+
+const header = (answer: Dispatcher.ResponseData, name: string): string | undefined => {
+  const value = answer.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+};

@@ -1,0 +1,315 @@
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { packageRoot } from '../../src/cli/demo/registration.ts';
+import type { Serving } from '../../src/cli/demo/serving.ts';
+import type { Client, KubeList } from './control-plane/client.ts';
+import type { ControlPlane } from './control-plane/control-plane.ts';
+import { startControlPlane } from './control-plane/start.ts';
+import { clusterSuite } from './control-plane/suite.ts';
+import { until } from './control-plane/until.ts';
+import { GangHistory } from './support/gang-history.ts';
+import { grantRights, startLoopingReplica } from './support/looping-muster.ts';
+import { certificateDirectory, GANGS, GATE, NAMESPACE, PODS, register } from './support/registered-muster.ts';
+
+interface Pod {
+  readonly metadata: { readonly name: string; readonly uid: string };
+  readonly spec: { readonly nodeName?: string; readonly schedulingGates?: readonly { name: string }[] };
+}
+interface Gang {
+  readonly metadata: { readonly name: string };
+  readonly spec: { podgroups: { name: string; podReferences: { namespace: string; name: string }[] }[] };
+  readonly status?: {
+    phase: string;
+    conditions: { type: string; status: string; reason: string; message: string }[];
+  };
+}
+
+const KUBE = { 'grove.io/scheduler-name': 'default-scheduler' };
+
+const cli = (args: readonly string[]): Promise<{ code: number; out: string }> =>
+  new Promise((resolve) => {
+    execFile(process.execPath, [join(packageRoot(), 'src', 'main.ts'), ...args], (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code), out: stdout + stderr }),
+    );
+  });
+
+clusterSuite('the loop, with the rights of its account, on a real control plane with its scheduler', () => {
+  let plane: ControlPlane;
+  let client: Client;
+  let certificates: Awaited<ReturnType<typeof certificateDirectory>>;
+  let muster: Serving;
+  let history: GangHistory;
+  let counter = 0;
+  let gang = '';
+
+  const createGang = (groups: Record<string, number>, name = gang): Promise<unknown> =>
+    client.ok('POST', GANGS, {
+      apiVersion: 'scheduler.grove.io/v1alpha1',
+      kind: 'PodGang',
+      metadata: { name, labels: KUBE },
+      spec: {
+        podgroups: Object.entries(groups).map(([group, minReplicas]) => ({ name: group, minReplicas })),
+      },
+    });
+  const createPod = (
+    name: string,
+    group: string,
+    given: { gang?: string; labels?: Record<string, string>; spec?: object } = {},
+  ): Promise<unknown> =>
+    client.ok('POST', PODS, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        name: `${given.gang ?? gang}-${name}`,
+        labels: {
+          'grove.io/podgang': given.gang ?? gang,
+          'grove.io/podclique': group,
+          ...KUBE,
+          ...given.labels,
+        },
+      },
+      spec: { containers: [{ name: 'main', image: 'example/train:1' }], ...given.spec },
+    });
+  const remove = (name: string): Promise<unknown> =>
+    client.ok('DELETE', `${PODS}/${gang}-${name}`, undefined, { query: { gracePeriodSeconds: 0 } });
+  const podsOf = async (name = gang): Promise<readonly Pod[]> => {
+    const query = { labelSelector: `grove.io/podgang=${name}` };
+    return (await client.ok<KubeList<Pod>>('GET', PODS, undefined, { query })).items;
+  };
+  const read = (name = gang): Promise<Gang> => client.ok<Gang>('GET', `${GANGS}/${name}`);
+  const condition = async (type: string, name = gang) =>
+    (await read(name)).status?.conditions.find((one) => one.type === type);
+  const gates = (pod: Pod): string[] => (pod.spec.schedulingGates ?? []).map((gate) => gate.name);
+  const bound = (name = gang, count = 1): Promise<boolean> =>
+    until(`${count} Pods of ${name} are bound`, async () => {
+      const pods = await podsOf(name);
+      return pods.length === count && pods.every((pod) => pod.spec.nodeName !== undefined);
+    });
+  const references = async (name = gang): Promise<string[][]> =>
+    (await read(name)).spec.podgroups.map((group) => group.podReferences.map((one) => one.name));
+  const start = async (settings?: Record<string, unknown>): Promise<Serving> => {
+    const replica = await startLoopingReplica(plane, certificates.path, settings);
+    const ready = `http://127.0.0.1:${replica.healthPort}/readyz`;
+    await until('Muster is ready', async () => (await fetch(ready)).status === 200);
+    return replica;
+  };
+  /** Another process in its place; the API server is told where it is. */
+  const restart = async (): Promise<void> => {
+    await muster.close();
+    muster = await start();
+    await register(plane, muster.port, certificates.ca);
+  };
+
+  beforeAll(async () => {
+    plane = await startControlPlane({ scheduler: true, controllerManager: true });
+    client = plane.client;
+    certificates = await certificateDirectory();
+    await grantRights(plane);
+    await plane.addNode('node-1', { cpu: 64 });
+    muster = await start();
+    await register(plane, muster.port, certificates.ca);
+    history = new GangHistory(plane, NAMESPACE);
+    await history.start();
+  }, 120_000);
+  afterAll(async () => {
+    await history?.stop();
+    await muster?.close();
+    await plane?.stop();
+    await certificates?.remove();
+  }, 60_000);
+  beforeEach(() => {
+    gang = `gang-${++counter}`;
+  });
+
+  test.each(['gang first', 'Pods first', 'gang in between'])(
+    'a gang forms and is bound: %s',
+    async (order) => {
+      if (order === 'gang first') await createGang({ leader: 1, worker: 2 });
+      await createPod('leader-0', 'leader');
+      await createPod('worker-1', 'worker');
+      if (order === 'gang in between') await createGang({ leader: 1, worker: 2 });
+      await createPod('worker-0', 'worker');
+      if (order === 'Pods first') await createGang({ leader: 1, worker: 2 });
+      await bound(gang, 3);
+      expect(await references()).toEqual([[`${gang}-leader-0`], [`${gang}-worker-0`, `${gang}-worker-1`]]);
+      expect(await condition('Initialized')).toMatchObject({ status: 'True', reason: 'PodGangPodsCreated' });
+      await until('Scheduled', async () => (await condition('Scheduled'))?.status === 'True');
+      expect((await read()).status?.phase).toBe('Starting');
+      expect(history.ungatedEarly()).toEqual([]);
+    },
+  );
+
+  test('an incomplete gang waits, and says what is missing', async () => {
+    await createGang({ leader: 1, worker: 3 });
+    await createPod('worker-0', 'worker');
+    const says = await until('the status counts', async () => {
+      const found = await condition('Initialized');
+      return found?.message.includes('worker 1/3') === true && found;
+    });
+    expect(says).toMatchObject({ status: 'False', reason: 'PodGangPodsCreationPending' });
+    expect(says.message).toContain('leader 0/1');
+    expect((await podsOf()).flatMap(gates)).toEqual([GATE]);
+    await createPod('leader-0', 'leader');
+    await createPod('worker-1', 'worker');
+    await createPod('worker-2', 'worker');
+    await bound(gang, 4);
+    const events = await client.ok<KubeList<{ reason: string; regarding: { name: string } }>>(
+      'GET',
+      `/apis/events.k8s.io/v1/namespaces/${NAMESPACE}/events`,
+    );
+    const said = events.items.filter((one) => one.regarding.name === gang).map((one) => one.reason);
+    expect(said).toEqual(expect.arrayContaining(['PodGangPodsCreated', 'ReferencesUpdated', 'GatesRemoved']));
+  });
+
+  test('scale-out and a replaced Pod follow; Initialized stays', async () => {
+    await createGang({ worker: 2 });
+    await createPod('worker-0', 'worker');
+    await createPod('worker-1', 'worker');
+    await bound(gang, 2);
+    await createPod('worker-2', 'worker');
+    await bound(gang, 3);
+    await remove('worker-0');
+    await until('the gone Pod is in no list', async () => (await references())[0]?.length === 2);
+    await createPod('worker-3', 'worker');
+    await bound(gang, 3);
+    expect(await references()).toEqual([[`${gang}-worker-1`, `${gang}-worker-2`, `${gang}-worker-3`]]);
+    expect(await condition('Initialized')).toMatchObject({ status: 'True' });
+    expect(history.initializedTakenBack()).toEqual([]);
+    expect(history.ungatedEarly()).toEqual([]);
+  });
+
+  test('the gate of somebody else stays', async () => {
+    await createGang({ worker: 2 });
+    const spec = {
+      schedulingGates: [{ name: 'example.com/quota' }, { name: GATE }, { name: 'example.com/other' }],
+    };
+    await createPod('worker-0', 'worker', { spec });
+    await createPod('worker-1', 'worker');
+    await until('ours is off everywhere', async () => !(await podsOf()).flatMap(gates).includes(GATE));
+    expect((await podsOf()).map(gates)).toEqual([['example.com/quota', 'example.com/other'], []]);
+  });
+
+  test('a scaled gang waits for its base gang', async () => {
+    const base = `${gang}-base`;
+    await createGang({ worker: 1 });
+    await createPod('worker-0', 'worker', { labels: { 'grove.io/base-podgang': base } });
+    await until('Initialized', async () => (await condition('Initialized'))?.status === 'True');
+    const waits = await until('it says what for', async () => {
+      const found = await condition('Scheduled');
+      return found?.message.includes(base) === true && found;
+    });
+    expect(waits.reason).toBe('WaitingForBaseGang');
+    expect((await podsOf()).flatMap(gates)).toEqual([GATE]);
+    await createGang({ worker: 1 }, base);
+    await createPod('worker-0', 'worker', { gang: base });
+    await bound(base);
+    await bound();
+    expect(history.order(`${gang}-worker-0`, 'ungated')).toBeGreaterThan(
+      history.order(`${base}-worker-0`, 'bound'),
+    );
+  });
+
+  test('muster status tells what the loop knows, also without it', async () => {
+    await createGang({ leader: 1, worker: 2 });
+    await createPod('worker-0', 'worker');
+    const table = await cli(['status', '-n', NAMESPACE, '--kubeconfig', plane.kubeconfig]);
+    expect(table.code).toBe(0);
+    expect(table.out.split('\n')[0]).toMatch(/^GANG +BACKEND +PHASE +READY +GATES +AGE +WHY$/);
+    const line = table.out.split('\n').find((one) => one.startsWith(`${gang} `));
+    expect(line).toMatch(
+      /default-scheduler +Pending +0\/3 +1 +\d+s +waiting for Pods: leader 0\/1, worker 1(\/2|…)$/,
+    );
+    for (const one of table.out.split('\n')) expect(one.length).toBeLessThanOrEqual(100);
+    const tree = await cli(['status', gang, '-n', NAMESPACE, '--kubeconfig', plane.kubeconfig]);
+    expect(tree.out).toContain(`${gang}-worker-0  gated\n    waiting for Pods: leader 0/1, worker 1/2`);
+    const json = await cli(['status', '-A', '-o', 'json', '--kubeconfig', plane.kubeconfig]);
+    const { gangs } = JSON.parse(json.out) as { gangs: { name: string; summary: { gatesLeft: number } }[] };
+    expect(gangs.find(({ name }) => name === gang)?.summary.gatesLeft).toBe(1);
+    const missing = await cli(['status', 'nobody', '-n', NAMESPACE, '--kubeconfig', plane.kubeconfig]);
+    expect(missing.code).toBe(1);
+  });
+
+  test('an API server that does not answer at start is told with exit code 3', async () => {
+    const kubeconfig = join(certificates.path, 'nowhere.yaml');
+    await writeFile(
+      kubeconfig,
+      (await readFile(plane.kubeconfig, 'utf8')).replace(/https:\/\/127.0.0.1:\d+/, 'https://127.0.0.1:1'),
+    );
+    const ended = await cli([
+      'serve',
+      '--cert-dir',
+      certificates.path,
+      '--port',
+      '0',
+      '--kubeconfig',
+      kubeconfig,
+    ]);
+    expect(ended.code).toBe(3);
+    expect(ended.out).toContain('no answer from https://127.0.0.1:1');
+  });
+
+  test('killed in the middle and started again: the same end', async () => {
+    await createGang({ leader: 1, worker: 40 });
+    await createPod('leader-0', 'leader');
+    await Promise.all(Array.from({ length: 40 }, (_, index) => createPod(`worker-${index}`, 'worker')));
+    await until(
+      'the first gates are off',
+      async () => (await podsOf()).some((pod) => gates(pod).length === 0),
+      {
+        everyMs: 5,
+      },
+    );
+    await muster.kill();
+    await restart();
+    await bound(gang, 41);
+    expect((await references()).map((group) => group.length)).toEqual([1, 40]);
+    expect(history.ungatedEarly()).toEqual([]);
+    expect(history.initializedTakenBack()).toEqual([]);
+  });
+
+  test('another replica takes over: at once after SIGTERM, after the Lease ran out after SIGKILL', async () => {
+    const leads = (replica: Serving): boolean =>
+      replica
+        .log()
+        .filter((line) => 'leads' in line)
+        .at(-1)?.['leads'] === true;
+    await until('the first leads', () => leads(muster));
+    const other = await start();
+    expect(leads(other)).toBe(false);
+    // It leads until it has drained, so nobody works only from its end on.
+    expect(await muster.terminate()).toBe(0);
+    const terminatedAt = performance.now();
+    await until('the other leads', () => leads(other), { everyMs: 10 });
+    const onTerm = performance.now() - terminatedAt;
+    const third = await start();
+    const killedAt = performance.now();
+    await other.kill();
+    await until('the third leads', () => leads(third), { everyMs: 10 });
+    const onKill = performance.now() - killedAt;
+    process.stderr.write(
+      `fail-over: SIGTERM ${Math.round(onTerm)} ms, SIGKILL ${Math.round(onKill)} ms (lease 3 s)\n`,
+    );
+    const old = [muster, other];
+    muster = third;
+    expect(onTerm).toBeLessThan(3_000);
+    expect(onKill).toBeLessThan(8_000);
+    for (const replica of old) await replica.close();
+    await register(plane, muster.port, certificates.ca);
+    await createGang({ worker: 1 });
+    await createPod('worker-0', 'worker');
+    await bound();
+  });
+
+  test('while the API server is away reviews are answered; afterwards the loop goes on', async () => {
+    await createGang({ worker: 2 });
+    await createPod('worker-0', 'worker');
+    await plane.stopApiServer({ kill: true });
+    const ready = await fetch(`http://127.0.0.1:${muster.healthPort}/readyz`);
+    expect(ready.status).toBe(200);
+    await plane.startApiServer();
+    await createPod('worker-1', 'worker');
+    await bound(gang, 2);
+  });
+});

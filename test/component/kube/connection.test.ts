@@ -1,0 +1,175 @@
+import { chmod, mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { stringify } from 'yaml';
+import { findConnection } from '../../../src/kube/connection.ts';
+import { FakeClock } from '../../unit/controller/fake-clock.ts';
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+const cluster = (name: string, more: object = {}) => ({
+  name,
+  cluster: { server: `https://${name}.test:6443/`, 'certificate-authority-data': base64('CA'), ...more },
+});
+const config = (user: object, more: object = {}): string =>
+  stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [cluster('sea'), cluster('lake')],
+    users: [{ name: 'me', user }],
+    contexts: [
+      { name: 'one', context: { cluster: 'sea', user: 'me', namespace: 'crew' } },
+      { name: 'two', context: { cluster: 'lake', user: 'me' } },
+    ],
+    'current-context': 'one',
+    ...more,
+  });
+
+let dir: string;
+const file = async (name: string, text: string): Promise<string> => {
+  await writeFile(join(dir, name), text);
+  return join(dir, name);
+};
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'muster-connection-'));
+});
+
+describe('a kubeconfig', () => {
+  test.each([
+    ['a token', { token: 'T' }, { authorization: 'Bearer T' }],
+    ['a password', { username: 'u', password: 'p' }, { authorization: `Basic ${base64('u:p')}` }],
+    [
+      'impersonation',
+      { token: 'T', as: 'bob', 'as-groups': ['sailors'] },
+      { authorization: 'Bearer T', 'impersonate-user': 'bob', 'impersonate-group': ['sailors'] },
+    ],
+    ['nothing', {}, {}],
+  ])('with %s', async (_, user, headers) => {
+    const kubeconfig = await file('config', config(user));
+    const connection = await findConnection({ kubeconfig, env: {} });
+    expect(connection).toMatchObject({
+      server: 'https://sea.test:6443',
+      tls: { ca: 'CA' },
+      namespace: 'crew',
+      source: `${kubeconfig}, context one`,
+    });
+    expect(await connection.headers()).toEqual(headers);
+    expect(connection.refresh()).toBe(false);
+  });
+
+  test('with files beside it, and another context', async () => {
+    await file('my.crt', 'CERT');
+    await file('my.key', 'KEY');
+    const kubeconfig = await file(
+      'config',
+      config({ 'client-certificate': 'my.crt', 'client-key': join(dir, 'my.key') }),
+    );
+    const connection = await findConnection({ kubeconfig, context: 'two', env: {} });
+    expect(connection).toMatchObject({
+      server: 'https://lake.test:6443',
+      tls: { ca: 'CA', cert: 'CERT', key: 'KEY' },
+      namespace: undefined,
+    });
+  });
+
+  test('with a token file that is rotated', async () => {
+    const clock = new FakeClock();
+    await file('token', 'first\n');
+    const kubeconfig = await file('config', config({ tokenFile: 'token' }));
+    const connection = await findConnection({ kubeconfig, env: {}, clock });
+    await file('token', 'second\n');
+    expect(await connection.headers()).toEqual({ authorization: 'Bearer first' });
+    await clock.pass(60_000);
+    expect(await connection.headers()).toEqual({ authorization: 'Bearer second' });
+    await file('token', 'third\n');
+    expect(connection.refresh()).toBe(true);
+    expect(await connection.headers()).toEqual({ authorization: 'Bearer third' });
+    // A file that is away for a moment does not take the token from us.
+    await file('token', '');
+    connection.refresh();
+    expect(await connection.headers()).toEqual({ authorization: 'Bearer third' });
+  });
+
+  test('in several files: the first that says something wins', async () => {
+    const first = await file('first', stringify({ users: [{ name: 'me', user: { token: 'first' } }] }));
+    const second = await file('second', config({ token: 'second' }));
+    const KUBECONFIG = `${first}:${join(dir, 'nowhere')}:${second}`;
+    const connection = await findConnection({ env: { KUBECONFIG } });
+    expect(await connection.headers()).toEqual({ authorization: 'Bearer first' });
+    expect(connection.server).toBe('https://sea.test:6443');
+  });
+
+  test('with a credential plugin', async () => {
+    const credential = {
+      apiVersion: 'client.authentication.k8s.io/v1',
+      kind: 'ExecCredential',
+      status: { token: 'from-a-plugin' },
+    };
+    const plugin = await file('plugin.sh', `#!/bin/sh\necho '${JSON.stringify(credential)}'\n`);
+    await chmod(plugin, 0o700);
+    const exec = { apiVersion: credential.apiVersion, command: plugin, interactiveMode: 'Never' };
+    const kubeconfig = await file('config', config({ exec }));
+    const connection = await findConnection({ kubeconfig, context: 'two', env: {} });
+    expect(connection).toMatchObject({ server: 'https://lake.test:6443', tls: { ca: 'CA' } });
+    expect(await connection.headers()).toEqual({ authorization: 'Bearer from-a-plugin' });
+  });
+
+  test.each([
+    ['no YAML', 'a: [', 'is not YAML'],
+    ['no kubeconfig', '[]', 'is not a kubeconfig'],
+    ['no context', 'clusters: []', 'no current-context'],
+    ['a context that is not there', config({}, { 'current-context': 'x' }), 'no context named "x"'],
+    ['a user that is not there', config({}, { users: [] }), 'no user named "me"'],
+    [
+      'no address',
+      config({}, { clusters: [{ name: 'sea', cluster: { server: 'sea' } }] }),
+      'no usable server address',
+    ],
+    ['a proxy', config({}, { clusters: [cluster('sea', { 'proxy-url': 'http://p' })] }), 'has a proxy-url'],
+    ['a file that is away', config({ 'client-key': 'away.key' }), 'cannot read client-key'],
+    ['a token file that is away', config({ tokenFile: 'away' }), 'no token in'],
+    ['a plugin that is away', config({ exec: { command: '/nowhere/plugin' } }), 'credential plugin failed'],
+  ])('with %s: says so', async (_, text, says) => {
+    const kubeconfig = await file('config', text);
+    await expect(findConnection({ kubeconfig, env: {} })).rejects.toMatchObject({
+      code: 'CLUSTER_UNREACHABLE',
+      message: expect.stringContaining(says) as unknown,
+    });
+  });
+});
+
+describe('without a kubeconfig', () => {
+  const env = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' };
+
+  test('the service account of the Pod is used, its token being read again', async () => {
+    await file('token', 'T1');
+    await file('ca.crt', 'CA');
+    await file('namespace', 'muster-system\n');
+    const connection = await findConnection({ env, serviceAccountDir: dir, home: dir });
+    expect(connection).toMatchObject({
+      server: 'https://[fd00::1]:443',
+      tls: { ca: 'CA' },
+      namespace: 'muster-system',
+    });
+    expect(await connection.headers()).toEqual({ authorization: 'Bearer T1' });
+    await file('token', 'T2');
+    expect(connection.refresh()).toBe(true);
+    expect(await connection.headers()).toEqual({ authorization: 'Bearer T2' });
+  });
+
+  test('a Pod without a CA certificate is told so', async () => {
+    await file('token', 'T1');
+    await expect(findConnection({ env, serviceAccountDir: dir, home: dir })).rejects.toThrow(
+      'no CA certificate in',
+    );
+  });
+
+  test('nobody is told what was looked for', async () => {
+    await expect(findConnection({ env: {}, serviceAccountDir: dir, home: dir })).rejects.toMatchObject({
+      code: 'CLUSTER_UNREACHABLE',
+      exitCode: 3,
+      message: expect.stringContaining(`no service account in ${dir}`) as unknown,
+    });
+  });
+});

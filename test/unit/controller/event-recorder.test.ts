@@ -1,0 +1,170 @@
+import { describe, expect, test } from '@jest/globals';
+import { EventRecorder, type EventDetails, type Regarding } from '../../../src/controller/event-recorder.ts';
+import type { KubeClient } from '../../../src/kube/client.ts';
+import { ApiError } from '../../../src/kube/errors.ts';
+import { PODS, type KubeObject } from '../../../src/kube/resources.ts';
+import { FakeClock } from './fake-clock.ts';
+
+const pod = (name = 'rower-1'): Regarding => ({
+  resource: PODS,
+  namespace: 'crew',
+  name,
+  uid: `uid-${name}`,
+});
+const waiting: EventDetails = { type: 'Normal', reason: 'WaitingForPods', note: 'rowers: 2 of 3 Pods' };
+
+interface Written {
+  readonly created: (KubeObject & Record<string, unknown>)[];
+  readonly patched: unknown[];
+  readonly dropped: string[];
+}
+
+function recorder(answer: () => Promise<void> = () => Promise.resolve()) {
+  const clock = new FakeClock();
+  const written: Written = { created: [], patched: [], dropped: [] };
+  const client: Pick<KubeClient, 'create' | 'mergePatch'> = {
+    create: async <T>(_: unknown, object: KubeObject) => {
+      await answer();
+      written.created.push(object as Written['created'][0]);
+      return object as T;
+    },
+    mergePatch: async <T>(target: unknown, patch: object) => {
+      await answer();
+      written.patched.push({ target, patch });
+      return patch as T;
+    },
+  };
+  const recorder = new EventRecorder({
+    client: client as KubeClient,
+    controller: 'muster.dev/loop',
+    instance: 'muster-0',
+    clock,
+    rate: { perSecond: 1, burst: 5 },
+    observer: { dropped: (why) => written.dropped.push(why) },
+  });
+  return { clock, written, recorder };
+}
+
+describe('the event recorder', () => {
+  test('writes an Event of events.k8s.io/v1', async () => {
+    const { clock, written, recorder: events } = recorder();
+    events.event(pod(), waiting);
+    await clock.pass(0);
+    const [event] = written.created;
+    expect(event?.metadata.name).toMatch(/^rower-1\.[0-9a-f]{16}$/);
+    expect(event).toEqual({
+      metadata: { namespace: 'crew', name: event?.metadata.name },
+      eventTime: expect.stringMatching(/^2026-01-01T00:00:01\.000000Z$/) as unknown,
+      type: 'Normal',
+      reason: 'WaitingForPods',
+      action: 'WaitingForPods',
+      note: 'rowers: 2 of 3 Pods',
+      reportingController: 'muster.dev/loop',
+      reportingInstance: 'muster-0',
+      regarding: { apiVersion: 'v1', kind: 'Pod', namespace: 'crew', name: 'rower-1', uid: 'uid-rower-1' },
+    });
+  });
+
+  test('says the same once, then counts it, at most once a minute', async () => {
+    const { clock, written, recorder: events } = recorder();
+    for (let n = 0; n < 10; n += 1) {
+      events.event(pod(), waiting);
+      await clock.pass(10_000);
+    }
+    expect(written.created).toHaveLength(1);
+    expect(written.patched).toEqual([
+      {
+        target: expect.objectContaining({
+          namespace: 'crew',
+          name: written.created[0]?.metadata.name,
+        }) as unknown,
+        patch: { series: { count: 7, lastObservedTime: '2026-01-01T00:01:01.000000Z' } },
+      },
+    ]);
+    events.event(pod(), { ...waiting, note: 'rowers: 3 of 3 Pods' });
+    events.event(pod('rower-2'), waiting);
+    await clock.pass(11 * 60_000);
+    expect(written.created).toHaveLength(3);
+    events.event(pod(), waiting);
+    await clock.pass(0);
+    expect(written.created).toHaveLength(4);
+  });
+
+  test('keeps to its rate, drops the rest, and says it again when it comes up again', async () => {
+    const { clock, written, recorder: events } = recorder();
+    for (let n = 0; n < 8; n += 1) events.event(pod(`rower-${n}`), waiting);
+    await clock.pass(0);
+    expect([written.created.length, written.dropped]).toEqual([5, ['rate', 'rate', 'rate']]);
+    await clock.pass(1_000);
+    events.event(pod('rower-7'), waiting);
+    await clock.pass(0);
+    expect(written.created.at(-1)?.metadata.name).toMatch(/^rower-7\./);
+  });
+
+  test('never fails: an Event that cannot be written is dropped, and new when it comes up again', async () => {
+    let refuses = true;
+    const {
+      clock,
+      written,
+      recorder: events,
+    } = recorder(() =>
+      refuses ? Promise.reject(new ApiError('create', { status: 403, message: 'no' })) : Promise.resolve(),
+    );
+    events.event(pod(), waiting);
+    await clock.pass(0);
+    expect(written.dropped).toEqual(['failed']);
+    refuses = false;
+    events.event(pod(), waiting);
+    await clock.pass(0);
+    expect(written.created).toHaveLength(1);
+  });
+
+  test('starts anew when the API server has forgotten the Event', async () => {
+    let gone = false;
+    const {
+      clock,
+      written,
+      recorder: events,
+    } = recorder(() =>
+      gone ? Promise.reject(new ApiError('patch', { status: 404, message: 'gone' })) : Promise.resolve(),
+    );
+    events.event(pod(), waiting);
+    await clock.pass(61_000);
+    gone = true;
+    events.event(pod(), waiting);
+    await clock.pass(0);
+    gone = false;
+    events.event(pod(), waiting);
+    await clock.pass(0);
+    expect([written.created.length, written.patched.length]).toEqual([2, 0]);
+  });
+
+  test('keeps notes printable and within 1024 bytes', async () => {
+    const { clock, written, recorder: events } = recorder();
+    events.event(pod(), { ...waiting, note: `a\u001b[31mb${'☂'.repeat(2_000)}` });
+    await clock.pass(0);
+    const note = String(written.created[0]?.['note']);
+    expect(note).toMatch(/^a\\u\{1b\}\[31mb☂+…$/u);
+    expect(Buffer.byteLength(note)).toBeLessThanOrEqual(1024);
+    expect(Buffer.byteLength(note)).toBeGreaterThan(1018);
+  });
+
+  test('stop: sends what waits, takes nothing more, and does not wait for ever', async () => {
+    const { clock, written, recorder: events } = recorder();
+    events.event(pod(), waiting);
+    const stopping = events.stop();
+    events.event(pod('late'), waiting);
+    await clock.pass(0);
+    await stopping;
+    expect(written.created).toHaveLength(1);
+
+    const stuck = recorder(() => new Promise(() => undefined));
+    stuck.recorder.event(pod(), waiting);
+    let over = false;
+    void stuck.recorder.stop(500).then(() => (over = true));
+    await stuck.clock.pass(499);
+    expect(over).toBe(false);
+    await stuck.clock.pass(1);
+    expect(over).toBe(true);
+  });
+});

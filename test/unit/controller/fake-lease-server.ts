@@ -1,0 +1,49 @@
+import type { KubeClient } from '../../../src/kube/client.ts';
+import { ApiError, unreachable } from '../../../src/kube/errors.ts';
+import type { KubeObject } from '../../../src/kube/resources.ts';
+
+/** One Lease, written only by those who have read its last version. */
+export class FakeLeaseServer {
+  lease: KubeObject | undefined;
+  /** Every write that took effect. */
+  readonly holders: string[] = [];
+  #version = 0;
+
+  /** @param isCut whether this client reaches the server at the moment */
+  client(isCut: () => boolean = () => false): KubeClient {
+    const reached = (): void => {
+      if (isCut()) throw unreachable('lease', 'https://nowhere.test', new Error('cut'));
+    };
+    const store = (object: KubeObject): KubeObject => {
+      this.#version += 1;
+      this.lease = { ...object, metadata: { ...object.metadata, resourceVersion: String(this.#version) } };
+      this.holders.push((object.spec as { holderIdentity: string }).holderIdentity);
+      return this.lease;
+    };
+    const conflict = (reason: string): ApiError =>
+      new ApiError('lease', { status: 409, reason, message: '' });
+    const verbs: Pick<KubeClient, 'server' | 'get' | 'create' | 'replace'> = {
+      server: 'https://nowhere.test',
+      get: async <T>() => {
+        await Promise.resolve();
+        reached();
+        if (this.lease === undefined) throw new ApiError('lease', { status: 404, message: '' });
+        return this.lease as T;
+      },
+      create: async <T>(_: unknown, object: KubeObject) => {
+        await Promise.resolve();
+        reached();
+        if (this.lease !== undefined) throw conflict('AlreadyExists');
+        return store(object) as T;
+      },
+      replace: async <T>(_: unknown, object: KubeObject) => {
+        await Promise.resolve();
+        reached();
+        if (object.metadata.resourceVersion !== this.lease?.metadata.resourceVersion)
+          throw conflict('Conflict');
+        return store(object) as T;
+      },
+    };
+    return verbs as KubeClient;
+  }
+}

@@ -1,0 +1,194 @@
+import { describe, expect, test } from '@jest/globals';
+import { LeaseElection } from '../../../src/controller/lease.ts';
+import { microTime } from '../../../src/controller/lease-record.ts';
+import type { Clock } from '../../../src/kube/clock.ts';
+import { FakeClock } from './fake-clock.ts';
+import { FakeLeaseServer } from './fake-lease-server.ts';
+
+interface Candidate {
+  readonly election: LeaseElection;
+  /** What it did, in order. */
+  readonly log: string[];
+  cut: boolean;
+}
+
+function candidate(
+  server: FakeLeaseServer,
+  clock: Clock,
+  identity: string,
+  lead?: (signal: AbortSignal) => Promise<void>,
+): Candidate {
+  const log: string[] = [];
+  const made: Candidate = { log, cut: false, election: undefined as never };
+  const election = new LeaseElection({
+    client: server.client(() => made.cut),
+    namespace: 'crew',
+    name: 'lock',
+    identity,
+    leaseDurationMs: 15_000,
+    renewDeadlineMs: 10_000,
+    retryPeriodMs: 2_000,
+    clock,
+    random: () => 0,
+    observer: { failed: () => log.push('failed') },
+    lead:
+      lead ??
+      ((signal) =>
+        new Promise((resolve) => {
+          log.push('began');
+          signal.addEventListener('abort', () => {
+            log.push('ended');
+            resolve();
+          });
+        })),
+  });
+  return Object.assign(made, { election });
+}
+
+describe('leader election', () => {
+  test('takes a Lease that nobody has, and renews it', async () => {
+    const [server, clock] = [new FakeLeaseServer(), new FakeClock()];
+    const a = candidate(server, clock, 'a');
+    a.election.start();
+    await clock.pass(0);
+    expect([a.election.leads, a.log]).toEqual([true, ['began']]);
+    expect(server.lease?.spec).toEqual({
+      holderIdentity: 'a',
+      leaseDurationSeconds: 15,
+      acquireTime: microTime(clock.date()),
+      renewTime: microTime(clock.date()),
+      leaseTransitions: 0,
+    });
+    const acquired = (server.lease?.spec as { acquireTime: string }).acquireTime;
+    await clock.pass(60_000);
+    expect(server.lease?.spec).toMatchObject({ acquireTime: acquired, renewTime: microTime(clock.date()) });
+    expect(server.holders).toHaveLength(31);
+    await stopped(clock, a);
+  });
+
+  test('lets one of two lead, and the other take over at once when it stops', async () => {
+    const [server, clock] = [new FakeLeaseServer(), new FakeClock()];
+    const [a, b] = [candidate(server, clock, 'a'), candidate(server, clock, 'b')];
+    a.election.start();
+    await clock.pass(1_000);
+    b.election.start();
+    await clock.pass(40_000);
+    expect([a.election.leads, b.election.leads]).toEqual([true, false]);
+    await stopped(clock, a);
+    expect(server.lease?.spec).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1 });
+    await clock.pass(2_000);
+    expect([b.election.leads, b.log]).toEqual([true, ['began']]);
+    expect(server.lease?.spec).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
+    await stopped(clock, b);
+  });
+
+  test('takes over from one that is silent for the whole duration by the own clock, whatever its clock says', async () => {
+    const [server, clock] = [new FakeLeaseServer(), new FakeClock()];
+    const skewed: Clock = {
+      now: () => clock.now() - 3_600_000,
+      date: () => new Date(clock.date().getTime() - 3_600_000),
+      after: (ms, callback) => clock.after(ms, callback),
+    };
+    const [a, b] = [candidate(server, clock, 'a'), candidate(server, skewed, 'b')];
+    a.election.start();
+    await clock.pass(1_000);
+    b.election.start();
+    await clock.pass(20_000);
+    expect(b.log).toEqual([]);
+    a.cut = true;
+    await clock.pass(10_000);
+    // It gave up before the other took over.
+    expect([a.log.at(-1), a.election.leads]).toEqual(['ended', false]);
+    expect(b.log).toEqual([]);
+    await clock.pass(8_000);
+    expect([b.log, b.election.leads]).toEqual([['began'], true]);
+    a.cut = false;
+    await clock.pass(60_000);
+    expect([a.election.leads, b.election.leads]).toEqual([false, true]);
+    await stopped(clock, a, b);
+  });
+
+  test('outlives a short outage and a stranger’s edit', async () => {
+    const [server, clock] = [new FakeLeaseServer(), new FakeClock()];
+    const a = candidate(server, clock, 'a');
+    a.election.start();
+    await clock.pass(4_000);
+    a.cut = true;
+    await clock.pass(7_000);
+    a.cut = false;
+    await clock.pass(2_000);
+    const { lease } = server;
+    await server.client().replace({} as never, { ...lease, metadata: { ...lease?.metadata, name: 'lock' } });
+    await clock.pass(4_000);
+    expect([a.election.leads, a.log.filter((line) => line !== 'failed')]).toEqual([true, ['began']]);
+    await stopped(clock, a);
+  });
+
+  test('stops at once when another has taken the Lease', async () => {
+    const [server, clock] = [new FakeLeaseServer(), new FakeClock()];
+    const a = candidate(server, clock, 'a');
+    a.election.start();
+    await clock.pass(1_000);
+    const lease = server.lease;
+    if (lease === undefined) throw new Error('no Lease');
+    const spec = { ...(lease.spec as object), holderIdentity: 'thief' };
+    await server.client().replace({} as never, { ...lease, spec });
+    await clock.pass(2_000);
+    expect([a.election.leads, a.log]).toEqual([false, ['began', 'ended']]);
+    await stopped(clock, a);
+    // Not ours to give up.
+    expect(server.lease?.spec).toMatchObject({ holderIdentity: 'thief' });
+  });
+
+  test('keeps the Lease until the leader’s work is at its end', async () => {
+    const [server, clock] = [new FakeLeaseServer(), new FakeClock()];
+    let finish = (): void => undefined;
+    const a = candidate(server, clock, 'a', () => new Promise((resolve) => (finish = resolve)));
+    const b = candidate(server, clock, 'b');
+    a.election.start();
+    await clock.pass(1_000);
+    b.election.start();
+    const stopping = a.election.stop();
+    await clock.pass(30_000);
+    expect(server.lease?.spec).toMatchObject({ holderIdentity: 'a' });
+    expect(b.log).toEqual([]);
+    finish();
+    await clock.pass(0);
+    await stopping;
+    await clock.pass(2_000);
+    expect(b.log).toEqual(['began']);
+    await stopped(clock, b);
+  });
+
+  test('gives way when its work fails, and tries again', async () => {
+    const [server, clock] = [new FakeLeaseServer(), new FakeClock()];
+    let times = 0;
+    const a = candidate(server, clock, 'a', () => {
+      times += 1;
+      throw new Error('cannot');
+    });
+    a.election.start();
+    await clock.pass(0);
+    expect([a.log, server.holders]).toEqual([['failed'], ['a', '']]);
+    await clock.pass(2_000);
+    expect(times).toBe(2);
+    await stopped(clock, a);
+  });
+
+  test('refuses times that cannot work', () => {
+    const times = (leaseDurationMs: number, renewDeadlineMs: number, retryPeriodMs: number) => () =>
+      new LeaseElection({
+        ...{ leaseDurationMs, renewDeadlineMs, retryPeriodMs },
+        ...{ namespace: 'n', name: 'n', identity: 'i', client: new FakeLeaseServer().client() },
+        lead: () => Promise.resolve(),
+      });
+    expect(times(10, 10, 2)).toThrow('renewDeadline must be below leaseDuration');
+    expect(times(15, 10, 9)).toThrow('1.2 × retryPeriod');
+  });
+});
+
+async function stopped(clock: FakeClock, ...candidates: readonly Candidate[]): Promise<void> {
+  const all = Promise.all(candidates.map(({ election }) => election.stop()));
+  await clock.pass(0);
+  await all;
+}

@@ -1,0 +1,170 @@
+/** The carrying out of plans: what is written, what is not, and what is said of it. */
+import { beforeEach, expect, test } from '@jest/globals';
+import { BackendRegistry } from '../../../src/backends/registry.ts';
+import { Outdated, type GangWriter } from '../../../src/controller/actions.ts';
+import { Cache } from '../../../src/controller/cache.ts';
+import { podGangReconciler } from '../../../src/controller/reconcile-pod-gang.ts';
+import { POD_INDEXERS } from '../../../src/controller/reconcile-state.ts';
+import type { Reconcile } from '../../../src/controller/work-queue-workers.ts';
+import type { GangRecord, PodRecord } from '../../../src/gang/gang-state.ts';
+import { readGang, readPod } from '../../../src/gang/read-records.ts';
+
+const GATE = 'grove.io/podgang-pending-creation';
+const signal = new AbortController().signal;
+const KEY = 'ml/train';
+
+let pods: Cache<PodRecord>;
+let gangs: Cache<GangRecord>;
+let wrote: string[];
+let said: string[];
+let synced: boolean;
+let answer: (what: string) => void;
+let fresh: GangRecord | undefined;
+let reconcile: Reconcile;
+
+const pod = (name: string, version: number, gated = true): PodRecord =>
+  readPod({
+    metadata: {
+      namespace: 'ml',
+      name,
+      uid: `uid-${name}`,
+      resourceVersion: String(version),
+      labels: { 'grove.io/podgang': 'train', 'grove.io/podclique': 'worker' },
+    },
+    spec: { schedulingGates: gated ? [{ name: GATE }] : [] },
+  });
+
+const gang = (version: number, references: string[] = [], initialized = false): GangRecord =>
+  readGang({
+    metadata: { namespace: 'ml', name: 'train', uid: 'uid', resourceVersion: String(version), generation: 1 },
+    spec: {
+      podgroups: [
+        {
+          name: 'worker',
+          minReplicas: 2,
+          podReferences: references.map((name) => ({ namespace: 'ml', name })),
+        },
+      ],
+    },
+    ...(initialized
+      ? {
+          status: {
+            phase: 'Pending',
+            conditions: [{ type: 'Initialized', status: 'True', reason: 'PodGangPodsCreated', message: '' }],
+          },
+        }
+      : {}),
+  });
+
+const record = (what: string): void => {
+  wrote.push(what);
+  answer(what);
+};
+const writer: GangWriter = {
+  references: async (_, write) => {
+    record(`references ${write.groups[0]?.references.map(({ name }) => name).join(' ')}`);
+    return Promise.resolve('100');
+  },
+  status: async (_, write) => {
+    record(`status ${write.conditions.find(({ type }) => type === 'Initialized')?.status}`);
+    return Promise.resolve('101');
+  },
+  fresh: () => Promise.resolve(fresh),
+  ungate: async (ungates, done) => {
+    for (const ungate of ungates) {
+      record(`ungate ${ungate.pod}`);
+      done(ungate);
+    }
+    return Promise.resolve();
+  },
+};
+
+beforeEach(() => {
+  pods = new Cache(POD_INDEXERS);
+  gangs = new Cache();
+  [wrote, said, synced, fresh] = [[], [], true, undefined];
+  answer = () => undefined;
+  reconcile = podGangReconciler({
+    view: { pods, gangs },
+    synced: () => synced,
+    registry: new BackendRegistry([{ name: 'default-scheduler' }], 'default-scheduler'),
+    writer: () => writer,
+    recorder: { event: (_, { reason }) => said.push(reason) },
+    now: () => Date.UTC(2026, 0, 1),
+  });
+});
+
+test('nothing is written before the caches are there', async () => {
+  synced = false;
+  gangs.put(gang(1));
+  pods.put(pod('a', 2));
+  await reconcile(KEY, signal);
+  expect(wrote).toEqual([]);
+});
+
+test('references first, then Initialized, then gates, each on what the caches show', async () => {
+  gangs.put(gang(1));
+  pods.put(pod('b', 2));
+  pods.put(pod('a', 3));
+  await reconcile(KEY, signal);
+  expect(wrote.splice(0)).toEqual(['references a b']);
+  expect(said).toContain('ReferencesUpdated');
+
+  expect(await reconcile(KEY, signal)).toEqual({ requeueAfterMs: 1_000 });
+  expect(wrote).toEqual([]); // our own write has not come back: another would only fail
+
+  gangs.put(gang(100, ['a', 'b']));
+  await reconcile(KEY, signal);
+  expect(wrote.splice(0)).toEqual(['status True']);
+
+  fresh = gang(101, ['a', 'b'], true);
+  gangs.put(fresh);
+  await reconcile(KEY, signal);
+  expect(wrote.filter((what) => what.startsWith('ungate'))).toEqual(['ungate a', 'ungate b']);
+  expect(said).toContain('GatesRemoved');
+
+  wrote = [];
+  await reconcile(KEY, signal);
+  expect(wrote.filter((what) => what.startsWith('ungate'))).toEqual([]);
+});
+
+test('no gate comes off where the API server knows another gang by now', async () => {
+  gangs.put(gang(1, ['a', 'b'], true));
+  pods.put(pod('a', 2));
+  pods.put(pod('b', 3));
+  fresh = { ...gang(5, ['a', 'b'], true), uid: 'another' };
+  expect(await reconcile(KEY, signal)).toEqual({ requeueAfterMs: expect.any(Number) });
+  fresh = undefined;
+  await reconcile(KEY, signal);
+  expect(wrote.filter((what) => what.startsWith('ungate'))).toEqual([]);
+  expect(said).not.toContain('GatesRemoved');
+});
+
+test('a failed write is said to nobody, and is tried again', async () => {
+  gangs.put(gang(1));
+  pods.put(pod('a', 2));
+  pods.put(pod('b', 3));
+  answer = () => {
+    throw new Outdated('409');
+  };
+  await expect(reconcile(KEY, signal)).rejects.toThrow(Outdated);
+  expect(said).not.toContain('ReferencesUpdated');
+  answer = () => undefined;
+  await reconcile(KEY, signal);
+  expect(wrote).toEqual(['references a b', 'references a b']);
+});
+
+test('a gate whose removal failed is tried again, the others are not', async () => {
+  fresh = gang(1, ['a', 'b'], true);
+  gangs.put(fresh);
+  pods.put(pod('a', 2));
+  pods.put(pod('b', 3));
+  answer = (what) => {
+    if (what === 'ungate b') throw new Error('503');
+  };
+  await expect(reconcile(KEY, signal)).rejects.toThrow('503');
+  wrote = [];
+  answer = () => undefined;
+  await reconcile(KEY, signal);
+  expect(wrote.filter((what) => what.startsWith('ungate'))).toEqual(['ungate b']);
+});

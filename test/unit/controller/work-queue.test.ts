@@ -1,0 +1,240 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { NotRetryable, startWorkers } from '../../../src/controller/work-queue-workers.ts';
+import { WorkQueue } from '../../../src/controller/work-queue.ts';
+import { FakeClock, settled } from './fake-clock.ts';
+
+const BACKOFF = { baseMs: 100, maxMs: 1_000 };
+const queueAt = (clock: FakeClock, random = () => 1): WorkQueue =>
+  new WorkQueue({ clock, random, backoff: BACKOFF });
+
+describe('the queue', () => {
+  test('holds a key once, and gives keys in order', async () => {
+    const queue = queueAt(new FakeClock());
+    for (const key of ['a', 'b', 'a', 'c', 'b']) queue.add(key);
+    expect(queue.depth).toBe(3);
+    expect([await queue.take(), await queue.take(), await queue.take()]).toEqual(['a', 'b', 'c']);
+    expect(queue.depth).toBe(0);
+  });
+
+  test('gives a key that is added under work again afterwards, once', async () => {
+    const queue = queueAt(new FakeClock());
+    queue.add('a');
+    await queue.take();
+    queue.add('a');
+    queue.add('a');
+    expect(queue.depth).toBe(0);
+    queue.done('a');
+    expect(await queue.take()).toBe('a');
+    queue.done('a');
+    expect(queue.depth).toBe(0);
+  });
+
+  test('lets takers wait for a key, and for the end', async () => {
+    const queue = queueAt(new FakeClock());
+    const [first, second, third] = [queue.take(), queue.take(), queue.take()];
+    queue.add('a');
+    queue.add('b');
+    expect([await first, await second]).toEqual(['a', 'b']);
+    queue.close();
+    expect(await third).toBeUndefined();
+    queue.add('c');
+    queue.addAfter('c', 10);
+    expect(await queue.take()).toBeUndefined();
+  });
+
+  test('delays a key until the earliest of its times', async () => {
+    const clock = new FakeClock();
+    const queue = queueAt(clock);
+    queue.addAfter('a', 500);
+    queue.addAfter('a', 300);
+    queue.addAfter('a', 900);
+    await clock.pass(299);
+    expect([queue.depth, queue.delayed]).toEqual([0, 1]);
+    await clock.pass(1);
+    expect([queue.depth, queue.delayed]).toEqual([1, 0]);
+    queue.addAfter('b', 0);
+    expect(queue.depth).toBe(2);
+  });
+
+  test('does not cancel what was to come later when the key comes now', async () => {
+    const clock = new FakeClock();
+    const queue = queueAt(clock);
+    queue.addAfter('a', 500);
+    queue.add('a');
+    queue.done((await queue.take()) ?? '');
+    await clock.pass(500);
+    expect(queue.depth).toBe(1);
+  });
+
+  test('retries later and later, up to a limit, and from the start after a success', () => {
+    const queue = queueAt(new FakeClock());
+    const waits = Array.from({ length: 6 }, () => queue.retry('a'));
+    expect(waits).toEqual([100, 200, 400, 800, 1_000, 1_000]);
+    expect(queue.failures('a')).toBe(6);
+    expect(queue.retry('b')).toBe(100);
+    queue.forget('a');
+    expect([queue.failures('a'), queue.retry('a')]).toEqual([0, 100]);
+  });
+
+  test('spreads retries over the whole wait', () => {
+    const values = [0, 0.25, 0.999];
+    const queue = queueAt(new FakeClock(), () => values.shift() ?? 0);
+    expect([queue.retry('a'), queue.retry('b'), queue.retry('c')].map(Math.round)).toEqual([0, 25, 100]);
+  });
+
+  test('tells its observer depth, additions, retries and times', async () => {
+    const clock = new FakeClock();
+    const told: string[] = [];
+    const queue = new WorkQueue({
+      clock,
+      random: () => 0,
+      observer: {
+        depth: (keys) => told.push(`depth ${keys}`),
+        added: () => told.push('added'),
+        retried: () => told.push('retried'),
+        waited: (ms) => told.push(`waited ${ms}`),
+        worked: (ms) => told.push(`worked ${ms}`),
+      },
+    });
+    queue.add('a');
+    queue.add('a');
+    await clock.pass(20);
+    await queue.take();
+    await clock.pass(30);
+    expect(queue.longestRunningMs).toBe(30);
+    queue.retry('a');
+    queue.done('a');
+    expect(told).toEqual([
+      'added',
+      'depth 1',
+      'waited 20',
+      'depth 0',
+      'retried',
+      'added',
+      'worked 30',
+      'depth 1',
+    ]);
+    expect(queue.longestRunningMs).toBe(0);
+  });
+});
+
+describe('workers', () => {
+  test('retry what throws, come back when asked to, and leave what is hopeless', async () => {
+    const clock = new FakeClock();
+    const queue = queueAt(clock);
+    const seen: string[] = [];
+    const failures: unknown[] = [];
+    const workers = startWorkers({
+      queue,
+      clock,
+      concurrency: 2,
+      failed: (key, error, retryInMs) => failures.push([key, (error as Error).message, retryInMs]),
+      reconcile: (key) => {
+        const times = seen.filter((one) => one === key).length;
+        seen.push(key);
+        if (key === 'hopeless') throw new NotRetryable('no use');
+        if (key === 'flaky' && times < 2) return Promise.reject(new Error('not yet'));
+        return Promise.resolve(key === 'later' && times === 0 ? { requeueAfterMs: 700 } : undefined);
+      },
+    });
+    for (const key of ['flaky', 'hopeless', 'later', 'fine']) queue.add(key);
+    await clock.pass(2_000);
+    expect(seen.filter((key) => key === 'flaky')).toHaveLength(3);
+    expect(seen.filter((key) => key === 'later')).toHaveLength(2);
+    expect(seen.filter((key) => key === 'hopeless')).toHaveLength(1);
+    expect(failures).toEqual([
+      ['hopeless', 'no use', undefined],
+      ['flaky', 'not yet', 100],
+      ['flaky', 'not yet', 200],
+    ]);
+    expect(queue.failures('flaky')).toBe(0);
+    await workers.stop();
+  });
+
+  test('stop: work under way may end, no more is begun, and what hangs is aborted', async () => {
+    const clock = new FakeClock();
+    const queue = queueAt(clock);
+    const log: string[] = [];
+    const workers = startWorkers({
+      queue,
+      clock,
+      concurrency: 1,
+      reconcile: (key, signal) =>
+        new Promise((_, reject) => {
+          log.push(`began ${key}`);
+          signal.addEventListener('abort', () => {
+            log.push(`aborted ${key}`);
+            reject(new Error('aborted'));
+          });
+        }),
+    });
+    queue.add('a');
+    queue.add('b');
+    await settled();
+    const stopped = workers.stop(1_000);
+    await clock.pass(999);
+    expect(log).toEqual(['began a']);
+    await clock.pass(1);
+    await stopped;
+    expect(log).toEqual(['began a', 'aborted a']);
+  });
+});
+
+/** What may happen from outside; `work` finishes the oldest work under way, well or badly. */
+const happening = fc.oneof(
+  fc.record({ do: fc.constant('add' as const), key: fc.integer({ min: 0, max: 4 }) }),
+  fc.record({ do: fc.constant('after' as const), key: fc.integer({ min: 0, max: 4 }), ms: fc.nat(500) }),
+  fc.record({ do: fc.constant('pass' as const), ms: fc.nat(300) }),
+  fc.record({ do: fc.constant('finish' as const), nth: fc.nat(3), ok: fc.boolean() }),
+);
+
+test('no key is ever lost, and none is worked on twice at a time', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(happening, { maxLength: 60 }),
+      fc.integer({ min: 1, max: 3 }),
+      async (history, concurrency) => {
+        const clock = new FakeClock();
+        const queue = queueAt(clock, () => 0.5);
+        const wanted = new Map<string, number>();
+        const under = new Map<string, (ok: boolean) => void>();
+        let versions = 0;
+        const workers = startWorkers({
+          queue,
+          clock,
+          concurrency,
+          reconcile: async (key) => {
+            expect(under.has(key)).toBe(false);
+            expect(under.size).toBeLessThan(concurrency);
+            const saw = wanted.get(key);
+            const ok = await new Promise<boolean>((resolve) => under.set(key, resolve));
+            under.delete(key);
+            if (!ok) throw new Error('failed');
+            // Whoever added it meanwhile wants another look: only what was seen is done with.
+            if (wanted.get(key) === saw) wanted.delete(key);
+          },
+        });
+        const want = (key: number): string => {
+          wanted.set(`k${key}`, (versions += 1));
+          return `k${key}`;
+        };
+        for (const step of history) {
+          if (step.do === 'add') queue.add(want(step.key));
+          else if (step.do === 'after') queue.addAfter(want(step.key), step.ms);
+          else if (step.do === 'pass') await clock.pass(step.ms);
+          else [...under.values()][step.nth % Math.max(under.size, 1)]?.(step.ok);
+          await settled();
+        }
+        for (let round = 0; round < 20; round += 1) {
+          for (const finish of [...under.values()]) finish(true);
+          await clock.pass(2_000);
+        }
+        expect([...wanted.keys()]).toEqual([]);
+        expect([queue.depth, queue.delayed, queue.longestRunningMs]).toEqual([0, 0, 0]);
+        await workers.stop();
+      },
+    ),
+    { numRuns: 150 },
+  );
+});

@@ -1,0 +1,260 @@
+import { EMPTY_PLAN, type Plan, type StatusWrite } from '../../../src/gang/gang-plan.ts';
+import type { GangRecord, GangState } from '../../../src/gang/gang-state.ts';
+import { plan } from '../../../src/gang/plan.ts';
+import { JUDGE, type Judge } from './model-leader.ts';
+
+/** A loop with one guard taken out, and the invariant that has to notice. */
+export interface BrokenJudge {
+  readonly what: string;
+  /** How the failure begins: the invariant's name, or `end` for an end state that differs. */
+  readonly noticed: RegExp;
+  readonly judge: Judge;
+}
+
+const unguarded = {
+  ...JUDGE,
+  confirmUngates: (ungates: Parameters<Judge['confirmUngates']>[0]) => [...ungates],
+};
+
+const withGang = (state: GangState, change: (gang: GangRecord) => GangRecord): GangState =>
+  state.gang === 'missing' ? state : { ...state, gang: change(state.gang) };
+
+const pretendInitialized = (state: GangState): GangState =>
+  withGang(state, (gang) => ({
+    ...gang,
+    conditions: [
+      {
+        type: 'Initialized',
+        status: 'True',
+        reason: 'Pretended',
+        message: '',
+        observedGeneration: 1,
+        lastTransitionTime: undefined,
+      },
+    ],
+  }));
+
+const pretendReferenced = (state: GangState): GangState =>
+  withGang(state, (gang) => ({
+    ...gang,
+    spec: {
+      ...gang.spec,
+      groups: gang.spec.groups.map((group) => ({
+        ...group,
+        podReferences: state.pods
+          .filter((pod) => pod.group === group.name && pod.namespace === gang.namespace)
+          .map(({ namespace, name }) => ({ namespace, name })),
+      })),
+    },
+  }));
+
+const isInitialized = (state: GangState): boolean =>
+  state.gang !== 'missing' &&
+  state.gang.conditions.some(({ type, status }) => type === 'Initialized' && status === 'True');
+
+/** The right plan with its status changed. */
+const status =
+  (change: (write: StatusWrite, state: GangState) => StatusWrite) =>
+  (state: GangState): Plan => {
+    const right = plan(state);
+    return right.status === undefined ? right : { ...right, status: change(right.status, state) };
+  };
+
+const setInitialized = (write: StatusWrite, value: string): StatusWrite => ({
+  ...write,
+  conditions: write.conditions.map((one) => (one.type === 'Initialized' ? { ...one, status: value } : one)),
+});
+
+const onState =
+  (change: (state: GangState) => GangState) =>
+  (state: GangState): Plan =>
+    plan(change(state));
+
+export const BROKEN: readonly BrokenJudge[] = [
+  {
+    what: 'ungates without Initialized',
+    noticed: /^I1/,
+    judge: {
+      ...unguarded,
+      plan: (state) => ({ ...plan(state), ungate: plan(pretendInitialized(state)).ungate }),
+    },
+  },
+  {
+    what: 'ungates Pods that are not referenced',
+    noticed: /^I1/,
+    judge: {
+      ...unguarded,
+      plan: (state) => ({ ...plan(state), ungate: plan(pretendReferenced(state)).ungate }),
+    },
+  },
+  {
+    what: 'does not read the gang again before it ungates',
+    noticed: /^I1/,
+    judge: unguarded,
+  },
+  {
+    what: 'ungates a Pod of the same name with another uid, unconfirmed',
+    noticed: /^I1/,
+    judge: {
+      ...unguarded,
+      ungatePatch: (ungate, seen) =>
+        JUDGE.ungatePatch(ungate, seen).filter((operation) => !/uid/.test(JSON.stringify(operation))),
+    },
+  },
+  {
+    what: 'ungates a Pod whose labels have changed since',
+    noticed: /^I1/,
+    judge: {
+      ...JUDGE,
+      ungatePatch: (ungate, seen) =>
+        JUDGE.ungatePatch(ungate, seen).filter((operation) => !/labels/.test(JSON.stringify(operation))),
+    },
+  },
+  {
+    what: 'takes foreign gates along',
+    noticed: /^I4/,
+    judge: { ...JUDGE, ungatePatch: () => [{ op: 'remove', path: '/spec/schedulingGates' }] },
+  },
+  {
+    what: 'removes a gate by its place alone',
+    noticed: /^I4/,
+    judge: {
+      ...JUDGE,
+      ungatePatch: ({ gateIndex }) => [{ op: 'remove', path: `/spec/schedulingGates/${gateIndex}` }],
+    },
+  },
+  {
+    what: 'trusts a cache that is not complete',
+    noticed: /^I3/,
+    judge: { ...JUDGE, plan: onState((state) => ({ ...state, synced: true })) },
+  },
+  {
+    what: 'sets Initialized early',
+    noticed: /^I2/,
+    judge: { ...JUDGE, plan: status((write) => setInitialized(write, 'True')) },
+  },
+  {
+    what: 'takes Initialized back when a gang is short of Pods',
+    noticed: /^I2/,
+    judge: {
+      ...JUDGE,
+      plan: status((write) =>
+        write.conditions.some(({ type, status: value }) => type === 'Unhealthy' && value === 'True')
+          ? setInitialized(write, 'False')
+          : write,
+      ),
+    },
+  },
+  {
+    what: 'writes status without a condition on what it read',
+    noticed: /^I[249]/,
+    judge: {
+      ...JUDGE,
+      statusPatch: (write) => ({ status: (JUDGE.statusPatch(write) as { status: unknown }).status }),
+    },
+  },
+  {
+    what: 'writes references without a condition on what it read',
+    noticed: /^I[39]/,
+    judge: {
+      ...JUDGE,
+      referencesPatch: (write) => JUDGE.referencesPatch(write).slice(2),
+    },
+  },
+  {
+    what: 'forgets the conditions of others',
+    noticed: /^I4/,
+    judge: {
+      ...JUDGE,
+      plan: status((write) => ({
+        ...write,
+        conditions: write.conditions.filter(({ type }) => type !== 'DisruptionTarget'),
+      })),
+    },
+  },
+  {
+    what: 'refers to terminating Pods',
+    noticed: /^I3/,
+    judge: {
+      ...JUDGE,
+      plan: onState((state) => ({
+        ...state,
+        pods: state.pods.map((pod) => ({ ...pod, deletionTimestamp: undefined })),
+      })),
+    },
+  },
+  {
+    what: 'refers to Pods of another namespace',
+    noticed: /^I3/,
+    judge: {
+      ...JUDGE,
+      plan: onState((state) => ({
+        ...state,
+        pods: state.pods.map((pod) => ({ ...pod, namespace: state.namespace })),
+      })),
+    },
+  },
+  {
+    what: 'does not sort references',
+    noticed: /^I3/,
+    judge: {
+      ...JUDGE,
+      plan: (state) => {
+        const { references, ...rest } = plan(state);
+        const groups = references?.groups.map((group) => ({
+          ...group,
+          references: group.references.toReversed(),
+        }));
+        return { ...rest, references: references && { ...references, groups: groups ?? [] } };
+      },
+    },
+  },
+  {
+    what: 'ignores the release order',
+    noticed: /^order/,
+    judge: {
+      ...JUDGE,
+      plan: onState((state) => ({ ...state, backend: { ...state.backend, releaseOrder: 'all-at-once' } })),
+    },
+  },
+  {
+    what: 'does not wait for the base gang',
+    noticed: /^base gang/,
+    judge: {
+      ...JUDGE,
+      plan: onState((state) => ({
+        ...state,
+        pods: state.pods.map((pod) => ({ ...pod, baseGang: undefined })),
+      })),
+    },
+  },
+  {
+    what: 'is done with a gang once it is Initialized',
+    noticed: /^end/,
+    judge: { ...JUDGE, plan: (state) => (isInitialized(state) ? EMPTY_PLAN : plan(state)) },
+  },
+  {
+    what: 'never looks at late Pods',
+    noticed: /^end/,
+    judge: {
+      ...JUDGE,
+      plan: (state) => (isInitialized(state) ? { ...plan(state), references: undefined } : plan(state)),
+    },
+  },
+  {
+    what: 'writes though nothing has changed',
+    noticed: /^I9/,
+    judge: {
+      ...JUDGE,
+      plan: (state) => {
+        const right = plan(state);
+        const { gang } = state;
+        if (!state.synced || gang === 'missing' || gang.phase === undefined || right.status !== undefined) {
+          return right;
+        }
+        const { uid, resourceVersion, phase, conditions } = gang;
+        return { ...right, status: { uid, resourceVersion, phase: phase as 'Pending', conditions } };
+      },
+    },
+  },
+];
