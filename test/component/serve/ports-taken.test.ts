@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { writeCertificates } from '../../../src/cli/demo/serving.ts';
+
+const MAIN = join(import.meta.dirname, '../../../src/main.ts');
+
+let certificates: string;
+const holder = createServer();
+let taken: number;
+
+beforeAll(async () => {
+  certificates = await mkdtemp(join(tmpdir(), 'muster-ports-'));
+  await writeCertificates(certificates, new Date());
+  await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
+  taken = (holder.address() as AddressInfo).port;
+});
+
+afterAll(async () => {
+  await new Promise((resolve) => holder.close(resolve));
+  await rm(certificates, { recursive: true });
+});
+
+test.each(['--port', '--health-port', '--metrics-port'])(
+  'a port of %s that is taken ends serve',
+  async (flag) => {
+    const ports = { '--port': '0', '--health-port': '0', '--metrics-port': '0', [flag]: String(taken) };
+    const args = ['serve', '--no-controller', '--cert-dir', certificates, ...Object.entries(ports).flat()];
+    const loopback = {
+      MUSTER_SERVER_WEBHOOKS_BIND_ADDRESS: '127.0.0.1',
+      MUSTER_SERVER_HEALTH_PROBES_BIND_ADDRESS: '127.0.0.1',
+      MUSTER_SERVER_METRICS_BIND_ADDRESS: '127.0.0.1',
+    };
+    const ended = await new Promise<{ code: unknown; stderr: string }>((resolve) => {
+      execFile(
+        process.execPath,
+        [MAIN, ...args],
+        { env: { ...process.env, ...loopback } },
+        (error, _out, stderr) => resolve({ code: error?.code, stderr }),
+      );
+    });
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toContain(
+      `error: cannot listen on 127.0.0.1:${taken}: listen EADDRINUSE: address already in use 127.0.0.1:${taken}`,
+    );
+    expect(ended.stderr).toContain(`fix: stop what holds the port, or choose another with ${flag}`);
+  },
+);
