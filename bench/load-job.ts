@@ -36,7 +36,7 @@ export interface LoadResult {
   readonly rssMiB: number;
   /** Share of the server's core that others used: above a few percent, times are too long. NaN where not pinned. */
   readonly others: number;
-  /** Share of its own core that the load generator used: near 1, it and not the server is what was measured. */
+  /** Share of the generator's turns that had an answer to deal with: near 1, it and not the server was measured. */
   readonly client: number;
   /** Connections that the server asked to end. */
   readonly reconnects: number;

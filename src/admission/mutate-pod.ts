@@ -46,13 +46,13 @@ export function mutatePod(request: AdmissionRequest, policy: Policy): Decision {
   const patch = new JsonPodPatch(request.object);
   patch.addGate(GATE_POD_GANG_PENDING, 'the Pod waits until its gang is complete');
   const refused = prepare(backend, pod, membership, patch);
-  return decision({
+  return {
     faults: refused === undefined ? [] : [refused],
     changes: refused === undefined ? patch.changes() : [],
     warnings: notice === undefined ? [] : [notice],
     backend: backend.name,
     gang: gangKey(membership),
-  });
+  };
 }
 
 function checkMembership({ gang, group }: Membership): Fault[] {

@@ -1,4 +1,4 @@
-import { own, ownList, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { asObject, own, ownList, ownString, type Json, type JsonObject } from '../api/json.ts';
 import { ANNOTATION_MIRROR_POD, GATE_POD_GANG_PENDING } from '../api/names.ts';
 import type { PodReader } from '../backends/backend.ts';
 import { BadReview, type AdmissionRequest } from './review.ts';
@@ -13,10 +13,11 @@ export class ReceivedPod implements PodReader {
 
   constructor(pod: JsonObject, namespace: string) {
     this.namespace = namespace;
-    this.#metadata = own(pod, 'metadata');
-    this.#spec = own(pod, 'spec');
-    this.#labels = own(this.#metadata, 'labels');
-    this.#annotations = own(this.#metadata, 'annotations');
+    const metadata = asObject(pod['metadata']);
+    this.#metadata = metadata;
+    this.#spec = pod['spec'];
+    this.#labels = metadata?.['labels'];
+    this.#annotations = metadata?.['annotations'];
   }
 
   get name(): string | undefined {

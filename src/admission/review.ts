@@ -1,4 +1,4 @@
-import { isObject, own, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { asObject, isObject, type Json, type JsonObject } from '../api/json.ts';
 import { quoted } from '../api/printable.ts';
 
 export interface GroupVersionKind {
@@ -49,52 +49,53 @@ const MAX_UID = 128;
  */
 export function parseReview(body: unknown): AdmissionRequest {
   if (!isObject(body)) throw new BadReview(`an AdmissionReview is needed, found ${quoted(body)}`);
-  if (own(body, 'apiVersion') !== REVIEW_API_VERSION || own(body, 'kind') !== REVIEW_KIND) {
+  const { apiVersion, kind: reviewKind } = body;
+  if (apiVersion !== REVIEW_API_VERSION || reviewKind !== REVIEW_KIND) {
     throw new BadReview(
-      `${REVIEW_API_VERSION} ${REVIEW_KIND} is needed, found ${quoted(own(body, 'apiVersion'))} ${quoted(own(body, 'kind'))}`,
+      `${REVIEW_API_VERSION} ${REVIEW_KIND} is needed, found ${quoted(apiVersion)} ${quoted(reviewKind)}`,
     );
   }
-  const request = ownObject(body, 'request');
+  const request = asObject(body['request']);
   if (request === undefined) throw new BadReview('request: an object is needed');
-  const uid = own(request, 'uid');
+  const { uid, operation } = request;
   if (typeof uid !== 'string' || uid === '' || uid.length > MAX_UID) {
     throw new BadReview(`request.uid: a string of 1 to ${MAX_UID} characters is needed`);
   }
-  const operation = own(request, 'operation');
   if (typeof operation !== 'string' || !OPERATIONS.has(operation)) {
     throw new BadReview(`request.operation: ${quoted(operation)} is none of ${[...OPERATIONS].join(', ')}`);
   }
-  const kind = ownObject(request, 'kind');
-  const userInfo = own(request, 'userInfo');
+  const kind = asObject(request['kind']);
+  const userInfo = asObject(request['userInfo']);
   return {
     uid,
     kind: {
-      group: ownString(kind, 'group') ?? '',
-      version: ownString(kind, 'version') ?? '',
-      kind: ownString(kind, 'kind') ?? '',
+      group: text(kind?.['group']),
+      version: text(kind?.['version']),
+      kind: text(kind?.['kind']),
     },
-    resource: ownString(own(request, 'resource'), 'resource') ?? '',
-    subResource: ownString(request, 'subResource') ?? '',
-    name: ownString(request, 'name') ?? '',
-    namespace: ownString(request, 'namespace') ?? '',
+    resource: text(asObject(request['resource'])?.['resource']),
+    subResource: text(request['subResource']),
+    name: text(request['name']),
+    namespace: text(request['namespace']),
     operation: operation as AdmissionOperation,
-    username: ownString(userInfo, 'username') ?? '',
-    groups: stringsOf(own(userInfo, 'groups')),
-    dryRun: own(request, 'dryRun') === true,
-    object: objectOf(request, 'object', operation === 'CREATE' || operation === 'UPDATE'),
-    oldObject: objectOf(request, 'oldObject', operation === 'UPDATE'),
+    username: text(userInfo?.['username']),
+    groups: stringsOf(userInfo?.['groups']),
+    dryRun: request['dryRun'] === true,
+    object: objectOf(request['object'], 'object', operation === 'CREATE' || operation === 'UPDATE'),
+    oldObject: objectOf(request['oldObject'], 'oldObject', operation === 'UPDATE'),
   };
 }
+
+const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 
 const stringsOf = (value: Json | undefined): readonly string[] =>
   Array.isArray(value) ? (value as readonly Json[]).filter((item) => typeof item === 'string') : [];
 
 function objectOf(
-  request: JsonObject,
+  value: Json | undefined,
   field: 'object' | 'oldObject',
   needed: boolean,
 ): JsonObject | undefined {
-  const value = own(request, field);
   if (isObject(value)) {
     checkMetadata(value, field);
     return value;
@@ -107,11 +108,11 @@ function objectOf(
 
 /** Labels and annotations decide, so what is in their place must be maps of strings, or absent. */
 function checkMetadata(object: JsonObject, field: string): void {
-  const metadata = own(object, 'metadata');
+  const { metadata } = object;
   if (metadata === undefined || metadata === null) return;
   if (!isObject(metadata)) throw new BadReview(`request.${field}.metadata: an object is needed`);
-  for (const map of ['labels', 'annotations']) {
-    const value = own(metadata, map);
+  for (const map of ['labels', 'annotations'] as const) {
+    const value = metadata[map];
     if (value === undefined || value === null) continue;
     if (!isObject(value)) throw new BadReview(`request.${field}.metadata.${map}: an object is needed`);
     for (const key in value) {
