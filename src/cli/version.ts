@@ -1,11 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { POD_GANG_API_VERSION } from '../api/names.ts';
 import { BACKEND_CONTRACT_VERSION } from '../backends/backend.ts';
 import { supportedSchedulers } from '../backends/registry.ts';
 import type { CliIo } from './io.ts';
+import { packageRoot } from './package-root.ts';
 
 /** What `muster version -o json` prints. */
 export interface VersionReport {
@@ -20,15 +20,11 @@ export interface VersionReport {
   readonly aliases: Readonly<Record<string, string>>;
 }
 
-/** The version in package.json: two folders up from the source, three from the build, so it is looked for. */
+/** The version in package.json. */
 export function musterVersion(from: string = import.meta.url): string {
-  let folder = dirname(fileURLToPath(from));
-  while (!existsSync(join(folder, 'package.json'))) {
-    const parent = dirname(folder);
-    if (parent === folder) return 'unknown';
-    folder = parent;
-  }
-  return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }).version;
+  const root = packageRoot(from);
+  if (root === undefined) return 'unknown';
+  return (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version;
 }
 
 export function versionReport(): VersionReport {

@@ -1,10 +1,10 @@
+import { parseGoDuration } from '../config/go-duration.ts';
+
 /** What is kept back of the API server's timeout so that an answer still arrives: an error says more than silence. */
 const RESERVE_MS = 250;
 /** The API server's default where it gives no timeout, and its longest. */
 const DEFAULT_MS = 10_000;
 const MAX_MS = 30_000;
-
-const UNIT_MS: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
 
 /**
  * Milliseconds until a request must be answered, from `?timeout=<Go duration>` of its URL. The API server sends
@@ -24,14 +24,12 @@ let lastDeadline = DEFAULT_MS - RESERVE_MS;
 
 function readDeadline(url: string): number {
   const text = /[?&]timeout=([^&]{1,32})/.exec(url)?.[1];
-  const budget = (text === undefined ? undefined : goDuration(text)) ?? DEFAULT_MS;
+  const budget = (text === undefined ? undefined : positive(text)) ?? DEFAULT_MS;
   return Math.min(Math.max(budget - RESERVE_MS, 50), MAX_MS);
 }
 
-/** `5s`, `1m30s`, `500ms` in milliseconds; undefined where it is no positive duration. */
-function goDuration(text: string): number | undefined {
-  const parts = [...text.matchAll(/([0-9]{1,9}(?:\.[0-9]{1,9})?)(ms|h|m|s)/g)];
-  if (parts.length === 0 || parts.map((part) => part[0]).join('') !== text) return undefined;
-  const sum = parts.reduce((total, part) => total + Number(part[1]) * (UNIT_MS[part[2] ?? ''] ?? 0), 0);
-  return sum > 0 ? sum : undefined;
+/** Milliseconds; undefined where it is no positive duration. */
+function positive(text: string): number | undefined {
+  const milliseconds = parseGoDuration(text);
+  return milliseconds !== undefined && milliseconds > 0 ? milliseconds : undefined;
 }

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { packageRoot } from '../../src/cli/demo/registration.ts';
+import { packageRoot } from '../../src/cli/package-root.ts';
 import type { Serving } from '../../src/cli/demo/serving.ts';
 import type { Client, KubeList } from './control-plane/client.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';
@@ -30,8 +30,11 @@ const KUBE = { 'grove.io/scheduler-name': 'default-scheduler' };
 
 const cli = (args: readonly string[]): Promise<{ code: number; out: string }> =>
   new Promise((resolve) => {
-    execFile(process.execPath, [join(packageRoot(), 'src', 'main.ts'), ...args], (error, stdout, stderr) =>
-      resolve({ code: error === null ? 0 : Number(error.code), out: stdout + stderr }),
+    execFile(
+      process.execPath,
+      [join(packageRoot() ?? '', 'src', 'main.ts'), ...args],
+      (error, stdout, stderr) =>
+        resolve({ code: error === null ? 0 : Number(error.code), out: stdout + stderr }),
     );
   });
 

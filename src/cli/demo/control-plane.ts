@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { packageRoot } from './registration.ts';
+import { packageRoot } from '../package-root.ts';
 
 /** As much of the test control plane as the demo uses. */
 export interface ControlPlane {
@@ -27,7 +27,7 @@ type Start = (options: { log: (line: string) => void; scheduler: boolean }) => P
  * @throws with what is missing and how to get it
  */
 export async function startControlPlane(log: (line: string) => void): Promise<ControlPlane> {
-  const launcher = join(packageRoot(), 'test', 'cluster', 'control-plane', 'start.ts');
+  const launcher = join(packageRoot() ?? '', 'test', 'cluster', 'control-plane', 'start.ts');
   if (!existsSync(launcher))
     throw new Error('the launcher of the control plane is only in a checkout of the repository');
   const { startControlPlane: start } = (await import(pathToFileURL(launcher).href)) as {

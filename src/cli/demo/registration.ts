@@ -1,15 +1,7 @@
-import { existsSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-
-/** The folder with package.json: two up from the source, three from the build, so it is looked for. */
-export function packageRoot(from = import.meta.url): string {
-  let folder = dirname(fileURLToPath(from));
-  while (!existsSync(join(folder, 'package.json')) && folder !== dirname(folder)) folder = dirname(folder);
-  return folder;
-}
+import { packageRoot } from '../package-root.ts';
 
 interface KubernetesObject {
   readonly kind: string;
@@ -19,7 +11,7 @@ interface KubernetesObject {
 
 /** Every object in the YAML files of a folder of `manifests/`, in the order of their names. */
 export async function manifestsIn(folder: string): Promise<KubernetesObject[]> {
-  const path = join(packageRoot(), 'manifests', folder);
+  const path = join(packageRoot() ?? '', 'manifests', folder);
   const objects: KubernetesObject[] = [];
   for (const file of (await readdir(path)).filter((name) => name.endsWith('.yaml')).sort()) {
     for (const document of parseAllDocuments(await readFile(join(path, file), 'utf8'))) {

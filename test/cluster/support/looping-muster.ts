@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { MUSTER_NAMESPACE, MUSTER_USER } from '../../../src/api/names.ts';
-import { manifestsIn, packageRoot } from '../../../src/cli/demo/registration.ts';
+import { manifestsIn } from '../../../src/cli/demo/registration.ts';
+import { packageRoot } from '../../../src/cli/package-root.ts';
 import { startServing, type Serving } from '../../../src/cli/demo/serving.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 
@@ -31,7 +32,7 @@ export const startLoopingReplica = async (
 ): Promise<Serving> =>
   startServing({
     now: new Date(),
-    main: join(packageRoot(), 'src', 'main.ts'),
+    main: join(packageRoot() ?? '', 'src', 'main.ts'),
     certificates,
     drain: { seconds: 0, maxSeconds: 5 },
     kubeconfig: await plane.kubeconfigFor(MUSTER_USER),

@@ -1,7 +1,8 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { manifestsIn, packageRoot, webhookConfigurations } from '../../../src/cli/demo/registration.ts';
+import { manifestsIn, webhookConfigurations } from '../../../src/cli/demo/registration.ts';
+import { packageRoot } from '../../../src/cli/package-root.ts';
 import { startServing, writeCertificates, type Serving } from '../../../src/cli/demo/serving.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { GiveUp, until } from '../control-plane/until.ts';
@@ -15,7 +16,7 @@ export const startReplica = (
   certificates: string,
   drain = { seconds: 1, maxSeconds: 20 },
 ): Promise<Serving> =>
-  startServing({ now: new Date(), main: join(packageRoot(), 'src', 'main.ts'), certificates, drain });
+  startServing({ now: new Date(), main: join(packageRoot() ?? '', 'src', 'main.ts'), certificates, drain });
 
 /** A directory with a certificate that the replicas of one test share. */
 export async function certificateDirectory(): Promise<{
