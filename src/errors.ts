@@ -16,6 +16,10 @@ export const errorCatalogue = {
   BACKEND_UNSUPPORTED: { exitCode: 1, summary: 'a scheduler name that no backend serves' },
   BACKEND_INIT_FAILED: { exitCode: 1, summary: 'a backend refused to start; the reason follows' },
   BACKEND_CONTRACT: { exitCode: 1, summary: 'a backend broke its contract (reported and contained)' },
+  BACKEND_OBJECT_FOREIGN: {
+    exitCode: 1,
+    summary: 'a backend’s object has the name of one that is not its gang’s',
+  },
   TLS_UNREADABLE: {
     exitCode: 2,
     summary: 'tls.crt, tls.key, ca.crt or a client CA is missing, empty or not PEM',

@@ -1,7 +1,8 @@
 /** The public surface: what the author of a backend imports. */
 export { rules, type RuleName } from './api/rules.ts';
 export { fault, type Fault } from './api/fault.ts';
-export type { JsonObject } from './api/json.ts';
+export type { Json, JsonObject } from './api/json.ts';
+export type { Resource } from './api/resource.ts';
 export type {
   Condition,
   GroupConfig,
@@ -15,12 +16,23 @@ export {
   BACKEND_CONTRACT_VERSION,
   PodRefused,
   type Backend,
-  type BackendContext,
   type BackendFactory,
+  type BackendSettings,
   type PatchSurface,
   type PodGangVerdict,
   type PodPatch,
   type PodReader,
-  type SyncContext,
 } from './backends/backend.ts';
+export type {
+  Applied,
+  BackendFacts,
+  ClusterProbe,
+  ClusterSyncContext,
+  GangPod,
+  InitContext,
+  OwnedObject,
+  SyncContext,
+} from './backends/cluster.ts';
+export type { TopologyLevels } from './gang/check-topology.ts';
+export type { ReleaseOrder } from './gang/gang-state.ts';
 export type { Membership } from './gang/membership.ts';

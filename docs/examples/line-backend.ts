@@ -19,17 +19,15 @@ const ANNOTATION_QUEUE = 'line.example.com/queue';
 /** "line", a scheduler that starts a gang once `line.example.com/gang` has enough Pods in its queue. */
 export const line: BackendFactory = {
   name: NAME,
-  create: (): Backend => {
-    let queues: readonly string[] = ['default'];
+  create: ({ config }): Backend => {
+    const queues = queuesOf(config);
     return {
       contractVersion: BACKEND_CONTRACT_VERSION,
       name: NAME,
       schedulerName: NAME,
       patchSurface: { schedulerName: true, annotations: [ANNOTATION_GANG, ANNOTATION_QUEUE] },
-      init: ({ config }) => {
-        queues = queuesOf(config);
-        return Promise.resolve();
-      },
+      // There is nothing to look for in the cluster: this scheduler has no objects.
+      init: () => Promise.resolve({ version: 'line' }),
       preparePod: (pod, gang, patch) => {
         preparePod(pod, gang, patch, queues);
       },

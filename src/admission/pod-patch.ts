@@ -51,6 +51,13 @@ export class JsonPodPatch {
     else this.#spec.set('schedulingGroup', { podGroupName }, why);
   }
 
+  setWorkloadRef({ name, podGroup }: { name: string; podGroup: string }, why: string): void {
+    const given = ownObject(ownObject(this.#pod, 'spec'), 'workloadRef');
+    const same = ownString(given, 'name') === name && ownString(given, 'podGroup') === podGroup;
+    if (same) this.#spec.unset('workloadRef');
+    else this.#spec.set('workloadRef', { name, podGroup }, why);
+  }
+
   /** The operations in a fixed order, so that the same Pod gives the same bytes. */
   changes(): Change[] {
     const changes: Change[] = [];
@@ -113,6 +120,13 @@ class GuardedPatch implements PodPatch {
   setSchedulingGroup(podGroupName: string, why: string): void {
     this.#check(this.#backend.patchSurface.schedulingGroup, 'setSchedulingGroup', '', podGroupName);
     this.#patch.setSchedulingGroup(podGroupName, why);
+  }
+
+  setWorkloadRef(reference: { name: string; podGroup: string }, why: string): void {
+    const { workloadRef } = this.#backend.patchSurface;
+    this.#check(workloadRef, 'setWorkloadRef', '', reference.name);
+    this.#check(workloadRef, 'setWorkloadRef', '', reference.podGroup);
+    this.#patch.setWorkloadRef(reference, why);
   }
 
   #check(allowed: boolean | undefined, method: string, key: string, value: unknown): void {

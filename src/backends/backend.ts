@@ -1,7 +1,11 @@
 import type { Fault } from '../api/fault.ts';
 import type { JsonObject } from '../api/json.ts';
 import type { PodGang } from '../api/pod-gang.ts';
+import type { Resource } from '../api/resource.ts';
+import type { TopologyLevels } from '../gang/check-topology.ts';
+import type { ReleaseOrder } from '../gang/gang-state.ts';
 import type { Membership } from '../gang/membership.ts';
+import type { BackendFacts, ClusterSyncContext, InitContext, SyncContext } from './cluster.ts';
 
 /** Version of this contract. It grows by optional members; a change that breaks a backend raises it. */
 export const BACKEND_CONTRACT_VERSION = 1;
@@ -28,6 +32,7 @@ export interface PatchSurface {
   /** Further scheduling gates; Muster's own is not the backend's to touch. */
   readonly gates?: readonly string[];
   readonly schedulingGroup?: boolean;
+  readonly workloadRef?: boolean;
 }
 
 /**
@@ -41,6 +46,8 @@ export interface PodPatch {
   addGate(name: string, why: string): void;
   /** `spec.schedulingGroup.podGroupName` of Kubernetes 1.36 and later. */
   setSchedulingGroup(podGroupName: string, why: string): void;
+  /** `spec.workloadRef` of Kubernetes 1.35: a Workload, and one of the groups that it lists. */
+  setWorkloadRef(reference: { name: string; podGroup: string }, why: string): void;
 }
 
 /** What a backend's scheduler cannot express (`faults`, refused) or will ignore (`warnings`, said). */
@@ -49,14 +56,12 @@ export interface PodGangVerdict {
   readonly warnings: readonly string[];
 }
 
-export interface BackendContext {
+/** What a backend is made from: all that is known without a cluster. */
+export interface BackendSettings {
   /** `scheduler.profiles[].config` of the configuration, `{}` where there is none. */
   readonly config: JsonObject;
-}
-
-export interface SyncContext {
-  /** Aborted when Muster gives up on the call. */
-  readonly signal: AbortSignal;
+  /** `topologyAwareScheduling` of the configuration: node label keys from the widest level to the narrowest. */
+  readonly topology: TopologyLevels;
 }
 
 /** One scheduler, as Muster speaks to it: the five operations of the scheduler backend framework, and a verdict. */
@@ -67,8 +72,12 @@ export interface Backend {
   /** What `spec.schedulerName` of its Pods must be. */
   readonly schedulerName: string;
   readonly patchSurface: PatchSurface;
-  /** Called once at start. Throws with the reason if the backend cannot work here. */
-  init(context: BackendContext): Promise<void>;
+  /**
+   * Looks at the cluster: called at start, and again and again after that, since a cluster changes. What it finds it
+   * may keep, for `preparePod` and `validatePodGang` to go by. Throws with the reason where the backend cannot work
+   * here now; its gangs wait then, and nobody else's.
+   */
+  init(context: InitContext): Promise<BackendFacts>;
   /**
    * Prepares one Pod: synchronous, pure, no clock and no I/O, the same Pod gives the same patch, and the prepared
    * Pod gives none.
@@ -78,8 +87,16 @@ export interface Backend {
   validatePodGang(gang: PodGang): PodGangVerdict;
   /** Creates or updates the scheduler's own objects. Called again and again: it must be idempotent. */
   syncPodGang(context: SyncContext, gang: PodGang): Promise<void>;
-  /** Cleans up what owner references do not. */
+  /** Cleans up what owner references do not. The gang may be gone. */
   onPodGangDelete(context: SyncContext, gang: PodGang): Promise<void>;
+  /** The kinds of its objects, for Muster to watch; asked after each `init`. None where this is absent. */
+  owns?(): readonly Resource[];
+  /** Keeps objects that belong to the cluster, after each `init`, on the replica that leads. */
+  syncCluster?(context: ClusterSyncContext): Promise<void>;
+  /** In which order gates come off; all at once where this is absent. */
+  releaseOrder?(gang: PodGang): ReleaseOrder;
+  /** What the scheduler says, in the gang's objects, about why it does not place the gang; one line. */
+  explain?(objects: readonly JsonObject[]): string | undefined;
 }
 
 /** A backend before it is configured: what the registry holds. */
@@ -87,7 +104,8 @@ export interface BackendFactory {
   readonly name: string;
   /** Former names that still work, each with what people should write instead. */
   readonly aliases?: Readonly<Record<string, string>>;
-  create(): Backend;
+  /** Throws with the reason where `settings.config` is wrong: Muster does not start then. */
+  create(settings: BackendSettings): Backend;
 }
 
 /** A backend's refusal of a Pod that it cannot prepare: the user is told, with 422. */

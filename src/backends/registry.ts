@@ -1,8 +1,16 @@
 import type { JsonObject } from '../api/json.ts';
 import { messageOf, MusterError } from '../errors.ts';
-import { BACKEND_CONTRACT_VERSION, type Backend, type BackendFactory } from './backend.ts';
+import type { TopologyLevels } from '../gang/check-topology.ts';
+import {
+  BACKEND_CONTRACT_VERSION,
+  type Backend,
+  type BackendFactory,
+  type BackendSettings,
+} from './backend.ts';
+import type { InitContext } from './cluster.ts';
 import { kai } from './kai/backend.ts';
 import { kube } from './kube/backend.ts';
+import { NOT_ASKED, type Readiness } from './readiness.ts';
 
 /** The backends that come with Muster. A further one is a folder here and a line in this list. */
 export const builtInBackends: readonly BackendFactory[] = [kube, kai];
@@ -28,20 +36,33 @@ export interface Resolved {
   readonly notice: string | undefined;
 }
 
-/** The enabled backends. Built once at start, never changed. */
+/** A profile of the configuration: which backend, and what it is told. */
+export interface BackendProfile {
+  readonly name: string;
+  readonly config?: Readonly<Record<string, unknown>>;
+}
+
+export interface RegistryOptions {
+  readonly factories?: readonly BackendFactory[];
+  /** `topologyAwareScheduling` of the configuration; absent: not enabled. */
+  readonly topology?: TopologyLevels;
+}
+
+/** The enabled backends. Built once at start; only what is known of their readiness changes. */
 export class BackendRegistry {
   readonly default: Backend;
   readonly #byName = new Map<string, Resolved>();
   readonly #enabled: readonly string[];
+  readonly #readiness = new Map<string, Readiness>();
 
   /**
    * @param profiles what the configuration enables, each with its own `config`
-   * @throws MusterError BACKEND_UNSUPPORTED, BACKEND_CONTRACT
+   * @throws MusterError BACKEND_UNSUPPORTED, BACKEND_CONTRACT, and BACKEND_INIT_FAILED with the backend's own reason
    */
   constructor(
-    profiles: readonly { name: string }[],
+    profiles: readonly BackendProfile[],
     defaultProfileName: string,
-    factories: readonly BackendFactory[] = builtInBackends,
+    { factories = builtInBackends, topology = NO_TOPOLOGY }: RegistryOptions = {},
   ) {
     const known = new Map<string, BackendFactory>();
     for (const factory of factories) {
@@ -55,11 +76,12 @@ export class BackendRegistry {
         known.set(name, factory);
       }
     }
-    for (const { name } of profiles) {
+    for (const { name, config = {} } of profiles) {
       const factory = known.get(name);
       if (factory === undefined) throw unsupported(name, factories);
       if (this.#byName.has(factory.name)) continue;
-      const backend = create(factory);
+      // What came from a file is JSON, whatever its type says.
+      const backend = create(factory, { config: config as JsonObject, topology });
       this.#byName.set(factory.name, { backend, notice: undefined });
       for (const [alias, now] of Object.entries(factory.aliases ?? {})) {
         this.#byName.set(alias, { backend, notice: `scheduler name "${alias}" is deprecated: use "${now}"` });
@@ -86,36 +108,54 @@ export class BackendRegistry {
     return this.#enabled;
   }
 
+  /** The enabled backends, in the order of the configuration. */
+  get backends(): readonly Backend[] {
+    return this.#enabled.flatMap((name) => this.#byName.get(name)?.backend ?? []);
+  }
+
   /** An enabled backend by its name, a former name, or its scheduler's name. Unknown names never fall back. */
   resolve(name: string): Resolved | undefined {
     return this.#byName.get(name);
   }
 
+  /** What the last `init` of an enabled backend came to. */
+  readiness(name: string): Readiness {
+    return this.#readiness.get(name) ?? NOT_ASKED;
+  }
+
   /**
-   * Initialises every enabled backend with its profile's config.
-   * @throws MusterError BACKEND_INIT_FAILED with the backend's own reason
+   * Asks one enabled backend to look at the cluster, and keeps the answer. Never throws: a backend that cannot work
+   * here is not ready, and the others are none the worse.
    */
-  async init(profiles: readonly { name: string; config: JsonObject }[]): Promise<void> {
-    for (const name of this.#enabled) {
-      const config =
-        profiles.find((profile) => this.resolve(profile.name)?.backend.name === name)?.config ?? {};
-      try {
-        await this.#byName.get(name)?.backend.init({ config });
-      } catch (thrown) {
-        throw new MusterError(
-          'BACKEND_INIT_FAILED',
-          `failed to initialize backend: ${name}: ${messageOf(thrown)}`,
-          'correct what it names, or take the profile out of scheduler.profiles',
-          { cause: thrown },
-        );
-      }
+  async init(name: string, context: InitContext): Promise<Readiness> {
+    const backend = this.#byName.get(name)?.backend;
+    if (backend === undefined) return NOT_ASKED;
+    let readiness: Readiness;
+    try {
+      readiness = { state: 'ready', facts: await backend.init(context) };
+    } catch (thrown) {
+      readiness = { state: 'failed', reason: messageOf(thrown) };
     }
+    this.#readiness.set(name, readiness);
+    return readiness;
   }
 }
 
+const NO_TOPOLOGY: TopologyLevels = { enabled: false, keys: [] };
+
 /** A backend under the name and the version that Muster will hold it to. */
-function create(factory: BackendFactory): Backend {
-  const backend = factory.create();
+function create(factory: BackendFactory, settings: BackendSettings): Backend {
+  let backend: Backend;
+  try {
+    backend = factory.create(settings);
+  } catch (thrown) {
+    throw new MusterError(
+      'BACKEND_INIT_FAILED',
+      `failed to initialize backend: ${factory.name}: ${messageOf(thrown)}`,
+      'correct what it names, or take the profile out of scheduler.profiles',
+      { cause: thrown },
+    );
+  }
   const version: number = backend.contractVersion;
   if (version !== BACKEND_CONTRACT_VERSION) {
     throw brokenContract(

@@ -22,7 +22,7 @@ export type PolicySettings = Pick<
 /**
  * The policy of a configuration. The server and `muster review` both decide by this one, which is what makes the
  * preview true.
- * @throws MusterError BACKEND_UNSUPPORTED, BACKEND_CONTRACT
+ * @throws MusterError BACKEND_UNSUPPORTED, BACKEND_CONTRACT, BACKEND_INIT_FAILED
  */
 export function policyFrom(configuration: PolicySettings, context: PolicyContext = {}): Policy {
   const { schedulers, trustedAccounts, topologyAwareScheduling } = configuration;
@@ -31,13 +31,15 @@ export function policyFrom(configuration: PolicySettings, context: PolicyContext
     defaultBackend === undefined || schedulers.profiles.some(({ name }) => name === defaultBackend)
       ? schedulers.profiles
       : [...schedulers.profiles, { name: defaultBackend }];
+  const topology = {
+    enabled: topologyAwareScheduling.enabled,
+    keys: topologyAwareScheduling.levels.map((level) => level.key),
+  };
+  const fallback = defaultBackend ?? schedulers.defaultProfileName;
   return {
-    registry: new BackendRegistry(profiles, defaultBackend ?? schedulers.defaultProfileName, factories),
+    registry: new BackendRegistry(profiles, fallback, { factories, topology }),
     trustedAccounts: new Set(trustedAccounts),
     exemptNamespaces: new Set([SYSTEM_NAMESPACE, ownNamespace]),
-    topology: {
-      enabled: topologyAwareScheduling.enabled,
-      keys: topologyAwareScheduling.levels.map((level) => level.key),
-    },
+    topology,
   };
 }

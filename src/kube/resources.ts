@@ -1,14 +1,7 @@
 import { POD_GANG_GROUP, POD_GANG_KIND, POD_GANG_VERSION } from '../api/names.ts';
+import type { Resource } from '../api/resource.ts';
 
-/** One kind of object, as the API server's paths name it. */
-export interface Resource {
-  /** Empty for the core group. */
-  readonly group: string;
-  readonly version: string;
-  readonly plural: string;
-  readonly kind: string;
-  readonly namespaced: boolean;
-}
+export type { Resource };
 
 /** `metadata` as the API server sends it; further fields pass through untouched. */
 export interface ObjectMeta {

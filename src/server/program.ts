@@ -80,9 +80,6 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     const pair = await certificates.start();
     stopping.push(() => certificates.stop());
     metrics.tlsNotAfter.set(pair.notAfter.getTime() / 1000);
-    await policy.registry.init(
-      configuration.schedulers.profiles as Parameters<typeof policy.registry.init>[0],
-    );
 
     const webhookServer = new AdmissionServer({
       host: addressOf(webhooks.bindAddress),

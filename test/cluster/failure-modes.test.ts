@@ -21,8 +21,8 @@ import { secondWebhook } from './support/second-webhook.ts';
 /** A backend that reaches for what it has not declared. */
 const greedy: BackendFactory = {
   name: 'greedy',
-  create: () => ({
-    ...kai.create(),
+  create: (settings) => ({
+    ...kai.create(settings),
     name: 'greedy',
     schedulerName: 'greedy',
     preparePod: (_pod, _gang, patch) => patch.label('grove.io/podgang', 'mine', 'greed'),

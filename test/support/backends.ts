@@ -13,7 +13,7 @@ export const backend = (
     name,
     schedulerName: name,
     patchSurface: { schedulerName: true },
-    init: () => Promise.resolve(),
+    init: () => Promise.resolve({ version: 'test' }),
     preparePod: (_pod, _gang, patch) =>
       patch.setSchedulerName(parts.schedulerName ?? name, 'it is asked for'),
     validatePodGang: () => ({ faults: [], warnings: [] }),

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../src/api/json.ts';
 import { GROVE_OPERATOR_USER, MUSTER_USER } from '../../src/api/names.ts';
 import type { Policy } from '../../src/admission/decision.ts';
 import type { BackendFactory } from '../../src/backends/backend.ts';
@@ -8,6 +9,8 @@ export interface PolicyParts {
   readonly fallback?: string;
   readonly factories?: readonly BackendFactory[];
   readonly levels?: readonly string[];
+  /** Of every profile. */
+  readonly config?: JsonObject;
 }
 
 /** A configuration with every backend enabled, `default-scheduler` as default and no topology. */
@@ -16,9 +19,9 @@ export function policy(parts: PolicyParts = {}): Policy {
   const enabled = parts.enabled ?? factories.map((factory) => factory.name);
   return {
     registry: new BackendRegistry(
-      enabled.map((name) => ({ name })),
+      enabled.map((name) => ({ name, config: parts.config ?? {} })),
       parts.fallback ?? enabled[0] ?? 'default-scheduler',
-      factories,
+      { factories },
     ),
     trustedAccounts: new Set([MUSTER_USER, GROVE_OPERATOR_USER]),
     exemptNamespaces: new Set(['kube-system', 'muster-system']),

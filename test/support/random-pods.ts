@@ -63,8 +63,9 @@ export const every: BackendFactory = {
       labels: ['every/label', 'toString'],
       gates: ['every/gate'],
       schedulingGroup: true,
+      workloadRef: true,
     },
-    init: () => Promise.resolve(),
+    init: () => Promise.resolve({ version: 'test' }),
     preparePod: (_pod, gang, patch) => {
       patch.setSchedulerName('every-scheduler', 'a');
       patch.annotate('every/thing~ü', gang.gang, 'b');
@@ -73,6 +74,7 @@ export const every: BackendFactory = {
       patch.label('toString', gang.baseGang ?? 'none', 'e');
       patch.addGate('every/gate', 'f');
       patch.setSchedulingGroup(`${gang.gang}-${gang.group}`, 'g');
+      patch.setWorkloadRef({ name: gang.gang, podGroup: gang.group }, 'h');
     },
     validatePodGang: () => ({ faults: [], warnings: [] }),
     syncPodGang: () => Promise.resolve(),

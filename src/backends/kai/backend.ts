@@ -44,7 +44,7 @@ export const kai: BackendFactory = {
       ],
       labels: [LABEL_SUBGROUP_NAME],
     },
-    init: () => Promise.resolve(),
+    init: () => Promise.resolve({ version: 'scheduling.run.ai/v2alpha2' }),
     preparePod,
     validatePodGang: validateForKai,
     syncPodGang: () => Promise.resolve(),

@@ -1,7 +1,7 @@
 import { fault, type Fault } from '../../api/fault.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
 import { asksForTopology } from '../../gang/check-topology.ts';
-import { isDnsLabel, isLabelValue } from '../../gang/name-syntax.ts';
+import { isDnsLabel, isLabelValue } from '../../api/name-syntax.ts';
 import type { PodGangVerdict } from '../backend.ts';
 
 /** Either names the KAI Topology that the levels belong to; without one KAI ignores every level. */

@@ -15,7 +15,7 @@ export const kube: BackendFactory = {
     name: NAME,
     schedulerName: NAME,
     patchSurface: { schedulerName: true },
-    init: () => Promise.resolve(),
+    init: () => Promise.resolve({ version: 'none' }),
     preparePod: (_pod, _gang, patch) => patch.setSchedulerName(NAME, 'the gang is served by kube-scheduler'),
     validatePodGang: (gang) => ({ faults: [], warnings: ignoredBy(gang) }),
     syncPodGang: () => Promise.resolve(),

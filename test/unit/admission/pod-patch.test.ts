@@ -108,6 +108,28 @@ describe('the scheduling group', () => {
   });
 });
 
+describe('the workload reference', () => {
+  const reference = (name: string, podGroup: string): JsonObject => ({ workloadRef: { name, podGroup } });
+
+  test.each([
+    ['is added', {}, reference('w', 'g')],
+    ['is replaced', reference('w', 'old'), reference('w', 'g')],
+    ['is made where there is null', { workloadRef: null }, reference('w', 'g')],
+  ])('%s, and is then there', (_what, spec, wanted) => {
+    const received = pod({ spec });
+    const patch = new JsonPodPatch(received);
+    patch.setWorkloadRef({ name: 'w', podGroup: 'g' }, 'it is asked for');
+    const stored = patched(
+      received,
+      patch.changes().map(({ operation }) => operation),
+    );
+    expect(stored['spec']).toMatchObject(wanted);
+    const again = new JsonPodPatch(stored);
+    again.setWorkloadRef({ name: 'w', podGroup: 'g' }, 'it is asked for');
+    expect(again.changes()).toEqual([]);
+  });
+});
+
 describe('a backend', () => {
   const every: PatchSurface = {
     schedulerName: true,
@@ -115,6 +137,7 @@ describe('a backend', () => {
     labels: ['x/l', 'grove.io/podgang', 'grove.io/podclique', 'grove.io/base-podgang'],
     gates: ['x/gate', OURS],
     schedulingGroup: true,
+    workloadRef: true,
   };
   const deciding = (patchSurface: PatchSurface, act: (patch: PodPatch) => void) => () =>
     mutatePod(
@@ -137,6 +160,7 @@ describe('a backend', () => {
     ['label x/l', (patch) => patch.label('x/l', 'v', 'why')],
     ['addGate x/gate', (patch) => patch.addGate('x/gate', 'why')],
     ['setSchedulingGroup', (patch) => patch.setSchedulingGroup('g', 'why')],
+    ['setWorkloadRef', (patch) => patch.setWorkloadRef({ name: 'w', podGroup: 'g' }, 'why')],
   ])('may %s where it declared it, and only there', (act, call) => {
     expect(deciding(every, call)().faults).toEqual([]);
     expect(deciding({}, call)).toThrow(

@@ -39,6 +39,7 @@ function outside(pod: JsonObject, surface: PatchSurface): string {
     'schedulingGates',
     'schedulerName',
     ...(surface.schedulingGroup ? ['schedulingGroup'] : []),
+    ...(surface.workloadRef ? ['workloadRef'] : []),
   ];
   const metadata = own(pod, 'metadata');
   return JSON.stringify([

@@ -7,6 +7,7 @@ import { builtInBackends } from '../../../src/backends/registry.ts';
 import { group, podGang } from '../../support/pod-gangs.ts';
 import { gangPod, gates } from '../../support/pods.ts';
 import { policy } from '../../support/policy.ts';
+import { recordedSync } from '../../support/sync-context.ts';
 import {
   mutatePod,
   operationsOf,
@@ -20,11 +21,9 @@ import { patched } from '../../support/rfc6902.ts';
 const DOCS = join(import.meta.dirname, '../../../docs');
 const factories = [...builtInBackends, line];
 
-async function started(config: JsonObject) {
-  const under = policy({ factories, enabled: ['default-scheduler', 'line-scheduler'] });
-  await under.registry.init([{ name: 'line-scheduler', config }]);
-  return under;
-}
+const started = (config: JsonObject) =>
+  policy({ factories, enabled: ['default-scheduler', 'line-scheduler'], config });
+const SETTINGS = { config: {}, topology: { enabled: false, keys: [] } };
 
 const onLine = { labels: { 'grove.io/scheduler-name': 'line-scheduler' } };
 
@@ -40,8 +39,8 @@ describe('the example of docs/backends.md', () => {
     else expect(page).toBe(wanted);
   });
 
-  test('prepares a Pod once, and the prepared Pod is let in', async () => {
-    const under = await started({ queues: ['day', 'night'] });
+  test('prepares a Pod once, and the prepared Pod is let in', () => {
+    const under = started({ queues: ['day', 'night'] });
     const object = gangPod({ ...onLine, annotations: { keep: 'me' } });
     const stored = patched(object, operationsOf(mutatePod({ object }, under)));
     expect(stored).toMatchObject({
@@ -54,15 +53,15 @@ describe('the example of docs/backends.md', () => {
     expect(validatePod({ object: stored }, under).faults).toEqual([]);
   });
 
-  test('refuses a Pod by its own reason', async () => {
+  test('refuses a Pod by its own reason', () => {
     const object = gangPod({ ...onLine, annotations: { 'line.example.com/queue': 'noon' } });
-    expect(textsOf(mutatePod({ object }, await started({})))).toEqual([
+    expect(textsOf(mutatePod({ object }, started({})))).toEqual([
       'metadata.annotations[line.example.com/queue]: Invalid value: the backend could not prepare this Pod (line-scheduler: no queue "noon"); correct what it names, or tell whoever runs Muster [BackendFailed]',
     ]);
   });
 
-  test('refuses and warns of what its scheduler cannot do', async () => {
-    const under = await started({});
+  test('refuses and warns of what its scheduler cannot do', () => {
+    const under = started({});
     expect(rulesOf(validatePodGang({ object: podGang(onLine) }, under))).toEqual(['BackendCannotExpress']);
     const spec = { topologyConstraint: { packConstraint: { required: 'a/b' } } };
     expect(
@@ -73,25 +72,33 @@ describe('the example of docs/backends.md', () => {
     });
   });
 
-  test('does not start with a configuration that it cannot read', async () => {
-    await expect(started({ queues: 'day' })).rejects.toMatchObject({
-      code: 'BACKEND_INIT_FAILED',
-      message: 'failed to initialize backend: line-scheduler: config.queues must be a list of names',
-    });
+  test('does not start with a configuration that it cannot read', () => {
+    expect(() => started({ queues: 'day' })).toThrow(
+      'failed to initialize backend: line-scheduler: config.queues must be a list of names',
+    );
   });
 
   test('syncs and cleans up without objects of its own', async () => {
-    const { signal } = new AbortController();
-    await expect(line.create().syncPodGang({ signal }, {} as never)).resolves.toBeUndefined();
-    await expect(line.create().onPodGangDelete({ signal }, {} as never)).resolves.toBeUndefined();
+    const made = line.create(SETTINGS);
+    const { context, applied, removed } = recordedSync();
+    await made.syncPodGang(context, {} as never);
+    await made.onPodGangDelete(context, {} as never);
+    expect([applied, removed]).toEqual([[], []]);
   });
 });
 
 test('docs/backends.md names every member of the contract', () => {
   const page = readFileSync(join(DOCS, 'backends.md'), 'utf8');
-  const backend = line.create();
+  const backend = line.create(SETTINGS);
   for (const member of Object.keys(backend)) expect(page).toContain(member);
-  for (const call of ['setSchedulerName', 'annotate', 'label', 'addGate', 'setSchedulingGroup']) {
+  for (const call of [
+    'setSchedulerName',
+    'annotate',
+    'label',
+    'addGate',
+    'setSchedulingGroup',
+    'setWorkloadRef',
+  ]) {
     expect(page).toContain(`\`${call}(`);
   }
 });

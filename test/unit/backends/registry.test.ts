@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../src/api/json.ts';
-import type { Backend } from '../../../src/backends/backend.ts';
+import type { BackendFactory, BackendSettings } from '../../../src/backends/backend.ts';
 import { BackendRegistry, builtInBackends, supportedSchedulers } from '../../../src/backends/registry.ts';
 import { selectForPod, selectForPodGang } from '../../../src/backends/select.ts';
 import { MusterError } from '../../../src/errors.ts';
 import { backend } from '../../support/backends.ts';
 
+const SETTINGS: BackendSettings = { config: {}, topology: { enabled: false, keys: [] } };
 const enabling = (...names: string[]): { name: string }[] => names.map((name) => ({ name }));
 const thrownBy = (build: () => unknown): MusterError => {
   try {
@@ -27,7 +27,10 @@ describe('the names of the built-in backends', () => {
 
   test('are the names of what they create', () => {
     expect(
-      builtInBackends.map((factory) => [factory.name, factory.create().name, factory.create().schedulerName]),
+      builtInBackends.map((factory) => {
+        const made = factory.create(SETTINGS);
+        return [factory.name, made.name, made.schedulerName];
+      }),
     ).toEqual([
       ['default-scheduler', 'default-scheduler', 'default-scheduler'],
       ['kai-scheduler', 'kai-scheduler', 'kai-scheduler'],
@@ -86,7 +89,7 @@ describe('the registry', () => {
       backend('coscheduling', { schedulerName: 'x-scheduler' }),
       backend('tall', { schedulerName: 'coscheduling' }),
     ];
-    const registry = new BackendRegistry(enabling('coscheduling', 'tall'), 'tall', factories);
+    const registry = new BackendRegistry(enabling('coscheduling', 'tall'), 'tall', { factories });
     expect(registry.resolve('x-scheduler')?.backend.name).toBe('coscheduling');
     expect(registry.resolve('coscheduling')?.backend.name).toBe('coscheduling');
     expect(selectForPod(registry, undefined, 'x-scheduler')).toMatchObject({
@@ -134,63 +137,87 @@ describe('the registry', () => {
       'backend "a" is written for version 2 of the contract, this is version 1',
     ],
   ])('refuses %s', (_what, factories, message) => {
-    expect(thrownBy(() => new BackendRegistry(enabling('a'), 'a', factories))).toMatchObject({
+    expect(thrownBy(() => new BackendRegistry(enabling('a'), 'a', { factories }))).toMatchObject({
       code: 'BACKEND_CONTRACT',
       message,
     });
   });
 });
 
-describe('the start of the backends', () => {
-  test('gives each the config of its own profile, in order, once', async () => {
-    const seen: [string, JsonObject][] = [];
-    const noting = (name: string, aliases = {}) =>
-      backend(name, { init: ({ config }) => Promise.resolve(void seen.push([name, config])) }, aliases);
+describe('the making of the backends', () => {
+  test('gives each the config of its own profile and the topology, in order, once', () => {
+    const seen: [string, BackendSettings][] = [];
+    const noting = (name: string, aliases = {}): BackendFactory => {
+      const factory = backend(name, {}, aliases);
+      return {
+        ...factory,
+        create: (settings) => {
+          seen.push([name, settings]);
+          return factory.create(settings);
+        },
+      };
+    };
     const factories = [noting('a'), noting('b', { 'old-b': 'b' }), noting('c')];
     const profiles = [
       { name: 'old-b', config: { queue: 'q' } },
-      { name: 'a', config: { depth: 3 } },
+      { name: 'b', config: { queue: 'r' } },
+      { name: 'a' },
     ];
-    const registry = new BackendRegistry(profiles, 'a', factories);
-    await registry.init(profiles);
+    const topology = { enabled: true, keys: ['zone'] };
+    new BackendRegistry(profiles, 'a', { factories, topology });
     expect(seen).toEqual([
-      ['b', { queue: 'q' }],
-      ['a', { depth: 3 }],
+      ['b', { config: { queue: 'q' }, topology }],
+      ['a', { config: {}, topology }],
     ]);
-    seen.length = 0;
-    await registry.init([]);
-    expect(seen).toEqual([
-      ['b', {}],
-      ['a', {}],
-    ]);
-  });
-
-  test('the built-in ones have nothing to wait for', async () => {
-    const registry = new BackendRegistry(enabling('default-scheduler', 'kai-scheduler'), 'kai-scheduler');
-    await expect(registry.init([])).resolves.toBeUndefined();
-    const { signal } = new AbortController();
-    for (const name of registry.enabled) {
-      const found = registry.resolve(name)?.backend as Backend;
-      await expect(found.syncPodGang({ signal }, {} as never)).resolves.toBeUndefined();
-      await expect(found.onPodGangDelete({ signal }, {} as never)).resolves.toBeUndefined();
-    }
   });
 
   test.each([
-    [
-      'an Error',
-      new Error('PodGroup has no subGroups: KAI 0.15 or newer is needed'),
-      'PodGroup has no subGroups: KAI 0.15 or newer is needed',
-    ],
+    ['an Error', new Error('config.queue must be a name'), 'config.queue must be a name'],
     ['something else', 'no', 'no'],
-  ])('fails with the backend’s own reason: %s', async (_what, reason, says) => {
-    const factories = [backend('a', { init: () => rejectWith(reason) })];
-    const registry = new BackendRegistry(enabling('a'), 'a', factories);
-    await expect(registry.init([])).rejects.toMatchObject({
+  ])('fails with the backend’s own reason: %s', (_what, reason, says) => {
+    const create = (): never => {
+      throw reason as Error;
+    };
+    const error = thrownBy(
+      () => new BackendRegistry(enabling('a'), 'a', { factories: [{ name: 'a', create }] }),
+    );
+    expect(error).toMatchObject({
       code: 'BACKEND_INIT_FAILED',
       message: `failed to initialize backend: a: ${says}`,
       cause: reason,
     });
+  });
+});
+
+describe('a look at the cluster', () => {
+  const context = { cluster: undefined, signal: new AbortController().signal };
+
+  test('is kept until the next one, and one backend’s failure is its own', async () => {
+    let works = false;
+    const init = () => (works ? Promise.resolve({ version: 'v2' }) : rejectWith(new Error('no CRD')));
+    const registry = new BackendRegistry(enabling('a', 'b'), 'a', {
+      factories: [backend('a', { init }), backend('b')],
+    });
+    expect(registry.readiness('a')).toEqual({ state: 'unknown' });
+    expect(await registry.init('a', context)).toEqual({ state: 'failed', reason: 'no CRD' });
+    expect(registry.readiness('a')).toEqual({ state: 'failed', reason: 'no CRD' });
+    expect(await registry.init('b', context)).toEqual({ state: 'ready', facts: { version: 'test' } });
+    works = true;
+    await registry.init('a', context);
+    expect(registry.readiness('a')).toEqual({ state: 'ready', facts: { version: 'v2' } });
+  });
+
+  test('of a backend that throws no Error, at once', async () => {
+    const init = (): never => {
+      throw 'no' as unknown as Error;
+    };
+    const registry = new BackendRegistry(enabling('a'), 'a', { factories: [backend('a', { init })] });
+    expect(await registry.init('a', context)).toEqual({ state: 'failed', reason: 'no' });
+  });
+
+  test('of one that is not enabled says nothing', async () => {
+    const registry = new BackendRegistry(enabling('default-scheduler'), 'default-scheduler');
+    expect(await registry.init('kai-scheduler', context)).toEqual({ state: 'unknown' });
   });
 });
 

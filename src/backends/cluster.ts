@@ -1,0 +1,81 @@
+import type { JsonObject } from '../api/json.ts';
+import type { Resource } from '../api/resource.ts';
+
+/** What a backend may ask of the cluster in `init`. Nothing here leaves anything behind. Errors pass through. */
+export interface ClusterProbe {
+  /** Names of the versions that an API group serves, the preferred one first; empty where it serves none. */
+  versions(group: string): Promise<readonly string[]>;
+  /** What `group/version` serves, subresources aside; undefined where it is not served. */
+  resources(
+    groupVersion: string,
+  ): Promise<readonly Pick<Resource, 'plural' | 'kind' | 'namespaced'>[] | undefined>;
+  /** The structural schema (`openAPIV3Schema`) of one served version of a CRD; undefined where there is none. */
+  crdSchema(crd: string, version: string): Promise<JsonObject | undefined>;
+  /** GET of any path; undefined for 404. */
+  read(path: string): Promise<JsonObject | undefined>;
+  /** The object as the API server would store it, by a dry run in Muster's own namespace. */
+  dryRunCreate(resource: Resource, object: JsonObject): Promise<JsonObject>;
+}
+
+export interface InitContext {
+  /** undefined where there is none: `muster serve --no-controller`, `muster review`, `muster validate`. */
+  readonly cluster: ClusterProbe | undefined;
+  /** Aborted when Muster gives up on the call. */
+  readonly signal: AbortSignal;
+}
+
+/** What a backend found, once it is ready. */
+export interface BackendFacts {
+  /** The API that it will speak, such as `scheduling.run.ai/v2alpha2`, or what else tells its version. */
+  readonly version: string;
+  /** What the cluster lacks and what follows from that, a sentence each: shown, and no reason to wait. */
+  readonly notices?: readonly string[];
+}
+
+/** An object of the scheduler's, as a backend wants it to be. */
+export interface OwnedObject {
+  readonly resource: Resource;
+  readonly name: string;
+  /** Added to what the object has; taken off again once the backend no longer names them. Others stay. */
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Only what is named here is ever written; what the backend named before and no longer names is removed. */
+  readonly spec: JsonObject;
+  /** Top-level fields of `spec` that are written at creation and are the scheduler's from then on. */
+  readonly writtenOnce?: readonly string[];
+}
+
+export type Applied = 'created' | 'updated' | 'unchanged';
+
+/** What of a gang's Pods a backend may want to know before it changes an object. */
+export interface GangPod {
+  readonly name: string;
+  readonly group: string;
+  /** Names in `spec.schedulingGates`. */
+  readonly gates: readonly string[];
+  /** `''` while unbound. */
+  readonly nodeName: string;
+}
+
+/** A backend's hands in `syncPodGang` and `onPodGangDelete`: one gang's objects, in that gang's namespace. */
+export interface SyncContext {
+  /** Aborted when Muster gives up on the call. */
+  readonly signal: AbortSignal;
+  /** The gang's Pods that are not terminating, as last seen. */
+  readonly pods: readonly GangPod[];
+  /** The gang's objects of one kind in `owns()`, as last seen; terminating ones too. */
+  owned(resource: Resource): readonly JsonObject[];
+  /**
+   * Makes an object what the backend wants: created with a controller reference to the PodGang, else patched where it
+   * differs, on the condition that it is what was seen. Nothing is written where nothing differs.
+   * @throws MusterError BACKEND_OBJECT_FOREIGN where an object of that name is not this gang's; ApiError
+   */
+  apply(object: OwnedObject): Promise<Applied>;
+  /** Deletes one of the gang's own objects; no such object is no error. */
+  remove(resource: Resource, name: string): Promise<void>;
+  /** Tells the gang's owner something that is worth knowing and stops nothing: an Event, once. */
+  warn(message: string): void;
+}
+
+/** The same for objects of the cluster, which belong to no gang. Only the replica that leads is given one. */
+export type ClusterSyncContext = Pick<SyncContext, 'signal' | 'apply'>;
