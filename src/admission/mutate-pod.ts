@@ -9,7 +9,7 @@ import { PodRefused, type Backend } from '../backends/backend.ts';
 import { selectForPod } from '../backends/select.ts';
 import { MusterError } from '../errors.ts';
 import { claimsGang, membershipOf, type Membership } from '../gang/membership.ts';
-import { isPodGangName } from '../gang/name-syntax.ts';
+import { isPodGangName } from '../api/name-syntax.ts';
 import { decision, untouched, type Decision, type Policy } from './decision.ts';
 import { JsonPodPatch, withinSurface } from './pod-patch.ts';
 import { isMirrorPod, ReceivedPod } from './pod-reader.ts';

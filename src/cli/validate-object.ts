@@ -8,7 +8,7 @@ import { nearestKey } from '../config/nearest-key.ts';
 import { checkConfiguration } from '../config/load.ts';
 import { CONFIG_API_VERSION, CONFIG_KIND } from '../config/schema.ts';
 import { parsePodGang } from '../gang/parse-pod-gang.ts';
-import { isPodGangName } from '../gang/name-syntax.ts';
+import { isPodGangName } from '../api/name-syntax.ts';
 import type { SourceObject } from './documents.ts';
 import { unknownPodGangFields } from './pod-gang-fields.ts';
 import { toYaml } from './yaml-dialect.ts';

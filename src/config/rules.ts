@@ -1,4 +1,5 @@
 import { type Json, own, ownString } from '../api/json.ts';
+import { isLabelKey } from '../api/name-syntax.ts';
 import { MUSTER_USER } from '../api/names.ts';
 import { type Finding, error, warning } from './config-fault.ts';
 import { parseGoDuration } from './go-duration.ts';
@@ -60,17 +61,6 @@ function leaderElection(read: Read): Finding[] {
     );
   }
   return findings;
-}
-
-const LABEL_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
-const DNS_LABEL = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
-
-/** A label key as Kubernetes has it: `name` or `dns.subdomain/name`. */
-export function isLabelKey(key: string): boolean {
-  const slash = key.indexOf('/');
-  const prefix = key.slice(0, Math.max(slash, 0));
-  const prefixed = prefix.length <= 253 && prefix.split('.').every((label) => DNS_LABEL.test(label));
-  return LABEL_NAME.test(key.slice(slash + 1)) && (slash < 0 || prefixed);
 }
 
 /** Levels of a topology that is switched off cannot hurt: then these are warnings. */

@@ -3,7 +3,7 @@ import type { Json } from '../../../src/api/json.ts';
 import { decideRequest } from '../../../src/admission/endpoints.ts';
 import { parseReview } from '../../../src/admission/review.ts';
 import { printable } from '../../../src/api/printable.ts';
-import { isDnsSubdomain, isLabelKey } from '../../../src/gang/name-syntax.ts';
+import { isDnsSubdomain, isLabelKey } from '../../../src/api/name-syntax.ts';
 import { condition, group, podGang, references } from '../../support/pod-gangs.ts';
 import { gangPod } from '../../support/pods.ts';
 import { policy } from '../../support/policy.ts';

@@ -5,7 +5,7 @@ import {
   isLabelKey,
   isLabelValue,
   isPodGangName,
-} from '../../../src/gang/name-syntax.ts';
+} from '../../../src/api/name-syntax.ts';
 
 /** One table for all: which of the syntaxes takes the text. */
 const cases: [text: string, label: boolean, subdomain: boolean, value: boolean, key: boolean][] = [
