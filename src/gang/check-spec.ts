@@ -1,6 +1,6 @@
 import { fault, type Fault } from '../api/fault.ts';
 import type { PodGang, PodGroup } from '../api/pod-gang.ts';
-import { isDnsSubdomain, isLabelValue, MAX_LABEL_VALUE } from './name-syntax.ts';
+import { isDnsSubdomain, isLabelValue, MAX_LABEL_VALUE } from '../api/name-syntax.ts';
 
 /** What a PodGang has to keep by itself, whatever the cluster and the scheduler. */
 export function checkGangName(gang: PodGang): Fault[] {
