@@ -4,7 +4,7 @@ import { isGroveManaged } from '../admission/mutate-pod-gang.ts';
 import { own, ownString, type JsonObject } from '../api/json.ts';
 import { LABEL_POD_GANG, POD_GANG_API_VERSION, POD_GANG_GROUP, POD_GANG_KIND } from '../api/names.ts';
 import { printable, quoted } from '../api/printable.ts';
-import { nearestKey } from '../config/nearest-key.ts';
+import { nearestKey } from '../api/nearest-key.ts';
 import { checkConfiguration } from '../config/load.ts';
 import { CONFIG_API_VERSION, CONFIG_KIND } from '../config/schema.ts';
 import { parsePodGang } from '../gang/parse-pod-gang.ts';

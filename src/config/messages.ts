@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { suggestion } from './nearest-key.ts';
+import { suggestion } from '../api/nearest-key.ts';
 
 const LONGEST_QUOTE = 80;
 

@@ -3,7 +3,7 @@ import { type ConfigFault, type ConfigPath, type Finding, error, formatPath } fr
 import type { OperatorConfiguration, Schedulers } from './configuration.ts';
 import { parseGoDuration } from './go-duration.ts';
 import { inWords, messageFor } from './messages.ts';
-import { suggestion } from './nearest-key.ts';
+import { suggestion } from '../api/nearest-key.ts';
 import { applyRules } from './rules.ts';
 import { resolveSchedulers } from './schedulers.ts';
 import { type DefaultedDocument, operatorConfigurationSchema } from './schema.ts';

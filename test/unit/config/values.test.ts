@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { formatPath } from '../../../src/config/config-fault.ts';
 import { formatGoDuration, parseGoDuration } from '../../../src/config/go-duration.ts';
 import { inWords } from '../../../src/config/messages.ts';
-import { editDistance, nearestKey } from '../../../src/config/nearest-key.ts';
+import { editDistance, nearestKey } from '../../../src/api/nearest-key.ts';
 
 describe('Go durations', () => {
   test.each<[string, number | undefined]>([

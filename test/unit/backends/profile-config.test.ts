@@ -1,0 +1,42 @@
+import { describe, expect, test } from '@jest/globals';
+import type { JsonObject } from '../../../src/api/json.ts';
+import { readProfileConfig, type ProfileSettings } from '../../../src/backends/profile-config.ts';
+
+const settings = {
+  queue: { type: 'string', description: 'd', check: (it) => (it === '' ? 'must not be empty' : undefined) },
+  strict: { type: 'boolean', default: false, description: 'd' },
+  seconds: { type: 'integer', default: 60, description: 'd' },
+} as const satisfies ProfileSettings;
+const read = (config: JsonObject) => () => readProfileConfig(config, settings);
+
+describe("a backend's config", () => {
+  test('has its defaults, and null is not given', () => {
+    expect(read({})()).toEqual({ queue: undefined, strict: false, seconds: 60 });
+    expect(read({ queue: null, strict: null })()).toEqual({ queue: undefined, strict: false, seconds: 60 });
+    expect(read({ queue: 'a', strict: true, seconds: 0 })()).toEqual({
+      queue: 'a',
+      strict: true,
+      seconds: 0,
+    });
+  });
+
+  test.each<[JsonObject, string]>([
+    [{ queu: 'a' }, 'config.queu: unknown key (did you mean "queue"?); keys: queue, strict, seconds'],
+    [{ colour: 'a' }, 'config.colour: unknown key; keys: queue, strict, seconds'],
+    [{ constructor: 1 }, 'config.constructor: unknown key; keys: queue, strict, seconds'],
+    [{ queue: 3 }, 'config.queue: must be a string, not 3'],
+    [{ queue: '' }, 'config.queue: must not be empty, not ""'],
+    [{ strict: 'yes' }, 'config.strict: must be true or false, not "yes"'],
+    [{ seconds: 1.5 }, 'config.seconds: must be a whole number, not 1.5'],
+    [
+      { seconds: [], queue: {} },
+      'config.queue: must be a string, not an object; config.seconds: must be a whole number, not a list',
+    ],
+  ])('%j is refused with every reason', (config, message) => {
+    expect(read(config)).toThrow(message);
+  });
+
+  test('of a backend without settings', () => {
+    expect(() => readProfileConfig({ a: 1 }, {})).toThrow('config.a: unknown key; this backend has none');
+  });
+});
