@@ -71,6 +71,8 @@ export interface SyncContext {
    * @throws MusterError BACKEND_OBJECT_FOREIGN where an object of that name is not this gang's; ApiError
    */
   apply(object: OwnedObject): Promise<Applied>;
+  /** GET of any path, for what a gang depends on and no watch of its objects tells; undefined for 404. */
+  read?(path: string): Promise<JsonObject | undefined>;
   /** Deletes one of the gang's own objects; no such object is no error. */
   remove(resource: Resource, name: string): Promise<void>;
   /** Tells the gang's owner something that is worth knowing and stops nothing: an Event, once. */

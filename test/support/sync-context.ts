@@ -14,6 +14,7 @@ export function recordedSync(
   given: {
     readonly pods?: SyncContext['pods'];
     readonly owned?: (plural: string) => readonly JsonObject[];
+    readonly read?: NonNullable<SyncContext['read']>;
   } = {},
 ): RecordedSync {
   const applied: OwnedObject[] = [];
@@ -31,6 +32,7 @@ export function recordedSync(
       removed.push({ plural, name });
       return Promise.resolve();
     },
+    ...(given.read && { read: given.read }),
     warn: (message) => void warnings.push(message),
   };
   return { context, applied, removed, warnings };
