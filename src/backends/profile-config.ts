@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, own } from '../api/json.ts';
+import { isObject, type Json, type JsonObject, own } from '../api/json.ts';
 import { suggestion } from '../api/nearest-key.ts';
 import { quoted } from '../api/printable.ts';
 
@@ -6,6 +6,7 @@ interface Kinds {
   readonly string: string;
   readonly boolean: boolean;
   readonly integer: number;
+  readonly object: JsonObject;
 }
 
 /** One key that a backend reads from `scheduler.profiles[].config`. */
@@ -64,5 +65,7 @@ function faultOf(given: Json, setting: ProfileSetting): string | undefined {
       return typeof given === 'boolean' ? setting.check?.(given) : 'must be true or false';
     case 'integer':
       return Number.isInteger(given) ? setting.check?.(given as number) : 'must be a whole number';
+    case 'object':
+      return isObject(given) ? setting.check?.(given) : 'must be a map of keys to values';
   }
 }
