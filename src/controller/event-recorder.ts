@@ -151,7 +151,8 @@ export class EventRecorder {
     const { client, controller, instance } = this.#options;
     const { resource, namespace, name, uid } = event.regarding;
     // A name of its own each: one that is built from the content would collide with its predecessor's.
-    const eventName = `${name.slice(0, 230)}.${randomBytes(8).toString('hex')}`;
+    // A cut name may end in what a DNS name does not end its parts in.
+    const eventName = `${name.slice(0, 230).replace(/[-.]+$/, '')}.${randomBytes(8).toString('hex')}`;
     const object: KubeObject & Record<string, unknown> = {
       metadata: { namespace, name: eventName },
       eventTime: microTime(this.#clock.date()),

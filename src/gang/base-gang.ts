@@ -12,7 +12,8 @@ export function baseGangWait(
   base: BaseGang | 'missing' | undefined,
   ownName: string,
 ): string | undefined {
-  if (name === ownName) return `the label grove.io/base-podgang names the gang itself; correct the label`;
+  if (name === ownName)
+    return 'the label grove.io/base-podgang names the gang itself: correct it where the Pod comes from, and delete the Pod';
   if (base === undefined || base === 'missing') return `the base gang ${quoted(name)} does not exist`;
   const census = takeCensus(base.gang, base.pods);
   if (isScheduled(census)) return undefined;

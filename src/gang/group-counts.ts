@@ -23,9 +23,9 @@ export function shortfall(
 }
 
 /** `a, b, c and 12 more groups`. */
-export function listed(items: readonly string[], what: string): string {
-  const named = items.slice(0, MAX_GROUPS_NAMED).join(', ');
-  const rest = items.length - MAX_GROUPS_NAMED;
+export function listed(items: readonly string[], what: string, atMost = MAX_GROUPS_NAMED): string {
+  const named = items.slice(0, atMost).join(', ');
+  const rest = items.length - atMost;
   return rest > 0 ? `${named} and ${rest} more ${what}` : named;
 }
 

@@ -108,7 +108,7 @@ function ungatedEarly(gang: GangRecord, group: GroupCensus, pod: PodRecord): Vio
       ? undefined
       : `before group ${group.name} refers to it`;
   if (why === undefined) return undefined;
-  const message = `this Pod has no gate ${GATE_POD_GANG_PENDING} ${why}: it was created past the webhook, or somebody removed the gate`;
+  const message = `this Pod has no gate ${GATE_POD_GANG_PENDING} ${why}: it was created past the webhook, an earlier PodGang of this name released it, or somebody removed the gate`;
   return { kind: 'UngatedEarly', pod: pod.name, uid: pod.uid, message: statusText(message) };
 }
 

@@ -16,6 +16,7 @@ import { schedulerWords } from './plan-gates.ts';
 
 export const REASON_PODS_PENDING = 'PodGangPodsCreationPending';
 export const REASON_PODS_CREATED = 'PodGangPodsCreated';
+export const NO_GROUPS = 'the gang has no groups';
 
 /** Words are rewritten at most this often, and only when no Pod has come for a while, or after very long. */
 export const MESSAGE_INTERVAL_MS = 5_000;
@@ -90,7 +91,7 @@ function scheduledCondition(census: readonly GroupCensus[], baseWait: string | u
       message: 'every group has its minimum of Pods on nodes',
     };
   }
-  const bound = `bound ${boundShortfall(census)}`;
+  const bound = census.length === 0 ? NO_GROUPS : `bound ${boundShortfall(census)}`;
   if (baseWait !== undefined) {
     return { type, status: 'False', reason: 'WaitingForBaseGang', message: `${bound}; ${baseWait}` };
   }
@@ -118,7 +119,12 @@ function readyCondition(census: readonly GroupCensus[]): Wanted {
     (group) => group.ready,
     (group) => group.minReplicas,
   );
-  return { type, status: 'False', reason: 'PodsNotReady', message: `ready ${missing}` };
+  return {
+    type,
+    status: 'False',
+    reason: 'PodsNotReady',
+    message: census.length === 0 ? NO_GROUPS : `ready ${missing}`,
+  };
 }
 
 function unhealthyCondition(census: readonly GroupCensus[]): Wanted {
@@ -128,6 +134,7 @@ function unhealthyCondition(census: readonly GroupCensus[]): Wanted {
     (group) => group.present.length,
     (group) => group.minReplicas,
   );
+  if (census.length === 0) return { type, status: 'True', reason: 'BelowMinimum', message: NO_GROUPS };
   return missing === ''
     ? { type, status: 'False', reason: 'MinimumPresent', message: 'every group has its minimum of Pods' }
     : { type, status: 'True', reason: 'BelowMinimum', message: `fewer Pods than the minimum: ${missing}` };

@@ -3,7 +3,7 @@ import { isGated, isLive, takeCensus, type GroupCensus } from './census.ts';
 import { expectedPods } from './expected-pods.ts';
 import { EMPTY_PLAN, type GangSummary, type Plan, type PlannedEvent, type Waiting } from './gang-plan.ts';
 import type { GangRecord, GangState, PodRecord } from './gang-state.ts';
-import { shortfall, statusText } from './group-counts.ts';
+import { listed, shortfall, statusText } from './group-counts.ts';
 import { isInitialized } from './initialized.ts';
 import {
   gangEvent,
@@ -15,7 +15,8 @@ import {
 } from './plan-events.ts';
 import { planGates } from './plan-gates.ts';
 import { isComplete, isFullyReferenced, planReferences } from './plan-references.ts';
-import { judgeStatus, planStatus } from './plan-status.ts';
+import { judgeStatus, NO_GROUPS, planStatus } from './plan-status.ts';
+import { specFaults } from './spec-faults.ts';
 
 /** Pods may come before their PodGang; only after this long is that worth an Event. */
 const ORPHAN_GRACE_MS = 5_000;
@@ -36,22 +37,34 @@ export function plan(state: GangState): Plan {
   const expected = expectedPods(gang);
   const observed = isInitialized(gang);
   const hands = handsOff(state, gang);
-  const lacks = observed ? undefined : notInitializedBecause(state, census, expected.counts);
+  const faults = specFaults(gang);
+  const lacks = observed ? undefined : (faults ?? notInitializedBecause(state, census, expected.counts));
   const hold = hands ?? (observed ? undefined : (lacks ?? 'the gang is being marked Initialized'));
   const gates = planGates(state, gang, census, hold);
   const judgement = judgeStatus(gang, census, lacks, gates.baseWait);
   const strangers = planStrangers(state, census);
-  const summary = summaryOf(state, gang, census, expected.counts, judgement.phase, hands ?? judgement.why);
+  const summary = summaryOf(
+    state,
+    gang,
+    census,
+    expected.counts,
+    judgement.phase,
+    hands ?? faults ?? judgement.why,
+  );
   const waiting = [...gates.waiting, ...strangers.waiting];
   if (hands !== undefined) return { ...EMPTY_PLAN, waiting, summary };
 
-  const references = referencesDue(gang, census, expected.counts, !observed && lacks === undefined);
+  const references =
+    faults === undefined
+      ? referencesDue(gang, census, expected.counts, !observed && lacks === undefined)
+      : undefined;
   const status = references === undefined ? planStatus(state, gang, judgement) : {};
   return {
     references,
     status: status.write,
     ungate: gates.ungate,
     events: [
+      ...(faults === undefined ? [] : [gangEvent(gang, 'Warning', 'SpecInvalid', faults)]),
       ...expected.faults.map((fault) => gangEvent(gang, 'Warning', 'ExpectedPodsInvalid', fault)),
       ...strangers.events,
       ...violationEvents(gates.violations),
@@ -68,7 +81,8 @@ export function plan(state: GangState): Plan {
 
 /** Why this gang is not ours to move; undefined where it is. */
 function handsOff(state: GangState, gang: GangRecord): string | undefined {
-  if (gang.deletionTimestamp !== undefined) return 'the PodGang is being deleted';
+  if (gang.deletionTimestamp !== undefined)
+    return 'the PodGang is being deleted; gated Pods wait for a new one of its name';
   return state.managedByGrove
     ? 'the Grove operator writes the references, Initialized and the gates of this gang'
     : undefined;
@@ -80,7 +94,7 @@ function notInitializedBecause(
   census: readonly GroupCensus[],
   expected: readonly number[],
 ): string | undefined {
-  if (census.length === 0) return 'the gang has no groups';
+  if (census.length === 0) return NO_GROUPS;
   if (expected.every((count) => count === 0)) return 'no group of the gang asks for a Pod';
   const missing = shortfall(
     census,
@@ -122,10 +136,14 @@ function planStrangers(
 ): { waiting: Waiting[]; events: PlannedEvent[] } {
   const known = new Set(census.map((group) => group.name));
   const pods = state.pods.filter((pod) => claims(state, pod) && !(pod.group !== '' && known.has(pod.group)));
-  const reasonOf = (pod: PodRecord): string =>
-    pod.group === ''
-      ? 'the Pod names no group: the label grove.io/podclique is missing'
-      : `PodGang ${state.name} has no group ${quoted(pod.group)}: correct the label grove.io/podclique`;
+  const groups = known.size === 0 ? 'none at all' : `only ${listed([...known], 'groups')}`;
+  const reasonOf = (pod: PodRecord): string => {
+    const what =
+      pod.group === ''
+        ? 'the Pod names no group'
+        : `PodGang ${state.name} has no group ${quoted(pod.group)}, ${groups}`;
+    return `${what}: correct the label grove.io/podclique where the Pod comes from, and delete the Pod`;
+  };
   return {
     waiting: pods.filter(isGated).map((pod) => gatedBecause(pod, reasonOf(pod))),
     events: pods.map((pod) => podEvent(pod, 'UnknownGroup', reasonOf(pod))),
@@ -135,7 +153,7 @@ function planStrangers(
 /** Pods whose PodGang is not there: they stay gated, for the gang may still come. */
 function planWithoutGang(state: GangState): Plan {
   const pods = state.pods.filter((pod) => claims(state, pod) && isGated(pod));
-  const reason = `PodGang ${state.name} does not exist`;
+  const reason = `PodGang ${state.name} does not exist: create it, or delete the Pod`;
   const born = (pod: PodRecord): number => Date.parse(pod.creationTimestamp ?? '') || 0;
   const left = (pod: PodRecord): number => Math.min(ORPHAN_GRACE_MS, born(pod) + ORPHAN_GRACE_MS - state.now);
   const young = pods.map(left).filter((ms) => ms > 0);

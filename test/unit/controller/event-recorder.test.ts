@@ -46,6 +46,15 @@ function recorder(answer: () => Promise<void> = () => Promise.resolve()) {
 }
 
 describe('the event recorder', () => {
+  test.each(['-', '.', '.-'])('makes a valid name of one that is long and cut behind %p', async (end) => {
+    const { clock, written, recorder: events } = recorder();
+    events.event(pod(`${'p'.repeat(230 - end.length)}${end}${'q'.repeat(23)}`), waiting);
+    await clock.pass(0);
+    const name = written.created[0]?.metadata.name ?? '';
+    expect(name).toMatch(/^p+\.[0-9a-f]{16}$/);
+    expect(name.length).toBeLessThanOrEqual(253);
+  });
+
   test('writes an Event of events.k8s.io/v1', async () => {
     const { clock, written, recorder: events } = recorder();
     events.event(pod(), waiting);
