@@ -47,6 +47,7 @@ export async function startLoop(
     registry,
     settings: {
       concurrentSyncs: configuration.controllers.podGang.concurrentSyncs,
+      selectors: configuration.controllers.podGang,
       leaderElection: configuration.leaderElection,
     },
     log,

@@ -4,10 +4,12 @@ import type { BackendRegistry } from '../backends/registry.ts';
 import { Cache, keyOf } from '../controller/cache.ts';
 import { BY_GANG, POD_INDEXERS, stateOf } from '../controller/reconcile-state.ts';
 import type { GangSummary, Waiting } from '../gang/gang-plan.ts';
+import type { GangSelectors } from '../gang/gang-selection.ts';
 import type { GangRecord, PodRecord } from '../gang/gang-state.ts';
 import { plan } from '../gang/plan.ts';
 import { readGang, readPod } from '../gang/read-records.ts';
 import type { KubeClient, Selection } from '../kube/client.ts';
+import { readNamespaces } from './status/namespaces.ts';
 import { POD_GANGS, PODS, type KubeObject, type Resource } from '../kube/resources.ts';
 
 /** One gang as `muster status` tells of it. */
@@ -40,12 +42,19 @@ export interface PodStatus {
  */
 export async function readStatus(
   client: KubeClient,
-  given: { namespace?: string | undefined; registry: BackendRegistry; now: Date; defaultBackend?: string },
+  given: {
+    namespace?: string | undefined;
+    registry: BackendRegistry;
+    selectors: GangSelectors;
+    now: Date;
+    defaultBackend?: string;
+  },
 ): Promise<GangStatus[]> {
-  const { namespace, registry, now, defaultBackend } = given;
+  const { namespace, registry, selectors, now, defaultBackend } = given;
   const pods = new Cache<PodRecord>(POD_INDEXERS);
   const gangs = new Cache<GangRecord>();
-  await Promise.all([
+  const [namespaces] = await Promise.all([
+    readNamespaces(client, namespace),
     eachOf(client, PODS, { namespace, labelSelector: LABEL_POD_GANG }, (object) => pods.put(readPod(object))),
     eachOf(client, POD_GANGS, { namespace }, (object) => gangs.put(readGang(object))),
   ]);
@@ -53,8 +62,8 @@ export async function readStatus(
   for (const gang of gangs.values()) keys.add(keyOf(gang.namespace, gang.name));
   return [...keys].sort().map((key): GangStatus => {
     const [space = '', name = ''] = key.split('/');
-    const view = { pods, gangs };
-    const state = stateOf(space, name, { view, registry, synced: true, now: now.getTime() });
+    const view = { pods, gangs, namespaces };
+    const state = stateOf(space, name, { view, registry, selectors, synced: true, now: now.getTime() });
     const { summary, waiting } = plan(state);
     const gang = gangs.get(space, name);
     const unlabelled = gang !== undefined && !gang.labels.has(LABEL_SCHEDULER_NAME);

@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { BackendRegistry, builtInBackends, supportedSchedulers } from '../backends/registry.ts';
 import { loadConfiguration, readConfigurationFile } from '../config/load.ts';
 import { CONFIG_FILE_VARIABLE } from '../config/overrides.ts';
+import { EVERY_GANG, type GangSelectors } from '../gang/gang-selection.ts';
 import { ExitStatus } from './exit-status.ts';
 import type { CliIo } from './io.ts';
 import { paletteFor } from './palette.ts';
@@ -42,11 +43,11 @@ export const statusCommand = (io: CliIo): Command =>
     .action((gang: string | undefined, flags: StatusFlags) => status(gang, flags, io));
 
 async function status(name: string | undefined, flags: StatusFlags, io: CliIo): Promise<void> {
-  const { registry, defaultBackend } = registryFor(flags.config ?? io.env[CONFIG_FILE_VARIABLE], io);
+  const known = registryFor(flags.config ?? io.env[CONFIG_FILE_VARIABLE], io);
   const { client, namespace } = await connect(flags.kubeconfig, io);
   try {
     const where = flags.allNamespaces === true ? undefined : (flags.namespace ?? namespace);
-    const all = await readStatus(client, { namespace: where, registry, now: io.now(), ...defaultBackend });
+    const all = await readStatus(client, { namespace: where, now: io.now(), ...known });
     const gangs = name === undefined ? all : all.filter((gang) => gang.name === name);
     const place = where === undefined ? 'in any namespace' : `in namespace ${where}`;
     if (flags.output === 'json') {
@@ -73,12 +74,12 @@ async function status(name: string | undefined, flags: StatusFlags, io: CliIo): 
 function registryFor(
   file: string | undefined,
   io: CliIo,
-): { registry: BackendRegistry; defaultBackend: { defaultBackend?: string } } {
+): { registry: BackendRegistry; selectors: GangSelectors; defaultBackend?: string } {
   const { names } = supportedSchedulers();
   if (!file) {
     const profiles = builtInBackends.map((factory) => ({ name: factory.name }));
     const registry = new BackendRegistry(profiles, 'default-scheduler');
-    return { registry, defaultBackend: { defaultBackend: '(default)' } };
+    return { registry, selectors: EVERY_GANG, defaultBackend: '(default)' };
   }
   const { configuration } = loadConfiguration({
     text: readConfigurationFile(file),
@@ -87,5 +88,5 @@ function registryFor(
     flags: {},
     supportedSchedulers: names,
   });
-  return { registry: policyFrom(configuration).registry, defaultBackend: {} };
+  return { registry: policyFrom(configuration).registry, selectors: configuration.controllers.podGang };
 }

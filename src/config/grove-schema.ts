@@ -7,7 +7,12 @@ import { z } from 'zod';
 const unused = (what: string): string => `Accepted because Grove has it, not used: ${what}`;
 
 export const concurrentSyncs = (fallback: number, description: string) =>
-  z.strictObject({ concurrentSyncs: z.int().gt(0).default(fallback).describe(description) }).prefault({});
+  z.int().gt(0).default(fallback).describe(description);
+
+const groveController = (fallback: number, kinds: string) =>
+  z
+    .strictObject({ concurrentSyncs: concurrentSyncs(fallback, unused(`only Grove reconciles ${kinds}.`)) })
+    .prefault({});
 
 export const debuggingSchema = z
   .strictObject({
@@ -43,7 +48,7 @@ export const featureGatesSchema = z
   .describe(unused('Muster has no feature gates.'));
 
 export const groveControllers = {
-  podCliqueSet: concurrentSyncs(10, unused('only Grove reconciles PodCliqueSets.')),
-  podClique: concurrentSyncs(10, unused('only Grove reconciles PodCliques.')),
-  podCliqueScalingGroup: concurrentSyncs(5, unused('only Grove reconciles PodCliqueScalingGroups.')),
+  podCliqueSet: groveController(10, 'PodCliqueSets'),
+  podClique: groveController(10, 'PodCliques'),
+  podCliqueScalingGroup: groveController(5, 'PodCliqueScalingGroups'),
 };

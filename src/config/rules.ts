@@ -3,6 +3,7 @@ import { isLabelKey } from '../api/name-syntax.ts';
 import { MUSTER_USER } from '../api/names.ts';
 import { type Finding, error, warning } from './config-fault.ts';
 import { parseGoDuration } from './go-duration.ts';
+import { selectorFindings } from './selector-rules.ts';
 import { settings } from './settings.ts';
 
 /**
@@ -84,6 +85,11 @@ function topology(read: Read): Finding[] {
   return findings;
 }
 
+const gangSelectors = (read: Read): Finding[] =>
+  ['namespaceSelector', 'objectSelector'].flatMap((name) =>
+    selectorFindings(read(`controllers.podGang.${name}`), ['controllers', 'podGang', name]),
+  );
+
 const SERVERS = ['webhooks', 'healthProbes', 'metrics'] as const;
 
 function ports(read: Read): Finding[] {
@@ -149,6 +155,7 @@ export function applyRules(document: unknown): Finding[] {
   return [
     ...leaderElection(read),
     ...topology(read),
+    ...gangSelectors(read),
     ...ports(read),
     ...webhookLimits(read),
     ...trustedAccounts(read),

@@ -9,6 +9,7 @@ import {
   groveControllers,
   networkSchema,
 } from './grove-schema.ts';
+import { labelSelector } from './selector-schema.ts';
 import { serverSchema } from './server-schema.ts';
 
 /** The document Muster and Grove share. */
@@ -138,10 +139,16 @@ export const operatorConfigurationSchema = z.strictObject({
     .describe('`json` is one object a line, for collectors; `text` is for reading.'),
   controllers: z
     .strictObject({
-      podGang: concurrentSyncs(
-        5,
-        'PodGangs reconciled at a time. 5: Grove’s default; a gang’s writes are ordered in any case.',
-      ),
+      podGang: z
+        .strictObject({
+          concurrentSyncs: concurrentSyncs(
+            5,
+            'PodGangs reconciled at a time. 5: Grove’s default; a gang’s writes are ordered in any case.',
+          ),
+          namespaceSelector: labelSelector('Whose gangs the loop moves, by the labels of their Namespace.'),
+          objectSelector: labelSelector('Which gangs the loop moves, by the labels of the PodGang.'),
+        })
+        .prefault({}),
       ...groveControllers,
     })
     .prefault({}),

@@ -16,7 +16,9 @@ export interface ValidationOptions {
 
 /** Free-form values keep their nulls; everywhere else null is what an empty line of YAML leaves behind. */
 const isFreeForm = (path: ConfigPath): boolean =>
-  path[0] === 'metadata' || (path[1] === 'profiles' && path.length === 4 && path[3] === 'config');
+  path[0] === 'metadata' ||
+  path.at(-1) === 'matchLabels' ||
+  (path[1] === 'profiles' && path.length === 4 && path[3] === 'config');
 
 /** `document` without the keys whose value is null: `server:` with nothing under it means its defaults. */
 export function withoutNulls(document: unknown, path: ConfigPath = []): unknown {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { BackendRegistry } from '../backends/registry.ts';
+import type { GangSelectors } from '../gang/gang-selection.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { isForbidden, isNotFound } from '../kube/errors.ts';
 import type { Resource } from '../kube/resources.ts';
@@ -17,6 +18,7 @@ import { WorkQueue } from './work-queue.ts';
 /** The part of the configuration that the loop reads; durations in milliseconds. */
 export interface ControllerSettings {
   readonly concurrentSyncs: number;
+  readonly selectors: GangSelectors;
   readonly leaderElection: {
     readonly enabled: boolean;
     readonly leaseDurationMs: number;
@@ -70,6 +72,7 @@ export function startController(options: ControllerOptions): Controller {
       view: watch.view,
       synced: () => watch.hasSynced,
       registry,
+      selectors: settings.selectors,
       writer: (end) => gangWriter(client, end),
       recorder,
       now: () => now().getTime(),

@@ -1,10 +1,10 @@
 import { LABEL_POD_GANG } from '../api/names.ts';
 import type { JsonObject } from '../api/json.ts';
-import type { GangRecord, PodRecord } from '../gang/gang-state.ts';
-import { readGang, readPod } from '../gang/read-records.ts';
+import type { GangRecord, NamespaceRecord, PodRecord } from '../gang/gang-state.ts';
+import { readGang, readNamespace, readPod } from '../gang/read-records.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { POD_GANGS, PODS, type KubeObject, type Resource } from '../kube/resources.ts';
-import { keyOf, type Change } from './cache.ts';
+import { NAMESPACES, POD_GANGS, PODS, type KubeObject, type Resource } from '../kube/resources.ts';
+import { keyOf, type Change, type Store } from './cache.ts';
 import { BY_BASE_GANG, BY_GANG, POD_INDEXERS, type GangView } from './reconcile-state.ts';
 import { Reflector } from './reflector.ts';
 import type { ReflectorObserver } from './reflector-options.ts';
@@ -12,7 +12,7 @@ import type { ReflectorObserver } from './reflector-options.ts';
 /** What happens to gangs and to Pods that claim one, as keys `namespace/name` of the gangs that need a look. */
 export interface GangWatch {
   readonly view: GangView;
-  /** Whether both caches were listed once. */
+  /** Whether all caches were listed once. */
   readonly hasSynced: boolean;
   /** Names of the kinds that were not listed yet. */
   readonly missing: readonly string[];
@@ -23,11 +23,15 @@ export interface GangWatch {
   stop(): Promise<void>;
 }
 
-/** @param look hears of a gang as often as something happens to it */
+/**
+ * @param look hears of a gang as often as something happens to it
+ * @param given the Namespaces, for whom may not watch them; default: they are watched, too
+ */
 export function watchGangs(
   client: KubeClient,
   look: (key: string) => void,
   observe: (resource: Resource) => ReflectorObserver,
+  { namespaces: known }: { readonly namespaces?: Store<NamespaceRecord> } = {},
 ): GangWatch {
   const pods = new Reflector<PodRecord>({
     client,
@@ -43,7 +47,21 @@ export function watchGangs(
     trim: (object) => readGang(asJson(object)),
     observer: observe(POD_GANGS),
   });
-  const view = { pods: pods.store, gangs: gangs.store };
+  // Whole objects: a Namespace is little more than its metadata.
+  const namespaces =
+    known === undefined
+      ? new Reflector<NamespaceRecord>({
+          client,
+          resource: NAMESPACES,
+          trim: (object) => readNamespace(asJson(object)),
+          observer: observe(NAMESPACES),
+        })
+      : { store: known };
+  const view: GangView = { pods: pods.store, gangs: gangs.store, namespaces: namespaces.store };
+  const keys = function* (): Generator<string, void> {
+    yield* view.pods.indexValues(BY_GANG);
+    for (const gang of view.gangs.values()) yield keyOf(gang.namespace, gang.name);
+  };
   const lookAtDependents = (base: string): void => {
     const waiting = view.pods.byIndex(BY_BASE_GANG, base);
     for (const key of new Set(waiting.map((pod) => keyOf(pod.namespace, pod.gang)))) look(key);
@@ -62,22 +80,35 @@ export function watchGangs(
     look(key);
     lookAtDependents(key);
   });
-  const reflectors = [pods, gangs];
+  if (namespaces instanceof Reflector) {
+    namespaces.subscribe((change) => {
+      // Before that nobody looks at gangs, and whoever begins to looks at all.
+      if (!namespaces.hasSynced || !countsForGangs(change)) return;
+      const { name } = change.new ?? change.old;
+      for (const key of keys()) if (key.startsWith(`${name}/`)) look(key);
+    });
+  }
+  const watched = new Map<
+    Resource,
+    Reflector<PodRecord> | Reflector<GangRecord> | Reflector<NamespaceRecord>
+  >([
+    [PODS, pods],
+    [POD_GANGS, gangs],
+    ...(namespaces instanceof Reflector ? [[NAMESPACES, namespaces] as const] : []),
+  ]);
+  const reflectors = [...watched.values()];
   return {
     view,
     get hasSynced() {
       return reflectors.every((reflector) => reflector.hasSynced);
     },
     get missing() {
-      return [...(pods.hasSynced ? [] : [PODS.plural]), ...(gangs.hasSynced ? [] : [POD_GANGS.plural])];
+      return [...watched].filter(([, { hasSynced }]) => !hasSynced).map(([{ plural }]) => plural);
     },
     whenSynced: async () => {
       await Promise.all(reflectors.map((reflector) => reflector.whenSynced()));
     },
-    keys: function* () {
-      yield* view.pods.indexValues(BY_GANG);
-      for (const gang of view.gangs.values()) yield keyOf(gang.namespace, gang.name);
-    },
+    keys,
     start: () => {
       for (const reflector of reflectors) reflector.start();
     },
@@ -92,6 +123,17 @@ const countsForDependents = ({ old, new: now }: Change<PodRecord>): boolean =>
   old?.nodeName !== now?.nodeName ||
   old?.phase !== now?.phase ||
   old?.deletionTimestamp !== now?.deletionTimestamp;
+
+/** Whether something changed of a Namespace that decides about its gangs; its status does not. */
+const countsForGangs = ({ old, new: now }: Change<NamespaceRecord>): boolean =>
+  old === undefined ||
+  now === undefined ||
+  old.deletionTimestamp !== now.deletionTimestamp ||
+  !sameEntries(old.labels, now.labels) ||
+  !sameEntries(old.annotations, now.annotations);
+
+const sameEntries = (a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): boolean =>
+  a.size === b.size && [...a].every(([key, value]) => b.get(key) === value);
 
 /** The raw object; its declared type only lists the fields that clients use. */
 const asJson = (object: KubeObject): JsonObject => object as unknown as JsonObject;

@@ -1,4 +1,5 @@
 import type { BackendRegistry } from '../backends/registry.ts';
+import type { GangSelectors } from '../gang/gang-selection.ts';
 import type { Plan, PlannedEvent, Ungate } from '../gang/gang-plan.ts';
 import { ungateEvents } from '../gang/plan-events.ts';
 import { confirmUngates } from '../gang/plan-gates.ts';
@@ -18,6 +19,7 @@ export interface ReconcilerOptions {
   /** Whether all caches were listed once: nothing is written before. */
   readonly synced: () => boolean;
   readonly registry: BackendRegistry;
+  readonly selectors: GangSelectors;
   readonly writer: (signal: AbortSignal) => GangWriter;
   readonly recorder: Pick<EventRecorder, 'event'>;
   /** Milliseconds since 1970. */
@@ -36,6 +38,7 @@ export function podGangReconciler(options: ReconcilerOptions): Reconcile {
     const state = stateOf(name.namespace, name.name, {
       view: options.view,
       registry: options.registry,
+      selectors: options.selectors,
       synced: options.synced(),
       now: options.now(),
       lastStatusWrite: memory.statusWrittenAt(key),

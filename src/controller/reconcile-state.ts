@@ -2,7 +2,15 @@ import { selectForPodGang } from '../backends/select.ts';
 import type { BackendRegistry } from '../backends/registry.ts';
 import { isGroveManaged } from '../admission/mutate-pod-gang.ts';
 import { LABEL_SCHEDULER_NAME } from '../api/names.ts';
-import type { BackendState, BaseGang, GangRecord, GangState, PodRecord } from '../gang/gang-state.ts';
+import { notSelected, type GangSelectors } from '../gang/gang-selection.ts';
+import type {
+  BackendState,
+  BaseGang,
+  GangRecord,
+  GangState,
+  NamespaceRecord,
+  PodRecord,
+} from '../gang/gang-state.ts';
 import { keyOf, type Indexer, type Store } from './cache.ts';
 
 /** Pods by the gang that they claim. */
@@ -19,11 +27,13 @@ export const POD_INDEXERS: Readonly<Record<string, Indexer<PodRecord>>> = {
 export interface GangView {
   readonly pods: Store<PodRecord>;
   readonly gangs: Store<GangRecord>;
+  readonly namespaces: Store<NamespaceRecord>;
 }
 
 export interface StateContext {
   readonly view: GangView;
   readonly registry: BackendRegistry;
+  readonly selectors: GangSelectors;
   readonly synced: boolean;
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -55,9 +65,19 @@ export function stateOf(namespace: string, name: string, context: StateContext):
     pods,
     baseGangs,
     backend: backendState(registry, gang?.labels.get(LABEL_SCHEDULER_NAME)),
-    managedByGrove: gang !== undefined && isGroveManaged(gang),
+    notOurs: notOurs(namespace, gang, context),
     lastStatusWrite,
   };
+}
+
+function notOurs(
+  namespace: string,
+  gang: GangRecord | undefined,
+  { view, selectors }: StateContext,
+): string | undefined {
+  if (gang !== undefined && isGroveManaged(gang))
+    return 'the Grove operator writes the references, Initialized and the gates of this gang';
+  return notSelected(selectors, namespace, view.namespaces.get('', namespace)?.labels, gang?.labels);
 }
 
 /**

@@ -18,8 +18,11 @@ export interface GangState {
   /** By the value of `grove.io/base-podgang`; a name that is not here counts as missing. */
   readonly baseGangs: ReadonlyMap<string, BaseGang | 'missing'>;
   readonly backend: BackendState;
-  /** Grove writes references, Initialized and gates of this gang. */
-  readonly managedByGrove: boolean;
+  /**
+   * Why others move this gang, or nobody, in plain words: Grove does, or the configuration does not select it. The loop
+   * writes nothing to it then. undefined where it is Muster's.
+   */
+  readonly notOurs: string | undefined;
   /**
    * When this process last wrote the gang's status; undefined if it has not. Only slows down the rewriting of
    * messages, so that counting Pods as they come does not cost a write each.
@@ -59,6 +62,18 @@ export interface PodRecord {
   readonly phase: string;
   readonly ready: boolean;
   readonly podScheduled: PodScheduled | undefined;
+}
+
+/** A Namespace, trimmed to what decides about the gangs in it. */
+export interface NamespaceRecord {
+  /** Always empty: a Namespace is in none. */
+  readonly namespace: '';
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly labels: ReadonlyMap<string, string>;
+  readonly annotations: ReadonlyMap<string, string>;
+  readonly deletionTimestamp: string | undefined;
 }
 
 /** The condition PodScheduled: what the scheduler says of this Pod. */

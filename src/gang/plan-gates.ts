@@ -42,7 +42,7 @@ export function planGates(
   for (const group of census) {
     for (const pod of group.members) {
       if (!isGated(pod)) {
-        const violation = state.managedByGrove ? undefined : ungatedEarly(gang, group, pod);
+        const violation = ungatedEarly(gang, group, pod);
         if (violation !== undefined) violations.push(violation);
         const wait = waitingUngated(pod);
         if (wait !== undefined) waiting.push(wait);

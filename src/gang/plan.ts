@@ -83,9 +83,7 @@ export function plan(state: GangState): Plan {
 function handsOff(state: GangState, gang: GangRecord): string | undefined {
   if (gang.deletionTimestamp !== undefined)
     return 'the PodGang is being deleted; gated Pods wait for a new one of its name';
-  return state.managedByGrove
-    ? 'the Grove operator writes the references, Initialized and the gates of this gang'
-    : undefined;
+  return state.notOurs;
 }
 
 /** What the gang still lacks before it may be marked Initialized, in plain words; undefined for nothing. */
@@ -154,12 +152,14 @@ function planStrangers(
 function planWithoutGang(state: GangState): Plan {
   const pods = state.pods.filter((pod) => claims(state, pod) && isGated(pod));
   const reason = `PodGang ${state.name} does not exist: create it, or delete the Pod`;
+  const waiting = pods.map((pod) => gatedBecause(pod, state.notOurs ?? reason));
+  if (state.notOurs !== undefined) return { ...EMPTY_PLAN, waiting };
   const born = (pod: PodRecord): number => Date.parse(pod.creationTimestamp ?? '') || 0;
   const left = (pod: PodRecord): number => Math.min(ORPHAN_GRACE_MS, born(pod) + ORPHAN_GRACE_MS - state.now);
   const young = pods.map(left).filter((ms) => ms > 0);
   return {
     ...EMPTY_PLAN,
-    waiting: pods.map((pod) => gatedBecause(pod, reason)),
+    waiting,
     events: pods.filter((pod) => left(pod) <= 0).map((pod) => podEvent(pod, 'UnknownGang', reason)),
     recheckAfterMs: young.length === 0 ? undefined : young.reduce((a, b) => Math.min(a, b)),
   };

@@ -1,5 +1,5 @@
 import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
-import type { GangRecord, PodRecord, PodScheduled } from './gang-state.ts';
+import type { GangRecord, NamespaceRecord, PodRecord, PodScheduled } from './gang-state.ts';
 import { membershipOf } from './membership.ts';
 import { parsePodGang } from './parse-pod-gang.ts';
 
@@ -42,6 +42,25 @@ export function readPod(object: JsonObject): PodRecord {
     ready: ownString(conditionOf(status, 'Ready'), 'status') === 'True',
     podScheduled: podScheduledOf(conditionOf(status, 'PodScheduled')),
   };
+}
+
+/** A Namespace as it came from the API server. */
+export function readNamespace(object: JsonObject): NamespaceRecord {
+  const metadata = ownObject(object, 'metadata');
+  return {
+    namespace: '',
+    name: ownString(metadata, 'name') ?? '',
+    uid: ownString(metadata, 'uid') ?? '',
+    resourceVersion: ownString(metadata, 'resourceVersion') ?? '',
+    labels: stringsOf(metadata, 'labels'),
+    annotations: stringsOf(metadata, 'annotations'),
+    deletionTimestamp: ownString(metadata, 'deletionTimestamp'),
+  };
+}
+
+function stringsOf(metadata: JsonObject | undefined, key: string): ReadonlyMap<string, string> {
+  const entries = Object.entries(ownObject(metadata, key) ?? {});
+  return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }
 
 const conditionOf = (status: JsonObject | undefined, type: string): Json | undefined =>

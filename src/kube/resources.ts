@@ -36,6 +36,13 @@ export interface Target {
   readonly subresource?: string;
 }
 
+export const NAMESPACES: Resource = {
+  group: '',
+  version: 'v1',
+  plural: 'namespaces',
+  kind: 'Namespace',
+  namespaced: false,
+};
 export const PODS: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
 export const POD_GANGS: Resource = {
   group: POD_GANG_GROUP,

@@ -338,6 +338,7 @@ clusterSuite('manifests on a real control plane, Muster down', () => {
       'events.events.k8s.io [] [] [create patch]',
       'leases.coordination.k8s.io [] [] [create]',
       'leases.coordination.k8s.io [] [muster-leader-election] [get update]',
+      'namespaces [] [] [list watch]',
       'podgangs.scheduler.grove.io [] [] [get list watch patch]',
       'podgangs.scheduler.grove.io/status [] [] [patch]',
       'pods [] [] [list watch patch]',

@@ -22,7 +22,11 @@ describe('defaults', () => {
         logLevel: 'info',
         logFormat: 'json',
         controllers: {
-          podGang: { concurrentSyncs: 5 },
+          podGang: {
+            concurrentSyncs: 5,
+            namespaceSelector: { matchLabels: {}, matchExpressions: [] },
+            objectSelector: { matchLabels: {}, matchExpressions: [] },
+          },
           podCliqueSet: { concurrentSyncs: 10 },
           podClique: { concurrentSyncs: 10 },
           podCliqueScalingGroup: { concurrentSyncs: 5 },

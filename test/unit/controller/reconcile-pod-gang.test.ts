@@ -6,8 +6,9 @@ import { Cache } from '../../../src/controller/cache.ts';
 import { podGangReconciler } from '../../../src/controller/reconcile-pod-gang.ts';
 import { POD_INDEXERS } from '../../../src/controller/reconcile-state.ts';
 import type { Reconcile } from '../../../src/controller/work-queue-workers.ts';
-import type { GangRecord, PodRecord } from '../../../src/gang/gang-state.ts';
-import { readGang, readPod } from '../../../src/gang/read-records.ts';
+import { EVERY_GANG, type GangSelectors } from '../../../src/gang/gang-selection.ts';
+import type { GangRecord, NamespaceRecord, PodRecord } from '../../../src/gang/gang-state.ts';
+import { readGang, readNamespace, readPod } from '../../../src/gang/read-records.ts';
 
 const GATE = 'grove.io/podgang-pending-creation';
 const signal = new AbortController().signal;
@@ -15,6 +16,8 @@ const KEY = 'ml/train';
 
 let pods: Cache<PodRecord>;
 let gangs: Cache<GangRecord>;
+let namespaces: Cache<NamespaceRecord>;
+let selectors: { -readonly [K in keyof GangSelectors]: GangSelectors[K] };
 let wrote: string[];
 let said: string[];
 let synced: boolean;
@@ -82,10 +85,13 @@ const writer: GangWriter = {
 beforeEach(() => {
   pods = new Cache(POD_INDEXERS);
   gangs = new Cache();
+  namespaces = new Cache();
+  selectors = { ...EVERY_GANG };
   [wrote, said, synced, fresh] = [[], [], true, undefined];
   answer = () => undefined;
   reconcile = podGangReconciler({
-    view: { pods, gangs },
+    view: { pods, gangs, namespaces },
+    selectors,
     synced: () => synced,
     registry: new BackendRegistry([{ name: 'default-scheduler' }], 'default-scheduler'),
     writer: () => writer,
@@ -167,4 +173,25 @@ test('a gate whose removal failed is tried again, the others are not', async () 
   answer = () => undefined;
   await reconcile(KEY, signal);
   expect(wrote.filter((what) => what.startsWith('ungate'))).toEqual(['ungate b']);
+});
+
+test('nothing is written to a gang, or said of it, that is not selected, and it begins once it is', async () => {
+  const team = { matchLabels: { team: 'ml' }, matchExpressions: [] };
+  selectors.namespaceSelector = team;
+  gangs.put(gang(1));
+  for (const [name, version] of [
+    ['a', 2],
+    ['b', 3],
+  ] as const)
+    pods.put(pod(name, version));
+  const label = (version: string, labels: Record<string, string>): void => {
+    namespaces.put(readNamespace({ metadata: { name: 'ml', uid: 'n', resourceVersion: version, labels } }));
+  };
+  await reconcile(KEY, signal);
+  label('1', { team: 'web' });
+  await reconcile(KEY, signal);
+  expect({ wrote, said }).toEqual({ wrote: [], said: [] });
+  label('2', { team: 'ml' });
+  await reconcile(KEY, signal);
+  expect(wrote).toEqual(['references a b']);
 });

@@ -233,16 +233,21 @@ describe('Pods that claim what is not there', () => {
 });
 
 describe('hands off', () => {
+  test('Pods whose gang is missing and would not be ours: no Event', () => {
+    const result = plan(state({ notOurs: 'not selected', gang: 'missing', pods: PODS.slice(0, 1) }));
+    expect(result).toMatchObject({ events: [], recheckAfterMs: undefined });
+    expect(reasons(result)).toEqual({ 'leader-0': 'not selected' });
+  });
   const whole = gang({ groups: FULL, conditions: [INITIALIZED] });
   test.each([
-    ['a gang of the Grove operator', state({ managedByGrove: true, gang: whole })],
+    ['a gang of others', state({ notOurs: 'Grove moves it', gang: whole })],
     ['a gang that is being deleted', state({ gang: { ...whole, deletionTimestamp: 'now' } })],
   ])('%s', (_what, input) => {
     for (const pods of [PODS, []]) {
       const result = plan({ ...input, pods });
       expect(result).toMatchObject({ references: undefined, status: undefined, ungate: [], events: [] });
       expect(result.waiting).toHaveLength(pods.length);
-      expect(result.summary?.why).toMatch(/Grove operator writes|being deleted/);
+      expect(result.summary?.why).toMatch(/Grove moves it|being deleted/);
     }
   });
 });

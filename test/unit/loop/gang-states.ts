@@ -86,7 +86,7 @@ export const state = (parts: Partial<GangState> = {}): GangState => ({
   pods: PODS,
   baseGangs: new Map(),
   backend: { name: 'kube', ready: true, objectsExist: true, releaseOrder: 'all-at-once' },
-  managedByGrove: false,
+  notOurs: undefined,
   lastStatusWrite: undefined,
   ...parts,
 });

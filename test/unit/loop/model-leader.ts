@@ -159,7 +159,7 @@ export class Leader {
       pods,
       baseGangs,
       backend,
-      managedByGrove: false,
+      notOurs: undefined,
       lastStatusWrite: this.#lastStatusWrite.get(key),
     };
   }

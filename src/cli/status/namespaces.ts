@@ -1,0 +1,34 @@
+import type { JsonObject } from '../../api/json.ts';
+import { Cache, type Store } from '../../controller/cache.ts';
+import { listPages } from '../../controller/reflector-list.ts';
+import type { NamespaceRecord } from '../../gang/gang-state.ts';
+import { readNamespace } from '../../gang/read-records.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { isForbidden, isNotFound } from '../../kube/errors.ts';
+import { NAMESPACES, type KubeObject } from '../../kube/resources.ts';
+
+const PAGE_SIZE = 500;
+
+/**
+ * The Namespaces that decide whose gangs are Muster's. Empty where whoever asks may not read them, or there is no such
+ * Namespace: the rest can be told all the same.
+ * @param namespace undefined: all
+ */
+export async function readNamespaces(
+  client: KubeClient,
+  namespace: string | undefined,
+): Promise<Store<NamespaceRecord>> {
+  const found = new Cache<NamespaceRecord>();
+  const keep = (object: KubeObject): unknown => found.put(readNamespace(object as unknown as JsonObject));
+  try {
+    if (namespace !== undefined) {
+      keep(await client.get({ resource: NAMESPACES, name: namespace }));
+    } else {
+      const { signal } = new AbortController();
+      await listPages({ client, resource: NAMESPACES }, PAGE_SIZE, signal, (page) => page.forEach(keep));
+    }
+  } catch (error) {
+    if (!isForbidden(error) && !isNotFound(error)) throw error;
+  }
+  return found;
+}

@@ -1,0 +1,53 @@
+import { type Json, own, ownList, ownObject, ownString } from '../api/json.ts';
+import { isLabelKey, isLabelValue } from '../api/name-syntax.ts';
+import { type ConfigPath, type Finding, error } from './config-fault.ts';
+
+const KEY_RULE =
+  'is not a valid label key: write at most 63 letters, digits, "-", "_" and ".", if need be behind "example.com/"';
+const VALUE_RULE =
+  'is not a valid label value: write at most 63 letters, digits, "-", "_" and ".", with a letter or digit at both ends';
+
+/**
+ * What Kubernetes asks of a LabelSelector beyond its shape (apimachinery `ValidateLabelSelector`). A wrong one would
+ * otherwise select nothing, which looks like a loop that does not work.
+ */
+export function selectorFindings(selector: Json | undefined, path: ConfigPath): Finding[] {
+  const labels = Object.entries(ownObject(selector, 'matchLabels') ?? {}).flatMap(([key, value]) => {
+    const at = [...path, 'matchLabels', key];
+    return [
+      ...(isLabelKey(key) ? [] : [{ ...error(at, `"${key}" ${KEY_RULE}`), atKey: true } as const]),
+      ...valueFindings(value, at),
+    ];
+  });
+  const expressions = (ownList(selector, 'matchExpressions') ?? []).flatMap((requirement, index) => {
+    const at = [...path, 'matchExpressions', index];
+    const key = ownString(requirement, 'key');
+    const values = own(requirement, 'values') ?? [];
+    return [
+      ...(key === undefined || isLabelKey(key) ? [] : [error([...at, 'key'], `"${key}" ${KEY_RULE}`)]),
+      ...(Array.isArray(values) ? countFindings(ownString(requirement, 'operator'), values.length, at) : []),
+      ...(Array.isArray(values) ? (values as readonly Json[]) : []).flatMap((value, position) =>
+        valueFindings(value, [...at, 'values', position]),
+      ),
+    ];
+  });
+  return [...labels, ...expressions];
+}
+
+const valueFindings = (value: Json, path: ConfigPath): Finding[] =>
+  typeof value !== 'string' || value === '' || isLabelValue(value)
+    ? []
+    : [error(path, `"${value}" ${VALUE_RULE}`)];
+
+function countFindings(operator: string | undefined, count: number, path: ConfigPath): Finding[] {
+  const at = [...path, 'values'];
+  if ((operator === 'In' || operator === 'NotIn') && count === 0) {
+    const other = operator === 'In' ? 'Exists' : 'DoesNotExist';
+    return [error(at, `must list at least one value for ${operator}: list some, or write operator ${other}`)];
+  }
+  if ((operator === 'Exists' || operator === 'DoesNotExist') && count > 0) {
+    const other = operator === 'Exists' ? 'In' : 'NotIn';
+    return [error(at, `must be empty for ${operator}: leave them out, or write operator ${other}`)];
+  }
+  return [];
+}

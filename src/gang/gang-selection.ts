@@ -1,0 +1,36 @@
+import { EVERYTHING, takesEverything, unmetRequirement, type LabelSelector } from './label-selector.ts';
+
+/** Which gangs are Muster's, as `controllers.podGang` of the configuration says. */
+export interface GangSelectors {
+  /** By the labels of the gang's Namespace. */
+  readonly namespaceSelector: LabelSelector;
+  /** By the labels of the PodGang. */
+  readonly objectSelector: LabelSelector;
+}
+
+export const EVERY_GANG: GangSelectors = { namespaceSelector: EVERYTHING, objectSelector: EVERYTHING };
+
+type Labels = ReadonlyMap<string, string>;
+
+/**
+ * Why a gang is not selected; undefined where it is.
+ * @param namespaceLabels undefined where the Namespace is not known (yet): selected only where nothing is asked of it
+ * @param gangLabels undefined where there is no PodGang: only its Namespace decides then
+ */
+export function notSelected(
+  { namespaceSelector, objectSelector }: GangSelectors,
+  namespace: string,
+  namespaceLabels: Labels | undefined,
+  gangLabels: Labels | undefined,
+): string | undefined {
+  if (!takesEverything(namespaceSelector)) {
+    const unmet =
+      namespaceLabels === undefined ? 'is not known' : unmetRequirement(namespaceSelector, namespaceLabels);
+    if (unmet !== undefined)
+      return `not selected by controllers.podGang.namespaceSelector: Namespace ${namespace} ${unmet}`;
+  }
+  const unmet = gangLabels === undefined ? undefined : unmetRequirement(objectSelector, gangLabels);
+  return unmet === undefined
+    ? undefined
+    : `not selected by controllers.podGang.objectSelector: the PodGang ${unmet}`;
+}
