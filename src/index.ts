@@ -22,6 +22,7 @@ export {
   type PodGangVerdict,
   type PodPatch,
   type PodReader,
+  type WorkloadRef,
 } from './backends/backend.ts';
 export type {
   Applied,

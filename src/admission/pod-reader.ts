@@ -1,6 +1,6 @@
 import { asObject, own, ownList, ownString, type Json, type JsonObject } from '../api/json.ts';
 import { ANNOTATION_MIRROR_POD, GATE_POD_GANG_PENDING } from '../api/names.ts';
-import type { PodReader } from '../backends/backend.ts';
+import type { PodReader, WorkloadRef } from '../backends/backend.ts';
 import { BadReview, type AdmissionRequest } from './review.ts';
 
 /** Reads the received Pod in place. */
@@ -30,6 +30,22 @@ export class ReceivedPod implements PodReader {
 
   get priorityClassName(): string | undefined {
     return ownString(this.#spec, 'priorityClassName');
+  }
+
+  get schedulingGroup(): string | undefined {
+    return ownString(own(this.#spec, 'schedulingGroup'), 'podGroupName');
+  }
+
+  get workloadRef(): WorkloadRef | undefined {
+    const given = own(this.#spec, 'workloadRef');
+    const name = ownString(given, 'name');
+    if (name === undefined) return undefined;
+    const podGroupReplicaKey = ownString(given, 'podGroupReplicaKey');
+    return {
+      name,
+      podGroup: ownString(given, 'podGroup') ?? '',
+      ...(podGroupReplicaKey !== undefined && { podGroupReplicaKey }),
+    };
   }
 
   get nodeName(): string | undefined {

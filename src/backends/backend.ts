@@ -10,6 +10,13 @@ import type { BackendFacts, ClusterSyncContext, InitContext, SyncContext } from 
 /** Version of this contract. It grows by optional members; a change that breaks a backend raises it. */
 export const BACKEND_CONTRACT_VERSION = 1;
 
+/** A Workload of Kubernetes 1.35, one of the groups that it lists, and which of several copies of that group. */
+export interface WorkloadRef {
+  readonly name: string;
+  readonly podGroup: string;
+  readonly podGroupReplicaKey?: string;
+}
+
 /** What a backend may read of the Pod at admission: the received Pod, before anything of Muster's. */
 export interface PodReader {
   readonly namespace: string;
@@ -17,6 +24,10 @@ export interface PodReader {
   readonly name: string | undefined;
   readonly schedulerName: string | undefined;
   readonly priorityClassName: string | undefined;
+  /** `spec.schedulingGroup.podGroupName` of Kubernetes 1.36 and later. */
+  readonly schedulingGroup: string | undefined;
+  /** `spec.workloadRef` of Kubernetes 1.35, where it names a Workload. */
+  readonly workloadRef: WorkloadRef | undefined;
   label(key: string): string | undefined;
   annotation(key: string): string | undefined;
 }

@@ -55,6 +55,11 @@ export interface GangPod {
   readonly gates: readonly string[];
   /** `''` while unbound. */
   readonly nodeName: string;
+  /**
+   * The native gang of Kubernetes that the Pod's spec names: a PodGroup, or of 1.35 `<Workload>/<group>`. `''` where it
+   * names none; absent where nobody looked.
+   */
+  readonly nativeGang?: string;
 }
 
 /** A backend's hands in `syncPodGang` and `onPodGangDelete`: one gang's objects, in that gang's namespace. */

@@ -59,6 +59,8 @@ export interface PodRecord {
   readonly gates: readonly string[];
   /** `''` while unbound. */
   readonly nodeName: string;
+  /** The native gang that its spec names: a PodGroup, or of Kubernetes 1.35 `<Workload>/<group>`; `''` for none. */
+  readonly nativeGang?: string;
   readonly phase: string;
   readonly ready: boolean;
   readonly podScheduled: PodScheduled | undefined;

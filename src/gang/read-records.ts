@@ -38,10 +38,18 @@ export function readPod(object: JsonObject): PodRecord {
     baseGang: membership.baseGang === '' ? undefined : membership.baseGang,
     gates: (ownList(spec, 'schedulingGates') ?? []).map((gate) => ownString(gate, 'name') ?? ''),
     nodeName: ownString(spec, 'nodeName') ?? '',
+    nativeGang: nativeGangOf(spec),
     phase: ownString(status, 'phase') ?? '',
     ready: ownString(conditionOf(status, 'Ready'), 'status') === 'True',
     podScheduled: podScheduledOf(conditionOf(status, 'PodScheduled')),
   };
+}
+
+function nativeGangOf(spec: JsonObject | undefined): string {
+  const workload = ownObject(spec, 'workloadRef');
+  if (workload === undefined) return ownString(ownObject(spec, 'schedulingGroup'), 'podGroupName') ?? '';
+  const parts = ['name', 'podGroup', 'podGroupReplicaKey'].flatMap((key) => ownString(workload, key) ?? []);
+  return parts.join('/');
 }
 
 /** A Namespace as it came from the API server. */
