@@ -9,6 +9,7 @@ import { startProgram } from '../server/program.ts';
 import { createLogger, flushLog } from '../telemetry/log.ts';
 import type { CliIo } from './io.ts';
 import { policyFrom } from './policy.ts';
+import { endTogether } from './serve-end.ts';
 import { startLoop } from './serve-loop.ts';
 import { musterVersion } from './version.ts';
 
@@ -29,7 +30,7 @@ Example:
   $ muster serve --no-controller --cert-dir certs/out --config config.yaml
 
 On SIGTERM it turns unready, goes on answering, asks every connection to end with its next answer, and ends when none
-is left (server.webhooks.drain). A second signal ends it at once.`;
+is left (server.webhooks.drain). The loop ends at the signal: another replica takes over. A second signal ends it at once.`;
 
 /** `muster serve`: the HTTPS server, until a signal. */
 export const serveCommand = (io: CliIo): Command =>
@@ -84,20 +85,18 @@ async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
     throw thrown;
   });
 
-  await new Promise<void>((resolve, reject) => {
+  await new Promise<void>((resolve) => {
     const delay = (configuration.server.webhooks.drain.maxSeconds + 10) * 1000;
-    // It ends the process itself after the drain, at once on a second signal, and with 1 after an uncaught error.
+    // It ends the process itself after this, at once on a second signal, and with 1 after an error.
     closeWithGrace({ delay, logger: false }, async ({ err, signal }) => {
       if (err) log.error({ err }, 'ending after an unexpected error');
       else log.info({ signal }, 'ending');
       try {
-        await (err ? program.close() : program.drain());
-        // After the drain: gangs that are admitted meanwhile are still moved. Then another replica takes over at once.
-        await loop?.stop();
+        // Gangs that are admitted during the drain are moved by another replica, or by the next process.
+        await endTogether([() => loop?.stop(), () => (err ? program.close() : program.drain())], (failure) =>
+          log.error({ err: failure }, messageOf(failure)),
+        );
         resolve();
-      } catch (thrown) {
-        log.error({ err: thrown }, messageOf(thrown));
-        reject(thrown instanceof Error ? thrown : new Error(messageOf(thrown)));
       } finally {
         await flushLog(log);
       }

@@ -45,6 +45,12 @@ export interface Controller {
   stop(): Promise<void>;
 }
 
+/**
+ * How long the work under way may go on once the leadership ends. What is cut off then does no harm, since every write is
+ * conditional; what takes longer keeps the successor waiting.
+ */
+const END_GRACE_MS = 500;
+
 /** Failures in a row of one gang from which on they are worth a line in the log. */
 const TELL_AFTER_MS = 1_000;
 
@@ -90,7 +96,7 @@ export function startController(options: ControllerOptions): Controller {
     });
     await over;
     queue = undefined;
-    await workers.stop();
+    await workers.stop(END_GRACE_MS);
   };
 
   const election = electionOf(settings, { client, identity, lead, log });

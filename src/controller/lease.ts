@@ -35,8 +35,10 @@ export interface LeaseObserver {
   failed?(error: unknown): void;
 }
 
-/** client-go's: candidates that were started together shall not ask together. */
+/** What client-go asks of the renew deadline: room for one retry that comes late. */
 const JITTER = 1.2;
+/** Candidates that were started together shall not ask together: so much of the retry period is left to chance. */
+const SPREAD = 0.2;
 
 /**
  * Leader election on a Lease, after client-go: whoever holds it renews it; others take it when they have seen no renewal
@@ -81,11 +83,19 @@ export class LeaseElection {
 
   async #run(): Promise<void> {
     const { signal } = this.#stop;
-    const { retryPeriodMs, random = Math.random } = this.#options;
     while (!signal.aborted) {
       if (await this.#attempt(this.#options.renewDeadlineMs)) await this.#reign();
-      await sleep(this.#clock, retryPeriodMs * (1 + random() * (JITTER - 1)), signal).catch(() => undefined);
+      await sleep(this.#clock, this.#untilNextTry(), signal).catch(() => undefined);
     }
+  }
+
+  /** At most a retry period, so that a Lease given up is noticed, and not longer than the Lease lasts. */
+  #untilNextTry(): number {
+    const { retryPeriodMs, random = Math.random } = this.#options;
+    const wait = retryPeriodMs * (1 - SPREAD * random());
+    const lease = this.#isOthers() && this.#lease !== undefined ? readLease(this.#lease) : undefined;
+    const left = lease === undefined ? 0 : this.#changedAt + lease.durationMs - this.#clock.now();
+    return left > 0 ? Math.min(wait, left) : wait;
   }
 
   async #reign(): Promise<void> {

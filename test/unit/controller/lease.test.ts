@@ -17,6 +17,7 @@ function candidate(
   clock: Clock,
   identity: string,
   lead?: (signal: AbortSignal) => Promise<void>,
+  random: () => number = () => 0,
 ): Candidate {
   const log: string[] = [];
   const made: Candidate = { log, cut: false, election: undefined as never };
@@ -29,7 +30,7 @@ function candidate(
     renewDeadlineMs: 10_000,
     retryPeriodMs: 2_000,
     clock,
-    random: () => 0,
+    random,
     observer: { failed: () => log.push('failed') },
     lead:
       lead ??
@@ -107,6 +108,41 @@ describe('leader election', () => {
     expect([a.election.leads, b.election.leads]).toEqual([false, true]);
     await stopped(clock, a, b);
   });
+
+  test('takes over at the very end of a Lease that is not renewed, not with the next try after it', async () => {
+    const [server, clock] = [new FakeLeaseServer(), new FakeClock()];
+    const [a, b] = [candidate(server, clock, 'a'), candidate(server, clock, 'b')];
+    a.election.start();
+    await clock.pass(1_000);
+    b.election.start();
+    await clock.pass(0);
+    a.cut = true;
+    // b saw the Lease first a moment ago; its tries come at 2, 4, … 14 s, and the Lease ends at 15 s.
+    await clock.pass(14_999);
+    expect(b.log).toEqual([]);
+    await clock.pass(1);
+    expect(b.log).toEqual(['began']);
+    await stopped(clock, a, b);
+  });
+
+  test.each([0, 0.5, 0.999])(
+    'notices within a retry period that a Lease was given up (%d)',
+    async (chance) => {
+      const [server, clock] = [new FakeLeaseServer(), new FakeClock()];
+      const [a, b] = [candidate(server, clock, 'a'), candidate(server, clock, 'b', undefined, () => chance)];
+      a.election.start();
+      await clock.pass(0);
+      b.election.start();
+      for (const moment of [3_100, 4_950, 7_001]) {
+        await clock.pass(moment);
+        expect(b.election.leads).toBe(false);
+      }
+      await stopped(clock, a);
+      await clock.pass(2_000);
+      expect(b.election.leads).toBe(true);
+      await stopped(clock, b);
+    },
+  );
 
   test('outlives a short outage and a stranger’s edit', async () => {
     const [server, clock] = [new FakeLeaseServer(), new FakeClock()];
