@@ -4,9 +4,7 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { withBuildLock } from './build-lock.ts';
 import { compile, GoFailed } from './compile.ts';
-
-/** The release that is built when none is at hand; module/go.mod names the same. */
-export const KUBERNETES_VERSION = 'v1.36.3';
+import { DEFAULT_RELEASE, RELEASE, type Release } from './releases.ts';
 
 export const BINARIES = [
   'etcd',
@@ -57,15 +55,11 @@ export async function locateBinaries<B extends Binary>(options: LocateOptions<B>
 }
 
 /** Folder of the binaries that we build: survives the run, shared by all checkouts, one per release. */
-export function cacheFolder(): string {
+export function cacheFolder(release: Release = RELEASE): string {
   const own = process.env['MUSTER_CONTROL_PLANE_DIR'];
-  if (own) return own;
-  return join(
-    process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'),
-    'muster',
-    'control-plane',
-    KUBERNETES_VERSION,
-  );
+  if (own && release === DEFAULT_RELEASE) return own;
+  const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
+  return join(cache, 'muster', 'control-plane', release.version);
 }
 
 const NO_GO = '`go` is not on the PATH';
@@ -73,7 +67,7 @@ const NO_GO = '`go` is not on the PATH';
 async function look(need: readonly Binary[]): Promise<Partial<Record<Binary, string>>> {
   const found: Partial<Record<Binary, string>> = {};
   for (const binary of need) {
-    for (const folder of folders()) {
+    for (const folder of foldersFor(binary)) {
       const path = join(folder, binary);
       if (!(await isExecutable(path))) continue;
       found[binary] = path;
@@ -83,13 +77,33 @@ async function look(need: readonly Binary[]): Promise<Partial<Record<Binary, str
   return found;
 }
 
-function folders(): string[] {
-  const assets = process.env['KUBEBUILDER_ASSETS'];
-  return assets ? [assets, cacheFolder()] : [cacheFolder()];
+/** Whose build of a program serves here. */
+const releaseOf = (binary: Binary): Release =>
+  RELEASE.borrowed.includes(binary) ? DEFAULT_RELEASE : RELEASE;
+
+function foldersFor(binary: Binary): string[] {
+  const release = releaseOf(binary);
+  // Nobody says which release the assets are of; they stand for the default one.
+  const assets = release === DEFAULT_RELEASE ? process.env['KUBEBUILDER_ASSETS'] : undefined;
+  return assets ? [assets, cacheFolder(release)] : [cacheFolder(release)];
 }
 
 async function buildMissing(missing: readonly Binary[], log: (line: string) => void): Promise<void> {
-  const folder = cacheFolder();
+  for (const release of new Set(missing.map(releaseOf))) {
+    await buildRelease(
+      release,
+      missing.filter((binary) => releaseOf(binary) === release),
+      log,
+    );
+  }
+}
+
+async function buildRelease(
+  release: Release,
+  missing: readonly Binary[],
+  log: (line: string) => void,
+): Promise<void> {
+  const folder = cacheFolder(release);
   await mkdir(folder, { recursive: true });
   await withBuildLock(
     join(folder, '.lock'),
@@ -97,7 +111,7 @@ async function buildMissing(missing: readonly Binary[], log: (line: string) => v
       // Whoever held the lock before us may have built them.
       const found = await look(missing);
       const need = missing.filter((binary) => found[binary] === undefined);
-      if (need.length > 0) await compile({ need, folder, version: KUBERNETES_VERSION, log });
+      if (need.length > 0) await compile({ need, folder, release, log });
     },
     (owner) => {
       log(`process ${owner} is building the control plane; waiting for it ...`);

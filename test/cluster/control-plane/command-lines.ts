@@ -2,17 +2,6 @@ import type { Credentials } from './credentials.ts';
 
 /** Argument lists of the four programs; everything listens on 127.0.0.1 only. */
 
-/** The alpha API that gangs need in Kubernetes 1.36: the kinds, and the scheduler's use of them. */
-export const FEATURE_GATES: Readonly<Record<string, boolean>> = {
-  GenericWorkload: true,
-  GangScheduling: true,
-  WorkloadAwarePreemption: true,
-  TopologyAwareWorkloadScheduling: true,
-};
-
-/** 1.36 serves Workload and PodGroup as v1alpha2; naming v1alpha1, which it no longer has, would stop it. */
-export const RUNTIME_CONFIG: Readonly<Record<string, string>> = { 'scheduling.k8s.io/v1alpha2': 'true' };
-
 export interface EtcdSettings {
   readonly dataDir: string;
   readonly clientPort: number;

@@ -2,10 +2,8 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Binary } from './binaries.ts';
+import type { Release } from './releases.ts';
 import { startWatchdog } from './watchdog.ts';
-
-/** The module whose go.mod and go.sum pin what is built. */
-const MODULE = join(import.meta.dirname, 'module');
 
 const PACKAGES: Readonly<Record<Binary, string>> = {
   etcd: 'go.etcd.io/etcd/server/v3',
@@ -22,8 +20,8 @@ export interface CompileOptions {
   readonly need: readonly Binary[];
   /** Where the finished binaries go. */
   readonly folder: string;
-  /** Kubernetes release, e.g. `v1.36.3`, stamped into the binaries (unstamped, the API server reports v0.0.0). */
-  readonly version: string;
+  /** Its version is stamped into the binaries (unstamped, the API server reports v0.0.0). */
+  readonly release: Release;
   readonly log: (line: string) => void;
 }
 
@@ -33,7 +31,8 @@ export interface CompileOptions {
  *
  * @throws GoFailed when go is not on the PATH, or with what it printed.
  */
-export async function compile({ need, folder, version, log }: CompileOptions): Promise<void> {
+export async function compile({ need, folder, release, log }: CompileOptions): Promise<void> {
+  const { version, module } = release;
   for (const entry of await readdir(folder)) {
     if (entry.startsWith(UNFINISHED)) await rm(join(folder, entry), { recursive: true, force: true });
   }
@@ -41,23 +40,15 @@ export async function compile({ need, folder, version, log }: CompileOptions): P
   try {
     log(`fetching the Go modules of Kubernetes ${version} (once; about 15 s) ...`);
     const fetching = performance.now();
-    await go(['mod', 'download']);
+    await go(['mod', 'download'], module);
     log(`fetched the Go modules in ${secondsSince(fetching)} s`);
     for (const [index, binary] of need.entries()) {
       const patience = binary === 'kube-apiserver' ? '; the first time this takes minutes' : '';
       log(`building ${binary} (${index + 1} of ${need.length})${patience} ...`);
       const started = performance.now();
       const output = join(unfinished, binary);
-      await go([
-        'build',
-        '-trimpath',
-        '-buildvcs=false',
-        '-ldflags',
-        linkerFlags(version),
-        '-o',
-        output,
-        PACKAGES[binary],
-      ]);
+      const flags = ['-trimpath', '-buildvcs=false', '-ldflags', linkerFlags(version)];
+      await go(['build', ...flags, '-o', output, PACKAGES[binary]], module);
       await rename(output, join(folder, binary));
       log(`built ${binary} in ${secondsSince(started)} s`);
     }
@@ -81,12 +72,12 @@ function linkerFlags(version: string): string {
   return ['-s', '-w', ...stamps].join(' ');
 }
 
-async function go(args: readonly string[]): Promise<void> {
+async function go(args: readonly string[], module: string): Promise<void> {
   const watchdog = startWatchdog();
   try {
     await new Promise<void>((resolve, reject) => {
       const child = spawn('go', args, {
-        cwd: MODULE,
+        cwd: module,
         env: { ...process.env, CGO_ENABLED: '0', GOWORK: 'off' },
         stdio: ['ignore', 'pipe', 'pipe'],
         detached: true,

@@ -18,9 +18,9 @@ export interface ControlPlaneOptions {
   /** Keep an audit log; `true` means level `Request`, which holds the patches of webhooks. Default: none. */
   readonly auditPolicy?: boolean | AuditLevel;
   readonly admissionControlConfigFile?: string;
-  /** On top of `FEATURE_GATES`, for API server, scheduler and controller manager alike. */
+  /** On top of the release's own, for API server, scheduler and controller manager alike. */
   readonly featureGates?: Readonly<Record<string, boolean>>;
-  /** On top of `RUNTIME_CONFIG`. */
+  /** On top of the release's own. */
   readonly runtimeConfig?: Readonly<Record<string, string>>;
   readonly extraApiServerArgs?: readonly string[];
   /** Aborting stops a start-up under way and everything it started; without effect afterwards. */

@@ -9,8 +9,6 @@ import {
   apiServerArguments,
   controllerManagerArguments,
   etcdArguments,
-  FEATURE_GATES,
-  RUNTIME_CONFIG,
   schedulerArguments,
 } from './command-lines.ts';
 import { ControlPlaneFailed } from './control-plane.ts';
@@ -24,6 +22,7 @@ import type { ManagedProcess } from './managed-process.ts';
 import { addNode } from './nodes.ts';
 import { freePorts } from './ports.ts';
 import { untilReady } from './ready.ts';
+import { RELEASE } from './releases.ts';
 import { startWatchdog } from './watchdog.ts';
 
 /** How long the API server may take to end in good order (ms). While anybody watches anything, it never does. */
@@ -106,14 +105,14 @@ async function start(options: ControlPlaneOptions): Promise<ControlPlane> {
     const audit =
       auditPolicy && (await writeAuditPolicy(dir, auditPolicy === true ? 'Request' : auditPolicy));
     const certDir = join(dir, 'serving');
-    const featureGates = { ...FEATURE_GATES, ...options.featureGates };
+    const featureGates = { ...RELEASE.featureGates, ...options.featureGates };
     const apiServerArgs = apiServerArguments({
       etcdPort,
       port,
       certDir,
       credentials,
       featureGates,
-      runtimeConfig: { ...RUNTIME_CONFIG, ...options.runtimeConfig },
+      runtimeConfig: { ...RELEASE.runtimeConfig, ...options.runtimeConfig },
       ...(audit ? { audit } : {}),
       admissionControlConfigFile: options.admissionControlConfigFile,
       extra: options.extraApiServerArgs ?? [],

@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+import type { Binary } from './binaries.ts';
+
+/** A Kubernetes release that can be built here, and how its native gangs are switched on. */
+export interface Release {
+  /** Such as `v1.36.3`; stamped into the binaries. */
+  readonly version: string;
+  /** Folder whose go.mod and go.sum pin what is built. */
+  readonly module: string;
+  /** Programs that are those of the default release: they work with the one before theirs, and take minutes to build. */
+  readonly borrowed: readonly Binary[];
+  /** The alpha API that gangs need: the kinds, and the scheduler's use of them. */
+  readonly featureGates: Readonly<Record<string, boolean>>;
+  readonly runtimeConfig: Readonly<Record<string, string>>;
+}
+
+/** Each release has an alpha version of its own; naming one that a release does not have would stop its API server. */
+const RELEASES = {
+  '1.36': {
+    version: 'v1.36.3',
+    module: join(import.meta.dirname, 'module'),
+    borrowed: [],
+    featureGates: {
+      GenericWorkload: true,
+      GangScheduling: true,
+      WorkloadAwarePreemption: true,
+      TopologyAwareWorkloadScheduling: true,
+    },
+    runtimeConfig: { 'scheduling.k8s.io/v1alpha2': 'true' },
+  },
+  '1.35': {
+    version: 'v1.35.4',
+    module: join(import.meta.dirname, 'module-1.35'),
+    borrowed: ['etcd', 'kubectl'],
+    featureGates: { GenericWorkload: true, GangScheduling: true },
+    runtimeConfig: { 'scheduling.k8s.io/v1alpha1': 'true' },
+  },
+} as const satisfies Record<string, Release>;
+
+export const DEFAULT_RELEASE: Release = RELEASES['1.36'];
+
+/**
+ * The release that this run is about: MUSTER_TEST_KUBERNETES (`1.35`; `npm run test:matrix` sets it), else the default.
+ * @throws Error naming the releases there are
+ */
+export const RELEASE: Release = chosen(process.env['MUSTER_TEST_KUBERNETES']);
+
+function chosen(minor: string | undefined): Release {
+  if (!minor) return DEFAULT_RELEASE;
+  const release = Object.entries(RELEASES).find(([name]) => name === minor)?.[1];
+  if (release !== undefined) return release;
+  const known = Object.keys(RELEASES).join(', ');
+  throw new Error(`MUSTER_TEST_KUBERNETES=${minor}: no such release is known here (there are: ${known})`);
+}
