@@ -116,7 +116,9 @@ describe('the backend of a Pod', () => {
     const object = gangPod(parts);
     const decision = mutatePod({ object });
     expect(decision.faults).toMatchObject([{ rule: 'SchedulerNotEnabled', field }]);
-    expect(decision.faults[0]?.message).toContain('(enabled: default-scheduler, kai-scheduler)');
+    expect(decision.faults[0]?.message).toContain(
+      '(enabled: default-scheduler, kai-scheduler, volcano, coscheduling)',
+    );
     expect(decision.changes).toEqual([]);
     expect(codeOf('Pod', { object }, decision)).toBe(422);
   });

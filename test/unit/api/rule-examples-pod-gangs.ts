@@ -142,7 +142,7 @@ export const podGangExamples: readonly RuleExample[] = [
     rule: 'SchedulerNotEnabled',
     mistake: 'a label that names no backend',
     decide: () => create({ labels: { 'grove.io/scheduler-name': 'slurm' } }),
-    says: 'metadata.labels[grove.io/scheduler-name]: Unsupported value: "slurm": no enabled backend has this name (enabled: default-scheduler, kai-scheduler); choose an enabled one, or leave it out for the default [SchedulerNotEnabled]',
+    says: 'metadata.labels[grove.io/scheduler-name]: Unsupported value: "slurm": no enabled backend has this name (enabled: default-scheduler, kai-scheduler, volcano, coscheduling); choose an enabled one, or leave it out for the default [SchedulerNotEnabled]',
   },
   {
     rule: 'BackendCannotExpress',

@@ -46,7 +46,7 @@ export const podExamples: readonly RuleExample[] = [
     rule: 'SchedulerNotEnabled',
     mistake: 'an unknown scheduler in the spec',
     decide: () => mutatePod({ object: gangPod({ spec: { schedulerName: 'volcano-2' } }) }),
-    says: 'spec.schedulerName: Unsupported value: "volcano-2": no enabled backend has this name (enabled: default-scheduler, kai-scheduler); choose an enabled one, or leave it out for the default [SchedulerNotEnabled]',
+    says: 'spec.schedulerName: Unsupported value: "volcano-2": no enabled backend has this name (enabled: default-scheduler, kai-scheduler, volcano, coscheduling); choose an enabled one, or leave it out for the default [SchedulerNotEnabled]',
   },
   {
     rule: 'SchedulerNotEnabled',

@@ -20,7 +20,7 @@ const thrownBy = (build: () => unknown): MusterError => {
 describe('the names of the built-in backends', () => {
   test('and their former names', () => {
     expect(supportedSchedulers()).toEqual({
-      names: ['default-scheduler', 'kai-scheduler'],
+      names: ['default-scheduler', 'kai-scheduler', 'volcano', 'coscheduling'],
       aliases: { 'grove-scheduler': 'kai-scheduler' },
     });
   });
@@ -34,6 +34,8 @@ describe('the names of the built-in backends', () => {
     ).toEqual([
       ['default-scheduler', 'default-scheduler', 'default-scheduler'],
       ['kai-scheduler', 'kai-scheduler', 'kai-scheduler'],
+      ['volcano', 'volcano', 'volcano'],
+      ['coscheduling', 'coscheduling', 'scheduler-plugins-scheduler'],
     ]);
   });
 });
@@ -103,7 +105,7 @@ describe('the registry', () => {
     );
     expect(error).toMatchObject({
       code: 'BACKEND_UNSUPPORTED',
-      message: 'unsupported scheduler "x" (supported: default-scheduler, kai-scheduler)',
+      message: 'unsupported scheduler "x" (supported: default-scheduler, kai-scheduler, volcano, coscheduling)',
       fix: 'use one of the supported names in schedulerName or scheduler.profiles',
     });
   });
@@ -115,7 +117,7 @@ describe('the registry', () => {
       message: 'the default scheduler "kai-scheduler" is not enabled (enabled: default-scheduler)',
     });
     expect(build('x').message).toBe(
-      'unsupported scheduler "x" (supported: default-scheduler, kai-scheduler)',
+      'unsupported scheduler "x" (supported: default-scheduler, kai-scheduler, volcano, coscheduling)',
     );
   });
 

@@ -1,0 +1,32 @@
+import type { PodGang } from '../../api/pod-gang.ts';
+import { asksForTopology } from '../../gang/check-topology.ts';
+import { checkTotalMinimum } from '../../gang/total-minimum.ts';
+import type { PodGangVerdict } from '../backend.ts';
+import { checkMinResources } from '../min-resources.ts';
+import type { CoschedulingConfig } from './config.ts';
+
+/**
+ * What one flat count cannot hold, and what is lost on the way into it. That a gang has a minimum at all, and a name
+ * that is a label value, is asked of every gang.
+ */
+export function validateForCoscheduling(gang: PodGang, config: CoschedulingConfig): PodGangVerdict {
+  const { groups, priorityClassName, reuseReservationRef } = gang.spec;
+  const warnings: string[] = [];
+  if (groups.length > 1) {
+    warnings.push(
+      'coscheduling counts all Pods of the gang as one: the minimum of each group holds because its Pods are let go first and the others once those are bound, not in the scheduler',
+    );
+  }
+  if (asksForTopology(gang)) warnings.push('coscheduling ignores topology constraints');
+  if (priorityClassName) {
+    warnings.push(
+      'coscheduling ignores spec.priorityClassName: give all Pods of the gang the same class, its queue sorts by that first',
+    );
+  }
+  if (reuseReservationRef) warnings.push('coscheduling ignores spec.reuseReservationRef');
+  const resources = checkMinResources(gang, { name: 'coscheduling', reads: config.minResources });
+  return {
+    faults: [...checkTotalMinimum(gang), ...resources.faults],
+    warnings: [...warnings, ...resources.warnings],
+  };
+}

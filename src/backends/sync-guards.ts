@@ -1,0 +1,25 @@
+import type { Fault } from '../api/fault.ts';
+import { own, ownObject, type JsonObject } from '../api/json.ts';
+import type { Resource } from '../api/resource.ts';
+import type { SyncContext } from './cluster.ts';
+
+/** `spec` of a gang's object as last seen; undefined where there is no such object. */
+export const lastSeenSpec = (
+  context: Pick<SyncContext, 'owned'>,
+  resource: Resource,
+  name: string,
+): JsonObject | undefined =>
+  ownObject(
+    context.owned(resource).find((object) => own(ownObject(object, 'metadata'), 'name') === name),
+    'spec',
+  );
+
+/**
+ * Holds a gang that the scheduler cannot have: one that came past admission, as those of Grove do, or was let in
+ * under another configuration.
+ * @throws Error with every fault
+ */
+export function refuseFaults(faults: readonly Fault[]): void {
+  if (faults.length > 0)
+    throw new Error(faults.map(({ field, message }) => `${field}: ${message}`).join('; '));
+}

@@ -1,0 +1,76 @@
+import { keyed } from '../../api/fault.ts';
+import { own } from '../../api/json.ts';
+import { LABEL_POD_GANG } from '../../api/names.ts';
+import type { PodGang } from '../../api/pod-gang.ts';
+import type { Membership } from '../../gang/membership.ts';
+import {
+  BACKEND_CONTRACT_VERSION,
+  PodRefused,
+  type Backend,
+  type BackendFactory,
+  type PodPatch,
+  type PodReader,
+} from '../backend.ts';
+import type { SyncContext } from '../cluster.ts';
+import { lastSeenSpec, refuseFaults } from '../sync-guards.ts';
+import { readVolcanoConfig, type VolcanoConfig } from './config.ts';
+import { explainPodGroups } from './explain.ts';
+import { POD_GROUPS, podGroup } from './objects.ts';
+import { probeVolcano } from './probe.ts';
+import { checkQueue, queueOf } from './queue.ts';
+import { validateForVolcano } from './validate.ts';
+
+const NAME = 'volcano';
+
+/** The only annotation that Volcano's scheduler goes by; the job it stands for is looked up in the Pod's namespace. */
+const ANNOTATION_GROUP = 'scheduling.k8s.io/group-name';
+/** The same under the newer name, which Grove writes too and a helper for virtual GPUs falls back to. */
+const ANNOTATION_GROUP_NEW = 'scheduling.volcano.sh/group-name';
+
+/**
+ * Volcano, 1.14 and newer: one PodGroup for the gang with a sub-group policy for each group, which hold by themselves,
+ * so all gates may come off at once.
+ */
+export const volcano: BackendFactory = {
+  name: NAME,
+  create: (settings): Backend => {
+    const config = readVolcanoConfig(settings);
+    return {
+      contractVersion: BACKEND_CONTRACT_VERSION,
+      name: NAME,
+      schedulerName: NAME,
+      patchSurface: { schedulerName: true, annotations: [ANNOTATION_GROUP, ANNOTATION_GROUP_NEW] },
+      init: probeVolcano,
+      preparePod,
+      validatePodGang: (gang) => validateForVolcano(gang, config),
+      syncPodGang: (context, gang) => syncPodGang(context, gang, config),
+      // The owner reference takes the PodGroup away.
+      onPodGangDelete: () => Promise.resolve(),
+      owns: () => [POD_GROUPS],
+      explain: explainPodGroups,
+    };
+  },
+};
+
+/**
+ * At CREATE and not later: Volcano gives a Pod without the annotation a PodGroup of its own within a second, and binds
+ * it alone once it has no gate.
+ */
+function preparePod(_pod: PodReader, { gang }: Membership, patch: PodPatch): void {
+  if (gang === '') {
+    const field = keyed('metadata.labels', LABEL_POD_GANG);
+    throw new PodRefused(field, `volcano scheduler requires pod label "${LABEL_POD_GANG}"`);
+  }
+  patch.setSchedulerName(NAME, 'the gang is served by Volcano');
+  patch.annotate(ANNOTATION_GROUP, gang, 'the PodGroup it joins');
+  patch.annotate(ANNOTATION_GROUP_NEW, gang, 'the PodGroup it joins, under its newer name');
+}
+
+async function syncPodGang(context: SyncContext, gang: PodGang, config: VolcanoConfig): Promise<void> {
+  refuseFaults(validateForVolcano(gang, config).faults);
+  const spec = lastSeenSpec(context, POD_GROUPS, gang.name);
+  const queue = queueOf(gang, config.queue);
+  if (queue !== undefined && own(spec, 'queue') !== queue) await checkQueue(context, queue);
+  const bound = context.pods.some((pod) => pod.nodeName !== '');
+  await context.apply(podGroup(gang, { config, spec, bound }));
+}

@@ -1,0 +1,70 @@
+import { isObject, own, type JsonObject } from '../../api/json.ts';
+import { isDnsSubdomain, isLabelKey } from '../../api/name-syntax.ts';
+import { quoted } from '../../api/printable.ts';
+import type { TopologyLevels } from '../../gang/check-topology.ts';
+import type { BackendSettings } from '../backend.ts';
+import { readProfileConfig, type ProfileSettings } from '../profile-config.ts';
+
+/** `scheduler.profiles[].config` of the profile `volcano`. */
+export const volcanoSettings = {
+  queue: {
+    type: 'string',
+    description:
+      'Queue of gangs that name none. Unset: the queue is left out, so that the default of the Namespace (its annotation `scheduling.volcano.sh/queue-name`) or else the queue `default` applies.',
+    check: (queue) =>
+      isDnsSubdomain(queue) ? undefined : 'must be a lower-case DNS name of at most 253 characters',
+  },
+  tiers: {
+    type: 'object',
+    description:
+      'Which tier of the HyperNodes a node label key stands for: `{<key>: {name: <tier name>}}` or `{<key>: {tier: <number>}}`. Volcano knows no node labels, so without an entry a topology constraint is refused.',
+  },
+  minResources: {
+    type: 'boolean',
+    default: false,
+    description:
+      'Write `spec.minResources` from the annotation `muster.dev/min-resources` of a gang, so that it waits in its queue until that is free. Only until a Pod of the gang is bound: past that Volcano would ask for all of it a second time.',
+  },
+} as const satisfies ProfileSettings;
+
+/** A tier of Volcano's HyperNodes: it has a name, or only a number, 0 and up. */
+export type Tier = { readonly name: string } | { readonly tier: number };
+
+export interface VolcanoConfig {
+  readonly queue: string | undefined;
+  /** By node label key. */
+  readonly tiers: ReadonlyMap<string, Tier>;
+  readonly minResources: boolean;
+}
+
+/** @throws Error that names every key that is wrong */
+export function readVolcanoConfig({ config, topology }: BackendSettings): VolcanoConfig {
+  const { queue, tiers, minResources } = readProfileConfig(config, volcanoSettings);
+  return { queue, tiers: readTiers(tiers ?? {}, topology), minResources };
+}
+
+function readTiers(given: JsonObject, levels: TopologyLevels): Map<string, Tier> {
+  const tiers = new Map<string, Tier>();
+  const wrong: string[] = [];
+  for (const [key, value] of Object.entries(given)) {
+    const tier = readTier(value);
+    const path = `config.tiers[${quoted(key)}]`;
+    if (!isLabelKey(key)) wrong.push(`${path}: must be a node label key`);
+    else if (levels.enabled && !levels.keys.includes(key)) {
+      wrong.push(
+        `${path}: is no level of topologyAwareScheduling (levels: ${levels.keys.join(', ') || 'none'})`,
+      );
+    } else if (tier === undefined) {
+      wrong.push(`${path}: must be {name: <tier name>} or {tier: <whole number from 0>}, one of the two`);
+    } else tiers.set(key, tier);
+  }
+  if (wrong.length > 0) throw new Error(wrong.join('; '));
+  return tiers;
+}
+
+function readTier(value: unknown): Tier | undefined {
+  if (!isObject(value) || Object.keys(value).length !== 1) return undefined;
+  const [name, tier] = [own(value, 'name'), own(value, 'tier')];
+  if (typeof name === 'string' && name !== '' && name.length <= 253) return { name };
+  return typeof tier === 'number' && Number.isInteger(tier) && tier >= 0 ? { tier } : undefined;
+}
