@@ -30,6 +30,11 @@ export const errorCatalogue = {
   TLS_WRONG_NAME: { exitCode: 1, summary: 'the serving certificate lacks the name the API server calls' },
   TLS_CHAIN: { exitCode: 1, summary: 'the serving certificate was not issued by ca.crt' },
   LISTEN_FAILED: { exitCode: 1, summary: 'a port is taken or may not be opened' },
+  GANG_UNKNOWN: { exitCode: 1, summary: 'no PodGang and no Pod of the cluster has that gang name' },
+  CLUSTER_REFUSED: {
+    exitCode: 1,
+    summary: 'the API server answers, but refuses: a right, the login or the PodGang definition is missing',
+  },
   CLUSTER_UNREACHABLE: { exitCode: 3, summary: 'no kubeconfig, or the API server does not answer' },
 } as const satisfies Record<string, { exitCode: 1 | 2 | 3; summary: string }>;
 

@@ -7,9 +7,46 @@ export interface CliIo {
   readonly env: Record<string, string | undefined>;
   /** Whether a person is watching standard output. */
   readonly isTerminal: boolean;
+  /** The terminal behind standard output; undefined where there is none. */
+  readonly terminal?: Terminal | undefined;
+  /**
+   * Calls back once whoever runs Muster has had enough: `SIGINT` (Ctrl-C) and the like, or nobody reads standard output
+   * any more (`EPIPE`). Until it is taken away, such a signal does not end the process; a second one does.
+   * @returns what takes it away
+   */
+  onEnough?(listener: (why: string) => void): () => void;
   /** All of standard input, as UTF-8. */
   readStdin(): Promise<string>;
 }
+
+/** A terminal that is drawn on. */
+export interface Terminal {
+  /** In characters, as it is now. */
+  size(): { readonly columns: number; readonly rows: number };
+  /** @returns what takes the listener away */
+  onResize(listener: () => void): () => void;
+}
+
+/** The terminal that a stream writes to; undefined where it is a pipe or a file. */
+export function terminalOf(stream: {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+  on(event: 'resize', listener: () => void): unknown;
+  off(event: 'resize', listener: () => void): unknown;
+}): Terminal | undefined {
+  if (stream.isTTY !== true) return undefined;
+  return {
+    // A terminal that does not know its size says 0.
+    size: () => ({ columns: stream.columns || 80, rows: stream.rows || 24 }),
+    onResize: (listener) => {
+      stream.on('resize', listener);
+      return () => void stream.off('resize', listener);
+    },
+  };
+}
+
+const ENOUGH = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Standard output and the rest of the process Muster runs in. */
 export function processIo(): CliIo {
@@ -23,6 +60,18 @@ export function processIo(): CliIo {
     now: () => new Date(),
     env: process.env,
     isTerminal: process.stdout.isTTY === true,
+    terminal: terminalOf(process.stdout),
+    onEnough: (listener) => {
+      const unread = (error: NodeJS.ErrnoException): void => {
+        if (error.code === 'EPIPE') listener('EPIPE');
+      };
+      process.stdout.on('error', unread);
+      for (const signal of ENOUGH) process.once(signal, listener);
+      return () => {
+        process.stdout.off('error', unread);
+        for (const signal of ENOUGH) process.off(signal, listener);
+      };
+    },
     readStdin: async () => {
       const chunks: Buffer[] = [];
       for await (const chunk of process.stdin) chunks.push(chunk as Buffer);

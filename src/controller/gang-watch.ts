@@ -2,7 +2,7 @@ import { LABEL_POD_GANG } from '../api/names.ts';
 import type { JsonObject } from '../api/json.ts';
 import type { GangRecord, NamespaceRecord, PodRecord } from '../gang/gang-state.ts';
 import { readGang, readNamespace, readPod } from '../gang/read-records.ts';
-import type { KubeClient } from '../kube/client.ts';
+import type { KubeClient, Selection } from '../kube/client.ts';
 import { NAMESPACES, POD_GANGS, PODS, type KubeObject, type Resource } from '../kube/resources.ts';
 import { keyOf, type Change, type Store } from './cache.ts';
 import { BY_BASE_GANG, BY_GANG, POD_INDEXERS, type GangView } from './reconcile-state.ts';
@@ -25,17 +25,21 @@ export interface GangWatch {
 
 /**
  * @param look hears of a gang as often as something happens to it
- * @param given the Namespaces, for whom may not watch them; default: they are watched, too
+ * @param given of one namespace only, default: all; the Namespaces, for whom may not watch them, default: watched, too
  */
 export function watchGangs(
   client: KubeClient,
   look: (key: string) => void,
   observe: (resource: Resource) => ReflectorObserver,
-  { namespaces: known }: { readonly namespaces?: Store<NamespaceRecord> } = {},
+  {
+    namespace,
+    namespaces: known,
+  }: Pick<Selection, 'namespace'> & { readonly namespaces?: Store<NamespaceRecord> } = {},
 ): GangWatch {
   const pods = new Reflector<PodRecord>({
     client,
     resource: PODS,
+    namespace,
     labelSelector: LABEL_POD_GANG,
     trim: (object) => readPod(asJson(object)),
     indexers: POD_INDEXERS,
@@ -44,6 +48,7 @@ export function watchGangs(
   const gangs = new Reflector<GangRecord>({
     client,
     resource: POD_GANGS,
+    namespace,
     trim: (object) => readGang(asJson(object)),
     observer: observe(POD_GANGS),
   });

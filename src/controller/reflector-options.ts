@@ -9,6 +9,7 @@ export type ChangeHandler<T> = (change: Change<T>) => void;
 /** What a reflector tells of itself, for log and metrics. None of it may throw. */
 export interface ReflectorObserver {
   listed?(count: number, ms: number): void;
+  /** The server has accepted a watch. */
   watching?(): void;
   /** @param retryInMs until the next attempt */
   failed?(error: unknown, retryInMs: number): void;

@@ -156,8 +156,11 @@ export class Reflector<T extends Identified> {
         resourceVersion: this.#resourceVersion ?? '',
         timeoutSeconds: Math.round(this.#times.watchSeconds * (1 + this.#random() / 3)),
         signal: ending.signal,
+        accepted: () => {
+          this.#alive();
+          observer?.watching?.();
+        },
       });
-      observer?.watching?.();
       for await (const batch of batches) {
         cancel();
         cancel = this.#whenSilent(ending);

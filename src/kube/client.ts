@@ -50,6 +50,8 @@ export interface WatchOptions extends Selection {
   /** After which the server ends the watch in good order. */
   readonly timeoutSeconds: number;
   readonly signal?: AbortSignal;
+  /** Called once the server has accepted the watch, which may be long before the first event. */
+  readonly accepted?: () => void;
 }
 
 export interface WatchEvent<T> {

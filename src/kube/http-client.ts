@@ -132,7 +132,7 @@ async function* watch<T>(
   resource: Resource,
   options: WatchOptions,
 ): AsyncGenerator<readonly WatchEvent<T>[], void> {
-  const { resourceVersion, timeoutSeconds, signal } = options;
+  const { resourceVersion, timeoutSeconds, signal, accepted } = options;
   const query = queryOf({
     ...selectors(options),
     watch: 1,
@@ -143,7 +143,7 @@ async function* watch<T>(
   const what = `watch ${resource.plural}`;
   const path = collectionPath(resource, options.namespace) + query;
   try {
-    for await (const lines of linesOf(transport.stream({ method: 'GET', path, what, signal }))) {
+    for await (const lines of linesOf(transport.stream({ method: 'GET', path, what, signal }, accepted))) {
       const events: WatchEvent<T>[] = [];
       for (const line of lines) {
         const event = JSON.parse(line) as { type: string; object: T };

@@ -124,8 +124,11 @@ export class Transport {
     }
   }
 
-  /** A call whose answer goes on and on; its chunks as they come. Ends with the answer, throws as `call` does. */
-  async *stream(call: Omit<Call, 'timeoutMs'>): AsyncGenerator<Buffer, void> {
+  /**
+   * A call whose answer goes on and on; its chunks as they come. Ends with the answer, throws as `call` does.
+   * @param accepted called when the head of a good answer is there
+   */
+  async *stream(call: Omit<Call, 'timeoutMs'>, accepted?: () => void): AsyncGenerator<Buffer, void> {
     call.signal?.throwIfAborted();
     try {
       const answer = await this.#send(this.#watches, call, call.signal);
@@ -134,6 +137,7 @@ export class Transport {
         const text = await answer.body.text();
         throw errorFromAnswer(call.what, answer.statusCode, text, header(answer, 'retry-after'));
       }
+      accepted?.();
       for await (const chunk of answer.body) yield chunk as Buffer;
     } catch (cause) {
       if (call.signal?.aborted) throw call.signal.reason;

@@ -1,7 +1,9 @@
 import type { JsonObject } from '../../api/json.ts';
 import { Cache, type Store } from '../../controller/cache.ts';
 import { listPages } from '../../controller/reflector-list.ts';
+import type { GangSelectors } from '../../gang/gang-selection.ts';
 import type { NamespaceRecord } from '../../gang/gang-state.ts';
+import { takesEverything } from '../../gang/label-selector.ts';
 import { readNamespace } from '../../gang/read-records.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { isForbidden, isNotFound } from '../../kube/errors.ts';
@@ -10,15 +12,17 @@ import { NAMESPACES, type KubeObject } from '../../kube/resources.ts';
 const PAGE_SIZE = 500;
 
 /**
- * The Namespaces that decide whose gangs are Muster's. Empty where whoever asks may not read them, or there is no such
- * Namespace: the rest can be told all the same.
+ * The Namespaces that decide whose gangs are Muster's. Empty where nothing is asked of them, where whoever asks may not
+ * read them, or there is no such Namespace: the rest can be told all the same.
  * @param namespace undefined: all
  */
 export async function readNamespaces(
   client: KubeClient,
   namespace: string | undefined,
+  { namespaceSelector }: Pick<GangSelectors, 'namespaceSelector'>,
 ): Promise<Store<NamespaceRecord>> {
   const found = new Cache<NamespaceRecord>();
+  if (takesEverything(namespaceSelector)) return found;
   const keep = (object: KubeObject): unknown => found.put(readNamespace(object as unknown as JsonObject));
   try {
     if (namespace !== undefined) {

@@ -1,0 +1,185 @@
+import { messageOf } from '../../errors.ts';
+import { keyOf, type Store } from '../../controller/cache.ts';
+import { watchGangs } from '../../controller/gang-watch.ts';
+import type { ReflectorObserver } from '../../controller/reflector-options.ts';
+import type { NamespaceRecord } from '../../gang/gang-state.ts';
+import { takesEverything } from '../../gang/label-selector.ts';
+import { sleep, type Clock } from '../../kube/clock.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { isForbidden } from '../../kube/errors.ts';
+import type { Resource } from '../../kube/resources.ts';
+import { Bell } from './bell.ts';
+import type { Changed } from './changes.ts';
+import { refused, unknownGang } from './faults.ts';
+import { byPlace, gangKeys, gangStatus, splitKey, type GangStatus, type Judge } from './gang-status.ts';
+import { readNamespaces } from './namespaces.ts';
+import type { Moment, Question, Trouble } from './view.ts';
+
+/** Draws, or appends: shows one moment after the other. */
+export interface Show {
+  /** @param changed what is different from the moment before; at first every gang. May be empty. */
+  show(moment: Moment, changed: readonly Changed[]): void;
+  /** Leaves everything as it was before the first `show`. */
+  close(): void;
+}
+
+export interface FollowTimes {
+  /** Milliseconds between two moments at least: four in a second are as many as anybody can read. */
+  readonly betweenMs: number;
+  /** And at most, for the ages. */
+  readonly tickMs: number;
+}
+
+const TIMES: FollowTimes = { betweenMs: 250, tickMs: 1_000 };
+
+/**
+ * Shows the gangs, and shows them again whenever one changes, until `signal` aborts. While the API server is away it
+ * shows that, and goes on when it is back; only what cannot work from the start ends it.
+ * @throws MusterError GANG_UNKNOWN, CLUSTER_REFUSED, CLUSTER_UNREACHABLE; the last two before the first moment only
+ */
+export async function follow(
+  question: Question,
+  given: Omit<Judge, 'view'> & {
+    readonly client: KubeClient;
+    readonly show: Show;
+    readonly clock: Clock;
+    readonly signal: AbortSignal;
+    /** Called with what makes the next moment come at once: the terminal has another size. */
+    readonly hurry?: (soon: () => void) => () => void;
+    readonly times?: Partial<FollowTimes>;
+  },
+): Promise<void> {
+  const { client, show, clock, signal } = given;
+  const { betweenMs, tickMs } = { ...TIMES, ...given.times };
+  const bell = new Bell(clock);
+  const failures = new Failures(clock, () => bell.ring());
+  const dirty = new Set<string>();
+  const look = (key: string): void => {
+    dirty.add(key);
+    bell.ring();
+  };
+  const namespaces = await namespacesFor(question, given).catch((error: unknown) => {
+    throw refused(error, question);
+  });
+  const watch = watchGangs(client, look, (resource) => failures.of(resource, () => watch.hasSynced), {
+    namespace: question.namespace,
+    ...namespaces,
+  });
+  const judge: Judge = { ...given, view: watch.view };
+  const gangs = new Map<string, GangStatus>();
+  const moment = (): Moment => ({
+    question,
+    gangs: [...gangs.values()].sort(byPlace),
+    trouble: failures.trouble,
+    now: clock.date().getTime(),
+  });
+  const ended = (): void => bell.ring();
+  signal.addEventListener('abort', ended);
+  const calm = given.hurry?.(() => bell.ring());
+  try {
+    watch.start();
+    void watch.whenSynced().then(
+      () => bell.ring(),
+      () => undefined,
+    );
+    while (!watch.hasSynced && !signal.aborted) {
+      await bell.wait(tickMs);
+      failures.throwFatal(question);
+    }
+    for (let first = true; !signal.aborted; first = false) {
+      const changed = judgeAgain(dirty, gangs, question, judge);
+      if (first && question.gang !== undefined && gangs.size === 0) {
+        const known = gangKeys(watch.view).map(({ name }) => name);
+        throw unknownGang({ ...question, gang: question.gang }, known);
+      }
+      show.show(moment(), changed);
+      const shownAt = clock.now();
+      await bell.wait(tickMs);
+      const early = shownAt + betweenMs - clock.now();
+      if (early > 0) await sleep(clock, early, signal).catch(() => undefined);
+      failures.throwFatal(question);
+    }
+  } finally {
+    show.close();
+    calm?.();
+    signal.removeEventListener('abort', ended);
+    await watch.stop();
+  }
+}
+
+/**
+ * What a configuration asks of Namespaces. That of a single one is read once: it hardly changes, and who may look into a
+ * namespace may seldom watch Namespaces. Of all of them new ones come, so they are watched (nothing given).
+ */
+async function namespacesFor(
+  { namespace }: Question,
+  { client, selectors }: { readonly client: KubeClient } & Pick<Judge, 'selectors'>,
+): Promise<{ readonly namespaces?: Store<NamespaceRecord> }> {
+  if (namespace === undefined && !takesEverything(selectors.namespaceSelector)) return {};
+  return { namespaces: await readNamespaces(client, namespace, selectors) };
+}
+
+/** Judges the gangs that something happened to; says which of them are different now. */
+function judgeAgain(
+  dirty: Set<string>,
+  gangs: Map<string, GangStatus>,
+  question: Question,
+  judge: Judge,
+): Changed[] {
+  const changed: Changed[] = [];
+  for (const { namespace, name } of [...dirty].map(splitKey).sort(byPlace)) {
+    if (question.gang !== undefined && name !== question.gang) continue;
+    const key = keyOf(namespace, name);
+    const old = gangs.get(key);
+    const judged = gangStatus(namespace, name, judge);
+    const now = judged.summary === undefined && judged.pods.length === 0 ? undefined : judged;
+    if (now === undefined) gangs.delete(key);
+    else gangs.set(key, now);
+    if (JSON.stringify(old) !== JSON.stringify(now)) changed.push({ namespace, name, old, new: now });
+  }
+  dirty.clear();
+  return changed;
+}
+
+/** What the watches say of themselves. */
+class Failures {
+  readonly #clock: Clock;
+  readonly #noticed: () => void;
+  readonly #troubles = new Map<Resource, Trouble>();
+  readonly #accepted = new Set<Resource>();
+  #fatal: { readonly error: unknown } | undefined;
+
+  constructor(clock: Clock, noticed: () => void) {
+    this.#clock = clock;
+    this.#noticed = noticed;
+  }
+
+  /** The longest one. */
+  get trouble(): Trouble | undefined {
+    return [...this.#troubles.values()].sort((a, b) => a.since - b.since)[0];
+  }
+
+  /** @param synced whether there is anything to show: before that, every failure is the end */
+  of(resource: Resource, synced: () => boolean): ReflectorObserver {
+    const over = (): void => {
+      if (this.#troubles.delete(resource)) this.#noticed();
+    };
+    return {
+      watching: () => {
+        this.#accepted.add(resource);
+        over();
+      },
+      failed: (error) => {
+        // The right to list may be there and the one to watch not. Later a refusal is an API server that starts.
+        if (!synced() || (isForbidden(error) && !this.#accepted.has(resource))) this.#fatal ??= { error };
+        const since = this.#troubles.get(resource)?.since ?? this.#clock.date().getTime();
+        this.#troubles.set(resource, { since, message: messageOf(error) });
+        this.#noticed();
+      },
+    };
+  }
+
+  throwFatal(question: Question): void {
+    if (this.#fatal !== undefined) throw refused(this.#fatal.error, question);
+  }
+}

@@ -1,0 +1,112 @@
+import { LABEL_SCHEDULER_NAME } from '../../api/names.ts';
+import type { BackendRegistry } from '../../backends/registry.ts';
+import { keyOf } from '../../controller/cache.ts';
+import { BY_GANG, stateOf, type GangView } from '../../controller/reconcile-state.ts';
+import { isGated } from '../../gang/census.ts';
+import type { GangSelectors } from '../../gang/gang-selection.ts';
+import type { GangSummary, Waiting } from '../../gang/gang-plan.ts';
+import type { PodRecord } from '../../gang/gang-state.ts';
+import { plan } from '../../gang/plan.ts';
+
+/** One gang as `muster status` tells of it, and as `-o json` prints it. */
+export interface GangStatus {
+  readonly namespace: string;
+  readonly name: string;
+  readonly backend: string;
+  /** As the API server has it; undefined where the PodGang does not exist. */
+  readonly creationTimestamp: string | undefined;
+  /** undefined where Pods claim a PodGang that does not exist. */
+  readonly summary: GangSummary | undefined;
+  readonly why: string;
+  /** Sorted by name, numbers by their value. */
+  readonly pods: readonly PodStatus[];
+}
+
+export interface PodStatus {
+  readonly name: string;
+  readonly group: string;
+  readonly node: string;
+  readonly state: Waiting['state'] | 'running' | 'succeeded' | 'failed' | 'terminating';
+  /** What it waits for; '' where there is nothing to say. */
+  readonly reason: string;
+}
+
+export interface Judge {
+  readonly view: GangView;
+  readonly registry: BackendRegistry;
+  readonly selectors: GangSelectors;
+  /** Name to show for gangs that name no scheduler; undefined: the registry's default. */
+  readonly defaultBackend?: string | undefined;
+}
+
+/**
+ * What the very function that the loop uses says of a gang. It does not depend on the moment: as long as nothing is
+ * heard of the gang, it stays true.
+ */
+export function gangStatus(namespace: string, name: string, judge: Judge): GangStatus {
+  const { view, registry, selectors, defaultBackend } = judge;
+  const state = stateOf(namespace, name, { view, registry, selectors, synced: true, now: 0 });
+  const { summary, waiting, ungate } = plan(state);
+  const gang = view.gangs.get(namespace, name);
+  const free = ungate.map(({ pod, group }): Waiting => ({ pod, group, state: 'gated', reason: FREE }));
+  const reasons = new Map([...waiting, ...free].map((entry) => [entry.pod, entry]));
+  const named = gang?.labels.has(LABEL_SCHEDULER_NAME) === true ? state.backend.name : defaultBackend;
+  return {
+    namespace,
+    name,
+    backend: gang === undefined ? '-' : (named ?? state.backend.name),
+    creationTimestamp: gang?.creationTimestamp,
+    summary,
+    why: summary?.why ?? `PodGang ${name} does not exist`,
+    pods: [...state.pods]
+      .sort((a, b) => byNumberedName(a.name, b.name))
+      .map((pod) => podStatus(pod, reasons.get(pod.name))),
+  };
+}
+
+const FREE = 'nothing is missing: the loop is about to take its gate off (if this stays, no loop runs)';
+
+function podStatus(pod: PodRecord, waiting: Waiting | undefined): PodStatus {
+  const { name, group, nodeName: node, phase } = pod;
+  const told = { name, group, node };
+  if (pod.deletionTimestamp !== undefined) return { ...told, state: 'terminating', reason: '' };
+  if (phase === 'Failed') return { ...told, state: 'failed', reason: '' };
+  if (waiting !== undefined) return { ...told, state: waiting.state, reason: waiting.reason };
+  return { ...told, state: unjudged(pod), reason: '' };
+}
+
+/** Of a Pod that nobody waits for: what can be seen of it. */
+function unjudged(pod: PodRecord): PodStatus['state'] {
+  if (pod.phase === 'Succeeded') return 'succeeded';
+  if (isGated(pod)) return 'gated';
+  if (pod.gates.length > 0) return 'foreign';
+  if (pod.nodeName === '') return 'pending';
+  return pod.ready ? 'running' : 'starting';
+}
+
+/** Every gang there is and every one that some Pod claims, as (namespace, name), sorted for people. */
+export function gangKeys(view: Pick<GangView, 'gangs' | 'pods'>): { namespace: string; name: string }[] {
+  const keys = new Set(view.pods.indexValues(BY_GANG));
+  for (const gang of view.gangs.values()) keys.add(keyOf(gang.namespace, gang.name));
+  return [...keys].map(splitKey).sort(byPlace);
+}
+
+export function splitKey(key: string): { namespace: string; name: string } {
+  const slash = key.indexOf('/');
+  return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}
+
+interface Placed {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** First by namespace, then by name. */
+export const byPlace = (a: Placed, b: Placed): number =>
+  byNumberedName(a.namespace, b.namespace) || byNumberedName(a.name, b.name);
+
+/** The same on every machine: the language is given, and names are ASCII. */
+const { compare } = new Intl.Collator('en', { numeric: true });
+
+/** `worker-2` before `worker-10`. */
+const byNumberedName = (a: string, b: string): number => compare(a, b) || (a < b ? -1 : a > b ? 1 : 0);

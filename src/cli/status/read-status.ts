@@ -1,0 +1,46 @@
+import { LABEL_POD_GANG } from '../../api/names.ts';
+import type { JsonObject } from '../../api/json.ts';
+import { Cache, type Identified } from '../../controller/cache.ts';
+import { POD_INDEXERS, type GangView } from '../../controller/reconcile-state.ts';
+import { listPages } from '../../controller/reflector-list.ts';
+import type { GangSelectors } from '../../gang/gang-selection.ts';
+import type { GangRecord, PodRecord } from '../../gang/gang-state.ts';
+import { readGang, readPod } from '../../gang/read-records.ts';
+import type { KubeClient, Selection } from '../../kube/client.ts';
+import { POD_GANGS, PODS, type Resource } from '../../kube/resources.ts';
+import { readNamespaces } from './namespaces.ts';
+
+/** A person waits for it: fewer round trips matter more than memory. */
+const PAGE_SIZE = 500;
+
+/** Lists everything once. @param namespace undefined: all */
+export async function readView(
+  client: KubeClient,
+  namespace: string | undefined,
+  selectors: GangSelectors,
+): Promise<GangView> {
+  const pods = new Cache<PodRecord>(POD_INDEXERS);
+  const gangs = new Cache<GangRecord>();
+  const [namespaces] = await Promise.all([
+    readNamespaces(client, namespace, selectors),
+    fill(client, PODS, { namespace, labelSelector: LABEL_POD_GANG }, pods, readPod),
+    fill(client, POD_GANGS, { namespace }, gangs, readGang),
+  ]);
+  return { pods, gangs, namespaces };
+}
+
+async function fill<T extends Identified>(
+  client: KubeClient,
+  resource: Resource,
+  selection: Selection,
+  cache: Cache<T>,
+  read: (object: JsonObject) => T,
+): Promise<void> {
+  const found: T[] = [];
+  const { signal } = new AbortController();
+  await listPages({ client, resource, ...selection }, PAGE_SIZE, signal, (page, first) => {
+    if (first) found.length = 0;
+    for (const object of page) found.push(read(object as unknown as JsonObject));
+  });
+  for (const object of found) cache.put(object);
+}

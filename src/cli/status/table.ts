@@ -1,0 +1,113 @@
+import type { GroupSummary } from '../../gang/gang-plan.ts';
+import type { GangStatus } from './gang-status.ts';
+import { cut, cutLine, cutName, span, widthOf, type Line, type Span } from './styled-line.ts';
+
+/** The reason is what people come for: names give way until it has this much room. */
+const WHY_WIDTH = 32;
+/** A name that is cut further tells nothing. */
+const NAME_WIDTH = 10;
+
+interface Column {
+  readonly head: string;
+  /** Cut where the room is scarce. */
+  readonly name?: true;
+  readonly cell: (gang: GangStatus) => Span;
+}
+
+const NAMESPACE: Column = { head: 'NAMESPACE', name: true, cell: ({ namespace }) => span(namespace) };
+
+const columnsAt = (now: number): Column[] => [
+  { head: 'GANG', name: true, cell: ({ name }) => span(name) },
+  { head: 'BACKEND', name: true, cell: ({ backend }) => span(backend) },
+  { head: 'PHASE', cell: phaseOf },
+  { head: 'GROUPS', cell: (gang) => span(groupsReady(gang)) },
+  { head: 'PODS', cell: (gang) => span(podsReady(gang)) },
+  { head: 'GATES', cell: (gang) => span(String(gatesLeft(gang))) },
+  { head: 'AGE', cell: (gang) => span(ageOf(gang, now)) },
+];
+
+/**
+ * One line for each gang under a line of heads, each at most `width` characters.
+ * @param now milliseconds since 1970
+ */
+export function tableLines(
+  gangs: readonly GangStatus[],
+  given: { readonly namespaces: boolean; readonly now: number; readonly width: number },
+): Line[] {
+  const columns = [...(given.namespaces ? [NAMESPACE] : []), ...columnsAt(given.now)];
+  const rows = gangs.map((gang) => columns.map((column) => column.cell(gang)));
+  const widths = columns.map(({ head }, index) =>
+    rows.reduce((most, row) => Math.max(most, widthOf(row[index]?.text ?? '')), head.length),
+  );
+  makeRoom(widths, columns, given.width - WHY_WIDTH);
+  const laidOut = (cells: readonly Span[], why: Span): Line =>
+    cutLine(
+      [
+        ...cells.map(({ text, tone }, index) => {
+          const width = widths[index] ?? 0;
+          const shown = columns[index]?.name === true ? cutName(text, width) : cut(text, width);
+          return span(`${shown}${' '.repeat(width - widthOf(shown))}  `, tone);
+        }),
+        why,
+      ],
+      given.width,
+    );
+  const head = columns.map((column) => span(column.head, 'strong'));
+  return [
+    laidOut(head, span('WHY', 'strong')),
+    ...rows.map((row, index) => laidOut(row, span(gangs[index]?.why ?? ''))),
+  ];
+}
+
+/** Takes from the widest name, again and again, until all columns fit into `room` or no name can give more. */
+function makeRoom(widths: number[], columns: readonly Column[], room: number): void {
+  const used = (): number => widths.reduce((sum, width) => sum + width + 2, 0);
+  while (used() > room) {
+    let widest = -1;
+    columns.forEach(({ name, head }, index) => {
+      const width = widths[index] ?? 0;
+      const gives = name === true && width > Math.max(NAME_WIDTH, head.length);
+      if (gives && width > (widths[widest] ?? 0)) widest = index;
+    });
+    if (widest === -1) return;
+    widths[widest] = (widths[widest] ?? 0) - 1;
+  }
+}
+
+/** The phase, or `-` where the PodGang does not exist. */
+export function phaseOf({ summary }: GangStatus): Span {
+  if (summary === undefined) return span('-', 'bad');
+  return span(summary.phase, summary.phase === 'Running' ? 'good' : 'warn');
+}
+
+/** Groups that have their minimum of ready Pods, of all. */
+export function groupsReady({ summary }: GangStatus): string {
+  if (summary === undefined) return '-';
+  const ready = summary.groups.filter((group) => group.ready >= group.minReplicas);
+  return `${ready.length}/${summary.groups.length}`;
+}
+
+/** Ready Pods of those expected, or of those there, where there are more. */
+export function podsReady({ summary }: GangStatus): string {
+  if (summary === undefined) return '-';
+  const sum = (of: (group: GroupSummary) => number): number =>
+    summary.groups.reduce((total, group) => total + of(group), 0);
+  return `${sum(({ ready }) => ready)}/${sum(({ expected, present }) => Math.max(expected, present))}`;
+}
+
+/** Pods that still carry our gate. */
+export const gatesLeft = ({ summary, pods }: GangStatus): number =>
+  summary?.gatesLeft ?? pods.filter(({ state }) => state === 'gated').length;
+
+/** As kubectl has it: `45s`, `12m`, `3h`, `2d`; `-` where there is no PodGang. */
+export function ageOf({ creationTimestamp }: GangStatus, now: number): string {
+  return creationTimestamp === undefined ? '-' : duration(now - Date.parse(creationTimestamp));
+}
+
+/** @param ms negative where the API server's clock is ahead: counts as none */
+export function duration(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 120) return `${seconds}s`;
+  if (seconds < 7_200) return `${Math.floor(seconds / 60)}m`;
+  return seconds < 172_800 ? `${Math.floor(seconds / 3_600)}h` : `${Math.floor(seconds / 86_400)}d`;
+}

@@ -1,0 +1,112 @@
+import { describe, expect, test } from '@jest/globals';
+import { paletteFor } from '../../../../src/cli/palette.ts';
+import { gangKeys } from '../../../../src/cli/status/gang-status.ts';
+import { painted } from '../../../../src/cli/status/styled-line.ts';
+import { screenLines, type Moment } from '../../../../src/cli/status/view.ts';
+import { Cache } from '../../../../src/controller/cache.ts';
+import { POD_INDEXERS } from '../../../../src/controller/reconcile-state.ts';
+import type { GangRecord, PodRecord } from '../../../../src/gang/gang-state.ts';
+import { gang, NOW, pod, printed, row, statusOf } from './gangs.ts';
+
+const moment = (parts: Partial<Moment> = {}): Moment => ({
+  question: { gang: undefined, namespace: 'ml' },
+  gangs: [],
+  trouble: undefined,
+  now: NOW,
+  ...parts,
+});
+const screen = (parts: Partial<Moment>, columns = 100, rows = 24): string[] =>
+  printed(screenLines(moment(parts), { columns, rows }));
+const named = (count: number): ReturnType<typeof row>[] =>
+  Array.from({ length: count }, (_, index) =>
+    row({ name: `gang-${index}`, phase: index % 3 === 0 ? 'Pending' : 'Running' }),
+  );
+
+describe('a terminal', () => {
+  test('that is too low says how many gangs are not shown, and of which phase', () => {
+    expect(screen({ gangs: named(9) }, 60, 5).map((line) => line.slice(0, 42).trimEnd())).toEqual([
+      'GANG    BACKEND     PHASE    GROUPS  PODS',
+      'gang-0  defaul…ler  Pending  1/2     2/6',
+      'gang-1  defaul…ler  Running  1/2     2/6',
+      'gang-2  defaul…ler  Running  1/2     2/6',
+      '… 6 more gangs: 2 Pending, 4 Running',
+    ]);
+    expect(screen({ gangs: named(9) }, 60, 10)).toHaveLength(10);
+    expect(screen({ gangs: named(9) }, 60, 10).at(-1)).toMatch(/^gang-8/);
+  });
+
+  test('that is too low for a tree says how many lines are not shown', () => {
+    const gangs = [statusOf([gang()], [pod('workers-0'), pod('workers-1')])];
+    const question = { gang: 'train', namespace: 'ml' };
+    expect(screen({ gangs, question }, 100, 4)).toEqual([
+      'ml/train  Pending  (default)  2m',
+      'waiting for Pods: leader 0/1',
+      '├─ leader  0/1 Pods, minimum 1',
+      '… 4 more lines',
+    ]);
+  });
+
+  test.each([1, 2, 3, 7])('of %d rows gets no more than that', (rows) => {
+    const trouble = { since: NOW - 5_000, message: 'no answer '.repeat(30) };
+    expect(screen({ gangs: named(9), trouble }, 40, rows)).toHaveLength(rows);
+  });
+
+  test('says since when it is not up to date, above what was known then', () => {
+    const trouble = { since: NOW - 12_000, message: 'watch pods: no answer from https://10.0.0.1: refused' };
+    expect(screen({ gangs: named(1), trouble }).slice(0, 3)).toEqual([
+      'Not up to date since 11:59:48Z (12s): watch pods: no answer from https://10.0.0.1: refused. Trying',
+      'again.',
+      'GANG    BACKEND            PHASE    GROUPS  PODS  GATES  AGE  WHY',
+    ]);
+  });
+
+  test.each([
+    [{ gang: undefined, namespace: 'ml' }, 'no gangs in namespace ml'],
+    [{ gang: undefined, namespace: undefined }, 'no gangs in any namespace'],
+    [{ gang: 'train', namespace: 'ml' }, 'PodGang train does not exist any more in namespace ml'],
+  ])('with nothing to show for %j', (question, says) => {
+    expect(screen({ question })).toEqual([says]);
+  });
+
+  test('two gangs of one name, in two namespaces', () => {
+    const question = { gang: 'train', namespace: undefined };
+    const gangs = ['a', 'b'].map((namespace) => statusOf([gang({ namespace })], [], [namespace, 'train']));
+    expect(screen({ gangs, question }).filter((line) => /^(\w\/|$)/.test(line))).toEqual([
+      'a/train  Pending  (default)  2m',
+      '',
+      'b/train  Pending  (default)  2m',
+    ]);
+  });
+});
+
+test.each([
+  [true, {}, true],
+  [true, { NO_COLOR: '1' }, false],
+  [true, { TERM: 'dumb' }, false],
+  [false, {}, false],
+])('terminal %j with %j: colours %j, and the same words', (isTerminal, env, coloured) => {
+  const lines = screenLines(moment({ gangs: named(2) }), { columns: 100, rows: 24 });
+  const shown = lines.map((line) => painted(line, paletteFor('auto', { isTerminal, env }))).join('\n');
+  expect(shown.includes('\u001b[33mPending')).toBe(coloured);
+  expect(shown.replaceAll(/\u001b\[[\d;]*m/g, '').replaceAll(/ +$/gm, '')).toBe(printed(lines).join('\n'));
+});
+
+test('sorted by namespace, then by name, numbers by value', () => {
+  const gangs = new Cache<GangRecord>();
+  const pods = new Cache<PodRecord>(POD_INDEXERS);
+  for (const [namespace, name] of [
+    ['a-b', 'x'],
+    ['a', 'train-10'],
+    ['b', 'x'],
+    ['a', 'train-2'],
+  ] as const)
+    gangs.put(gang({ namespace, name }));
+  pods.put(pod('lost-0', { gang: 'train-3', namespace: 'a' }));
+  expect(gangKeys({ gangs, pods }).map(({ namespace, name }) => `${namespace}/${name}`)).toEqual([
+    'a/train-2',
+    'a/train-3',
+    'a/train-10',
+    'a-b/x',
+    'b/x',
+  ]);
+});
