@@ -106,6 +106,11 @@ export class GangHistory {
     return version(found);
   }
 
+  /** Every state of a gang, in order. */
+  statesOf(name: string): readonly KubeObject[] {
+    return this.#gangs.filter(({ metadata }) => metadata.name === name);
+  }
+
   #firstWithoutGate(): KubeObject[] {
     const seen = new Set<string>();
     return this.#pods.filter((pod) => {

@@ -1,0 +1,244 @@
+import { MUSTER_USER } from '../../../src/api/names.ts';
+import type { Serving } from '../../../src/cli/demo/serving.ts';
+import type { Client, KubeList } from '../control-plane/client.ts';
+import type { ControlPlane } from '../control-plane/control-plane.ts';
+import { startControlPlane } from '../control-plane/start.ts';
+import { until } from '../control-plane/until.ts';
+import { requestsOf, type Audited } from './audited.ts';
+import { GangHistory } from './gang-history.ts';
+import { grantRights, startLoopingReplica } from './looping-muster.ts';
+import { cli } from './muster-cli.ts';
+import { readerOf } from './reader.ts';
+import {
+  group,
+  type Condition,
+  type Gang,
+  type Group,
+  type Pod,
+  type Told,
+  type ToldEvent,
+} from './gang-objects.ts';
+import { certificateDirectory, GATE, NAMESPACE, register } from './registered-muster.ts';
+
+const KUBE = { 'grove.io/scheduler-name': 'default-scheduler' };
+const SHORT_DELETE = { query: { gracePeriodSeconds: 0 } };
+
+/**
+ * A control plane with its scheduler, Muster under its own account, and hands to make gangs with. Pods of gang `g` are
+ * called `g-<name>`.
+ */
+export class GangCluster {
+  readonly plane: ControlPlane;
+  readonly client: Client;
+  readonly history: GangHistory;
+  muster: Serving;
+  readonly #certificates: Awaited<ReturnType<typeof certificateDirectory>>;
+  readonly #webhooks: boolean;
+  #reader = '';
+
+  private constructor(
+    plane: ControlPlane,
+    muster: Serving,
+    certificates: Awaited<ReturnType<typeof certificateDirectory>>,
+    webhooks: boolean,
+  ) {
+    this.plane = plane;
+    this.client = plane.client;
+    this.muster = muster;
+    this.history = new GangHistory(plane, NAMESPACE);
+    this.#certificates = certificates;
+    this.#webhooks = webhooks;
+  }
+
+  /** @param given.webhooks whether the API server calls Muster; else anything at all gets in, as it was sent */
+  static async start({ webhooks }: { webhooks: boolean }): Promise<GangCluster> {
+    const certificates = await certificateDirectory();
+    const plane = await startControlPlane({
+      scheduler: true,
+      controllerManager: true,
+      auditPolicy: 'Metadata',
+    });
+    await grantRights(plane);
+    await plane.addNode('node-1', { cpu: 64 });
+    const muster = await startLoopingReplica(plane, certificates.path);
+    const cluster = new GangCluster(plane, muster, certificates, webhooks);
+    await cluster.#ready();
+    if (!webhooks) await cluster.createNamespace(NAMESPACE);
+    cluster.#reader = await readerOf(plane, NAMESPACE);
+    await cluster.history.start();
+    return cluster;
+  }
+
+  async stop(): Promise<void> {
+    await this.history.stop();
+    await this.muster.close();
+    await this.plane.stop();
+    await this.#certificates.remove();
+  }
+
+  /** Kills the process and starts another. */
+  async restart(): Promise<void> {
+    await this.muster.close();
+    this.muster = await startLoopingReplica(this.plane, this.#certificates.path);
+    await this.#ready();
+  }
+
+  async #ready(): Promise<void> {
+    const { healthPort, port } = this.muster;
+    const ready = `http://127.0.0.1:${healthPort}/readyz`;
+    await until('Muster is ready', async () => (await fetch(ready)).status === 200);
+    if (this.#webhooks) await register(this.plane, port, this.#certificates.ca);
+  }
+
+  createNamespace(name: string): Promise<unknown> {
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+    return this.client.ok('POST', '/api/v1/namespaces', namespace);
+  }
+
+  gangs = (namespace = NAMESPACE): string =>
+    `/apis/scheduler.grove.io/v1alpha1/namespaces/${namespace}/podgangs`;
+  pods = (namespace = NAMESPACE): string => `/api/v1/namespaces/${namespace}/pods`;
+
+  createGang(
+    name: string,
+    groups: readonly Group[],
+    given: { namespace?: string; labels?: Record<string, string>; annotations?: Record<string, string> } = {},
+  ): Promise<Gang> {
+    const { annotations = {}, labels = {} } = given;
+    return this.client.ok<Gang>('POST', this.gangs(given.namespace), {
+      apiVersion: 'scheduler.grove.io/v1alpha1',
+      kind: 'PodGang',
+      metadata: { name, annotations, labels: { ...KUBE, ...labels } },
+      spec: { podgroups: groups },
+    });
+  }
+
+  /** With the gate, whether or not a webhook adds it. */
+  createPod(
+    gang: string,
+    name: string,
+    podclique: string,
+    given: { namespace?: string; finalizers?: readonly string[]; labels?: Record<string, string> } = {},
+  ): Promise<Pod> {
+    const labels = { 'grove.io/podgang': gang, 'grove.io/podclique': podclique, ...KUBE, ...given.labels };
+    return this.client.ok<Pod>('POST', this.pods(given.namespace), {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: `${gang}-${name}`, labels, finalizers: given.finalizers ?? [] },
+      spec: {
+        containers: [{ name: 'main', image: 'example/train:1' }],
+        schedulingGates: [{ name: GATE }],
+      },
+    });
+  }
+
+  removePod(name: string, namespace?: string): Promise<unknown> {
+    return this.client.ok('DELETE', `${this.pods(namespace)}/${name}`, undefined, SHORT_DELETE);
+  }
+
+  removeGang(name: string, namespace?: string): Promise<unknown> {
+    return this.client.ok('DELETE', `${this.gangs(namespace)}/${name}`);
+  }
+
+  gang(name: string, namespace?: string): Promise<Gang> {
+    return this.client.ok<Gang>('GET', `${this.gangs(namespace)}/${name}`);
+  }
+
+  async podsOf(gang: string, namespace?: string): Promise<readonly Pod[]> {
+    const query = { labelSelector: `grove.io/podgang=${gang}` };
+    return (await this.client.ok<KubeList<Pod>>('GET', this.pods(namespace), undefined, { query })).items;
+  }
+
+  async references(gang: string): Promise<string[][]> {
+    const { spec } = await this.gang(gang);
+    return spec.podgroups.map(({ podReferences }) => podReferences.map(({ name }) => name));
+  }
+
+  async condition(gang: string, type: string, namespace?: string): Promise<Condition | undefined> {
+    return (await this.gang(gang, namespace)).status?.conditions?.find((one) => one.type === type);
+  }
+
+  /** Waits until a condition is as given. */
+  untilCondition(
+    gang: string,
+    type: string,
+    wanted: Partial<Condition>,
+    namespace?: string,
+  ): Promise<Condition> {
+    const so = Object.entries(wanted) as [keyof Condition, unknown][];
+    return until(`${type} of ${gang} is ${JSON.stringify(wanted)}`, async () => {
+      const found = await this.condition(gang, type, namespace);
+      if (found !== undefined && so.every(([key, value]) => found[key] === value)) return found;
+      throw new Error(`it is ${JSON.stringify(found)}`);
+    });
+  }
+
+  /** Waits until the gang has as many Pods and a scheduler has bound each. */
+  untilBound(gang: string, count: number, namespace?: string): Promise<boolean> {
+    return until(`${count} Pods of ${gang} are bound`, async () => {
+      const pods = await this.podsOf(gang, namespace);
+      return pods.length === count && pods.every((pod) => pod.spec.nodeName !== undefined);
+    });
+  }
+
+  /** The whole life of a gang of two, so that a test knows that the loop has been at work meanwhile. */
+  async life(name: string): Promise<void> {
+    await this.createGang(name, [group('worker', 2)]);
+    await this.createPod(name, 'worker-0', 'worker');
+    await this.createPod(name, 'worker-1', 'worker');
+    await this.untilBound(name, 2);
+    await this.untilCondition(name, 'Scheduled', { status: 'True' });
+  }
+
+  /** What a kubelet writes of a Pod. */
+  kubelet(pod: string, phase: 'Running' | 'Failed', ready: boolean): Promise<unknown> {
+    const condition = {
+      type: 'Ready',
+      status: ready ? 'True' : 'False',
+      lastTransitionTime: new Date().toISOString(),
+    };
+    return this.client.ok(
+      'PATCH',
+      `${this.pods()}/${pod}/status`,
+      { status: { phase, conditions: [condition] } },
+      { contentType: 'application/strategic-merge-patch+json' },
+    );
+  }
+
+  /** Events about an object, by kind and name. */
+  async events(kind: 'Pod' | 'PodGang', name: string): Promise<ToldEvent[]> {
+    const path = `/apis/events.k8s.io/v1/namespaces/${NAMESPACE}/events`;
+    const { items } = await this.client.ok<KubeList<ToldEvent & { reportingController: string }>>(
+      'GET',
+      path,
+    );
+    return items.filter(
+      ({ regarding, reportingController }) =>
+        reportingController === 'muster' && regarding.kind === kind && regarding.name === name,
+    );
+  }
+
+  untilEvent(kind: 'Pod' | 'PodGang', name: string, reason: string): Promise<ToldEvent> {
+    return until(`Event ${reason} of ${name}`, async () =>
+      (await this.events(kind, name)).find((one) => one.reason === reason),
+    );
+  }
+
+  /** `muster status`, by somebody who may view the namespace and no more. */
+  async status(gang: string): Promise<Told> {
+    const args = ['status', gang, '-n', NAMESPACE, '-o', 'json', '--kubeconfig', this.#reader];
+    const { out } = await cli(args);
+    const found = (JSON.parse(out.slice(out.indexOf('{'), out.lastIndexOf('}') + 1)) as { gangs: Told[] })
+      .gangs[0];
+    if (found === undefined) throw new Error(`muster status knows nothing of ${gang}: ${out}`);
+    return found;
+  }
+
+  /** Muster's requests about a gang, its Pods and their Events, so far. */
+  async requestsAbout(gang: string): Promise<Audited[]> {
+    const all = await requestsOf(this.plane, MUSTER_USER);
+    return all.filter(
+      ({ name }) => name === gang || name.startsWith(`${gang}-`) || name.startsWith(`${gang}.`),
+    );
+  }
+}
