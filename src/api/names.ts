@@ -17,10 +17,14 @@ export const LABEL_POD_CLIQUE = 'grove.io/podclique';
 export const LABEL_BASE_POD_GANG = 'grove.io/base-podgang';
 /** Label on a PodGang or a Pod: the backend that serves it. */
 export const LABEL_SCHEDULER_NAME = 'grove.io/scheduler-name';
+/** Annotation on a Namespace: the backend of its gangs that name none. The same words as the label. */
+export const ANNOTATION_SCHEDULER_NAME = LABEL_SCHEDULER_NAME;
 /** Label on a PodGang: who writes its references, conditions and gates. */
 export const LABEL_MANAGED_BY = 'app.kubernetes.io/managed-by';
 /** Value of {@link LABEL_MANAGED_BY} where the Grove operator does. */
 export const MANAGED_BY_GROVE = 'grove-operator';
+/** Value of {@link LABEL_MANAGED_BY} on the objects that Muster keeps for a scheduler. */
+export const MANAGED_BY_MUSTER = 'muster';
 
 /** The scheduling gate that keeps a gang Pod from its scheduler until the gang is complete. */
 export const GATE_POD_GANG_PENDING = 'grove.io/podgang-pending-creation';

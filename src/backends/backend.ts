@@ -96,6 +96,8 @@ export interface Backend {
    */
   preparePod(pod: PodReader, gang: Membership, patch: PodPatch): void;
   validatePodGang(gang: PodGang): PodGangVerdict;
+  /** What a change of a PodGang, of its labels and annotations too, will not do: told to its author, and let in. */
+  warnOfUpdate?(before: PodGang, after: PodGang): readonly string[];
   /** Creates or updates the scheduler's own objects. Called again and again: it must be idempotent. */
   syncPodGang(context: SyncContext, gang: PodGang): Promise<void>;
   /** Cleans up what owner references do not. The gang may be gone. */

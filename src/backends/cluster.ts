@@ -85,4 +85,4 @@ export interface SyncContext {
 }
 
 /** The same for objects of the cluster, which belong to no gang. Only the replica that leads is given one. */
-export type ClusterSyncContext = Pick<SyncContext, 'signal' | 'apply'>;
+export type ClusterSyncContext = Pick<SyncContext, 'signal' | 'apply' | 'remove'>;

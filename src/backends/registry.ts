@@ -7,7 +7,7 @@ import {
   type BackendFactory,
   type BackendSettings,
 } from './backend.ts';
-import type { InitContext } from './cluster.ts';
+import type { BackendFacts, InitContext } from './cluster.ts';
 import { coscheduling } from './coscheduling/backend.ts';
 import { kai } from './kai/backend.ts';
 import { kube } from './kube/backend.ts';
@@ -128,13 +128,17 @@ export class BackendRegistry {
   /**
    * Asks one enabled backend to look at the cluster, and keeps the answer. Never throws: a backend that cannot work
    * here is not ready, and the others are none the worse.
+   * @param ask calls what it is given with a context, and may give up on it
    */
-  async init(name: string, context: InitContext): Promise<Readiness> {
+  async init(
+    name: string,
+    ask: (init: (context: InitContext) => Promise<BackendFacts>) => Promise<BackendFacts>,
+  ): Promise<Readiness> {
     const backend = this.#byName.get(name)?.backend;
     if (backend === undefined) return NOT_ASKED;
     let readiness: Readiness;
     try {
-      readiness = { state: 'ready', facts: await backend.init(context) };
+      readiness = { state: 'ready', facts: await ask((context) => backend.init(context)) };
     } catch (thrown) {
       readiness = { state: 'failed', reason: messageOf(thrown) };
     }

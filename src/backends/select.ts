@@ -1,5 +1,5 @@
 import { fault, keyed, type Fault } from '../api/fault.ts';
-import { LABEL_SCHEDULER_NAME } from '../api/names.ts';
+import { ANNOTATION_SCHEDULER_NAME, LABEL_SCHEDULER_NAME } from '../api/names.ts';
 import type { BackendRegistry, Resolved } from './registry.ts';
 
 /** What the API server writes into `spec.schedulerName` of a Pod that names no scheduler. */
@@ -25,11 +25,22 @@ export function selectForPod(
   return byName(registry, schedulerName, 'spec.schedulerName');
 }
 
-/** Which backend serves a PodGang: its label, else the configured default. */
-export const selectForPodGang = (registry: BackendRegistry, label: string | undefined): Selection =>
-  label === undefined
-    ? { resolved: { backend: registry.default, notice: undefined } }
-    : byLabel(registry, label);
+/**
+ * Which backend serves a PodGang: its label first, then the annotation of its Namespace, then the configured default.
+ * @param annotation undefined also where the Namespace is not known
+ */
+export function selectForPodGang(
+  registry: BackendRegistry,
+  label: string | undefined,
+  annotation?: string,
+): Selection {
+  if (label !== undefined) return byLabel(registry, label);
+  if (annotation !== undefined) return byAnnotation(registry, annotation);
+  return { resolved: { backend: registry.default, notice: undefined } };
+}
+
+const byAnnotation = (registry: BackendRegistry, annotation: string): Selection =>
+  byName(registry, annotation, keyed('Namespace metadata.annotations', ANNOTATION_SCHEDULER_NAME));
 
 const byLabel = (registry: BackendRegistry, label: string): Selection =>
   byName(registry, label, keyed('metadata.labels', LABEL_SCHEDULER_NAME));

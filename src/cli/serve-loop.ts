@@ -52,5 +52,7 @@ export async function startLoop(
     },
     log,
     now: () => io.now(),
+    // Elsewhere than in a cluster there is one namespace that is sure to exist.
+    ownNamespace: io.env['POD_NAMESPACE'] ?? 'default',
   });
 }

@@ -7,10 +7,12 @@ import { isForbidden, isNotFound } from '../kube/errors.ts';
 import type { Resource } from '../kube/resources.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { gangWriter, Outdated } from './actions.ts';
+import { BackendControllers } from './backends/backend-controllers.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { watchGangs } from './gang-watch.ts';
 import { LeaseElection } from './lease.ts';
 import { podGangReconciler } from './reconcile-pod-gang.ts';
+import { backendOf } from './reconcile-state.ts';
 import type { ReflectorObserver } from './reflector-options.ts';
 import { startWorkers } from './work-queue-workers.ts';
 import { WorkQueue } from './work-queue.ts';
@@ -35,6 +37,8 @@ export interface ControllerOptions {
   readonly settings: ControllerSettings;
   readonly log: Logger;
   readonly now: () => Date;
+  /** Where Muster itself runs. */
+  readonly ownNamespace: string;
 }
 
 /** The loop: it watches on every replica and writes on the one that leads. */
@@ -55,7 +59,7 @@ const END_GRACE_MS = 500;
 const TELL_AFTER_MS = 1_000;
 
 export function startController(options: ControllerOptions): Controller {
-  const { client, registry, settings, log, now } = options;
+  const { client, registry, settings, log, now, ownNamespace } = options;
   const identity = `${hostname()}_${randomBytes(4).toString('hex')}`;
   const recorder = new EventRecorder({ client, controller: 'muster', instance: identity });
   // Only a leader has a queue. Each term begins with a new one and a look at everything.
@@ -65,6 +69,24 @@ export function startController(options: ControllerOptions): Controller {
     (key) => queue?.add(key),
     (resource) => observerFor(resource, log),
   );
+
+  const { selectors, concurrentSyncs } = settings;
+  const backends = new BackendControllers({
+    client,
+    registry,
+    view: watch.view,
+    backendOf: (gang) => backendOf(gang, { view: watch.view, registry, selectors }),
+    recorder,
+    log,
+    now,
+    concurrentSyncs,
+    ownNamespace,
+    observe: (resource) => observerFor(resource, log),
+    look: (key) => queue?.add(key),
+  });
+  watch.onGang((change) => backends.gangChanged(change));
+  let looked = false;
+  const looking = backends.start().then(() => (looked = true));
 
   const lead = async (signal: AbortSignal): Promise<void> => {
     const over = new Promise<void>((resolve) => {
@@ -78,7 +100,8 @@ export function startController(options: ControllerOptions): Controller {
       view: watch.view,
       synced: () => watch.hasSynced,
       registry,
-      selectors: settings.selectors,
+      selectors,
+      backends,
       writer: (end) => gangWriter(client, end),
       recorder,
       now: () => now().getTime(),
@@ -88,13 +111,13 @@ export function startController(options: ControllerOptions): Controller {
     const workers = startWorkers({
       queue: term,
       reconcile,
-      concurrency: settings.concurrentSyncs,
+      concurrency: concurrentSyncs,
       failed: (gang, error, retryInMs) => {
         const quiet = error instanceof Outdated && (retryInMs ?? 0) < TELL_AFTER_MS;
         log[quiet ? 'debug' : 'error']({ gang, err: error, retryInMs }, 'gang not dealt with, trying again');
       },
     });
-    await over;
+    await backends.lead(signal);
     queue = undefined;
     await workers.stop(END_GRACE_MS);
   };
@@ -103,10 +126,14 @@ export function startController(options: ControllerOptions): Controller {
   watch.start();
   election.start();
   return {
-    check: () =>
-      watch.hasSynced ? undefined : `waiting for the first list of ${watch.missing.join(' and ')}`,
+    check: () => {
+      if (!watch.hasSynced) return `waiting for the first list of ${watch.missing.join(' and ')}`;
+      return looked ? undefined : 'waiting for the backends to look at the cluster';
+    },
     stop: async () => {
       await election.stop();
+      await backends.stop();
+      await looking;
       await recorder.stop();
       await watch.stop();
       await client.close();

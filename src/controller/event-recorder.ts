@@ -10,6 +10,7 @@ import { microTime } from './lease-record.ts';
 /** What an Event is about. */
 export interface Regarding {
   readonly resource: Resource;
+  /** `''` for objects of the cluster. */
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
@@ -149,7 +150,8 @@ export class EventRecorder {
 
   async #create(event: Remembered, details: EventDetails): Promise<void> {
     const { client, controller, instance } = this.#options;
-    const { resource, namespace, name, uid } = event.regarding;
+    const { resource, name, uid } = event.regarding;
+    const namespace = namespaceOf(event.regarding);
     // A name of its own each: one that is built from the content would collide with its predecessor's.
     // A cut name may end in what a DNS name does not end its parts in.
     const eventName = `${name.slice(0, 230).replace(/[-.]+$/, '')}.${randomBytes(8).toString('hex')}`;
@@ -162,7 +164,13 @@ export class EventRecorder {
       note: details.note,
       reportingController: controller,
       reportingInstance: instance.slice(0, 128),
-      regarding: { apiVersion: apiVersionOf(resource), kind: resource.kind, namespace, name, uid },
+      regarding: {
+        apiVersion: apiVersionOf(resource),
+        kind: resource.kind,
+        ...(resource.namespaced && { namespace }),
+        name,
+        uid,
+      },
     };
     try {
       await client.create(EVENTS, object, { ...this.#call(), answer: 'metadata' });
@@ -178,7 +186,7 @@ export class EventRecorder {
     const { name, count, regarding } = event;
     if (name === undefined) return;
     const series = { count, lastObservedTime: microTime(this.#clock.date()) };
-    const target = { resource: EVENTS, namespace: regarding.namespace, name };
+    const target = { resource: EVENTS, namespace: namespaceOf(regarding), name };
     try {
       await this.#options.client.mergePatch(target, { series }, { ...this.#call(), answer: 'metadata' });
     } catch (error) {
@@ -192,6 +200,10 @@ export class EventRecorder {
     return { signal: this.#stop.signal, timeoutMs: TIMEOUT };
   }
 }
+
+/** Events about objects of the cluster are kept in the namespace `default`: the API server asks for it. */
+const namespaceOf = ({ resource, namespace }: Regarding): string =>
+  resource.namespaced ? namespace : 'default';
 
 /** `text`, cut between characters so that its UTF-8 fits. */
 function cutToBytes(text: string, bytes: number): string {

@@ -2,6 +2,7 @@ import { LABEL_POD_GANG } from '../api/names.ts';
 import type { JsonObject } from '../api/json.ts';
 import type { GangRecord, NamespaceRecord, PodRecord } from '../gang/gang-state.ts';
 import { readGang, readNamespace, readPod } from '../gang/read-records.ts';
+import { SharedValues } from '../gang/shared-values.ts';
 import type { KubeClient, Selection } from '../kube/client.ts';
 import { NAMESPACES, POD_GANGS, PODS, type KubeObject, type Resource } from '../kube/resources.ts';
 import { keyOf, type Change, type Store } from './cache.ts';
@@ -17,6 +18,8 @@ export interface GangWatch {
   /** Names of the kinds that were not listed yet. */
   readonly missing: readonly string[];
   whenSynced(): Promise<void>;
+  /** What happens to the PodGangs themselves; those that are there come as added at once. */
+  onGang(handler: (change: Change<GangRecord>) => void): void;
   /** Every gang there is, and every one that some Pod claims. */
   keys(): Iterable<string>;
   start(): void;
@@ -36,12 +39,13 @@ export function watchGangs(
     namespaces: known,
   }: Pick<Selection, 'namespace'> & { readonly namespaces?: Store<NamespaceRecord> } = {},
 ): GangWatch {
+  const shared = new SharedValues();
   const pods = new Reflector<PodRecord>({
     client,
     resource: PODS,
     namespace,
     labelSelector: LABEL_POD_GANG,
-    trim: (object) => readPod(asJson(object)),
+    trim: (object) => shared.pod(readPod(asJson(object))),
     indexers: POD_INDEXERS,
     observer: observe(PODS),
   });
@@ -112,6 +116,9 @@ export function watchGangs(
     },
     whenSynced: async () => {
       await Promise.all(reflectors.map((reflector) => reflector.whenSynced()));
+    },
+    onGang: (handler) => {
+      gangs.subscribe(handler);
     },
     keys,
     start: () => {

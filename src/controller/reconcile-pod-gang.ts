@@ -8,7 +8,7 @@ import { POD_GANGS, PODS } from '../kube/resources.ts';
 import type { GangName, GangWriter } from './actions.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import { WriteMemory } from './reconcile-memory.ts';
-import { stateOf, type GangView } from './reconcile-state.ts';
+import { stateOf, type BackendsView, type GangView } from './reconcile-state.ts';
 import type { Reconcile } from './work-queue-workers.ts';
 
 /** Look again after this long (ms) where our caches are behind what we know: their news should come by itself. */
@@ -19,6 +19,7 @@ export interface ReconcilerOptions {
   /** Whether all caches were listed once: nothing is written before. */
   readonly synced: () => boolean;
   readonly registry: BackendRegistry;
+  readonly backends?: BackendsView;
   readonly selectors: GangSelectors;
   readonly writer: (signal: AbortSignal) => GangWriter;
   readonly recorder: Pick<EventRecorder, 'event'>;
@@ -38,6 +39,7 @@ export function podGangReconciler(options: ReconcilerOptions): Reconcile {
     const state = stateOf(name.namespace, name.name, {
       view: options.view,
       registry: options.registry,
+      backends: options.backends,
       selectors: options.selectors,
       synced: options.synced(),
       now: options.now(),

@@ -1,7 +1,8 @@
+import type { Backend } from '../backends/backend.ts';
 import { selectForPodGang } from '../backends/select.ts';
 import type { BackendRegistry } from '../backends/registry.ts';
 import { isGroveManaged } from '../admission/mutate-pod-gang.ts';
-import { LABEL_SCHEDULER_NAME } from '../api/names.ts';
+import { ANNOTATION_SCHEDULER_NAME, LABEL_SCHEDULER_NAME } from '../api/names.ts';
 import { notSelected, type GangSelectors } from '../gang/gang-selection.ts';
 import type {
   BackendState,
@@ -38,11 +39,17 @@ export interface StateContext {
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly lastStatusWrite?: number | undefined;
+  /** What the backends know of their gangs' objects; absent where nobody keeps any, as in `muster status`. */
+  readonly backends?: BackendsView | undefined;
+}
+
+export interface BackendsView {
+  stateOf(gang: GangRecord, backend: Backend): BackendState;
 }
 
 /** What is to be judged for one gang, put together from what is known. `muster status` and the loop share it. */
 export function stateOf(namespace: string, name: string, context: StateContext): GangState {
-  const { view, registry, synced, now, lastStatusWrite } = context;
+  const { view, synced, now, lastStatusWrite } = context;
   const gang = view.gangs.get(namespace, name);
   const pods = view.pods.byIndex(BY_GANG, keyOf(namespace, name));
   const baseGangs = new Map<string, BaseGang | 'missing'>();
@@ -64,7 +71,7 @@ export function stateOf(namespace: string, name: string, context: StateContext):
     gang: gang ?? 'missing',
     pods,
     baseGangs,
-    backend: backendState(registry, gang?.labels.get(LABEL_SCHEDULER_NAME)),
+    backend: backendState(namespace, gang, context),
     notOurs: notOurs(namespace, gang, context),
     lastStatusWrite,
   };
@@ -80,18 +87,42 @@ function notOurs(
   return notSelected(selectors, namespace, view.namespaces.get('', namespace)?.labels, gang?.labels);
 }
 
-/**
- * The gang's backend as the judgement sees it. No backend of today makes objects of its own (their `syncPodGang` does
- * nothing), so there is none to wait for; and none puts one flat count over several groups: kai counts each group by
- * itself, and kube-scheduler without a PodGroup counts nothing, so that holding Pods back would only make a gang
- * slower. `minimum-first` is for the day on which a backend writes such a count.
- */
-function backendState(registry: BackendRegistry, label: string | undefined): BackendState {
-  const selection = selectForPodGang(registry, label);
-  const common = { objectsExist: true, releaseOrder: 'all-at-once' } as const;
+/** The gang's backend as the judgement sees it. */
+function backendState(
+  namespace: string,
+  gang: GangRecord | undefined,
+  { view, registry, backends }: StateContext,
+): BackendState {
+  const label = gang?.labels.get(LABEL_SCHEDULER_NAME);
+  const selection = selectForPodGang(registry, label, annotationOf(view, namespace));
   if (selection.fault === undefined) {
-    return { name: selection.resolved.backend.name, ready: true, ...common };
+    const { backend } = selection.resolved;
+    if (gang !== undefined && backends !== undefined) return backends.stateOf(gang, backend);
+    const releaseOrder = (gang && backend.releaseOrder?.(gang)) ?? 'all-at-once';
+    return { name: backend.name, ready: true, objectsExist: true, releaseOrder };
   }
   const reason = `it is not enabled (enabled: ${registry.enabled.join(', ')})`;
-  return { name: label ?? '', ready: false, reason, ...common };
+  const name = label ?? annotationOf(view, namespace) ?? '';
+  return { name, ready: false, reason, objectsExist: false, releaseOrder: 'all-at-once' };
+}
+
+const annotationOf = (view: GangView, namespace: string): string | undefined =>
+  view.namespaces.get('', namespace)?.annotations.get(ANNOTATION_SCHEDULER_NAME);
+
+/** The backend of a gang that is Muster's or Grove's; undefined where none serves it, or it was not selected. */
+export function backendOf(
+  gang: GangRecord,
+  { view, registry, selectors }: Pick<StateContext, 'view' | 'registry' | 'selectors'>,
+): Backend | undefined {
+  const { namespace, labels } = gang;
+  const inNamespace = view.namespaces.get('', namespace);
+  if (!isGroveManaged(gang) && notSelected(selectors, namespace, inNamespace?.labels, labels) !== undefined) {
+    return undefined;
+  }
+  const selection = selectForPodGang(
+    registry,
+    labels.get(LABEL_SCHEDULER_NAME),
+    annotationOf(view, namespace),
+  );
+  return selection.fault === undefined ? selection.resolved.backend : undefined;
 }

@@ -99,7 +99,11 @@ export interface BackendState {
   readonly ready: boolean;
   /** Why it is not ready, in plain words. */
   readonly reason?: string | undefined;
-  /** Whether the scheduler's own objects for this gang exist; true where a backend has none. */
+  /** Whether the scheduler's own objects for this gang exist and are as its spec asks; true where a backend has none. */
   readonly objectsExist: boolean;
+  /** Why they do not, where more is known than that they are not there yet. */
+  readonly objectsWait?: string | undefined;
+  /** What the scheduler says, in those objects, about why it does not place the gang. */
+  readonly says?: string | undefined;
   readonly releaseOrder: ReleaseOrder;
 }

@@ -10,7 +10,7 @@ import {
 } from './conditions.ts';
 import type { GangPhase, StatusWrite } from './gang-plan.ts';
 import type { GangRecord, GangState } from './gang-state.ts';
-import { boundShortfall, shortfall } from './group-counts.ts';
+import { boundShortfall, shortfall, statusText } from './group-counts.ts';
 import { initializedOf, isInitialized } from './initialized.ts';
 import { schedulerWords } from './plan-gates.ts';
 
@@ -30,6 +30,14 @@ export interface StatusJudgement {
   readonly why: string;
 }
 
+/** What the backend has to do with a gang that is Initialized and not scheduled. */
+export interface BackendWords {
+  /** What keeps it from answering for the gang. */
+  readonly lacks?: string | undefined;
+  /** What its scheduler says of the gang. */
+  readonly says?: string | undefined;
+}
+
 /**
  * The status that the observed Pods and references give.
  * @param waitsFor why the gang is not Initialized; undefined where it is or becomes so with this write
@@ -40,6 +48,7 @@ export function judgeStatus(
   census: readonly GroupCensus[],
   waitsFor: string | undefined,
   baseWait: string | undefined,
+  backend: BackendWords = {},
 ): StatusJudgement {
   const initialized = initializedCondition(gang, waitsFor);
   if (waitsFor !== undefined) {
@@ -51,7 +60,7 @@ export function judgeStatus(
     ];
     return { phase: 'Pending', wanted, why: waitsFor };
   }
-  const scheduled = scheduledCondition(census, baseWait);
+  const scheduled = scheduledCondition(census, baseWait, backend);
   const ready = readyCondition(census);
   const unhealthy = unhealthyCondition(census);
   const why = [unhealthy.status === 'True' ? unhealthy : undefined, scheduled, ready].find(
@@ -81,7 +90,11 @@ function initializedCondition(gang: GangRecord, waitsFor: string | undefined): W
     : { type, status: 'False', reason: REASON_PODS_PENDING, message: waitsFor };
 }
 
-function scheduledCondition(census: readonly GroupCensus[], baseWait: string | undefined): Wanted {
+function scheduledCondition(
+  census: readonly GroupCensus[],
+  baseWait: string | undefined,
+  backend: BackendWords,
+): Wanted {
   const type = CONDITION_SCHEDULED;
   if (isScheduled(census)) {
     return {
@@ -95,11 +108,18 @@ function scheduledCondition(census: readonly GroupCensus[], baseWait: string | u
   if (baseWait !== undefined) {
     return { type, status: 'False', reason: 'WaitingForBaseGang', message: `${bound}; ${baseWait}` };
   }
+  if (backend.lacks !== undefined) {
+    return { type, status: 'False', reason: 'WaitingForBackend', message: `${bound}; ${backend.lacks}` };
+  }
   for (const pod of census.flatMap((group) => group.present)) {
     const words = schedulerWords(pod);
     if (words === undefined) continue;
     const message = `${bound}; the scheduler says of ${pod.name}: ${words}`;
     return { type, status: 'False', reason: 'Unschedulable', message };
+  }
+  if (backend.says !== undefined) {
+    const message = `${bound}; the scheduler says of the gang: ${backend.says}`;
+    return { type, status: 'False', reason: 'Unschedulable', message: statusText(message) };
   }
   return { type, status: 'False', reason: 'PodsPending', message: bound };
 }

@@ -2,7 +2,7 @@ import { quoted } from '../api/printable.ts';
 import { isGated, isLive, takeCensus, type GroupCensus } from './census.ts';
 import { expectedPods } from './expected-pods.ts';
 import { EMPTY_PLAN, type GangSummary, type Plan, type PlannedEvent, type Waiting } from './gang-plan.ts';
-import type { GangRecord, GangState, PodRecord } from './gang-state.ts';
+import type { BackendState, GangRecord, GangState, PodRecord } from './gang-state.ts';
 import { listed, shortfall, statusText } from './group-counts.ts';
 import { isInitialized } from './initialized.ts';
 import {
@@ -39,9 +39,12 @@ export function plan(state: GangState): Plan {
   const hands = handsOff(state, gang);
   const faults = specFaults(gang);
   const lacks = observed ? undefined : (faults ?? notInitializedBecause(state, census, expected.counts));
-  const hold = hands ?? (observed ? undefined : (lacks ?? 'the gang is being marked Initialized'));
+  // Also later: a Pod let go before its scheduler knows of a change would be judged by what was before.
+  const later = observed ? backendLacks(state.backend)?.join('; ') : undefined;
+  const hold = hands ?? later ?? (observed ? undefined : (lacks ?? 'the gang is being marked Initialized'));
   const gates = planGates(state, gang, census, hold);
-  const judgement = judgeStatus(gang, census, lacks, gates.baseWait);
+  const words = { lacks: later, says: state.backend.says };
+  const judgement = judgeStatus(gang, census, lacks, gates.baseWait, words);
   const strangers = planStrangers(state, census);
   const summary = summaryOf(
     state,
@@ -86,6 +89,21 @@ function handsOff(state: GangState, gang: GangRecord): string | undefined {
   return state.notOurs;
 }
 
+/** What keeps the backend from answering for the gang; undefined for nothing. */
+function backendLacks({
+  name,
+  ready,
+  reason,
+  objectsExist,
+  objectsWait,
+}: BackendState): string[] | undefined {
+  const because = (words: string | undefined): string => (words === undefined ? '' : `: ${words}`);
+  if (!ready) return [`backend ${name} is not ready${because(reason)}`];
+  return objectsExist
+    ? undefined
+    : [`waiting for the scheduler's objects of backend ${name}${because(objectsWait)}`];
+}
+
 /** What the gang still lacks before it may be marked Initialized, in plain words; undefined for nothing. */
 function notInitializedBecause(
   { backend }: GangState,
@@ -101,12 +119,7 @@ function notInitializedBecause(
   );
   const reasons = [
     ...(missing === '' ? [] : [`waiting for Pods: ${missing}`]),
-    ...(backend.ready
-      ? []
-      : [`backend ${backend.name} is not ready${backend.reason === undefined ? '' : `: ${backend.reason}`}`]),
-    ...(!backend.ready || backend.objectsExist
-      ? []
-      : [`waiting for the scheduler's objects of backend ${backend.name}`]),
+    ...(backendLacks(backend) ?? []),
     ...(missing !== '' || isFullyReferenced(census, expected) ? [] : ['the references are being written']),
   ];
   return reasons.length === 0 ? undefined : statusText(reasons.join('; '));

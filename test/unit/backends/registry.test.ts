@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { BackendFactory, BackendSettings } from '../../../src/backends/backend.ts';
+import type { BackendFacts, InitContext } from '../../../src/backends/cluster.ts';
 import { BackendRegistry, builtInBackends, supportedSchedulers } from '../../../src/backends/registry.ts';
 import { selectForPod, selectForPodGang } from '../../../src/backends/select.ts';
 import { MusterError } from '../../../src/errors.ts';
@@ -105,7 +106,8 @@ describe('the registry', () => {
     );
     expect(error).toMatchObject({
       code: 'BACKEND_UNSUPPORTED',
-      message: 'unsupported scheduler "x" (supported: default-scheduler, kai-scheduler, volcano, coscheduling)',
+      message:
+        'unsupported scheduler "x" (supported: default-scheduler, kai-scheduler, volcano, coscheduling)',
       fix: 'use one of the supported names in schedulerName or scheduler.profiles',
     });
   });
@@ -192,7 +194,8 @@ describe('the making of the backends', () => {
 });
 
 describe('a look at the cluster', () => {
-  const context = { cluster: undefined, signal: new AbortController().signal };
+  const signal = new AbortController().signal;
+  const ask = (init: (context: InitContext) => Promise<BackendFacts>) => init({ cluster: undefined, signal });
 
   test('is kept until the next one, and one backend’s failure is its own', async () => {
     let works = false;
@@ -201,11 +204,11 @@ describe('a look at the cluster', () => {
       factories: [backend('a', { init }), backend('b')],
     });
     expect(registry.readiness('a')).toEqual({ state: 'unknown' });
-    expect(await registry.init('a', context)).toEqual({ state: 'failed', reason: 'no CRD' });
+    expect(await registry.init('a', ask)).toEqual({ state: 'failed', reason: 'no CRD' });
     expect(registry.readiness('a')).toEqual({ state: 'failed', reason: 'no CRD' });
-    expect(await registry.init('b', context)).toEqual({ state: 'ready', facts: { version: 'test' } });
+    expect(await registry.init('b', ask)).toEqual({ state: 'ready', facts: { version: 'test' } });
     works = true;
-    await registry.init('a', context);
+    await registry.init('a', ask);
     expect(registry.readiness('a')).toEqual({ state: 'ready', facts: { version: 'v2' } });
   });
 
@@ -214,12 +217,12 @@ describe('a look at the cluster', () => {
       throw 'no' as unknown as Error;
     };
     const registry = new BackendRegistry(enabling('a'), 'a', { factories: [backend('a', { init })] });
-    expect(await registry.init('a', context)).toEqual({ state: 'failed', reason: 'no' });
+    expect(await registry.init('a', ask)).toEqual({ state: 'failed', reason: 'no' });
   });
 
   test('of one that is not enabled says nothing', async () => {
     const registry = new BackendRegistry(enabling('default-scheduler'), 'default-scheduler');
-    expect(await registry.init('kai-scheduler', context)).toEqual({ state: 'unknown' });
+    expect(await registry.init('kai-scheduler', ask)).toEqual({ state: 'unknown' });
   });
 });
 

@@ -1,0 +1,92 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isObject, own, ownObject, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { MUSTER_PREFIX } from '../../api/names.ts';
+import type { OwnedObject } from '../../backends/cluster.ts';
+
+/** What Muster wrote last, as JSON: tells what a backend no longer asks for from what others have added. */
+export const ANNOTATION_APPLIED = `${MUSTER_PREFIX}applied`;
+
+type Parts = Pick<OwnedObject, 'labels' | 'annotations' | 'spec'>;
+
+/** The record of what is being written, for {@link ANNOTATION_APPLIED}. */
+export const recordOf = ({ labels = {}, annotations = {}, spec }: Parts): string =>
+  JSON.stringify({ labels, annotations, spec });
+
+/**
+ * The JSON merge patch (RFC 7386) that makes `live` what is wanted; undefined where it is already. Three ways, as kubectl
+ * applies: what was applied before and is not wanted any more goes, what is wanted and differs is set, and all else,
+ * defaults and other people's fields, stays.
+ */
+export function ownedPatch(live: JsonObject, wanted: OwnedObject): JsonObject | undefined {
+  const metadata = ownObject(live, 'metadata');
+  const before = readRecord(ownString(ownObject(metadata, 'annotations'), ANNOTATION_APPLIED));
+  const once = new Set(wanted.writtenOnce ?? []);
+  const kept = (spec: JsonObject): JsonObject =>
+    Object.fromEntries(Object.entries(spec).filter(([key]) => !once.has(key)));
+
+  const labels = mergePatch(objectAt(before, 'labels'), wanted.labels ?? {}, ownObject(metadata, 'labels'));
+  const annotations = mergePatch(
+    objectAt(before, 'annotations'),
+    wanted.annotations ?? {},
+    ownObject(metadata, 'annotations'),
+  );
+  const spec = mergePatch(kept(objectAt(before, 'spec')), kept(wanted.spec), ownObject(live, 'spec'));
+  if (labels === undefined && annotations === undefined && spec === undefined) return undefined;
+  return {
+    metadata: {
+      ...(labels && { labels }),
+      annotations: { ...annotations, [ANNOTATION_APPLIED]: recordOf(wanted) },
+    },
+    ...(spec && { spec }),
+  };
+}
+
+const objectAt = (value: Json | undefined, key: string): JsonObject => ownObject(value, key) ?? {};
+
+/** A record that somebody has spoilt is no record: nothing is removed on its word. */
+function readRecord(text: string | undefined): JsonObject | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const value = JSON.parse(text) as Json;
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @returns undefined where nothing differs */
+function mergePatch(
+  before: JsonObject,
+  wanted: JsonObject,
+  live: JsonObject | undefined,
+): JsonObject | undefined {
+  const patch: Record<string, Json> = {};
+  for (const [key, value] of Object.entries(wanted)) {
+    const [known, present] = [own(before, key), own(live, key)];
+    if (isObject(value) && isObject(present)) {
+      const inner = mergePatch(isObject(known) ? known : {}, value, present);
+      if (inner !== undefined) patch[key] = inner;
+      continue;
+    }
+    // Inside of a list nothing can be removed by name, so a list that is wanted in another way is written whole.
+    const changed = Array.isArray(value) && known !== undefined && !isDeepStrictEqual(known, value);
+    if (changed || !covers(present, value)) patch[key] = value;
+  }
+  for (const key of Object.keys(before)) {
+    if (!Object.hasOwn(wanted, key) && live !== undefined && Object.hasOwn(live, key)) patch[key] = null;
+  }
+  return Object.keys(patch).length === 0 ? undefined : patch;
+}
+
+/** Whether `live` says all that `wanted` does; what else it says are defaults and other people's fields. */
+function covers(live: Json | undefined, wanted: Json): boolean {
+  if (Array.isArray(wanted)) {
+    return (
+      Array.isArray(live) &&
+      live.length === wanted.length &&
+      (wanted as readonly Json[]).every((value, index) => covers((live as readonly Json[])[index], value))
+    );
+  }
+  if (!isObject(wanted)) return live === wanted;
+  return isObject(live) && Object.entries(wanted).every(([key, value]) => covers(own(live, key), value));
+}

@@ -1,0 +1,42 @@
+import type { PodRecord } from './gang-state.ts';
+
+/** More different values of a kind than this are forgotten: what comes later is shared only among itself. */
+const MAX_VALUES = 16_384;
+
+/**
+ * Makes equal parts of Pod records the same part. Whoever parses JSON gets a new text each time, and of 20,000 Pods
+ * each would keep its own "Scheduling is blocked …", the name of its gang and of its node, and a list with our gate:
+ * a quarter of what the cache takes. Only for records that nobody changes.
+ */
+export class SharedValues {
+  readonly #texts = new Map<string, string>();
+  readonly #gates = new Map<string, PodRecord['gates']>();
+  readonly #conditions = new Map<string, PodRecord['podScheduled']>();
+
+  pod(record: PodRecord): PodRecord {
+    const { gates, podScheduled, baseGang, creationTimestamp } = record;
+    return {
+      ...record,
+      namespace: this.#text(record.namespace),
+      creationTimestamp: creationTimestamp === undefined ? undefined : this.#text(creationTimestamp),
+      gang: this.#text(record.gang),
+      group: this.#text(record.group),
+      baseGang: baseGang === undefined ? undefined : this.#text(baseGang),
+      nodeName: this.#text(record.nodeName),
+      gates: shared(this.#gates, JSON.stringify(gates), gates),
+      podScheduled: podScheduled && shared(this.#conditions, JSON.stringify(podScheduled), podScheduled),
+    };
+  }
+
+  #text(text: string): string {
+    return shared(this.#texts, text, text);
+  }
+}
+
+function shared<T>(known: Map<string, T>, key: string, value: T): T {
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  if (known.size >= MAX_VALUES) known.clear();
+  known.set(key, value);
+  return value;
+}
