@@ -25,6 +25,8 @@ export interface Terminal {
   size(): { readonly columns: number; readonly rows: number };
   /** @returns what takes the listener away */
   onResize(listener: () => void): () => void;
+  /** Calls back when the process ends, whatever ends it, short of a kill. @returns what takes the listener away */
+  onExit(listener: () => void): () => void;
 }
 
 /** The terminal that a stream writes to; undefined where it is a pipe or a file. */
@@ -42,6 +44,10 @@ export function terminalOf(stream: {
     onResize: (listener) => {
       stream.on('resize', listener);
       return () => void stream.off('resize', listener);
+    },
+    onExit: (listener) => {
+      process.on('exit', listener);
+      return () => void process.off('exit', listener);
     },
   };
 }

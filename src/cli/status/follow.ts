@@ -176,6 +176,11 @@ class Failures {
         this.#troubles.set(resource, { since, message: messageOf(error) });
         this.#noticed();
       },
+      // A defect of ours: a picture that may be wrong is worse than none.
+      handlerFailed: (error) => {
+        this.#fatal ??= { error };
+        this.#noticed();
+      },
     };
   }
 

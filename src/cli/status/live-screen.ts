@@ -18,18 +18,23 @@ const CLEAR_BELOW = `${CSI}J`;
  */
 export function liveScreen(io: Pick<CliIo, 'stdout'>, terminal: Terminal, palette: Palette): Show {
   let drawn: string | undefined;
+  let ended: (() => void) | undefined;
+  const close = (): void => {
+    ended?.();
+    if (drawn !== undefined) io.stdout(LEAVE);
+    drawn = undefined;
+  };
   return {
     show: (moment) => {
       const size = terminal.size();
       const frame = frameOf(screenLines(moment, size), size, palette);
       if (frame === drawn) return;
+      // Also after a defect that nobody has caught: without a cursor nobody can go on.
+      ended ??= terminal.onExit(close);
       io.stdout(`${drawn === undefined ? ENTER : ''}${frame}`);
       drawn = frame;
     },
-    close: () => {
-      if (drawn !== undefined) io.stdout(LEAVE);
-      drawn = undefined;
-    },
+    close,
   };
 }
 
