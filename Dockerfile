@@ -35,6 +35,8 @@ COPY --from=build /app/dist ./dist
 USER 65532:65532
 # Webhooks, health, metrics.
 EXPOSE 9443 8081 8080
-# Node itself is the first process, so SIGTERM reaches the drain without a shell in between.
-ENTRYPOINT ["/nodejs/bin/node", "/app/dist/src/main.js"]
+# Node itself is the first process, so SIGTERM reaches the drain without a shell in between. The two flags let V8 collect
+# earlier than it would by itself: nearly everything that Muster reads is garbage a moment later, and left alone it takes
+# 280 MiB for 20,000 Pods of which 50 are in use. With them it is about half, at the same speed (docs/benchmarks.md).
+ENTRYPOINT ["/nodejs/bin/node", "--max-semi-space-size=4", "--heap-growing-percent=25", "/app/dist/src/main.js"]
 CMD ["serve", "--help"]

@@ -509,6 +509,9 @@ describe('the Deployment and what is around it', () => {
       'podgangs: get list watch patch',
       'podgangs/status: patch',
       'events: create patch',
+      'podgroups: get list watch create patch',
+      'queues: get',
+      'podgroups: get list watch create patch',
     ]);
     expect(rights('Role', 'muster-leader-election')).toEqual(['leases: create', 'leases: get update']);
     const { configuration } = configured();
@@ -585,6 +588,8 @@ describe('Dockerfile', () => {
     const { bin } = JSON.parse(await readFile('package.json', 'utf8')) as { bin: { muster: string } };
     expect(JSON.parse(steps('runtime', 'ENTRYPOINT')[0] ?? '')).toEqual([
       '/nodejs/bin/node',
+      '--max-semi-space-size=4',
+      '--heap-growing-percent=25',
       `/app/${bin.muster}`,
     ]);
   });
