@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { isObject, own, ownObject, ownString, type Json, type JsonObject } from '../../api/json.ts';
 import { MUSTER_PREFIX } from '../../api/names.ts';
 import type { OwnedObject } from '../../backends/cluster.ts';
@@ -60,22 +59,24 @@ function mergePatch(
   wanted: JsonObject,
   live: JsonObject | undefined,
 ): JsonObject | undefined {
-  const patch: Record<string, Json> = {};
+  const patch: [string, Json][] = [];
   for (const [key, value] of Object.entries(wanted)) {
     const [known, present] = [own(before, key), own(live, key)];
     if (isObject(value) && isObject(present)) {
       const inner = mergePatch(isObject(known) ? known : {}, value, present);
-      if (inner !== undefined) patch[key] = inner;
+      if (inner !== undefined) patch.push([key, inner]);
       continue;
     }
     // Inside of a list nothing can be removed by name, so a list that is wanted in another way is written whole.
-    const changed = Array.isArray(value) && known !== undefined && !isDeepStrictEqual(known, value);
-    if (changed || !covers(present, value)) patch[key] = value;
+    const changed =
+      Array.isArray(value) && known !== undefined && !(covers(known, value) && covers(value, known));
+    if (changed || !covers(present, value)) patch.push([key, value]);
   }
   for (const key of Object.keys(before)) {
-    if (!Object.hasOwn(wanted, key) && live !== undefined && Object.hasOwn(live, key)) patch[key] = null;
+    if (!Object.hasOwn(wanted, key) && live !== undefined && Object.hasOwn(live, key))
+      patch.push([key, null]);
   }
-  return Object.keys(patch).length === 0 ? undefined : patch;
+  return patch.length === 0 ? undefined : Object.fromEntries(patch);
 }
 
 /** Whether `live` says all that `wanted` does; what else it says are defaults and other people's fields. */
