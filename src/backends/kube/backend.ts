@@ -1,35 +1,81 @@
-import type { PodGang } from '../../api/pod-gang.ts';
-import { asksForTopology } from '../../gang/check-topology.ts';
-import { BACKEND_CONTRACT_VERSION, type Backend, type BackendFactory } from '../backend.ts';
-
-const NAME = 'default-scheduler';
+import type { Membership } from '../../gang/membership.ts';
+import {
+  BACKEND_CONTRACT_VERSION,
+  PodRefused,
+  type Backend,
+  type BackendFactory,
+  type PodPatch,
+  type PodReader,
+} from '../backend.ts';
+import { readKubeConfig, type Layout } from './config.ts';
+import { explainPodGroups } from './explain.ts';
+import type { GangApi } from './gang-api.ts';
+import { LookedAt } from './look.ts';
+import { syncNative } from './sync.ts';
+import { unitNames } from './units.ts';
+import { NAME, validateGatesAlone, validateNative } from './validate.ts';
 
 /**
- * kube-scheduler. A Pod needs only its name: the gate holds the gang together until it is complete, and from then
- * on the scheduler places Pod by Pod. It has no objects of its own to keep.
+ * kube-scheduler, with Kubernetes' own gangs where the cluster has them: a Workload and its PodGroups, which the Pods
+ * name. Where it has none a Pod needs only its scheduler: the gate holds the gang until it is complete, and from then on
+ * the scheduler places Pod by Pod.
  */
 export const kube: BackendFactory = {
   name: NAME,
-  create: (): Backend => ({
-    contractVersion: BACKEND_CONTRACT_VERSION,
-    name: NAME,
-    schedulerName: NAME,
-    patchSurface: { schedulerName: true },
-    init: () => Promise.resolve({ version: 'none' }),
-    preparePod: (_pod, _gang, patch) => patch.setSchedulerName(NAME, 'the gang is served by kube-scheduler'),
-    validatePodGang: (gang) => ({ faults: [], warnings: ignoredBy(gang) }),
-    syncPodGang: () => Promise.resolve(),
-    onPodGangDelete: () => Promise.resolve(),
-  }),
+  create: ({ config }): Backend => {
+    const settings = readKubeConfig(config);
+    const { layout } = settings;
+    const cluster = new LookedAt(settings);
+    return {
+      contractVersion: BACKEND_CONTRACT_VERSION,
+      name: NAME,
+      schedulerName: NAME,
+      patchSurface: { schedulerName: true, schedulingGroup: true, workloadRef: true },
+      init: (context) => cluster.look(context.cluster),
+      preparePod: (pod, gang, patch) => {
+        patch.setSchedulerName(NAME, 'the gang is served by kube-scheduler');
+        if (cluster.unknown !== undefined) throw notYet(cluster.unknown);
+        if (cluster.native !== undefined) nameGang(pod, gang, patch, cluster.native.api, layout);
+      },
+      validatePodGang: (gang) =>
+        cluster.native === undefined
+          ? validateGatesAlone(gang, cluster.certain)
+          : validateNative(gang, cluster.native),
+      syncPodGang: async (context, gang) => {
+        if (cluster.native !== undefined) await syncNative(context, gang, cluster.native);
+      },
+      // The objects go with the PodGang, by their owner reference; PodGroups once their Pods have ended.
+      onPodGangDelete: () => Promise.resolve(),
+      owns: () => {
+        const api = cluster.native?.api;
+        return api === undefined ? [] : [api.workloads, ...(api.podGroups ? [api.podGroups] : [])];
+      },
+      // One count for several groups is reached by the wrong Pods unless exactly the minimums are let go first.
+      releaseOrder: ({ spec }) =>
+        cluster.native !== undefined && layout === 'flat' && spec.groups.length > 1
+          ? 'minimum-first'
+          : 'all-at-once',
+      explain: explainPodGroups,
+    };
+  },
 };
 
-function ignoredBy(gang: PodGang): string[] {
-  const warnings = [
-    `${NAME} has no gang: the gates hold the Pods until all are there, then each is placed by itself`,
-  ];
-  if (asksForTopology(gang)) warnings.push(`${NAME} ignores topology constraints`);
-  if (gang.spec.priorityClassName)
-    warnings.push(`${NAME} ignores spec.priorityClassName: set it on the Pods`);
-  if (gang.spec.reuseReservationRef) warnings.push(`${NAME} ignores spec.reuseReservationRef`);
-  return warnings;
+/** A Pod is in one native gang, for good. Whoever put it into another must say which of the two is meant. */
+function nameGang(pod: PodReader, gang: Membership, patch: PodPatch, api: GangApi, layout: Layout): void {
+  const unit = unitNames(layout, gang.gang, gang.group);
+  const [given, wanted] = [api.linkIn(pod), api.linkOf(gang.gang, unit)];
+  if (given !== undefined && given !== wanted) {
+    throw new PodRefused(
+      api.linkField,
+      `in "${given}" already, while its gang is "${wanted}": leave out the field, or the label grove.io/podgang`,
+    );
+  }
+  api.link(patch, gang.gang, unit);
 }
+
+/** A Pod cannot be put into a native gang later. */
+const notYet = (reason: string): PodRefused =>
+  new PodRefused(
+    'spec.schedulerName',
+    `it is not known yet which native gangs the cluster has; try again in a moment (${reason})`,
+  );

@@ -1,0 +1,62 @@
+import type { JsonObject } from '../../api/json.ts';
+import { suggestion } from '../../api/nearest-key.ts';
+import { readProfileConfig, type ProfileSettings } from '../profile-config.ts';
+import { GANG_APIS } from './gang-api.ts';
+
+const APIS = ['auto', ...GANG_APIS.map(({ version }) => version), 'none'];
+const LAYOUTS = ['flat', 'per-group'] as const;
+const DISRUPTION_MODES = ['pod', 'gang'] as const;
+
+/** How groups become native gangs: one for all of them, or one each. */
+export type Layout = (typeof LAYOUTS)[number];
+/** What preemption takes at once. */
+export type DisruptionMode = (typeof DISRUPTION_MODES)[number];
+
+/** What a profile `default-scheduler` may say in its `config`; docs/backends/kube.md has the table. */
+export const KUBE_SETTINGS = {
+  gangScheduling: {
+    type: 'boolean',
+    default: true,
+    description: "Use Kubernetes' own gangs where the cluster has them. `false`: gates alone.",
+  },
+  api: {
+    type: 'string',
+    default: 'auto',
+    description:
+      'Version of `scheduling.k8s.io` with the gangs; `auto` asks the cluster. Fix it where no cluster is asked.',
+    check: oneOf(APIS),
+  },
+  groups: {
+    type: 'string',
+    default: 'flat',
+    description: 'One native gang for all groups of a PodGang (`flat`), or one for each (`per-group`).',
+    check: oneOf(LAYOUTS),
+  },
+  disruptionMode: {
+    type: 'string',
+    description: 'Whether preemption takes single Pods (`pod`) or a native gang as a whole (`gang`).',
+    check: oneOf(DISRUPTION_MODES),
+  },
+} as const satisfies ProfileSettings;
+
+export interface KubeConfig {
+  /** `auto`, `none`, or a version. */
+  readonly api: string;
+  readonly layout: Layout;
+  readonly disruptionMode: DisruptionMode | undefined;
+}
+
+/** @throws Error that names every key that is unknown or wrong */
+export function readKubeConfig(config: JsonObject): KubeConfig {
+  const { gangScheduling, api, groups, disruptionMode } = readProfileConfig(config, KUBE_SETTINGS);
+  return {
+    api: gangScheduling ? api : 'none',
+    layout: groups as Layout,
+    disruptionMode: disruptionMode as DisruptionMode | undefined,
+  };
+}
+
+function oneOf(values: readonly string[]): (value: string) => string | undefined {
+  return (value) =>
+    values.includes(value) ? undefined : `must be one of ${values.join(', ')}${suggestion(value, values)}`;
+}

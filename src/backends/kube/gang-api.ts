@@ -1,0 +1,101 @@
+import type { Json, JsonObject } from '../../api/json.ts';
+import type { Resource } from '../../api/resource.ts';
+import type { PodPatch, PodReader } from '../backend.ts';
+import type { DisruptionMode } from './config.ts';
+import type { Unit } from './units.ts';
+
+/** The API group of native gangs. It has PriorityClasses too, in versions of the same names. */
+export const SCHEDULING_GROUP = 'scheduling.k8s.io';
+
+/** One generation of the native gang API: each release of Kubernetes since 1.35 has worded it anew. */
+export interface GangApi {
+  readonly version: 'v1beta1' | 'v1alpha3' | 'v1alpha2' | 'v1alpha1';
+  readonly workloads: Resource;
+  /** undefined where a Workload lists its groups and no object stands for one. */
+  readonly podGroups: Resource | undefined;
+  /** Fields of a Workload's spec, and of each entry in it. */
+  readonly templates: 'podGroupTemplates' | 'podGroups';
+  readonly policy: 'schedulingPolicy' | 'policy';
+  /** How a PodGroup's spec names the template it is of. */
+  templateRef(workloadName: string, template: string): JsonObject;
+  readonly disruptionMode: Readonly<Record<DisruptionMode, Json>> | undefined;
+  /** Whether `minCount` of a stored PodGroup may change; all else that we write never does, nor do templates. */
+  readonly minCountChanges: boolean;
+  /** The gang that a Pod names, as `GangPod.nativeGang` writes it. */
+  linkOf(gang: string, unit: Pick<Unit, 'template' | 'podGroup'>): string;
+  /** The same of a Pod under review; undefined where it names none. */
+  linkIn(pod: PodReader): string | undefined;
+  /** Field of the Pod that names the gang. */
+  readonly linkField: string;
+  link(patch: PodPatch, gang: string, unit: Pick<Unit, 'template' | 'podGroup'>): void;
+}
+
+const WHY = 'the native gang that the scheduler counts it for';
+
+const resource = (version: string, plural: string, kind: string): Resource => ({
+  group: SCHEDULING_GROUP,
+  version,
+  plural,
+  kind,
+  namespaced: true,
+});
+
+/** What 1.36 and 1.37 have in common: PodGroups are objects, and a Pod names one. */
+const withPodGroups = (version: GangApi['version']) =>
+  ({
+    version,
+    workloads: resource(version, 'workloads', 'Workload'),
+    podGroups: resource(version, 'podgroups', 'PodGroup'),
+    templates: 'podGroupTemplates',
+    policy: 'schedulingPolicy',
+    linkOf: (_gang, { podGroup }) => podGroup,
+    linkIn: (pod) => pod.schedulingGroup,
+    linkField: 'spec.schedulingGroup.podGroupName',
+    link: (patch, _gang, { podGroup }) => patch.setSchedulingGroup(podGroup, WHY),
+  }) satisfies Partial<GangApi>;
+
+const asOf137 = (version: 'v1beta1' | 'v1alpha3'): GangApi => ({
+  ...withPodGroups(version),
+  templateRef: (workloadName, templateName) => ({ workloadRef: { workloadName, templateName } }),
+  disruptionMode: { pod: { single: {} }, gang: { all: {} } },
+  minCountChanges: true,
+});
+
+const asOf136: GangApi = {
+  ...withPodGroups('v1alpha2'),
+  templateRef: (workloadName, podGroupTemplateName) => ({
+    podGroupTemplateRef: { workload: { workloadName, podGroupTemplateName } },
+  }),
+  disruptionMode: { pod: 'Pod', gang: 'PodGroup' },
+  minCountChanges: false,
+};
+
+const asOf135: GangApi = {
+  version: 'v1alpha1',
+  workloads: resource('v1alpha1', 'workloads', 'Workload'),
+  podGroups: undefined,
+  templates: 'podGroups',
+  policy: 'policy',
+  templateRef: () => ({}),
+  disruptionMode: undefined,
+  minCountChanges: false,
+  linkOf: (gang, { template }) => `${gang}/${template}`,
+  // Copies of a group count apart, so a Pod of one copy is not of the group that we mean.
+  linkIn: ({ workloadRef }) =>
+    workloadRef &&
+    [workloadRef.name, workloadRef.podGroup, workloadRef.podGroupReplicaKey ?? []].flat().join('/'),
+  linkField: 'spec.workloadRef',
+  link: (patch, gang, { template }) => patch.setWorkloadRef({ name: gang, podGroup: template }, WHY),
+};
+
+/** Newest first: the order in which a cluster is asked for them. */
+export const GANG_APIS: readonly GangApi[] = [asOf137('v1beta1'), asOf137('v1alpha3'), asOf136, asOf135];
+
+/** For people: `scheduling.k8s.io/v1alpha2`. */
+export const apiVersionOf = ({ version }: GangApi): string => `${SCHEDULING_GROUP}/${version}`;
+
+/** The kind by which a version of the API group is known to have gangs at all. */
+export const markOf = (api: GangApi): Resource => api.podGroups ?? api.workloads;
+
+/** Entries that one Workload may have. */
+export const MAX_TEMPLATES = 8;

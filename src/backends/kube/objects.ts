@@ -1,0 +1,66 @@
+import type { JsonObject } from '../../api/json.ts';
+import { LABEL_POD_GANG } from '../../api/names.ts';
+import type { PodGang } from '../../api/pod-gang.ts';
+import type { OwnedObject } from '../cluster.ts';
+import { inheritedLabels } from '../inherited-labels.ts';
+import type { KubeConfig } from './config.ts';
+import { MAX_TEMPLATES, type GangApi } from './gang-api.ts';
+import type { Fields } from './probe.ts';
+import { requiredLevel } from './topology.ts';
+import { unitsOf, type Unit } from './units.ts';
+
+/** What a cluster serves and a profile asks for: all that the objects of a gang depend on beside the gang. */
+export interface Native extends Pick<KubeConfig, 'layout' | 'disruptionMode'> {
+  readonly api: GangApi;
+  readonly fields: Fields;
+}
+
+/**
+ * The Workload and the PodGroups of a gang, in the order in which they are created: a PodGroup is refused while the
+ * template that it names is not there. What a template says, its PodGroup says again, since nothing is inherited.
+ * @param alone native gangs whose Pods are bound one by one, since not all of them name it
+ */
+export function objectsOf(
+  gang: PodGang,
+  native: Native,
+  alone: (unit: Unit) => boolean = () => false,
+): OwnedObject[] {
+  const { api, layout } = native;
+  const units = unitsOf(layout, gang);
+  const labels = { ...inheritedLabels(gang), [LABEL_POD_GANG]: gang.name };
+  const terms = units.map((unit) => termsOf(gang, unit, native, alone(unit)));
+  const workload: OwnedObject = {
+    resource: api.workloads,
+    name: gang.name,
+    labels,
+    spec: { [api.templates]: units.map((unit, index) => ({ name: unit.template, ...terms[index] })) },
+  };
+  const { podGroups } = api;
+  if (podGroups === undefined) return [workload];
+  // The scheduler reads PodGroups alone; more of them than a Workload holds go without one.
+  const described = units.length <= MAX_TEMPLATES;
+  return [
+    ...(described ? [workload] : []),
+    ...units.map((unit, index) => ({
+      resource: podGroups,
+      name: unit.podGroup,
+      labels,
+      spec: { ...(described && api.templateRef(gang.name, unit.template)), ...terms[index] },
+    })),
+  ];
+}
+
+function termsOf(gang: PodGang, unit: Unit, native: Native, alone: boolean): JsonObject {
+  const { api, fields, disruptionMode } = native;
+  const { minCount } = unit;
+  const isGang = minCount > 0 && !alone;
+  const key = fields.topology ? requiredLevel(gang, unit) : undefined;
+  const { priorityClassName } = gang.spec;
+  const mode = isGang && fields.priority && disruptionMode && api.disruptionMode?.[disruptionMode];
+  return {
+    [api.policy]: isGang ? { gang: { minCount } } : { basic: {} },
+    ...(key && { schedulingConstraints: { topology: [{ key }] } }),
+    ...(mode && { disruptionMode: mode }),
+    ...(fields.priority && priorityClassName && { priorityClassName }),
+  };
+}

@@ -1,0 +1,75 @@
+import { fault, type Fault } from '../../api/fault.ts';
+import type { PackConstraint, PodGang } from '../../api/pod-gang.ts';
+import type { PodGangVerdict } from '../backend.ts';
+import type { Unit } from './units.ts';
+
+/** A constraint with the groups that it holds together. */
+interface Scoped {
+  readonly path: string;
+  readonly pack: PackConstraint;
+  readonly groups: ReadonlySet<string>;
+}
+
+/** From the widest to the narrowest. */
+function scopedConstraints({ spec }: PodGang): Scoped[] {
+  const scoped = (path: string, pack: PackConstraint | undefined, groups: readonly string[]): Scoped[] =>
+    pack === undefined
+      ? []
+      : [{ path: `${path}.topologyConstraint.packConstraint`, pack, groups: new Set(groups) }];
+  return [
+    ...scoped(
+      'spec',
+      spec.pack,
+      spec.groups.map(({ name }) => name),
+    ),
+    ...spec.groupConfigs.flatMap(({ pack, podGroupNames }, index) =>
+      podGroupNames.length === 0
+        ? []
+        : scoped(`spec.topologyConstraintGroupConfigs[${index}]`, pack, podGroupNames),
+    ),
+    ...spec.groups.flatMap(({ name, pack }, index) => scoped(`spec.podgroups[${index}]`, pack, [name])),
+  ];
+}
+
+const holds = (scope: Scoped, unit: Unit): boolean =>
+  scope.groups.size === unit.groups.length && unit.groups.every(({ name }) => scope.groups.has(name));
+
+/** The level that a native gang must stay within: the narrowest of those that are meant for exactly its groups. */
+export const requiredLevel = (gang: PodGang, unit: Unit): string | undefined =>
+  scopedConstraints(gang)
+    .filter((scope) => Boolean(scope.pack.required) && holds(scope, unit))
+    .at(-1)?.pack.required;
+
+/**
+ * What of a gang's topology native gangs cannot hold: they take one required level each, and know no preferred one.
+ * @param hasField whether the cluster keeps the field at all
+ */
+export function checkNativeTopology(
+  gang: PodGang,
+  units: readonly Unit[],
+  hasField: boolean,
+): PodGangVerdict {
+  const faults: Fault[] = [];
+  const warnings: string[] = [];
+  for (const scope of scopedConstraints(gang)) {
+    const { required, preferred } = scope.pack;
+    if (preferred) {
+      warnings.push(`${scope.path}.preferred is ignored: a native gang has required levels only`);
+    }
+    if (!required) continue;
+    const unit = units.find((candidate) => holds(scope, candidate));
+    const refuse = (detail: string): void =>
+      void faults.push(fault('BackendCannotExpress', `${scope.path}.required`, { value: required, detail }));
+    if (!hasField) refuse('feature gate TopologyAwareWorkloadScheduling is off, or this Kubernetes has none');
+    else if (unit === undefined) {
+      refuse(
+        units.length === 1
+          ? 'one native gang stands for all groups, so a level is for the whole gang'
+          : 'each group is a native gang, so a level is for one group',
+      );
+    } else if (requiredLevel(gang, unit) !== required) {
+      warnings.push(`${scope.path}.required is ignored: a native gang has one level, the narrowest given`);
+    }
+  }
+  return { faults, warnings };
+}

@@ -1,0 +1,147 @@
+import { describe, expect, test } from '@jest/globals';
+import type { JsonObject } from '../../../../src/api/json.ts';
+import type { Policy } from '../../../../src/admission/decision.ts';
+import { policy } from '../../../support/policy.ts';
+import { gangPod } from '../../../support/pods.ts';
+import { mutatePod, operationsOf, textsOf } from '../../../support/reviews.ts';
+import { patched } from '../../../support/rfc6902.ts';
+import { initContext } from '../../../support/made-backend.ts';
+import { clusterServing, serving, type Served, type Version } from './served.ts';
+
+async function policyOn(served: Served, config: JsonObject = {}): Promise<Policy> {
+  const under = policy({ enabled: ['default-scheduler'], config });
+  await under.registry.default.init(initContext(clusterServing(served))).catch(() => undefined);
+  return under;
+}
+
+async function preparedOn(served: Served, config: JsonObject = {}, object = gangPod()): Promise<JsonObject> {
+  const under = await policyOn(served, config);
+  const first = mutatePod({ object }, under);
+  expect(textsOf(first)).toEqual([]);
+  const prepared = patched(object, operationsOf(first));
+  // Called again, as after another webhook's change, it has nothing to add.
+  expect(operationsOf(mutatePod({ object: prepared }, under))).toEqual([]);
+  return prepared['spec'] as JsonObject;
+}
+
+describe('what a Pod is told, by what the cluster has', () => {
+  test.each<[Version, JsonObject, string, JsonObject]>([
+    ['v1beta1', {}, 'worker', { schedulingGroup: { podGroupName: 'train' } }],
+    ['v1alpha3', {}, 'worker', { schedulingGroup: { podGroupName: 'train' } }],
+    ['v1alpha2', {}, 'worker', { schedulingGroup: { podGroupName: 'train' } }],
+    ['v1alpha1', {}, 'worker', { workloadRef: { name: 'train', podGroup: 'gang' } }],
+    ['v1alpha2', { groups: 'per-group' }, 'worker', { schedulingGroup: { podGroupName: 'train.worker' } }],
+    ['v1alpha1', { groups: 'per-group' }, 'worker', { workloadRef: { name: 'train', podGroup: 'worker' } }],
+    // No DNS label, so it is made one; the hash keeps it apart from a group that is called so.
+    [
+      'v1alpha2',
+      { groups: 'per-group' },
+      'Big_Worker.A',
+      { schedulingGroup: { podGroupName: 'train.big-worker-a-6144d1be3b' } },
+    ],
+  ])('%s %j %s', async (version, config, group, expected) => {
+    const object = gangPod({ labels: { 'grove.io/podclique': group } });
+    expect(await preparedOn(serving(version), config, object)).toMatchObject(expected);
+  });
+
+  test.each<[string, Served, JsonObject]>([
+    ['the cluster has none', {}, {}],
+    ['they are switched off', serving('v1alpha2'), { gangScheduling: false }],
+    ['the configuration says none', serving('v1alpha2'), { api: 'none' }],
+  ])('nothing where %s', async (_name, served, config) => {
+    const spec = await preparedOn(served, config);
+    expect(Object.keys(spec)).toEqual(['schedulerName', 'containers', 'schedulingGates']);
+  });
+
+  test('a Pod that is told already stays as it is', async () => {
+    const object = gangPod({ spec: { schedulingGroup: { podGroupName: 'train' } } });
+    const decision = mutatePod({ object }, await policyOn(serving('v1alpha2')));
+    expect(JSON.stringify(operationsOf(decision))).not.toContain('schedulingGroup');
+  });
+
+  test('two gangs of a namespace never come to the same PodGroup', async () => {
+    const config = { groups: 'per-group' };
+    const name = async (gang: string, group: string): Promise<unknown> => {
+      const object = gangPod({ labels: { 'grove.io/podgang': gang, 'grove.io/podclique': group } });
+      return ((await preparedOn(serving('v1alpha2'), config, object))['schedulingGroup'] as JsonObject)[
+        'podGroupName'
+      ];
+    };
+    const names = [
+      await name('a', 'b.c'),
+      await name('a.b', 'c'),
+      await name('a', 'B.c'),
+      await name('a', 'b-c'),
+      await name('a', '..'),
+    ];
+    expect(new Set(names).size).toBe(names.length);
+    expect(names[1]).toBe('a.b.c');
+  });
+});
+
+describe('a Pod that brings a native gang of its own', () => {
+  test.each<[Version, JsonObject, string, string]>([
+    [
+      'v1alpha2',
+      { schedulingGroup: { podGroupName: 'mine' } },
+      'spec.schedulingGroup.podGroupName',
+      '(default-scheduler: in "mine" already, while its gang is "train": leave out the field, or the label grove.io/podgang)',
+    ],
+    ['v1beta1', { schedulingGroup: { podGroupName: 'mine' } }, 'spec.schedulingGroup.podGroupName', '"mine"'],
+    ['v1alpha1', { workloadRef: { name: 'w', podGroup: 'g' } }, 'spec.workloadRef', '"w/g"'],
+    [
+      'v1alpha1',
+      { workloadRef: { name: 'train', podGroup: 'gang', podGroupReplicaKey: '1' } },
+      'spec.workloadRef',
+      '"train/gang/1"',
+    ],
+  ])('is refused: %s %j', async (version, spec, field, message) => {
+    const decision = mutatePod({ object: gangPod({ spec }) }, await policyOn(serving(version)));
+    expect(decision.changes).toEqual([]);
+    expect(textsOf(decision)).toEqual([expect.stringContaining(message)]);
+    expect(decision.faults).toMatchObject([{ rule: 'BackendFailed', field }]);
+  });
+
+  test('keeps it where the backend is told to leave native gangs alone', async () => {
+    const spec = { schedulingGroup: { podGroupName: 'mine' } };
+    expect(await preparedOn(serving('v1alpha2'), { gangScheduling: false }, gangPod({ spec }))).toMatchObject(
+      spec,
+    );
+  });
+});
+
+describe('before anything is known', () => {
+  test('of a cluster that does not answer, Pods are refused: they could not be put into a gang later', async () => {
+    const under = await policyOn({ down: 'connection refused' });
+    expect(textsOf(mutatePod({ object: gangPod() }, under))).toEqual([
+      'spec.schedulerName: Invalid value: the backend could not prepare this Pod (default-scheduler: it is not known yet which native gangs the cluster has; try again in a moment (connection refused)); correct what it names, or tell whoever runs Muster [BackendFailed]',
+    ]);
+  });
+
+  test('a fixed version needs no answer', async () => {
+    expect(await preparedOn({ down: 'connection refused' }, { api: 'v1alpha2' })).toMatchObject({
+      schedulingGroup: { podGroupName: 'train' },
+    });
+  });
+
+  test('an answer that came once is gone by until there is another', async () => {
+    const under = await policyOn(serving('v1alpha2'));
+    const down = clusterServing({ down: 'connection refused' });
+    await expect(under.registry.default.init(initContext(down))).rejects.toThrow();
+    expect(operationsOf(mutatePod({ object: gangPod() }, under))).toContainEqual({
+      op: 'add',
+      path: '/spec/schedulingGroup',
+      value: { podGroupName: 'train' },
+    });
+  });
+
+  test('a dry run that fails keeps no Pod: they are told by what is served', async () => {
+    const cluster = clusterServing(serving('v1alpha2'));
+    const under = policy({ enabled: ['default-scheduler'] });
+    const denied = { ...cluster, dryRunCreate: () => Promise.reject(new Error('podgroups is forbidden')) };
+    await expect(under.registry.default.init(initContext(denied))).rejects.toThrow('podgroups is forbidden');
+    expect(JSON.stringify(operationsOf(mutatePod({ object: gangPod() }, under)))).toContain(
+      'schedulingGroup',
+    );
+  });
+});

@@ -1,0 +1,206 @@
+import { describe, expect, test } from '@jest/globals';
+import type { JsonObject } from '../../../../src/api/json.ts';
+import type { GangPod, OwnedObject } from '../../../../src/backends/cluster.ts';
+import { gangOf } from '../../../support/made-backend.ts';
+import { group, type PodGangParts } from '../../../support/pod-gangs.ts';
+import { json } from '../../../support/pods.ts';
+import { recordedSync } from '../../../support/sync-context.ts';
+import { kubeOn, serving, type Served } from './served.ts';
+
+const gangPod = (name: string, nativeGang?: string): GangPod => ({
+  name,
+  group: 'worker',
+  gates: [],
+  nodeName: '',
+  ...(nativeGang !== undefined && { nativeGang }),
+});
+const LINKED = gangPod('worker-0', 'train');
+const THREE: PodGangParts = {};
+const FOUR: PodGangParts = { groups: [group('leader'), group('worker', { minReplicas: 3 })] };
+
+/** As the API server stores what was applied, with what it fills in. */
+const stored = ({ name, spec, resource }: OwnedObject, metadata: JsonObject = {}): JsonObject =>
+  json({
+    metadata: { name, ...metadata },
+    spec: resource.kind === 'PodGroup' ? { disruptionMode: 'Pod', priority: 0, ...spec } : spec,
+    status: {},
+  });
+
+/** Syncs `parts` where the objects of `before` are stored. */
+async function syncOver(
+  before: PodGangParts,
+  parts: PodGangParts,
+  given: {
+    readonly served?: Served;
+    readonly pods?: readonly GangPod[];
+    readonly config?: JsonObject;
+    readonly configBefore?: JsonObject;
+    readonly metadata?: JsonObject;
+  } = {},
+) {
+  const served = given.served ?? serving('v1alpha2');
+  const first = recordedSync();
+  await (await kubeOn(served, given.configBefore ?? given.config)).syncPodGang(first.context, gangOf(before));
+  const second = recordedSync({
+    pods: given.pods ?? [],
+    owned: (plural) =>
+      first.applied
+        .filter(({ resource }) => resource.plural === plural)
+        .map((object) => stored(object, given.metadata)),
+  });
+  await (await kubeOn(served, given.config)).syncPodGang(second.context, gangOf(parts));
+  return {
+    applied: second.applied.map(({ resource, name }) => `${resource.kind} ${name}`),
+    removed: second.removed.map(({ plural, name }) => `${plural} ${name}`),
+    warnings: second.warnings,
+    specs: second.applied.map(({ spec }) => spec),
+  };
+}
+
+const BOTH = ['Workload train', 'PodGroup train'];
+const ANEW = ['podgroups train', 'workloads train'];
+const stays = (what: string): string =>
+  `${what} stays as it was made, since Kubernetes changes none that Pods count on: delete the gang's Pods, or create the PodGang anew, for what its spec now says`;
+
+describe('an object that Kubernetes does not let change', () => {
+  test('is left as it is where nothing differs, defaults aside', async () => {
+    for (const pods of [[], [LINKED]]) {
+      expect(await syncOver(THREE, THREE, { pods })).toMatchObject({
+        applied: BOTH,
+        removed: [],
+        warnings: [],
+      });
+    }
+  });
+
+  test.each<[string, PodGangParts]>([
+    ['minCount', FOUR],
+    ['priority', { spec: { priorityClassName: 'high' } }],
+    ['topology', { spec: { topologyConstraint: { packConstraint: { required: 'rack' } } } }],
+  ])('is made anew while no Pod counts on it: %s', async (_name, parts) => {
+    expect(await syncOver(THREE, parts)).toMatchObject({ applied: BOTH, removed: ANEW, warnings: [] });
+    expect(await syncOver(parts, THREE)).toMatchObject({ applied: BOTH, removed: ANEW, warnings: [] });
+  });
+
+  test('stays while a Pod counts on it, with a warning', async () => {
+    for (const pods of [[LINKED], [gangPod('of-nobody-knows')]]) {
+      expect(await syncOver(THREE, FOUR, { pods })).toMatchObject({
+        applied: [],
+        removed: [],
+        warnings: [stays('PodGroup train')],
+      });
+    }
+  });
+
+  test('1.35: the Workload is what Pods count on', async () => {
+    const served = serving('v1alpha1');
+    const pods = [gangPod('worker-0', 'train/gang')];
+    expect(await syncOver(THREE, FOUR, { served, pods })).toMatchObject({
+      applied: [],
+      removed: [],
+      warnings: [stays('Workload train')],
+    });
+    expect(await syncOver(THREE, FOUR, { served })).toMatchObject({
+      applied: ['Workload train'],
+      removed: ['workloads train'],
+    });
+  });
+
+  test('1.37 changes minCount: the PodGroup is patched, the Workload, which only describes, stays', async () => {
+    const served = serving('v1beta1');
+    expect(await syncOver(THREE, FOUR, { served, pods: [LINKED] })).toMatchObject({
+      applied: ['PodGroup train'],
+      removed: [],
+      warnings: [],
+      specs: [{ schedulingPolicy: { gang: { minCount: 4 } } }],
+    });
+    const priority = { spec: { priorityClassName: 'high' } };
+    expect(await syncOver(THREE, priority, { served, pods: [LINKED] })).toMatchObject({
+      applied: [],
+      warnings: [stays('PodGroup train')],
+    });
+  });
+
+  test('a configured disruption mode makes it anew; none asks for nothing', async () => {
+    const config = { disruptionMode: 'gang' };
+    expect(await syncOver(THREE, THREE, { config, configBefore: {} })).toMatchObject({ removed: ANEW });
+    expect(await syncOver(THREE, THREE, { config: {}, configBefore: config })).toMatchObject({ removed: [] });
+  });
+
+  test('on its way out it is neither judged nor removed again: applying says that it is waited for', async () => {
+    const metadata = { deletionTimestamp: '2026-06-01T12:00:00Z' };
+    expect(await syncOver(THREE, FOUR, { metadata })).toMatchObject({ applied: BOTH, removed: [] });
+  });
+});
+
+describe('Pods that were admitted without the native gang', () => {
+  const before = [gangPod('worker-1', ''), gangPod('worker-0', '')];
+  const alone = (pod: string): string =>
+    `Pod ${pod} was admitted without the spec.schedulingGroup.podGroupName that this gang's Pods now get, so its Pods are placed one by one: create them anew to have a gang`;
+
+  test('are never waited for: the native gang that is made has no minimum', async () => {
+    const { context, applied, warnings } = recordedSync({ pods: [...before, LINKED] });
+    await (await kubeOn(serving('v1alpha2'))).syncPodGang(context, gangOf());
+    expect(applied.map(({ spec }) => spec)).toMatchObject([
+      { podGroupTemplates: [{ name: 'gang', schedulingPolicy: { basic: {} } }] },
+      { schedulingPolicy: { basic: {} } },
+    ]);
+    expect(warnings).toEqual([alone('worker-0 and 1 more')]);
+  });
+
+  test('take the minimum away from one that was made before, if no Pod counts on it', async () => {
+    expect(await syncOver(THREE, THREE, { pods: before })).toMatchObject({
+      applied: BOTH,
+      removed: ANEW,
+      specs: [expect.anything(), { schedulingPolicy: { basic: {} } }],
+    });
+    expect(await syncOver(THREE, THREE, { pods: [...before, LINKED] })).toMatchObject({
+      applied: [],
+      removed: [],
+      warnings: [alone('worker-0 and 1 more'), stays('PodGroup train')],
+    });
+  });
+
+  test('concern their own group where each has a native gang', async () => {
+    const { context, applied } = recordedSync({ pods: [before[0] as GangPod] });
+    await (await kubeOn(serving('v1alpha2'), { groups: 'per-group' })).syncPodGang(context, gangOf());
+    expect(applied.slice(1).map(({ spec }) => spec['schedulingPolicy'])).toEqual([
+      { gang: { minCount: 1 } },
+      { basic: {} },
+    ]);
+  });
+
+  test('matter no more where the cluster has no native gangs', async () => {
+    const { context, applied, warnings } = recordedSync({ pods: before });
+    await (await kubeOn({})).syncPodGang(context, gangOf());
+    expect([applied, warnings]).toEqual([[], []]);
+  });
+});
+
+describe('objects that are wanted no more', () => {
+  const config = { groups: 'per-group' };
+
+  test('go with a change of the layout, once no Pod names them', async () => {
+    expect(await syncOver(THREE, THREE, { config, configBefore: {} })).toMatchObject({
+      removed: ['workloads train', 'podgroups train'],
+      applied: ['Workload train', 'PodGroup train.leader', 'PodGroup train.worker'],
+    });
+  });
+
+  test('stay while one does', async () => {
+    const { removed, specs } = await syncOver(THREE, THREE, { config, configBefore: {}, pods: [LINKED] });
+    expect(removed).toEqual(['workloads train']);
+    expect(specs.slice(1)).toMatchObject([
+      { schedulingPolicy: { gang: { minCount: 1 } } },
+      { schedulingPolicy: { basic: {} } },
+    ]);
+  });
+
+  test('go with their group', async () => {
+    const one = { groups: [group('worker', { minReplicas: 2 })] };
+    expect((await syncOver(THREE, one, { config })).removed).toEqual([
+      'workloads train',
+      'podgroups train.leader',
+    ]);
+  });
+});
