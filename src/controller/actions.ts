@@ -1,14 +1,14 @@
 import type { Ungate, ReferencesWrite, StatusWrite } from '../gang/gang-plan.ts';
-import type { GangRecord } from '../gang/gang-state.ts';
-import { readGang } from '../gang/read-records.ts';
+import type { GangRecord, PodRecord } from '../gang/gang-state.ts';
+import { readGang, readPod } from '../gang/read-records.ts';
 import { referencesPatch, statusPatch, ungatePatch } from '../gang/write-patches.ts';
 import type { JsonObject } from '../api/json.ts';
 import type { KubeClient, PatchOperation } from '../kube/client.ts';
 import { isConflict, isInvalid, isNotFound } from '../kube/errors.ts';
 import { POD_GANGS, PODS, type KubeObject } from '../kube/resources.ts';
 
-/** Gates taken off at a time: as many as the client has connections. More would only queue in the API server. */
-const UNGATES_AT_A_TIME = 16;
+/** Pods dealt with at a time: as many as the client has connections. More would only queue in the API server. */
+const AT_A_TIME = 16;
 
 /** What was read is not what is there any more. No fault of anybody: look again. */
 export class Outdated extends Error {
@@ -22,6 +22,8 @@ export interface GangWriter {
   status(name: GangName, write: StatusWrite): Promise<string | undefined>;
   /** The gang as the API server has it now. */
   fresh(name: GangName): Promise<GangRecord | undefined>;
+  /** Those of these Pods that the API server has now, as it has them. */
+  freshPods(namespace: string, names: readonly string[]): Promise<PodRecord[]>;
   /**
    * Takes gates off. `done` hears of each that is off, or whose Pod is gone, as it happens.
    * @throws the first failure, once what was under way is done
@@ -59,8 +61,23 @@ export function gangWriter(client: KubeClient, signal: AbortSignal): GangWriter 
         throw error;
       }
     },
+    freshPods: async (namespace, names) => {
+      const found: PodRecord[] = [];
+      await forEachOf(names, AT_A_TIME, async (name) => {
+        // Lists of one, which take no right that the watch does not have.
+        const fieldSelector = `metadata.name=${name.replace(/[\\,=]/g, '\\$&')}`;
+        try {
+          const { items } = await client.list<JsonObject>(PODS, { namespace, fieldSelector, signal });
+          found.push(...items.map(readPod));
+        } catch (error) {
+          // Refused as it is: no Pod can have this name.
+          if (!isInvalid(error)) throw error;
+        }
+      });
+      return found;
+    },
     ungate: (ungates, done) =>
-      forEachOf(ungates, UNGATES_AT_A_TIME, async (ungate) => {
+      forEachOf(ungates, AT_A_TIME, async (ungate) => {
         const pod = { resource: PODS, namespace: ungate.namespace, name: ungate.pod };
         try {
           await client.jsonPatch(pod, ungatePatch(ungate) as readonly PatchOperation[], options);

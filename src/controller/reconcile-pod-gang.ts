@@ -1,8 +1,10 @@
 import type { BackendRegistry } from '../backends/registry.ts';
 import type { GangSelectors } from '../gang/gang-selection.ts';
-import type { Plan, PlannedEvent, Ungate } from '../gang/gang-plan.ts';
+import type { Plan, PlannedEvent, ReferencesWrite, Ungate } from '../gang/gang-plan.ts';
+import type { GangState } from '../gang/gang-state.ts';
 import { ungateEvents } from '../gang/plan-events.ts';
 import { confirmUngates } from '../gang/plan-gates.ts';
+import { droppedReferences, isStillMember } from '../gang/plan-references.ts';
 import { plan } from '../gang/plan.ts';
 import { POD_GANGS, PODS } from '../kube/resources.ts';
 import type { GangName, GangWriter } from './actions.ts';
@@ -71,31 +73,36 @@ export function podGangReconciler(options: ReconcilerOptions): Reconcile {
       return confirmed.length === due.length;
     };
     const [written, released] = await Promise.allSettled([
-      behind ? undefined : writeGang(name, key, todo, { writer, memory, saying, now: options.now }),
+      !behind && writeGang(name, key, todo, { state, writer, memory, saying, now: options.now }),
       release(),
     ]);
     if (written.status === 'rejected') throw written.reason;
     if (released.status === 'rejected') throw released.reason;
-    const again = behind || !released.value ? BEHIND_MS : Infinity;
+    const again = !written.value || !released.value ? BEHIND_MS : Infinity;
     const wait = Math.min(again, todo.recheckAfterMs ?? Infinity);
     return wait === Infinity ? undefined : { requeueAfterMs: wait };
   };
 }
 
-/** At most one write: the plan has either references or a status. */
+/**
+ * At most one write: the plan has either references or a status.
+ * @returns false where nothing was written because what is known of the Pods is old
+ */
 async function writeGang(
   name: GangName,
   key: string,
   todo: Plan,
   given: {
+    state: GangState;
     writer: GangWriter;
     memory: WriteMemory;
     saying: (after: PlannedEvent['after']) => void;
     now: () => number;
   },
-): Promise<void> {
-  const { writer, memory, saying, now } = given;
+): Promise<boolean> {
+  const { state, writer, memory, saying, now } = given;
   if (todo.references !== undefined) {
+    if (await takesOutTheLiving(state, todo.references, writer)) return false;
     const version = await writer.references(name, todo.references);
     memory.wrote(key, todo.references.resourceVersion, version);
     if (version !== undefined) saying('references');
@@ -105,6 +112,20 @@ async function writeGang(
     memory.wroteStatus(key, now());
     if (version !== undefined) saying('status');
   }
+  return true;
+}
+
+/** Whether the API server still has a Pod as a member whose name this write takes out. */
+async function takesOutTheLiving(
+  { gang }: GangState,
+  write: ReferencesWrite,
+  writer: GangWriter,
+): Promise<boolean> {
+  if (gang === 'missing') return false;
+  const dropped = droppedReferences(gang, write);
+  const names = dropped.map(({ pod }) => pod);
+  const pods = names.length === 0 ? [] : await writer.freshPods(gang.namespace, names);
+  return dropped.some((reference) => pods.some((pod) => isStillMember(gang, reference, pod)));
 }
 
 function record(recorder: Pick<EventRecorder, 'event'>, namespace: string, event: PlannedEvent): void {

@@ -1,8 +1,8 @@
 import type { NamespacedName } from '../api/pod-gang.ts';
 import { referencesOf } from './check-spec.ts';
-import type { GroupCensus } from './census.ts';
+import { isLive, isMember, type GroupCensus } from './census.ts';
 import type { ReferencesWrite } from './gang-plan.ts';
-import type { GangRecord } from './gang-state.ts';
+import type { GangRecord, PodRecord } from './gang-state.ts';
 import { sameReferences } from './references.ts';
 
 /** Every group has as many working Pods as it waits for, and some group waits for one. */
@@ -35,6 +35,30 @@ export function planReferences(
   });
   return groups.length === 0 ? undefined : { uid: gang.uid, resourceVersion: gang.resourceVersion, groups };
 }
+
+/** A name that a write takes out of a group. */
+export interface DroppedReference {
+  readonly group: string;
+  readonly pod: string;
+}
+
+/**
+ * The names that a write takes out. To be read from the API server before, since a leader whose watch of Pods lags
+ * behind that of PodGangs finds names in the references, written by another, of Pods that it has not heard of yet.
+ */
+export function droppedReferences(gang: GangRecord, write: ReferencesWrite): DroppedReference[] {
+  return write.groups.flatMap(({ index, name: group, references }) => {
+    const kept = new Set(references.map((reference) => reference.name));
+    const before = gang.spec.groups[index] === undefined ? [] : referencesOf(gang.spec.groups[index]);
+    return before
+      .filter(({ namespace, name }) => namespace === gang.namespace && !kept.has(name))
+      .map(({ name }) => ({ group, pod: name }));
+  });
+}
+
+/** Whether this Pod, as the API server has it now, should not be taken out after all: then what was judged by is old. */
+export const isStillMember = (gang: GangRecord, dropped: DroppedReference, pod: PodRecord): boolean =>
+  isMember(gang, pod) && isLive(pod) && pod.name === dropped.pod && pod.group === dropped.group;
 
 /** What a write of references changes, for an Event: `workers 4 (+2 -1)`. */
 export function describeReferences(gang: GangRecord, write: ReferencesWrite): string[] {

@@ -23,6 +23,7 @@ let said: string[];
 let synced: boolean;
 let answer: (what: string) => void;
 let fresh: GangRecord | undefined;
+let freshPods: PodRecord[];
 let reconcile: Reconcile;
 
 const pod = (name: string, version: number, gated = true): PodRecord =>
@@ -73,6 +74,7 @@ const writer: GangWriter = {
     return Promise.resolve('101');
   },
   fresh: () => Promise.resolve(fresh),
+  freshPods: (_, names) => Promise.resolve(freshPods.filter(({ name }) => names.includes(name))),
   ungate: async (ungates, done) => {
     for (const ungate of ungates) {
       record(`ungate ${ungate.pod}`);
@@ -87,7 +89,7 @@ beforeEach(() => {
   gangs = new Cache();
   namespaces = new Cache();
   selectors = { ...EVERY_GANG };
-  [wrote, said, synced, fresh] = [[], [], true, undefined];
+  [wrote, said, synced, fresh, freshPods] = [[], [], true, undefined, []];
   answer = () => undefined;
   reconcile = podGangReconciler({
     view: { pods, gangs, namespaces },
@@ -144,6 +146,25 @@ test('no gate comes off where the API server knows another gang by now', async (
   await reconcile(KEY, signal);
   expect(wrote.filter((what) => what.startsWith('ungate'))).toEqual([]);
   expect(said).not.toContain('GatesRemoved');
+});
+
+test('no name is taken out of the references while the API server has its Pod, of which a late watch has not told', async () => {
+  fresh = gang(9, ['a', 'b', 'c'], true);
+  gangs.put(fresh);
+  pods.put(pod('a', 2, false));
+  pods.put(pod('b', 3, false));
+  const references = (): string[] => wrote.splice(0).filter((what) => what.startsWith('references'));
+  freshPods = [pod('c', 4)];
+  expect(await reconcile(KEY, signal)).toEqual({ requeueAfterMs: expect.any(Number) });
+  expect(references()).toEqual([]);
+
+  freshPods = [{ ...pod('c', 5), group: 'leader' }];
+  await reconcile(KEY, signal);
+  expect(references()).toEqual(['references a b']);
+  gangs.put({ ...fresh, resourceVersion: '10' });
+  freshPods = [{ ...pod('c', 5), deletionTimestamp: '2026-01-01T00:00:00Z' }];
+  await reconcile(KEY, signal);
+  expect(references()).toEqual(['references a b']);
 });
 
 test('a failed write is said to nobody, and is tried again', async () => {
