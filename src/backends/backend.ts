@@ -106,6 +106,8 @@ export interface Backend {
   owns?(): readonly Resource[];
   /** Keeps objects that belong to the cluster, after each `init`, on the replica that leads. */
   syncCluster?(context: ClusterSyncContext): Promise<void>;
+  /** Whether the gang's objects depend on it being bound: it is synced again when `Scheduled` turns. */
+  followsBinding?(gang: PodGang): boolean;
   /** In which order gates come off; all at once where this is absent. */
   releaseOrder?(gang: PodGang): ReleaseOrder;
   /** What the scheduler says, in the gang's objects, about why it does not place the gang; one line. */

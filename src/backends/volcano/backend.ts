@@ -15,7 +15,7 @@ import type { SyncContext } from '../cluster.ts';
 import { lastSeenSpec, refuseFaults } from '../sync-guards.ts';
 import { readVolcanoConfig, type VolcanoConfig } from './config.ts';
 import { explainPodGroups } from './explain.ts';
-import { POD_GROUPS, podGroup } from './objects.ts';
+import { minResources, POD_GROUPS, podGroup } from './objects.ts';
 import { probeVolcano } from './probe.ts';
 import { checkQueue, queueOf } from './queue.ts';
 import { validateForVolcano } from './validate.ts';
@@ -47,6 +47,7 @@ export const volcano: BackendFactory = {
       // The owner reference takes the PodGroup away.
       onPodGangDelete: () => Promise.resolve(),
       owns: () => [POD_GROUPS],
+      followsBinding: (gang) => minResources(gang, config) !== undefined,
       explain: explainPodGroups,
     };
   },

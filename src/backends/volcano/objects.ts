@@ -1,5 +1,5 @@
 import { isObject, own, ownList, type JsonObject } from '../../api/json.ts';
-import { LABEL_POD_CLIQUE } from '../../api/names.ts';
+import { LABEL_MANAGED_BY, LABEL_POD_CLIQUE, MANAGED_BY_GROVE } from '../../api/names.ts';
 import type { PodGang, PodGroup } from '../../api/pod-gang.ts';
 import type { Resource } from '../../api/resource.ts';
 import { totalMinimum } from '../../gang/total-minimum.ts';
@@ -30,7 +30,7 @@ export interface PodGroupState {
 /** The PodGroup of a gang, of its name. Only `spec`: status is the scheduler's, in the same resource. */
 export function podGroup(gang: PodGang, { config, spec, bound }: PodGroupState): OwnedObject {
   const queue = queueOf(gang, config.queue);
-  const resources = config.minResources && !bound ? minResourcesOf(gang).resources : undefined;
+  const resources = bound ? undefined : minResources(gang, config);
   const topology = networkTopology(gang.spec.pack, config.tiers);
   return {
     resource: POD_GROUPS,
@@ -45,6 +45,15 @@ export function podGroup(gang: PodGang, { config, spec, bound }: PodGroupState):
     },
   };
 }
+
+/**
+ * What the gang waits for in its queue. Only where Muster says when it is bound, since that takes it away again, and of
+ * Grove's gangs nobody does.
+ */
+export const minResources = (gang: PodGang, config: VolcanoConfig) =>
+  config.minResources && gang.labels.get(LABEL_MANAGED_BY) !== MANAGED_BY_GROVE
+    ? minResourcesOf(gang).resources
+    : undefined;
 
 /**
  * How many Pods, of all and of each group. Grove releases a gang by setting every minimum to 0; what holds the Pods

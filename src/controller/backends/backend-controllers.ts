@@ -1,6 +1,7 @@
 import type { Backend } from '../../backends/backend.ts';
 import type { BackendRegistry } from '../../backends/registry.ts';
 import type { BackendState, GangRecord } from '../../gang/gang-state.ts';
+import { isMarkedScheduled } from '../../gang/conditions.ts';
 import { backendWants } from '../../gang/predicates.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { clusterProbe } from '../../kube/cluster-probe.ts';
@@ -127,7 +128,13 @@ export class BackendControllers {
         : ({ type: 'create', object: now } as const);
     // Labels and annotations do not bump the generation, but some backends go by them.
     const differs = event.type === 'update' && digestOf(event.before) !== digestOf(event.after);
-    if (backendWants(event) || differs) this.#enqueue(keyOf(now.namespace, now.name));
+    const key = keyOf(now.namespace, now.name);
+    const follows =
+      event.type === 'update' &&
+      isMarkedScheduled(event.before) !== isMarkedScheduled(now) &&
+      this.#options.backendOf(now)?.followsBinding?.(now) === true;
+    if (follows) this.#memory.forget(key);
+    if (backendWants(event) || differs || follows) this.#enqueue(key);
   }
 
   /** Keeps the objects in step until `signal` is aborted. */

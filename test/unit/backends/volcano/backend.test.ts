@@ -180,6 +180,18 @@ describe('minResources', () => {
     expect(await specOf({}, on)).not.toHaveProperty('minResources');
   });
 
+  test('are not written where nobody says when the gang is bound', async () => {
+    const labels = { 'app.kubernetes.io/managed-by': 'grove-operator' };
+    expect(await specOf({ annotations, labels }, on)).not.toHaveProperty('minResources');
+  });
+
+  test('are why such a gang is synced again once it is bound, and no other', () => {
+    const follows = (parts: PodGangParts, config: JsonObject = on) =>
+      made(volcano, config).followsBinding?.(gangOf(parts));
+    expect(follows({ annotations })).toBe(true);
+    expect([follows({}), follows({ annotations }, {})]).toEqual([false, false]);
+  });
+
   test.each([
     ['cpu', '"cpu" is not resource=quantity'],
     ['cpu=-1', '"cpu=-1" is not resource=quantity'],
