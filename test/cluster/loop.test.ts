@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { MUSTER_NAMESPACE } from '../../src/api/names.ts';
-import { packageRoot } from '../../src/cli/package-root.ts';
 import type { Serving } from '../../src/cli/demo/serving.ts';
 import type { Client, KubeList } from './control-plane/client.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';
@@ -12,6 +10,7 @@ import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
 import { GangHistory } from './support/gang-history.ts';
 import { grantRights, startLoopingReplica } from './support/looping-muster.ts';
+import { cli } from './support/muster-cli.ts';
 import { certificateDirectory, GANGS, GATE, NAMESPACE, PODS, register } from './support/registered-muster.ts';
 
 interface Pod {
@@ -28,16 +27,6 @@ interface Gang {
 }
 
 const KUBE = { 'grove.io/scheduler-name': 'default-scheduler' };
-
-const cli = (args: readonly string[]): Promise<{ code: number; out: string }> =>
-  new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [join(packageRoot() ?? '', 'src', 'main.ts'), ...args],
-      (error, stdout, stderr) =>
-        resolve({ code: error === null ? 0 : Number(error.code), out: stdout + stderr }),
-    );
-  });
 
 clusterSuite('the loop, with the rights of its account, on a real control plane with its scheduler', () => {
   let plane: ControlPlane;
