@@ -40,12 +40,13 @@ export function validatePodGang(request: AdmissionRequest, policy: Policy): Deci
     ...checkSchedulerKept(before, parsed.gang, policy),
     ...(trusted ? [] : checkManagerKept(before, parsed.gang)),
   ];
+  const notices = foreign ? [] : updateWarnings(before, parsed.gang, policy);
   if (isDeepStrictEqual(before.spec, parsed.gang.spec)) {
-    return decision({ faults: [...labels, ...status], gang });
+    return decision({ faults: [...labels, ...status], warnings: notices, gang });
   }
   // The loop must be able to write references whatever became of the configuration since the gang was let in.
   const spec = onlyReferencesDiffer(before, parsed.gang)
-    ? { faults: [...parsed.faults, ...checkGroups(parsed.gang)] }
+    ? { faults: [...parsed.faults, ...checkGroups(parsed.gang)], warnings: [] }
     : checkSpec(parsed, policy, foreign);
   const transition = foreign
     ? []
@@ -53,7 +54,20 @@ export function validatePodGang(request: AdmissionRequest, policy: Policy): Deci
         ...checkGroupsFixed(before, parsed.gang),
         ...(trusted ? [] : checkReferencesKept(before, parsed.gang)),
       ];
-  return decision({ ...spec, faults: [...spec.faults, ...transition, ...labels, ...status], gang });
+  return decision({
+    ...spec,
+    faults: [...spec.faults, ...transition, ...labels, ...status],
+    warnings: [...spec.warnings, ...notices],
+    gang,
+  });
+}
+
+/** What the gang's backend has to say about the change itself. */
+function updateWarnings(before: PodGang, after: PodGang, { registry }: Policy): readonly string[] {
+  const selection = selectForPodGang(registry, after.labels.get(LABEL_SCHEDULER_NAME));
+  return selection.fault === undefined
+    ? (selection.resolved.backend.warnOfUpdate?.(before, after) ?? [])
+    : [];
 }
 
 function onlyReferencesDiffer(before: PodGang, after: PodGang): boolean {

@@ -13,18 +13,22 @@ export interface PolicyParts {
   readonly config?: JsonObject;
 }
 
+/** KAI refuses a gang that names no queue, which tests of other things need not know. */
+const CONFIGS: Readonly<Record<string, JsonObject>> = { 'kai-scheduler': { queue: 'research' } };
+
 /** A configuration with every backend enabled, `default-scheduler` as default and no topology. */
 export function policy(parts: PolicyParts = {}): Policy {
   const factories = parts.factories ?? builtInBackends;
   const enabled = parts.enabled ?? factories.map((factory) => factory.name);
+  const topology = { enabled: parts.levels !== undefined, keys: parts.levels ?? [] };
   return {
     registry: new BackendRegistry(
-      enabled.map((name) => ({ name, config: parts.config ?? {} })),
+      enabled.map((name) => ({ name, config: parts.config ?? CONFIGS[name] ?? {} })),
       parts.fallback ?? enabled[0] ?? 'default-scheduler',
-      { factories },
+      { factories, topology },
     ),
     trustedAccounts: new Set([MUSTER_USER, GROVE_OPERATOR_USER]),
     exemptNamespaces: new Set(['kube-system', 'muster-system']),
-    topology: { enabled: parts.levels !== undefined, keys: parts.levels ?? [] },
+    topology,
   };
 }

@@ -1,66 +1,137 @@
+import type { PodGang } from '../../api/pod-gang.ts';
 import type { Membership } from '../../gang/membership.ts';
 import {
   BACKEND_CONTRACT_VERSION,
   type Backend,
   type BackendFactory,
+  type PatchSurface,
   type PodPatch,
   type PodReader,
 } from '../backend.ts';
+import type { BackendFacts, ClusterSyncContext, InitContext, SyncContext } from '../cluster.ts';
+import { readKaiConfig, type KaiConfig } from './config.ts';
+import { explainPodGroups } from './explain.ts';
+import {
+  ANNOTATION_POD_GANG,
+  ANNOTATION_POD_GROUP,
+  ANNOTATION_POD_GROUP_NAME,
+  ANNOTATION_SKIP_PODGROUPER,
+  KEY_QUEUE,
+  LABEL_SUBGROUP_NAME,
+  NAME,
+  POD_GROUP,
+  podGroupName,
+} from './names.ts';
+import { readiness } from './notices.ts';
+import { probe, UNSEEN, type Found } from './probe.ts';
+import { queueOf } from './queue.ts';
+import { syncPodGroup } from './sync.ts';
+import { heeded, keepTopology } from './topology.ts';
 import { validateForKai } from './validate.ts';
 
-const NAME = 'kai-scheduler';
-
-/** For people: which gang and group a Pod is of (from the requirements; KAI itself does not read them). */
-const ANNOTATION_POD_GANG = 'kai.scheduler/podgang';
-const ANNOTATION_POD_GROUP = 'kai.scheduler/podgroup';
-/** For KAI: no PodGroup of its own making (read from 0.15 on), and the one to join. The bare key is KAI's. */
-const ANNOTATION_SKIP_PODGROUPER = 'kai.scheduler/skip-podgrouper';
-const ANNOTATION_POD_GROUP_NAME = 'pod-group-name';
-/** For KAI: the sub-group of that PodGroup; without it a Pod falls into one named `default`. */
-const LABEL_SUBGROUP_NAME = 'kai.scheduler/subgroup-name';
-
-/**
- * The PodGroup of a gang. KAI finds groups by name alone, over all namespaces, so the namespace is part of it; a
- * namespace has no dot, so the first one parts the two.
- */
-export const podGroupName = (gang: Pick<Membership, 'namespace' | 'gang'>): string =>
-  `${gang.namespace}.${gang.gang}`;
-
-/** NVIDIA's KAI scheduler: membership by annotation, sub-group by label. */
+/** NVIDIA's KAI scheduler: a PodGroup with a sub-group for each group of the gang. */
 export const kai: BackendFactory = {
   name: NAME,
   aliases: { 'grove-scheduler': NAME },
-  create: (): Backend => ({
-    contractVersion: BACKEND_CONTRACT_VERSION,
-    name: NAME,
-    schedulerName: NAME,
-    patchSurface: {
-      schedulerName: true,
-      annotations: [
-        ANNOTATION_POD_GANG,
-        ANNOTATION_POD_GROUP,
-        ANNOTATION_SKIP_PODGROUPER,
-        ANNOTATION_POD_GROUP_NAME,
-      ],
-      labels: [LABEL_SUBGROUP_NAME],
-    },
-    init: () => Promise.resolve({ version: 'scheduling.run.ai/v2alpha2' }),
-    preparePod,
-    validatePodGang: validateForKai,
-    syncPodGang: () => Promise.resolve(),
-    onPodGangDelete: () => Promise.resolve(),
-  }),
+  create: (settings): Backend => new KaiBackend(readKaiConfig(settings)),
 };
 
-function preparePod(_pod: PodReader, gang: Membership, patch: PodPatch): void {
-  patch.setSchedulerName(NAME, 'the gang is served by KAI');
-  patch.annotate(ANNOTATION_POD_GANG, gang.gang, 'its gang, for people');
-  patch.annotate(ANNOTATION_POD_GROUP, gang.group, 'its group, for people');
-  patch.annotate(ANNOTATION_SKIP_PODGROUPER, 'true', 'KAI must not group it by its owner');
-  patch.annotate(
-    ANNOTATION_POD_GROUP_NAME,
-    podGroupName(gang),
-    'the PodGroup it joins, unique in the cluster',
-  );
-  patch.label(LABEL_SUBGROUP_NAME, gang.group, 'the sub-group it counts for');
+class KaiBackend implements Backend {
+  readonly contractVersion = BACKEND_CONTRACT_VERSION;
+  readonly name = NAME;
+  readonly schedulerName: string;
+  readonly patchSurface: PatchSurface = {
+    schedulerName: true,
+    annotations: [
+      ANNOTATION_POD_GANG,
+      ANNOTATION_POD_GROUP,
+      ANNOTATION_SKIP_PODGROUPER,
+      ANNOTATION_POD_GROUP_NAME,
+    ],
+    labels: [LABEL_SUBGROUP_NAME, KEY_QUEUE],
+  };
+  readonly #config: KaiConfig;
+  /** Replaced as a whole, so that no reader sees half of a look. */
+  #found: Found | undefined;
+
+  constructor(config: KaiConfig) {
+    this.#config = config;
+    this.schedulerName = config.schedulerName;
+  }
+
+  async init({ cluster }: InitContext): Promise<BackendFacts> {
+    const found = cluster && (await probe(cluster));
+    const facts = readiness(this.#config, found);
+    this.#found = found;
+    return facts;
+  }
+
+  preparePod(pod: PodReader, gang: Membership, patch: PodPatch): void {
+    patch.setSchedulerName(this.schedulerName, 'the gang is served by KAI');
+    patch.annotate(ANNOTATION_POD_GANG, gang.gang, 'its gang, for people');
+    patch.annotate(ANNOTATION_POD_GROUP, gang.group, 'its group, for people');
+    if (this.#grouping === 'podgrouper') {
+      const { queue } = this.#config;
+      if (queue !== undefined && pod.label(KEY_QUEUE) === undefined) {
+        patch.label(KEY_QUEUE, queue, 'an older KAI reads the queue from the Pod');
+      }
+      return;
+    }
+    const group = podGroupName(gang.namespace, gang.gang);
+    patch.annotate(ANNOTATION_SKIP_PODGROUPER, 'true', 'KAI must not group it by its owner');
+    // One that was there already goes: a Pod joins its own gang, and no other.
+    patch.annotate(ANNOTATION_POD_GROUP_NAME, group, 'the PodGroup it joins, unique in the cluster');
+    patch.label(LABEL_SUBGROUP_NAME, gang.group, 'the sub-group it counts for');
+  }
+
+  validatePodGang(gang: PodGang) {
+    return validateForKai(this.#heeded(gang), this.#config, this.#found);
+  }
+
+  warnOfUpdate(before: PodGang, after: PodGang): string[] {
+    const [from, to] = [before, after].map((gang) => queueOf(gang, this.#config.queue));
+    if (from === undefined || to === undefined || from === to) return [];
+    return [
+      `${NAME}: the queue goes from ${from} to ${to} only if no Pod of the gang is bound; a gang that has started stays in ${from}`,
+    ];
+  }
+
+  async syncPodGang(context: SyncContext, gang: PodGang): Promise<void> {
+    if (this.#grouping === 'podgrouper') return;
+    const rootMinimum = this.#found?.rootMinimum ?? UNSEEN.rootMinimum;
+    await syncPodGroup(context, this.#heeded(gang), this.#config, rootMinimum);
+  }
+
+  /** The PodGroup has a reference to the gang: the garbage collector takes it. */
+  onPodGangDelete(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  owns() {
+    return this.#grouping === 'podgrouper' ? [] : [POD_GROUP];
+  }
+
+  async syncCluster(context: ClusterSyncContext): Promise<void> {
+    const { topologyName, keptLevels } = this.#config;
+    const topologies = this.#found?.topologies;
+    if (topologyName === undefined || keptLevels === undefined || topologies === undefined) return;
+    await keepTopology(context, topologyName, keptLevels, topologies.get(topologyName));
+  }
+
+  /** KAI counts each sub-group by itself, so it does not matter which of a group's Pods it sees first. */
+  releaseOrder() {
+    return 'all-at-once' as const;
+  }
+
+  explain(objects: Parameters<typeof explainPodGroups>[0]) {
+    return explainPodGroups(objects);
+  }
+
+  #heeded(gang: PodGang) {
+    return heeded(gang, this.#config.topologyEnabled);
+  }
+
+  get #grouping() {
+    return this.#found?.grouping ?? UNSEEN.grouping;
+  }
 }

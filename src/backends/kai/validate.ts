@@ -1,14 +1,40 @@
-import { fault, type Fault } from '../../api/fault.ts';
+import { fault, keyed, type Fault } from '../../api/fault.ts';
+import { isDnsLabel, isDnsSubdomain, isLabelValue } from '../../api/name-syntax.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
-import { asksForTopology } from '../../gang/check-topology.ts';
-import { isDnsLabel, isLabelValue } from '../../api/name-syntax.ts';
+import { checkTotalMinimum } from '../../gang/total-minimum.ts';
 import type { PodGangVerdict } from '../backend.ts';
+import { KEY_QUEUE, LABEL_PREEMPTIBILITY, NAME, PREEMPTIBILITY, TOPOLOGY_ANNOTATIONS } from './names.ts';
+import type { Found } from './probe.ts';
+import { ownQueue, queueOf } from './queue.ts';
+import { levelsAskedFor, topologyNameOf } from './topology.ts';
 
-/** Either names the KAI Topology that the levels belong to; without one KAI ignores every level. */
-const TOPOLOGY_ANNOTATIONS = ['grove.io/topology-name', 'kai.scheduler/topology'] as const;
+/** What stands in for what a gang does not name. */
+export interface KaiDefaults {
+  readonly queue: string | undefined;
+  readonly topologyName: string | undefined;
+}
 
-/** What a KAI PodGroup cannot hold: its sub-groups and their parents share one set of DNS labels. */
-export function validateForKai(gang: PodGang): PodGangVerdict {
+/** @param found undefined where nobody has looked at a cluster */
+export const validateForKai = (
+  gang: PodGang,
+  defaults: KaiDefaults,
+  found: Found | undefined,
+): PodGangVerdict => ({
+  faults: faultsForKai(gang, defaults),
+  warnings: warningsForKai(gang, defaults, found),
+});
+
+/** What a PodGroup cannot hold. Where there is one, there is no PodGroup for the gang. */
+export const faultsForKai = (gang: PodGang, defaults: KaiDefaults): Fault[] => [
+  ...checkNames(gang),
+  ...checkQueue(gang, defaults.queue),
+  ...checkTopologyName(gang, defaults.topologyName),
+  ...checkPreemptibility(gang),
+  ...checkTotalMinimum(gang),
+];
+
+/** Sub-groups and their parents share one set of DNS labels. A configuration without groups becomes neither. */
+function checkNames(gang: PodGang): Fault[] {
   const faults: Fault[] = [];
   const groups = new Set<string>();
   gang.spec.groups.forEach((group, index) => {
@@ -19,21 +45,15 @@ export function validateForKai(gang: PodGang): PodGangVerdict {
     }
   });
   gang.spec.groupConfigs.forEach((config, index) => {
+    if (config.podGroupNames.length === 0 || config.name === '') return;
     const path = `spec.topologyConstraintGroupConfigs[${index}].name`;
-    if (config.name !== '' && !isDnsLabel(config.name)) faults.push(subGroupName(path, config.name));
+    if (!isDnsLabel(config.name)) faults.push(subGroupName(path, config.name));
     else if (groups.has(config.name)) {
       const detail = 'KAI keeps groups and group configurations under one set of names';
       faults.push(fault('BackendCannotExpress', path, { value: config.name, detail }));
     }
   });
-  if (asksForTopology(gang) && !TOPOLOGY_ANNOTATIONS.some((key) => gang.annotations.get(key))) {
-    const detail = `KAI needs the name of its Topology in the annotation ${TOPOLOGY_ANNOTATIONS[0]}`;
-    faults.push(fault('BackendCannotExpress', 'spec.topologyConstraint', { detail }));
-  }
-  return {
-    faults,
-    warnings: gang.spec.reuseReservationRef ? ['kai-scheduler ignores spec.reuseReservationRef'] : [],
-  };
+  return faults;
 }
 
 const subGroupName = (path: string, name: string): Fault =>
@@ -41,3 +61,88 @@ const subGroupName = (path: string, name: string): Fault =>
     value: name,
     detail: 'KAI asks for lower-case letters, digits and "-"',
   });
+
+function checkQueue(gang: PodGang, fallback: string | undefined): Fault[] {
+  const queue = queueOf(gang, fallback);
+  const path = keyed('metadata.labels', KEY_QUEUE);
+  if (queue === undefined) {
+    const detail = `no KAI queue is configured: set this label, or config.queue of the profile ${NAME}`;
+    return [fault('BackendCannotExpress', path, { detail })];
+  }
+  // Of the label the API server has seen to it; an annotation can be anything.
+  if (isLabelValue(queue) || isDnsSubdomain(queue)) return [];
+  const detail = 'it is not the name of a KAI Queue';
+  return [fault('BackendCannotExpress', keyed('metadata.annotations', KEY_QUEUE), { value: queue, detail })];
+}
+
+function checkTopologyName(gang: PodGang, fallback: string | undefined): Fault[] {
+  const [level] = levelsAskedFor(gang);
+  if (level === undefined) return [];
+  const topology = topologyNameOf(gang, fallback);
+  const [key] = TOPOLOGY_ANNOTATIONS;
+  if (topology === undefined) {
+    const detail = `no KAI Topology is named: set the annotation ${key}, or config.topologyName`;
+    return [fault('BackendCannotExpress', level[1], { detail })];
+  }
+  if (isDnsSubdomain(topology)) return [];
+  const path = keyed('metadata.annotations', gang.annotations.get(key) ? key : TOPOLOGY_ANNOTATIONS[1]);
+  return [
+    fault('BackendCannotExpress', path, { value: topology, detail: 'it is not the name of a KAI Topology' }),
+  ];
+}
+
+function checkPreemptibility(gang: PodGang): Fault[] {
+  const value = gang.labels.get(LABEL_PREEMPTIBILITY);
+  if (!value || PREEMPTIBILITY.includes(value)) return [];
+  const path = keyed('metadata.labels', LABEL_PREEMPTIBILITY);
+  return [
+    fault('BackendCannotExpress', path, { value, detail: `KAI knows ${PREEMPTIBILITY.join(' and ')}` }),
+  ];
+}
+
+function warningsForKai(gang: PodGang, defaults: KaiDefaults, found: Found | undefined): string[] {
+  const warnings = gang.spec.reuseReservationRef ? [`${NAME} ignores spec.reuseReservationRef`] : [];
+  if (found?.grouping === 'podgrouper') return [...warnings, ...lostToThePodgrouper(gang)];
+  return [...warnings, ...unknownLevels(gang, topologyNameOf(gang, defaults.topologyName), found)];
+}
+
+/** An older KAI reads the owner of a Pod and the labels of the Pod, and nothing of the PodGang. */
+function lostToThePodgrouper(gang: PodGang): string[] {
+  const { groups, priorityClassName } = gang.spec;
+  const warnings = [
+    `${NAME} here is older than 0.15 and groups Pods by their owner: the gates hold the gang together until all its Pods are there, then minReplicas does not reach KAI`,
+  ];
+  if (ownQueue(gang))
+    warnings.push(`${NAME} before 0.15 reads the queue from the label ${KEY_QUEUE} of each Pod`);
+  if (priorityClassName) {
+    warnings.push(`${NAME} before 0.15 ignores spec.priorityClassName: set it on the Pods`);
+  }
+  if (levelsAskedFor(gang).size > 0)
+    warnings.push(`${NAME} before 0.15 ignores the topology constraints of a PodGang`);
+  groups.forEach(({ name, minReplicas }, index) => {
+    if (minReplicas === 0) {
+      warnings.push(
+        `spec.podgroups[${index}].minReplicas: ${NAME} before 0.15 takes 0 for 1 (group ${name})`,
+      );
+    }
+  });
+  return warnings;
+}
+
+/** KAI says no more than "Unable to schedule podgroup" of a level that is not there. A look back, so no refusal. */
+function unknownLevels(gang: PodGang, topology: string | undefined, found: Found | undefined): string[] {
+  const levels = levelsAskedFor(gang);
+  if (levels.size === 0 || topology === undefined || found === undefined) return [];
+  if (found.topologies === undefined)
+    return ['KAI serves no Topology here: the topology constraints keep the gang waiting'];
+  const known = found.topologies.get(topology);
+  if (known === undefined)
+    return [`KAI had no Topology ${topology} when Muster last looked: the gang waits for it`];
+  return [...levels].flatMap(([level, path]) =>
+    known.levels.includes(level)
+      ? []
+      : [
+          `${path}: Topology ${topology} has no level ${level} (${known.levels.join(', ')}): the gang is never placed`,
+        ],
+  );
+}

@@ -47,7 +47,10 @@ export interface ServingOptions {
 const configurationOf = ({ drain, settings }: ServingOptions): object => ({
   apiVersion: 'operator.config.grove.io/v1alpha1',
   kind: 'OperatorConfiguration',
-  schedulerName: 'kai-scheduler',
+  scheduler: {
+    profiles: [{ name: 'kai-scheduler', config: { queue: 'default-queue' } }, { name: 'default-scheduler' }],
+    defaultProfileName: 'kai-scheduler',
+  },
   server: { webhooks: { drain: drain ?? { seconds: 0, maxSeconds: 2 } } },
   ...settings,
 });

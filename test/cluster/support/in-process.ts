@@ -21,7 +21,13 @@ export async function inProcess(
     text: JSON.stringify({
       apiVersion: 'operator.config.grove.io/v1alpha1',
       kind: 'OperatorConfiguration',
-      schedulerName: 'kai-scheduler',
+      scheduler: {
+        profiles: [
+          { name: 'kai-scheduler', config: { queue: 'default-queue' } },
+          { name: 'default-scheduler' },
+        ],
+        defaultProfileName: 'kai-scheduler',
+      },
       ...given.settings,
     }),
     env: {},

@@ -209,7 +209,7 @@ describe('what the chosen backend cannot express', () => {
       'BackendCannotExpress spec.podgroups[0].name',
       'BackendCannotExpress spec.topologyConstraintGroupConfigs[0].name',
       'BackendCannotExpress spec.topologyConstraintGroupConfigs[1].name',
-      'BackendCannotExpress spec.topologyConstraint',
+      'BackendCannotExpress spec.topologyConstraint.packConstraint.required',
     ]);
     expect(decision.warnings).toEqual(['kai-scheduler ignores spec.reuseReservationRef']);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../src/api/json.ts';
-import { podGroupName } from '../../../src/backends/kai/backend.ts';
+import { podGroupName } from '../../../src/backends/kai/names.ts';
 import { gangPod, gates } from '../../support/pods.ts';
 import { mutatePod, operationsOf } from '../../support/reviews.ts';
 import { patched } from '../../support/rfc6902.ts';
@@ -57,7 +57,7 @@ describe('kai-scheduler', () => {
     );
     expect([one?.['pod-group-name'], other?.['pod-group-name']]).toEqual(['ml.train', 'web.train']);
     // A namespace has no dot, so the first one parts the two, whatever dots the gang has.
-    expect(podGroupName({ namespace: 'a', gang: 'b.c' })).toBe('a.b.c');
+    expect(podGroupName('a', 'b.c')).toBe('a.b.c');
   });
 
   test('says why, for people', () => {

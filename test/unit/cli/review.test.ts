@@ -14,7 +14,7 @@ spec:
 `;
 const GANG = `apiVersion: scheduler.grove.io/v1alpha1
 kind: PodGang
-metadata: {name: train, labels: {grove.io/scheduler-name: kai-scheduler}}
+metadata: {name: train, labels: {grove.io/scheduler-name: kai-scheduler, kai.scheduler/queue: research}}
 spec:
   podgroups: [{name: workers, minReplicas: 2}]
 `;
@@ -317,6 +317,7 @@ metadata:
   name: train
   labels:
     grove.io/scheduler-name: kai-scheduler
+    kai.scheduler/queue: research
 spec:
   podgroups:
     - name: workers
@@ -340,7 +341,7 @@ metadata:
 
   test('warnings name their object', async () => {
     const { err } = await review(
-      GANG.replace('labels: {grove.io/scheduler-name: kai-scheduler}', ''),
+      GANG.replace('labels: {grove.io/scheduler-name: kai-scheduler, kai.scheduler/queue: research}', ''),
       '-o',
       'yaml',
     );

@@ -8,7 +8,7 @@ const validate = (stdin: string, ...args: string[]) => muster(['validate', '-f',
 
 const GANG = `apiVersion: scheduler.grove.io/v1alpha1
 kind: PodGang
-metadata: {name: train, labels: {grove.io/scheduler-name: kai-scheduler}}
+metadata: {name: train, labels: {grove.io/scheduler-name: kai-scheduler, kai.scheduler/queue: research}}
 spec:
   podgroups:
     - {name: workers, minReplicas: 2, podReferences: []}

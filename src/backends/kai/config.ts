@@ -1,0 +1,69 @@
+import { isDnsSubdomain, isLabelValue } from '../../api/name-syntax.ts';
+import type { TopologyLevels } from '../../gang/check-topology.ts';
+import type { BackendSettings } from '../backend.ts';
+import { readProfileConfig, type ProfileConfig, type ProfileSettings } from '../profile-config.ts';
+import { HOSTNAME, NAME } from './names.ts';
+
+const objectName = (value: string): string | undefined =>
+  isDnsSubdomain(value) ? undefined : 'must be a lower-case DNS name of at most 253 characters';
+
+/** docs/backends/kai.md has this table; a test compares the two. */
+export const kaiSettings = {
+  schedulerName: {
+    type: 'string',
+    default: NAME,
+    description: '`spec.schedulerName` that KAI answers to: its own `--scheduler-name`.',
+    check: objectName,
+  },
+  queue: {
+    type: 'string',
+    description: 'The KAI Queue of gangs that name none. Without it, such a gang is refused.',
+    check: (value) =>
+      isLabelValue(value) ? undefined : 'must be the name of a Queue, at most 63 characters',
+  },
+  requireExternalPodGroups: {
+    type: 'boolean',
+    default: false,
+    description:
+      'With a KAI older than 0.15, be not ready instead of leaving the grouping to KAI, which knows owners and no gangs.',
+  },
+  topologyName: {
+    type: 'string',
+    description:
+      'The KAI Topology of gangs that name none. With `topologyAwareScheduling.enabled`, Muster keeps it, with the configured levels.',
+    check: objectName,
+  },
+} as const satisfies ProfileSettings;
+
+export type KaiConfig = ProfileConfig<typeof kaiSettings> & {
+  /** Whether topology constraints are passed on. */
+  readonly topologyEnabled: boolean;
+  /** Node label keys of the Topology that Muster keeps; undefined where it keeps none. */
+  readonly keptLevels: readonly string[] | undefined;
+};
+
+/** KAI's CRD takes no more. */
+const MAX_LEVELS = 16;
+
+/** @throws Error with every reason why `config` is wrong, or why no Topology can have the configured levels */
+export function readKaiConfig({ config, topology }: BackendSettings): KaiConfig {
+  const read = readProfileConfig(config, kaiSettings);
+  const keeps = topology.enabled && read.topologyName !== undefined;
+  if (keeps) checkLevels(topology);
+  return { ...read, topologyEnabled: topology.enabled, keptLevels: keeps ? topology.keys : undefined };
+}
+
+function checkLevels({ keys }: TopologyLevels): void {
+  const way = 'or leave config.topologyName out and keep the Topology yourself';
+  if (keys.length === 0 || keys.length > MAX_LEVELS) {
+    throw new Error(
+      `topologyAwareScheduling.levels: a KAI Topology has 1 to ${MAX_LEVELS} levels, not ${keys.length}; correct them, ${way}`,
+    );
+  }
+  const host = keys.indexOf(HOSTNAME);
+  if (host >= 0 && host < keys.length - 1) {
+    throw new Error(
+      `topologyAwareScheduling.levels[${host}].key: KAI allows ${HOSTNAME} only as the last level; move it, ${way}`,
+    );
+  }
+}

@@ -1,0 +1,108 @@
+import { own, ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import { LABEL_MANAGED_BY, MUSTER_PREFIX } from '../../api/names.ts';
+import type { GroupConfig, PodGang } from '../../api/pod-gang.ts';
+import { totalMinimum } from '../../gang/total-minimum.ts';
+import type { OwnedObject } from '../cluster.ts';
+import { KEY_QUEUE, LABEL_NODE_POOL, LABEL_PREEMPTIBILITY, POD_GROUP, podGroupNameOf } from './names.ts';
+import { constraintOn } from './topology.ts';
+
+/** What a PodGroup depends on beside its gang. */
+export interface PodGroupSettings {
+  readonly queue: string;
+  /** The Topology that the levels belong to; undefined only where the gang names no level. */
+  readonly topology: string | undefined;
+  /** The least that the CRD takes as `spec.minMember`. */
+  readonly rootMinimum: number;
+  /** The PodGroup as it is; undefined while there is none. */
+  readonly live: JsonObject | undefined;
+  /** A Pod of the gang is bound, so the queue is settled. */
+  readonly bound: boolean;
+}
+
+/** KAI's once the PodGroup exists: Muster says what the gang says at creation, then whatever is there. */
+const RUNTIME_LABELS: readonly string[] = [LABEL_NODE_POOL, KEY_QUEUE];
+/** KAI writes these, and one of them starts the clock of an eviction: a copy from elsewhere would be a lie. */
+const RUNTIME_ANNOTATIONS: readonly string[] = [
+  'kai.scheduler/last-start-timestamp',
+  'kai.scheduler/stale-podgroup-timestamp',
+];
+/** What others keep their own record of an object in: on a copy it would speak of the wrong one. */
+const RECORDS = ['kubectl.kubernetes.io/', MUSTER_PREFIX];
+
+/**
+ * A gang as KAI knows it: one sub-group for each group, beneath one for each group configuration. With sub-groups KAI
+ * goes by their minimums and does not look at `spec.minMember`, which is for people then.
+ *
+ * What is not named here is KAI's: `markUnschedulable`, `schedulingBackoff`, its annotations.
+ */
+export function podGroupOf(gang: PodGang, settings: PodGroupSettings): OwnedObject {
+  const { queue, topology, rootMinimum, live, bound } = settings;
+  const { groups, groupConfigs, pack, priorityClassName } = gang.spec;
+  const sum = totalMinimum(gang);
+  const preemptibility = gang.labels.get(LABEL_PREEMPTIBILITY);
+  const constraint = constraintOn(topology, pack);
+  const parents = groupConfigs.filter((config) => config.podGroupNames.length > 0);
+  const parentOf = new Map(
+    parents.flatMap(({ name, podGroupNames }) => podGroupNames.map((it) => [it, name])),
+  );
+  return {
+    resource: POD_GROUP,
+    name: podGroupNameOf(gang),
+    labels: labelsOf(gang, live),
+    annotations: carried(gang.annotations, RUNTIME_ANNOTATIONS),
+    spec: {
+      queue,
+      // 0 says "no gang", and only a later CRD takes it.
+      ...(sum >= rootMinimum && { minMember: sum }),
+      ...(priorityClassName && { priorityClassName }),
+      ...(preemptibility && { preemptibility }),
+      ...(constraint && { topologyConstraint: constraint }),
+      subGroups: [
+        ...parents.map((config) => parentSubGroup(config, topology)),
+        ...groups.map(({ name, minReplicas, pack: own }) => {
+          const parent = parentOf.get(name);
+          const its = constraintOn(topology, own);
+          return {
+            name,
+            minMember: minReplicas,
+            ...(parent !== undefined && { parent }),
+            ...(its && { topologyConstraint: its }),
+          };
+        }),
+      ],
+    },
+    // KAI takes another queue while nothing is bound; after that the gang is counted where it started.
+    writtenOnce: bound ? ['queue'] : [],
+  };
+}
+
+/**
+ * `minSubGroup` is always all children. A smaller number is not what it seems: KAI tries children in the order of
+ * their names without a second choice, binds other groups without them, and evicts the gang as stale after a minute.
+ * `minMember` is never given beside it, not even as 0: KAI refuses that.
+ */
+function parentSubGroup(
+  { name, podGroupNames, pack }: GroupConfig,
+  topology: string | undefined,
+): JsonObject {
+  const constraint = constraintOn(topology, pack);
+  return { name, minSubGroup: podGroupNames.length, ...(constraint && { topologyConstraint: constraint }) };
+}
+
+const carried = (entries: ReadonlyMap<string, string>, without: readonly string[]): Record<string, string> =>
+  Object.fromEntries(
+    [...entries].filter(
+      ([key]) => !without.includes(key) && !RECORDS.some((prefix) => key.startsWith(prefix)),
+    ),
+  );
+
+function labelsOf(gang: PodGang, live: JsonObject | undefined): Record<string, string> {
+  const labels = carried(gang.labels, [LABEL_MANAGED_BY, ...(live === undefined ? [] : RUNTIME_LABELS)]);
+  const present = ownObject(own(live, 'metadata'), 'labels');
+  for (const key of RUNTIME_LABELS) {
+    // Named as it is: what is named no longer would be taken off.
+    const value = ownString(present, key);
+    if (value !== undefined) labels[key] = value;
+  }
+  return labels;
+}

@@ -1,0 +1,72 @@
+import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { LABEL_MANAGED_BY, MANAGED_BY_MUSTER } from '../../api/names.ts';
+import type { ClusterProbe } from '../cluster.ts';
+import { POD_GROUP, POD_GROUP_API_VERSION, POD_GROUP_CRD, TOPOLOGIES_PATH } from './names.ts';
+
+/**
+ * Who groups the Pods. `external`: Muster's PodGroup does, with a sub-group for each group of the gang (KAI 0.15 and
+ * later). `podgrouper`: KAI does, by the owner of each Pod; before 0.15 it does not heed the annotation that keeps it
+ * off, and two that write the same annotation of a Pod would race.
+ */
+export type Grouping = 'external' | 'podgrouper';
+
+export interface FoundTopology {
+  readonly levels: readonly string[];
+  /** It has Muster's mark. */
+  readonly ours: boolean;
+}
+
+/** What a look at the cluster came to. */
+export interface Found {
+  readonly grouping: Grouping;
+  /** The least that the CRD takes as `spec.minMember`: 1 up to 0.17.0, 0 after. */
+  readonly rootMinimum: number;
+  /** By name; undefined where KAI's Topology is not served. */
+  readonly topologies: ReadonlyMap<string, FoundTopology> | undefined;
+}
+
+/** What is gone by where nobody has looked: the KAI of today, and no word on topologies. */
+export const UNSEEN = { grouping: 'external', rootMinimum: 1 } as const;
+
+/** @throws Error where KAI's PodGroup is not there, ApiError */
+export async function probe(cluster: ClusterProbe): Promise<Found> {
+  const schema = await cluster.crdSchema(POD_GROUP_CRD, POD_GROUP.version);
+  if (schema === undefined) {
+    throw new Error(
+      `the cluster does not serve PodGroup ${POD_GROUP_API_VERSION} (CRD ${POD_GROUP_CRD}): install KAI Scheduler 0.15 or ` +
+        'later, or take kai-scheduler out of scheduler.profiles',
+    );
+  }
+  return { ...capabilities(schema), topologies: topologiesIn(await cluster.read(TOPOLOGIES_PATH)) };
+}
+
+/** What a KAI can do, by the fields of its PodGroup: the CRD has no other sign of its version. */
+export function capabilities(schema: JsonObject): Pick<Found, 'grouping' | 'rootMinimum'> {
+  const spec = propertiesOf(ownObject(propertiesOf(schema), 'spec'));
+  const subGroup = propertiesOf(own(ownObject(spec, 'subGroups'), 'items'));
+  const nested = own(spec, 'minSubGroup') !== undefined && own(subGroup, 'minSubGroup') !== undefined;
+  const minimum = own(ownObject(spec, 'minMember'), 'minimum');
+  return {
+    grouping: nested ? 'external' : 'podgrouper',
+    rootMinimum: typeof minimum === 'number' ? minimum : UNSEEN.rootMinimum,
+  };
+}
+
+const propertiesOf = (schema: Json | undefined): JsonObject | undefined => ownObject(schema, 'properties');
+
+function topologiesIn(list: JsonObject | undefined): Found['topologies'] {
+  if (list === undefined) return undefined;
+  return new Map(
+    (ownList(list, 'items') ?? []).map((item) => {
+      const metadata = ownObject(item, 'metadata');
+      const levels = ownList(ownObject(item, 'spec'), 'levels') ?? [];
+      return [
+        ownString(metadata, 'name') ?? '',
+        {
+          levels: levels.flatMap((level) => ownString(level, 'nodeLabel') ?? []),
+          ours: ownString(ownObject(metadata, 'labels'), LABEL_MANAGED_BY) === MANAGED_BY_MUSTER,
+        },
+      ];
+    }),
+  );
+}

@@ -1,0 +1,90 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { JsonObject } from '../../api/json.ts';
+import { LABEL_MANAGED_BY, MANAGED_BY_GROVE } from '../../api/names.ts';
+import type { PackConstraint, PodGang } from '../../api/pod-gang.ts';
+import { constraintsOf } from '../../gang/check-topology.ts';
+import type { ClusterSyncContext, OwnedObject } from '../cluster.ts';
+import { TOPOLOGY, TOPOLOGY_ANNOTATIONS } from './names.ts';
+import type { FoundTopology } from './probe.ts';
+
+/** The Topology whose levels a gang's constraints name; undefined where nothing says which. */
+export function topologyNameOf(
+  { annotations }: Pick<PodGang, 'annotations'>,
+  fallback: string | undefined,
+): string | undefined {
+  for (const key of TOPOLOGY_ANNOTATIONS) {
+    const name = annotations.get(key);
+    if (name) return name;
+  }
+  return fallback;
+}
+
+/** A constraint as KAI has it; undefined where no level is asked for, since a Topology alone does nothing. */
+export function constraintOn(
+  topology: string | undefined,
+  pack: PackConstraint | undefined,
+): JsonObject | undefined {
+  if (topology === undefined || (!pack?.required && !pack?.preferred)) return undefined;
+  return {
+    topology,
+    ...(pack.required && { requiredTopologyLevel: pack.required }),
+    ...(pack.preferred && { preferredTopologyLevel: pack.preferred }),
+  };
+}
+
+/**
+ * The gang as far as its constraints are to be heeded. Without topologyAwareScheduling none is passed on; the Grove
+ * operator has a switch of its own, and takes them out itself.
+ */
+export function heeded(gang: PodGang, enabled: boolean): PodGang {
+  if (enabled || gang.labels.get(LABEL_MANAGED_BY) === MANAGED_BY_GROVE) return gang;
+  const bare = <T extends object>(part: T): T => ({ ...part, pack: undefined });
+  const { groups, groupConfigs } = gang.spec;
+  const spec = { ...bare(gang.spec), groups: groups.map(bare), groupConfigs: groupConfigs.map(bare) };
+  return { ...gang, spec };
+}
+
+/** Each level that a gang asks for, once, with the path of the first that does. */
+export function levelsAskedFor(gang: PodGang): Map<string, string> {
+  const levels = new Map<string, string>();
+  for (const { path, pack } of constraintsOf(gang)) {
+    for (const field of ['required', 'preferred'] as const) {
+      const key = pack[field];
+      if (key && !levels.has(key)) levels.set(key, `${path}.${field}`);
+    }
+  }
+  return levels;
+}
+
+/** A Topology of somebody else's that stands where Muster is to keep one, with other levels: the way out. */
+export const inTheWay = (name: string, found: FoundTopology, levels: readonly string[]): string =>
+  `Topology ${name} is not Muster's and has the levels ${found.levels.join(', ')}, not those of ` +
+  `topologyAwareScheduling.levels (${levels.join(', ')}): delete it, correct the levels, or set config.topologyName to ` +
+  'another name';
+
+/**
+ * Keeps the Topology of the configured levels. KAI never lets the list of node labels change, so another list is
+ * another object: gangs that ask for a topology wait for the moment between the two, bound Pods do not notice. One
+ * that is not Muster's is left alone, and is as good where its levels are the same.
+ * @throws Error where it is not Muster's and has other levels
+ */
+export async function keepTopology(
+  context: ClusterSyncContext,
+  name: string,
+  levels: readonly string[],
+  found: FoundTopology | undefined,
+): Promise<void> {
+  const same = found === undefined || isDeepStrictEqual(found.levels, levels);
+  if (found !== undefined && !found.ours) {
+    if (same) return;
+    throw new Error(inTheWay(name, found, levels));
+  }
+  if (!same) await context.remove(TOPOLOGY, name);
+  await context.apply(topologyObject(name, levels));
+}
+
+export const topologyObject = (name: string, levels: readonly string[]): OwnedObject => ({
+  resource: TOPOLOGY,
+  name,
+  spec: { levels: levels.map((nodeLabel) => ({ nodeLabel })) },
+});
