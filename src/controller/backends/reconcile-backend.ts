@@ -59,12 +59,13 @@ export function backendReconciler(options: BackendReconcilerOptions): Reconcile 
     const since = clock.now();
     let ok = false;
     try {
-      await within(`backend ${backend.name}`, SYNC_MS, signal, (limit) => {
+      const work = (limit: AbortSignal): Promise<void> => {
         const context = contextFor(options, key, gang, limit);
         return operation === 'delete'
           ? backend.onPodGangDelete(context, gang)
           : backend.syncPodGang(context, gang);
-      });
+      };
+      await within(`backend ${backend.name}`, SYNC_MS, signal, work, clock);
       ok = true;
     } finally {
       if (!signal.aborted) options.operated(operation, ok, (clock.now() - since) / 1000);

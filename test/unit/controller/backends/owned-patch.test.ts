@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Json, JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/api/json.ts';
 import type { OwnedObject } from '../../../../src/backends/cluster.ts';
+import { mergePatch } from './fake-objects.ts';
 import { ANNOTATION_APPLIED, ownedPatch, recordOf } from '../../../../src/controller/backends/owned-patch.ts';
 
 const resource = { group: 'x.io', version: 'v1', plural: 'things', kind: 'Thing', namespaced: true };
@@ -26,19 +27,6 @@ const created = (wanted: OwnedObject, others: JsonObject = {}, metadata: JsonObj
   },
   spec: { ...wanted.spec, ...others },
 });
-
-/** RFC 7386, as it is written there. */
-function merged(target: Json | undefined, patch: Json): Json {
-  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
-  const base =
-    typeof target === 'object' && target !== null && !Array.isArray(target) ? (target as JsonObject) : {};
-  const result = new Map(Object.entries(base));
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) result.delete(key);
-    else result.set(key, merged(result.get(key), value));
-  }
-  return Object.fromEntries(result);
-}
 
 describe('the patch of an object that a backend keeps', () => {
   const before = wanting(
@@ -135,7 +123,7 @@ describe('the patch of an object that a backend keeps', () => {
         const wanted = wanting(second);
         const live = created(wanting(first), foreign);
         const patch = ownedPatch(live, wanted);
-        const now = patch === undefined ? live : (merged(live, patch) as JsonObject);
+        const now = patch === undefined ? live : (mergePatch(live, patch) as JsonObject);
         expect(ownedPatch(now, wanted)).toBeUndefined();
         // And what was ours before and is not wanted any more is gone.
         for (const key of Object.keys(first)) {

@@ -1,0 +1,198 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { JsonObject } from '../../../../src/api/json.ts';
+import type { OwnedObject } from '../../../../src/backends/cluster.ts';
+import { GangObjects, StillThere } from '../../../../src/controller/backends/gang-objects.ts';
+import { at, FakeObjects, refusal } from './fake-objects.ts';
+
+const resource = { group: 'x.io', version: 'v1', plural: 'podgroups', kind: 'PodGroup', namespaced: true };
+const gang = { namespace: 'ml', name: 'train', uid: 'uid-of-train' };
+const { signal } = new AbortController();
+const wanted: OwnedObject = { resource, name: 'train', labels: { a: '1' }, spec: { min: 3 } };
+
+let server: FakeObjects;
+let known: Map<string, JsonObject>;
+let objects: GangObjects;
+
+beforeEach(() => {
+  server = new FakeObjects();
+  known = new Map();
+  objects = new GangObjects(
+    server.client,
+    { get: (_resource, _namespace, name) => known.get(name) },
+    gang,
+    signal,
+  );
+});
+
+/** The cache catches up. */
+const seen = (name = 'train'): void => {
+  const object = server.of(name);
+  if (object !== undefined) known.set(name, object);
+};
+
+describe('applying an object', () => {
+  test('creates it with a controller reference and our label, then leaves it alone', async () => {
+    expect(await objects.apply(wanted)).toBe('created');
+    expect(server.of('train')).toMatchObject({
+      metadata: {
+        namespace: 'ml',
+        labels: { a: '1', 'app.kubernetes.io/managed-by': 'muster' },
+        ownerReferences: [
+          {
+            apiVersion: 'scheduler.grove.io/v1alpha1',
+            kind: 'PodGang',
+            name: 'train',
+            uid: 'uid-of-train',
+            controller: true,
+            blockOwnerDeletion: true,
+          },
+        ],
+      },
+      spec: { min: 3 },
+    });
+    seen();
+    expect(await objects.apply(wanted)).toBe('unchanged');
+    expect(server.calls).toEqual(['create train']);
+  });
+
+  test('a cache that has not seen the creation costs two calls and changes nothing', async () => {
+    await objects.apply(wanted);
+    expect(await objects.apply(wanted)).toBe('unchanged');
+    expect(server.calls).toEqual(['create train', 'create train', 'get train']);
+  });
+
+  test('patches what differs, on the condition that it is what was seen', async () => {
+    await objects.apply(wanted);
+    seen();
+    expect(await objects.apply({ ...wanted, spec: { min: 4 } })).toBe('updated');
+    expect(at(server.of('train'), 'spec')).toEqual({ min: 4 });
+  });
+
+  test('another writer in between: judged once more by what is there now', async () => {
+    await objects.apply(wanted);
+    seen();
+    server.put('train', { ...server.of('train'), status: { phase: 'Inqueue' } });
+    server.put('train', {
+      ...server.of('train'),
+      metadata: { ...(at(server.of('train'), 'metadata') as JsonObject), resourceVersion: '999' },
+    });
+    expect(await objects.apply({ ...wanted, spec: { min: 4 } })).toBe('updated');
+    expect(server.of('train')).toMatchObject({ spec: { min: 4 }, status: { phase: 'Inqueue' } });
+    expect(server.calls.slice(1)).toEqual(['patch train', 'get train', 'patch train']);
+  });
+
+  test('a conflict that lasts is the caller’s to try again', async () => {
+    await objects.apply(wanted);
+    seen();
+    server.before = (call) => {
+      if (call.startsWith('patch')) throw refusal(409, 'Conflict', 'modified');
+    };
+    await expect(objects.apply({ ...wanted, spec: { min: 4 } })).rejects.toThrow('409 Conflict');
+  });
+
+  test('deleted behind the cache’s back: made anew', async () => {
+    await objects.apply(wanted);
+    seen();
+    server.objects.clear();
+    expect(await objects.apply({ ...wanted, spec: { min: 4 } })).toBe('created');
+  });
+
+  test('puts our label back, without which it would not be watched', async () => {
+    await objects.apply(wanted);
+    const object = server.of('train') as JsonObject;
+    server.put('train', { ...object, metadata: { ...(object['metadata'] as JsonObject), labels: {} } });
+    expect(await objects.apply(wanted)).toBe('updated');
+    expect(at(server.of('train'), 'metadata', 'labels')).toEqual({
+      a: '1',
+      'app.kubernetes.io/managed-by': 'muster',
+    });
+  });
+
+  test.each([
+    ['nobody’s', {}, 'PodGroup train exists and has no controller, so PodGang train cannot have it'],
+    [
+      'a Job’s',
+      { ownerReferences: [{ kind: 'Job', name: 'j', uid: 'u', controller: true }] },
+      'PodGroup train exists and belongs to Job j, so PodGang train cannot have it',
+    ],
+  ])('one of that name which is %s is never touched', async (_what, metadata, message) => {
+    server.put('train', { metadata, spec: { min: 1 } });
+    await expect(objects.apply(wanted)).rejects.toMatchObject({
+      code: 'BACKEND_OBJECT_FOREIGN',
+      message,
+      fix: 'delete or rename that PodGroup, or give the PodGang another name',
+    });
+    expect(at(server.of('train'), 'spec')).toEqual({ min: 1 });
+  });
+
+  test('one of an earlier PodGang of the same name, or on its way out, is waited for', async () => {
+    const owner = { kind: 'PodGang', name: 'train', uid: 'older', controller: true };
+    server.put('train', { metadata: { ownerReferences: [owner] }, spec: {} });
+    await expect(objects.apply(wanted)).rejects.toThrow(
+      new StillThere('PodGroup train is of an earlier PodGang train: waiting for it to go'),
+    );
+    server.put('train', {
+      metadata: {
+        ownerReferences: [{ ...owner, uid: gang.uid }],
+        deletionTimestamp: '2026-01-01T00:00:00Z',
+      },
+      spec: {},
+    });
+    await expect(objects.apply(wanted)).rejects.toThrow(
+      new StillThere('PodGroup train is being deleted: it is made anew once it is gone'),
+    );
+  });
+
+  test('what the API server refuses is the backend’s to hear', async () => {
+    server.before = () => {
+      throw refusal(422, 'Invalid', 'spec.min: must be positive');
+    };
+    await expect(objects.apply(wanted)).rejects.toThrow('spec.min: must be positive');
+  });
+
+  test('nothing is written any more once Muster gave up on the call', async () => {
+    const ending = new AbortController();
+    ending.abort(new Error('too late'));
+    const late = new GangObjects(server.client, { get: () => undefined }, gang, ending.signal);
+    await expect(late.apply(wanted)).rejects.toThrow('too late');
+    await expect(late.remove(resource, 'train')).rejects.toThrow('too late');
+    expect(server.calls).toEqual([]);
+  });
+});
+
+describe('removing an object', () => {
+  test('deletes what is ours, and only that', async () => {
+    await objects.apply(wanted);
+    seen();
+    await objects.remove(resource, 'train');
+    expect(server.of('train')).toBeUndefined();
+    server.put('other', { spec: {} });
+    await objects.remove(resource, 'other');
+    await objects.remove(resource, 'nothing');
+    expect(server.of('other')).toBeDefined();
+  });
+});
+
+describe('an object of the cluster', () => {
+  const topology: OwnedObject = {
+    resource: { ...resource, plural: 'topologies', kind: 'Topology', namespaced: false },
+    name: 'levels',
+    spec: { levels: [] },
+  };
+  const cluster = (): GangObjects =>
+    new GangObjects(server.client, { get: () => undefined }, undefined, signal);
+
+  test('has no owner, and is ours by its label', async () => {
+    expect(await cluster().apply(topology)).toBe('created');
+    expect(at(server.of('levels', ''), 'metadata', 'ownerReferences')).toBeUndefined();
+    expect(await cluster().apply(topology)).toBe('unchanged');
+    expect(server.calls).toEqual(['get levels', 'create levels', 'get levels']);
+  });
+
+  test('of somebody else’s making is not touched', async () => {
+    server.put('levels', { spec: { levels: ['x'] } }, '');
+    await expect(cluster().apply(topology)).rejects.toThrow(
+      'Topology levels exists and has no controller, so Muster cannot have it',
+    );
+  });
+});

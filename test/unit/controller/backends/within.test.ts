@@ -1,0 +1,45 @@
+import { expect, test } from '@jest/globals';
+import { within } from '../../../../src/controller/backends/within.ts';
+import { FakeClock } from '../fake-clock.ts';
+
+const never = (): Promise<void> => new Promise(() => undefined);
+
+test('gives what the work gives', async () => {
+  const clock = new FakeClock();
+  const { signal } = new AbortController();
+  await expect(within('x', 1_000, signal, () => Promise.resolve(7), clock)).resolves.toBe(7);
+});
+
+test('throws what it throws, at once or later', async () => {
+  const clock = new FakeClock();
+  const { signal } = new AbortController();
+  const atOnce = (): never => {
+    throw new Error('no');
+  };
+  await expect(within('x', 1_000, signal, atOnce, clock)).rejects.toThrow('no');
+  await expect(
+    within('x', 1_000, signal, () => Promise.reject(new Error('later no')), clock),
+  ).rejects.toThrow('later no');
+});
+
+test('waits no longer than it was told, whatever the work does with its signal', async () => {
+  const clock = new FakeClock();
+  const { signal } = new AbortController();
+  let given: AbortSignal | undefined;
+  const result = within('backend x', 30_000, signal, (limit) => ((given = limit), never()), clock);
+  const settled = expect(result).rejects.toThrow('backend x did not answer within 30 s');
+  await clock.pass(30_000);
+  await settled;
+  expect(given?.aborted).toBe(true);
+});
+
+test('ends with whoever waits for it', async () => {
+  const ending = new AbortController();
+  const result = within('x', 1_000, ending.signal, never, new FakeClock());
+  const settled = expect(result).rejects.toThrow('the controller is stopping');
+  ending.abort(new Error('the controller is stopping'));
+  await settled;
+  await expect(within('x', 1_000, ending.signal, never, new FakeClock())).rejects.toThrow(
+    'the controller is stopping',
+  );
+});
