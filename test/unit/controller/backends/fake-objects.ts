@@ -53,7 +53,7 @@ export class FakeObjects {
       this.before(call);
       return Promise.resolve(answer());
     } catch (error) {
-      return Promise.reject(error as Error);
+      return Promise.reject(error);
     }
   }
 
