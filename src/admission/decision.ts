@@ -1,5 +1,6 @@
 import type { Fault } from '../api/fault.ts';
 import type { BackendRegistry } from '../backends/registry.ts';
+import type { Placement } from '../backends/select.ts';
 import type { TopologyLevels } from '../gang/check-topology.ts';
 import type { Change } from './json-patch.ts';
 import type { AdmissionRequest } from './review.ts';
@@ -16,7 +17,7 @@ export interface Decision {
   readonly gang: string | undefined;
 }
 
-/** All that a decision depends on beside the request. Fixed at start. */
+/** All that a decision depends on beside the request. Fixed at start, but for the placement. */
 export interface Policy {
   readonly registry: BackendRegistry;
   /** Usernames that may take gates away and write references and Initialized. */
@@ -24,6 +25,8 @@ export interface Policy {
   /** Namespaces whose Pods are never touched: kube-system and Muster's own. */
   readonly exemptNamespaces: ReadonlySet<string>;
   readonly topology: TopologyLevels;
+  /** What the watches know, read from memory: it may change, and no decision waits for it. Absent: nothing. */
+  readonly placement?: Placement | undefined;
 }
 
 export type Decide = (request: AdmissionRequest, policy: Policy) => Decision;

@@ -1,10 +1,11 @@
 import { own, ownList, ownString, type JsonObject } from '../api/json.ts';
-import { LABEL_MANAGED_BY, MANAGED_BY_GROVE } from '../api/names.ts';
+import { LABEL_MANAGED_BY, LABEL_SCHEDULER_NAME, MANAGED_BY_GROVE } from '../api/names.ts';
 import type { PodGang } from '../api/pod-gang.ts';
+import { selectForPodGang } from '../backends/select.ts';
 import { parsePodGang } from '../gang/parse-pod-gang.ts';
 import { repairReferences } from '../gang/references.ts';
 import { decision, untouched, type Decision, type Policy } from './decision.ts';
-import type { Change } from './json-patch.ts';
+import { ObjectEdit, type Change } from './json-patch.ts';
 import type { AdmissionRequest } from './review.ts';
 
 /** A PodGang whose references, Initialized and gates are the Grove operator's, not Muster's. */
@@ -19,7 +20,7 @@ export const isDeleting = (stored: JsonObject | undefined): boolean =>
   ownString(own(stored, 'metadata'), 'deletionTimestamp') !== undefined;
 
 /**
- * CREATE: absent references become `[]`, which is what the CRD asks for. UPDATE: references stay as they are
+ * CREATE: the label of its backend is written down, and absent references become `[]`, which is what the CRD asks for. UPDATE: references stay as they are
  * unless a trusted account writes them, so that applying the manifest again never clears them.
  */
 export function mutatePodGang(request: AdmissionRequest, policy: Policy): Decision {
@@ -41,5 +42,29 @@ export function mutatePodGang(request: AdmissionRequest, policy: Policy): Decisi
     const op = Object.hasOwn(item, 'podReferences') ? 'replace' : 'add';
     return [{ operation: { op, path: `/spec/podgroups/${index}/podReferences`, value: references }, why }];
   });
-  return decision({ changes, gang: key });
+  return decision({ changes: [...recordBackend(request, before, policy), ...changes], gang: key });
+}
+
+/**
+ * The label that says whose the gang is. Written at its creation, it keeps the gang with its backend whatever the
+ * configuration says later; taken off by somebody who applies a manifest without it, it is put back.
+ */
+function recordBackend(
+  { object, namespace }: AdmissionRequest,
+  before: PodGang | undefined,
+  { registry, placement }: Policy,
+): Change[] {
+  const metadata = own(object, 'metadata');
+  const label = ownString(own(metadata, 'labels'), LABEL_SCHEDULER_NAME);
+  if (label !== undefined) return [];
+  const labels = new ObjectEdit('/metadata/labels', own(metadata, 'labels'));
+  if (before !== undefined) {
+    const kept = before.labels.get(LABEL_SCHEDULER_NAME);
+    if (kept !== undefined) labels.set(LABEL_SCHEDULER_NAME, kept, 'a gang stays with its backend');
+    return labels.changes();
+  }
+  const selection = selectForPodGang(registry, undefined, placement?.ofNamespace(namespace));
+  if (selection.fault !== undefined) return [];
+  labels.set(LABEL_SCHEDULER_NAME, selection.resolved.backend.name, 'the gang stays with this backend');
+  return labels.changes();
 }

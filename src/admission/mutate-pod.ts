@@ -6,7 +6,7 @@ import {
   LABEL_SCHEDULER_NAME,
 } from '../api/names.ts';
 import { PodRefused, type Backend } from '../backends/backend.ts';
-import { selectForPod } from '../backends/select.ts';
+import { selectForPod, type Selection } from '../backends/select.ts';
 import { MusterError } from '../errors.ts';
 import { claimsGang, membershipOf, type Membership } from '../gang/membership.ts';
 import { isPodGangName } from '../api/name-syntax.ts';
@@ -34,7 +34,7 @@ export function mutatePod(request: AdmissionRequest, policy: Policy): Decision {
   pod.checkPatchable();
 
   const membership = membershipOf(request.namespace, (key) => pod.label(key));
-  const selection = selectForPod(policy.registry, pod.label(LABEL_SCHEDULER_NAME), pod.schedulerName);
+  const selection = selectByPlace(pod, membership, policy);
   const faults = [...checkMembership(membership), ...checkNodeName(pod)];
   if (selection.fault !== undefined) faults.push(selection.fault);
   if (faults.length > 0 || selection.fault !== undefined) {
@@ -45,6 +45,7 @@ export function mutatePod(request: AdmissionRequest, policy: Policy): Decision {
   const { backend, notice } = selection.resolved;
   const patch = new JsonPodPatch(request.object);
   patch.addGate(GATE_POD_GANG_PENDING, 'the Pod waits until its gang is complete');
+  recordChoice(patch, pod, backend, policy);
   const refused = prepare(backend, pod, membership, patch);
   return {
     faults: refused === undefined ? [] : [refused],
@@ -53,6 +54,31 @@ export function mutatePod(request: AdmissionRequest, policy: Policy): Decision {
     backend: backend.name,
     gang: gangKey(membership),
   };
+}
+
+/** The backend by the Pod itself and the configuration, which is all that an earlier pass may have known. */
+export const selectAlone = (pod: ReceivedPod, { registry }: Policy): Selection =>
+  selectForPod(registry, pod.label(LABEL_SCHEDULER_NAME), pod.schedulerName);
+
+/** The backend by all that is known. */
+export function selectByPlace(
+  pod: ReceivedPod,
+  { namespace, gang }: Membership,
+  { registry, placement }: Policy,
+): Selection {
+  const place = placement && { namespace, gang, placement };
+  return selectForPod(registry, pod.label(LABEL_SCHEDULER_NAME), pod.schedulerName, place);
+}
+
+/**
+ * What the Pod itself and the configuration do not say is written down, so that this Pod is the same backend's in every
+ * later pass, whatever becomes of what is known now.
+ */
+function recordChoice(patch: JsonPodPatch, pod: ReceivedPod, backend: Backend, policy: Policy): void {
+  if (policy.placement === undefined) return;
+  const alone = selectAlone(pod, policy);
+  if (alone.fault === undefined && alone.resolved.backend === backend) return;
+  patch.label(LABEL_SCHEDULER_NAME, backend.name, 'the backend of its gang or Namespace');
 }
 
 function checkMembership({ gang, group }: Membership): Fault[] {

@@ -1,9 +1,7 @@
 import { fault, keyed, type Fault } from '../api/fault.ts';
-import { LABEL_SCHEDULER_NAME } from '../api/names.ts';
-import { selectForPod } from '../backends/select.ts';
 import { MEMBERSHIP_LABELS, membershipOf } from '../gang/membership.ts';
 import { decision, untouched, type Decision, type Policy } from './decision.ts';
-import { gangKey, isGangPod } from './mutate-pod.ts';
+import { gangKey, isGangPod, selectAlone, selectByPlace } from './mutate-pod.ts';
 import { ReceivedPod } from './pod-reader.ts';
 import type { AdmissionRequest } from './review.ts';
 
@@ -29,10 +27,13 @@ function validateCreate(request: AdmissionRequest, pod: ReceivedPod, policy: Pol
   const membership = membershipOf(request.namespace, (key) => pod.label(key));
   const gang = gangKey(membership);
   const faults: Fault[] = pod.gated ? [] : [fault('GateMissing', GATES)];
-  const selection = selectForPod(policy.registry, pod.label(LABEL_SCHEDULER_NAME), pod.schedulerName);
+  const selection = selectByPlace(pod, membership, policy);
   if (selection.fault !== undefined) return decision({ faults: [...faults, selection.fault], gang });
   const { backend } = selection.resolved;
-  if (pod.schedulerName !== backend.schedulerName) {
+  // The watch may have told of the gang only after the Pod was prepared: then it was prepared without.
+  const alone = selectAlone(pod, policy);
+  const serves = [backend, ...(alone.fault === undefined ? [alone.resolved.backend] : [])];
+  if (!serves.some(({ schedulerName }) => schedulerName === pod.schedulerName)) {
     const detail = `backend ${backend.name} needs ${backend.schedulerName}`;
     faults.push(fault('SchedulerMismatch', 'spec.schedulerName', { value: pod.schedulerName, detail }));
   }

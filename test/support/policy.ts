@@ -2,6 +2,7 @@ import type { JsonObject } from '../../src/api/json.ts';
 import { GROVE_OPERATOR_USER, MUSTER_USER } from '../../src/api/names.ts';
 import type { Policy } from '../../src/admission/decision.ts';
 import type { BackendFactory } from '../../src/backends/backend.ts';
+import type { Placement } from '../../src/backends/select.ts';
 import { BackendRegistry, builtInBackends } from '../../src/backends/registry.ts';
 
 export interface PolicyParts {
@@ -9,6 +10,7 @@ export interface PolicyParts {
   readonly fallback?: string;
   readonly factories?: readonly BackendFactory[];
   readonly levels?: readonly string[];
+  readonly placement?: Placement;
   /** Of every profile. */
   readonly config?: JsonObject;
 }
@@ -27,6 +29,7 @@ export function policy(parts: PolicyParts = {}): Policy {
       parts.fallback ?? enabled[0] ?? 'default-scheduler',
       { factories, topology },
     ),
+    placement: parts.placement,
     trustedAccounts: new Set([MUSTER_USER, GROVE_OPERATOR_USER]),
     exemptNamespaces: new Set(['kube-system', 'muster-system']),
     topology,

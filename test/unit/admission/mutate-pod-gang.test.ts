@@ -1,10 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { GROVE_OPERATOR_USER, MUSTER_USER } from '../../../src/api/names.ts';
 import { group, podGang, references } from '../../support/pod-gangs.ts';
+import { policy } from '../../support/policy.ts';
 import { mutatePodGang, operationsOf, validatePodGang } from '../../support/reviews.ts';
 import { patched } from '../../support/rfc6902.ts';
 import type { Json } from '../../../src/api/json.ts';
 
+const KUBE = { 'grove.io/scheduler-name': 'default-scheduler' };
 const GROVE = { 'app.kubernetes.io/managed-by': 'grove-operator' };
 const bare = (name: string): Json => ({ name, minReplicas: 1 });
 const filled = podGang({
@@ -18,6 +20,7 @@ const manifest = podGang({ groups: [bare('leader'), bare('worker')] });
 describe('a new PodGang', () => {
   test('gets [] for references that are absent or null, and only for those', () => {
     const object = podGang({
+      labels: KUBE,
       groups: [
         bare('a'),
         group('b', { podReferences: null }),
@@ -38,12 +41,58 @@ describe('a new PodGang', () => {
   });
 
   test.each([
-    ['no spec', podGang({ spec: { podgroups: null } })],
-    ['groups that are no objects', podGang({ groups: [null, 'x', []] })],
-    ['references that are no list', podGang({ groups: [group('a', { podReferences: 'all' })] })],
+    ['no spec', podGang({ labels: KUBE, spec: { podgroups: null } })],
+    ['groups that are no objects', podGang({ labels: KUBE, groups: [null, 'x', []] })],
+    [
+      'references that are no list',
+      podGang({ labels: KUBE, groups: [group('a', { podReferences: 'all' })] }),
+    ],
   ])('with %s is left to the validator, unpatched', (_what, object) => {
     expect(mutatePodGang({ object }).changes).toEqual([]);
     expect(validatePodGang({ object }).faults).not.toEqual([]);
+  });
+});
+
+describe('the backend of a PodGang', () => {
+  const known = {
+    ofGang: () => undefined,
+    ofNamespace: (name: string) => (name === 'ml' ? 'kai-scheduler' : undefined),
+  };
+
+  test.each([
+    ['the default', {}, {}, 'default-scheduler'],
+    ['the default, which may change later', { fallback: 'kai-scheduler' }, {}, 'kai-scheduler'],
+    ['what its Namespace says', { placement: known }, {}, 'kai-scheduler'],
+    ['the default in another Namespace', { placement: known }, { namespace: 'web' }, 'default-scheduler'],
+  ])('is written down at its creation: %s', (_what, parts, request, backend) => {
+    const under = policy(parts);
+    for (const labels of [undefined, { app: 'x' }]) {
+      const object = podGang({ ...(labels && { labels }) });
+      const stored = patched(object, operationsOf(mutatePodGang({ object, ...request }, under)));
+      expect(stored['metadata']).toMatchObject({ labels: { ...labels, 'grove.io/scheduler-name': backend } });
+      expect(mutatePodGang({ object: stored, ...request }, under).changes).toEqual([]);
+    }
+  });
+
+  test('is what its author says, and nothing for a gang of Grove’s or one that no backend serves', () => {
+    const unknown = { ofGang: () => undefined, ofNamespace: () => 'slurm' };
+    for (const [object, under] of [
+      [podGang({ labels: { 'grove.io/scheduler-name': 'kai-scheduler' } }), policy({ placement: known })],
+      [podGang({ labels: GROVE }), policy()],
+      [podGang(), policy({ placement: unknown })],
+    ] as const) {
+      expect(mutatePodGang({ object }, under).changes).toEqual([]);
+    }
+  });
+
+  test('is put back where an update leaves it out, whatever is the default by now', () => {
+    const oldObject = podGang({ labels: KUBE });
+    const under = policy({ fallback: 'kai-scheduler' });
+    const stored = patched(podGang(), operationsOf(mutatePodGang({ oldObject, object: podGang() }, under)));
+    expect(stored['metadata']).toMatchObject({ labels: KUBE });
+    expect(validatePodGang({ oldObject, object: stored }, under).faults).toEqual([]);
+    // A gang from before there was this label goes on without.
+    expect(mutatePodGang({ oldObject: podGang(), object: podGang() }, under).changes).toEqual([]);
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { GATE_POD_GANG_PENDING } from '../../../src/api/names.ts';
 import { gangPod, pod, storedPod } from '../../support/pods.ts';
 import { policy } from '../../support/policy.ts';
-import { codeOf, mutatePod, operationsOf, rulesOf } from '../../support/reviews.ts';
+import { codeOf, mutatePod, operationsOf, rulesOf, textsOf, validatePod } from '../../support/reviews.ts';
 import { patched } from '../../support/rfc6902.ts';
 
 const UNTOUCHED = { faults: [], changes: [], warnings: [], backend: undefined, gang: undefined };
@@ -169,5 +169,68 @@ describe('a gang Pod is refused', () => {
 
   test('but not for an empty nodeName', () => {
     expect(mutatePod({ object: gangPod({ spec: { nodeName: '' } }) }).faults).toEqual([]);
+  });
+});
+
+describe('the backend of a Pod that names none', () => {
+  const placement = {
+    ofGang: (namespace: string, gang: string) =>
+      namespace === 'ml' && gang === 'train' ? 'kai-scheduler' : undefined,
+    ofNamespace: (namespace: string) => (namespace === 'ops' ? 'kai-scheduler' : undefined),
+  };
+  const under = policy({ placement });
+  const schedulerOf = (parts: Parameters<typeof mutatePod>[0], given = under) =>
+    mutatePod(parts, given).backend;
+
+  test.each([
+    ['its gang’s', { object: gangPod() }, 'kai-scheduler'],
+    ['its Namespace’s', { object: gangPod(), namespace: 'ops' }, 'kai-scheduler'],
+    ['the default', { object: gangPod(), namespace: 'web' }, 'default-scheduler'],
+    [
+      'its label’s before its gang’s',
+      { object: gangPod({ labels: { 'grove.io/scheduler-name': 'default-scheduler' } }) },
+      'default-scheduler',
+    ],
+    [
+      'its scheduler’s before its Namespace’s',
+      { object: gangPod({ spec: { schedulerName: 'volcano' } }), namespace: 'ops' },
+      'volcano',
+    ],
+  ])('is %s', (_what, parts, backend) => {
+    expect(schedulerOf(parts)).toBe(backend);
+  });
+
+  test('is written on the Pod, so that it stays whatever is known later', () => {
+    const object = gangPod();
+    const stored = patched(object, operationsOf(mutatePod({ object }, under)));
+    expect(stored).toMatchObject({
+      metadata: { labels: { 'grove.io/scheduler-name': 'kai-scheduler' } },
+      spec: { schedulerName: 'kai-scheduler' },
+    });
+    for (const later of [under, policy(), policy({ placement: { ...placement, ofGang: () => 'volcano' } })]) {
+      expect(mutatePod({ object: stored }, later).changes).toEqual([]);
+      expect(validatePod({ object: stored }, later).faults).toEqual([]);
+    }
+  });
+
+  test('that was prepared before its gang was known is let in', () => {
+    const object = gangPod();
+    const stored = patched(object, operationsOf(mutatePod({ object }, policy())));
+    expect(validatePod({ object: stored }, under).faults).toEqual([]);
+    // But not what neither knowledge explains.
+    const other = gangPod({ spec: { schedulerName: 'default-scheduler', schedulingGates: [GATE] } });
+    const kaiOnly = policy({ fallback: 'kai-scheduler', placement });
+    expect(rulesOf(validatePod({ object: other }, kaiOnly))).toEqual(['SchedulerMismatch']);
+  });
+
+  test('that is not enabled refuses the Pod and says where the name stands', () => {
+    const slurm = policy({ placement: { ofGang: () => 'slurm', ofNamespace: () => undefined } });
+    expect(textsOf(mutatePod({ object: gangPod() }, slurm))[0]).toMatch(
+      /^PodGang train: metadata\.labels\[grove\.io\/scheduler-name\]: .*"slurm".*enabled: default-scheduler/,
+    );
+    const inNamespace = policy({ placement: { ofGang: () => undefined, ofNamespace: () => 'slurm' } });
+    expect(textsOf(mutatePod({ object: gangPod() }, inNamespace))[0]).toMatch(
+      /^Namespace: metadata\.annotations\[grove\.io\/scheduler-name\]: .*"slurm"/,
+    );
   });
 });
