@@ -56,7 +56,12 @@ export function judge(measurements: Measurements, growth: Growth | undefined): G
   ];
 }
 
-function goal(what: string, figure: number, limit: { most: number } | { least: number }, digits = 2): Goal {
+export function goal(
+  what: string,
+  figure: number,
+  limit: { most: number } | { least: number },
+  digits = 2,
+): Goal {
   const reached = 'most' in limit ? figure <= limit.most : figure >= limit.least;
   return {
     what,

@@ -58,7 +58,8 @@ async function send(
   await generateLoad(server, { size: 2, connections: 16, mode: 'keep', rampMs: 0, window }, setting);
 }
 
-async function settledRss(pid: number, settleMs: number): Promise<number> {
+/** The lowest memory (MiB) of a process within `settleMs`. */
+export async function settledRss(pid: number, settleMs: number): Promise<number> {
   let lowest = Infinity;
   for (const until = performance.now() + settleMs; performance.now() < until; await delay(READ_EVERY_MS)) {
     lowest = Math.min(lowest, rssMiBOf(pid));

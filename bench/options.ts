@@ -1,11 +1,17 @@
 import { parseArgs } from 'node:util';
+import { LOOP_PARTS, type LoopTiming } from './loop.ts';
 import { scenarios } from './scenarios.ts';
 
-export const USAGE = `npm run bench -- [options]
+/** What can be left out: scenarios of admission, its memory, and the parts of the loop. */
+const ADMISSION = [...scenarios.map(({ id }) => id), 'growth'];
+/** Names of several. */
+const GROUPS: Readonly<Record<string, readonly string[]>> = { admission: ADMISSION, loop: LOOP_PARTS };
+
+export const USAGE = `npm run bench -- [admission] [loop] [options]
 
   --rounds N    interleaved rounds per scenario (5); odd numbers make the better medians
   --seconds N   length of a measured window (4)
-  --only LIST   some of: ${[...scenarios.map(({ id }) => id), 'growth'].join(',')}
+  --only LIST   some of: ${[...ADMISSION, ...LOOP_PARTS].join(',')}
   --json FILE   every round as JSON
   --quick       does it work at all: a few seconds, nothing is judged
 
@@ -21,11 +27,12 @@ export interface Timing {
   readonly windowMs: number;
   /** Reviews before and in the memory test, and how long memory is watched without load. */
   readonly growth: { readonly warmUp: number; readonly reviews: number; readonly settleMs: number };
+  readonly loop: LoopTiming;
 }
 
 export interface BenchOptions {
   readonly rounds: number;
-  /** Ids of scenarios, and `growth`. */
+  /** Ids of scenarios, `growth`, and parts of the loop. */
   readonly only: ReadonlySet<string>;
   readonly json?: string;
   readonly quick: boolean;
@@ -36,8 +43,9 @@ export interface BenchOptions {
 /** @returns what is wrong with the command line, where something is */
 export function optionsFrom(argv: readonly string[]): BenchOptions | string {
   try {
-    const { values } = parseArgs({
+    const { values, positionals } = parseArgs({
       args: [...argv],
+      allowPositionals: true,
       options: {
         rounds: { type: 'string' },
         seconds: { type: 'string' },
@@ -49,9 +57,10 @@ export function optionsFrom(argv: readonly string[]): BenchOptions | string {
     });
     const { quick, help, json } = values;
     const windowMs = positive('--seconds', values.seconds ?? (quick ? '0.3' : '4')) * 1000;
+    const rounds = Math.ceil(positive('--rounds', values.rounds ?? (quick ? '1' : '5')));
     return {
-      rounds: Math.ceil(positive('--rounds', values.rounds ?? (quick ? '1' : '5'))),
-      only: selection(values.only),
+      rounds,
+      only: selection(positionals, values.only),
       quick,
       help,
       ...(json === undefined ? {} : { json }),
@@ -63,6 +72,7 @@ export function optionsFrom(argv: readonly string[]): BenchOptions | string {
         growth: quick
           ? { warmUp: 1000, reviews: 5000, settleMs: 100 }
           : { warmUp: 100_000, reviews: 1_000_000, settleMs: 1500 },
+        loop: loopTiming(rounds, quick),
       },
     };
   } catch (thrown) {
@@ -76,11 +86,34 @@ function positive(flag: string, text: string): number {
   return value;
 }
 
-function selection(list: string | undefined): Set<string> {
-  const known = [...scenarios.map(({ id }) => id), 'growth'];
-  const chosen = new Set(list?.split(',') ?? known);
-  for (const id of chosen) {
+function selection(groups: readonly string[], list: string | undefined): Set<string> {
+  const known = [...ADMISSION, ...LOOP_PARTS];
+  for (const name of groups) {
+    if (GROUPS[name] === undefined)
+      throw new Error(`${name}: one of ${Object.keys(GROUPS).join(', ')} is needed`);
+  }
+  const named = [...groups.flatMap((name) => GROUPS[name] ?? []), ...(list?.split(',') ?? [])];
+  for (const id of named) {
     if (!known.includes(id)) throw new Error(`--only ${id}: one of ${known.join(', ')} is needed`);
   }
-  return chosen;
+  return new Set(named.length === 0 ? known : named);
 }
+
+const loopTiming = (rounds: number, quick: boolean): LoopTiming =>
+  quick
+    ? {
+        rounds,
+        warmUp: { gangs: 1, podsPerGang: 8 },
+        one: { gangs: 1, podsPerGang: 50 },
+        many: { gangs: 5, podsPerGang: 8 },
+        podsFirst: { gangs: 2, podsPerGang: 8 },
+        memory: { shape: { gangs: 25, podsPerGang: 8 }, settleMs: 1000 },
+      }
+    : {
+        rounds,
+        warmUp: { gangs: 10, podsPerGang: 20 },
+        one: { gangs: 1, podsPerGang: 1000 },
+        many: { gangs: 100, podsPerGang: 8 },
+        podsFirst: { gangs: 20, podsPerGang: 8 },
+        memory: { shape: { gangs: 2500, podsPerGang: 8 }, settleMs: 10_000 },
+      };

@@ -78,7 +78,7 @@ const number = (value: number, digits: number): string => (Number.isNaN(value) ?
 const percent = (share: number): string => (Number.isNaN(share) ? '–' : `${(share * 100).toFixed(0)} %`);
 
 /** A Markdown table whose columns also line up in a terminal; numbers to the right. */
-function aligned(rows: readonly (readonly string[])[]): string[] {
+export function aligned(rows: readonly (readonly string[])[]): string[] {
   const head = rows[0] ?? [];
   const widths = head.map((_, column) => Math.max(3, ...rows.map((row) => row[column]?.length ?? 0)));
   const right = head.map((_, column) => rows.slice(1).every((row) => /^([–\d]|≤|≥)/.test(row[column] ?? '')));

@@ -6,6 +6,9 @@ import { generateLoad } from './generate-load.ts';
 import { judge } from './goals.ts';
 import { measureGrowth, type Growth } from './growth.ts';
 import type { LoadResult } from './load-job.ts';
+import { LOOP_PARTS, measureLoop, type LoopFigures } from './loop.ts';
+import { judgeLoop } from './loop-goals.ts';
+import { loopTables } from './loop-report.ts';
 import { optionsFrom, USAGE, type BenchOptions } from './options.ts';
 import { choosePlacement, type Placement } from './placement.ts';
 import { warnings, goalLines, tableOf } from './report.ts';
@@ -66,6 +69,7 @@ async function bench(options: BenchOptions): Promise<boolean> {
   const measurements: Measurements = new Map();
   let growth: Growth | undefined;
   let peerMissing: string | undefined;
+  let loop: LoopFigures | undefined;
   try {
     const chosen = scenarios.filter(({ id }) => options.only.has(id));
     if (chosen.length > 0) {
@@ -78,6 +82,8 @@ async function bench(options: BenchOptions): Promise<boolean> {
       for (const server of started.servers) await server.stop();
     }
     if (options.only.has('growth')) growth = await measureGrowth(options.timing.growth, setting, progress);
+    if (LOOP_PARTS.some((part) => options.only.has(part)))
+      loop = await measureLoop(options.only, options.timing.loop, progress);
   } finally {
     remove();
   }
@@ -87,14 +93,24 @@ async function bench(options: BenchOptions): Promise<boolean> {
   for (const line of tableOf(measurements)) say(line);
   for (const line of warnings(measurements)) say(line);
   if (peerMissing !== undefined) say(`controller-runtime was not measured: ${peerMissing}`);
-  const goals = judge(measurements, growth);
+  for (const line of loop === undefined ? [] : ['', ...loopTables(loop)]) say(line);
+  const goals = [...judge(measurements, growth), ...judgeLoop(loop ?? { timing: options.timing.loop })];
   say('');
   if (options.quick)
     say('--quick: everything answers as it should; these figures are not for quoting and not judged');
   for (const line of goalLines(goals, options.quick)) say(line);
   if (options.json !== undefined) {
     const rounds = Object.fromEntries(measurements);
-    const report = { date: new Date().toISOString(), machine, placement, options, rounds, growth, goals };
+    const report = {
+      date: new Date().toISOString(),
+      machine,
+      placement,
+      options,
+      rounds,
+      growth,
+      loop,
+      goals,
+    };
     writeFileSync(options.json, `${JSON.stringify(report, undefined, 2)}\n`);
   }
   return options.quick || goals.every((goal) => goal.verdict !== 'FAIL');

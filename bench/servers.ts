@@ -5,6 +5,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect } from 'node:tls';
+import { nodeFlagsOfImage } from './node-flags.ts';
 import type { Placement } from './placement.ts';
 
 export type ServerName = 'bare' | 'muster' | 'peer';
@@ -14,6 +15,8 @@ export interface RunningServer {
   readonly name: ServerName;
   readonly pid: number;
   readonly port: number;
+  /** Of `/metrics`; only Muster has it. */
+  readonly metricsPort: number;
   stop(): Promise<void>;
 }
 
@@ -48,14 +51,21 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
+interface StartOptions {
+  readonly placement: Placement;
+  readonly peerProgram?: string;
+  /** Muster runs its loop too, on this cluster. */
+  readonly kubeconfig?: string;
+}
+
 /** Starts one server on its core and waits until it answers a TLS handshake. */
 export async function startServer(
   name: ServerName,
   scratch: Scratch,
-  options: { placement: Placement; peerProgram?: string; nodeFlags?: readonly string[] },
+  options: StartOptions,
 ): Promise<RunningServer> {
-  const port = await freePort();
-  const command = await commandOf(name, port, scratch, options);
+  const [port, metricsPort, healthPort] = [await freePort(), await freePort(), await freePort()];
+  const command = commandOf(name, { port, metricsPort, healthPort }, scratch, options);
   const output = join(scratch.folder, `${name}.log`);
   const fd = openSync(output, 'w');
   const [file = '', ...args] = [...options.placement.onServerCore, ...command];
@@ -68,24 +78,24 @@ export async function startServer(
       throw new Error(`${name} ended at once: ${readFileSync(output, 'utf8').slice(-2000)}`);
     }),
   ]);
-  return { name, port, pid: child.pid ?? 0, stop: () => stop(child) };
+  return { name, port, metricsPort, pid: child.pid ?? 0, stop: () => stop(child) };
 }
 
-async function commandOf(
+function commandOf(
   name: ServerName,
-  port: number,
+  { port, metricsPort, healthPort }: { port: number; metricsPort: number; healthPort: number },
   { folder }: Scratch,
-  { peerProgram = '', nodeFlags = [] }: { peerProgram?: string; nodeFlags?: readonly string[] },
-): Promise<string[]> {
+  { peerProgram = '', kubeconfig }: StartOptions,
+): string[] {
   const shared = ['--cert-dir', folder, '--port', String(port)];
   if (name === 'peer') return [peerProgram, ...shared];
-  const node = [process.execPath, ...nodeFlags];
-  if (name === 'bare') return [...node, join(ROOT, 'bench', 'bare-server.ts'), ...shared];
+  if (name === 'bare') return [process.execPath, join(ROOT, 'bench', 'bare-server.ts'), ...shared];
   const config = join(folder, 'config.yaml');
   writeFileSync(config, CONFIGURATION);
-  const others = ['--health-port', String(await freePort()), '--metrics-port', String(await freePort())];
+  const others = ['--health-port', String(healthPort), '--metrics-port', String(metricsPort)];
   const main = join(ROOT, 'dist', 'src', 'main.js');
-  return [...node, main, 'serve', '--no-controller', '--config', config, ...shared, ...others];
+  const loop = kubeconfig === undefined ? ['--no-controller'] : ['--kubeconfig', kubeconfig];
+  return [process.execPath, ...nodeFlagsOfImage(), main, 'serve', ...loop, '--config', config, ...shared, ...others];
 }
 
 async function freePort(): Promise<number> {

@@ -1,0 +1,75 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { POD_GANGS, PODS, type KubeObject } from '../src/kube/resources.ts';
+import { until } from '../test/cluster/control-plane/until.ts';
+import { inParallel } from './in-parallel.ts';
+import type { GateObserver } from './loop-observer.ts';
+import { benchGang, benchPod, podName, podsInTurn, type Contender, type Shape } from './loop-objects.ts';
+import { CREATORS, type BareClient, type LoopStage } from './loop-stage.ts';
+import { countWrites, type Writes } from './loop-writes.ts';
+
+/** Taking the gates off all Pods of a shape, once. */
+export interface Release {
+  readonly contender: Contender;
+  /** From the answer to the last creation to the sight of the last Pod without a gate, milliseconds. */
+  readonly ms: number;
+  /** Gates that were off already when the last Pod was created: where gangs become complete one after another. */
+  readonly before: number;
+  /** Of Muster. */
+  readonly writes?: Writes;
+}
+
+export interface ReleaseSetting {
+  readonly stage: LoopStage;
+  readonly observer: GateObserver;
+  readonly bare: BareClient;
+}
+
+/** Far more than it takes on any machine (ms). */
+const PATIENCE = 180_000;
+/** For what is still under way of the round before: Events, deletions, the API server's garbage (ms). */
+const REST = 1_500;
+
+/** Creates everything, waits until the last gate is off, removes everything. */
+export async function release(
+  contender: Contender,
+  namespace: string,
+  shape: Shape,
+  { stage, observer, bare }: ReleaseSetting,
+  order: 'PodGang first' | 'Pods first' = 'PodGang first',
+): Promise<Release> {
+  const { client } = stage;
+  const pods = podsInTurn(shape);
+  await stage.createNamespace(namespace);
+  if (contender === 'bare') {
+    const names = pods.map(({ gang, index }) => podName(gang, index));
+    await bare.know(namespace, names);
+  } else if (order === 'PodGang first') {
+    await createGangs(namespace, shape, stage);
+  }
+  await inParallel(pods, CREATORS, ({ gang, index }) =>
+    client.create(PODS, benchPod(namespace, { gang, index, contender }), { answer: 'metadata' }),
+  );
+  if (order === 'Pods first') await createGangs(namespace, shape, stage);
+  const completeAt = performance.now();
+  const before = observer.of(namespace).gateOffAt.size;
+  const [lastAt] = await Promise.all([
+    observer.gatesOff(namespace, pods.length, PATIENCE),
+    contender === 'bare' ? bare.go() : undefined,
+  ]);
+  await delay(REST);
+  const writes = contender === 'muster' ? { writes: countWrites(stage.auditLog, namespace) } : {};
+  await stage.empty(namespace);
+  await observer.gone(namespace, PATIENCE);
+  await delay(REST);
+  return { contender, ms: lastAt - completeAt, before, ...writes };
+}
+
+/** And waits until Muster has said of each that it waits for Pods. */
+async function createGangs(namespace: string, shape: Shape, { client }: LoopStage): Promise<void> {
+  const gangs = Array.from({ length: shape.gangs }, (_, gang) => gang);
+  await inParallel(gangs, CREATORS, (gang) => client.create(POD_GANGS, benchGang(namespace, gang, shape)));
+  await until('Muster has seen every gang', async () => {
+    const { items } = await client.list<KubeObject>(POD_GANGS, { namespace });
+    return items.length === gangs.length && items.every(({ status }) => status !== undefined);
+  });
+}
