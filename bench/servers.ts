@@ -95,7 +95,17 @@ function commandOf(
   const others = ['--health-port', String(healthPort), '--metrics-port', String(metricsPort)];
   const main = join(ROOT, 'dist', 'src', 'main.js');
   const loop = kubeconfig === undefined ? ['--no-controller'] : ['--kubeconfig', kubeconfig];
-  return [process.execPath, ...nodeFlagsOfImage(), main, 'serve', ...loop, '--config', config, ...shared, ...others];
+  return [
+    process.execPath,
+    ...nodeFlagsOfImage(),
+    main,
+    'serve',
+    ...loop,
+    '--config',
+    config,
+    ...shared,
+    ...others,
+  ];
 }
 
 async function freePort(): Promise<number> {
