@@ -510,6 +510,8 @@ describe('the Deployment and what is around it', () => {
       'podgangs/status: patch',
       'events: create patch',
       'podgroups: get list watch create patch',
+      'topologies: get list create patch delete',
+      'podgroups: get list watch create patch',
       'queues: get',
       'podgroups: get list watch create patch',
     ]);

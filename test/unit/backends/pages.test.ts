@@ -3,11 +3,13 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { coschedulingSettings } from '../../../src/backends/coscheduling/config.ts';
+import { kaiSettings } from '../../../src/backends/kai/config.ts';
 import type { ProfileSettings } from '../../../src/backends/profile-config.ts';
 import { volcanoSettings } from '../../../src/backends/volcano/config.ts';
 
 const PAGES: Readonly<Record<string, ProfileSettings>> = {
   coscheduling: coschedulingSettings,
+  kai: kaiSettings,
   volcano: volcanoSettings,
 };
 const SETTINGS = /(<!-- settings -->\n)[^]*?(<!-- \/settings -->)/;
