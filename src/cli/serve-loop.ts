@@ -2,7 +2,9 @@ import type { BackendRegistry } from '../backends/registry.ts';
 import type { OperatorConfiguration } from '../config/configuration.ts';
 import type { Controller } from '../controller/controller.ts';
 import type { KubeClient } from '../kube/client.ts';
+import type { KubeClientOptions } from '../kube/http-client.ts';
 import type { Logger } from '../telemetry/log.ts';
+import type { LoopMetrics } from '../telemetry/loop-metrics.ts';
 import type { CliIo } from './io.ts';
 
 /** How long the API server may take to answer at start: a wrong kubeconfig is told at once, a slow start is none. */
@@ -15,11 +17,12 @@ const FIRST_ANSWER_MS = 10_000;
 export async function connect(
   kubeconfig: string | undefined,
   io: Pick<CliIo, 'env'>,
+  options: KubeClientOptions = {},
 ): Promise<{ client: KubeClient; namespace: string }> {
   const { findConnection } = await import('../kube/connection.ts');
   const { createKubeClient } = await import('../kube/http-client.ts');
   const connection = await findConnection({ kubeconfig, env: io.env });
-  const client = createKubeClient(connection);
+  const client = createKubeClient(connection, options);
   try {
     await client.read('/version', { timeoutMs: FIRST_ANSWER_MS });
     return { client, namespace: connection.namespace ?? 'default' };
@@ -33,14 +36,20 @@ export async function connect(
 export async function startLoop(
   kubeconfig: string | undefined,
   given: {
-    configuration: Pick<OperatorConfiguration, 'controllers' | 'leaderElection'>;
+    configuration: Pick<OperatorConfiguration, 'controllers' | 'leaderElection' | 'runtimeClientConnection'>;
     registry: BackendRegistry;
     log: Logger;
+    metrics: LoopMetrics;
     io: CliIo;
   },
 ): Promise<Controller> {
-  const { configuration, registry, log, io } = given;
-  const { client } = await connect(kubeconfig, io);
+  const { configuration, registry, log, metrics, io } = given;
+  const { TokenBucket } = await import('../kube/token-bucket.ts');
+  const { qps, burst } = configuration.runtimeClientConnection;
+  const { client } = await connect(kubeconfig, io, {
+    limit: qps > 0 ? new TokenBucket({ qps, burst, waited: (ms) => metrics.throttled(ms) }) : undefined,
+    observer: { answered: (verb, status) => metrics.requested(verb, status) },
+  });
   const { startController } = await import('../controller/controller.ts');
   return startController({
     client,
@@ -51,6 +60,7 @@ export async function startLoop(
       leaderElection: configuration.leaderElection,
     },
     log,
+    metrics,
     now: () => io.now(),
     // Elsewhere than in a cluster there is one namespace that is sure to exist.
     ownNamespace: io.env['POD_NAMESPACE'] ?? 'default',

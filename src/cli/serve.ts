@@ -7,6 +7,7 @@ import { MUSTER_NAMESPACE, MUSTER_SERVICE_ACCOUNT } from '../api/names.ts';
 import { messageOf } from '../errors.ts';
 import { startProgram } from '../server/program.ts';
 import { createLogger, flushLog } from '../telemetry/log.ts';
+import { LoopMetrics } from '../telemetry/loop-metrics.ts';
 import type { CliIo } from './io.ts';
 import { policyFrom } from './policy.ts';
 import { endTogether } from './serve-end.ts';
@@ -66,9 +67,16 @@ async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
 
   const ownNamespace = io.env['POD_NAMESPACE'];
   const policy = policyFrom(configuration, { ownNamespace: ownNamespace ?? MUSTER_NAMESPACE });
-  const loop = flags.controller
-    ? await startLoop(flags.kubeconfig, { configuration, registry: policy.registry, log, io })
-    : undefined;
+  const loopMetrics = flags.controller ? new LoopMetrics() : undefined;
+  const loop =
+    loopMetrics &&
+    (await startLoop(flags.kubeconfig, {
+      configuration,
+      registry: policy.registry,
+      log,
+      metrics: loopMetrics,
+      io,
+    }));
   const serverName =
     flags.serverName ??
     (ownNamespace === undefined ? undefined : `${MUSTER_SERVICE_ACCOUNT}.${ownNamespace}.svc`);
@@ -79,6 +87,7 @@ async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
     version: musterVersion(),
     now: () => io.now(),
     ...(serverName === undefined ? {} : { serverName }),
+    ...(loopMetrics === undefined ? {} : { moreMetrics: () => loopMetrics.expose() }),
     ...(loop === undefined ? {} : { checks: [{ name: 'loop-caches', check: () => loop.check() }] }),
   }).catch(async (thrown: unknown) => {
     await loop?.stop();

@@ -33,21 +33,25 @@ const runtimeClientConnection = z
         (qps) => qps !== 0,
         'must not be 0: leave it out for the default, or make it negative for no limit',
       )
-      .default(100)
-      .describe('Requests per second to the API server, over time; negative: no limit. Grove’s default.'),
+      .default(-1)
+      .describe(
+        'Requests per second of the loop to the API server, over time; watches and the Lease are not counted. Negative: no limit. Not Grove’s 100, at which the gates of 1,000 Pods take 9 s: see docs/adr/0008.',
+      ),
     burst: z
       .int()
       .min(0, 'must be non-negative')
       .default(120)
-      .describe('Requests that may run ahead of qps. Grove’s default.'),
+      .describe(
+        'Requests that may run ahead of qps, at least one. Grove’s default; nothing where qps is negative.',
+      ),
     contentType: z
       .string()
       .default('application/json')
-      .describe('Accepted because Grove has it, not used: Muster speaks JSON.'),
+      .describe('Accepted because Grove has it, not used: Muster sends JSON.'),
     acceptContentTypes: z
       .string()
       .default('application/json')
-      .describe('Accepted because Grove has it, not used: Muster speaks JSON.'),
+      .describe('Accepted because Grove has it, not used: Muster asks for JSON, which every API server has.'),
   })
   .prefault({});
 

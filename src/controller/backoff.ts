@@ -13,3 +13,10 @@ export interface BackoffLimits {
 export function fullJitter(attempt: number, { baseMs, maxMs }: BackoffLimits, random: Random): number {
   return random() * Math.min(maxMs, baseMs * 2 ** Math.min(attempt, 30));
 }
+
+/**
+ * The upper half of the same: between half of `base × 2^attempt` and all of it, at most `max`. So that what fails for ever
+ * is certain to be tried no more often than once in half of `max`.
+ */
+export const halfJitter = (attempt: number, limits: BackoffLimits, random: Random): number =>
+  fullJitter(attempt, limits, () => 0.5 + random() / 2);

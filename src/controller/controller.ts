@@ -4,13 +4,15 @@ import type { BackendRegistry } from '../backends/registry.ts';
 import type { GangSelectors } from '../gang/gang-selection.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { isForbidden, isNotFound } from '../kube/errors.ts';
-import type { Resource } from '../kube/resources.ts';
+import { NAMESPACES, POD_GANGS, PODS, type Resource } from '../kube/resources.ts';
 import type { Logger } from '../telemetry/log.ts';
+import type { LoopMetrics } from '../telemetry/loop-metrics.ts';
 import { gangWriter, Outdated } from './actions.ts';
 import { BackendControllers } from './backends/backend-controllers.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { watchGangs } from './gang-watch.ts';
 import { LeaseElection } from './lease.ts';
+import { countingObserver, measured } from './measured.ts';
 import { podGangReconciler } from './reconcile-pod-gang.ts';
 import { backendOf } from './reconcile-state.ts';
 import type { ReflectorObserver } from './reflector-options.ts';
@@ -36,6 +38,7 @@ export interface ControllerOptions {
   readonly registry: BackendRegistry;
   readonly settings: ControllerSettings;
   readonly log: Logger;
+  readonly metrics: LoopMetrics;
   readonly now: () => Date;
   /** Where Muster itself runs. */
   readonly ownNamespace: string;
@@ -49,17 +52,11 @@ export interface Controller {
   stop(): Promise<void>;
 }
 
-/**
- * How long the work under way may go on once the leadership ends. What is cut off then does no harm, since every write is
- * conditional; what takes longer keeps the successor waiting.
- */
-const END_GRACE_MS = 500;
-
 /** Failures in a row of one gang from which on they are worth a line in the log. */
 const TELL_AFTER_MS = 1_000;
 
 export function startController(options: ControllerOptions): Controller {
-  const { client, registry, settings, log, now, ownNamespace } = options;
+  const { client, registry, settings, log, metrics, now, ownNamespace } = options;
   const identity = `${hostname()}_${randomBytes(4).toString('hex')}`;
   const recorder = new EventRecorder({ client, controller: 'muster', instance: identity });
   // Only a leader has a queue. Each term begins with a new one and a look at everything.
@@ -67,8 +64,14 @@ export function startController(options: ControllerOptions): Controller {
   const watch = watchGangs(
     client,
     (key) => queue?.add(key),
-    (resource) => observerFor(resource, log),
+    (resource) => observerFor(resource, log, metrics),
   );
+  metrics.queueFrom(() => queue);
+  metrics.cachedFrom(() => [
+    [PODS.plural, watch.view.pods.size],
+    [POD_GANGS.plural, watch.view.gangs.size],
+    [NAMESPACES.plural, watch.view.namespaces.size],
+  ]);
 
   const { selectors, concurrentSyncs } = settings;
   const backends = new BackendControllers({
@@ -81,7 +84,7 @@ export function startController(options: ControllerOptions): Controller {
     now,
     concurrentSyncs,
     ownNamespace,
-    observe: (resource) => observerFor(resource, log),
+    observe: (resource) => observerFor(resource, log, metrics),
     look: (key) => queue?.add(key),
   });
   watch.onGang((change) => backends.gangChanged(change));
@@ -95,7 +98,8 @@ export function startController(options: ControllerOptions): Controller {
     });
     await Promise.race([over, watch.whenSynced().catch(() => undefined)]);
     if (signal.aborted) return;
-    const term = new WorkQueue();
+    metrics.leads(true);
+    const term = new WorkQueue({ observer: { retried: () => metrics.retried() } });
     const reconcile = podGangReconciler({
       view: watch.view,
       synced: () => watch.hasSynced,
@@ -105,21 +109,26 @@ export function startController(options: ControllerOptions): Controller {
       writer: (end) => gangWriter(client, end),
       recorder,
       now: () => now().getTime(),
+      observer: countingObserver(metrics),
     });
     queue = term;
     for (const key of watch.keys()) term.add(key);
     const workers = startWorkers({
       queue: term,
-      reconcile,
+      reconcile: measured(reconcile, metrics),
       concurrency: concurrentSyncs,
       failed: (gang, error, retryInMs) => {
         const quiet = error instanceof Outdated && (retryInMs ?? 0) < TELL_AFTER_MS;
         log[quiet ? 'debug' : 'error']({ gang, err: error, retryInMs }, 'gang not dealt with, trying again');
       },
     });
-    await backends.lead(signal);
-    queue = undefined;
-    await workers.stop(END_GRACE_MS);
+    const end = async (): Promise<void> => {
+      await over;
+      queue = undefined;
+      await workers.stop();
+    };
+    await Promise.all([backends.lead(signal), end()]);
+    metrics.leads(false);
   };
 
   const election = electionOf(settings, { client, identity, lead, log });
@@ -185,11 +194,16 @@ function electionOf(
 }
 
 /** A restarted API server is no news; a missing right or definition is, as it stays until somebody mends it. */
-function observerFor(resource: Resource, log: Logger): ReflectorObserver {
+function observerFor(resource: Resource, log: Logger, metrics: LoopMetrics): ReflectorObserver {
   const what = resource.plural;
+  metrics.watches(what);
   return {
-    listed: (count, ms) => log.info({ what, count, ms: Math.round(ms) }, 'listed'),
+    listed: (count, ms) => {
+      metrics.listed(what);
+      log.info({ what, count, ms: Math.round(ms) }, 'listed');
+    },
     failed: (error, retryInMs) => {
+      metrics.watchFailed(what);
       const lasting = isForbidden(error) || isNotFound(error);
       log[lasting ? 'error' : 'info'](
         { what, err: error, retryInMs: Math.round(retryInMs) },

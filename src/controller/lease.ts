@@ -151,7 +151,7 @@ export class LeaseElection {
   /** One try to take or renew the Lease. @returns whether we hold it */
   async #attempt(timeoutMs: number, over?: AbortSignal): Promise<boolean> {
     const signal = over ?? this.#stop.signal;
-    const calls = { signal, timeoutMs: Math.max(1, timeoutMs) };
+    const calls = { signal, timeoutMs: Math.max(1, timeoutMs), unlimited: true };
     try {
       if (this.#leads && this.#lease !== undefined) {
         // The usual case in one call: nobody touched it since our last renewal.
@@ -219,7 +219,7 @@ export class LeaseElection {
     const spec = { ...(lease.spec as object), ...given };
     try {
       const { client, renewDeadlineMs: timeoutMs } = this.#options;
-      this.#observe(await client.replace(LEASES, { ...lease, spec }, { timeoutMs }));
+      this.#observe(await client.replace(LEASES, { ...lease, spec }, { timeoutMs, unlimited: true }));
     } catch (error) {
       this.#options.observer?.failed?.(
         new Error(`the Lease could not be given up, it will run out by itself: ${messageOf(error)}`, {

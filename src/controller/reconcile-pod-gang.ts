@@ -1,3 +1,4 @@
+import { CONDITION_INITIALIZED, type Condition } from '../api/pod-gang.ts';
 import type { BackendRegistry } from '../backends/registry.ts';
 import type { GangSelectors } from '../gang/gang-selection.ts';
 import type { Plan, PlannedEvent, ReferencesWrite, Ungate } from '../gang/gang-plan.ts';
@@ -16,6 +17,16 @@ import type { Reconcile } from './work-queue-workers.ts';
 /** Look again after this long (ms) where our caches are behind what we know: their news should come by itself. */
 const BEHIND_MS = 1_000;
 
+/** For metrics; none of it may throw. */
+export interface ReconcileObserver {
+  /** At every look: what is known of the gang, and what is to be done. */
+  planned?(key: string, state: GangState, todo: Plan): void;
+  /** A gate is off, or its Pod is gone. */
+  ungated?(ungate: Ungate): void;
+  /** The gang was marked Initialized. */
+  initialized?(): void;
+}
+
 export interface ReconcilerOptions {
   readonly view: GangView;
   /** Whether all caches were listed once: nothing is written before. */
@@ -27,6 +38,7 @@ export interface ReconcilerOptions {
   readonly recorder: Pick<EventRecorder, 'event'>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  readonly observer?: ReconcileObserver;
 }
 
 /**
@@ -50,6 +62,7 @@ export function podGangReconciler(options: ReconcilerOptions): Reconcile {
     memory.catchUp(key, state);
     const behind = memory.isBehind(key, state.gang);
     const todo = plan(state);
+    options.observer?.planned?.(key, state, todo);
     const say = (events: readonly PlannedEvent[]): void => {
       for (const event of events) record(options.recorder, name.namespace, event);
     };
@@ -66,6 +79,7 @@ export function podGangReconciler(options: ReconcilerOptions): Reconcile {
         await writer.ungate(confirmed, (ungate) => {
           memory.released(key, ungate.uid);
           done.push(ungate);
+          options.observer?.ungated?.(ungate);
         });
       } finally {
         say(ungateEvents(state.gang, done));
@@ -73,7 +87,7 @@ export function podGangReconciler(options: ReconcilerOptions): Reconcile {
       return confirmed.length === due.length;
     };
     const [written, released] = await Promise.allSettled([
-      !behind && writeGang(name, key, todo, { state, writer, memory, saying, now: options.now }),
+      !behind && writeGang(name, key, todo, { ...options, state, writer, memory, saying }),
       release(),
     ]);
     if (written.status === 'rejected') throw written.reason;
@@ -98,9 +112,10 @@ async function writeGang(
     memory: WriteMemory;
     saying: (after: PlannedEvent['after']) => void;
     now: () => number;
+    observer?: ReconcileObserver;
   },
 ): Promise<boolean> {
-  const { state, writer, memory, saying, now } = given;
+  const { state, writer, memory, saying, now, observer } = given;
   if (todo.references !== undefined) {
     if (await takesOutTheLiving(state, todo.references, writer)) return false;
     const version = await writer.references(name, todo.references);
@@ -110,7 +125,11 @@ async function writeGang(
     const version = await writer.status(name, todo.status);
     memory.wrote(key, todo.status.resourceVersion, version);
     memory.wroteStatus(key, now());
-    if (version !== undefined) saying('status');
+    if (version !== undefined) {
+      saying('status');
+      const before = todo.summary?.initialized;
+      if (before === false && todo.status.conditions.some(isInitializedTrue)) observer?.initialized?.();
+    }
   }
   return true;
 }
@@ -127,6 +146,9 @@ async function takesOutTheLiving(
   const pods = names.length === 0 ? [] : await writer.freshPods(gang.namespace, names);
   return dropped.some((reference) => pods.some((pod) => isStillMember(gang, reference, pod)));
 }
+
+const isInitializedTrue = ({ type, status }: Condition): boolean =>
+  type === CONDITION_INITIALIZED && status === 'True';
 
 function record(recorder: Pick<EventRecorder, 'event'>, namespace: string, event: PlannedEvent): void {
   const { kind, name, uid } = event.on;

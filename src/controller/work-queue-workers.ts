@@ -25,6 +25,12 @@ export interface WorkersOptions {
   readonly clock?: Clock;
 }
 
+/**
+ * How long the work under way may go on once the leadership ends. What is cut off then does no harm, since every write is
+ * conditional; what takes longer keeps the successor waiting.
+ */
+const GRACE_MS = 500;
+
 /** The running workers of one queue. */
 export interface Workers {
   /**
@@ -39,7 +45,7 @@ export function startWorkers(options: WorkersOptions): Workers {
   const workers = Array.from({ length: options.concurrency }, () => work(options, giveUp.signal));
   const all = Promise.all(workers);
   return {
-    stop: async (graceMs = 5_000) => {
+    stop: async (graceMs = GRACE_MS) => {
       queue.close();
       const over = new AbortController();
       const patience = sleep(clock, graceMs, over.signal).catch(() => undefined);

@@ -1,5 +1,5 @@
 import { systemClock, type Clock, type Random } from '../kube/clock.ts';
-import { fullJitter, type BackoffLimits } from './backoff.ts';
+import { halfJitter, type BackoffLimits } from './backoff.ts';
 
 /** For metrics; called synchronously, none of it may throw. */
 export interface WorkQueueObserver {
@@ -22,7 +22,7 @@ export interface WorkQueueOptions {
   readonly backoff?: BackoffLimits;
 }
 
-/** Half a conflict is over in 50 ms; what fails for hours is looked at once or twice a minute. */
+/** Half a conflict is over in 50 ms; what fails for hours is looked at once or twice a minute, never more often. */
 const BACKOFF: BackoffLimits = { baseMs: 50, maxMs: 60_000 };
 
 /**
@@ -56,6 +56,12 @@ export class WorkQueue {
   /** Keys ready to be worked on. */
   get depth(): number {
     return this.#ready.size;
+  }
+
+  /** How long the first of them has been ready (ms). */
+  get oldestMs(): number {
+    for (const since of this.#ready.values()) return this.#clock.now() - since;
+    return 0;
   }
 
   /** Keys that wait for their time. */
@@ -106,7 +112,7 @@ export class WorkQueue {
   retry(key: string): number {
     const failures = this.#failures.get(key) ?? 0;
     this.#failures.set(key, failures + 1);
-    const wait = fullJitter(failures, this.#backoff, this.#random);
+    const wait = halfJitter(failures, this.#backoff, this.#random);
     this.#observer.retried?.();
     this.addAfter(key, wait);
     return wait;

@@ -4,8 +4,10 @@ import type { KubeObject, Resource, Target } from './resources.ts';
 export interface CallOptions {
   /** Aborting rejects the call with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Default 15 s, retries included. */
+  /** Default 15 s, retries included; waiting for the rate limit is not. */
   readonly timeoutMs?: number;
+  /** Not held back by the rate limit: for what must not come late behind the rest, as the renewal of a Lease. */
+  readonly unlimited?: boolean;
 }
 
 export interface WriteOptions extends CallOptions {

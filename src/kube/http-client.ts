@@ -19,16 +19,24 @@ import {
   type Resource,
   type Target,
 } from './resources.ts';
+import type { TokenBucket } from './token-bucket.ts';
 import { Transport, type Call, type TransportOptions } from './transport.ts';
 import { linesOf } from './watch-lines.ts';
 
+export interface KubeClientOptions extends TransportOptions {
+  /** Holds calls back, watches not. Absent: no limit but that of the connections. */
+  readonly limit?: TokenBucket | undefined;
+}
+
 /** @param options of the connections; the clock is for tests */
-export function createKubeClient(connection: Connection, options: TransportOptions = {}): KubeClient {
+export function createKubeClient(connection: Connection, options: KubeClientOptions = {}): KubeClient {
+  const { limit } = options;
   const transport = new Transport(connection, options);
   const send = async <T>(
     call: Pick<Call, 'method' | 'path' | 'what' | 'body' | 'headers'>,
-    { signal, timeoutMs = 15_000 }: CallOptions = {},
+    { signal, timeoutMs = 15_000, unlimited }: CallOptions = {},
   ): Promise<T> => {
+    if (unlimited !== true) await limit?.take(signal);
     const text = await transport.call({ ...call, signal, timeoutMs });
     try {
       return JSON.parse(text) as T;

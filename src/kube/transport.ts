@@ -9,6 +9,16 @@ export interface TransportOptions {
   readonly userAgent?: string;
   readonly clock?: Clock;
   readonly random?: Random;
+  readonly observer?: TransportObserver;
+}
+
+/** For metrics; may not throw. */
+export interface TransportObserver {
+  /**
+   * A request is answered, or lost (no `status`). What the caller called off is neither.
+   * @param verb the first word of {@link Call.what}
+   */
+  answered?(verb: string, status: number | undefined): void;
 }
 
 export interface Call {
@@ -17,7 +27,7 @@ export interface Call {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** For messages: `list pods`. */
+  /** For messages, the verb first: `list pods`. */
   readonly what: string;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs: number;
@@ -44,6 +54,7 @@ export class Transport {
   readonly #userAgent: string;
   readonly #clock: Clock;
   readonly #random: Random;
+  readonly #observer: TransportObserver;
 
   constructor(connection: Connection, options: TransportOptions = {}) {
     const { origin, pathname } = new URL(connection.server);
@@ -53,6 +64,7 @@ export class Transport {
     this.#userAgent = options.userAgent ?? 'muster';
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? Math.random;
+    this.#observer = options.observer ?? {};
     const common: Pool.Options = {
       allowH2: false,
       pipelining: 1,
@@ -151,13 +163,22 @@ export class Transport {
     signal: AbortSignal | undefined,
   ): Promise<Dispatcher.ResponseData> {
     const headers = { 'user-agent': this.#userAgent, accept: 'application/json', ...call.headers };
-    return pool.request({
+    const request: Dispatcher.RequestOptions = {
       method: call.method,
       path: this.#prefix + call.path,
       headers: { ...headers, ...(await this.#connection.headers()) },
       body: call.body ?? null,
       signal: signal ?? null,
-    });
+    };
+    const [verb = ''] = call.what.split(' ', 1);
+    try {
+      const answer = await pool.request(request);
+      this.#observer.answered?.(verb, answer.statusCode);
+      return answer;
+    } catch (cause) {
+      if (call.signal?.aborted !== true) this.#observer.answered?.(verb, undefined);
+      throw cause;
+    }
   }
 
   /** Errors of ours go through as they are; what undici or Node threw is a lost connection. */

@@ -22,6 +22,8 @@ export interface ProgramOptions {
   readonly serverName?: string;
   /** Further things that must hold before reviews are sent here. */
   readonly checks?: readonly ReadinessCheck[];
+  /** Further metrics, in the text format of Prometheus. */
+  readonly moreMetrics?: () => Promise<string>;
   /** For tests: see {@link AdmissionServerOptions}. */
   readonly overrides?: Partial<Pick<AdmissionServerOptions, 'beforeDecision' | 'notReady' | 'times'>>;
   readonly pollIntervalMs?: number;
@@ -123,7 +125,10 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
       healthProbes.port,
       '--health-port',
     );
-    const exposition = metricsServer(() => metrics.expose());
+    const exposition = metricsServer(async () => {
+      const { contentType, body } = await metrics.expose();
+      return { contentType, body: body + ((await options.moreMetrics?.()) ?? '') };
+    });
     stopping.push(() => exposition.close());
     const metricsPort = await listenOn(
       exposition,

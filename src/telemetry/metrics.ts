@@ -1,55 +1,6 @@
-import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import { DurationHistogram } from './duration-histogram.ts';
-
-/** Every metric of Muster's own, for the README's table too. Durations are in seconds. */
-export const metricCatalogue = {
-  muster_admission_requests_total: {
-    type: 'counter',
-    labels: ['path', 'operation', 'outcome'],
-    help: 'Reviews answered. outcome: allowed (unchanged), patched, denied, failed (could not be decided).',
-  },
-  muster_admission_duration_seconds: {
-    type: 'histogram',
-    labels: ['path', 'operation', 'outcome'],
-    help: 'From the first byte of a review in hand to its answer handed over.',
-  },
-  muster_admission_in_flight: {
-    type: 'gauge',
-    labels: [],
-    help: 'Reviews being received or answered.',
-  },
-  muster_admission_in_flight_bytes: {
-    type: 'gauge',
-    labels: [],
-    help: 'Bytes of request bodies held for them.',
-  },
-  muster_admission_shed_total: {
-    type: 'counter',
-    labels: ['reason'],
-    help: 'Reviews answered 503 with Retry-After, which the API server sends again by itself. reason: requests, bytes, not-ready.',
-  },
-  muster_http_failures_total: {
-    type: 'counter',
-    labels: ['code'],
-    help: 'Answers other than 200 on the webhook port, by HTTP status code.',
-  },
-  muster_connections: { type: 'gauge', labels: [], help: 'Open connections on the webhook port.' },
-  muster_tls_not_after_seconds: {
-    type: 'gauge',
-    labels: [],
-    help: 'End of the serving certificate, in seconds since 1970.',
-  },
-  muster_tls_reload_total: {
-    type: 'counter',
-    labels: ['result'],
-    help: 'Looks at the certificate directory. result: unchanged, swapped, rejected (the last good pair is kept).',
-  },
-  muster_build_info: {
-    type: 'gauge',
-    labels: ['version'],
-    help: 'Always 1; the version of Muster.',
-  },
-} as const satisfies Record<string, { type: string; labels: readonly string[]; help: string }>;
+import { admissionMetrics, counter, gauge } from './metric-catalogue.ts';
 
 export type Outcome = 'allowed' | 'patched' | 'denied' | 'failed';
 export type ShedReason = 'requests' | 'bytes' | 'not-ready';
@@ -68,8 +19,8 @@ export class Metrics {
   readonly #collectors: (() => void)[] = [];
   readonly #durations = new DurationHistogram(
     'muster_admission_duration_seconds',
-    metricCatalogue.muster_admission_duration_seconds.help,
-    metricCatalogue.muster_admission_duration_seconds.labels,
+    admissionMetrics.muster_admission_duration_seconds.help,
+    admissionMetrics.muster_admission_duration_seconds.labels,
     this.registry,
   );
 
@@ -120,17 +71,3 @@ export class Metrics {
     this.#reloads.inc({ result });
   }
 }
-
-type MetricName = keyof typeof metricCatalogue;
-
-const gauge = (name: MetricName, registry: Registry): Gauge =>
-  new Gauge({ ...described(name), registers: [registry] });
-
-const counter = (name: MetricName, registry: Registry): Counter =>
-  new Counter({ ...described(name), registers: [registry] });
-
-const described = (name: MetricName): { name: string; help: string; labelNames: string[] } => ({
-  name,
-  help: metricCatalogue[name].help,
-  labelNames: [...metricCatalogue[name].labels],
-});

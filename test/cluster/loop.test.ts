@@ -204,6 +204,36 @@ clusterSuite('the loop, with the rights of its account, on a real control plane 
     );
   });
 
+  test('its metrics tell what it did', async () => {
+    const value = async (sample: string): Promise<number> => {
+      const text = await (await fetch(`http://127.0.0.1:${muster.metricsPort}/metrics`)).text();
+      const line = text.split('\n').find((one) => one.startsWith(`${sample} `));
+      return Number(line?.slice(sample.length + 1));
+    };
+    const before = await value('muster_loop_gates_removed_total');
+    await createGang({ worker: 2 });
+    await createPod('worker-0', 'worker');
+    await createPod('worker-1', 'worker');
+    await bound(gang, 2);
+    await until(
+      'both gates are counted',
+      async () => (await value('muster_loop_gates_removed_total')) === before + 2,
+    );
+    await until(
+      'its time is counted',
+      async () => (await value('muster_loop_gang_release_seconds_count')) > 0,
+    );
+    expect(await value('muster_loop_leading')).toBe(1);
+    expect(await value('muster_loop_initialized_total')).toBeGreaterThan(0);
+    expect(await value('muster_loop_reconciles_total{result="ok"}')).toBeGreaterThan(0);
+    for (const resource of ['pods', 'podgangs', 'namespaces']) {
+      expect(await value(`muster_loop_cached_objects{resource="${resource}"}`)).toBeGreaterThan(0);
+      expect(await value(`muster_loop_lists_total{resource="${resource}"}`)).toBe(1);
+    }
+    expect(await value('muster_kube_requests_total{verb="patch",code="200"}')).toBeGreaterThan(before);
+    expect(await value('muster_kube_throttled_seconds_total')).toBe(0);
+  });
+
   test('muster status tells what the loop knows, also without it', async () => {
     await createGang({ leader: 1, worker: 2 });
     await createPod('worker-0', 'worker');
@@ -211,9 +241,7 @@ clusterSuite('the loop, with the rights of its account, on a real control plane 
     expect(table.code).toBe(0);
     expect(table.out.split('\n')[0]).toMatch(/^GANG +BACKEND +PHASE +GROUPS +PODS +GATES +AGE +WHY$/);
     const line = table.out.split('\n').find((one) => one.startsWith(`${gang} `));
-    expect(line).toMatch(
-      /default-scheduler +Pending +0\/2 +0\/3 +1 +\d+s +waiting for Pods: leader 0\/1, work/,
-    );
+    expect(line).toMatch(/default-scheduler +Pending +0\/2 +0\/3 +1 +\d+s +waiting for Pods: leader 0\/1, w/);
     for (const one of table.out.split('\n')) expect(one.length).toBeLessThanOrEqual(100);
     const tree = await cli(['status', gang, '-n', NAMESPACE, '--kubeconfig', plane.kubeconfig]);
     expect(tree.out).toContain(`${gang}-worker-0  gated  waiting for Pods: leader 0/1, worker 1/2`);

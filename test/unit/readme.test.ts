@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { referenceTable } from '../../src/config/reference.ts';
 import { errorCatalogue } from '../../src/errors.ts';
-import { metricCatalogue } from '../../src/telemetry/metrics.ts';
+import { metricCatalogue } from '../../src/telemetry/metric-catalogue.ts';
 
 const FILE = join(import.meta.dirname, '../../README.md');
 const readme = readFileSync(FILE, 'utf8');

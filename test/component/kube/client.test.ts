@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { KubeClient, WatchEvent } from '../../../src/kube/client.ts';
 import { isConflict, isGone, isOverloaded, isUnreachable } from '../../../src/kube/errors.ts';
 import { createKubeClient } from '../../../src/kube/http-client.ts';
+import { TokenBucket } from '../../../src/kube/token-bucket.ts';
+import { FakeClock } from '../../unit/controller/fake-clock.ts';
 import { PODS, type KubeObject } from '../../../src/kube/resources.ts';
 import { MusterError } from '../../../src/errors.ts';
 import { cut, event, FaultServer, json, list, silence, status, stream, thing } from './fault-server.ts';
@@ -209,4 +211,60 @@ describe('a watch', () => {
     await client.close();
     expect((await Promise.all(pending)).every(isUnreachable)).toBe(true);
   });
+});
+
+describe('the rate limit', () => {
+  const limited = async (): Promise<FakeClock> => {
+    const clock = new FakeClock();
+    await client.close();
+    client = createKubeClient(server.connection(), { limit: new TokenBucket({ qps: 1, burst: 1, clock }) });
+    return clock;
+  };
+
+  test('holds calls back, in order, but neither watches nor what is exempt', async () => {
+    const clock = await limited();
+    server.answer(GET, json(thing('a', 1)), json(thing('a', 2)), json(thing('a', 3)));
+    server.answer('GET /api/v1/pods?watch', stream([event('ADDED', thing('a', 4))], cut));
+    await client.get(target);
+    const done: string[] = [];
+    const second = client.get(target).then(() => done.push('second'));
+    await client.get(target, { unlimited: true }).then(() => done.push('exempt'));
+    for await (const batch of client.watch(PODS, { resourceVersion: '1', timeoutSeconds: 5 })) {
+      done.push(`watch ${batch.length}`);
+      break;
+    }
+    expect(done).toEqual(['exempt', 'watch 1']);
+    await clock.pass(1_000);
+    await second;
+    expect(done).toEqual(['exempt', 'watch 1', 'second']);
+  });
+
+  test('a call that waits for it can be called off, and is never sent', async () => {
+    await limited();
+    server.answer(GET, json(thing('a', 1)));
+    await client.get(target);
+    const enough = new AbortController();
+    const waiting = thrown(client.get(target, { signal: enough.signal }));
+    enough.abort(new Error('enough'));
+    expect((await waiting).message).toBe('enough');
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+test('the observer hears of every request with its verb and answer, repetitions and lost ones included', async () => {
+  const heard: string[] = [];
+  await client.close();
+  client = createKubeClient(server.connection(), {
+    random: () => 0,
+    observer: { answered: (verb, code) => heard.push(`${verb} ${code}`) },
+  });
+  server.answer(PATCH, status(429, 'busy', { 'retry-after': '0' }), json(thing('a', 2)), cut);
+  server.answer(GET, status(404, 'gone'));
+  server.answer(LIST, json({ items: [], metadata: {} }));
+  await client.mergePatch(target, {});
+  await thrown(client.mergePatch(target, {}));
+  await thrown(client.get(target));
+  await client.list(PODS);
+  await thrown(client.get(target, { signal: AbortSignal.abort(new Error('enough')) }));
+  expect(heard).toEqual(['patch 429', 'patch 200', 'patch undefined', 'get 404', 'list 200']);
 });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { metricCatalogue } from '../../../src/telemetry/metrics.ts';
+import { admissionMetrics } from '../../../src/telemetry/metric-catalogue.ts';
 import { gangPod, pod } from '../../support/pods.ts';
 import { MUTATE_POD, VALIDATE_POD, golden, goldenText, reviewText } from './bodies.ts';
 import { closeAll, start, until, valueOf } from './running.ts';
@@ -8,17 +8,17 @@ import { Wire, httpRequest } from './wire.ts';
 afterEach(closeAll);
 
 describe('metrics', () => {
-  test('every metric of the catalogue is exposed with its type and help, and none beside it', async () => {
+  test('every metric of admission is exposed with its type and help, and none beside it', async () => {
     const running = await start();
     await running.alive();
     await running.post('/nope', '');
     const text = await running.scrape();
-    for (const [name, { type, help }] of Object.entries(metricCatalogue)) {
+    for (const [name, { type, help }] of Object.entries(admissionMetrics)) {
       expect(text).toContain(`# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`);
       expect(text).toMatch(new RegExp(`^${name}(_bucket)?[{ ]`, 'm'));
     }
     const exposed = [...text.matchAll(/^# TYPE (muster_\S+)/gm)].map((match) => match[1]);
-    expect(exposed.toSorted()).toEqual(Object.keys(metricCatalogue).toSorted());
+    expect(exposed.toSorted()).toEqual(Object.keys(admissionMetrics).toSorted());
     expect(text).toContain('muster_build_info{version="0.0.0-test"} 1');
     for (const name of [
       'nodejs_eventloop_lag_p99_seconds',

@@ -65,7 +65,7 @@ describe('defaults', () => {
           'system:serviceaccount:grove-system:grove-operator',
         ],
         runtimeClientConnection: {
-          qps: 100,
+          qps: -1,
           burst: 120,
           contentType: 'application/json',
           acceptContentTypes: 'application/json',

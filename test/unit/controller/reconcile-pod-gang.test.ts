@@ -20,6 +20,7 @@ let namespaces: Cache<NamespaceRecord>;
 let selectors: { -readonly [K in keyof GangSelectors]: GangSelectors[K] };
 let wrote: string[];
 let said: string[];
+let observed: string[];
 let synced: boolean;
 let answer: (what: string) => void;
 let fresh: GangRecord | undefined;
@@ -89,7 +90,7 @@ beforeEach(() => {
   gangs = new Cache();
   namespaces = new Cache();
   selectors = { ...EVERY_GANG };
-  [wrote, said, synced, fresh, freshPods] = [[], [], true, undefined, []];
+  [wrote, said, observed, synced, fresh, freshPods] = [[], [], [], true, undefined, []];
   answer = () => undefined;
   reconcile = podGangReconciler({
     view: { pods, gangs, namespaces },
@@ -99,6 +100,11 @@ beforeEach(() => {
     writer: () => writer,
     recorder: { event: (_, { reason }) => said.push(reason) },
     now: () => Date.UTC(2026, 0, 1),
+    observer: {
+      planned: (key, _, { ungate }) => observed.push(`planned ${key} ${ungate.length}`),
+      ungated: (ungate) => observed.push(`ungated ${ungate.pod}`),
+      initialized: () => observed.push('initialized'),
+    },
   });
 });
 
@@ -215,4 +221,37 @@ test('nothing is written to a gang, or said of it, that is not selected, and it 
   label('2', { team: 'ml' });
   await reconcile(KEY, signal);
   expect(wrote).toEqual(['references a b']);
+});
+
+test('the observer hears of every look, of Initialized once it is written, and of each gate that is off', async () => {
+  gangs.put(gang(1, ['a', 'b']));
+  pods.put(pod('a', 2));
+  pods.put(pod('b', 3));
+  answer = () => {
+    throw new Error('503');
+  };
+  await expect(reconcile(KEY, signal)).rejects.toThrow('503');
+  expect(observed.splice(0)).toEqual(['planned ml/train 0']);
+  answer = () => undefined;
+  await reconcile(KEY, signal);
+  expect(observed.splice(0)).toEqual(['planned ml/train 0', 'initialized']);
+
+  fresh = gang(101, ['a', 'b'], true);
+  gangs.put(fresh);
+  answer = (what) => {
+    if (what === 'ungate b') throw new Error('503');
+  };
+  await expect(reconcile(KEY, signal)).rejects.toThrow('503');
+  // The status is written again for its other conditions: that is no second time.
+  expect(observed).toEqual(['planned ml/train 2', 'ungated a']);
+});
+
+test('a gang without Pods holds up no other (vector 33)', async () => {
+  gangs.put({ ...gang(1), name: 'empty', uid: 'uid-empty' });
+  gangs.put(gang(2, ['a', 'b']));
+  pods.put(pod('a', 3));
+  pods.put(pod('b', 4));
+  await reconcile('ml/empty', signal);
+  await reconcile(KEY, signal);
+  expect(wrote).toEqual(['status False', 'status True']);
 });

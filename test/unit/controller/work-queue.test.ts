@@ -77,10 +77,23 @@ describe('the queue', () => {
     expect([queue.failures('a'), queue.retry('a')]).toEqual([0, 100]);
   });
 
-  test('spreads retries over the whole wait', () => {
+  test('spreads retries over the upper half of the wait', () => {
     const values = [0, 0.25, 0.999];
     const queue = queueAt(new FakeClock(), () => values.shift() ?? 0);
-    expect([queue.retry('a'), queue.retry('b'), queue.retry('c')].map(Math.round)).toEqual([0, 25, 100]);
+    expect([queue.retry('a'), queue.retry('b'), queue.retry('c')].map(Math.round)).toEqual([50, 63, 100]);
+  });
+
+  test('says how long the first has been ready', async () => {
+    const clock = new FakeClock();
+    const queue = new WorkQueue({ clock });
+    expect(queue.oldestMs).toBe(0);
+    queue.add('a');
+    await clock.pass(100);
+    queue.add('b');
+    await clock.pass(50);
+    expect(queue.oldestMs).toBe(150);
+    await queue.take();
+    expect(queue.oldestMs).toBe(50);
   });
 
   test('tells its observer depth, additions, retries and times', async () => {
@@ -105,14 +118,15 @@ describe('the queue', () => {
     expect(queue.longestRunningMs).toBe(30);
     queue.retry('a');
     queue.done('a');
+    await clock.pass(25);
     expect(told).toEqual([
       'added',
       'depth 1',
       'waited 20',
       'depth 0',
       'retried',
-      'added',
       'worked 30',
+      'added',
       'depth 1',
     ]);
     expect(queue.longestRunningMs).toBe(0);
@@ -151,6 +165,39 @@ describe('workers', () => {
     expect(queue.failures('flaky')).toBe(0);
     await workers.stop();
   });
+
+  test.each([0, 0.5, 0.999])(
+    'what fails for ever is tried a few times at first and then at most twice a minute (%d)',
+    async (chance) => {
+      const clock = new FakeClock();
+      let retried = 0;
+      const queue = new WorkQueue({
+        clock,
+        random: () => chance,
+        observer: { retried: () => (retried += 1) },
+      });
+      const tries: number[] = [];
+      const workers = startWorkers({
+        queue,
+        clock,
+        concurrency: 5,
+        reconcile: () => {
+          tries.push(clock.now());
+          return Promise.reject(new Error('403'));
+        },
+      });
+      queue.add('gang');
+      await clock.pass(60_000);
+      const [first, rest] = [tries.length, 60];
+      expect(first).toBeLessThanOrEqual(14);
+      await clock.pass(rest * 60_000);
+      const later = tries.length - first;
+      expect(later).toBeLessThanOrEqual(2 * rest + 1);
+      expect(later).toBeGreaterThanOrEqual(rest - 1);
+      expect(retried).toBe(tries.length);
+      await workers.stop(0);
+    },
+  );
 
   test('stop: work under way may end, no more is begun, and what hangs is aborted', async () => {
     const clock = new FakeClock();

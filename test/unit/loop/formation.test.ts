@@ -99,6 +99,7 @@ test('an unsynced cache plans nothing, whatever it holds', () => {
 describe('Initialized', () => {
   test.each([
     ['no Pods (vector 27)', [], 'waiting for Pods: leader 0/1, workers 0/2'],
+    ['one of two groups (vector 34)', PODS.slice(1), 'waiting for Pods: leader 0/1'],
     ['one Pod too few', PODS.slice(0, 2), 'waiting for Pods: workers 1/2'],
   ])('is False with %s', (_what, pods, message) => {
     const result = plan(state({ pods }));

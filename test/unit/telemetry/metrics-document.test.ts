@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { format, resolveConfig } from 'prettier';
-import { metricCatalogue } from '../../../src/telemetry/metrics.ts';
+import { metricCatalogue } from '../../../src/telemetry/metric-catalogue.ts';
 
 const FILE = join(import.meta.dirname, '../../../docs/metrics.md');
 
@@ -11,11 +11,14 @@ const INTRODUCTION = `# Metrics
 \`/metrics\` on the port \`server.metrics.port\` (8080), plain HTTP, in the text format of Prometheus. Durations are in
 seconds. Every label has a fixed set of values: no name of a namespace, a gang or a user is ever one.
 
-This table is written from \`src/telemetry/metrics.ts\`. After a change there:
+This table is written from \`src/telemetry/metric-catalogue.ts\`. After a change there:
 \`UPDATE_DOCS=1 npm run test:unit\`
 `;
 
-const REST = `Beside these there are the usual metrics of a Node process, of which these matter most:
+const REST = `Those that begin with \`muster_loop_\` and \`muster_kube_\` are there where the loop is, so not with \`--no-controller\`.
+Replicas that wait for the Lease watch as well: they have the numbers of their caches and requests, and zeros elsewhere.
+
+Beside these there are the usual metrics of a Node process, of which these matter most:
 \`nodejs_eventloop_lag_p99_seconds\` (a review waits at least as long), \`process_resident_memory_bytes\`,
 \`process_cpu_seconds_total\` and \`nodejs_gc_duration_seconds\`.
 
@@ -28,6 +31,13 @@ const REST = `Beside these there are the usual metrics of a Node process, of whi
 | How long does it take? | \`histogram_quantile(0.99, sum by (le) (rate(muster_admission_duration_seconds_bucket[5m])))\` | above 0.01 |
 | When does the certificate end? | \`min(muster_tls_not_after_seconds) - time()\` | below 21 days |
 | Are new certificates taken? | \`increase(muster_tls_reload_total{result="rejected"}[15m])\` | above 0 |
+| Does one loop run? | \`sum(muster_loop_leading)\` | not 1 for a minute |
+| Do gangs start? | \`histogram_quantile(0.99, sum by (le) (rate(muster_loop_gang_release_seconds_bucket[5m])))\` | above 1 |
+| Is the loop behind? | \`max(muster_loop_queue_oldest_seconds)\` | above 10 |
+| Does it fail? | \`sum(rate(muster_loop_reconciles_total{result="error"}[5m]))\` | above 0 for minutes |
+| Do Pods run without their gang? | \`increase(muster_loop_ungated_early_total[15m])\` | above 0 |
+| Does it hear of changes? | \`sum by (resource) (rate(muster_loop_watch_failures_total[5m]))\` | above 0 for minutes |
+| Is it held back? | \`rate(muster_kube_throttled_seconds_total[5m])\` | above 0: raise runtimeClientConnection.qps |
 | Is every replica used? | \`sum by (pod) (rate(muster_admission_requests_total[5m]))\` | one has all of it for minutes |
 
 What an API server thinks of Muster it says itself: \`apiserver_admission_webhook_admission_duration_seconds\`,

@@ -1,0 +1,92 @@
+import { systemClock, type Clock } from './clock.ts';
+
+export interface TokenBucketOptions {
+  /** Tokens a second. Above 0. */
+  readonly qps: number;
+  /** Tokens that may have gathered, at least one; full at the start. */
+  readonly burst: number;
+  readonly clock?: Clock;
+  /** Hears how long one had to wait (ms); not of those that had not to. */
+  readonly waited?: (ms: number) => void;
+}
+
+interface Waiter {
+  readonly since: number;
+  readonly go: () => void;
+}
+
+/** Sums of small parts never come out even: a token that lacks no more than this is whole. */
+const ROUNDING = 1e-6;
+
+/** So many in a second, and some ahead; whoever comes first goes first. As client-go limits its requests. */
+export class TokenBucket {
+  readonly #options: TokenBucketOptions;
+  readonly #clock: Clock;
+  readonly #burst: number;
+  /** In order. */
+  readonly #waiting = new Set<Waiter>();
+  #tokens: number;
+  #filledAt: number;
+  #cancel: (() => void) | undefined;
+
+  constructor(options: TokenBucketOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#burst = Math.max(1, options.burst);
+    this.#tokens = this.#burst;
+    this.#filledAt = this.#clock.now();
+  }
+
+  /** Takes a token, as soon as there is one for us. @throws the signal's reason when it is aborted first */
+  async take(signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    if (this.#waiting.size === 0 && this.#takeOne()) return;
+    await new Promise<void>((resolve, reject) => {
+      const aborted = (): void => {
+        this.#waiting.delete(waiter);
+        this.#expect();
+        reject(signal?.reason instanceof Error ? signal.reason : new Error(String(signal?.reason)));
+      };
+      const go = (): void => {
+        signal?.removeEventListener('abort', aborted);
+        resolve();
+      };
+      const waiter: Waiter = { since: this.#clock.now(), go };
+      this.#waiting.add(waiter);
+      signal?.addEventListener('abort', aborted, { once: true });
+      this.#expect();
+    });
+  }
+
+  #takeOne(): boolean {
+    const now = this.#clock.now();
+    const grown = ((now - this.#filledAt) * this.#options.qps) / 1000;
+    this.#tokens = Math.min(this.#burst, this.#tokens + grown);
+    this.#filledAt = now;
+    if (this.#tokens < 1 - ROUNDING) return false;
+    this.#tokens -= 1;
+    return true;
+  }
+
+  /** Sets the alarm for the next token, where anybody waits for it. */
+  #expect(): void {
+    if (this.#waiting.size === 0) {
+      this.#cancel?.();
+      this.#cancel = undefined;
+    } else {
+      const ms = ((1 - this.#tokens) / this.#options.qps) * 1000;
+      this.#cancel ??= this.#clock.after(Math.max(0, ms), () => this.#handOut());
+    }
+  }
+
+  #handOut(): void {
+    this.#cancel = undefined;
+    for (const waiter of this.#waiting) {
+      if (!this.#takeOne()) break;
+      this.#waiting.delete(waiter);
+      this.#options.waited?.(this.#clock.now() - waiter.since);
+      waiter.go();
+    }
+    this.#expect();
+  }
+}

@@ -1,0 +1,131 @@
+import { Registry } from 'prom-client';
+import { counter, gauge, histogram } from './metric-catalogue.ts';
+
+export type ReconcileResult = 'ok' | 'outdated' | 'error';
+
+/** How it stands with the queue of a loop that leads; times in milliseconds. */
+export interface QueueState {
+  readonly depth: number;
+  readonly oldestMs: number;
+  readonly longestRunningMs: number;
+}
+
+const IDLE: QueueState = { depth: 0, oldestMs: 0, longestRunningMs: 0 };
+
+/** Seconds. A look at a gang that needs nothing takes less than a millisecond, one with 1,000 patches seconds. */
+const LOOK_BOUNDS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30];
+const RELEASE_BOUNDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+/** Pods remembered as counted: they are rare, and forgetting the oldest only counts one twice. */
+const MAX_REMEMBERED = 10_000;
+
+/** The metrics of the loop and of its client, on a registry of their own: a program without a loop has none of them. */
+export class LoopMetrics {
+  readonly registry = new Registry();
+  readonly #leading = gauge('muster_loop_leading', this.registry);
+  readonly #depth = gauge('muster_loop_queue_depth', this.registry);
+  readonly #oldest = gauge('muster_loop_queue_oldest_seconds', this.registry);
+  readonly #longest = gauge('muster_loop_longest_running_seconds', this.registry);
+  readonly #reconciles = counter('muster_loop_reconciles_total', this.registry);
+  readonly #durations = histogram('muster_loop_reconcile_duration_seconds', LOOK_BOUNDS, this.registry);
+  readonly #retries = counter('muster_loop_retries_total', this.registry);
+  readonly #gates = counter('muster_loop_gates_removed_total', this.registry);
+  readonly #initialized = counter('muster_loop_initialized_total', this.registry);
+  readonly #releases = histogram('muster_loop_gang_release_seconds', RELEASE_BOUNDS, this.registry);
+  readonly #ungatedEarly = counter('muster_loop_ungated_early_total', this.registry);
+  readonly #cached = gauge('muster_loop_cached_objects', this.registry);
+  readonly #lists = counter('muster_loop_lists_total', this.registry);
+  readonly #watchFailures = counter('muster_loop_watch_failures_total', this.registry);
+  readonly #requests = counter('muster_kube_requests_total', this.registry);
+  readonly #throttled = counter('muster_kube_throttled_seconds_total', this.registry);
+  readonly #remembered = new Set<string>();
+  #queue: () => QueueState | undefined = () => undefined;
+  #sizes: () => Iterable<readonly [string, number]> = () => [];
+
+  constructor() {
+    for (const result of ['ok', 'outdated', 'error'] satisfies ReconcileResult[]) {
+      this.#reconciles.inc({ result }, 0);
+      this.#durations.zero({ result });
+    }
+  }
+
+  /** All of them in the text format of Prometheus. */
+  async expose(): Promise<string> {
+    const { depth, oldestMs, longestRunningMs } = this.#queue() ?? IDLE;
+    this.#depth.set(depth);
+    this.#oldest.set(oldestMs / 1000);
+    this.#longest.set(longestRunningMs / 1000);
+    for (const [resource, size] of this.#sizes()) this.#cached.set({ resource }, size);
+    return this.registry.metrics();
+  }
+
+  /** @param queue asked at every scrape; undefined where nothing leads */
+  queueFrom(queue: () => QueueState | undefined): void {
+    this.#queue = queue;
+  }
+
+  /** @param sizes asked at every scrape: each kind with how many of it are held */
+  cachedFrom(sizes: () => Iterable<readonly [resource: string, count: number]>): void {
+    this.#sizes = sizes;
+  }
+
+  leads(leads: boolean): void {
+    this.#leading.set(leads ? 1 : 0);
+  }
+
+  reconciled(result: ReconcileResult, seconds: number): void {
+    this.#reconciles.inc({ result });
+    this.#durations.observe({ result }, seconds);
+  }
+
+  retried(): void {
+    this.#retries.inc();
+  }
+
+  gateRemoved(): void {
+    this.#gates.inc();
+  }
+
+  initialized(): void {
+    this.#initialized.inc();
+  }
+
+  gangReleased(seconds: number): void {
+    this.#releases.observe(seconds);
+  }
+
+  /** Counts a Pod once, however often it is found. */
+  ungatedEarly(uid: string): void {
+    if (this.#remembered.has(uid)) return;
+    const [oldest] = this.#remembered;
+    if (oldest !== undefined && this.#remembered.size >= MAX_REMEMBERED) this.#remembered.delete(oldest);
+    this.#remembered.add(uid);
+    this.#ungatedEarly.inc();
+  }
+
+  /** A kind is watched from now on: its series exist, with 0. */
+  watches(resource: string): void {
+    this.#lists.inc({ resource }, 0);
+    this.#watchFailures.inc({ resource }, 0);
+  }
+
+  listed(resource: string): void {
+    this.#lists.inc({ resource });
+  }
+
+  watchFailed(resource: string): void {
+    this.#watchFailures.inc({ resource });
+  }
+
+  /** @param verb as the client's messages have it */
+  requested(verb: string, code: number | undefined): void {
+    this.#requests.inc({
+      verb: verb === 'replace' ? 'update' : verb,
+      code: code === undefined ? 'none' : String(code),
+    });
+  }
+
+  throttled(ms: number): void {
+    this.#throttled.inc(ms / 1000);
+  }
+}

@@ -1,0 +1,162 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+interface Described {
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly labels: readonly string[];
+  readonly help: string;
+}
+
+/** What every replica tells: it answers reviews. Durations are in seconds. */
+export const admissionMetrics = {
+  muster_admission_requests_total: {
+    type: 'counter',
+    labels: ['path', 'operation', 'outcome'],
+    help: 'Reviews answered. outcome: allowed (unchanged), patched, denied, failed (could not be decided).',
+  },
+  muster_admission_duration_seconds: {
+    type: 'histogram',
+    labels: ['path', 'operation', 'outcome'],
+    help: 'From the first byte of a review in hand to its answer handed over.',
+  },
+  muster_admission_in_flight: {
+    type: 'gauge',
+    labels: [],
+    help: 'Reviews being received or answered.',
+  },
+  muster_admission_in_flight_bytes: {
+    type: 'gauge',
+    labels: [],
+    help: 'Bytes of request bodies held for them.',
+  },
+  muster_admission_shed_total: {
+    type: 'counter',
+    labels: ['reason'],
+    help: 'Reviews answered 503 with Retry-After, which the API server sends again by itself. reason: requests, bytes, not-ready.',
+  },
+  muster_http_failures_total: {
+    type: 'counter',
+    labels: ['code'],
+    help: 'Answers other than 200 on the webhook port, by HTTP status code.',
+  },
+  muster_connections: { type: 'gauge', labels: [], help: 'Open connections on the webhook port.' },
+  muster_tls_not_after_seconds: {
+    type: 'gauge',
+    labels: [],
+    help: 'End of the serving certificate, in seconds since 1970.',
+  },
+  muster_tls_reload_total: {
+    type: 'counter',
+    labels: ['result'],
+    help: 'Looks at the certificate directory. result: unchanged, swapped, rejected (the last good pair is kept).',
+  },
+  muster_build_info: {
+    type: 'gauge',
+    labels: ['version'],
+    help: 'Always 1; the version of Muster.',
+  },
+} as const satisfies Record<string, Described>;
+
+/** What a replica with a loop tells, so none with `--no-controller`. One that does not lead has zeros. */
+export const loopMetrics = {
+  muster_loop_leading: {
+    type: 'gauge',
+    labels: [],
+    help: '1 where the loop runs, 0 where it waits for the Lease.',
+  },
+  muster_loop_queue_depth: {
+    type: 'gauge',
+    labels: [],
+    help: 'Gangs that something happened to and that wait to be looked at.',
+  },
+  muster_loop_queue_oldest_seconds: {
+    type: 'gauge',
+    labels: [],
+    help: 'How long the longest of them has been waiting.',
+  },
+  muster_loop_longest_running_seconds: {
+    type: 'gauge',
+    labels: [],
+    help: 'How long the longest look under way has taken so far.',
+  },
+  muster_loop_reconciles_total: {
+    type: 'counter',
+    labels: ['result'],
+    help: 'Looks at a gang, with what was done. result: ok, outdated (somebody else had written: again), error (again, later).',
+  },
+  muster_loop_reconcile_duration_seconds: {
+    type: 'histogram',
+    labels: ['result'],
+    help: 'How long a look took, with its writes.',
+  },
+  muster_loop_retries_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Looks put off after one that was outdated or failed.',
+  },
+  muster_loop_gates_removed_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Pods released to their scheduler.',
+  },
+  muster_loop_initialized_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Gangs marked Initialized.',
+  },
+  muster_loop_gang_release_seconds: {
+    type: 'histogram',
+    labels: [],
+    help: 'From a gang seen to be complete (again) to its last gate seen to be off. Without gangs that wait for a base gang.',
+  },
+  muster_loop_ungated_early_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Pods found without their gate before it was time, and not by the loop’s doing. Each is counted once.',
+  },
+  muster_loop_cached_objects: {
+    type: 'gauge',
+    labels: ['resource'],
+    help: 'Objects that are watched and held in memory.',
+  },
+  muster_loop_lists_total: {
+    type: 'counter',
+    labels: ['resource'],
+    help: 'Whole lists read: one at start, further ones where a watch could not go on.',
+  },
+  muster_loop_watch_failures_total: {
+    type: 'counter',
+    labels: ['resource'],
+    help: 'Lists and watches that failed and were begun again.',
+  },
+  muster_kube_requests_total: {
+    type: 'counter',
+    labels: ['verb', 'code'],
+    help: 'Requests to the API server. code: HTTP status, or none where no answer came.',
+  },
+  muster_kube_throttled_seconds_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Time that requests waited for runtimeClientConnection.qps, summed up.',
+  },
+} as const satisfies Record<string, Described>;
+
+/** Every metric of Muster's own, for the documentation too. */
+export const metricCatalogue = { ...admissionMetrics, ...loopMetrics };
+
+export type MetricName = keyof typeof metricCatalogue;
+
+export const gauge = (name: MetricName, registry: Registry): Gauge =>
+  new Gauge({ ...described(name), registers: [registry] });
+
+export const counter = (name: MetricName, registry: Registry): Counter =>
+  new Counter({ ...described(name), registers: [registry] });
+
+/** @param buckets upper bounds in seconds */
+export const histogram = (name: MetricName, buckets: readonly number[], registry: Registry): Histogram =>
+  new Histogram({ ...described(name), buckets: [...buckets], registers: [registry] });
+
+const described = (name: MetricName): { name: string; help: string; labelNames: string[] } => ({
+  name,
+  help: metricCatalogue[name].help,
+  labelNames: [...metricCatalogue[name].labels],
+});

@@ -1,0 +1,92 @@
+/** What the loop counts of its looks at gangs, and how long a gang takes. */
+import { expect, test } from '@jest/globals';
+import { Outdated } from '../../../src/controller/actions.ts';
+import { measured } from '../../../src/controller/measured.ts';
+import { ReleaseTimer } from '../../../src/controller/release-timer.ts';
+import { NotRetryable } from '../../../src/controller/work-queue-workers.ts';
+import { plan } from '../../../src/gang/plan.ts';
+import type { GangState } from '../../../src/gang/gang-state.ts';
+import { bound, FULL, gang, INITIALIZED, NOW, pod, PODS, state } from '../loop/gang-states.ts';
+import { FakeClock } from './fake-clock.ts';
+
+test('looks are counted by their result, with the time they took; a look that was called off is not', async () => {
+  const clock = new FakeClock();
+  const seen: [string, number][] = [];
+  const metrics = { reconciled: (result: string, seconds: number) => seen.push([result, seconds]) };
+  const look = (doing: () => Promise<undefined>, signal = new AbortController().signal): Promise<unknown> =>
+    measured(doing, metrics as never, clock)('ml/train', signal).catch((error: unknown) => error);
+  const after = (ms: number, thrown?: Error) => async () => {
+    await clock.pass(ms);
+    if (thrown !== undefined) throw thrown;
+    return undefined;
+  };
+  expect(await look(after(250))).toBeUndefined();
+  expect(await look(after(500, new Outdated('409')))).toBeInstanceOf(Outdated);
+  expect(await look(after(1_000, new Error('503')))).toEqual(new Error('503'));
+  expect(await look(after(0, new NotRetryable('never')))).toBeInstanceOf(NotRetryable);
+  expect(await look(after(0, new Error('ending')), AbortSignal.abort())).toEqual(new Error('ending'));
+  expect(seen).toEqual([
+    ['ok', 0.25],
+    ['outdated', 0.5],
+    ['error', 1],
+    ['error', 0],
+  ]);
+});
+
+const WHOLE = gang({ groups: FULL, conditions: [INITIALIZED] });
+const FREE = [bound('leader-0'), bound('workers-0'), bound('workers-1')];
+
+/** What the timer says of one moment after the other, each 100 ms after the one before. */
+const times = (...moments: readonly Partial<GangState>[]): (number | undefined)[] => {
+  const timer = new ReleaseTimer();
+  return moments.map((parts, n) => {
+    const moment = state({ now: NOW + 100 * n, ...parts });
+    return timer.look('ml/train', moment, plan(moment));
+  });
+};
+
+test.each<[string, readonly Partial<GangState>[], readonly (number | undefined)[]]>([
+  [
+    'from complete to the last gate',
+    [
+      { pods: PODS.slice(0, 2) },
+      {},
+      { gang: WHOLE },
+      { gang: WHOLE, pods: [...FREE.slice(0, 2), pod('workers-1')] },
+      { gang: WHOLE, pods: FREE },
+      { gang: WHOLE, pods: FREE },
+    ],
+    [undefined, undefined, undefined, undefined, 300, undefined],
+  ],
+  [
+    'again where a Pod was replaced',
+    [
+      { gang: WHOLE, pods: FREE },
+      { gang: WHOLE, pods: [...FREE.slice(0, 2), pod('workers-1')] },
+      { gang: WHOLE, pods: FREE },
+    ],
+    [undefined, undefined, 100],
+  ],
+  [
+    'from the last time on that it was complete',
+    [{}, { pods: PODS.slice(0, 2) }, {}, { gang: WHOLE, pods: FREE }],
+    [undefined, undefined, undefined, 100],
+  ],
+  [
+    'of one that went away nothing',
+    [{}, { gang: 'missing' }, { gang: WHOLE, pods: FREE }],
+    [undefined, undefined, undefined],
+  ],
+  [
+    'of one that waits for a base gang nothing',
+    [{ pods: PODS.map((one) => ({ ...one, baseGang: 'base' })) }, { gang: WHOLE, pods: FREE }],
+    [undefined, undefined],
+  ],
+  [
+    'of others’ gangs nothing',
+    [{ notOurs: 'Grove' }, { gang: WHOLE, pods: FREE, notOurs: 'Grove' }],
+    [undefined, undefined],
+  ],
+])('the time of a gang: %s', (_, moments, expected) => {
+  expect(times(...moments)).toEqual(expected);
+});
