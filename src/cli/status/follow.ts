@@ -170,8 +170,10 @@ class Failures {
         over();
       },
       failed: (error) => {
-        // The right to list may be there and the one to watch not. Later a refusal is an API server that starts.
-        if (!synced() || (isForbidden(error) && !this.#accepted.has(resource))) this.#fatal ??= { error };
+        // The right to list may be there and the one to watch not: then this is the first that is heard of the watch.
+        // A later refusal is an API server that starts and does not know its roles yet.
+        const news = !this.#accepted.has(resource) && !this.#troubles.has(resource);
+        if (!synced() || (isForbidden(error) && news)) this.#fatal ??= { error };
         const since = this.#troubles.get(resource)?.since ?? this.#clock.date().getTime();
         this.#troubles.set(resource, { since, message: messageOf(error) });
         this.#noticed();

@@ -8,6 +8,7 @@ import type { KubeClient, WatchEvent, WatchOptions } from '../../../../src/kube/
 import { ApiError } from '../../../../src/kube/errors.ts';
 import { PODS, type KubeObject, type Resource } from '../../../../src/kube/resources.ts';
 import { FakeClock, settled } from '../../controller/fake-clock.ts';
+import { until } from '../../tls/until.ts';
 import { registry } from './gangs.ts';
 
 type Refuses = (verb: 'list' | 'watch', resource: Resource) => Error | undefined;
@@ -150,6 +151,20 @@ test.each<[string, Refuses]>([
   await clock.pass(2_000);
   await expect(ended).rejects.toMatchObject({ code: 'CLUSTER_REFUSED' });
   expect(closed).toBe(1);
+});
+
+test('an API server that went away before the watch, and refuses all while it starts, is waited for', async () => {
+  const answers: (Error | undefined)[] = [overloaded, forbidden, overloaded];
+  const troubles: (string | undefined)[] = [];
+  void start(
+    (verb, resource) => (verb === 'watch' && resource === PODS ? answers.shift() : undefined),
+    ({ trouble }) => void troubles.push(trouble?.message),
+  );
+  await until('it watches', () =>
+    clock.pass(1_000).then(() => answers.length === 0 && troubles.at(-1) === undefined),
+  );
+  expect(troubles).toContain('it: 503: later');
+  expect(closed).toBe(0);
 });
 
 test('a server that is busy later is waited for, and what it says is shown', async () => {
