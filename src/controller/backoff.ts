@@ -6,6 +6,12 @@ export interface BackoffLimits {
 }
 
 /**
+ * For so long (ms) after it could not be reached, what an API server refuses is taken for a part of its start: it answers
+ * 403 until it has read the roles, 429 until its watch caches are filled, and 410 to watches from before.
+ */
+export const STARTING_MS = 60_000;
+
+/**
  * Exponential back-off with full jitter: anything between nothing and `base × 2^attempt`, at most `max`. Full rather than
  * partial jitter, since those who failed together shall not come back together.
  * @param attempt 0 for the first failure

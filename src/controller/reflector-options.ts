@@ -1,7 +1,7 @@
 import type { Clock, Random } from '../kube/clock.ts';
 import type { KubeClient, Selection } from '../kube/client.ts';
 import type { KubeObject, Resource } from '../kube/resources.ts';
-import type { BackoffLimits } from './backoff.ts';
+import { STARTING_MS, type BackoffLimits } from './backoff.ts';
 import type { Change, Identified, Indexer } from './cache.ts';
 
 export type ChangeHandler<T> = (change: Change<T>) => void;
@@ -41,9 +41,10 @@ export interface ReflectorTimes {
   readonly watchSeconds: number;
   /** Milliseconds without an event or bookmark after which the connection is taken for dead; above the longest watch. */
   readonly silenceMs: number;
-  /** Back-off while nobody answers; a restarted API server shall be found at once. */
+  /** Back-off while nobody answers, and for `startingMs` after that: a restarted API server shall be found at once. */
   readonly unreachable: BackoffLimits;
-  /** Back-off while the server answers with errors. */
+  readonly startingMs: number;
+  /** Back-off while the server answers with errors at other times. */
   readonly refused: BackoffLimits;
   /** Without a failure for this long (ms), the back-off begins from the start. */
   readonly healthyAfterMs: number;
@@ -60,7 +61,8 @@ export const REFLECTOR_TIMES: ReflectorTimes = {
   pageSize: 100,
   watchSeconds: 30,
   silenceMs: 45_000,
-  unreachable: { baseMs: 250, maxMs: 4_000 },
+  unreachable: { baseMs: 250, maxMs: 1_000 },
+  startingMs: STARTING_MS,
   refused: { baseMs: 500, maxMs: 30_000 },
   healthyAfterMs: 60_000,
 };

@@ -1,9 +1,9 @@
 import { systemClock, sleep, type Clock, type Random } from '../kube/clock.ts';
 import type { Selection } from '../kube/client.ts';
-import { ApiError, isGone, isUnreachable, unreachable } from '../kube/errors.ts';
+import { isGone, unreachable } from '../kube/errors.ts';
 import type { KubeObject } from '../kube/resources.ts';
-import { fullJitter } from './backoff.ts';
 import { Cache, type Change, type Identified, type Store } from './cache.ts';
+import { ReflectorBackoff } from './reflector-backoff.ts';
 import { listPages } from './reflector-list.ts';
 import {
   REFLECTOR_TIMES,
@@ -24,6 +24,7 @@ export class Reflector<T extends Identified> {
   readonly #times: ReflectorTimes;
   readonly #clock: Clock;
   readonly #random: Random;
+  readonly #backoff: ReflectorBackoff;
   readonly #cache: Cache<T>;
   readonly #handlers = new Set<ChangeHandler<T>>();
   readonly #stop = new AbortController();
@@ -33,8 +34,6 @@ export class Reflector<T extends Identified> {
   #hasSynced = false;
   /** Where the next watch starts; undefined means list first. */
   #resourceVersion: string | undefined;
-  #failures = 0;
-  #healthySince: number | undefined;
   #lastContact: number | undefined;
 
   constructor(options: ReflectorOptions<T>) {
@@ -42,6 +41,7 @@ export class Reflector<T extends Identified> {
     this.#times = { ...REFLECTOR_TIMES, ...options.times };
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? Math.random;
+    this.#backoff = new ReflectorBackoff(this.#times, this.#clock, this.#random);
     this.#cache = new Cache(options.indexers);
     let settle = { resolve: (): void => undefined, reject: (_: Error): void => undefined };
     this.#synced = new Promise((resolve, reject) => (settle = { resolve, reject }));
@@ -97,22 +97,11 @@ export class Reflector<T extends Identified> {
       } catch (error) {
         if (signal.aborted) return;
         if (isGone(error)) this.#resourceVersion = undefined;
-        const wait = this.#nextWait(error);
+        const wait = this.#backoff.after(error);
         this.#options.observer?.failed?.(error, wait);
         await sleep(this.#clock, wait, signal).catch(() => undefined);
       }
     }
-  }
-
-  #nextWait(error: unknown): number {
-    const now = this.#clock.now();
-    const { healthyAfterMs, unreachable: quick, refused } = this.#times;
-    if (this.#healthySince !== undefined && now - this.#healthySince >= healthyAfterMs) this.#failures = 0;
-    this.#healthySince = undefined;
-    const wait = fullJitter(this.#failures, isUnreachable(error) ? quick : refused, this.#random);
-    this.#failures += 1;
-    const asked = error instanceof ApiError ? (error.retryAfter ?? 0) * 1000 : 0;
-    return Math.max(wait, Math.min(asked, refused.maxMs));
   }
 
   async #list(): Promise<void> {
@@ -213,7 +202,7 @@ export class Reflector<T extends Identified> {
 
   #alive(): void {
     this.#lastContact = this.#clock.now();
-    this.#healthySince ??= this.#lastContact;
+    this.#backoff.alive();
   }
 
   #selection(): Selection {

@@ -1,6 +1,15 @@
 import type { Clock } from '../kube/clock.ts';
 import { sleep, systemClock } from '../kube/clock.ts';
+import { isUnreachable } from '../kube/errors.ts';
+import { STARTING_MS } from './backoff.ts';
 import type { WorkQueue } from './work-queue.ts';
+
+/**
+ * The longest wait (ms) while the API server does not answer, or is starting. All keys fail then, through no fault of
+ * theirs, and the workers bound how many ask at a time; with the usual back-off a gang would stand still for as long again
+ * as the API server was away.
+ */
+const AWAY_MS = 2_000;
 
 /** Looks at one key and does what is needed. Throwing means: again, later. */
 export type Reconcile = (key: string, signal: AbortSignal) => Promise<ReconcileResult | undefined | void>;
@@ -42,7 +51,12 @@ export interface Workers {
 export function startWorkers(options: WorkersOptions): Workers {
   const { queue, clock = systemClock } = options;
   const giveUp = new AbortController();
-  const workers = Array.from({ length: options.concurrency }, () => work(options, giveUp.signal));
+  let lostAt = -Infinity;
+  const limit = (error: unknown): number | undefined => {
+    if (isUnreachable(error)) lostAt = clock.now();
+    return clock.now() - lostAt < STARTING_MS ? AWAY_MS : undefined;
+  };
+  const workers = Array.from({ length: options.concurrency }, () => work(options, limit, giveUp.signal));
   const all = Promise.all(workers);
   return {
     stop: async (graceMs = GRACE_MS) => {
@@ -57,7 +71,11 @@ export function startWorkers(options: WorkersOptions): Workers {
   };
 }
 
-async function work({ queue, reconcile, failed }: WorkersOptions, signal: AbortSignal): Promise<void> {
+async function work(
+  { queue, reconcile, failed }: WorkersOptions,
+  limit: (error: unknown) => number | undefined,
+  signal: AbortSignal,
+): Promise<void> {
   for (;;) {
     const key = await queue.take();
     if (key === undefined) return;
@@ -71,7 +89,7 @@ async function work({ queue, reconcile, failed }: WorkersOptions, signal: AbortS
         queue.forget(key);
         failed?.(key, error, undefined);
       } else {
-        const retryInMs = queue.retry(key);
+        const retryInMs = queue.retry(key, limit(error));
         failed?.(key, error, retryInMs);
       }
     } finally {

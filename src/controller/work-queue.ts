@@ -108,11 +108,16 @@ export class WorkQueue {
     this.#delayed.set(key, { at, cancel });
   }
 
-  /** Adds the key again after a failure, later with each. @returns the milliseconds until then */
-  retry(key: string): number {
+  /**
+   * Adds the key again after a failure, later with each. @returns the milliseconds until then
+   * @param atMostMs a limit for this kind of failure. Those past it count no more, so that a long outage does not
+   *   lengthen the wait for whatever comes after it
+   */
+  retry(key: string, atMostMs = Infinity): number {
     const failures = this.#failures.get(key) ?? 0;
-    this.#failures.set(key, failures + 1);
-    const wait = halfJitter(failures, this.#backoff, this.#random);
+    const { baseMs, maxMs } = this.#backoff;
+    if (baseMs * 2 ** failures < atMostMs) this.#failures.set(key, failures + 1);
+    const wait = halfJitter(failures, { baseMs, maxMs: Math.min(maxMs, atMostMs) }, this.#random);
     this.#observer.retried?.();
     this.addAfter(key, wait);
     return wait;

@@ -36,6 +36,8 @@ export interface ControlPlane {
   readonly version: string;
   /** `https://127.0.0.1:<port>`; stays the same over a restart. */
   readonly url: string;
+  /** `http://127.0.0.1:<port>` of etcd, which also serves JSON over HTTP below `/v3/`. */
+  readonly etcdUrl: string;
   /** PEM file that the API server's certificate is checked against. */
   readonly caFile: string;
   readonly dir: string;

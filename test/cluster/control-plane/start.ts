@@ -172,6 +172,7 @@ async function start(options: ControlPlaneOptions): Promise<ControlPlane> {
     return {
       version: gitVersion,
       url,
+      etcdUrl: `http://127.0.0.1:${etcdPort}`,
       caFile,
       dir,
       binaries,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { NotRetryable, startWorkers } from '../../../src/controller/work-queue-workers.ts';
+import { ApiError, unreachable } from '../../../src/kube/errors.ts';
 import { WorkQueue } from '../../../src/controller/work-queue.ts';
 import { FakeClock, settled } from './fake-clock.ts';
 
@@ -77,6 +78,12 @@ describe('the queue', () => {
     expect([queue.failures('a'), queue.retry('a')]).toEqual([0, 100]);
   });
 
+  test('waits no longer than the limit of a kind of failure, and those past it count no more', () => {
+    const queue = queueAt(new FakeClock());
+    expect(Array.from({ length: 9 }, () => queue.retry('a', 300))).toEqual([100, 200, ...Array(7).fill(300)]);
+    expect(queue.retry('a')).toBe(400);
+  });
+
   test('spreads retries over the upper half of the wait', () => {
     const values = [0, 0.25, 0.999];
     const queue = queueAt(new FakeClock(), () => values.shift() ?? 0);
@@ -134,6 +141,27 @@ describe('the queue', () => {
 });
 
 describe('workers', () => {
+  test('go on at once when the API server is back, however long it was away', async () => {
+    const clock = new FakeClock();
+    const queue = new WorkQueue({ clock, random: () => 1 });
+    let failure: Error | undefined = unreachable('patch pods', 'https://a', new Error('refused'));
+    let done = 0;
+    const reconcile = (): Promise<void> => {
+      if (failure !== undefined) return Promise.reject(failure);
+      done += 1;
+      return Promise.resolve();
+    };
+    const workers = startWorkers({ queue, clock, concurrency: 1, reconcile });
+    queue.add('a');
+    await clock.pass(10 * 60_000);
+    failure = new ApiError('patch pods', { status: 403, message: 'roles not read yet' });
+    await clock.pass(30_000);
+    failure = undefined;
+    await clock.pass(2_000);
+    expect(done).toBe(1);
+    await workers.stop();
+  });
+
   test('retry what throws, come back when asked to, and leave what is hopeless', async () => {
     const clock = new FakeClock();
     const queue = queueAt(clock);

@@ -1,0 +1,78 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { MUSTER_NAMESPACE } from '../../src/api/names.ts';
+import type { Serving } from '../../src/cli/demo/serving.ts';
+import type { ControlPlane } from './control-plane/control-plane.ts';
+import { startControlPlane } from './control-plane/start.ts';
+import { clusterSuite } from './control-plane/suite.ts';
+import { grantRights, startLoopingReplica } from './support/looping-muster.ts';
+import { certificateDirectory, NAMESPACE } from './support/registered-muster.ts';
+import { smallGangs, type SmallGangs } from './support/small-gangs.ts';
+
+const CACHED_PODS = 5_000;
+const PODS_OF_A_GANG = 100;
+/** From the API server being ready to the gates being off. */
+const WITHIN_MS = 5_000;
+
+clusterSuite(`the loop with ${CACHED_PODS} Pods, when the API server was away`, () => {
+  let plane: ControlPlane;
+  let certificates: Awaited<ReturnType<typeof certificateDirectory>>;
+  let muster: Serving;
+  let small: SmallGangs;
+
+  beforeAll(async () => {
+    plane = await startControlPlane();
+    certificates = await certificateDirectory();
+    await grantRights(plane);
+    await plane.client.ok('POST', '/api/v1/namespaces', { metadata: { name: NAMESPACE } });
+    small = smallGangs(plane.client);
+    const gangs = Array.from({ length: CACHED_PODS / PODS_OF_A_GANG }, (_, index) => `waiting-${index}`);
+    // One Pod short each, so that their Pods are gated for good and cost no more than being known.
+    for (const gang of gangs) await small.create(gang, PODS_OF_A_GANG + 1);
+    let next = 0;
+    const create = async (): Promise<void> => {
+      while (next < CACHED_PODS) {
+        const index = next++;
+        await small.createPod(gangs[Math.floor(index / PODS_OF_A_GANG)] ?? '', index % PODS_OF_A_GANG);
+      }
+    };
+    await Promise.all(Array.from({ length: 16 }, create));
+    // With the default times of the Lease: they decide what becomes of a leader who cannot renew.
+    muster = await startLoopingReplica(plane, certificates.path, {
+      leaderElection: { resourceNamespace: MUSTER_NAMESPACE },
+    });
+    await small.create('first', 1);
+    await small.createPod('first', 0);
+    await small.untilFree('first', 0, performance.now());
+  }, 120_000);
+  afterAll(async () => {
+    await muster?.close();
+    await plane?.stop();
+    await certificates?.remove();
+  }, 60_000);
+
+  test.each([0, 4, 12])(
+    'away for %i s and its start: what came just before and just after is dealt with',
+    async (seconds) => {
+      const [before, after] = [`before-${seconds}`, `after-${seconds}`];
+      for (const gang of [before, after]) {
+        await small.create(gang, 2);
+        await small.createPod(gang, 0);
+      }
+      await small.createPod(before, 1);
+      await plane.stopApiServer({ kill: true });
+      await delay(seconds * 1000);
+      await plane.startApiServer();
+      const readyAt = performance.now();
+      const wasFree = await small.isFree(before, 1);
+      await small.createPod(after, 1);
+      const took = await Promise.all([before, after].map((gang) => small.untilFree(gang, 1, readyAt)));
+      process.stderr.write(
+        `API server away for ${seconds} s and its start, ${CACHED_PODS} Pods known: gates off after ready ` +
+          `${took.join(' and ')} ms${wasFree ? ' (the first had been off before)' : ''}\n`,
+      );
+      expect(Math.max(...took)).toBeLessThanOrEqual(WITHIN_MS);
+    },
+    90_000,
+  );
+});
