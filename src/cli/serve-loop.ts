@@ -5,6 +5,7 @@ import type { KubeClient } from '../kube/client.ts';
 import type { KubeClientOptions } from '../kube/http-client.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { LoopMetrics } from '../telemetry/loop-metrics.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import type { CliIo } from './io.ts';
 
 /** How long the API server may take to answer at start: a wrong kubeconfig is told at once, a slow start is none. */
@@ -38,17 +39,18 @@ export async function startLoop(
   given: {
     configuration: Pick<OperatorConfiguration, 'controllers' | 'leaderElection' | 'runtimeClientConnection'>;
     registry: BackendRegistry;
+    metrics: Metrics;
     log: Logger;
-    metrics: LoopMetrics;
+    loopMetrics: LoopMetrics;
     io: CliIo;
   },
 ): Promise<Controller> {
-  const { configuration, registry, log, metrics, io } = given;
+  const { configuration, registry, metrics, loopMetrics, log, io } = given;
   const { TokenBucket } = await import('../kube/token-bucket.ts');
   const { qps, burst } = configuration.runtimeClientConnection;
   const { client } = await connect(kubeconfig, io, {
-    limit: qps > 0 ? new TokenBucket({ qps, burst, waited: (ms) => metrics.throttled(ms) }) : undefined,
-    observer: { answered: (verb, status) => metrics.requested(verb, status) },
+    limit: qps > 0 ? new TokenBucket({ qps, burst, waited: (ms) => loopMetrics.throttled(ms) }) : undefined,
+    observer: { answered: (verb, status) => loopMetrics.requested(verb, status) },
   });
   const { startController } = await import('../controller/controller.ts');
   return startController({
@@ -59,10 +61,21 @@ export async function startLoop(
       selectors: configuration.controllers.podGang,
       leaderElection: configuration.leaderElection,
     },
+    backendObserver: metrics.backends,
     log,
-    metrics,
+    metrics: loopMetrics,
     now: () => io.now(),
     // Elsewhere than in a cluster there is one namespace that is sure to exist.
     ownNamespace: io.env['POD_NAMESPACE'] ?? 'default',
   });
+}
+
+/** Without a cluster the backends go by their configuration alone; what follows from that is told. */
+export async function initWithoutCluster(registry: BackendRegistry, log: Logger): Promise<void> {
+  const { signal } = new AbortController();
+  for (const backend of registry.enabled) {
+    const now = await registry.init(backend, (init) => init({ cluster: undefined, signal }));
+    if (now.state === 'failed') log.error({ backend, reason: now.reason }, 'backend not ready');
+    else if (now.state === 'ready') log.info({ backend, ...now.facts }, 'backend initialized');
+  }
 }

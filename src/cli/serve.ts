@@ -5,13 +5,13 @@ import { CONFIG_FILE_VARIABLE } from '../config/overrides.ts';
 import { supportedSchedulers } from '../backends/registry.ts';
 import { MUSTER_NAMESPACE, MUSTER_SERVICE_ACCOUNT } from '../api/names.ts';
 import { messageOf } from '../errors.ts';
-import { startProgram } from '../server/program.ts';
+import { metricsOf, startProgram } from '../server/program.ts';
 import { createLogger, flushLog } from '../telemetry/log.ts';
 import { LoopMetrics } from '../telemetry/loop-metrics.ts';
 import type { CliIo } from './io.ts';
 import { policyFrom } from './policy.ts';
 import { endTogether } from './serve-end.ts';
-import { startLoop } from './serve-loop.ts';
+import { initWithoutCluster, startLoop } from './serve-loop.ts';
 import { musterVersion } from './version.ts';
 
 interface ServeFlags {
@@ -67,6 +67,7 @@ async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
 
   const ownNamespace = io.env['POD_NAMESPACE'];
   const policy = policyFrom(configuration, { ownNamespace: ownNamespace ?? MUSTER_NAMESPACE });
+  const metrics = metricsOf(musterVersion());
   const loopMetrics = flags.controller ? new LoopMetrics() : undefined;
   const loop =
     loopMetrics &&
@@ -74,15 +75,18 @@ async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
       configuration,
       registry: policy.registry,
       log,
-      metrics: loopMetrics,
+      metrics,
+      loopMetrics,
       io,
     }));
+  if (loop === undefined) await initWithoutCluster(policy.registry, log);
   const serverName =
     flags.serverName ??
     (ownNamespace === undefined ? undefined : `${MUSTER_SERVICE_ACCOUNT}.${ownNamespace}.svc`);
   const program = await startProgram({
     configuration,
-    policy,
+    policy: { ...policy, placement: loop?.placement },
+    metrics,
     log,
     version: musterVersion(),
     now: () => io.now(),

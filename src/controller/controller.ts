@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
+import { ANNOTATION_SCHEDULER_NAME, LABEL_SCHEDULER_NAME } from '../api/names.ts';
 import type { BackendRegistry } from '../backends/registry.ts';
+import type { Placement } from '../backends/select.ts';
 import type { GangSelectors } from '../gang/gang-selection.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { isForbidden, isNotFound } from '../kube/errors.ts';
@@ -8,7 +10,7 @@ import { NAMESPACES, POD_GANGS, PODS, type Resource } from '../kube/resources.ts
 import type { Logger } from '../telemetry/log.ts';
 import type { LoopMetrics } from '../telemetry/loop-metrics.ts';
 import { gangWriter, Outdated } from './actions.ts';
-import { BackendControllers } from './backends/backend-controllers.ts';
+import { BackendControllers, type BackendObserver } from './backends/backend-controllers.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { watchGangs } from './gang-watch.ts';
 import { LeaseElection } from './lease.ts';
@@ -42,12 +44,15 @@ export interface ControllerOptions {
   readonly now: () => Date;
   /** Where Muster itself runs. */
   readonly ownNamespace: string;
+  readonly backendObserver?: BackendObserver;
 }
 
 /** The loop: it watches on every replica and writes on the one that leads. */
 export interface Controller {
   /** For readiness: undefined once the caches are there, else what is missing. */
   check(): string | undefined;
+  /** What the watches know of where Pods and gangs stand, for admission. */
+  readonly placement: Placement;
   /** Ends the work under way, gives the Lease up, closes the client. */
   stop(): Promise<void>;
 }
@@ -84,6 +89,7 @@ export function startController(options: ControllerOptions): Controller {
     now,
     concurrentSyncs,
     ownNamespace,
+    ...(options.backendObserver && { observer: options.backendObserver }),
     observe: (resource) => observerFor(resource, log, metrics),
     look: (key) => queue?.add(key),
   });
@@ -134,7 +140,12 @@ export function startController(options: ControllerOptions): Controller {
   const election = electionOf(settings, { client, identity, lead, log });
   watch.start();
   election.start();
+  const { gangs, namespaces } = watch.view;
   return {
+    placement: {
+      ofGang: (namespace, gang) => gangs.get(namespace, gang)?.labels.get(LABEL_SCHEDULER_NAME),
+      ofNamespace: (namespace) => namespaces.get('', namespace)?.annotations.get(ANNOTATION_SCHEDULER_NAME),
+    },
     check: () => {
       if (!watch.hasSynced) return `waiting for the first list of ${watch.missing.join(' and ')}`;
       return looked ? undefined : 'waiting for the backends to look at the cluster';

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { decideRequest, endpoints, type Endpoint } from '../admission/endpoints.ts';
+import { endpoints, type Endpoint } from '../admission/endpoints.ts';
 import type { Policy } from '../admission/decision.ts';
 import { renderResponse } from '../admission/response.ts';
 import { BadReview, parseReview, type AdmissionRequest } from '../admission/review.ts';
@@ -13,6 +13,7 @@ import type { ServingPair } from '../tls/load.ts';
 import { answerBrokenHttp } from './broken-http.ts';
 import { Connections, RETIRE_AFTER_MS } from './connections.ts';
 import { deadlineOf } from './deadline.ts';
+import { decideTimed } from './decide-timed.ts';
 import { Exchange, type ExchangeContext } from './exchange.ts';
 import { Handshakes } from './handshakes.ts';
 import { LoadLimits, type Limits } from './load-limits.ts';
@@ -219,7 +220,7 @@ export class AdmissionServer {
     let review: AdmissionRequest | undefined;
     try {
       review = parseReview(body);
-      const decision = decideRequest(endpoint, review, this.#options.policy);
+      const decision = decideTimed(endpoint, review, this.#options);
       exchange.decide(review, decision, renderResponse(review, decision));
     } catch (thrown) {
       const failure =

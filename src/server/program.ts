@@ -18,6 +18,8 @@ export interface ProgramOptions {
   readonly log: Logger;
   readonly version: string;
   readonly now: () => Date;
+  /** Where others count as well; its own where absent. */
+  readonly metrics?: Metrics;
   /** Name that the certificate must be for; undefined: any. */
   readonly serverName?: string;
   /** Further things that must hold before reviews are sent here. */
@@ -41,6 +43,13 @@ export interface Program {
   close(): Promise<void>;
 }
 
+/** The metrics of a program of this version. */
+export const metricsOf = (version: string): Metrics =>
+  new Metrics(
+    version,
+    endpoints.map((endpoint) => endpoint.path),
+  );
+
 /** An empty bind address in the configuration means every address, IPv4 and IPv6 where the node has it. */
 function addressOf(bindAddress: string): string {
   if (bindAddress !== '') return bindAddress;
@@ -56,10 +65,7 @@ function addressOf(bindAddress: string): string {
 export async function startProgram(options: ProgramOptions): Promise<Program> {
   const { configuration, policy, log, version } = options;
   const { webhooks, healthProbes, metrics: metricsSettings } = configuration.server;
-  const metrics = new Metrics(
-    version,
-    endpoints.map((endpoint) => endpoint.path),
-  );
+  const { metrics = metricsOf(version) } = options;
   const tls = tlsChoicesOf(webhooks);
   let server: AdmissionServer | undefined;
   const certificates = new CertificateReloader({

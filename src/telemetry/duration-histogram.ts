@@ -30,7 +30,7 @@ export class DurationHistogram {
   }
 
   /** @param values of the labels, in the order of their names; few and known, since each set is kept for ever */
-  observe(values: readonly [string, string, string], seconds: number): void {
+  observe(values: readonly string[], seconds: number): void {
     const series = this.#of(values);
     series.count += 1;
     series.sum += seconds;
@@ -47,8 +47,8 @@ export class DurationHistogram {
     return this.#series.values();
   }
 
-  #of(values: readonly [string, string, string]): Series {
-    const key = `${values[0]} ${values[1]} ${values[2]}`;
+  #of(values: readonly string[]): Series {
+    const key = values.join(' ');
     let series = this.#series.get(key);
     if (series === undefined) {
       const labels = Object.fromEntries(this.#labelNames.map((name, index) => [name, values[index] ?? '']));

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { backendMetricCatalogue } from './backend-metrics.ts';
 
 interface Described {
   readonly type: 'counter' | 'gauge' | 'histogram';
@@ -141,7 +142,7 @@ export const loopMetrics = {
 } as const satisfies Record<string, Described>;
 
 /** Every metric of Muster's own, for the documentation too. */
-export const metricCatalogue = { ...admissionMetrics, ...loopMetrics };
+export const metricCatalogue = { ...admissionMetrics, ...loopMetrics, ...backendMetricCatalogue };
 
 export type MetricName = keyof typeof metricCatalogue;
 

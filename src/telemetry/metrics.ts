@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { BackendMetrics } from './backend-metrics.ts';
 import { DurationHistogram } from './duration-histogram.ts';
 import { admissionMetrics, counter, gauge } from './metric-catalogue.ts';
 
@@ -12,6 +13,7 @@ export class Metrics {
   readonly inFlightBytes = gauge('muster_admission_in_flight_bytes', this.registry);
   readonly connections = gauge('muster_connections', this.registry);
   readonly tlsNotAfter = gauge('muster_tls_not_after_seconds', this.registry);
+  readonly backends = new BackendMetrics(this.registry);
   readonly #requests = counter('muster_admission_requests_total', this.registry);
   readonly #shed = counter('muster_admission_shed_total', this.registry);
   readonly #httpFailures = counter('muster_http_failures_total', this.registry);

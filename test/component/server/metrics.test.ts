@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { backendMetricCatalogue } from '../../../src/telemetry/backend-metrics.ts';
 import { admissionMetrics } from '../../../src/telemetry/metric-catalogue.ts';
 import { gangPod, pod } from '../../support/pods.ts';
 import { MUTATE_POD, VALIDATE_POD, golden, goldenText, reviewText } from './bodies.ts';
@@ -12,13 +13,15 @@ describe('metrics', () => {
     const running = await start();
     await running.alive();
     await running.post('/nope', '');
+    const own = { ...admissionMetrics, ...backendMetricCatalogue };
     const text = await running.scrape();
-    for (const [name, { type, help }] of Object.entries(admissionMetrics)) {
+    for (const [name, { type, help }] of Object.entries(own)) {
       expect(text).toContain(`# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`);
-      expect(text).toMatch(new RegExp(`^${name}(_bucket)?[{ ]`, 'm'));
+      // A backend that has done nothing yet has no series.
+      if (name in admissionMetrics) expect(text).toMatch(new RegExp(`^${name}(_bucket)?[{ ]`, 'm'));
     }
-    const exposed = [...text.matchAll(/^# TYPE (muster_\S+)/gm)].map((match) => match[1]);
-    expect(exposed.toSorted()).toEqual(Object.keys(admissionMetrics).toSorted());
+    const exposed = [...text.matchAll(/^# TYPE ((?:muster|grove)_\S+)/gm)].map((match) => match[1]);
+    expect(exposed.toSorted()).toEqual(Object.keys(own).toSorted());
     expect(text).toContain('muster_build_info{version="0.0.0-test"} 1');
     for (const name of [
       'nodejs_eventloop_lag_p99_seconds',

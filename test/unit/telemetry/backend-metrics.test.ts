@@ -1,0 +1,44 @@
+import { expect, test } from '@jest/globals';
+import { Registry } from 'prom-client';
+import { BackendMetrics } from '../../../src/telemetry/backend-metrics.ts';
+
+const lines = async (registry: Registry, name: string): Promise<string[]> =>
+  (await registry.metrics()).split('\n').filter((line) => line.startsWith(name));
+
+test('operations are counted by backend, operation and how they ended', async () => {
+  const registry = new Registry();
+  const metrics = new BackendMetrics(registry);
+  metrics.operated('kai-scheduler', 'create', true, 0.002);
+  metrics.operated('kai-scheduler', 'create', true, 0.2);
+  metrics.operated('kai-scheduler', 'create', false, 0.2);
+  metrics.operated('volcano', 'mutate', true, 0.00001);
+  // A scrape takes nothing away.
+  for (let scrape = 0; scrape < 2; scrape += 1) {
+    expect(await lines(registry, 'grove_scheduler_backend_operation_total')).toEqual([
+      'grove_scheduler_backend_operation_total{backend_name="kai-scheduler",operation="create",status="success"} 2',
+      'grove_scheduler_backend_operation_total{backend_name="kai-scheduler",operation="create",status="failure"} 1',
+      'grove_scheduler_backend_operation_total{backend_name="volcano",operation="mutate",status="success"} 1',
+    ]);
+  }
+  expect(await lines(registry, 'grove_scheduler_backend_operation_duration_seconds_count')).toEqual([
+    'grove_scheduler_backend_operation_duration_seconds_count{backend_name="kai-scheduler",operation="create"} 3',
+    'grove_scheduler_backend_operation_duration_seconds_count{backend_name="volcano",operation="mutate"} 1',
+  ]);
+});
+
+test('the API that a backend speaks is shown while it is ready', async () => {
+  const registry = new Registry();
+  const metrics = new BackendMetrics(registry);
+  metrics.initialized('volcano', false, 0.01, undefined);
+  expect(await lines(registry, 'grove_scheduler_backend_info')).toEqual([]);
+  metrics.initialized('volcano', true, 0.01, 'scheduling.volcano.sh/v1beta1');
+  expect(await lines(registry, 'grove_scheduler_backend_info')).toEqual([
+    'grove_scheduler_backend_info{backend_name="volcano",version="scheduling.volcano.sh/v1beta1"} 1',
+  ]);
+  expect(await lines(registry, 'grove_scheduler_backend_initialization_duration_seconds_count')).toEqual([
+    'grove_scheduler_backend_initialization_duration_seconds_count{backend_name="volcano",status="failure"} 1',
+    'grove_scheduler_backend_initialization_duration_seconds_count{backend_name="volcano",status="success"} 1',
+  ]);
+  metrics.initialized('volcano', false, 0.01, undefined);
+  expect(await lines(registry, 'grove_scheduler_backend_info')).toEqual([]);
+});
