@@ -1,7 +1,7 @@
 import { MUSTER_USER } from '../../../src/api/names.ts';
 import type { Serving } from '../../../src/cli/demo/serving.ts';
 import type { Client, KubeList } from '../control-plane/client.ts';
-import type { ControlPlane } from '../control-plane/control-plane.ts';
+import type { ControlPlane, ControlPlaneOptions } from '../control-plane/control-plane.ts';
 import { startControlPlane } from '../control-plane/start.ts';
 import { until } from '../control-plane/until.ts';
 import { requestsOf, type Audited } from './audited.ts';
@@ -20,7 +20,7 @@ import {
 } from './gang-objects.ts';
 import { certificateDirectory, GATE, NAMESPACE, register } from './registered-muster.ts';
 
-const KUBE = { 'grove.io/scheduler-name': 'default-scheduler' };
+export const KUBE = { 'grove.io/scheduler-name': 'default-scheduler' };
 const SHORT_DELETE = { query: { gracePeriodSeconds: 0 } };
 
 /**
@@ -34,6 +34,7 @@ export class GangCluster {
   muster: Serving;
   readonly #certificates: Awaited<ReturnType<typeof certificateDirectory>>;
   readonly #webhooks: boolean;
+  readonly #settings: Readonly<Record<string, unknown>>;
   #reader = '';
 
   private constructor(
@@ -41,6 +42,7 @@ export class GangCluster {
     muster: Serving,
     certificates: Awaited<ReturnType<typeof certificateDirectory>>,
     webhooks: boolean,
+    settings: Readonly<Record<string, unknown>>,
   ) {
     this.plane = plane;
     this.client = plane.client;
@@ -48,20 +50,32 @@ export class GangCluster {
     this.history = new GangHistory(plane, NAMESPACE);
     this.#certificates = certificates;
     this.#webhooks = webhooks;
+    this.#settings = settings;
   }
 
-  /** @param given.webhooks whether the API server calls Muster; else anything at all gets in, as it was sent */
-  static async start({ webhooks }: { webhooks: boolean }): Promise<GangCluster> {
+  /**
+   * @param given.webhooks whether the API server calls Muster; else anything at all gets in, as it was sent
+   * @param given.settings of Muster, beside the usual ones
+   * @param given.cpu of the one node
+   */
+  static async start(given: {
+    webhooks: boolean;
+    settings?: Readonly<Record<string, unknown>>;
+    plane?: ControlPlaneOptions;
+    cpu?: number;
+  }): Promise<GangCluster> {
+    const { webhooks, settings = {}, cpu = 64 } = given;
     const certificates = await certificateDirectory();
     const plane = await startControlPlane({
       scheduler: true,
       controllerManager: true,
       auditPolicy: 'Metadata',
+      ...given.plane,
     });
     await grantRights(plane);
-    await plane.addNode('node-1', { cpu: 64 });
-    const muster = await startLoopingReplica(plane, certificates.path);
-    const cluster = new GangCluster(plane, muster, certificates, webhooks);
+    await plane.addNode('node-1', { cpu });
+    const muster = await startLoopingReplica(plane, certificates.path, settings);
+    const cluster = new GangCluster(plane, muster, certificates, webhooks, settings);
     await cluster.#ready();
     if (!webhooks) await cluster.createNamespace(NAMESPACE);
     cluster.#reader = await readerOf(plane, NAMESPACE);
@@ -79,7 +93,7 @@ export class GangCluster {
   /** Kills the process and starts another. */
   async restart(): Promise<void> {
     await this.muster.close();
-    this.muster = await startLoopingReplica(this.plane, this.#certificates.path);
+    this.muster = await startLoopingReplica(this.plane, this.#certificates.path, this.#settings);
     await this.#ready();
   }
 
@@ -102,14 +116,19 @@ export class GangCluster {
   createGang(
     name: string,
     groups: readonly Group[],
-    given: { namespace?: string; labels?: Record<string, string>; annotations?: Record<string, string> } = {},
+    given: {
+      namespace?: string;
+      labels?: Record<string, string>;
+      annotations?: Record<string, string>;
+      spec?: object;
+    } = {},
   ): Promise<Gang> {
-    const { annotations = {}, labels = {} } = given;
+    const { annotations = {}, labels = {}, spec = {} } = given;
     return this.client.ok<Gang>('POST', this.gangs(given.namespace), {
       apiVersion: 'scheduler.grove.io/v1alpha1',
       kind: 'PodGang',
       metadata: { name, annotations, labels: { ...KUBE, ...labels } },
-      spec: { podgroups: groups },
+      spec: { podgroups: groups, ...spec },
     });
   }
 
@@ -118,7 +137,12 @@ export class GangCluster {
     gang: string,
     name: string,
     podclique: string,
-    given: { namespace?: string; finalizers?: readonly string[]; labels?: Record<string, string> } = {},
+    given: {
+      namespace?: string;
+      finalizers?: readonly string[];
+      labels?: Record<string, string>;
+      spec?: object;
+    } = {},
   ): Promise<Pod> {
     const labels = { 'grove.io/podgang': gang, 'grove.io/podclique': podclique, ...KUBE, ...given.labels };
     return this.client.ok<Pod>('POST', this.pods(given.namespace), {
@@ -128,6 +152,7 @@ export class GangCluster {
       spec: {
         containers: [{ name: 'main', image: 'example/train:1' }],
         schedulingGates: [{ name: GATE }],
+        ...given.spec,
       },
     });
   }
