@@ -20,6 +20,18 @@ export const errorCatalogue = {
     exitCode: 1,
     summary: 'a backend’s object has the name of one that is not its gang’s',
   },
+  BACKEND_MODULE_MISSING: {
+    exitCode: 2,
+    summary: 'the module of a scheduler profile is not there, or may not be read',
+  },
+  BACKEND_MODULE_INVALID: {
+    exitCode: 1,
+    summary: 'a module does not load, or exports no backend of its profile’s name',
+  },
+  BACKEND_MODULE_INTEGRITY: {
+    exitCode: 1,
+    summary: 'a module is not the file that the configuration gives the hash of',
+  },
   TLS_UNREADABLE: {
     exitCode: 2,
     summary: 'tls.crt, tls.key, ca.crt or a client CA is missing, empty or not PEM',

@@ -5,7 +5,7 @@ import {
   LABEL_POD_GANG,
   LABEL_SCHEDULER_NAME,
 } from '../api/names.ts';
-import { PodRefused, type Backend } from '../backends/backend.ts';
+import { isPodRefused, type Backend } from '../backends/backend.ts';
 import { selectForPod, type Selection } from '../backends/select.ts';
 import { MusterError } from '../errors.ts';
 import { claimsGang, membershipOf, type Membership } from '../gang/membership.ts';
@@ -104,7 +104,7 @@ function prepare(
     if (returned !== undefined) throw notSynchronous(backend, returned);
     return undefined;
   } catch (thrown) {
-    if (!(thrown instanceof PodRefused)) throw thrown;
+    if (!isPodRefused(thrown)) throw thrown;
     return fault('BackendFailed', thrown.field, { detail: `${backend.name}: ${thrown.message}` });
   }
 }

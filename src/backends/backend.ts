@@ -133,3 +133,11 @@ export class PodRefused extends Error {
     this.field = field;
   }
 }
+
+/** Whether a backend threw a {@link PodRefused}: by its name too, as one that was bundled has a class of its own. */
+export const isPodRefused = (thrown: unknown): thrown is PodRefused =>
+  thrown instanceof PodRefused ||
+  (thrown instanceof Error &&
+    thrown.name === 'PodRefused' &&
+    'field' in thrown &&
+    typeof thrown.field === 'string');

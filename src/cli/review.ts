@@ -3,6 +3,7 @@ import { supportedSchedulers } from '../backends/registry.ts';
 import { formatFault } from '../config/config-fault.ts';
 import { loadConfiguration, readConfigurationFile } from '../config/load.ts';
 import type { OperatorConfiguration } from '../config/configuration.ts';
+import { backendsOf } from './backend-modules.ts';
 import { readAll } from './documents.ts';
 import { ExitStatus } from './exit-status.ts';
 import { readInputs } from './input-files.ts';
@@ -61,6 +62,7 @@ export const reviewCommand = (io: CliIo): Command =>
 async function review(options: ReviewOptions, io: CliIo): Promise<void> {
   const configuration = configurationFor(options, io);
   const policy = policyFrom(configuration, {
+    factories: await backendsOf(configuration.schedulers.profiles, options.config),
     ...(options.backend === undefined ? {} : { defaultBackend: options.backend }),
   });
   const inputs = await readInputs(options.filename, io);

@@ -8,6 +8,7 @@ import { messageOf } from '../errors.ts';
 import { metricsOf, startProgram } from '../server/program.ts';
 import { createLogger, flushLog } from '../telemetry/log.ts';
 import { LoopMetrics } from '../telemetry/loop-metrics.ts';
+import { backendsOf } from './backend-modules.ts';
 import type { CliIo } from './io.ts';
 import { policyFrom } from './policy.ts';
 import { endTogether } from './serve-end.ts';
@@ -66,7 +67,11 @@ async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
   for (const warning of warnings) log.info({ path: warning.path, line: warning.line }, warning.message);
 
   const ownNamespace = io.env['POD_NAMESPACE'];
-  const policy = policyFrom(configuration, { ownNamespace: ownNamespace ?? MUSTER_NAMESPACE });
+  const factories = await backendsOf(configuration.schedulers.profiles, file);
+  const policy = policyFrom(configuration, {
+    factories,
+    ownNamespace: ownNamespace ?? MUSTER_NAMESPACE,
+  });
   const metrics = metricsOf(musterVersion());
   const loopMetrics = flags.controller ? new LoopMetrics() : undefined;
   const loop =

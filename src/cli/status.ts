@@ -5,6 +5,7 @@ import { CONFIG_FILE_VARIABLE } from '../config/overrides.ts';
 import { EVERY_GANG } from '../gang/gang-selection.ts';
 import { systemClock } from '../kube/clock.ts';
 import type { KubeClient } from '../kube/client.ts';
+import { backendsOf } from './backend-modules.ts';
 import { ExitStatus } from './exit-status.ts';
 import type { CliIo } from './io.ts';
 import { paletteFor } from './palette.ts';
@@ -55,7 +56,7 @@ export const statusCommand = (io: CliIo): Command =>
     .action((gang: string | undefined, flags: StatusFlags) => status(gang, flags, io));
 
 async function status(gang: string | undefined, flags: StatusFlags, io: CliIo): Promise<void> {
-  const judge = judgeFor(flags.config ?? io.env[CONFIG_FILE_VARIABLE], io);
+  const judge = await judgeFor(flags.config ?? io.env[CONFIG_FILE_VARIABLE], io);
   const { client, namespace } = await connect(flags.kubeconfig, io);
   const question: Question = {
     gang,
@@ -123,7 +124,7 @@ function showFor(json: boolean, io: CliIo): Show {
 }
 
 /** By the configuration where there is one; else every backend, and no word about which is the default. */
-function judgeFor(file: string | undefined, io: CliIo): Omit<Judge, 'view'> {
+async function judgeFor(file: string | undefined, io: CliIo): Promise<Omit<Judge, 'view'>> {
   const { names } = supportedSchedulers();
   if (!file) {
     const profiles = builtInBackends.map((factory) => ({ name: factory.name }));
@@ -137,5 +138,9 @@ function judgeFor(file: string | undefined, io: CliIo): Omit<Judge, 'view'> {
     flags: {},
     supportedSchedulers: names,
   });
-  return { registry: policyFrom(configuration).registry, selectors: configuration.controllers.podGang };
+  const factories = await backendsOf(configuration.schedulers.profiles, file);
+  return {
+    registry: policyFrom(configuration, { factories }).registry,
+    selectors: configuration.controllers.podGang,
+  };
 }

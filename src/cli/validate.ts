@@ -3,6 +3,7 @@ import { printable } from '../api/printable.ts';
 import { supportedSchedulers } from '../backends/registry.ts';
 import { loadConfiguration, readConfigurationFile } from '../config/load.ts';
 import type { Policy } from '../admission/decision.ts';
+import { backendsOf } from './backend-modules.ts';
 import { readAll } from './documents.ts';
 import { ExitStatus } from './exit-status.ts';
 import { readInputs } from './input-files.ts';
@@ -55,7 +56,7 @@ export const validateCommand = (io: CliIo): Command =>
 
 async function validate(options: ValidateOptions, io: CliIo): Promise<void> {
   const { names } = supportedSchedulers();
-  const policy = policyFor(options.config, names);
+  const policy = await policyFor(options.config, names);
   const context = { policy, namespace: options.namespace, supportedSchedulers: names };
   const inputs = await readInputs(options.filename, io);
   const outcomes = readAll(inputs).map((source) => validateObject(source, context));
@@ -72,14 +73,17 @@ async function validate(options: ValidateOptions, io: CliIo): Promise<void> {
 }
 
 /** Without a configuration nobody has said which backends are enabled, so a PodGang may name any. */
-function policyFor(config: string | undefined, names: readonly string[]): Policy {
+async function policyFor(config: string | undefined, names: readonly string[]): Promise<Policy> {
   const { configuration } = loadConfiguration({
     ...(config === undefined ? {} : { text: readConfigurationFile(config), fileName: config }),
     env: {},
     flags: {},
     supportedSchedulers: names,
   });
-  if (config !== undefined) return policyFrom(configuration);
+  if (config !== undefined) {
+    const factories = await backendsOf(configuration.schedulers.profiles, config);
+    return policyFrom(configuration, { factories });
+  }
   const { schedulers } = configuration;
   const profiles = names.map((name) => ({ name, config: {} }));
   return policyFrom({ ...configuration, schedulers: { ...schedulers, profiles } });

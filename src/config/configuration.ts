@@ -10,6 +10,10 @@ type DeepReadonly<T> = T extends readonly (infer E)[]
 export interface SchedulerProfile {
   readonly name: string;
   readonly config: Readonly<Record<string, unknown>>;
+  /** Where its backend comes from, as written; absent for those that come with Muster. */
+  readonly module?: string;
+  /** `sha512-…` or `sha256-…` of the module's file. */
+  readonly integrity?: string;
 }
 
 /** Both spellings of the document, brought to one. `default-scheduler` is always among the profiles. */

@@ -1,6 +1,7 @@
 import { isObject, own, ownList, ownString } from '../api/json.ts';
 import { type Finding, error, warning } from './config-fault.ts';
 import type { SchedulerProfile, Schedulers } from './configuration.ts';
+import { checkModules } from './scheduler-modules.ts';
 
 /** Kubernetes’ own scheduler: served in every configuration, listed or not. */
 export const DEFAULT_SCHEDULER = 'default-scheduler';
@@ -60,12 +61,11 @@ export function checkProfiles(
 interface Written {
   /** Empty strings count as absent, as Helm charts leave them behind. */
   readonly schedulerName: string;
-  readonly profiles: readonly {
-    readonly name: string | undefined;
-    readonly config: SchedulerProfile['config'];
-  }[];
+  readonly profiles: readonly WrittenProfile[];
   readonly defaultProfileName: string;
 }
+
+export type WrittenProfile = Omit<SchedulerProfile, 'name'> & { readonly name: string | undefined };
 
 function read(document: unknown, rename: (name: string, path: Finding['path']) => string): Written {
   const name = ownString(document, 'schedulerName') ?? '';
@@ -74,9 +74,12 @@ function read(document: unknown, rename: (name: string, path: Finding['path']) =
   const profiles = (ownList(scheduler, 'profiles') ?? []).map((profile, index) => {
     const written = ownString(profile, 'name');
     const config = own(profile, 'config');
+    const [module, integrity] = [ownString(profile, 'module'), ownString(profile, 'integrity')];
     return {
       name: written === undefined ? undefined : rename(written, [...PROFILES, index, 'name']),
       config: isObject(config) ? config : {},
+      ...(module !== undefined && { module }),
+      ...(integrity !== undefined && { integrity }),
     };
   });
   return {
@@ -117,7 +120,7 @@ function withDefaultScheduler(profiles: Written['profiles']): Written['profiles'
 }
 
 const finish = (profiles: Written['profiles'], defaultProfileName: string): Schedulers => ({
-  profiles: profiles.map(({ name, config }) => ({ name: name ?? '', config })),
+  profiles: profiles.map((profile) => ({ ...profile, name: profile.name ?? '' })),
   defaultProfileName,
 });
 
@@ -129,19 +132,26 @@ const finish = (profiles: Written['profiles'], defaultProfileName: string): Sche
  * - `schedulerName: x`: x and `default-scheduler`, and x is the default.
  * - `scheduler.profiles`: these and `default-scheduler`; the default is `defaultProfileName`, and where that
  *   is absent `default-scheduler`, even when only another one is listed.
+ *
+ * @param builtIn names that need no module; a profile with one brings its name along
  */
 export function resolveSchedulers(
   document: unknown,
-  supported: readonly string[],
+  builtIn: readonly string[],
 ): { readonly schedulers: Schedulers; readonly findings: readonly Finding[] } {
   const findings: Finding[] = [];
   const written = read(document, (name, path) => {
     const current = Object.hasOwn(SCHEDULER_ALIASES, name) ? SCHEDULER_ALIASES[name] : undefined;
-    if (current === undefined || !supported.includes(current)) return name;
+    if (current === undefined || !builtIn.includes(current)) return name;
     findings.push(warning(path, `"${name}" is deprecated: write "${current}"`));
     return current;
   });
   const { schedulerName, defaultProfileName } = written;
+  findings.push(...checkModules(written.profiles, builtIn));
+  const supported = [
+    ...builtIn,
+    ...written.profiles.flatMap(({ name, module }) => (module === undefined ? [] : (name ?? []))),
+  ];
 
   if (schedulerName !== '') {
     if (!supported.includes(schedulerName)) {
@@ -149,7 +159,8 @@ export function resolveSchedulers(
     } else {
       findings.push(...contradictions(written));
     }
-    const listed = written.profiles.length > 0 ? written.profiles : [{ name: schedulerName, config: {} }];
+    const listed: Written['profiles'] =
+      written.profiles.length > 0 ? written.profiles : [{ name: schedulerName, config: {} }];
     const profiles = withDefaultScheduler(listed);
     if (written.profiles.length > 0) {
       findings.push(...checkProfiles({ profiles, defaultProfileName: DEFAULT_SCHEDULER }, supported));

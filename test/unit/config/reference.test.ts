@@ -33,6 +33,8 @@ describe('documentation is made from the schema', () => {
       'schedulerName',
       'scheduler.profiles',
       'scheduler.profiles[].name',
+      'scheduler.profiles[].module',
+      'scheduler.profiles[].integrity',
       'scheduler.defaultProfileName',
       'controllers.podGang.namespaceSelector.matchExpressions[].key',
       'controllers.podGang.namespaceSelector.matchExpressions[].operator',

@@ -1,0 +1,69 @@
+import { describe, expect, test } from '@jest/globals';
+import { checkConfiguration, loadConfiguration } from '../../../src/config/load.ts';
+
+const supportedSchedulers = ['default-scheduler', 'kai-scheduler'];
+const HASH = `sha256-${'A'.repeat(43)}=`;
+
+const documentWith = (profile: object): string =>
+  JSON.stringify({
+    apiVersion: 'operator.config.grove.io/v1alpha1',
+    kind: 'OperatorConfiguration',
+    scheduler: { profiles: [profile] },
+  });
+const faultsOf = (profile: object): string[] =>
+  checkConfiguration(documentWith(profile), { supportedSchedulers }).map(
+    ({ path, message }) => `${path}: ${message}`,
+  );
+
+describe('a profile that brings its backend along', () => {
+  test('has a name that nobody has to know beforehand, and keeps module and integrity', () => {
+    const profile = { name: 'line', module: './line.js', integrity: HASH };
+    const { configuration } = loadConfiguration({
+      text: JSON.stringify({
+        ...(JSON.parse(documentWith(profile)) as object),
+        schedulerName: 'line',
+      }),
+      env: {},
+      flags: {},
+      supportedSchedulers,
+    });
+    expect(configuration.schedulers).toEqual({
+      defaultProfileName: 'line',
+      profiles: [
+        { ...profile, config: {} },
+        { name: 'default-scheduler', config: {} },
+      ],
+    });
+  });
+
+  test.each([
+    [
+      'without a module the name is unknown',
+      { name: 'line' },
+      'scheduler.profiles[0].name: unsupported scheduler "line" (supported: default-scheduler, kai-scheduler)',
+    ],
+    [
+      'a built-in name',
+      { name: 'kai-scheduler', module: 'x' },
+      'scheduler.profiles[0].module: "kai-scheduler" comes with Muster: leave out module, or give your backend a name of its own',
+    ],
+    [
+      'a name that is no label value',
+      { name: 'my line', module: 'x' },
+      'scheduler.profiles[0].name: must be a label value, since gangs name their scheduler in a label: at most 63 letters, digits, "-", "_" or ".", with a letter or digit at both ends, not "my line"',
+    ],
+    [
+      'integrity of nothing',
+      { name: 'kai-scheduler', integrity: HASH },
+      'scheduler.profiles[0].integrity: is the hash of a module: add module, or leave it out',
+    ],
+    [
+      'integrity in hexadecimal',
+      { name: 'line', module: 'x', integrity: 'sha256-abcdef' },
+      'scheduler.profiles[0].integrity: must be "sha512-" or "sha256-" and the hash of the file in base64',
+    ],
+    ['an empty module', { name: 'line', module: '' }, 'scheduler.profiles[0].module: must not be empty'],
+  ])('%s', (_what, profile, says) => {
+    expect(faultsOf(profile)).toEqual([says]);
+  });
+});
