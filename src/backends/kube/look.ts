@@ -25,7 +25,8 @@ export class LookedAt {
   constructor(config: KubeConfig) {
     this.#config = config;
     this.#fixed = GANG_APIS.find(({ version }) => version === config.api);
-    this.#known = { native: this.#native(this.#fixed, ALL_FIELDS), certain: config.api === 'none' };
+    const fields = this.#fixed?.podGroups === undefined ? NO_FIELDS : ALL_FIELDS;
+    this.#known = { native: this.#native(this.#fixed, fields), certain: config.api === 'none' };
   }
 
   /** undefined: gates alone. */

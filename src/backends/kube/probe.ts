@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { own } from '../../api/json.ts';
+import { own, ownObject } from '../../api/json.ts';
 import type { ClusterProbe } from '../cluster.ts';
 import { apiVersionOf, markOf, SCHEDULING_GROUP, type GangApi } from './gang-api.ts';
 
@@ -46,6 +46,6 @@ export async function keptFields(cluster: Pick<ClusterProbe, 'dryRunCreate'>, ap
   const spec = own(stored, 'spec');
   return {
     priority: isDeepStrictEqual(own(spec, 'disruptionMode'), disruptionMode),
-    topology: own(spec, 'schedulingConstraints') !== undefined,
+    topology: ownObject(spec, 'schedulingConstraints') !== undefined,
   };
 }

@@ -69,7 +69,9 @@ function withoutMinCount(value: Json | undefined): Json | undefined {
 
 /** Of a template or a PodGroup: the fields that we ever write. What else is stored is a default, or somebody else's. */
 function sameTerms(wanted: JsonObject, stored: Json | undefined, api: GangApi, view: View): boolean {
-  const same = (field: string): boolean => isDeepStrictEqual(view(wanted[field]), view(own(stored, field)));
+  // Kubernetes answers with null where a Workload has none.
+  const same = (field: string): boolean =>
+    isDeepStrictEqual(view(wanted[field]), view(own(stored, field) ?? undefined));
   return (
     [...IDENTITY, api.policy, 'schedulingConstraints', 'priorityClassName'].every(same) &&
     // Kubernetes fills it in, so only one that is asked for says anything.

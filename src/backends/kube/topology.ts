@@ -60,7 +60,7 @@ export function checkNativeTopology(
     const unit = units.find((candidate) => holds(scope, candidate));
     const refuse = (detail: string): void =>
       void faults.push(fault('BackendCannotExpress', `${scope.path}.required`, { value: required, detail }));
-    if (!hasField) refuse('feature gate TopologyAwareWorkloadScheduling is off, or this Kubernetes has none');
+    if (!hasField) refuse('feature gate TopologyAwareWorkloadScheduling is off');
     else if (unit === undefined) {
       refuse(
         units.length === 1

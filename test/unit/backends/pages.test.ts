@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { coschedulingSettings } from '../../../src/backends/coscheduling/config.ts';
 import { kaiSettings } from '../../../src/backends/kai/config.ts';
+import { KUBE_SETTINGS } from '../../../src/backends/kube/config.ts';
 import type { ProfileSettings } from '../../../src/backends/profile-config.ts';
 import { volcanoSettings } from '../../../src/backends/volcano/config.ts';
 
 const PAGES: Readonly<Record<string, ProfileSettings>> = {
   coscheduling: coschedulingSettings,
   kai: kaiSettings,
+  kube: KUBE_SETTINGS,
   volcano: volcanoSettings,
 };
 const SETTINGS = /(<!-- settings -->\n)[^]*?(<!-- \/settings -->)/;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/api/json.ts';
 import type { Policy } from '../../../../src/admission/decision.ts';
+import { BackendRegistry } from '../../../../src/backends/registry.ts';
 import { policy } from '../../../support/policy.ts';
 import { gangPod } from '../../../support/pods.ts';
 import { mutatePod, operationsOf, textsOf } from '../../../support/reviews.ts';
@@ -9,7 +10,8 @@ import { initContext } from '../../../support/made-backend.ts';
 import { clusterServing, serving, type Served, type Version } from './served.ts';
 
 async function policyOn(served: Served, config: JsonObject = {}): Promise<Policy> {
-  const under = policy({ enabled: ['default-scheduler'], config });
+  const registry = new BackendRegistry([{ name: 'default-scheduler', config }], 'default-scheduler');
+  const under = { ...policy(), registry };
   await under.registry.default.init(initContext(clusterServing(served))).catch(() => undefined);
   return under;
 }

@@ -53,7 +53,10 @@ export function clusterServing({ versions = {}, drops = [], down }: Served): Ask
     read: () => answer('read', undefined),
     dryRunCreate: ({ version, plural }, object) => {
       const spec = Object.fromEntries(
-        Object.entries(object['spec'] as JsonObject).filter(([field]) => !drops.includes(field)),
+        Object.entries(object['spec'] as JsonObject).map(([field, value]) => [
+          field,
+          drops.includes(field) ? null : value,
+        ]),
       );
       return answer(`dry run ${version} ${plural}`, json({ ...object, spec }));
     },

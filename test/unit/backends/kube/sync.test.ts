@@ -18,11 +18,20 @@ const LINKED = gangPod('worker-0', 'train');
 const THREE: PodGangParts = {};
 const FOUR: PodGangParts = { groups: [group('leader'), group('worker', { minReplicas: 3 })] };
 
+/** 1.36 answers so for templates without the field. */
+const withNulls = (spec: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(spec).map(([key, templates]) => [
+      key,
+      (templates as readonly JsonObject[]).map((one) => ({ schedulingConstraints: null, ...one })),
+    ]),
+  );
+
 /** As the API server stores what was applied, with what it fills in. */
 const stored = ({ name, spec, resource }: OwnedObject, metadata: JsonObject = {}): JsonObject =>
   json({
     metadata: { name, ...metadata },
-    spec: resource.kind === 'PodGroup' ? { disruptionMode: 'Pod', priority: 0, ...spec } : spec,
+    spec: resource.kind === 'PodGroup' ? { disruptionMode: 'Pod', priority: 0, ...spec } : withNulls(spec),
     status: {},
   });
 

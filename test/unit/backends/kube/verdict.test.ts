@@ -64,7 +64,7 @@ describe('what native gangs cannot express is refused', () => {
         cannot(
           'spec.topologyConstraint.packConstraint.required',
           '"rack"',
-          'feature gate TopologyAwareWorkloadScheduling is off, or this Kubernetes has none',
+          'feature gate TopologyAwareWorkloadScheduling is off',
         ),
       ],
     ],
@@ -73,7 +73,7 @@ describe('what native gangs cannot express is refused', () => {
       serving('v1alpha1'),
       {},
       { spec: required('rack') },
-      [expect.stringContaining('this Kubernetes has none') as unknown as string],
+      [expect.stringContaining('TopologyAwareWorkloadScheduling is off') as unknown as string],
     ],
     ['required topology where the gate is on', serving('v1alpha2'), {}, { spec: required('rack') }, []],
     [

@@ -1,0 +1,262 @@
+/** The backend default-scheduler with Kubernetes' own gangs: Muster, the real API server and the real scheduler. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { clusterSuite } from './control-plane/suite.ts';
+import { until } from './control-plane/until.ts';
+import { GangCluster, KUBE } from './support/gang-cluster.ts';
+import { gatesOf, group } from './support/gang-objects.ts';
+import {
+  allNative,
+  cpus,
+  GANG_KIND,
+  HAS_POD_GROUPS,
+  linkTo,
+  nativeGang,
+  policyOf,
+  VERSION,
+  WORKLOADS,
+  type NativeGang,
+} from './support/native-gangs.ts';
+
+jest.setTimeout(90_000);
+
+const CPU = 4;
+const BIG_NODE = 'big';
+/** The garbage collector of a fresh control plane looks around for half a minute before it does anything. */
+const PATIENT = { withinMs: 60_000 };
+
+clusterSuite('native gangs of kube-scheduler', () => {
+  let cluster: GangCluster;
+  let counter = 0;
+  let gang = '';
+
+  const pods = (podclique: string, count: number, spec: object = cpus(1), from = 0): Promise<unknown> =>
+    Promise.all(
+      Array.from({ length: count }, (_, index) =>
+        cluster.createPod(gang, `${podclique}-${from + index}`, podclique, { spec }),
+      ),
+    );
+  const bound = async (): Promise<string[]> =>
+    (await cluster.podsOf(gang))
+      .filter(({ spec }) => spec.nodeName !== undefined)
+      .map(({ metadata }) => metadata.name)
+      .sort();
+  const untilMade = (name = gang): Promise<NativeGang> =>
+    until(`${GANG_KIND} ${name}`, () => nativeGang(cluster, name));
+
+  beforeAll(async () => {
+    cluster = await GangCluster.start({ webhooks: true, cpu: CPU });
+    await cluster.client.ok('POST', '/apis/scheduling.k8s.io/v1/priorityclasses', {
+      metadata: { name: 'high' },
+      value: 1000,
+    });
+  }, 180_000);
+  afterAll(() => cluster?.stop(), 60_000);
+  beforeEach(() => {
+    gang = `native-${++counter}`;
+  });
+  /** Pods that nobody stops hold their CPUs, and a gang that does not fit keeps the scheduler busy. */
+  afterEach(async () => {
+    await cluster.client.request('DELETE', `${cluster.gangs()}/${gang}`);
+    await Promise.all((await cluster.podsOf(gang)).map(({ metadata }) => cluster.removePod(metadata.name)));
+    // The controllers of Kubernetes: garbage collection, and the finalizer that waits for the Pods.
+    await until('its objects are gone', async () => (await allNative(cluster)).length === 0, PATIENT);
+    expect(cluster.history.ungatedEarly()).toEqual([]);
+  });
+
+  test('a gang is one object of Kubernetes with the sum of its minimums, owned by the PodGang', async () => {
+    const { metadata } = await cluster.createGang(gang, [group('leader', 1), group('worker', 2)]);
+    const made = await untilMade();
+    expect(policyOf(made)).toEqual({ gang: { minCount: 3 } });
+    const workload = await cluster.client.ok<NativeGang>('GET', `${WORKLOADS}/${gang}`);
+    for (const object of [made, workload]) {
+      expect(object.metadata).toMatchObject({
+        labels: { 'grove.io/podgang': gang, 'app.kubernetes.io/managed-by': 'muster' },
+        ownerReferences: [{ kind: 'PodGang', name: gang, uid: metadata.uid, controller: true }],
+      });
+    }
+    if (HAS_POD_GROUPS) {
+      expect(made.spec).toMatchObject({
+        podGroupTemplateRef: { workload: { workloadName: gang, podGroupTemplateName: 'gang' } },
+      });
+      expect(workload.spec.podGroupTemplates).toMatchObject([
+        { name: 'gang', schedulingPolicy: { gang: { minCount: 3 } } },
+      ]);
+    }
+    const backends = '/apis/muster.dev/v1alpha1/schedulerbackends/default-scheduler';
+    const shown = await until('the backend is shown', () => cluster.client.ok('GET', backends));
+    expect(JSON.stringify(shown)).toContain(`scheduling.k8s.io/${VERSION}`);
+  });
+
+  test('a complete gang is bound, and its Pods name the native gang', async () => {
+    await cluster.createGang(gang, [group('leader', 1), group('worker', 2)]);
+    await pods('leader', 1);
+    await pods('worker', 1);
+    await cluster.untilCondition(gang, 'Initialized', { status: 'False' });
+    expect(await bound()).toEqual([]);
+    await pods('worker', 1, cpus(1), 1);
+    await cluster.untilBound(gang, 3);
+    for (const pod of await cluster.podsOf(gang)) expect(pod.spec).toMatchObject(linkTo(gang));
+    if (!HAS_POD_GROUPS) return;
+    await until('the scheduler says so', async () =>
+      (await nativeGang(cluster, gang)).status?.conditions?.some(
+        ({ type, status }) => type === 'PodGroupScheduled' && status === 'True',
+      ),
+    );
+  });
+
+  test('a gang that does not fit whole is not bound at all; with a node more, all of it', async () => {
+    await cluster.createGang(gang, [group('worker', CPU + 1)]);
+    await pods('worker', CPU + 1);
+    // All of them are let go, so that it is the scheduler who holds them.
+    await until('no Pod is gated', async () =>
+      (await cluster.podsOf(gang)).every((pod) => gatesOf(pod).length === 0),
+    );
+    await untilRefused();
+    expect(await bound()).toEqual([]);
+    await withBigNode(async () => {
+      await cluster.untilBound(gang, CPU + 1);
+    });
+  });
+
+  test('two groups of which one fits: nothing is bound; with room for both, all is, surplus too', async () => {
+    await cluster.createGang(gang, [group('leader', 1), group('worker', 2)]);
+    await pods('worker', 4);
+    await pods('leader', 1, cpus(2 * CPU));
+    await until('exactly the minimums are let go', async () => {
+      const free = (await cluster.podsOf(gang)).filter((pod) => gatesOf(pod).length === 0);
+      return free.length === 3;
+    });
+    await untilRefused();
+    expect(await bound()).toEqual([]);
+    expect((await cluster.podsOf(gang)).filter((pod) => gatesOf(pod).length > 0)).toHaveLength(2);
+    await withBigNode(async () => {
+      await cluster.untilBound(gang, 5);
+    });
+  });
+
+  test('Pods that come later join, and a replaced one takes its place', async () => {
+    await cluster.createGang(gang, [group('worker', 2)]);
+    await pods('worker', 2);
+    await cluster.untilBound(gang, 2);
+    await pods('worker', 1, cpus(1), 2);
+    await cluster.untilBound(gang, 3);
+    await cluster.removePod(`${gang}-worker-0`);
+    await until('it is gone', async () => (await cluster.podsOf(gang)).length === 2);
+    await pods('worker', 1);
+    await cluster.untilBound(gang, 3);
+    expect(policyOf(await nativeGang(cluster, gang))).toEqual({ gang: { minCount: 2 } });
+  });
+
+  test('the minimum changes while no Pod counts on it, and is fixed, with a warning, while one does', async () => {
+    const worker = (minReplicas: number): object => ({ spec: { podgroups: [group('worker', minReplicas)] } });
+    await cluster.createGang(gang, [group('worker', 2)]);
+    const { metadata } = await untilMade();
+    await cluster.client.ok('PATCH', `${cluster.gangs()}/${gang}`, worker(3));
+    await until('the next one has the new minimum', async () => {
+      const next = await nativeGang(cluster, gang);
+      return (
+        next.metadata.uid !== metadata.uid && JSON.stringify(policyOf(next)) === '{"gang":{"minCount":3}}'
+      );
+    });
+    await pods('worker', 1);
+    await until('the Pod is counted', async () => (await cluster.podsOf(gang)).length === 1);
+    await cluster.client.ok('PATCH', `${cluster.gangs()}/${gang}`, worker(2));
+    const { note } = await cluster.untilEvent('PodGang', gang, 'BackendWarning');
+    expect(note).toContain(`${GANG_KIND} ${gang} stays as it was made`);
+    expect(policyOf(await nativeGang(cluster, gang))).toEqual({ gang: { minCount: 3 } });
+  });
+
+  test('a gang of the same name waits for the objects of the one before to go', async () => {
+    await cluster.createGang(gang, [group('worker', 1)]);
+    await pods('worker', 1);
+    await cluster.untilBound(gang, 1);
+    const before = (await nativeGang(cluster, gang)).metadata.uid;
+    await cluster.removeGang(gang);
+    await until('its Workload is gone', async () => {
+      const { status } = await cluster.client.request('GET', `${WORKLOADS}/${gang}`);
+      return status === 404;
+    });
+    if (HAS_POD_GROUPS) {
+      await until(
+        'its PodGroup waits for the Pod to end',
+        async () => (await nativeGang(cluster, gang)).metadata.deletionTimestamp !== undefined,
+      );
+    }
+    await cluster.createGang(gang, [group('worker', 1)]);
+    if (HAS_POD_GROUPS) {
+      const waiting = await until('it waits', async () => {
+        const found = await cluster.condition(gang, 'Initialized');
+        if (found?.message.includes(`PodGroup ${gang}`)) return found;
+        throw new Error(JSON.stringify(found));
+      });
+      expect(waiting.status).toBe('False');
+    }
+    await cluster.removePod(`${gang}-worker-0`);
+    await until('the next one is another object', async () => {
+      const { metadata } = await nativeGang(cluster, gang);
+      return metadata.uid !== before && metadata.deletionTimestamp === undefined;
+    });
+    await pods('worker', 1);
+    await cluster.untilBound(gang, 1);
+  });
+
+  test('a Pod that is in a native gang of its own is refused', async () => {
+    const spec = HAS_POD_GROUPS
+      ? { schedulingGroup: { podGroupName: 'mine' } }
+      : { workloadRef: { name: 'mine', podGroup: 'g' } };
+    await expect(cluster.createPod(gang, 'worker-0', 'worker', { spec })).rejects.toThrow(
+      new RegExp(`in "mine(/g)?" already, while its gang is "${gang}(/gang)?"`),
+    );
+  });
+
+  test('the priority is carried to the PodGroup; where there is none, that is said', async () => {
+    const { status, warnings } = await cluster.client.request('POST', cluster.gangs(), {
+      apiVersion: 'scheduler.grove.io/v1alpha1',
+      kind: 'PodGang',
+      metadata: { name: gang, labels: KUBE },
+      spec: { podgroups: [group('worker', 1)], priorityClassName: 'high' },
+    });
+    expect(status).toBe(201);
+    const made = await untilMade();
+    if (HAS_POD_GROUPS) expect(made.spec).toMatchObject({ priorityClassName: 'high', priority: 1000 });
+    expect(warnings).toEqual([
+      expect.stringContaining(
+        HAS_POD_GROUPS
+          ? 'set priorityClassName: high on the Pods too'
+          : 'default-scheduler ignores spec.priorityClassName in this cluster',
+      ),
+    ]);
+  });
+
+  /** Until the scheduler has tried, and has said that there is no room. */
+  async function untilRefused(): Promise<void> {
+    await until('the scheduler finds no room', async () => {
+      const found = await cluster.podsOf(gang);
+      const tried = found.filter((pod) =>
+        (pod as { status?: { conditions?: { type: string; reason?: string }[] } }).status?.conditions?.some(
+          ({ type, reason }) => type === 'PodScheduled' && reason !== 'SchedulingGated',
+        ),
+      );
+      return tried.length > 0;
+    });
+    if (!HAS_POD_GROUPS) return;
+    await untilSaid('the scheduler says');
+  }
+
+  /** Until `muster status` tells people so. */
+  const untilSaid = (text: string): Promise<boolean> =>
+    until(`muster status says "${text}"`, async () => {
+      const { why } = await cluster.status(gang);
+      if (why.includes(text)) return true;
+      throw new Error(`it says "${why}"`);
+    });
+
+  async function withBigNode(body: () => Promise<void>): Promise<void> {
+    await cluster.plane.addNode(BIG_NODE, { cpu: 3 * CPU });
+    try {
+      await body();
+    } finally {
+      await cluster.client.ok('DELETE', `/api/v1/nodes/${BIG_NODE}`);
+    }
+  }
+});

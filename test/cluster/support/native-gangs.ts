@@ -1,0 +1,53 @@
+import type { KubeList, KubeObject } from '../control-plane/client.ts';
+import { RELEASE } from '../control-plane/releases.ts';
+import type { GangCluster } from './gang-cluster.ts';
+import type { Condition } from './gang-objects.ts';
+import { NAMESPACE } from './registered-muster.ts';
+
+/** The native gang API of the release that the tests run against. */
+export const VERSION = RELEASE.version.startsWith('v1.35') ? 'v1alpha1' : 'v1alpha2';
+/** From 1.36 on a PodGroup stands for a gang; in 1.35 the Workload does. */
+export const HAS_POD_GROUPS = VERSION !== 'v1alpha1';
+export const GANG_KIND = HAS_POD_GROUPS ? 'PodGroup' : 'Workload';
+const API = `/apis/scheduling.k8s.io/${VERSION}/namespaces/${NAMESPACE}`;
+export const GANG_OBJECTS = `${API}/${HAS_POD_GROUPS ? 'podgroups' : 'workloads'}`;
+export const WORKLOADS = `${API}/workloads`;
+
+/** A Workload or a PodGroup. */
+export interface NativeGang extends KubeObject {
+  readonly spec: {
+    readonly podGroups?: readonly { name: string; policy: unknown }[];
+    readonly podGroupTemplates?: readonly { name: string; schedulingPolicy: unknown }[];
+    readonly schedulingPolicy?: unknown;
+    readonly priorityClassName?: string;
+    readonly priority?: number;
+  };
+  readonly status?: { readonly conditions?: readonly Condition[] };
+}
+
+/** How many Pods the scheduler waits for, by the object that it reads. */
+export function policyOf({ spec }: NativeGang): unknown {
+  return HAS_POD_GROUPS ? spec.schedulingPolicy : spec.podGroups?.[0]?.policy;
+}
+
+/** What a prepared Pod of the gang has in its spec. */
+export const linkTo = (gang: string): object =>
+  HAS_POD_GROUPS
+    ? { schedulingGroup: { podGroupName: gang } }
+    : { workloadRef: { name: gang, podGroup: 'gang' } };
+
+export const nativeGang = (cluster: GangCluster, name: string): Promise<NativeGang> =>
+  cluster.client.ok<NativeGang>('GET', `${GANG_OBJECTS}/${name}`);
+
+/** Names of all Workloads and PodGroups of the namespace. */
+export async function allNative(cluster: GangCluster): Promise<string[]> {
+  const lists = await Promise.all(
+    [...new Set([WORKLOADS, GANG_OBJECTS])].map((path) => cluster.client.ok<KubeList>('GET', path)),
+  );
+  return lists.flatMap(({ items }) => items.map(({ metadata }) => metadata.name));
+}
+
+/** Of a container, in whole CPUs. */
+export const cpus = (count: number): object => ({
+  containers: [{ name: 'main', image: 'example/train:1', resources: { requests: { cpu: String(count) } } }],
+});
