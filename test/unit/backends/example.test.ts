@@ -21,8 +21,7 @@ import { patched } from '../../support/rfc6902.ts';
 const DOCS = join(import.meta.dirname, '../../../docs');
 const factories = [...builtInBackends, line];
 
-const started = (config: JsonObject) =>
-  policy({ factories, enabled: ['default-scheduler', 'line-scheduler'], config });
+const started = (config: JsonObject) => policy({ factories, enabled: ['line-scheduler'], config });
 const SETTINGS = { config: {}, topology: { enabled: false, keys: [] } };
 
 const onLine = { labels: { 'grove.io/scheduler-name': 'line-scheduler' } };
