@@ -99,7 +99,8 @@ function backendState(
     const { backend } = selection.resolved;
     if (gang !== undefined && backends !== undefined) return backends.stateOf(gang, backend);
     const releaseOrder = (gang && backend.releaseOrder?.(gang)) ?? 'all-at-once';
-    return { name: backend.name, ready: true, objectsExist: true, releaseOrder };
+    const { name, schedulerName } = backend;
+    return { name, schedulerName, ready: true, objectsExist: true, releaseOrder };
   }
   const reason = `it is not enabled (enabled: ${registry.enabled.join(', ')})`;
   const name = label ?? annotationOf(view, namespace) ?? '';

@@ -55,6 +55,8 @@ export interface PodRecord {
   readonly group: string;
   /** Value of `grove.io/base-podgang`. */
   readonly baseGang: string | undefined;
+  /** `spec.schedulerName`; absent where nobody looked. */
+  readonly schedulerName?: string | undefined;
   /** Names in `spec.schedulingGates`, in their order: a JSON patch speaks of a gate by its position. */
   readonly gates: readonly string[];
   /** `''` while unbound. */
@@ -96,6 +98,8 @@ export type ReleaseOrder = 'all-at-once' | 'minimum-first';
 
 export interface BackendState {
   readonly name: string;
+  /** `spec.schedulerName` of its Pods; absent where it is not known. */
+  readonly schedulerName?: string | undefined;
   readonly ready: boolean;
   /** Why it is not ready, in plain words. */
   readonly reason?: string | undefined;

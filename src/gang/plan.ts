@@ -71,6 +71,7 @@ export function plan(state: GangState): Plan {
       ...expected.faults.map((fault) => gangEvent(gang, 'Warning', 'ExpectedPodsInvalid', fault)),
       ...strangers.events,
       ...violationEvents(gates.violations),
+      ...gates.misplaced.map(({ pod, reason }) => podEvent(pod, 'SchedulerMismatch', reason)),
       ...referenceEvents(gang, references),
       ...statusEvents(gang, status.write),
       ...ungateEvents(gang, gates.ungate),

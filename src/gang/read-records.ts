@@ -39,6 +39,7 @@ export function readPod(object: JsonObject): PodRecord {
     gates: (ownList(spec, 'schedulingGates') ?? []).map((gate) => ownString(gate, 'name') ?? ''),
     nodeName: ownString(spec, 'nodeName') ?? '',
     nativeGang: nativeGangOf(spec),
+    schedulerName: ownString(spec, 'schedulerName'),
     phase: ownString(status, 'phase') ?? '',
     ready: ownString(conditionOf(status, 'Ready'), 'status') === 'True',
     podScheduled: podScheduledOf(conditionOf(status, 'PodScheduled')),

@@ -14,7 +14,7 @@ export class SharedValues {
   readonly #conditions = new Map<string, PodRecord['podScheduled']>();
 
   pod(record: PodRecord): PodRecord {
-    const { gates, podScheduled, baseGang, creationTimestamp } = record;
+    const { gates, podScheduled, baseGang, creationTimestamp, nativeGang, schedulerName } = record;
     return {
       ...record,
       namespace: this.#text(record.namespace),
@@ -23,6 +23,8 @@ export class SharedValues {
       group: this.#text(record.group),
       baseGang: baseGang === undefined ? undefined : this.#text(baseGang),
       nodeName: this.#text(record.nodeName),
+      ...(nativeGang !== undefined && { nativeGang: this.#text(nativeGang) }),
+      ...(schedulerName !== undefined && { schedulerName: this.#text(schedulerName) }),
       gates: shared(this.#gates, JSON.stringify(gates), gates),
       podScheduled: podScheduled && shared(this.#conditions, JSON.stringify(podScheduled), podScheduled),
     };

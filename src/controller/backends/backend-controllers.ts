@@ -97,7 +97,7 @@ export class BackendControllers {
   stateOf(gang: GangRecord, backend: Backend): BackendState {
     const readiness = this.#options.registry.readiness(backend.name);
     const releaseOrder = backend.releaseOrder?.(gang) ?? 'all-at-once';
-    const common = { name: backend.name, releaseOrder };
+    const common = { name: backend.name, schedulerName: backend.schedulerName, releaseOrder };
     if (readiness.state !== 'ready') {
       const reason = readiness.state === 'failed' ? readiness.reason : 'it has not looked at the cluster yet';
       return { ...common, ready: false, reason, objectsExist: false };
