@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { isDnsLabel } from '../../api/name-syntax.ts';
 import type { PodGang, PodGroup } from '../../api/pod-gang.ts';
 import { totalMinimum } from '../../gang/total-minimum.ts';
@@ -41,11 +41,11 @@ export const unitsOf = (layout: Layout, gang: Pick<PodGang, 'name' | 'spec'>): U
 /** A group's name where it is a DNS label, else one made from it, told apart by a hash. */
 function dnsLabelOf(group: string): string {
   if (isDnsLabel(group)) return group;
-  const hash = createHash('sha256').update(group).digest('hex').slice(0, 10);
+  const mark = hash('sha256', group).slice(0, 10);
   const readable = group
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, 52)
     .replace(/^-+|-+$/g, '');
-  return readable === '' ? `g-${hash}` : `${readable}-${hash}`;
+  return readable === '' ? `g-${mark}` : `${readable}-${mark}`;
 }
