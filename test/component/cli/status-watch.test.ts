@@ -19,9 +19,10 @@ const since = (text: string): string => text.replaceAll(/^\S+Z/gm, 'TIME');
 
 const LEADER = ['leader', 1, 'leader-0'] as const;
 
+// The first makes the keys.
 beforeEach(async () => {
   api = await WatchedApi.start();
-});
+}, 60_000);
 afterEach(async () => {
   program.interrupt();
   await running;
