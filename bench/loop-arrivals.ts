@@ -24,7 +24,7 @@ export interface Arrivals {
 export async function arrive(
   namespace: string,
   shape: Shape,
-  { stage, observer }: Omit<ReleaseSetting, 'bare'>,
+  { stage, observer }: Pick<ReleaseSetting, 'stage' | 'observer'>,
 ): Promise<Arrivals> {
   const { client } = stage;
   await stage.createNamespace(namespace);

@@ -4,6 +4,8 @@ import { until } from '../test/cluster/control-plane/until.ts';
 import { inParallel } from './in-parallel.ts';
 import type { GateObserver } from './loop-observer.ts';
 import { benchGang, benchPod, podName, podsInTurn, type Contender, type Shape } from './loop-objects.ts';
+import { cpuMicrosOf } from './process-usage.ts';
+import type { RunningServer } from './servers.ts';
 import { CREATORS, type BareClient, type LoopStage } from './loop-stage.ts';
 import { countWrites, type Writes } from './loop-writes.ts';
 
@@ -14,6 +16,9 @@ export interface Release {
   readonly ms: number;
   /** Gates that were off already when the last Pod was created: where gangs become complete one after another. */
   readonly before: number;
+  /** CPU time in that time, milliseconds: of the contender, and of API server and etcd. Steadier than the time itself. */
+  readonly ownCpuMs: number;
+  readonly serverCpuMs: number;
   /** Of Muster. */
   readonly writes?: Writes;
 }
@@ -22,6 +27,7 @@ export interface ReleaseSetting {
   readonly stage: LoopStage;
   readonly observer: GateObserver;
   readonly bare: BareClient;
+  readonly muster: RunningServer;
 }
 
 /** Far more than it takes on any machine (ms). */
@@ -34,7 +40,7 @@ export async function release(
   contender: Contender,
   namespace: string,
   shape: Shape,
-  { stage, observer, bare }: ReleaseSetting,
+  { stage, observer, bare, muster }: ReleaseSetting,
   order: 'PodGang first' | 'Pods first' = 'PodGang first',
 ): Promise<Release> {
   const { client } = stage;
@@ -50,19 +56,26 @@ export async function release(
     client.create(PODS, benchPod(namespace, { gang, index, contender }), { answer: 'metadata' }),
   );
   if (order === 'Pods first') await createGangs(namespace, shape, stage);
+  const own = [contender === 'bare' ? bare.pid : muster.pid];
+  const servers = Object.values(stage.plane.pids());
+  const [ownBefore, serversBefore] = [cpuMs(own), cpuMs(servers)];
   const completeAt = performance.now();
   const before = observer.of(namespace).gateOffAt.size;
   const [lastAt] = await Promise.all([
     observer.gatesOff(namespace, pods.length, PATIENCE),
     contender === 'bare' ? bare.go() : undefined,
   ]);
+  const [ownCpuMs, serverCpuMs] = [cpuMs(own) - ownBefore, cpuMs(servers) - serversBefore];
   await delay(REST);
   const writes = contender === 'muster' ? { writes: countWrites(stage.auditLog, namespace) } : {};
   await stage.empty(namespace);
   await observer.gone(namespace, PATIENCE);
   await delay(REST);
-  return { contender, ms: lastAt - completeAt, before, ...writes };
+  return { contender, ms: lastAt - completeAt, before, ownCpuMs, serverCpuMs, ...writes };
 }
+
+const cpuMs = (pids: readonly number[]): number =>
+  pids.reduce((sum, pid) => sum + cpuMicrosOf(pid), 0) / 1000;
 
 /** And waits until Muster has said of each that it waits for Pods. */
 async function createGangs(namespace: string, shape: Shape, { client }: LoopStage): Promise<void> {

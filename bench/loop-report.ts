@@ -12,7 +12,10 @@ export function loopTables(figures: LoopFigures): string[] {
   return tables.filter((rows) => rows.length > 1).flatMap((rows) => [...aligned(rows), '']);
 }
 
-const RELEASE_HEAD = ['gates off', 'client', 'ms', 'least', 'most', 'gates per s', '× bare', 'off before'];
+const RELEASE_HEAD = [
+  ...['gates off', 'client', 'ms', 'least', 'most', 'gates per s', '× bare', 'off before'],
+  ...['own CPU ms', 'API server CPU ms'],
+];
 
 function releases({ timing, one, many }: LoopFigures): string[][] {
   const rowsOf = (shape: Shape, rounds: readonly ReleaseRound[] | undefined): string[][] =>
@@ -31,6 +34,8 @@ function releases({ timing, one, many }: LoopFigures): string[][] {
             ((left / median(times)) * 1000).toFixed(0),
             name === 'bare' ? '1.00' : ratioToBare(rounds).toFixed(2),
             before.toFixed(0),
+            median(rounds.map((round) => round[name].ownCpuMs)).toFixed(0),
+            median(rounds.map((round) => round[name].serverCpuMs)).toFixed(0),
           ];
         });
   return [RELEASE_HEAD, ...rowsOf(timing.one, one), ...rowsOf(timing.many, many)];

@@ -32,6 +32,7 @@ export interface LoopStage {
 }
 
 export interface BareClient {
+  readonly pid: number;
   /** Tells it what it will have to do, and lets it connect. */
   know(namespace: string, pods: readonly string[]): Promise<void>;
   /** Until the last answer. */
@@ -112,13 +113,19 @@ export async function startStage(scratch: Scratch): Promise<LoopStage> {
 function startBare(kubeconfig: string): BareClient {
   const child = fork(join(import.meta.dirname, 'loop-bare.ts'), [kubeconfig]);
   const ask = async (request: BareRequest): Promise<void> => {
-    const answered = once(child, 'message') as Promise<[BareAnswer]>;
-    const ended = once(child, 'exit').then(() => ['the bare client has ended'] as const);
+    const over = new AbortController();
+    const answered = once(child, 'message', { signal: over.signal }) as Promise<[BareAnswer]>;
+    const ended = once(child, 'exit', { signal: over.signal }).then(
+      () => [{ failed: 'it has ended' }] as const,
+    );
     child.send(request);
     const [answer] = await Promise.race([answered, ended]);
+    for (const late of [answered, ended]) late.catch(() => undefined);
+    over.abort();
     if (answer !== 'ready' && answer !== 'done') throw new Error(`bare client: ${JSON.stringify(answer)}`);
   };
   return {
+    pid: child.pid ?? 0,
     know: (namespace, pods) => ask({ know: { namespace, pods } }),
     go: () => ask('go'),
     stop: () => end(child),

@@ -79,7 +79,7 @@ async function measureSpeed(
   await observer.start(stage.client);
   const muster = await stage.startMuster();
   const bare = stage.startBare();
-  const setting = { stage, observer, bare };
+  const setting = { stage, observer, bare, muster };
   try {
     await pair('warm-up', timing.warmUp, setting, false);
     const releases = parts.has('loop-release') ? await measureReleases(timing, setting, progress) : {};
