@@ -1,4 +1,4 @@
-import type { KubeClient } from '../../../src/kube/client.ts';
+import type { CallOptions, KubeClient } from '../../../src/kube/client.ts';
 import { ApiError, unreachable } from '../../../src/kube/errors.ts';
 import type { KubeObject } from '../../../src/kube/resources.ts';
 
@@ -7,11 +7,14 @@ export class FakeLeaseServer {
   lease: KubeObject | undefined;
   /** Every write that took effect. */
   readonly holders: string[] = [];
+  /** Calls that a rate limit would hold back. */
+  limited = 0;
   #version = 0;
 
   /** @param isCut whether this client reaches the server at the moment */
   client(isCut: () => boolean = () => false): KubeClient {
-    const reached = (): void => {
+    const reached = (options: CallOptions | undefined): void => {
+      if (options?.unlimited !== true) this.limited += 1;
       if (isCut()) throw unreachable('lease', 'https://nowhere.test', new Error('cut'));
     };
     const store = (object: KubeObject): KubeObject => {
@@ -24,21 +27,21 @@ export class FakeLeaseServer {
       new ApiError('lease', { status: 409, reason, message: '' });
     const verbs: Pick<KubeClient, 'server' | 'get' | 'create' | 'replace'> = {
       server: 'https://nowhere.test',
-      get: async <T>() => {
+      get: async <T>(_: unknown, options?: CallOptions) => {
         await Promise.resolve();
-        reached();
+        reached(options);
         if (this.lease === undefined) throw new ApiError('lease', { status: 404, message: '' });
         return this.lease as T;
       },
-      create: async <T>(_: unknown, object: KubeObject) => {
+      create: async <T>(_: unknown, object: KubeObject, options?: CallOptions) => {
         await Promise.resolve();
-        reached();
+        reached(options);
         if (this.lease !== undefined) throw conflict('AlreadyExists');
         return store(object) as T;
       },
-      replace: async <T>(_: unknown, object: KubeObject) => {
+      replace: async <T>(_: unknown, object: KubeObject, options?: CallOptions) => {
         await Promise.resolve();
-        reached();
+        reached(options);
         if (object.metadata.resourceVersion !== this.lease?.metadata.resourceVersion)
           throw conflict('Conflict');
         return store(object) as T;

@@ -144,6 +144,19 @@ describe('leader election', () => {
     },
   );
 
+  test('asks past the rate limit: a renewal that waits behind gates would lose the Lease', async () => {
+    const [server, clock] = [new FakeLeaseServer(), new FakeClock()];
+    const a = candidate(server, clock, 'a');
+    a.election.start();
+    await clock.pass(10_000);
+    await stopped(clock, a);
+    const b = candidate(server, clock, 'b');
+    b.election.start();
+    await clock.pass(5_000);
+    await stopped(clock, b);
+    expect([server.holders.length > 6, server.limited]).toEqual([true, 0]);
+  });
+
   test('outlives a short outage and a stranger’s edit', async () => {
     const [server, clock] = [new FakeLeaseServer(), new FakeClock()];
     const a = candidate(server, clock, 'a');

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { TokenBucket } from '../../../src/kube/token-bucket.ts';
-import { FakeClock } from '../controller/fake-clock.ts';
+import type { Clock } from '../../../src/kube/clock.ts';
+import { FakeClock, settled } from '../controller/fake-clock.ts';
 
 /** Takes as many at once, and notes when each of them went through. */
 function taking(bucket: TokenBucket, clock: FakeClock, count: number): { name: number; at: number }[] {
@@ -37,6 +38,30 @@ describe('a token bucket', () => {
     const gone = taking(bucket, clock, 5);
     await clock.pass(0);
     expect(gone).toHaveLength(3);
+  });
+
+  test('nobody overtakes where the alarm comes late, as it does in a busy process', async () => {
+    let now = 0;
+    const alarms: (() => void)[] = [];
+    const late: Clock = {
+      now: () => now,
+      date: () => new Date(now),
+      after: (_, callback) => {
+        alarms.push(callback);
+        return () => undefined;
+      },
+    };
+    const bucket = new TokenBucket({ qps: 10, burst: 1, clock: late });
+    await bucket.take();
+    const gone: string[] = [];
+    void bucket.take().then(() => gone.push('first'));
+    now = 150;
+    void bucket.take().then(() => gone.push('second'));
+    await settled();
+    expect(gone).toEqual([]);
+    alarms[0]?.();
+    await settled();
+    expect(gone).toEqual(['first']);
   });
 
   test('one that gives up loses its place to nobody’s harm', async () => {
