@@ -99,7 +99,11 @@ clusterSuite('beside the Grove operator', () => {
 
     expect((await cluster.gang('theirs')).status?.conditions).toHaveLength(1);
     expect(await cluster.references('theirs')).toEqual([workers]);
-    expect(await cluster.requestsAbout('theirs')).toEqual([]);
+    // The scheduler's objects are Muster's to keep, here too.
+    const requests = (await cluster.requestsAbout('theirs')).map(
+      ({ verb, resource }) => `${verb} ${resource}`,
+    );
+    expect(requests).toEqual(['create workloads.scheduling.k8s.io', 'create podgroups.scheduling.k8s.io']);
     expect(await cluster.events('PodGang', 'theirs')).toEqual([]);
     for (const name of workers) expect(await cluster.events('Pod', name)).toEqual([]);
   });
