@@ -81,7 +81,7 @@ describe('at a terminal', () => {
     await until('the tree is drawn', () => tty.shown.length === 3 && api.watched);
     api.goesAway(2).accepts();
     await until('it is told', () =>
-      /^Not up to date since \d\d:\d\d:\d\dZ \(\ds\): /.test(tty.shown[0] ?? ''),
+      /^Not up to date since \d\d:\d\d:\d\dZ \(\d+s\): /.test(tty.shown[0] ?? ''),
     );
     expect(tty.shown.slice(-3)[0]).toMatch(/^ml\/train/);
     await until('it watches again', () => api.watched && tty.shown[0]?.startsWith('ml/train') === true);
