@@ -12,6 +12,7 @@ import type {
   NamespaceRecord,
   PodRecord,
 } from '../gang/gang-state.ts';
+import { publishedBackend } from '../gang/published-backend.ts';
 import { keyOf, type Indexer, type Store } from './cache.ts';
 
 /** Pods by the gang that they claim. */
@@ -39,7 +40,7 @@ export interface StateContext {
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly lastStatusWrite?: number | undefined;
-  /** What the backends know of their gangs' objects; absent where nobody keeps any, as in `muster status`. */
+  /** What the backends know of their gangs' objects; absent: what the loop has written in the gang's conditions. */
   readonly backends?: BackendsView | undefined;
 }
 
@@ -100,7 +101,8 @@ function backendState(
     if (gang !== undefined && backends !== undefined) return backends.stateOf(gang, backend);
     const releaseOrder = (gang && backend.releaseOrder?.(gang)) ?? 'all-at-once';
     const { name, schedulerName } = backend;
-    return { name, schedulerName, ready: true, objectsExist: true, releaseOrder };
+    const base = { name, schedulerName, ready: true, objectsExist: true, releaseOrder };
+    return gang === undefined ? base : publishedBackend(gang, base);
   }
   const reason = `it is not enabled (enabled: ${registry.enabled.join(', ')})`;
   const name = label ?? annotationOf(view, namespace) ?? '';
