@@ -90,10 +90,10 @@ export class GangCluster {
     await this.#certificates.remove();
   }
 
-  /** Kills the process and starts another. */
-  async restart(): Promise<void> {
+  /** Kills the process and starts another, with other settings where they are given. */
+  async restart(settings: Readonly<Record<string, unknown>> = this.#settings): Promise<void> {
     await this.muster.close();
-    this.muster = await startLoopingReplica(this.plane, this.#certificates.path, this.#settings);
+    this.muster = await startLoopingReplica(this.plane, this.#certificates.path, settings);
     await this.#ready();
   }
 

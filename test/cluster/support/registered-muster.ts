@@ -55,7 +55,7 @@ export async function register(plane: ControlPlane, port: number, ca: string): P
   });
   await until('the API server calls Muster for Pods', async () => {
     const { status, body } = await client.request('POST', PODS, gangPod({ name: 'probe' }), DRY_RUN);
-    return status === 201 && body.metadata.annotations?.['pod-group-name'] !== undefined;
+    return status === 201 && JSON.stringify(body).includes(GATE);
   });
   await until('the API server calls Muster for PodGangs', async () => {
     const { status } = await client.request(

@@ -1,0 +1,136 @@
+/** Which backend a gang and its Pods get, and that a gang keeps it. Volcano stands for a scheduler that is not there. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { KubeList } from './control-plane/client.ts';
+import { clusterSuite } from './control-plane/suite.ts';
+import { until } from './control-plane/until.ts';
+import { GangCluster } from './support/gang-cluster.ts';
+import { gatesOf, group } from './support/gang-objects.ts';
+import { GATE, NAMESPACE } from './support/registered-muster.ts';
+
+const LABEL = 'grove.io/scheduler-name';
+const withDefault = (defaultProfileName: string) => ({
+  scheduler: { profiles: [{ name: 'default-scheduler' }, { name: 'volcano' }], defaultProfileName },
+});
+
+interface Created {
+  readonly metadata: { readonly labels: Readonly<Record<string, string>> };
+  readonly spec: { readonly schedulerName?: string };
+}
+interface Event {
+  readonly reason: string;
+  readonly note: string;
+  readonly regarding: { readonly kind: string; readonly name: string };
+}
+
+clusterSuite('the choice of a backend, on a real control plane', () => {
+  let cluster: GangCluster;
+
+  beforeAll(async () => {
+    cluster = await GangCluster.start({ webhooks: true, settings: withDefault('default-scheduler') });
+    await cluster.client.ok('POST', '/api/v1/namespaces', {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'batch', annotations: { [LABEL]: 'volcano' } },
+    });
+  }, 120_000);
+  afterAll(() => cluster?.stop(), 60_000);
+
+  /** Neither names a backend. */
+  const createGang = (name: string, namespace = NAMESPACE): Promise<Created> =>
+    cluster.client.ok('POST', cluster.gangs(namespace), {
+      apiVersion: 'scheduler.grove.io/v1alpha1',
+      kind: 'PodGang',
+      metadata: { name },
+      spec: { podgroups: [group('worker', 1)] },
+    });
+  const createPod = (gang: string, name: string, namespace = NAMESPACE): Promise<Created> =>
+    cluster.client.ok('POST', cluster.pods(namespace), {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name, labels: { 'grove.io/podgang': gang, 'grove.io/podclique': 'worker' } },
+      spec: { containers: [{ name: 'main', image: 'example/train:1' }] },
+    });
+  const backendsShown = async (): Promise<string> =>
+    (await cluster.plane.kubectl(['get', 'schedulerbackends'])).stdout;
+  const events = async (): Promise<readonly Event[]> =>
+    (await cluster.client.ok<KubeList<Event>>('GET', '/apis/events.k8s.io/v1/events')).items;
+
+  test('a Namespace chooses for its gangs and their Pods; its backend is not there, and only they wait', async () => {
+    // The watch of Namespaces may be a moment behind the creation of this one.
+    await until('the Namespace is known', async () => {
+      const { metadata } = await cluster.client.ok<Created>('POST', cluster.gangs('batch'), {
+        apiVersion: 'scheduler.grove.io/v1alpha1',
+        kind: 'PodGang',
+        metadata: { generateName: 'probe-' },
+        spec: { podgroups: [group('worker', 1)] },
+      });
+      return metadata.labels[LABEL] === 'volcano';
+    });
+    expect((await createGang('sums', 'batch')).metadata.labels[LABEL]).toBe('volcano');
+    const pod = await createPod('sums', 'sums-0', 'batch');
+    expect([pod.spec.schedulerName, pod.metadata.labels[LABEL]]).toEqual(['volcano', 'volcano']);
+
+    expect((await createGang('train')).metadata.labels[LABEL]).toBe('default-scheduler');
+    expect((await createPod('train', 'train-0')).spec.schedulerName).toBe('default-scheduler');
+    await cluster.untilBound('train', 1);
+
+    const waits = await until('the gang says what it waits for', async () => {
+      const found = await cluster.condition('sums', 'Initialized', 'batch');
+      return found?.message.includes('backend volcano is not ready') === true ? found.message : false;
+    });
+    expect(waits).toContain('podgroups.scheduling.volcano.sh');
+    expect((await cluster.podsOf('sums', 'batch')).map((one) => gatesOf(one))).toEqual([[GATE]]);
+    const shown = await until('both backends are shown', async () => {
+      const text = await backendsShown();
+      return text.includes('volcano') && text.includes('default-scheduler') ? text : false;
+    });
+    expect(shown).toMatch(/^NAME +DEFAULT +READY +VERSION +MESSAGE +AGE$/m);
+    expect(shown).toMatch(/^default-scheduler +true +True +\S+ +speaks/m);
+    expect(shown).toMatch(/^volcano +false +False +.*podgroups\.scheduling\.volcano\.sh/m);
+    expect(await events()).toContainEqual(
+      expect.objectContaining({
+        reason: 'BackendInitializationFailed',
+        note: expect.stringMatching(/^Failed to initialize scheduler backend 'volcano': /),
+        regarding: expect.objectContaining({ kind: 'SchedulerBackend', name: 'volcano' }),
+      }),
+    );
+  });
+
+  test('another default is for new gangs; a running one keeps its backend, also for later Pods', async () => {
+    await cluster.restart(withDefault('volcano'));
+    const late = await createPod('train', 'train-1');
+    expect([late.spec.schedulerName, late.metadata.labels[LABEL]]).toEqual([
+      'default-scheduler',
+      'default-scheduler',
+    ]);
+    await cluster.untilBound('train', 2);
+    expect((await createGang('next')).metadata.labels[LABEL]).toBe('volcano');
+    await until('the change of the default is told', async () =>
+      (await events()).some(
+        ({ reason, note }) =>
+          reason === 'BackendSwitched' && note === "Switched from backend 'default-scheduler' to 'volcano'",
+      ),
+    );
+    expect(await backendsShown()).toMatch(/^volcano +true +False/m);
+  });
+
+  test('a Pod of another scheduler than its gang’s stays gated and says what to do', async () => {
+    await createGang('mixed');
+    await cluster.client.ok('POST', cluster.pods(), {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        name: 'mixed-0',
+        labels: { 'grove.io/podgang': 'mixed', 'grove.io/podclique': 'worker', [LABEL]: 'default-scheduler' },
+      },
+      spec: { containers: [{ name: 'main', image: 'example/train:1' }] },
+    });
+    await until('the mismatch is told', async () =>
+      (await events()).some(
+        ({ reason, regarding, note }) =>
+          reason === 'SchedulerMismatch' && regarding.name === 'mixed-0' && note.includes('delete the Pod'),
+      ),
+    );
+    expect((await cluster.podsOf('mixed')).map((one) => gatesOf(one))).toEqual([[GATE]]);
+  });
+});
