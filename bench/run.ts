@@ -116,6 +116,9 @@ async function bench(options: BenchOptions): Promise<boolean> {
   return options.quick || goals.every((goal) => goal.verdict !== 'FAIL');
 }
 
+// Servers and folders go with the `exit` event, which a signal alone does not cause.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
 const options = optionsFrom(process.argv.slice(2));
 if (typeof options === 'string') {
   process.stderr.write(`${options}\n\n${USAGE}\n`);

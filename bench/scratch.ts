@@ -16,5 +16,8 @@ export async function makeScratch(): Promise<{ scratch: Scratch; remove: () => v
   writeFileSync(caFile, made.caCertificate);
   writeFileSync(join(folder, 'tls.crt'), made.certificate);
   writeFileSync(join(folder, 'tls.key'), made.key, { mode: 0o600 });
-  return { scratch: { folder, caFile }, remove: () => rmSync(folder, { recursive: true, force: true }) };
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  // Also where the bench is ended under way.
+  process.once('exit', remove);
+  return { scratch: { folder, caFile }, remove };
 }
