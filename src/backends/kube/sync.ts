@@ -27,7 +27,12 @@ export async function syncNative(context: SyncContext, gang: PodGang, native: Na
     for (const { resource, name } of [...outdated].reverse()) await context.remove(resource, name);
   }
   for (const object of wanted) {
-    if (!(inUse && outdated.includes(object))) await context.apply(object);
+    // A PodGroup stays until its finalizer is taken off, and applying asks for that. A gang that none of its Pods is
+    // counted in waits for nothing: the deletion is seen, and then there is another sync.
+    const leaving = outdated.includes(object) || isTerminating(liveOf(context, object));
+    const idle = object.resource === api.podGroups && strangers.length > 0 && leaving;
+    const skipped = inUse ? outdated.includes(object) : idle;
+    if (!skipped) await context.apply(object);
   }
   await removeStrays(context, wanted, api);
 }
@@ -43,8 +48,9 @@ const isStranger = (pod: GangPod, gang: PodGang, native: Native): boolean =>
   pod.nativeGang !== undefined && !isOurs(pod, gang, native);
 
 /** Whether the stored object says otherwise in what Kubernetes never changes. One on its way out is not asked. */
-function differs(context: SyncContext, { resource, name, spec }: OwnedObject, api: GangApi): boolean {
-  const live = context.owned(resource).find((object) => nameOf(object) === name);
+function differs(context: SyncContext, object: OwnedObject, api: GangApi): boolean {
+  const { resource, spec } = object;
+  const live = liveOf(context, object);
   if (live === undefined || isTerminating(live)) return false;
   const stored = ownObject(live, 'spec') ?? {};
   if (resource === api.workloads) {
@@ -100,7 +106,9 @@ async function removeStrays(
 }
 
 const nameOf = (object: JsonObject): string => ownString(ownObject(object, 'metadata'), 'name') ?? '';
-const isTerminating = (object: JsonObject): boolean =>
+const liveOf = (context: SyncContext, { resource, name }: OwnedObject): JsonObject | undefined =>
+  context.owned(resource).find((object) => nameOf(object) === name);
+const isTerminating = (object: JsonObject | undefined): boolean =>
   ownString(ownObject(object, 'metadata'), 'deletionTimestamp') !== undefined;
 
 const kept = (outdated: readonly OwnedObject[]): string => {
