@@ -120,7 +120,10 @@ function notInitializedBecause(
   );
   const reasons = [
     ...(missing === '' ? [] : [`waiting for Pods: ${missing}`]),
-    ...(backendLacks(backend) ?? []),
+    // Objects that are merely on their way are no news beside Pods that are missing.
+    ...(missing !== '' && backend.ready && backend.objectsWait === undefined
+      ? []
+      : (backendLacks(backend) ?? [])),
     ...(missing !== '' || isFullyReferenced(census, expected) ? [] : ['the references are being written']),
   ];
   return reasons.length === 0 ? undefined : statusText(reasons.join('; '));
