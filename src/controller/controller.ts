@@ -63,9 +63,10 @@ const TELL_AFTER_MS = 1_000;
 export function startController(options: ControllerOptions): Controller {
   const { client, registry, settings, log, metrics, now, ownNamespace } = options;
   const identity = `${hostname()}_${randomBytes(4).toString('hex')}`;
-  const recorder = new EventRecorder({ client, controller: 'muster', instance: identity });
   // Only a leader has a queue. Each term begins with a new one and a look at everything.
   let queue: WorkQueue | undefined;
+  const busy = (): boolean => queue?.busy === true;
+  const recorder = new EventRecorder({ client, controller: 'muster', instance: identity, busy });
   const watch = watchGangs(
     client,
     (key) => queue?.add(key),

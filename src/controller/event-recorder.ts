@@ -33,6 +33,8 @@ export interface EventRecorderOptions {
   /** The Pod that says it. */
   readonly instance: string;
   readonly clock?: Clock;
+  /** Whether something more important is being written. */
+  readonly busy?: () => boolean;
   readonly observer?: {
     sent?(): void;
     dropped?(why: 'queue full' | 'rate' | 'failed', error?: unknown): void;
@@ -52,6 +54,9 @@ const MAX_WAITING = 1_000;
 const MAX_REMEMBERED = 4_096;
 /** Events are the least important thing we send: they give way to what matters. */
 const TIMEOUT = 5_000;
+/** How long an Event gives way to the loop's work, and how often it looks (ms). */
+const PATIENCE = 2_000;
+const LOOK_EVERY = 50;
 
 interface Remembered {
   readonly regarding: Regarding;
@@ -71,7 +76,7 @@ export class EventRecorder {
   readonly #budget: EventBudget;
   /** Oldest first. */
   readonly #remembered = new Map<string, Remembered>();
-  readonly #waiting: (() => Promise<void>)[] = [];
+  readonly #waiting: { readonly since: number; readonly send: () => Promise<void> }[] = [];
   readonly #stop = new AbortController();
   #sending: Promise<void> | undefined;
   #closed = false;
@@ -128,7 +133,7 @@ export class EventRecorder {
       return false;
     }
     event.writtenAt = now;
-    this.#waiting.push(send);
+    this.#waiting.push({ since: now, send });
     this.#sending ??= this.#sendAll();
     return true;
   }
@@ -136,16 +141,26 @@ export class EventRecorder {
   /** One at a time: an API server with little time left for Events gets few. */
   async #sendAll(): Promise<void> {
     const { observer } = this.#options;
-    for (let send = this.#waiting.shift(); send !== undefined; send = this.#waiting.shift()) {
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
       try {
+        await this.#giveWay(next.since);
         this.#stop.signal.throwIfAborted();
-        await send();
+        await next.send();
         observer?.sent?.();
       } catch (error) {
         observer?.dropped?.('failed', error);
       }
     }
     this.#sending = undefined;
+  }
+
+  /** An Event costs the API server as much as a gate: while gangs are being released it waits, but not for ever. */
+  async #giveWay(since: number): Promise<void> {
+    const { busy = () => false } = this.#options;
+    const { signal } = this.#stop;
+    while (!this.#closed && busy() && this.#clock.now() - since < PATIENCE) {
+      await sleep(this.#clock, LOOK_EVERY, signal).catch(() => undefined);
+    }
   }
 
   async #create(event: Remembered, details: EventDetails): Promise<void> {

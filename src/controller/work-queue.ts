@@ -64,6 +64,11 @@ export class WorkQueue {
     return 0;
   }
 
+  /** Whether any key is ready or under work. */
+  get busy(): boolean {
+    return this.#ready.size > 0 || this.#taken.size > 0;
+  }
+
   /** Keys that wait for their time. */
   get delayed(): number {
     return this.#delayed.size;

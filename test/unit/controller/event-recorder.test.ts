@@ -19,7 +19,7 @@ interface Written {
   readonly dropped: string[];
 }
 
-function recorder(answer: () => Promise<void> = () => Promise.resolve()) {
+function recorder(answer: () => Promise<void> = () => Promise.resolve(), busy = (): boolean => false) {
   const clock = new FakeClock();
   const written: Written = { created: [], patched: [], dropped: [] };
   const client: Pick<KubeClient, 'create' | 'mergePatch'> = {
@@ -39,6 +39,7 @@ function recorder(answer: () => Promise<void> = () => Promise.resolve()) {
     controller: 'muster.dev/loop',
     instance: 'muster-0',
     clock,
+    busy,
     rate: { perSecond: 1, burst: 5 },
     observer: { dropped: (why) => written.dropped.push(why) },
   });
@@ -175,5 +176,28 @@ describe('the event recorder', () => {
     expect(over).toBe(false);
     await stuck.clock.pass(1);
     expect(over).toBe(true);
+  });
+
+  test('gives way to the loop, but not for ever', async () => {
+    let busy = true;
+    const { clock, written, recorder: events } = recorder(undefined, () => busy);
+    events.event(pod(), waiting);
+    await clock.pass(1_900);
+    expect(written.created).toEqual([]);
+    await clock.pass(200);
+    expect(written.created).toHaveLength(1);
+    events.event(pod('rower-2'), waiting);
+    await clock.pass(100);
+    expect(written.created).toHaveLength(1);
+    busy = false;
+    await clock.pass(50);
+    expect(written.created).toHaveLength(2);
+    // Nor at the end, when there is a moment left to send what waits.
+    busy = true;
+    events.event(pod('rower-3'), waiting);
+    const stopped = events.stop();
+    await clock.pass(100);
+    await stopped;
+    expect(written.created).toHaveLength(3);
   });
 });
