@@ -32,6 +32,11 @@ export const verbs: readonly Verb[] = [
     load: async (io) => (await import('./status.ts')).statusCommand(io),
   },
   {
+    name: 'doctor',
+    summary: 'look at an installation in a cluster, and say what is wrong and what mends it',
+    load: async (io) => (await import('./doctor.ts')).doctorCommand(io),
+  },
+  {
     name: 'certs',
     summary: 'make a CA and a serving certificate for development',
     load: async (io) => (await import('./certs.ts')).certsCommand(io),

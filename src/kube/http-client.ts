@@ -185,6 +185,8 @@ const targetOf = (resource: Resource, { metadata: { namespace, name } }: KubeObj
 });
 
 function nameOf(verb: string, { resource, namespace, name, subresource }: Target): string {
-  const path = namespace === undefined ? name : `${namespace}/${name}`;
-  return `${verb} ${resource.plural}${subresource === undefined ? '' : `/${subresource}`} ${path}`;
+  const kind = `${resource.plural}${subresource === undefined ? '' : `/${subresource}`}`;
+  // What is to be named by the server (generateName), and what never has a name, comes without one.
+  const path = [namespace, name].filter(Boolean).join('/');
+  return path === '' ? `${verb} ${kind}` : `${verb} ${kind} ${path}`;
 }

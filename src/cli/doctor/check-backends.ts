@@ -1,0 +1,139 @@
+import { own, ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import type { Readiness } from '../../backends/readiness.ts';
+import type { LeaseRecord } from '../../controller/lease-record.ts';
+import { isFresh } from './check-program.ts';
+import { saying, type Finding } from './finding.ts';
+import { RIGHTS_FIX, type Read } from './read.ts';
+
+/** What a backend found when it looked at the cluster. */
+export interface Looked {
+  readonly name: string;
+  readonly readiness: Readiness;
+  /** It failed for want of a right of whoever runs the doctor, which says nothing of Muster. */
+  readonly blind: boolean;
+}
+
+/** The schedulers of a cluster, and what Muster makes of them. */
+export interface Backends {
+  readonly now: Date;
+  readonly defaultBackend: string;
+  readonly enabled: readonly Looked[];
+  /** SchedulerBackend objects, by which the loop says what it found. */
+  readonly published: Read<readonly JsonObject[]>;
+  /** Every Deployment of the cluster. */
+  readonly deployments: Read<readonly JsonObject[]>;
+  /** kube-system/kube-scheduler */
+  readonly kubeScheduler: Read<LeaseRecord>;
+}
+
+/** What the schedulers' own charts call their Deployments: `namespace/name`. */
+const DEPLOYMENTS: Readonly<Record<string, RegExp>> = {
+  'default-scheduler': /\/kube-scheduler$/,
+  'kai-scheduler': /(^kai[^/]*\/|\/kai-)(.*-)?scheduler(-[a-z0-9]+)*$/,
+  volcano: /\/volcano-(.*-)?scheduler$/,
+  coscheduling: /\/scheduler-plugins-scheduler$/,
+};
+
+export const checkBackends = (backends: Backends): readonly Finding[] => [
+  ...backends.enabled.flatMap((looked) => [
+    ...checkReadiness(looked, looked.name === backends.defaultBackend),
+    checkScheduler(looked.name, backends),
+  ]),
+  ...checkPublished(backends),
+];
+
+function checkReadiness({ name, readiness, blind }: Looked, isDefault: boolean): Finding[] {
+  const say = saying('backends', name);
+  if (readiness.state === 'unknown') return [say.notChecked('it was not asked', 'look again')];
+  if (readiness.state === 'failed' && blind) {
+    return [say.notChecked(`what it takes cannot be seen: ${readiness.reason}`, RIGHTS_FIX)];
+  }
+  if (readiness.state === 'failed') {
+    const fix = `install what it names (docs/backends), or take ${name} out of scheduler.profiles`;
+    return [say.problem(`not ready, its gangs wait: ${readiness.reason}`, fix)];
+  }
+  const { version, notices = [] } = readiness.facts;
+  return [
+    say.ok(`ready, speaks ${version}${isDefault ? '; the default' : ''}`),
+    ...notices.map((notice) => say.warning(notice, 'docs/backends has a page about it, with what it takes')),
+  ];
+}
+
+/** Whether the scheduler itself runs: another question than whether its objects are known. */
+function checkScheduler(name: string, { now, kubeScheduler, deployments }: Backends): Finding {
+  const say = saying('backends', `${name} runs`);
+  if (name === 'default-scheduler' && kubeScheduler.state === 'found') {
+    const { holder, renewTime } = kubeScheduler.value;
+    return holder !== '' && isFresh(kubeScheduler.value, now)
+      ? say.ok(`kube-scheduler runs (${holder} holds its Lease)`)
+      : say.problem(
+          `kube-scheduler has not renewed its Lease since ${renewTime || 'ever'}: nothing places Pods`,
+          'kubectl -n kube-system get pods -l component=kube-scheduler, and its log',
+        );
+  }
+  const pattern = DEPLOYMENTS[name];
+  const unseen = 'see yourself that it runs: Muster knows only what the charts of schedulers call them';
+  if (deployments.state === 'unread') return say.notChecked(deployments.reason, RIGHTS_FIX);
+  const all = deployments.state === 'found' ? deployments.value : [];
+  const here = all.filter((one) => pattern?.test(keyOf(one)) === true);
+  if (here.length === 0) return say.notChecked('no Deployment looks like its scheduler', unseen);
+  const asleep = here.filter((one) => Number(own(ownObject(one, 'status'), 'readyReplicas') ?? 0) === 0);
+  const names = (list: readonly JsonObject[]): string => list.map(keyOf).join(', ');
+  return asleep.length === here.length
+    ? say.problem(
+        `no replica is ready of ${names(asleep)}: nothing places its gangs`,
+        `kubectl describe deployment, and the log of ${names(asleep)}`,
+      )
+    : say.ok(`its scheduler seems to run: ${names(here)}`);
+}
+
+function keyOf(object: JsonObject): string {
+  const metadata = ownObject(object, 'metadata');
+  return `${ownString(metadata, 'namespace') ?? ''}/${ownString(metadata, 'name') ?? ''}`;
+}
+
+/** What the loop says it found, where that is something else than was found now. */
+function checkPublished({ published, enabled, defaultBackend }: Backends): Finding[] {
+  const say = saying('backends', 'published');
+  if (published.state === 'unread') return [say.notChecked(published.reason, RIGHTS_FIX)];
+  if (published.state === 'absent') return []; // told with the definitions
+  const findings: Finding[] = [];
+  const objects = new Map(published.value.map((one) => [keyOf(one).slice(1), one]));
+  for (const { name, readiness, blind } of enabled) {
+    const object = objects.get(name);
+    const condition = readyOf(object);
+    const status = ownString(condition, 'status');
+    const loop = 'see that the loop runs with this configuration: kubectl get schedulerbackends';
+    if (object === undefined) {
+      findings.push(say.warning(`the loop has not said anything of ${name}`, loop));
+    } else if (readiness.state === 'ready' && status !== 'True') {
+      const why = ownString(condition, 'message') ?? 'no word';
+      findings.push(say.problem(`${name} would be ready, and the loop says otherwise: ${why}`, loop));
+    } else if (readiness.state === 'failed' && !blind && status === 'True') {
+      findings.push(
+        say.warning(`the loop has not noticed yet that ${name} is not ready`, 'look again in a minute'),
+      );
+    }
+  }
+  const said = [...objects].find(([, one]) => own(ownObject(one, 'status'), 'default') === true)?.[0];
+  if (said !== undefined && said !== defaultBackend) {
+    findings.push(
+      say.problem(
+        `the loop takes ${said} for the default, the configuration ${defaultBackend}`,
+        'roll the Deployment: Muster reads its configuration at start; or give the one it runs with as --config',
+      ),
+    );
+  }
+  const known = new Set(enabled.map(({ name }) => name));
+  for (const name of objects.keys()) {
+    if (known.has(name)) continue;
+    const fix = `kubectl delete schedulerbackend ${name}, once no gang is left that it prepared`;
+    findings.push(say.warning(`${name} was enabled once and no longer is: gangs that name it wait`, fix));
+  }
+  return findings.length > 0 ? findings : [say.ok('kubectl get schedulerbackends shows the same')];
+}
+
+const readyOf = (object: JsonObject | undefined): JsonObject | undefined =>
+  (ownList(ownObject(object, 'status'), 'conditions') ?? []).find(
+    (condition) => ownString(condition, 'type') === 'SchedulerBackendReady',
+  ) as JsonObject | undefined;

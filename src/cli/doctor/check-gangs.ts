@@ -1,0 +1,45 @@
+import { GATE_POD_GANG_PENDING } from '../../api/names.ts';
+import type { GangView } from '../../controller/reconcile-state.ts';
+import { listed } from '../../gang/group-counts.ts';
+import { isInitialized } from '../../gang/initialized.ts';
+import { saying, type Finding } from './finding.ts';
+import { RIGHTS_FIX, type Read } from './read.ts';
+
+/** What waits for longer is worth a look. */
+const LONG_MS = 10 * 60 * 1000;
+
+/** Gangs that do not get on, and Pods that nobody will let go. `muster status` says why. */
+export function checkGangs(read: Read<Pick<GangView, 'gangs' | 'pods'>>, now: Date): readonly Finding[] {
+  const say = saying('gangs', 'waiting');
+  if (read.state === 'unread') return [say.notChecked(read.reason, RIGHTS_FIX)];
+  if (read.state === 'absent') return []; // told with the definitions
+  const { gangs, pods } = read.value;
+  const since = (time: string | undefined): number => now.getTime() - Date.parse(time ?? '');
+  const stuck = [...gangs.values()].filter(
+    (gang) =>
+      !isInitialized(gang) && gang.deletionTimestamp === undefined && since(gang.creationTimestamp) > LONG_MS,
+  );
+  const orphans = new Set(
+    [...pods.values()]
+      .filter(
+        (pod) =>
+          pod.gates.includes(GATE_POD_GANG_PENDING) &&
+          pod.deletionTimestamp === undefined &&
+          since(pod.creationTimestamp) > LONG_MS &&
+          gangs.get(pod.namespace, pod.gang) === undefined,
+      )
+      .map(({ namespace, gang }) => `${namespace}/${gang}`),
+  );
+  const findings: Finding[] = [];
+  if (stuck.length > 0) {
+    const names = stuck.map(({ namespace, name }) => `${namespace}/${name}`).sort();
+    const what = `not Initialized for more than 10 minutes: ${listed(names, 'gangs')}`;
+    findings.push(say.warning(what, 'muster status -A says of each what it waits for'));
+  }
+  if (orphans.size > 0) {
+    const what = `gated Pods without a PodGang for more than 10 minutes: ${listed([...orphans].sort(), 'gangs')}`;
+    const fix = 'create the PodGang, or delete the Pods: muster status -A shows both';
+    findings.push(saying('gangs', 'orphans').warning(what, fix));
+  }
+  return findings.length > 0 ? findings : [say.ok(`${gangs.size} gangs, none waits for long`)];
+}

@@ -1,0 +1,41 @@
+import type { Right } from './expected-rights.ts';
+import { saying, type Finding } from './finding.ts';
+import type { Read } from './read.ts';
+
+/** What the API server says that Muster's account may do. */
+export interface Rights {
+  /** `system:serviceaccount:…` */
+  readonly account: string;
+  readonly asked: Read<readonly { readonly right: Right; readonly allowed: boolean }[]>;
+}
+
+const APPLY = 'kubectl apply -k manifests/base (base/rbac.yaml has the roles)';
+
+export function checkRights({ account, asked }: Rights): readonly Finding[] {
+  const say = saying('rights', 'account');
+  if (asked.state !== 'found') {
+    const reason = asked.state === 'unread' ? asked.reason : 'the API server has no SubjectAccessReview';
+    return [
+      say.notChecked(
+        `what ${account} may do: ${reason}`,
+        'run it as somebody who may create subjectaccessreviews, such as cluster-admin, or as this account',
+      ),
+    ];
+  }
+  const missing = new Map<string, string[]>();
+  for (const { right, allowed } of asked.value) {
+    if (allowed) continue;
+    const what = nameOf(right);
+    missing.set(what, [...(missing.get(what) ?? []), right.verb]);
+  }
+  if (missing.size === 0) return [say.ok(`${account} has the ${asked.value.length} rights that it needs`)];
+  return [...missing].map(([what, verbs]) =>
+    say.problem(`${account} may not ${verbs.join(', ')} ${what}`, APPLY),
+  );
+}
+
+function nameOf({ group, resource, namespace, object }: Right): string {
+  const kind = group === '' ? resource : `${resource}.${group}`;
+  const one = object === undefined ? kind : `${kind} ${object}`;
+  return namespace === undefined ? one : `${one} in ${namespace}`;
+}

@@ -1,0 +1,195 @@
+import { ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import { MUSTER_SERVICE_ACCOUNT } from '../../api/names.ts';
+import type { BackendRegistry } from '../../backends/registry.ts';
+import { within } from '../../controller/backends/within.ts';
+import { SCHEDULER_BACKENDS } from '../../controller/backends/publish.ts';
+import { readLease, type LeaseRecord } from '../../controller/lease-record.ts';
+import { systemClock } from '../../kube/clock.ts';
+import { ApiError, isForbidden, isNotFound } from '../../kube/errors.ts';
+import { clusterProbe } from '../../kube/cluster-probe.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { LEASES, POD_GANGS, PODS, type KubeObject, type Resource } from '../../kube/resources.ts';
+import { readView } from '../status/read-status.ts';
+import { checkBackends } from './check-backends.ts';
+import { checkCertificate } from './check-certificate.ts';
+import { BACKEND_DEFINITION, checkDefinitions, POD_GANG_DEFINITION } from './check-definitions.ts';
+import { checkGangs } from './check-gangs.ts';
+import { checkPolicies } from './check-policies.ts';
+import { checkProgram, checkVersion } from './check-program.ts';
+import { checkRights } from './check-rights.ts';
+import { checkTrials, trialGang, trialPod, type TrialAnswer, type Trials } from './check-trial.ts';
+import { checkWebhooks, registeredWebhooks } from './check-webhooks.ts';
+import { expectedRights } from './expected-rights.ts';
+import type { Finding } from './finding.ts';
+import { attempt, reasonOf, type Read } from './read.ts';
+import { readServedCertificate } from './read-certificate.ts';
+import { readConfigured } from './read-configuration.ts';
+import { readRights } from './read-rights.ts';
+
+export interface Examination {
+  readonly client: KubeClient;
+  readonly config: string | undefined;
+  /** Muster's. */
+  readonly namespace: string;
+  /** Where Pods and PodGangs are tried. */
+  readonly tryIn: string;
+  readonly muster: string;
+  readonly now: Date;
+}
+
+/** How long a backend may look, as in the loop. */
+const INIT_MS = 10_000;
+
+const cluster = (group: string, kind: string, plural: string): Resource => ({
+  group,
+  version: 'v1',
+  plural,
+  kind,
+  namespaced: false,
+});
+const ADMISSION = 'admissionregistration.k8s.io';
+const MUTATING = cluster(ADMISSION, 'MutatingWebhookConfiguration', 'mutatingwebhookconfigurations');
+const VALIDATING = cluster(ADMISSION, 'ValidatingWebhookConfiguration', 'validatingwebhookconfigurations');
+const DEFINITIONS = cluster('apiextensions.k8s.io', 'CustomResourceDefinition', 'customresourcedefinitions');
+const DEPLOYMENTS: Resource = { ...cluster('apps', 'Deployment', 'deployments'), namespaced: true };
+const policy = (kind: string, plural: string): Resource => cluster(ADMISSION, kind, plural);
+
+/** Looks at everything. @throws MusterError CLUSTER_UNREACHABLE, and of the configuration that was named */
+export async function examine(given: Examination): Promise<{ kubernetes: string; findings: Finding[] }> {
+  const { client, namespace, muster, now } = given;
+  const list = (resource: Resource): Promise<Read<readonly JsonObject[]>> =>
+    attempt(async () => (await client.list<JsonObject>(resource)).items);
+  const get = (resource: Resource, name: string, of?: string): Promise<Read<JsonObject>> =>
+    attempt(() => client.get<JsonObject>({ resource, name, ...(of === undefined ? {} : { namespace: of }) }));
+  const lease = async (of: string, name: string): Promise<Read<LeaseRecord>> =>
+    attempt(async () => readLease(await client.get<KubeObject>({ resource: LEASES, namespace: of, name })));
+
+  const deployment = await get(DEPLOYMENTS, 'muster', namespace);
+  const { configuration, registry, finding } = await readConfigured(
+    client,
+    given.config,
+    deployment,
+    namespace,
+  );
+  const { leaderElection, trustedAccounts, controllers } = configuration;
+  const place = {
+    namespace: leaderElection.resourceNamespace || namespace,
+    name: leaderElection.resourceName,
+  };
+  const account = `system:serviceaccount:${namespace}:${MUSTER_SERVICE_ACCOUNT}`;
+
+  const configurations = {
+    MutatingWebhookConfiguration: await list(MUTATING),
+    ValidatingWebhookConfiguration: await list(VALIDATING),
+  };
+  const webhooks = registeredWebhooks(configurations);
+  const [version, certificate, podGang, backend, rights, trials, view, blind] = await Promise.all([
+    client.read<JsonObject>('/version'),
+    readServedCertificate(client, webhooks, { namespace, name: mountedSecret(deployment) }),
+    get(DEFINITIONS, POD_GANG_DEFINITION),
+    get(DEFINITIONS, BACKEND_DEFINITION),
+    readRights(client, account, expectedRights(place, registry.enabled)),
+    tryOut(client, given.tryIn),
+    attempt(() => readView(client, undefined, controllers.podGang)),
+    askBackends(registry, client, namespace),
+  ]);
+  const kubernetes = ownString(version, 'gitVersion') ?? '';
+  const ownLease = leaderElection.enabled
+    ? { key: `${place.namespace}/${place.name}`, read: await lease(place.namespace, place.name) }
+    : undefined;
+  const findings = [
+    checkVersion(kubernetes),
+    ...checkDefinitions({ podGang, backend }),
+    ...checkRights(rights),
+    ...checkWebhooks(configurations),
+    ...checkCertificate(certificate, webhooks, { now, namespace }),
+    ...checkTrials(trials),
+    ...checkPolicies(
+      {
+        mutating: await list(policy('MutatingAdmissionPolicy', 'mutatingadmissionpolicies')),
+        mutatingBindings: await list(
+          policy('MutatingAdmissionPolicyBinding', 'mutatingadmissionpolicybindings'),
+        ),
+        validating: await list(policy('ValidatingAdmissionPolicy', 'validatingadmissionpolicies')),
+        validatingBindings: await list(
+          policy('ValidatingAdmissionPolicyBinding', 'validatingadmissionpolicybindings'),
+        ),
+      },
+      trustedAccounts,
+      account,
+    ),
+    finding,
+    ...checkProgram({ now, namespace, kubernetes, muster, deployment, lease: ownLease }),
+    ...checkBackends({
+      now,
+      defaultBackend: registry.default.name,
+      enabled: registry.enabled.map((name) => ({
+        name,
+        readiness: registry.readiness(name),
+        blind: blind.has(name),
+      })),
+      published: await list(SCHEDULER_BACKENDS),
+      deployments: await list(DEPLOYMENTS),
+      kubeScheduler: await lease('kube-system', 'kube-scheduler'),
+    }),
+    ...checkGangs(view, now),
+  ];
+  return { kubernetes, findings };
+}
+
+/** As the loop does at start. @returns those that could not look, for want of a right that is ours, not Muster's */
+async function askBackends(
+  registry: BackendRegistry,
+  client: KubeClient,
+  namespace: string,
+): Promise<ReadonlySet<string>> {
+  const { signal } = new AbortController();
+  const blind = new Set<string>();
+  await Promise.all(
+    registry.enabled.map((name) =>
+      registry.init(name, (init) =>
+        within(
+          `backend ${name}`,
+          INIT_MS,
+          signal,
+          (limit) => init({ cluster: clusterProbe(client, namespace, { signal: limit }), signal: limit }),
+          systemClock,
+        ).catch((error: unknown) => {
+          if (isForbidden(error)) blind.add(name);
+          throw error;
+        }),
+      ),
+    ),
+  );
+  return blind;
+}
+
+async function tryOut(client: KubeClient, namespace: string): Promise<Trials> {
+  const attemptTo = async (resource: Resource, object: JsonObject): Promise<TrialAnswer> => {
+    try {
+      // The client sends it as it is; its type only names the fields that clients use.
+      const stored = await client.create<JsonObject>(resource, object as unknown as KubeObject, {
+        dryRun: true,
+      });
+      return { stored };
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return { refusal: reasonOf(error), missing: isNotFound(error) };
+    }
+  };
+  const [wrongPod, pod, wrongGang] = await Promise.all([
+    attemptTo(PODS, trialPod(namespace, false)),
+    attemptTo(PODS, trialPod(namespace, true)),
+    attemptTo(POD_GANGS, trialGang(namespace)),
+  ]);
+  return { namespace, wrongPod, pod, wrongGang };
+}
+
+/** The Secret that the Deployment mounts; that of manifests/base where there is no Deployment. */
+function mountedSecret(deployment: Read<JsonObject>): string {
+  const object = deployment.state === 'found' ? deployment.value : undefined;
+  const template = ownObject(ownObject(object, 'spec'), 'template');
+  const volumes = ownList(ownObject(template, 'spec'), 'volumes') ?? [];
+  const volume = volumes.find((one) => ownString(one, 'name') === 'certs');
+  return ownString(ownObject(volume ?? null, 'secret'), 'secretName') ?? 'muster-serving-cert';
+}

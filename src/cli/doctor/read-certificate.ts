@@ -1,0 +1,114 @@
+import { connect, type DetailedPeerCertificate } from 'node:tls';
+import { isIP } from 'node:net';
+import { own, ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import { messageOf } from '../../errors.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import type { Resource } from '../../kube/resources.ts';
+import { serverNameOf, type ServedCertificate } from './check-certificate.ts';
+import type { RegisteredWebhook } from './check-webhooks.ts';
+import { attempt, found, unread, type Read } from './read.ts';
+
+const HANDSHAKE_MS = 2_000;
+/** Addresses that are tried: replicas show the same certificate, and one that is gone costs the whole time. */
+const MAX_ADDRESSES = 3;
+
+const SECRETS: Resource = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
+const SLICES: Resource = {
+  group: 'discovery.k8s.io',
+  version: 'v1',
+  plural: 'endpointslices',
+  kind: 'EndpointSlice',
+  namespaced: true,
+};
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/**
+ * The certificate that Muster shows: by a handshake where it can be reached from here, as with a URL, or from inside the
+ * network of the Pods; else the one in the Secret that the Deployment mounts.
+ */
+export async function readServedCertificate(
+  client: KubeClient,
+  webhooks: readonly RegisteredWebhook[],
+  secret: { readonly namespace: string; readonly name: string },
+): Promise<Read<ServedCertificate>> {
+  const addresses = await addressesOf(client, webhooks);
+  const reasons: string[] = [];
+  for (const { host, port } of addresses.slice(0, MAX_ADDRESSES)) {
+    try {
+      const chain = await shownBy({ host, port }, webhooks);
+      return found({ chain, from: `the certificate of ${host}:${port}` });
+    } catch (thrown) {
+      reasons.push(`${host}:${port}: ${messageOf(thrown)}`);
+    }
+  }
+  const read = await attempt(() =>
+    client.get<JsonObject>({ resource: SECRETS, namespace: secret.namespace, name: secret.name }),
+  );
+  if (read.state === 'found') {
+    const data = ownString(ownObject(read.value, 'data'), 'tls.crt') ?? '';
+    const chain = Buffer.from(data, 'base64').toString('latin1');
+    return found({ chain, from: `tls.crt of the Secret ${secret.namespace}/${secret.name}` });
+  }
+  if (read.state === 'absent' && addresses.length === 0) return read;
+  const why = read.state === 'unread' ? read.reason : `there is no Secret ${secret.namespace}/${secret.name}`;
+  return unread([...reasons, why].join('; '));
+}
+
+async function addressesOf(client: KubeClient, webhooks: readonly RegisteredWebhook[]): Promise<Address[]> {
+  const [first] = webhooks;
+  const target = ownObject(first?.webhook, 'clientConfig');
+  const url = ownString(target, 'url');
+  if (url !== undefined && URL.canParse(url)) {
+    const { hostname, port } = new URL(url);
+    return [{ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 443) }];
+  }
+  const service = ownObject(target, 'service');
+  const [name, namespace] = [ownString(service, 'name'), ownString(service, 'namespace')];
+  if (name === undefined || namespace === undefined) return [];
+  const labelSelector = `kubernetes.io/service-name=${name}`;
+  const slices = await attempt(() => client.list<JsonObject>(SLICES, { namespace, labelSelector }));
+  return slices.state === 'found' ? slices.value.items.flatMap(readyAddresses) : [];
+}
+
+function readyAddresses(slice: JsonObject): Address[] {
+  const port = own((ownList(slice, 'ports') ?? [])[0] ?? null, 'port');
+  if (typeof port !== 'number') return [];
+  return (ownList(slice, 'endpoints') ?? [])
+    .filter((endpoint) => own(ownObject(endpoint, 'conditions'), 'ready') !== false)
+    .flatMap((endpoint) => ownList(endpoint, 'addresses') ?? [])
+    .flatMap((host) => (typeof host === 'string' ? [{ host, port }] : []));
+}
+
+/** PEM of all that is shown. Nothing is believed here: what comes is judged afterwards. */
+const shownBy = (address: Address, webhooks: readonly RegisteredWebhook[]): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const name = webhooks.map(({ webhook }) => serverNameOf(webhook)).find((one) => one !== undefined);
+    const socket = connect({
+      ...address,
+      ...(name === undefined || isIP(name) !== 0 ? {} : { servername: name }),
+      rejectUnauthorized: false,
+      timeout: HANDSHAKE_MS,
+    });
+    socket.once('secureConnect', () => {
+      resolve(pemOf(socket.getPeerCertificate(true)));
+      socket.destroy();
+    });
+    socket.once('timeout', () => socket.destroy(new Error('no answer in time'))).once('error', reject);
+  });
+
+function pemOf(leaf: DetailedPeerCertificate): string {
+  const seen = new Set<string>();
+  const blocks: string[] = [];
+  // A root names itself as its issuer.
+  for (let one: DetailedPeerCertificate | undefined = leaf; one && !seen.has(one.fingerprint256);) {
+    seen.add(one.fingerprint256);
+    const base64 = one.raw.toString('base64').replace(/(.{64})(?=.)/g, '$1\n');
+    blocks.push(`-----BEGIN CERTIFICATE-----\n${base64}\n-----END CERTIFICATE-----\n`);
+    one = one.issuerCertificate;
+  }
+  return blocks.join('');
+}

@@ -1,0 +1,98 @@
+import { ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import { supportedSchedulers, type BackendRegistry } from '../../backends/registry.ts';
+import type { OperatorConfiguration } from '../../config/configuration.ts';
+import { loadConfiguration, readConfigurationFile } from '../../config/load.ts';
+import { messageOf } from '../../errors.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import type { Resource } from '../../kube/resources.ts';
+import { backendsOf } from '../backend-modules.ts';
+import { policyFrom } from '../policy.ts';
+import { saying, type Finding } from './finding.ts';
+import { attempt, RIGHTS_FIX, type Read } from './read.ts';
+
+const CONFIG_MAPS: Resource = {
+  group: '',
+  version: 'v1',
+  plural: 'configmaps',
+  kind: 'ConfigMap',
+  namespaced: true,
+};
+
+/** What Muster is told to be here. */
+export interface Configured {
+  readonly configuration: OperatorConfiguration;
+  readonly registry: BackendRegistry;
+  readonly finding: Finding;
+}
+
+/**
+ * By the file that is named; else by the ConfigMap that the Deployment mounts; else by the defaults.
+ * @throws MusterError for a file that is named and wrong
+ */
+export async function readConfigured(
+  client: KubeClient,
+  file: string | undefined,
+  deployment: Read<JsonObject>,
+  namespace: string,
+): Promise<Configured> {
+  const say = saying('program', 'configuration');
+  if (file !== undefined) {
+    return { ...(await configuredBy(readConfigurationFile(file), file)), finding: say.ok(`by ${file}`) };
+  }
+  const name = deployment.state === 'found' ? mountedConfig(deployment.value) : undefined;
+  if (name === undefined) {
+    const finding = say.notChecked(
+      'no configuration is known: the defaults are taken for it',
+      'name the file that Muster runs with as --config',
+    );
+    return { ...(await configuredBy(undefined, undefined)), finding };
+  }
+  const where = `ConfigMap ${namespace}/${name}`;
+  const read = await attempt(() => client.get<JsonObject>({ resource: CONFIG_MAPS, namespace, name }));
+  const defaults = await configuredBy(undefined, undefined);
+  if (read.state === 'unread') return { ...defaults, finding: say.notChecked(read.reason, RIGHTS_FIX) };
+  const text = read.state === 'found' ? ownString(ownObject(read.value, 'data'), 'config.yaml') : undefined;
+  if (text === undefined) {
+    const finding = say.problem(
+      `${where}, which the Deployment mounts, has no config.yaml: Pods of Muster do not start`,
+      'kubectl apply -k manifests/base',
+    );
+    return { ...defaults, finding };
+  }
+  try {
+    return { ...(await configuredBy(text, where)), finding: say.ok(`by ${where}`) };
+  } catch (thrown) {
+    const finding = text.includes('module:')
+      ? say.notChecked(
+          `${where}: ${messageOf(thrown)}; the defaults are taken for it`,
+          'a module of a backend is not in the ConfigMap: name a file beside it as --config',
+        )
+      : say.problem(
+          `${where} is wrong: ${messageOf(thrown)}`,
+          'muster validate -f says where, for the same text',
+        );
+    return { ...defaults, finding };
+  }
+}
+
+async function configuredBy(
+  text: string | undefined,
+  fileName: string | undefined,
+): Promise<Omit<Configured, 'finding'>> {
+  const { configuration } = loadConfiguration({
+    ...(text === undefined || fileName === undefined ? {} : { text, fileName }),
+    env: {},
+    flags: {},
+    supportedSchedulers: supportedSchedulers().names,
+  });
+  const factories = await backendsOf(configuration.schedulers.profiles, fileName);
+  return { configuration, registry: policyFrom(configuration, { factories }).registry };
+}
+
+/** The name has a hash of the content at its end. */
+function mountedConfig(deployment: JsonObject): string | undefined {
+  const template = ownObject(ownObject(deployment, 'spec'), 'template');
+  const volumes = ownList(ownObject(template, 'spec'), 'volumes') ?? [];
+  const volume = volumes.find((one) => ownString(one, 'name') === 'config');
+  return ownString(ownObject(volume ?? null, 'configMap'), 'name');
+}

@@ -1,0 +1,70 @@
+import { cut, span, wrapped, type Line, type Span } from '../status/styled-line.ts';
+import { GROUPS, type Finding, type Severity } from './finding.ts';
+
+/** What `muster doctor -o json` prints. */
+export interface DoctorReport {
+  /** Of the API server. */
+  readonly server: string;
+  readonly kubernetes: string;
+  /** Version of the Muster that looked. */
+  readonly muster: string;
+  readonly problems: number;
+  readonly warnings: number;
+  readonly notChecked: number;
+  readonly findings: readonly Finding[];
+}
+
+const MARKS: Readonly<Record<Severity, Span>> = {
+  ok: span('✓ ', 'good'),
+  warning: span('! ', 'warn'),
+  problem: span('✗ ', 'bad'),
+  'not-checked': span('? ', 'reason'),
+};
+
+const CHECK_WIDTH = 28;
+const INDENT = ' '.repeat(CHECK_WIDTH + 5);
+
+export function reportOf(
+  about: Pick<DoctorReport, 'server' | 'kubernetes' | 'muster'>,
+  findings: readonly Finding[],
+): DoctorReport {
+  const count = (severity: Severity): number => findings.filter((one) => one.severity === severity).length;
+  return {
+    ...about,
+    problems: count('problem'),
+    warnings: count('warning'),
+    notChecked: count('not-checked'),
+    findings: GROUPS.flatMap((group) => findings.filter((one) => one.group === group)),
+  };
+}
+
+/** The table: a group a block, a finding a row, its fix below it. */
+export function reportLines(report: DoctorReport, width: number): Line[] {
+  const { server, kubernetes, muster, findings } = report;
+  const head = [span(`${server}, Kubernetes ${kubernetes}, looked at by Muster ${muster}`)];
+  const groups = GROUPS.flatMap((group) => {
+    const rows = findings.filter((one) => one.group === group);
+    return rows.length === 0
+      ? []
+      : [[], [span(group, 'strong')], ...rows.flatMap((one) => rowsOf(one, width))];
+  });
+  return [head, ...groups, [], summaryLine(report)];
+}
+
+function rowsOf({ check, severity, found, fix }: Finding, width: number): Line[] {
+  const [first = [], ...rest] = wrapped(found, width, INDENT);
+  const name = cut(check, CHECK_WIDTH).padEnd(CHECK_WIDTH + 1);
+  return [
+    [span('  '), MARKS[severity], span(name), ...first.slice(1)],
+    ...rest,
+    ...(fix === undefined ? [] : wrapped(`fix: ${fix}`, width, INDENT, 'reason')),
+  ];
+}
+
+function summaryLine({ problems, warnings, notChecked }: DoctorReport): Line {
+  const told = [number(problems, 'problem'), number(warnings, 'warning')].join(', ');
+  const tone = problems > 0 ? 'bad' : warnings > 0 ? 'warn' : 'good';
+  return [span(told, tone), span(notChecked === 0 ? '' : `, ${notChecked} not checked`)];
+}
+
+const number = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
