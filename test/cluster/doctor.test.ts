@@ -200,6 +200,14 @@ clusterSuite('muster doctor', () => {
     );
   });
 
+  test('Muster’s own account may ask what it may do itself', async () => {
+    const { out } = await doctor(await plane.kubeconfigFor(MUSTER_USER), '-o', 'json');
+    const { findings } = JSON.parse(out) as DoctorReport;
+    expect(findings.find(({ group }) => group === 'rights')?.found).toMatch(
+      / has the \d+ rights that it needs$/,
+    );
+  });
+
   test('a webhook configuration is gone', async () => {
     await plane.client.ok('DELETE', `${WEBHOOKS}/mutatingwebhookconfigurations/muster`);
     expect(await problems()).toEqual(

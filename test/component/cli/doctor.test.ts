@@ -143,4 +143,34 @@ describe('what the Deployment mounts is what Muster is judged by', () => {
       ),
     ]);
   });
+
+  test('or from a replica behind the Service, where one can be reached', async () => {
+    mounted(head);
+    const clientConfig = { service: { name: 'muster', namespace: 'muster-system', path: '/mutate-v1-pod' } };
+    const configuration = {
+      metadata: { name: 'muster' },
+      webhooks: [{ name: 'pods.muster.dev', clientConfig }],
+    };
+    const { port } = api.server;
+    const slice = {
+      ports: [{ name: 'webhooks', port }],
+      endpoints: [
+        { addresses: ['192.0.2.1'], conditions: { ready: false } },
+        { addresses: ['127.0.0.1'], conditions: { ready: true } },
+      ],
+    };
+    api.server.answer(
+      'GET /apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations',
+      json({ items: [configuration] }),
+    );
+    api.server.answer(
+      'GET /apis/discovery.k8s.io/v1/namespaces/muster-system/endpointslices?labelSelector=kubernetes.io%2Fservice-name%3Dmuster',
+      json({ items: [slice] }),
+    );
+    otherwiseEmpty();
+    expect(await found('names')).toEqual([
+      `problem the API server calls muster.muster-system.svc, and the certificate of 127.0.0.1:${port} is for DNS:localhost, IP Address:127.0.0.1`,
+    ]);
+    expect(api.server.requests.filter((line) => line.includes('/secrets/'))).toEqual([]);
+  });
 });

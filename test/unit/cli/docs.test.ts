@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { supportedSchedulers } from '../../../src/backends/registry.ts';
 import { verbs } from '../../../src/cli/verbs.ts';
 import { muster } from './fake-io.ts';
 
-const FILE = 'docs/cli.md';
+const FILES = ['docs/cli.md', 'docs/migration.md'];
 const BLOCK = /```console\n\$ muster ([^\n]*)\n([\s\S]*?)```\n/g;
 
 /** What the shell would show: both streams, and an exit code that is not 0. */
@@ -22,17 +23,24 @@ async function written(text: string): Promise<string> {
   return result;
 }
 
-describe(FILE, () => {
-  test('shows what the program prints', async () => {
-    const text = readFileSync(FILE, 'utf8');
-    const now = await written(text);
-    if (process.env['UPDATE_DOCS'] === '1') writeFileSync(FILE, now);
-    else expect(text).toBe(now);
-  });
+test.each(FILES)('%s shows what the program prints', async (file) => {
+  const text = readFileSync(file, 'utf8');
+  const now = await written(text);
+  expect([...now.matchAll(BLOCK)].length).toBeGreaterThan(3);
+  if (process.env['UPDATE_DOCS'] === '1') writeFileSync(file, now);
+  else expect(text).toBe(now);
+});
 
+describe('docs/cli.md', () => {
   test.each(verbs.map(({ name }) => name))('has a section about %s, with its help', (name) => {
-    const text = readFileSync(FILE, 'utf8');
+    const text = readFileSync('docs/cli.md', 'utf8');
     expect(text).toContain(`\n## ${name}\n`);
     expect(text).toContain(`\n$ muster ${name} --help\n`);
   });
+});
+
+test('docs/migration.md previews every backend that comes with Muster', () => {
+  const text = readFileSync('docs/migration.md', 'utf8');
+  const previewed = [...text.matchAll(/\n\$ muster review .*--backend (\S+)/g)].map(([, name]) => name);
+  expect([...new Set(previewed)].sort()).toEqual([...supportedSchedulers().names].sort());
 });
