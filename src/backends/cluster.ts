@@ -59,7 +59,7 @@ export interface GangPod {
    * The native gang of Kubernetes that the Pod's spec names: a PodGroup, or of 1.35 `<Workload>/<group>`. `''` where it
    * names none; absent where nobody looked.
    */
-  readonly nativeGang?: string;
+  readonly nativeGang?: string | undefined;
 }
 
 /** A backend's hands in `syncPodGang` and `onPodGangDelete`: one gang's objects, in that gang's namespace. */

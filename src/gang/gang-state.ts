@@ -62,7 +62,7 @@ export interface PodRecord {
   /** `''` while unbound. */
   readonly nodeName: string;
   /** The native gang that its spec names: a PodGroup, or of Kubernetes 1.35 `<Workload>/<group>`; `''` for none. */
-  readonly nativeGang?: string;
+  readonly nativeGang?: string | undefined;
   readonly phase: string;
   readonly ready: boolean;
   readonly podScheduled: PodScheduled | undefined;
