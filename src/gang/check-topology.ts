@@ -52,7 +52,7 @@ export function checkTopology(
   return {
     faults,
     warnings: idle
-      ? ['topology constraints do nothing here: topologyAwareScheduling is not enabled in the configuration']
+      ? ['topology levels are not checked: topologyAwareScheduling is not enabled in the configuration']
       : [],
   };
 }

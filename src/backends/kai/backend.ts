@@ -1,4 +1,5 @@
 import type { PodGang } from '../../api/pod-gang.ts';
+import { asksForTopology } from '../../gang/check-topology.ts';
 import type { Membership } from '../../gang/membership.ts';
 import {
   BACKEND_CONTRACT_VERSION,
@@ -28,6 +29,8 @@ import { queueOf } from './queue.ts';
 import { syncPodGroup } from './sync.ts';
 import { heeded, keepTopology } from './topology.ts';
 import { validateForKai } from './validate.ts';
+
+const TOPOLOGY_OFF = `${NAME} is told no topology constraints: topologyAwareScheduling is not enabled`;
 
 /** NVIDIA's KAI scheduler: a PodGroup with a sub-group for each group of the gang. */
 export const kai: BackendFactory = {
@@ -85,7 +88,10 @@ class KaiBackend implements Backend {
   }
 
   validatePodGang(gang: PodGang) {
-    return validateForKai(this.#heeded(gang), this.#config, this.#found);
+    const heard = this.#heeded(gang);
+    const { faults, warnings } = validateForKai(heard, this.#config, this.#found);
+    const unheard = heard !== gang && asksForTopology(gang);
+    return { faults, warnings: unheard ? [...warnings, TOPOLOGY_OFF] : warnings };
   }
 
   warnOfUpdate(before: PodGang, after: PodGang): string[] {

@@ -116,7 +116,7 @@ describe('topology', () => {
     const decision = withPack({ required: RACK, preferred: ZONE });
     expect(decision).toMatchObject({ faults: [] });
     expect(decision.warnings).toEqual([
-      'topology constraints do nothing here: topologyAwareScheduling is not enabled in the configuration',
+      'topology levels are not checked: topologyAwareScheduling is not enabled in the configuration',
     ]);
     expect(rulesOf(withPack({ required: 'a b' }))).toEqual(['TopologyKeyInvalid']);
     expect(withPack({}).warnings).toEqual([]);

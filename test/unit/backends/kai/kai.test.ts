@@ -56,6 +56,14 @@ describe('its configuration', () => {
   });
 });
 
+test('that topology is switched off is told, and no constraint is passed on', () => {
+  const gang = gangOf({ spec: pack({ required: RACK }) });
+  expect(made(kai, { queue: 'q' }).validatePodGang(gang).warnings).toEqual([
+    'kai-scheduler is told no topology constraints: topologyAwareScheduling is not enabled',
+  ]);
+  expect(made(kai, { queue: 'q' }).validatePodGang(gangOf({})).warnings).toEqual([]);
+});
+
 describe('what it refuses', () => {
   test.each<[string, PodGangParts, string]>([
     [
