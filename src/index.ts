@@ -34,6 +34,7 @@ export type {
   OwnedObject,
   SyncContext,
 } from './backends/cluster.ts';
+export { readProfileConfig, type ProfileConfig, type ProfileSetting } from './backends/profile-config.ts';
 export type { TopologyLevels } from './gang/check-topology.ts';
 export type { ReleaseOrder } from './gang/gang-state.ts';
 export type { Membership } from './gang/membership.ts';

@@ -2,59 +2,86 @@ import {
   BACKEND_CONTRACT_VERSION,
   fault,
   PodRefused,
+  readProfileConfig,
   type Backend,
+  type BackendFacts,
   type BackendFactory,
+  type InitContext,
   type JsonObject,
   type Membership,
   type PodGang,
   type PodGangVerdict,
   type PodPatch,
   type PodReader,
+  type Resource,
+  type SyncContext,
 } from '../../src/index.ts';
 
 const NAME = 'line-scheduler';
-const ANNOTATION_GANG = 'line.example.com/gang';
+const ANNOTATION_LINE = 'line.example.com/line';
+
+/** The object that the scheduler "line" reads: how many Pods of a gang it has to see before it places any. */
+const LINES: Resource = {
+  group: 'line.example.com',
+  version: 'v1',
+  plural: 'lines',
+  kind: 'Line',
+  namespaced: true,
+};
+const CRD = `${LINES.plural}.${LINES.group}`;
+
+const SETTINGS = {
+  queue: {
+    type: 'string',
+    default: 'default',
+    description: 'Where gangs wait that name no queue in the annotation line.example.com/queue.',
+    check: (queue: string) => (queue === '' ? 'must not be empty' : undefined),
+  },
+} as const;
 const ANNOTATION_QUEUE = 'line.example.com/queue';
 
-/** "line", a scheduler that starts a gang once `line.example.com/gang` has enough Pods in its queue. */
+/** "line", a scheduler that does not exist: it starts a gang once the Line has enough Pods. */
 export const line: BackendFactory = {
   name: NAME,
   create: ({ config }): Backend => {
-    const queues = queuesOf(config);
+    // Throws for keys that it does not know, and names them: Muster does not start then.
+    const { queue } = readProfileConfig(config, SETTINGS);
     return {
       contractVersion: BACKEND_CONTRACT_VERSION,
       name: NAME,
       schedulerName: NAME,
-      patchSurface: { schedulerName: true, annotations: [ANNOTATION_GANG, ANNOTATION_QUEUE] },
-      // There is nothing to look for in the cluster: this scheduler has no objects.
-      init: () => Promise.resolve({ version: 'line' }),
-      preparePod: (pod, gang, patch) => {
-        preparePod(pod, gang, patch, queues);
-      },
+      patchSurface: { schedulerName: true, annotations: [ANNOTATION_LINE] },
+      init,
+      preparePod,
       validatePodGang,
-      // This scheduler reads annotations only: it has no objects of its own to keep.
-      syncPodGang: () => Promise.resolve(),
+      syncPodGang: (context, gang) => syncPodGang(context, gang, queue),
+      // The Line belongs to the PodGang and goes with it.
       onPodGangDelete: () => Promise.resolve(),
+      owns: () => [LINES],
+      // Pods beyond the minimum would only be in the way of those that the Line waits for.
+      releaseOrder: () => 'minimum-first',
+      explain,
     };
   },
 };
 
-function queuesOf(config: JsonObject): readonly string[] {
-  const { queues = ['default'] } = config;
-  if (!Array.isArray(queues) || !queues.every((queue) => typeof queue === 'string')) {
-    throw new Error('config.queues must be a list of names');
-  }
-  return queues;
+/** Looks for the definition of Lines. Until it is there, only the gangs of this backend wait. */
+async function init({ cluster }: InitContext): Promise<BackendFacts> {
+  const version = `${LINES.group}/${LINES.version}`;
+  if (cluster === undefined) return { version, notices: ['whether the cluster has Lines was not looked at'] };
+  if ((await cluster.crdSchema(CRD, LINES.version)) === undefined)
+    throw new Error(`the cluster has no ${CRD} in version ${LINES.version}: install the scheduler "line"`);
+  return { version };
 }
 
-function preparePod(pod: PodReader, gang: Membership, patch: PodPatch, queues: readonly string[]): void {
-  const queue = pod.annotation(ANNOTATION_QUEUE) ?? queues[0] ?? 'default';
-  if (!queues.includes(queue)) {
-    throw new PodRefused(`metadata.annotations[${ANNOTATION_QUEUE}]`, `no queue "${queue}"`);
+function preparePod(pod: PodReader, gang: Membership, patch: PodPatch): void {
+  const given = pod.annotation(ANNOTATION_LINE);
+  if (given !== undefined && given !== gang.gang) {
+    throw new PodRefused(`metadata.annotations[${ANNOTATION_LINE}]`, `stands in the line "${given}" already`);
   }
   patch.setSchedulerName(NAME, 'the gang is served by line');
-  patch.annotate(ANNOTATION_GANG, `${gang.namespace}/${gang.gang}`, 'the gang it counts for');
-  patch.annotate(ANNOTATION_QUEUE, queue, 'the queue it waits in');
+  // The scheduler looks for the Line in the Pod's own namespace, so the name alone will do.
+  patch.annotate(ANNOTATION_LINE, gang.gang, 'the Line it stands in');
 }
 
 function validatePodGang(gang: PodGang): PodGangVerdict {
@@ -67,3 +94,25 @@ function validatePodGang(gang: PodGang): PodGangVerdict {
   const warnings = gang.spec.pack === undefined ? [] : [`${NAME} ignores topology constraints`];
   return { faults, warnings };
 }
+
+async function syncPodGang(context: SyncContext, gang: PodGang, fallback: string): Promise<void> {
+  await context.apply({
+    resource: LINES,
+    name: gang.name,
+    spec: {
+      minimum: gang.spec.groups[0]?.minReplicas ?? 0,
+      queue: gang.annotations.get(ANNOTATION_QUEUE) ?? fallback,
+    },
+  });
+}
+
+/** The scheduler writes its reason into `status.message`. */
+function explain(objects: readonly JsonObject[]): string | undefined {
+  for (const { status } of objects) {
+    const message = typeof status === 'object' && status !== null && 'message' in status ? status.message : '';
+    if (typeof message === 'string' && message !== '') return message.replaceAll(/\s+/g, ' ');
+  }
+  return undefined;
+}
+
+export default line;

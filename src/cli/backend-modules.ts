@@ -20,7 +20,7 @@ export interface ModuleSource {
   readonly integrity?: string | undefined;
   /** The folder that paths are relative to, and packages are looked for from. */
   readonly folder: string;
-  /** Such as `scheduler.profiles[1]`, for errors. */
+  /** Where it is named, such as `scheduler.profiles[1].module`, for errors. */
   readonly field: string;
 }
 
@@ -38,12 +38,12 @@ export async function backendsOf(
   const brought: BackendFactory[] = [];
   for (const [index, { name, module, integrity }] of profiles.entries()) {
     if (module === undefined) continue;
-    const field = `scheduler.profiles[${index}]`;
+    const field = `scheduler.profiles[${index}].module`;
     const factory = await loadBackend({ module, integrity, folder, field });
     if (factory.name !== name) {
       throw new MusterError(
         'BACKEND_MODULE_INVALID',
-        `${field}.module: ${module} exports the backend ${JSON.stringify(factory.name)}, and the profile is called ${JSON.stringify(name)}`,
+        `${field}: ${module} exports the backend ${JSON.stringify(factory.name)}, and the profile is called ${JSON.stringify(name)}`,
         `call the profile ${JSON.stringify(factory.name)}, or name the module of ${JSON.stringify(name)}`,
       );
     }
@@ -68,7 +68,7 @@ export async function loadBackend(source: ModuleSource): Promise<BackendFactory>
   } catch (thrown) {
     throw new MusterError(
       'BACKEND_MODULE_INVALID',
-      `${field}.module: ${module} does not load: ${messageOf(thrown)}`,
+      `${field}: ${module} does not load: ${messageOf(thrown)}`,
       'correct the module: `node --check` tells more of a syntax error, `node` of what it throws',
       { cause: thrown },
     );
@@ -89,7 +89,7 @@ function locate(source: ModuleSource): string {
   }
   throw new MusterError(
     'BACKEND_MODULE_MISSING',
-    `${source.field}.module: there is no package ${JSON.stringify(module)} in a node_modules above ${folder} or Muster itself`,
+    `${source.field}: there is no package ${JSON.stringify(module)} in a node_modules above ${folder} or Muster itself`,
     `install it there, or write ./${module} if it is a file beside the configuration`,
   );
 }
@@ -97,7 +97,7 @@ function locate(source: ModuleSource): string {
 const missing = ({ field, module }: ModuleSource, file: string, cause: unknown): MusterError =>
   new MusterError(
     'BACKEND_MODULE_MISSING',
-    `${field}.module: cannot read ${module === file ? module : `${module} (${file})`}: ${messageOf(cause)}`,
+    `${field}: cannot read ${module === file ? module : `${module} (${file})`}: ${messageOf(cause)}`,
     'name a file that this user may read, relative to the configuration file, or an installed package',
     { cause },
   );
@@ -108,7 +108,7 @@ function compare({ field, module }: ModuleSource, integrity: string, content: Bu
   if (found === integrity) return;
   throw new MusterError(
     'BACKEND_MODULE_INTEGRITY',
-    `${field}.integrity: ${module} should be ${integrity}, and is ${found}`,
+    `${field.replace(/module$/, 'integrity')}: ${module} should be ${integrity}, and is ${found}`,
     'put back the file that was meant, or, if the change is yours, write the hash that it has now',
   );
 }
@@ -124,7 +124,7 @@ function factoryIn(exported: unknown, { field, module }: ModuleSource): BackendF
   const found = names.length === 0 ? 'it exports nothing' : `its exports: ${names.join(', ')}`;
   throw new MusterError(
     'BACKEND_MODULE_INVALID',
-    `${field}.module: ${module} has no backend as its default export or as "backend" (${found})`,
+    `${field}: ${module} has no backend as its default export or as "backend" (${found})`,
     'export a BackendFactory, an object with name and create()',
   );
 }
@@ -149,6 +149,7 @@ function letMusterBeFound(): void {
   const extension = extname(import.meta.url);
   const entries: Readonly<Record<string, string>> = {
     muster: new URL(`../index${extension}`, import.meta.url).href,
+    'muster/conformance': new URL(`../backends/conformance/conformance${extension}`, import.meta.url).href,
   };
   registerHooks({
     resolve: (specifier, context, next) => {

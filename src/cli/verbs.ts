@@ -37,6 +37,11 @@ export const verbs: readonly Verb[] = [
     load: async (io) => (await import('./doctor.ts')).doctorCommand(io),
   },
   {
+    name: 'conformance',
+    summary: 'try a backend out against every rule of its contract',
+    load: async (io) => (await import('./conformance.ts')).conformanceCommand(io),
+  },
+  {
     name: 'certs',
     summary: 'make a CA and a serving certificate for development',
     load: async (io) => (await import('./certs.ts')).certsCommand(io),

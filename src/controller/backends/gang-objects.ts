@@ -15,15 +15,18 @@ export class StillThere extends Error {
   override readonly name = 'StillThere';
 }
 
+/** As much of the API server as the objects of a gang need. */
+type Client = Pick<KubeClient, 'get' | 'create' | 'mergePatch' | 'delete'>;
+
 /** Writes the objects of one gang, or those of the cluster where there is no gang. */
 export class GangObjects {
-  readonly #client: KubeClient;
+  readonly #client: Client;
   readonly #known: Pick<OwnedObjects, 'get'>;
   readonly #gang: Pick<GangRecord, 'namespace' | 'name' | 'uid'> | undefined;
   readonly #signal: AbortSignal;
 
   constructor(
-    client: KubeClient,
+    client: Client,
     known: Pick<OwnedObjects, 'get'>,
     gang: Pick<GangRecord, 'namespace' | 'name' | 'uid'> | undefined,
     signal: AbortSignal,

@@ -32,7 +32,7 @@ const FILES: Readonly<Record<string, string>> = {
   'throwing.mjs': "throw new Error('no licence found');",
   'syntax.mjs': 'export const = 1;',
   'old.mjs': `export default ${backend('mine', '', '7')};`,
-  'hanging.mjs': 'await new Promise(() => {});',
+  'hanging.mjs': 'setInterval(() => 0, 1000); await new Promise(() => {});',
   'gang.yaml':
     'apiVersion: scheduler.grove.io/v1alpha1\nkind: PodGang\nmetadata: {name: train}\nspec: {podgroups: [{name: a, minReplicas: 1, podReferences: []}]}\n',
 };
@@ -145,6 +145,24 @@ describe('a backend from a module', () => {
     ],
   ])('%s', async (_what, profile, code, out) => {
     expect(await validated(profile)).toEqual({ code, out });
+  });
+
+  test('conformance is told of another name', async () => {
+    const module = join(folder, 'default.js');
+    const { code, out } = await cli(['conformance', '--module', module, '--name', 'yours']);
+    expect([code, out.replaceAll(folder, '')]).toEqual([
+      2,
+      'error: --module /default.js exports the backend "mine", and --name says "yours"\nfix: leave out --name, or name the module of that backend\n',
+    ]);
+  });
+
+  test('conformance of a module that takes any setting, and ends though the module goes on', async () => {
+    const module = join(folder, 'restless.mjs');
+    await writeFile(module, `${FILES['default.js'] ?? ''}\nsetInterval(() => 0, 1000);`);
+    const { code, out } = await cli(['conformance', '--module', module]);
+    expect(code).toBe(1);
+    expect(out).toMatch(/^✗ config-keys: create\(\) took config\.noBackendHasThisSetting: /m);
+    expect(out).toMatch(/\nmine: \d+ passed, 1 failed, 0 skipped\n$/);
   });
 
   test('another name than the profile’s', async () => {

@@ -7,6 +7,8 @@ import { builtInBackends } from '../../../src/backends/registry.ts';
 import { group, podGang } from '../../support/pod-gangs.ts';
 import { gangPod, gates } from '../../support/pods.ts';
 import { policy } from '../../support/policy.ts';
+import { clusterWith, gangOf, initContext, made } from '../../support/made-backend.ts';
+import { lineDefinition } from '../../support/line-definition.ts';
 import { recordedSync } from '../../support/sync-context.ts';
 import {
   mutatePod,
@@ -22,7 +24,6 @@ const DOCS = join(import.meta.dirname, '../../../docs');
 const factories = [...builtInBackends, line];
 
 const started = (config: JsonObject) => policy({ factories, enabled: ['line-scheduler'], config });
-const SETTINGS = { config: {}, topology: { enabled: false, keys: [] } };
 
 const onLine = { labels: { 'grove.io/scheduler-name': 'line-scheduler' } };
 
@@ -31,7 +32,7 @@ describe('the example of docs/backends.md', () => {
     const page = readFileSync(join(DOCS, 'backends.md'), 'utf8');
     const source = readFileSync(join(DOCS, 'examples/line-backend.ts'), 'utf8');
     const wanted = page.replace(
-      /```ts\n[\s\S]*?```/,
+      /```ts\nimport \{\n {2}BACKEND_CONTRACT[\s\S]*?```/,
       () => `\`\`\`ts\n${source.replace("'../../src/index.ts'", "'muster'")}\`\`\``,
     );
     if (process.env['UPDATE_DOCS'] === '1') writeFileSync(join(DOCS, 'backends.md'), wanted);
@@ -39,13 +40,11 @@ describe('the example of docs/backends.md', () => {
   });
 
   test('prepares a Pod once, and the prepared Pod is let in', () => {
-    const under = started({ queues: ['day', 'night'] });
+    const under = started({});
     const object = gangPod({ ...onLine, annotations: { keep: 'me' } });
     const stored = patched(object, operationsOf(mutatePod({ object }, under)));
     expect(stored).toMatchObject({
-      metadata: {
-        annotations: { keep: 'me', 'line.example.com/gang': 'ml/train', 'line.example.com/queue': 'day' },
-      },
+      metadata: { annotations: { keep: 'me', 'line.example.com/line': 'train' } },
       spec: { schedulerName: 'line-scheduler', schedulingGates: gates('grove.io/podgang-pending-creation') },
     });
     expect(mutatePod({ object: stored }, under).changes).toEqual([]);
@@ -53,9 +52,9 @@ describe('the example of docs/backends.md', () => {
   });
 
   test('refuses a Pod by its own reason', () => {
-    const object = gangPod({ ...onLine, annotations: { 'line.example.com/queue': 'noon' } });
+    const object = gangPod({ ...onLine, annotations: { 'line.example.com/line': 'other' } });
     expect(textsOf(mutatePod({ object }, started({})))).toEqual([
-      'metadata.annotations[line.example.com/queue]: Invalid value: the backend could not prepare this Pod (line-scheduler: no queue "noon"); correct what it names, or tell whoever runs Muster [BackendFailed]',
+      'metadata.annotations[line.example.com/line]: Invalid value: the backend could not prepare this Pod (line-scheduler: stands in the line "other" already); correct what it names, or tell whoever runs Muster [BackendFailed]',
     ]);
   });
 
@@ -71,25 +70,52 @@ describe('the example of docs/backends.md', () => {
     });
   });
 
-  test('does not start with a configuration that it cannot read', () => {
-    expect(() => started({ queues: 'day' })).toThrow(
-      'failed to initialize backend: line-scheduler: config.queues must be a list of names',
-    );
+  test.each<[JsonObject, string]>([
+    [{ queue: 5 }, 'config.queue: must be a string, not 5'],
+    [{ queue: '' }, 'config.queue: must not be empty, not ""'],
+    [{ queu: 'x' }, 'config.queu: unknown key (did you mean "queue"?); keys: queue'],
+  ])('does not start with %j', (config, says) => {
+    expect(() => started(config)).toThrow(`failed to initialize backend: line-scheduler: ${says}`);
   });
 
-  test('syncs and cleans up without objects of its own', async () => {
-    const made = line.create(SETTINGS);
-    const { context, applied, removed } = recordedSync();
-    await made.syncPodGang(context, {} as never);
-    await made.onPodGangDelete(context, {} as never);
-    expect([applied, removed]).toEqual([[], []]);
+  test('is ready where the cluster has Lines, and says what is missing', async () => {
+    const backend = made(line);
+    await expect(backend.init(initContext(clusterWith()))).rejects.toThrow(
+      'the cluster has no lines.line.example.com in version v1: install the scheduler "line"',
+    );
+    expect(await backend.init(initContext(clusterWith(lineDefinition)))).toEqual({
+      version: 'line.example.com/v1',
+    });
+    expect((await backend.init(initContext())).notices).toEqual([
+      'whether the cluster has Lines was not looked at',
+    ]);
+  });
+
+  test('keeps a Line with the minimum and the queue', async () => {
+    const { context, applied } = recordedSync();
+    const groups = [group('worker', { minReplicas: 3 })];
+    await made(line, { queue: 'day' }).syncPodGang(context, gangOf({ groups }));
+    const annotations = { 'line.example.com/queue': 'night' };
+    await made(line).syncPodGang(context, gangOf({ groups, annotations }));
+    expect(applied.map(({ name, spec }) => [name, spec])).toEqual([
+      ['train', { minimum: 3, queue: 'day' }],
+      ['train', { minimum: 3, queue: 'night' }],
+    ]);
+  });
+
+  test('passes on what its scheduler says', () => {
+    const backend = made(line);
+    expect(backend.explain?.([{}, { status: { message: 'no room\nat all' } }])).toBe('no room at all');
+    expect(backend.explain?.([{ status: {} }])).toBeUndefined();
   });
 });
 
 test('docs/backends.md names every member of the contract', () => {
   const page = readFileSync(join(DOCS, 'backends.md'), 'utf8');
-  const backend = line.create(SETTINGS);
+  const backend = made(line);
   for (const member of Object.keys(backend)) expect(page).toContain(member);
+  for (const member of ['warnOfUpdate', 'syncCluster', 'followsBinding'])
+    expect(page).toContain(`\`${member}(`);
   for (const call of [
     'setSchedulerName',
     'annotate',

@@ -27,7 +27,7 @@ describe('the list of verbs', () => {
   test.each([[[]], [['--help']], [['-h']]])('is what %j prints', async (args) => {
     const { code, out, err } = await muster(args);
     expect({ code, err }).toEqual({ code: 0, err: '' });
-    for (const { name, summary } of verbs) expect(out).toContain(`  ${name.padEnd(11)} ${summary}\n`);
+    for (const { name, summary } of verbs) expect(out).toContain(`  ${name.padEnd(12)} ${summary}\n`);
     expect(out).toContain('Exit codes:\n  0  fine\n');
     expect(out).toContain('Example:\n  $ muster review -f pod.yaml\n');
   });

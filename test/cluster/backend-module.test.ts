@@ -1,0 +1,160 @@
+/** Backends from modules in the real program, on a real API server: the example of docs/backends.md, and two bad ones. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { MUSTER_USER } from '../../src/api/names.ts';
+import { lineDefinition } from '../support/line-definition.ts';
+import type { KubeObject } from './control-plane/client.ts';
+import { clusterSuite } from './control-plane/suite.ts';
+import { until } from './control-plane/until.ts';
+import { requestsOf } from './support/audited.ts';
+import { GangCluster } from './support/gang-cluster.ts';
+import { gatesOf, group } from './support/gang-objects.ts';
+import { NAMESPACE } from './support/registered-muster.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const LINES = `/apis/line.example.com/v1/namespaces/${NAMESPACE}/lines`;
+const faulty = (kind: string) => ({
+  name: `${kind}-scheduler`,
+  module: join(ROOT, `test/support/faulty-modules/${kind}.ts`),
+});
+const PROFILES = [
+  { name: 'default-scheduler' },
+  { name: 'line-scheduler', module: join(ROOT, 'docs/examples/line-backend.ts'), config: { queue: 'day' } },
+  faulty('throwing'),
+  faulty('hanging'),
+];
+
+/** The rights that docs/backends.md tells operators to give, as they stand there. */
+function documentedRights(): string {
+  const page = readFileSync(join(ROOT, 'docs/backends.md'), 'utf8');
+  const found = /```yaml\n(apiVersion: rbac[\s\S]*?)```/.exec(page)?.[1];
+  if (found === undefined) throw new Error('docs/backends.md has no rights');
+  return found;
+}
+
+clusterSuite('backends from modules', () => {
+  let cluster: GangCluster;
+
+  const on = (backend: string) => ({ 'grove.io/scheduler-name': `${backend}-scheduler` });
+  const makeGang = async (backend: string, name: string, count: number): Promise<void> => {
+    await cluster.createGang(name, [group('worker', count)], { labels: on(backend) });
+    for (let index = 0; index < count; index += 1) {
+      await cluster.createPod(name, `worker-${index}`, 'worker', { labels: on(backend) });
+    }
+  };
+  const released = async (gang: string): Promise<number> =>
+    (await cluster.podsOf(gang)).filter((pod) => gatesOf(pod).length === 0).length;
+  const writesTo = async (name: string): Promise<string[]> =>
+    (await requestsOf(cluster.plane, MUSTER_USER))
+      .filter((one) => one.resource === 'lines.line.example.com' && one.name === name)
+      .map(({ verb }) => verb)
+      .filter((verb) => verb !== 'get');
+  const shown = async (backend: string): Promise<string> =>
+    (await cluster.plane.kubectl(['get', 'schedulerbackends', `${backend}-scheduler`])).stdout;
+
+  beforeAll(async () => {
+    const scheduler = { profiles: PROFILES, defaultProfileName: 'default-scheduler' };
+    cluster = await GangCluster.start({ webhooks: true, settings: { scheduler } });
+    const granted = await cluster.plane.kubectl(['apply', '-f', '-'], { stdin: documentedRights() });
+    expect(granted.stderr).toBe('');
+  }, 120_000);
+  afterAll(async () => {
+    await cluster?.stop();
+  }, 60_000);
+
+  test('without its definition only its gangs wait, and say why', async () => {
+    await makeGang('line', 'early', 2);
+    const reason = 'the cluster has no lines.line.example.com in version v1: install the scheduler "line"';
+    const waits = await until('it says why', async () => {
+      const found = await cluster.condition('early', 'Initialized');
+      return found?.message.includes(reason) === true && found;
+    });
+    expect(waits.status).toBe('False');
+    await until('it is shown', async () => {
+      const text = await shown('line');
+      return /line-scheduler +false +False +/.test(text) && text.includes(reason);
+    });
+    await cluster.life('meanwhile');
+    expect(await released('early')).toBe(0);
+  });
+
+  test('once it is there the gang forms, with an object of its own that is written once', async () => {
+    await cluster.client.ok('POST', CRDS, lineDefinition);
+    await until('its gates are off', async () => (await released('early')) === 2);
+    expect(await shown('line')).toMatch(/line-scheduler +false +True +line\.example\.com\/v1/);
+    const { uid } = (await cluster.gang('early')).metadata;
+    expect(await cluster.client.ok<KubeObject>('GET', `${LINES}/early`)).toMatchObject({
+      metadata: {
+        ownerReferences: [
+          { kind: 'PodGang', name: 'early', uid, controller: true, blockOwnerDeletion: true },
+        ],
+      },
+      spec: { minimum: 2, queue: 'day', patience: 60 },
+    });
+    const pod = await cluster.client.ok<KubeObject>('GET', `${cluster.pods()}/early-worker-0`);
+    expect(pod).toMatchObject({
+      metadata: { annotations: { 'line.example.com/line': 'early' } },
+      spec: { schedulerName: 'line-scheduler' },
+    });
+
+    // A label of the gang makes the loop look again, and its object is as it should be.
+    await cluster.client.ok('PATCH', `${cluster.gangs()}/early`, { metadata: { labels: { colour: 'red' } } });
+    await cluster.restart();
+    await cluster.life('meanwhile-again');
+    expect(await writesTo('early')).toEqual(['create']);
+  });
+
+  test('what the scheduler says is told, and its fields are left alone', async () => {
+    await cluster.client.ok('PATCH', `${LINES}/early/status`, { status: { message: 'no room today' } });
+    await until('the gang says it', async () =>
+      (await cluster.condition('early', 'Scheduled'))?.message.includes('no room today'),
+    );
+    const patch = { metadata: { annotations: { 'line.example.com/queue': 'night' } } };
+    await cluster.client.ok('PATCH', `${cluster.gangs()}/early`, patch);
+    const line = await until('the queue changes', async () => {
+      const found = await cluster.client.ok<KubeObject & { spec: { queue: string } }>(
+        'GET',
+        `${LINES}/early`,
+      );
+      return found.spec.queue === 'night' && found;
+    });
+    expect(line).toMatchObject({ spec: { patience: 60 }, status: { message: 'no room today' } });
+    expect(await writesTo('early')).toEqual(['create', 'patch']);
+  });
+
+  test('the object goes with the gang', async () => {
+    await cluster.removeGang('early');
+    await until(
+      'there is no Line',
+      async () => (await cluster.client.request('GET', `${LINES}/early`)).status === 404,
+    );
+  });
+
+  test.each([
+    ['throwing', "Backend operation 'create' failed for PodGang 'thrown': the wheels came off", 'thrown'],
+    [
+      'hanging',
+      "Backend operation 'create' failed for PodGang 'hung': backend hanging-scheduler did not answer within 30 s",
+      'hung',
+    ],
+  ])(
+    'one that is %s keeps its own gangs waiting and nobody else’s',
+    async (kind, note, name) => {
+      await makeGang(kind, name, 1);
+      await cluster.life(`beside-${name}`);
+      const told = await until(
+        'the Event',
+        async () =>
+          (await cluster.events('PodGang', name)).find((one) => one.reason === 'BackendOperationFailed'),
+        { withinMs: 60_000 },
+      );
+      expect(told).toMatchObject({ type: 'Warning', note });
+      expect(await released(name)).toBe(0);
+      await makeGang('line', `after-${name}`, 1);
+      await until('another backend’s gang forms', async () => (await released(`after-${name}`)) === 1);
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,53 @@
+import { describe, expect, test } from '@jest/globals';
+import type { CheckReport } from '../../../src/cli/conformance.ts';
+import { conformanceRules } from '../../../src/backends/conformance/conformance.ts';
+import { muster } from './fake-io.ts';
+
+describe('muster conformance', () => {
+  test('says a line for every rule, and how many hold', async () => {
+    const { code, out, err } = await muster(['conformance', '--name', 'volcano']);
+    expect([code, err]).toEqual([0, '']);
+    expect(out.match(/^✓ /gm)).toHaveLength(conformanceRules.length);
+    expect(out).toContain(
+      '✓ sync-works: syncPodGang() makes the objects of a gang that the backend takes, and ends (it keeps PodGroup train)\n',
+    );
+    expect(out).toMatch(new RegExp(`\n\nvolcano: ${conformanceRules.length} passed, 0 failed, 0 skipped\n$`));
+  });
+
+  test('says which rule is broken and how, and what nothing can be said about', async () => {
+    const { code, out } = await muster(['conformance', '--name', 'kai-scheduler']);
+    expect(code).toBe(1);
+    expect(out).toMatch(
+      /^✗ takes-a-gang: it refuses a gang of one group \(metadata\.labels\[kai\.scheduler\/queue\].*give --config.*\n {4}the rule: there is a gang that the backend takes$/m,
+    );
+    expect(out).toMatch(/^- sync-works: says nothing while takes-a-gang is broken$/m);
+  });
+
+  test('as JSON', async () => {
+    const { code, out } = await muster(['conformance', '--name', 'kai-scheduler', '-o', 'json']);
+    expect(code).toBe(1);
+    const report = JSON.parse(out) as { checks: CheckReport[] };
+    expect(report).toMatchObject({ backend: 'kai-scheduler', failed: 1 });
+    expect(report.checks.map(({ name, rule }) => ({ name, rule }))).toEqual(conformanceRules);
+    expect(report.checks.find(({ state }) => state === 'failed')).toMatchObject({ name: 'takes-a-gang' });
+  });
+
+  test('takes settings from the profile', async () => {
+    const args = ['--name', 'kai-scheduler', '--config', 'docs/examples/kai-queue.yaml'];
+    expect(await muster(['conformance', ...args])).toMatchObject({ code: 0 });
+  });
+
+  test.each([
+    [[], 'error: which backend?\nfix: give --module with a file or package, or --name\n'],
+    [
+      ['--name', 'slurm'],
+      'error: there is no backend "slurm" (there are: default-scheduler, kai-scheduler, volcano, coscheduling)\nfix: name one of these, or give the file of yours with --module\n',
+    ],
+    [
+      ['--module', 'no-such-backend'],
+      `error: --module: there is no package "no-such-backend" in a node_modules above ${process.cwd()} or Muster itself\nfix: install it there, or write ./no-such-backend if it is a file beside the configuration\n`,
+    ],
+  ])('wrong usage: %j', async (args, says) => {
+    expect(await muster(['conformance', ...args])).toEqual({ code: 2, out: '', err: says });
+  });
+});
