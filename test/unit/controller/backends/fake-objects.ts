@@ -47,14 +47,11 @@ export class FakeObjects {
     return this.objects.get(`${namespace}/${name}`);
   }
 
-  #call<T>(call: string, answer: () => T): Promise<T> {
+  async #call<T>(call: string, answer: () => T): Promise<T> {
     this.calls.push(call);
-    try {
-      this.before(call);
-      return Promise.resolve(answer());
-    } catch (error) {
-      return Promise.reject(error);
-    }
+    await Promise.resolve();
+    this.before(call);
+    return answer();
   }
 
   #create({ kind }: Resource, object: KubeObject): JsonObject {
