@@ -3,7 +3,7 @@ import type { Readiness } from '../../backends/readiness.ts';
 import type { LeaseRecord } from '../../controller/lease-record.ts';
 import { isFresh } from './check-program.ts';
 import { saying, type Finding } from './finding.ts';
-import { RIGHTS_FIX, type Read } from './read.ts';
+import { nameOf, RIGHTS_FIX, valueOf, type Read } from './read.ts';
 
 /** What a backend found when it looked at the cluster. */
 export interface Looked {
@@ -74,8 +74,7 @@ function checkScheduler(name: string, { now, kubeScheduler, deployments }: Backe
   const pattern = DEPLOYMENTS[name];
   const unseen = 'see yourself that it runs: Muster knows only what the charts of schedulers call them';
   if (deployments.state === 'unread') return say.notChecked(deployments.reason, RIGHTS_FIX);
-  const all = deployments.state === 'found' ? deployments.value : [];
-  const here = all.filter((one) => pattern?.test(keyOf(one)) === true);
+  const here = (valueOf(deployments) ?? []).filter((one) => pattern?.test(keyOf(one)) === true);
   if (here.length === 0) return say.notChecked('no Deployment looks like its scheduler', unseen);
   const asleep = here.filter((one) => Number(own(ownObject(one, 'status'), 'readyReplicas') ?? 0) === 0);
   const names = (list: readonly JsonObject[]): string => list.map(keyOf).join(', ');
@@ -87,10 +86,8 @@ function checkScheduler(name: string, { now, kubeScheduler, deployments }: Backe
     : say.ok(`its scheduler seems to run: ${names(here)}`);
 }
 
-function keyOf(object: JsonObject): string {
-  const metadata = ownObject(object, 'metadata');
-  return `${ownString(metadata, 'namespace') ?? ''}/${ownString(metadata, 'name') ?? ''}`;
-}
+const keyOf = (object: JsonObject): string =>
+  `${ownString(ownObject(object, 'metadata'), 'namespace') ?? ''}/${nameOf(object)}`;
 
 /** What the loop says it found, where that is something else than was found now. */
 function checkPublished({ published, enabled, defaultBackend }: Backends): Finding[] {
@@ -98,7 +95,7 @@ function checkPublished({ published, enabled, defaultBackend }: Backends): Findi
   if (published.state === 'unread') return [say.notChecked(published.reason, RIGHTS_FIX)];
   if (published.state === 'absent') return []; // told with the definitions
   const findings: Finding[] = [];
-  const objects = new Map(published.value.map((one) => [keyOf(one).slice(1), one]));
+  const objects = new Map(published.value.map((one) => [nameOf(one), one]));
   for (const { name, readiness, blind } of enabled) {
     const object = objects.get(name);
     const condition = readyOf(object);

@@ -1,6 +1,6 @@
 import { ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
 import { saying, type Finding } from './finding.ts';
-import { RIGHTS_FIX, type Read } from './read.ts';
+import { nameOf, RIGHTS_FIX, valueOf, type Read } from './read.ts';
 
 /** The policies of manifests/policies; a test compares them. */
 export const EXPECTED_POLICIES = {
@@ -83,8 +83,6 @@ function present(
     : [say.ok(`${expected.length} of ${expected.length} installed and bound`)];
 }
 
-const nameOf = (object: JsonObject): string => ownString(ownObject(object, 'metadata'), 'name') ?? '';
-
 /** Whether the policies and the configuration trust the same accounts, Muster's own among them. */
 function checkAccounts(
   policies: Read<readonly JsonObject[]>,
@@ -100,9 +98,7 @@ function checkAccounts(
           `add ${account} to trustedAccounts of the configuration`,
         ),
       ];
-  const judged = (policies.state === 'found' ? policies.value : []).filter((policy) =>
-    WITH_ACCOUNTS.includes(nameOf(policy)),
-  );
+  const judged = (valueOf(policies) ?? []).filter((policy) => WITH_ACCOUNTS.includes(nameOf(policy)));
   for (const policy of judged) {
     const listed = accountsIn(policy);
     const name = nameOf(policy);

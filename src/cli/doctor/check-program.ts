@@ -1,5 +1,6 @@
-import { own, ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import { own, ownObject, type JsonObject } from '../../api/json.ts';
 import type { LeaseRecord } from '../../controller/lease-record.ts';
+import { imageOf } from './deployment.ts';
 import { saying, type Finding } from './finding.ts';
 import { RIGHTS_FIX, type Read } from './read.ts';
 
@@ -68,10 +69,7 @@ function checkDeployment({ deployment, namespace, muster }: Program): Finding[] 
 
 function checkImage(deployment: JsonObject, muster: string): Finding {
   const say = saying('program', 'image');
-  const template = ownObject(ownObject(deployment, 'spec'), 'template');
-  const containers = ownList(ownObject(template, 'spec'), 'containers') ?? [];
-  const container = containers.find((one) => ownString(one, 'name') === 'muster') ?? containers[0];
-  const image = ownString(container ?? null, 'image') ?? '';
+  const image = imageOf(deployment);
   const tag = /:(v?\d+\.\d+\.\d+[^@/]*)(@|$)/.exec(image)?.[1];
   if (tag === undefined)
     return say.notChecked(

@@ -2,7 +2,7 @@ import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '
 import { LABEL_POD_GANG } from '../../api/names.ts';
 import { EXPECTED_WEBHOOKS, type ExpectedWebhook, type WebhookKind } from './expected-webhooks.ts';
 import { saying, type Finding } from './finding.ts';
-import { RIGHTS_FIX, type Read } from './read.ts';
+import { nameOf, RIGHTS_FIX, valueOf, type Read } from './read.ts';
 
 /** Every webhook configuration of the cluster, by kind. */
 export type WebhookConfigurations = Readonly<Record<WebhookKind, Read<readonly JsonObject[]>>>;
@@ -24,7 +24,7 @@ const TIMEOUT = { least: 2, most: 10 };
 /** Muster's webhooks, found by their names in whatever configuration. */
 export const registeredWebhooks = (configurations: WebhookConfigurations): readonly RegisteredWebhook[] =>
   EXPECTED_WEBHOOKS.flatMap((expected) =>
-    listOf(configurations[expected.kind]).flatMap((object) =>
+    (valueOf(configurations[expected.kind]) ?? []).flatMap((object) =>
       (ownList(object, 'webhooks') ?? [])
         .filter((webhook) => ownString(webhook, 'name') === expected.name)
         .map((webhook) => ({ expected, configuration: nameOf(object), webhook: webhook as JsonObject })),
@@ -108,7 +108,7 @@ function checkOrder(
   registered: readonly RegisteredWebhook[],
 ): Finding[] {
   const say = saying('webhooks', 'order');
-  const mutating = listOf(configurations.MutatingWebhookConfiguration).map(nameOf);
+  const mutating = (valueOf(configurations.MutatingWebhookConfiguration) ?? []).map(nameOf);
   const ours = registered.find(({ expected }) => expected.path.startsWith('/mutate-v1-'))?.configuration;
   if (ours === undefined || !mutating.includes(KAI_WEBHOOK)) return [];
   return ours < KAI_WEBHOOK
@@ -120,11 +120,6 @@ function checkOrder(
         ),
       ];
 }
-
-const nameOf = (object: JsonObject): string => ownString(ownObject(object, 'metadata'), 'name') ?? '';
-
-const listOf = (read: Read<readonly JsonObject[]>): readonly JsonObject[] =>
-  read.state === 'found' ? read.value : [];
 
 /** Where the API server sends it: of a Service or of a URL. */
 export function pathOf(webhook: JsonObject): string {

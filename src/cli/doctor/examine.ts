@@ -1,4 +1,4 @@
-import { ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import { ownString, type JsonObject } from '../../api/json.ts';
 import { MUSTER_SERVICE_ACCOUNT } from '../../api/names.ts';
 import type { BackendRegistry } from '../../backends/registry.ts';
 import { within } from '../../controller/backends/within.ts';
@@ -19,9 +19,10 @@ import { checkProgram, checkVersion } from './check-program.ts';
 import { checkRights } from './check-rights.ts';
 import { checkTrials, trialGang, trialPod, type TrialAnswer, type Trials } from './check-trial.ts';
 import { checkWebhooks, registeredWebhooks } from './check-webhooks.ts';
+import { mountedSecret } from './deployment.ts';
 import { expectedRights } from './expected-rights.ts';
 import type { Finding } from './finding.ts';
-import { attempt, reasonOf, type Read } from './read.ts';
+import { attempt, reasonOf, valueOf, type Read } from './read.ts';
 import { readServedCertificate } from './read-certificate.ts';
 import { readConfigured } from './read-configuration.ts';
 import { readRights } from './read-rights.ts';
@@ -85,7 +86,7 @@ export async function examine(given: Examination): Promise<{ kubernetes: string;
   const webhooks = registeredWebhooks(configurations);
   const [version, certificate, podGang, backend, rights, trials, view, blind] = await Promise.all([
     client.read<JsonObject>('/version'),
-    readServedCertificate(client, webhooks, { namespace, name: mountedSecret(deployment) }),
+    readServedCertificate(client, webhooks, { namespace, name: mountedSecret(valueOf(deployment)) }),
     get(DEFINITIONS, POD_GANG_DEFINITION),
     get(DEFINITIONS, BACKEND_DEFINITION),
     readRights(client, account, expectedRights(place, registry.enabled)),
@@ -183,13 +184,4 @@ async function tryOut(client: KubeClient, namespace: string): Promise<Trials> {
     attemptTo(POD_GANGS, trialGang(namespace)),
   ]);
   return { namespace, wrongPod, pod, wrongGang };
-}
-
-/** The Secret that the Deployment mounts; that of manifests/base where there is no Deployment. */
-function mountedSecret(deployment: Read<JsonObject>): string {
-  const object = deployment.state === 'found' ? deployment.value : undefined;
-  const template = ownObject(ownObject(object, 'spec'), 'template');
-  const volumes = ownList(ownObject(template, 'spec'), 'volumes') ?? [];
-  const volume = volumes.find((one) => ownString(one, 'name') === 'certs');
-  return ownString(ownObject(volume ?? null, 'secret'), 'secretName') ?? 'muster-serving-cert';
 }

@@ -94,7 +94,10 @@ const shownBy = (address: Address, webhooks: readonly RegisteredWebhook[]): Prom
       timeout: HANDSHAKE_MS,
     });
     socket.once('secureConnect', () => {
-      resolve(pemOf(socket.getPeerCertificate(true)));
+      const leaf = socket.getPeerCertificate(true);
+      // Without a certificate Node gives an empty object.
+      if (Object.hasOwn(leaf, 'raw')) resolve(pemOf(leaf));
+      else reject(new Error('it shows no certificate'));
       socket.destroy();
     });
     socket.once('timeout', () => socket.destroy(new Error('no answer in time'))).once('error', reject);

@@ -1,4 +1,4 @@
-import { ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import { ownObject, ownString, type JsonObject } from '../../api/json.ts';
 import { supportedSchedulers, type BackendRegistry } from '../../backends/registry.ts';
 import type { OperatorConfiguration } from '../../config/configuration.ts';
 import { loadConfiguration, readConfigurationFile } from '../../config/load.ts';
@@ -7,8 +7,9 @@ import type { KubeClient } from '../../kube/client.ts';
 import type { Resource } from '../../kube/resources.ts';
 import { backendsOf } from '../backend-modules.ts';
 import { policyFrom } from '../policy.ts';
+import { mountedConfigMap } from './deployment.ts';
 import { saying, type Finding } from './finding.ts';
-import { attempt, RIGHTS_FIX, type Read } from './read.ts';
+import { attempt, RIGHTS_FIX, valueOf, type Read } from './read.ts';
 
 const CONFIG_MAPS: Resource = {
   group: '',
@@ -39,7 +40,7 @@ export async function readConfigured(
   if (file !== undefined) {
     return { ...(await configuredBy(readConfigurationFile(file), file)), finding: say.ok(`by ${file}`) };
   }
-  const name = deployment.state === 'found' ? mountedConfig(deployment.value) : undefined;
+  const name = mountedConfigMap(valueOf(deployment));
   if (name === undefined) {
     const finding = say.notChecked(
       'no configuration is known: the defaults are taken for it',
@@ -51,7 +52,7 @@ export async function readConfigured(
   const read = await attempt(() => client.get<JsonObject>({ resource: CONFIG_MAPS, namespace, name }));
   const defaults = await configuredBy(undefined, undefined);
   if (read.state === 'unread') return { ...defaults, finding: say.notChecked(read.reason, RIGHTS_FIX) };
-  const text = read.state === 'found' ? ownString(ownObject(read.value, 'data'), 'config.yaml') : undefined;
+  const text = ownString(ownObject(valueOf(read), 'data'), 'config.yaml');
   if (text === undefined) {
     const finding = say.problem(
       `${where}, which the Deployment mounts, has no config.yaml: Pods of Muster do not start`,
@@ -87,12 +88,4 @@ async function configuredBy(
   });
   const factories = await backendsOf(configuration.schedulers.profiles, fileName);
   return { configuration, registry: policyFrom(configuration, { factories }).registry };
-}
-
-/** The name has a hash of the content at its end. */
-function mountedConfig(deployment: JsonObject): string | undefined {
-  const template = ownObject(ownObject(deployment, 'spec'), 'template');
-  const volumes = ownList(ownObject(template, 'spec'), 'volumes') ?? [];
-  const volume = volumes.find((one) => ownString(one, 'name') === 'config');
-  return ownString(ownObject(volume ?? null, 'configMap'), 'name');
 }

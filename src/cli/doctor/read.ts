@@ -1,3 +1,4 @@
+import { ownObject, ownString, type JsonObject } from '../../api/json.ts';
 import { messageOf } from '../../errors.ts';
 import { isNotFound, isUnreachable } from '../../kube/errors.ts';
 
@@ -28,5 +29,11 @@ export function reasonOf(error: unknown): string {
   const what = /^(.*?): 403 /.exec(message)?.[1];
   return what !== undefined && / is forbidden: User ".*" cannot /.test(message) ? `may not ${what}` : message;
 }
+
+/** What was found. */
+export const valueOf = <T>(read: Read<T>): T | undefined => (read.state === 'found' ? read.value : undefined);
+
+/** `metadata.name` */
+export const nameOf = (object: JsonObject): string => ownString(ownObject(object, 'metadata'), 'name') ?? '';
 
 export const RIGHTS_FIX = 'run it as somebody who may read this, such as cluster-admin';

@@ -1,3 +1,4 @@
+import { printable } from '../../api/printable.ts';
 import { cut, span, wrapped, type Line, type Span } from '../status/styled-line.ts';
 import { GROUPS, type Finding, type Severity } from './finding.ts';
 
@@ -41,7 +42,7 @@ export function reportOf(
 /** The table: a group a block, a finding a row, its fix below it. */
 export function reportLines(report: DoctorReport, width: number): Line[] {
   const { server, kubernetes, muster, findings } = report;
-  const head = [span(`${server}, Kubernetes ${kubernetes}, looked at by Muster ${muster}`)];
+  const head = [span(shown(`${server}, Kubernetes ${kubernetes}, looked at by Muster ${muster}`))];
   const groups = GROUPS.flatMap((group) => {
     const rows = findings.filter((one) => one.group === group);
     return rows.length === 0
@@ -52,14 +53,17 @@ export function reportLines(report: DoctorReport, width: number): Line[] {
 }
 
 function rowsOf({ check, severity, found, fix }: Finding, width: number): Line[] {
-  const [first = [], ...rest] = wrapped(found, width, INDENT);
+  const [first = [], ...rest] = wrapped(shown(found), width, INDENT);
   const name = cut(check, CHECK_WIDTH).padEnd(CHECK_WIDTH + 1);
   return [
     [span('  '), MARKS[severity], span(name), ...first.slice(1)],
     ...rest,
-    ...(fix === undefined ? [] : wrapped(`fix: ${fix}`, width, INDENT, 'reason')),
+    ...(fix === undefined ? [] : wrapped(shown(`fix: ${fix}`), width, INDENT, 'reason')),
   ];
 }
+
+/** Names and messages come from the cluster: nothing in them may move the cursor, or fill the screen. */
+const shown = (text: string): string => printable(text, 1000);
 
 function summaryLine({ problems, warnings, notChecked }: DoctorReport): Line {
   const told = [number(problems, 'problem'), number(warnings, 'warning')].join(', ');

@@ -1,0 +1,24 @@
+import { ownList, ownObject, ownString, type Json, type JsonObject } from '../../api/json.ts';
+
+const podSpecOf = (deployment: JsonObject | undefined): JsonObject | undefined =>
+  ownObject(ownObject(ownObject(deployment, 'spec'), 'template'), 'spec');
+
+const named = (list: readonly Json[] | undefined, name: string): Json | undefined =>
+  list?.find((one) => ownString(one, 'name') === name);
+
+const volume = (deployment: JsonObject | undefined, name: string): Json | undefined =>
+  named(ownList(podSpecOf(deployment), 'volumes'), name);
+
+/** The ConfigMap that Muster's Deployment mounts: its name has a hash of the content at its end. */
+export const mountedConfigMap = (deployment: JsonObject | undefined): string | undefined =>
+  ownString(ownObject(volume(deployment, 'config'), 'configMap'), 'name');
+
+/** The Secret with the serving certificate; that of manifests/base where there is no Deployment. */
+export const mountedSecret = (deployment: JsonObject | undefined): string =>
+  ownString(ownObject(volume(deployment, 'certs'), 'secret'), 'secretName') ?? 'muster-serving-cert';
+
+/** Of the container `muster`, or of the first. */
+export function imageOf(deployment: JsonObject): string {
+  const containers = ownList(podSpecOf(deployment), 'containers');
+  return ownString(named(containers, 'muster') ?? containers?.[0], 'image') ?? '';
+}
