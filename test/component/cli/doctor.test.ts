@@ -144,21 +144,15 @@ describe('what the Deployment mounts is what Muster is judged by', () => {
     ]);
   });
 
-  test('or from a replica behind the Service, where one can be reached', async () => {
+  /** Webhooks that call the Service, and its endpoints. */
+  const behindService = (endpoints: readonly object[]): void => {
     mounted(head);
     const clientConfig = { service: { name: 'muster', namespace: 'muster-system', path: '/mutate-v1-pod' } };
     const configuration = {
       metadata: { name: 'muster' },
       webhooks: [{ name: 'pods.muster.dev', clientConfig }],
     };
-    const { port } = api.server;
-    const slice = {
-      ports: [{ name: 'webhooks', port }],
-      endpoints: [
-        { addresses: ['192.0.2.1'], conditions: { ready: false } },
-        { addresses: ['127.0.0.1'], conditions: { ready: true } },
-      ],
-    };
+    const slice = { ports: [{ name: 'webhooks', port: api.server.port }], endpoints };
     api.server.answer(
       'GET /apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations',
       json({ items: [configuration] }),
@@ -168,9 +162,21 @@ describe('what the Deployment mounts is what Muster is judged by', () => {
       json({ items: [slice] }),
     );
     otherwiseEmpty();
+  };
+
+  test('or from a replica behind the Service, where one can be reached', async () => {
+    behindService([{ addresses: ['127.0.0.1'], conditions: { ready: true } }]);
+    const { port } = api.server;
     expect(await found('names')).toEqual([
       `problem the API server calls muster.muster-system.svc, and the certificate of 127.0.0.1:${port} is for DNS:localhost, IP Address:127.0.0.1`,
     ]);
     expect(api.server.requests.filter((line) => line.includes('/secrets/'))).toEqual([]);
+  });
+
+  test('and not from a replica that is going', async () => {
+    behindService([{ addresses: ['127.0.0.1'], conditions: { ready: false } }]);
+    expect(await found('serving')).toEqual([
+      'problem the Secret with the serving certificate is not there in muster-system, and no replica shows one',
+    ]);
   });
 });
