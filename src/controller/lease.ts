@@ -89,13 +89,16 @@ export class LeaseElection {
     }
   }
 
-  /** At most a retry period, so that a Lease given up is noticed, and not longer than the Lease lasts. */
+  /**
+   * A retry period, or half of one while somebody else holds the Lease: as late as his last renewal is seen, so much later
+   * than the Lease lasts he is succeeded. And not longer than the Lease lasts.
+   */
   #untilNextTry(): number {
     const { retryPeriodMs, random = Math.random } = this.#options;
     const wait = retryPeriodMs * (1 - SPREAD * random());
-    const lease = this.#isOthers() && this.#lease !== undefined ? readLease(this.#lease) : undefined;
-    const left = lease === undefined ? 0 : this.#changedAt + lease.durationMs - this.#clock.now();
-    return left > 0 ? Math.min(wait, left) : wait;
+    if (!this.#isOthers() || this.#lease === undefined) return wait;
+    const left = this.#changedAt + readLease(this.#lease).durationMs - this.#clock.now();
+    return left > 0 ? Math.min(wait / 2, left) : wait;
   }
 
   async #reign(): Promise<void> {

@@ -7,7 +7,7 @@ import { startControlPlane } from './control-plane/start.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { grantRights, startLoopingReplica } from './support/looping-muster.ts';
 import { certificateDirectory, NAMESPACE } from './support/registered-muster.ts';
-import { smallGangs, type SmallGangs } from './support/small-gangs.ts';
+import { smallGangs, WITHOUT_NATIVE_GANGS, type SmallGangs } from './support/small-gangs.ts';
 
 const CACHED_PODS = 5_000;
 const PODS_OF_A_GANG = 100;
@@ -21,7 +21,7 @@ clusterSuite(`the loop with ${CACHED_PODS} Pods, when the API server was away`, 
   let small: SmallGangs;
 
   beforeAll(async () => {
-    plane = await startControlPlane();
+    plane = await startControlPlane(WITHOUT_NATIVE_GANGS);
     certificates = await certificateDirectory();
     await grantRights(plane);
     await plane.client.ok('POST', '/api/v1/namespaces', { metadata: { name: NAMESPACE } });

@@ -22,7 +22,10 @@ export interface StoredGang extends Stored {
       podReferences?: readonly { namespace: string; name: string }[];
     }[];
   };
-  readonly status?: { readonly conditions?: readonly { type: string; status: string }[] };
+  readonly status?: {
+    readonly phase?: string;
+    readonly conditions?: readonly { type: string; status: string; message?: string }[];
+  };
 }
 
 /** One write of one object; `object` is undefined where it was deleted. */

@@ -24,18 +24,22 @@ export async function grantRights({ kubectl }: ControlPlane): Promise<void> {
   if (wait.code !== 0) throw new Error(wait.stderr);
 }
 
-/** The real program with its loop, with the rights of its own account and no others. */
+/**
+ * The real program with its loop, with the rights of its own account and no others.
+ * @param kubeconfig how it reaches the API server, where that is not directly
+ */
 export const startLoopingReplica = async (
   plane: ControlPlane,
   certificates: string,
   settings: Readonly<Record<string, unknown>> = {},
+  kubeconfig?: string,
 ): Promise<Serving> =>
   startServing({
     now: new Date(),
     main: join(packageRoot() ?? '', 'src', 'main.ts'),
     certificates,
     drain: { seconds: 0, maxSeconds: 5 },
-    kubeconfig: await plane.kubeconfigFor(MUSTER_USER),
+    kubeconfig: kubeconfig ?? (await plane.kubeconfigFor(MUSTER_USER)),
     settings: { leaderElection: SHORT_LEASE, ...settings },
   });
 

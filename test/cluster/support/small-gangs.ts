@@ -4,6 +4,16 @@ import type { StoredPod } from './etcd-history.ts';
 import { isGated } from './gang-judge.ts';
 import { GANGS, GATE, gangPod, PODS } from './registered-muster.ts';
 
+/** For a control plane without gangs of its own: a Pod that has not been through admission is in none of them. */
+export const WITHOUT_NATIVE_GANGS = {
+  featureGates: {
+    GenericWorkload: false,
+    GangScheduling: false,
+    WorkloadAwarePreemption: false,
+    TopologyAwareWorkloadScheduling: false,
+  },
+};
+
 /** Gangs of one group, whose Pods have their gate from the start: for tests that are not about admission. */
 export interface SmallGangs {
   create(gang: string, minReplicas: number): Promise<void>;

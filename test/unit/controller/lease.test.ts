@@ -117,12 +117,28 @@ describe('leader election', () => {
     b.election.start();
     await clock.pass(0);
     a.cut = true;
-    // b saw the Lease first a moment ago; its tries come at 2, 4, … 14 s, and the Lease ends at 15 s.
+    // b saw the Lease first a moment ago, and looks every second.
     await clock.pass(14_999);
     expect(b.log).toEqual([]);
     await clock.pass(1);
     expect(b.log).toEqual(['began']);
     await stopped(clock, a, b);
+  });
+
+  test('takes over at most half a retry period after the Lease has run out, whenever it was renewed last', async () => {
+    for (let renewed = 0; renewed < 2_000; renewed += 250) {
+      const [server, clock] = [new FakeLeaseServer(), new FakeClock()];
+      const [a, b] = [candidate(server, clock, 'a'), candidate(server, clock, 'b')];
+      a.election.start();
+      await clock.pass(renewed);
+      b.election.start();
+      // a renews every 2 s, the last time at 4 s.
+      await clock.pass(4_000 - renewed);
+      a.cut = true;
+      await clock.pass(16_000);
+      expect([renewed, b.log]).toEqual([renewed, ['began']]);
+      await stopped(clock, a, b);
+    }
   });
 
   test.each([0, 0.5, 0.999])(
