@@ -112,11 +112,12 @@ describe('topology', () => {
     expect(rulesOf(withPack(pack, [ZONE, RACK]))).toEqual(rules);
   });
 
-  test('off: constraints are let in with a warning that they do nothing, keys are still checked', () => {
+  test('off: constraints are let in with a warning of what becomes of them, keys are still checked', () => {
     const decision = withPack({ required: RACK, preferred: ZONE });
     expect(decision).toMatchObject({ faults: [] });
     expect(decision.warnings).toEqual([
       'topology levels are not checked: topologyAwareScheduling is not enabled in the configuration',
+      'kai-scheduler is told no topology constraints: topologyAwareScheduling is not enabled',
     ]);
     expect(rulesOf(withPack({ required: 'a b' }))).toEqual(['TopologyKeyInvalid']);
     expect(withPack({}).warnings).toEqual([]);

@@ -76,7 +76,12 @@ describe('objects as they come from the API server', () => {
   test('a Pod is trimmed to what the loop looks at', () => {
     const object = {
       metadata: { namespace: 'ml', name: 'a', uid: 'u', resourceVersion: '1', labels: {} },
-      spec: { schedulingGates: [{ name: 'x' }, { name: 'y' }], nodeName: 'n', containers: [] },
+      spec: {
+        schedulingGates: [{ name: 'x' }, { name: 'y' }],
+        nodeName: 'n',
+        schedulerName: 's',
+        containers: [],
+      },
       status: {
         phase: 'Running',
         conditions: [
@@ -97,6 +102,8 @@ describe('objects as they come from the API server', () => {
       baseGang: undefined,
       gates: ['x', 'y'],
       nodeName: 'n',
+      nativeGang: '',
+      schedulerName: 's',
       phase: 'Running',
       ready: true,
       podScheduled: { status: 'False', reason: 'Unschedulable', message: 'full' },
