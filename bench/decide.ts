@@ -1,16 +1,15 @@
 // The cost of a decision without server, socket and TLS: `node bench/decide.ts`. For each backend and size, in
 // microseconds: reading the JSON (what everybody pays), checking and deciding and rendering (what Muster adds), and
 // the backend's preparePod alone.
-import { endpoints, decideRequest, type Endpoint } from '../src/admission/endpoints.ts';
-import type { Policy } from '../src/admission/decision.ts';
+import { decideRequest } from '../src/admission/endpoints.ts';
 import { JsonPodPatch, withinSurface } from '../src/admission/pod-patch.ts';
 import { ReceivedPod } from '../src/admission/pod-reader.ts';
 import { renderResponse } from '../src/admission/response.ts';
 import { parseReview } from '../src/admission/review.ts';
-import { PATH_MUTATE_POD } from '../src/api/names.ts';
-import { BackendRegistry, builtInBackends } from '../src/backends/registry.ts';
+import { builtInBackends } from '../src/backends/registry.ts';
 import type { Backend } from '../src/backends/backend.ts';
 import { membershipOf } from '../src/gang/membership.ts';
+import { decisionPolicy, mutatePodEndpoint } from './decision-policy.ts';
 import { median } from './histogram.ts';
 import { reviewOf, SIZES } from './reviews.ts';
 
@@ -32,15 +31,6 @@ function microsOf(work: () => unknown, calls = CALLS): number {
 /** Keeps the compiler from leaving out work whose result nobody reads. */
 let sink: unknown;
 
-function policyFor(backend: string): Policy {
-  return {
-    registry: new BackendRegistry([{ name: backend }], backend),
-    trustedAccounts: new Set(),
-    exemptNamespaces: new Set(['kube-system']),
-    topology: { enabled: false, keys: [] },
-  };
-}
-
 function preparing(review: unknown, backend: Backend): () => unknown {
   const { object, namespace } = parseReview(review);
   if (object === undefined) throw new Error('a review without an object');
@@ -53,7 +43,6 @@ function preparing(review: unknown, backend: Backend): () => unknown {
   };
 }
 
-const endpoint = endpoints.find(({ path }) => path === PATH_MUTATE_POD) as Endpoint;
 const print = (cells: readonly string[]): void =>
   void process.stdout.write(
     `| ${cells.map((cell, index) => cell.padEnd(index === 0 ? 18 : 10)).join(' | ')} |\n`,
@@ -62,14 +51,14 @@ const print = (cells: readonly string[]): void =>
 print(['backend', 'KiB', 'JSON.parse', 'decision', 'preparePod']);
 print(['---', '---', '---:', '---:', '---:']);
 for (const { name } of builtInBackends) {
-  const policy = policyFor(name);
+  const policy = decisionPolicy({ name });
   for (const size of SIZES) {
     const text = JSON.stringify(reviewOf(size));
     const review = JSON.parse(text) as unknown;
     const parsing = microsOf(() => JSON.parse(text) as unknown, Math.max(1, Math.round(CALLS / size)));
     const deciding = microsOf(() => {
       const request = parseReview(review);
-      return renderResponse(request, decideRequest(endpoint, request, policy));
+      return renderResponse(request, decideRequest(mutatePodEndpoint, request, policy));
     });
     const prepare = microsOf(preparing(review, policy.registry.default));
     print([name, String(size), parsing.toFixed(1), deciding.toFixed(1), prepare.toFixed(1)]);

@@ -56,7 +56,7 @@ const NO_NATIVE_GANGS = {
   runtimeConfig: { 'scheduling.k8s.io/v1alpha2': 'false' },
 };
 /** Nothing has a core of its own: API server and etcd use all there are, as everybody else. */
-const ANYWHERE: Placement = { onServerCore: [], onClientCore: [], description: 'nothing is pinned' };
+export const ANYWHERE: Placement = { onServerCore: [], onClientCore: [], description: 'nothing is pinned' };
 
 export async function startStage(scratch: Scratch): Promise<LoopStage> {
   const audit = writeAudit(scratch.folder);

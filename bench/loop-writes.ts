@@ -37,8 +37,7 @@ export function writeAudit(folder: string): { args: string[]; logFile: string } 
 /** Counts the writes to a namespace so far, those of the bare client left out. */
 export function countWrites(logFile: string, namespace: string): Writes {
   const counts = { references: 0, status: 0, gates: 0, events: 0, refused: 0 };
-  // What comes after the last line break is still being written.
-  for (const line of readFileSync(logFile, 'utf8').split('\n').slice(0, -1)) {
+  for (const line of loggedLines(logFile)) {
     if (!line.includes(`"${namespace}"`)) continue;
     const { userAgent, objectRef, responseStatus } = JSON.parse(line) as Entry;
     if (objectRef?.namespace !== namespace || userAgent === 'bare') continue;
@@ -48,6 +47,10 @@ export function countWrites(logFile: string, namespace: string): Writes {
   }
   return counts;
 }
+
+/** The whole lines of an audit log: what comes after the last line break is still being written. */
+export const loggedLines = (logFile: string): string[] =>
+  readFileSync(logFile, 'utf8').split('\n').slice(0, -1);
 
 function kindOf({
   resource,

@@ -1,17 +1,23 @@
 import { parseArgs } from 'node:util';
+import { BACKEND_PARTS, type BackendTiming } from './backends.ts';
 import { LOOP_PARTS, type LoopTiming } from './loop.ts';
 import { scenarios } from './scenarios.ts';
 
-/** What can be left out: scenarios of admission, its memory, and the parts of the loop. */
+/** What can be left out: scenarios of admission, its memory, and the parts of the others. */
 const ADMISSION = [...scenarios.map(({ id }) => id), 'growth'];
 /** Names of several. */
-const GROUPS: Readonly<Record<string, readonly string[]>> = { admission: ADMISSION, loop: LOOP_PARTS };
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  admission: ADMISSION,
+  loop: LOOP_PARTS,
+  backends: BACKEND_PARTS,
+};
+const PARTS = Object.values(GROUPS).flat();
 
-export const USAGE = `npm run bench -- [admission] [loop] [options]
+export const USAGE = `npm run bench -- [admission] [loop] [backends] [options]
 
   --rounds N    interleaved rounds per scenario (5); odd numbers make the better medians
   --seconds N   length of a measured window (4)
-  --only LIST   some of: ${[...ADMISSION, ...LOOP_PARTS].join(',')}
+  --only LIST   some of: ${PARTS.join(',')}
   --json FILE   every round as JSON
   --quick       does it work at all: a few seconds, nothing is judged
 
@@ -28,11 +34,12 @@ export interface Timing {
   /** Reviews before and in the memory test, and how long memory is watched without load. */
   readonly growth: { readonly warmUp: number; readonly reviews: number; readonly settleMs: number };
   readonly loop: LoopTiming;
+  readonly backends: BackendTiming;
 }
 
 export interface BenchOptions {
   readonly rounds: number;
-  /** Ids of scenarios, `growth`, and parts of the loop. */
+  /** Ids of scenarios, `growth`, and parts of the loop and of the backends. */
   readonly only: ReadonlySet<string>;
   readonly json?: string;
   readonly quick: boolean;
@@ -73,6 +80,9 @@ export function optionsFrom(argv: readonly string[]): BenchOptions | string {
           ? { warmUp: 1000, reviews: 5000, settleMs: 100 }
           : { warmUp: 100_000, reviews: 1_000_000, settleMs: 1500 },
         loop: loopTiming(rounds, quick),
+        backends: quick
+          ? { prepare: { rounds: 20, decisions: 100 }, gangs: 250 }
+          : { prepare: { rounds: 400, decisions: 500 }, gangs: 1000 },
       },
     };
   } catch (thrown) {
@@ -87,16 +97,15 @@ function positive(flag: string, text: string): number {
 }
 
 function selection(groups: readonly string[], list: string | undefined): Set<string> {
-  const known = [...ADMISSION, ...LOOP_PARTS];
   for (const name of groups) {
     if (GROUPS[name] === undefined)
       throw new Error(`${name}: one of ${Object.keys(GROUPS).join(', ')} is needed`);
   }
   const named = [...groups.flatMap((name) => GROUPS[name] ?? []), ...(list?.split(',') ?? [])];
   for (const id of named) {
-    if (!known.includes(id)) throw new Error(`--only ${id}: one of ${known.join(', ')} is needed`);
+    if (!PARTS.includes(id)) throw new Error(`--only ${id}: one of ${PARTS.join(', ')} is needed`);
   }
-  return new Set(named.length === 0 ? known : named);
+  return new Set(named.length === 0 ? PARTS : named);
 }
 
 const loopTiming = (rounds: number, quick: boolean): LoopTiming =>

@@ -1,6 +1,9 @@
 // `npm run bench`: Muster, a bare node:https server and a controller-runtime webhook, side by side in one run.
 import { writeFileSync } from 'node:fs';
 import { cpus, release } from 'node:os';
+import { judgeBackends } from './backend-goals.ts';
+import { backendTables } from './backend-report.ts';
+import { BACKEND_PARTS, measureBackends, type BackendFigures } from './backends.ts';
 import { buildPeer } from './build-peer.ts';
 import { generateLoad } from './generate-load.ts';
 import { judge } from './goals.ts';
@@ -70,6 +73,7 @@ async function bench(options: BenchOptions): Promise<boolean> {
   let growth: Growth | undefined;
   let peerMissing: string | undefined;
   let loop: LoopFigures | undefined;
+  let backends: BackendFigures = {};
   try {
     const chosen = scenarios.filter(({ id }) => options.only.has(id));
     if (chosen.length > 0) {
@@ -84,6 +88,8 @@ async function bench(options: BenchOptions): Promise<boolean> {
     if (options.only.has('growth')) growth = await measureGrowth(options.timing.growth, setting, progress);
     if (LOOP_PARTS.some((part) => options.only.has(part)))
       loop = await measureLoop(options.only, options.timing.loop, progress);
+    if (BACKEND_PARTS.some((part) => options.only.has(part)))
+      backends = await measureBackends(options.only, options.timing.backends, progress);
   } finally {
     remove();
   }
@@ -94,7 +100,12 @@ async function bench(options: BenchOptions): Promise<boolean> {
   for (const line of warnings(measurements)) say(line);
   if (peerMissing !== undefined) say(`controller-runtime was not measured: ${peerMissing}`);
   for (const line of loop === undefined ? [] : ['', ...loopTables(loop)]) say(line);
-  const goals = [...judge(measurements, growth), ...judgeLoop(loop ?? { timing: options.timing.loop })];
+  for (const line of backendTables(backends)) say(line);
+  const goals = [
+    ...judge(measurements, growth),
+    ...judgeLoop(loop ?? { timing: options.timing.loop }),
+    ...judgeBackends(backends),
+  ];
   say('');
   if (options.quick)
     say('--quick: everything answers as it should; these figures are not for quoting and not judged');
@@ -109,6 +120,7 @@ async function bench(options: BenchOptions): Promise<boolean> {
       rounds,
       growth,
       loop,
+      backends,
       goals,
     };
     writeFileSync(options.json, `${JSON.stringify(report, undefined, 2)}\n`);

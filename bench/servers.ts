@@ -31,15 +31,18 @@ const ROOT = join(import.meta.dirname, '..');
 const START_MS = 20_000;
 const STOP_MS = 5_000;
 
+/** Names of backends; the first is for gangs that name none. */
+type Profiles = readonly [string, ...string[]];
+
 /**
  * Muster decides for the peer's backend by default, so that both make the same change. Its log stays as it is in
  * production, one line per decision, into a file. The drain is cut short: here nobody is left to be served.
  */
-const CONFIGURATION = `apiVersion: operator.config.grove.io/v1alpha1
+const configuration = ([first, ...others]: Profiles): string => `apiVersion: operator.config.grove.io/v1alpha1
 kind: OperatorConfiguration
 scheduler:
-  defaultProfileName: kai-scheduler
-  profiles: [{name: kai-scheduler}, {name: default-scheduler}]
+  defaultProfileName: ${first}
+  profiles: [${[first, ...others].map((name) => `{name: ${name}}`).join(', ')}]
 server:
   webhooks: {bindAddress: 127.0.0.1, drain: {seconds: 0, maxSeconds: 1}}
   healthProbes: {bindAddress: 127.0.0.1}
@@ -56,6 +59,8 @@ interface StartOptions {
   readonly peerProgram?: string;
   /** Muster runs its loop too, on this cluster. */
   readonly kubeconfig?: string;
+  /** Of Muster. */
+  readonly profiles?: Profiles;
 }
 
 /** Starts one server on its core and waits until it answers a TLS handshake. */
@@ -85,13 +90,13 @@ function commandOf(
   name: ServerName,
   { port, metricsPort, healthPort }: { port: number; metricsPort: number; healthPort: number },
   { folder }: Scratch,
-  { peerProgram = '', kubeconfig }: StartOptions,
+  { peerProgram = '', kubeconfig, profiles = ['kai-scheduler', 'default-scheduler'] }: StartOptions,
 ): string[] {
   const shared = ['--cert-dir', folder, '--port', String(port)];
   if (name === 'peer') return [peerProgram, ...shared];
   if (name === 'bare') return [process.execPath, join(ROOT, 'bench', 'bare-server.ts'), ...shared];
   const config = join(folder, 'config.yaml');
-  writeFileSync(config, CONFIGURATION);
+  writeFileSync(config, configuration(profiles));
   const others = ['--health-port', String(healthPort), '--metrics-port', String(metricsPort)];
   const main = join(ROOT, 'dist', 'src', 'main.js');
   const loop = kubeconfig === undefined ? ['--no-controller'] : ['--kubeconfig', kubeconfig];
