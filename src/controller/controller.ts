@@ -103,7 +103,8 @@ export function startController(options: ControllerOptions): Controller {
       if (signal.aborted) resolve();
       signal.addEventListener('abort', () => resolve(), { once: true });
     });
-    await Promise.race([over, watch.whenSynced().catch(() => undefined)]);
+    // What a backend has to say of its gangs it knows only once it has looked.
+    await Promise.race([over, Promise.all([looking, watch.whenSynced().catch(() => undefined)])]);
     if (signal.aborted) return;
     metrics.leads(true);
     const term = new WorkQueue({ observer: { retried: () => metrics.retried() } });

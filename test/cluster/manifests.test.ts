@@ -335,13 +335,24 @@ clusterSuite('manifests on a real control plane, Muster down', () => {
       .slice(1)
       .filter((line) => !/selfsubject|^\s+\[/.test(line) && line.trim() !== '');
     expect(granted.map((line) => line.replaceAll(/\s+/g, ' ')).sort()).toEqual([
+      'customresourcedefinitions.apiextensions.k8s.io [] [] [get]',
       'events.events.k8s.io [] [] [create patch]',
       'leases.coordination.k8s.io [] [] [create]',
       'leases.coordination.k8s.io [] [muster-leader-election] [get update]',
       'namespaces [] [] [list watch]',
       'podgangs.scheduler.grove.io [] [] [get list watch patch]',
+      'podgangs.scheduler.grove.io/finalizers [] [] [update]',
       'podgangs.scheduler.grove.io/status [] [] [patch]',
+      'podgroups.scheduling.k8s.io [] [] [get list watch create patch delete]',
+      'podgroups.scheduling.run.ai [] [] [get list watch create patch]',
+      'podgroups.scheduling.volcano.sh [] [] [get list watch create patch]',
+      'podgroups.scheduling.x-k8s.io [] [] [get list watch create patch]',
       'pods [] [] [list watch patch]',
+      'queues.scheduling.volcano.sh [] [] [get]',
+      'schedulerbackends.muster.dev [] [] [get list create]',
+      'schedulerbackends.muster.dev/status [] [] [patch]',
+      'topologies.kai.scheduler [] [] [get list create patch delete]',
+      'workloads.scheduling.k8s.io [] [] [get list watch create patch delete]',
     ]);
 
     await cluster.client.ok('POST', '/apis/rbac.authorization.k8s.io/v1/namespaces/a/rolebindings', {

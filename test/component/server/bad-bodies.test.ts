@@ -208,6 +208,7 @@ test('V31: a number beyond 2^53 in a field that is not changed is never written 
     review('PodGang', {
       username: 'alice',
       object: podGang({
+        labels: { 'grove.io/scheduler-name': 'default-scheduler' },
         groups: [group('leader', { extra: 'BIG' }), group('worker', { podReferences: undefined })],
       }),
     }),
