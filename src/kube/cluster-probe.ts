@@ -1,25 +1,15 @@
+import type { ClusterProbe } from '../api/cluster-probe.ts';
 import { isObject, own, ownList, ownString, type JsonObject } from '../api/json.ts';
 import type { Resource } from '../api/resource.ts';
 import type { CallOptions, KubeClient } from './client.ts';
 import { isNotFound } from './errors.ts';
 import type { KubeObject } from './resources.ts';
 
-/** Questions to the API server that leave nothing behind. */
-export interface Probe {
-  versions(group: string): Promise<readonly string[]>;
-  resources(
-    groupVersion: string,
-  ): Promise<readonly Pick<Resource, 'plural' | 'kind' | 'namespaced'>[] | undefined>;
-  crdSchema(crd: string, version: string): Promise<JsonObject | undefined>;
-  read(path: string): Promise<JsonObject | undefined>;
-  dryRunCreate(resource: Resource, object: JsonObject): Promise<JsonObject>;
-}
-
 /**
  * What a cluster serves, asked anew each time.
  * @param namespace where namespaced objects are tried
  */
-export function clusterProbe(client: KubeClient, namespace: string, options: CallOptions): Probe {
+export function clusterProbe(client: KubeClient, namespace: string, options: CallOptions): ClusterProbe {
   const read = async (path: string): Promise<JsonObject | undefined> => {
     try {
       return await client.read<JsonObject>(path, options);
