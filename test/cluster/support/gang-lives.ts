@@ -46,12 +46,19 @@ export function randomLives(random: Random, count: number): GangLife[] {
       groups,
       order: random.pick(['Pods first', 'gang first', 'gang in between'] as const),
       base: follows?.name,
-      // A base gang stays as it is: one that is made again is not scheduled for a while, and the judge would object.
-      later: index % 10 < 2 || random.chance(60) ? 'nothing' : random.pick(LATER),
+      later: laterOf(index, random),
       foreign: index % 10 >= 2 && random.chance(15),
     });
   }
   return lives;
+}
+
+/** The first two of every ten stay as they are: a base gang that is made again is not scheduled for a while. */
+function laterOf(index: number, random: Random): Later {
+  if (index % 10 < 2) return 'nothing';
+  // Whatever the seed: each kind once in forty.
+  if (index % 10 === 5) return LATER[Math.floor(index / 10) % LATER.length] ?? 'nothing';
+  return random.chance(60) ? 'nothing' : random.pick(LATER);
 }
 
 /** The API server is away meanwhile, and comes back slowly on a busy machine. */
