@@ -118,9 +118,7 @@ export class BackendControllers {
   /** The watch of PodGangs saw this. */
   gangChanged(change: Change<GangRecord>): void {
     const { old, new: now } = change;
-    if (now === undefined || old?.uid !== now.uid) {
-      if (old !== undefined) this.#left(old);
-    }
+    if (old !== undefined && old.uid !== now?.uid) this.#left(old);
     if (now === undefined) return;
     const event =
       old?.uid === now.uid
@@ -177,14 +175,17 @@ export class BackendControllers {
   }
 
   #gangOf(key: string, backend: Backend): GangRecord | undefined {
-    const slash = key.indexOf('/');
-    const gang = this.#options.view.gangs.get(key.slice(0, slash), key.slice(slash + 1));
-    return gang !== undefined && this.#options.backendOf(gang) === backend ? gang : undefined;
+    const { view, backendOf } = this.#options;
+    const [namespace = '', name = ''] = key.split('/');
+    const gang = view.gangs.get(namespace, name);
+    // Nothing can be made in a Namespace that is ending.
+    if (view.namespaces.get('', namespace)?.deletionTimestamp !== undefined) return undefined;
+    return gang !== undefined && backendOf(gang) === backend ? gang : undefined;
   }
 
   #enqueue(key: string): void {
-    const slash = key.indexOf('/');
-    const gang = this.#options.view.gangs.get(key.slice(0, slash), key.slice(slash + 1));
+    const [namespace = '', name = ''] = key.split('/');
+    const gang = this.#options.view.gangs.get(namespace, name);
     const backend = gang && this.#options.backendOf(gang);
     if (backend !== undefined) this.#term?.queues.get(backend.name)?.add(key);
   }

@@ -5,7 +5,7 @@ import type { Applied, OwnedObject } from '../../backends/cluster.ts';
 import { MusterError } from '../../errors.ts';
 import type { GangRecord } from '../../gang/gang-state.ts';
 import type { KubeClient } from '../../kube/client.ts';
-import { isAlreadyExists, isConflict, isNotFound } from '../../kube/errors.ts';
+import { isAlreadyExists, isConflict, isForbidden, isNotFound } from '../../kube/errors.ts';
 import type { KubeObject } from '../../kube/resources.ts';
 import { controllerOf, type OwnedObjects } from './owned-objects.ts';
 import { ANNOTATION_APPLIED, ownedPatch, recordOf } from './owned-patch.ts';
@@ -102,7 +102,10 @@ export class GangObjects {
   async #update(live: JsonObject, wanted: OwnedObject): Promise<Applied> {
     const { kind } = wanted.resource;
     const metadata = ownObject(live, 'metadata');
-    if (!this.#isOurs(live)) throw this.#notOurs(live, wanted);
+    if (!this.#isOurs(live)) {
+      await this.#clearAway(live, wanted);
+      throw this.#notOurs(live, wanted);
+    }
     if (ownString(metadata, 'deletionTimestamp') !== undefined) {
       throw new StillThere(`${kind} ${wanted.name} is being deleted: it is made anew once it is gone`);
     }
@@ -121,6 +124,31 @@ export class GangObjects {
     return 'updated';
   }
 
+  /**
+   * Deletes what an earlier PodGang of this name has left: names are unique, so its owner is gone for certain. The garbage
+   * collector does so too, but takes half a minute where the definition of PodGangs is new to it.
+   */
+  async #clearAway(live: JsonObject, { resource, name }: OwnedObject): Promise<void> {
+    const metadata = ownObject(live, 'metadata');
+    const label = ownString(ownObject(metadata, 'labels'), LABEL_MANAGED_BY);
+    if (!this.#isPredecessors(live) || label !== MANAGED_BY_MUSTER) return;
+    if (ownString(metadata, 'deletionTimestamp') !== undefined) return;
+    const uid = ownString(metadata, 'uid');
+    try {
+      await this.#client.delete(this.#target(resource, name), {
+        signal: this.#signal,
+        preconditions: uid === undefined ? {} : { uid },
+      });
+    } catch (error) {
+      if (!isNotFound(error) && !isConflict(error) && !isForbidden(error)) throw error;
+    }
+  }
+
+  #isPredecessors(live: JsonObject): boolean {
+    const owner = controllerOf(live);
+    return this.#gang !== undefined && owner?.kind === POD_GANG_KIND && owner.name === this.#gang.name;
+  }
+
   #isOurs(live: JsonObject): boolean {
     if (this.#gang !== undefined) return controllerOf(live)?.uid === this.#gang.uid;
     const labels = ownObject(ownObject(live, 'metadata'), 'labels');
@@ -129,8 +157,8 @@ export class GangObjects {
 
   #notOurs(live: JsonObject, { resource: { kind }, name }: OwnedObject): Error {
     const owner = controllerOf(live);
-    if (this.#gang !== undefined && owner?.kind === POD_GANG_KIND && owner.name === this.#gang.name) {
-      return new StillThere(`${kind} ${name} is of an earlier PodGang ${owner.name}: waiting for it to go`);
+    if (this.#isPredecessors(live)) {
+      return new StillThere(`${kind} ${name} is of an earlier PodGang of that name: waiting for it to go`);
     }
     const whose = owner === undefined ? 'has no controller' : `belongs to ${owner.kind} ${owner.name}`;
     const ours = this.#gang === undefined ? 'Muster' : `PodGang ${this.#gang.name}`;

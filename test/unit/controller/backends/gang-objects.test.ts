@@ -129,8 +129,15 @@ describe('applying an object', () => {
     const owner = { kind: 'PodGang', name: 'train', uid: 'older', controller: true };
     server.put('train', { metadata: { ownerReferences: [owner] }, spec: {} });
     await expect(objects.apply(wanted)).rejects.toThrow(
-      new StillThere('PodGroup train is of an earlier PodGang train: waiting for it to go'),
+      new StillThere('PodGroup train is of an earlier PodGang of that name: waiting for it to go'),
     );
+    // Not labelled as Muster's: whoever made it so has it.
+    expect(server.of('train')).toBeDefined();
+    const labels = { 'app.kubernetes.io/managed-by': 'muster' };
+    server.put('train', { metadata: { ownerReferences: [owner], labels }, spec: {} });
+    await expect(objects.apply(wanted)).rejects.toThrow('of an earlier PodGang of that name');
+    expect(server.of('train')).toBeUndefined();
+    expect(await objects.apply(wanted)).toBe('created');
     server.put('train', {
       metadata: {
         ownerReferences: [{ ...owner, uid: gang.uid }],
