@@ -87,12 +87,14 @@ clusterSuite('the choice of a backend, on a real control plane', () => {
     expect(shown).toMatch(/^NAME +DEFAULT +READY +VERSION +MESSAGE +AGE$/m);
     expect(shown).toMatch(/^default-scheduler +true +True +\S+ +speaks/m);
     expect(shown).toMatch(/^volcano +false +False +.*podgroups\.scheduling\.volcano\.sh/m);
-    expect(await events()).toContainEqual(
-      expect.objectContaining({
-        reason: 'BackendInitializationFailed',
-        note: expect.stringMatching(/^Failed to initialize scheduler backend 'volcano': /),
-        regarding: expect.objectContaining({ kind: 'SchedulerBackend', name: 'volcano' }),
-      }),
+    await until('the failure is told', async () =>
+      (await events()).some(
+        ({ reason, note, regarding }) =>
+          reason === 'BackendInitializationFailed' &&
+          note.startsWith("Failed to initialize scheduler backend 'volcano': ") &&
+          regarding.kind === 'SchedulerBackend' &&
+          regarding.name === 'volcano',
+      ),
     );
   });
 

@@ -72,6 +72,10 @@ clusterSuite('muster doctor', () => {
     await register(plane, muster.port, certificates.ca);
     expect(await plane.kubectl(['apply', '-k', 'manifests/policies'])).toMatchObject({ code: 0 });
     await whole();
+    // Shown a moment after the loop leads; until then that is a warning.
+    await until('the backends are shown', async () =>
+      (await report()).findings.some(({ check, severity }) => check === 'published' && severity === 'ok'),
+    );
   }, 240_000);
   afterAll(async () => {
     await muster?.close();

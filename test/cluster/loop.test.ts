@@ -148,12 +148,15 @@ clusterSuite('the loop, with the rights of its account, on a real control plane 
     await createPod('worker-1', 'worker');
     await createPod('worker-2', 'worker');
     await bound(gang, 4);
-    const events = await client.ok<KubeList<{ reason: string; regarding: { name: string } }>>(
-      'GET',
-      `/apis/events.k8s.io/v1/namespaces/${NAMESPACE}/events`,
-    );
-    const said = events.items.filter((one) => one.regarding.name === gang).map((one) => one.reason);
-    expect(said).toEqual(expect.arrayContaining(['PodGangPodsCreated', 'ReferencesUpdated', 'GatesRemoved']));
+    // Events give way to the work that they tell of.
+    await until('all of it is told', async () => {
+      const events = await client.ok<KubeList<{ reason: string; regarding: { name: string } }>>(
+        'GET',
+        `/apis/events.k8s.io/v1/namespaces/${NAMESPACE}/events`,
+      );
+      const said = events.items.filter((one) => one.regarding.name === gang).map((one) => one.reason);
+      return ['PodGangPodsCreated', 'ReferencesUpdated', 'GatesRemoved'].every((one) => said.includes(one));
+    });
   });
 
   test('scale-out and a replaced Pod follow; Initialized stays', async () => {
