@@ -36,6 +36,8 @@ const groveRights = [
 const USED_ELSEWHERE: Readonly<Record<string, string>> = {
   'patch events.events.k8s.io':
     'an Event that is said again is counted, at most once a minute (test/unit/controller/event-recorder.test.ts)',
+  'get schedulerbackends.muster.dev':
+    'what was shown before a restart, or before a backend changed (test/cluster/backend-choice.test.ts)',
   'update podgangs.scheduler.grove.io/finalizers':
     'no request: an admission plugin asks for it where owner references block deletion',
   ...Object.fromEntries(
@@ -145,7 +147,9 @@ clusterSuite('beside the Grove operator', () => {
     expect(used.filter(({ forbidden }) => forbidden)).toEqual([]);
     const seen = used.map(({ verb, resource }) => `${verb} ${resource}`);
     expect(new Set([...seen, ...Object.keys(USED_ELSEWHERE)])).toEqual(new Set(granted));
-    expect(seen.filter((one) => one in USED_ELSEWHERE)).toEqual([]);
+    // A backend may change in that minute as well.
+    const twice = seen.filter((one) => one in USED_ELSEWHERE && !one.includes('schedulerbackends'));
+    expect(twice).toEqual([]);
   });
 });
 
