@@ -33,6 +33,12 @@ export interface Store<T> {
 export const keyOf = (namespace: string, name: string): string =>
   namespace === '' ? name : `${namespace}/${name}`;
 
+/** The parts of a `namespace/name` that {@link keyOf} made. */
+export function splitKey(key: string): { readonly namespace: string; readonly name: string } {
+  const slash = key.indexOf('/');
+  return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}
+
 /** The objects of one kind, as last seen, and indexes over them. */
 export class Cache<T extends Identified> implements Store<T> {
   readonly #objects = new Map<string, T>();

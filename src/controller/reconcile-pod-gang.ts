@@ -9,6 +9,7 @@ import { droppedReferences, isStillMember } from '../gang/plan-references.ts';
 import { plan } from '../gang/plan.ts';
 import { POD_GANGS, PODS } from '../kube/resources.ts';
 import type { GangName, GangWriter } from './actions.ts';
+import { splitKey } from './cache.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import { WriteMemory } from './reconcile-memory.ts';
 import { stateOf, type BackendsView, type GangView } from './reconcile-state.ts';
@@ -157,9 +158,4 @@ function record(recorder: Pick<EventRecorder, 'event'>, namespace: string, event
     { resource, namespace, name, uid },
     { type: event.type, reason: event.reason, note: event.message },
   );
-}
-
-function splitKey(key: string): GangName {
-  const slash = key.indexOf('/');
-  return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }

@@ -8,7 +8,7 @@ import { clusterProbe } from '../../kube/cluster-probe.ts';
 import { isNotFound } from '../../kube/errors.ts';
 import type { Resource } from '../../kube/resources.ts';
 import type { Logger } from '../../telemetry/log.ts';
-import { keyOf, type Change } from '../cache.ts';
+import { keyOf, splitKey, type Change } from '../cache.ts';
 import type { EventRecorder } from '../event-recorder.ts';
 import type { GangView } from '../reconcile-state.ts';
 import type { ReflectorObserver } from '../reflector-options.ts';
@@ -176,7 +176,7 @@ export class BackendControllers {
 
   #gangOf(key: string, backend: Backend): GangRecord | undefined {
     const { view, backendOf } = this.#options;
-    const [namespace = '', name = ''] = key.split('/');
+    const { namespace, name } = splitKey(key);
     const gang = view.gangs.get(namespace, name);
     // Nothing can be made in a Namespace that is ending.
     if (view.namespaces.get('', namespace)?.deletionTimestamp !== undefined) return undefined;
@@ -184,7 +184,7 @@ export class BackendControllers {
   }
 
   #enqueue(key: string): void {
-    const [namespace = '', name = ''] = key.split('/');
+    const { namespace, name } = splitKey(key);
     const gang = this.#options.view.gangs.get(namespace, name);
     const backend = gang && this.#options.backendOf(gang);
     if (backend !== undefined) this.#term?.queues.get(backend.name)?.add(key);

@@ -42,22 +42,26 @@ export class BackendPublisher {
   async begin(signal: AbortSignal): Promise<void> {
     const { client, registry } = this.#options;
     const { items } = await client.list<JsonObject>(SCHEDULER_BACKENDS, { signal });
-    for (const name of registry.enabled) await this.publish(name, signal);
-    for (const object of items) {
-      const name = ownString(ownObject(object, 'metadata'), 'name') ?? '';
+    const nameOf = (object: JsonObject): string => ownString(ownObject(object, 'metadata'), 'name') ?? '';
+    const known = new Map(items.map((object) => [nameOf(object), object]));
+    for (const name of registry.enabled) await this.publish(name, signal, known.get(name));
+    for (const [name, object] of known) {
       const wasDefault = own(ownObject(object, 'status'), 'default') === true;
       if (wasDefault && name !== registry.default.name) await this.#switched(name, signal);
       if (!registry.enabled.includes(name)) await this.#write(object, notConfigured(name), signal);
     }
   }
 
-  /** Writes what is known of one backend now, where that differs from what is shown. */
-  async publish(name: string, signal: AbortSignal): Promise<void> {
+  /**
+   * Writes what is known of one backend now, where that differs from what is shown.
+   * @param known what is shown, where that was just read
+   */
+  async publish(name: string, signal: AbortSignal, known?: JsonObject): Promise<void> {
     const { registry } = this.#options;
     const backend = registry.resolve(name)?.backend;
     const readiness = registry.readiness(name);
     if (backend === undefined || readiness.state === 'unknown') return;
-    const object = await this.#object(name, signal);
+    const object = known ?? (await this.#object(name, signal));
     const before = conditionOf(object);
     const shown = shownOf(backend, readiness, registry.default === backend);
     await this.#write(object, shown, signal);

@@ -78,6 +78,8 @@ describe('what is shown of a backend', () => {
     await (await publisherOf('a')).publisher.begin(signal);
     expect(said).toEqual([]);
     expect(server.calls.filter((call) => call.startsWith('status'))).toEqual([]);
+    // What was just listed is not asked for one by one.
+    expect(server.calls).toEqual(['list']);
   });
 
   test('not ready: the reason, and since when', async () => {
