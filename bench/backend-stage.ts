@@ -1,7 +1,7 @@
 import { MUSTER_USER } from '../src/api/names.ts';
-import type { KubeClient } from '../src/kube/client.ts';
-import { findConnection } from '../src/kube/connection.ts';
-import { createKubeClient } from '../src/kube/http-client.ts';
+import type { KubeClient } from '../src/kube/client/client.ts';
+import { findConnection } from '../src/kube/client/connection.ts';
+import { createKubeClient } from '../src/kube/client/http-client.ts';
 import type { ControlPlane } from '../test/cluster/control-plane/control-plane.ts';
 import { startControlPlane } from '../test/cluster/control-plane/start.ts';
 import { coschedulingPodGroups } from '../test/cluster/support/crds/coscheduling.ts';

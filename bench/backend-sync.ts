@@ -1,7 +1,7 @@
 import type { JsonObject } from '../src/api/json.ts';
 import { KEY_QUEUE } from '../src/backends/kai/names.ts';
 import { BackendRegistry, type BackendProfile } from '../src/backends/registry.ts';
-import { collectionPath, POD_GANGS, type KubeObject, type Resource } from '../src/kube/resources.ts';
+import { collectionPath, POD_GANGS, type KubeObject, type Resource } from '../src/kube/client/resources.ts';
 import { GiveUp, until } from '../test/cluster/control-plane/until.ts';
 import type { BackendStage } from './backend-stage.ts';
 import { logLength, writesSince, type BackendWrites } from './backend-writes.ts';

@@ -1,4 +1,4 @@
-import type { Resource } from '../src/kube/resources.ts';
+import type { Resource } from '../src/kube/client/resources.ts';
 import { loggedLines } from './loop-writes.ts';
 
 /** Writes of Muster's account, tried ones, whatever came of them; by the API server's own log. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { POD_GANGS, PODS } from '../src/kube/resources.ts';
+import { POD_GANGS, PODS } from '../src/kube/client/resources.ts';
 import { inParallel } from './in-parallel.ts';
 import { benchGang, benchPod, gangName, gangOf, type Shape } from './loop-objects.ts';
 import type { ReleaseSetting } from './loop-release.ts';

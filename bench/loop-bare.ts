@@ -4,7 +4,7 @@
 // Usage: fork('bench/loop-bare.ts', ['KUBECONFIG']), then messages, see BareRequest and BareAnswer.
 import { Pool } from 'undici';
 import { GATE_POD_GANG_PENDING } from '../src/api/names.ts';
-import { findConnection } from '../src/kube/connection.ts';
+import { findConnection } from '../src/kube/client/connection.ts';
 import { inParallel } from './in-parallel.ts';
 
 export type BareRequest =

@@ -5,7 +5,7 @@ import {
   LABEL_POD_GANG,
   LABEL_SCHEDULER_NAME,
 } from '../src/api/names.ts';
-import type { KubeObject } from '../src/kube/resources.ts';
+import type { KubeObject } from '../src/kube/client/resources.ts';
 import { reviewOf } from './reviews.ts';
 
 /** On every benchmarked Pod: what the observer selects by. */

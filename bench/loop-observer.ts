@@ -1,6 +1,6 @@
 import { GATE_POD_GANG_PENDING } from '../src/api/names.ts';
-import type { KubeClient } from '../src/kube/client.ts';
-import { PODS, type KubeObject } from '../src/kube/resources.ts';
+import type { KubeClient } from '../src/kube/client/client.ts';
+import { PODS, type KubeObject } from '../src/kube/client/resources.ts';
 import { until } from '../test/cluster/control-plane/until.ts';
 import { OBSERVED } from './loop-objects.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { POD_GANGS, PODS, type KubeObject } from '../src/kube/resources.ts';
+import { POD_GANGS, PODS, type KubeObject } from '../src/kube/client/resources.ts';
 import { until } from '../test/cluster/control-plane/until.ts';
 import { inParallel } from './in-parallel.ts';
 import type { GateObserver } from './loop-observer.ts';

@@ -1,4 +1,4 @@
-import { certsCommand } from '../src/cli/certs.ts';
+import { certsCommand } from '../src/cli/certs/certs.ts';
 import { MusterError } from '../src/errors.ts';
 
 /** `muster certs` without a build: certificates for development in `certs/out`, unless `--out` says otherwise. */

@@ -35,6 +35,6 @@ export type {
   SyncContext,
 } from './backends/cluster.ts';
 export { readProfileConfig, type ProfileConfig, type ProfileSetting } from './backends/profile-config.ts';
-export type { TopologyLevels } from './gang/check-topology.ts';
-export type { ReleaseOrder } from './gang/gang-state.ts';
+export type { TopologyLevels } from './gang/rules/check-topology.ts';
+export type { ReleaseOrder } from './gang/records.ts';
 export type { Membership } from './gang/membership.ts';

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { processIo } from './cli/io.ts';
+import { processIo } from './cli/output/io.ts';
 import { run } from './cli/run.ts';
 
 // Not process.exit(): output that is still on its way to a pipe would be cut off.

@@ -1,7 +1,7 @@
 import type { Fault } from '../api/fault.ts';
 import type { BackendRegistry } from '../backends/registry.ts';
 import type { Placement } from '../backends/select.ts';
-import type { TopologyLevels } from '../gang/check-topology.ts';
+import type { TopologyLevels } from '../gang/rules/check-topology.ts';
 import type { Change } from './json-patch.ts';
 import type { AdmissionRequest } from './review.ts';
 

@@ -1,16 +1,13 @@
 import { own, ownList, ownString, type JsonObject } from '../api/json.ts';
-import { LABEL_MANAGED_BY, LABEL_SCHEDULER_NAME, MANAGED_BY_GROVE } from '../api/names.ts';
+import { LABEL_SCHEDULER_NAME } from '../api/names.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import { selectForPodGang } from '../backends/select.ts';
+import { isGroveManaged } from '../gang/gang-selection.ts';
 import { parsePodGang } from '../gang/parse-pod-gang.ts';
-import { repairReferences } from '../gang/references.ts';
+import { repairReferences } from '../gang/rules/references.ts';
 import { decision, untouched, type Decision, type Policy } from './decision.ts';
 import { ObjectEdit, type Change } from './json-patch.ts';
 import type { AdmissionRequest } from './review.ts';
-
-/** A PodGang whose references, Initialized and gates are the Grove operator's, not Muster's. */
-export const isGroveManaged = (gang: PodGang): boolean =>
-  gang.labels.get(LABEL_MANAGED_BY) === MANAGED_BY_GROVE;
 
 /**
  * Whether the stored object is on its way out: nothing may then stand in the way of its last updates. The new

@@ -3,18 +3,19 @@ import { fault, keyed, type Fault } from '../api/fault.ts';
 import { LABEL_MANAGED_BY, LABEL_SCHEDULER_NAME } from '../api/names.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import { selectForPodGang } from '../backends/select.ts';
-import { checkGangIsOne, checkGangName, checkGroups } from '../gang/check-spec.ts';
-import { checkGroupConfigs, checkTopology, type TopologyLevels } from '../gang/check-topology.ts';
+import { checkGangIsOne, checkGangName, checkGroups } from '../gang/rules/check-spec.ts';
+import { checkGroupConfigs, checkTopology, type TopologyLevels } from '../gang/rules/check-topology.ts';
 import {
   checkGroupsFixed,
   checkInitializedAuthor,
   checkInitializedComplete,
   checkInitializedStays,
-} from '../gang/initialized.ts';
+} from '../gang/rules/initialized.ts';
+import { isGroveManaged } from '../gang/gang-selection.ts';
 import { parsePodGang } from '../gang/parse-pod-gang.ts';
-import { checkReferencesKept } from '../gang/references.ts';
+import { checkReferencesKept } from '../gang/rules/references.ts';
 import { decision, untouched, type Decision, type Policy } from './decision.ts';
-import { isDeleting, isGroveManaged } from './mutate-pod-gang.ts';
+import { isDeleting } from './mutate-pod-gang.ts';
 import type { AdmissionRequest } from './review.ts';
 
 /** Grove keeps topology levels of its own, per gang, so the configured ones say nothing about its gangs. */

@@ -2,8 +2,8 @@ import type { Fault } from '../api/fault.ts';
 import type { JsonObject } from '../api/json.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import type { Resource } from '../api/resource.ts';
-import type { TopologyLevels } from '../gang/check-topology.ts';
-import type { ReleaseOrder } from '../gang/gang-state.ts';
+import type { TopologyLevels } from '../gang/rules/check-topology.ts';
+import type { ReleaseOrder } from '../gang/records.ts';
 import type { Membership } from '../gang/membership.ts';
 import type { BackendFacts, ClusterSyncContext, InitContext, SyncContext } from './cluster.ts';
 

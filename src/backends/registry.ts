@@ -1,6 +1,6 @@
 import type { JsonObject } from '../api/json.ts';
 import { messageOf, MusterError } from '../errors.ts';
-import type { TopologyLevels } from '../gang/check-topology.ts';
+import type { TopologyLevels } from '../gang/rules/check-topology.ts';
 import {
   BACKEND_CONTRACT_VERSION,
   type Backend,
@@ -10,7 +10,7 @@ import {
 import type { BackendFacts, InitContext } from './cluster.ts';
 import { coscheduling } from './coscheduling/backend.ts';
 import { kai } from './kai/backend.ts';
-import { kube } from './kube/backend.ts';
+import { kube } from './native/backend.ts';
 import { NOT_ASKED, type Readiness } from './readiness.ts';
 import { volcano } from './volcano/backend.ts';
 

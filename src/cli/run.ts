@@ -1,8 +1,8 @@
 import { Command, CommanderError } from 'commander';
 import { printable } from '../api/printable.ts';
 import { MusterError, messageOf } from '../errors.ts';
-import { ExitStatus } from './exit-status.ts';
-import type { CliIo } from './io.ts';
+import { ExitStatus } from './output/exit-status.ts';
+import type { CliIo } from './output/io.ts';
 import { verbs as allVerbs, type Verb } from './verbs.ts';
 
 const EXIT_CODES = `

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { CliIo } from './io.ts';
+import type { CliIo } from './output/io.ts';
 
 /** One verb of the program: what `muster --help` says of it, and where it is. */
 export interface Verb {
@@ -14,42 +14,37 @@ export const verbs: readonly Verb[] = [
   {
     name: 'serve',
     summary: 'answer admission reviews over HTTPS',
-    load: async (io) => (await import('./serve.ts')).serveCommand(io),
+    load: async (io) => (await import('./serve/serve.ts')).serveCommand(io),
   },
   {
     name: 'review',
     summary: 'show what admission would do to Pods, PodGangs and workloads, without a cluster',
-    load: async (io) => (await import('./review.ts')).reviewCommand(io),
+    load: async (io) => (await import('./review/review.ts')).reviewCommand(io),
   },
   {
     name: 'validate',
     summary: 'check PodGangs and configurations, with file, line and field of every fault',
-    load: async (io) => (await import('./validate.ts')).validateCommand(io),
+    load: async (io) => (await import('./validate/validate.ts')).validateCommand(io),
   },
   {
     name: 'status',
     summary: 'show the gangs of a cluster, and why one is not moving',
-    load: async (io) => (await import('./status.ts')).statusCommand(io),
+    load: async (io) => (await import('./status/status.ts')).statusCommand(io),
   },
   {
     name: 'doctor',
     summary: 'look at an installation in a cluster, and say what is wrong and what mends it',
-    load: async (io) => (await import('./doctor.ts')).doctorCommand(io),
+    load: async (io) => (await import('./doctor/doctor.ts')).doctorCommand(io),
   },
   {
     name: 'conformance',
     summary: 'try a backend out against every rule of its contract',
-    load: async (io) => (await import('./conformance.ts')).conformanceCommand(io),
+    load: async (io) => (await import('./conformance/conformance.ts')).conformanceCommand(io),
   },
   {
     name: 'certs',
     summary: 'make a CA and a serving certificate for development',
-    load: async (io) => (await import('./certs.ts')).certsCommand(io),
-  },
-  {
-    name: 'demo',
-    summary: 'watch a real API server send reviews to Muster',
-    load: async (io) => (await import('./demo.ts')).demoCommand(io),
+    load: async (io) => (await import('./certs/certs.ts')).certsCommand(io),
   },
   {
     name: 'version',

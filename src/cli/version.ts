@@ -4,8 +4,8 @@ import { Command, Option } from 'commander';
 import { POD_GANG_API_VERSION } from '../api/names.ts';
 import { BACKEND_CONTRACT_VERSION } from '../backends/backend.ts';
 import { supportedSchedulers } from '../backends/registry.ts';
-import type { CliIo } from './io.ts';
-import { packageRoot } from './package-root.ts';
+import type { CliIo } from './output/io.ts';
+import { packageRoot } from './input/package-root.ts';
 
 /** What `muster version -o json` prints. */
 export interface VersionReport {

@@ -4,22 +4,22 @@ import { ANNOTATION_SCHEDULER_NAME, LABEL_SCHEDULER_NAME } from '../api/names.ts
 import type { BackendRegistry } from '../backends/registry.ts';
 import type { Placement } from '../backends/select.ts';
 import type { GangSelectors } from '../gang/gang-selection.ts';
-import type { KubeClient } from '../kube/client.ts';
-import { isForbidden, isNotFound } from '../kube/errors.ts';
-import { NAMESPACES, POD_GANGS, PODS, type Resource } from '../kube/resources.ts';
+import type { KubeClient } from '../kube/client/client.ts';
+import { isForbidden, isNotFound } from '../kube/client/errors.ts';
+import { NAMESPACES, POD_GANGS, PODS, type Resource } from '../kube/client/resources.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { LoopMetrics } from '../telemetry/loop-metrics.ts';
-import { gangWriter, Outdated } from './actions.ts';
-import { BackendControllers, type BackendObserver } from './backends/backend-controllers.ts';
-import { EventRecorder } from './event-recorder.ts';
-import { watchGangs } from './gang-watch.ts';
-import { LeaseElection } from './lease.ts';
-import { countingObserver, measured } from './measured.ts';
-import { podGangReconciler } from './reconcile-pod-gang.ts';
-import { backendOf } from './reconcile-state.ts';
-import type { ReflectorObserver } from './reflector-options.ts';
-import { startWorkers } from './work-queue-workers.ts';
-import { WorkQueue } from './work-queue.ts';
+import { gangWriter, Outdated } from './gangs/actions.ts';
+import { BackendControllers, type BackendObserver } from './scheduler-objects/backend-controllers.ts';
+import { EventRecorder } from '../kube/loop/event-recorder.ts';
+import { watchGangs } from './watch/gang-watch.ts';
+import { LeaseElection } from '../kube/loop/lease.ts';
+import { countingObserver, measured } from './gangs/measured.ts';
+import { podGangReconciler } from './gangs/reconcile-pod-gang.ts';
+import { backendOf } from './gangs/reconcile-state.ts';
+import type { ReflectorObserver } from '../kube/loop/reflector-options.ts';
+import { startWorkers } from '../kube/loop/work-queue-workers.ts';
+import { WorkQueue } from '../kube/loop/work-queue.ts';
 
 /** The part of the configuration that the loop reads; durations in milliseconds. */
 export interface ControllerSettings {

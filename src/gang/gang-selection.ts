@@ -1,3 +1,5 @@
+import { LABEL_MANAGED_BY, MANAGED_BY_GROVE } from '../api/names.ts';
+import type { PodGang } from '../api/pod-gang.ts';
 import { EVERYTHING, takesEverything, unmetRequirement, type LabelSelector } from './label-selector.ts';
 
 /** Which gangs are Muster's, as `controllers.podGang` of the configuration says. */
@@ -34,3 +36,7 @@ export function notSelected(
     ? undefined
     : `not selected by controllers.podGang.objectSelector: the PodGang ${unmet}`;
 }
+
+/** A PodGang whose references, Initialized and gates are the Grove operator's, not Muster's. */
+export const isGroveManaged = (gang: Pick<PodGang, 'labels'>): boolean =>
+  gang.labels.get(LABEL_MANAGED_BY) === MANAGED_BY_GROVE;

@@ -1,5 +1,5 @@
 import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
-import type { GangRecord, NamespaceRecord, PodRecord, PodScheduled } from './gang-state.ts';
+import type { GangRecord, NamespaceRecord, PodRecord, PodScheduled } from './records.ts';
 import { membershipOf } from './membership.ts';
 import { parsePodGang } from './parse-pod-gang.ts';
 

@@ -1,4 +1,4 @@
-import type { PodRecord } from './gang-state.ts';
+import type { PodRecord } from './records.ts';
 
 /** More different values of a kind than this are forgotten: what comes later is shared only among itself. */
 const MAX_VALUES = 16_384;

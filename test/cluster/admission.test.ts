@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Serving } from '../../src/cli/demo/serving.ts';
+import type { Serving } from '../../demo/serving.ts';
 import { MUSTER_USER } from '../../src/api/names.ts';
 import type { KubeList } from './control-plane/client.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';

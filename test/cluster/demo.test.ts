@@ -4,11 +4,11 @@ import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { clusterSuite } from './control-plane/suite.ts';
 
-const MAIN = join(import.meta.dirname, '../../src/main.ts');
+const MAIN = join(import.meta.dirname, '../../demo/main.ts');
 
-clusterSuite('muster demo', () => {
+clusterSuite('the demo', () => {
   test('shows every claim on a real API server', async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, [MAIN, 'demo']);
+    const { stdout } = await promisify(execFile)(process.execPath, [MAIN]);
     expect(stdout).toContain('Muster on Kubernetes v1.36');
     for (const claim of [
       'stored with the gate',

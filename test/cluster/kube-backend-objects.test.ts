@@ -1,6 +1,6 @@
 /** Every object that the backend default-scheduler may write, as the real API server takes it. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { kube } from '../../src/backends/kube/backend.ts';
+import { kube } from '../../src/backends/native/backend.ts';
 import type { OwnedObject } from '../../src/backends/cluster.ts';
 import type { JsonObject } from '../../src/api/json.ts';
 import { gangOf, made } from '../support/made-backend.ts';

@@ -1,9 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { KubeClient } from '../../src/kube/client.ts';
-import { findConnection } from '../../src/kube/connection.ts';
-import { isAlreadyExists, isConflict, isForbidden, isInvalid, isNotFound } from '../../src/kube/errors.ts';
-import { createKubeClient } from '../../src/kube/http-client.ts';
-import { PODS, type KubeObject, type Resource, type Target } from '../../src/kube/resources.ts';
+import type { KubeClient } from '../../src/kube/client/client.ts';
+import { findConnection } from '../../src/kube/client/connection.ts';
+import {
+  isAlreadyExists,
+  isConflict,
+  isForbidden,
+  isInvalid,
+  isNotFound,
+} from '../../src/kube/client/errors.ts';
+import { createKubeClient } from '../../src/kube/client/http-client.ts';
+import { PODS, type KubeObject, type Resource, type Target } from '../../src/kube/client/resources.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';
 import { startControlPlane } from './control-plane/start.ts';
 import { clusterSuite } from './control-plane/suite.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { MUSTER_NAMESPACE } from '../../src/api/names.ts';
-import type { Serving } from '../../src/cli/demo/serving.ts';
+import type { Serving } from '../../demo/serving.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';
 import { startControlPlane } from './control-plane/start.ts';
 import { clusterSuite } from './control-plane/suite.ts';

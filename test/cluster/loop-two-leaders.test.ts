@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { MUSTER_USER } from '../../src/api/names.ts';
-import type { Serving } from '../../src/cli/demo/serving.ts';
+import type { Serving } from '../../demo/serving.ts';
 import { Random } from '../support/random.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';
 import { readKubeconfig } from './control-plane/kubeconfig.ts';

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { MUSTER_NAMESPACE } from '../../src/api/names.ts';
-import type { Serving } from '../../src/cli/demo/serving.ts';
+import type { Serving } from '../../demo/serving.ts';
 import type { Client, KubeList } from './control-plane/client.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';
 import { startControlPlane } from './control-plane/start.ts';

@@ -1,7 +1,7 @@
 /** Muster, its webhooks and its policies together: each rule is asked twice, and the two must never disagree. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { GROVE_OPERATOR_USER, MUSTER_USER } from '../../src/api/names.ts';
-import type { Serving } from '../../src/cli/demo/serving.ts';
+import type { Serving } from '../../demo/serving.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';
 import { startControlPlane } from './control-plane/start.ts';
 import { clusterSuite } from './control-plane/suite.ts';

@@ -435,7 +435,7 @@ describe('the Deployment and what is around it', () => {
       `--config=${mounts.config.mountPath}/config.yaml`,
       `--cert-dir=${webhooks.serverCertDir}`,
     ]);
-    const { serveCommand } = await import('../../src/cli/serve.ts');
+    const { serveCommand } = await import('../../src/cli/serve/serve.ts');
     const help = serveCommand({} as Any).helpInformation();
     for (const argument of container().args.slice(1)) expect(help).toContain(argument.split('=')[0]);
     expect(container().env).toEqual([

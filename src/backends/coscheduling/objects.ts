@@ -1,7 +1,7 @@
 import { own, type JsonObject } from '../../api/json.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
 import type { Resource } from '../../api/resource.ts';
-import { totalMinimum } from '../../gang/total-minimum.ts';
+import { totalMinimum } from '../../gang/rules/total-minimum.ts';
 import type { OwnedObject } from '../cluster.ts';
 import { inheritedLabels } from '../inherited-labels.ts';
 import { minResourcesOf } from '../min-resources.ts';

@@ -1,5 +1,5 @@
 import type { PodGang } from '../../api/pod-gang.ts';
-import { asksForTopology } from '../../gang/check-topology.ts';
+import { asksForTopology } from '../../gang/rules/check-topology.ts';
 import type { Membership } from '../../gang/membership.ts';
 import {
   BACKEND_CONTRACT_VERSION,

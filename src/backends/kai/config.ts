@@ -1,5 +1,5 @@
 import { isDnsSubdomain, isLabelValue } from '../../api/name-syntax.ts';
-import type { TopologyLevels } from '../../gang/check-topology.ts';
+import type { TopologyLevels } from '../../gang/rules/check-topology.ts';
 import type { BackendSettings } from '../backend.ts';
 import { readProfileConfig, type ProfileConfig, type ProfileSettings } from '../profile-config.ts';
 import { HOSTNAME, NAME } from './names.ts';

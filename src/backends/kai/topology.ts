@@ -1,8 +1,8 @@
+import { isGroveManaged } from '../../gang/gang-selection.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../api/json.ts';
-import { LABEL_MANAGED_BY, MANAGED_BY_GROVE } from '../../api/names.ts';
 import type { PackConstraint, PodGang } from '../../api/pod-gang.ts';
-import { constraintsOf } from '../../gang/check-topology.ts';
+import { constraintsOf } from '../../gang/rules/check-topology.ts';
 import type { ClusterSyncContext, OwnedObject } from '../cluster.ts';
 import { TOPOLOGY, TOPOLOGY_ANNOTATIONS } from './names.ts';
 import type { FoundTopology } from './probe.ts';
@@ -37,7 +37,7 @@ export function constraintOn(
  * operator has a switch of its own, and takes them out itself.
  */
 export function heeded(gang: PodGang, enabled: boolean): PodGang {
-  if (enabled || gang.labels.get(LABEL_MANAGED_BY) === MANAGED_BY_GROVE) return gang;
+  if (enabled || isGroveManaged(gang)) return gang;
   const bare = <T extends object>(part: T): T => ({ ...part, pack: undefined });
   const { groups, groupConfigs } = gang.spec;
   const spec = { ...bare(gang.spec), groups: groups.map(bare), groupConfigs: groupConfigs.map(bare) };

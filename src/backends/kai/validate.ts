@@ -1,7 +1,7 @@
 import { fault, keyed, type Fault } from '../../api/fault.ts';
 import { isDnsLabel, isDnsSubdomain, isLabelValue } from '../../api/name-syntax.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
-import { checkTotalMinimum } from '../../gang/total-minimum.ts';
+import { checkTotalMinimum } from '../../gang/rules/total-minimum.ts';
 import type { PodGangVerdict } from '../backend.ts';
 import { KEY_QUEUE, LABEL_PREEMPTIBILITY, NAME, PREEMPTIBILITY, TOPOLOGY_ANNOTATIONS } from './names.ts';
 import type { Found } from './probe.ts';

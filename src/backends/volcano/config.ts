@@ -1,7 +1,7 @@
 import { isObject, own, type JsonObject } from '../../api/json.ts';
 import { isDnsSubdomain, isLabelKey } from '../../api/name-syntax.ts';
 import { quoted } from '../../api/printable.ts';
-import type { TopologyLevels } from '../../gang/check-topology.ts';
+import type { TopologyLevels } from '../../gang/rules/check-topology.ts';
 import type { BackendSettings } from '../backend.ts';
 import { readProfileConfig, type ProfileSettings } from '../profile-config.ts';
 

@@ -1,8 +1,9 @@
+import { isGroveManaged } from '../../gang/gang-selection.ts';
 import { isObject, own, ownList, type JsonObject } from '../../api/json.ts';
-import { LABEL_MANAGED_BY, LABEL_POD_CLIQUE, MANAGED_BY_GROVE } from '../../api/names.ts';
+import { LABEL_POD_CLIQUE } from '../../api/names.ts';
 import type { PodGang, PodGroup } from '../../api/pod-gang.ts';
 import type { Resource } from '../../api/resource.ts';
-import { totalMinimum } from '../../gang/total-minimum.ts';
+import { totalMinimum } from '../../gang/rules/total-minimum.ts';
 import type { OwnedObject } from '../cluster.ts';
 import { inheritedLabels } from '../inherited-labels.ts';
 import { minResourcesOf } from '../min-resources.ts';
@@ -51,9 +52,7 @@ export function podGroup(gang: PodGang, { config, spec, bound }: PodGroupState):
  * Grove's gangs nobody does.
  */
 export const minResources = (gang: PodGang, config: VolcanoConfig) =>
-  config.minResources && gang.labels.get(LABEL_MANAGED_BY) !== MANAGED_BY_GROVE
-    ? minResourcesOf(gang).resources
-    : undefined;
+  config.minResources && !isGroveManaged(gang) ? minResourcesOf(gang).resources : undefined;
 
 /**
  * How many Pods, of all and of each group. Grove releases a gang by setting every minimum to 0; what holds the Pods

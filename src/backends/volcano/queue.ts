@@ -2,7 +2,6 @@ import { keyed } from '../../api/fault.ts';
 import { ownObject, ownString } from '../../api/json.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
 import { quoted } from '../../api/printable.ts';
-import { isForbidden } from '../../kube/errors.ts';
 import type { SyncContext } from '../cluster.ts';
 
 /** Annotation on a PodGang, the same as Grove's: the queue it waits in. */
@@ -31,7 +30,7 @@ export async function checkQueue(context: Pick<SyncContext, 'read' | 'warn'>, qu
   try {
     found = await context.read(`${QUEUES}/${queue}`);
   } catch (error) {
-    if (!isForbidden(error)) throw error;
+    if (!isRefused(error)) throw error;
     context.warn(`whether volcano queue ${quoted(queue)} exists is not known: Muster may not read queues`);
     return;
   }
@@ -44,3 +43,7 @@ export async function checkQueue(context: Pick<SyncContext, 'read' | 'warn'>, qu
     throw new Error(`volcano queue ${quoted(queue)} is not Open (state ${state}): open it, ${wayOut}`);
   }
 }
+
+/** Whether the API server refused to read it, by the HTTP status that its error carries. */
+const isRefused = (error: unknown): boolean =>
+  error instanceof Error && 'status' in error && (error.status === 401 || error.status === 403);

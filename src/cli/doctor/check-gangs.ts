@@ -1,7 +1,7 @@
 import { GATE_POD_GANG_PENDING } from '../../api/names.ts';
-import type { GangView } from '../../controller/reconcile-state.ts';
-import { listed } from '../../gang/group-counts.ts';
-import { isInitialized } from '../../gang/initialized.ts';
+import type { GangView } from '../../controller/watch/gang-view.ts';
+import { listed } from '../../gang/status-text.ts';
+import { isInitialized } from '../../gang/rules/initialized.ts';
 import { saying, type Finding } from './finding.ts';
 import { RIGHTS_FIX, type Read } from './read.ts';
 

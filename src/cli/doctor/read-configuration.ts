@@ -3,10 +3,10 @@ import { supportedSchedulers, type BackendRegistry } from '../../backends/regist
 import type { OperatorConfiguration } from '../../config/configuration.ts';
 import { loadConfiguration, readConfigurationFile } from '../../config/load.ts';
 import { messageOf } from '../../errors.ts';
-import type { KubeClient } from '../../kube/client.ts';
-import type { Resource } from '../../kube/resources.ts';
-import { backendsOf } from '../backend-modules.ts';
-import { policyFrom } from '../policy.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
+import type { Resource } from '../../kube/client/resources.ts';
+import { backendsOf } from '../input/backend-modules.ts';
+import { policyFrom } from '../input/policy.ts';
 import { mountedConfigMap } from './deployment.ts';
 import { saying, type Finding } from './finding.ts';
 import { attempt, RIGHTS_FIX, valueOf, type Read } from './read.ts';

@@ -1,7 +1,7 @@
 import { own, ownObject, ownString, type JsonObject } from '../../api/json.ts';
-import type { KubeClient } from '../../kube/client.ts';
-import { isForbidden } from '../../kube/errors.ts';
-import type { KubeObject, Resource } from '../../kube/resources.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
+import { isForbidden } from '../../kube/client/errors.ts';
+import type { KubeObject, Resource } from '../../kube/client/resources.ts';
 import type { Rights } from './check-rights.ts';
 import type { Right } from './expected-rights.ts';
 import { attempt } from './read.ts';

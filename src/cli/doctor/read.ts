@@ -1,6 +1,6 @@
 import { ownObject, ownString, type JsonObject } from '../../api/json.ts';
 import { messageOf } from '../../errors.ts';
-import { isNotFound, isUnreachable } from '../../kube/errors.ts';
+import { isNotFound, isUnreachable } from '../../kube/client/errors.ts';
 
 /** What a question to the cluster came to. */
 export type Read<T> =

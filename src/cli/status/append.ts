@@ -1,5 +1,5 @@
-import type { CliIo } from '../io.ts';
-import type { Palette } from '../palette.ts';
+import type { CliIo } from '../output/io.ts';
+import type { Palette } from '../output/palette.ts';
 import { gangChange, podChanges, type Changed } from './changes.ts';
 import type { Show } from './follow.ts';
 import { painted } from './styled-line.ts';

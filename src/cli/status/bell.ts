@@ -1,4 +1,4 @@
-import type { Clock } from '../../kube/clock.ts';
+import type { Clock } from '../../kube/client/clock.ts';
 
 /** Wakes one sleeper. A ring is kept until somebody waits, so that none is lost in between. */
 export class Bell {

@@ -1,4 +1,4 @@
-import { listed } from '../../gang/group-counts.ts';
+import { listed } from '../../gang/status-text.ts';
 import type { GangStatus, PodStatus } from './gang-status.ts';
 import { gatesLeft, groupsReady, phaseOf, podsReady } from './table.ts';
 

@@ -1,9 +1,9 @@
 import { POD_GANG_GROUP, POD_GANG_KIND, POD_GANG_VERSION } from '../../api/names.ts';
 import { suggestion } from '../../api/nearest-key.ts';
 import { MusterError } from '../../errors.ts';
-import { listed } from '../../gang/group-counts.ts';
-import { ApiError, isForbidden, isNotFound } from '../../kube/errors.ts';
-import { POD_GANGS } from '../../kube/resources.ts';
+import { listed } from '../../gang/status-text.ts';
+import { ApiError, isForbidden, isNotFound } from '../../kube/client/errors.ts';
+import { POD_GANGS } from '../../kube/client/resources.ts';
 import { placeOf, type Question } from './view.ts';
 
 /** There is no such gang, and no Pod that claims it. @param known names of those that there are, sorted */

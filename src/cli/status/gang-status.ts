@@ -1,12 +1,13 @@
 import { LABEL_SCHEDULER_NAME } from '../../api/names.ts';
 import type { BackendRegistry } from '../../backends/registry.ts';
-import { keyOf } from '../../controller/cache.ts';
-import { BY_GANG, stateOf, type GangView } from '../../controller/reconcile-state.ts';
-import { isGated } from '../../gang/census.ts';
+import { keyOf } from '../../kube/loop/cache.ts';
+import { stateOf } from '../../controller/gangs/reconcile-state.ts';
+import { BY_GANG, type GangView } from '../../controller/watch/gang-view.ts';
+import { isGated } from '../../gang/plan/census.ts';
 import type { GangSelectors } from '../../gang/gang-selection.ts';
-import type { GangSummary, Waiting } from '../../gang/gang-plan.ts';
-import type { PodRecord } from '../../gang/gang-state.ts';
-import { plan } from '../../gang/plan.ts';
+import type { GangSummary, Waiting } from '../../gang/plan/gang-plan.ts';
+import type { PodRecord } from '../../gang/records.ts';
+import { plan } from '../../gang/plan/plan.ts';
 
 /** One gang as `muster status` tells of it, and as `-o json` prints it. */
 export interface GangStatus {

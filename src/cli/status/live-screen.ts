@@ -1,5 +1,5 @@
-import type { CliIo, Terminal } from '../io.ts';
-import type { Palette } from '../palette.ts';
+import type { CliIo, Terminal } from '../output/io.ts';
+import type { Palette } from '../output/palette.ts';
 import type { Show } from './follow.ts';
 import { painted, widthOf, type Line } from './styled-line.ts';
 import { screenLines } from './view.ts';

@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../api/json.ts';
-import { Cache, type Store } from '../../controller/cache.ts';
-import { listPages } from '../../controller/reflector-list.ts';
+import { Cache, type Store } from '../../kube/loop/cache.ts';
+import { listPages } from '../../kube/loop/reflector-list.ts';
 import type { GangSelectors } from '../../gang/gang-selection.ts';
-import type { NamespaceRecord } from '../../gang/gang-state.ts';
+import type { NamespaceRecord } from '../../gang/records.ts';
 import { takesEverything } from '../../gang/label-selector.ts';
 import { readNamespace } from '../../gang/read-records.ts';
-import type { KubeClient } from '../../kube/client.ts';
-import { isForbidden, isNotFound } from '../../kube/errors.ts';
-import { NAMESPACES, type KubeObject } from '../../kube/resources.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
+import { isForbidden, isNotFound } from '../../kube/client/errors.ts';
+import { NAMESPACES, type KubeObject } from '../../kube/client/resources.ts';
 
 const PAGE_SIZE = 500;
 

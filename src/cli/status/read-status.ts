@@ -1,13 +1,13 @@
 import { LABEL_POD_GANG } from '../../api/names.ts';
 import type { JsonObject } from '../../api/json.ts';
-import { Cache, type Identified } from '../../controller/cache.ts';
-import { POD_INDEXERS, type GangView } from '../../controller/reconcile-state.ts';
-import { listPages } from '../../controller/reflector-list.ts';
+import { Cache, type Identified } from '../../kube/loop/cache.ts';
+import { POD_INDEXERS, type GangView } from '../../controller/watch/gang-view.ts';
+import { listPages } from '../../kube/loop/reflector-list.ts';
 import type { GangSelectors } from '../../gang/gang-selection.ts';
-import type { GangRecord, PodRecord } from '../../gang/gang-state.ts';
+import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { readGang, readPod } from '../../gang/read-records.ts';
-import type { KubeClient, Selection } from '../../kube/client.ts';
-import { POD_GANGS, PODS, type Resource } from '../../kube/resources.ts';
+import type { KubeClient, Selection } from '../../kube/client/client.ts';
+import { POD_GANGS, PODS, type Resource } from '../../kube/client/resources.ts';
 import { readNamespaces } from './namespaces.ts';
 
 /** A person waits for it: fewer round trips matter more than memory. */

@@ -1,4 +1,4 @@
-import type { Palette } from '../palette.ts';
+import type { Palette } from '../output/palette.ts';
 
 /** A piece of a line; colours come last, so that lines are measured and cut as they are read. */
 export interface Span {

@@ -1,4 +1,4 @@
-import type { GroupSummary } from '../../gang/gang-plan.ts';
+import type { GroupSummary } from '../../gang/plan/gang-plan.ts';
 import type { GangStatus } from './gang-status.ts';
 import { cut, cutLine, cutName, span, widthOf, type Line, type Span } from './styled-line.ts';
 

@@ -1,5 +1,5 @@
 import { printable } from '../../api/printable.ts';
-import type { GroupSummary } from '../../gang/gang-plan.ts';
+import type { GroupSummary } from '../../gang/plan/gang-plan.ts';
 import type { GangStatus, PodStatus } from './gang-status.ts';
 import { cutLine, span, widthOf, wrapped, type Line, type Span } from './styled-line.ts';
 import { ageOf, phaseOf } from './table.ts';

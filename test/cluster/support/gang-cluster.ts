@@ -1,5 +1,5 @@
 import { MUSTER_USER } from '../../../src/api/names.ts';
-import type { Serving } from '../../../src/cli/demo/serving.ts';
+import type { Serving } from '../../../demo/serving.ts';
 import type { Client, KubeList } from '../control-plane/client.ts';
 import type { ControlPlane, ControlPlaneOptions } from '../control-plane/control-plane.ts';
 import { startControlPlane } from '../control-plane/start.ts';

@@ -1,7 +1,7 @@
-import { findConnection } from '../../../src/kube/connection.ts';
-import type { KubeClient } from '../../../src/kube/client.ts';
-import { createKubeClient } from '../../../src/kube/http-client.ts';
-import { POD_GANGS, PODS, type KubeObject, type Resource } from '../../../src/kube/resources.ts';
+import { findConnection } from '../../../src/kube/client/connection.ts';
+import type { KubeClient } from '../../../src/kube/client/client.ts';
+import { createKubeClient } from '../../../src/kube/client/http-client.ts';
+import { POD_GANGS, PODS, type KubeObject, type Resource } from '../../../src/kube/client/resources.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { GATE } from './registered-muster.ts';
 

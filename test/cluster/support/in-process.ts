@@ -1,7 +1,7 @@
 import type { AdmissionServerOptions } from '../../../src/server/admission-server.ts';
 import type { BackendFactory } from '../../../src/backends/backend.ts';
 import { builtInBackends } from '../../../src/backends/registry.ts';
-import { policyFrom } from '../../../src/cli/policy.ts';
+import { policyFrom } from '../../../src/cli/input/policy.ts';
 import { loadConfiguration } from '../../../src/config/load.ts';
 import { startProgram, type Program } from '../../../src/server/program.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';

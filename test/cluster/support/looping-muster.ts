@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { MUSTER_NAMESPACE, MUSTER_USER } from '../../../src/api/names.ts';
-import { manifestsIn } from '../../../src/cli/demo/registration.ts';
-import { packageRoot } from '../../../src/cli/package-root.ts';
-import { startServing, type Serving } from '../../../src/cli/demo/serving.ts';
+import { manifestsIn } from '../../../demo/registration.ts';
+import { packageRoot } from '../../../src/cli/input/package-root.ts';
+import { startServing, type Serving } from '../../../demo/serving.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 
 /** What the loop needs before it starts: the PodGang definition, its account and its rights, as they ship. */

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { packageRoot } from '../../../src/cli/package-root.ts';
+import { packageRoot } from '../../../src/cli/input/package-root.ts';
 
 /** Runs `muster` from its source, to its end. */
 export const cli = (args: readonly string[]): Promise<{ code: number; out: string }> =>

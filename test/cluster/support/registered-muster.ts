@@ -1,9 +1,9 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { manifestsIn, webhookConfigurations } from '../../../src/cli/demo/registration.ts';
-import { packageRoot } from '../../../src/cli/package-root.ts';
-import { startServing, writeCertificates, type Serving } from '../../../src/cli/demo/serving.ts';
+import { manifestsIn, webhookConfigurations } from '../../../demo/registration.ts';
+import { packageRoot } from '../../../src/cli/input/package-root.ts';
+import { startServing, writeCertificates, type Serving } from '../../../demo/serving.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { GiveUp, until } from '../control-plane/until.ts';
 

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { terminalOf, type CliIo } from '../../../src/cli/io.ts';
+import { terminalOf, type CliIo } from '../../../src/cli/output/io.ts';
 
 /**
  * A terminal that understands what `muster status -w` says to it, and fails on everything else: `rows` is what a person

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { KubeClient, WatchEvent } from '../../../src/kube/client.ts';
-import { isConflict, isGone, isOverloaded, isUnreachable } from '../../../src/kube/errors.ts';
-import { createKubeClient } from '../../../src/kube/http-client.ts';
-import { TokenBucket } from '../../../src/kube/token-bucket.ts';
+import type { KubeClient, WatchEvent } from '../../../src/kube/client/client.ts';
+import { isConflict, isGone, isOverloaded, isUnreachable } from '../../../src/kube/client/errors.ts';
+import { createKubeClient } from '../../../src/kube/client/http-client.ts';
+import { TokenBucket } from '../../../src/kube/client/token-bucket.ts';
 import { FakeClock } from '../../unit/controller/fake-clock.ts';
-import { PODS, type KubeObject } from '../../../src/kube/resources.ts';
+import { PODS, type KubeObject } from '../../../src/kube/client/resources.ts';
 import { MusterError } from '../../../src/errors.ts';
 import { cut, event, FaultServer, json, list, silence, status, stream, thing } from './fault-server.ts';
 

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Connection } from '../../../src/kube/connection.ts';
+import type { Connection } from '../../../src/kube/client/connection.ts';
 import { issueDevelopmentCertificates } from '../../../src/tls/issue.ts';
 
 /** Once for all servers of a test file: keys take their time. */

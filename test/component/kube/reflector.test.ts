@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { Change, Identified } from '../../../src/controller/cache.ts';
-import type { ReflectorTimes } from '../../../src/controller/reflector-options.ts';
-import { Reflector } from '../../../src/controller/reflector.ts';
-import type { KubeClient } from '../../../src/kube/client.ts';
-import { createKubeClient } from '../../../src/kube/http-client.ts';
-import { PODS, type KubeObject } from '../../../src/kube/resources.ts';
+import type { Change, Identified } from '../../../src/kube/loop/cache.ts';
+import type { ReflectorTimes } from '../../../src/kube/loop/reflector-options.ts';
+import { Reflector } from '../../../src/kube/loop/reflector.ts';
+import type { KubeClient } from '../../../src/kube/client/client.ts';
+import { createKubeClient } from '../../../src/kube/client/http-client.ts';
+import { PODS, type KubeObject } from '../../../src/kube/client/resources.ts';
 import { until } from '../../unit/tls/until.ts';
 import {
   bookmark,

@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { writeCertificates } from '../../../src/cli/demo/serving.ts';
+import { writeCertificates } from '../../../demo/serving.ts';
 
 const MAIN = join(import.meta.dirname, '../../../src/main.ts');
 

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { policyFrom } from '../../../src/cli/policy.ts';
+import { policyFrom } from '../../../src/cli/input/policy.ts';
 import { supportedSchedulers } from '../../../src/backends/registry.ts';
 import { loadConfiguration } from '../../../src/config/load.ts';
 import { startProgram, type Program, type ProgramOptions } from '../../../src/server/program.ts';

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../src/api/json.ts';
 import { MUSTER_USER } from '../../../src/api/names.ts';
 import type { PodGang } from '../../../src/api/pod-gang.ts';
 import type { Decision, Policy } from '../../../src/admission/decision.ts';
-import { isInitialized } from '../../../src/gang/initialized.ts';
+import { isInitialized } from '../../../src/gang/rules/initialized.ts';
 import { parsePodGang } from '../../../src/gang/parse-pod-gang.ts';
 import { condition, podGang } from '../../support/pod-gangs.ts';
 import { policy } from '../../support/policy.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { coschedulingSettings } from '../../../src/backends/coscheduling/config.ts';
 import { kaiSettings } from '../../../src/backends/kai/config.ts';
-import { KUBE_SETTINGS } from '../../../src/backends/kube/config.ts';
+import { KUBE_SETTINGS } from '../../../src/backends/native/config.ts';
 import type { ProfileSettings } from '../../../src/backends/profile-config.ts';
 import { volcanoSettings } from '../../../src/backends/volcano/config.ts';
 
@@ -38,5 +38,9 @@ test.each(Object.entries(PAGES))('docs/backends/%s.md has its settings', (name, 
 test.each(Object.keys(PAGES))('docs/backends/%s.md is linked from docs/backends.md', (name) => {
   const index = readFileSync(join(import.meta.dirname, '../../../docs/backends.md'), 'utf8');
   expect(index).toContain(`(backends/${name}.md)`);
-  expect(existsSync(join(import.meta.dirname, `../../../src/backends/${name}/backend.ts`))).toBe(true);
+  expect(
+    existsSync(
+      join(import.meta.dirname, `../../../src/backends/${name === 'kube' ? 'native' : name}/backend.ts`),
+    ),
+  ).toBe(true);
 });

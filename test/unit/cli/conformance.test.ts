@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { CheckReport } from '../../../src/cli/conformance.ts';
-import { conformanceRules } from '../../../src/backends/conformance/conformance.ts';
+import type { CheckReport } from '../../../src/cli/conformance/conformance.ts';
+import { conformanceRules } from '../../../src/conformance/conformance.ts';
 import { muster } from './fake-io.ts';
 
 describe('muster conformance', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readObjects } from '../../../src/cli/documents.ts';
+import { readObjects } from '../../../src/cli/input/documents.ts';
 
 const read = (text: string) => readObjects({ name: 'in.yaml', text });
 const objects = (text: string) => read(text).map(({ object }) => object);

@@ -1,4 +1,4 @@
-import type { CliIo } from '../../../src/cli/io.ts';
+import type { CliIo } from '../../../src/cli/output/io.ts';
 import { run } from '../../../src/cli/run.ts';
 
 export interface Ran {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { readInputs } from '../../../src/cli/input-files.ts';
+import { readInputs } from '../../../src/cli/input/input-files.ts';
 
 const io = { readStdin: () => Promise.resolve('from stdin') };
 let root = '';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { policyFrom } from '../../../src/cli/policy.ts';
+import { policyFrom } from '../../../src/cli/input/policy.ts';
 import { loadConfiguration } from '../../../src/config/load.ts';
 
 const configuration = (text?: string) =>

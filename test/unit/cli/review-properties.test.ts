@@ -2,11 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import jsonpatch from 'fast-json-patch';
 import { parseAllDocuments } from 'yaml';
-import { reviewsAsPatches, reviewsAsYaml } from '../../../src/cli/review-formats.ts';
-import { readObjects } from '../../../src/cli/documents.ts';
-import { policyFrom } from '../../../src/cli/policy.ts';
-import { reviewObject } from '../../../src/cli/review-object.ts';
-import { toYaml } from '../../../src/cli/yaml-dialect.ts';
+import { reviewsAsPatches, reviewsAsYaml } from '../../../src/cli/review/review-formats.ts';
+import { readObjects } from '../../../src/cli/input/documents.ts';
+import { policyFrom } from '../../../src/cli/input/policy.ts';
+import { reviewObject } from '../../../src/cli/review/review-object.ts';
+import { toYaml } from '../../../src/cli/input/yaml-dialect.ts';
 import { loadConfiguration } from '../../../src/config/load.ts';
 import { supportedSchedulers } from '../../../src/backends/registry.ts';
 

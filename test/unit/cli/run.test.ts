@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Command } from 'commander';
-import { ExitStatus } from '../../../src/cli/exit-status.ts';
+import { ExitStatus } from '../../../src/cli/output/exit-status.ts';
 import { run } from '../../../src/cli/run.ts';
 import { verbs, type Verb } from '../../../src/cli/verbs.ts';
 import { MusterError } from '../../../src/errors.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Cache, type Change, type Identified } from '../../../src/controller/cache.ts';
+import { Cache, type Change, type Identified } from '../../../src/kube/loop/cache.ts';
 
 interface Thing extends Identified {
   readonly gang?: string | readonly string[];

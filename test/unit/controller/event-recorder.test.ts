@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { EventRecorder, type EventDetails, type Regarding } from '../../../src/controller/event-recorder.ts';
-import type { KubeClient } from '../../../src/kube/client.ts';
-import { ApiError } from '../../../src/kube/errors.ts';
-import { PODS, type KubeObject } from '../../../src/kube/resources.ts';
+import { EventRecorder, type EventDetails, type Regarding } from '../../../src/kube/loop/event-recorder.ts';
+import type { KubeClient } from '../../../src/kube/client/client.ts';
+import { ApiError } from '../../../src/kube/client/errors.ts';
+import { PODS, type KubeObject } from '../../../src/kube/client/resources.ts';
 import { FakeClock } from './fake-clock.ts';
 
 const pod = (name = 'rower-1'): Regarding => ({

@@ -1,6 +1,6 @@
-import type { CallOptions, KubeClient } from '../../../src/kube/client.ts';
-import { ApiError, unreachable } from '../../../src/kube/errors.ts';
-import type { KubeObject } from '../../../src/kube/resources.ts';
+import type { CallOptions, KubeClient } from '../../../src/kube/client/client.ts';
+import { ApiError, unreachable } from '../../../src/kube/client/errors.ts';
+import type { KubeObject } from '../../../src/kube/client/resources.ts';
 
 /** One Lease, written only by those who have read its last version. */
 export class FakeLeaseServer {

@@ -1,10 +1,16 @@
 /** Which gangs are looked at when something happens to a Namespace. */
 import { afterEach, expect, test } from '@jest/globals';
-import { Cache } from '../../../src/controller/cache.ts';
-import { watchGangs, type GangWatch } from '../../../src/controller/gang-watch.ts';
-import type { NamespaceRecord } from '../../../src/gang/gang-state.ts';
-import type { KubeClient, WatchEvent } from '../../../src/kube/client.ts';
-import { NAMESPACES, POD_GANGS, PODS, type KubeObject, type Resource } from '../../../src/kube/resources.ts';
+import { Cache } from '../../../src/kube/loop/cache.ts';
+import { watchGangs, type GangWatch } from '../../../src/controller/watch/gang-watch.ts';
+import type { NamespaceRecord } from '../../../src/gang/records.ts';
+import type { KubeClient, WatchEvent } from '../../../src/kube/client/client.ts';
+import {
+  NAMESPACES,
+  POD_GANGS,
+  PODS,
+  type KubeObject,
+  type Resource,
+} from '../../../src/kube/client/resources.ts';
 import { until } from '../tls/until.ts';
 
 /** Lists what is there, and passes on the events of a test as they come. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { LeaseElection } from '../../../src/controller/lease.ts';
-import { microTime } from '../../../src/controller/lease-record.ts';
-import type { Clock } from '../../../src/kube/clock.ts';
+import { LeaseElection } from '../../../src/kube/loop/lease.ts';
+import { microTime } from '../../../src/kube/loop/lease-record.ts';
+import type { Clock } from '../../../src/kube/client/clock.ts';
 import { FakeClock } from './fake-clock.ts';
 import { FakeLeaseServer } from './fake-lease-server.ts';
 

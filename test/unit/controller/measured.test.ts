@@ -1,11 +1,11 @@
 /** What the loop counts of its looks at gangs, and how long a gang takes. */
 import { expect, test } from '@jest/globals';
-import { Outdated } from '../../../src/controller/actions.ts';
-import { measured } from '../../../src/controller/measured.ts';
-import { ReleaseTimer } from '../../../src/controller/release-timer.ts';
-import { NotRetryable } from '../../../src/controller/work-queue-workers.ts';
-import { plan } from '../../../src/gang/plan.ts';
-import type { GangState } from '../../../src/gang/gang-state.ts';
+import { Outdated } from '../../../src/controller/gangs/actions.ts';
+import { measured } from '../../../src/controller/gangs/measured.ts';
+import { ReleaseTimer } from '../../../src/controller/gangs/release-timer.ts';
+import { NotRetryable } from '../../../src/kube/loop/work-queue-workers.ts';
+import { plan } from '../../../src/gang/plan/plan.ts';
+import type { GangState } from '../../../src/gang/records.ts';
 import { bound, FULL, gang, INITIALIZED, NOW, pod, PODS, state } from '../loop/gang-states.ts';
 import { FakeClock } from './fake-clock.ts';
 

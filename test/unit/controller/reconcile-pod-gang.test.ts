@@ -1,13 +1,13 @@
 /** The carrying out of plans: what is written, what is not, and what is said of it. */
 import { beforeEach, expect, test } from '@jest/globals';
 import { BackendRegistry } from '../../../src/backends/registry.ts';
-import { Outdated, type GangWriter } from '../../../src/controller/actions.ts';
-import { Cache } from '../../../src/controller/cache.ts';
-import { podGangReconciler } from '../../../src/controller/reconcile-pod-gang.ts';
-import { POD_INDEXERS } from '../../../src/controller/reconcile-state.ts';
-import type { Reconcile } from '../../../src/controller/work-queue-workers.ts';
+import { Outdated, type GangWriter } from '../../../src/controller/gangs/actions.ts';
+import { Cache } from '../../../src/kube/loop/cache.ts';
+import { podGangReconciler } from '../../../src/controller/gangs/reconcile-pod-gang.ts';
+import { POD_INDEXERS } from '../../../src/controller/watch/gang-view.ts';
+import type { Reconcile } from '../../../src/kube/loop/work-queue-workers.ts';
 import { EVERY_GANG, type GangSelectors } from '../../../src/gang/gang-selection.ts';
-import type { GangRecord, NamespaceRecord, PodRecord } from '../../../src/gang/gang-state.ts';
+import type { GangRecord, NamespaceRecord, PodRecord } from '../../../src/gang/records.ts';
 import { readGang, readNamespace, readPod } from '../../../src/gang/read-records.ts';
 
 const GATE = 'grove.io/podgang-pending-creation';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { ReflectorBackoff } from '../../../src/controller/reflector-backoff.ts';
-import { REFLECTOR_TIMES } from '../../../src/controller/reflector-options.ts';
-import { ApiError, unreachable } from '../../../src/kube/errors.ts';
+import { ReflectorBackoff } from '../../../src/kube/loop/reflector-backoff.ts';
+import { REFLECTOR_TIMES } from '../../../src/kube/loop/reflector-options.ts';
+import { ApiError, unreachable } from '../../../src/kube/client/errors.ts';
 import { FakeClock } from './fake-clock.ts';
 
 const away = unreachable('watch pods', 'https://a', new Error('refused'));

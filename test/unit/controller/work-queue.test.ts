@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { NotRetryable, startWorkers } from '../../../src/controller/work-queue-workers.ts';
-import { ApiError, unreachable } from '../../../src/kube/errors.ts';
-import { WorkQueue } from '../../../src/controller/work-queue.ts';
+import { NotRetryable, startWorkers } from '../../../src/kube/loop/work-queue-workers.ts';
+import { ApiError, unreachable } from '../../../src/kube/client/errors.ts';
+import { WorkQueue } from '../../../src/kube/loop/work-queue.ts';
 import { FakeClock, settled } from './fake-clock.ts';
 
 const BACKOFF = { baseMs: 100, maxMs: 1_000 };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { TokenBucket } from '../../../src/kube/token-bucket.ts';
-import type { Clock } from '../../../src/kube/clock.ts';
+import { TokenBucket } from '../../../src/kube/client/token-bucket.ts';
+import type { Clock } from '../../../src/kube/client/clock.ts';
 import { FakeClock, settled } from '../controller/fake-clock.ts';
 
 /** Takes as many at once, and notes when each of them went through. */

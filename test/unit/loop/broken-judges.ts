@@ -1,6 +1,6 @@
-import { EMPTY_PLAN, type Plan, type StatusWrite } from '../../../src/gang/gang-plan.ts';
-import type { GangRecord, GangState } from '../../../src/gang/gang-state.ts';
-import { plan } from '../../../src/gang/plan.ts';
+import { EMPTY_PLAN, type Plan, type StatusWrite } from '../../../src/gang/plan/gang-plan.ts';
+import type { GangRecord, GangState } from '../../../src/gang/records.ts';
+import { plan } from '../../../src/gang/plan/plan.ts';
 import { JUDGE, type Judge } from './model-leader.ts';
 
 /** A loop with one guard taken out, and the invariant that has to notice. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { ANNOTATION_EXPECTED_PODS, expectedPods } from '../../../src/gang/expected-pods.ts';
-import { EMPTY_PLAN } from '../../../src/gang/gang-plan.ts';
-import { plan } from '../../../src/gang/plan.ts';
+import { ANNOTATION_EXPECTED_PODS, expectedPods } from '../../../src/gang/plan/expected-pods.ts';
+import { EMPTY_PLAN } from '../../../src/gang/plan/gang-plan.ts';
+import { plan } from '../../../src/gang/plan/plan.ts';
 import {
   condition,
   FULL,

@@ -1,7 +1,7 @@
 import { GATE_POD_GANG_PENDING as GATE } from '../../../src/api/names.ts';
 import type { Condition, PodGroup } from '../../../src/api/pod-gang.ts';
-import type { Plan } from '../../../src/gang/gang-plan.ts';
-import type { GangRecord, GangState, PodRecord } from '../../../src/gang/gang-state.ts';
+import type { Plan } from '../../../src/gang/plan/gang-plan.ts';
+import type { GangRecord, GangState, PodRecord } from '../../../src/gang/records.ts';
 
 export const NOW = Date.parse('2026-06-01T12:00:00Z');
 export { GATE };

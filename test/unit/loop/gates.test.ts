@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import jsonPatch, { type Operation } from 'fast-json-patch';
-import { confirmUngates } from '../../../src/gang/plan-gates.ts';
-import { plan } from '../../../src/gang/plan.ts';
-import { ungatePatch } from '../../../src/gang/write-patches.ts';
-import type { PodRecord } from '../../../src/gang/gang-state.ts';
+import { confirmUngates } from '../../../src/gang/plan/plan-gates.ts';
+import { plan } from '../../../src/gang/plan/plan.ts';
+import { ungatePatch } from '../../../src/gang/plan/write-patches.ts';
+import type { PodRecord } from '../../../src/gang/records.ts';
 import {
   bound,
   FULL,

@@ -1,6 +1,6 @@
 import { GATE_POD_GANG_PENDING as GATE } from '../../../src/api/names.ts';
-import { ANNOTATION_EXPECTED_PODS } from '../../../src/gang/expected-pods.ts';
-import type { BackendState, ReleaseOrder } from '../../../src/gang/gang-state.ts';
+import { ANNOTATION_EXPECTED_PODS } from '../../../src/gang/plan/expected-pods.ts';
+import type { BackendState, ReleaseOrder } from '../../../src/gang/records.ts';
 import { Random } from '../../support/random.ts';
 import { Broken, Invariants } from './invariants.ts';
 import { JUDGE, Leader, type Judge, type Mishap } from './model-leader.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { GATE_POD_GANG_PENDING as GATE } from '../../../src/api/names.ts';
-import type { GangRecord, PodRecord, ReleaseOrder } from '../../../src/gang/gang-state.ts';
+import type { GangRecord, PodRecord, ReleaseOrder } from '../../../src/gang/records.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { Leader, Write } from './model-leader.ts';
 import { draftOf, gangOf, podOf, type Draft, type ModelStore } from './model-store.ts';

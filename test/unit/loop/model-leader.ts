@@ -1,15 +1,9 @@
 import type { JsonObject } from '../../../src/api/json.ts';
-import { EMPTY_PLAN, type Plan, type Ungate } from '../../../src/gang/gang-plan.ts';
-import type {
-  BackendState,
-  BaseGang,
-  GangRecord,
-  GangState,
-  PodRecord,
-} from '../../../src/gang/gang-state.ts';
-import { confirmUngates } from '../../../src/gang/plan-gates.ts';
-import { plan } from '../../../src/gang/plan.ts';
-import { referencesPatch, statusPatch, ungatePatch } from '../../../src/gang/write-patches.ts';
+import { EMPTY_PLAN, type Plan, type Ungate } from '../../../src/gang/plan/gang-plan.ts';
+import type { BackendState, BaseGang, GangRecord, GangState, PodRecord } from '../../../src/gang/records.ts';
+import { confirmUngates } from '../../../src/gang/plan/plan-gates.ts';
+import { plan } from '../../../src/gang/plan/plan.ts';
+import { referencesPatch, statusPatch, ungatePatch } from '../../../src/gang/plan/write-patches.ts';
 import { gangOf, podOf, Refused, revisionOf, type Draft, type Kind, type ModelStore } from './model-store.ts';
 
 /** The judgement under test, so that a broken one can take its place. */

@@ -1,6 +1,6 @@
 import jsonPatch, { type Operation } from 'fast-json-patch';
 import type { JsonObject } from '../../../src/api/json.ts';
-import type { GangRecord, PodRecord } from '../../../src/gang/gang-state.ts';
+import type { GangRecord, PodRecord } from '../../../src/gang/records.ts';
 import { readGang, readPod } from '../../../src/gang/read-records.ts';
 
 /** A stored object, Pod or PodGang, as a test speaks of it: what the one kind lacks is never asked of it. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { PodGroup } from '../../../src/api/pod-gang.ts';
-import { takeCensus } from '../../../src/gang/census.ts';
-import { plan } from '../../../src/gang/plan.ts';
+import { takeCensus } from '../../../src/gang/plan/census.ts';
+import { plan } from '../../../src/gang/plan/plan.ts';
 import {
   FULL,
   gang,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { LABEL_MANAGED_BY, MANAGED_BY_GROVE } from '../../../src/api/names.ts';
-import { backendWants, podSideWants, type GangEvent } from '../../../src/gang/predicates.ts';
+import { backendWants, podSideWants, type GangEvent } from '../../../src/gang/plan/predicates.ts';
 import { condition, gang } from './gang-states.ts';
-import type { GangRecord } from '../../../src/gang/gang-state.ts';
+import type { GangRecord } from '../../../src/gang/records.ts';
 
 const labels = new Map([[LABEL_MANAGED_BY, MANAGED_BY_GROVE]]);
 const isManaged = (one: Pick<GangRecord, 'labels'>): boolean =>

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import type { BackendState } from '../../../src/gang/gang-state.ts';
-import { plan } from '../../../src/gang/plan.ts';
-import { publishedBackend } from '../../../src/gang/published-backend.ts';
+import type { BackendState } from '../../../src/gang/records.ts';
+import { plan } from '../../../src/gang/plan/plan.ts';
+import { publishedBackend } from '../../../src/gang/plan/published-backend.ts';
 import { bound, FULL, gang, INITIALIZED, pod, PODS, state } from './gang-states.ts';
 
 const base: BackendState = {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { mergeConditions } from '../../../src/gang/conditions.ts';
-import { plan } from '../../../src/gang/plan.ts';
-import { MESSAGE_INTERVAL_MS } from '../../../src/gang/plan-status.ts';
-import { referencesPatch, statusPatch } from '../../../src/gang/write-patches.ts';
-import type { GangState, PodRecord } from '../../../src/gang/gang-state.ts';
+import { mergeConditions } from '../../../src/gang/plan/conditions.ts';
+import { plan } from '../../../src/gang/plan/plan.ts';
+import { MESSAGE_INTERVAL_MS } from '../../../src/gang/plan/plan-status.ts';
+import { referencesPatch, statusPatch } from '../../../src/gang/plan/write-patches.ts';
+import type { GangState, PodRecord } from '../../../src/gang/records.ts';
 import {
   bound,
   condition,

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/api/json.ts';
 import type { OwnedObject } from '../../../../src/backends/cluster.ts';
 import { volcano } from '../../../../src/backends/volcano/backend.ts';
-import { ApiError } from '../../../../src/kube/errors.ts';
+import { ApiError } from '../../../../src/kube/client/errors.ts';
 import { gangOf, initContext, made } from '../../../support/made-backend.ts';
 import { group, type PodGangParts } from '../../../support/pod-gangs.ts';
 import { recordedSync } from '../../../support/sync-context.ts';

@@ -6,9 +6,9 @@ import { checkGangs } from '../../../../src/cli/doctor/check-gangs.ts';
 import { checkProgram, checkVersion, type Program } from '../../../../src/cli/doctor/check-program.ts';
 import { checkTrials, type TrialAnswer } from '../../../../src/cli/doctor/check-trial.ts';
 import { ABSENT, found, unread } from '../../../../src/cli/doctor/read.ts';
-import { Cache } from '../../../../src/controller/cache.ts';
-import type { LeaseRecord } from '../../../../src/controller/lease-record.ts';
-import type { GangRecord, PodRecord } from '../../../../src/gang/gang-state.ts';
+import { Cache } from '../../../../src/kube/loop/cache.ts';
+import type { LeaseRecord } from '../../../../src/kube/loop/lease-record.ts';
+import type { GangRecord, PodRecord } from '../../../../src/gang/records.ts';
 import { readGang, readPod } from '../../../../src/gang/read-records.ts';
 import { told, wrong } from './told.ts';
 

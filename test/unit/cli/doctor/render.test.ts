@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { saying } from '../../../../src/cli/doctor/finding.ts';
 import { reportLines, reportOf } from '../../../../src/cli/doctor/render.ts';
-import { paletteFor } from '../../../../src/cli/palette.ts';
+import { paletteFor } from '../../../../src/cli/output/palette.ts';
 import { painted } from '../../../../src/cli/status/styled-line.ts';
 
 const ABOUT = { server: 'https://10.0.0.1:6443', kubernetes: 'v1.36.3', muster: '0.1.0' };

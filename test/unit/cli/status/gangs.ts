@@ -1,11 +1,11 @@
 import { builtInBackends, BackendRegistry } from '../../../../src/backends/registry.ts';
 import { gangStatus, type GangStatus } from '../../../../src/cli/status/gang-status.ts';
 import { painted, type Line } from '../../../../src/cli/status/styled-line.ts';
-import { paletteFor } from '../../../../src/cli/palette.ts';
-import { Cache } from '../../../../src/controller/cache.ts';
-import { POD_INDEXERS } from '../../../../src/controller/reconcile-state.ts';
+import { paletteFor } from '../../../../src/cli/output/palette.ts';
+import { Cache } from '../../../../src/kube/loop/cache.ts';
+import { POD_INDEXERS } from '../../../../src/controller/watch/gang-view.ts';
 import { EVERY_GANG } from '../../../../src/gang/gang-selection.ts';
-import type { GangRecord, NamespaceRecord, PodRecord } from '../../../../src/gang/gang-state.ts';
+import type { GangRecord, NamespaceRecord, PodRecord } from '../../../../src/gang/records.ts';
 
 export { NOW, FULL, INITIALIZED, PODS, bound, gang, group, pod, running } from '../../loop/gang-states.ts';
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { paletteFor } from '../../../../src/cli/palette.ts';
+import { paletteFor } from '../../../../src/cli/output/palette.ts';
 import { gangKeys } from '../../../../src/cli/status/gang-status.ts';
 import { painted } from '../../../../src/cli/status/styled-line.ts';
 import { screenLines, type Moment } from '../../../../src/cli/status/view.ts';
-import { Cache } from '../../../../src/controller/cache.ts';
-import { POD_INDEXERS } from '../../../../src/controller/reconcile-state.ts';
-import type { GangRecord, PodRecord } from '../../../../src/gang/gang-state.ts';
+import { Cache } from '../../../../src/kube/loop/cache.ts';
+import { POD_INDEXERS } from '../../../../src/controller/watch/gang-view.ts';
+import type { GangRecord, PodRecord } from '../../../../src/gang/records.ts';
 import { gang, NOW, pod, printed, row, statusOf } from './gangs.ts';
 
 const moment = (parts: Partial<Moment> = {}): Moment => ({

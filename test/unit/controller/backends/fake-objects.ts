@@ -1,7 +1,7 @@
 import { own, ownObject, ownString, type Json, type JsonObject } from '../../../../src/api/json.ts';
-import type { KubeClient } from '../../../../src/kube/client.ts';
-import { ApiError } from '../../../../src/kube/errors.ts';
-import type { KubeObject, Resource, Target } from '../../../../src/kube/resources.ts';
+import type { KubeClient } from '../../../../src/kube/client/client.ts';
+import { ApiError } from '../../../../src/kube/client/errors.ts';
+import type { KubeObject, Resource, Target } from '../../../../src/kube/client/resources.ts';
 
 /** Objects in memory, for faults that a real API server shows too seldom: conflicts, refusals, an old cache. */
 export class FakeObjects {

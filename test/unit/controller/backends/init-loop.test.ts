@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { ClusterProbe } from '../../../../src/backends/cluster.ts';
 import { BackendRegistry } from '../../../../src/backends/registry.ts';
-import { InitLoop } from '../../../../src/controller/backends/init-loop.ts';
+import { InitLoop } from '../../../../src/controller/scheduler-objects/init-loop.ts';
 import { backend } from '../../../support/backends.ts';
 import { FakeClock } from '../fake-clock.ts';
 

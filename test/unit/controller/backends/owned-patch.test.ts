@@ -3,7 +3,11 @@ import fc from 'fast-check';
 import type { JsonObject } from '../../../../src/api/json.ts';
 import type { OwnedObject } from '../../../../src/backends/cluster.ts';
 import { mergePatch } from './fake-objects.ts';
-import { ANNOTATION_APPLIED, ownedPatch, recordOf } from '../../../../src/controller/backends/owned-patch.ts';
+import {
+  ANNOTATION_APPLIED,
+  ownedPatch,
+  recordOf,
+} from '../../../../src/controller/scheduler-objects/owned-patch.ts';
 
 const resource = { group: 'x.io', version: 'v1', plural: 'things', kind: 'Thing', namespaced: true };
 type Parts = Partial<Pick<OwnedObject, 'labels' | 'annotations' | 'writtenOnce'>>;

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { BackendRegistry } from '../../../../src/backends/registry.ts';
-import { BackendPublisher } from '../../../../src/controller/backends/publish.ts';
+import { BackendPublisher } from '../../../../src/controller/scheduler-objects/publish.ts';
 import { backend } from '../../../support/backends.ts';
 import { at, FakeObjects } from './fake-objects.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { within } from '../../../../src/controller/backends/within.ts';
+import { within } from '../../../../src/kube/loop/deadline.ts';
 import { FakeClock } from '../fake-clock.ts';
 
 const never = (): Promise<void> => new Promise(() => undefined);

@@ -1,0 +1,73 @@
+import { Command, Option } from 'commander';
+import { MUSTER_NAMESPACE } from '../../api/names.ts';
+import { CONFIG_FILE_VARIABLE } from '../../config/overrides.ts';
+import { examine } from './examine.ts';
+import { reportLines, reportOf } from './render.ts';
+import { ExitStatus } from '../output/exit-status.ts';
+import type { CliIo } from '../output/io.ts';
+import { paletteFor } from '../output/palette.ts';
+import { connect } from '../serve/serve-loop.ts';
+import { painted } from '../status/styled-line.ts';
+import { WIDTH } from '../status/view.ts';
+import { musterVersion } from '../version.ts';
+
+interface DoctorFlags {
+  config?: string;
+  kubeconfig?: string;
+  namespace: string;
+  tryIn: string;
+  output: 'text' | 'json';
+}
+
+const EXAMPLE = `
+Examples:
+  $ muster doctor
+  $ muster doctor --config config.yaml --try-in team-a
+  $ muster doctor -o json | jq -r '.findings[] | select(.severity == "problem").fix'
+
+It reads, and tries out two Pods and a PodGang by dry run: nothing is stored or changed. What cannot be seen with the
+rights or from the place of whoever asks is "not checked" (?), never fine. Exit code 0 where there is no problem,
+1 where there is one, 3 where the cluster cannot be reached.`;
+
+/** `muster doctor`: what is wrong with an installation, and what to do. */
+export const doctorCommand = (io: CliIo): Command =>
+  new Command('doctor')
+    .description('look at an installation in a cluster, and say what is wrong and what mends it')
+    .option('--config <file>', 'OperatorConfiguration (default: the one that the Deployment mounts)')
+    .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl)')
+    .option('-n, --namespace <name>', 'where Muster runs', MUSTER_NAMESPACE)
+    .option('--try-in <name>', 'namespace in which Pods and PodGangs are tried by dry run', 'default')
+    .addOption(
+      new Option('-o, --output <format>', 'how to print it').choices(['text', 'json']).default('text'),
+    )
+    .addHelpText('after', EXAMPLE)
+    .action((flags: DoctorFlags) => doctor(flags, io));
+
+async function doctor(flags: DoctorFlags, io: CliIo): Promise<void> {
+  const { client } = await connect(flags.kubeconfig, io);
+  try {
+    const muster = musterVersion();
+    const { kubernetes, findings } = await examine({
+      client,
+      config: flags.config ?? io.env[CONFIG_FILE_VARIABLE],
+      namespace: flags.namespace,
+      tryIn: flags.tryIn,
+      muster,
+      now: io.now(),
+    });
+    const report = reportOf({ server: client.server, kubernetes, muster }, findings);
+    if (flags.output === 'json') {
+      io.stdout(`${JSON.stringify(report, null, 2)}\n`);
+    } else {
+      const palette = paletteFor('auto', io);
+      io.stdout(
+        reportLines(report, WIDTH)
+          .map((line) => `${painted(line, palette)}\n`)
+          .join(''),
+      );
+    }
+    if (report.problems > 0) throw new ExitStatus(1);
+  } finally {
+    await client.close();
+  }
+}

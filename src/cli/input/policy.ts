@@ -1,0 +1,45 @@
+import type { Policy } from '../../admission/decision.ts';
+import { MUSTER_NAMESPACE, SYSTEM_NAMESPACE } from '../../api/names.ts';
+import { BackendRegistry, builtInBackends } from '../../backends/registry.ts';
+import type { BackendFactory } from '../../backends/backend.ts';
+import type { OperatorConfiguration } from '../../config/configuration.ts';
+
+/** What admission depends on that is in no configuration file. */
+export interface PolicyContext {
+  /** Where Muster itself runs: its own Pods are never held back by it. */
+  readonly ownNamespace?: string;
+  /** Another default backend than the configured one, enabled if it is not: for a preview. */
+  readonly defaultBackend?: string;
+  readonly factories?: readonly BackendFactory[];
+}
+
+/** The parts of a configuration that decisions are made of. */
+export type PolicySettings = Pick<
+  OperatorConfiguration,
+  'schedulers' | 'trustedAccounts' | 'topologyAwareScheduling'
+>;
+
+/**
+ * The policy of a configuration. The server and `muster review` both decide by this one, which is what makes the
+ * preview true.
+ * @throws MusterError BACKEND_UNSUPPORTED, BACKEND_CONTRACT, BACKEND_INIT_FAILED
+ */
+export function policyFrom(configuration: PolicySettings, context: PolicyContext = {}): Policy {
+  const { schedulers, trustedAccounts, topologyAwareScheduling } = configuration;
+  const { ownNamespace = MUSTER_NAMESPACE, defaultBackend, factories = builtInBackends } = context;
+  const profiles =
+    defaultBackend === undefined || schedulers.profiles.some(({ name }) => name === defaultBackend)
+      ? schedulers.profiles
+      : [...schedulers.profiles, { name: defaultBackend }];
+  const topology = {
+    enabled: topologyAwareScheduling.enabled,
+    keys: topologyAwareScheduling.levels.map((level) => level.key),
+  };
+  const fallback = defaultBackend ?? schedulers.defaultProfileName;
+  return {
+    registry: new BackendRegistry(profiles, fallback, { factories, topology }),
+    trustedAccounts: new Set(trustedAccounts),
+    exemptNamespaces: new Set([SYSTEM_NAMESPACE, ownNamespace]),
+    topology,
+  };
+}

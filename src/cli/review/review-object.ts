@@ -1,0 +1,184 @@
+import jsonpatch from 'fast-json-patch';
+import type { Decision, Policy } from '../../admission/decision.ts';
+import { decideRequest, endpoints } from '../../admission/endpoints.ts';
+import type { Change } from '../../admission/json-patch.ts';
+import { denialOf, nameOf, warningsOf } from '../../admission/response.ts';
+import {
+  BadReview,
+  parseReview,
+  REVIEW_API_VERSION,
+  REVIEW_KIND,
+  type AdmissionRequest,
+} from '../../admission/review.ts';
+import { isObject, own, ownString, type JsonObject } from '../../api/json.ts';
+import { POD_GANG_API_VERSION, POD_GANG_KIND } from '../../api/names.ts';
+import { printable, quoted } from '../../api/printable.ts';
+import type { SourceObject } from '../input/documents.ts';
+import { unknownPodGangFields } from '../input/pod-gang-fields.ts';
+import { createReview } from './create-review.ts';
+import { podFromTemplate, podTemplatesOf } from './pod-templates.ts';
+import { notReviewed, type Ref, type ReviewResult } from './review-result.ts';
+
+export interface ReviewContext {
+  readonly policy: Policy;
+  /** For objects that name none. */
+  readonly namespace: string;
+  readonly username: string;
+}
+
+const REVIEW_GROUP = REVIEW_API_VERSION.slice(0, REVIEW_API_VERSION.indexOf('/') + 1);
+
+/** What admission makes of one object: one result, or for a workload one for each of its Pod templates. */
+export function reviewObject(source: SourceObject, context: ReviewContext): ReviewResult[] {
+  const { object } = source;
+  const ref = refOf(object, context.namespace);
+  // Another version of it is refused as the server refuses it, and never searched for templates.
+  if (ref.kind === REVIEW_KIND && ref.apiVersion.startsWith(REVIEW_GROUP))
+    return [reviewReview(source, context)];
+  const resource = RESOURCES[`${ref.apiVersion} ${ref.kind}`];
+  if (resource !== undefined) {
+    const review = createReview(object, ref, resource, context.username);
+    const result = decide(source, ref, review, '', context.policy);
+    return [ref.kind === POD_GANG_KIND ? withUnknownFields(result, object) : result];
+  }
+  const templates = podTemplatesOf(object);
+  if (templates.length === 0) {
+    // Whether such a kind is namespaced is not known here, so none is made up.
+    const namespace = ownString(own(object, 'metadata'), 'namespace') ?? '';
+    return [notReviewed(source, { ...ref, namespace }, nothingIn(ref))];
+  }
+  return templates.map(({ path, template }) => {
+    const pod = podFromTemplate(template, ref);
+    const podRef = { apiVersion: 'v1', kind: 'Pod', namespace: ref.namespace, name: '' };
+    const review = createReview(pod, podRef, 'pods', context.username);
+    return decide(source, { ...ref, template: path }, review, path, context.policy);
+  });
+}
+
+/** The API server says the same to clients that ask for it (`fieldValidation=Warn`); admission never sees these. */
+const withUnknownFields = (result: ReviewResult, object: JsonObject): ReviewResult => {
+  const unknown = unknownPodGangFields(object).map(
+    ({ path, message }) => `${printable(path, 120)}: ${message}`,
+  );
+  return { ...result, warnings: warningsOf([...unknown, ...result.warnings]) };
+};
+
+/** The resources that are reviewed themselves. */
+const RESOURCES: Readonly<Record<string, string>> = {
+  'v1 Pod': 'pods',
+  [`${POD_GANG_API_VERSION} ${POD_GANG_KIND}`]: 'podgangs',
+};
+
+function refOf(object: JsonObject, namespace: string): Ref {
+  const metadata = own(object, 'metadata');
+  return {
+    apiVersion: ownString(object, 'apiVersion') ?? '',
+    kind: ownString(object, 'kind') ?? '',
+    namespace: ownString(metadata, 'namespace') || namespace,
+    name: ownString(metadata, 'name') ?? '',
+  };
+}
+
+function nothingIn({ apiVersion, kind }: Ref): string {
+  if (apiVersion === '' || kind === '') return 'nothing to review: it has no apiVersion and kind';
+  const served = kind === 'Pod' ? 'v1' : kind === POD_GANG_KIND ? POD_GANG_API_VERSION : undefined;
+  return served === undefined
+    ? `nothing to review: no Pod template in this ${kind}`
+    : `nothing to review: a ${kind} has apiVersion ${served}, not ${quoted(apiVersion)}`;
+}
+
+/** An AdmissionReview is decided on as it stands, user, operation and all. */
+function reviewReview(source: SourceObject, { policy }: ReviewContext): ReviewResult {
+  const request = own(source.object, 'request');
+  const kind = own(request, 'kind');
+  const [group, version] = [ownString(kind, 'group') ?? '', ownString(kind, 'version') ?? ''];
+  const ref: Ref = {
+    apiVersion: group === '' ? version : `${group}/${version}`,
+    kind: ownString(kind, 'kind') ?? '',
+    namespace: ownString(request, 'namespace') ?? '',
+    name: ownString(request, 'name') || (ownString(own(own(request, 'object'), 'metadata'), 'name') ?? ''),
+  };
+  return decide(source, ref, source.object, 'request.object', policy);
+}
+
+/** Mutation, then validation of what came of it: the order in which an API server calls the two webhooks. */
+function decide(
+  source: SourceObject,
+  ref: Ref,
+  review: JsonObject,
+  root: string,
+  policy: Policy,
+): ReviewResult {
+  const object = own(own(review, 'request'), 'object');
+  const received = isObject(object) ? object : undefined;
+  try {
+    const request = parseReview(review);
+    const [mutating, validating] = endpoints.filter((endpoint) =>
+      takes(endpoint.kind, endpoint.resource, request),
+    );
+    if (mutating === undefined || validating === undefined) {
+      return notReviewed(source, ref, `nothing to review: Muster is not asked about a ${ref.kind}`);
+    }
+    const mutation = decideRequest(mutating, request, policy);
+    if (mutation.faults.length > 0)
+      return outcome(source, ref, root, request, [mutation], received, undefined);
+    const stored = received && applied(received, mutation.changes);
+    const after: AdmissionRequest = { ...request, object: stored };
+    const validation = decideRequest(validating, after, policy);
+    return outcome(source, ref, root, after, [mutation, validation], received, stored);
+  } catch (thrown) {
+    if (!(thrown instanceof BadReview)) throw thrown;
+    // The server answers 400; with failurePolicy Fail, the API server then refuses the object.
+    return {
+      ...notReviewed(source, ref, thrown.message),
+      reviewed: true,
+      allowed: false,
+      code: 400,
+      root,
+      received,
+      stored: undefined,
+    };
+  }
+}
+
+const takes = (kind: AdmissionRequest['kind'], resource: string, request: AdmissionRequest): boolean =>
+  (request.kind.kind === kind.kind &&
+    request.kind.group === kind.group &&
+    request.kind.version === kind.version) ||
+  (request.subResource !== '' && request.resource === resource);
+
+/** `received` with the patch on it; `received` itself stays as it is. */
+function applied(received: JsonObject, changes: readonly Change[]): JsonObject {
+  const operations = changes.map(({ operation }) => operation);
+  return jsonpatch.applyPatch(received, operations, true, false).newDocument;
+}
+
+function outcome(
+  source: SourceObject,
+  ref: Ref,
+  root: string,
+  request: AdmissionRequest,
+  decisions: readonly Decision[],
+  received: JsonObject | undefined,
+  stored: JsonObject | undefined,
+): ReviewResult {
+  const faults = decisions.flatMap((decision) => decision.faults);
+  const denial = faults.length > 0 ? denialOf(request, faults) : undefined;
+  const name = ref.template === undefined ? ref.name || nameOf(request) : ref.name;
+  return {
+    source,
+    ref: { ...ref, name },
+    reviewed: true,
+    allowed: denial === undefined,
+    code: denial?.code ?? 200,
+    message: denial?.message ?? '',
+    causes: denial?.causes ?? [],
+    warnings: warningsOf(decisions.flatMap((decision) => decision.warnings)),
+    backend: decisions.find((decision) => decision.backend !== undefined)?.backend,
+    gang: decisions.find((decision) => decision.gang !== undefined)?.gang,
+    changes: denial === undefined ? decisions.flatMap((decision) => decision.changes) : [],
+    received,
+    stored: denial === undefined ? stored : undefined,
+    root,
+  };
+}

@@ -1,0 +1,128 @@
+import closeWithGrace from 'close-with-grace';
+import { Command } from 'commander';
+import { loadConfiguration, readConfigurationFile } from '../../config/load.ts';
+import { CONFIG_FILE_VARIABLE } from '../../config/overrides.ts';
+import { supportedSchedulers } from '../../backends/registry.ts';
+import { MUSTER_NAMESPACE, MUSTER_SERVICE_ACCOUNT } from '../../api/names.ts';
+import { messageOf } from '../../errors.ts';
+import { metricsOf, startProgram } from '../../server/program.ts';
+import { createLogger, flushLog } from '../../telemetry/log.ts';
+import { LoopMetrics } from '../../telemetry/loop-metrics.ts';
+import { backendsOf } from '../input/backend-modules.ts';
+import type { CliIo } from '../output/io.ts';
+import { policyFrom } from '../input/policy.ts';
+import { endTogether } from './serve-end.ts';
+import { initWithoutCluster, startLoop } from './serve-loop.ts';
+import { musterVersion } from '../version.ts';
+
+interface ServeFlags {
+  config?: string;
+  certDir?: string;
+  port?: string;
+  healthPort?: string;
+  metricsPort?: string;
+  controller: boolean;
+  kubeconfig?: string;
+  serverName?: string;
+}
+
+const EXAMPLE = `
+Example:
+  $ muster certs --out certs/out --dns localhost
+  $ muster serve --no-controller --cert-dir certs/out --config config.yaml
+
+On SIGTERM it turns unready, goes on answering, asks every connection to end with its next answer, and ends when none
+is left (server.webhooks.drain). The loop ends at the signal: another replica takes over. A second signal ends it at once.`;
+
+/** `muster serve`: the HTTPS server, until a signal. */
+export const serveCommand = (io: CliIo): Command =>
+  new Command('serve')
+    .description('answer admission reviews over HTTPS')
+    .option('--config <file>', 'OperatorConfiguration, YAML or JSON (default: $MUSTER_CONFIG)')
+    .option('--cert-dir <dir>', 'directory with tls.crt and tls.key, reread when they change')
+    .option('--port <number>', 'port of the webhooks')
+    .option('--health-port <number>', 'port of /healthz and /readyz')
+    .option('--metrics-port <number>', 'port of /metrics')
+    .option('--server-name <name>', 'name the certificate must be for (default: muster.$POD_NAMESPACE.svc)')
+    .option('--kubeconfig <file>', 'how to reach the cluster (default: the Pod’s own account)')
+    .option('--no-controller', 'admission only: needs no cluster')
+    .addHelpText('after', EXAMPLE)
+    .action((flags: ServeFlags) => serve(flags, io));
+
+async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
+  const { names } = supportedSchedulers();
+  const file = flags.config ?? io.env[CONFIG_FILE_VARIABLE];
+  const { configuration, warnings } = loadConfiguration({
+    ...(file ? { text: readConfigurationFile(file), fileName: file } : {}),
+    env: io.env,
+    flags: definedOnly({
+      'server.webhooks.serverCertDir': flags.certDir,
+      'server.webhooks.port': flags.port,
+      'server.healthProbes.port': flags.healthPort,
+      'server.metrics.port': flags.metricsPort,
+    }),
+    supportedSchedulers: names,
+  });
+  const log = createLogger({ level: configuration.logLevel, format: configuration.logFormat });
+  for (const warning of warnings) log.info({ path: warning.path, line: warning.line }, warning.message);
+
+  const ownNamespace = io.env['POD_NAMESPACE'];
+  const factories = await backendsOf(configuration.schedulers.profiles, file);
+  const policy = policyFrom(configuration, {
+    factories,
+    ownNamespace: ownNamespace ?? MUSTER_NAMESPACE,
+  });
+  const metrics = metricsOf(musterVersion());
+  const loopMetrics = flags.controller ? new LoopMetrics() : undefined;
+  const loop =
+    loopMetrics &&
+    (await startLoop(flags.kubeconfig, {
+      configuration,
+      registry: policy.registry,
+      log,
+      metrics,
+      loopMetrics,
+      io,
+    }));
+  if (loop === undefined) await initWithoutCluster(policy.registry, log);
+  const serverName =
+    flags.serverName ??
+    (ownNamespace === undefined ? undefined : `${MUSTER_SERVICE_ACCOUNT}.${ownNamespace}.svc`);
+  const program = await startProgram({
+    configuration,
+    policy: { ...policy, placement: loop?.placement },
+    metrics,
+    log,
+    version: musterVersion(),
+    now: () => io.now(),
+    ...(serverName === undefined ? {} : { serverName }),
+    ...(loopMetrics === undefined ? {} : { moreMetrics: () => loopMetrics.expose() }),
+    ...(loop === undefined ? {} : { checks: [{ name: 'loop-caches', check: () => loop.check() }] }),
+  }).catch(async (thrown: unknown) => {
+    await loop?.stop();
+    throw thrown;
+  });
+
+  await new Promise<void>((resolve) => {
+    const delay = (configuration.server.webhooks.drain.maxSeconds + 10) * 1000;
+    // It ends the process itself after this, at once on a second signal, and with 1 after an error.
+    closeWithGrace({ delay, logger: false }, async ({ err, signal }) => {
+      if (err) log.error({ err }, 'ending after an unexpected error');
+      else log.info({ signal }, 'ending');
+      try {
+        // Gangs that are admitted during the drain are moved by another replica, or by the next process.
+        await endTogether([() => loop?.stop(), () => (err ? program.close() : program.drain())], (failure) =>
+          log.error({ err: failure }, messageOf(failure)),
+        );
+        resolve();
+      } finally {
+        await flushLog(log);
+      }
+    });
+  });
+}
+
+const definedOnly = (flags: Record<string, string | undefined>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(flags).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );

@@ -1,0 +1,146 @@
+import { Command, Option } from 'commander';
+import { BackendRegistry, builtInBackends, supportedSchedulers } from '../../backends/registry.ts';
+import { loadConfiguration, readConfigurationFile } from '../../config/load.ts';
+import { CONFIG_FILE_VARIABLE } from '../../config/overrides.ts';
+import { EVERY_GANG } from '../../gang/gang-selection.ts';
+import { systemClock } from '../../kube/client/clock.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
+import { backendsOf } from '../input/backend-modules.ts';
+import { ExitStatus } from '../output/exit-status.ts';
+import type { CliIo } from '../output/io.ts';
+import { paletteFor } from '../output/palette.ts';
+import { policyFrom } from '../input/policy.ts';
+import { connect } from '../serve/serve-loop.ts';
+import { appendJson, appendText } from './append.ts';
+import { refused, unknownGang } from './faults.ts';
+import { follow, type Show } from './follow.ts';
+import { gangKeys, gangStatus, type Judge } from './gang-status.ts';
+import { liveScreen } from './live-screen.ts';
+import { readView } from './read-status.ts';
+import { painted } from './styled-line.ts';
+import { bodyLines, placeOf, WIDTH, type Question } from './view.ts';
+
+interface StatusFlags {
+  namespace?: string;
+  allNamespaces?: boolean;
+  watch?: boolean;
+  output: 'text' | 'json';
+  kubeconfig?: string;
+  config?: string;
+}
+
+const EXAMPLE = `
+Examples:
+  $ muster status -A              every gang of the cluster
+  $ muster status train -n team   one gang: its groups and Pods, and why each of them waits
+  $ muster status -n team -w      live, until Ctrl-C
+  $ muster status -w -o json | jq 'select(.gang.summary.phase == "Running").gang.name'
+
+It reads Pods and PodGangs and judges them as the loop does; it needs no running Muster. Exit code 1 where the gang that
+was asked for does not exist.`;
+
+/** `muster status`: what is there, and why it is not moving. */
+export const statusCommand = (io: CliIo): Command =>
+  new Command('status')
+    .description('show the gangs of a cluster, and why one is not moving')
+    .argument('[gang]', 'name of a PodGang')
+    .option('-n, --namespace <name>', 'where to look (default: that of the kubeconfig’s context)')
+    .option('-A, --all-namespaces', 'look everywhere')
+    .option('-w, --watch', 'go on showing what changes, until Ctrl-C')
+    .addOption(
+      new Option('-o, --output <format>', 'how to print it').choices(['text', 'json']).default('text'),
+    )
+    .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl)')
+    .option('--config <file>', 'OperatorConfiguration: which scheduler serves gangs that name none')
+    .addHelpText('after', EXAMPLE)
+    .action((gang: string | undefined, flags: StatusFlags) => status(gang, flags, io));
+
+async function status(gang: string | undefined, flags: StatusFlags, io: CliIo): Promise<void> {
+  const judge = await judgeFor(flags.config ?? io.env[CONFIG_FILE_VARIABLE], io);
+  const { client, namespace } = await connect(flags.kubeconfig, io);
+  const question: Question = {
+    gang,
+    namespace: flags.allNamespaces === true ? undefined : (flags.namespace ?? namespace),
+  };
+  try {
+    if (flags.watch === true) await watch(question, { ...judge, client, json: flags.output === 'json' }, io);
+    else await once(question, { ...judge, client, json: flags.output === 'json' }, io);
+  } finally {
+    await client.close();
+  }
+}
+
+type Given = Omit<Judge, 'view'> & { readonly client: KubeClient; readonly json: boolean };
+
+async function once(question: Question, { client, json, ...given }: Given, io: CliIo): Promise<void> {
+  const view = await readView(client, question.namespace, given.selectors).catch((error: unknown) => {
+    throw refused(error, question);
+  });
+  const keys = gangKeys(view);
+  const gangs = keys
+    .filter(({ name }) => question.gang === undefined || question.gang === name)
+    .map(({ namespace, name }) => gangStatus(namespace, name, { ...given, view }));
+  if (question.gang !== undefined && gangs.length === 0) {
+    const known = keys.map(({ name }) => name);
+    throw unknownGang({ ...question, gang: question.gang }, known);
+  }
+  if (json) {
+    io.stdout(`${JSON.stringify({ gangs }, null, 2)}\n`);
+  } else if (gangs.length === 0) {
+    io.stderr(`no gangs ${placeOf(question)}\n`);
+  } else {
+    const palette = paletteFor('auto', io);
+    const moment = { question, gangs, trouble: undefined, now: io.now().getTime() };
+    const lines = bodyLines(moment, io.terminal?.size().columns ?? WIDTH);
+    io.stdout(lines.map((line) => `${painted(line, palette)}\n`).join(''));
+  }
+  if (question.gang !== undefined && !gangs.some(({ summary }) => summary !== undefined))
+    throw new ExitStatus(1);
+}
+
+async function watch(question: Question, { json, ...given }: Given, io: CliIo): Promise<void> {
+  const enough = new AbortController();
+  const silence = io.onEnough?.((why) => enough.abort(why));
+  try {
+    const { terminal } = io;
+    await follow(question, {
+      ...given,
+      show: showFor(json, io),
+      clock: systemClock,
+      signal: enough.signal,
+      ...(terminal === undefined ? {} : { hurry: (soon: () => void) => terminal.onResize(soon) }),
+    });
+  } finally {
+    silence?.();
+  }
+}
+
+function showFor(json: boolean, io: CliIo): Show {
+  if (json) return appendJson(io);
+  const palette = paletteFor('auto', io);
+  return io.terminal === undefined || io.env['TERM'] === 'dumb'
+    ? appendText(io, palette)
+    : liveScreen(io, io.terminal, palette);
+}
+
+/** By the configuration where there is one; else every backend, and no word about which is the default. */
+async function judgeFor(file: string | undefined, io: CliIo): Promise<Omit<Judge, 'view'>> {
+  const { names } = supportedSchedulers();
+  if (!file) {
+    const profiles = builtInBackends.map((factory) => ({ name: factory.name }));
+    const registry = new BackendRegistry(profiles, 'default-scheduler');
+    return { registry, selectors: EVERY_GANG, defaultBackend: '(default)' };
+  }
+  const { configuration } = loadConfiguration({
+    text: readConfigurationFile(file),
+    fileName: file,
+    env: io.env,
+    flags: {},
+    supportedSchedulers: names,
+  });
+  const factories = await backendsOf(configuration.schedulers.profiles, file);
+  return {
+    registry: policyFrom(configuration, { factories }).registry,
+    selectors: configuration.controllers.podGang,
+  };
+}

@@ -1,0 +1,27 @@
+import type { BackendFactory } from '../backends/backend.ts';
+import { checksOf, type ConformanceCheck } from './check.ts';
+import { gangRules } from './gang-rules.ts';
+import { identityRules } from './identity-rules.ts';
+import { prepareRules } from './prepare-rules.ts';
+import { Subject, type ConformanceSettings } from './subject.ts';
+import { syncRules } from './sync-rules.ts';
+import { troubleRules } from './trouble-rules.ts';
+
+export { ConformanceFailure, type ConformanceCheck, type ConformanceOutcome } from './check.ts';
+export type { ConformanceSettings } from './subject.ts';
+
+const RULES = [...identityRules, ...prepareRules, ...gangRules, ...syncRules, ...troubleRules];
+
+/** Name and text of every rule, in their order. */
+export const conformanceRules: readonly { readonly name: string; readonly rule: string }[] = RULES.map(
+  ({ name, rule }) => ({ name, rule }),
+);
+
+/**
+ * What a backend has to keep to, as checks to be run one by one, in any test runner. Nothing is written anywhere, and no
+ * cluster is needed; `settings.cluster` may be one, real or made up, for `init` to find something.
+ */
+export const conformanceChecks = (
+  factory: BackendFactory,
+  settings: ConformanceSettings = {},
+): readonly ConformanceCheck[] => checksOf(RULES, new Subject(factory, settings));

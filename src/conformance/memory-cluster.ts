@@ -1,0 +1,167 @@
+import { isObject, own, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
+import type { Resource } from '../api/resource.ts';
+import { MusterError } from '../errors.ts';
+import type { CallOptions } from '../kube/client/client.ts';
+import { ApiError } from '../kube/client/errors.ts';
+import type { KubeObject, Target } from '../kube/client/resources.ts';
+import { controllerOf } from '../controller/scheduler-objects/owned-objects.ts';
+
+/** What an API server does to one call. `lost`: it does what was asked, and the answer never comes. */
+export const TROUBLES = ['409 Conflict', '403 Forbidden', '500', 'a lost answer'] as const;
+export type Trouble = (typeof TROUBLES)[number] | 'silence';
+
+interface Stored {
+  readonly resource: Resource;
+  object: JsonObject;
+}
+
+/** As much of an API server as a backend's objects need, which has no schema, and gives trouble when told to. */
+export class MemoryCluster {
+  /** Writes that were carried out, such as `create PodGroup ml/train`. */
+  readonly writes: string[] = [];
+  /** How many calls there were. */
+  calls = 0;
+  /** Trouble for the call of this number, from 0. */
+  trouble: { readonly at: number; readonly what: Trouble } | undefined;
+  readonly #stored = new Map<string, Stored>();
+  #version = 0;
+
+  /** What the backends' objects are written through. */
+  readonly client = {
+    get: <T = KubeObject>({ resource, namespace, name }: Target, options?: CallOptions): Promise<T> =>
+      this.#call(options, () => this.#found(resource, namespace ?? '', name).object as T),
+    create: <T = KubeObject>(resource: Resource, object: KubeObject, options?: CallOptions): Promise<T> =>
+      this.#call(options, () => {
+        const { name, namespace = '' } = object.metadata;
+        const key = keyOf(resource, namespace, name);
+        if (this.#stored.has(key)) throw refusal(409, 'AlreadyExists', `${key} exists`);
+        this.#store(resource, 'create', {
+          ...(JSON.parse(JSON.stringify(object)) as JsonObject),
+          metadata: { ...(object.metadata as unknown as JsonObject), uid: `uid-${this.#version + 1}` },
+        });
+        return {} as T;
+      }),
+    mergePatch: <T = KubeObject>(
+      { resource, namespace = '', name }: Target,
+      patch: object,
+      options?: CallOptions,
+    ): Promise<T> =>
+      this.#call(options, () => {
+        const { object } = this.#found(resource, namespace, name);
+        const [given, known] = [patch, object].map((one) =>
+          ownString(ownObject(one, 'metadata'), 'resourceVersion'),
+        );
+        if (given !== undefined && given !== known) throw refusal(409, 'Conflict', `${name} has changed`);
+        this.#store(resource, 'patch', merged(object, patch as JsonObject) as JsonObject);
+        return {} as T;
+      }),
+    delete: ({ resource, namespace = '', name }: Target, options?: CallOptions): Promise<void> =>
+      this.#call(options, () => {
+        this.#found(resource, namespace, name);
+        this.#stored.delete(keyOf(resource, namespace, name));
+        this.writes.push(`delete ${resource.kind} ${namespace}/${name}`);
+      }),
+  };
+
+  /** As a watch would have it. */
+  known(resource: Resource, namespace: string, name: string): JsonObject | undefined {
+    return this.#stored.get(keyOf(resource, namespace, name))?.object;
+  }
+
+  /** The objects of a kind that a gang controls. */
+  ownedBy(uid: string, resource?: Resource): JsonObject[] {
+    return [...this.#stored.values()]
+      .filter((one) => resource === undefined || idOf(one.resource) === idOf(resource))
+      .map(({ object }) => object)
+      .filter((object) => controllerOf(object)?.uid === uid);
+  }
+
+  /** Somebody else writes, past all counting. */
+  edit(change: (object: JsonObject) => JsonObject): void {
+    for (const stored of this.#stored.values()) {
+      this.#version += 1;
+      stored.object = withVersion(change(stored.object), this.#version);
+    }
+  }
+
+  /** All that a backend decides about, sorted: the same text for the same objects, however they came about. */
+  picture(): string {
+    const lines = [...this.#stored].map(([key, { object }]) => {
+      const { labels, annotations } = ownObject(object, 'metadata') ?? {};
+      return `${key} ${JSON.stringify(sorted({ labels: labels ?? {}, annotations: annotations ?? {}, spec: own(object, 'spec') ?? {} }))}`;
+    });
+    return lines.sort().join('\n');
+  }
+
+  #found(resource: Resource, namespace: string, name: string): Stored {
+    const found = this.#stored.get(keyOf(resource, namespace, name));
+    if (found === undefined) throw refusal(404, 'NotFound', `${resource.plural} "${name}" not found`);
+    return found;
+  }
+
+  #store(resource: Resource, verb: string, object: JsonObject): void {
+    this.#version += 1;
+    const metadata = ownObject(object, 'metadata');
+    const [namespace, name] = [ownString(metadata, 'namespace') ?? '', ownString(metadata, 'name') ?? ''];
+    this.#stored.set(keyOf(resource, namespace, name), {
+      resource,
+      object: withVersion(object, this.#version),
+    });
+    this.writes.push(`${verb} ${resource.kind} ${namespace}/${name}`);
+  }
+
+  async #call<T>(options: CallOptions | undefined, answer: () => T): Promise<T> {
+    const trouble = this.trouble?.at === this.calls ? this.trouble.what : undefined;
+    this.calls += 1;
+    const { signal } = options ?? {};
+    signal?.throwIfAborted();
+    await Promise.resolve();
+    switch (trouble) {
+      case undefined:
+        return answer();
+      case '409 Conflict':
+        throw refusal(409, 'Conflict', 'the object has been modified');
+      case '403 Forbidden':
+        throw refusal(403, 'Forbidden', 'a right is missing');
+      case '500':
+        throw refusal(500, 'InternalError', 'etcd has no leader');
+      case 'a lost answer':
+        answer();
+        throw new MusterError('CLUSTER_UNREACHABLE', 'no answer', 'wait');
+      case 'silence':
+        return new Promise<T>((_resolve, reject) => {
+          signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+        });
+    }
+  }
+}
+
+const idOf = ({ group, version, plural }: Resource): string => `${group}/${version}/${plural}`;
+const keyOf = (resource: Resource, namespace: string, name: string): string =>
+  `${idOf(resource)} ${namespace}/${name}`;
+
+const refusal = (status: number, reason: string, message: string): ApiError =>
+  new ApiError('the API server of the kit', { status, reason, message });
+
+const withVersion = (object: JsonObject, version: number): JsonObject => ({
+  ...object,
+  metadata: { ...ownObject(object, 'metadata'), resourceVersion: String(version) },
+});
+
+/** RFC 7386. */
+function merged(target: Json | undefined, patch: Json): Json {
+  if (!isObject(patch)) return patch;
+  const result: Record<string, Json> = { ...(isObject(target) ? target : {}) };
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) Reflect.deleteProperty(result, key);
+    else result[key] = merged(result[key], value);
+  }
+  return result;
+}
+
+function sorted(value: Json): Json {
+  if (Array.isArray(value)) return (value as readonly Json[]).map(sorted);
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]));
+}

@@ -1,0 +1,60 @@
+import { LABEL_BASE_POD_GANG, LABEL_POD_CLIQUE, LABEL_POD_GANG } from '../api/names.ts';
+import type { JsonObject } from '../api/json.ts';
+import { Random } from './random.ts';
+
+const LONG = 'a-gang-whose-name-takes-up-all-of-the-63-characters-there-are-x';
+export const GANG_NAMES = ['train', 'x', 'a.b-c.d', '0', LONG] as const;
+const GROUPS = ['worker', 'leader', 'A.b_c', 'W'.repeat(63)] as const;
+/** Labels and annotations of others, with names that trip up careless code. */
+const FOREIGN = ['app', '__proto__', 'constructor', 'example.com/a~b', 'toString'] as const;
+
+/** A Pod of a gang as the API server would send it. */
+export const samplePod = (
+  gang: string,
+  group: string,
+  parts: { readonly namespace?: string; readonly metadata?: JsonObject; readonly spec?: JsonObject } = {},
+): JsonObject => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: {
+    name: 'pod-0',
+    namespace: parts.namespace ?? 'ml',
+    labels: { [LABEL_POD_GANG]: gang, [LABEL_POD_CLIQUE]: group },
+    ...parts.metadata,
+  },
+  spec: {
+    schedulerName: 'default-scheduler',
+    containers: [{ name: 'main', image: 'example/train:1' }],
+    ...parts.spec,
+  },
+});
+
+/** Legal Pods of every kind; the same ones each time. */
+export function samplePods(count: number): JsonObject[] {
+  const random = new Random(1);
+  return Array.from({ length: count }, () => {
+    const [gang, group] = [random.pick(GANG_NAMES), random.pick(GROUPS)];
+    const labels = new Map<string, string>(random.list(3, () => [random.pick(FOREIGN), 'kept'] as const));
+    labels.set(LABEL_POD_GANG, gang).set(LABEL_POD_CLIQUE, group);
+    if (random.chance(20)) labels.set(LABEL_BASE_POD_GANG, 'base');
+    const annotations = Object.fromEntries(random.list(3, () => [random.pick(FOREIGN), 'kept']));
+    const named = random.chance(70) ? { name: `pod-${random.below(9)}` } : { generateName: 'pod-' };
+    return JSON.parse(
+      JSON.stringify(
+        samplePod(gang, group, {
+          metadata: {
+            ...named,
+            namespace: random.pick(['ml', 'web']),
+            labels: Object.fromEntries(labels),
+            ...(random.chance(60) ? { annotations } : {}),
+          },
+          spec: {
+            ...(random.chance(20) ? { schedulingGates: [{ name: 'example.com/quota' }] } : {}),
+            ...(random.chance(20) ? { priorityClassName: 'high' } : {}),
+            ...(random.chance(80) ? {} : { schedulerName: '' }),
+          },
+        }),
+      ),
+    ) as JsonObject;
+  });
+}

@@ -1,0 +1,93 @@
+import type { AdmissionRequest } from '../admission/review.ts';
+import type { Decision, Policy } from '../admission/decision.ts';
+import { mutatePod } from '../admission/mutate-pod.ts';
+import { ownString, ownObject, type JsonObject } from '../api/json.ts';
+import type { TopologyLevels } from '../gang/rules/check-topology.ts';
+import type { Backend, BackendFactory, BackendSettings } from '../backends/backend.ts';
+import type { ClusterProbe } from '../backends/cluster.ts';
+import { BackendRegistry } from '../backends/registry.ts';
+import { settled } from './settled.ts';
+
+/** What the kit is told about a backend; everything may be left out. */
+export interface ConformanceSettings {
+  /** `scheduler.profiles[].config`, where the backend needs one. */
+  readonly config?: JsonObject;
+  readonly topology?: TopologyLevels;
+  /** Labels and annotations without which the backend takes no gang. */
+  readonly gang?: {
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  /** What `init` finds. Absent: no cluster, as in `muster review`. */
+  readonly cluster?: ClusterProbe;
+}
+
+/** A backend that looked at its cluster, enabled alone. */
+export interface Enabled {
+  readonly backend: Backend;
+  readonly policy: Policy;
+  /** Why its `init` failed. */
+  readonly notReady: string | undefined;
+}
+
+/** The backend that is checked. Every check gets instances of its own, so that none feels what another did. */
+export class Subject {
+  readonly factory: BackendFactory;
+  readonly settings: BackendSettings;
+  readonly given: ConformanceSettings;
+
+  constructor(factory: BackendFactory, given: ConformanceSettings) {
+    this.factory = factory;
+    this.given = given;
+    this.settings = { config: given.config ?? {}, topology: given.topology ?? NO_TOPOLOGY };
+  }
+
+  /** @throws MusterError as Muster would at start */
+  async enabled(factory = this.factory): Promise<Enabled> {
+    const { config, topology } =
+      factory === this.factory ? this.settings : { config: {}, topology: NO_TOPOLOGY };
+    const registry = new BackendRegistry([{ name: factory.name, config }], factory.name, {
+      factories: [factory],
+      topology,
+    });
+    const readiness = await registry.init(factory.name, (init) =>
+      settled('init', (signal) => init({ cluster: this.given.cluster, signal })),
+    );
+    const policy = {
+      registry,
+      trustedAccounts: new Set<string>(),
+      exemptNamespaces: new Set<string>(),
+      topology,
+    };
+    return {
+      backend: registry.default,
+      policy,
+      notReady: readiness.state === 'failed' ? readiness.reason : undefined,
+    };
+  }
+}
+
+const NO_TOPOLOGY: TopologyLevels = { enabled: false, keys: [] };
+
+/** The creation of a Pod, as the webhook decides about it. */
+export function admitted(pod: JsonObject, policy: Policy): Decision {
+  return mutatePod(requestOf(pod), policy);
+}
+
+export const requestOf = (pod: JsonObject): AdmissionRequest => {
+  const metadata = ownObject(pod, 'metadata');
+  return {
+    uid: '',
+    kind: { group: '', version: 'v1', kind: 'Pod' },
+    resource: 'pods',
+    subResource: '',
+    name: ownString(metadata, 'name') ?? '',
+    namespace: ownString(metadata, 'namespace') ?? '',
+    operation: 'CREATE',
+    username: '',
+    groups: [],
+    dryRun: false,
+    object: pod,
+    oldObject: undefined,
+  };
+};

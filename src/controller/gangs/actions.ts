@@ -1,0 +1,119 @@
+import type { Ungate, ReferencesWrite, StatusWrite } from '../../gang/plan/gang-plan.ts';
+import type { GangRecord, PodRecord } from '../../gang/records.ts';
+import { readGang, readPod } from '../../gang/read-records.ts';
+import { referencesPatch, statusPatch, ungatePatch } from '../../gang/plan/write-patches.ts';
+import type { JsonObject } from '../../api/json.ts';
+import type { KubeClient, PatchOperation } from '../../kube/client/client.ts';
+import { isConflict, isInvalid, isNotFound } from '../../kube/client/errors.ts';
+import { POD_GANGS, PODS, type KubeObject } from '../../kube/client/resources.ts';
+
+/** Pods dealt with at a time: as many as the client has connections. More would only queue in the API server. */
+const AT_A_TIME = 16;
+
+/** What was read is not what is there any more. No fault of anybody: look again. */
+export class Outdated extends Error {
+  override readonly name = 'Outdated';
+}
+
+/** The writes of one gang. Each is conditional on what was read, and may be repeated. */
+export interface GangWriter {
+  /** @returns the resourceVersion after the write; undefined where the gang is gone. @throws {Outdated} */
+  references(name: GangName, write: ReferencesWrite): Promise<string | undefined>;
+  status(name: GangName, write: StatusWrite): Promise<string | undefined>;
+  /** The gang as the API server has it now. */
+  fresh(name: GangName): Promise<GangRecord | undefined>;
+  /** Those of these Pods that the API server has now, as it has them. */
+  freshPods(namespace: string, names: readonly string[]): Promise<PodRecord[]>;
+  /**
+   * Takes gates off. `done` hears of each that is off, or whose Pod is gone, as it happens.
+   * @throws the first failure, once what was under way is done
+   */
+  ungate(ungates: readonly Ungate[], done: (ungate: Ungate) => void): Promise<void>;
+}
+
+export interface GangName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export function gangWriter(client: KubeClient, signal: AbortSignal): GangWriter {
+  const options = { signal, answer: 'metadata' } as const;
+  const target = ({ namespace, name }: GangName) => ({ resource: POD_GANGS, namespace, name });
+  const versionOf = async (write: Promise<KubeObject>): Promise<string | undefined> => {
+    try {
+      return (await write).metadata.resourceVersion;
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw outdatedOr(error);
+    }
+  };
+  return {
+    references: (name, write) => {
+      const operations = referencesPatch(write) as readonly PatchOperation[];
+      return versionOf(client.jsonPatch(target(name), operations, options));
+    },
+    status: (name, write) => versionOf(client.patchStatus(target(name), statusPatch(write), options)),
+    fresh: async (name) => {
+      try {
+        return readGang(await client.get<JsonObject>(target(name), { signal }));
+      } catch (error) {
+        if (isNotFound(error)) return undefined;
+        throw error;
+      }
+    },
+    freshPods: async (namespace, names) => {
+      const found: PodRecord[] = [];
+      await forEachOf(names, AT_A_TIME, async (name) => {
+        // Lists of one, which take no right that the watch does not have.
+        const fieldSelector = `metadata.name=${name.replace(/[\\,=]/g, '\\$&')}`;
+        try {
+          const { items } = await client.list<JsonObject>(PODS, { namespace, fieldSelector, signal });
+          found.push(...items.map(readPod));
+        } catch (error) {
+          // Refused as it is: no Pod can have this name.
+          if (!isInvalid(error)) throw error;
+        }
+      });
+      return found;
+    },
+    ungate: (ungates, done) =>
+      forEachOf(ungates, AT_A_TIME, async (ungate) => {
+        const pod = { resource: PODS, namespace: ungate.namespace, name: ungate.pod };
+        try {
+          await client.jsonPatch(pod, ungatePatch(ungate) as readonly PatchOperation[], options);
+        } catch (error) {
+          if (!isNotFound(error)) throw outdatedOr(error);
+        }
+        done(ungate);
+      }),
+  };
+}
+
+/** A failed `test` of a JSON patch comes as 422, a wrong uid or resourceVersion as 409: both mean an old cache. */
+const outdatedOr = (error: unknown): unknown =>
+  isConflict(error) || isInvalid(error) ? new Outdated((error as Error).message, { cause: error }) : error;
+
+/** As many at a time as told. What is merely outdated stops nobody else; any other failure begins nothing new. */
+async function forEachOf<T>(
+  items: readonly T[],
+  atATime: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  let outdated: Outdated | undefined;
+  let failure: Error | undefined;
+  const worker = async (): Promise<void> => {
+    while (next < items.length && failure === undefined) {
+      const item = items[next++] as T;
+      try {
+        await work(item);
+      } catch (error) {
+        if (error instanceof Outdated) outdated ??= error;
+        else failure ??= error instanceof Error ? error : new Error(String(error));
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atATime, items.length) }, worker));
+  const thrown = failure ?? outdated;
+  if (thrown !== undefined) throw thrown;
+}

@@ -1,0 +1,107 @@
+import type { Backend } from '../../backends/backend.ts';
+import { selectForPodGang } from '../../backends/select.ts';
+import type { BackendRegistry } from '../../backends/registry.ts';
+import { ANNOTATION_SCHEDULER_NAME, LABEL_SCHEDULER_NAME } from '../../api/names.ts';
+import { isGroveManaged, notSelected, type GangSelectors } from '../../gang/gang-selection.ts';
+import type { BackendState, BaseGang, GangRecord, GangState } from '../../gang/records.ts';
+import { publishedBackend } from '../../gang/plan/published-backend.ts';
+import { keyOf } from '../../kube/loop/cache.ts';
+import { BY_GANG, type GangView } from '../watch/gang-view.ts';
+
+export interface StateContext {
+  readonly view: GangView;
+  readonly registry: BackendRegistry;
+  readonly selectors: GangSelectors;
+  readonly synced: boolean;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  readonly lastStatusWrite?: number | undefined;
+  /** What the backends know of their gangs' objects; absent: what the loop has written in the gang's conditions. */
+  readonly backends?: BackendsView | undefined;
+}
+
+export interface BackendsView {
+  stateOf(gang: GangRecord, backend: Backend): BackendState;
+}
+
+/** What is to be judged for one gang, put together from what is known. `muster status` and the loop share it. */
+export function stateOf(namespace: string, name: string, context: StateContext): GangState {
+  const { view, synced, now, lastStatusWrite } = context;
+  const gang = view.gangs.get(namespace, name);
+  const pods = view.pods.byIndex(BY_GANG, keyOf(namespace, name));
+  const baseGangs = new Map<string, BaseGang | 'missing'>();
+  for (const { baseGang } of pods) {
+    if (baseGang === undefined || baseGangs.has(baseGang)) continue;
+    const base = view.gangs.get(namespace, baseGang);
+    baseGangs.set(
+      baseGang,
+      base === undefined || base.deletionTimestamp !== undefined
+        ? 'missing'
+        : { gang: base, pods: view.pods.byIndex(BY_GANG, keyOf(namespace, baseGang)) },
+    );
+  }
+  return {
+    synced,
+    now,
+    namespace,
+    name,
+    gang: gang ?? 'missing',
+    pods,
+    baseGangs,
+    backend: backendState(namespace, gang, context),
+    notOurs: notOurs(namespace, gang, context),
+    lastStatusWrite,
+  };
+}
+
+function notOurs(
+  namespace: string,
+  gang: GangRecord | undefined,
+  { view, selectors }: StateContext,
+): string | undefined {
+  if (gang !== undefined && isGroveManaged(gang))
+    return 'the Grove operator writes the references, Initialized and the gates of this gang';
+  return notSelected(selectors, namespace, view.namespaces.get('', namespace)?.labels, gang?.labels);
+}
+
+/** The gang's backend as the judgement sees it. */
+function backendState(
+  namespace: string,
+  gang: GangRecord | undefined,
+  { view, registry, backends }: StateContext,
+): BackendState {
+  const label = gang?.labels.get(LABEL_SCHEDULER_NAME);
+  const selection = selectForPodGang(registry, label, annotationOf(view, namespace));
+  if (selection.fault === undefined) {
+    const { backend } = selection.resolved;
+    if (gang !== undefined && backends !== undefined) return backends.stateOf(gang, backend);
+    const releaseOrder = (gang && backend.releaseOrder?.(gang)) ?? 'all-at-once';
+    const { name, schedulerName } = backend;
+    const base = { name, schedulerName, ready: true, objectsExist: true, releaseOrder };
+    return gang === undefined ? base : publishedBackend(gang, base);
+  }
+  const reason = `it is not enabled (enabled: ${registry.enabled.join(', ')})`;
+  const name = label ?? annotationOf(view, namespace) ?? '';
+  return { name, ready: false, reason, objectsExist: false, releaseOrder: 'all-at-once' };
+}
+
+const annotationOf = (view: GangView, namespace: string): string | undefined =>
+  view.namespaces.get('', namespace)?.annotations.get(ANNOTATION_SCHEDULER_NAME);
+
+/** The backend of a gang that is Muster's or Grove's; undefined where none serves it, or it was not selected. */
+export function backendOf(
+  gang: GangRecord,
+  { view, registry, selectors }: Pick<StateContext, 'view' | 'registry' | 'selectors'>,
+): Backend | undefined {
+  const { namespace, labels } = gang;
+  const inNamespace = view.namespaces.get('', namespace);
+  if (!isGroveManaged(gang) && notSelected(selectors, namespace, inNamespace?.labels, labels) !== undefined) {
+    return undefined;
+  }
+  const selection = selectForPodGang(
+    registry,
+    labels.get(LABEL_SCHEDULER_NAME),
+    annotationOf(view, namespace),
+  );
+  return selection.fault === undefined ? selection.resolved.backend : undefined;
+}

@@ -1,0 +1,197 @@
+import { ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import { LABEL_MANAGED_BY, MANAGED_BY_MUSTER, POD_GANG_API_VERSION, POD_GANG_KIND } from '../../api/names.ts';
+import type { Resource } from '../../api/resource.ts';
+import type { Applied, OwnedObject } from '../../backends/cluster.ts';
+import { MusterError } from '../../errors.ts';
+import type { GangRecord } from '../../gang/records.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
+import { isAlreadyExists, isConflict, isForbidden, isNotFound } from '../../kube/client/errors.ts';
+import type { KubeObject } from '../../kube/client/resources.ts';
+import { controllerOf, type OwnedObjects } from './owned-objects.ts';
+import { ANNOTATION_APPLIED, ownedPatch, recordOf } from './owned-patch.ts';
+
+/** An object that is in the way for now: a predecessor on its way out. */
+export class StillThere extends Error {
+  override readonly name = 'StillThere';
+}
+
+/** As much of the API server as the objects of a gang need. */
+type Client = Pick<KubeClient, 'get' | 'create' | 'mergePatch' | 'delete'>;
+
+/** Writes the objects of one gang, or those of the cluster where there is no gang. */
+export class GangObjects {
+  readonly #client: Client;
+  readonly #known: Pick<OwnedObjects, 'get'>;
+  readonly #gang: Pick<GangRecord, 'namespace' | 'name' | 'uid'> | undefined;
+  readonly #signal: AbortSignal;
+
+  constructor(
+    client: Client,
+    known: Pick<OwnedObjects, 'get'>,
+    gang: Pick<GangRecord, 'namespace' | 'name' | 'uid'> | undefined,
+    signal: AbortSignal,
+  ) {
+    this.#client = client;
+    this.#known = known;
+    this.#gang = gang;
+    this.#signal = signal;
+  }
+
+  /**
+   * Creates or patches. What is known may be old, so whatever the API server contradicts is read and judged once more.
+   * @throws MusterError BACKEND_OBJECT_FOREIGN, {@link StillThere}, ApiError
+   */
+  async apply(wanted: OwnedObject): Promise<Applied> {
+    this.#signal.throwIfAborted();
+    const known =
+      this.#gang === undefined
+        ? await this.#read(wanted.resource, wanted.name)
+        : this.#known.get(wanted.resource, this.#namespace(wanted.resource), wanted.name);
+    try {
+      return known === undefined ? await this.#create(wanted) : await this.#update(known, wanted);
+    } catch (error) {
+      if (!isConflict(error) && !isNotFound(error)) throw error;
+      if (isNotFound(error) && known === undefined) throw error;
+      const fresh = await this.#read(wanted.resource, wanted.name);
+      return fresh === undefined ? this.#create(wanted) : this.#update(fresh, wanted);
+    }
+  }
+
+  /** Deletes an object that is this gang's; what is not there, or not its own, stays as it is. */
+  async remove(resource: Resource, name: string): Promise<void> {
+    this.#signal.throwIfAborted();
+    const known =
+      this.#known.get(resource, this.#namespace(resource), name) ?? (await this.#read(resource, name));
+    if (known === undefined || !this.#isOurs(known)) return;
+    const uid = ownString(ownObject(known, 'metadata'), 'uid');
+    try {
+      await this.#client.delete(this.#target(resource, name), {
+        signal: this.#signal,
+        propagationPolicy: 'Background',
+        preconditions: uid === undefined ? {} : { uid },
+      });
+    } catch (error) {
+      if (!isNotFound(error) && !isConflict(error)) throw error;
+    }
+  }
+
+  async #create(wanted: OwnedObject): Promise<Applied> {
+    const { resource, name, labels, annotations, spec } = wanted;
+    const object = {
+      metadata: {
+        name,
+        ...(resource.namespaced && { namespace: this.#namespace(resource) }),
+        labels: { ...labels, [LABEL_MANAGED_BY]: MANAGED_BY_MUSTER },
+        annotations: { ...annotations, [ANNOTATION_APPLIED]: recordOf(wanted) },
+        ...(this.#gang && { ownerReferences: [ownerReference(this.#gang)] }),
+      },
+      spec,
+    } satisfies KubeObject;
+    try {
+      await this.#client.create(resource, object, { signal: this.#signal, answer: 'metadata' });
+      return 'created';
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+      // Not in the cache: of another making, or ours and newer than the cache.
+      const found = await this.#read(resource, name);
+      if (found === undefined) throw error;
+      return this.#update(found, wanted);
+    }
+  }
+
+  async #update(live: JsonObject, wanted: OwnedObject): Promise<Applied> {
+    const { kind } = wanted.resource;
+    const metadata = ownObject(live, 'metadata');
+    if (!this.#isOurs(live)) {
+      await this.#clearAway(live, wanted);
+      throw this.#notOurs(live, wanted);
+    }
+    if (ownString(metadata, 'deletionTimestamp') !== undefined) {
+      throw new StillThere(`${kind} ${wanted.name} is being deleted: it is made anew once it is gone`);
+    }
+    const labelled = ownString(ownObject(metadata, 'labels'), LABEL_MANAGED_BY) === MANAGED_BY_MUSTER;
+    const patch = ownedPatch(live, {
+      ...wanted,
+      labels: labelled ? (wanted.labels ?? {}) : { ...wanted.labels, [LABEL_MANAGED_BY]: MANAGED_BY_MUSTER },
+    });
+    if (patch === undefined) return 'unchanged';
+    const resourceVersion = ownString(metadata, 'resourceVersion');
+    const conditional = { ...patch, metadata: { ...ownObject(patch, 'metadata'), resourceVersion } };
+    await this.#client.mergePatch(this.#target(wanted.resource, wanted.name), conditional, {
+      signal: this.#signal,
+      answer: 'metadata',
+    });
+    return 'updated';
+  }
+
+  /**
+   * Deletes what an earlier PodGang of this name has left: names are unique, so its owner is gone for certain. The garbage
+   * collector does so too, but takes half a minute where the definition of PodGangs is new to it.
+   */
+  async #clearAway(live: JsonObject, { resource, name }: OwnedObject): Promise<void> {
+    const metadata = ownObject(live, 'metadata');
+    const label = ownString(ownObject(metadata, 'labels'), LABEL_MANAGED_BY);
+    if (!this.#isPredecessors(live) || label !== MANAGED_BY_MUSTER) return;
+    if (ownString(metadata, 'deletionTimestamp') !== undefined) return;
+    const uid = ownString(metadata, 'uid');
+    try {
+      await this.#client.delete(this.#target(resource, name), {
+        signal: this.#signal,
+        preconditions: uid === undefined ? {} : { uid },
+      });
+    } catch (error) {
+      if (!isNotFound(error) && !isConflict(error) && !isForbidden(error)) throw error;
+    }
+  }
+
+  #isPredecessors(live: JsonObject): boolean {
+    const owner = controllerOf(live);
+    return this.#gang !== undefined && owner?.kind === POD_GANG_KIND && owner.name === this.#gang.name;
+  }
+
+  #isOurs(live: JsonObject): boolean {
+    if (this.#gang !== undefined) return controllerOf(live)?.uid === this.#gang.uid;
+    const labels = ownObject(ownObject(live, 'metadata'), 'labels');
+    return ownString(labels, LABEL_MANAGED_BY) === MANAGED_BY_MUSTER;
+  }
+
+  #notOurs(live: JsonObject, { resource: { kind }, name }: OwnedObject): Error {
+    const owner = controllerOf(live);
+    if (this.#isPredecessors(live)) {
+      return new StillThere(`${kind} ${name} is of an earlier PodGang of that name: waiting for it to go`);
+    }
+    const whose = owner === undefined ? 'has no controller' : `belongs to ${owner.kind} ${owner.name}`;
+    const ours = this.#gang === undefined ? 'Muster' : `PodGang ${this.#gang.name}`;
+    return new MusterError(
+      'BACKEND_OBJECT_FOREIGN',
+      `${kind} ${name} exists and ${whose}, so ${ours} cannot have it`,
+      `delete or rename that ${kind}, or give the PodGang another name`,
+    );
+  }
+
+  async #read(resource: Resource, name: string): Promise<JsonObject | undefined> {
+    try {
+      return await this.#client.get<JsonObject>(this.#target(resource, name), { signal: this.#signal });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  #namespace(resource: Resource): string {
+    return resource.namespaced ? (this.#gang?.namespace ?? '') : '';
+  }
+
+  #target(resource: Resource, name: string): { resource: Resource; name: string; namespace?: string } {
+    return { resource, name, ...(resource.namespaced && { namespace: this.#namespace(resource) }) };
+  }
+}
+
+const ownerReference = ({ name, uid }: Pick<GangRecord, 'name' | 'uid'>): JsonObject => ({
+  apiVersion: POD_GANG_API_VERSION,
+  kind: POD_GANG_KIND,
+  name,
+  uid,
+  controller: true,
+  blockOwnerDeletion: true,
+});

@@ -1,0 +1,71 @@
+import type { ClusterProbe } from '../../backends/cluster.ts';
+import type { Readiness } from '../../backends/readiness.ts';
+import type { BackendRegistry } from '../../backends/registry.ts';
+import { sleep, systemClock, type Clock } from '../../kube/client/clock.ts';
+import { within } from '../../kube/loop/deadline.ts';
+
+/** How long a backend may take to look at the cluster. */
+const INIT_MS = 10_000;
+/** A cluster changes seldom: a CRD that is installed is found within this time, one that goes within the second. */
+const AGAIN_MS = { failed: 5_000, ready: 60_000 } as const;
+
+export interface InitLoopOptions {
+  readonly registry: BackendRegistry;
+  readonly probe: (signal: AbortSignal) => ClusterProbe;
+  /** Hears of every look, also of one that finds what was known. Must not throw. */
+  readonly looked: (backend: string, now: Readiness, before: Readiness, seconds: number) => void;
+  readonly clock?: Clock;
+}
+
+/** Keeps what is known of every backend up to date, on every replica, since admission goes by it. */
+export class InitLoop {
+  readonly #options: InitLoopOptions;
+  readonly #clock: Clock;
+  readonly #stop = new AbortController();
+  #running: Promise<unknown> | undefined;
+
+  constructor(options: InitLoopOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  /** Resolves once every backend was asked once. Goes on asking until {@link stop}. */
+  async start(): Promise<void> {
+    const { enabled } = this.#options.registry;
+    await Promise.all(enabled.map((name) => this.#look(name)));
+    this.#running = Promise.all(enabled.map((name) => this.#keepLooking(name)));
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort(new Error('the controller is stopping'));
+    await this.#running;
+  }
+
+  async #keepLooking(name: string): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      const { state } = this.#options.registry.readiness(name);
+      const wait = state === 'ready' ? AGAIN_MS.ready : AGAIN_MS.failed;
+      await sleep(this.#clock, wait, signal).catch(() => undefined);
+      if (!signal.aborted) await this.#look(name);
+    }
+  }
+
+  async #look(name: string): Promise<void> {
+    const { registry, probe, looked } = this.#options;
+    const { signal } = this.#stop;
+    const before = registry.readiness(name);
+    const since = this.#clock.now();
+    const now = await registry.init(name, (init) =>
+      within(
+        `backend ${name}`,
+        INIT_MS,
+        signal,
+        (limit) => init({ cluster: probe(limit), signal: limit }),
+        this.#clock,
+      ),
+    );
+    if (signal.aborted) return;
+    looked(name, now, before, (this.#clock.now() - since) / 1000);
+  }
+}

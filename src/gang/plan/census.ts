@@ -1,0 +1,76 @@
+import { GATE_POD_GANG_PENDING } from '../../api/names.ts';
+import type { PodGang } from '../../api/pod-gang.ts';
+import { referencesOf } from '../rules/check-spec.ts';
+import type { PodRecord } from '../records.ts';
+
+/** The Pods of one group, counted. */
+export interface GroupCensus {
+  readonly index: number;
+  readonly name: string;
+  readonly minReplicas: number;
+  /** Live (not terminating) Pods of the group, sorted by name. */
+  readonly members: readonly PodRecord[];
+  /** Of those, the ones that can still do their part: not Failed. */
+  readonly present: readonly PodRecord[];
+  /** Names that the observed spec refers to. */
+  readonly referenced: ReadonlySet<string>;
+  readonly bound: number;
+  /** Ready, or Succeeded: a Pod that has done its work is not missing. */
+  readonly ready: number;
+}
+
+export const isLive = (pod: PodRecord): boolean => pod.deletionTimestamp === undefined;
+export const isBound = (pod: PodRecord): boolean => pod.nodeName !== '';
+export const isGated = (pod: PodRecord): boolean => pod.gates.includes(GATE_POD_GANG_PENDING);
+
+/** Bytewise, as every list of Kubernetes: `localeCompare` would depend on the machine. */
+export const byName = (a: { readonly name: string }, b: { readonly name: string }): number =>
+  a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+
+const isReady = (pod: PodRecord): boolean => pod.ready || pod.phase === 'Succeeded';
+
+/**
+ * Counts the Pods of a gang per group, in the order of `spec.podgroups`. A Pod is in the group that its label
+ * names and in no other; where a spec has a group name twice, the first of them has the Pods. Pods of another
+ * namespace or gang are not seen, whatever the caller passes.
+ */
+export function takeCensus(
+  gang: Pick<PodGang, 'namespace' | 'name' | 'spec'>,
+  pods: readonly PodRecord[],
+): GroupCensus[] {
+  const byGroup = new Map<string, PodRecord[]>(gang.spec.groups.map((group) => [group.name, []]));
+  for (const pod of pods) {
+    if (isMember(gang, pod) && isLive(pod)) byGroup.get(pod.group)?.push(pod);
+  }
+  return gang.spec.groups.map((group, index) => {
+    const members = (byGroup.get(group.name) ?? []).sort(byName);
+    byGroup.delete(group.name);
+    const present = members.filter((pod) => pod.phase !== 'Failed');
+    return {
+      index,
+      name: group.name,
+      minReplicas: Math.max(0, group.minReplicas),
+      members,
+      present,
+      referenced: new Set(
+        referencesOf(group)
+          .filter((reference) => reference.namespace === gang.namespace)
+          .map((reference) => reference.name),
+      ),
+      bound: present.filter(isBound).length,
+      ready: present.filter(isReady).length,
+    };
+  });
+}
+
+/** Whether a Pod claims this very gang: same namespace, and a group label. */
+export const isMember = (gang: Pick<PodGang, 'namespace' | 'name'>, pod: PodRecord): boolean =>
+  pod.namespace === gang.namespace && pod.gang === gang.name && pod.group !== '';
+
+/** Every group has at least its minimum of Pods bound. A gang without groups never is. */
+export const isScheduled = (census: readonly GroupCensus[]): boolean =>
+  census.length > 0 && census.every((group) => group.bound >= group.minReplicas);
+
+/** Every group has at least its minimum of Pods ready. */
+export const isReadyGang = (census: readonly GroupCensus[]): boolean =>
+  census.length > 0 && census.every((group) => group.ready >= group.minReplicas);

@@ -1,0 +1,75 @@
+import type { Condition, PodGang } from '../../api/pod-gang.ts';
+import { statusText } from '../status-text.ts';
+
+export const CONDITION_SCHEDULED = 'Scheduled';
+export const CONDITION_READY = 'Ready';
+export const CONDITION_UNHEALTHY = 'Unhealthy';
+
+/** Whether the gang says that every group has its minimum bound. */
+export const isMarkedScheduled = (gang: Pick<PodGang, 'conditions'>): boolean =>
+  gang.conditions.some(({ type, status }) => type === CONDITION_SCHEDULED && status === 'True');
+
+/** A condition as it should be; its times follow from what is there. */
+export interface Wanted {
+  readonly type: string;
+  readonly status: 'True' | 'False';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** `metav1.Time`: RFC 3339 in whole seconds. */
+export const kubeTime = (now: number): string => `${new Date(now).toISOString().slice(0, 19)}Z`;
+
+/**
+ * The whole list with ours in their places. Conditions is an atomic list: whatever is left out is erased, so all
+ * others are carried over as they are. `lastTransitionTime` moves only when the status does.
+ */
+export function mergeConditions(
+  observed: readonly Condition[],
+  wanted: readonly Wanted[],
+  generation: number,
+  now: number,
+): Condition[] {
+  const next = new Map(wanted.map((item) => [item.type, item]));
+  const seen = new Set<string>();
+  const merged = observed.flatMap((old): Condition[] => {
+    const item = next.get(old.type);
+    if (item === undefined) return [old];
+    if (seen.has(old.type)) return [];
+    seen.add(old.type);
+    return [conditionOf(item, old, generation, now)];
+  });
+  const added = wanted.filter((item) => !seen.has(item.type));
+  return [...merged, ...added.map((item) => conditionOf(item, undefined, generation, now))];
+}
+
+function conditionOf(item: Wanted, old: Condition | undefined, generation: number, now: number): Condition {
+  const kept = old?.status === item.status ? old.lastTransitionTime : undefined;
+  return {
+    type: item.type,
+    status: item.status,
+    reason: item.reason,
+    message: statusText(item.message),
+    observedGeneration: generation,
+    lastTransitionTime: kept ?? kubeTime(now),
+  };
+}
+
+/** How much there is to write: a turn of some condition, only words and numbers, or nothing. */
+export function difference(
+  observed: readonly Condition[],
+  merged: readonly Condition[],
+): 'turn' | 'words' | 'none' {
+  if (observed.length !== merged.length) return 'turn';
+  let words = false;
+  for (const [index, next] of merged.entries()) {
+    const old = observed[index];
+    if (old?.type !== next.type || old.status !== next.status) return 'turn';
+    words ||=
+      old.reason !== next.reason ||
+      old.message !== next.message ||
+      old.observedGeneration !== next.observedGeneration ||
+      old.lastTransitionTime !== next.lastTransitionTime;
+  }
+  return words ? 'words' : 'none';
+}

@@ -1,0 +1,156 @@
+import { GATE_POD_GANG_PENDING } from '../../api/names.ts';
+import { quoted } from '../../api/printable.ts';
+import { baseGangWait } from './base-gang.ts';
+import { isBound, isGated, type GroupCensus } from './census.ts';
+import { referencesOf } from '../rules/check-spec.ts';
+import type { Ungate, Violation, Waiting } from './gang-plan.ts';
+import type { GangRecord, GangState, PodRecord } from '../records.ts';
+import { boundShortfall } from './group-counts.ts';
+import { statusText } from '../status-text.ts';
+import { isInitialized } from '../rules/initialized.ts';
+import { podsInTurn } from './release-order.ts';
+
+export interface GateJudgement {
+  readonly ungate: readonly Ungate[];
+  readonly waiting: readonly Waiting[];
+  readonly violations: readonly Violation[];
+  /** Pods that were prepared for another scheduler than their gang's, each with the reason. */
+  readonly misplaced: readonly { readonly pod: PodRecord; readonly reason: string }[];
+  /** Why Pods of this gang wait for a base gang; undefined where none does. */
+  readonly baseWait: string | undefined;
+}
+
+/**
+ * Which gates come off now, and why each other Pod waits. A gate comes off a Pod that the *observed* gang refers
+ * to, once the *observed* gang is Initialized, its base gang is scheduled and its turn has come.
+ * @param hold why nothing at all may be released (not Initialized yet, deleted, another's); undefined where it may
+ */
+export function planGates(
+  state: GangState,
+  gang: GangRecord,
+  census: readonly GroupCensus[],
+  hold: string | undefined,
+): GateJudgement {
+  const turn = podsInTurn(census, state.backend.releaseOrder);
+  const bases = new Map<string, string | undefined>();
+  const waitOf = (base: string): string | undefined => {
+    if (!bases.has(base)) bases.set(base, baseGangWait(base, state.baseGangs.get(base), gang.name));
+    return bases.get(base);
+  };
+  const ungate: Ungate[] = [];
+  const waiting: Waiting[] = [];
+  const violations: Violation[] = [];
+  const misplaced: GateJudgement['misplaced'][number][] = [];
+  let baseWait: string | undefined;
+
+  for (const group of census) {
+    for (const pod of group.members) {
+      if (!isGated(pod)) {
+        const violation = ungatedEarly(gang, group, pod);
+        if (violation !== undefined) violations.push(violation);
+        const wait = waitingUngated(pod);
+        if (wait !== undefined) waiting.push(wait);
+        continue;
+      }
+      const wait = pod.baseGang === undefined ? undefined : waitOf(pod.baseGang);
+      const other = otherScheduler(state, pod);
+      if (other !== undefined) misplaced.push({ pod, reason: other });
+      const reason =
+        other ??
+        hold ??
+        (group.referenced.has(pod.name)
+          ? (wait ?? (turn.has(pod.name) ? undefined : notItsTurn(census)))
+          : `not yet in the references of group ${group.name}`);
+      baseWait ??= wait;
+      if (reason === undefined) ungate.push(ungateOf(gang, pod));
+      else waiting.push({ pod: pod.name, group: pod.group, state: 'gated', reason: statusText(reason) });
+    }
+  }
+  return { ungate, waiting, violations, misplaced, baseWait };
+}
+
+/** A gang is one only to one scheduler: a Pod of another would be placed by itself. */
+function otherScheduler({ backend, notOurs }: GangState, { schedulerName }: PodRecord): string | undefined {
+  const { name, schedulerName: wanted } = backend;
+  if (notOurs !== undefined || wanted === undefined || schedulerName === undefined) return undefined;
+  if (schedulerName === wanted) return undefined;
+  return `it is prepared for scheduler ${quoted(schedulerName)}, its gang is served by backend ${name}: delete the Pod, so that it is made anew`;
+}
+
+const notItsTurn = (census: readonly GroupCensus[]): string =>
+  `comes after the minimum of every group: bound ${boundShortfall(census)}`;
+
+const ungateOf = (gang: GangRecord, pod: PodRecord): Ungate => ({
+  namespace: pod.namespace,
+  pod: pod.name,
+  uid: pod.uid,
+  resourceVersion: pod.resourceVersion,
+  gang: gang.name,
+  gangUid: gang.uid,
+  group: pod.group,
+  baseGang: pod.baseGang,
+  gateIndex: pod.gates.indexOf(GATE_POD_GANG_PENDING),
+});
+
+/**
+ * The ungates that still hold by the gang as the API server has it now (undefined: gone). Two watches run at
+ * different speeds: a gang deleted and created again, with Pods of the same names, looks in the cache like the old
+ * Initialized gang with the new Pods. One read of the gang per release, after the Pods were seen, rules that out.
+ */
+export function confirmUngates(ungates: readonly Ungate[], fresh: GangRecord | undefined): Ungate[] {
+  if (fresh === undefined || fresh.deletionTimestamp !== undefined || !isInitialized(fresh)) return [];
+  // Of two groups with one name the first counts, as in the census.
+  const named = new Map<string, Set<string>>();
+  for (const group of fresh.spec.groups) {
+    if (named.has(group.name)) continue;
+    const own = referencesOf(group).filter((reference) => reference.namespace === fresh.namespace);
+    named.set(group.name, new Set(own.map((reference) => reference.name)));
+  }
+  return ungates.filter(
+    (ungate) =>
+      ungate.gangUid === fresh.uid &&
+      ungate.namespace === fresh.namespace &&
+      ungate.gang === fresh.name &&
+      named.get(ungate.group)?.has(ungate.pod) === true,
+  );
+}
+
+/** A Pod without our gate before its time: made without Muster's webhook, or somebody took the gate away. */
+function ungatedEarly(gang: GangRecord, group: GroupCensus, pod: PodRecord): Violation | undefined {
+  const why = !isInitialized(gang)
+    ? 'before the gang is Initialized'
+    : group.referenced.has(pod.name)
+      ? undefined
+      : `before group ${group.name} refers to it`;
+  if (why === undefined) return undefined;
+  const message = `this Pod has no gate ${GATE_POD_GANG_PENDING} ${why}: it was created past the webhook, an earlier PodGang of this name released it, or somebody removed the gate`;
+  return { kind: 'UngatedEarly', pod: pod.name, uid: pod.uid, message: statusText(message) };
+}
+
+function waitingUngated(pod: PodRecord): Waiting | undefined {
+  const { name, group } = pod;
+  const gates = pod.gates.map((gate) => quoted(gate)).join(', ');
+  if (gates !== '') {
+    return { pod: name, group, state: 'foreign', reason: statusText(`held by another gate: ${gates}`) };
+  }
+  if (pod.phase === 'Failed') return { pod: name, group, state: 'starting', reason: 'the Pod has failed' };
+  if (!isBound(pod)) {
+    const words = schedulerWords(pod);
+    const reason = words === undefined ? 'waiting for the scheduler' : `the scheduler says: ${words}`;
+    return { pod: name, group, state: 'pending', reason: statusText(reason) };
+  }
+  if (pod.ready || pod.phase === 'Succeeded') return undefined;
+  return {
+    pod: name,
+    group,
+    state: 'starting',
+    reason: statusText(`on node ${pod.nodeName}, not ready yet`),
+  };
+}
+
+/** What the scheduler says of an unbound Pod. That it is gated is no news. */
+export function schedulerWords(pod: PodRecord): string | undefined {
+  const said = pod.podScheduled;
+  if (isBound(pod) || said?.status !== 'False' || said.reason === 'SchedulingGated') return undefined;
+  return said.message === undefined || said.message === '' ? said.reason : said.message;
+}

@@ -1,0 +1,224 @@
+import { quoted } from '../../api/printable.ts';
+import { isGated, isLive, takeCensus, type GroupCensus } from './census.ts';
+import { expectedPods } from './expected-pods.ts';
+import { EMPTY_PLAN, type GangSummary, type Plan, type PlannedEvent, type Waiting } from './gang-plan.ts';
+import type { BackendState, GangRecord, GangState, PodRecord } from '../records.ts';
+import { shortfall } from './group-counts.ts';
+import { listed, statusText } from '../status-text.ts';
+import { isInitialized } from '../rules/initialized.ts';
+import {
+  gangEvent,
+  podEvent,
+  referenceEvents,
+  statusEvents,
+  ungateEvents,
+  violationEvents,
+} from './plan-events.ts';
+import { planGates } from './plan-gates.ts';
+import { isComplete, isFullyReferenced, planReferences } from './plan-references.ts';
+import { judgeStatus, NO_GROUPS, planStatus } from './plan-status.ts';
+import { specFaults } from '../rules/spec-faults.ts';
+
+/** Pods may come before their PodGang; only after this long is that worth an Event. */
+const ORPHAN_GRACE_MS = 5_000;
+
+/**
+ * The loop's whole judgement: what is known in, what to do out. Pure, so that every history can be tried.
+ *
+ * References come first, then Initialized, then the gates, and each rests on what was *observed*, never on a write
+ * of the same plan. So a crash between any two writes leaves a state from which the next plan simply goes on, and
+ * a plan made from an old state fails at the API server instead of doing harm.
+ */
+export function plan(state: GangState): Plan {
+  if (!state.synced) return EMPTY_PLAN;
+  const { gang } = state;
+  if (gang === 'missing') return planWithoutGang(state);
+
+  const census = takeCensus(gang, state.pods);
+  const expected = expectedPods(gang);
+  const observed = isInitialized(gang);
+  const hands = handsOff(state, gang);
+  const faults = specFaults(gang);
+  const lacks = observed ? undefined : (faults ?? notInitializedBecause(state, census, expected.counts));
+  // Also later: a Pod let go before its scheduler knows of a change would be judged by what was before.
+  const later = observed ? backendLacks(state.backend)?.join('; ') : undefined;
+  const hold = hands ?? later ?? (observed ? undefined : (lacks ?? 'the gang is being marked Initialized'));
+  const gates = planGates(state, gang, census, hold);
+  const words = { lacks: later, says: state.backend.says };
+  const judgement = judgeStatus(gang, census, lacks, gates.baseWait, words);
+  const strangers = planStrangers(state, census);
+  const summary = summaryOf(
+    state,
+    gang,
+    census,
+    expected.counts,
+    judgement.phase,
+    hands ?? faults ?? judgement.why,
+  );
+  const waiting = [...gates.waiting, ...strangers.waiting];
+  if (hands !== undefined) return { ...EMPTY_PLAN, waiting, summary };
+
+  const references =
+    faults === undefined
+      ? referencesDue(gang, census, expected.counts, !observed && lacks === undefined)
+      : undefined;
+  const status = references === undefined ? planStatus(state, gang, judgement) : {};
+  return {
+    references,
+    status: status.write,
+    ungate: gates.ungate,
+    events: [
+      ...(faults === undefined ? [] : [gangEvent(gang, 'Warning', 'SpecInvalid', faults)]),
+      ...expected.faults.map((fault) => gangEvent(gang, 'Warning', 'ExpectedPodsInvalid', fault)),
+      ...strangers.events,
+      ...violationEvents(gates.violations),
+      ...gates.misplaced.map(({ pod, reason }) => podEvent(pod, 'SchedulerMismatch', reason)),
+      ...referenceEvents(gang, references),
+      ...statusEvents(gang, status.write),
+      ...ungateEvents(gang, gates.ungate),
+    ],
+    waiting,
+    violations: gates.violations,
+    summary,
+    recheckAfterMs: status.recheckAfterMs,
+  };
+}
+
+/** Why this gang is not ours to move; undefined where it is. */
+function handsOff(state: GangState, gang: GangRecord): string | undefined {
+  if (gang.deletionTimestamp !== undefined)
+    return 'the PodGang is being deleted; gated Pods wait for a new one of its name';
+  return state.notOurs;
+}
+
+/** What keeps the backend from answering for the gang; undefined for nothing. */
+function backendLacks({
+  name,
+  ready,
+  reason,
+  objectsExist,
+  objectsWait,
+}: BackendState): string[] | undefined {
+  const because = (words: string | undefined): string => (words === undefined ? '' : `: ${words}`);
+  if (!ready) return [`backend ${name} is not ready${because(reason)}`];
+  return objectsExist
+    ? undefined
+    : [`waiting for the scheduler's objects of backend ${name}${because(objectsWait)}`];
+}
+
+/** What the gang still lacks before it may be marked Initialized, in plain words; undefined for nothing. */
+function notInitializedBecause(
+  { backend }: GangState,
+  census: readonly GroupCensus[],
+  expected: readonly number[],
+): string | undefined {
+  if (census.length === 0) return NO_GROUPS;
+  if (expected.every((count) => count === 0)) return 'no group of the gang asks for a Pod';
+  const missing = shortfall(
+    census,
+    (group) => group.present.length,
+    (group) => expected[group.index] ?? 0,
+  );
+  const reasons = [
+    ...(missing === '' ? [] : [`waiting for Pods: ${missing}`]),
+    // Objects that are merely on their way are no news beside Pods that are missing.
+    ...(missing !== '' && backend.ready && backend.objectsWait === undefined
+      ? []
+      : (backendLacks(backend) ?? [])),
+    ...(missing !== '' || isFullyReferenced(census, expected) ? [] : ['the references are being written']),
+  ];
+  return reasons.length === 0 ? undefined : statusText(reasons.join('; '));
+}
+
+/**
+ * The write of references that comes next. Dead names go first of all; names that are merely missing wait where
+ * the gang can be marked Initialized on those it has, so that a stream of late Pods cannot put that off.
+ */
+function referencesDue(
+  gang: GangRecord,
+  census: readonly GroupCensus[],
+  expected: readonly number[],
+  mayInitialize: boolean,
+): Plan['references'] {
+  const fill = isInitialized(gang) || isComplete(census, expected);
+  const wrong = planReferences(gang, census, false) !== undefined;
+  return wrong || !mayInitialize ? planReferences(gang, census, fill) : undefined;
+}
+
+/** Pods that claim this gang and a group that it does not have. */
+function planStrangers(
+  state: GangState,
+  census: readonly GroupCensus[],
+): { waiting: Waiting[]; events: PlannedEvent[] } {
+  const known = new Set(census.map((group) => group.name));
+  const pods = state.pods.filter((pod) => claims(state, pod) && !(pod.group !== '' && known.has(pod.group)));
+  const groups = known.size === 0 ? 'none at all' : `only ${listed([...known], 'groups')}`;
+  const reasonOf = (pod: PodRecord): string => {
+    const what =
+      pod.group === ''
+        ? 'the Pod names no group'
+        : `PodGang ${state.name} has no group ${quoted(pod.group)}, ${groups}`;
+    return `${what}: correct the label grove.io/podclique where the Pod comes from, and delete the Pod`;
+  };
+  return {
+    waiting: pods.filter(isGated).map((pod) => gatedBecause(pod, reasonOf(pod))),
+    events: pods.map((pod) => podEvent(pod, 'UnknownGroup', reasonOf(pod))),
+  };
+}
+
+/** Pods whose PodGang is not there: they stay gated, for the gang may still come. */
+function planWithoutGang(state: GangState): Plan {
+  const pods = state.pods.filter((pod) => claims(state, pod) && isGated(pod));
+  const reason = `PodGang ${state.name} does not exist: create it, or delete the Pod`;
+  const waiting = pods.map((pod) => gatedBecause(pod, state.notOurs ?? reason));
+  if (state.notOurs !== undefined) return { ...EMPTY_PLAN, waiting };
+  const born = (pod: PodRecord): number => Date.parse(pod.creationTimestamp ?? '') || 0;
+  const left = (pod: PodRecord): number => Math.min(ORPHAN_GRACE_MS, born(pod) + ORPHAN_GRACE_MS - state.now);
+  const young = pods.map(left).filter((ms) => ms > 0);
+  return {
+    ...EMPTY_PLAN,
+    waiting,
+    events: pods.filter((pod) => left(pod) <= 0).map((pod) => podEvent(pod, 'UnknownGang', reason)),
+    recheckAfterMs: young.length === 0 ? undefined : young.reduce((a, b) => Math.min(a, b)),
+  };
+}
+
+const claims = (state: GangState, pod: PodRecord): boolean =>
+  isLive(pod) && pod.namespace === state.namespace && pod.gang === state.name;
+
+const gatedBecause = (pod: PodRecord, reason: string): Waiting => ({
+  pod: pod.name,
+  group: pod.group,
+  state: 'gated',
+  reason: statusText(reason),
+});
+
+function summaryOf(
+  state: GangState,
+  gang: GangRecord,
+  census: readonly GroupCensus[],
+  expected: readonly number[],
+  phase: GangSummary['phase'],
+  why: string,
+): GangSummary {
+  const gated = (group: GroupCensus): number => group.members.filter(isGated).length;
+  return {
+    namespace: gang.namespace,
+    name: gang.name,
+    backend: state.backend.name,
+    phase,
+    initialized: isInitialized(gang),
+    groups: census.map((group) => ({
+      name: group.name,
+      minReplicas: group.minReplicas,
+      expected: expected[group.index] ?? 0,
+      present: group.present.length,
+      referenced: group.members.filter((pod) => group.referenced.has(pod.name)).length,
+      bound: group.bound,
+      ready: group.ready,
+      gated: gated(group),
+    })),
+    gatesLeft: state.pods.filter((pod) => claims(state, pod) && isGated(pod)).length,
+    why: statusText(why),
+  };
+}

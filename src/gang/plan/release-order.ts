@@ -1,0 +1,32 @@
+import { byName, isGated, isScheduled, type GroupCensus } from './census.ts';
+import type { PodRecord, ReleaseOrder } from '../records.ts';
+
+/** Oldest first, so that a Pod that comes later never takes the place of one that was chosen before. */
+const byAge = (a: PodRecord, b: PodRecord): number => {
+  const [left, right] = [a.creationTimestamp ?? '', b.creationTimestamp ?? ''];
+  return left < right ? -1 : left > right ? 1 : byName(a, b);
+};
+
+/**
+ * The Pods whose turn it is, by name. `all-at-once`: every one. `minimum-first`: where the scheduler knows one flat
+ * count for several groups, that count is reached by the wrong Pods (four workers and no leader) unless exactly the
+ * minimum of every group is let go first; the rest follows once every group has its minimum bound.
+ *
+ * Pods let go before count, so a replacement takes the place of the one it replaces, and nothing more is let go for
+ * a Pod that is slow to be bound. A Failed Pod has no place.
+ */
+export function podsInTurn(census: readonly GroupCensus[], order: ReleaseOrder): Set<string> {
+  const all = order === 'all-at-once' || isScheduled(census);
+  return new Set(
+    census.flatMap((group) => {
+      if (all) return group.members.filter(isGated).map((pod) => pod.name);
+      const released = group.present.filter((pod) => !isGated(pod)).length;
+      const places = Math.max(0, group.minReplicas - released);
+      return group.present
+        .filter((pod) => isGated(pod) && group.referenced.has(pod.name))
+        .sort(byAge)
+        .slice(0, places)
+        .map((pod) => pod.name);
+    }),
+  );
+}

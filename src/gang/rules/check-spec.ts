@@ -1,0 +1,74 @@
+import { fault, type Fault } from '../../api/fault.ts';
+import type { PodGang, PodGroup } from '../../api/pod-gang.ts';
+import { isDnsSubdomain, isLabelValue, MAX_LABEL_VALUE } from '../../api/name-syntax.ts';
+
+/** What a PodGang has to keep by itself, whatever the cluster and the scheduler. */
+export function checkGangName(gang: PodGang): Fault[] {
+  return gang.name.length > MAX_LABEL_VALUE
+    ? [
+        fault('GangNameTooLong', 'metadata.name', {
+          value: gang.name,
+          detail: `this one has ${gang.name.length}`,
+        }),
+      ]
+    : [];
+}
+
+/** At least one group, and one of them with Pods to wait for. Grove releases a gang by setting all to 0. */
+export function checkGangIsOne(gang: PodGang): Fault[] {
+  const { groups } = gang.spec;
+  if (groups.length === 0) return [fault('GroupsRequired', 'spec.podgroups')];
+  return groups.some((group) => group.minReplicas > 0) ? [] : [fault('MinReplicasAllZero', 'spec.podgroups')];
+}
+
+/** Group names, the references in them, and the name of the PriorityClass. */
+export function checkGroups(gang: PodGang): Fault[] {
+  const faults: Fault[] = [];
+  const names = new Map<string, number>();
+  gang.spec.groups.forEach((group, index) => {
+    const path = `spec.podgroups[${index}].name`;
+    // A name that could not be read has its own fault already.
+    if (group.name !== '' && !isLabelValue(group.name)) {
+      faults.push(fault('GroupNameInvalid', path, { value: group.name }));
+    }
+    const first = names.get(group.name);
+    if (first === undefined) names.set(group.name, index);
+    else if (group.name !== '') {
+      faults.push(
+        fault('GroupNameDuplicate', path, { value: group.name, detail: `also spec.podgroups[${first}]` }),
+      );
+    }
+  });
+  const { priorityClassName } = gang.spec;
+  if (priorityClassName !== undefined && priorityClassName !== '' && !isDnsSubdomain(priorityClassName)) {
+    faults.push(fault('PriorityClassInvalid', 'spec.priorityClassName', { value: priorityClassName }));
+  }
+  return [...faults, ...checkReferences(gang)];
+}
+
+function checkReferences(gang: PodGang): Fault[] {
+  const faults: Fault[] = [];
+  const seen = new Map<string, string>();
+  gang.spec.groups.forEach((group, groupIndex) => {
+    group.podReferences?.forEach((reference, index) => {
+      const path = `spec.podgroups[${groupIndex}].podReferences[${index}]`;
+      if (reference.namespace !== '' && reference.namespace !== gang.namespace) {
+        faults.push(fault('ReferenceForeign', `${path}.namespace`, { value: reference.namespace }));
+        return;
+      }
+      if (reference.name === '') return;
+      if (!isDnsSubdomain(reference.name)) {
+        faults.push(fault('ReferenceInvalid', `${path}.name`, { value: reference.name }));
+        return;
+      }
+      const first = seen.get(reference.name);
+      if (first === undefined) seen.set(reference.name, path);
+      else faults.push(fault('ReferenceDuplicate', path, { value: reference.name, detail: `also ${first}` }));
+    });
+  });
+  return faults;
+}
+
+/** A group's references where there are any; absent counts as none. */
+export const referencesOf = (group: PodGroup): NonNullable<PodGroup['podReferences']> =>
+  group.podReferences ?? [];

@@ -1,0 +1,15 @@
+import { printable } from '../api/printable.ts';
+
+/** A condition's or an Event's message: an Event takes 1,024 bytes, a terminal less. */
+export const MAX_STATUS_MESSAGE = 512;
+/** A gang of hundreds of groups names the first few; the number of the others is enough to know. */
+const MAX_GROUPS_NAMED = 8;
+
+export const statusText = (text: string): string => printable(text, MAX_STATUS_MESSAGE);
+
+/** `a, b, c and 12 more groups`. */
+export function listed(items: readonly string[], what: string, atMost = MAX_GROUPS_NAMED): string {
+  const named = items.slice(0, atMost).join(', ');
+  const rest = items.length - atMost;
+  return rest > 0 ? `${named} and ${rest} more ${what}` : named;
+}

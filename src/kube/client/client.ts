@@ -1,0 +1,99 @@
+import type { JsonObject } from '../../api/json.ts';
+import type { KubeObject, Resource, Target } from './resources.ts';
+
+export interface CallOptions {
+  /** Aborting rejects the call with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** Default 15 s, retries included; waiting for the rate limit is not. */
+  readonly timeoutMs?: number;
+  /** Not held back by the rate limit: for what must not come late behind the rest, as the renewal of a Lease. */
+  readonly unlimited?: boolean;
+}
+
+export interface WriteOptions extends CallOptions {
+  readonly dryRun?: boolean;
+  /** Who shows up in `managedFields`. Default `muster`. */
+  readonly fieldManager?: string;
+  /** `metadata`: the answer holds nothing else (PartialObjectMetadata), which spares both sides work. Default `object`. */
+  readonly answer?: 'object' | 'metadata';
+}
+
+export interface DeleteOptions extends CallOptions {
+  readonly dryRun?: boolean;
+  readonly gracePeriodSeconds?: number;
+  readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
+  /** Deletes only what was read: another uid or resourceVersion is a conflict. */
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+}
+
+export interface Selection {
+  /** Of a namespaced resource; absent: all namespaces. */
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+}
+
+export interface ListOptions extends Selection, CallOptions {
+  readonly limit?: number | undefined;
+  readonly continue?: string | undefined;
+  readonly resourceVersion?: string | undefined;
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** Where a watch may start. */
+  readonly resourceVersion: string;
+  /** For the next page; undefined on the last. */
+  readonly continue: string | undefined;
+}
+
+export interface WatchOptions extends Selection {
+  readonly resourceVersion: string;
+  /** After which the server ends the watch in good order. */
+  readonly timeoutSeconds: number;
+  readonly signal?: AbortSignal;
+  /** Called once the server has accepted the watch, which may be long before the first event. */
+  readonly accepted?: () => void;
+}
+
+export interface WatchEvent<T> {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
+  /** Of a bookmark only `metadata.resourceVersion`. */
+  readonly object: T;
+}
+
+/** RFC 6902. A failed `test` is answered with 422, see `isInvalid`. */
+export type PatchOperation =
+  | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: unknown }
+  | { readonly op: 'remove'; readonly path: string };
+
+/**
+ * The API server: raw JSON in and out. All methods reject with `ApiError` when it says no and with
+ * `MusterError` CLUSTER_UNREACHABLE when it says nothing.
+ */
+export interface KubeClient {
+  readonly server: string;
+  /** Any path, such as `/version` or `/apis/scheduling.k8s.io`. */
+  read<T = JsonObject>(path: string, options?: CallOptions): Promise<T>;
+  get<T = KubeObject>(target: Target, options?: CallOptions): Promise<T>;
+  /** One page. */
+  list<T = KubeObject>(resource: Resource, options?: ListOptions): Promise<Page<T>>;
+  /** Events in batches, as they arrive together. Ends when the server ends it; an ERROR event is thrown. */
+  watch<T = KubeObject>(resource: Resource, options: WatchOptions): AsyncIterable<readonly WatchEvent<T>[]>;
+  /** `apiVersion` and `kind` are filled in. */
+  create<T = KubeObject>(resource: Resource, object: KubeObject, options?: WriteOptions): Promise<T>;
+  jsonPatch<T = KubeObject>(
+    target: Target,
+    operations: readonly PatchOperation[],
+    options?: WriteOptions,
+  ): Promise<T>;
+  /** With `metadata.resourceVersion` in the patch it applies only to what was read (409 otherwise). */
+  mergePatch<T = KubeObject>(target: Target, patch: object, options?: WriteOptions): Promise<T>;
+  patchStatus<T = KubeObject>(target: Target, patch: object, options?: WriteOptions): Promise<T>;
+  /** Conditional on `metadata.resourceVersion`, where the object has one. */
+  replace<T = KubeObject>(resource: Resource, object: KubeObject, options?: WriteOptions): Promise<T>;
+  replaceStatus<T = KubeObject>(resource: Resource, object: KubeObject, options?: WriteOptions): Promise<T>;
+  delete(target: Target, options?: DeleteOptions): Promise<void>;
+  /** Ends what is under way and all connections. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,192 @@
+import { messageOf } from '../../errors.ts';
+import type {
+  CallOptions,
+  KubeClient,
+  ListOptions,
+  Page,
+  Selection,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from './client.ts';
+import type { Connection } from './connection.ts';
+import { errorFromStatus, unreachable } from './errors.ts';
+import {
+  apiVersionOf,
+  collectionPath,
+  objectPath,
+  type KubeObject,
+  type Resource,
+  type Target,
+} from './resources.ts';
+import type { TokenBucket } from './token-bucket.ts';
+import { Transport, type Call, type TransportOptions } from './transport.ts';
+import { linesOf } from './watch-lines.ts';
+
+export interface KubeClientOptions extends TransportOptions {
+  /** Holds calls back, watches not. Absent: no limit but that of the connections. */
+  readonly limit?: TokenBucket | undefined;
+}
+
+/** @param options of the connections; the clock is for tests */
+export function createKubeClient(connection: Connection, options: KubeClientOptions = {}): KubeClient {
+  const { limit } = options;
+  const transport = new Transport(connection, options);
+  const send = async <T>(
+    call: Pick<Call, 'method' | 'path' | 'what' | 'body' | 'headers'>,
+    { signal, timeoutMs = 15_000, unlimited }: CallOptions = {},
+  ): Promise<T> => {
+    if (unlimited !== true) await limit?.take(signal);
+    const text = await transport.call({ ...call, signal, timeoutMs });
+    try {
+      return JSON.parse(text) as T;
+    } catch (cause) {
+      throw unreachable(call.what, transport.server, new Error(`not JSON: ${messageOf(cause)}`, { cause }));
+    }
+  };
+  const write = <T>(
+    method: 'POST' | 'PUT' | 'PATCH',
+    path: string,
+    what: string,
+    body: unknown,
+    contentType: string,
+    options: WriteOptions = {},
+  ): Promise<T> => {
+    const { dryRun, fieldManager = 'muster', answer } = options;
+    const query = queryOf({ fieldManager, dryRun: dryRun === true ? 'All' : undefined });
+    const headers = {
+      'content-type': contentType,
+      ...(answer === 'metadata' ? { accept: METADATA_ONLY } : {}),
+    };
+    return send<T>({ method, path: path + query, what, headers, body: JSON.stringify(body) }, options);
+  };
+  const put = <T>(
+    resource: Resource,
+    object: KubeObject,
+    options: WriteOptions = {},
+    subresource?: string,
+  ) => {
+    const target = { ...targetOf(resource, object), ...(subresource === undefined ? {} : { subresource }) };
+    const body = { apiVersion: apiVersionOf(resource), kind: resource.kind, ...object };
+    return write<T>('PUT', objectPath(target), nameOf('replace', target), body, JSON_TYPE, options);
+  };
+  const mergePatch = <T>(target: Target, patch: object, options?: WriteOptions): Promise<T> =>
+    write<T>('PATCH', objectPath(target), nameOf('patch', target), patch, MERGE_PATCH, options);
+
+  return {
+    server: transport.server,
+    read: (path, options) => send({ method: 'GET', path, what: `get ${path}` }, options),
+    get: (target, options) =>
+      send({ method: 'GET', path: objectPath(target), what: nameOf('get', target) }, options),
+    list: async <T>(resource: Resource, options: ListOptions = {}): Promise<Page<T>> => {
+      const { limit, resourceVersion } = options;
+      const query = queryOf({ ...selectors(options), limit, resourceVersion, continue: options.continue });
+      const path = collectionPath(resource, options.namespace) + query;
+      const list = await send<{ items?: T[]; metadata?: { resourceVersion?: string; continue?: string } }>(
+        { method: 'GET', path, what: `list ${resource.plural}` },
+        options,
+      );
+      return {
+        items: list.items ?? [],
+        resourceVersion: list.metadata?.resourceVersion ?? '',
+        continue: list.metadata?.continue || undefined,
+      };
+    },
+    watch: <T>(resource: Resource, options: WatchOptions) => watch<T>(transport, resource, options),
+    create: (resource, object, options) => {
+      const path = collectionPath(resource, object.metadata.namespace);
+      const body = { apiVersion: apiVersionOf(resource), kind: resource.kind, ...object };
+      const what = nameOf('create', targetOf(resource, object));
+      return write('POST', path, what, body, JSON_TYPE, options);
+    },
+    jsonPatch: (target, operations, options) =>
+      write('PATCH', objectPath(target), nameOf('patch', target), operations, JSON_PATCH, options),
+    mergePatch,
+    patchStatus: (target, patch, options) => mergePatch({ ...target, subresource: 'status' }, patch, options),
+    replace: (resource, object, options) => put(resource, object, options),
+    replaceStatus: (resource, object, options) => put(resource, object, options, 'status'),
+    delete: async (target, options = {}) => {
+      const { dryRun, gracePeriodSeconds, propagationPolicy, preconditions } = options;
+      const body = {
+        apiVersion: 'v1',
+        kind: 'DeleteOptions',
+        ...(dryRun === true ? { dryRun: ['All'] } : {}),
+        gracePeriodSeconds,
+        propagationPolicy,
+        preconditions,
+      };
+      await send(
+        {
+          method: 'DELETE',
+          path: objectPath(target),
+          what: nameOf('delete', target),
+          headers: { 'content-type': JSON_TYPE },
+          body: JSON.stringify(body),
+        },
+        options,
+      );
+    },
+    close: () => transport.close(),
+  };
+}
+
+const JSON_TYPE = 'application/json';
+const JSON_PATCH = 'application/json-patch+json';
+const MERGE_PATCH = 'application/merge-patch+json';
+const METADATA_ONLY = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
+
+async function* watch<T>(
+  transport: Transport,
+  resource: Resource,
+  options: WatchOptions,
+): AsyncGenerator<readonly WatchEvent<T>[], void> {
+  const { resourceVersion, timeoutSeconds, signal, accepted } = options;
+  const query = queryOf({
+    ...selectors(options),
+    watch: 1,
+    allowWatchBookmarks: 'true',
+    resourceVersion,
+    timeoutSeconds,
+  });
+  const what = `watch ${resource.plural}`;
+  const path = collectionPath(resource, options.namespace) + query;
+  try {
+    for await (const lines of linesOf(transport.stream({ method: 'GET', path, what, signal }, accepted))) {
+      const events: WatchEvent<T>[] = [];
+      for (const line of lines) {
+        const event = JSON.parse(line) as { type: string; object: T };
+        if (event.type === 'ERROR') {
+          if (events.length > 0) yield events;
+          throw errorFromStatus(what, event.object);
+        }
+        events.push(event as WatchEvent<T>);
+      }
+      yield events;
+    }
+  } catch (cause) {
+    if (signal?.aborted) throw signal.reason;
+    const name = (cause as { name?: unknown } | undefined)?.name;
+    throw name === 'ApiError' || name === 'MusterError' ? cause : unreachable(what, transport.server, cause);
+  }
+}
+
+const selectors = ({ labelSelector, fieldSelector }: Selection) => ({ labelSelector, fieldSelector });
+
+function queryOf(parameters: Readonly<Record<string, string | number | undefined>>): string {
+  const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== '');
+  if (given.length === 0) return '';
+  return `?${given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&')}`;
+}
+
+const targetOf = (resource: Resource, { metadata: { namespace, name } }: KubeObject): Target => ({
+  resource,
+  name,
+  ...(namespace === undefined ? {} : { namespace }),
+});
+
+function nameOf(verb: string, { resource, namespace, name, subresource }: Target): string {
+  const kind = `${resource.plural}${subresource === undefined ? '' : `/${subresource}`}`;
+  // What is to be named by the server (generateName), and what never has a name, comes without one.
+  const path = [namespace, name].filter(Boolean).join('/');
+  return path === '' ? `${verb} ${kind}` : `${verb} ${kind} ${path}`;
+}

@@ -1,0 +1,160 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, isAbsolute, join } from 'node:path';
+import { parse } from 'yaml';
+import { type JsonObject, isObject, own, ownList, ownObject, ownString } from '../../api/json.ts';
+import { MusterError, messageOf } from '../../errors.ts';
+import type { Clock } from './clock.ts';
+import type { Connection, ConnectionTls } from './connection.ts';
+import { TokenFile } from './token-file.ts';
+
+interface Entry {
+  readonly name: string;
+  readonly value: JsonObject;
+  /** Of the file it stands in: relative paths start there. */
+  readonly dir: string;
+}
+
+const fault = (message: string, fix: string, cause?: unknown): MusterError =>
+  new MusterError('CLUSTER_UNREACHABLE', message, fix, cause === undefined ? {} : { cause });
+
+const SEE = 'Compare with what `kubectl config view` shows; kubectl must work with the same file.';
+
+/**
+ * Reads kubeconfig files (several are merged, the first that says something wins, as for kubectl): tokens, token
+ * files, client certificates, passwords, impersonation. Credential plugins (`exec`, `auth-provider`) are left to
+ * @kubernetes/client-node, loaded only then: it costs 82 MiB, and a Pod never needs it.
+ */
+export async function connectionFromKubeconfig(
+  paths: readonly string[],
+  { context: wanted, clock }: { context?: string | undefined; clock: Clock },
+): Promise<Connection> {
+  const documents = await readAll(paths);
+  const source = paths.join(', ');
+  const entries = (list: string, key: string): Entry[] =>
+    documents.flatMap(({ document, dir }) =>
+      (ownList(document, list) ?? []).flatMap((item) => {
+        const [name, value] = [ownString(item, 'name'), ownObject(item, key)];
+        return name === undefined || value === undefined ? [] : [{ name, value, dir }];
+      }),
+    );
+  const find = (list: string, key: string, name: string): Entry => {
+    const found = entries(list, key).find((entry) => entry.name === name);
+    if (found === undefined) throw fault(`${source}: there is no ${key} named "${name}"`, SEE);
+    return found;
+  };
+  const current =
+    wanted ?? documents.map(({ document }) => ownString(document, 'current-context')).find(Boolean);
+  if (current === undefined)
+    throw fault(`${source}: no current-context`, 'Choose one with `kubectl config use-context`.');
+  const context = find('contexts', 'context', current).value;
+  const cluster = find('clusters', 'cluster', ownString(context, 'cluster') ?? '');
+  const userName = ownString(context, 'user');
+  const user: Entry = userName ? find('users', 'user', userName) : { name: '', value: {}, dir: '' };
+
+  const server = ownString(cluster.value, 'server') ?? '';
+  if (!URL.canParse(server) || !/^https?:$/.test(new URL(server).protocol))
+    throw fault(`${source}: cluster "${cluster.name}" has no usable server address: "${server}"`, SEE);
+  if (own(cluster.value, 'proxy-url') !== undefined)
+    throw fault(
+      `${source}: cluster "${cluster.name}" has a proxy-url, which Muster does not support`,
+      'Reach the API server directly, or by `kubectl proxy` and a kubeconfig that names its address.',
+    );
+  const where = {
+    server: server.replace(/\/+$/, ''),
+    namespace: ownString(context, 'namespace'),
+    source: `${source}, context ${current}`,
+  };
+  if (own(user.value, 'exec') !== undefined || own(user.value, 'auth-provider') !== undefined) {
+    const { connectionWithPlugin } = await import('./credential-plugin.ts');
+    return connectionWithPlugin({ ...where, files: paths, context: current, clock });
+  }
+  const tls = await tlsOf(cluster, user);
+  return { ...where, tls, ...(await identityOf(user.value, user.dir, clock)) };
+}
+
+async function readAll(paths: readonly string[]): Promise<{ document: JsonObject; dir: string }[]> {
+  const found: { document: JsonObject; dir: string }[] = [];
+  for (const path of paths) {
+    const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+      // A list may name files that do not exist; one file must.
+      if (paths.length > 1 && own(cause, 'code') === 'ENOENT') return undefined;
+      throw fault(
+        `cannot read the kubeconfig ${path}: ${messageOf(cause)}`,
+        'Name a readable file in --kubeconfig or $KUBECONFIG.',
+        cause,
+      );
+    });
+    if (text === undefined) continue;
+    let document: unknown;
+    try {
+      document = parse(text);
+    } catch (cause) {
+      throw fault(`${path} is not YAML: ${messageOf(cause)}`, SEE, cause);
+    }
+    if (!isObject(document)) throw fault(`${path} is not a kubeconfig`, SEE);
+    found.push({ document, dir: dirname(path) });
+  }
+  if (found.length === 0)
+    throw fault(`none of these exists: ${paths.join(', ')}`, 'Name a file that exists in $KUBECONFIG.');
+  return found;
+}
+
+async function tlsOf(cluster: Entry, user: Entry): Promise<ConnectionTls> {
+  const ca = await pem(cluster, 'certificate-authority');
+  const cert = await pem(user, 'client-certificate');
+  const key = await pem(user, 'client-key');
+  const servername = ownString(cluster.value, 'tls-server-name');
+  return {
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+    ...(servername === undefined ? {} : { servername }),
+    ...(own(cluster.value, 'insecure-skip-tls-verify') === true ? { rejectUnauthorized: false } : {}),
+  };
+}
+
+/** `<key>-data` holds the text in base64 and wins over `<key>`, which names a file. */
+async function pem({ value, dir }: Entry, key: string): Promise<string | undefined> {
+  const data = ownString(value, `${key}-data`);
+  if (data) return Buffer.from(data, 'base64').toString();
+  const file = ownString(value, key);
+  if (!file) return undefined;
+  const path = isAbsolute(file) ? file : join(dir, file);
+  return readFile(path, 'utf8').catch((cause: unknown) => {
+    throw fault(
+      `cannot read ${key} ${path}: ${messageOf(cause)}`,
+      'Correct the path in the kubeconfig.',
+      cause,
+    );
+  });
+}
+
+type Identity = Pick<Connection, 'headers' | 'refresh'>;
+
+async function identityOf(user: JsonObject, dir: string, clock: Clock): Promise<Identity> {
+  const as = ownString(user, 'as');
+  const groups = (ownList(user, 'as-groups') ?? []).filter((group) => typeof group === 'string');
+  const impersonation = {
+    ...(as === undefined ? {} : { 'impersonate-user': as }),
+    ...(groups.length === 0 ? {} : { 'impersonate-group': groups }),
+  };
+  const tokenFile = ownString(user, 'tokenFile');
+  if (tokenFile) {
+    const token = new TokenFile(isAbsolute(tokenFile) ? tokenFile : join(dir, tokenFile), clock);
+    await token.current();
+    return {
+      headers: async () => ({ ...impersonation, authorization: `Bearer ${await token.current()}` }),
+      refresh: () => {
+        token.forget();
+        return true;
+      },
+    };
+  }
+  const [token, name] = [ownString(user, 'token'), ownString(user, 'username')];
+  const basic = (): string => Buffer.from(`${name}:${ownString(user, 'password') ?? ''}`).toString('base64');
+  const headers = {
+    ...impersonation,
+    ...(token ? { authorization: `Bearer ${token}` } : name ? { authorization: `Basic ${basic()}` } : {}),
+  };
+  return { headers: () => Promise.resolve(headers), refresh: () => false };
+}

@@ -1,0 +1,86 @@
+import { POD_GANG_GROUP, POD_GANG_KIND, POD_GANG_VERSION } from '../../api/names.ts';
+import type { Resource } from '../../api/resource.ts';
+
+export type { Resource };
+
+/** `metadata` as the API server sends it; further fields pass through untouched. */
+export interface ObjectMeta {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly generation?: number;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly creationTimestamp?: string;
+  readonly deletionTimestamp?: string;
+  readonly ownerReferences?: readonly unknown[];
+  readonly finalizers?: readonly string[];
+}
+
+/** Any object as raw JSON. No model classes: they drop the fields they do not know. */
+export interface KubeObject {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata: ObjectMeta;
+  readonly spec?: unknown;
+  readonly status?: unknown;
+}
+
+/** One object, or a subresource of it. */
+export interface Target {
+  readonly resource: Resource;
+  /** Required for namespaced resources. */
+  readonly namespace?: string;
+  readonly name: string;
+  readonly subresource?: string;
+}
+
+export const NAMESPACES: Resource = {
+  group: '',
+  version: 'v1',
+  plural: 'namespaces',
+  kind: 'Namespace',
+  namespaced: false,
+};
+export const PODS: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
+export const POD_GANGS: Resource = {
+  group: POD_GANG_GROUP,
+  version: POD_GANG_VERSION,
+  plural: 'podgangs',
+  kind: POD_GANG_KIND,
+  namespaced: true,
+};
+export const LEASES: Resource = {
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  plural: 'leases',
+  kind: 'Lease',
+  namespaced: true,
+};
+export const EVENTS: Resource = {
+  group: 'events.k8s.io',
+  version: 'v1',
+  plural: 'events',
+  kind: 'Event',
+  namespaced: true,
+};
+
+export const apiVersionOf = ({ group, version }: Resource): string =>
+  group === '' ? version : `${group}/${version}`;
+
+/** The collection's path: of one namespace, or of all where none is given. */
+export function collectionPath(resource: Resource, namespace?: string): string {
+  const root = resource.group === '' ? '/api' : `/apis/${resource.group}`;
+  const inside =
+    resource.namespaced && namespace !== undefined ? `/namespaces/${encodeURIComponent(namespace)}` : '';
+  return `${root}/${resource.version}${inside}/${resource.plural}`;
+}
+
+/** @throws where a namespaced object comes without a namespace, which would address the whole cluster */
+export function objectPath({ resource, namespace, name, subresource }: Target): string {
+  if (resource.namespaced && !namespace) throw new TypeError(`${resource.kind} ${name}: no namespace given`);
+  if (name === '') throw new TypeError(`${resource.kind}: no name given`);
+  const path = `${collectionPath(resource, namespace)}/${encodeURIComponent(name)}`;
+  return subresource === undefined ? path : `${path}/${subresource}`;
+}

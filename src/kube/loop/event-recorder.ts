@@ -1,0 +1,235 @@
+import { randomBytes } from 'node:crypto';
+import { printable } from '../../api/printable.ts';
+import { sleep, systemClock, type Clock } from '../client/clock.ts';
+import type { KubeClient } from '../client/client.ts';
+import { isNotFound } from '../client/errors.ts';
+import { apiVersionOf, EVENTS, type KubeObject, type Resource } from '../client/resources.ts';
+import { EventBudget } from './event-recorder-budget.ts';
+import { microTime } from './lease-record.ts';
+
+/** What an Event is about. */
+export interface Regarding {
+  readonly resource: Resource;
+  /** `''` for objects of the cluster. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+export interface EventDetails {
+  readonly type: 'Normal' | 'Warning';
+  /** CamelCase, for machines: `WaitingForPods`. */
+  readonly reason: string;
+  /** CamelCase, what was done or not done: `ReleasingGates`. Default: the reason. */
+  readonly action?: string;
+  /** For people. Made printable, and cut to what the API takes. */
+  readonly note: string;
+}
+
+export interface EventRecorderOptions {
+  readonly client: KubeClient;
+  /** Shown in `kubectl events` and `describe`. */
+  readonly controller: string;
+  /** The Pod that says it. */
+  readonly instance: string;
+  readonly clock?: Clock;
+  /** Whether something more important is being written. */
+  readonly busy?: () => boolean;
+  readonly observer?: {
+    sent?(): void;
+    dropped?(why: 'queue full' | 'rate' | 'failed', error?: unknown): void;
+  };
+  /** Events per second in the long run, and at once. Default 20 and 200. */
+  readonly rate?: { readonly perSecond: number; readonly burst: number };
+}
+
+/** The API's limit is 1024 bytes of UTF-8. */
+const NOTE_BYTES = 1024;
+/** The same said again within this time (ms) is the same Event, counted. */
+const SAME_WITHIN = 10 * 60_000;
+/** A count is written at most this often (ms). */
+const COUNT_EVERY = 60_000;
+/** Waiting to be sent, and remembered for comparing: bounds of memory. */
+const MAX_WAITING = 1_000;
+const MAX_REMEMBERED = 4_096;
+/** Events are the least important thing we send: they give way to what matters. */
+const TIMEOUT = 5_000;
+/** How long an Event gives way to the loop's work, and how often it looks (ms). */
+const PATIENCE = 2_000;
+const LOOK_EVERY = 50;
+
+interface Remembered {
+  readonly regarding: Regarding;
+  name: string | undefined;
+  count: number;
+  lastAt: number;
+  writtenAt: number;
+}
+
+/**
+ * Tells people in Events what happens to their gang. It never makes anybody wait and never fails: what cannot be sent is
+ * dropped and counted. The same Event about the same object is sent once and then counted in its `series`.
+ */
+export class EventRecorder {
+  readonly #options: EventRecorderOptions;
+  readonly #clock: Clock;
+  readonly #budget: EventBudget;
+  /** Oldest first. */
+  readonly #remembered = new Map<string, Remembered>();
+  readonly #waiting: { readonly since: number; readonly send: () => Promise<void> }[] = [];
+  readonly #stop = new AbortController();
+  #sending: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(options: EventRecorderOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#budget = new EventBudget(options.rate ?? { perSecond: 20, burst: 200 }, this.#clock);
+  }
+
+  /** Sends the Event soon, or never. Returns at once. */
+  event(regarding: Regarding, details: EventDetails): void {
+    if (this.#closed) return;
+    const note = cutToBytes(printable(details.note, NOTE_BYTES), NOTE_BYTES);
+    const key = [regarding.uid, details.type, details.reason, details.action ?? '', note].join('\u0000');
+    const now = this.#clock.now();
+    const known = this.#remembered.get(key);
+    this.#remembered.delete(key);
+    if (known !== undefined && now - known.lastAt < SAME_WITHIN) {
+      this.#remembered.set(key, known);
+      known.count += 1;
+      known.lastAt = now;
+      if (known.name === undefined || now - known.writtenAt < COUNT_EVERY) return;
+      this.#enqueue(known, now, () => this.#count(known));
+      return;
+    }
+    const fresh: Remembered = { regarding, name: undefined, count: 1, lastAt: now, writtenAt: now };
+    if (!this.#enqueue(fresh, now, () => this.#create(fresh, { ...details, note }))) return;
+    this.#remembered.set(key, fresh);
+    for (const oldest of this.#remembered.keys()) {
+      if (this.#remembered.size <= MAX_REMEMBERED) break;
+      this.#remembered.delete(oldest);
+    }
+  }
+
+  /** Takes nothing more, and sends what waits for at most `withinMs`. */
+  async stop(withinMs = 1_000): Promise<void> {
+    this.#closed = true;
+    const over = new AbortController();
+    const patience = sleep(this.#clock, withinMs, over.signal).catch(() => undefined);
+    await Promise.race([this.#sending, patience]);
+    over.abort();
+    this.#stop.abort(new Error('the recorder was stopped'));
+  }
+
+  #enqueue(event: Remembered, now: number, send: () => Promise<void>): boolean {
+    const { observer } = this.#options;
+    if (this.#waiting.length >= MAX_WAITING) {
+      observer?.dropped?.('queue full');
+      return false;
+    }
+    if (!this.#budget.take()) {
+      observer?.dropped?.('rate');
+      return false;
+    }
+    event.writtenAt = now;
+    this.#waiting.push({ since: now, send });
+    this.#sending ??= this.#sendAll();
+    return true;
+  }
+
+  /** One at a time: an API server with little time left for Events gets few. */
+  async #sendAll(): Promise<void> {
+    const { observer } = this.#options;
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      try {
+        await this.#giveWay(next.since);
+        this.#stop.signal.throwIfAborted();
+        await next.send();
+        observer?.sent?.();
+      } catch (error) {
+        observer?.dropped?.('failed', error);
+      }
+    }
+    this.#sending = undefined;
+  }
+
+  /** An Event costs the API server as much as a gate: while gangs are being released it waits, but not for ever. */
+  async #giveWay(since: number): Promise<void> {
+    const { busy = () => false } = this.#options;
+    const { signal } = this.#stop;
+    while (!this.#closed && busy() && this.#clock.now() - since < PATIENCE) {
+      await sleep(this.#clock, LOOK_EVERY, signal).catch(() => undefined);
+    }
+  }
+
+  async #create(event: Remembered, details: EventDetails): Promise<void> {
+    const { client, controller, instance } = this.#options;
+    const { resource, name, uid } = event.regarding;
+    const namespace = namespaceOf(event.regarding);
+    // A name of its own each: one that is built from the content would collide with its predecessor's.
+    // A cut name may end in what a DNS name does not end its parts in.
+    const eventName = `${name.slice(0, 230).replace(/[-.]+$/, '')}.${randomBytes(8).toString('hex')}`;
+    const object: KubeObject & Record<string, unknown> = {
+      metadata: { namespace, name: eventName },
+      eventTime: microTime(this.#clock.date()),
+      type: details.type,
+      reason: details.reason.slice(0, 128),
+      action: (details.action ?? details.reason).slice(0, 128),
+      note: details.note,
+      reportingController: controller,
+      reportingInstance: instance.slice(0, 128),
+      regarding: {
+        apiVersion: apiVersionOf(resource),
+        kind: resource.kind,
+        ...(resource.namespaced && { namespace }),
+        name,
+        uid,
+      },
+    };
+    try {
+      await client.create(EVENTS, object, { ...this.#call(), answer: 'metadata' });
+    } catch (error) {
+      // Not said yet: should it come up again, it is a new Event, not the second of one.
+      event.lastAt = -Infinity;
+      throw error;
+    }
+    event.name = eventName;
+  }
+
+  async #count(event: Remembered): Promise<void> {
+    const { name, count, regarding } = event;
+    if (name === undefined) return;
+    const series = { count, lastObservedTime: microTime(this.#clock.date()) };
+    const target = { resource: EVENTS, namespace: namespaceOf(regarding), name };
+    try {
+      await this.#options.client.mergePatch(target, { series }, { ...this.#call(), answer: 'metadata' });
+    } catch (error) {
+      // The API server forgets Events after an hour: the next is a new one.
+      if (isNotFound(error)) event.lastAt = -Infinity;
+      throw error;
+    }
+  }
+
+  #call(): { signal: AbortSignal; timeoutMs: number } {
+    return { signal: this.#stop.signal, timeoutMs: TIMEOUT };
+  }
+}
+
+/** Events about objects of the cluster are kept in the namespace `default`: the API server asks for it. */
+const namespaceOf = ({ resource, namespace }: Regarding): string =>
+  resource.namespaced ? namespace : 'default';
+
+/** `text`, cut between characters so that its UTF-8 fits. */
+function cutToBytes(text: string, bytes: number): string {
+  if (Buffer.byteLength(text) <= bytes) return text;
+  const room = bytes - Buffer.byteLength('…');
+  let used = 0;
+  let kept = '';
+  for (const char of text) {
+    used += Buffer.byteLength(char);
+    if (used > room) break;
+    kept += char;
+  }
+  return `${kept}…`;
+}

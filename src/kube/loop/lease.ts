@@ -1,0 +1,237 @@
+import { messageOf } from '../../errors.ts';
+import { sleep, systemClock, type Clock, type Random } from '../client/clock.ts';
+import type { KubeClient } from '../client/client.ts';
+import { isNotFound } from '../client/errors.ts';
+import { LEASES, type KubeObject } from '../client/resources.ts';
+import { leaseSpec, microTime, readLease, type LeaseRecord } from './lease-record.ts';
+
+export interface LeaseOptions {
+  readonly client: KubeClient;
+  readonly namespace: string;
+  readonly name: string;
+  /** Ours alone among all candidates, also after a restart: the Pod's name and something random. */
+  readonly identity: string;
+  /** How long others wait without a renewal before they take over. Usually 15 s. */
+  readonly leaseDurationMs: number;
+  /** Without a renewal for this long we stop leading. Usually 10 s; must be below the duration. */
+  readonly renewDeadlineMs: number;
+  /** Between attempts to take or renew. Usually 2 s. */
+  readonly retryPeriodMs: number;
+  /**
+   * What the leader does, until `signal` is aborted: leadership lost, or told to stop. The Lease is given up only after
+   * it has returned, so that its successor does not meet its last writes. Its failing ends the leadership.
+   */
+  readonly lead: (signal: AbortSignal) => Promise<void>;
+  readonly observer?: LeaseObserver;
+  readonly clock?: Clock;
+  readonly random?: Random;
+}
+
+export interface LeaseObserver {
+  /** We lead, or do so no longer; `why` is for people. */
+  leading?(leads: boolean, why: string): void;
+  /** Somebody else holds the Lease now; empty for nobody. */
+  holder?(identity: string): void;
+  failed?(error: unknown): void;
+}
+
+/** What client-go asks of the renew deadline: room for one retry that comes late. */
+const JITTER = 1.2;
+/** Candidates that were started together shall not ask together: so much of the retry period is left to chance. */
+const SPREAD = 0.2;
+
+/**
+ * Leader election on a Lease, after client-go: whoever holds it renews it; others take it when they have seen no renewal
+ * for its whole duration **by their own clock**, so clocks need not agree, only run at about the same speed. Every write is
+ * conditional on what was read, so two cannot both take it.
+ *
+ * This keeps two from working at a time nearly always. It cannot do so always (a process that sleeps wakes up believing
+ * that it leads), which is why everything the leader writes is conditional too.
+ */
+export class LeaseElection {
+  readonly #options: LeaseOptions;
+  readonly #clock: Clock;
+  readonly #stop = new AbortController();
+  #running: Promise<void> | undefined;
+  #lease: KubeObject | undefined;
+  /** When the Lease was last seen to change, by our clock. */
+  #changedAt = 0;
+  #leads = false;
+
+  constructor(options: LeaseOptions) {
+    if (!(options.retryPeriodMs * JITTER < options.renewDeadlineMs))
+      throw new RangeError('renewDeadline must be above 1.2 × retryPeriod');
+    if (!(options.renewDeadlineMs < options.leaseDurationMs))
+      throw new RangeError('renewDeadline must be below leaseDuration');
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  get leads(): boolean {
+    return this.#leads;
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Ends the leader's work, waits for it, and gives the Lease up so that another may take it at once. */
+  async stop(): Promise<void> {
+    this.#stop.abort(new Error('the election was stopped'));
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      if (await this.#attempt(this.#options.renewDeadlineMs)) await this.#reign();
+      await sleep(this.#clock, this.#untilNextTry(), signal).catch(() => undefined);
+    }
+  }
+
+  /**
+   * A retry period, or half of one while somebody else holds the Lease: as late as his last renewal is seen, so much later
+   * than the Lease lasts he is succeeded. And not longer than the Lease lasts.
+   */
+  #untilNextTry(): number {
+    const { retryPeriodMs, random = Math.random } = this.#options;
+    const wait = retryPeriodMs * (1 - SPREAD * random());
+    if (!this.#isOthers() || this.#lease === undefined) return wait;
+    const left = this.#changedAt + readLease(this.#lease).durationMs - this.#clock.now();
+    return left > 0 ? Math.min(wait / 2, left) : wait;
+  }
+
+  async #reign(): Promise<void> {
+    const { lead, observer, identity } = this.#options;
+    this.#leads = true;
+    observer?.leading?.(true, `${identity} took the Lease`);
+    const ending = new AbortController();
+    const stop = (): void => ending.abort(this.#stop.signal.reason);
+    this.#stop.signal.addEventListener('abort', stop, { once: true });
+    if (this.#stop.signal.aborted) stop();
+    const work = (async () => lead(ending.signal))().then(
+      () => undefined,
+      (error: unknown) => {
+        if (!ending.signal.aborted) observer?.failed?.(error);
+      },
+    );
+    const over = new AbortController();
+    const worked = work.then(() => over.abort());
+    // Renewal goes on while the work comes to its end after a stop: nobody else may start before.
+    const why = await this.#renew(over.signal, ending);
+    await worked;
+    this.#stop.signal.removeEventListener('abort', stop);
+    this.#leads = false;
+    observer?.leading?.(false, why);
+    if (why !== LOST) await this.#release();
+  }
+
+  /** Renews until `over` is aborted, or in vain for the renew deadline: then it aborts `ending`. @returns why it ended */
+  async #renew(over: AbortSignal, ending: AbortController): Promise<string> {
+    const { retryPeriodMs, renewDeadlineMs } = this.#options;
+    let renewedAt = this.#clock.now();
+    for (;;) {
+      await sleep(this.#clock, retryPeriodMs, over).catch(() => undefined);
+      if (over.aborted) return ENDED;
+      const left = renewedAt + renewDeadlineMs - this.#clock.now();
+      const began = this.#clock.now();
+      if (left > 0 && (await this.#attempt(left, over))) renewedAt = began;
+      else if (over.aborted) return ENDED;
+      else if (this.#isOthers() || this.#clock.now() - renewedAt >= renewDeadlineMs) {
+        this.#leads = false;
+        ending.abort(new Error(LOST));
+        return LOST;
+      }
+    }
+  }
+
+  /** Whether the Lease, as last seen, names another holder. */
+  #isOthers(): boolean {
+    const holder = this.#lease === undefined ? '' : readLease(this.#lease).holder;
+    return holder !== '' && holder !== this.#options.identity;
+  }
+
+  /** One try to take or renew the Lease. @returns whether we hold it */
+  async #attempt(timeoutMs: number, over?: AbortSignal): Promise<boolean> {
+    const signal = over ?? this.#stop.signal;
+    const calls = { signal, timeoutMs: Math.max(1, timeoutMs), unlimited: true };
+    try {
+      if (this.#leads && this.#lease !== undefined) {
+        // The usual case in one call: nobody touched it since our last renewal.
+        const renewed = await this.#write(this.#lease, calls).catch(() => undefined);
+        if (renewed) return true;
+        signal.throwIfAborted();
+      }
+      return await this.#readAndWrite(calls);
+    } catch (error) {
+      if (!signal.aborted) this.#options.observer?.failed?.(error);
+      return false;
+    }
+  }
+
+  async #readAndWrite(calls: { signal: AbortSignal; timeoutMs: number }): Promise<boolean> {
+    const { client, namespace, name, identity } = this.#options;
+    let lease: KubeObject;
+    try {
+      lease = await client.get({ resource: LEASES, namespace, name }, calls);
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      const spec = leaseSpec(this.#record(undefined));
+      this.#observe(await client.create(LEASES, { metadata: { namespace, name }, spec }, calls));
+      return true;
+    }
+    this.#observe(lease);
+    const { holder, durationMs } = readLease(lease);
+    const taken = holder !== '' && holder !== identity;
+    if (taken && this.#clock.now() < this.#changedAt + durationMs) return false;
+    return this.#write(lease, calls);
+  }
+
+  async #write(lease: KubeObject, calls: { signal: AbortSignal; timeoutMs: number }): Promise<boolean> {
+    const spec = { ...(lease.spec as object), ...leaseSpec(this.#record(readLease(lease))) };
+    this.#observe(await this.#options.client.replace(LEASES, { ...lease, spec }, calls));
+    return true;
+  }
+
+  #record(before: LeaseRecord | undefined): LeaseRecord {
+    const now = microTime(this.#clock.date());
+    const ours = before?.holder === this.#options.identity;
+    return {
+      holder: this.#options.identity,
+      durationMs: this.#options.leaseDurationMs,
+      acquireTime: ours ? before.acquireTime : now,
+      renewTime: now,
+      transitions: before === undefined ? 0 : before.transitions + (ours ? 0 : 1),
+    };
+  }
+
+  #observe(lease: KubeObject): void {
+    const before = this.#lease;
+    this.#lease = lease;
+    if (before !== undefined && before.metadata.resourceVersion === lease.metadata.resourceVersion) return;
+    this.#changedAt = this.#clock.now();
+    const { holder } = readLease(lease);
+    if (before === undefined || readLease(before).holder !== holder) this.#options.observer?.holder?.(holder);
+  }
+
+  async #release(): Promise<void> {
+    const lease = this.#lease;
+    if (lease === undefined || this.#isOthers()) return;
+    const now = microTime(this.#clock.date());
+    const given = leaseSpec({ ...readLease(lease), holder: '', durationMs: 1000, renewTime: now });
+    const spec = { ...(lease.spec as object), ...given };
+    try {
+      const { client, renewDeadlineMs: timeoutMs } = this.#options;
+      this.#observe(await client.replace(LEASES, { ...lease, spec }, { timeoutMs, unlimited: true }));
+    } catch (error) {
+      this.#options.observer?.failed?.(
+        new Error(`the Lease could not be given up, it will run out by itself: ${messageOf(error)}`, {
+          cause: error,
+        }),
+      );
+    }
+  }
+}
+
+const LOST = 'the Lease could not be renewed in time, or was taken by another';
+const ENDED = 'the leader has finished';
