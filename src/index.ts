@@ -15,15 +15,19 @@ export type {
 export {
   BACKEND_CONTRACT_VERSION,
   PodRefused,
+  type AccountRight,
   type Backend,
   type BackendFactory,
   type BackendSettings,
+  type ConformanceSettings,
   type PatchSurface,
   type PodGangVerdict,
   type PodPatch,
   type PodReader,
+  type SchedulerTraces,
   type WorkloadRef,
 } from './backends/backend.ts';
+export { KEEP_OBJECTS } from './backends/cluster.ts';
 export type {
   Applied,
   BackendFacts,

@@ -5,7 +5,8 @@ import type { Resource } from '../api/resource.ts';
 import type { TopologyLevels } from '../gang/rules/check-topology.ts';
 import type { ReleaseOrder } from '../gang/records.ts';
 import type { Membership } from '../gang/membership.ts';
-import type { BackendFacts, ClusterSyncContext, InitContext, SyncContext } from './cluster.ts';
+import type { BackendFacts, ClusterProbe, ClusterSyncContext, InitContext, SyncContext } from './cluster.ts';
+import type { ProfileSettings } from './profile-config.ts';
 
 /** Version of this contract. It grows by optional members; a change that breaks a backend raises it. */
 export const BACKEND_CONTRACT_VERSION = 1;
@@ -114,11 +115,53 @@ export interface Backend {
   explain?(objects: readonly JsonObject[]): string | undefined;
 }
 
-/** A backend before it is configured: what the registry holds. */
+/** What Muster's account must be allowed to do, and what for: one rule of its ClusterRole. */
+export interface AccountRight {
+  readonly group: string;
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  /** For people: one clause. */
+  readonly why: string;
+}
+
+/** By what somebody who looks at a cluster knows that a scheduler runs there. */
+export interface SchedulerTraces {
+  /** `namespace/name` of its Deployment, as its own charts call it. */
+  readonly deployment: RegExp;
+  /** What its leader renews, where it elects one. */
+  readonly lease?: { readonly namespace: string; readonly name: string };
+}
+
+/** What the conformance kit is told about a backend; everything may be left out. */
+export interface ConformanceSettings {
+  /** `scheduler.profiles[].config`, where the backend needs one. */
+  readonly config?: JsonObject;
+  readonly topology?: TopologyLevels;
+  /** Labels and annotations without which the backend takes no gang. */
+  readonly gang?: {
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  /** What `init` finds. Absent: no cluster, as in `muster review`. */
+  readonly cluster?: ClusterProbe;
+}
+
+/**
+ * A backend before it is configured: what the registry holds, and all that is known of its scheduler. Manifests, pages
+ * and `muster doctor` go by this, so that a further backend is nowhere else.
+ */
 export interface BackendFactory {
   readonly name: string;
   /** Former names that still work, each with what people should write instead. */
   readonly aliases?: Readonly<Record<string, string>>;
+  /** The keys of `settings.config`. */
+  readonly settings?: ProfileSettings;
+  /** What Muster's account needs for it, beside reading CustomResourceDefinitions. */
+  readonly rights?: readonly AccountRight[];
+  /** Absent: `muster doctor` cannot say whether the scheduler runs. */
+  readonly traces?: SchedulerTraces;
+  /** Under which settings it is tried out, by a title; where there are none, with no settings at all. */
+  readonly conformance?: Readonly<Record<string, ConformanceSettings>>;
   /** Throws with the reason where `settings.config` is wrong: Muster does not start then. */
   create(settings: BackendSettings): Backend;
 }

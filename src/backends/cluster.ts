@@ -32,6 +32,9 @@ export interface OwnedObject {
   readonly writtenOnce?: readonly string[];
 }
 
+/** The verbs that keeping an object through {@link SyncContext} takes; `delete` only for who calls `remove`. */
+export const KEEP_OBJECTS: readonly string[] = ['get', 'list', 'watch', 'create', 'patch'];
+
 export type Applied = 'created' | 'updated' | 'unchanged';
 
 /** What of a gang's Pods a backend may want to know before it changes an object. */

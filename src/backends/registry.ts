@@ -10,12 +10,12 @@ import {
 import type { BackendFacts, InitContext } from './cluster.ts';
 import { coscheduling } from './coscheduling/backend.ts';
 import { kai } from './kai/backend.ts';
-import { kube } from './native/backend.ts';
+import { native } from './native/backend.ts';
 import { NOT_ASKED, type Readiness } from './readiness.ts';
 import { volcano } from './volcano/backend.ts';
 
 /** The backends that come with Muster. A further one is a folder here and a line in this list. */
-export const builtInBackends: readonly BackendFactory[] = [kube, kai, volcano, coscheduling];
+export const builtInBackends: readonly BackendFactory[] = [native, kai, volcano, coscheduling];
 
 /** Every name a configuration may use, aliases last: for error texts and completion. */
 export function supportedSchedulers(factories: readonly BackendFactory[] = builtInBackends): {

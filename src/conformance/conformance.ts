@@ -1,14 +1,14 @@
-import type { BackendFactory } from '../backends/backend.ts';
+import type { BackendFactory, ConformanceSettings } from '../backends/backend.ts';
 import { checksOf, type ConformanceCheck } from './check.ts';
 import { gangRules } from './gang-rules.ts';
 import { identityRules } from './identity-rules.ts';
 import { prepareRules } from './prepare-rules.ts';
-import { Subject, type ConformanceSettings } from './subject.ts';
+import { Subject } from './subject.ts';
 import { syncRules } from './sync-rules.ts';
 import { troubleRules } from './trouble-rules.ts';
 
 export { ConformanceFailure, type ConformanceCheck, type ConformanceOutcome } from './check.ts';
-export type { ConformanceSettings } from './subject.ts';
+export type { ConformanceSettings } from '../backends/backend.ts';
 
 const RULES = [...identityRules, ...prepareRules, ...gangRules, ...syncRules, ...troubleRules];
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../api/json.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import { parsePodGang } from '../gang/parse-pod-gang.ts';
-import type { ConformanceSettings } from './subject.ts';
+import type { ConformanceSettings } from '../backends/backend.ts';
 
 /** A gang that has been stored. */
 export type StoredGang = PodGang & { readonly uid: string };

@@ -3,24 +3,9 @@ import type { Decision, Policy } from '../admission/decision.ts';
 import { mutatePod } from '../admission/mutate-pod.ts';
 import { ownString, ownObject, type JsonObject } from '../api/json.ts';
 import type { TopologyLevels } from '../gang/rules/check-topology.ts';
-import type { Backend, BackendFactory, BackendSettings } from '../backends/backend.ts';
-import type { ClusterProbe } from '../backends/cluster.ts';
+import type { Backend, BackendFactory, BackendSettings, ConformanceSettings } from '../backends/backend.ts';
 import { BackendRegistry } from '../backends/registry.ts';
 import { settled } from './settled.ts';
-
-/** What the kit is told about a backend; everything may be left out. */
-export interface ConformanceSettings {
-  /** `scheduler.profiles[].config`, where the backend needs one. */
-  readonly config?: JsonObject;
-  readonly topology?: TopologyLevels;
-  /** Labels and annotations without which the backend takes no gang. */
-  readonly gang?: {
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly annotations?: Readonly<Record<string, string>>;
-  };
-  /** What `init` finds. Absent: no cluster, as in `muster review`. */
-  readonly cluster?: ClusterProbe;
-}
 
 /** A backend that looked at its cluster, enabled alone. */
 export interface Enabled {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { BackendFactory } from '../../src/backends/backend.ts';
-import { kube } from '../../src/backends/native/backend.ts';
+import { native } from '../../src/backends/native/backend.ts';
 import { kai } from '../../src/backends/kai/backend.ts';
 import { webhookConfigurations } from '../../demo/registration.ts';
 import type { Program } from '../../src/server/program.ts';
@@ -41,7 +41,7 @@ clusterSuite('what users see when something is wrong', () => {
     certificates = await certificateDirectory();
     service = await loopbackService();
     muster = await inProcess(certificates.path, {
-      factories: [kube, kai, greedy],
+      factories: [native, kai, greedy],
       settings: {
         schedulerName: undefined,
         scheduler: {

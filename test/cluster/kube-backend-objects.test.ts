@@ -1,6 +1,6 @@
 /** Every object that the backend default-scheduler may write, as the real API server takes it. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { kube } from '../../src/backends/native/backend.ts';
+import { native } from '../../src/backends/native/backend.ts';
 import type { OwnedObject } from '../../src/backends/cluster.ts';
 import type { JsonObject } from '../../src/api/json.ts';
 import { gangOf, made } from '../support/made-backend.ts';
@@ -15,7 +15,7 @@ const STRICT = { query: { fieldValidation: 'Strict' } };
 
 async function objectsOf(config: JsonObject, parts: PodGangParts): Promise<readonly OwnedObject[]> {
   const { context, applied } = recordedSync();
-  await made(kube, { api: VERSION, ...config }).syncPodGang(context, gangOf(parts));
+  await made(native, { api: VERSION, ...config }).syncPodGang(context, gangOf(parts));
   return applied;
 }
 

@@ -510,17 +510,17 @@ describe('the Deployment and what is around it', () => {
       'podgangs: get list watch patch',
       'podgangs/status: patch',
       'events: create patch',
+      'schedulerbackends: get list create',
+      'schedulerbackends/status: patch',
+      'customresourcedefinitions: get',
+      'podgangs/finalizers: update',
+      'workloads: get list watch create patch delete',
+      'podgroups: get list watch create patch delete',
       'podgroups: get list watch create patch',
       'topologies: get list create patch delete',
       'podgroups: get list watch create patch',
       'queues: get',
       'podgroups: get list watch create patch',
-      'schedulerbackends: get list create',
-      'schedulerbackends/status: patch',
-      'customresourcedefinitions: get',
-      'workloads: get list watch create patch delete',
-      'podgroups: get list watch create patch delete',
-      'podgangs/finalizers: update',
     ]);
     expect(rights('Role', 'muster-leader-election')).toEqual(['leases: create', 'leases: get update']);
     const { configuration } = configured();

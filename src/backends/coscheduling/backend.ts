@@ -1,9 +1,9 @@
 import type { PodGang } from '../../api/pod-gang.ts';
 import type { Membership } from '../../gang/membership.ts';
 import { BACKEND_CONTRACT_VERSION, type Backend, type BackendFactory, type PodPatch } from '../backend.ts';
-import type { SyncContext } from '../cluster.ts';
+import { KEEP_OBJECTS, type SyncContext } from '../cluster.ts';
 import { lastSeenSpec, refuseFaults } from '../sync-guards.ts';
-import { readCoschedulingConfig, type CoschedulingConfig } from './config.ts';
+import { coschedulingSettings, readCoschedulingConfig, type CoschedulingConfig } from './config.ts';
 import { explainPodGroups } from './explain.ts';
 import { POD_GROUPS, podGroup } from './objects.ts';
 import { probeCoscheduling } from './probe.ts';
@@ -21,6 +21,17 @@ const LABEL_POD_GROUP = 'scheduling.x-k8s.io/pod-group';
  */
 export const coscheduling: BackendFactory = {
   name: NAME,
+  settings: coschedulingSettings,
+  rights: [
+    {
+      group: POD_GROUPS.group,
+      resources: [POD_GROUPS.plural],
+      verbs: KEEP_OBJECTS,
+      why: 'the PodGroup of a gang',
+    },
+  ],
+  traces: { deployment: /\/scheduler-plugins-scheduler$/ },
+  conformance: { 'as it is': {} },
   create: (settings): Backend => {
     const config = readCoschedulingConfig(settings);
     const { schedulerName } = config;

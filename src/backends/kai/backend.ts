@@ -9,8 +9,14 @@ import {
   type PodPatch,
   type PodReader,
 } from '../backend.ts';
-import type { BackendFacts, ClusterSyncContext, InitContext, SyncContext } from '../cluster.ts';
-import { readKaiConfig, type KaiConfig } from './config.ts';
+import {
+  KEEP_OBJECTS,
+  type BackendFacts,
+  type ClusterSyncContext,
+  type InitContext,
+  type SyncContext,
+} from '../cluster.ts';
+import { kaiSettings, readKaiConfig, type KaiConfig } from './config.ts';
 import { explainPodGroups } from './explain.ts';
 import {
   ANNOTATION_POD_GANG,
@@ -22,6 +28,7 @@ import {
   NAME,
   POD_GROUP,
   podGroupName,
+  TOPOLOGY,
 } from './names.ts';
 import { readiness } from './notices.ts';
 import { probe, UNSEEN, type Found } from './probe.ts';
@@ -36,6 +43,29 @@ const TOPOLOGY_OFF = `${NAME} is told no topology constraints: topologyAwareSche
 export const kai: BackendFactory = {
   name: NAME,
   aliases: { 'grove-scheduler': NAME },
+  settings: kaiSettings,
+  rights: [
+    {
+      group: POD_GROUP.group,
+      resources: [POD_GROUP.plural],
+      verbs: KEEP_OBJECTS,
+      why: 'the PodGroup of a gang',
+    },
+    {
+      group: TOPOLOGY.group,
+      resources: [TOPOLOGY.plural],
+      verbs: ['get', 'list', 'create', 'patch', 'delete'],
+      why: 'the Topology of the configured levels, where it is to keep one',
+    },
+  ],
+  traces: { deployment: /(^kai[^/]*\/|\/kai-)(.*-)?scheduler(-[a-z0-9]+)*$/ },
+  conformance: {
+    'queue by config': { config: { queue: 'research' } },
+    'queue by label': {
+      topology: { enabled: true, keys: ['zone', 'rack', 'host'] },
+      gang: { labels: { [KEY_QUEUE]: 'research' } },
+    },
+  },
   create: (settings): Backend => new KaiBackend(readKaiConfig(settings)),
 };
 

@@ -7,7 +7,7 @@ import { HOSTNAME, NAME } from './names.ts';
 const objectName = (value: string): string | undefined =>
   isDnsSubdomain(value) ? undefined : 'must be a lower-case DNS name of at most 253 characters';
 
-/** docs/backends/kai.md has this table; a test compares the two. */
+/** README.md has this table; a test compares the two. */
 export const kaiSettings = {
   schedulerName: {
     type: 'string',

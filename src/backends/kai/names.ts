@@ -1,7 +1,7 @@
 import type { PodGang } from '../../api/pod-gang.ts';
 import type { Resource } from '../../api/resource.ts';
 
-/** KAI's names, as they stand in its source; facts about its versions are in docs/backends/kai.md. */
+/** KAI's names, as they stand in its source; facts about its versions are in README.md. */
 export const NAME = 'kai-scheduler';
 
 export const POD_GROUP: Resource = {

@@ -7,9 +7,11 @@ import {
   type PodPatch,
   type PodReader,
 } from '../backend.ts';
-import { readKubeConfig, type Layout } from './config.ts';
+import { KEEP_OBJECTS } from '../cluster.ts';
+import { nativeSettings, readNativeConfig, type Layout } from './config.ts';
+import { nativeTrials } from './conformance.ts';
 import { explainPodGroups } from './explain.ts';
-import type { GangApi } from './gang-api.ts';
+import { SCHEDULING_GROUP, type GangApi } from './gang-api.ts';
 import { LookedAt } from './look.ts';
 import { syncNative } from './sync.ts';
 import { unitNames } from './units.ts';
@@ -20,10 +22,24 @@ import { NAME, validateGatesAlone, validateNative } from './validate.ts';
  * name. Where it has none a Pod needs only its scheduler: the gate holds the gang until it is complete, and from then on
  * the scheduler places Pod by Pod.
  */
-export const kube: BackendFactory = {
+export const native: BackendFactory = {
   name: NAME,
+  settings: nativeSettings,
+  rights: [
+    {
+      group: SCHEDULING_GROUP,
+      resources: ['workloads', 'podgroups'],
+      verbs: [...KEEP_OBJECTS, 'delete'],
+      why: "Kubernetes' own gangs",
+    },
+  ],
+  traces: {
+    deployment: /\/kube-scheduler$/,
+    lease: { namespace: 'kube-system', name: 'kube-scheduler' },
+  },
+  conformance: nativeTrials,
   create: ({ config }): Backend => {
-    const settings = readKubeConfig(config);
+    const settings = readNativeConfig(config);
     const { layout } = settings;
     const cluster = new LookedAt(settings);
     return {

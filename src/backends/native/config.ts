@@ -4,7 +4,7 @@ import { readProfileConfig, type ProfileSettings } from '../profile-config.ts';
 import { GANG_APIS } from './gang-api.ts';
 
 const APIS = ['auto', ...GANG_APIS.map(({ version }) => version), 'none'];
-const LAYOUTS = ['flat', 'per-group'] as const;
+export const LAYOUTS = ['flat', 'per-group'] as const;
 const DISRUPTION_MODES = ['pod', 'gang'] as const;
 
 /** How groups become native gangs: one for all of them, or one each. */
@@ -12,8 +12,8 @@ export type Layout = (typeof LAYOUTS)[number];
 /** What preemption takes at once. */
 export type DisruptionMode = (typeof DISRUPTION_MODES)[number];
 
-/** What a profile `default-scheduler` may say in its `config`; docs/backends/kube.md has the table. */
-export const KUBE_SETTINGS = {
+/** What a profile `default-scheduler` may say in its `config`; README.md has the table. */
+export const nativeSettings = {
   gangScheduling: {
     type: 'boolean',
     default: true,
@@ -39,7 +39,7 @@ export const KUBE_SETTINGS = {
   },
 } as const satisfies ProfileSettings;
 
-export interface KubeConfig {
+export interface NativeConfig {
   /** `auto`, `none`, or a version. */
   readonly api: string;
   readonly layout: Layout;
@@ -47,8 +47,8 @@ export interface KubeConfig {
 }
 
 /** @throws Error that names every key that is unknown or wrong */
-export function readKubeConfig(config: JsonObject): KubeConfig {
-  const { gangScheduling, api, groups, disruptionMode } = readProfileConfig(config, KUBE_SETTINGS);
+export function readNativeConfig(config: JsonObject): NativeConfig {
+  const { gangScheduling, api, groups, disruptionMode } = readProfileConfig(config, nativeSettings);
   return {
     api: gangScheduling ? api : 'none',
     layout: groups as Layout,

@@ -1,6 +1,6 @@
 import { messageOf } from '../../errors.ts';
 import type { BackendFacts, ClusterProbe } from '../cluster.ts';
-import type { KubeConfig } from './config.ts';
+import type { NativeConfig } from './config.ts';
 import { apiVersionOf, GANG_APIS, markOf, type GangApi } from './gang-api.ts';
 import { factsOf, offlineFacts } from './notices.ts';
 import type { Native } from './objects.ts';
@@ -17,12 +17,12 @@ interface Known {
 
 /** What one profile knows of its cluster. Until somebody looks it goes by the configuration alone. */
 export class LookedAt {
-  readonly #config: KubeConfig;
+  readonly #config: NativeConfig;
   readonly #fixed: GangApi | undefined;
   #known: Known;
   #answered = false;
 
-  constructor(config: KubeConfig) {
+  constructor(config: NativeConfig) {
     this.#config = config;
     this.#fixed = GANG_APIS.find(({ version }) => version === config.api);
     const fields = this.#fixed?.podGroups === undefined ? NO_FIELDS : ALL_FIELDS;

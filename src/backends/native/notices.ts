@@ -1,5 +1,5 @@
 import type { BackendFacts } from '../cluster.ts';
-import type { KubeConfig } from './config.ts';
+import type { NativeConfig } from './config.ts';
 import { apiVersionOf, type GangApi } from './gang-api.ts';
 import type { Fields } from './probe.ts';
 
@@ -9,7 +9,7 @@ const ALONE = 'the gates hold a gang until its Pods are all there, then each is 
 export function factsOf(
   api: GangApi | undefined,
   fields: Fields,
-  { api: wanted, disruptionMode }: Pick<KubeConfig, 'api' | 'disruptionMode'>,
+  { api: wanted, disruptionMode }: Pick<NativeConfig, 'api' | 'disruptionMode'>,
 ): BackendFacts {
   if (api === undefined) {
     const reason =

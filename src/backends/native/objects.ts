@@ -3,14 +3,14 @@ import { LABEL_POD_GANG } from '../../api/names.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
 import type { OwnedObject } from '../cluster.ts';
 import { inheritedLabels } from '../inherited-labels.ts';
-import type { KubeConfig } from './config.ts';
+import type { NativeConfig } from './config.ts';
 import { MAX_TEMPLATES, type GangApi } from './gang-api.ts';
 import type { Fields } from './probe.ts';
 import { requiredLevel } from './topology.ts';
 import { unitsOf, type Unit } from './units.ts';
 
 /** What a cluster serves and a profile asks for: all that the objects of a gang depend on beside the gang. */
-export interface Native extends Pick<KubeConfig, 'layout' | 'disruptionMode'> {
+export interface Native extends Pick<NativeConfig, 'layout' | 'disruptionMode'> {
   readonly api: GangApi;
   readonly fields: Fields;
 }

@@ -11,9 +11,9 @@ import {
   type PodPatch,
   type PodReader,
 } from '../backend.ts';
-import type { SyncContext } from '../cluster.ts';
+import { KEEP_OBJECTS, type SyncContext } from '../cluster.ts';
 import { lastSeenSpec, refuseFaults } from '../sync-guards.ts';
-import { readVolcanoConfig, type VolcanoConfig } from './config.ts';
+import { readVolcanoConfig, volcanoSettings, type VolcanoConfig } from './config.ts';
 import { explainPodGroups } from './explain.ts';
 import { minResources, POD_GROUPS, podGroup } from './objects.ts';
 import { probeVolcano } from './probe.ts';
@@ -33,6 +33,29 @@ const ANNOTATION_GROUP_NEW = 'scheduling.volcano.sh/group-name';
  */
 export const volcano: BackendFactory = {
   name: NAME,
+  settings: volcanoSettings,
+  rights: [
+    {
+      group: POD_GROUPS.group,
+      resources: [POD_GROUPS.plural],
+      verbs: KEEP_OBJECTS,
+      why: 'the PodGroup of a gang',
+    },
+    {
+      group: POD_GROUPS.group,
+      resources: ['queues'],
+      verbs: ['get'],
+      why: 'whether the queue of a gang is there and open',
+    },
+  ],
+  traces: { deployment: /\/volcano-(.*-)?scheduler$/ },
+  conformance: {
+    'as it is': {},
+    'with minResources': {
+      config: { minResources: true },
+      topology: { enabled: true, keys: ['zone', 'rack', 'host'] },
+    },
+  },
   create: (settings): Backend => {
     const config = readVolcanoConfig(settings);
     return {

@@ -115,6 +115,9 @@ async function backendFor({ module, name, config }: ConformanceFlags) {
   const factory = brought ?? (await namedBackend(name ?? '', configuration.schedulers.profiles, config));
   const profile = schedulers.profiles.find((one) => one.name === factory.name);
   const { enabled, levels } = topologyAwareScheduling;
+  // Without a configuration the backend's own folder may say under which settings it is to be tried.
+  const [own] = config === undefined ? Object.values(factory.conformance ?? {}) : [];
+  if (own !== undefined) return { factory, settings: own };
   return {
     factory,
     settings: {

@@ -1,4 +1,5 @@
 import { own, ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import type { SchedulerTraces } from '../../backends/backend.ts';
 import type { Readiness } from '../../backends/readiness.ts';
 import type { LeaseRecord } from '../../kube/loop/lease-record.ts';
 import { isFresh } from './check-program.ts';
@@ -9,6 +10,10 @@ import { nameOf, RIGHTS_FIX, valueOf, type Read } from './read.ts';
 export interface Looked {
   readonly name: string;
   readonly readiness: Readiness;
+  /** By what its scheduler is known; undefined where the backend does not say. */
+  readonly traces: SchedulerTraces | undefined;
+  /** What its leader renews, where the traces name a Lease. */
+  readonly lease: Read<LeaseRecord> | undefined;
   /** It failed for want of a right of whoever runs the doctor, which says nothing of Muster. */
   readonly blind: boolean;
 }
@@ -22,22 +27,12 @@ export interface Backends {
   readonly published: Read<readonly JsonObject[]>;
   /** Every Deployment of the cluster. */
   readonly deployments: Read<readonly JsonObject[]>;
-  /** kube-system/kube-scheduler */
-  readonly kubeScheduler: Read<LeaseRecord>;
 }
-
-/** What the schedulers' own charts call their Deployments: `namespace/name`. */
-const DEPLOYMENTS: Readonly<Record<string, RegExp>> = {
-  'default-scheduler': /\/kube-scheduler$/,
-  'kai-scheduler': /(^kai[^/]*\/|\/kai-)(.*-)?scheduler(-[a-z0-9]+)*$/,
-  volcano: /\/volcano-(.*-)?scheduler$/,
-  coscheduling: /\/scheduler-plugins-scheduler$/,
-};
 
 export const checkBackends = (backends: Backends): readonly Finding[] => [
   ...backends.enabled.flatMap((looked) => [
     ...checkReadiness(looked, looked.name === backends.defaultBackend),
-    checkScheduler(looked.name, backends),
+    checkScheduler(looked, backends),
   ]),
   ...checkPublished(backends),
 ];
@@ -49,32 +44,34 @@ function checkReadiness({ name, readiness, blind }: Looked, isDefault: boolean):
     return [say.notChecked(`what it takes cannot be seen: ${readiness.reason}`, RIGHTS_FIX)];
   }
   if (readiness.state === 'failed') {
-    const fix = `install what it names (docs/backends), or take ${name} out of scheduler.profiles`;
+    const fix = `install what it names (docs/backends.md), or take ${name} out of scheduler.profiles`;
     return [say.problem(`not ready, its gangs wait: ${readiness.reason}`, fix)];
   }
   const { version, notices = [] } = readiness.facts;
   return [
     say.ok(`ready, speaks ${version}${isDefault ? '; the default' : ''}`),
-    ...notices.map((notice) => say.warning(notice, 'docs/backends has a page about it, with what it takes')),
+    ...notices.map((notice) =>
+      say.warning(notice, 'docs/backends.md leads to a page about it, with what it takes'),
+    ),
   ];
 }
 
 /** Whether the scheduler itself runs: another question than whether its objects are known. */
-function checkScheduler(name: string, { now, kubeScheduler, deployments }: Backends): Finding {
+function checkScheduler({ name, traces, lease }: Looked, { now, deployments }: Backends): Finding {
   const say = saying('backends', `${name} runs`);
-  if (name === 'default-scheduler' && kubeScheduler.state === 'found') {
-    const { holder, renewTime } = kubeScheduler.value;
-    return holder !== '' && isFresh(kubeScheduler.value, now)
-      ? say.ok(`kube-scheduler runs (${holder} holds its Lease)`)
+  if (lease?.state === 'found') {
+    const { holder, renewTime } = lease.value;
+    const { namespace, name: scheduler } = traces?.lease ?? { namespace: '', name };
+    return holder !== '' && isFresh(lease.value, now)
+      ? say.ok(`${scheduler} runs (${holder} holds its Lease)`)
       : say.problem(
-          `kube-scheduler has not renewed its Lease since ${renewTime || 'ever'}: nothing places Pods`,
-          'kubectl -n kube-system get pods -l component=kube-scheduler, and its log',
+          `${scheduler} has not renewed its Lease since ${renewTime || 'ever'}: nothing places Pods`,
+          `kubectl -n ${namespace} get pods -l component=${scheduler}, and its log`,
         );
   }
-  const pattern = DEPLOYMENTS[name];
   const unseen = 'see yourself that it runs: Muster knows only what the charts of schedulers call them';
   if (deployments.state === 'unread') return say.notChecked(deployments.reason, RIGHTS_FIX);
-  const here = (valueOf(deployments) ?? []).filter((one) => pattern?.test(keyOf(one)) === true);
+  const here = (valueOf(deployments) ?? []).filter((one) => traces?.deployment.test(keyOf(one)) === true);
   if (here.length === 0) return say.notChecked('no Deployment looks like its scheduler', unseen);
   const asleep = here.filter((one) => Number(own(ownObject(one, 'status'), 'readyReplicas') ?? 0) === 0);
   const names = (list: readonly JsonObject[]): string => list.map(keyOf).join(', ');

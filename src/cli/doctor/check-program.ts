@@ -33,7 +33,7 @@ export function checkVersion(kubernetes: string): Finding {
   return Number(minor) >= OLDEST
     ? say.warning(
         `Kubernetes ${kubernetes} serves no MutatingAdmissionPolicy v1, and its native gangs are older or absent`,
-        `install with kubectl apply -k manifests/overlays/kubernetes-1.35; docs/backends/kube.md says what gangs are here`,
+        `install with kubectl apply -k manifests/overlays/kubernetes-1.35; docs/backends.md leads to what gangs are here`,
       )
     : say.problem(
         `Kubernetes ${kubernetes} does not serve ValidatingAdmissionPolicy v1, which Muster's manifests need`,

@@ -66,7 +66,7 @@ export async function examine(given: Examination): Promise<{ kubernetes: string;
     attempt(async () => readLease(await client.get<KubeObject>({ resource: LEASES, namespace: of, name })));
 
   const deployment = await get(DEPLOYMENTS, 'muster', namespace);
-  const { configuration, registry, finding } = await readConfigured(
+  const { configuration, registry, factories, finding } = await readConfigured(
     client,
     given.config,
     deployment,
@@ -89,7 +89,7 @@ export async function examine(given: Examination): Promise<{ kubernetes: string;
     readServedCertificate(client, webhooks, { namespace, name: mountedSecret(valueOf(deployment)) }),
     get(DEFINITIONS, POD_GANG_DEFINITION),
     get(DEFINITIONS, BACKEND_DEFINITION),
-    readRights(client, account, expectedRights(place, registry.enabled)),
+    readRights(client, account, expectedRights(place, factories)),
     tryOut(client, given.tryIn),
     attempt(() => readView(client, undefined, controllers.podGang)),
     askBackends(registry, client, namespace),
@@ -124,14 +124,17 @@ export async function examine(given: Examination): Promise<{ kubernetes: string;
     ...checkBackends({
       now,
       defaultBackend: registry.default.name,
-      enabled: registry.enabled.map((name) => ({
-        name,
-        readiness: registry.readiness(name),
-        blind: blind.has(name),
-      })),
+      enabled: await Promise.all(
+        factories.map(async ({ name, traces }) => ({
+          name,
+          readiness: registry.readiness(name),
+          traces,
+          lease: traces?.lease && (await lease(traces.lease.namespace, traces.lease.name)),
+          blind: blind.has(name),
+        })),
+      ),
       published: await list(SCHEDULER_BACKENDS),
       deployments: await list(DEPLOYMENTS),
-      kubeScheduler: await lease('kube-system', 'kube-scheduler'),
     }),
     ...checkGangs(view, now),
   ];

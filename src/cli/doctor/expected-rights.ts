@@ -1,47 +1,84 @@
 import { POD_GANG_GROUP } from '../../api/names.ts';
+import type { AccountRight, BackendFactory } from '../../backends/backend.ts';
 
-/** One rule of manifests/base/rbac.yaml for Muster's account. */
-export interface ExpectedRule {
-  readonly group: string;
-  readonly resources: readonly string[];
-  readonly verbs: readonly string[];
+/** One rule of manifests/base/rbac.yaml for Muster's account, which the image does not hold; a test compares the two. */
+export interface ExpectedRule extends AccountRight {
   /** About the Lease of leader election alone: in its namespace, and by its name where that is possible. */
   readonly lease?: 'namespace' | 'name';
-  /** The backend that needs it; absent: Muster itself. */
-  readonly backend?: string;
 }
 
-const KEEP = ['get', 'list', 'watch', 'create', 'patch'];
+const ONE_LEADER = 'one replica at a time runs the loop';
 
-/** manifests/base/rbac.yaml, which the image does not hold; a test compares the two. */
-export const EXPECTED_RULES: readonly ExpectedRule[] = [
-  { group: '', resources: ['pods'], verbs: ['list', 'watch', 'patch'] },
-  { group: '', resources: ['namespaces'], verbs: ['list', 'watch'] },
-  { group: POD_GANG_GROUP, resources: ['podgangs'], verbs: ['get', 'list', 'watch', 'patch'] },
-  { group: POD_GANG_GROUP, resources: ['podgangs/status'], verbs: ['patch'] },
-  { group: 'events.k8s.io', resources: ['events'], verbs: ['create', 'patch'] },
-  { group: 'scheduling.run.ai', resources: ['podgroups'], verbs: KEEP, backend: 'kai-scheduler' },
+/** What Muster itself needs, whichever backends are enabled. */
+export const MUSTERS_RULES: readonly ExpectedRule[] = [
   {
-    group: 'kai.scheduler',
-    resources: ['topologies'],
-    verbs: ['get', 'list', 'create', 'patch', 'delete'],
-    backend: 'kai-scheduler',
+    group: '',
+    resources: ['pods'],
+    verbs: ['list', 'watch', 'patch'],
+    why: "sees the gangs' Pods, takes its gate off them",
   },
-  { group: 'scheduling.volcano.sh', resources: ['podgroups'], verbs: KEEP, backend: 'volcano' },
-  { group: 'scheduling.volcano.sh', resources: ['queues'], verbs: ['get'], backend: 'volcano' },
-  { group: 'scheduling.x-k8s.io', resources: ['podgroups'], verbs: KEEP, backend: 'coscheduling' },
-  { group: 'muster.dev', resources: ['schedulerbackends'], verbs: ['get', 'list', 'create'] },
-  { group: 'muster.dev', resources: ['schedulerbackends/status'], verbs: ['patch'] },
-  { group: 'apiextensions.k8s.io', resources: ['customresourcedefinitions'], verbs: ['get'] },
   {
-    group: 'scheduling.k8s.io',
-    resources: ['workloads', 'podgroups'],
-    verbs: [...KEEP, 'delete'],
-    backend: 'default-scheduler',
+    group: '',
+    resources: ['namespaces'],
+    verbs: ['list', 'watch'],
+    why: "which gangs are Muster's (`controllers.podGang.namespaceSelector`), and the backend of a team",
   },
-  { group: POD_GANG_GROUP, resources: ['podgangs/finalizers'], verbs: ['update'] },
-  { group: 'coordination.k8s.io', resources: ['leases'], verbs: ['create'], lease: 'namespace' },
-  { group: 'coordination.k8s.io', resources: ['leases'], verbs: ['get', 'update'], lease: 'name' },
+  {
+    group: POD_GANG_GROUP,
+    resources: ['podgangs'],
+    verbs: ['get', 'list', 'watch', 'patch'],
+    why: 'writes references; reads a gang once more before gates come off',
+  },
+  {
+    group: POD_GANG_GROUP,
+    resources: ['podgangs/status'],
+    verbs: ['patch'],
+    why: 'Initialized, Scheduled, Ready, phase',
+  },
+  {
+    group: POD_GANG_GROUP,
+    resources: ['podgangs/finalizers'],
+    verbs: ['update'],
+    why: 'objects that hold up the deletion of the PodGang that controls them (`blockOwnerDeletion`) ask for it',
+  },
+  {
+    group: 'events.k8s.io',
+    resources: ['events'],
+    verbs: ['create', 'patch'],
+    why: 'says what happens and why something waits',
+  },
+  {
+    group: 'muster.dev',
+    resources: ['schedulerbackends'],
+    verbs: ['get', 'list', 'create'],
+    why: 'what the backends found, for people to see',
+  },
+  {
+    group: 'muster.dev',
+    resources: ['schedulerbackends/status'],
+    verbs: ['patch'],
+    why: 'the same',
+  },
+  {
+    group: 'apiextensions.k8s.io',
+    resources: ['customresourcedefinitions'],
+    verbs: ['get'],
+    why: "whether the definitions of the schedulers' objects are there, and which fields those have",
+  },
+  {
+    group: 'coordination.k8s.io',
+    resources: ['leases'],
+    verbs: ['create'],
+    lease: 'namespace',
+    why: ONE_LEADER,
+  },
+  {
+    group: 'coordination.k8s.io',
+    resources: ['leases'],
+    verbs: ['get', 'update'],
+    lease: 'name',
+    why: ONE_LEADER,
+  },
 ];
 
 /** One verb on one resource. */
@@ -54,14 +91,14 @@ export interface Right {
 }
 
 /**
- * Every right of the rules that these backends need.
+ * Every right that Muster needs with these backends.
  * @param place of the Lease of leader election
  */
 export const expectedRights = (
   place: { readonly namespace: string; readonly name: string },
-  backends: readonly string[],
+  enabled: readonly BackendFactory[],
 ): readonly Right[] =>
-  EXPECTED_RULES.filter(({ backend }) => backend === undefined || backends.includes(backend)).flatMap(
+  [...MUSTERS_RULES, ...enabled.flatMap(({ rights = [] }): readonly ExpectedRule[] => rights)].flatMap(
     ({ group, resources, verbs, lease }) =>
       resources.flatMap((resource) =>
         verbs.map((verb) => ({

@@ -1,4 +1,5 @@
 import { ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import type { BackendFactory } from '../../backends/backend.ts';
 import { supportedSchedulers, type BackendRegistry } from '../../backends/registry.ts';
 import type { OperatorConfiguration } from '../../config/configuration.ts';
 import { loadConfiguration, readConfigurationFile } from '../../config/load.ts';
@@ -23,6 +24,8 @@ const CONFIG_MAPS: Resource = {
 export interface Configured {
   readonly configuration: OperatorConfiguration;
   readonly registry: BackendRegistry;
+  /** Of the enabled backends, in the order of the configuration. */
+  readonly factories: readonly BackendFactory[];
   readonly finding: Finding;
 }
 
@@ -86,6 +89,8 @@ async function configuredBy(
     flags: {},
     supportedSchedulers: supportedSchedulers().names,
   });
-  const factories = await backendsOf(configuration.schedulers.profiles, fileName);
-  return { configuration, registry: policyFrom(configuration, { factories }).registry };
+  const known = await backendsOf(configuration.schedulers.profiles, fileName);
+  const { registry } = policyFrom(configuration, { factories: known });
+  const factories = registry.enabled.flatMap((name) => known.find((one) => one.name === name) ?? []);
+  return { configuration, registry, factories };
 }

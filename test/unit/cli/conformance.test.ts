@@ -3,6 +3,9 @@ import type { CheckReport } from '../../../src/cli/conformance/conformance.ts';
 import { conformanceRules } from '../../../src/conformance/conformance.ts';
 import { muster } from './fake-io.ts';
 
+/** Under a configuration in which KAI is given no queue. */
+const WITHOUT_QUEUE = ['--name', 'kai-scheduler', '--config', 'docs/examples/config.yaml'];
+
 describe('muster conformance', () => {
   test('says a line for every rule, and how many hold', async () => {
     const { code, out, err } = await muster(['conformance', '--name', 'volcano']);
@@ -15,7 +18,7 @@ describe('muster conformance', () => {
   });
 
   test('says which rule is broken and how, and what nothing can be said about', async () => {
-    const { code, out } = await muster(['conformance', '--name', 'kai-scheduler']);
+    const { code, out } = await muster(['conformance', ...WITHOUT_QUEUE]);
     expect(code).toBe(1);
     expect(out).toMatch(
       /^✗ takes-a-gang: it refuses a gang of one group \(metadata\.labels\[kai\.scheduler\/queue\].*give --config.*\n {4}the rule: there is a gang that the backend takes$/m,
@@ -24,7 +27,7 @@ describe('muster conformance', () => {
   });
 
   test('as JSON', async () => {
-    const { code, out } = await muster(['conformance', '--name', 'kai-scheduler', '-o', 'json']);
+    const { code, out } = await muster(['conformance', ...WITHOUT_QUEUE, '-o', 'json']);
     expect(code).toBe(1);
     const report = JSON.parse(out) as { checks: CheckReport[] };
     expect(report).toMatchObject({ backend: 'kai-scheduler', failed: 1 });
@@ -32,10 +35,12 @@ describe('muster conformance', () => {
     expect(report.checks.find(({ state }) => state === 'failed')).toMatchObject({ name: 'takes-a-gang' });
   });
 
-  test('takes settings from the profile', async () => {
-    const args = ['--name', 'kai-scheduler', '--config', 'docs/examples/kai-queue.yaml'];
-    expect(await muster(['conformance', ...args])).toMatchObject({ code: 0 });
-  });
+  test.each([[['--config', 'docs/examples/kai-queue.yaml']], [[]]])(
+    'takes settings from the profile, else from the folder of the backend: %j',
+    async (args) => {
+      expect(await muster(['conformance', '--name', 'kai-scheduler', ...args])).toMatchObject({ code: 0 });
+    },
+  );
 
   test.each([
     [[], 'error: which backend?\nfix: give --module with a file or package, or --name\n'],

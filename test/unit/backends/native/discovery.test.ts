@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/api/json.ts';
-import { kube } from '../../../../src/backends/native/backend.ts';
-import { KUBE_SETTINGS } from '../../../../src/backends/native/config.ts';
+import { native } from '../../../../src/backends/native/backend.ts';
+import { nativeSettings } from '../../../../src/backends/native/config.ts';
 import { gangOf, initContext, made } from '../../../support/made-backend.ts';
 import { clusterServing, kubeOn, serving, type Served } from './served.ts';
 
@@ -14,7 +14,7 @@ const NONE =
   'the cluster serves no native gangs (podgroups or workloads of scheduling.k8s.io; alpha and off by default): the gates hold a gang until its Pods are all there, then each is placed by itself';
 
 const look = (served: Served, config: JsonObject = {}) =>
-  made(kube, config).init(initContext(clusterServing(served)));
+  made(native, config).init(initContext(clusterServing(served)));
 
 describe('which native gang API the cluster has', () => {
   test.each<[string, Served, string]>([
@@ -39,7 +39,7 @@ describe('which native gang API the cluster has', () => {
   test('is asked with few questions', async () => {
     const ask = async (served: Served, config: JsonObject = {}): Promise<string[]> => {
       const cluster = clusterServing(served);
-      await made(kube, config).init(initContext(cluster));
+      await made(native, config).init(initContext(cluster));
       return cluster.questions;
     };
     expect(await ask(serving('v1alpha2'))).toEqual([
@@ -84,7 +84,7 @@ describe('which native gang API the cluster has', () => {
   });
 
   test('without a cluster the configuration decides, and a notice says so', async () => {
-    const offline = (config: JsonObject) => made(kube, config).init(initContext());
+    const offline = (config: JsonObject) => made(native, config).init(initContext());
     expect(await offline({})).toEqual({
       version: 'none',
       notices: [
@@ -143,10 +143,10 @@ describe('the configuration', () => {
     [{ groups: 'pergroup' }, 'config.groups: must be one of flat, per-group (did you mean "per-group"?)'],
     [{ disruptionMode: 'Pod' }, 'config.disruptionMode: must be one of pod, gang (did you mean "pod"?)'],
   ])('%j is refused', (config, message) => {
-    expect(() => made(kube, config)).toThrow(message);
+    expect(() => made(native, config)).toThrow(message);
   });
 
   test('has a description for every key', () => {
-    expect(Object.keys(KUBE_SETTINGS)).toEqual(['gangScheduling', 'api', 'groups', 'disruptionMode']);
+    expect(Object.keys(nativeSettings)).toEqual(['gangScheduling', 'api', 'groups', 'disruptionMode']);
   });
 });

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../../src/api/json.ts';
 import type { Backend } from '../../../../src/backends/backend.ts';
 import type { ClusterProbe } from '../../../../src/backends/cluster.ts';
-import { kube } from '../../../../src/backends/native/backend.ts';
+import { native } from '../../../../src/backends/native/backend.ts';
 import { json } from '../../../support/pods.ts';
 import { initContext, made } from '../../../support/made-backend.ts';
 
@@ -65,7 +65,7 @@ export function clusterServing({ versions = {}, drops = [], down }: Served): Ask
 
 /** The backend after its look at such a cluster. */
 export async function kubeOn(served: Served, config: JsonObject = {}): Promise<Backend> {
-  const backend = made(kube, config);
+  const backend = made(native, config);
   await backend.init(initContext(clusterServing(served)));
   return backend;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Json, JsonObject } from '../../../../src/api/json.ts';
-import { kube } from '../../../../src/backends/native/backend.ts';
+import { native } from '../../../../src/backends/native/backend.ts';
 import { gangOf, initContext, made } from '../../../support/made-backend.ts';
 import { condition, group, type PodGangParts } from '../../../support/pod-gangs.ts';
 import { kubeOn, serving, type Served } from './served.ts';
@@ -144,7 +144,7 @@ describe('what native gangs cannot express is refused', () => {
   });
 
   test('but not while nobody has looked at a cluster', async () => {
-    const backend = made(kube);
+    const backend = made(native);
     const gang = gangOf({ spec: required('rack') });
     expect(backend.validatePodGang(gang).faults).toEqual([]);
     await backend.init(initContext());
@@ -214,7 +214,7 @@ describe('what the scheduler says', () => {
   });
   const refusal = (type: string, message?: string): Json =>
     condition(type, 'False', { reason: 'Unschedulable', message });
-  const { explain } = made(kube) as { explain: (this: void, objects: readonly JsonObject[]) => string };
+  const { explain } = made(native) as { explain: (this: void, objects: readonly JsonObject[]) => string };
 
   test.each<[string, JsonObject[], string | undefined]>([
     ['nothing yet', [podGroup('train')], undefined],

@@ -1,7 +1,8 @@
 /** Admission, the program, the schedulers and the gangs, by table. */
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/api/json.ts';
-import { checkBackends, type Backends } from '../../../../src/cli/doctor/check-backends.ts';
+import { builtInBackends } from '../../../../src/backends/registry.ts';
+import { checkBackends, type Backends, type Looked } from '../../../../src/cli/doctor/check-backends.ts';
 import { checkGangs } from '../../../../src/cli/doctor/check-gangs.ts';
 import { checkProgram, checkVersion, type Program } from '../../../../src/cli/doctor/check-program.ts';
 import { checkTrials, type TrialAnswer } from '../../../../src/cli/doctor/check-trial.ts';
@@ -80,7 +81,7 @@ test.each([
   ['v1.37.0-alpha.1', 'ok cluster/version: Kubernetes v1.37.0-alpha.1'],
   [
     'v1.35.2+k3s1',
-    'warning cluster/version: Kubernetes v1.35.2+k3s1 serves no MutatingAdmissionPolicy v1, and its native gangs are older or absent → install with kubectl apply -k manifests/overlays/kubernetes-1.35; docs/backends/kube.md says what gangs are here',
+    'warning cluster/version: Kubernetes v1.35.2+k3s1 serves no MutatingAdmissionPolicy v1, and its native gangs are older or absent → install with kubectl apply -k manifests/overlays/kubernetes-1.35; docs/backends.md leads to what gangs are here',
   ],
   [
     'v1.29.0',
@@ -200,17 +201,24 @@ describe('backends', () => {
     metadata: { namespace, name },
     status: readyReplicas === undefined ? {} : { readyReplicas },
   });
+  const looked = (name: string, change: Partial<Looked> = {}): Looked => ({
+    name,
+    readiness: READY,
+    traces: builtInBackends.find((factory) => factory.name === name)?.traces,
+    lease: undefined,
+    blind: false,
+    ...change,
+  });
   const cluster = (change: Partial<Backends>): Backends => ({
     now: NOW,
     defaultBackend: 'volcano',
-    enabled: [{ name: 'volcano', readiness: READY, blind: false }],
+    enabled: [looked('volcano')],
     published: found([object('volcano', 'True', true)]),
     deployments: found([deployed('volcano-system', 'volcano-scheduler', 1)]),
-    kubeScheduler: ABSENT,
     ...change,
   });
-  const enabled = (readiness: Backends['enabled'][number]['readiness'], blind = false) => ({
-    enabled: [{ name: 'volcano', readiness, blind }],
+  const enabled = (readiness: Looked['readiness'], blind = false) => ({
+    enabled: [looked('volcano', { readiness, blind })],
   });
   const failed = { state: 'failed', reason: 'no CRD' } as const;
 
@@ -227,14 +235,14 @@ describe('backends', () => {
       'not ready',
       { ...enabled(failed), published: found([object('volcano', 'False', true)]) },
       [
-        'problem backends/volcano: not ready, its gangs wait: no CRD → install what it names (docs/backends), or take volcano out of scheduler.profiles',
+        'problem backends/volcano: not ready, its gangs wait: no CRD → install what it names (docs/backends.md), or take volcano out of scheduler.profiles',
       ],
     ],
     [
       'not ready, which the loop does not know',
       enabled(failed),
       [
-        'problem backends/volcano: not ready, its gangs wait: no CRD → install what it names (docs/backends), or take volcano out of scheduler.profiles',
+        'problem backends/volcano: not ready, its gangs wait: no CRD → install what it names (docs/backends.md), or take volcano out of scheduler.profiles',
         'warning backends/published: the loop has not noticed yet that volcano is not ready → look again in a minute',
       ],
     ],
@@ -251,7 +259,7 @@ describe('backends', () => {
     [
       'a notice',
       enabled({ state: 'ready', facts: { version: 'x/v1', notices: ['no gang'] } }),
-      ['warning backends/volcano: no gang → docs/backends has a page about it, with what it takes'],
+      ['warning backends/volcano: no gang → docs/backends.md leads to a page about it, with what it takes'],
     ],
     [
       'the scheduler down',
@@ -311,7 +319,7 @@ describe('backends', () => {
   ])('%s: Deployment %s/%s', (name, namespace, deployment, isIts) => {
     const findings = checkBackends(
       cluster({
-        enabled: [{ name, readiness: READY, blind: false }],
+        enabled: [looked(name)],
         deployments: found([deployed(namespace, deployment, 1)]),
       }),
     );
@@ -329,8 +337,7 @@ describe('backends', () => {
   ])('kube-scheduler by its Lease %#', (record, expected) => {
     const findings = checkBackends(
       cluster({
-        enabled: [{ name: 'default-scheduler', readiness: READY, blind: false }],
-        kubeScheduler: found(record),
+        enabled: [looked('default-scheduler', { lease: found(record) })],
       }),
     );
     expect(told(findings)).toContain(expected);
