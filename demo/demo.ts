@@ -1,45 +1,69 @@
-import { Command } from 'commander';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../src/cli/input/package-root.ts';
+import type { CliIo } from '../src/cli/output/io.ts';
 import { messageOf } from '../src/errors.ts';
-import { clusterDemo } from './cluster.ts';
 import { startControlPlane, type ControlPlane } from './control-plane.ts';
-import { admitLoop } from './life.ts';
+import { gangLife } from './gang-life.ts';
+import { admitLoop, install } from './install.ts';
+import { mistakesRefused, protectedThings } from './kept.ts';
+import { musterDown } from './muster-down.ts';
 import { Narrator } from './narrator.ts';
 import { offlineDemo } from './offline.ts';
+import { otherScheduler } from './other-scheduler.ts';
 import { startServing } from './serving.ts';
-import { ExitStatus } from '../src/cli/output/exit-status.ts';
-import type { CliIo } from '../src/cli/output/io.ts';
+import { Stage } from './stage.ts';
 
-const EXAMPLE = `
-Examples:
-  $ npm run demo                 a real etcd, kube-apiserver and kube-scheduler; built with Go the first time, about five minutes
-  $ npm run demo -- --keep       leaves it running until Ctrl-C, for your own kubectl
-  $ npm run demo -- --offline    the real HTTPS server, and reviews sent to it directly`;
+export interface DemoOptions {
+  readonly keep: boolean;
+  readonly offline: boolean;
+  readonly source: boolean;
+}
 
-/** `muster demo`: what Muster does, shown on a real API server. Exit code 1 when something was not as claimed. */
-export const demoCommand = (io: CliIo): Command =>
-  new Command('demo')
-    .description('watch a real API server send reviews to Muster')
-    .option('--keep', 'leave the cluster and Muster running until Ctrl-C')
-    .option('--offline', 'without a control plane')
-    .addHelpText('after', EXAMPLE)
-    .action((flags: { keep?: boolean; offline?: boolean }) => demo(flags, io));
+/** Muster as most clusters would have it: the stock scheduler by default, another one for those who ask for it. */
+const SETTINGS = {
+  scheduler: {
+    profiles: [{ name: 'default-scheduler' }, { name: 'kai-scheduler', config: { queue: 'default-queue' } }],
+    defaultProfileName: 'default-scheduler',
+  },
+};
 
-async function demo(flags: { keep?: boolean; offline?: boolean }, io: CliIo): Promise<void> {
+/** @returns whether all of it was as claimed */
+export async function demo(options: DemoOptions, io: CliIo): Promise<boolean> {
+  const main = program(options);
   const tell = new Narrator(io);
-  const plane = flags.offline === true ? undefined : await planeOrWhyNot(io);
-  const serving = await startServing({
-    now: io.now(),
-    ...(plane === undefined ? {} : { kubeconfig: await admitLoop(plane) }),
-  });
+  const plane = options.offline ? undefined : await planeOrWhyNot(io);
   try {
-    if (plane === undefined) await offlineDemo(serving, tell);
-    else await clusterDemo(plane, serving, tell);
-    if (plane !== undefined && flags.keep === true) {
-      io.stdout(`\nThe API server runs on until Ctrl-C:\n  export KUBECONFIG=${plane.kubeconfig}\n`);
-      await interrupted();
+    const serving = await startServing({
+      now: io.now(),
+      main,
+      settings: SETTINGS,
+      ...(plane === undefined ? {} : { kubeconfig: await admitLoop(plane) }),
+    });
+    try {
+      if (plane === undefined) await offlineDemo(serving, tell);
+      else {
+        const stage = new Stage(plane, serving, tell, main);
+        for (const scene of [
+          install,
+          gangLife,
+          mistakesRefused,
+          protectedThings,
+          otherScheduler,
+          // With --keep Muster goes on, for whoever wants to try something.
+          ...(options.keep ? [] : [musterDown]),
+        ]) {
+          await scene(stage);
+        }
+        if (options.keep) {
+          io.stdout(`\nIt runs on until Ctrl-C:\n  export KUBECONFIG=${plane.kubeconfig}\n`);
+          await interrupted();
+        }
+      }
+    } finally {
+      await serving.close();
     }
   } finally {
-    await serving.close();
     await plane?.stop();
   }
   const { surprises } = tell;
@@ -48,7 +72,15 @@ async function demo(flags: { keep?: boolean; offline?: boolean }, io: CliIo): Pr
       ? '\nAll of it was as claimed.\n'
       : `\n${surprises.length} not as claimed: ${surprises.join('; ')}\n`,
   );
-  if (surprises.length > 0) throw new ExitStatus(1);
+  return surprises.length === 0;
+}
+
+/** The file that is Muster: what ships, or its source. */
+function program({ source }: DemoOptions): string {
+  const root = packageRoot() ?? '';
+  const file = join(root, ...(source ? ['src', 'main.ts'] : ['dist', 'src', 'main.js']));
+  if (!existsSync(file)) throw new Error(`${file} is not there: run "npm run build", or give --source`);
+  return file;
 }
 
 /** The control plane, or undefined after saying why there is none. */

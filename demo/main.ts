@@ -1,11 +1,31 @@
+/** `npm run demo`: what Muster does, shown on a real API server. Exit code 1 when something was not as claimed. */
+import { parseArgs } from 'node:util';
 import { processIo } from '../src/cli/output/io.ts';
-import { run } from '../src/cli/run.ts';
-import { demoCommand } from './demo.ts';
+import { messageOf } from '../src/errors.ts';
+import { demo } from './demo.ts';
 
-const verb = {
-  name: 'demo',
-  summary: 'watch a real API server send reviews to Muster',
-  load: (io: Parameters<typeof demoCommand>[0]) => Promise.resolve(demoCommand(io)),
-};
+const HELP = `Usage: npm run demo -- [options]
 
-process.exitCode = await run(['demo', ...process.argv.slice(2)], processIo(), [verb]);
+  (none)      a real etcd, kube-apiserver and kube-scheduler; built with Go the first time, about five minutes
+  --keep      leaves it all running until Ctrl-C, for your own kubectl
+  --offline   without a control plane: the real HTTPS server, and reviews sent to it directly
+  --source    runs Muster from src instead of the built program
+  --help      this
+`;
+
+const io = processIo();
+try {
+  const { values } = parseArgs({
+    options: {
+      keep: { type: 'boolean', default: false },
+      offline: { type: 'boolean', default: false },
+      source: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  if (values.help) io.stdout(HELP);
+  else process.exitCode = (await demo(values, io)) ? 0 : 1;
+} catch (thrown) {
+  io.stderr(`error: ${messageOf(thrown)}\n`);
+  process.exitCode = 1;
+}

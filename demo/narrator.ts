@@ -41,7 +41,7 @@ export class Narrator {
             ? 'yellow'
             : undefined;
       for (const piece of wrap(line))
-        this.#io.stdout(`     ${colour ? this.#paint(colour, piece) : piece}\n`);
+        this.#io.stdout(`     ${colour ? this.#paint(colour, piece) : piece}\n`.replace(/ +\n/, '\n'));
     }
   }
 

@@ -16,10 +16,11 @@ export type Manifest = Record<string, unknown> & { metadata: Record<string, unkn
 export const podGang = (
   changes: Record<string, unknown> = {},
   labels: Record<string, string> = {},
+  name = GANG,
 ): Manifest => ({
   apiVersion: POD_GANG_API_VERSION,
   kind: 'PodGang',
-  metadata: { name: GANG, namespace: NAMESPACE, labels },
+  metadata: { name, namespace: NAMESPACE, ...(Object.keys(labels).length > 0 ? { labels } : {}) },
   spec: {
     podgroups: [
       { name: 'leader', minReplicas: 1 },
@@ -29,18 +30,18 @@ export const podGang = (
   },
 });
 
-/** A Pod of the gang. `labels` replace those of the gang where given. */
+/** A Pod of a gang. `labels` replace those of the gang where given. */
 export const pod = (
   name: string,
   group: string,
-  given: { labels?: Record<string, string>; spec?: Record<string, unknown> } = {},
+  given: { gang?: string; labels?: Record<string, string>; spec?: Record<string, unknown> } = {},
 ): Manifest => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: {
     name,
     namespace: NAMESPACE,
-    labels: given.labels ?? { [LABEL_POD_GANG]: GANG, [LABEL_POD_CLIQUE]: group },
+    labels: given.labels ?? { [LABEL_POD_GANG]: given.gang ?? GANG, [LABEL_POD_CLIQUE]: group },
   },
   spec: { containers: [{ name: 'main', image: 'registry.example/train:1' }], ...given.spec },
 });
@@ -71,7 +72,7 @@ export const mistakes: readonly Mistake[] = [
   {
     title: 'a scheduler that nobody serves',
     manifest: pod('elsewhere', 'worker', { spec: { schedulerName: 'my-scheduler' } }),
-    says: 'enabled: kai-scheduler, default-scheduler',
+    says: 'enabled: default-scheduler, kai-scheduler',
   },
   {
     title: 'a PodGang with three faults, all in one answer',
@@ -101,7 +102,9 @@ export function preparedParts(sent: Manifest, stored: unknown): string {
         flat[`metadata.${map}[${key}]`] = value;
       }
     }
-    flat['spec.schedulerName'] = (spec['schedulerName'] as string | undefined) ?? '';
+    if (spec['schedulerName'] !== undefined) flat['spec.schedulerName'] = spec['schedulerName'] as string;
+    const group = spec['schedulingGroup'] as { podGroupName?: string } | undefined;
+    if (group?.podGroupName !== undefined) flat['spec.schedulingGroup.podGroupName'] = group.podGroupName;
     ((spec['schedulingGates'] ?? []) as { name: string }[]).forEach((gate) => {
       flat[`spec.schedulingGates[${gate.name}]`] = '';
     });

@@ -77,7 +77,7 @@ export async function offlineDemo(serving: Serving, tell: Narrator): Promise<voi
   for (const manifest of [
     podGang(),
     pod('leader-0', 'leader'),
-    forScheduler('worker-0', 'worker', 'default-scheduler'),
+    forScheduler('worker-0', 'worker', 'kai-scheduler'),
   ]) {
     tell.say(`${manifest['kind'] as string} ${manifest.metadata['name'] as string}`);
     const { stored, answer } = await create(serving, manifest);

@@ -8,7 +8,8 @@ import { expect, test } from '@jest/globals';
 const MAIN = join(import.meta.dirname, '../../../demo/main.ts');
 
 test('the demo without a control plane shows prepared Pods and refusals, and all is as claimed', async () => {
-  const { stdout } = await promisify(execFile)(process.execPath, [MAIN, '--offline']);
+  const { stdout } = await promisify(execFile)(process.execPath, [MAIN, '--offline', '--source']);
+  expect(stdout).toContain('+ spec.schedulerName: default-scheduler');
   expect(stdout).toContain('+ spec.schedulerName: kai-scheduler');
   expect(stdout).toContain('+ spec.schedulingGates[grove.io/podgang-pending-creation]');
   expect(stdout).toContain('[SchedulerNotEnabled]');
@@ -20,7 +21,7 @@ test('where no control plane can be had it says why, and goes on without', async
   // No Go on the PATH, no cache, no KUBEBUILDER_ASSETS.
   const empty = await mkdtemp(join(tmpdir(), 'muster-no-cache-'));
   const env = { PATH: '', HOME: empty, XDG_CACHE_HOME: empty };
-  const { stdout } = await promisify(execFile)(process.execPath, [MAIN], { env });
+  const { stdout } = await promisify(execFile)(process.execPath, [MAIN, '--source'], { env });
   await rm(empty, { recursive: true });
   expect(stdout).toMatch(/No control plane here: .*`go` is not on the PATH/s);
   expect(stdout).toContain('Going on without one, as with --offline.');

@@ -1,0 +1,70 @@
+import { MUSTER_USER } from '../src/api/names.ts';
+import type { ControlPlane } from './control-plane.ts';
+import { isGated, NAMESPACE, pod, podGang, yamlOf } from './objects.ts';
+import { manifestsIn, webhookConfigurations } from './registration.ts';
+import type { Stage } from './stage.ts';
+
+/**
+ * What the loop needs before it starts, as it ships: the definitions, Muster's account and its rights.
+ * @returns the kubeconfig of that account
+ */
+export async function admitLoop(plane: ControlPlane): Promise<string> {
+  const rights = (await manifestsIn('base')).filter(({ kind }) =>
+    /^(Namespace|ServiceAccount|.*Role|.*RoleBinding)$/.test(kind),
+  );
+  const stdin = [...(await manifestsIn('crds')), ...rights].map(yamlOf).join('---\n');
+  for (const args of [
+    ['apply', '-f', '-'],
+    ['wait', '--for=condition=Established', '--timeout=30s', 'crd/podgangs.scheduler.grove.io'],
+  ]) {
+    const result = await plane.kubectl(args, { stdin });
+    if (result.code !== 0) throw new Error(result.stderr);
+  }
+  await plane.addNode('node-1');
+  return plane.kubeconfigFor(MUSTER_USER);
+}
+
+/** Definitions, policies and webhooks as they ship; the program runs beside the API server instead of inside a Pod. */
+export async function install(stage: Stage): Promise<void> {
+  const { plane, serving, tell } = stage;
+  tell.scene(`Muster on Kubernetes ${plane.version}`);
+  const objects = [
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } },
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace: NAMESPACE } },
+    ...(await manifestsIn('crds')),
+    ...(await manifestsIn('policies')),
+    ...(await webhookConfigurations(serving.port, serving.ca)),
+  ];
+  tell.command('kubectl apply -k manifests/…   # definitions, policies, webhooks: as shipped');
+  const applied = await plane.kubectl(['apply', '-f', '-'], { stdin: objects.map(yamlOf).join('---\n') });
+  const kinds = new Map<string, number>();
+  for (const line of applied.stdout.split('\n').filter((text) => text !== '')) {
+    const kind = line.replace(/[./].*/, '');
+    kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  }
+  tell.output(applied.stderr + [...kinds].map(([kind, count]) => `${count} ${kind}`).join(', '));
+  tell.check('installed', applied.code === 0 && (await stage.within(() => called(stage))));
+
+  const ready = /^default-scheduler +True/m;
+  await stage.within(async () => ready.test((await stage.quietly(BACKENDS)).stdout));
+  const shown = await stage.kubectl(BACKENDS, 'get schedulerbackends');
+  tell.check(
+    'the stock scheduler serves gangs by objects of its own; KAI is not installed here, and it says so',
+    ready.test(shown.stdout) && /^kai-scheduler +False/m.test(shown.stdout),
+  );
+}
+
+const READY = '.status.conditions[?(@.type=="SchedulerBackendReady")]';
+const BACKENDS = [
+  ...['get', 'schedulerbackends', '-o'],
+  `custom-columns=NAME:.metadata.name,READY:${READY}.status,MESSAGE:${READY}.message`,
+];
+
+/** Webhooks take effect a moment after they are stored. */
+async function called(stage: Stage): Promise<boolean> {
+  for (const manifest of [pod('probe', 'leader'), podGang()]) await stage.dryRun(manifest);
+  const kinds = new Set(stage.serving.decisions().map((line) => line['kind']));
+  return (
+    kinds.has('Pod') && kinds.has('PodGang') && isGated((await stage.dryRun(pod('probe', 'leader'))).stored)
+  );
+}
