@@ -23,7 +23,7 @@ const CLAIMS = [
   'a new Pod of the running gang goes where its gang is',
   'an ordinary Pod is created as ever',
   'a gate stays on: the API server keeps it by itself',
-  'deletion is never in the way',
+  'and deletion is never in the way',
 ];
 /** Ages differ from run to run. */
 const steady = (line: string): string => line.trim().replace(/\b\d+m?s\b/g, '5s');

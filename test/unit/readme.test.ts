@@ -1,62 +1,103 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+/** README, and what every page is held to: links lead somewhere, scripts exist, tables are those of the source. */
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { referenceTable } from '../../src/config/reference.ts';
+import { withSpeed } from '../../pictures/pictures.ts';
 import { errorCatalogue } from '../../src/errors.ts';
-import { metricCatalogue } from '../../src/telemetry/metric-catalogue.ts';
 
-const FILE = join(import.meta.dirname, '../../README.md');
+const ROOT = join(import.meta.dirname, '../..');
+const FILE = join(ROOT, 'README.md');
 const readme = readFileSync(FILE, 'utf8');
 
-const rows = (head: string, lines: string[]): string =>
-  [head, head.replace(/[^|]+/g, '---'), ...lines].join('\n');
+const pagesIn = (folder: string): string[] =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join(folder, name));
+const PAGES = [
+  ...readdirSync(ROOT).filter((name) => name.endsWith('.md')),
+  ...['docs', 'certs'].flatMap(pagesIn),
+];
 
-/** The tables of README.md, by the name in the comments that enclose them. */
-const tables: Record<string, string> = {
-  settings: referenceTable(),
-  metrics: rows(
-    '| Metric | Type | Labels | Meaning |',
-    Object.entries(metricCatalogue).map(
-      ([name, { type, labels, help }]) =>
-        `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help} |`,
-    ),
-  ),
-  errors: rows(
-    '| Code | Exit | Meaning |',
-    Object.entries(errorCatalogue).map(
-      ([code, { exitCode, summary }]) => `| \`${code}\` | ${exitCode} | ${summary} |`,
-    ),
-  ),
-};
-
-const between = (name: string): RegExp => new RegExp(`(<!-- ${name} -->\n)[^]*?(<!-- /${name} -->)`);
+/** Titles of a page as the fragments that lead to them. */
+const fragmentsOf = (page: string): string[] =>
+  [...page.replace(/^```[^]*?^```/gm, '').matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
 
 describe('README.md', () => {
-  test('has the tables of the source', () => {
-    const expected = Object.entries(tables).reduce(
-      (text, [name, table]) => text.replace(between(name), (_all, begin, end) => `${begin}${table}\n${end}`),
-      readme,
-    );
+  test('is short: at most 10 KB', () => {
+    expect(statSync(FILE).size).toBeLessThanOrEqual(10_000);
+  });
+
+  test('its line about speed is made from docs/figures.json, and says where it was measured', () => {
+    const expected = withSpeed(readme);
     if (process.env['UPDATE_DOCS'] === '1') writeFileSync(FILE, expected);
     else expect(readme).toBe(expected);
-    for (const name of Object.keys(tables)) expect(readme).toMatch(between(name));
+    expect(expected).toContain('measured on ');
   });
 
   test('has exactly two commands that set a fresh machine up', () => {
     expect(readme.match(/^npm ci .*$/gm)).toEqual(['npm ci && npm run demo', 'npm ci && npm test']);
   });
 
-  test('links to files that are there', () => {
-    const links = [...readme.matchAll(/\]\(([^)#:]+)\)/g)].map((match) => match[1] ?? '');
-    expect(links.length).toBeGreaterThan(8);
-    expect(links.filter((link) => !existsSync(join(FILE, '..', link)))).toEqual([]);
+  test('says what "gang" means without native gangs as loudly as the promise', () => {
+    const bold = [...readme.matchAll(/\*\*([^*]+)\*\*/g)].map(([, words = '']) =>
+      words.replaceAll('\n', ' '),
+    );
+    expect(bold).toContain('A gang cannot start half even while Muster is down');
+    expect(bold).toContain(
+      'On the plain kube-scheduler without native gangs a gang is gated until complete, then placed Pod by Pod.',
+    );
+  });
+
+  test('leads to every page of docs', () => {
+    const all = [readme, ...pagesIn('docs').map((page) => readFileSync(join(ROOT, page), 'utf8'))].join('\n');
+    const lonely = pagesIn('docs').filter(
+      (page) => !page.startsWith('docs/adr') && !all.includes(`${page.split('/').pop() ?? ''}`),
+    );
+    expect(lonely).toEqual([]);
+  });
+});
+
+test('docs/cli.md has the table of errors', () => {
+  const file = join(ROOT, 'docs/cli.md');
+  const page = readFileSync(file, 'utf8');
+  const rows = Object.entries(errorCatalogue).map(
+    ([code, { exitCode, summary }]) => `| \`${code}\` | ${exitCode} | ${summary} |`,
+  );
+  const table = ['| Code | Exit | Meaning |', '| --- | --- | --- |', ...rows].join('\n');
+  const block = /(<!-- errors -->\n)[^]*?(<!-- \/errors -->)/;
+  expect(page).toMatch(block);
+  const expected = page.replace(block, (_all, begin: string, end: string) => `${begin}${table}\n${end}`);
+  if (process.env['UPDATE_DOCS'] === '1') writeFileSync(file, expected);
+  else expect(page).toBe(expected);
+});
+
+describe.each(PAGES)('%s', (page) => {
+  const text = readFileSync(join(ROOT, page), 'utf8');
+
+  test('links to files and sections that are there', () => {
+    const dead = [...text.matchAll(/\]\(([^)\s]+)\)/g)]
+      .map(([, link = '']) => link)
+      .filter((link) => !/^[a-z]+:/.test(link))
+      .filter((link) => {
+        const [path = '', fragment] = link.split('#');
+        const target = path === '' ? join(ROOT, page) : join(ROOT, page, '..', path);
+        if (!existsSync(target)) return true;
+        if (fragment === undefined || !target.endsWith('.md')) return false;
+        return !fragmentsOf(readFileSync(target, 'utf8')).includes(fragment);
+      });
+    expect({ page: relative(ROOT, join(ROOT, page)), dead }).toEqual({ page, dead: [] });
   });
 
   test('names only scripts that package.json has', () => {
-    const { scripts } = JSON.parse(readFileSync(join(FILE, '../package.json'), 'utf8')) as {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>;
     };
-    const named = [...readme.matchAll(/npm run ([a-z:-]+)/g)].map((match) => match[1] ?? '');
+    const named = [...text.matchAll(/npm run ([a-z][a-z:-]*)/g)].map(([, name = '']) => name);
     expect(named.filter((name) => !(name in scripts))).toEqual([]);
   });
 });

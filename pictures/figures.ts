@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** docs/figures.json: what was measured, and where. The chart and README's line about speed are made from it. */
+export interface Figures {
+  /** Such as `2026-11-21, 2 cores, Node 26.10`. */
+  readonly measuredOn: string;
+  /** CPU time of the server for one review, in microseconds. */
+  readonly cpuMicros: readonly {
+    readonly review: string;
+    readonly bare: number;
+    readonly muster: number;
+    readonly controllerRuntime: number;
+    /** The same as multiples of the bare server's: medians of quotients, which are steadier than quotients of medians. */
+    readonly timesBare: { readonly muster: number; readonly controllerRuntime: number };
+  }[];
+}
+
+export const FIGURES_FILE = join(import.meta.dirname, '../docs/figures.json');
+
+export const readFigures = (): Figures => JSON.parse(readFileSync(FIGURES_FILE, 'utf8')) as Figures;
+
+const SERVERS = {
+  'bare node:https': 'bare',
+  Muster: 'muster',
+  'controller-runtime': 'controllerRuntime',
+} as const;
+type Server = (typeof SERVERS)[keyof typeof SERVERS];
+
+/**
+ * Reads the table that `npm run bench` prints.
+ * @throws Error where the table has no such columns or lacks a server
+ */
+export function figuresOf(report: string, measuredOn: string): Figures {
+  const rows = report
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+  const head = rows.find((row) => row[0] === 'review' && row.includes('CPU µs'));
+  if (head === undefined)
+    throw new Error('no table with the columns "review" and "CPU µs": is this what npm run bench printed?');
+  const [micros, times] = [head.indexOf('CPU µs'), head.indexOf('× bare')];
+  const found = new Map<string, Partial<Record<Server, { micros: number; times: number }>>>();
+  let review = '';
+  for (const row of rows.slice(rows.indexOf(head) + 1)) {
+    const server = SERVERS[(row[1] ?? '') as keyof typeof SERVERS];
+    if (row[0] !== '') review = row[0] ?? '';
+    if (server === undefined || !review.endsWith(' KiB')) continue;
+    const cell = (column: number): number => parseFloat(row[column]?.replaceAll(',', '') ?? '');
+    found.set(review, { ...found.get(review), [server]: { micros: cell(micros), times: cell(times) } });
+  }
+  const cpuMicros = [...found].map(([of, { bare, muster, controllerRuntime: peer }]) => {
+    if (!bare || !muster || !peer) throw new Error(`${of}: one of the three servers is missing`);
+    const timesBare = { muster: muster.times, controllerRuntime: peer.times };
+    return {
+      review: of,
+      bare: bare.micros,
+      muster: muster.micros,
+      controllerRuntime: peer.micros,
+      timesBare,
+    };
+  });
+  return { measuredOn, cpuMicros: cpuMicros.sort((a, b) => parseInt(a.review, 10) - parseInt(b.review, 10)) };
+}
+
+/** README's one line about speed. */
+export function speedLine({ measuredOn, cpuMicros }: Figures): string {
+  const of = (wanted: string): Figures['cpuMicros'][number] => {
+    const found = cpuMicros.find(({ review }) => review === wanted);
+    if (found === undefined) throw new Error(`docs/figures.json has no ${wanted}`);
+    return found;
+  };
+  const { muster, controllerRuntime, timesBare } = of('8 KiB');
+  return (
+    `A review of 8 KiB costs ${muster} µs of CPU, ${timesBare.muster.toFixed(2)} × a bare \`node:https\` server that decides nothing, ` +
+    `and 1/${(controllerRuntime / muster).toFixed(0)} of the same webhook on Go's controller-runtime (measured on ${measuredOn}).`
+  );
+}

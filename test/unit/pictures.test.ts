@@ -1,0 +1,78 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { figuresOf, readFigures, speedLine } from '../../pictures/figures.ts';
+import { PICTURES, PICTURES_FOLDER } from '../../pictures/pictures.ts';
+
+describe('docs/pictures', () => {
+  test.each(Object.entries(PICTURES))('%s is what the script draws', (name, draw) => {
+    const file = join(PICTURES_FOLDER, name);
+    if (process.env['UPDATE_DOCS'] === '1') writeFileSync(file, draw());
+    expect(readFileSync(file, 'utf8')).toBe(draw());
+  });
+
+  test('there are no others', () => {
+    expect(readdirSync(PICTURES_FOLDER).sort()).toEqual(Object.keys(PICTURES).sort());
+  });
+
+  test.each(Object.entries(PICTURES))(
+    '%s is for dark and light, has words for those who do not see it, and loads nothing',
+    (_name, draw) => {
+      const svg = draw();
+      expect(svg).toContain('@media (prefers-color-scheme: dark)');
+      expect(svg).toMatch(/<title id="title">.{10,}<\/title>/);
+      expect(svg).toMatch(/<desc id="description">.{40,}<\/desc>/);
+      expect(svg.replace('xmlns="http://www.w3.org/2000/svg"', '')).not.toMatch(
+        /https?:|<script|NaN|undefined/,
+      );
+    },
+  );
+});
+
+describe('figures', () => {
+  const TABLE = [
+    '| review | server | per s | CPU µs | × bare |',
+    '| --- | --- | ---: | ---: | ---: |',
+    '| 64 KiB | bare node:https | 3059 | 323 | 1.00 |',
+    '|  | Muster | 3636 | 274 | 0.83 |',
+    '|  | controller-runtime | 197 | 5,019 | 15.52 |',
+    '| 8 KiB | bare node:https | 1 | 59 | 1.00 |',
+    '|  | Muster | 1 | 72 | 1.22 |',
+    '|  | controller-runtime | 1 | 733 | 12.34 |',
+    '| new connection | bare node:https | 1190 | 760 | 1.00 |',
+  ];
+
+  test('are read from what the bench prints, smallest review first', () => {
+    const figures = figuresOf(`noise\n\n${TABLE.join('\n')}\n`, '2026-01-02, a machine');
+    expect(figures).toEqual({
+      measuredOn: '2026-01-02, a machine',
+      cpuMicros: [
+        {
+          review: '8 KiB',
+          bare: 59,
+          muster: 72,
+          controllerRuntime: 733,
+          timesBare: { muster: 1.22, controllerRuntime: 12.34 },
+        },
+        {
+          review: '64 KiB',
+          bare: 323,
+          muster: 274,
+          controllerRuntime: 5019,
+          timesBare: { muster: 0.83, controllerRuntime: 15.52 },
+        },
+      ],
+    });
+    expect(speedLine(figures)).toBe(
+      "A review of 8 KiB costs 72 µs of CPU, 1.22 × a bare `node:https` server that decides nothing, and 1/10 of the same webhook on Go's controller-runtime (measured on 2026-01-02, a machine).",
+    );
+  });
+
+  test('are refused where they are not whole', () => {
+    expect(() => figuresOf('nothing', 'x')).toThrow('is this what npm run bench printed?');
+    expect(() => figuresOf(TABLE.slice(0, 4).join('\n'), 'x')).toThrow(
+      '64 KiB: one of the three servers is missing',
+    );
+    expect(() => speedLine({ ...readFigures(), cpuMicros: [] })).toThrow('docs/figures.json has no 8 KiB');
+  });
+});
