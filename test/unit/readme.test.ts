@@ -15,7 +15,7 @@ const pagesIn = (folder: string): string[] =>
     .map((name) => join(folder, name));
 const PAGES = [
   ...readdirSync(ROOT).filter((name) => name.endsWith('.md')),
-  ...['docs', 'certs'].flatMap(pagesIn),
+  ...['docs', 'certs', 'src'].flatMap(pagesIn),
 ];
 
 /** Titles of a page as the fragments that lead to them. */
