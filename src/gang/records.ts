@@ -91,6 +91,8 @@ export interface PodScheduled {
 export interface BaseGang {
   readonly gang: Pick<PodGang, 'namespace' | 'name' | 'spec'>;
   readonly pods: readonly PodRecord[];
+  /** The scheduler of its backend; absent where it is not known. */
+  readonly schedulerName?: string | undefined;
 }
 
 /** How the scheduler counts, hence in which order gates come off. */

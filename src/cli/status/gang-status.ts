@@ -6,7 +6,7 @@ import { BY_GANG, type GangView } from '../../controller/watch/gang-view.ts';
 import { isGated } from '../../gang/plan/census.ts';
 import type { GangSelectors } from '../../gang/gang-selection.ts';
 import type { GangSummary, Waiting } from '../../gang/plan/gang-plan.ts';
-import type { PodRecord } from '../../gang/records.ts';
+import type { GangState, PodRecord } from '../../gang/records.ts';
 import { plan } from '../../gang/plan/plan.ts';
 
 /** One gang as `muster status` tells of it, and as `-o json` prints it. */
@@ -46,7 +46,8 @@ export interface Judge {
  */
 export function gangStatus(namespace: string, name: string, judge: Judge): GangStatus {
   const { view, registry, selectors, defaultBackend } = judge;
-  const state = stateOf(namespace, name, { view, registry, selectors, synced: true, now: 0 });
+  const found = stateOf(namespace, name, { view, registry, selectors, synced: true, now: 0 });
+  const state = defaultBackend === undefined ? found : guessed(found);
   const { summary, waiting, ungate } = plan(state);
   const gang = view.gangs.get(namespace, name);
   const free = ungate.map(({ pod, group }): Waiting => ({ pod, group, state: 'gated', reason: FREE }));
@@ -63,6 +64,17 @@ export function gangStatus(namespace: string, name: string, judge: Judge): GangS
       .sort((a, b) => byNumberedName(a.name, b.name))
       .map((pod) => podStatus(pod, reasons.get(pod.name))),
   };
+}
+
+/**
+ * Without a configuration the name of a gang's scheduler is a guess, and a wrong one would say of every Pod that it is
+ * prepared for another. So a name counts only where the gang names its backend and some Pod is prepared for it.
+ */
+function guessed(state: GangState): GangState {
+  const { gang, pods, backend } = state;
+  const named = gang !== 'missing' && gang.labels.has(LABEL_SCHEDULER_NAME);
+  const borne = pods.some((pod) => pod.schedulerName === backend.schedulerName);
+  return named && borne ? state : { ...state, backend: { ...backend, schedulerName: undefined } };
 }
 
 const FREE = 'nothing is missing: the loop is about to take its gate off (if this stays, no loop runs)';

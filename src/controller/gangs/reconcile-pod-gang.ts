@@ -5,7 +5,7 @@ import type { Plan, PlannedEvent, ReferencesWrite, Ungate } from '../../gang/pla
 import type { GangState } from '../../gang/records.ts';
 import { ungateEvents } from '../../gang/plan/plan-events.ts';
 import { confirmUngates } from '../../gang/plan/plan-gates.ts';
-import { droppedReferences, isStillMember } from '../../gang/plan/plan-references.ts';
+import { droppedReferences, takesOutTheLiving } from '../../gang/plan/plan-references.ts';
 import { plan } from '../../gang/plan/plan.ts';
 import { POD_GANGS, PODS } from '../../kube/client/resources.ts';
 import type { GangName, GangWriter } from './actions.ts';
@@ -119,7 +119,7 @@ async function writeGang(
 ): Promise<boolean> {
   const { state, writer, memory, saying, now, observer } = given;
   if (todo.references !== undefined) {
-    if (await takesOutTheLiving(state, todo.references, writer)) return false;
+    if (await isOutdated(state, todo.references, writer)) return false;
     const version = await writer.references(name, todo.references);
     memory.wrote(key, todo.references.resourceVersion, version);
     if (version !== undefined) saying('references');
@@ -137,8 +137,8 @@ async function writeGang(
 }
 
 /** Whether the API server still has a Pod as a member whose name this write takes out. */
-async function takesOutTheLiving(
-  { gang }: GangState,
+async function isOutdated(
+  { gang, backend }: GangState,
   write: ReferencesWrite,
   writer: GangWriter,
 ): Promise<boolean> {
@@ -146,7 +146,7 @@ async function takesOutTheLiving(
   const dropped = droppedReferences(gang, write);
   const names = dropped.map(({ pod }) => pod);
   const pods = names.length === 0 ? [] : await writer.freshPods(gang.namespace, names);
-  return dropped.some((reference) => pods.some((pod) => isStillMember(gang, reference, pod)));
+  return takesOutTheLiving(gang, backend.schedulerName, dropped, pods);
 }
 
 const isInitializedTrue = ({ type, status }: Condition): boolean =>

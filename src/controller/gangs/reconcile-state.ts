@@ -37,7 +37,11 @@ export function stateOf(namespace: string, name: string, context: StateContext):
       baseGang,
       base === undefined || base.deletionTimestamp !== undefined
         ? 'missing'
-        : { gang: base, pods: view.pods.byIndex(BY_GANG, keyOf(namespace, baseGang)) },
+        : {
+            gang: base,
+            pods: view.pods.byIndex(BY_GANG, keyOf(namespace, baseGang)),
+            schedulerName: backendOf(base, context)?.schedulerName,
+          },
     );
   }
   return {

@@ -15,7 +15,7 @@ export function baseGangWait(
   if (name === ownName)
     return 'the label grove.io/base-podgang names the gang itself: correct it where the Pod comes from, and delete the Pod';
   if (base === undefined || base === 'missing') return `the base gang ${quoted(name)} does not exist`;
-  const census = takeCensus(base.gang, base.pods);
+  const census = takeCensus(base.gang, base.pods, base.schedulerName);
   if (isScheduled(census)) return undefined;
   const missing = boundShortfall(census);
   return `the base gang ${quoted(name)} is not scheduled${missing === '' ? '' : `: bound ${missing}`}`;

@@ -8,8 +8,10 @@ export interface GroupCensus {
   readonly index: number;
   readonly name: string;
   readonly minReplicas: number;
-  /** Live (not terminating) Pods of the group, sorted by name. */
+  /** Live (not terminating) Pods of the group that the gang's scheduler places, sorted by name. */
   readonly members: readonly PodRecord[];
+  /** Live Pods of the group that are prepared for another scheduler, sorted by name: they count for nothing. */
+  readonly misplaced: readonly PodRecord[];
   /** Of those, the ones that can still do their part: not Failed. */
   readonly present: readonly PodRecord[];
   /** Names that the observed spec refers to. */
@@ -27,30 +29,39 @@ export const isGated = (pod: PodRecord): boolean => pod.gates.includes(GATE_POD_
 export const byName = (a: { readonly name: string }, b: { readonly name: string }): number =>
   a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 
+/** Whether the gang's scheduler places this Pod; so it is said of every Pod where one of the two is not known. */
+export const isPlacedBy = (schedulerName: string | undefined, pod: PodRecord): boolean =>
+  schedulerName === undefined || pod.schedulerName === undefined || pod.schedulerName === schedulerName;
+
 const isReady = (pod: PodRecord): boolean => pod.ready || pod.phase === 'Succeeded';
 
 /**
  * Counts the Pods of a gang per group, in the order of `spec.podgroups`. A Pod is in the group that its label
  * names and in no other; where a spec has a group name twice, the first of them has the Pods. Pods of another
- * namespace or gang are not seen, whatever the caller passes.
+ * namespace or gang are not seen, whatever the caller passes. A gang is one only to one scheduler: a Pod of another
+ * would be placed by itself, so it is kept apart, bound or not.
+ * @param schedulerName the scheduler of the gang's backend; undefined where it is not known or not Muster's to judge
  */
 export function takeCensus(
   gang: Pick<PodGang, 'namespace' | 'name' | 'spec'>,
   pods: readonly PodRecord[],
+  schedulerName?: string,
 ): GroupCensus[] {
   const byGroup = new Map<string, PodRecord[]>(gang.spec.groups.map((group) => [group.name, []]));
   for (const pod of pods) {
     if (isMember(gang, pod) && isLive(pod)) byGroup.get(pod.group)?.push(pod);
   }
   return gang.spec.groups.map((group, index) => {
-    const members = (byGroup.get(group.name) ?? []).sort(byName);
+    const all = (byGroup.get(group.name) ?? []).sort(byName);
     byGroup.delete(group.name);
+    const members = all.filter((pod) => isPlacedBy(schedulerName, pod));
     const present = members.filter((pod) => pod.phase !== 'Failed');
     return {
       index,
       name: group.name,
       minReplicas: Math.max(0, group.minReplicas),
       members,
+      misplaced: all.length === members.length ? [] : all.filter((pod) => !isPlacedBy(schedulerName, pod)),
       present,
       referenced: new Set(
         referencesOf(group)

@@ -79,8 +79,11 @@ export interface PlannedEvent {
 export interface Waiting {
   readonly pod: string;
   readonly group: string;
-  /** `gated`: by our gate; `foreign`: by somebody else's; `pending`: no gate, not bound; `starting`: bound, not ready. */
-  readonly state: 'gated' | 'foreign' | 'pending' | 'starting';
+  /**
+   * `gated`: by our gate; `foreign`: by somebody else's; `pending`: no gate, not bound; `starting`: bound, not ready;
+   * `misplaced`: no gate, and prepared for another scheduler than its gang's.
+   */
+  readonly state: 'gated' | 'foreign' | 'pending' | 'starting' | 'misplaced';
   readonly reason: string;
 }
 

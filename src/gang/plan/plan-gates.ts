@@ -3,6 +3,7 @@ import { quoted } from '../../api/printable.ts';
 import { baseGangWait } from './base-gang.ts';
 import { isBound, isGated, type GroupCensus } from './census.ts';
 import { referencesOf } from '../rules/check-spec.ts';
+import { misplacedPod } from './misplaced.ts';
 import type { Ungate, Violation, Waiting } from './gang-plan.ts';
 import type { GangRecord, GangState, PodRecord } from '../records.ts';
 import { boundShortfall } from './group-counts.ts';
@@ -14,8 +15,6 @@ export interface GateJudgement {
   readonly ungate: readonly Ungate[];
   readonly waiting: readonly Waiting[];
   readonly violations: readonly Violation[];
-  /** Pods that were prepared for another scheduler than their gang's, each with the reason. */
-  readonly misplaced: readonly { readonly pod: PodRecord; readonly reason: string }[];
   /** Why Pods of this gang wait for a base gang; undefined where none does. */
   readonly baseWait: string | undefined;
 }
@@ -40,7 +39,6 @@ export function planGates(
   const ungate: Ungate[] = [];
   const waiting: Waiting[] = [];
   const violations: Violation[] = [];
-  const misplaced: GateJudgement['misplaced'][number][] = [];
   let baseWait: string | undefined;
 
   for (const group of census) {
@@ -53,10 +51,7 @@ export function planGates(
         continue;
       }
       const wait = pod.baseGang === undefined ? undefined : waitOf(pod.baseGang);
-      const other = otherScheduler(state, pod);
-      if (other !== undefined) misplaced.push({ pod, reason: other });
       const reason =
-        other ??
         hold ??
         (group.referenced.has(pod.name)
           ? (wait ?? (turn.has(pod.name) ? undefined : notItsTurn(census)))
@@ -65,16 +60,12 @@ export function planGates(
       if (reason === undefined) ungate.push(ungateOf(gang, pod));
       else waiting.push({ pod: pod.name, group: pod.group, state: 'gated', reason: statusText(reason) });
     }
+    for (const pod of group.misplaced) {
+      const reason = misplacedPod(state.backend, pod);
+      waiting.push({ pod: pod.name, group: pod.group, state: isGated(pod) ? 'gated' : 'misplaced', reason });
+    }
   }
-  return { ungate, waiting, violations, misplaced, baseWait };
-}
-
-/** A gang is one only to one scheduler: a Pod of another would be placed by itself. */
-function otherScheduler({ backend, notOurs }: GangState, { schedulerName }: PodRecord): string | undefined {
-  const { name, schedulerName: wanted } = backend;
-  if (notOurs !== undefined || wanted === undefined || schedulerName === undefined) return undefined;
-  if (schedulerName === wanted) return undefined;
-  return `it is prepared for scheduler ${quoted(schedulerName)}, its gang is served by backend ${name}: delete the Pod, so that it is made anew`;
+  return { ungate, waiting, violations, baseWait };
 }
 
 const notItsTurn = (census: readonly GroupCensus[]): string =>

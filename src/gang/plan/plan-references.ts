@@ -1,6 +1,6 @@
 import type { NamespacedName } from '../../api/pod-gang.ts';
 import { referencesOf } from '../rules/check-spec.ts';
-import { isLive, isMember, type GroupCensus } from './census.ts';
+import { isLive, isMember, isPlacedBy, type GroupCensus } from './census.ts';
 import type { ReferencesWrite } from './gang-plan.ts';
 import type { GangRecord, PodRecord } from '../records.ts';
 import { sameReferences } from '../rules/references.ts';
@@ -56,9 +56,26 @@ export function droppedReferences(gang: GangRecord, write: ReferencesWrite): Dro
   });
 }
 
-/** Whether this Pod, as the API server has it now, should not be taken out after all: then what was judged by is old. */
-export const isStillMember = (gang: GangRecord, dropped: DroppedReference, pod: PodRecord): boolean =>
-  isMember(gang, pod) && isLive(pod) && pod.name === dropped.pod && pod.group === dropped.group;
+/**
+ * Whether one of these names should not be taken out after all, going by its Pod as the API server has it now: then what
+ * was judged by is old.
+ */
+export const takesOutTheLiving = (
+  gang: GangRecord,
+  schedulerName: string | undefined,
+  dropped: readonly DroppedReference[],
+  pods: readonly PodRecord[],
+): boolean =>
+  dropped.some((reference) =>
+    pods.some(
+      (pod) =>
+        pod.name === reference.pod &&
+        pod.group === reference.group &&
+        isMember(gang, pod) &&
+        isLive(pod) &&
+        isPlacedBy(schedulerName, pod),
+    ),
+  );
 
 /** What a write of references changes, for an Event: `workers 4 (+2 -1)`. */
 export function describeReferences(gang: GangRecord, write: ReferencesWrite): string[] {

@@ -35,6 +35,8 @@ export interface StatusJudgement {
 export interface BackendWords {
   /** What keeps it from answering for the gang. */
   readonly lacks?: string | undefined;
+  /** That Pods of it are prepared for another scheduler, where it is short of its minimum for that. */
+  readonly torn?: string | undefined;
   /** What its scheduler says of the gang. */
   readonly says?: string | undefined;
 }
@@ -63,7 +65,7 @@ export function judgeStatus(
   }
   const scheduled = scheduledCondition(census, baseWait, backend);
   const ready = readyCondition(census);
-  const unhealthy = unhealthyCondition(census);
+  const unhealthy = unhealthyCondition(census, backend.torn);
   const why = [unhealthy.status === 'True' ? unhealthy : undefined, scheduled, ready].find(
     (condition) => condition !== undefined && (condition === unhealthy || condition.status === 'False'),
   );
@@ -112,6 +114,9 @@ function scheduledCondition(
   if (backend.lacks !== undefined) {
     return { type, status: 'False', reason: 'WaitingForBackend', message: `${bound}; ${backend.lacks}` };
   }
+  if (backend.torn !== undefined) {
+    return { type, status: 'False', reason: 'SchedulerMismatch', message: `${bound}; ${backend.torn}` };
+  }
   for (const pod of census.flatMap((group) => group.present)) {
     const words = schedulerWords(pod);
     if (words === undefined) continue;
@@ -148,7 +153,7 @@ function readyCondition(census: readonly GroupCensus[]): Wanted {
   };
 }
 
-function unhealthyCondition(census: readonly GroupCensus[]): Wanted {
+function unhealthyCondition(census: readonly GroupCensus[], torn: string | undefined): Wanted {
   const type = CONDITION_UNHEALTHY;
   const missing = shortfall(
     census,
@@ -156,9 +161,16 @@ function unhealthyCondition(census: readonly GroupCensus[]): Wanted {
     (group) => group.minReplicas,
   );
   if (census.length === 0) return { type, status: 'True', reason: 'BelowMinimum', message: NO_GROUPS };
-  return missing === ''
-    ? { type, status: 'False', reason: 'MinimumPresent', message: 'every group has its minimum of Pods' }
-    : { type, status: 'True', reason: 'BelowMinimum', message: `fewer Pods than the minimum: ${missing}` };
+  if (missing === '') {
+    return {
+      type,
+      status: 'False',
+      reason: 'MinimumPresent',
+      message: 'every group has its minimum of Pods',
+    };
+  }
+  const message = `fewer Pods than the minimum: ${missing}${torn === undefined ? '' : `; ${torn}`}`;
+  return { type, status: 'True', reason: 'BelowMinimum', message };
 }
 
 /** The write that the judgement asks for, if it is due, or how long until it is. */

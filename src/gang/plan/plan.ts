@@ -14,6 +14,7 @@ import {
   ungateEvents,
   violationEvents,
 } from './plan-events.ts';
+import { mismatch, misplacedPod } from './misplaced.ts';
 import { planGates } from './plan-gates.ts';
 import { isComplete, isFullyReferenced, planReferences } from './plan-references.ts';
 import { judgeStatus, NO_GROUPS, planStatus } from './plan-status.ts';
@@ -34,7 +35,11 @@ export function plan(state: GangState): Plan {
   const { gang } = state;
   if (gang === 'missing') return planWithoutGang(state);
 
-  const census = takeCensus(gang, state.pods);
+  const census = takeCensus(
+    gang,
+    state.pods,
+    state.notOurs === undefined ? state.backend.schedulerName : undefined,
+  );
   const expected = expectedPods(gang);
   const observed = isInitialized(gang);
   const hands = handsOff(state, gang);
@@ -42,9 +47,11 @@ export function plan(state: GangState): Plan {
   const lacks = observed ? undefined : (faults ?? notInitializedBecause(state, census, expected.counts));
   // Also later: a Pod let go before its scheduler knows of a change would be judged by what was before.
   const later = observed ? backendLacks(state.backend)?.join('; ') : undefined;
-  const hold = hands ?? later ?? (observed ? undefined : (lacks ?? 'the gang is being marked Initialized'));
+  // Also later: what is let go beside Pods of another scheduler starts without them.
+  const torn = mismatch(state.backend, census, (group) => group.minReplicas);
+  const hold = hands ?? (observed ? (later ?? torn) : (lacks ?? 'the gang is being marked Initialized'));
   const gates = planGates(state, gang, census, hold);
-  const words = { lacks: later, says: state.backend.says };
+  const words = { lacks: later, torn, says: state.backend.says };
   const judgement = judgeStatus(gang, census, lacks, gates.baseWait, words);
   const strangers = planStrangers(state, census);
   const summary = summaryOf(
@@ -72,7 +79,9 @@ export function plan(state: GangState): Plan {
       ...expected.faults.map((fault) => gangEvent(gang, 'Warning', 'ExpectedPodsInvalid', fault)),
       ...strangers.events,
       ...violationEvents(gates.violations),
-      ...gates.misplaced.map(({ pod, reason }) => podEvent(pod, 'SchedulerMismatch', reason)),
+      ...census
+        .flatMap((group) => group.misplaced)
+        .map((pod) => podEvent(pod, 'SchedulerMismatch', misplacedPod(state.backend, pod))),
       ...referenceEvents(gang, references),
       ...statusEvents(gang, status.write),
       ...ungateEvents(gang, gates.ungate),
@@ -119,8 +128,10 @@ function notInitializedBecause(
     (group) => group.present.length,
     (group) => expected[group.index] ?? 0,
   );
+  const torn = mismatch(backend, census, (group) => expected[group.index] ?? 0);
   const reasons = [
     ...(missing === '' ? [] : [`waiting for Pods: ${missing}`]),
+    ...(torn === undefined ? [] : [torn]),
     // Objects that are merely on their way are no news beside Pods that are missing.
     ...(missing !== '' && backend.ready && backend.objectsWait === undefined
       ? []
@@ -201,7 +212,8 @@ function summaryOf(
   phase: GangSummary['phase'],
   why: string,
 ): GangSummary {
-  const gated = (group: GroupCensus): number => group.members.filter(isGated).length;
+  const gated = ({ members, misplaced }: GroupCensus): number =>
+    members.filter(isGated).length + misplaced.filter(isGated).length;
   return {
     namespace: gang.namespace,
     name: gang.name,

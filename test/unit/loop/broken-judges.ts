@@ -1,5 +1,5 @@
 import { EMPTY_PLAN, type Plan, type StatusWrite } from '../../../src/gang/plan/gang-plan.ts';
-import type { GangRecord, GangState } from '../../../src/gang/records.ts';
+import type { GangRecord, GangState, PodRecord } from '../../../src/gang/records.ts';
 import { plan } from '../../../src/gang/plan/plan.ts';
 import { JUDGE, type Judge } from './model-leader.ts';
 
@@ -51,6 +51,14 @@ const pretendReferenced = (state: GangState): GangState =>
 const isInitialized = (state: GangState): boolean =>
   state.gang !== 'missing' &&
   state.gang.conditions.some(({ type, status }) => type === 'Initialized' && status === 'True');
+
+const isForeign = ({ backend }: GangState, pod: PodRecord): boolean =>
+  pod.schedulerName !== backend.schedulerName;
+
+const forgetSchedulers = (state: GangState): GangState => ({
+  ...state,
+  backend: { ...state.backend, schedulerName: undefined },
+});
 
 /** The right plan with its status changed. */
 const status =
@@ -191,6 +199,55 @@ export const BROKEN: readonly BrokenJudge[] = [
       plan: onState((state) => ({
         ...state,
         pods: state.pods.map((pod) => ({ ...pod, namespace: state.namespace })),
+      })),
+    },
+  },
+  {
+    what: 'takes names out without reading their Pods',
+    noticed: /^I3.*was to be read/,
+    judge: { ...JUDGE, takesOutTheLiving: () => false },
+  },
+  {
+    what: 'counts and releases Pods of another scheduler',
+    noticed: /^I11/,
+    judge: { ...JUDGE, plan: onState(forgetSchedulers) },
+  },
+  {
+    what: 'counts Pods of another scheduler, and holds only those',
+    noticed: /^I11/,
+    judge: {
+      ...JUDGE,
+      plan: (state) => {
+        const wrong = plan(forgetSchedulers(state));
+        const foreign = new Set(state.pods.filter((pod) => isForeign(state, pod)).map((pod) => pod.name));
+        return { ...wrong, ungate: wrong.ungate.filter((ungate) => !foreign.has(ungate.pod)) };
+      },
+    },
+  },
+  {
+    what: 'releases the others of an Initialized gang in which a Pod of another scheduler stands',
+    noticed: /^I11.*beside/,
+    judge: {
+      ...JUDGE,
+      plan: (state) => {
+        const blind = plan({ ...state, pods: state.pods.filter((pod) => !isForeign(state, pod)) });
+        return { ...plan(state), ungate: blind.ungate };
+      },
+    },
+  },
+  {
+    what: 'takes a base gang as scheduled by the Pods of another scheduler',
+    noticed: /^base gang/,
+    judge: {
+      ...JUDGE,
+      plan: onState((state) => ({
+        ...state,
+        baseGangs: new Map(
+          [...state.baseGangs].map(([name, base]) => [
+            name,
+            base === 'missing' ? base : { ...base, schedulerName: undefined },
+          ]),
+        ),
       })),
     },
   },

@@ -45,27 +45,6 @@ describe('gates', () => {
     expect(reasons(result)).toEqual({ 'leader-0': 'held by another gate: "foo.io/admission"' });
   });
 
-  test('a Pod of another scheduler than its gang’s keeps its gate, and says what to do', () => {
-    const backend = {
-      name: 'kai-scheduler',
-      schedulerName: 'kai-scheduler',
-      ready: true,
-      objectsExist: true,
-      releaseOrder: 'all-at-once',
-    } as const;
-    const [first, ...rest] = PODS.map((one) => ({ ...one, schedulerName: 'kai-scheduler' }));
-    const pods = [{ ...(first as PodRecord), schedulerName: 'default-scheduler' }, ...rest];
-    const result = plan(state({ gang: whole, pods, backend }));
-    const reason =
-      'it is prepared for scheduler "default-scheduler", its gang is served by backend kai-scheduler: delete the Pod, so that it is made anew';
-    expect(released(result)).toEqual(['workers-0', 'workers-1']);
-    expect(reasons(result)).toEqual({ 'leader-0': reason });
-    expect(result.events).toContainEqual(
-      expect.objectContaining({ reason: 'SchedulerMismatch', message: reason, type: 'Warning' }),
-    );
-    expect(released(plan(state({ gang: whole, pods, backend, notOurs: 'Grove’s' })))).toEqual([]);
-  });
-
   test('wait also later for a backend that cannot answer for the gang', () => {
     const backend = (parts: object) => ({
       ...state().backend,

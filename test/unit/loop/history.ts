@@ -15,6 +15,9 @@ const GANGS = {
   'ml/scaled': [{ name: 'extra', minReplicas: 1 }],
 } as const;
 const KEYS = Object.keys(GANGS) as (keyof typeof GANGS)[];
+/** The scheduler of every gang's backend, and another that some Pods are prepared for. */
+const SCHEDULER = 'default-scheduler';
+const OTHER_SCHEDULER = 'kai-scheduler';
 /** Every Pod that can be: name, gang, group. The names of two namespaces meet on purpose. */
 const PODS = [
   ['ml/leader-0', 'base', 'leader'],
@@ -42,11 +45,17 @@ type Deed = (world: World) => void;
 /** The cluster without the loop: people, a scheduler, a kubelet. */
 export class World {
   readonly store = new ModelStore();
-  readonly invariants = new Invariants(this.store);
+  readonly invariants = new Invariants(this.store, SCHEDULER);
   backend: BackendState;
 
   constructor(order: ReleaseOrder) {
-    this.backend = { name: 'kube', ready: true, objectsExist: true, releaseOrder: order };
+    this.backend = {
+      name: 'kube',
+      schedulerName: SCHEDULER,
+      ready: true,
+      objectsExist: true,
+      releaseOrder: order,
+    };
   }
 
   createGang(key: keyof typeof GANGS, dressed: boolean): void {
@@ -64,7 +73,7 @@ export class World {
     });
   }
 
-  createPod(index: number, foreignGate: boolean): void {
+  createPod(index: number, foreignGate: boolean, schedulerName = SCHEDULER): void {
     const [key, gang, group] = PODS[index % PODS.length] ?? PODS[0];
     if (this.store.objects.pod.has(key)) return;
     const [namespace = '', name = ''] = key.split('/');
@@ -79,8 +88,21 @@ export class World {
           ...(gang === 'scaled' ? { 'grove.io/base-podgang': 'base' } : {}),
         },
       },
-      spec: { schedulingGates: index % 2 === 0 ? gates : gates.reverse() },
+      spec: { schedulingGates: index % 2 === 0 ? gates : gates.reverse(), schedulerName },
       status: { phase: 'Pending' },
+    });
+  }
+
+  /** A Pod of another scheduler; `bound`: past the webhook, and that scheduler has placed it. */
+  createForeign(index: number, isBound: boolean): void {
+    const [key] = PODS[index % PODS.length] ?? PODS[0];
+    if (this.store.objects.pod.has(key)) return;
+    this.createPod(index, false, OTHER_SCHEDULER);
+    if (!isBound) return;
+    this.pod(index, (pod) => {
+      this.excuse(pod);
+      pod.spec.schedulingGates = [];
+      pod.spec.nodeName = 'node-2';
     });
   }
 
@@ -128,7 +150,10 @@ function deed(random: Random): Deed {
   const dice = random.below(100);
   if (dice < 10) return (world) => world.createGang(gang, flag);
   if (dice < 12) return (world) => world.applyAnew(gang);
-  if (dice < 38) return (world) => world.createPod(index, flag);
+  if (dice < 36) return (world) => world.createPod(index, flag);
+  if (dice < 37) return (world) => world.createForeign(index, flag);
+  // A whole gang at once: of fewer the others would be held, and none of its groups would ever seem bound.
+  if (dice < 38) return (world) => PODS.forEach((_, one) => world.createForeign(one, true));
   if (dice < 46) return (world) => world.pod(index, (pod) => world.schedule(pod));
   if (dice < 54) {
     return (world) => {
@@ -152,7 +177,7 @@ function deed(random: Random): Deed {
   if (dice < 70) {
     return (world) => {
       world.removePod(index);
-      world.createPod(index, flag);
+      world.createPod(index, flag, random.chance(15) ? OTHER_SCHEDULER : SCHEDULER);
     };
   }
   if (dice < 73) {
@@ -276,7 +301,8 @@ function settle(world: World, leaders: readonly Leader[]): unknown {
   }
   for (let index = 0; index < PODS.length; index += 1) {
     const pod = world.store.pods().find((one) => `${one.namespace}/${one.name}` === PODS[index]?.[0]);
-    if (pod?.deletionTimestamp !== undefined || pod?.phase === 'Failed') world.removePod(index);
+    const lost = pod?.deletionTimestamp !== undefined || pod?.phase === 'Failed';
+    if (lost || pod?.schedulerName === OTHER_SCHEDULER) world.removePod(index);
     world.createPod(index, false);
     world.pod(index, (draft) => {
       const [, gang, group] = PODS[index] ?? PODS[0];

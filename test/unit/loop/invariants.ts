@@ -30,6 +30,7 @@ const names = (gang: GangRecord, pod: PodRecord): boolean =>
  */
 export class Invariants {
   readonly #store: ModelStore;
+  readonly #scheduler: string;
   /** uid/gang/group of Pods that an Initialized gang has named while they existed. */
   readonly #justified = new Set<string>();
   /** Gangs (by uid) that were Initialized once. */
@@ -42,8 +43,10 @@ export class Invariants {
   releaseOrder: ReleaseOrder | undefined;
   writes = { references: 0, status: 0, ungate: 0 };
 
-  constructor(store: ModelStore) {
+  /** @param scheduler the scheduler of every gang's backend */
+  constructor(store: ModelStore, scheduler: string) {
     this.#store = store;
+    this.#scheduler = scheduler;
   }
 
   stepped(): void {
@@ -53,7 +56,7 @@ export class Invariants {
       if (initialized(gang)) this.#initialized.add(gang.uid);
       else if (this.#initialized.has(gang.uid))
         throw new Broken('I2', `${key} was Initialized and is no more`);
-      if (scheduled(gang, pods)) this.#scheduled.add(key).add(gang.uid);
+      if (scheduled(gang, pods.filter(this.#isPlaced))) this.#scheduled.add(key).add(gang.uid);
     }
     for (const pod of pods) {
       const gang = this.#store.gang(`${pod.namespace}/${pod.gang}`);
@@ -76,11 +79,13 @@ export class Invariants {
     if (before === undefined || after === undefined)
       throw new Broken('I9', 'a write made or unmade an object');
     this.writes[write.kind] += 1;
-    if (write.kind === 'ungate') this.#ungated(before, after);
+    if (write.kind === 'ungate') this.#ungated(leader, before, after);
     else this.#gangWritten(leader, write.kind, before, after);
   }
 
-  #ungated(before: JsonObject, after: JsonObject): void {
+  readonly #isPlaced = (pod: PodRecord): boolean => pod.schedulerName === this.#scheduler;
+
+  #ungated(leader: Leader, before: JsonObject, after: JsonObject): void {
     const [old, pod] = [podOf(before), podOf(after)];
     const rest = old.gates.filter((gate) => gate !== GATE);
     if (!isDeepStrictEqual(pod.gates, rest)) {
@@ -99,6 +104,23 @@ export class Invariants {
       throw new Broken('base gang', `${pod.name} was released before ${pod.baseGang} was scheduled`);
     }
     this.#inOrder(pod);
+    this.#toOneScheduler(leader, pod);
+  }
+
+  /** No Pod of another scheduler, and no other Pod while such Pods stand where the minimum of a group should. */
+  #toOneScheduler(leader: Leader, released: PodRecord): void {
+    if (!this.#isPlaced(released)) throw new Broken('I11', `${released.name} is of another scheduler`);
+    const gang = leader.judgedGang;
+    for (const group of gang?.spec.groups ?? []) {
+      const all = members(gang as GangRecord, group.name, leader.judgedOn);
+      const placed = all.filter((pod) => this.#isPlaced(pod) && pod.phase !== 'Failed');
+      if (all.every(this.#isPlaced) || placed.length >= group.minReplicas) continue;
+      const foreign = all.find((pod) => !this.#isPlaced(pod))?.name ?? '';
+      throw new Broken(
+        'I11',
+        `${released.name} was released beside ${foreign}, which is of another scheduler`,
+      );
+    }
   }
 
   /** Exactly the minimum of every group first. */
@@ -108,7 +130,11 @@ export class Invariants {
     if (this.releaseOrder !== 'minimum-first' || gang === undefined || group === undefined) return;
     if (this.#scheduled.has(gang.uid)) return;
     const free = members(gang, pod.group, this.#store.pods()).filter(
-      (one) => !one.gates.includes(GATE) && !this.excused.has(one.uid) && one.phase !== 'Failed',
+      (one) =>
+        !one.gates.includes(GATE) &&
+        !this.excused.has(one.uid) &&
+        one.phase !== 'Failed' &&
+        this.#isPlaced(one),
     );
     if (free.length > group.minReplicas) {
       throw new Broken(
@@ -155,6 +181,14 @@ export class Invariants {
     }
   }
 
+  /** Members that lived when the names that a write takes out were read, and still do. */
+  #liveThen(leader: Leader, gang: GangRecord, group: string): string[] {
+    const now = new Set(members(gang, group, this.#store.pods()).map((pod) => pod.uid));
+    return members(gang, group, leader.readBefore)
+      .filter((pod) => now.has(pod.uid) && this.#isPlaced(pod))
+      .map((pod) => pod.name);
+  }
+
   /** Sorted, and the live members at the place in the log where the leader stood: all of them, or some taken out. */
   #referencesWritten(leader: Leader, old: GangRecord, gang: GangRecord): void {
     const seen = new Set<string>();
@@ -170,11 +204,19 @@ export class Invariants {
         if (seen.has(reference.name)) throw new Broken('I3', `${reference.name} is referred to twice`);
         seen.add(reference.name);
       });
-      const wanted = members(gang, group.name, pods).map((pod) => pod.name);
+      const all = members(gang, group.name, pods);
+      const foreign = all.find((pod) => !this.#isPlaced(pod) && sorted.includes(pod.name));
+      if (foreign !== undefined)
+        throw new Broken('I11', `${foreign.name} of another scheduler is referred to`);
+      const wanted = all.filter(this.#isPlaced).map((pod) => pod.name);
       const dead = sorted.find((name) => !wanted.includes(name));
       if (dead !== undefined) throw new Broken('I3', `${dead} is no live member of ${group.name}`);
       const lost = before.find(({ name }) => wanted.includes(name) && !sorted.includes(name));
       if (lost !== undefined) throw new Broken('I3', `${lost.name} is live and was taken out`);
+      const unread = this.#liveThen(leader, gang, group.name).find(
+        (name) => !sorted.includes(name) && before.some((reference) => reference.name === name),
+      );
+      if (unread !== undefined) throw new Broken('I3', `${unread} lived when it was to be read`);
       return wanted.every((name) => sorted.includes(name));
     });
     if (initialized(gang) && !written.every(Boolean)) {

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../../src/api/json.ts';
 import { EMPTY_PLAN, type Plan, type Ungate } from '../../../src/gang/plan/gang-plan.ts';
 import type { BackendState, BaseGang, GangRecord, GangState, PodRecord } from '../../../src/gang/records.ts';
 import { confirmUngates } from '../../../src/gang/plan/plan-gates.ts';
+import { droppedReferences, takesOutTheLiving } from '../../../src/gang/plan/plan-references.ts';
 import { plan } from '../../../src/gang/plan/plan.ts';
 import { referencesPatch, statusPatch, ungatePatch } from '../../../src/gang/plan/write-patches.ts';
 import { gangOf, podOf, Refused, revisionOf, type Draft, type Kind, type ModelStore } from './model-store.ts';
@@ -10,12 +11,20 @@ import { gangOf, podOf, Refused, revisionOf, type Draft, type Kind, type ModelSt
 export interface Judge {
   readonly plan: (state: GangState) => Plan;
   readonly confirmUngates: typeof confirmUngates;
+  readonly takesOutTheLiving: typeof takesOutTheLiving;
   readonly referencesPatch: (...args: Parameters<typeof referencesPatch>) => readonly unknown[];
   readonly statusPatch: (...args: Parameters<typeof statusPatch>) => unknown;
   readonly ungatePatch: (ungate: Ungate, seen: PodRecord | undefined) => readonly unknown[];
 }
 
-export const JUDGE: Judge = { plan, confirmUngates, referencesPatch, statusPatch, ungatePatch };
+export const JUDGE: Judge = {
+  plan,
+  confirmUngates,
+  takesOutTheLiving,
+  referencesPatch,
+  statusPatch,
+  ungatePatch,
+};
 
 /** What a leader does to the store; whoever watches the invariants is told of each before and after. */
 export type Write =
@@ -25,6 +34,7 @@ export type Write =
 
 type Task =
   | { readonly kind: 'references' | 'status'; readonly key: string; readonly plan: Plan }
+  | { readonly kind: 'read-dropped'; readonly key: string; readonly plan: Plan; readonly gang: GangRecord }
   | { readonly kind: 'confirm'; readonly key: string; readonly ungates: readonly Ungate[] }
   | { readonly kind: 'ungate'; readonly key: string; readonly ungate: Ungate };
 
@@ -115,6 +125,11 @@ export class Leader {
 
   /** The Pods that the last judgement could have known: its place in the log then, whatever was listed of it. */
   judgedOn: readonly PodRecord[] = [];
+  /** The gang that it was about. */
+  judgedGang: GangRecord | undefined;
+  /** The Pods of the store when the names that a write takes out were read. */
+  readBefore: readonly PodRecord[] = [];
+  #schedulerName: string | undefined;
 
   #podsAsOf(): PodRecord[] {
     return [...new Map([...this.#at.pod, ...this.#own.pod]).values()].map(podOf);
@@ -141,7 +156,13 @@ export class Leader {
       const gang = this.#gang(`${namespace}/${baseGang}`);
       baseGangs.set(
         baseGang,
-        gang === undefined ? 'missing' : { gang, pods: all.filter((pod) => pod.gang === baseGang) },
+        gang === undefined
+          ? 'missing'
+          : {
+              gang,
+              pods: all.filter((pod) => pod.gang === baseGang),
+              schedulerName: backend.schedulerName,
+            },
       );
     }
     return {
@@ -161,9 +182,15 @@ export class Leader {
   /** Judges one gang and queues what comes of it; carried out task by task, so that anything can come between. */
   reconcile(key: string, backend: BackendState): Plan {
     this.judgedOn = this.#podsAsOf();
-    const next = this.#judge.plan(this.stateOf(key, backend));
+    this.#schedulerName = backend.schedulerName;
+    const state = this.stateOf(key, backend);
+    const { gang } = state;
+    this.judgedGang = gang === 'missing' ? undefined : gang;
+    const next = this.#judge.plan(state);
     this.tasks = [
-      ...(next.references === undefined ? [] : [{ kind: 'references', key, plan: next } as const]),
+      ...(next.references === undefined || gang === 'missing'
+        ? []
+        : [{ kind: 'read-dropped', key, plan: next, gang } as const]),
       ...(next.status === undefined ? [] : [{ kind: 'status', key, plan: next } as const]),
       ...(next.ungate.length === 0 ? [] : [{ kind: 'confirm', key, ungates: next.ungate } as const]),
     ];
@@ -178,6 +205,10 @@ export class Leader {
       const still = this.#judge.confirmUngates(task.ungates, this.#store.gang(task.key));
       const patches = still.map((ungate) => ({ kind: 'ungate', key: task.key, ungate }) as const);
       this.tasks.unshift(...patches);
+      return false;
+    }
+    if (task.kind === 'read-dropped') {
+      this.#readDropped(task);
       return false;
     }
     let answer: JsonObject | undefined;
@@ -199,7 +230,18 @@ export class Leader {
     return answer !== undefined;
   }
 
-  #send(task: Exclude<Task, { kind: 'confirm' }>, key: string): JsonObject {
+  /** Reads the Pods whose names go; the write follows where none of them lives. */
+  #readDropped({ key, plan: next, gang }: Extract<Task, { kind: 'read-dropped' }>): void {
+    this.readBefore = this.#store.pods();
+    const dropped = next.references === undefined ? [] : droppedReferences(gang, next.references);
+    const pods = this.readBefore.filter(
+      (pod) => pod.namespace === gang.namespace && dropped.some((reference) => reference.pod === pod.name),
+    );
+    if (this.#judge.takesOutTheLiving(gang, this.#schedulerName, dropped, pods)) return;
+    this.tasks.unshift({ kind: 'references', key, plan: next });
+  }
+
+  #send(task: Exclude<Task, { kind: 'confirm' | 'read-dropped' }>, key: string): JsonObject {
     if (task.kind === 'ungate') {
       const seen = this.#own.pod.get(key) ?? this.#at.pod.get(key);
       const patch = this.#judge.ungatePatch(task.ungate, seen && podOf(seen));

@@ -20,6 +20,7 @@ export interface Draft {
     podgroups: { name: string; minReplicas: number; podReferences: { namespace: string; name: string }[] }[];
     schedulingGates: { name: string }[];
     nodeName?: string;
+    schedulerName?: string;
   };
   status?: { phase: string; conditions?: DraftCondition[] };
 }

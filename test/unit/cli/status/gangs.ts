@@ -14,21 +14,25 @@ export const registry = new BackendRegistry(
   'default-scheduler',
 );
 
-/** What `muster status` makes of these objects; the gang `ml/train` unless another is given. */
+/**
+ * What `muster status` makes of these objects; the gang `ml/train` unless another is given.
+ * @param defaultBackend what is shown as the default; `configured`: there is a configuration that says it
+ */
 export function statusOf(
   gangs: readonly GangRecord[],
   pods: readonly PodRecord[],
   [namespace, name]: readonly [string, string] = ['ml', 'train'],
-  defaultBackend: string | undefined = '(default)',
+  defaultBackend = '(default)',
 ): GangStatus {
   const view = {
     gangs: new Cache<GangRecord>(),
     pods: new Cache<PodRecord>(POD_INDEXERS),
     namespaces: new Cache<NamespaceRecord>(),
   };
+  const given = defaultBackend === 'configured' ? {} : { defaultBackend };
   for (const one of gangs) view.gangs.put(one);
   for (const one of pods) view.pods.put(one);
-  return gangStatus(namespace, name, { view, registry, selectors: EVERY_GANG, defaultBackend });
+  return gangStatus(namespace, name, { view, registry, selectors: EVERY_GANG, ...given });
 }
 
 /** A gang for a table, where only these things matter. */

@@ -6,7 +6,7 @@ import { screenLines, type Moment } from '../../../../src/cli/status/view.ts';
 import { Cache } from '../../../../src/kube/loop/cache.ts';
 import { POD_INDEXERS } from '../../../../src/controller/watch/gang-view.ts';
 import type { GangRecord, PodRecord } from '../../../../src/gang/records.ts';
-import { gang, NOW, pod, printed, row, statusOf } from './gangs.ts';
+import { gang, NOW, pod, PODS, printed, row, statusOf } from './gangs.ts';
 
 const moment = (parts: Partial<Moment> = {}): Moment => ({
   question: { gang: undefined, namespace: 'ml' },
@@ -109,4 +109,29 @@ test('sorted by namespace, then by name, numbers by value', () => {
     'a-b/x',
     'b/x',
   ]);
+});
+
+describe('a Pod of another scheduler', () => {
+  const labels = new Map([['grove.io/scheduler-name', 'coscheduling']]);
+  const pods = (names: readonly string[]) =>
+    PODS.map((one, index) => ({ ...one, schedulerName: names[index] ?? 'scheduler-plugins-scheduler' }));
+  const whyOf = (names: readonly string[], isNamed: boolean, defaultBackend: string) =>
+    statusOf([gang(isNamed ? { labels } : {})], pods(names), ['ml', 'train'], defaultBackend).why;
+
+  test('is told of where its gang names the backend', () => {
+    expect(whyOf(['kai-scheduler'], true, '(default)')).toBe(
+      'waiting for Pods: leader 0/1; Pod leader-0 is prepared for scheduler "kai-scheduler", the gang is served by backend coscheduling: delete it, so that it is made anew, without a schedulerName in the template',
+    );
+  });
+
+  test('is not told of by a guess: of a gang that names none, or a name that no Pod bears', () => {
+    expect(whyOf(['kai-scheduler'], false, '(default)')).not.toContain('prepared for');
+    expect(whyOf(['own', 'own', 'own'], true, '(default)')).not.toContain('prepared for');
+  });
+
+  test('is told of by the configuration, whatever the Pods bear', () => {
+    expect(whyOf(['own', 'own', 'own'], true, 'configured')).toContain(
+      'Pods leader-0, workers-0, workers-1 are prepared for scheduler "own"',
+    );
+  });
 });
