@@ -125,8 +125,6 @@ clusterSuite('the client, on a real API server', () => {
     });
     expect(patched).toMatchObject({ status: { message: 'ill' } });
     expect(patched.spec).not.toHaveProperty('nodeName');
-    const replaced = { ...patched, status: { ...(patched.status as object), message: 'well' } };
-    expect(await client.replaceStatus(PODS, replaced)).toMatchObject({ status: { message: 'well' } });
   });
 
   test('writes nothing on a dry run, and signs its writes', async () => {

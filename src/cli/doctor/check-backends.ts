@@ -1,7 +1,7 @@
 import { own, ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
 import type { SchedulerTraces } from '../../backends/backend.ts';
 import type { Readiness } from '../../backends/readiness.ts';
-import type { LeaseRecord } from '../../kube/loop/lease-record.ts';
+import type { LeaseRecord } from '../../kube/loop/lease.ts';
 import { isFresh } from './check-program.ts';
 import { saying, type Finding } from './finding.ts';
 import { nameOf, RIGHTS_FIX, valueOf, type Read } from './read.ts';

@@ -1,6 +1,6 @@
 import type { BackendRegistry } from '../../backends/registry.ts';
 import type { OperatorConfiguration } from '../../config/configuration.ts';
-import type { Controller } from '../../controller/controller.ts';
+import type { Loop } from '../../controller/controller.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import type { KubeClientOptions } from '../../kube/client/http-client.ts';
 import type { Logger } from '../../telemetry/log.ts';
@@ -44,7 +44,7 @@ export async function startLoop(
     loopMetrics: LoopMetrics;
     io: CliIo;
   },
-): Promise<Controller> {
+): Promise<Loop> {
   const { configuration, registry, metrics, loopMetrics, log, io } = given;
   const { TokenBucket } = await import('../../kube/client/token-bucket.ts');
   const { qps, burst } = configuration.runtimeClientConnection;
@@ -52,8 +52,8 @@ export async function startLoop(
     limit: qps > 0 ? new TokenBucket({ qps, burst, waited: (ms) => loopMetrics.throttled(ms) }) : undefined,
     observer: { answered: (verb, status) => loopMetrics.requested(verb, status) },
   });
-  const { startController } = await import('../../controller/controller.ts');
-  return startController({
+  const { startControllers } = await import('../../controller/controller.ts');
+  return startControllers({
     client,
     registry,
     settings: {
@@ -61,7 +61,7 @@ export async function startLoop(
       selectors: configuration.controllers.podGang,
       leaderElection: configuration.leaderElection,
     },
-    backendObserver: metrics.backends,
+    backendMetrics: metrics.backends,
     log,
     metrics: loopMetrics,
     now: () => io.now(),

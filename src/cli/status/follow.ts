@@ -54,16 +54,16 @@ export async function follow(
   const bell = new Bell(clock);
   const failures = new Failures(clock, () => bell.ring());
   const dirty = new Set<string>();
-  const look = (key: string): void => {
-    dirty.add(key);
-    bell.ring();
-  };
   const namespaces = await namespacesFor(question, given).catch((error: unknown) => {
     throw refused(error, question);
   });
-  const watch = watchGangs(client, look, (resource) => failures.of(resource, () => watch.hasSynced), {
+  const watch = watchGangs(client, (resource) => failures.of(resource, () => watch.watches.hasSynced), {
     namespace: question.namespace,
     ...namespaces,
+  });
+  watch.onTouch((key) => {
+    dirty.add(key);
+    bell.ring();
   });
   const judge: Judge = { ...given, view: watch.view };
   const gangs = new Map<string, GangStatus>();
@@ -77,12 +77,12 @@ export async function follow(
   signal.addEventListener('abort', ended);
   const calm = given.hurry?.(() => bell.ring());
   try {
-    watch.start();
-    void watch.whenSynced().then(
+    watch.watches.start();
+    void watch.watches.whenSynced().then(
       () => bell.ring(),
       () => undefined,
     );
-    while (!watch.hasSynced && !signal.aborted) {
+    while (!watch.watches.hasSynced && !signal.aborted) {
       await bell.wait(tickMs);
       failures.throwFatal(question);
     }
@@ -103,7 +103,7 @@ export async function follow(
     show.close();
     calm?.();
     signal.removeEventListener('abort', ended);
-    await watch.stop();
+    await watch.watches.stop();
   }
 }
 

@@ -1,8 +1,9 @@
 import { systemClock, type Clock } from '../../kube/client/clock.ts';
+import type { Plan } from '../../gang/plan/gang-plan.ts';
+import type { GangState } from '../../gang/records.ts';
 import type { LoopMetrics } from '../../telemetry/loop-metrics.ts';
 import { Outdated } from './actions.ts';
 import type { ReconcileObserver } from './reconcile-pod-gang.ts';
-import { ReleaseTimer } from './release-timer.ts';
 import type { Reconcile } from '../../kube/loop/work-queue-workers.ts';
 
 /** Counts what one leader sees and does. */
@@ -11,7 +12,7 @@ export function countingObserver(metrics: LoopMetrics): ReconcileObserver {
   return {
     planned: (key, state, todo) => {
       for (const { uid } of todo.violations) metrics.ungatedEarly(uid);
-      const ms = timer.look(key, state, todo);
+      const ms = timer.observe(key, state, todo);
       if (ms !== undefined) metrics.gangReleased(ms / 1000);
     },
     ungated: () => metrics.gateRemoved(),
@@ -19,7 +20,7 @@ export function countingObserver(metrics: LoopMetrics): ReconcileObserver {
   };
 }
 
-/** The same, with its looks counted and timed. One that is cut off because the leadership ends is neither. */
+/** The same, counted and timed. A call that is cut off because the leadership ends is neither. */
 export const measured =
   (reconcile: Reconcile, metrics: Pick<LoopMetrics, 'reconciled'>, clock: Clock = systemClock): Reconcile =>
   async (key, signal) => {
@@ -34,3 +35,31 @@ export const measured =
       throw error;
     }
   };
+
+/** How long gangs take from complete to released, as the caches show it: with every watch and queue in between. */
+export class ReleaseTimer {
+  /** Complete gangs that have a gate left, and since when. */
+  readonly #since = new Map<string, number>();
+
+  /**
+   * Takes what is known of a gang now. One whose Pods wait for a base gang is left out: its time says nothing about the loop.
+   * @returns milliseconds, where its last gate is off now
+   */
+  observe(key: string, state: GangState, { summary }: Plan): number | undefined {
+    const groups = summary?.groups ?? [];
+    const ours = state.notOurs === undefined && state.pods.every((pod) => pod.baseGang === undefined);
+    const complete =
+      groups.some((group) => group.expected > 0) && groups.every((group) => group.present >= group.expected);
+    if (!ours || !complete) {
+      this.#since.delete(key);
+      return undefined;
+    }
+    const since = this.#since.get(key);
+    if (groups.some((group) => group.gated > 0)) {
+      if (since === undefined) this.#since.set(key, state.now);
+      return undefined;
+    }
+    this.#since.delete(key);
+    return since === undefined ? undefined : state.now - since;
+  }
+}

@@ -12,16 +12,17 @@ import type { GangName, GangWriter } from './actions.ts';
 import { splitKey } from '../../kube/loop/cache.ts';
 import type { EventRecorder } from '../../kube/loop/event-recorder.ts';
 import { WriteMemory } from './reconcile-memory.ts';
-import { stateOf, type BackendsView } from './reconcile-state.ts';
+import { stateOf } from './reconcile-state.ts';
+import type { BackendsView } from '../watch/shared.ts';
 import type { GangView } from '../watch/gang-view.ts';
 import type { Reconcile } from '../../kube/loop/work-queue-workers.ts';
 
-/** Look again after this long (ms) where our caches are behind what we know: their news should come by itself. */
+/** Judge again after this long (ms) where our caches are behind what we know: their news should come by itself. */
 const BEHIND_MS = 1_000;
 
 /** For metrics; none of it may throw. */
 export interface ReconcileObserver {
-  /** At every look: what is known of the gang, and what is to be done. */
+  /** At every judgement: what is known of the gang, and what is to be done. */
   planned?(key: string, state: GangState, todo: Plan): void;
   /** A gate is off, or its Pod is gone. */
   ungated?(ungate: Ungate): void;
@@ -44,7 +45,7 @@ export interface ReconcilerOptions {
 }
 
 /**
- * Looks at one gang and does what the plan says. The gang's write and the gates go side by side, since neither rests on
+ * Judges one gang and does what the plan says. The gang's write and the gates go side by side, since neither rests on
  * the other: the plan judged both by what was observed.
  */
 export function podGangReconciler(options: ReconcilerOptions): Reconcile {

@@ -1,12 +1,13 @@
-import type { Backend } from '../../backends/backend.ts';
 import { selectForPodGang } from '../../backends/select.ts';
 import type { BackendRegistry } from '../../backends/registry.ts';
-import { ANNOTATION_SCHEDULER_NAME, LABEL_SCHEDULER_NAME } from '../../api/names.ts';
+import { LABEL_SCHEDULER_NAME } from '../../api/names.ts';
 import { isGroveManaged, notSelected, type GangSelectors } from '../../gang/gang-selection.ts';
 import type { BackendState, BaseGang, GangRecord, GangState } from '../../gang/records.ts';
 import { publishedBackend } from '../../gang/plan/published-backend.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
+import { annotationOf, backendOf } from '../watch/backend-of.ts';
 import { BY_GANG, type GangView } from '../watch/gang-view.ts';
+import type { BackendsView } from '../watch/shared.ts';
 
 export interface StateContext {
   readonly view: GangView;
@@ -18,10 +19,6 @@ export interface StateContext {
   readonly lastStatusWrite?: number | undefined;
   /** What the backends know of their gangs' objects; absent: what the loop has written in the gang's conditions. */
   readonly backends?: BackendsView | undefined;
-}
-
-export interface BackendsView {
-  stateOf(gang: GangRecord, backend: Backend): BackendState;
 }
 
 /** What is to be judged for one gang, put together from what is known. `muster status` and the loop share it. */
@@ -87,25 +84,4 @@ function backendState(
   const reason = `it is not enabled (enabled: ${registry.enabled.join(', ')})`;
   const name = label ?? annotationOf(view, namespace) ?? '';
   return { name, ready: false, reason, objectsExist: false, releaseOrder: 'all-at-once' };
-}
-
-const annotationOf = (view: GangView, namespace: string): string | undefined =>
-  view.namespaces.get('', namespace)?.annotations.get(ANNOTATION_SCHEDULER_NAME);
-
-/** The backend of a gang that is Muster's or Grove's; undefined where none serves it, or it was not selected. */
-export function backendOf(
-  gang: GangRecord,
-  { view, registry, selectors }: Pick<StateContext, 'view' | 'registry' | 'selectors'>,
-): Backend | undefined {
-  const { namespace, labels } = gang;
-  const inNamespace = view.namespaces.get('', namespace);
-  if (!isGroveManaged(gang) && notSelected(selectors, namespace, inNamespace?.labels, labels) !== undefined) {
-    return undefined;
-  }
-  const selection = selectForPodGang(
-    registry,
-    labels.get(LABEL_SCHEDULER_NAME),
-    annotationOf(view, namespace),
-  );
-  return selection.fault === undefined ? selection.resolved.backend : undefined;
 }

@@ -5,6 +5,7 @@ import type { Resource } from '../../api/resource.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { apiVersionOf } from '../../kube/client/resources.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
+import { thrownBy } from '../../kube/loop/deadline.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
 
@@ -81,10 +82,7 @@ export class OwnedObjects {
   async whenSynced(resources: readonly Resource[], signal: AbortSignal): Promise<void> {
     const kinds = resources.flatMap((resource) => this.#kinds.get(idOf(resource)) ?? []);
     const synced = Promise.all(kinds.map((reflector) => reflector.whenSynced()));
-    const aborted = new Promise<never>((_resolve, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-    });
-    await Promise.race([synced, aborted]);
+    await Promise.race([synced, thrownBy(signal)]);
   }
 
   async stop(): Promise<void> {

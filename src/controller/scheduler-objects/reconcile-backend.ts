@@ -20,14 +20,14 @@ import { within } from '../../kube/loop/deadline.ts';
 
 /** How long a backend may take for one gang. */
 const SYNC_MS = 30_000;
-/** Look again after this long (ms) where a predecessor's object has to go first. */
+/** Tried again after this long (ms) where a predecessor's object has to go first. */
 const STILL_THERE_MS = 500;
 
 export type Operation = 'create' | 'update' | 'delete';
 
 export interface BackendReconcilerOptions {
   readonly backend: Backend;
-  /** Whether its last look at the cluster found what it needs. */
+  /** Whether its last probe of the cluster found what it needs. */
   readonly ready: () => boolean;
   /** The gang, where it is this backend's. */
   readonly gangOf: (key: string) => GangRecord | undefined;
@@ -42,13 +42,13 @@ export interface BackendReconcilerOptions {
   /** For the metrics. */
   readonly operated: (operation: Operation, ok: boolean, seconds: number) => void;
   /** The gang may go on, or waits for another reason than before. */
-  readonly look: (key: string) => void;
+  readonly synced: (key: string) => void;
   readonly clock?: Clock;
 }
 
 /** Keeps one backend's objects in step with one gang. What a backend throws, and that it hangs, is its gangs' trouble alone. */
 export function backendReconciler(options: BackendReconcilerOptions): Reconcile {
-  const { backend, memory, gone, look, owned, clock = systemClock } = options;
+  const { backend, memory, gone, synced, owned, clock = systemClock } = options;
 
   const operate = async (
     operation: Operation,
@@ -93,13 +93,13 @@ export function backendReconciler(options: BackendReconcilerOptions): Reconcile 
     } catch (error) {
       if (signal.aborted) throw error;
       memory.record(key, gang, backend.name, statusText(messageOf(error)));
-      look(key);
+      synced(key);
       if (error instanceof StillThere) return { requeueAfterMs: STILL_THERE_MS };
       tell(options, operation, gang, error);
       throw error;
     }
     memory.record(key, gang, backend.name);
-    look(key);
+    synced(key);
     return;
   };
 }

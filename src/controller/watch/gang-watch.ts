@@ -9,30 +9,29 @@ import { keyOf, type Change, type Store } from '../../kube/loop/cache.ts';
 import { BY_BASE_GANG, BY_GANG, POD_INDEXERS, type GangView } from './gang-view.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
+import { Watches } from '../../kube/loop/watches.ts';
 
-/** What happens to gangs and to Pods that claim one, as keys `namespace/name` of the gangs that need a look. */
+/** What happens to gangs and to Pods that claim one. */
 export interface GangWatch {
   readonly view: GangView;
-  /** Whether all caches were listed once. */
-  readonly hasSynced: boolean;
-  /** Names of the kinds that were not listed yet. */
-  readonly missing: readonly string[];
-  whenSynced(): Promise<void>;
+  /** For whoever starts and stops them, and waits for their first lists. */
+  readonly watches: Watches;
+  /** Hears of a gang, as `namespace/name`, as often as something happens that may change what is to be done for it. */
+  onTouch(handler: (key: string) => void): void;
+  /** Tells all who listen that something happened to a gang which no watch shows. */
+  touch(key: string): void;
   /** What happens to the PodGangs themselves; those that are there come as added at once. */
   onGang(handler: (change: Change<GangRecord>) => void): void;
+  onPod(handler: (change: Change<PodRecord>) => void): void;
   /** Every gang there is, and every one that some Pod claims. */
   keys(): Iterable<string>;
-  start(): void;
-  stop(): Promise<void>;
 }
 
 /**
- * @param look hears of a gang as often as something happens to it
  * @param given of one namespace only, default: all; the Namespaces, for whom may not watch them, default: watched, too
  */
 export function watchGangs(
   client: KubeClient,
-  look: (key: string) => void,
   observe: (resource: Resource) => ReflectorObserver,
   {
     namespace,
@@ -71,62 +70,50 @@ export function watchGangs(
     yield* view.pods.indexValues(BY_GANG);
     for (const gang of view.gangs.values()) yield keyOf(gang.namespace, gang.name);
   };
-  const lookAtDependents = (base: string): void => {
+  const handlers: ((key: string) => void)[] = [];
+  const touch = (key: string): void => {
+    for (const handler of handlers) handler(key);
+  };
+  const touchDependents = (base: string): void => {
     const waiting = view.pods.byIndex(BY_BASE_GANG, base);
-    for (const key of new Set(waiting.map((pod) => keyOf(pod.namespace, pod.gang)))) look(key);
+    for (const key of new Set(waiting.map((pod) => keyOf(pod.namespace, pod.gang)))) touch(key);
   };
   pods.subscribe((change) => {
     for (const pod of new Set([change.old, change.new])) {
-      if (pod !== undefined && pod.gang !== '') look(keyOf(pod.namespace, pod.gang));
+      if (pod !== undefined && pod.gang !== '') touch(keyOf(pod.namespace, pod.gang));
     }
     if (!countsForDependents(change)) return;
     const pod = change.new ?? change.old;
-    lookAtDependents(keyOf(pod.namespace, pod.gang));
+    touchDependents(keyOf(pod.namespace, pod.gang));
   });
   gangs.subscribe((change) => {
     const gang = change.new ?? change.old;
     const key = keyOf(gang.namespace, gang.name);
-    look(key);
-    lookAtDependents(key);
+    touch(key);
+    touchDependents(key);
   });
   if (namespaces instanceof Reflector) {
     namespaces.subscribe((change) => {
-      // Before that nobody looks at gangs, and whoever begins to looks at all.
+      // Before that nobody judges gangs, and whoever begins to judges all.
       if (!namespaces.hasSynced || !countsForGangs(change)) return;
       const { name } = change.new ?? change.old;
-      for (const key of keys()) if (key.startsWith(`${name}/`)) look(key);
+      for (const key of keys()) if (key.startsWith(`${name}/`)) touch(key);
     });
   }
-  const watched = new Map<
-    Resource,
-    Reflector<PodRecord> | Reflector<GangRecord> | Reflector<NamespaceRecord>
-  >([
-    [PODS, pods],
-    [POD_GANGS, gangs],
-    ...(namespaces instanceof Reflector ? [[NAMESPACES, namespaces] as const] : []),
-  ]);
-  const reflectors = [...watched.values()];
   return {
     view,
-    get hasSynced() {
-      return reflectors.every((reflector) => reflector.hasSynced);
+    watches: new Watches([pods, gangs, ...(namespaces instanceof Reflector ? [namespaces] : [])]),
+    onTouch: (handler) => {
+      handlers.push(handler);
     },
-    get missing() {
-      return [...watched].filter(([, { hasSynced }]) => !hasSynced).map(([{ plural }]) => plural);
-    },
-    whenSynced: async () => {
-      await Promise.all(reflectors.map((reflector) => reflector.whenSynced()));
-    },
+    touch,
     onGang: (handler) => {
       gangs.subscribe(handler);
     },
+    onPod: (handler) => {
+      pods.subscribe(handler);
+    },
     keys,
-    start: () => {
-      for (const reflector of reflectors) reflector.start();
-    },
-    stop: async () => {
-      await Promise.all(reflectors.map((reflector) => reflector.stop()));
-    },
   };
 }
 

@@ -92,7 +92,6 @@ export interface KubeClient {
   patchStatus<T = KubeObject>(target: Target, patch: object, options?: WriteOptions): Promise<T>;
   /** Conditional on `metadata.resourceVersion`, where the object has one. */
   replace<T = KubeObject>(resource: Resource, object: KubeObject, options?: WriteOptions): Promise<T>;
-  replaceStatus<T = KubeObject>(resource: Resource, object: KubeObject, options?: WriteOptions): Promise<T>;
   delete(target: Target, options?: DeleteOptions): Promise<void>;
   /** Ends what is under way and all connections. */
   close(): Promise<void>;

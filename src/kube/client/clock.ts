@@ -40,3 +40,6 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
 }
 
 const asError = (reason: unknown): Error => (reason instanceof Error ? reason : new Error(String(reason)));
+
+/** Kubernetes' MicroTime: always six digits. */
+export const microTime = (date: Date): string => date.toISOString().replace(/(\.\d{3})Z$/, '$1000Z');

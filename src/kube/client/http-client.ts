@@ -60,16 +60,6 @@ export function createKubeClient(connection: Connection, options: KubeClientOpti
     };
     return send<T>({ method, path: path + query, what, headers, body: JSON.stringify(body) }, options);
   };
-  const put = <T>(
-    resource: Resource,
-    object: KubeObject,
-    options: WriteOptions = {},
-    subresource?: string,
-  ) => {
-    const target = { ...targetOf(resource, object), ...(subresource === undefined ? {} : { subresource }) };
-    const body = { apiVersion: apiVersionOf(resource), kind: resource.kind, ...object };
-    return write<T>('PUT', objectPath(target), nameOf('replace', target), body, JSON_TYPE, options);
-  };
   const mergePatch = <T>(target: Target, patch: object, options?: WriteOptions): Promise<T> =>
     write<T>('PATCH', objectPath(target), nameOf('patch', target), patch, MERGE_PATCH, options);
 
@@ -103,8 +93,11 @@ export function createKubeClient(connection: Connection, options: KubeClientOpti
       write('PATCH', objectPath(target), nameOf('patch', target), operations, JSON_PATCH, options),
     mergePatch,
     patchStatus: (target, patch, options) => mergePatch({ ...target, subresource: 'status' }, patch, options),
-    replace: (resource, object, options) => put(resource, object, options),
-    replaceStatus: (resource, object, options) => put(resource, object, options, 'status'),
+    replace: (resource, object, options) => {
+      const target = targetOf(resource, object);
+      const body = { apiVersion: apiVersionOf(resource), kind: resource.kind, ...object };
+      return write('PUT', objectPath(target), nameOf('replace', target), body, JSON_TYPE, options);
+    },
     delete: async (target, options = {}) => {
       const { dryRun, gracePeriodSeconds, propagationPolicy, preconditions } = options;
       const body = {

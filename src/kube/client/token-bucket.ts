@@ -40,7 +40,7 @@ export class TokenBucket {
   /** Takes a token, as soon as there is one for us. @throws the signal's reason when it is aborted first */
   async take(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
-    if (this.#waiting.size === 0 && this.#takeOne()) return;
+    if (this.takeNow()) return;
     await new Promise<void>((resolve, reject) => {
       const aborted = (): void => {
         this.#waiting.delete(waiter);
@@ -56,6 +56,11 @@ export class TokenBucket {
       signal?.addEventListener('abort', aborted, { once: true });
       this.#expect();
     });
+  }
+
+  /** Takes a token, if there is one for us now. */
+  takeNow(): boolean {
+    return this.#waiting.size === 0 && this.#takeOne();
   }
 
   #takeOne(): boolean {

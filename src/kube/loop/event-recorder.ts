@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { printable } from '../../api/printable.ts';
-import { sleep, systemClock, type Clock } from '../client/clock.ts';
+import { microTime, sleep, systemClock, type Clock } from '../client/clock.ts';
 import type { KubeClient } from '../client/client.ts';
 import { isNotFound } from '../client/errors.ts';
 import { apiVersionOf, EVENTS, type KubeObject, type Resource } from '../client/resources.ts';
-import { EventBudget } from './event-recorder-budget.ts';
-import { microTime } from './lease-record.ts';
+import { TokenBucket } from '../client/token-bucket.ts';
 
 /** What an Event is about. */
 export interface Regarding {
@@ -40,7 +39,7 @@ export interface EventRecorderOptions {
     dropped?(why: 'queue full' | 'rate' | 'failed', error?: unknown): void;
   };
   /** Events per second in the long run, and at once. Default 20 and 200. */
-  readonly rate?: { readonly perSecond: number; readonly burst: number };
+  readonly rate?: { readonly qps: number; readonly burst: number };
 }
 
 /** The API's limit is 1024 bytes of UTF-8. */
@@ -73,7 +72,7 @@ interface Remembered {
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #clock: Clock;
-  readonly #budget: EventBudget;
+  readonly #budget: TokenBucket;
   /** Oldest first. */
   readonly #remembered = new Map<string, Remembered>();
   readonly #waiting: { readonly since: number; readonly send: () => Promise<void> }[] = [];
@@ -84,7 +83,7 @@ export class EventRecorder {
   constructor(options: EventRecorderOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#budget = new EventBudget(options.rate ?? { perSecond: 20, burst: 200 }, this.#clock);
+    this.#budget = new TokenBucket({ ...(options.rate ?? { qps: 20, burst: 200 }), clock: this.#clock });
   }
 
   /** Sends the Event soon, or never. Returns at once. */
@@ -128,7 +127,7 @@ export class EventRecorder {
       observer?.dropped?.('queue full');
       return false;
     }
-    if (!this.#budget.take()) {
+    if (!this.#budget.takeNow()) {
       observer?.dropped?.('rate');
       return false;
     }

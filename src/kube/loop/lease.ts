@@ -1,9 +1,9 @@
+import { own, ownString } from '../../api/json.ts';
 import { messageOf } from '../../errors.ts';
-import { sleep, systemClock, type Clock, type Random } from '../client/clock.ts';
-import type { KubeClient } from '../client/client.ts';
+import { microTime, sleep, systemClock, type Clock, type Random } from '../client/clock.ts';
+import type { CallOptions, KubeClient } from '../client/client.ts';
 import { isNotFound } from '../client/errors.ts';
 import { LEASES, type KubeObject } from '../client/resources.ts';
-import { leaseSpec, microTime, readLease, type LeaseRecord } from './lease-record.ts';
 
 export interface LeaseOptions {
   readonly client: KubeClient;
@@ -13,9 +13,9 @@ export interface LeaseOptions {
   readonly identity: string;
   /** How long others wait without a renewal before they take over. Usually 15 s. */
   readonly leaseDurationMs: number;
-  /** Without a renewal for this long we stop leading. Usually 10 s; must be below the duration. */
+  /** Without a renewal for this long we stop leading. Usually 10 s; below the duration. */
   readonly renewDeadlineMs: number;
-  /** Between attempts to take or renew. Usually 2 s. */
+  /** Between attempts to take or renew. Usually 2 s. The configuration holds all three against each other. */
   readonly retryPeriodMs: number;
   /**
    * What the leader does, until `signal` is aborted: leadership lost, or told to stop. The Lease is given up only after
@@ -35,8 +35,6 @@ export interface LeaseObserver {
   failed?(error: unknown): void;
 }
 
-/** What client-go asks of the renew deadline: room for one retry that comes late. */
-const JITTER = 1.2;
 /** Candidates that were started together shall not ask together: so much of the retry period is left to chance. */
 const SPREAD = 0.2;
 
@@ -59,10 +57,6 @@ export class LeaseElection {
   #leads = false;
 
   constructor(options: LeaseOptions) {
-    if (!(options.retryPeriodMs * JITTER < options.renewDeadlineMs))
-      throw new RangeError('renewDeadline must be above 1.2 × retryPeriod');
-    if (!(options.renewDeadlineMs < options.leaseDurationMs))
-      throw new RangeError('renewDeadline must be below leaseDuration');
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
   }
@@ -105,41 +99,35 @@ export class LeaseElection {
     const { lead, observer, identity } = this.#options;
     this.#leads = true;
     observer?.leading?.(true, `${identity} took the Lease`);
-    const ending = new AbortController();
-    const stop = (): void => ending.abort(this.#stop.signal.reason);
-    this.#stop.signal.addEventListener('abort', stop, { once: true });
-    if (this.#stop.signal.aborted) stop();
-    const work = (async () => lead(ending.signal))().then(
-      () => undefined,
-      (error: unknown) => {
-        if (!ending.signal.aborted) observer?.failed?.(error);
-      },
-    );
+    const lost = new AbortController();
+    const ending = AbortSignal.any([this.#stop.signal, lost.signal]);
+    const work = (async () => lead(ending))().catch((error: unknown) => {
+      if (!ending.aborted) observer?.failed?.(error);
+    });
     const over = new AbortController();
     const worked = work.then(() => over.abort());
     // Renewal goes on while the work comes to its end after a stop: nobody else may start before.
-    const why = await this.#renew(over.signal, ending);
+    const why = await this.#renew(over.signal, lost);
     await worked;
-    this.#stop.signal.removeEventListener('abort', stop);
     this.#leads = false;
     observer?.leading?.(false, why);
     if (why !== LOST) await this.#release();
   }
 
-  /** Renews until `over` is aborted, or in vain for the renew deadline: then it aborts `ending`. @returns why it ended */
-  async #renew(over: AbortSignal, ending: AbortController): Promise<string> {
+  /** Renews until `over` is aborted, or in vain for the renew deadline: then it aborts `lost`. @returns why it ended */
+  async #renew(over: AbortSignal, lost: AbortController): Promise<string> {
     const { retryPeriodMs, renewDeadlineMs } = this.#options;
     let renewedAt = this.#clock.now();
     for (;;) {
       await sleep(this.#clock, retryPeriodMs, over).catch(() => undefined);
-      if (over.aborted) return ENDED;
-      const left = renewedAt + renewDeadlineMs - this.#clock.now();
       const began = this.#clock.now();
-      if (left > 0 && (await this.#attempt(left, over))) renewedAt = began;
-      else if (over.aborted) return ENDED;
+      const left = renewedAt + renewDeadlineMs - began;
+      const renewed = left > 0 && !over.aborted && (await this.#attempt(left, over));
+      if (over.aborted) return 'the leader has finished';
+      if (renewed) renewedAt = began;
       else if (this.#isOthers() || this.#clock.now() - renewedAt >= renewDeadlineMs) {
         this.#leads = false;
-        ending.abort(new Error(LOST));
+        lost.abort(new Error(LOST));
         return LOST;
       }
     }
@@ -147,8 +135,8 @@ export class LeaseElection {
 
   /** Whether the Lease, as last seen, names another holder. */
   #isOthers(): boolean {
-    const holder = this.#lease === undefined ? '' : readLease(this.#lease).holder;
-    return holder !== '' && holder !== this.#options.identity;
+    const holder = this.#lease && readLease(this.#lease).holder;
+    return Boolean(holder) && holder !== this.#options.identity;
   }
 
   /** One try to take or renew the Lease. @returns whether we hold it */
@@ -169,7 +157,7 @@ export class LeaseElection {
     }
   }
 
-  async #readAndWrite(calls: { signal: AbortSignal; timeoutMs: number }): Promise<boolean> {
+  async #readAndWrite(calls: CallOptions): Promise<boolean> {
     const { client, namespace, name, identity } = this.#options;
     let lease: KubeObject;
     try {
@@ -187,8 +175,8 @@ export class LeaseElection {
     return this.#write(lease, calls);
   }
 
-  async #write(lease: KubeObject, calls: { signal: AbortSignal; timeoutMs: number }): Promise<boolean> {
-    const spec = { ...(lease.spec as object), ...leaseSpec(this.#record(readLease(lease))) };
+  async #write(lease: KubeObject, calls: CallOptions, record?: LeaseRecord): Promise<true> {
+    const spec = { ...(lease.spec as object), ...leaseSpec(record ?? this.#record(readLease(lease))) };
     this.#observe(await this.#options.client.replace(LEASES, { ...lease, spec }, calls));
     return true;
   }
@@ -217,21 +205,46 @@ export class LeaseElection {
   async #release(): Promise<void> {
     const lease = this.#lease;
     if (lease === undefined || this.#isOthers()) return;
-    const now = microTime(this.#clock.date());
-    const given = leaseSpec({ ...readLease(lease), holder: '', durationMs: 1000, renewTime: now });
-    const spec = { ...(lease.spec as object), ...given };
+    const renewTime = microTime(this.#clock.date());
     try {
-      const { client, renewDeadlineMs: timeoutMs } = this.#options;
-      this.#observe(await client.replace(LEASES, { ...lease, spec }, { timeoutMs, unlimited: true }));
-    } catch (error) {
-      this.#options.observer?.failed?.(
-        new Error(`the Lease could not be given up, it will run out by itself: ${messageOf(error)}`, {
-          cause: error,
-        }),
-      );
+      const calls = { timeoutMs: this.#options.renewDeadlineMs, unlimited: true };
+      await this.#write(lease, calls, { ...readLease(lease), holder: '', durationMs: 1000, renewTime });
+    } catch (cause) {
+      const message = `the Lease could not be given up, it will run out by itself: ${messageOf(cause)}`;
+      this.#options.observer?.failed?.(new Error(message, { cause }));
     }
   }
 }
 
 const LOST = 'the Lease could not be renewed in time, or was taken by another';
-const ENDED = 'the leader has finished';
+
+/** `spec` of a Lease, as leader election uses it. */
+export interface LeaseRecord {
+  /** Empty: given up by its last holder. */
+  readonly holder: string;
+  readonly durationMs: number;
+  readonly acquireTime: string;
+  readonly renewTime: string;
+  readonly transitions: number;
+}
+
+export function readLease({ spec }: KubeObject): LeaseRecord {
+  const seconds = own(spec, 'leaseDurationSeconds');
+  const transitions = own(spec, 'leaseTransitions');
+  return {
+    holder: ownString(spec, 'holderIdentity') ?? '',
+    durationMs: typeof seconds === 'number' ? seconds * 1000 : 0,
+    acquireTime: ownString(spec, 'acquireTime') ?? '',
+    renewTime: ownString(spec, 'renewTime') ?? '',
+    transitions: typeof transitions === 'number' ? transitions : 0,
+  };
+}
+
+/** The whole `spec`; durations are whole seconds in the API, and at least one. */
+const leaseSpec = (record: LeaseRecord): object => ({
+  holderIdentity: record.holder,
+  leaseDurationSeconds: Math.max(1, Math.ceil(record.durationMs / 1000)),
+  acquireTime: record.acquireTime,
+  renewTime: record.renewTime,
+  leaseTransitions: record.transitions,
+});

@@ -1,7 +1,7 @@
 import type { Clock, Random } from '../client/clock.ts';
 import type { KubeClient, Selection } from '../client/client.ts';
 import type { KubeObject, Resource } from '../client/resources.ts';
-import { STARTING_MS, type BackoffLimits } from './backoff.ts';
+import { STARTING_MS, type ServerBackoffTimes } from './backoff.ts';
 import type { Change, Identified, Indexer } from './cache.ts';
 
 export type ChangeHandler<T> = (change: Change<T>) => void;
@@ -31,7 +31,7 @@ export interface ReflectorOptions<T extends Identified> extends Selection {
   readonly times?: Partial<ReflectorTimes>;
 }
 
-export interface ReflectorTimes {
+export interface ReflectorTimes extends ServerBackoffTimes {
   /**
    * Objects per page of a list. 100: what is thrown away while listing decides the peak of memory. For 20,000 Pods of
    * 5 KB it was 45 MiB lower than with 500, at the same speed.
@@ -41,13 +41,6 @@ export interface ReflectorTimes {
   readonly watchSeconds: number;
   /** Milliseconds without an event or bookmark after which the connection is taken for dead; above the longest watch. */
   readonly silenceMs: number;
-  /** Back-off while nobody answers, and for `startingMs` after that: a restarted API server shall be found at once. */
-  readonly unreachable: BackoffLimits;
-  readonly startingMs: number;
-  /** Back-off while the server answers with errors at other times. */
-  readonly refused: BackoffLimits;
-  /** Without a failure for this long (ms), the back-off begins from the start. */
-  readonly healthyAfterMs: number;
 }
 
 /**

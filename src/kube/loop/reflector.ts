@@ -1,10 +1,9 @@
 import { systemClock, sleep, type Clock, type Random } from '../client/clock.ts';
-import type { Selection } from '../client/client.ts';
+import type { KubeClient, Selection } from '../client/client.ts';
 import { isGone, unreachable } from '../client/errors.ts';
-import type { KubeObject } from '../client/resources.ts';
+import type { KubeObject, Resource } from '../client/resources.ts';
 import { Cache, type Change, type Identified, type Store } from './cache.ts';
-import { ReflectorBackoff } from './reflector-backoff.ts';
-import { listPages } from './reflector-list.ts';
+import { ServerBackoff } from './backoff.ts';
 import {
   REFLECTOR_TIMES,
   type ChangeHandler,
@@ -14,6 +13,8 @@ import {
 
 /** A watch that ends sooner than this without a word is counted as a failure, or it would be a hot loop. */
 const SHORTEST_WATCH_MS = 1_000;
+/** A page of thousands of objects from a busy server takes its time (ms). */
+const PAGE_TIMEOUT = 60_000;
 
 /**
  * Keeps a cache of the objects of one kind in step with the API server: lists, then watches from there, again and again
@@ -24,30 +25,29 @@ export class Reflector<T extends Identified> {
   readonly #times: ReflectorTimes;
   readonly #clock: Clock;
   readonly #random: Random;
-  readonly #backoff: ReflectorBackoff;
+  readonly #backoff: ServerBackoff;
   readonly #cache: Cache<T>;
   readonly #handlers = new Set<ChangeHandler<T>>();
   readonly #stop = new AbortController();
-  readonly #synced: Promise<void>;
-  readonly #settle: { resolve: () => void; reject: (reason: Error) => void };
+  readonly #synced = Promise.withResolvers<void>();
   #running: Promise<void> | undefined;
   #hasSynced = false;
   /** Where the next watch starts; undefined means list first. */
   #resourceVersion: string | undefined;
-  #lastContact: number | undefined;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
     this.#times = { ...REFLECTOR_TIMES, ...options.times };
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? Math.random;
-    this.#backoff = new ReflectorBackoff(this.#times, this.#clock, this.#random);
+    this.#backoff = new ServerBackoff(this.#times, this.#clock, this.#random);
     this.#cache = new Cache(options.indexers);
-    let settle = { resolve: (): void => undefined, reject: (_: Error): void => undefined };
-    this.#synced = new Promise((resolve, reject) => (settle = { resolve, reject }));
-    this.#settle = settle;
     // Nobody has to wait for it.
-    this.#synced.catch(() => undefined);
+    this.#synced.promise.catch(() => undefined);
+  }
+
+  get resource(): Resource {
+    return this.#options.resource;
   }
 
   get store(): Store<T> {
@@ -61,12 +61,7 @@ export class Reflector<T extends Identified> {
 
   /** Resolves once {@link hasSynced}. @throws when the reflector is stopped before */
   whenSynced(): Promise<void> {
-    return this.#synced;
-  }
-
-  /** Milliseconds since the server last sent anything; Infinity before. */
-  get silentForMs(): number {
-    return this.#lastContact === undefined ? Infinity : this.#clock.now() - this.#lastContact;
+    return this.#synced.promise;
   }
 
   /** What is there already comes as `added` at once. @returns what ends the subscription */
@@ -84,7 +79,7 @@ export class Reflector<T extends Identified> {
   async stop(): Promise<void> {
     const stopped = new Error('the reflector was stopped');
     this.#stop.abort(stopped);
-    this.#settle.reject(stopped);
+    this.#synced.reject(stopped);
     await this.#running;
   }
 
@@ -113,7 +108,7 @@ export class Reflector<T extends Identified> {
       this.#times.pageSize,
       this.#stop.signal,
       (page, first) => {
-        this.#alive();
+        this.#backoff.alive();
         // A list that had to begin again tells everything again.
         if (first) found.length = 0;
         for (const object of page) {
@@ -127,41 +122,38 @@ export class Reflector<T extends Identified> {
     observer?.listed?.(found.length, this.#clock.now() - startedAt);
     if (!this.#hasSynced) {
       this.#hasSynced = true;
-      this.#settle.resolve();
+      this.#synced.resolve();
     }
   }
 
   async #watch(): Promise<void> {
     const { client, resource, observer } = this.#options;
     const startedAt = this.#clock.now();
-    const ending = new AbortController();
-    const stop = (): void => ending.abort(this.#stop.signal.reason);
-    this.#stop.signal.addEventListener('abort', stop, { once: true });
-    let cancel = this.#whenSilent(ending);
+    const silence = new AbortController();
+    let cancel = this.#whenSilent(silence);
     let received = 0;
     try {
       const batches = client.watch(resource, {
-        ...this.#selection(),
+        ...selectionOf(this.#options),
         resourceVersion: this.#resourceVersion ?? '',
         timeoutSeconds: Math.round(this.#times.watchSeconds * (1 + this.#random() / 3)),
-        signal: ending.signal,
+        signal: AbortSignal.any([this.#stop.signal, silence.signal]),
         accepted: () => {
-          this.#alive();
+          this.#backoff.alive();
           observer?.watching?.();
         },
       });
       for await (const batch of batches) {
         cancel();
-        cancel = this.#whenSilent(ending);
-        this.#alive();
+        cancel = this.#whenSilent(silence);
+        this.#backoff.alive();
         received += batch.length;
         for (const event of batch) this.#take(event);
       }
     } finally {
       cancel();
-      this.#stop.signal.removeEventListener('abort', stop);
     }
-    this.#alive();
+    this.#backoff.alive();
     if (received === 0 && this.#clock.now() - startedAt < SHORTEST_WATCH_MS)
       throw unreachable(`watch ${resource.plural}`, client.server, new Error('the watch ended at once'));
   }
@@ -191,23 +183,13 @@ export class Reflector<T extends Identified> {
     }
   }
 
-  #whenSilent(ending: AbortController): () => void {
+  #whenSilent(silence: AbortController): () => void {
     const { client, resource } = this.#options;
     const { silenceMs } = this.#times;
     return this.#clock.after(silenceMs, () => {
       const why = new Error(`nothing for ${silenceMs / 1000} s, not even a bookmark`);
-      ending.abort(unreachable(`watch ${resource.plural}`, client.server, why));
+      silence.abort(unreachable(`watch ${resource.plural}`, client.server, why));
     });
-  }
-
-  #alive(): void {
-    this.#lastContact = this.#clock.now();
-    this.#backoff.alive();
-  }
-
-  #selection(): Selection {
-    const { namespace, labelSelector, fieldSelector } = this.#options;
-    return { namespace, labelSelector, fieldSelector };
   }
 
   #publish(change: Change<T>): void {
@@ -223,3 +205,40 @@ export class Reflector<T extends Identified> {
     }
   }
 }
+
+/**
+ * Lists page by page, so that only one page of full objects is in memory. The list is the newest there is (no
+ * resourceVersion given), never one that a lagging server remembers: going back in time would bring back the dead.
+ *
+ * Should the pages expire under way (410), it begins again without pages: that cannot expire.
+ * @param take gets each page, and whether it is the first of a list, so that an earlier one is void
+ * @returns the resourceVersion that a watch starts from
+ */
+export async function listPages(
+  from: { client: KubeClient; resource: Resource } & Selection,
+  pageSize: number,
+  signal: AbortSignal,
+  take: (page: readonly KubeObject[], first: boolean) => void,
+): Promise<string> {
+  let limit: number | undefined = pageSize;
+  let token: string | undefined;
+  for (;;) {
+    try {
+      const options = { limit, continue: token, signal, timeoutMs: PAGE_TIMEOUT };
+      const page = await from.client.list(from.resource, { ...selectionOf(from), ...options });
+      take(page.items, token === undefined);
+      if (page.continue === undefined) return page.resourceVersion;
+      token = page.continue;
+    } catch (error) {
+      if (!isGone(error) || limit === undefined) throw error;
+      limit = undefined;
+      token = undefined;
+    }
+  }
+}
+
+const selectionOf = ({ namespace, labelSelector, fieldSelector }: Selection): Selection => ({
+  namespace,
+  labelSelector,
+  fieldSelector,
+});

@@ -11,17 +11,12 @@ import type { WorkQueue } from './work-queue.ts';
  */
 const AWAY_MS = 2_000;
 
-/** Looks at one key and does what is needed. Throwing means: again, later. */
+/** Does what one key needs. Throwing means: again, later. */
 export type Reconcile = (key: string, signal: AbortSignal) => Promise<ReconcileResult | undefined | void>;
 
 export interface ReconcileResult {
-  /** Look again after this time, though nothing failed. */
+  /** Again after this time, though nothing failed. */
   readonly requeueAfterMs?: number;
-}
-
-/** Thrown by a reconciler for what no repetition can cure: reported, not retried until the next event. */
-export class NotRetryable extends Error {
-  override readonly name = 'NotRetryable';
 }
 
 export interface WorkersOptions {
@@ -29,8 +24,7 @@ export interface WorkersOptions {
   readonly reconcile: Reconcile;
   /** Keys worked on at a time: `concurrentSyncs`. */
   readonly concurrency: number;
-  /** @param retryInMs undefined: not retried */
-  readonly failed?: (key: string, error: unknown, retryInMs: number | undefined) => void;
+  readonly failed?: (key: string, error: unknown, retryInMs: number) => void;
   readonly clock?: Clock;
 }
 
@@ -85,13 +79,8 @@ async function work(
       if (result?.requeueAfterMs !== undefined) queue.addAfter(key, result.requeueAfterMs);
     } catch (error) {
       if (signal.aborted) continue;
-      if (error instanceof NotRetryable) {
-        queue.forget(key);
-        failed?.(key, error, undefined);
-      } else {
-        const retryInMs = queue.retry(key, limit(error));
-        failed?.(key, error, retryInMs);
-      }
+      const retryInMs = queue.retry(key, limit(error));
+      failed?.(key, error, retryInMs);
     } finally {
       queue.done(key);
     }

@@ -1,39 +1,27 @@
 import { systemClock, type Clock, type Random } from '../client/clock.ts';
 import { halfJitter, type BackoffLimits } from './backoff.ts';
 
-/** For metrics; called synchronously, none of it may throw. */
-export interface WorkQueueObserver {
-  /** Keys ready to be worked on, at every change. */
-  depth?(keys: number): void;
-  /** A key that was not waiting already. */
-  added?(): void;
-  /** A key that is tried again after a failure. */
-  retried?(): void;
-  /** From ready to taken. */
-  waited?(ms: number): void;
-  worked?(ms: number): void;
-}
-
 export interface WorkQueueOptions {
   readonly clock?: Clock;
   readonly random?: Random;
-  readonly observer?: WorkQueueObserver;
+  /** For metrics: a key is tried again after a failure. May not throw. */
+  readonly retried?: () => void;
   /** Of the retries of one key. Default 50 ms to 60 s. */
   readonly backoff?: BackoffLimits;
 }
 
-/** Half a conflict is over in 50 ms; what fails for hours is looked at once or twice a minute, never more often. */
+/** Half a conflict is over in 50 ms; what fails for hours is tried once or twice a minute, never more often. */
 const BACKOFF: BackoffLimits = { baseMs: 50, maxMs: 60_000 };
 
 /**
- * Keys that need a look, after client-go's workqueue: a key waits once however often it is added, is never worked on twice
+ * Keys that need work, after client-go's workqueue: a key waits once however often it is added, is never worked on twice
  * at a time, and one that is added while under work comes again afterwards. So no event is lost, and a thousand events of
  * a gang are one reconciliation.
  */
 export class WorkQueue {
   readonly #clock: Clock;
   readonly #random: Random;
-  readonly #observer: WorkQueueObserver;
+  readonly #retried: () => void;
   readonly #backoff: BackoffLimits;
   /** Ready, in order, with the time since when. */
   readonly #ready = new Map<string, number>();
@@ -49,7 +37,7 @@ export class WorkQueue {
   constructor(options: WorkQueueOptions = {}) {
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? Math.random;
-    this.#observer = options.observer ?? {};
+    this.#retried = options.retried ?? (() => undefined);
     this.#backoff = options.backoff ?? BACKOFF;
   }
 
@@ -69,11 +57,6 @@ export class WorkQueue {
     return this.#ready.size > 0 || this.#taken.size > 0;
   }
 
-  /** Keys that wait for their time. */
-  get delayed(): number {
-    return this.#delayed.size;
-  }
-
   /** How long the longest work under way has taken so far (ms): for a metric that shows what hangs. */
   get longestRunningMs(): number {
     const now = this.#clock.now();
@@ -82,15 +65,8 @@ export class WorkQueue {
 
   add(key: string): void {
     if (this.#closed) return;
-    if (this.#taken.has(key)) {
-      if (this.#again.has(key)) return;
-      this.#again.add(key);
-      this.#observer.added?.();
-      return;
-    }
-    if (this.#ready.has(key)) return;
-    this.#observer.added?.();
-    this.#makeReady(key);
+    if (this.#taken.has(key)) this.#again.add(key);
+    else if (!this.#ready.has(key)) this.#makeReady(key);
   }
 
   /** Adds the key after `ms`. Of several times the earliest counts; an {@link add} meanwhile does not cancel it. */
@@ -123,26 +99,21 @@ export class WorkQueue {
     const { baseMs, maxMs } = this.#backoff;
     if (baseMs * 2 ** failures < atMostMs) this.#failures.set(key, failures + 1);
     const wait = halfJitter(failures, { baseMs, maxMs: Math.min(maxMs, atMostMs) }, this.#random);
-    this.#observer.retried?.();
+    this.#retried();
     this.addAfter(key, wait);
     return wait;
   }
 
-  /** The key succeeded, or is not to be retried: its next failure is its first. */
+  /** The key succeeded: its next failure is its first. */
   forget(key: string): void {
     this.#failures.delete(key);
   }
 
-  /** Failures in a row. */
-  failures(key: string): number {
-    return this.#failures.get(key) ?? 0;
-  }
-
   /** The next key, as soon as there is one; undefined once the queue is closed. Each key taken has to be {@link done}. */
   take(): Promise<string | undefined> {
-    for (const [key, since] of this.#ready) {
+    for (const key of this.#ready.keys()) {
       this.#ready.delete(key);
-      this.#handOut(key, since);
+      this.#taken.set(key, this.#clock.now());
       return Promise.resolve(key);
     }
     if (this.#closed) return Promise.resolve(undefined);
@@ -150,10 +121,7 @@ export class WorkQueue {
   }
 
   done(key: string): void {
-    const since = this.#taken.get(key);
-    if (since === undefined) return;
-    this.#taken.delete(key);
-    this.#observer.worked?.(this.#clock.now() - since);
+    if (!this.#taken.delete(key)) return;
     if (this.#again.delete(key) && !this.#closed) this.#makeReady(key);
   }
 
@@ -164,26 +132,17 @@ export class WorkQueue {
     this.#delayed.clear();
     this.#ready.clear();
     this.#again.clear();
-    this.#observer.depth?.(0);
     for (const taker of this.#takers.splice(0)) taker(undefined);
   }
 
   #makeReady(key: string): void {
     const taker = this.#takers.shift();
     const now = this.#clock.now();
-    if (taker !== undefined) {
-      this.#handOut(key, now);
-      taker(key);
+    if (taker === undefined) {
+      this.#ready.set(key, now);
       return;
     }
-    this.#ready.set(key, now);
-    this.#observer.depth?.(this.#ready.size);
-  }
-
-  #handOut(key: string, since: number): void {
-    const now = this.#clock.now();
     this.#taken.set(key, now);
-    this.#observer.waited?.(now - since);
-    this.#observer.depth?.(this.#ready.size);
+    taker(key);
   }
 }

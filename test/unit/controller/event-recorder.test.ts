@@ -40,7 +40,7 @@ function recorder(answer: () => Promise<void> = () => Promise.resolve(), busy = 
     instance: 'muster-0',
     clock,
     busy,
-    rate: { perSecond: 1, burst: 5 },
+    rate: { qps: 1, burst: 5 },
     observer: { dropped: (why) => written.dropped.push(why) },
   });
   return { clock, written, recorder };

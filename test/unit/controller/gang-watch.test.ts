@@ -1,50 +1,11 @@
-/** Which gangs are looked at when something happens to a Namespace. */
+/** Which gangs are touched when something happens to a Namespace. */
 import { afterEach, expect, test } from '@jest/globals';
 import { Cache } from '../../../src/kube/loop/cache.ts';
 import { watchGangs, type GangWatch } from '../../../src/controller/watch/gang-watch.ts';
 import type { NamespaceRecord } from '../../../src/gang/records.ts';
-import type { KubeClient, WatchEvent } from '../../../src/kube/client/client.ts';
-import {
-  NAMESPACES,
-  POD_GANGS,
-  PODS,
-  type KubeObject,
-  type Resource,
-} from '../../../src/kube/client/resources.ts';
+import { NAMESPACES, POD_GANGS, PODS, type KubeObject } from '../../../src/kube/client/resources.ts';
 import { until } from '../tls/until.ts';
-
-/** Lists what is there, and passes on the events of a test as they come. */
-class FakeCluster {
-  readonly objects = new Map<Resource, KubeObject[]>();
-  readonly #takers = new Map<Resource, (events: WatchEvent<KubeObject>[]) => void>();
-
-  readonly client = {
-    server: 'https://fake',
-    list: (resource: Resource) =>
-      Promise.resolve({
-        items: this.objects.get(resource) ?? [],
-        resourceVersion: '1',
-        continue: undefined,
-      }),
-    watch: (resource: Resource, { signal }: { signal: AbortSignal }) => this.#watch(resource, signal),
-  } as unknown as KubeClient;
-
-  async tell(resource: Resource, type: 'ADDED' | 'MODIFIED' | 'DELETED', object: KubeObject): Promise<void> {
-    await until(`${resource.plural} are watched`, () => this.#takers.has(resource));
-    this.#takers.get(resource)?.([{ type, object }]);
-    this.#takers.delete(resource);
-  }
-
-  async *#watch(resource: Resource, signal: AbortSignal): AsyncGenerator<WatchEvent<KubeObject>[], void> {
-    while (!signal.aborted) {
-      const events = await new Promise<WatchEvent<KubeObject>[] | undefined>((resolve) => {
-        this.#takers.set(resource, resolve);
-        signal.addEventListener('abort', () => resolve(undefined), { once: true });
-      });
-      if (events !== undefined) yield events;
-    }
-  }
-}
+import { FakeCluster } from './fake-cluster.ts';
 
 const namespace = (
   name: string,
@@ -59,7 +20,7 @@ const gang = (space: string, name: string): KubeObject => ({
 });
 
 let watch: GangWatch | undefined;
-const looked: string[] = [];
+const touched: string[] = [];
 let cluster: FakeCluster;
 
 async function start(known?: Cache<NamespaceRecord>): Promise<GangWatch> {
@@ -74,21 +35,17 @@ async function start(known?: Cache<NamespaceRecord>): Promise<GangWatch> {
       },
     },
   ]);
-  const started = watchGangs(
-    cluster.client,
-    (key) => looked.push(key),
-    () => ({}),
-    known === undefined ? {} : { namespaces: known },
-  );
+  const started = watchGangs(cluster.client, () => ({}), known === undefined ? {} : { namespaces: known });
   watch = started;
-  watch.start();
-  await watch.whenSynced();
-  looked.length = 0;
+  watch.onTouch((key) => touched.push(key));
+  watch.watches.start();
+  await watch.watches.whenSynced();
+  touched.length = 0;
   return started;
 }
 
 afterEach(async () => {
-  await watch?.stop();
+  await watch?.watches.stop();
 });
 
 test.each<[string, 'MODIFIED' | 'DELETED', Partial<KubeObject['metadata']>]>([
@@ -99,18 +56,18 @@ test.each<[string, 'MODIFIED' | 'DELETED', Partial<KubeObject['metadata']>]>([
 ])('a Namespace with %s: its gangs, and those that Pods of it claim', async (_, type, parts) => {
   await start();
   await cluster.tell(NAMESPACES, type, namespace('ml', 2, parts));
-  await until('the gangs are looked at', () => looked.length > 0);
-  expect(looked.sort()).toEqual(['ml/serve', 'ml/to-come', 'ml/train']);
+  await until('the gangs are touched at', () => touched.length > 0);
+  expect(touched.sort()).toEqual(['ml/serve', 'ml/to-come', 'ml/train']);
 });
 
 test('a Namespace that comes after its gangs', async () => {
   const { view } = await start();
   await cluster.tell(POD_GANGS, 'ADDED', gang('late', 'train'));
   await until('the gang is known', () => view.gangs.get('late', 'train') !== undefined);
-  looked.length = 0;
+  touched.length = 0;
   await cluster.tell(NAMESPACES, 'ADDED', namespace('late', 3, { labels: { team: 'ml' } }));
-  await until('its gang is looked at', () => looked.length > 0);
-  expect(looked).toEqual(['late/train']);
+  await until('its gang is touched at', () => touched.length > 0);
+  expect(touched).toEqual(['late/train']);
   expect(view.namespaces.get('', 'late')?.labels).toEqual(new Map([['team', 'ml']]));
 });
 
@@ -118,18 +75,15 @@ test('what says nothing about gangs makes nobody look', async () => {
   const { view } = await start();
   await cluster.tell(NAMESPACES, 'MODIFIED', namespace('ml', 2, { finalizers: ['x'] }));
   await until('it is known', () => view.namespaces.get('', 'ml')?.resourceVersion === '2');
-  expect(looked).toEqual([]);
+  expect(touched).toEqual([]);
 });
 
 test('nothing is ready before the Namespaces are listed, unless they were given', async () => {
-  const idle = watchGangs(
-    new FakeCluster().client,
-    () => undefined,
-    () => ({}),
-  );
-  expect(idle.missing).toEqual(['pods', 'podgangs', 'namespaces']);
+  const idle = watchGangs(new FakeCluster().client, () => ({}));
+  expect(idle.watches.missing).toEqual(['pods', 'podgangs', 'namespaces']);
   const known = new Cache<NamespaceRecord>();
-  const { view, hasSynced, missing } = await start(known);
+  const { view, watches } = await start(known);
+  const { hasSynced, missing } = watches;
   expect({ hasSynced, missing, same: view.namespaces === known }).toEqual({
     hasSynced: true,
     missing: [],

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { ReflectorBackoff } from '../../../src/kube/loop/reflector-backoff.ts';
+import { ServerBackoff } from '../../../src/kube/loop/backoff.ts';
 import { REFLECTOR_TIMES } from '../../../src/kube/loop/reflector-options.ts';
 import { ApiError, unreachable } from '../../../src/kube/client/errors.ts';
 import { FakeClock } from './fake-clock.ts';
@@ -9,11 +9,7 @@ const no = (status: number, retryAfter?: number): ApiError =>
   new ApiError('watch pods', { status, message: 'no', retryAfter });
 
 /** The longest waits, as jitter allows them; `pass` lets each go by before the next failure. */
-const waits = async (
-  backoff: ReflectorBackoff,
-  clock: FakeClock,
-  ...errors: unknown[]
-): Promise<number[]> => {
+const waits = async (backoff: ServerBackoff, clock: FakeClock, ...errors: unknown[]): Promise<number[]> => {
   const found: number[] = [];
   for (const error of errors) {
     const wait = backoff.after(error);
@@ -22,9 +18,9 @@ const waits = async (
   }
   return found;
 };
-const start = (): { clock: FakeClock; backoff: ReflectorBackoff } => {
+const start = (): { clock: FakeClock; backoff: ServerBackoff } => {
   const clock = new FakeClock();
-  return { clock, backoff: new ReflectorBackoff(REFLECTOR_TIMES, clock, () => 1) };
+  return { clock, backoff: new ServerBackoff(REFLECTOR_TIMES, clock, () => 1) };
 };
 
 test('a restarted API server is asked every second, whatever it says while it starts', async () => {

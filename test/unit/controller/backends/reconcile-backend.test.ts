@@ -60,7 +60,7 @@ const reconcilerOf = (parts: Partial<Backend>) =>
     recorder: { event: (_, { type, reason, note }) => events.push(`${type} ${reason}: ${note}`) },
     log: { error: () => undefined } as never,
     operated: (operation, ok, seconds) => operated.push(`${operation} ${ok ? 'ok' : 'failed'} ${seconds}`),
-    look: (key) => looks.push(key),
+    synced: (key) => looks.push(key),
     clock,
   });
 

@@ -4,27 +4,27 @@ import type { BackendRegistry } from '../../backends/registry.ts';
 import { sleep, systemClock, type Clock } from '../../kube/client/clock.ts';
 import { within } from '../../kube/loop/deadline.ts';
 
-/** How long a backend may take to look at the cluster. */
+/** How long a backend may take to probe the cluster. */
 const INIT_MS = 10_000;
 /** A cluster changes seldom: a CRD that is installed is found within this time, one that goes within the second. */
 const AGAIN_MS = { failed: 5_000, ready: 60_000 } as const;
 
-export interface InitLoopOptions {
+export interface ProbeLoopOptions {
   readonly registry: BackendRegistry;
-  readonly probe: (signal: AbortSignal) => ClusterProbe;
-  /** Hears of every look, also of one that finds what was known. Must not throw. */
-  readonly looked: (backend: string, now: Readiness, before: Readiness, seconds: number) => void;
+  readonly cluster: (signal: AbortSignal) => ClusterProbe;
+  /** Hears of every probe, also of one that finds what was known. */
+  readonly probed: (backend: string, now: Readiness, before: Readiness, seconds: number) => void;
   readonly clock?: Clock;
 }
 
 /** Keeps what is known of every backend up to date, on every replica, since admission goes by it. */
-export class InitLoop {
-  readonly #options: InitLoopOptions;
+export class ProbeLoop {
+  readonly #options: ProbeLoopOptions;
   readonly #clock: Clock;
   readonly #stop = new AbortController();
   #running: Promise<unknown> | undefined;
 
-  constructor(options: InitLoopOptions) {
+  constructor(options: ProbeLoopOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
   }
@@ -32,8 +32,8 @@ export class InitLoop {
   /** Resolves once every backend was asked once. Goes on asking until {@link stop}. */
   async start(): Promise<void> {
     const { enabled } = this.#options.registry;
-    await Promise.all(enabled.map((name) => this.#look(name)));
-    this.#running = Promise.all(enabled.map((name) => this.#keepLooking(name)));
+    await Promise.all(enabled.map((name) => this.#probe(name)));
+    this.#running = Promise.all(enabled.map((name) => this.#keepProbing(name)));
   }
 
   async stop(): Promise<void> {
@@ -41,18 +41,18 @@ export class InitLoop {
     await this.#running;
   }
 
-  async #keepLooking(name: string): Promise<void> {
+  async #keepProbing(name: string): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       const { state } = this.#options.registry.readiness(name);
       const wait = state === 'ready' ? AGAIN_MS.ready : AGAIN_MS.failed;
       await sleep(this.#clock, wait, signal).catch(() => undefined);
-      if (!signal.aborted) await this.#look(name);
+      if (!signal.aborted) await this.#probe(name);
     }
   }
 
-  async #look(name: string): Promise<void> {
-    const { registry, probe, looked } = this.#options;
+  async #probe(name: string): Promise<void> {
+    const { registry, cluster, probed } = this.#options;
     const { signal } = this.#stop;
     const before = registry.readiness(name);
     const since = this.#clock.now();
@@ -61,11 +61,11 @@ export class InitLoop {
         `backend ${name}`,
         INIT_MS,
         signal,
-        (limit) => init({ cluster: probe(limit), signal: limit }),
+        (limit) => init({ cluster: cluster(limit), signal: limit }),
         this.#clock,
       ),
     );
     if (signal.aborted) return;
-    looked(name, now, before, (this.#clock.now() - since) / 1000);
+    probed(name, now, before, (this.#clock.now() - since) / 1000);
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { ClusterProbe } from '../../../../src/backends/cluster.ts';
 import { BackendRegistry } from '../../../../src/backends/registry.ts';
-import { InitLoop } from '../../../../src/controller/scheduler-objects/init-loop.ts';
+import { ProbeLoop } from '../../../../src/controller/scheduler-objects/probe-loop.ts';
 import { backend } from '../../../support/backends.ts';
 import { FakeClock } from '../fake-clock.ts';
 
@@ -11,10 +11,10 @@ function loopOf(init: () => Promise<{ version: string }>) {
     factories: [backend('a', { init }), backend('b')],
   });
   const looks: string[] = [];
-  const loop = new InitLoop({
+  const loop = new ProbeLoop({
     registry,
-    probe: () => ({}) as ClusterProbe,
-    looked: (name, now, before) => looks.push(`${name} ${before.state} -> ${now.state}`),
+    cluster: () => ({}) as ClusterProbe,
+    probed: (name, now, before) => looks.push(`${name} ${before.state} -> ${now.state}`),
     clock,
   });
   return { clock, registry, looks, loop };

@@ -1,0 +1,55 @@
+import { aborted } from '../../kube/loop/deadline.ts';
+import { startWorkers } from '../../kube/loop/work-queue-workers.ts';
+import { WorkQueue } from '../../kube/loop/work-queue.ts';
+import type { ControllerFactory } from '../watch/shared.ts';
+import { gangWriter, Outdated } from './actions.ts';
+import { countingObserver, measured } from './measured.ts';
+import { podGangReconciler } from './reconcile-pod-gang.ts';
+
+/** What is merely outdated is worth a line in the log once it comes again so often that its next try is later than this. */
+const TELL_AFTER_MS = 1_000;
+
+/** Judges every gang, and writes its references, its status and its Pods' gates. */
+export const gangs: ControllerFactory = (shared) => {
+  const { client, registry, settings, recorder, log, metrics, now, watch, backends } = shared;
+  const { selectors, concurrentSyncs } = settings;
+  // Only a leader has a queue. Each term begins with a new one and with every gang in it.
+  let queue: WorkQueue | undefined;
+  watch.onTouch((key) => queue?.add(key));
+  metrics.queueFrom(() => queue);
+  return {
+    name: 'gangs',
+    watches: watch.watches,
+    busy: () => queue?.busy === true,
+    lead: async (signal) => {
+      queue = new WorkQueue({ retried: () => metrics.retried() });
+      const reconcile = podGangReconciler({
+        view: watch.view,
+        synced: () => watch.watches.hasSynced,
+        registry,
+        selectors,
+        backends,
+        writer: (end) => gangWriter(client, end),
+        recorder,
+        now: () => now().getTime(),
+        observer: countingObserver(metrics),
+      });
+      for (const key of watch.keys()) queue.add(key);
+      const workers = startWorkers({
+        queue,
+        reconcile: measured(reconcile, metrics),
+        concurrency: concurrentSyncs,
+        failed: (gang, error, retryInMs) => {
+          const quiet = error instanceof Outdated && retryInMs < TELL_AFTER_MS;
+          log[quiet ? 'debug' : 'error'](
+            { gang, err: error, retryInMs },
+            'gang not dealt with, trying again',
+          );
+        },
+      });
+      await aborted(signal);
+      queue = undefined;
+      await workers.stop();
+    },
+  };
+};

@@ -1,0 +1,60 @@
+import type { Backend } from '../../backends/backend.ts';
+import type { BackendRegistry } from '../../backends/registry.ts';
+import type { GangSelectors } from '../../gang/gang-selection.ts';
+import type { BackendState, GangRecord } from '../../gang/records.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
+import type { Resource } from '../../kube/client/resources.ts';
+import type { EventRecorder } from '../../kube/loop/event-recorder.ts';
+import type { Controller } from '../../kube/loop/manager.ts';
+import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
+import type { BackendMetrics } from '../../telemetry/backend-metrics.ts';
+import type { Logger } from '../../telemetry/log.ts';
+import type { LoopMetrics } from '../../telemetry/loop-metrics.ts';
+import type { GangWatch } from './gang-watch.ts';
+
+/** The part of the configuration that controllers read. */
+export interface ControllerSettings {
+  readonly concurrentSyncs: number;
+  readonly selectors: GangSelectors;
+}
+
+/** What is known of gangs' objects by whoever keeps them. */
+export interface BackendsView {
+  stateOf(gang: GangRecord, backend: Backend): BackendState;
+}
+
+/** What every controller is made from: one of everything, whoever uses it. */
+export interface Shared {
+  readonly client: KubeClient;
+  readonly registry: BackendRegistry;
+  readonly settings: ControllerSettings;
+  readonly recorder: Pick<EventRecorder, 'event'>;
+  readonly log: Logger;
+  readonly metrics: LoopMetrics;
+  readonly backendMetrics: Pick<BackendMetrics, 'initialized' | 'operated'>;
+  readonly now: () => Date;
+  /** Where Muster itself runs. */
+  readonly ownNamespace: string;
+  readonly watch: GangWatch;
+  /** What a watch of a further kind tells log and metrics. */
+  readonly observe: (resource: Resource) => ReflectorObserver;
+  /** Filled by the controller that keeps the schedulers' objects, read by the one that judges gangs. */
+  readonly backends: BackendsBoard;
+}
+
+/** An entry of the list of controllers. */
+export type ControllerFactory = (shared: Shared) => Controller;
+
+/** Where one controller tells the others what it knows of the backends' objects. */
+export class BackendsBoard implements BackendsView {
+  #source: BackendsView | undefined;
+
+  tell(source: BackendsView): void {
+    this.#source = source;
+  }
+
+  stateOf(gang: GangRecord, backend: Backend): BackendState {
+    if (this.#source === undefined) throw new Error('no controller keeps the objects of backends');
+    return this.#source.stateOf(gang, backend);
+  }
+}
