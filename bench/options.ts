@@ -1,47 +1,45 @@
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { BACKEND_PARTS, type BackendTiming } from './backends.ts';
-import { LOOP_PARTS, type LoopTiming } from './loop.ts';
-import { scenarios } from './scenarios.ts';
+import { SCENARIOS, type AdmissionTiming } from './admission/admission.ts';
+import type { GrowthTiming } from './admission/growth.ts';
+import { BACKEND_PARTS, type BackendTiming } from './backends/backends.ts';
+import { LOOP_PARTS, type LoopTiming } from './loop/loop.ts';
 
-/** What can be left out: scenarios of admission, its memory, and the parts of the others. */
-const ADMISSION = [...scenarios.map(({ id }) => id), 'growth'];
-/** Names of several. */
-const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  admission: ADMISSION,
+/** The stages, and the parts of each that can be asked for alone. */
+const STAGES: Readonly<Record<string, readonly string[]>> = {
+  admission: SCENARIOS.map(({ id }) => id),
+  growth: ['growth'],
   loop: LOOP_PARTS,
   backends: BACKEND_PARTS,
 };
-const PARTS = Object.values(GROUPS).flat();
+const PARTS = Object.values(STAGES).flat();
 
-export const USAGE = `npm run bench -- [admission] [loop] [backends] [options]
+export const partsOf = (stage: string): readonly string[] => STAGES[stage] ?? [];
 
-  --rounds N    interleaved rounds per scenario (5); odd numbers make the better medians
-  --seconds N   length of a measured window (4)
-  --only LIST   some of: ${PARTS.join(',')}
-  --json FILE   every round as JSON
-  --quick       does it work at all: a few seconds, nothing is judged
+export const USAGE = `npm run bench -- [${Object.keys(STAGES).join('] [')}] [options]
 
-Exit codes: 0 every goal that was measured is reached, 1 one is not or a server answered wrongly, 2 wrong usage.`;
+  --rounds N     interleaved rounds, per start of the servers for reviews (20), of the loop (4)
+  --starts N     how often the servers are started anew (4)
+  --slice MS     CPU time of one server's turn (100)
+  --only LIST    some of: ${PARTS.join(',')}
+  --against DIR  another checkout, built: its Muster takes part in the reviews
+  --json FILE    where figures, intervals and tables go (bench/results.json)
+  --quick        does it work at all: a few seconds, nothing is judged
+
+Exit codes: 0 no goal that was measured is missed, 1 one is or a server answered wrongly, 2 wrong usage.`;
 
 export interface Timing {
-  /** Of the first window of a run: V8 goes on optimising for tens of thousands of reviews. */
-  readonly firstWarmUpMs: number;
-  /** Of one window before the rounds of every further scenario. */
-  readonly warmUpMs: number;
-  /** Of the same load before each window, for the load generator's. */
-  readonly rampMs: number;
-  readonly windowMs: number;
-  /** Reviews before and in the memory test, and how long memory is watched without load. */
-  readonly growth: { readonly warmUp: number; readonly reviews: number; readonly settleMs: number };
+  readonly admission: AdmissionTiming;
+  readonly growth: GrowthTiming;
   readonly loop: LoopTiming;
   readonly backends: BackendTiming;
 }
 
 export interface BenchOptions {
-  readonly rounds: number;
-  /** Ids of scenarios, `growth`, and parts of the loop and of the backends. */
   readonly only: ReadonlySet<string>;
+  /** undefined: nothing that is worth keeping. */
   readonly json?: string;
+  readonly against?: string;
   readonly quick: boolean;
   readonly help: boolean;
   readonly timing: Timing;
@@ -55,34 +53,33 @@ export function optionsFrom(argv: readonly string[]): BenchOptions | string {
       allowPositionals: true,
       options: {
         rounds: { type: 'string' },
-        seconds: { type: 'string' },
+        starts: { type: 'string' },
+        slice: { type: 'string' },
         only: { type: 'string' },
+        against: { type: 'string' },
         json: { type: 'string' },
         quick: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
     });
-    const { quick, help, json } = values;
-    const windowMs = positive('--seconds', values.seconds ?? (quick ? '0.3' : '4')) * 1000;
-    const rounds = Math.ceil(positive('--rounds', values.rounds ?? (quick ? '1' : '5')));
+    const { quick, help, json, against, rounds } = values;
+    const timing = quick ? QUICK : USUAL;
+    const { admission, loop } = timing;
     return {
-      rounds,
       only: selection(positionals, values.only),
       quick,
       help,
-      ...(json === undefined ? {} : { json }),
+      ...(json !== undefined || !quick ? { json: json ?? 'bench/results.json' } : {}),
+      ...(against === undefined ? {} : { against: resolve(against, 'dist') }),
       timing: {
-        firstWarmUpMs: quick ? 100 : 10_000,
-        warmUpMs: quick ? 100 : 2000,
-        rampMs: quick ? 100 : 700,
-        windowMs,
-        growth: quick
-          ? { warmUp: 1000, reviews: 5000, settleMs: 100 }
-          : { warmUp: 100_000, reviews: 1_000_000, settleMs: 1500 },
-        loop: loopTiming(rounds, quick),
-        backends: quick
-          ? { prepare: { rounds: 20, decisions: 100 }, gangs: 250 }
-          : { prepare: { rounds: 400, decisions: 500 }, gangs: 1000 },
+        ...timing,
+        admission: {
+          ...admission,
+          starts: positive('--starts', values.starts) ?? admission.starts,
+          rounds: positive('--rounds', rounds) ?? admission.rounds,
+          sliceMs: positive('--slice', values.slice) ?? admission.sliceMs,
+        },
+        loop: { ...loop, rounds: positive('--rounds', rounds) ?? loop.rounds },
       },
     };
   } catch (thrown) {
@@ -90,39 +87,49 @@ export function optionsFrom(argv: readonly string[]): BenchOptions | string {
   }
 }
 
-function positive(flag: string, text: string): number {
+function positive(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
   const value = Number(text);
   if (!(value > 0)) throw new Error(`${flag} ${text}: a number above 0 is needed`);
-  return value;
+  return Math.ceil(value);
 }
 
-function selection(groups: readonly string[], list: string | undefined): Set<string> {
-  for (const name of groups) {
-    if (GROUPS[name] === undefined)
-      throw new Error(`${name}: one of ${Object.keys(GROUPS).join(', ')} is needed`);
+function selection(stages: readonly string[], list: string | undefined): Set<string> {
+  for (const name of stages) {
+    if (STAGES[name] === undefined)
+      throw new Error(`${name}: one of ${Object.keys(STAGES).join(', ')} is needed`);
   }
-  const named = [...groups.flatMap((name) => GROUPS[name] ?? []), ...(list?.split(',') ?? [])];
+  const named = [...stages.flatMap(partsOf), ...(list?.split(',') ?? [])];
   for (const id of named) {
     if (!PARTS.includes(id)) throw new Error(`--only ${id}: one of ${PARTS.join(', ')} is needed`);
   }
   return new Set(named.length === 0 ? PARTS : named);
 }
 
-const loopTiming = (rounds: number, quick: boolean): LoopTiming =>
-  quick
-    ? {
-        rounds,
-        warmUp: { gangs: 1, podsPerGang: 8 },
-        one: { gangs: 1, podsPerGang: 50 },
-        many: { gangs: 5, podsPerGang: 8 },
-        podsFirst: { gangs: 2, podsPerGang: 8 },
-        memory: { shape: { gangs: 25, podsPerGang: 8 }, settleMs: 1000 },
-      }
-    : {
-        rounds,
-        warmUp: { gangs: 10, podsPerGang: 20 },
-        one: { gangs: 1, podsPerGang: 1000 },
-        many: { gangs: 100, podsPerGang: 8 },
-        podsFirst: { gangs: 20, podsPerGang: 8 },
-        memory: { shape: { gangs: 2500, podsPerGang: 8 }, settleMs: 10_000 },
-      };
+const USUAL: Timing = {
+  admission: { starts: 4, rounds: 20, sliceMs: 100, firstWarmUpMs: 4000, warmUpMs: 500 },
+  growth: { warmUp: 100_000, reviews: 1_000_000, settleMs: 1500 },
+  loop: {
+    rounds: 4,
+    warmUp: { gangs: 10, podsPerGang: 20 },
+    one: { gangs: 1, podsPerGang: 1000 },
+    many: { gangs: 100, podsPerGang: 8 },
+    podsFirst: { gangs: 20, podsPerGang: 8 },
+    memory: { shape: { gangs: 2500, podsPerGang: 8 }, settleMs: 8000 },
+  },
+  backends: { prepare: { rounds: 400, decisions: 500 }, gangs: 250 },
+};
+
+const QUICK: Timing = {
+  admission: { starts: 1, rounds: 4, sliceMs: 20, firstWarmUpMs: 50, warmUpMs: 50 },
+  growth: { warmUp: 1000, reviews: 5000, settleMs: 100 },
+  loop: {
+    rounds: 2,
+    warmUp: { gangs: 1, podsPerGang: 8 },
+    one: { gangs: 1, podsPerGang: 50 },
+    many: { gangs: 5, podsPerGang: 8 },
+    podsFirst: { gangs: 2, podsPerGang: 8 },
+    memory: { shape: { gangs: 25, podsPerGang: 8 }, settleMs: 1000 },
+  },
+  backends: { prepare: { rounds: 20, decisions: 100 }, gangs: 50 },
+};

@@ -1,0 +1,89 @@
+import { connect, type SecureContext, type TLSSocket } from 'node:tls';
+import { checkAnswer } from './answer.ts';
+import { HttpAnswers, type HttpAnswer } from './http-answers.ts';
+import { reviewOf, type Body } from './reviews.ts';
+
+/** Whom lanes talk to. */
+export interface Target {
+  readonly port: number;
+  readonly secureContext: SecureContext;
+  readonly mode: 'keep' | 'new';
+  /** Milliseconds that the answer took. */
+  answered(lane: Lane, ms: number): void;
+  failed(error: Error): void;
+}
+
+const ALLOWED = Buffer.from('"allowed":true');
+
+/** One connection after another that sends one prepared review whenever it is told to. */
+export class Lane {
+  readonly #target: Target;
+  readonly #review: Record<string, unknown>;
+  readonly #uid: Buffer;
+  readonly #request: Buffer;
+  #socket: TLSSocket | undefined;
+  #waiting = false;
+  #sentAt = 0;
+  #checked = false;
+
+  /** @param variant which of the reviews of one length */
+  constructor(target: Target, body: Body, variant: number) {
+    this.#target = target;
+    this.#review = reviewOf(body, variant);
+    this.#uid = Buffer.from((this.#review['request'] as { uid: string }).uid);
+    const text = JSON.stringify(this.#review);
+    this.#request = Buffer.from(
+      `POST /mutate-v1-pod?timeout=5s HTTP/1.1\r\nHost: localhost:${target.port}\r\n` +
+        `User-Agent: kube-apiserver-admission\r\nContent-Length: ${Buffer.byteLength(text)}\r\n` +
+        `Accept: application/json, */*\r\nContent-Type: application/json\r\nAccept-Encoding: gzip\r\n` +
+        `${target.mode === 'new' ? 'Connection: close\r\n' : ''}\r\n${text}`,
+    );
+  }
+
+  /** The review, over the open connection or a new one. */
+  send(): void {
+    this.#waiting = true;
+    this.#sentAt = performance.now();
+    if (this.#socket === undefined) this.#socket = this.#open();
+    else this.#socket.write(this.#request);
+  }
+
+  #open(): TLSSocket {
+    const { port, secureContext } = this.#target;
+    const options = { host: '127.0.0.1', port, servername: 'localhost', secureContext };
+    const answers = new HttpAnswers();
+    const socket = connect({ ...options, ALPNProtocols: ['http/1.1'] }, () => socket.write(this.#request));
+    socket.setNoDelay(true);
+    socket.on('data', (chunk: Buffer) => {
+      const answer = answers.push(chunk);
+      if (answer !== undefined) this.#take(answer);
+    });
+    socket.on('error', (error) => this.#ended(socket, error));
+    socket.on('close', () => this.#ended(socket, new Error('the server closed a connection that waits')));
+    return socket;
+  }
+
+  #take(answer: HttpAnswer): void {
+    const { status, body, last } = answer;
+    if (status !== 200 || !body.includes(ALLOWED) || !body.includes(this.#uid)) {
+      this.#target.failed(new Error(`HTTP ${status}: ${body.toString('utf8').slice(0, 500)}`));
+      return;
+    }
+    this.#waiting = false;
+    if (last || this.#target.mode === 'new') {
+      const socket = this.#socket;
+      this.#socket = undefined;
+      socket?.destroy();
+    }
+    const ms = performance.now() - this.#sentAt;
+    if (!this.#checked) checkAnswer(this.#review, body.toString('utf8'));
+    this.#checked = true;
+    this.#target.answered(this, ms);
+  }
+
+  #ended(socket: TLSSocket, error: Error): void {
+    if (socket !== this.#socket) return;
+    this.#socket = undefined;
+    if (this.#waiting) this.#target.failed(error);
+  }
+}

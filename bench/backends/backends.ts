@@ -1,0 +1,46 @@
+import { measurePrepare, type PrepareRow, type PrepareTiming } from './prepare.ts';
+import { startBackendStage } from './stage.ts';
+import { measureSync, type SyncFigures } from './sync.ts';
+import type { StageReport } from '../measure/figures.ts';
+import { backendReport } from './report.ts';
+import { makeScratch } from '../admission/servers.ts';
+
+/** What of the backends is measured. */
+export const BACKEND_PARTS = ['backend-prepare', 'backend-sync'] as const;
+
+export interface BackendTiming {
+  readonly prepare: PrepareTiming;
+  /** Of each backend. */
+  readonly gangs: number;
+}
+
+/** undefined: not measured. */
+export interface BackendFigures {
+  readonly prepare?: readonly PrepareRow[];
+  readonly sync?: readonly SyncFigures[];
+}
+
+export async function measureBackends(
+  parts: ReadonlySet<string>,
+  { prepare, gangs }: BackendTiming,
+  progress: (line: string) => void,
+): Promise<StageReport> {
+  return backendReport({
+    ...(parts.has('backend-prepare') ? { prepare: measurePrepare(prepare) } : {}),
+    ...(parts.has('backend-sync') ? { sync: await onStage(gangs, progress) } : {}),
+  });
+}
+
+async function onStage(gangs: number, progress: (line: string) => void): Promise<SyncFigures[]> {
+  const { scratch, remove } = await makeScratch();
+  try {
+    const stage = await startBackendStage(scratch);
+    try {
+      return await measureSync(stage, scratch, gangs, progress);
+    } finally {
+      await stage.stop();
+    }
+  } finally {
+    remove();
+  }
+}
