@@ -70,9 +70,11 @@ export const short = (value: number | null): string =>
       ? value.toFixed(0)
       : value.toFixed(Math.abs(value) >= 10 ? 1 : 2);
 
-/** A quotient with its interval. */
-export const withInterval = ({ value, low, high }: Estimate): string =>
-  Number.isNaN(value) ? '–' : `${value.toFixed(2)} (${low.toFixed(2)} … ${high.toFixed(2)})`;
+/** A quotient with its interval, where there is one. */
+export function withInterval({ value, low, high }: Estimate): string {
+  if (Number.isNaN(value)) return '–';
+  return value.toFixed(2) + (Number.isFinite(low) ? ` (${low.toFixed(2)} … ${high.toFixed(2)})` : '');
+}
 
 /** A Markdown table whose columns also line up in a terminal; numbers to the right. */
 export function aligned(rows: readonly (readonly string[])[]): string[] {
