@@ -1,15 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Serving } from '../../demo/serving.ts';
+import type { Serving } from '../support/serving.ts';
 import { MUSTER_USER } from '../../src/api/names.ts';
 import type { KubeList } from './control-plane/client.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';
-import { startControlPlane } from './control-plane/start.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
 import { secondWebhook } from './support/second-webhook.ts';
 import {
-  certificateDirectory,
   DRY_RUN,
   GANGS,
   gangPod,
@@ -18,28 +16,21 @@ import {
   NAMESPACE,
   podGang,
   PODS,
-  register,
-  startReplica,
   type StoredPod,
 } from './support/registered-muster.ts';
+import { withMuster, type OnMuster } from './support/with-muster.ts';
 
 clusterSuite('a real API server with Muster in front of it', () => {
   let plane: ControlPlane;
   let muster: Serving;
-  let certificates: Awaited<ReturnType<typeof certificateDirectory>>;
+  let on: OnMuster;
 
   beforeAll(async () => {
-    certificates = await certificateDirectory();
-    muster = await startReplica(certificates.path);
-    plane = await startControlPlane({ controllerManager: true, auditPolicy: true });
-    await register(plane, muster.port, certificates.ca);
+    on = await withMuster({ muster: 'admission', plane: { controllerManager: true, auditPolicy: true } });
+    ({ plane, muster } = on);
   }, 600_000);
 
-  afterAll(async () => {
-    await muster?.close();
-    await plane?.stop();
-    await certificates?.remove();
-  });
+  afterAll(() => on?.close());
 
   const create = (object: object, options = {}) =>
     plane.client.request<StoredPod & { message?: string }>('POST', PODS, object, options);
@@ -169,7 +160,7 @@ clusterSuite('a real API server with Muster in front of it', () => {
   });
 
   test('a later webhook that changes the Pod makes the API server ask again, and the result is the same', async () => {
-    const meddler = await secondWebhook(plane.client, 'zz-meddler', certificates.path, {
+    const meddler = await secondWebhook(plane.client, 'zz-meddler', on.certificates.path, {
       answer: () => ({ patch: [{ op: 'add', path: '/metadata/labels/meddled', value: 'yes' }] }),
     });
     const labels = { 'zz-meddler': 'yes' };
@@ -196,7 +187,7 @@ clusterSuite('a real API server with Muster in front of it', () => {
   });
 
   test('a label that a later webhook adds comes too late, and validation says so', async () => {
-    const labeller = await secondWebhook(plane.client, 'zz-labeller', certificates.path, {
+    const labeller = await secondWebhook(plane.client, 'zz-labeller', on.certificates.path, {
       answer: () => ({
         patch: [
           { op: 'add', path: '/metadata/labels/grove.io~1podgang', value: 'train' },

@@ -3,18 +3,17 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { GROVE_OPERATOR_USER, MUSTER_USER } from '../../src/api/names.ts';
-import { manifestsIn } from '../../demo/registration.ts';
-import type { Serving } from '../../demo/serving.ts';
+import { manifestsIn } from '../support/manifests.ts';
+import type { Serving } from '../support/serving.ts';
 import type { DoctorReport } from '../../src/cli/doctor/render.ts';
 import { run } from '../../src/cli/run.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';
-import { startControlPlane } from './control-plane/start.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
 import { kaiPodGroups, kaiTopologies } from './support/crds/kai.ts';
-import { grantRights, startLoopingReplica } from './support/looping-muster.ts';
 import { certificateDirectory, NAMESPACE, register } from './support/registered-muster.ts';
+import { withMuster, type OnMuster } from './support/with-muster.ts';
 
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const WEBHOOKS = '/apis/admissionregistration.k8s.io/v1';
@@ -25,7 +24,7 @@ const KAI_POD_GROUPS = kaiPodGroups('0.17');
 clusterSuite('muster doctor', () => {
   let plane: ControlPlane;
   let muster: Serving;
-  let certificates: Awaited<ReturnType<typeof certificateDirectory>>;
+  let on: OnMuster;
 
   const doctor = async (
     kubeconfig = plane.kubeconfig,
@@ -64,12 +63,11 @@ clusterSuite('muster doctor', () => {
   };
 
   beforeAll(async () => {
-    certificates = await certificateDirectory();
-    plane = await startControlPlane();
-    await grantRights(plane);
+    on = await withMuster({ muster: 'none' });
+    ({ plane } = on);
     for (const definition of [KAI_POD_GROUPS, kaiTopologies]) await plane.client.ok('POST', CRDS, definition);
-    muster = await startLoopingReplica(plane, certificates.path);
-    await register(plane, muster.port, certificates.ca);
+    muster = await on.start();
+    await register(plane, muster.port, on.certificates.ca);
     expect(await plane.kubectl(['apply', '-k', 'manifests/policies'])).toMatchObject({ code: 0 });
     await whole();
     // Shown a moment after the loop leads; until then that is a warning.
@@ -77,11 +75,7 @@ clusterSuite('muster doctor', () => {
       (await report()).findings.some(({ check, severity }) => check === 'published' && severity === 'ok'),
     );
   }, 240_000);
-  afterAll(async () => {
-    await muster?.close();
-    await plane?.stop();
-    await certificates?.remove();
-  }, 60_000);
+  afterAll(() => on?.close(), 60_000);
 
   test('a whole installation has no problem, and what cannot be seen is not called fine', async () => {
     const { code, findings, kubernetes, warnings } = await report();
@@ -176,7 +170,7 @@ clusterSuite('muster doctor', () => {
         'put the CA of the serving certificate into caBundle',
       ),
     );
-    await put(certificates.ca);
+    await put(on.certificates.ca);
     await rm(other.path, { recursive: true });
     await whole();
   });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { BackendFactory } from '../../src/backends/backend.ts';
 import { native } from '../../src/backends/native/backend.ts';
 import { kai } from '../../src/backends/kai/backend.ts';
-import { webhookConfigurations } from '../../demo/registration.ts';
+import { webhookConfigurations } from '../support/manifests.ts';
 import type { Program } from '../../src/server/program.ts';
 import { issueAuthority, issueClientCertificate } from '../../src/tls/issue.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';

@@ -1,11 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { MUSTER_USER } from '../../src/api/names.ts';
-import type { Serving } from '../../demo/serving.ts';
 import { Random } from '../support/random.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';
 import { readKubeconfig } from './control-plane/kubeconfig.ts';
-import { startControlPlane } from './control-plane/start.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { startBinder } from './support/binder.ts';
 import { historyOf, KEEPS_HISTORY } from './support/etcd-history.ts';
@@ -13,9 +11,10 @@ import { startFaultProxy, type Fate, type FaultProxy, type ProxiedRequest } from
 import { judge, NOTHING_BROKEN } from './support/gang-judge.ts';
 import { live, randomLives } from './support/gang-lives.ts';
 import { stuckGangs, untilAllFormed, unlikeInTheEnd } from './support/gangs-in-the-end.ts';
-import { grantRights, startLoopingReplica } from './support/looping-muster.ts';
+import { startLoopingReplica } from './support/looping-muster.ts';
 import { mortalMuster } from './support/mortal-muster.ts';
-import { certificateDirectory, NAMESPACE, register, startReplica } from './support/registered-muster.ts';
+import { NAMESPACE } from './support/registered-muster.ts';
+import { withMuster, type OnMuster } from './support/with-muster.ts';
 
 const GANGS_FORMED = 200;
 /** The faults last this long; gangs are begun in the first three quarters of it (ms). */
@@ -45,29 +44,26 @@ clusterSuite('the loop in a storm', () => {
   const random = new Random(seed);
   let plane: ControlPlane;
   let binder: ReturnType<typeof startBinder>;
-  let certificates: Awaited<ReturnType<typeof certificateDirectory>>;
-  let admission: Serving;
+  let on: OnMuster;
   let proxy: FaultProxy;
 
   beforeAll(async () => {
-    // The controller manager takes away what belongs to a PodGang that is gone: its successor waits for that.
-    plane = await startControlPlane({ controllerManager: true, extraApiServerArgs: KEEPS_HISTORY });
-    certificates = await certificateDirectory();
-    await grantRights(plane);
     // Pods come in through the webhook, and the loop's writes are validated by it: a replica of its own that stays.
-    admission = await startReplica(certificates.path);
-    await register(plane, admission.port, certificates.ca);
+    // The controller manager takes away what belongs to a PodGang that is gone: its successor waits for that.
+    on = await withMuster({
+      muster: 'admission',
+      plane: { controllerManager: true, extraApiServerArgs: KEEPS_HISTORY },
+    });
+    ({ plane } = on);
     await plane.addNode('node-1', { pods: 10_000 });
     binder = startBinder(plane.client, 'node-1');
     const access = await readKubeconfig(await plane.kubeconfigFor(MUSTER_USER));
-    proxy = await startFaultProxy(access, certificates.path, 'proxy');
+    proxy = await startFaultProxy(access, on.certificates.path, 'proxy');
   }, 120_000);
   afterAll(async () => {
     await binder?.stop();
-    await admission?.close();
     await proxy?.close();
-    await plane?.stop();
-    await certificates?.remove();
+    await on?.close();
   }, 60_000);
 
   test(`${GANGS_FORMED} gangs form while everything around the loop fails (MUSTER_CHAOS_SEED=${seed})`, async () => {
@@ -75,7 +71,7 @@ clusterSuite('the loop in a storm', () => {
     const lives = randomLives(random, GANGS_FORMED);
     proxy.setFates(storm(random));
     const muster = mortalMuster(
-      () => startLoopingReplica(plane, certificates.path, {}, proxy.kubeconfig),
+      () => startLoopingReplica(plane, on.certificates.path, {}, proxy.kubeconfig),
       () => 3_000 + random.below(8_000),
     );
     try {

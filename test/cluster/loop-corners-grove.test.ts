@@ -1,7 +1,7 @@
 /** Beside the Grove operator, for which a client stands in; and that the loop has exactly the rights that it uses. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { GROVE_OPERATOR_USER, MUSTER_USER } from '../../src/api/names.ts';
-import { manifestsIn } from '../../demo/registration.ts';
+import { manifestsIn } from '../support/manifests.ts';
 import type { Client } from './control-plane/client.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';

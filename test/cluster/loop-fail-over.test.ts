@@ -1,13 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { MUSTER_NAMESPACE } from '../../src/api/names.ts';
-import type { Serving } from '../../demo/serving.ts';
-import type { ControlPlane } from './control-plane/control-plane.ts';
-import { startControlPlane } from './control-plane/start.ts';
+import type { Serving } from '../support/serving.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
-import { grantRights, startLoopingReplica } from './support/looping-muster.ts';
-import { certificateDirectory, NAMESPACE } from './support/registered-muster.ts';
 import { smallGangs, WITHOUT_NATIVE_GANGS, type SmallGangs } from './support/small-gangs.ts';
+import { DEFAULT_LEASE, withMuster, type OnMuster } from './support/with-muster.ts';
 
 /** From the signal to the gates of a gang that was completed just after it. */
 const AFTER_KILL_MS = 17_000;
@@ -16,21 +12,11 @@ const AFTER_TERM_MS = 3_000;
 const DRAIN = { seconds: 8, maxSeconds: 20 };
 
 clusterSuite('fail-over with the default times of the Lease (15, 10 and 2 s)', () => {
-  let plane: ControlPlane;
-  let certificates: Awaited<ReturnType<typeof certificateDirectory>>;
+  let on: OnMuster;
   let small: SmallGangs;
-  const replicas: Serving[] = [];
 
-  const start = async (): Promise<Serving> => {
-    const replica = await startLoopingReplica(plane, certificates.path, {
-      leaderElection: { resourceNamespace: MUSTER_NAMESPACE },
-      server: { webhooks: { drain: DRAIN } },
-    });
-    replicas.push(replica);
-    const ready = `http://127.0.0.1:${replica.healthPort}/readyz`;
-    await until('Muster is ready', async () => (await fetch(ready)).status === 200);
-    return replica;
-  };
+  const start = (): Promise<Serving> =>
+    on.start({ ...DEFAULT_LEASE, server: { webhooks: { drain: DRAIN } } });
   const leads = (replica: Serving): boolean =>
     replica
       .log()
@@ -49,17 +35,10 @@ clusterSuite('fail-over with the default times of the Lease (15, 10 and 2 s)', (
   };
 
   beforeAll(async () => {
-    plane = await startControlPlane(WITHOUT_NATIVE_GANGS);
-    small = smallGangs(plane.client);
-    certificates = await certificateDirectory();
-    await grantRights(plane);
-    await plane.client.ok('POST', '/api/v1/namespaces', { metadata: { name: NAMESPACE } });
+    on = await withMuster({ muster: 'none', plane: WITHOUT_NATIVE_GANGS });
+    small = smallGangs(on.plane.client);
   }, 120_000);
-  afterAll(async () => {
-    for (const replica of replicas) await replica.close();
-    await plane?.stop();
-    await certificates?.remove();
-  }, 60_000);
+  afterAll(() => on?.close(), 60_000);
 
   test('SIGTERM: another goes on while the first still drains; SIGKILL: after the Lease ran out', async () => {
     const first = await start();

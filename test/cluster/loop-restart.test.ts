@@ -1,13 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { MUSTER_NAMESPACE } from '../../src/api/names.ts';
-import type { Serving } from '../../demo/serving.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';
-import { startControlPlane } from './control-plane/start.ts';
 import { clusterSuite } from './control-plane/suite.ts';
-import { grantRights, startLoopingReplica } from './support/looping-muster.ts';
-import { certificateDirectory, NAMESPACE } from './support/registered-muster.ts';
 import { smallGangs, WITHOUT_NATIVE_GANGS, type SmallGangs } from './support/small-gangs.ts';
+import { DEFAULT_LEASE, withMuster, type OnMuster } from './support/with-muster.ts';
 
 const CACHED_PODS = 5_000;
 const PODS_OF_A_GANG = 100;
@@ -16,15 +12,12 @@ const WITHIN_MS = 5_000;
 
 clusterSuite(`the loop with ${CACHED_PODS} Pods, when the API server was away`, () => {
   let plane: ControlPlane;
-  let certificates: Awaited<ReturnType<typeof certificateDirectory>>;
-  let muster: Serving;
+  let on: OnMuster;
   let small: SmallGangs;
 
   beforeAll(async () => {
-    plane = await startControlPlane(WITHOUT_NATIVE_GANGS);
-    certificates = await certificateDirectory();
-    await grantRights(plane);
-    await plane.client.ok('POST', '/api/v1/namespaces', { metadata: { name: NAMESPACE } });
+    on = await withMuster({ muster: 'none', plane: WITHOUT_NATIVE_GANGS });
+    ({ plane } = on);
     small = smallGangs(plane.client);
     const gangs = Array.from({ length: CACHED_PODS / PODS_OF_A_GANG }, (_, index) => `waiting-${index}`);
     // One Pod short each, so that their Pods are gated for good and cost no more than being known.
@@ -38,18 +31,12 @@ clusterSuite(`the loop with ${CACHED_PODS} Pods, when the API server was away`, 
     };
     await Promise.all(Array.from({ length: 16 }, create));
     // With the default times of the Lease: they decide what becomes of a leader who cannot renew.
-    muster = await startLoopingReplica(plane, certificates.path, {
-      leaderElection: { resourceNamespace: MUSTER_NAMESPACE },
-    });
+    await on.start(DEFAULT_LEASE);
     await small.create('first', 1);
     await small.createPod('first', 0);
     await small.untilFree('first', 0, performance.now());
   }, 120_000);
-  afterAll(async () => {
-    await muster?.close();
-    await plane?.stop();
-    await certificates?.remove();
-  }, 60_000);
+  afterAll(() => on?.close(), 60_000);
 
   test.each([0, 4, 12])(
     'away for %i s and its start: what came just before and just after is dealt with',

@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { MUSTER_USER } from '../../src/api/names.ts';
-import type { Serving } from '../../demo/serving.ts';
+import type { Serving } from '../support/serving.ts';
 import { Random } from '../support/random.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';
 import { readKubeconfig } from './control-plane/kubeconfig.ts';
-import { startControlPlane } from './control-plane/start.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { startBinder } from './support/binder.ts';
 import { historyOf, KEEPS_HISTORY } from './support/etcd-history.ts';
@@ -13,8 +12,9 @@ import { startFaultProxy, type FaultProxy } from './support/fault-proxy.ts';
 import { judge, NOTHING_BROKEN } from './support/gang-judge.ts';
 import { live, randomLives } from './support/gang-lives.ts';
 import { untilAllFormed, unlikeInTheEnd } from './support/gangs-in-the-end.ts';
-import { grantRights, startLoopingReplica } from './support/looping-muster.ts';
-import { certificateDirectory, NAMESPACE, register, startReplica } from './support/registered-muster.ts';
+import { startLoopingReplica } from './support/looping-muster.ts';
+import { NAMESPACE } from './support/registered-muster.ts';
+import { withMuster, type OnMuster } from './support/with-muster.ts';
 
 const GANGS_FORMED = 40;
 /** Gangs are begun within this time (ms). */
@@ -29,37 +29,37 @@ clusterSuite('two loops at once', () => {
   const random = new Random(seed);
   let plane: ControlPlane;
   let binder: ReturnType<typeof startBinder>;
-  let certificates: Awaited<ReturnType<typeof certificateDirectory>>;
+  let on: OnMuster;
   const musters: Serving[] = [];
   const proxies: FaultProxy[] = [];
 
   beforeAll(async () => {
     // The controller manager takes away what belongs to a PodGang that is gone: its successor waits for that.
-    plane = await startControlPlane({ controllerManager: true, extraApiServerArgs: KEEPS_HISTORY });
-    certificates = await certificateDirectory();
-    await grantRights(plane);
-    const admission = await startReplica(certificates.path);
-    musters.push(admission);
-    await register(plane, admission.port, certificates.ca);
+    on = await withMuster({
+      muster: 'admission',
+      plane: { controllerManager: true, extraApiServerArgs: KEEPS_HISTORY },
+    });
+    ({ plane } = on);
     await plane.addNode('node-1', { pods: 10_000 });
     binder = startBinder(plane.client, 'node-1');
     const access = await readKubeconfig(await plane.kubeconfigFor(MUSTER_USER));
     // Both lead, without a Lease. One hears late of Pods, the other of gangs: what one has seen and done is news to the
     // other so much later.
     for (const late of ['pods', 'podgangs']) {
-      const proxy = await startFaultProxy(access, certificates.path, `late-${late}`);
+      const proxy = await startFaultProxy(access, on.certificates.path, `late-${late}`);
       proxies.push(proxy);
       proxy.setFates(({ path, watch }) => (watch && path.includes(`/${late}?`) ? { lateMs: LATE_MS } : {}));
       const leaderElection = { enabled: false };
-      musters.push(await startLoopingReplica(plane, certificates.path, { leaderElection }, proxy.kubeconfig));
+      musters.push(
+        await startLoopingReplica(plane, on.certificates.path, { leaderElection }, proxy.kubeconfig),
+      );
     }
   }, 120_000);
   afterAll(async () => {
     await binder?.stop();
     for (const muster of musters) await muster.close();
     for (const proxy of proxies) await proxy.close();
-    await plane?.stop();
-    await certificates?.remove();
+    await on?.close();
   }, 60_000);
 
   test(`come to the same end, and do no harm on the way (MUSTER_CHAOS_SEED=${seed})`, async () => {

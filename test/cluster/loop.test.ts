@@ -1,17 +1,17 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { MUSTER_NAMESPACE } from '../../src/api/names.ts';
-import type { Serving } from '../../demo/serving.ts';
+import { inLength } from '../support/length.ts';
+import type { Serving } from '../support/serving.ts';
 import type { Client, KubeList } from './control-plane/client.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';
-import { startControlPlane } from './control-plane/start.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
 import { GangHistory } from './support/gang-history.ts';
-import { grantRights, startLoopingReplica } from './support/looping-muster.ts';
 import { cli } from './support/muster-cli.ts';
-import { certificateDirectory, GANGS, GATE, NAMESPACE, PODS, register } from './support/registered-muster.ts';
+import { GANGS, GATE, NAMESPACE, PODS } from './support/registered-muster.ts';
+import { SHORT_LEASE } from './support/looping-muster.ts';
+import { DEFAULT_LEASE, withMuster, type OnMuster } from './support/with-muster.ts';
 
 interface Pod {
   readonly metadata: { readonly name: string; readonly uid: string };
@@ -31,8 +31,7 @@ const KUBE = { 'grove.io/scheduler-name': 'default-scheduler' };
 clusterSuite('the loop, with the rights of its account, on a real control plane with its scheduler', () => {
   let plane: ControlPlane;
   let client: Client;
-  let certificates: Awaited<ReturnType<typeof certificateDirectory>>;
-  let muster: Serving;
+  let on: OnMuster;
   let history: GangHistory;
   let counter = 0;
   let gang = '';
@@ -82,36 +81,16 @@ clusterSuite('the loop, with the rights of its account, on a real control plane 
     });
   const references = async (name = gang): Promise<string[][]> =>
     (await read(name)).spec.podgroups.map((group) => group.podReferences.map((one) => one.name));
-  const start = async (settings?: Record<string, unknown>): Promise<Serving> => {
-    const replica = await startLoopingReplica(plane, certificates.path, settings);
-    const ready = `http://127.0.0.1:${replica.healthPort}/readyz`;
-    await until('Muster is ready', async () => (await fetch(ready)).status === 200);
-    return replica;
-  };
-  /** Another process in its place; the API server is told where it is. */
-  const restart = async (): Promise<void> => {
-    await muster.close();
-    muster = await start();
-    await register(plane, muster.port, certificates.ca);
-  };
 
   beforeAll(async () => {
-    plane = await startControlPlane({ scheduler: true, controllerManager: true });
-    client = plane.client;
-    certificates = await certificateDirectory();
-    await grantRights(plane);
-    await plane.addNode('node-1', { cpu: 64 });
-    muster = await start();
-    await register(plane, muster.port, certificates.ca);
+    on = await withMuster({ plane: { scheduler: true, controllerManager: true }, cpu: 64 });
+    ({ plane } = on);
+    ({ client } = plane);
     history = new GangHistory(plane, NAMESPACE);
     await history.start();
+    on.before(() => history.stop());
   }, 120_000);
-  afterAll(async () => {
-    await history?.stop();
-    await muster?.close();
-    await plane?.stop();
-    await certificates?.remove();
-  }, 60_000);
+  afterAll(() => on?.close(), 60_000);
   beforeEach(() => {
     gang = `gang-${++counter}`;
   });
@@ -209,7 +188,7 @@ clusterSuite('the loop, with the rights of its account, on a real control plane 
 
   test('its metrics tell what it did', async () => {
     const value = async (sample: string): Promise<number> => {
-      const text = await (await fetch(`http://127.0.0.1:${muster.metricsPort}/metrics`)).text();
+      const text = await (await fetch(`http://127.0.0.1:${on.muster.metricsPort}/metrics`)).text();
       const line = text.split('\n').find((one) => one.startsWith(`${sample} `));
       return Number(line?.slice(sample.length + 1));
     };
@@ -256,7 +235,7 @@ clusterSuite('the loop, with the rights of its account, on a real control plane 
   });
 
   test('an API server that does not answer at start is told with exit code 3', async () => {
-    const kubeconfig = join(certificates.path, 'nowhere.yaml');
+    const kubeconfig = join(on.certificates.path, 'nowhere.yaml');
     await writeFile(
       kubeconfig,
       (await readFile(plane.kubeconfig, 'utf8')).replace(/https:\/\/127.0.0.1:\d+/, 'https://127.0.0.1:1'),
@@ -264,7 +243,7 @@ clusterSuite('the loop, with the rights of its account, on a real control plane 
     const ended = await cli([
       'serve',
       '--cert-dir',
-      certificates.path,
+      on.certificates.path,
       '--port',
       '0',
       '--kubeconfig',
@@ -285,8 +264,8 @@ clusterSuite('the loop, with the rights of its account, on a real control plane 
         everyMs: 5,
       },
     );
-    await muster.kill();
-    await restart();
+    await on.muster.kill();
+    await on.restart();
     await bound(gang, 41);
     expect((await references()).map((group) => group.length)).toEqual([1, 40]);
     expect(history.ungatedEarly()).toEqual([]);
@@ -294,8 +273,9 @@ clusterSuite('the loop, with the rights of its account, on a real control plane 
   });
 
   test('another replica takes over: within 3 s of SIGTERM while the first drains, within 17 s of SIGKILL', async () => {
+    // With the default times of the Lease, it takes 15 s of waiting: test/cluster/loop-fail-over.test.ts has them too.
     const usual = {
-      leaderElection: { resourceNamespace: MUSTER_NAMESPACE },
+      ...inLength({ short: { leaderElection: SHORT_LEASE }, long: DEFAULT_LEASE }),
       server: { webhooks: { drain: { seconds: 6, maxSeconds: 20 } } },
     };
     const leads = (replica: Serving): boolean =>
@@ -303,11 +283,11 @@ clusterSuite('the loop, with the rights of its account, on a real control plane 
         .log()
         .filter((line) => 'leads' in line)
         .at(-1)?.['leads'] === true;
-    await until('the one before leads', () => leads(muster));
-    const first = await start(usual);
-    await muster.terminate();
+    await until('the one before leads', () => leads(on.muster));
+    const first = await on.start(usual);
+    await on.muster.terminate();
     await until('the first leads', () => leads(first));
-    const other = await start(usual);
+    const other = await on.start(usual);
     expect(leads(other)).toBe(false);
     let ended = false;
     const terminatedAt = performance.now();
@@ -317,7 +297,7 @@ clusterSuite('the loop, with the rights of its account, on a real control plane 
     expect({ ended, firstLeads: leads(first) }).toEqual({ ended: false, firstLeads: false });
     expect(await end).toBe(0);
 
-    const third = await start(usual);
+    const third = await on.start(usual);
     const killedAt = performance.now();
     await other.kill();
     await until('the third leads', () => leads(third), { everyMs: 10 });
@@ -325,12 +305,11 @@ clusterSuite('the loop, with the rights of its account, on a real control plane 
     process.stderr.write(
       `fail-over: ${Math.round(onTerm)} ms from SIGTERM, ${Math.round(onKill)} ms from SIGKILL\n`,
     );
-    const old = [muster, first, other];
-    muster = third;
+    const old = [on.muster, first, other];
     expect(onTerm).toBeLessThan(3_000);
     expect(onKill).toBeLessThan(17_500);
     for (const replica of old) await replica.close();
-    await register(plane, muster.port, certificates.ca);
+    await on.put(third);
     await createGang({ worker: 1 });
     await createPod('worker-0', 'worker');
     await bound();
@@ -340,7 +319,7 @@ clusterSuite('the loop, with the rights of its account, on a real control plane 
     await createGang({ worker: 2 });
     await createPod('worker-0', 'worker');
     await plane.stopApiServer({ kill: true });
-    const ready = await fetch(`http://127.0.0.1:${muster.healthPort}/readyz`);
+    const ready = await fetch(`http://127.0.0.1:${on.muster.healthPort}/readyz`);
     expect(ready.status).toBe(200);
     await plane.startApiServer();
     await createPod('worker-1', 'worker');

@@ -1,13 +1,10 @@
 /** Muster, its webhooks and its policies together: each rule is asked twice, and the two must never disagree. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { GROVE_OPERATOR_USER, MUSTER_USER } from '../../src/api/names.ts';
-import type { Serving } from '../../demo/serving.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';
-import { startControlPlane } from './control-plane/start.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
 import {
-  certificateDirectory,
   DRY_RUN,
   GANGS,
   gangPod,
@@ -16,15 +13,13 @@ import {
   NAMESPACE,
   podGang,
   PODS,
-  register,
-  startReplica,
   type StoredPod,
 } from './support/registered-muster.ts';
+import { withMuster, type OnMuster } from './support/with-muster.ts';
 
 clusterSuite('policies with Muster in front', () => {
   let plane: ControlPlane;
-  let muster: Serving;
-  let certificates: Awaited<ReturnType<typeof certificateDirectory>>;
+  let on: OnMuster;
 
   type Answer = StoredPod & { message?: string };
   const masters = (as: string) => ({ as, asGroups: ['system:masters'] });
@@ -43,10 +38,8 @@ clusterSuite('policies with Muster in front', () => {
     );
 
   beforeAll(async () => {
-    certificates = await certificateDirectory();
-    muster = await startReplica(certificates.path);
-    plane = await startControlPlane();
-    await register(plane, muster.port, certificates.ca);
+    on = await withMuster({ muster: 'admission' });
+    ({ plane } = on);
     const applied = await plane.kubectl(['apply', '--validate=strict', '-k', 'manifests/policies']);
     expect(applied).toMatchObject({ code: 0 });
     const pod = await plane.client.ok<StoredPod>('POST', PODS, gangPod({ name: 'probe' }));
@@ -71,11 +64,7 @@ clusterSuite('policies with Muster in front', () => {
     });
   }, 120_000);
 
-  afterAll(async () => {
-    await muster?.close();
-    await plane?.stop();
-    await certificates?.remove();
-  });
+  afterAll(() => on?.close());
 
   test('the policy adds the gate, Muster prepares the rest, and the gate is there once', async () => {
     const pod = await create('both');

@@ -2,7 +2,7 @@ import { mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Serving } from '../../demo/serving.ts';
+import type { Serving } from '../support/serving.ts';
 import { issueAuthority, issueServingCertificate } from '../../src/tls/issue.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';
 import { startControlPlane } from './control-plane/start.ts';

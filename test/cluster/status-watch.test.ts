@@ -2,17 +2,15 @@ import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import type { Serving } from '../../demo/serving.ts';
 import { packageRoot } from '../../src/cli/input/package-root.ts';
 import { run } from '../../src/cli/run.ts';
 import type { GangStatus } from '../../src/cli/status/gang-status.ts';
 import { FakeTty, processAt, type FakeProcess } from '../component/cli/fake-tty.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';
-import { startControlPlane } from './control-plane/start.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
-import { grantRights, startLoopingReplica } from './support/looping-muster.ts';
-import { certificateDirectory, GANGS, NAMESPACE, PODS, register } from './support/registered-muster.ts';
+import { GANGS, NAMESPACE, PODS } from './support/registered-muster.ts';
+import { withMuster, type OnMuster } from './support/with-muster.ts';
 
 /** Whom the built-in role `view` is given in one namespace, and nothing else. */
 const VIEWER = 'ann';
@@ -20,8 +18,7 @@ const LABELS = { 'grove.io/scheduler-name': 'default-scheduler' };
 
 clusterSuite('muster status -w on a real control plane, by somebody who may view one namespace', () => {
   let plane: ControlPlane;
-  let certificates: Awaited<ReturnType<typeof certificateDirectory>>;
-  let muster: Serving;
+  let on: OnMuster;
   let kubeconfig: string;
   const children: ChildProcessByStdio<null, Readable, Readable>[] = [];
   const programs: FakeProcess[] = [];
@@ -73,14 +70,8 @@ clusterSuite('muster status -w on a real control plane, by somebody who may view
     });
 
   beforeAll(async () => {
-    plane = await startControlPlane({ scheduler: true, controllerManager: true });
-    certificates = await certificateDirectory();
-    await grantRights(plane);
-    await plane.addNode('node-1', { cpu: 64 });
-    muster = await startLoopingReplica(plane, certificates.path);
-    const ready = `http://127.0.0.1:${muster.healthPort}/readyz`;
-    await until('Muster is ready', async () => (await fetch(ready)).status === 200);
-    await register(plane, muster.port, certificates.ca);
+    on = await withMuster({ plane: { scheduler: true, controllerManager: true }, cpu: 64 });
+    ({ plane } = on);
     kubeconfig = await plane.kubeconfigFor(VIEWER);
     const bound = await plane.kubectl([
       ...['create', 'rolebinding', 'look', '-n', NAMESPACE, '--clusterrole=view', `--user=${VIEWER}`],
@@ -93,11 +84,7 @@ clusterSuite('muster status -w on a real control plane, by somebody who may view
     for (const child of children.splice(0)) child.kill('SIGKILL');
     for (const program of programs.splice(0)) program.interrupt();
   });
-  afterAll(async () => {
-    await muster?.close();
-    await plane?.stop();
-    await certificates?.remove();
-  }, 60_000);
+  afterAll(() => on?.close(), 60_000);
 
   test('a gang forms while it is watched, and the API server is away for a while', async () => {
     await plane.client.ok('POST', GANGS, {

@@ -1,12 +1,10 @@
 import { MUSTER_USER } from '../../../src/api/names.ts';
-import type { Serving } from '../../../demo/serving.ts';
+import type { Serving } from '../../support/serving.ts';
 import type { Client, KubeList } from '../control-plane/client.ts';
 import type { ControlPlane, ControlPlaneOptions } from '../control-plane/control-plane.ts';
-import { startControlPlane } from '../control-plane/start.ts';
 import { until } from '../control-plane/until.ts';
 import { requestsOf, type Audited } from './audited.ts';
 import { GangHistory } from './gang-history.ts';
-import { grantRights, startLoopingReplica } from './looping-muster.ts';
 import { cli } from './muster-cli.ts';
 import { readerOf } from './reader.ts';
 import {
@@ -18,7 +16,8 @@ import {
   type Told,
   type ToldEvent,
 } from './gang-objects.ts';
-import { certificateDirectory, GATE, NAMESPACE, register } from './registered-muster.ts';
+import { GATE, NAMESPACE } from './registered-muster.ts';
+import { withMuster, type OnMuster } from './with-muster.ts';
 
 export const KUBE = { 'grove.io/scheduler-name': 'default-scheduler' };
 const SHORT_DELETE = { query: { gracePeriodSeconds: 0 } };
@@ -31,26 +30,15 @@ export class GangCluster {
   readonly plane: ControlPlane;
   readonly client: Client;
   readonly history: GangHistory;
-  muster: Serving;
-  readonly #certificates: Awaited<ReturnType<typeof certificateDirectory>>;
-  readonly #webhooks: boolean;
-  readonly #settings: Readonly<Record<string, unknown>>;
-  #reader = '';
+  readonly #on: OnMuster;
+  readonly #reader: string;
 
-  private constructor(
-    plane: ControlPlane,
-    muster: Serving,
-    certificates: Awaited<ReturnType<typeof certificateDirectory>>,
-    webhooks: boolean,
-    settings: Readonly<Record<string, unknown>>,
-  ) {
-    this.plane = plane;
-    this.client = plane.client;
-    this.muster = muster;
-    this.history = new GangHistory(plane, NAMESPACE);
-    this.#certificates = certificates;
-    this.#webhooks = webhooks;
-    this.#settings = settings;
+  private constructor(on: OnMuster, history: GangHistory, reader: string) {
+    this.#on = on;
+    this.plane = on.plane;
+    this.client = on.plane.client;
+    this.history = history;
+    this.#reader = reader;
   }
 
   /**
@@ -64,44 +52,37 @@ export class GangCluster {
     plane?: ControlPlaneOptions;
     cpu?: number;
   }): Promise<GangCluster> {
-    const { webhooks, settings = {}, cpu = 64 } = given;
-    const certificates = await certificateDirectory();
-    const plane = await startControlPlane({
+    const plane = {
       scheduler: true,
       controllerManager: true,
-      auditPolicy: 'Metadata',
+      auditPolicy: 'Metadata' as const,
       ...given.plane,
-    });
-    await grantRights(plane);
-    await plane.addNode('node-1', { cpu });
-    const muster = await startLoopingReplica(plane, certificates.path, settings);
-    const cluster = new GangCluster(plane, muster, certificates, webhooks, settings);
-    await cluster.#ready();
-    if (!webhooks) await cluster.createNamespace(NAMESPACE);
-    cluster.#reader = await readerOf(plane, NAMESPACE);
-    await cluster.history.start();
-    return cluster;
+    };
+    const on = await withMuster({ cpu: 64, ...given, plane });
+    try {
+      const reader = await readerOf(on.plane, NAMESPACE);
+      const history = new GangHistory(on.plane, NAMESPACE);
+      await history.start();
+      on.before(() => history.stop());
+      return new GangCluster(on, history, reader);
+    } catch (error) {
+      await on.close();
+      throw error;
+    }
   }
 
-  async stop(): Promise<void> {
-    await this.history.stop();
-    await this.muster.close();
-    await this.plane.stop();
-    await this.#certificates.remove();
+  /** The process that runs now. */
+  get muster(): Serving {
+    return this.#on.muster;
+  }
+
+  stop(): Promise<void> {
+    return this.#on.close();
   }
 
   /** Kills the process and starts another, with other settings where they are given. */
-  async restart(settings: Readonly<Record<string, unknown>> = this.#settings): Promise<void> {
-    await this.muster.close();
-    this.muster = await startLoopingReplica(this.plane, this.#certificates.path, settings);
-    await this.#ready();
-  }
-
-  async #ready(): Promise<void> {
-    const { healthPort, port } = this.muster;
-    const ready = `http://127.0.0.1:${healthPort}/readyz`;
-    await until('Muster is ready', async () => (await fetch(ready)).status === 200);
-    if (this.#webhooks) await register(this.plane, port, this.#certificates.ca);
+  restart(settings?: Readonly<Record<string, unknown>>): Promise<void> {
+    return this.#on.restart(settings);
   }
 
   createNamespace(name: string): Promise<unknown> {

@@ -1,27 +1,17 @@
-import { join } from 'node:path';
 import { MUSTER_NAMESPACE, MUSTER_USER } from '../../../src/api/names.ts';
-import { manifestsIn } from '../../../demo/registration.ts';
-import { packageRoot } from '../../../src/cli/input/package-root.ts';
-import { startServing, type Serving } from '../../../demo/serving.ts';
+import { manifestsIn } from '../../support/manifests.ts';
+import { startServing, type Serving } from '../../support/serving.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
+import { applyAll, untilEstablished } from './apply.ts';
 
-/** What the loop needs before it starts: the PodGang definition, its account and its rights, as they ship. */
-export async function grantRights({ kubectl }: ControlPlane): Promise<void> {
+/** What the loop needs before it starts: its definitions, its account and its rights, as they ship. */
+export async function grantRights({ client }: ControlPlane): Promise<void> {
+  const definitions = await manifestsIn('crds');
   const rights = (await manifestsIn('base')).filter(({ kind }) =>
     /^(Namespace|ServiceAccount|.*Role|.*RoleBinding)$/.test(kind),
   );
-  const stdin = [...(await manifestsIn('crds')), ...rights]
-    .map((object) => JSON.stringify(object))
-    .join('\n---\n');
-  const applied = await kubectl(['apply', '-f', '-'], { stdin });
-  if (applied.code !== 0) throw new Error(applied.stderr);
-  const wait = await kubectl([
-    'wait',
-    '--for=condition=Established',
-    '--timeout=30s',
-    'crd/podgangs.scheduler.grove.io',
-  ]);
-  if (wait.code !== 0) throw new Error(wait.stderr);
+  await applyAll(client, [...definitions, ...rights]);
+  await untilEstablished(client, definitions);
 }
 
 /**
@@ -35,8 +25,6 @@ export const startLoopingReplica = async (
   kubeconfig?: string,
 ): Promise<Serving> =>
   startServing({
-    now: new Date(),
-    main: join(packageRoot() ?? '', 'src', 'main.ts'),
     certificates,
     drain: { seconds: 0, maxSeconds: 5 },
     kubeconfig: kubeconfig ?? (await plane.kubeconfigFor(MUSTER_USER)),

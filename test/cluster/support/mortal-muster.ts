@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Serving } from '../../../demo/serving.ts';
+import type { Serving } from '../../support/serving.ts';
 
 export interface MortalMuster {
   /** How often it was killed so far. */

@@ -1,11 +1,11 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { manifestsIn, webhookConfigurations } from '../../../demo/registration.ts';
-import { packageRoot } from '../../../src/cli/input/package-root.ts';
-import { startServing, writeCertificates, type Serving } from '../../../demo/serving.ts';
+import { manifestsIn, webhookConfigurations } from '../../support/manifests.ts';
+import { startServing, writeCertificates, type Serving } from '../../support/serving.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
-import { GiveUp, until } from '../control-plane/until.ts';
+import { until } from '../control-plane/until.ts';
+import { applyAll } from './apply.ts';
 
 export const NAMESPACE = 'ml';
 export const PODS = `/api/v1/namespaces/${NAMESPACE}/pods`;
@@ -15,8 +15,7 @@ export const GANGS = `/apis/scheduler.grove.io/v1alpha1/namespaces/${NAMESPACE}/
 export const startReplica = (
   certificates: string,
   drain = { seconds: 1, maxSeconds: 20 },
-): Promise<Serving> =>
-  startServing({ now: new Date(), main: join(packageRoot() ?? '', 'src', 'main.ts'), certificates, drain });
+): Promise<Serving> => startServing({ certificates, drain });
 
 /** A directory with a certificate that the replicas of one test share. */
 export async function certificateDirectory(): Promise<{
@@ -25,7 +24,7 @@ export async function certificateDirectory(): Promise<{
   remove: () => Promise<void>;
 }> {
   const path = await mkdtemp(join(tmpdir(), 'muster-certs-'));
-  await writeCertificates(path, new Date());
+  await writeCertificates(path);
   return {
     path,
     ca: await readFile(join(path, 'ca.crt'), 'utf8'),
@@ -38,21 +37,14 @@ export async function certificateDirectory(): Promise<{
  * when the API server calls it for Pods and PodGangs both.
  */
 export async function register(plane: ControlPlane, port: number, ca: string): Promise<void> {
-  const { client, kubectl } = plane;
-  const objects = [
+  const { client } = plane;
+  const definitions = await manifestsIn('crds');
+  await applyAll(client, [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } },
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace: NAMESPACE } },
-    ...(await manifestsIn('crds')),
+    ...definitions,
     ...(await webhookConfigurations(port, ca)),
-  ];
-  const stdin = objects.map((object) => JSON.stringify(object)).join('\n---\n');
-  // Again where a controller-manager made the account of the new namespace just before kubectl did.
-  await until('all of it is stored', async () => {
-    const applied = await kubectl(['apply', '-f', '-'], { stdin });
-    if (applied.code === 0) return true;
-    if (applied.stderr.includes('AlreadyExists')) return false;
-    throw new GiveUp(applied.stderr);
-  });
+  ]);
   await until('the API server calls Muster for Pods', async () => {
     const { status, body } = await client.request('POST', PODS, gangPod({ name: 'probe' }), DRY_RUN);
     return status === 201 && JSON.stringify(body).includes(GATE);

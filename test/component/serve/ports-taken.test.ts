@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { writeCertificates } from '../../../demo/serving.ts';
+import { writeCertificates } from '../../support/serving.ts';
 
 const MAIN = join(import.meta.dirname, '../../../src/main.ts');
 
@@ -14,7 +14,7 @@ let taken: number;
 
 beforeAll(async () => {
   certificates = await mkdtemp(join(tmpdir(), 'muster-ports-'));
-  await writeCertificates(certificates, new Date());
+  await writeCertificates(certificates);
   await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
   taken = (holder.address() as AddressInfo).port;
 });

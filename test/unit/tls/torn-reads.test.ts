@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { issueServingCertificate } from '../../../src/tls/issue.ts';
 import { loadServingPair } from '../../../src/tls/load.ts';
+import { inLength } from '../../support/length.ts';
 import { mountSecret, secretData } from './mounted-secret.ts';
 
-const SWAPS = 600;
-const DEADLINE_MS = 25_000;
+const SWAPS = inLength({ short: 150, long: 600 });
+/** Only so that it ends where something hangs; a busy machine may need a while. */
+const DEADLINE_MS = 100_000;
 
 /**
  * The kubelet swaps while we read, all the time. The reader in the same loop that opens the two files one after the
@@ -51,6 +53,6 @@ test('key and certificate always come from one version, however often the Secret
 
   expect(swaps).toBeGreaterThanOrEqual(SWAPS);
   expect(naiveTorn).toBeGreaterThan(0);
-  expect(loads).toBeGreaterThan(100);
+  expect(loads).toBeGreaterThan(SWAPS / 10);
   expect([...seen].sort()).toEqual(['a', 'b', 'c']);
-});
+}, 120_000);

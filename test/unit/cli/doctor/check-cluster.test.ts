@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/api/json.ts';
 import { MUSTER_USER } from '../../../../src/api/names.ts';
-import { manifestsIn } from '../../../../demo/registration.ts';
+import { manifestsIn } from '../../../support/manifests.ts';
 import { checkDefinitions, POD_GANG_FIELDS } from '../../../../src/cli/doctor/check-definitions.ts';
 import {
   checkPolicies,

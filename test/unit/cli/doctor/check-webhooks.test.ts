@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/api/json.ts';
-import { manifestsIn } from '../../../../demo/registration.ts';
+import { manifestsIn } from '../../../support/manifests.ts';
 import { checkWebhooks, type WebhookConfigurations } from '../../../../src/cli/doctor/check-webhooks.ts';
 import { EXPECTED_WEBHOOKS } from '../../../../src/cli/doctor/expected-webhooks.ts';
 import { found, unread } from '../../../../src/cli/doctor/read.ts';

@@ -1,0 +1,107 @@
+import { MUSTER_NAMESPACE } from '../../../src/api/names.ts';
+import type { Serving } from '../../support/serving.ts';
+import type { ControlPlane, ControlPlaneOptions } from '../control-plane/control-plane.ts';
+import { startControlPlane } from '../control-plane/start.ts';
+import { until } from '../control-plane/until.ts';
+import { applyAll } from './apply.ts';
+import { grantRights, startLoopingReplica } from './looping-muster.ts';
+import { observeEventsOf } from './observed-events.ts';
+import { certificateDirectory, NAMESPACE, register, startReplica } from './registered-muster.ts';
+
+export interface WithMuster {
+  /** Of the control plane: API server and etcd alone, unless more is asked for. */
+  readonly plane?: ControlPlaneOptions;
+  /**
+   * What runs: the program with its loop under the rights of its own account; a replica that only answers reviews; or
+   * nothing yet, where a test starts its replicas itself. The rights are granted in any case. Default `loop`.
+   */
+  readonly muster?: 'loop' | 'admission' | 'none';
+  /** Whether the API server calls it. Default: where something runs. */
+  readonly webhooks?: boolean;
+  /** Of Muster, beside the usual ones. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+  /** CPUs of the one node; none without. */
+  readonly cpu?: number;
+}
+
+/** A control plane with Muster on it, its certificates, rights and webhooks; `close()` takes all of it away. */
+export interface OnMuster {
+  readonly plane: ControlPlane;
+  /** Of the serving certificate: its folder, and the PEM of its authority. */
+  readonly certificates: { readonly path: string; readonly ca: string };
+  /** The replica that runs now. */
+  readonly muster: Serving;
+  /** One more with a loop, ready; `close()` ends it too. */
+  start(settings?: Readonly<Record<string, unknown>>): Promise<Serving>;
+  /** Takes one that was started as the one that runs now, and tells the API server where it is. */
+  put(replica: Serving): Promise<void>;
+  /** Another process in place of the one that runs; the API server is told where it is. */
+  restart(settings?: Readonly<Record<string, unknown>>): Promise<void>;
+  /** Does something before everything else is taken away, the last one first. */
+  before(end: () => Promise<unknown>): void;
+  close(): Promise<void>;
+}
+
+export async function withMuster(given: WithMuster = {}): Promise<OnMuster> {
+  const { muster: kind = 'loop', webhooks = kind !== 'none', settings = {} } = given;
+  const ends: (() => Promise<unknown>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const end of ends.splice(0).reverse()) await end();
+  };
+  try {
+    const certificates = await certificateDirectory();
+    ends.push(certificates.remove);
+    const plane = await startControlPlane(given.plane);
+    ends.push(() => plane.stop());
+    ends.push(() => observeEventsOf(plane));
+    await grantRights(plane);
+    await applyAll(plane.client, [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } }]);
+    if (given.cpu !== undefined) await plane.addNode('node-1', { cpu: given.cpu });
+
+    const start = async (other: Readonly<Record<string, unknown>> = settings): Promise<Serving> => {
+      const replica = await startLoopingReplica(plane, certificates.path, other);
+      ends.push(() => replica.close());
+      await untilReady(replica);
+      return replica;
+    };
+    let current: Serving | undefined;
+    const running = (): Serving => {
+      if (current === undefined) throw new Error('no Muster was asked for');
+      return current;
+    };
+    const put = async (replica: Serving): Promise<void> => {
+      current = replica;
+      if (webhooks) await register(plane, replica.port, certificates.ca);
+    };
+    if (kind === 'loop') await put(await start());
+    if (kind === 'admission') {
+      const replica = await startReplica(certificates.path);
+      ends.push(() => replica.close());
+      await put(replica);
+    }
+    return {
+      plane,
+      certificates,
+      get muster() {
+        return running();
+      },
+      start,
+      put,
+      restart: async (other) => {
+        await running().close();
+        await put(await start(other));
+      },
+      before: (end) => void ends.push(end),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+export const untilReady = ({ healthPort }: Serving): Promise<boolean> =>
+  until('Muster is ready', async () => (await fetch(`http://127.0.0.1:${healthPort}/readyz`)).status === 200);
+
+/** The times of the Lease as they are by default, where the ones of the tests are shorter. */
+export const DEFAULT_LEASE = { leaderElection: { resourceNamespace: MUSTER_NAMESPACE } };

@@ -1,0 +1,42 @@
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { packageRoot } from '../../src/cli/input/package-root.ts';
+
+export interface KubernetesObject {
+  readonly apiVersion?: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  webhooks?: { clientConfig: Record<string, unknown> & { service?: { path?: string } } }[];
+}
+
+/** Every object in the YAML files of a folder of `manifests/`, in the order of their names. */
+export async function manifestsIn(folder: string): Promise<KubernetesObject[]> {
+  const path = join(packageRoot() ?? '', 'manifests', folder);
+  const objects: KubernetesObject[] = [];
+  for (const file of (await readdir(path)).filter((name) => name.endsWith('.yaml')).sort()) {
+    for (const document of parseAllDocuments(await readFile(join(path, file), 'utf8'))) {
+      const object = document.toJS() as KubernetesObject | null;
+      if (object !== null && object.kind !== 'Kustomization') objects.push(object);
+    }
+  }
+  return objects;
+}
+
+/**
+ * The webhook configurations as they ship, but for where the API server finds Muster: outside a cluster there is no
+ * Service, so a loopback address stands in for it.
+ */
+export async function webhookConfigurations(port: number, ca: string): Promise<KubernetesObject[]> {
+  const caBundle = Buffer.from(ca).toString('base64');
+  const shipped = (await manifestsIn('base')).filter((object) =>
+    object.kind.endsWith('WebhookConfiguration'),
+  );
+  for (const configuration of shipped) {
+    for (const webhook of configuration.webhooks ?? []) {
+      const path = webhook.clientConfig.service?.path ?? '/';
+      webhook.clientConfig = { url: `https://127.0.0.1:${port}${path}`, caBundle };
+    }
+  }
+  return shipped;
+}

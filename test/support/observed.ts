@@ -1,0 +1,43 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * What the program was seen to say in a whole run of the tests: log messages, metrics that counted something, reasons of
+ * Events. A reporter (test/said-by-none.js) holds it against the lists in the source, so that what nobody says any
+ * more fails the run, whichever test happened to provoke it.
+ */
+const directory = process.env['MUSTER_TEST_OBSERVED'];
+const known = new Set<string>();
+
+function note(kind: 'log' | 'metric' | 'event', what: string): void {
+  const line = JSON.stringify([kind, what]);
+  if (directory === undefined || known.has(line)) return;
+  known.add(line);
+  appendFileSync(join(directory, `${process.pid}.jsonl`), `${line}\n`);
+}
+
+/** A parsed line of the log. */
+export function observeLog({ msg }: { readonly msg?: unknown }): void {
+  if (typeof msg === 'string') note('log', msg);
+}
+
+/** The text of `/metrics`; a series that stands at zero says only that it is there, which proves nothing. */
+export function observeExposition(text: string): void {
+  for (const line of text.split('\n')) {
+    const found = /^(\w+(?:\{.*\})?) (\S+)$/.exec(line);
+    if (found?.[1] !== undefined && Number(found[2]) !== 0 && !found[1].includes('_bucket{'))
+      note('metric', found[1]);
+  }
+}
+
+/** Of a replica that may be gone by now. */
+export async function observeMetrics(port: number): Promise<void> {
+  try {
+    const signal = AbortSignal.timeout(5_000);
+    observeExposition(await (await fetch(`http://127.0.0.1:${port}/metrics`, { signal })).text());
+  } catch {
+    // It was killed, or is held up by what is tested.
+  }
+}
+
+export const observeEvent = (reason: string): void => note('event', reason);
