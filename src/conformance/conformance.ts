@@ -19,9 +19,11 @@ export const conformanceRules: readonly { readonly name: string; readonly rule: 
 
 /**
  * What a backend has to keep to, as checks to be run one by one, in any test runner. Nothing is written anywhere, and no
- * cluster is needed; `settings.cluster` may be one, real or made up, for `init` to find something.
+ * cluster is needed; `settings.cluster` may be one, real or made up, for `init` to find something. A loop that never ends
+ * stops the process that runs it: `muster conformance` runs these in a thread of their own, and passes on what `hung`.
  */
 export const conformanceChecks = (
   factory: BackendFactory,
   settings: ConformanceSettings = {},
-): readonly ConformanceCheck[] => checksOf(RULES, new Subject(factory, settings));
+  hung: readonly string[] = [],
+): readonly ConformanceCheck[] => checksOf(RULES, new Subject(factory, settings), hung);

@@ -2,10 +2,9 @@ import { isLabelValue } from '../api/name-syntax.ts';
 import { messageOf } from '../errors.ts';
 import { ApiError } from '../kube/client/errors.ts';
 import { BACKEND_CONTRACT_VERSION } from '../backends/backend.ts';
-import type { ClusterProbe } from '../backends/cluster.ts';
+import type { BackendFacts, ClusterProbe } from '../backends/cluster.ts';
 import { broken, type Rule } from './check.ts';
-import { settled } from './settled.ts';
-import type { Subject } from './subject.ts';
+import { settled, type Subject } from './subject.ts';
 
 /** Without these no backend stands, and nothing else is worth asking. */
 export const STANDS: readonly string[] = ['contract-version', 'backend-name', 'init'];
@@ -92,20 +91,27 @@ export const identityRules: readonly Rule<Subject>[] = [
       ];
       for (const [where, cluster] of clusters) {
         const backend = factory.create(settings);
-        const facts = await settled('init()', (signal) => backend.init({ cluster, signal })).catch(
-          (thrown: unknown) => {
-            const reason = messageOf(thrown);
-            if (/did not answer within/.test(reason)) throw broken(`${where}: ${reason}`);
-            if (reason === '' || !(thrown instanceof Error))
-              throw broken(`${where}: it rejects with ${JSON.stringify(reason)}, which is no reason`);
-            if (cluster !== undefined && cluster === given.cluster) throw broken(`${where}: ${reason}`);
-            notes.push(`${where} it is not ready: ${reason}`);
-            return undefined;
-          },
-        );
-        if (facts === undefined) continue;
-        if (typeof facts.version !== 'string' || facts.version === '')
-          throw broken(`${where}: it resolves without a version`);
+        let facts: Partial<BackendFacts> | undefined;
+        try {
+          facts = await settled('init()', (signal) => backend.init({ cluster, signal }));
+        } catch (thrown) {
+          const reason = messageOf(thrown);
+          if (/did not answer within/.test(reason)) throw broken(`${where}: ${reason}`);
+          if (reason === '' || !(thrown instanceof Error))
+            throw broken(`${where}: it rejects with ${JSON.stringify(reason)}, which is no reason`);
+          if (cluster !== undefined && cluster === given.cluster) throw broken(`${where}: ${reason}`);
+          notes.push(`${where} it is not ready: ${reason}`);
+          continue;
+        }
+        // Whatever the types say: a module may be plain JavaScript.
+        if (typeof facts?.version !== 'string' || facts.version === '')
+          throw broken(`${where}: it resolves without a version: give { version: '…' }, what it will speak`);
+        const { notices = [] } = facts;
+        if (
+          !Array.isArray(notices) ||
+          !notices.every((notice) => typeof notice === 'string' && notice !== '')
+        )
+          throw broken(`${where}: notices are not a list of texts`);
       }
       return notes[0];
     },

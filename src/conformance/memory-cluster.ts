@@ -4,7 +4,12 @@ import { MusterError } from '../errors.ts';
 import type { CallOptions } from '../kube/client/client.ts';
 import { ApiError } from '../kube/client/errors.ts';
 import type { KubeObject, Target } from '../kube/client/resources.ts';
+import { GangObjects } from '../controller/scheduler-objects/gang-objects.ts';
 import { controllerOf } from '../controller/scheduler-objects/owned-objects.ts';
+import type { Backend } from '../backends/backend.ts';
+import type { OwnedObject, SyncContext } from '../backends/cluster.ts';
+import type { StoredGang } from './sample-gangs.ts';
+import { settled } from './subject.ts';
 
 /** What an API server does to one call. `lost`: it does what was asked, and the answer never comes. */
 export const TROUBLES = ['409 Conflict', '403 Forbidden', '500', 'a lost answer'] as const;
@@ -135,6 +140,55 @@ export class MemoryCluster {
     }
   }
 }
+
+/** The hands that the loop gives a backend, over the cluster of the kit: the same code writes. */
+export function contextOn(cluster: MemoryCluster, gang: StoredGang, signal: AbortSignal) {
+  const applied: OwnedObject[] = [];
+  const objects = new GangObjects(
+    cluster.client,
+    { get: (resource, namespace, name) => cluster.known(resource, namespace, name) },
+    gang,
+    signal,
+  );
+  const context: SyncContext = {
+    signal,
+    pods: [],
+    owned: (resource: Resource): readonly JsonObject[] => cluster.ownedBy(gang.uid, resource),
+    apply: (object) => {
+      applied.push(object);
+      return objects.apply(object);
+    },
+    remove: (resource, name) => objects.remove(resource, name),
+    read: () => Promise.resolve(undefined),
+    warn: () => undefined,
+  };
+  return { context, applied };
+}
+
+/** @returns what it applied @throws what it throws, and where it does not end */
+export async function sync(
+  backend: Backend,
+  cluster: MemoryCluster,
+  gang: StoredGang,
+  ms?: number,
+): Promise<readonly OwnedObject[]> {
+  let applied: readonly OwnedObject[] = [];
+  await settled(
+    'syncPodGang()',
+    (signal) => {
+      const hands = contextOn(cluster, gang, signal);
+      applied = hands.applied;
+      return backend.syncPodGang(hands.context, gang);
+    },
+    ms,
+  );
+  return applied;
+}
+
+export const removal = (backend: Backend, cluster: MemoryCluster, gang: StoredGang): Promise<void> =>
+  settled('onPodGangDelete()', (signal) =>
+    backend.onPodGangDelete(contextOn(cluster, gang, signal).context, gang),
+  );
 
 const idOf = ({ group, version, plural }: Resource): string => `${group}/${version}/${plural}`;
 const keyOf = (resource: Resource, namespace: string, name: string): string =>

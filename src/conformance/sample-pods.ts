@@ -1,6 +1,5 @@
 import { LABEL_BASE_POD_GANG, LABEL_POD_CLIQUE, LABEL_POD_GANG } from '../api/names.ts';
 import type { JsonObject } from '../api/json.ts';
-import { Random } from './random.ts';
 
 const LONG = 'a-gang-whose-name-takes-up-all-of-the-63-characters-there-are-x';
 export const GANG_NAMES = ['train', 'x', 'a.b-c.d', '0', LONG] as const;
@@ -57,4 +56,34 @@ export function samplePods(count: number): JsonObject[] {
       ),
     ) as JsonObject;
   });
+}
+
+/** A small random source (mulberry32): one seed, one history, so that what was found is found again. */
+export class Random {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
+  }
+
+  /** A whole number from 0 to below `limit`. */
+  below(limit: number): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % limit;
+  }
+
+  /** Whether something happens that does in `percent` of all cases. */
+  chance(percent: number): boolean {
+    return this.below(100) < percent;
+  }
+
+  pick<T>(choices: readonly [T, ...T[]]): T {
+    return choices[this.below(choices.length)] ?? choices[0];
+  }
+
+  list<T>(most: number, make: () => T): T[] {
+    return Array.from({ length: this.below(most + 1) }, make);
+  }
 }

@@ -5,7 +5,17 @@ import { ownString, ownObject, type JsonObject } from '../api/json.ts';
 import type { TopologyLevels } from '../gang/rules/check-topology.ts';
 import type { Backend, BackendFactory, BackendSettings, ConformanceSettings } from '../backends/backend.ts';
 import { BackendRegistry } from '../backends/registry.ts';
-import { settled } from './settled.ts';
+import { within } from '../kube/loop/deadline.ts';
+
+/** How long (ms) a call may take whose every question is answered at once. */
+const PATIENCE_MS = 2_000;
+
+/** What `work` comes to; an Error that names `what` where it comes to nothing. */
+export const settled = <T>(
+  what: string,
+  work: (signal: AbortSignal) => Promise<T>,
+  ms: number = PATIENCE_MS,
+): Promise<T> => within(what, ms, new AbortController().signal, work);
 
 /** A backend that looked at its cluster, enabled alone. */
 export interface Enabled {

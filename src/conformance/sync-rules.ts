@@ -4,10 +4,9 @@ import type { Backend } from '../backends/backend.ts';
 import type { OwnedObject } from '../backends/cluster.ts';
 import { broken, type Rule } from './check.ts';
 import { takenGang } from './gang-rules.ts';
-import { MemoryCluster } from './memory-cluster.ts';
+import { MemoryCluster, removal, sync } from './memory-cluster.ts';
 import type { StoredGang } from './sample-gangs.ts';
 import type { Subject } from './subject.ts';
-import { removal, sync } from './sync-run.ts';
 
 export interface Scene {
   readonly backend: Backend;

@@ -3,13 +3,12 @@ import { messageOf } from '../errors.ts';
 import type { Decision } from '../admission/decision.ts';
 import type { Backend } from '../backends/backend.ts';
 import { broken, type Rule } from './check.ts';
-import { MemoryCluster, TROUBLES } from './memory-cluster.ts';
+import { contextOn, MemoryCluster, sync, TROUBLES } from './memory-cluster.ts';
 import { patched } from './prepare-rules.ts';
 import type { StoredGang } from './sample-gangs.ts';
 import { samplePod } from './sample-pods.ts';
 import { admitted, type Subject } from './subject.ts';
 import { gangFor, ODD_NAMES, synced, type Scene } from './sync-rules.ts';
-import { contextOn, sync } from './sync-run.ts';
 
 /** So many calls of one sync get trouble, each in a run of its own. */
 const MOST_CALLS = 8;

@@ -9,6 +9,7 @@ import type { ControlPlane } from './control-plane/control-plane.ts';
 import { startControlPlane } from './control-plane/start.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
+import { certManager } from './support/cert-manager.ts';
 
 const OVERLAY = 'manifests/overlays/cert-manager';
 const GANGS = '/apis/scheduler.grove.io/v1alpha1/namespaces/a/podgangs';
@@ -27,26 +28,6 @@ interface Stored {
   metadata: { resourceVersion: string };
   status?: unknown;
 }
-
-/** As much of cert-manager as it takes to store its objects: its own definitions are not part of this project. */
-const certManager = ['Issuer', 'Certificate'].map((kind) => ({
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: `${kind.toLowerCase()}s.cert-manager.io` },
-  spec: {
-    group: 'cert-manager.io',
-    scope: 'Namespaced',
-    names: { kind, plural: `${kind.toLowerCase()}s`, singular: kind.toLowerCase() },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-      },
-    ],
-  },
-}));
 
 clusterSuite('manifests on a real control plane, Muster down', () => {
   let cluster: ControlPlane;

@@ -1,1 +1,1 @@
-export { Random } from '../../src/conformance/random.ts';
+export { Random } from '../../src/conformance/sample-pods.ts';

@@ -75,4 +75,22 @@ export const brokenIdentity: readonly BrokenBackend[] = [
     says: 'without a cluster: it resolves without a version',
     factory: changed(() => ({ init: () => Promise.resolve({}) })),
   },
+  ...[undefined, null, 'v1'].map((facts) => ({
+    breaks: 'init',
+    how: `gives ${String(facts)}, as plain JavaScript may`,
+    says: "without a cluster: it resolves without a version: give { version: '…' }, what it will speak",
+    factory: changed(() => ({ init: () => Promise.resolve(facts) })),
+  })),
+  {
+    breaks: 'init',
+    how: 'returns nothing at all, not even a promise',
+    says: 'without a cluster: it resolves without a version',
+    factory: changed(() => ({ init: () => undefined })),
+  },
+  {
+    breaks: 'init',
+    how: 'has a notice that is no text',
+    says: 'without a cluster: notices are not a list of texts',
+    factory: changed(() => ({ init: () => Promise.resolve({ version: 'v1', notices: [1] }) })),
+  },
 ];

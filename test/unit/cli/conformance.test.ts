@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { CheckReport } from '../../../src/cli/conformance/conformance.ts';
+import type { CheckReport } from '../../../src/cli/conformance/trial.ts';
 import { conformanceRules } from '../../../src/conformance/conformance.ts';
 import { muster } from './fake-io.ts';
 

@@ -1,0 +1,138 @@
+import { resolve } from 'node:path';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { JsonObject } from '../../api/json.ts';
+import type { BackendFactory } from '../../backends/backend.ts';
+import { supportedSchedulers } from '../../backends/registry.ts';
+import { loadConfiguration, readConfigurationFile } from '../../config/load.ts';
+import { conformanceChecks, type ConformanceCheck } from '../../conformance/conformance.ts';
+import { messageOf, MusterError, type ErrorCode } from '../../errors.ts';
+import { backendsOf, loadBackend } from '../input/backend-modules.ts';
+
+/** Which backend is to be tried: flags of `muster conformance`. */
+export interface Meant {
+  readonly module?: string;
+  readonly name?: string;
+  readonly config?: string;
+}
+
+/** One check, done. */
+export interface CheckReport {
+  readonly name: string;
+  readonly rule: string;
+  readonly state: 'passed' | 'failed' | 'skipped';
+  /** Why it failed or was skipped, or what is worth knowing. */
+  readonly reason?: string;
+}
+
+/** What the thread is given. */
+export interface TrialInput {
+  readonly meant: Meant;
+  /** Names of checks that are reported already. */
+  readonly reported: readonly string[];
+  /** Those among them that did not come to an end. */
+  readonly hung: readonly string[];
+}
+
+/** What it says, in this order; and `alive` every so often, for as long as its event loop turns. */
+export type Said =
+  | { readonly what: 'alive' }
+  | { readonly what: 'fault'; readonly code: ErrorCode; readonly message: string; readonly fix: string }
+  | { readonly what: 'loaded'; readonly backend: string }
+  | { readonly what: 'checking'; readonly name: string; readonly rule: string }
+  | { readonly what: 'checked'; readonly report: CheckReport }
+  | { readonly what: 'done' };
+
+const HEARTBEAT_MS = 250;
+
+/** The backend is somebody else's, and may do anything to the thread that it runs in; this is that thread. */
+async function trial({ meant, reported, hung }: TrialInput, say: (said: Said) => void): Promise<void> {
+  const heart = setInterval(() => say({ what: 'alive' }), HEARTBEAT_MS);
+  try {
+    const { factory, settings } = await backendFor(meant);
+    say({ what: 'loaded', backend: factory.name });
+    for (const check of conformanceChecks(factory, settings, hung)) {
+      if (reported.includes(check.name)) continue;
+      say({ what: 'checking', name: check.name, rule: check.rule });
+      const report = await reportOf(check);
+      // What the backend has left for the next turn of the event loop is this check's, too.
+      await new Promise((resolve) => setImmediate(resolve));
+      say({ what: 'checked', report });
+    }
+    say({ what: 'done' });
+  } catch (thrown) {
+    if (!(thrown instanceof MusterError)) throw thrown;
+    say({ what: 'fault', code: thrown.code, message: thrown.message, fix: thrown.fix });
+  } finally {
+    clearInterval(heart);
+  }
+}
+
+async function reportOf({ name, rule, run }: ConformanceCheck): Promise<CheckReport> {
+  try {
+    const outcome = await run();
+    if (outcome.state === 'skipped')
+      return { name, rule, state: 'skipped', reason: `says nothing while ${outcome.needs} is broken` };
+    return { name, rule, state: 'passed', ...(outcome.note !== undefined && { reason: outcome.note }) };
+  } catch (thrown) {
+    return { name, rule, state: 'failed', reason: messageOf(thrown) };
+  }
+}
+
+/** The backend that is meant, and the settings that its profile has. */
+async function backendFor({ module, name, config }: Meant) {
+  if (module === undefined && name === undefined)
+    throw new MusterError('USAGE', 'which backend?', 'give --module with a file or package, or --name');
+  const brought =
+    module === undefined ? undefined : await loadBackend({ module, folder: resolve('.'), field: '--module' });
+  if (brought !== undefined && name !== undefined && brought.name !== name) {
+    throw new MusterError(
+      'USAGE',
+      `--module ${module ?? ''} exports the backend ${JSON.stringify(brought.name)}, and --name says ${JSON.stringify(name)}`,
+      'leave out --name, or name the module of that backend',
+    );
+  }
+  const { names } = supportedSchedulers();
+  const { configuration } = loadConfiguration({
+    ...(config === undefined ? {} : { text: readConfigurationFile(config), fileName: config }),
+    env: {},
+    flags: {},
+    supportedSchedulers: [...names, ...(brought === undefined ? [] : [brought.name])],
+  });
+  const { schedulers, topologyAwareScheduling } = configuration;
+  const factory = brought ?? (await namedBackend(name ?? '', configuration.schedulers.profiles, config));
+  const profile = schedulers.profiles.find((one) => one.name === factory.name);
+  const { enabled, levels } = topologyAwareScheduling;
+  // Without a configuration the backend's own folder may say under which settings it is to be tried.
+  const [own] = config === undefined ? Object.values(factory.conformance ?? {}) : [];
+  if (own !== undefined) return { factory, settings: own };
+  return {
+    factory,
+    settings: {
+      // What came from a file is JSON, whatever its type says.
+      config: (profile?.config ?? {}) as JsonObject,
+      topology: { enabled, keys: levels.map((level) => level.key) },
+    },
+  };
+}
+
+async function namedBackend(
+  name: string,
+  profiles: Parameters<typeof backendsOf>[0],
+  config: string | undefined,
+): Promise<BackendFactory> {
+  const factories = await backendsOf(profiles, config);
+  const found = factories.find((factory) => factory.name === name);
+  if (found !== undefined) return found;
+  throw new MusterError(
+    'USAGE',
+    `there is no backend ${JSON.stringify(name)} (there are: ${factories.map((factory) => factory.name).join(', ')})`,
+    'name one of these, or give the file of yours with --module',
+  );
+}
+
+if (parentPort !== null) {
+  const port = parentPort;
+  // Whatever else a module has left running ends with the last word.
+  await trial(workerData as TrialInput, (said) => port.postMessage(said));
+  port.close();
+}
