@@ -70,6 +70,11 @@ export class MusterError extends Error {
   }
 }
 
+/** What is asked for cannot be answered at this moment: the caller is told to ask again, and does so by itself. */
+export class TryLater extends Error {
+  override readonly name = 'TryLater';
+}
+
 /** The message of anything that was thrown. */
 export const messageOf = (thrown: unknown): string =>
   // Not only `instanceof`: an error of another realm (a worker, a test runner) is an error as well.

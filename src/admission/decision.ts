@@ -1,6 +1,6 @@
 import type { Fault } from '../api/fault.ts';
 import type { BackendRegistry } from '../backends/registry.ts';
-import type { Placement } from '../backends/select.ts';
+import type { Place, Placement } from '../backends/select.ts';
 import type { TopologyLevels } from '../gang/rules/check-topology.ts';
 import type { Change } from './json-patch.ts';
 import type { AdmissionRequest } from './review.ts';
@@ -15,6 +15,8 @@ export interface Decision {
   readonly backend: string | undefined;
   /** `namespace/name` of the PodGang. */
   readonly gang: string | undefined;
+  /** What has to be read from the cluster first: this is no decision yet. Only where the placement can be asked. */
+  readonly ask?: Place;
 }
 
 /** All that a decision depends on beside the request. Fixed at start, but for the placement. */

@@ -1,7 +1,7 @@
 import { own, ownList, ownString, type JsonObject } from '../api/json.ts';
 import { LABEL_SCHEDULER_NAME } from '../api/names.ts';
 import type { PodGang } from '../api/pod-gang.ts';
-import { selectForPodGang } from '../backends/select.ts';
+import { selectByPlace, type Place } from '../backends/select.ts';
 import { isGroveManaged } from '../gang/gang-selection.ts';
 import { parsePodGang } from '../gang/parse-pod-gang.ts';
 import { repairReferences } from '../gang/rules/references.ts';
@@ -39,7 +39,9 @@ export function mutatePodGang(request: AdmissionRequest, policy: Policy): Decisi
     const op = Object.hasOwn(item, 'podReferences') ? 'replace' : 'add';
     return [{ operation: { op, path: `/spec/podgroups/${index}/podReferences`, value: references }, why }];
   });
-  return decision({ changes: [...recordBackend(request, before, policy), ...changes], gang: key });
+  const recorded = recordBackend(request, before, policy);
+  if ('ask' in recorded) return decision({ ask: recorded.ask });
+  return decision({ changes: [...recorded, ...changes], gang: key });
 }
 
 /**
@@ -50,7 +52,7 @@ function recordBackend(
   { object, namespace }: AdmissionRequest,
   before: PodGang | undefined,
   { registry, placement }: Policy,
-): Change[] {
+): Change[] | { ask: Place } {
   const metadata = own(object, 'metadata');
   const label = ownString(own(metadata, 'labels'), LABEL_SCHEDULER_NAME);
   if (label !== undefined) return [];
@@ -60,7 +62,8 @@ function recordBackend(
     if (kept !== undefined) labels.set(LABEL_SCHEDULER_NAME, kept, 'a gang stays with its backend');
     return labels.changes();
   }
-  const selection = selectForPodGang(registry, undefined, placement?.ofNamespace(namespace));
+  const selection = selectByPlace(registry, { namespace, gang: undefined }, placement);
+  if (selection.ask !== undefined) return { ask: selection.ask };
   if (selection.fault !== undefined) return [];
   labels.set(LABEL_SCHEDULER_NAME, selection.resolved.backend.name, 'the gang stays with this backend');
   return labels.changes();

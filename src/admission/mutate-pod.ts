@@ -6,7 +6,7 @@ import {
   LABEL_SCHEDULER_NAME,
 } from '../api/names.ts';
 import { isPodRefused, type Backend } from '../backends/backend.ts';
-import { selectForPod, type Selection } from '../backends/select.ts';
+import { selectForPod, type Placement, type Selection } from '../backends/select.ts';
 import { MusterError } from '../errors.ts';
 import { claimsGang, membershipOf, type Membership } from '../gang/membership.ts';
 import { isPodGangName } from '../api/name-syntax.ts';
@@ -34,18 +34,22 @@ export function mutatePod(request: AdmissionRequest, policy: Policy): Decision {
   pod.checkPatchable();
 
   const membership = membershipOf(request.namespace, (key) => pod.label(key));
-  const selection = selectByPlace(pod, membership, policy);
   const faults = [...checkMembership(membership), ...checkNodeName(pod)];
+  const selection = selectBackend(pod, membership, policy, faults.length === 0);
+  if (selection.ask !== undefined) return decision({ ask: selection.ask });
   if (selection.fault !== undefined) faults.push(selection.fault);
   if (faults.length > 0 || selection.fault !== undefined) {
-    const backend = selection.fault === undefined ? selection.resolved.backend.name : undefined;
+    const backend = selection.resolved?.backend.name;
     return decision({ faults, backend, gang: gangKey(membership) });
   }
 
   const { backend, notice } = selection.resolved;
   const patch = new JsonPodPatch(request.object);
   patch.addGate(GATE_POD_GANG_PENDING, 'the Pod waits until its gang is complete');
-  recordChoice(patch, pod, backend, policy);
+  // Written down, so that this Pod is the same backend's in every later pass, whatever is known by then.
+  if (selection.by !== 'itself' && backend !== policy.registry.default) {
+    patch.label(LABEL_SCHEDULER_NAME, backend.name, 'the backend of its gang or Namespace');
+  }
   const refused = prepare(backend, pod, membership, patch);
   return {
     faults: refused === undefined ? [] : [refused],
@@ -56,30 +60,22 @@ export function mutatePod(request: AdmissionRequest, policy: Policy): Decision {
   };
 }
 
-/** The backend by the Pod itself and the configuration, which is all that an earlier pass may have known. */
-export const selectAlone = (pod: ReceivedPod, { registry }: Policy): Selection =>
-  selectForPod(registry, pod.label(LABEL_SCHEDULER_NAME), pod.schedulerName);
-
-/** The backend by all that is known. */
-export function selectByPlace(
-  pod: ReceivedPod,
-  { namespace, gang }: Membership,
-  { registry, placement }: Policy,
-): Selection {
-  const place = placement && { namespace, gang, placement };
-  return selectForPod(registry, pod.label(LABEL_SCHEDULER_NAME), pod.schedulerName, place);
-}
-
 /**
- * What the Pod itself and the configuration do not say is written down, so that this Pod is the same backend's in every
- * later pass, whatever becomes of what is known now.
+ * The backend of a Pod.
+ * @param mayAsk whether it is worth asking the cluster: not for a Pod that is refused anyway
  */
-function recordChoice(patch: JsonPodPatch, pod: ReceivedPod, backend: Backend, policy: Policy): void {
-  if (policy.placement === undefined) return;
-  const alone = selectAlone(pod, policy);
-  if (alone.fault === undefined && alone.resolved.backend === backend) return;
-  patch.label(LABEL_SCHEDULER_NAME, backend.name, 'the backend of its gang or Namespace');
+export function selectBackend(
+  pod: ReceivedPod,
+  membership: Membership,
+  { registry, placement }: Policy,
+  mayAsk: boolean,
+): Selection {
+  const known = mayAsk && isPodGangName(membership.gang) ? placement : placement && final(placement);
+  return selectForPod(registry, pod.label(LABEL_SCHEDULER_NAME), pod.schedulerName, membership, known);
 }
+
+/** What is known, with nobody to ask for more. */
+const final = ({ ofGang, ofNamespace }: Placement): Placement => ({ ofGang, ofNamespace });
 
 function checkMembership({ gang, group }: Membership): Fault[] {
   const faults: Fault[] = [];

@@ -1,7 +1,8 @@
 import { fault, keyed, type Fault } from '../api/fault.ts';
+import { notOfGang } from '../backends/select.ts';
 import { MEMBERSHIP_LABELS, membershipOf } from '../gang/membership.ts';
 import { decision, untouched, type Decision, type Policy } from './decision.ts';
-import { gangKey, isGangPod, selectAlone, selectByPlace } from './mutate-pod.ts';
+import { gangKey, isGangPod, selectBackend } from './mutate-pod.ts';
 import { ReceivedPod } from './pod-reader.ts';
 import type { AdmissionRequest } from './review.ts';
 
@@ -27,15 +28,23 @@ function validateCreate(request: AdmissionRequest, pod: ReceivedPod, policy: Pol
   const membership = membershipOf(request.namespace, (key) => pod.label(key));
   const gang = gangKey(membership);
   const faults: Fault[] = pod.gated ? [] : [fault('GateMissing', GATES)];
-  const selection = selectByPlace(pod, membership, policy);
+  const selection = selectBackend(pod, membership, policy, faults.length === 0);
+  if (selection.ask !== undefined) return decision({ ask: selection.ask });
   if (selection.fault !== undefined) return decision({ faults: [...faults, selection.fault], gang });
   const { backend } = selection.resolved;
-  // The watch may have told of the gang only after the Pod was prepared: then it was prepared without.
-  const alone = selectAlone(pod, policy);
-  const serves = [backend, ...(alone.fault === undefined ? [alone.resolved.backend] : [])];
-  if (!serves.some(({ schedulerName }) => schedulerName === pod.schedulerName)) {
-    const detail = `backend ${backend.name} needs ${backend.schedulerName}`;
-    faults.push(fault('SchedulerMismatch', 'spec.schedulerName', { value: pod.schedulerName, detail }));
+  if (backend.schedulerName !== pod.schedulerName) {
+    // Before the gang was there, or its Namespace said so, the Pod was prepared for the default.
+    const early = selection.by !== 'itself' && policy.registry.default.schedulerName === pod.schedulerName;
+    // The gang that is remembered may be an earlier one of that name.
+    if (early && selection.by === 'gang' && policy.placement?.read !== undefined) {
+      return decision({ ask: { namespace: membership.namespace, gang: membership.gang } });
+    }
+    if (!early) {
+      const detail = `backend ${backend.name} needs ${backend.schedulerName}`;
+      faults.push(fault('SchedulerMismatch', 'spec.schedulerName', { value: pod.schedulerName, detail }));
+    } else if (selection.by === 'gang') {
+      faults.push(notOfGang('spec.schedulerName', pod.schedulerName, membership.gang, backend.name));
+    }
   }
   return decision({ faults, backend: backend.name, gang });
 }

@@ -56,6 +56,12 @@ export const rules = {
     says: "must be the scheduler of the gang's backend",
     fix: 'put the gang labels into the manifest, and let no other webhook set schedulerName after Muster',
   },
+  BackendOfGang: {
+    code: 422,
+    kind: 'Invalid',
+    says: 'a Pod goes to the scheduler of its gang, all others of which go there',
+    fix: 'create the Pod again without this: it gets the backend of its gang',
+  },
   GangLabelImmutable: {
     code: 403,
     kind: 'Forbidden',

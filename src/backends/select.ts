@@ -5,44 +5,81 @@ import type { BackendRegistry, Resolved } from './registry.ts';
 /** What the API server writes into `spec.schedulerName` of a Pod that names no scheduler. */
 const API_SERVER_DEFAULT = 'default-scheduler';
 
-/** The backend of a Pod or PodGang, or why there is none. */
-export type Selection = { readonly resolved: Resolved; readonly fault?: never } | { readonly fault: Fault };
+/** The backend of a PodGang, or why there is none. */
+export type Choice =
+  | { readonly resolved: Resolved; readonly fault?: never }
+  | { readonly fault: Fault; readonly resolved?: never };
 
-/** What is known, without asking anybody, of where an object stands: names of backends, or undefined. */
-export interface Placement {
-  /** By the label of the PodGang. */
-  ofGang(namespace: string, gang: string): string | undefined;
-  /** By the annotation of the Namespace. */
-  ofNamespace(namespace: string): string | undefined;
-}
+/** The backend of a Pod and who named it, or why there is none, or what has to be read before anybody can say. */
+export type Selection =
+  | {
+      readonly resolved: Resolved;
+      readonly by: 'itself' | 'gang' | 'place';
+      readonly fault?: never;
+      readonly ask?: never;
+    }
+  | { readonly fault: Fault; readonly resolved?: never; readonly ask?: never }
+  | { readonly ask: Place; readonly resolved?: never; readonly fault?: never };
 
-/** Where a Pod stands, and what is known of that place. */
+/** Where an object stands. */
 export interface Place {
   readonly namespace: string;
-  readonly gang: string;
-  readonly placement: Placement;
+  /** Of a Pod; a PodGang stands in its Namespace only. */
+  readonly gang: string | undefined;
+}
+
+/** The name of a backend that an object names; null: it names none. */
+export type Named = string | null;
+
+/** What is known, from memory, of where objects stand; undefined: nothing is known of that one. */
+export interface Placement {
+  /** By the label of the PodGang. */
+  readonly ofGang: (namespace: string, gang: string) => Named | undefined;
+  /** By the annotation of the Namespace. */
+  readonly ofNamespace: (namespace: string) => Named | undefined;
+  /**
+   * Asks the cluster where memory says too little. What it resolves to is final: it cannot be asked for more. Absent
+   * where nobody can be asked, and then what is not known counts as named by nobody.
+   * @throws TryLater where there is no answer in time
+   */
+  readonly read?: (place: Place, withinMs: number) => Promise<Placement>;
 }
 
 /**
  * Which backend serves a Pod: its label first, then the scheduler it names, then its gang, its Namespace, and the
  * configured default. The API server fills in `default-scheduler` by itself, so that name alone says nothing; a Pod that
  * truly wants kube-scheduler beside another default says so with the label.
- * @param place absent where nothing is watched, as in `muster review` and `muster serve --no-controller`
+ *
+ * A gang is released to one scheduler only, so a Pod that names another than its gang is refused; and as the gang that
+ * is remembered may be an earlier one of that name, it is refused on the word of the cluster alone.
+ * @param placement absent where nothing is watched, as in `muster review` and `muster serve --no-controller`
  */
 export function selectForPod(
   registry: BackendRegistry,
   label: string | undefined,
   schedulerName: string | undefined,
-  place?: Place,
+  { namespace, gang }: { readonly namespace: string; readonly gang: string } = { namespace: '', gang: '' },
+  placement?: Placement,
 ): Selection {
-  if (label !== undefined) return byLabel(registry, label);
-  if (schedulerName !== undefined && schedulerName !== '' && schedulerName !== API_SERVER_DEFAULT) {
-    return byName(registry, schedulerName, 'spec.schedulerName');
+  const ofGang = placement?.ofGang(namespace, gang);
+  if (label !== undefined || namesScheduler(schedulerName)) {
+    const field = label === undefined ? 'spec.schedulerName' : SCHEDULER_LABEL;
+    const name = label ?? schedulerName ?? '';
+    const byItself = byName(registry, name, field);
+    if (byItself.fault !== undefined) return byItself;
+    const { resolved } = byItself;
+    const gangs = typeof ofGang === 'string' ? registry.resolve(ofGang) : undefined;
+    if (gangs === undefined || gangs.backend === resolved.backend) return { resolved, by: 'itself' };
+    // Two backends may share a scheduler: its name means that of the gang then.
+    if (label === undefined && gangs.backend.schedulerName === name) return { resolved: gangs, by: 'itself' };
+    if (placement?.read !== undefined) return { ask: { namespace, gang } };
+    return { fault: notOfGang(field, name, gang, gangs.backend.name) };
   }
-  const recorded = place?.placement.ofGang(place.namespace, place.gang);
-  return recorded === undefined
-    ? byPlace(registry, place?.placement.ofNamespace(place.namespace))
-    : byName(registry, recorded, `PodGang ${place?.gang ?? ''}: ${SCHEDULER_LABEL}`);
+  if (typeof ofGang === 'string') {
+    return chosen(byName(registry, ofGang, `PodGang ${gang}: ${SCHEDULER_LABEL}`), 'gang');
+  }
+  if (ofGang === undefined && canAsk(registry, placement)) return { ask: { namespace, gang } };
+  return selectByPlace(registry, { namespace, gang }, placement);
 }
 
 /**
@@ -53,19 +90,42 @@ export const selectForPodGang = (
   registry: BackendRegistry,
   label: string | undefined,
   annotation?: string,
-): Selection => (label === undefined ? byPlace(registry, annotation) : byLabel(registry, label));
+): Choice =>
+  label === undefined ? byAnnotation(registry, annotation) : byName(registry, label, SCHEDULER_LABEL);
+
+/** Which backend serves what stands in a Namespace and names none, and has no gang that does. */
+export function selectByPlace(
+  registry: BackendRegistry,
+  place: Place,
+  placement: Placement | undefined,
+): Selection {
+  const annotation = placement?.ofNamespace(place.namespace);
+  if (annotation === undefined && canAsk(registry, placement)) return { ask: place };
+  return chosen(byAnnotation(registry, annotation ?? undefined), 'place');
+}
+
+/** A Pod is another backend's than its gang. */
+export const notOfGang = (field: string, value: string, gang: string, backend: string): Fault =>
+  fault('BackendOfGang', field, { value, detail: `PodGang ${gang} is of ${backend}` });
 
 const SCHEDULER_LABEL = keyed('metadata.labels', LABEL_SCHEDULER_NAME);
 
-const byLabel = (registry: BackendRegistry, label: string): Selection =>
-  byName(registry, label, SCHEDULER_LABEL);
+const namesScheduler = (name: string | undefined): boolean =>
+  name !== undefined && name !== '' && name !== API_SERVER_DEFAULT;
 
-const byPlace = (registry: BackendRegistry, annotation: string | undefined): Selection =>
+/** Where there is no choice, nobody need be asked. */
+const canAsk = (registry: BackendRegistry, placement: Placement | undefined): boolean =>
+  placement?.read !== undefined && registry.enabled.length > 1;
+
+const chosen = (choice: Choice, by: 'gang' | 'place'): Selection =>
+  choice.resolved === undefined ? choice : { resolved: choice.resolved, by };
+
+const byAnnotation = (registry: BackendRegistry, annotation: string | undefined): Choice =>
   annotation === undefined
     ? { resolved: { backend: registry.default, notice: undefined } }
     : byName(registry, annotation, `Namespace: ${keyed('metadata.annotations', ANNOTATION_SCHEDULER_NAME)}`);
 
-function byName(registry: BackendRegistry, name: string, field: string): Selection {
+function byName(registry: BackendRegistry, name: string, field: string): Choice {
   const resolved = registry.resolve(name);
   if (resolved !== undefined) return { resolved };
   const detail = `enabled: ${registry.enabled.join(', ')}`;

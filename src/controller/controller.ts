@@ -1,4 +1,3 @@
-import { ANNOTATION_SCHEDULER_NAME, LABEL_SCHEDULER_NAME } from '../api/names.ts';
 import type { Placement } from '../backends/select.ts';
 import { isForbidden, isNotFound } from '../kube/client/errors.ts';
 import type { Resource } from '../kube/client/resources.ts';
@@ -8,6 +7,7 @@ import type { Logger } from '../telemetry/log.ts';
 import type { LoopMetrics } from '../telemetry/loop-metrics.ts';
 import { controllers } from './controllers.ts';
 import { watchGangs } from './watch/gang-watch.ts';
+import { placementOf } from './watch/place-reader.ts';
 import {
   BackendsBoard,
   type ControllerFactory,
@@ -69,14 +69,12 @@ export function startControllers(
     Array.from(manager.watches, ({ resource, store }) => [resource.plural, store.size]),
   );
   manager.start(list.map((create) => create(shared)));
-  const { gangs, namespaces } = watch.view;
+  const stopping = new AbortController();
   return {
-    placement: {
-      ofGang: (namespace, gang) => gangs.get(namespace, gang)?.labels.get(LABEL_SCHEDULER_NAME),
-      ofNamespace: (namespace) => namespaces.get('', namespace)?.annotations.get(ANNOTATION_SCHEDULER_NAME),
-    },
+    placement: placementOf({ client, view: watch.view, signal: stopping.signal }),
     check: () => manager.check(),
     stop: async () => {
+      stopping.abort(new Error('the controller is stopping'));
       await manager.stop();
       log.info('the loop has ended');
     },

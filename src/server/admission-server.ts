@@ -4,7 +4,8 @@ import { endpoints, type Endpoint } from '../admission/endpoints.ts';
 import type { Policy } from '../admission/decision.ts';
 import { renderResponse } from '../admission/response.ts';
 import { BadReview, parseReview, type AdmissionRequest } from '../admission/review.ts';
-import { messageOf, MusterError } from '../errors.ts';
+import type { Place } from '../backends/select.ts';
+import { messageOf, MusterError, TryLater } from '../errors.ts';
 import { decisionLog } from '../telemetry/decision-log.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -214,21 +215,42 @@ export class AdmissionServer {
     if (reason !== undefined) throw this.#load.shed('not-ready', reason);
   }
 
-  /** The path of a review: parsed, decided, rendered. All of it synchronous and in memory. */
+  /** The path of a review: parsed, decided, rendered. All of it synchronous and in memory, but for a rare one. */
   #decide(endpoint: Endpoint, body: unknown, exchange: Exchange): void {
     if (exchange.answered) return;
+    const { policy, metrics } = this.#options;
     let review: AdmissionRequest | undefined;
     try {
       review = parseReview(body);
-      const decision = decideTimed(endpoint, review, this.#options);
+      const decision = decideTimed(endpoint, review, policy, metrics);
+      if (decision.ask === undefined) exchange.decide(review, decision, renderResponse(review, decision));
+      else void this.#decideLater(endpoint, review, decision.ask, exchange);
+    } catch (thrown) {
+      exchange.fail(this.#failureOf(thrown, review?.uid), review?.uid);
+    }
+  }
+
+  /** The one exception: what the watches do not know yet is read before it is decided. Never rejects. */
+  async #decideLater(
+    endpoint: Endpoint,
+    review: AdmissionRequest,
+    place: Place,
+    exchange: Exchange,
+  ): Promise<void> {
+    const { policy, metrics } = this.#options;
+    try {
+      const placement = await policy.placement?.read?.(place, exchange.remainingMs);
+      const decision = decideTimed(endpoint, review, { ...policy, placement }, metrics);
       exchange.decide(review, decision, renderResponse(review, decision));
     } catch (thrown) {
-      const failure =
-        thrown instanceof BadReview
-          ? new HttpFailure(400, thrown.message)
-          : this.#unexpected(thrown, review?.uid);
-      exchange.fail(failure, review?.uid);
+      exchange.fail(this.#failureOf(thrown, review.uid), review.uid);
     }
+  }
+
+  #failureOf(thrown: unknown, uid: string | undefined): HttpFailure {
+    if (thrown instanceof BadReview) return new HttpFailure(400, thrown.message);
+    if (thrown instanceof TryLater) return this.#load.shed('gang-unread', thrown.message);
+    return this.#unexpected(thrown, uid);
   }
 
   /** What nobody foresaw, or a backend that broke its contract: into the log in full, to the user in one sentence. */

@@ -8,7 +8,8 @@ import type { Metrics } from '../telemetry/metrics.ts';
 export function decideTimed(
   endpoint: Endpoint,
   review: AdmissionRequest,
-  { policy, metrics }: { readonly policy: Policy; readonly metrics: Metrics },
+  policy: Policy,
+  metrics: Metrics,
 ): Decision {
   if (endpoint.path !== PATH_MUTATE_POD) return decideRequest(endpoint, review, policy);
   const since = performance.now();

@@ -26,6 +26,7 @@ export class Exchange {
   readonly #response: ServerResponse;
   readonly #context: ExchangeContext;
   readonly #startedAt = performance.now();
+  readonly #deadlineMs: number;
   readonly #timer: NodeJS.Timeout;
   #answered = false;
 
@@ -42,6 +43,7 @@ export class Exchange {
     this.#request = request;
     this.#response = response;
     this.#context = context;
+    this.#deadlineMs = deadlineMs;
     this.#timer = setTimeout(() => {
       this.fail(new HttpFailure(504, `no decision within ${deadlineMs} ms of the API server's timeout`));
     }, deadlineMs);
@@ -54,6 +56,11 @@ export class Exchange {
   /** Whether there is nothing left to answer. */
   get answered(): boolean {
     return this.#answered;
+  }
+
+  /** Milliseconds until the deadline. */
+  get remainingMs(): number {
+    return this.#deadlineMs - (performance.now() - this.#startedAt);
   }
 
   /** Sends a decision, counts it, logs it. */

@@ -32,7 +32,7 @@ export const admissionMetrics = {
   muster_admission_shed_total: {
     type: 'counter',
     labels: ['reason'],
-    help: 'Reviews answered 503 with Retry-After, which the API server sends again by itself. reason: requests, bytes, not-ready.',
+    help: 'Reviews answered 503 with Retry-After, which the API server sends again by itself. reason: requests, bytes, not-ready, gang-unread (a PodGang that the watch does not know could not be read).',
   },
   muster_http_failures_total: {
     type: 'counter',

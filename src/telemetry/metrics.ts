@@ -4,7 +4,8 @@ import { DurationHistogram } from './duration-histogram.ts';
 import { admissionMetrics, counter, gauge } from './metric-catalogue.ts';
 
 export type Outcome = 'allowed' | 'patched' | 'denied' | 'failed';
-export type ShedReason = 'requests' | 'bytes' | 'not-ready';
+const SHED_REASONS = ['requests', 'bytes', 'not-ready', 'gang-unread'] as const;
+export type ShedReason = (typeof SHED_REASONS)[number];
 
 /** The metrics of one program, on a registry of their own. */
 export class Metrics {
@@ -36,8 +37,7 @@ export class Metrics {
         this.#requests.inc({ path, operation: 'CREATE', outcome }, 0);
       }
     }
-    for (const reason of ['requests', 'bytes', 'not-ready'] satisfies ShedReason[])
-      this.#shed.inc({ reason }, 0);
+    for (const reason of SHED_REASONS) this.#shed.inc({ reason }, 0);
     for (const result of ['unchanged', 'swapped', 'rejected']) this.#reloads.inc({ result }, 0);
   }
 

@@ -56,16 +56,6 @@ clusterSuite('the choice of a backend, on a real control plane', () => {
     (await cluster.client.ok<KubeList<Event>>('GET', '/apis/events.k8s.io/v1/events')).items;
 
   test('a Namespace chooses for its gangs and their Pods; its backend is not there, and only they wait', async () => {
-    // The watch of Namespaces may be a moment behind the creation of this one.
-    await until('the Namespace is known', async () => {
-      const { metadata } = await cluster.client.ok<Created>('POST', cluster.gangs('batch'), {
-        apiVersion: 'scheduler.grove.io/v1alpha1',
-        kind: 'PodGang',
-        metadata: { generateName: 'probe-' },
-        spec: { podgroups: [group('worker', 1)] },
-      });
-      return metadata.labels[LABEL] === 'volcano';
-    });
     expect((await createGang('sums', 'batch')).metadata.labels[LABEL]).toBe('volcano');
     const pod = await createPod('sums', 'sums-0', 'batch');
     expect([pod.spec.schedulerName, pod.metadata.labels[LABEL]]).toEqual(['volcano', 'volcano']);
@@ -116,9 +106,8 @@ clusterSuite('the choice of a backend, on a real control plane', () => {
     expect(await backendsShown()).toMatch(/^volcano +true +False/m);
   });
 
-  test('a Pod of another scheduler than its gang’s stays gated and says what to do', async () => {
-    await createGang('mixed');
-    await cluster.client.ok('POST', cluster.pods(), {
+  test('a Pod of another scheduler than its gang’s is refused; one that came before its gang stays gated and says what to do', async () => {
+    const pod = {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: {
@@ -126,7 +115,9 @@ clusterSuite('the choice of a backend, on a real control plane', () => {
         labels: { 'grove.io/podgang': 'mixed', 'grove.io/podclique': 'worker', [LABEL]: 'default-scheduler' },
       },
       spec: { containers: [{ name: 'main', image: 'example/train:1' }] },
-    });
+    };
+    await cluster.client.ok('POST', cluster.pods(), pod);
+    await createGang('mixed');
     await until('the mismatch is told', async () =>
       (await events()).some(
         ({ reason, regarding, note }) =>
@@ -134,6 +125,62 @@ clusterSuite('the choice of a backend, on a real control plane', () => {
       ),
     );
     expect((await cluster.podsOf('mixed')).map((one) => gatesOf(one))).toEqual([[GATE]]);
+    const late = { ...pod, metadata: { ...pod.metadata, name: 'mixed-1' } };
+    const { status, body } = await cluster.client.request('POST', cluster.pods(), late);
+    expect([status, (body as { message: string }).message]).toEqual([
+      422,
+      expect.stringContaining('(PodGang mixed is of volcano)'),
+    ]);
+  });
+
+  test('no gang is torn whose Pods follow it within milliseconds', async () => {
+    const gangs = Array.from(
+      { length: process.env['MUSTER_TEST_LONG'] === '1' ? 500 : 60 },
+      (_, n) => `quick-${n}`,
+    );
+    const DELAYS_MS = [0, 1, 5, 30];
+    const prepared = new Map<string, readonly (string | undefined)[]>();
+    const life = async (name: string, delayMs: number): Promise<void> => {
+      await cluster.client.ok('POST', cluster.gangs(), {
+        apiVersion: 'scheduler.grove.io/v1alpha1',
+        kind: 'PodGang',
+        metadata: { name, labels: { [LABEL]: 'default-scheduler' } },
+        spec: { podgroups: [group('worker', 3)] },
+      });
+      if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
+      const pods = await Promise.all([0, 1, 2].map((n) => createPod(name, `${name}-${n}`)));
+      prepared.set(
+        name,
+        pods.map(({ spec }) => spec.schedulerName),
+      );
+    };
+    // Four at a time, so that creations overlap and the watch has something to do.
+    const waiting = gangs.entries();
+    const lives = DELAYS_MS.map(async () => {
+      for (const [index, name] of waiting) await life(name, DELAYS_MS[index % DELAYS_MS.length] ?? 0);
+    });
+    await Promise.all(lives);
+    const torn = [...prepared].filter(([, names]) => names.some((name) => name !== 'default-scheduler'));
+    expect(torn).toEqual([]);
+    expect(prepared.size).toBe(gangs.length);
+  }, 300_000);
+
+  test('nor one in a Namespace that has just been made', async () => {
+    const chosen: (string | undefined)[] = [];
+    for (let n = 0; n < 10; n += 1) {
+      const name = `fresh-${n}`;
+      await cluster.client.ok('POST', '/api/v1/namespaces', {
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name, annotations: { [LABEL]: 'default-scheduler' } },
+      });
+      const early = await createPod('sums', 'sums-0', name);
+      const { metadata } = await createGang('sums', name);
+      const late = await createPod('sums', 'sums-1', name);
+      chosen.push(early.spec.schedulerName, metadata.labels[LABEL], late.spec.schedulerName);
+    }
+    expect(new Set(chosen)).toEqual(new Set(['default-scheduler']));
+    expect(chosen).toHaveLength(30);
   });
 
   test('a gang is not torn: the others wait for a leader of another scheduler, until it is made anew', async () => {

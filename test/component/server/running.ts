@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import { policyFrom } from '../../../src/cli/input/policy.ts';
 import { supportedSchedulers } from '../../../src/backends/registry.ts';
+import type { Placement } from '../../../src/backends/select.ts';
 import { loadConfiguration } from '../../../src/config/load.ts';
 import { startProgram, type Program, type ProgramOptions } from '../../../src/server/program.ts';
 import { createLogger, type LogFormat } from '../../../src/telemetry/log.ts';
@@ -22,6 +23,7 @@ export interface RunningParts extends Pick<
   readonly text?: string;
   readonly certDir?: string;
   readonly logFormat?: LogFormat;
+  readonly placement?: Placement;
 }
 
 /** A whole program as `muster serve` starts it, in this process. */
@@ -91,7 +93,7 @@ export async function start(parts: RunningParts = {}): Promise<Running> {
   const { overrides, checks, pollIntervalMs } = parts;
   const program = await startProgram({
     configuration,
-    policy: policyFrom(configuration),
+    policy: { ...policyFrom(configuration), placement: parts.placement },
     log,
     version: '0.0.0-test',
     now: parts.now ?? (() => new Date()),

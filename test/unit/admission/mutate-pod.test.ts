@@ -176,7 +176,7 @@ describe('the backend of a Pod that names none', () => {
   const placement = {
     ofGang: (namespace: string, gang: string) =>
       namespace === 'ml' && gang === 'train' ? 'kai-scheduler' : undefined,
-    ofNamespace: (namespace: string) => (namespace === 'ops' ? 'kai-scheduler' : undefined),
+    ofNamespace: (namespace: string) => (namespace === 'ops' ? 'kai-scheduler' : null),
   };
   const under = policy({ placement });
   const schedulerOf = (parts: Parameters<typeof mutatePod>[0], given = under) =>
@@ -187,9 +187,9 @@ describe('the backend of a Pod that names none', () => {
     ['its Namespace’s', { object: gangPod(), namespace: 'ops' }, 'kai-scheduler'],
     ['the default', { object: gangPod(), namespace: 'web' }, 'default-scheduler'],
     [
-      'its label’s before its gang’s',
-      { object: gangPod({ labels: { 'grove.io/scheduler-name': 'default-scheduler' } }) },
-      'default-scheduler',
+      'its label’s before its Namespace’s',
+      { object: gangPod({ labels: { 'grove.io/scheduler-name': 'volcano' } }), namespace: 'ops' },
+      'volcano',
     ],
     [
       'its scheduler’s before its Namespace’s',
@@ -207,20 +207,29 @@ describe('the backend of a Pod that names none', () => {
       metadata: { labels: { 'grove.io/scheduler-name': 'kai-scheduler' } },
       spec: { schedulerName: 'kai-scheduler' },
     });
-    for (const later of [under, policy(), policy({ placement: { ...placement, ofGang: () => 'volcano' } })]) {
+    for (const later of [under, policy()]) {
       expect(mutatePod({ object: stored }, later).changes).toEqual([]);
       expect(validatePod({ object: stored }, later).faults).toEqual([]);
     }
   });
 
-  test('that was prepared before its gang was known is let in', () => {
+  test('that was prepared before its Namespace was known is let in', () => {
     const object = gangPod();
     const stored = patched(object, operationsOf(mutatePod({ object }, policy())));
-    expect(validatePod({ object: stored }, under).faults).toEqual([]);
+    expect(validatePod({ object: stored, namespace: 'ops' }, under).faults).toEqual([]);
     // But not what neither knowledge explains.
     const other = gangPod({ spec: { schedulerName: 'default-scheduler', schedulingGates: [GATE] } });
     const kaiOnly = policy({ fallback: 'kai-scheduler', placement });
     expect(rulesOf(validatePod({ object: other }, kaiOnly))).toEqual(['SchedulerMismatch']);
+  });
+
+  test('that was prepared before its gang was known is refused: it would never be counted', () => {
+    const object = gangPod();
+    const stored = patched(object, operationsOf(mutatePod({ object }, policy())));
+    const decision = validatePod({ object: stored }, under);
+    expect(textsOf(decision)).toEqual([
+      'spec.schedulerName: Invalid value: "default-scheduler": a Pod goes to the scheduler of its gang, all others of which go there (PodGang train is of kai-scheduler); create the Pod again without this: it gets the backend of its gang [BackendOfGang]',
+    ]);
   });
 
   test('that is not enabled refuses the Pod and says where the name stands', () => {

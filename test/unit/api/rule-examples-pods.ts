@@ -78,6 +78,16 @@ export const podExamples: readonly RuleExample[] = [
     says: `spec.schedulerName: Invalid value: "default-scheduler": must be the scheduler of the gang's backend (backend kai-scheduler needs kai-scheduler); put the gang labels into the manifest, and let no other webhook set schedulerName after Muster [SchedulerMismatch]`,
   },
   {
+    rule: 'BackendOfGang',
+    mistake: 'a Pod that names another backend than its gang',
+    decide: () =>
+      mutatePod(
+        { object: gangPod({ spec: { schedulerName: 'kai-scheduler' } }) },
+        policy({ placement: { ofGang: () => 'volcano', ofNamespace: () => null } }),
+      ),
+    says: 'spec.schedulerName: Invalid value: "kai-scheduler": a Pod goes to the scheduler of its gang, all others of which go there (PodGang train is of volcano); create the Pod again without this: it gets the backend of its gang [BackendOfGang]',
+  },
+  {
     rule: 'GangLabelImmutable',
     mistake: 'a Pod that joins a gang after its creation',
     decide: () => update(pod({ labels: { 'grove.io/podclique': 'worker' } }), gangPod()),

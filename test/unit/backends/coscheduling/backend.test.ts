@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../../src/api/json.ts';
 import { coscheduling } from '../../../../src/backends/coscheduling/backend.ts';
 import { explainPodGroups } from '../../../../src/backends/coscheduling/explain.ts';
 import { BackendRegistry } from '../../../../src/backends/registry.ts';
-import { selectForPod, selectForPodGang } from '../../../../src/backends/select.ts';
+import { selectForPod, selectForPodGang, type Selection } from '../../../../src/backends/select.ts';
 import { coschedulingPodGroups } from '../../../cluster/support/crds/coscheduling.ts';
 import { clusterWith, gangOf, initContext, made } from '../../../support/made-backend.ts';
 import { group, podGang, type PodGangParts } from '../../../support/pod-gangs.ts';
@@ -199,8 +199,7 @@ describe('beside default-scheduler under the same schedulerName', () => {
     { name: 'coscheduling', config: { schedulerName: 'default-scheduler' } },
   ];
   const registry = (fallback: string) => new BackendRegistry(profiles, fallback);
-  const chosen = (selection: ReturnType<typeof selectForPod>) =>
-    selection.fault === undefined ? selection.resolved.backend.name : undefined;
+  const chosen = ({ resolved }: Pick<Selection, 'resolved'>) => resolved?.backend.name;
 
   test('the name alone means the default, the label decides', () => {
     const kube = registry('default-scheduler');

@@ -1,0 +1,116 @@
+import { ANNOTATION_SCHEDULER_NAME, LABEL_SCHEDULER_NAME } from '../../api/names.ts';
+import { own, ownString } from '../../api/json.ts';
+import type { Named, Place, Placement } from '../../backends/select.ts';
+import { messageOf, TryLater } from '../../errors.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
+import { isNotFound } from '../../kube/client/errors.ts';
+import { NAMESPACES, POD_GANGS } from '../../kube/client/resources.ts';
+import { keyOf } from '../../kube/loop/cache.ts';
+import { within } from '../../kube/loop/deadline.ts';
+import type { GangView } from './gang-view.ts';
+
+/** As long as anybody waits for a read, and how long one may take: who had to join an earlier one waits for two. */
+const WAIT_MS = 1_000;
+const READ_MS = 450;
+/** What is kept back of a review's deadline for its answer. */
+const ANSWER_MS = 50;
+/** Reads under way at once; of one Namespace fewer, so that nobody's unknown gangs take all places. */
+const MAX_READS = 64;
+const MAX_READS_OF_NAMESPACE = 16;
+
+export interface PlaceReaderOptions {
+  readonly client: Pick<KubeClient, 'get' | 'list'>;
+  readonly view: Pick<GangView, 'gangs' | 'namespaces'>;
+  /** Aborted when the controller stops. */
+  readonly signal: AbortSignal;
+}
+
+/** What the watches know of where Pods and gangs stand; and, for what they do not know yet, the cluster itself. */
+export function placementOf({ client, view, signal }: PlaceReaderOptions): Placement {
+  const ofGang = (namespace: string, gang: string): Named | undefined => {
+    const record = view.gangs.get(namespace, gang);
+    return record && (record.labels.get(LABEL_SCHEDULER_NAME) ?? null);
+  };
+  const ofNamespace = (namespace: string): Named | undefined => {
+    const record = view.namespaces.get('', namespace);
+    return record && (record.annotations.get(ANNOTATION_SCHEDULER_NAME) ?? null);
+  };
+  const reads = new Reads();
+
+  const readGang = async (namespace: string, name: string): Promise<Named | undefined> => {
+    const options = { signal, timeoutMs: READ_MS, unlimited: true };
+    try {
+      const found = await client.get({ resource: POD_GANGS, namespace, name }, options);
+      return ownString(own(own(found, 'metadata'), 'labels'), LABEL_SCHEDULER_NAME) ?? null;
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  };
+  // By its name in a list: that is the right which the watch has as well.
+  const readNamespace = async (name: string): Promise<Named | undefined> => {
+    const fieldSelector = `metadata.name=${name}`;
+    const options = { fieldSelector, limit: 1, signal, timeoutMs: READ_MS, unlimited: true };
+    const [found] = (await client.list(NAMESPACES, options)).items;
+    if (found === undefined) return undefined;
+    return ownString(own(own(found, 'metadata'), 'annotations'), ANNOTATION_SCHEDULER_NAME) ?? null;
+  };
+
+  const read = async ({ namespace, gang }: Place, withinMs: number): Promise<Placement> => {
+    const ms = Math.max(1, Math.min(WAIT_MS, withinMs - ANSWER_MS));
+    const what = gang === undefined ? `Namespace ${namespace}` : `PodGang ${keyOf(namespace, gang)}`;
+    const known = ofNamespace(namespace);
+    try {
+      const [gangs, namespaces] = await within(what, ms, signal, () =>
+        Promise.all([
+          gang === undefined
+            ? undefined
+            : reads.read(namespace, `gang ${gang}`, () => readGang(namespace, gang)),
+          known === undefined ? reads.read(namespace, 'itself', () => readNamespace(namespace)) : known,
+        ]),
+      );
+      return { ofGang: () => gangs ?? null, ofNamespace: () => namespaces ?? null };
+    } catch (error) {
+      throw new TryLater(`${what} is not known yet and could not be read: ${messageOf(error)}`);
+    }
+  };
+  return { ofGang, ofNamespace, read };
+}
+
+/** Reads that are shared by all who ask for the same at the same time, and of which there are never too many. */
+class Reads {
+  readonly #running = new Map<string, Promise<Named | undefined>>();
+  readonly #ofNamespace = new Map<string, number>();
+
+  /** @throws Error where too many are under way; what `work` throws */
+  async read(
+    namespace: string,
+    name: string,
+    work: () => Promise<Named | undefined>,
+  ): Promise<Named | undefined> {
+    const key = `${namespace}/${name}`;
+    const earlier = this.#running.get(key);
+    if (earlier !== undefined) {
+      const found = await earlier;
+      // One that had begun before this was asked may have looked before the object was made.
+      if (found !== undefined) return found;
+    }
+    return this.#running.get(key) ?? this.#begin(namespace, key, work);
+  }
+
+  #begin(namespace: string, key: string, work: () => Promise<Named | undefined>): Promise<Named | undefined> {
+    const mine = this.#ofNamespace.get(namespace) ?? 0;
+    if (this.#running.size >= MAX_READS || mine >= MAX_READS_OF_NAMESPACE) {
+      throw new Error('too many are being read');
+    }
+    this.#ofNamespace.set(namespace, mine + 1);
+    const running = work().finally(() => {
+      this.#running.delete(key);
+      const left = (this.#ofNamespace.get(namespace) ?? 1) - 1;
+      if (left === 0) this.#ofNamespace.delete(namespace);
+      else this.#ofNamespace.set(namespace, left);
+    });
+    this.#running.set(key, running);
+    return running;
+  }
+}
