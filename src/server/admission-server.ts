@@ -1,10 +1,9 @@
 import { createServer, type Server } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { endpoints, type Endpoint } from '../admission/endpoints.ts';
-import type { Policy } from '../admission/decision.ts';
+import type { Decision, Policy } from '../admission/decision.ts';
 import { renderResponse } from '../admission/response.ts';
 import { BadReview, parseReview, type AdmissionRequest } from '../admission/review.ts';
-import type { Place } from '../backends/select.ts';
 import { messageOf, MusterError, TryLater } from '../errors.ts';
 import { decisionLog } from '../telemetry/decision-log.ts';
 import type { Logger } from '../telemetry/log.ts';
@@ -14,7 +13,7 @@ import type { ServingPair } from '../tls/load.ts';
 import { answerBrokenHttp } from './broken-http.ts';
 import { Connections, RETIRE_AFTER_MS } from './connections.ts';
 import { deadlineOf } from './deadline.ts';
-import { decideTimed } from './decide-timed.ts';
+import { decideAsked, decideTimed } from './decide-timed.ts';
 import { Exchange, type ExchangeContext } from './exchange.ts';
 import { Handshakes } from './handshakes.ts';
 import { LoadLimits, type Limits } from './load-limits.ts';
@@ -165,22 +164,16 @@ export class AdmissionServer {
     try {
       if (endpoint !== undefined && request.method === 'POST') this.#review(endpoint, request, response);
       else if (path === '/livez' && request.method === 'GET') response.end('ok');
-      else throw this.#notServed(endpoint, request, response);
+      else if (endpoint === undefined) throw new HttpFailure(404, 'no such path');
+      else {
+        response.setHeader('allow', 'POST');
+        throw new HttpFailure(405, `${request.method ?? ''} is not served here: POST a review`);
+      }
     } catch (thrown) {
       const failure = thrown instanceof HttpFailure ? thrown : this.#unexpected(thrown);
       if (this.#context.isLast(request)) response.setHeader('connection', 'close');
       sendFailure(request, response, failure, this.#context);
     }
-  }
-
-  #notServed(
-    endpoint: Endpoint | undefined,
-    request: IncomingMessage,
-    response: ServerResponse,
-  ): HttpFailure {
-    if (endpoint === undefined) return new HttpFailure(404, 'no such path');
-    response.setHeader('allow', 'POST');
-    return new HttpFailure(405, `${request.method ?? ''} is not served here: POST a review`);
   }
 
   /** Checks all that the headers tell, takes a slot, reads the body, decides. @throws {HttpFailure} */
@@ -222,28 +215,21 @@ export class AdmissionServer {
     let review: AdmissionRequest | undefined;
     try {
       review = parseReview(body);
-      const decision = decideTimed(endpoint, review, policy, metrics);
-      if (decision.ask === undefined) exchange.decide(review, decision, renderResponse(review, decision));
-      else void this.#decideLater(endpoint, review, decision.ask, exchange);
+      const request = review;
+      const answer = (decision: Decision): void =>
+        exchange.decide(request, decision, renderResponse(request, decision));
+      const decision = decideTimed(endpoint, request, policy, metrics);
+      if (decision.ask === undefined) answer(decision);
+      else {
+        const fail = (thrown: unknown): void =>
+          exchange.fail(this.#failureOf(thrown, request.uid), request.uid);
+        decideAsked(decision.ask, endpoint, request, policy, metrics, exchange.remainingMs).then(
+          answer,
+          fail,
+        );
+      }
     } catch (thrown) {
       exchange.fail(this.#failureOf(thrown, review?.uid), review?.uid);
-    }
-  }
-
-  /** The one exception: what the watches do not know yet is read before it is decided. Never rejects. */
-  async #decideLater(
-    endpoint: Endpoint,
-    review: AdmissionRequest,
-    place: Place,
-    exchange: Exchange,
-  ): Promise<void> {
-    const { policy, metrics } = this.#options;
-    try {
-      const placement = await policy.placement?.read?.(place, exchange.remainingMs);
-      const decision = decideTimed(endpoint, review, { ...policy, placement }, metrics);
-      exchange.decide(review, decision, renderResponse(review, decision));
-    } catch (thrown) {
-      exchange.fail(this.#failureOf(thrown, review.uid), review.uid);
     }
   }
 

@@ -20,3 +20,16 @@ export function decideTimed(
   }
   return decision;
 }
+
+/** Decides once what the watches do not know was read. @throws TryLater where it could not be */
+export async function decideAsked(
+  place: NonNullable<Decision['ask']>,
+  endpoint: Endpoint,
+  review: AdmissionRequest,
+  policy: Policy,
+  metrics: Metrics,
+  withinMs: number,
+): Promise<Decision> {
+  const placement = await policy.placement?.read?.(place, withinMs);
+  return decideTimed(endpoint, review, { ...policy, placement }, metrics);
+}
