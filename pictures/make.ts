@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FIGURES_FILE, figuresOf } from './figures.ts';
-import { PICTURES, PICTURES_FOLDER, README_FILE, withSpeed } from './pictures.ts';
+import { PICTURES, PICTURES_FOLDER, SPEED_PAGES, withSpeed } from './pictures.ts';
 
 const [report, measuredOn] = process.argv.slice(2);
 if (report !== undefined) {
@@ -15,4 +15,7 @@ if (report !== undefined) {
   writeFileSync(FIGURES_FILE, `${JSON.stringify(figures, null, 2)}\n`);
 }
 for (const [name, draw] of Object.entries(PICTURES)) writeFileSync(join(PICTURES_FOLDER, name), draw());
-writeFileSync(README_FILE, withSpeed(readFileSync(README_FILE, 'utf8')));
+for (const page of SPEED_PAGES) {
+  const file = join(import.meta.dirname, '..', page);
+  writeFileSync(file, withSpeed(readFileSync(file, 'utf8')));
+}

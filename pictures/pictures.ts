@@ -5,7 +5,6 @@ import { gangLife } from './gang-life.ts';
 import { guards } from './guards.ts';
 
 export const PICTURES_FOLDER = join(import.meta.dirname, '../docs/pictures');
-export const README_FILE = join(import.meta.dirname, '../README.md');
 
 /** Every picture of the documentation, by its file. */
 export const PICTURES: Readonly<Record<string, () => string>> = {
@@ -14,9 +13,11 @@ export const PICTURES: Readonly<Record<string, () => string>> = {
   'cpu-per-review.svg': () => cpuChart(readFigures()),
 };
 
-/** README with its line about speed made anew. */
-export const withSpeed = (readme: string): string =>
-  readme.replace(
+export const SPEED_PAGES = ['README.md', 'docs/adr/0012-a-webhook-after-all.md'];
+
+/** A page with its line about speed made anew. */
+export const withSpeed = (page: string): string =>
+  page.replace(
     /(<!-- speed -->\n)[^]*?(<!-- \/speed -->)/,
     (_all, begin: string, end: string) => `${begin}${speedLine(readFigures())}\n${end}`,
   );
