@@ -146,7 +146,7 @@ describe('docs/operations.md', () => {
     expect(rows).toHaveLength(3);
     for (const [name = '', port] of rows) {
       const setting = settings.find(({ path }) => `\`${path}\`` === name);
-      expect([name, String(setting?.default)]).toEqual([name, port]);
+      expect([name, Number(setting?.default)]).toEqual([name, Number(port)]);
     }
   });
 
