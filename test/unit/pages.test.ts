@@ -56,7 +56,9 @@ describe.each(PAGES)('%s', (file) => {
     const names = namesIn(code, /(?<![\w.])((?:grove\.io|muster\.dev|kai\.scheduler)\/[a-z][\w.-]*\w)/g);
     // The source puts some together from the prefix and the rest.
     const made = (name: string): boolean =>
-      SOURCE.includes(name) || EXAMPLES.includes(name) || SOURCE.includes(`_PREFIX}${name.split('/')[1] ?? ''}`);
+      SOURCE.includes(name) ||
+      EXAMPLES.includes(name) ||
+      SOURCE.includes(`_PREFIX}${name.split('/')[1] ?? ''}`);
     expect(names.filter((name) => !made(name))).toEqual([]);
   });
 
