@@ -5,7 +5,13 @@ export const MAX_STATUS_MESSAGE = 512;
 /** A gang of hundreds of groups names the first few; the number of the others is enough to know. */
 const MAX_GROUPS_NAMED = 8;
 
-export const statusText = (text: string): string => printable(text, MAX_STATUS_MESSAGE);
+/** More than is shown; a text of a megabyte is not read to its end. */
+const MAX_READ = 16 * MAX_STATUS_MESSAGE;
+
+/** A text of several lines on one, as conditions, Events and tables have it. */
+export const oneLine = (text: string): string => text.slice(0, MAX_READ).replaceAll(/\s+/g, ' ').trim();
+
+export const statusText = (text: string): string => printable(oneLine(text), MAX_STATUS_MESSAGE);
 
 /** `a, b, c and 12 more groups`. */
 export function listed(items: readonly string[], what: string, atMost = MAX_GROUPS_NAMED): string {

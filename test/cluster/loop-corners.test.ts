@@ -145,7 +145,8 @@ clusterSuite('corners of the loop', () => {
     const says = {
       status: 'True',
       reason: 'BelowMinimum',
-      message: 'fewer Pods than the minimum: worker 1/2',
+      message:
+        'fewer Pods than the minimum: worker 1/2; 1 Pod is on nodes, and some schedulers evict a gang below its minimum',
     };
     await cluster.untilCondition(gang, 'Unhealthy', says);
     expect((await cluster.status(gang)).why).toBe(says.message);

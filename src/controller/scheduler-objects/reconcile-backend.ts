@@ -1,6 +1,7 @@
 import type { Backend } from '../../backends/backend.ts';
 import type { SyncContext } from '../../backends/cluster.ts';
 import { messageOf } from '../../errors.ts';
+import type { EventReason } from '../../gang/plan/reasons.ts';
 import type { GangRecord } from '../../gang/records.ts';
 import { statusText } from '../../gang/status-text.ts';
 import type { Clock } from '../../kube/client/clock.ts';
@@ -22,6 +23,9 @@ import { within } from '../../kube/loop/deadline.ts';
 const SYNC_MS = 30_000;
 /** Tried again after this long (ms) where a predecessor's object has to go first. */
 const STILL_THERE_MS = 500;
+
+const WARNED: EventReason = 'BackendWarning';
+const FAILED: EventReason = 'BackendOperationFailed';
 
 export type Operation = 'create' | 'update' | 'delete';
 
@@ -119,7 +123,7 @@ function contextFor(
     remove: (resource, name) => objects.remove(resource, name),
     read: (path) => clusterProbe(client, gang.namespace, { signal }).read(path),
     warn: (message) =>
-      recorder.event(regarding(gang), { type: 'Warning', reason: 'BackendWarning', note: message }),
+      recorder.event(regarding(gang), { type: 'Warning', reason: WARNED, note: message }),
   };
 }
 
@@ -132,7 +136,7 @@ function tell(
 ): void {
   if (isConflict(error)) return;
   const note = `Backend operation '${operation}' failed for PodGang '${gang.name}': ${messageOf(error)}`;
-  recorder.event(regarding(gang), { type: 'Warning', reason: 'BackendOperationFailed', note });
+  recorder.event(regarding(gang), { type: 'Warning', reason: FAILED, note });
   const podGang = `${gang.namespace}/${gang.name}`;
   log.error({ backend: backend.name, operation, podGang, err: error }, 'Backend operation failed');
 }

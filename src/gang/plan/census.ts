@@ -12,7 +12,9 @@ export interface GroupCensus {
   readonly members: readonly PodRecord[];
   /** Live Pods of the group that are prepared for another scheduler, sorted by name: they count for nothing. */
   readonly misplaced: readonly PodRecord[];
-  /** Of those, the ones that can still do their part: not Failed. */
+  /** Pods of the group that are being deleted, sorted by name. */
+  readonly leaving: readonly PodRecord[];
+  /** Of the members, the ones that can still do their part: not Failed. */
   readonly present: readonly PodRecord[];
   /** Names that the observed spec refers to. */
   readonly referenced: ReadonlySet<string>;
@@ -33,6 +35,12 @@ export const byName = (a: { readonly name: string }, b: { readonly name: string 
 export const isPlacedBy = (schedulerName: string | undefined, pod: PodRecord): boolean =>
   schedulerName === undefined || pod.schedulerName === undefined || pod.schedulerName === schedulerName;
 
+/** Oldest first, so that a Pod that comes later never takes the place of one that was chosen before. */
+export const byAge = (a: PodRecord, b: PodRecord): number => {
+  const [left, right] = [a.creationTimestamp ?? '', b.creationTimestamp ?? ''];
+  return left < right ? -1 : left > right ? 1 : byName(a, b);
+};
+
 const isReady = (pod: PodRecord): boolean => pod.ready || pod.phase === 'Succeeded';
 
 /**
@@ -49,11 +57,12 @@ export function takeCensus(
 ): GroupCensus[] {
   const byGroup = new Map<string, PodRecord[]>(gang.spec.groups.map((group) => [group.name, []]));
   for (const pod of pods) {
-    if (isMember(gang, pod) && isLive(pod)) byGroup.get(pod.group)?.push(pod);
+    if (isMember(gang, pod)) byGroup.get(pod.group)?.push(pod);
   }
   return gang.spec.groups.map((group, index) => {
-    const all = (byGroup.get(group.name) ?? []).sort(byName);
+    const every = (byGroup.get(group.name) ?? []).sort(byName);
     byGroup.delete(group.name);
+    const all = every.filter(isLive);
     const members = all.filter((pod) => isPlacedBy(schedulerName, pod));
     const present = members.filter((pod) => pod.phase !== 'Failed');
     return {
@@ -62,6 +71,7 @@ export function takeCensus(
       minReplicas: Math.max(0, group.minReplicas),
       members,
       misplaced: all.length === members.length ? [] : all.filter((pod) => !isPlacedBy(schedulerName, pod)),
+      leaving: all.length === every.length ? [] : every.filter((pod) => !isLive(pod)),
       present,
       referenced: new Set(
         referencesOf(group)

@@ -1,4 +1,5 @@
 import type { Condition, PodGang } from '../../api/pod-gang.ts';
+import type { ConditionType } from './reasons.ts';
 import { statusText } from '../status-text.ts';
 
 export const CONDITION_SCHEDULED = 'Scheduled';
@@ -11,8 +12,9 @@ export const isMarkedScheduled = (gang: Pick<PodGang, 'conditions'>): boolean =>
 
 /** A condition as it should be; its times follow from what is there. */
 export interface Wanted {
-  readonly type: string;
+  readonly type: ConditionType;
   readonly status: 'True' | 'False';
+  /** Of Initialized, once True, whatever it was given with. */
   readonly reason: string;
   readonly message: string;
 }
@@ -30,7 +32,7 @@ export function mergeConditions(
   generation: number,
   now: number,
 ): Condition[] {
-  const next = new Map(wanted.map((item) => [item.type, item]));
+  const next = new Map<string, Wanted>(wanted.map((item) => [item.type, item]));
   const seen = new Set<string>();
   const merged = observed.flatMap((old): Condition[] => {
     const item = next.get(old.type);
@@ -55,7 +57,7 @@ function conditionOf(item: Wanted, old: Condition | undefined, generation: numbe
   };
 }
 
-/** How much there is to write: a turn of some condition, only words and numbers, or nothing. */
+/** How much there is to write: a turn of some condition or of its reason, only words and numbers, or nothing. */
 export function difference(
   observed: readonly Condition[],
   merged: readonly Condition[],
@@ -64,9 +66,8 @@ export function difference(
   let words = false;
   for (const [index, next] of merged.entries()) {
     const old = observed[index];
-    if (old?.type !== next.type || old.status !== next.status) return 'turn';
+    if (old?.type !== next.type || old.status !== next.status || old.reason !== next.reason) return 'turn';
     words ||=
-      old.reason !== next.reason ||
       old.message !== next.message ||
       old.observedGeneration !== next.observedGeneration ||
       old.lastTransitionTime !== next.lastTransitionTime;

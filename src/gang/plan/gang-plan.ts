@@ -1,4 +1,5 @@
 import type { Condition, NamespacedName } from '../../api/pod-gang.ts';
+import type { ConditionReason, EventReason } from './reasons.ts';
 
 /**
  * What to do next for one gang. At most one of `references` and `status` is there, since each is conditional on
@@ -70,7 +71,7 @@ export interface Ungate {
 export interface PlannedEvent {
   readonly on: { readonly kind: 'PodGang' | 'Pod'; readonly name: string; readonly uid: string };
   readonly type: 'Normal' | 'Warning';
-  readonly reason: string;
+  readonly reason: ConditionReason | EventReason;
   readonly message: string;
   /** Say it only if this write went through; `now` depends on none. */
   readonly after: 'now' | 'references' | 'status' | 'ungate';

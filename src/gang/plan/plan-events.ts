@@ -2,6 +2,7 @@ import { CONDITION_INITIALIZED, type Condition } from '../../api/pod-gang.ts';
 import { CONDITION_READY, CONDITION_SCHEDULED, CONDITION_UNHEALTHY } from './conditions.ts';
 import type { PlannedEvent, ReferencesWrite, StatusWrite, Ungate, Violation } from './gang-plan.ts';
 import type { GangRecord, PodRecord } from '../records.ts';
+import type { ConditionReason } from './reasons.ts';
 import { listed, statusText } from '../status-text.ts';
 import { describeReferences } from './plan-references.ts';
 
@@ -11,7 +12,7 @@ type Type = PlannedEvent['type'];
 export function gangEvent(
   gang: GangRecord,
   type: Type,
-  reason: string,
+  reason: PlannedEvent['reason'],
   message: string,
   after: After = 'now',
 ): PlannedEvent {
@@ -26,7 +27,7 @@ export function gangEvent(
 
 export const podEvent = (
   pod: Pick<PodRecord, 'name' | 'uid'>,
-  reason: string,
+  reason: PlannedEvent['reason'],
   message: string,
 ): PlannedEvent => ({
   on: { kind: 'Pod', name: pod.name, uid: pod.uid },
@@ -66,7 +67,7 @@ export function statusEvents(gang: GangRecord, write: StatusWrite | undefined): 
     const type = eventType(old, next);
     return type === undefined
       ? []
-      : [gangEvent(gang, type, next.reason ?? next.type, next.message ?? '', 'status')];
+      : [gangEvent(gang, type, next.reason as ConditionReason, next.message ?? '', 'status')];
   });
 }
 

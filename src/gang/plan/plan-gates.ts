@@ -10,6 +10,7 @@ import { boundShortfall } from './group-counts.ts';
 import { statusText } from '../status-text.ts';
 import { isInitialized } from '../rules/initialized.ts';
 import { podsInTurn } from './release-order.ts';
+import { schedulerWords } from './scheduler-words.ts';
 
 export interface GateJudgement {
   readonly ungate: readonly Ungate[];
@@ -126,22 +127,26 @@ function waitingUngated(pod: PodRecord): Waiting | undefined {
   }
   if (pod.phase === 'Failed') return { pod: name, group, state: 'starting', reason: 'the Pod has failed' };
   if (!isBound(pod)) {
-    const words = schedulerWords(pod);
-    const reason = words === undefined ? 'waiting for the scheduler' : `the scheduler says: ${words}`;
-    return { pod: name, group, state: 'pending', reason: statusText(reason) };
+    return { pod: name, group, state: 'pending', reason: statusText(unboundBecause(pod)) };
   }
   if (pod.ready || pod.phase === 'Succeeded') return undefined;
   return {
     pod: name,
     group,
     state: 'starting',
-    reason: statusText(`on node ${pod.nodeName}, not ready yet`),
+    // One that runs may have been ready before: the node of a Pod that is lost looks the same as a container that fails.
+    reason: statusText(
+      pod.phase === 'Running'
+        ? `on node ${pod.nodeName}, runs and is not ready: its containers or the node do not answer`
+        : `on node ${pod.nodeName}, not ready yet`,
+    ),
   };
 }
 
-/** What the scheduler says of an unbound Pod. That it is gated is no news. */
-export function schedulerWords(pod: PodRecord): string | undefined {
-  const said = pod.podScheduled;
-  if (isBound(pod) || said?.status !== 'False' || said.reason === 'SchedulingGated') return undefined;
-  return said.message === undefined || said.message === '' ? said.reason : said.message;
+function unboundBecause(pod: PodRecord): string {
+  const words = schedulerWords(pod);
+  if (words !== undefined) return `the scheduler says: ${words}`;
+  return pod.podScheduled?.reason === 'Schedulable'
+    ? 'the scheduler has room for it, and waits for others of the gang'
+    : 'waiting for the scheduler';
 }

@@ -1,5 +1,5 @@
 import { CONDITION_INITIALIZED } from '../../api/pod-gang.ts';
-import { isReadyGang, isScheduled, type GroupCensus } from './census.ts';
+import { isBound, isReadyGang, isScheduled, type GroupCensus } from './census.ts';
 import {
   CONDITION_READY,
   CONDITION_SCHEDULED,
@@ -9,50 +9,54 @@ import {
   type Wanted,
 } from './conditions.ts';
 import type { GangPhase, StatusWrite } from './gang-plan.ts';
-import type { GangRecord, GangState } from '../records.ts';
+import type { GangRecord, GangState, PodRecord } from '../records.ts';
 import { boundShortfall, shortfall } from './group-counts.ts';
-import { statusText } from '../status-text.ts';
+import { listed } from '../status-text.ts';
+import type { Hold } from './reasons.ts';
 import { initializedOf, isInitialized } from '../rules/initialized.ts';
-import { schedulerWords } from './plan-gates.ts';
+import { gangWords, type SchedulerWords } from './scheduler-words.ts';
 
-export const REASON_PODS_PENDING = 'PodGangPodsCreationPending';
-export const REASON_PODS_CREATED = 'PodGangPodsCreated';
 export const NO_GROUPS = 'the gang has no groups';
 
 /** Words are rewritten at most this often, and only when no Pod has come for a while, or after very long. */
 export const MESSAGE_INTERVAL_MS = 5_000;
 const QUIET_MS = 3_000;
 const MESSAGE_PATIENCE_MS = 30_000;
+/**
+ * A gang without a status waits so long for the first, since where its Pods follow at once that would only be taken back:
+ * two seconds, and one that a time of creation may be short of.
+ */
+export const FIRST_STATUS_MS = 3_000;
 
 export interface StatusJudgement {
   readonly phase: GangPhase;
   readonly wanted: readonly Wanted[];
   /** Why the gang is not Running, or ''. */
   readonly why: string;
+  /** Judge again after this long: what the scheduler says does not count yet. */
+  readonly recheckAfterMs?: number | undefined;
 }
 
-/** What the backend has to do with a gang that is Initialized and not scheduled. */
-export interface BackendWords {
-  /** What keeps it from answering for the gang. */
-  readonly lacks?: string | undefined;
+/** What the observed gang is held by, and what is said of it. */
+export interface StatusGiven {
+  /** Why the gang is not Initialized; undefined where it is or becomes so with this write. */
+  readonly waitsFor: Hold | undefined;
+  /** What holds Pods of a gang that is Initialized. */
+  readonly hold: Hold | undefined;
   /** That Pods of it are prepared for another scheduler, where it is short of its minimum for that. */
-  readonly torn?: string | undefined;
-  /** What its scheduler says of the gang. */
-  readonly says?: string | undefined;
+  readonly torn: string | undefined;
+  /** Why its Pods wait for a base gang. */
+  readonly baseWait: string | undefined;
 }
 
-/**
- * The status that the observed Pods and references give.
- * @param waitsFor why the gang is not Initialized; undefined where it is or becomes so with this write
- * @param baseWait why its Pods wait for a base gang
- */
+/** The status that the observed Pods and references give. */
 export function judgeStatus(
+  state: GangState,
   gang: GangRecord,
   census: readonly GroupCensus[],
-  waitsFor: string | undefined,
-  baseWait: string | undefined,
-  backend: BackendWords = {},
+  given: StatusGiven,
 ): StatusJudgement {
+  const { waitsFor } = given;
   const initialized = initializedCondition(gang, waitsFor);
   if (waitsFor !== undefined) {
     const message = 'gates come off once the gang is Initialized';
@@ -61,42 +65,61 @@ export function judgeStatus(
       { type: CONDITION_SCHEDULED, status: 'False', reason: 'NotInitialized', message },
       { type: CONDITION_READY, status: 'False', reason: 'NotInitialized', message },
     ];
-    return { phase: 'Pending', wanted, why: waitsFor };
+    return { phase: 'Pending', wanted, why: waitsFor.message };
   }
-  const scheduled = scheduledCondition(census, baseWait, backend);
+  const said: SchedulerWords = isScheduled(census) ? {} : gangWords(state, gang, census);
+  const scheduled = scheduledCondition(census, given, said.words);
   const ready = readyCondition(census);
-  const unhealthy = unhealthyCondition(census, backend.torn);
+  const unhealthy = unhealthyCondition(census, given.torn);
   const why = [unhealthy.status === 'True' ? unhealthy : undefined, scheduled, ready].find(
     (condition) => condition !== undefined && (condition === unhealthy || condition.status === 'False'),
   );
   return {
     phase: ready.status === 'True' ? 'Running' : scheduled.status === 'True' ? 'Starting' : 'Pending',
     wanted: [initialized, scheduled, ready, unhealthy],
-    why: why?.message ?? '',
+    why:
+      why === scheduled
+        ? `${why.message}${isUnanswered(census, scheduled) ? UNANSWERED : ''}`
+        : (why?.message ?? ''),
+    recheckAfterMs: said.countsAfterMs,
   };
 }
 
+/** Not in the condition: it would be one more write for every gang. */
+const UNANSWERED = '; no word of the scheduler yet';
+
+/** Whether all that is missing was let go and the scheduler has not said a word. */
+const isUnanswered = (census: readonly GroupCensus[], scheduled: Wanted): boolean =>
+  scheduled.reason === 'PodsPending' &&
+  census.some((group) => group.present.some((pod) => !isBound(pod))) &&
+  census.every((group) =>
+    group.present.every((pod) => isBound(pod) || (pod.gates.length === 0 && !hasAnswer(pod))),
+  );
+
+const hasAnswer = ({ podScheduled }: PodRecord): boolean =>
+  podScheduled !== undefined && podScheduled.reason !== 'SchedulingGated';
+
 /** Given once: a condition that is True is kept with its own words, whoever wrote them. */
-function initializedCondition(gang: GangRecord, waitsFor: string | undefined): Wanted {
+function initializedCondition(gang: GangRecord, waitsFor: Hold | undefined): Wanted {
   const type = CONDITION_INITIALIZED;
   if (isInitialized(gang)) {
     const { reason, message } = initializedOf(gang) ?? {};
-    return { type, status: 'True', reason: reason ?? REASON_PODS_CREATED, message: message ?? '' };
+    return { type, status: 'True', reason: reason ?? 'PodGangPodsCreated', message: message ?? '' };
   }
   return waitsFor === undefined
     ? {
         type,
         status: 'True',
-        reason: REASON_PODS_CREATED,
+        reason: 'PodGangPodsCreated',
         message: 'every group has its Pods and refers to them',
       }
-    : { type, status: 'False', reason: REASON_PODS_PENDING, message: waitsFor };
+    : { type, status: 'False', ...waitsFor };
 }
 
 function scheduledCondition(
   census: readonly GroupCensus[],
-  baseWait: string | undefined,
-  backend: BackendWords,
+  { baseWait, hold }: StatusGiven,
+  words: string | undefined,
 ): Wanted {
   const type = CONDITION_SCHEDULED;
   if (isScheduled(census)) {
@@ -108,26 +131,13 @@ function scheduledCondition(
     };
   }
   const bound = census.length === 0 ? NO_GROUPS : `bound ${boundShortfall(census)}`;
-  if (baseWait !== undefined) {
-    return { type, status: 'False', reason: 'WaitingForBaseGang', message: `${bound}; ${baseWait}` };
-  }
-  if (backend.lacks !== undefined) {
-    return { type, status: 'False', reason: 'WaitingForBackend', message: `${bound}; ${backend.lacks}` };
-  }
-  if (backend.torn !== undefined) {
-    return { type, status: 'False', reason: 'SchedulerMismatch', message: `${bound}; ${backend.torn}` };
-  }
-  for (const pod of census.flatMap((group) => group.present)) {
-    const words = schedulerWords(pod);
-    if (words === undefined) continue;
-    const message = `${bound}; the scheduler says of ${pod.name}: ${words}`;
-    return { type, status: 'False', reason: 'Unschedulable', message };
-  }
-  if (backend.says !== undefined) {
-    const message = `${bound}; the scheduler says of the gang: ${backend.says}`;
-    return { type, status: 'False', reason: 'Unschedulable', message: statusText(message) };
-  }
-  return { type, status: 'False', reason: 'PodsPending', message: bound };
+  const because: Hold | undefined =
+    baseWait !== undefined
+      ? { reason: 'WaitingForBaseGang', message: baseWait }
+      : (hold ?? (words === undefined ? undefined : { reason: 'Unschedulable', message: words }));
+  return because === undefined
+    ? { type, status: 'False', reason: 'PodsPending', message: bound }
+    : { type, status: 'False', reason: because.reason, message: `${bound}; ${because.message}` };
 }
 
 function readyCondition(census: readonly GroupCensus[]): Wanted {
@@ -169,23 +179,49 @@ function unhealthyCondition(census: readonly GroupCensus[], torn: string | undef
       message: 'every group has its minimum of Pods',
     };
   }
-  const message = `fewer Pods than the minimum: ${missing}${torn === undefined ? '' : `; ${torn}`}`;
+  const leaving = census.flatMap((group) => group.leaving).map(placeOf);
+  const on = census.reduce((sum, group) => sum + group.bound, 0);
+  const message = [
+    `fewer Pods than the minimum: ${missing}`,
+    ...(torn === undefined ? [] : [torn]),
+    ...(leaving.length === 0 ? [] : [`being deleted: ${listed(leaving, 'Pods', 3)}`]),
+    ...(on === 0
+      ? []
+      : [
+          `${on} ${on === 1 ? 'Pod is' : 'Pods are'} on nodes, and some schedulers evict a gang below its minimum`,
+        ]),
+  ].join('; ');
   return { type, status: 'True', reason: 'BelowMinimum', message };
 }
 
-/** The write that the judgement asks for, if it is due, or how long until it is. */
+const placeOf = ({ name, nodeName }: PodRecord): string =>
+  nodeName === '' ? name : `${name} on ${nodeName}`;
+
+/**
+ * The write that the judgement asks for, if it is due, or how long until it is.
+ * @param patient whether all that a young gang waits for usually comes by itself
+ */
 export function planStatus(
   state: GangState,
   gang: GangRecord,
   judgement: StatusJudgement,
-): { write?: StatusWrite; recheckAfterMs?: number } {
+  patient: boolean,
+): { write?: StatusWrite; recheckAfterMs?: number | undefined } {
+  const { recheckAfterMs } = judgement;
   const conditions = mergeConditions(gang.conditions, judgement.wanted, gang.generation, state.now);
   const change = gang.phase === judgement.phase ? difference(gang.conditions, conditions) : 'turn';
-  if (change === 'none') return {};
-  const delay = change === 'turn' ? 0 : wordsDelay(state);
-  if (delay > 0) return { recheckAfterMs: delay };
+  if (change === 'none') return { recheckAfterMs };
+  const first = patient && gang.phase === undefined && gang.conditions.length === 0;
+  const delay = change === 'words' ? wordsDelay(state) : first ? firstDelay(state, gang) : 0;
+  if (delay > 0) return { recheckAfterMs: Math.min(delay, recheckAfterMs ?? delay) };
   const { uid, resourceVersion } = gang;
-  return { write: { uid, resourceVersion, phase: judgement.phase, conditions } };
+  return { write: { uid, resourceVersion, phase: judgement.phase, conditions }, recheckAfterMs };
+}
+
+/** Milliseconds until the first status of a young gang is written; 0 where the clocks differ too much to tell. */
+function firstDelay({ now }: GangState, { creationTimestamp }: GangRecord): number {
+  const age = now - (Date.parse(creationTimestamp ?? '') || 0);
+  return age >= -FIRST_STATUS_MS && age < FIRST_STATUS_MS ? FIRST_STATUS_MS - Math.max(0, age) : 0;
 }
 
 /** Milliseconds until a mere change of words may be written. */

@@ -2,7 +2,9 @@ import { quoted } from '../../api/printable.ts';
 import { isGated, isLive, takeCensus, type GroupCensus } from './census.ts';
 import { expectedPods } from './expected-pods.ts';
 import { EMPTY_PLAN, type GangSummary, type Plan, type PlannedEvent, type Waiting } from './gang-plan.ts';
-import type { BackendState, GangRecord, GangState, PodRecord } from '../records.ts';
+import type { GangRecord, GangState, PodRecord } from '../records.ts';
+import { backendHold } from './backend-hold.ts';
+import type { Hold } from './reasons.ts';
 import { shortfall } from './group-counts.ts';
 import { listed, statusText } from '../status-text.ts';
 import { isInitialized } from '../rules/initialized.ts';
@@ -44,16 +46,19 @@ export function plan(state: GangState): Plan {
   const observed = isInitialized(gang);
   const hands = handsOff(state, gang);
   const faults = specFaults(gang);
-  const lacks = observed ? undefined : (faults ?? notInitializedBecause(state, census, expected.counts));
-  // Also later: a Pod let go before its scheduler knows of a change would be judged by what was before.
-  const later = observed ? backendLacks(state.backend)?.join('; ') : undefined;
-  // Also later: what is let go beside Pods of another scheduler starts without them.
+  // Also later: a Pod let go before its scheduler knows of a change would be judged by what was before, and one let go
+  // beside Pods of another scheduler would start without them.
+  const held = backendHold(state.backend);
   const torn = mismatch(state.backend, census, (group) => group.minReplicas);
-  const hold = hands ?? (observed ? (later ?? torn) : (lacks ?? 'the gang is being marked Initialized'));
-  const gates = planGates(state, gang, census, hold);
-  const words = { lacks: later, torn, says: state.backend.says };
-  const judgement = judgeStatus(gang, census, lacks, gates.baseWait, words);
-  const strangers = planStrangers(state, census);
+  const hold = held ?? (torn === undefined ? undefined : mismatchHold(torn));
+  const waitsFor = observed
+    ? undefined
+    : (specHold(faults) ?? notInitializedBecause(state, census, expected.counts));
+  const kept = observed ? hold?.message : (waitsFor?.message ?? 'the gang is being marked Initialized');
+  const gates = planGates(state, gang, census, hands ?? kept);
+  const { baseWait } = gates;
+  const judgement = judgeStatus(state, gang, census, { waitsFor, hold, torn, baseWait });
+  const ungrouped = planUngrouped(state, census);
   const summary = summaryOf(
     state,
     gang,
@@ -62,14 +67,15 @@ export function plan(state: GangState): Plan {
     judgement.phase,
     hands ?? faults ?? judgement.why,
   );
-  const waiting = [...gates.waiting, ...strangers.waiting];
+  const waiting = [...gates.waiting, ...ungrouped.waiting];
   if (hands !== undefined) return { ...EMPTY_PLAN, waiting, summary };
 
   const references =
     faults === undefined
-      ? referencesDue(gang, census, expected.counts, !observed && lacks === undefined)
+      ? referencesDue(gang, census, expected.counts, !observed && waitsFor === undefined)
       : undefined;
-  const status = references === undefined ? planStatus(state, gang, judgement) : {};
+  const patient = waitsFor !== undefined && isPatient(state, waitsFor, faults);
+  const status = references === undefined ? planStatus(state, gang, judgement, patient) : {};
   return {
     references,
     status: status.write,
@@ -77,7 +83,7 @@ export function plan(state: GangState): Plan {
     events: [
       ...(faults === undefined ? [] : [gangEvent(gang, 'Warning', 'SpecInvalid', faults)]),
       ...expected.faults.map((fault) => gangEvent(gang, 'Warning', 'ExpectedPodsInvalid', fault)),
-      ...strangers.events,
+      ...ungrouped.events,
       ...violationEvents(gates.violations),
       ...census
         .flatMap((group) => group.misplaced)
@@ -93,6 +99,12 @@ export function plan(state: GangState): Plan {
   };
 }
 
+/** Whether what the gang waits for usually comes by itself, and at once. */
+const isPatient = ({ backend }: GangState, { reason }: Hold, faults: string | undefined): boolean =>
+  faults === undefined &&
+  (reason === 'PodGangPodsCreationPending' ||
+    (reason === 'WaitingForBackendObjects' && backend.objectsWait === undefined));
+
 /** Why this gang is not ours to move; undefined where it is. */
 function handsOff(state: GangState, gang: GangRecord): string | undefined {
   if (gang.deletionTimestamp !== undefined)
@@ -100,45 +112,39 @@ function handsOff(state: GangState, gang: GangRecord): string | undefined {
   return state.notOurs;
 }
 
-/** What keeps the backend from answering for the gang; undefined for nothing. */
-function backendLacks({
-  name,
-  ready,
-  reason,
-  objectsExist,
-  objectsWait,
-}: BackendState): string[] | undefined {
-  const because = (words: string | undefined): string => (words === undefined ? '' : `: ${words}`);
-  if (!ready) return [`backend ${name} is not ready${because(reason)}`];
-  return objectsExist
-    ? undefined
-    : [`waiting for the scheduler's objects of backend ${name}${because(objectsWait)}`];
-}
+const mismatchHold = (message: string): Hold => ({ reason: 'SchedulerMismatch', message });
 
-/** What the gang still lacks before it may be marked Initialized, in plain words; undefined for nothing. */
+const specHold = (faults: string | undefined): Hold | undefined =>
+  faults === undefined ? undefined : { reason: 'PodGangPodsCreationPending', message: faults };
+
+/** What the gang still lacks before it may be marked Initialized; undefined for nothing. */
 function notInitializedBecause(
   { backend }: GangState,
   census: readonly GroupCensus[],
   expected: readonly number[],
-): string | undefined {
-  if (census.length === 0) return NO_GROUPS;
-  if (expected.every((count) => count === 0)) return 'no group of the gang asks for a Pod';
+): Hold | undefined {
+  const pending = (message: string): Hold => ({ reason: 'PodGangPodsCreationPending', message });
+  if (census.length === 0) return pending(NO_GROUPS);
+  if (expected.every((count) => count === 0)) return pending('no group of the gang asks for a Pod');
   const missing = shortfall(
     census,
     (group) => group.present.length,
     (group) => expected[group.index] ?? 0,
   );
   const torn = mismatch(backend, census, (group) => expected[group.index] ?? 0);
-  const reasons = [
-    ...(missing === '' ? [] : [`waiting for Pods: ${missing}`]),
-    ...(torn === undefined ? [] : [torn]),
-    // Objects that are merely on their way are no news beside Pods that are missing.
-    ...(missing !== '' && backend.ready && backend.objectsWait === undefined
+  // Objects that are merely on their way are no news beside Pods that are missing.
+  const isNews = missing === '' || !backend.ready || backend.objectsWait !== undefined;
+  const held = isNews ? backendHold(backend) : undefined;
+  const holds = [
+    ...(missing === '' ? [] : [pending(`waiting for Pods: ${missing}`)]),
+    ...(torn === undefined ? [] : [mismatchHold(torn)]),
+    ...(missing !== '' || isFullyReferenced(census, expected)
       ? []
-      : (backendLacks(backend) ?? [])),
-    ...(missing !== '' || isFullyReferenced(census, expected) ? [] : ['the references are being written']),
+      : [pending('the references are being written')]),
+    ...(held === undefined ? [] : [held]),
   ];
-  return reasons.length === 0 ? undefined : statusText(reasons.join('; '));
+  const last = holds.at(-1);
+  return last && { reason: last.reason, message: statusText(holds.map(({ message }) => message).join('; ')) };
 }
 
 /**
@@ -157,7 +163,7 @@ function referencesDue(
 }
 
 /** Pods that claim this gang and a group that it does not have. */
-function planStrangers(
+function planUngrouped(
   state: GangState,
   census: readonly GroupCensus[],
 ): { waiting: Waiting[]; events: PlannedEvent[] } {

@@ -1,11 +1,5 @@
-import { byName, isGated, isScheduled, type GroupCensus } from './census.ts';
-import type { PodRecord, ReleaseOrder } from '../records.ts';
-
-/** Oldest first, so that a Pod that comes later never takes the place of one that was chosen before. */
-const byAge = (a: PodRecord, b: PodRecord): number => {
-  const [left, right] = [a.creationTimestamp ?? '', b.creationTimestamp ?? ''];
-  return left < right ? -1 : left > right ? 1 : byName(a, b);
-};
+import { byAge, isGated, isScheduled, type GroupCensus } from './census.ts';
+import type { ReleaseOrder } from '../records.ts';
 
 /**
  * The Pods whose turn it is, by name. `all-at-once`: every one. `minimum-first`: where the scheduler knows one flat

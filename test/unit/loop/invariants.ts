@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { GATE_POD_GANG_PENDING as GATE } from '../../../src/api/names.ts';
+import { CONDITION_REASONS } from '../../../src/gang/plan/reasons.ts';
 import type { GangRecord, PodRecord, ReleaseOrder } from '../../../src/gang/records.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { Leader, Write } from './model-leader.ts';
@@ -171,6 +172,10 @@ export class Invariants {
     if (gang.phase === undefined) throw new Broken('status', 'no phase');
     if (isDeepStrictEqual(before['status'], after['status']))
       throw new Broken('I9', 'status was not changed');
+    for (const { type, reason = '' } of gang.conditions) {
+      const known: readonly string[] = CONDITION_REASONS[type as keyof typeof CONDITION_REASONS] ?? [reason];
+      if (!known.includes(reason)) throw new Broken('status', `nobody knows the reason ${reason} of ${type}`);
+    }
     if (initialized(old) && !initialized(gang)) throw new Broken('I2', `${gang.name} was taken back`);
     if (!initialized(old) && initialized(gang)) {
       for (const group of gang.spec.groups) {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { mergeConditions } from '../../../src/gang/plan/conditions.ts';
 import { plan } from '../../../src/gang/plan/plan.ts';
-import { MESSAGE_INTERVAL_MS } from '../../../src/gang/plan/plan-status.ts';
+import { FIRST_STATUS_MS, MESSAGE_INTERVAL_MS } from '../../../src/gang/plan/plan-status.ts';
 import { referencesPatch, statusPatch } from '../../../src/gang/plan/write-patches.ts';
-import type { GangState, PodRecord } from '../../../src/gang/records.ts';
+import type { GangRecord, GangState, PodRecord } from '../../../src/gang/records.ts';
 import {
   bound,
   condition,
@@ -76,7 +76,11 @@ describe('conditions and phase from the Pods', () => {
       'Pending',
       {
         Scheduled: ['False', 'PodsPending', 'bound workers 1/2'],
-        Unhealthy: ['True', 'BelowMinimum', 'fewer Pods than the minimum: workers 1/2'],
+        Unhealthy: [
+          'True',
+          'BelowMinimum',
+          'fewer Pods than the minimum: workers 1/2; 2 Pods are on nodes, and some schedulers evict a gang below its minimum',
+        ],
       },
     ],
   ];
@@ -100,7 +104,9 @@ describe('conditions and phase from the Pods', () => {
       }),
     );
     expect(written(result, 'Unhealthy')?.status).toBe('True');
-    expect(result.summary?.why).toBe('fewer Pods than the minimum: workers 0/2');
+    expect(result.summary?.why).toBe(
+      'fewer Pods than the minimum: workers 0/2; 1 Pod is on nodes, and some schedulers evict a gang below its minimum',
+    );
     expect(result.events).toContainEqual(
       expect.objectContaining({ type: 'Warning', reason: 'BelowMinimum' }),
     );
@@ -116,6 +122,17 @@ describe('conditions and phase from the Pods', () => {
       'leader-0': 'the scheduler says: 0/3 nodes are available: 3 Insufficient cpu.',
       'workers-0': 'on node node-1, not ready yet',
       'workers-1': 'waiting for the scheduler',
+    });
+    const fits = {
+      status: 'False',
+      reason: 'Schedulable',
+      message: 'Pod ml/leader-0 can possibly be assigned',
+    };
+    expect(
+      reasons(of(free('leader-0', { podScheduled: fits }), bound('workers-0', { phase: 'Running' }))),
+    ).toEqual({
+      'leader-0': 'the scheduler has room for it, and waits for others of the gang',
+      'workers-0': 'on node node-1, runs and is not ready: its containers or the node do not answer',
     });
     expect(reasons(of(bound('leader-0', { phase: 'Failed' })))).toEqual({ 'leader-0': 'the Pod has failed' });
   });
@@ -133,6 +150,43 @@ describe('writing', () => {
 
   test('the same state is written once', () => {
     expect(plan(settled(everyone))).toMatchObject({ status: undefined, references: undefined, events: [] });
+  });
+
+  test('a change of reason is written at once, a change of words waits', () => {
+    const full = { status: 'False', reason: 'Unschedulable', message: 'no room' };
+    const pods = [free('leader-0'), bound('workers-0'), bound('workers-1')];
+    const before = { ...settled(pods), lastStatusWrite: NOW };
+    const refused = [free('leader-0', { podScheduled: full }), ...pods.slice(1)];
+    expect(written(plan({ ...before, pods: refused }), 'Scheduled')?.reason).toBe('Unschedulable');
+    const fewer = plan({ ...before, pods: [free('leader-0'), free('workers-0'), bound('workers-1')] });
+    expect(fewer).toMatchObject({ status: undefined, recheckAfterMs: MESSAGE_INTERVAL_MS });
+  });
+
+  test('a gang that is new waits for its Pods before it says what is missing', () => {
+    const young = (ms: number, parts: Partial<GangState> = {}) =>
+      plan(
+        state({ gang: gang({ creationTimestamp: new Date(NOW - ms).toISOString() }), pods: [], ...parts }),
+      );
+    expect(young(0)).toMatchObject({ status: undefined, recheckAfterMs: FIRST_STATUS_MS });
+    expect(young(2_500)).toMatchObject({ status: undefined, recheckAfterMs: 500 });
+    expect(written(young(FIRST_STATUS_MS), 'Initialized')?.status).toBe('False');
+    const coming = { ...state().backend, objectsExist: false };
+    expect(young(0, { pods: PODS, backend: coming }).status).toBeUndefined();
+    // A clock that is far from ours says nothing of a gang's age.
+    expect(young(-60_000).status).toBeDefined();
+  });
+
+  test.each<[string, Partial<GangState>]>([
+    ['its backend is not ready', { backend: { ...state().backend, ready: false, objectsExist: false } }],
+    ['its objects are refused', { backend: { ...state().backend, objectsExist: false, objectsWait: 'no' } }],
+    [
+      'it is Grove’s no more and has a condition',
+      { gang: gang({ conditions: [condition('Other', 'True')] }) },
+    ],
+  ])('and does not wait with what Pods cannot mend: %s', (_what, parts) => {
+    const creationTimestamp = new Date(NOW).toISOString();
+    const young = { ...(parts.gang === undefined ? gang() : (parts.gang as GangRecord)), creationTimestamp };
+    expect(plan(state({ pods: [], ...parts, gang: young })).status).toBeDefined();
   });
 
   test('a phase that is missing is written', () => {

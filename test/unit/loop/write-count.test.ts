@@ -59,16 +59,15 @@ describe('writes for a gang of N', () => {
     expect(run([...pods, createGang])).toEqual({ references: 1, status: 1, ungate: SIZE });
   });
 
-  test('and Initialized=False where it is there before its Pods', () => {
-    expect(run([createGang, ...pods])).toEqual({ references: 1, status: 2, ungate: SIZE });
+  test('N + 2 where it is there before its Pods, or in their midst, and they follow at once', () => {
+    const counts = { references: 1, status: 1, ungate: SIZE };
+    expect(run([createGang, ...pods])).toEqual(counts);
+    expect(run([...pods.slice(0, 7), createGang, ...pods.slice(7)])).toEqual(counts);
   });
 
-  test('in the midst: the same', () => {
-    expect(run([...pods.slice(0, 7), createGang, ...pods.slice(7)])).toEqual({
-      references: 1,
-      status: 2,
-      ungate: SIZE,
-    });
+  test('and Initialized=False where they come later', () => {
+    const pause = (store: ModelStore): void => void (store.clock += 3);
+    expect(run([createGang, pause, ...pods])).toEqual({ references: 1, status: 2, ungate: SIZE });
   });
 });
 

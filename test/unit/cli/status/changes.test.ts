@@ -21,7 +21,12 @@ describe('what happened to a gang', () => {
   test.each([
     ['it is there', undefined, waiting, 'new: Pending, waiting for Pods: leader 0/1, workers 1/2'],
     ['another Pod', waiting, statusOf([gang()], PODS.slice(1)), 'gates 1 → 2: waiting for Pods: leader 0/1'],
-    ['gates come off', waiting, released, 'Initialized, gates 1 → 0: bound leader 0/1, workers 0/2'],
+    [
+      'gates come off',
+      waiting,
+      released,
+      'Initialized, gates 1 → 0: bound leader 0/1, workers 0/2; no word of the scheduler yet',
+    ],
     ['all is well', released, ready, 'phase Pending → Running, groups 0/2 → 2/2, pods 0/3 → 3/3'],
     ['nothing that the table shows', ready, { ...ready, pods: [] }, ''],
     ['created anew', ready, { ...ready, creationTimestamp: '2026-06-01T12:01:00Z' }, 'PodGang created'],

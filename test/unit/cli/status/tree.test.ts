@@ -57,7 +57,7 @@ test('Pods that are over, or about to be', () => {
     bound('workers-1', { phase: 'Succeeded' }),
     bound('workers-2', { deletionTimestamp }),
   ];
-  expect(lines(statusOf([gang({ groups: FULL, conditions: [INITIALIZED] })], pods)).slice(4)).toEqual([
+  expect(lines(statusOf([gang({ groups: FULL, conditions: [INITIALIZED] })], pods)).slice(5)).toEqual([
     '└─ workers  1/2 Pods, minimum 2: 2 referenced, 1 bound, 1 ready',
     '     workers-0  failed       on node-1',
     '     workers-1  succeeded    on node-1',

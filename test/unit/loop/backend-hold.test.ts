@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import type { BackendState } from '../../../src/gang/records.ts';
 import { plan } from '../../../src/gang/plan/plan.ts';
-import { publishedBackend } from '../../../src/gang/plan/published-backend.ts';
-import { bound, FULL, gang, INITIALIZED, pod, PODS, state } from './gang-states.ts';
+import { publishedBackend } from '../../../src/gang/plan/backend-hold.ts';
+import { bound, condition, FULL, gang, INITIALIZED, pod, PODS, state } from './gang-states.ts';
 
 const base: BackendState = {
   name: 'kai-scheduler',
@@ -50,6 +50,23 @@ test.each<[string, BackendState, Parameters<typeof state>[0]]>([
     says: known.says,
   });
 });
+
+test.each(['BackendNotReady', 'WaitingForBackendObjects', 'Unschedulable'])(
+  'the reason decides, not the words: %s',
+  (reason) => {
+    const message = "backend x is not ready: a; waiting for the scheduler's objects of backend x: b";
+    const found = publishedBackend(
+      gang({ conditions: [condition('Initialized', 'False', { reason, message })] }),
+      base,
+    );
+    expect([found.ready, found.objectsExist]).toEqual([
+      reason !== 'BackendNotReady',
+      reason === 'Unschedulable',
+    ]);
+    const other = condition('Initialized', 'False', { reason: 'PodGangPodsCreationPending', message });
+    expect(publishedBackend(gang({ conditions: [other] }), base)).toEqual(base);
+  },
+);
 
 test('another’s words, or none, tell nothing', () => {
   expect(publishedBackend(gang(), base)).toEqual(base);

@@ -1,0 +1,75 @@
+import type { GangRecord, GangState, PodRecord } from '../records.ts';
+import { initializedOf } from '../rules/initialized.ts';
+import { oneLine } from '../status-text.ts';
+import { OF_THE_GANG } from './backend-hold.ts';
+import { byAge, isBound, type GroupCensus } from './census.ts';
+
+/**
+ * For so long (ms) after Pods were let go, or came, what the scheduler says may still be about the time before, when they
+ * were gated or missing. Whoever repeated it would raise an alarm over every gang that forms.
+ */
+const SETTLING_MS = 3_000;
+
+/** What the scheduler says of an unbound Pod that it does not place. That it is gated, or fits, is no reason. */
+export function schedulerWords(pod: PodRecord): string | undefined {
+  const said = pod.podScheduled;
+  if (isBound(pod) || said?.status !== 'False') return undefined;
+  if (said.reason === 'SchedulingGated' || said.reason === 'Schedulable') return undefined;
+  return oneLine(said.message ?? '') || said.reason;
+}
+
+export interface SchedulerWords {
+  /** Why the scheduler does not place the gang; undefined where it has said nothing that counts. */
+  readonly words?: string;
+  /** Milliseconds until what it says now counts. */
+  readonly countsAfterMs?: number;
+}
+
+/**
+ * What the scheduler says of a gang that is not scheduled: first what it says of the whole, which names what no Pod does
+ * (a closed queue, a count that is not reached), then of one Pod, where that is something else.
+ */
+export function gangWords(
+  { now, backend }: GangState,
+  gang: GangRecord,
+  census: readonly GroupCensus[],
+): SchedulerWords {
+  const left = (since: number): number => {
+    const age = now - since;
+    return age >= 0 && age < SETTLING_MS ? SETTLING_MS - age : 0;
+  };
+  const formed = timeOf(initializedOf(gang)?.lastTransitionTime);
+  const minimum = census.map((group) => group.present.toSorted(byAge).slice(0, group.minReplicas));
+  const newest = minimum.flat().reduce((most, pod) => Math.max(most, timeOf(pod.creationTimestamp)), formed);
+  // Of a gang whose Pods are missing or gated it only says that, in words that would be taken for something else.
+  const free = census.every(
+    (group, index) =>
+      (minimum[index] ?? []).filter((pod) => pod.gates.length === 0).length >= group.minReplicas,
+  );
+  const says = free && backend.says !== undefined ? oneLine(backend.says) : undefined;
+  const parts = [
+    ...(says === undefined ? [] : [{ text: `${OF_THE_GANG}: ${says}`, wait: left(newest) }]),
+    ...podPart(census, says, left(formed)),
+  ];
+  const wait = parts.reduce((least, part) => Math.min(least, part.wait), Infinity);
+  const counting = parts.filter((part) => part.wait === 0).map((part) => part.text);
+  if (counting.length > 0) return { words: counting.join('; ') };
+  return wait === Infinity ? {} : { countsAfterMs: wait };
+}
+
+/** Of the first Pod of which it says more than of the gang. */
+function podPart(
+  census: readonly GroupCensus[],
+  says: string | undefined,
+  wait: number,
+): { text: string; wait: number }[] {
+  for (const pod of census.flatMap((group) => group.present)) {
+    const words = schedulerWords(pod);
+    if (words === undefined || says?.includes(words) === true) continue;
+    const head = says === undefined ? 'the scheduler says of' : 'of';
+    return [{ text: `${head} ${pod.name}: ${words}`, wait }];
+  }
+  return [];
+}
+
+const timeOf = (text: string | undefined): number => Date.parse(text ?? '') || 0;
