@@ -1,19 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fault, keyed, type Fault } from '../api/fault.ts';
-import { LABEL_MANAGED_BY, LABEL_SCHEDULER_NAME } from '../api/names.ts';
+import { LABEL_SCHEDULER_NAME } from '../api/names.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import { selectForPodGang } from '../backends/select.ts';
-import { checkGangIsOne, checkGangName, checkGroups } from '../gang/rules/check-spec.ts';
-import { checkGroupConfigs, checkTopology, type TopologyLevels } from '../gang/rules/check-topology.ts';
-import {
-  checkGroupsFixed,
-  checkInitializedAuthor,
-  checkInitializedComplete,
-  checkInitializedStays,
-} from '../gang/rules/initialized.ts';
+import { idleInSpec, type TopologyLevels } from '../gang/rules/check-topology.ts';
+import { refusedChange, refusedInSpec } from '../gang/rules/lists.ts';
 import { isGroveManaged } from '../gang/gang-selection.ts';
 import { parsePodGang } from '../gang/parse-pod-gang.ts';
-import { checkReferencesKept } from '../gang/rules/references.ts';
+import { onlyReferencesDiffer } from '../gang/rules/references.ts';
 import { decision, untouched, type Decision, type Policy } from './decision.ts';
 import { isDeleting } from './mutate-pod-gang.ts';
 import type { AdmissionRequest } from './review.ts';
@@ -27,37 +21,30 @@ export function validatePodGang(request: AdmissionRequest, policy: Policy): Deci
   if (object === undefined || isDeleting(oldObject)) return untouched();
   if (subResource !== '' && subResource !== 'status') return untouched();
   const parsed = parsePodGang(object, request.namespace);
+  const after = parsed.gang;
   const before = oldObject && parsePodGang(oldObject, request.namespace).gang;
-  const trusted = policy.trustedAccounts.has(request.username);
-  const gang = `${request.namespace}/${request.name || parsed.gang.name}`;
+  const gang = `${request.namespace}/${request.name || after.name}`;
+  if (before === undefined) return decision({ ...checkSpec(parsed, policy), gang });
 
-  if (before === undefined) {
-    return decision({ ...checkSpec(parsed, policy, isGroveManaged(parsed.gang)), gang });
-  }
-  const foreign = isGroveManaged(before);
-  const status = checkStatus(before, parsed.gang, trusted || foreign, foreign);
+  const grove = isGroveManaged(before);
+  const writer = { grove, trusted: policy.trustedAccounts.has(request.username) };
+  const status = refusedChange('status', before, after, writer);
   if (subResource === 'status') return decision({ faults: status, gang });
   const labels = [
-    ...checkSchedulerKept(before, parsed.gang, policy),
-    ...(trusted ? [] : checkManagerKept(before, parsed.gang)),
+    ...checkSchedulerKept(before, after, policy),
+    ...refusedChange('labels', before, after, writer),
   ];
-  const notices = foreign ? [] : updateWarnings(before, parsed.gang, policy);
-  if (isDeepStrictEqual(before.spec, parsed.gang.spec)) {
+  const notices = grove ? [] : updateWarnings(before, after, policy);
+  if (isDeepStrictEqual(before.spec, after.spec)) {
     return decision({ faults: [...labels, ...status], warnings: notices, gang });
   }
   // The loop must be able to write references whatever became of the configuration since the gang was let in.
-  const spec = onlyReferencesDiffer(before, parsed.gang)
-    ? { faults: [...parsed.faults, ...checkGroups(parsed.gang)], warnings: [] }
-    : checkSpec(parsed, policy, foreign);
-  const transition = foreign
-    ? []
-    : [
-        ...checkGroupsFixed(before, parsed.gang),
-        ...(trusted ? [] : checkReferencesKept(before, parsed.gang)),
-      ];
+  const spec = onlyReferencesDiffer(before, after)
+    ? { faults: [...parsed.faults, ...refusedInSpec(after, policy.topology, writer, true)], warnings: [] }
+    : checkSpec(parsed, policy, grove);
   return decision({
     ...spec,
-    faults: [...spec.faults, ...transition, ...labels, ...status],
+    faults: [...spec.faults, ...refusedChange('change', before, after, writer), ...labels, ...status],
     warnings: [...spec.warnings, ...notices],
     gang,
   });
@@ -71,59 +58,30 @@ function updateWarnings(before: PodGang, after: PodGang, { registry }: Policy): 
     : [];
 }
 
-function onlyReferencesDiffer(before: PodGang, after: PodGang): boolean {
-  const bare = ({ spec }: PodGang): unknown => ({
-    ...spec,
-    groups: spec.groups.map((group) => ({ ...group, podReferences: undefined })),
-  });
-  return isDeepStrictEqual(bare(before), bare(after));
-}
-
-/** The rules of the spec. `foreign`: only those that Grove keeps as well, so that it is never in its way. */
+/**
+ * The rules of the spec.
+ * @param grove whether it is Grove's: only the rules that Grove keeps as well, so that Muster is never in its way
+ */
 export function checkSpec(
   { gang, faults }: { gang: PodGang; faults: readonly Fault[] },
   policy: Policy,
-  foreign = false,
+  grove = isGroveManaged(gang),
 ): { faults: Fault[]; warnings: string[]; backend: string | undefined } {
-  const topology = checkTopology(gang, foreign ? NO_LEVELS : policy.topology);
-  const configs = checkGroupConfigs(gang);
-  const own = [
-    ...faults,
-    ...checkGangName(gang),
-    ...checkGroups(gang),
-    ...topology.faults,
-    ...configs.faults,
-  ];
-  if (foreign) return { faults: own, warnings: [], backend: undefined };
+  const levels = grove ? NO_LEVELS : policy.topology;
+  const own = [...faults, ...refusedInSpec(gang, levels, { grove, trusted: false })];
+  if (grove) return { faults: own, warnings: [], backend: undefined };
 
   const selection = selectForPodGang(policy.registry, gang.labels.get(LABEL_SCHEDULER_NAME));
-  const all = [...own, ...checkGangIsOne(gang)];
-  const warnings = [...topology.warnings, ...configs.warnings];
+  const warnings = idleInSpec(gang, levels);
   if (selection.fault !== undefined)
-    return { faults: [...all, selection.fault], warnings, backend: undefined };
+    return { faults: [...own, selection.fault], warnings, backend: undefined };
   const { backend, notice } = selection.resolved;
   const verdict = backend.validatePodGang(gang);
   return {
-    faults: [...all, ...verdict.faults],
+    faults: [...own, ...verdict.faults],
     warnings: [...(notice === undefined ? [] : [notice]), ...warnings, ...verdict.warnings],
     backend: backend.name,
   };
-}
-
-function checkStatus(before: PodGang, after: PodGang, trusted: boolean, foreign: boolean): Fault[] {
-  return [
-    ...(trusted ? [] : checkInitializedAuthor(before, after)),
-    ...checkInitializedStays(before, after),
-    ...(foreign ? [] : checkInitializedComplete(before, after)),
-  ];
-}
-
-/** Whoever could put the label on and off again would slip past every rule that Grove's gangs are not held to. */
-function checkManagerKept(before: PodGang, after: PodGang): Fault[] {
-  if (isGroveManaged(before) === isGroveManaged(after)) return [];
-  const [from, to] = [before, after].map((gang) => gang.labels.get(LABEL_MANAGED_BY) ?? 'not set');
-  const detail = `was ${from ?? ''}, now ${to ?? ''}`;
-  return [fault('ManagerProtected', keyed('metadata.labels', LABEL_MANAGED_BY), { detail })];
 }
 
 /** The label may be written in another way only where it still means the same backend. */

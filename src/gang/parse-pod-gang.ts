@@ -130,7 +130,7 @@ function group(read: Reader, item: JsonObject, path: string): PodGroup {
   const minReplicas = own(item, 'minReplicas');
   if (minReplicas === undefined || minReplicas === null) {
     read.wrong(`${path}.minReplicas`, minReplicas, 'a whole number');
-  } else if (!isInt32(minReplicas) || minReplicas < 0) {
+  } else if (!isInt32(minReplicas)) {
     read.faults.push(fault('MinReplicasInvalid', `${path}.minReplicas`, { value: minReplicas }));
   }
   return {

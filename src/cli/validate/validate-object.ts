@@ -1,6 +1,5 @@
 import { checkSpec } from '../../admission/validate-pod-gang.ts';
 import type { Policy } from '../../admission/decision.ts';
-import { isGroveManaged } from '../../gang/gang-selection.ts';
 import { own, ownString, type JsonObject } from '../../api/json.ts';
 import { LABEL_POD_GANG, POD_GANG_API_VERSION, POD_GANG_GROUP, POD_GANG_KIND } from '../../api/names.ts';
 import { printable, quoted } from '../../api/printable.ts';
@@ -53,7 +52,7 @@ function finding(
 function checkPodGang(source: SourceObject, { policy, namespace }: ValidationContext): Finding[] {
   const { object } = source;
   const parsed = parsePodGang(object, ownString(own(object, 'metadata'), 'namespace') || namespace);
-  const { faults, warnings } = checkSpec(parsed, policy, isGroveManaged(parsed.gang));
+  const { faults, warnings } = checkSpec(parsed, policy);
   return [
     ...unknownPodGangFields(object).map(({ path, message }) => finding(source, 'error', path, message)),
     ...checkName(source, object),

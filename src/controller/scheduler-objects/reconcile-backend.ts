@@ -122,8 +122,7 @@ function contextFor(
     apply: (object) => objects.apply(object),
     remove: (resource, name) => objects.remove(resource, name),
     read: (path) => clusterProbe(client, gang.namespace, { signal }).read(path),
-    warn: (message) =>
-      recorder.event(regarding(gang), { type: 'Warning', reason: WARNED, note: message }),
+    warn: (message) => recorder.event(regarding(gang), { type: 'Warning', reason: WARNED, note: message }),
   };
 }
 

@@ -20,7 +20,7 @@ import { mismatch, misplacedPod } from './misplaced.ts';
 import { planGates } from './plan-gates.ts';
 import { isComplete, isFullyReferenced, planReferences } from './plan-references.ts';
 import { judgeStatus, NO_GROUPS, planStatus } from './plan-status.ts';
-import { specFaults } from '../rules/spec-faults.ts';
+import { stoppedBy } from '../rules/lists.ts';
 
 /** Pods may come before their PodGang; only after this long is that worth an Event. */
 const ORPHAN_GRACE_MS = 5_000;
@@ -45,7 +45,7 @@ export function plan(state: GangState): Plan {
   const expected = expectedPods(gang);
   const observed = isInitialized(gang);
   const hands = handsOff(state, gang);
-  const faults = specFaults(gang);
+  const faults = stoppedBy(gang);
   // Also later: a Pod let go before its scheduler knows of a change would be judged by what was before, and one let go
   // beside Pods of another scheduler would start without them.
   const held = backendHold(state.backend);

@@ -21,8 +21,8 @@ export function checkGangIsOne(gang: PodGang): Fault[] {
   return groups.some((group) => group.minReplicas > 0) ? [] : [fault('MinReplicasAllZero', 'spec.podgroups')];
 }
 
-/** Group names, the references in them, and the name of the PriorityClass. */
-export function checkGroups(gang: PodGang): Fault[] {
+/** Group names: label values, and each once. */
+export function checkGroupNames(gang: PodGang): Fault[] {
   const faults: Fault[] = [];
   const names = new Map<string, number>();
   gang.spec.groups.forEach((group, index) => {
@@ -39,14 +39,32 @@ export function checkGroups(gang: PodGang): Fault[] {
       );
     }
   });
-  const { priorityClassName } = gang.spec;
-  if (priorityClassName !== undefined && priorityClassName !== '' && !isDnsSubdomain(priorityClassName)) {
-    faults.push(fault('PriorityClassInvalid', 'spec.priorityClassName', { value: priorityClassName }));
-  }
-  return [...faults, ...checkReferences(gang)];
+  return faults;
 }
 
-function checkReferences(gang: PodGang): Fault[] {
+/** That every group has a name. Where a webhook reads the object, whoever parses it says so. */
+export const checkGroupsNamed = (gang: PodGang): Fault[] =>
+  gang.spec.groups.flatMap(({ name }, index) =>
+    name === '' ? [fault('GroupNameInvalid', `spec.podgroups[${index}].name`, { value: name })] : [],
+  );
+
+/** That no minimum is negative. */
+export const checkMinimums = (gang: PodGang): Fault[] =>
+  gang.spec.groups.flatMap(({ minReplicas }, index) =>
+    minReplicas < 0
+      ? [fault('MinReplicasInvalid', `spec.podgroups[${index}].minReplicas`, { value: minReplicas })]
+      : [],
+  );
+
+/** The name of the PriorityClass. */
+export function checkPriorityClass({ spec: { priorityClassName } }: PodGang): Fault[] {
+  return priorityClassName === undefined || priorityClassName === '' || isDnsSubdomain(priorityClassName)
+    ? []
+    : [fault('PriorityClassInvalid', 'spec.priorityClassName', { value: priorityClassName })];
+}
+
+/** References name Pods of the gang's own namespace, each once. */
+export function checkReferences(gang: PodGang): Fault[] {
   const faults: Fault[] = [];
   const seen = new Map<string, string>();
   gang.spec.groups.forEach((group, groupIndex) => {

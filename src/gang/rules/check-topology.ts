@@ -26,10 +26,7 @@ export const asksForTopology = (gang: PodGang): boolean =>
   constraintsOf(gang).some(({ pack }) => Boolean(pack.required) || Boolean(pack.preferred));
 
 /** Keys are label keys; with topology-aware scheduling on, also levels of the cluster and in the right order. */
-export function checkTopology(
-  gang: PodGang,
-  levels: TopologyLevels,
-): { faults: Fault[]; warnings: string[] } {
+export function checkTopology(gang: PodGang, levels: TopologyLevels): Fault[] {
   const faults: Fault[] = [];
   for (const { path, pack } of constraintsOf(gang)) {
     for (const field of ['required', 'preferred'] as const) {
@@ -48,19 +45,24 @@ export function checkTopology(
       faults.push(fault('TopologyOrder', `${path}.preferred`, { value: pack.preferred, detail }));
     }
   }
-  const idle = !levels.enabled && asksForTopology(gang);
-  return {
-    faults,
-    warnings: idle
-      ? ['topology levels are not checked: topologyAwareScheduling is not enabled in the configuration']
-      : [],
-  };
+  return faults;
 }
 
+/** What a spec asks for that is let in and does nothing. */
+export const idleInSpec = (gang: PodGang, levels: TopologyLevels): string[] => [
+  ...(!levels.enabled && asksForTopology(gang)
+    ? ['topology levels are not checked: topologyAwareScheduling is not enabled in the configuration']
+    : []),
+  ...gang.spec.groupConfigs.flatMap(({ podGroupNames }, index) =>
+    podGroupNames.length > 0
+      ? []
+      : [`spec.topologyConstraintGroupConfigs[${index}].podGroupNames is empty: it constrains nothing`],
+  ),
+];
+
 /** Group configurations: unique names, known groups, no group in two of them. */
-export function checkGroupConfigs(gang: PodGang): { faults: Fault[]; warnings: string[] } {
+export function checkGroupConfigs(gang: PodGang): Fault[] {
   const faults: Fault[] = [];
-  const warnings: string[] = [];
   const groups = new Set(gang.spec.groups.map((group) => group.name));
   // Once, and not all of them: each of many faults names them.
   const known = `groups: ${[...groups].slice(0, 8).join(', ') || 'none'}${groups.size > 8 ? ' …' : ''}`;
@@ -74,8 +76,6 @@ export function checkGroupConfigs(gang: PodGang): { faults: Fault[]; warnings: s
       const detail = `also spec.topologyConstraintGroupConfigs[${first}]`;
       faults.push(fault('GroupConfigDuplicate', `${path}.name`, { value: config.name, detail }));
     }
-    if (config.podGroupNames.length === 0)
-      warnings.push(`${path}.podGroupNames is empty: it constrains nothing`);
     config.podGroupNames.forEach((name, position) => {
       if (name === '') return;
       const at = `${path}.podGroupNames[${position}]`;
@@ -87,5 +87,5 @@ export function checkGroupConfigs(gang: PodGang): { faults: Fault[]; warnings: s
       else faults.push(fault('GroupConfigOverlap', at, { value: name, detail: `also ${other}` }));
     });
   });
-  return { faults, warnings };
+  return faults;
 }

@@ -51,19 +51,3 @@ export function checkInitializedComplete(before: PodGang, after: PodGang): Fault
     return [fault('InitializedTooEarly', `spec.podgroups[${index}].podReferences`, { detail })];
   });
 }
-
-/** Once Initialized: the same groups, whoever asks. */
-export function checkGroupsFixed(before: PodGang, after: PodGang): Fault[] {
-  if (!isInitialized(before)) return [];
-  const known = new Set(before.spec.groups.map((group) => group.name));
-  const kept = new Set(after.spec.groups.map((group) => group.name));
-  const added = after.spec.groups.flatMap((group, index) =>
-    known.has(group.name)
-      ? []
-      : [fault('GroupsFixed', `spec.podgroups[${index}].name`, { detail: `${group.name} is new` })],
-  );
-  const removed = [...known]
-    .filter((name) => !kept.has(name))
-    .map((name) => fault('GroupsFixed', 'spec.podgroups', { detail: `${name} is gone` }));
-  return [...added, ...removed];
-}

@@ -1,7 +1,6 @@
-import { fault, type Fault } from '../../api/fault.ts';
+import { isDeepStrictEqual } from 'node:util';
 import type { NamespacedName, PodGang } from '../../api/pod-gang.ts';
 import { referencesOf } from './check-spec.ts';
-import { isInitialized } from './initialized.ts';
 
 export const sameReferences = (
   a: readonly NamespacedName[] | undefined,
@@ -9,6 +8,15 @@ export const sameReferences = (
 ): boolean =>
   a?.length === b?.length &&
   (a ?? []).every((item, index) => item.namespace === b?.[index]?.namespace && item.name === b[index].name);
+
+/** Whether an update changes references and nothing else of the spec. */
+export function onlyReferencesDiffer(before: PodGang, after: PodGang): boolean {
+  const bare = ({ spec }: PodGang): unknown => ({
+    ...spec,
+    groups: spec.groups.map((group) => ({ ...group, podReferences: undefined })),
+  });
+  return isDeepStrictEqual(bare(before), bare(after));
+}
 
 /** What to write into one group's `podReferences`, and why. */
 export interface ReferenceRepair {
@@ -39,17 +47,5 @@ export function repairReferences(
     return group.podReferences === undefined
       ? [{ index, references: [], why: `group ${group.name} starts without references` }]
       : [];
-  });
-}
-
-/** Once a gang is Initialized only trusted accounts change its references. */
-export function checkReferencesKept(before: PodGang, after: PodGang): Fault[] {
-  if (!isInitialized(before)) return [];
-  const stored = new Map(before.spec.groups.map((group) => [group.name, referencesOf(group)]));
-  return after.spec.groups.flatMap((group, index) => {
-    const kept = stored.get(group.name);
-    return kept === undefined || sameReferences(kept, referencesOf(group))
-      ? []
-      : [fault('ReferencesProtected', `spec.podgroups[${index}].podReferences`)];
   });
 }
