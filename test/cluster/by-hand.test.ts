@@ -1,17 +1,15 @@
 /** What a person types when Muster is down or has to go: the very commands of the page, run by a shell. */
-import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { delimiter, dirname } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { KubeList } from './control-plane/client.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';
 import { startControlPlane } from './control-plane/start.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
+import { Page, readersShell } from './support/page.ts';
 import { certManager } from './support/cert-manager.ts';
 import { DRY_RUN, GATE, gangPod, GANGS, gatesOf, PODS, type StoredPod } from './support/registered-muster.ts';
 
-const PAGE = 'docs/operations.md';
+const PAGE = new Page('docs/three-in-the-morning.md');
 
 /** A gang as it is stored while no webhook fills anything in. */
 const WAITING = {
@@ -21,33 +19,14 @@ const WAITING = {
   spec: { podgroups: [{ name: 'worker', minReplicas: 3, podReferences: [] }] },
 };
 
-/** A block of the page, by the name in the comment above it. */
-function commandsOf(name: string): string {
-  const page = readFileSync(PAGE, 'utf8');
-  const [, commands] = page.split(`<!-- tested: ${name} -->\n\`\`\`sh\n`)[1]?.match(/^([\s\S]*?)\n```/) ?? [];
-  if (commands === undefined) throw new Error(`${PAGE} has no commands "${name}"`);
-  return commands;
-}
-
 clusterSuite('by hand, with Muster down', () => {
   let plane: ControlPlane;
 
   /** As an administrator, or as the bearer of another kubeconfig. */
-  const shell = async (commands: string, kubeconfig = plane.kubeconfig): Promise<string> => {
-    const { kubectl = '' } = plane.binaries;
-    const child = spawn('bash', ['-euo', 'pipefail', '-c', commands], {
-      env: {
-        PATH: [dirname(kubectl), process.env['PATH']].join(delimiter),
-        HOME: plane.dir,
-        KUBECONFIG: kubeconfig,
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    let out = '';
-    for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding('utf8').on('data', (text: string) => (out += text));
-    const code = await new Promise((resolve) => child.once('close', resolve));
-    return `${out}exit code ${String(code)}`;
+  let readers: Awaited<ReturnType<typeof readersShell>>;
+  const shell = async (commands: string, kubeconfig?: string): Promise<string> => {
+    const { code, out } = await readers(commands, kubeconfig);
+    return `${out}exit code ${code}`;
   };
 
   const gated = async (): Promise<Record<string, string[]>> => {
@@ -66,6 +45,7 @@ clusterSuite('by hand, with Muster down', () => {
       controllerManager: true,
       extraApiServerArgs: ['--enable-aggregator-routing=true'],
     });
+    readers = await readersShell(plane);
     const { client } = plane;
     await client.ok('POST', '/api/v1/namespaces', { metadata: { name: 'ml' } });
     for (const definition of certManager)
@@ -92,13 +72,13 @@ clusterSuite('by hand, with Muster down', () => {
   afterAll(() => plane?.stop(), 30_000);
 
   test('a cluster-admin releases a gang, that gang only, and of its gates Muster’s only', async () => {
-    expect(await shell(commandsOf('release'))).toMatch(/exit code 0$/);
+    expect(await shell(PAGE.commands('release'))).toMatch(/exit code 0$/);
     expect(await gated()).toEqual({
       'train-0': ['example.com/mine'],
       'train-1': ['example.com/mine'],
       'other-0': ['example.com/mine', GATE],
     });
-    expect(await shell(commandsOf('release'))).toMatch(/no change[^]*exit code 0$/);
+    expect(await shell(PAGE.commands('release'))).toMatch(/no change[^]*exit code 0$/);
   });
 
   test('somebody who may edit Pods and no more does not', async () => {
@@ -108,7 +88,7 @@ clusterSuite('by hand, with Muster down', () => {
       subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'developers' }],
     });
     const alice = await plane.kubeconfigFor('alice', ['developers']);
-    const other = commandsOf('release').replace('grove.io/podgang=train', 'grove.io/podgang=other');
+    const other = PAGE.commands('release').replace('grove.io/podgang=train', 'grove.io/podgang=other');
     const patched = other.replace(/ --as .* system:masters/, '');
     await until('the policy answers her', async () =>
       (await shell(patched, alice)).includes('[GateProtected]'),
@@ -118,14 +98,14 @@ clusterSuite('by hand, with Muster down', () => {
   });
 
   test('out of the way: gang Pods come in again, with their gate', async () => {
-    expect(await shell(commandsOf('out of the way'))).toMatch(/exit code 0$/);
+    expect(await shell(PAGE.commands('out of the way'))).toMatch(/exit code 0$/);
     await until('nobody is asked', () => createPod('late-0', 'late'));
     expect((await gated())['late-0']).toContain(GATE);
   });
 
   test('after the uninstallation nothing is left, and no Pod waits for Muster', async () => {
     expect(await shell('kubectl apply -k manifests/overlays/cert-manager')).toMatch(/exit code 0$/);
-    expect(await shell(commandsOf('uninstall'))).toMatch(/exit code 0$/);
+    expect(await shell(PAGE.commands('uninstall'))).toMatch(/exit code 0$/);
     expect(Object.values(await gated()).flat()).not.toContain(GATE);
     expect(Object.keys(await gated()).sort()).toEqual(['late-0', 'other-0', 'train-0', 'train-1']);
     await createPod('after-0', 'after');

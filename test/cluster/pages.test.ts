@@ -98,6 +98,11 @@ clusterSuite('pages that are followed command by command', () => {
     const shipped = parse(await readFile('manifests/base/config.yaml', 'utf8')) as Record<string, unknown>;
     certificates = await certificateDirectory();
     muster = await startLoopingReplica(plane, certificates.path, shipped);
+    for (const kind of ['mutating', 'validating']) {
+      const value = { url: `https://127.0.0.1:${muster.port}` };
+      const patch = [0, 1].map((at) => ({ op: 'replace', path: `/webhooks/${at}/clientConfig`, value }));
+      await plane.client.ok('PATCH', `${WEBHOOKS}/${kind}webhookconfigurations/muster`, patch);
+    }
     await register(plane, muster.port, certificates.ca);
     await until('the backends are shown', async () => (await run(FIRST_HOUR, 'backends')).includes('True'));
 
@@ -138,7 +143,9 @@ clusterSuite('pages that are followed command by command', () => {
   }, 120_000);
 
   test('no command of these pages was left out, but for those that need Docker, a kubelet or cert-manager', () => {
-    expect([...FIRST_HOUR.names, ...AT_NIGHT.names].filter((name) => !ran.has(name))).toEqual([]);
+    const left = [...FIRST_HOUR.names, ...AT_NIGHT.names].filter((name) => !ran.has(name));
+    // These are run by by-hand.test.ts, with Muster down.
+    expect(left).toEqual(['out of the way', 'release', 'uninstall']);
     expect([...FIRST_HOUR.untested, ...AT_NIGHT.untested]).toEqual([
       'npm ci && npm run build',
       'kind create cluster --name muster',

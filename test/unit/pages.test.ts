@@ -1,8 +1,9 @@
 /** What a page calls by name is there: Secrets, flags, settings, variables, metrics, rules, labels, checks. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { rules } from '../../src/api/rules.ts';
+import { supportedSchedulers } from '../../src/backends/registry.ts';
 import { verbs } from '../../src/cli/verbs.ts';
 import { settings } from '../../src/config/settings.ts';
 import { errorCatalogue } from '../../src/errors.ts';
@@ -110,6 +111,41 @@ describe.each(PAGES)('%s', (file) => {
       unknown.push(...used.filter((flag) => !flags.includes(flag)).map((flag) => `muster ${name} ${flag}`));
     }
     expect(unknown).toEqual([]);
+  });
+});
+
+describe('what the source says of pages', () => {
+  const texts = SOURCE.replace(/^\s*(?:\/\/|\*|\/\*|#).*$/gm, '');
+
+  test('each page is there', () => {
+    const named = namesIn(texts, /\b(docs\/[\w/-]+\.(?:md|json|yaml))/g);
+    expect(named.length).toBeGreaterThan(3);
+    expect(named.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
+  });
+
+  test('each section, in quotes behind its page, is there', () => {
+    const named = [...texts.matchAll(/(docs\/[\w/-]+\.md), "([^"]+)"/g)];
+    expect(named.length).toBeGreaterThan(0);
+    const dead = named.filter(
+      ([, page = '', title = '']) => !new RegExp(`^#+ ${title}$`, 'm').test(read(page)),
+    );
+    expect(dead.map(([whole]) => whole)).toEqual([]);
+  });
+});
+
+describe('the schedulers that there are', () => {
+  const { names } = supportedSchedulers();
+
+  test('README says of each what a gang is there', () => {
+    const table = read('README.md').split('| Scheduler (backend) |')[1]?.split('\n\n')[0] ?? '';
+    const rows = namesIn(table, /^\| `([a-z-]+)`/gm);
+    expect(rows.sort()).toEqual([...names].sort());
+  });
+
+  test('docs/configuration.md lists them as the refusal does', () => {
+    expect(read('docs/configuration.md')).toContain(
+      `unsupported scheduler "x" (supported: ${names.join(', ')})`,
+    );
   });
 });
 

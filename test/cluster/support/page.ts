@@ -47,11 +47,14 @@ export interface Ran {
   readonly out: string;
 }
 
+/** @param kubeconfig of whoever types; the administrator's where it is left out */
+export type Shell = (commands: string, kubeconfig?: string) => Promise<Ran>;
+
 /**
  * A shell as a reader of the documentation has it: in a folder that looks like a checkout, with kubectl, and with
  * `npx muster`, which runs the program from its source.
  */
-export async function readersShell(plane: ControlPlane): Promise<(commands: string) => Promise<Ran>> {
+export async function readersShell(plane: ControlPlane): Promise<Shell> {
   const folder = join(plane.dir, 'checkout');
   const programs = join(plane.dir, 'programs');
   for (const made of [folder, programs]) await mkdir(made, { recursive: true });
@@ -62,14 +65,14 @@ export async function readersShell(plane: ControlPlane): Promise<(commands: stri
     { mode: 0o755 },
   );
   const { kubectl = '' } = plane.binaries;
-  return (commands) =>
+  return (commands, kubeconfig = plane.kubeconfig) =>
     new Promise((resolve, reject) => {
       const child = spawn('bash', ['-euo', 'pipefail', '-c', commands], {
         cwd: folder,
         env: {
           PATH: [programs, dirname(kubectl), process.env['PATH']].join(delimiter),
           HOME: plane.dir,
-          KUBECONFIG: plane.kubeconfig,
+          KUBECONFIG: kubeconfig,
         },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
