@@ -41,6 +41,7 @@ export const errorCatalogue = {
   TLS_NOT_YET_VALID: { exitCode: 1, summary: 'the serving certificate is before its notBefore' },
   TLS_WRONG_NAME: { exitCode: 1, summary: 'the serving certificate lacks the name the API server calls' },
   TLS_CHAIN: { exitCode: 1, summary: 'the serving certificate was not issued by ca.crt' },
+  OUTPUT_FAILED: { exitCode: 1, summary: 'standard output cannot be written: the disk is full, for one' },
   LISTEN_FAILED: { exitCode: 1, summary: 'a port is taken or may not be opened' },
   GANG_UNKNOWN: { exitCode: 1, summary: 'no PodGang and no Pod of the cluster has that gang name' },
   CLUSTER_REFUSED: {
@@ -52,17 +53,31 @@ export const errorCatalogue = {
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
+/** `file:line:column: error: …`, one a line. */
+export interface Listed {
+  readonly lines: readonly string[];
+  readonly summary: string;
+}
+
 /** An error with a code of {@link errorCatalogue}, a message that says what happened, and the way out. */
 export class MusterError extends Error {
   readonly code: ErrorCode;
-  /** What to do about it, one sentence. */
+  /** What to do about it, a sentence a line. */
   readonly fix: string;
+  /** Where the message is a list of places in files: these as compilers write them, and what they come to. */
+  readonly listed: Listed | undefined;
 
-  constructor(code: ErrorCode, message: string, fix: string, options?: { cause?: unknown }) {
-    super(message, options);
+  constructor(
+    code: ErrorCode,
+    message: string,
+    fix: string,
+    options: { cause?: unknown; listed?: Listed | undefined } = {},
+  ) {
+    super(message, 'cause' in options ? { cause: options.cause } : {});
     this.name = 'MusterError';
     this.code = code;
     this.fix = fix;
+    this.listed = options.listed;
   }
 
   get exitCode(): 1 | 2 | 3 {

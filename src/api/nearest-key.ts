@@ -31,7 +31,8 @@ export function editDistance(a: string, b: string): number {
 
 /**
  * The one of `known` nearest to `key`, the first of equals; undefined where none is within a third of the
- * key's length (at least one edit, at most four), beyond which a suggestion misleads more than it helps.
+ * key's length (at least one edit, at most four), beyond which a suggestion misleads more than it helps. Then the one
+ * that begins with it: `kai` is short for `kai-scheduler`.
  */
 export function nearestKey(key: string, known: Iterable<string>): string | undefined {
   if (key.length > LONGEST) return undefined;
@@ -42,7 +43,7 @@ export function nearestKey(key: string, known: Iterable<string>): string | undef
     const distance = editDistance(wanted, candidate.toLowerCase());
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
-  return best;
+  return best ?? [...known].find((candidate) => candidate.toLowerCase().startsWith(`${wanted}-`));
 }
 
 /** ` (did you mean "x"?)`, or nothing where no known key is near. */

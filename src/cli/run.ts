@@ -3,6 +3,7 @@ import { printable } from '../api/printable.ts';
 import { MusterError, messageOf } from '../errors.ts';
 import { ExitStatus } from './output/exit-status.ts';
 import type { CliIo } from './output/io.ts';
+import { reflowed, widthFor } from './output/wrap.ts';
 import { verbs as allVerbs, type Verb } from './verbs.ts';
 
 const EXIT_CODES = `
@@ -18,7 +19,7 @@ Example:
 
 /**
  * Runs one verb and gives the exit code. Never throws: everything that went wrong is told on standard error, as
- * `error: …` and, where Muster knows the way out, `fix: …`.
+ * `error[CODE]: …` and, where Muster knows the way out, `fix: …`.
  * @param argv without the names of node and of the script
  */
 export async function run(
@@ -31,7 +32,7 @@ export async function run(
     await program.parseAsync(rest, { from: 'user' });
     return 0;
   } catch (thrown) {
-    return report(thrown, io);
+    return report(thrown, argv, io);
   }
 }
 
@@ -42,8 +43,7 @@ async function programFor(
   verbs: readonly Verb[],
 ): Promise<{ program: Command; rest: string[] }> {
   const program = outline(io);
-  // `muster help serve` is `muster serve --help`.
-  const words = argv[0] === 'help' && argv.length > 1 ? [...argv.slice(1, 2), '--help'] : [...argv];
+  const words = wordsOf(argv);
   const verb = verbs.find(({ name }) => name === words[0]);
   if (verb !== undefined) {
     program.addCommand((await verb.load(io)).copyInheritedSettings(program));
@@ -53,52 +53,80 @@ async function programFor(
   return { program, rest: words.length === 0 ? ['--help'] : words };
 }
 
-const outline = (io: CliIo): Command =>
-  new Command('muster')
+/** `muster help serve` is `muster serve --help`, and `muster --version` is `muster version`. */
+function wordsOf([first, ...rest]: readonly string[]): string[] {
+  if (first === undefined) return [];
+  if (first === 'help') return [...rest.slice(0, 1), '--help'];
+  return [first === '--version' || first === '-V' ? 'version' : first, ...rest];
+}
+
+function outline(io: CliIo): Command {
+  const width = widthFor(io);
+  const { programName = 'muster' } = io;
+  const written = (text: string): string =>
+    reflowed(
+      programName === 'muster' ? text : text.replaceAll(/([$|"] ?)muster /g, `$1${programName} `),
+      width,
+    );
+  return new Command(programName)
     .description(
       'Gang-scheduling admission for Kubernetes: prepares, gates and validates the Pods of a gang.',
     )
     .usage('<verb> [options]')
+    .option('-V, --version', 'print the version, as the verb does')
     .helpCommand(false)
     .addHelpText('after', EXIT_CODES)
     .configureHelp({ subcommandTerm: (command) => command.name(), commandUsage: usageOf })
     .configureOutput({
-      writeOut: (text) => io.stdout(text),
-      writeErr: (text) => io.stderr(text),
+      writeOut: (text) => io.stdout(written(text)),
+      writeErr: (text) => io.stderr(written(text)),
       outputError: () => undefined, // told once, by report()
-      getOutHelpWidth: () => HELP_WIDTH,
-      getErrHelpWidth: () => HELP_WIDTH,
+      getOutHelpWidth: () => width,
+      getErrHelpWidth: () => width,
     })
     .exitOverride();
-
-/** Help is the same on every terminal, and the same as in docs/cli.md. */
-const HELP_WIDTH = 100;
+}
 
 const usageOf = (command: Command): string =>
   `${command.parent === null ? '' : `${command.parent.name()} `}${command.name()} ${command.usage()}`;
 
-function report(thrown: unknown, io: CliIo): number {
+function report(thrown: unknown, argv: readonly string[], io: CliIo): number {
   if (thrown instanceof ExitStatus) return thrown.exitCode;
   if (thrown instanceof CommanderError) {
     if (thrown.exitCode === 0) return 0;
-    say(io, 'error', thrown.message.replace(/^error: /, '').replaceAll('\n', ' '));
-    say(io, 'fix', 'see "muster --help" and "muster <verb> --help"');
+    say(io, 'error[USAGE]: ', thrown.message.replace(/^error: /, '').replaceAll('\n', ' '));
+    say(io, 'fix: ', fixFor(argv, io));
     return 2;
   }
   if (thrown instanceof MusterError) {
-    say(io, 'error', thrown.message);
-    say(io, 'fix', thrown.fix);
+    const { code, message, fix, listed } = thrown;
+    if (listed !== undefined) for (const line of listed.lines) say(io, '', line);
+    say(io, `error[${code}]: `, listed?.summary ?? message);
+    say(io, 'fix: ', fix);
   } else {
-    say(io, 'error', messageOf(thrown));
+    say(io, 'error: ', messageOf(thrown));
   }
   if (io.env['MUSTER_DEBUG'] === '1' && thrown instanceof Error) io.stderr(`${thrown.stack ?? ''}\n`);
   return thrown instanceof MusterError ? thrown.exitCode : 1;
 }
 
+/** `muster review pod.yaml`: the file was meant, and the flag forgotten. */
+function fixFor(argv: readonly string[], { programName = 'muster' }: CliIo): string {
+  const [verb = '', ...rest] = argv;
+  const named = rest.some((word) => /^(-f|--filename)/.test(word));
+  const file = rest.find((word, index) => /^[^-]|^-$/.test(word) && !rest[index - 1]?.startsWith('-'));
+  return (verb === 'review' || verb === 'validate') && !named && file !== undefined
+    ? `name the file after -f: ${programName} ${verb} -f ${file}`
+    : `see "${programName} --help" and "${programName} <verb> --help"`;
+}
+
 /** Long enough for every line that Muster writes itself, short enough that nothing hostile floods a log. */
 const MAX_LINE = 4096;
 
-/** One line for each line of `text`: a configuration with five faults gives five errors. */
-function say(io: CliIo, what: 'error' | 'fix', text: string): void {
-  for (const line of text.split('\n')) if (line !== '') io.stderr(`${what}: ${printable(line, MAX_LINE)}\n`);
+/** One line for each line of `text`: what names five faults gives five errors. */
+function say(io: CliIo, what: string, text: string): void {
+  for (const line of text.split('\n')) {
+    if (line !== '')
+      io.stderr(`${reflowed(`${what}${printable(line, MAX_LINE)}`, widthFor(io, Infinity))}\n`);
+  }
 }

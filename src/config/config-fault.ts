@@ -45,24 +45,38 @@ export function formatPath(path: ConfigPath): string {
   return text;
 }
 
-/** One line: `config.yaml:3:7 logLevel: unsupported value …`, `MUSTER_LOG_LEVEL logLevel: …`. */
+/**
+ * One line, as compilers write them and `muster validate` does: `config.yaml:3:7: error: logLevel: unsupported value
+ * …`, `MUSTER_LOG_LEVEL: error: logLevel: …`.
+ */
 export function formatFault(fault: ConfigFault, fileName: string): string {
   const place =
     fault.origin ?? (fault.line === undefined ? fileName : `${fileName}:${fault.line}:${fault.column ?? 1}`);
   const subject = fault.path === '' ? '' : `${fault.path}: `;
-  return `${place} ${subject}${fault.message}`;
+  return `${place}: ${fault.severity}: ${subject}${fault.message}`;
 }
 
 /** Every error of a configuration in one exception, one line each; the warnings ride along in `faults`. */
 export class ConfigurationError extends MusterError {
   readonly faults: readonly ConfigFault[];
 
-  constructor(code: ErrorCode & `CONFIG_${string}`, faults: readonly ConfigFault[], fileName: string) {
+  constructor(
+    code: (ErrorCode & `CONFIG_${string}`) | 'USAGE',
+    faults: readonly ConfigFault[],
+    fileName: string,
+  ) {
     const errors = faults.filter((fault) => fault.severity === 'error');
+    const lines = errors.map((fault) => formatFault(fault, fileName));
     super(
       code,
-      errors.map((fault) => formatFault(fault, fileName)).join('\n'),
+      lines.join('\n'),
       'Correct every line above; docs/configuration.md lists all settings with their defaults.',
+      {
+        listed: {
+          lines,
+          summary: `${lines.length === 1 ? 'one fault' : `${lines.length} faults`} in the configuration`,
+        },
+      },
     );
     this.name = 'ConfigurationError';
     this.faults = faults;

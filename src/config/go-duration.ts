@@ -29,11 +29,3 @@ export function parseGoDuration(text: string): number | undefined {
   }
   return text.startsWith('-') ? -milliseconds : milliseconds;
 }
-
-/** The shortest single-unit Go duration of `milliseconds`: 15000 is `15s`, 90000 is `90s`, 1500 is `1500ms`. */
-export function formatGoDuration(milliseconds: number): string {
-  if (milliseconds === 0) return '0s';
-  const unit = (['h', 'm', 's', 'ms'] as const).find((name) => milliseconds % (MS_PER_UNIT[name] ?? 1) === 0);
-  if (unit !== undefined) return `${milliseconds / (MS_PER_UNIT[unit] ?? 1)}${unit}`;
-  return `${Math.round(milliseconds * 1e6)}ns`;
-}

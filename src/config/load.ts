@@ -1,16 +1,18 @@
 import { readFileSync } from 'node:fs';
-import { type JsonObject, isObject, own } from '../api/json.ts';
+import { isObject } from '../api/json.ts';
 import { messageOf, MusterError } from '../errors.ts';
 import { type ConfigFault, ConfigurationError, formatPath } from './config-fault.ts';
 import type { OperatorConfiguration } from './configuration.ts';
 import { locateFinding, readDocument, type DocumentSource } from './document-source.ts';
-import { applyOverrides, environmentOverrides, flagOverrides, type Override } from './overrides.ts';
+import {
+  applyOverrides,
+  COMMAND_LINE,
+  environmentOverrides,
+  flagOverrides,
+  type Override,
+} from './overrides.ts';
 import { CONFIG_API_VERSION, CONFIG_KIND } from './schema.ts';
-import { settings } from './settings.ts';
 import { inspect, type ValidationOptions } from './validate.ts';
-
-/** Who had the last word on a setting. */
-export type Source = 'flag' | 'env' | 'file' | 'default';
 
 export interface LoadOptions extends ValidationOptions {
   /** Content of the file, YAML or JSON; absent where there is none. */
@@ -26,8 +28,6 @@ export interface LoadOptions extends ValidationOptions {
 export interface LoadedConfiguration {
   readonly configuration: OperatorConfiguration;
   readonly warnings: readonly ConfigFault[];
-  /** By path of a setting, as in docs/configuration.md. */
-  readonly sources: Readonly<Record<string, Source>>;
 }
 
 const DEFAULT_FILE_NAME = 'configuration';
@@ -79,30 +79,10 @@ function examine(
   return { ...(failed ? {} : rest), faults: all, unreadable: false };
 }
 
-function given(document: unknown, keys: readonly string[]): boolean {
-  let value = document as JsonObject | undefined;
-  for (const key of keys) value = own(value, key) as JsonObject | undefined;
-  return value !== undefined && value !== null;
-}
-
-function sourcesOf(
-  document: unknown,
-  env: readonly Override[],
-  flags: readonly Override[],
-): Record<string, Source> {
-  const sources: Record<string, Source> = {};
-  for (const { path, keys } of settings) {
-    if (!path.includes('[]')) sources[path] = given(document, keys) ? 'file' : 'default';
-  }
-  for (const { setting } of env) sources[setting.path] = 'env';
-  for (const { setting } of flags) sources[setting.path] = 'flag';
-  return sources;
-}
-
 /**
  * The configuration Muster runs with: flag over environment over file over default.
  * @throws ConfigurationError CONFIG_INVALID with every error, one a line, and all faults in `faults`;
- *   CONFIG_UNREADABLE where the text is neither YAML nor JSON.
+ *   CONFIG_UNREADABLE where the text is neither YAML nor JSON; USAGE where only flags are wrong.
  */
 export function loadConfiguration(options: LoadOptions): LoadedConfiguration {
   const source = options.text === undefined ? undefined : readDocument(options.text);
@@ -117,10 +97,11 @@ export function loadConfiguration(options: LoadOptions): LoadedConfiguration {
   }));
   const all = [...faults, ...variables];
   if (configuration === undefined) {
-    const code = unreadable ? 'CONFIG_UNREADABLE' : 'CONFIG_INVALID';
+    const byFlags = faults.every(({ severity, origin }) => severity !== 'error' || origin === COMMAND_LINE);
+    const code = unreadable ? 'CONFIG_UNREADABLE' : byFlags ? 'USAGE' : 'CONFIG_INVALID';
     throw new ConfigurationError(code, all, options.fileName ?? DEFAULT_FILE_NAME);
   }
-  return { configuration, warnings: all, sources: sourcesOf(source?.value, overrides, flags) };
+  return { configuration, warnings: all };
 }
 
 /** All faults of a file by itself, environment and flags aside; for `muster validate`. Never throws. */

@@ -50,6 +50,9 @@ function coerce(setting: Setting, value: unknown): Json {
     .filter((item) => item !== '');
 }
 
+/** The origin of what flags say. */
+export const COMMAND_LINE = 'command line';
+
 /** The settings in `env`, and a warning for each MUSTER_ variable that is none. An empty one counts as unset. */
 export function environmentOverrides(env: Readonly<Record<string, string | undefined>>): {
   readonly overrides: readonly Override[];
@@ -79,7 +82,7 @@ export function flagOverrides(flags: Readonly<Record<string, unknown>>): readonl
     if (value === undefined) return [];
     const setting = byPath.get(path);
     if (setting === undefined || path.includes('[]')) throw new RangeError(`no setting is called "${path}"`);
-    return [{ setting, value: coerce(setting, value), origin: 'command line' }];
+    return [{ setting, value: coerce(setting, value), origin: COMMAND_LINE }];
   });
 }
 

@@ -1,5 +1,5 @@
 import { type JsonObject, isObject } from '../api/json.ts';
-import { type ConfigFault, type ConfigPath, type Finding, error, formatPath } from './config-fault.ts';
+import { type ConfigPath, type Finding, error, formatPath } from './config-fault.ts';
 import type { OperatorConfiguration, Schedulers } from './configuration.ts';
 import { parseGoDuration } from './go-duration.ts';
 import { inWords, messageFor } from './messages.ts';
@@ -99,21 +99,4 @@ export function inspect(
   const findings = [...schema.findings, ...schedulerFindings, ...applyRules(document)];
   if (schema.data === undefined || findings.some(({ severity }) => severity === 'error')) return { findings };
   return { configuration: finish(schema.data, schedulers), findings };
-}
-
-/**
- * Checks a parsed document, apiVersion and kind included. Never throws; `configuration` is present exactly
- * where no fault is an error. Only load.ts knows lines.
- */
-export function validateConfiguration(
-  raw: unknown,
-  options: ValidationOptions,
-): { readonly configuration?: OperatorConfiguration; readonly faults: readonly ConfigFault[] } {
-  const { findings, ...rest } = inspect(raw, options);
-  const faults = findings.map(({ path, message, severity }) => ({
-    path: formatPath(path),
-    message,
-    severity,
-  }));
-  return { ...rest, faults };
 }

@@ -163,7 +163,7 @@ clusterSuite('muster status -w on a real control plane, by somebody who may view
     const { end, program, tty } = atTerminal(...args);
     expect(await end).toBe(1);
     expect(program.written.err).toMatch(
-      /^error: list (pods|podgangs): 403 Forbidden: .* User "ann" cannot list resource/,
+      /^error\[CLUSTER_REFUSED\]: list (pods|podgangs): 403 Forbidden: .* User "ann" cannot list resource/,
     );
     expect(program.written.err).toContain(scope);
     expect(program.written.err).toContain(fix);

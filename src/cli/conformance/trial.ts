@@ -2,11 +2,11 @@ import { resolve } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { JsonObject } from '../../api/json.ts';
 import type { BackendFactory } from '../../backends/backend.ts';
-import { supportedSchedulers } from '../../backends/registry.ts';
-import { loadConfiguration, readConfigurationFile } from '../../config/load.ts';
+import { suggestion } from '../../api/nearest-key.ts';
 import { conformanceChecks, type ConformanceCheck } from '../../conformance/conformance.ts';
-import { messageOf, MusterError, type ErrorCode } from '../../errors.ts';
-import { backendsOf, loadBackend } from '../input/backend-modules.ts';
+import { messageOf, MusterError } from '../../errors.ts';
+import { loadBackend } from '../input/backend-modules.ts';
+import { configured } from '../input/configured.ts';
 
 /** Which backend is to be tried: flags of `muster conformance`. */
 export interface Meant {
@@ -36,7 +36,7 @@ export interface TrialInput {
 /** What it says, in this order; and `alive` every so often, for as long as its event loop turns. */
 export type Said =
   | { readonly what: 'alive' }
-  | { readonly what: 'fault'; readonly code: ErrorCode; readonly message: string; readonly fix: string }
+  | ({ readonly what: 'fault' } & Pick<MusterError, 'code' | 'message' | 'fix' | 'listed'>)
   | { readonly what: 'loaded'; readonly backend: string }
   | { readonly what: 'checking'; readonly name: string; readonly rule: string }
   | { readonly what: 'checked'; readonly report: CheckReport }
@@ -61,7 +61,8 @@ async function trial({ meant, reported, hung }: TrialInput, say: (said: Said) =>
     say({ what: 'done' });
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
-    say({ what: 'fault', code: thrown.code, message: thrown.message, fix: thrown.fix });
+    const { code, message, fix, listed } = thrown;
+    say({ what: 'fault', code, message, fix, listed });
   } finally {
     clearInterval(heart);
   }
@@ -91,15 +92,9 @@ async function backendFor({ module, name, config }: Meant) {
       'leave out --name, or name the module of that backend',
     );
   }
-  const { names } = supportedSchedulers();
-  const { configuration } = loadConfiguration({
-    ...(config === undefined ? {} : { text: readConfigurationFile(config), fileName: config }),
-    env: {},
-    flags: {},
-    supportedSchedulers: [...names, ...(brought === undefined ? [] : [brought.name])],
-  });
+  const { configuration, factories } = configured({ file: config, brought });
   const { schedulers, topologyAwareScheduling } = configuration;
-  const factory = brought ?? (await namedBackend(name ?? '', configuration.schedulers.profiles, config));
+  const factory = brought ?? namedBackend(name ?? '', await factories());
   const profile = schedulers.profiles.find((one) => one.name === factory.name);
   const { enabled, levels } = topologyAwareScheduling;
   // Without a configuration the backend's own folder may say under which settings it is to be tried.
@@ -115,17 +110,13 @@ async function backendFor({ module, name, config }: Meant) {
   };
 }
 
-async function namedBackend(
-  name: string,
-  profiles: Parameters<typeof backendsOf>[0],
-  config: string | undefined,
-): Promise<BackendFactory> {
-  const factories = await backendsOf(profiles, config);
+function namedBackend(name: string, factories: readonly BackendFactory[]): BackendFactory {
   const found = factories.find((factory) => factory.name === name);
   if (found !== undefined) return found;
+  const names = factories.map((factory) => factory.name);
   throw new MusterError(
     'USAGE',
-    `there is no backend ${JSON.stringify(name)} (there are: ${factories.map((factory) => factory.name).join(', ')})`,
+    `there is no backend ${JSON.stringify(name)}${suggestion(name, names)} (there are: ${names.join(', ')})`,
     'name one of these, or give the file of yours with --module',
   );
 }

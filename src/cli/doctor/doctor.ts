@@ -6,7 +6,7 @@ import { reportLines, reportOf } from './render.ts';
 import { ExitStatus } from '../output/exit-status.ts';
 import type { CliIo } from '../output/io.ts';
 import { paletteFor } from '../output/palette.ts';
-import { connect } from '../serve/serve-loop.ts';
+import { connect } from '../input/cluster.ts';
 import { painted } from '../status/styled-line.ts';
 import { WIDTH } from '../status/view.ts';
 import { musterVersion } from '../version.ts';
@@ -14,6 +14,7 @@ import { musterVersion } from '../version.ts';
 interface DoctorFlags {
   config?: string;
   kubeconfig?: string;
+  context?: string;
   namespace: string;
   tryIn: string;
   output: 'text' | 'json';
@@ -35,6 +36,7 @@ export const doctorCommand = (io: CliIo): Command =>
     .description('look at an installation in a cluster, and say what is wrong and what mends it')
     .option('--config <file>', 'OperatorConfiguration (default: the one that the Deployment mounts)')
     .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl)')
+    .option('--context <name>', 'context of the kubeconfig (default: its current one)')
     .option('-n, --namespace <name>', 'where Muster runs', MUSTER_NAMESPACE)
     .option('--try-in <name>', 'namespace in which Pods and PodGangs are tried by dry run', 'default')
     .addOption(
@@ -44,7 +46,7 @@ export const doctorCommand = (io: CliIo): Command =>
     .action((flags: DoctorFlags) => doctor(flags, io));
 
 async function doctor(flags: DoctorFlags, io: CliIo): Promise<void> {
-  const { client } = await connect(flags.kubeconfig, io);
+  const { client } = await connect(flags, io);
   try {
     const muster = musterVersion();
     const { kubernetes, findings } = await examine({

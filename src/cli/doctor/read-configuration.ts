@@ -1,12 +1,12 @@
 import { ownObject, ownString, type JsonObject } from '../../api/json.ts';
 import type { BackendFactory } from '../../backends/backend.ts';
-import { supportedSchedulers, type BackendRegistry } from '../../backends/registry.ts';
+import type { BackendRegistry } from '../../backends/registry.ts';
 import type { OperatorConfiguration } from '../../config/configuration.ts';
-import { loadConfiguration, readConfigurationFile } from '../../config/load.ts';
+import { readConfigurationFile } from '../../config/load.ts';
 import { messageOf } from '../../errors.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import type { Resource } from '../../kube/client/resources.ts';
-import { backendsOf } from '../input/backend-modules.ts';
+import { configured } from '../input/configured.ts';
 import { policyFrom } from '../input/policy.ts';
 import { mountedConfigMap } from './deployment.ts';
 import { saying, type Finding } from './finding.ts';
@@ -83,13 +83,8 @@ async function configuredBy(
   text: string | undefined,
   fileName: string | undefined,
 ): Promise<Omit<Configured, 'finding'>> {
-  const { configuration } = loadConfiguration({
-    ...(text === undefined || fileName === undefined ? {} : { text, fileName }),
-    env: {},
-    flags: {},
-    supportedSchedulers: supportedSchedulers().names,
-  });
-  const known = await backendsOf(configuration.schedulers.profiles, fileName);
+  const { configuration, ...given } = configured({ text, file: fileName });
+  const known = await given.factories();
   const { registry } = policyFrom(configuration, { factories: known });
   const factories = registry.enabled.flatMap((name) => known.find((one) => one.name === name) ?? []);
   return { configuration, registry, factories };

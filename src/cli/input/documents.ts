@@ -1,9 +1,10 @@
 import { LineCounter, parseAllDocuments, type Document } from 'yaml';
 import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
 import { quoted } from '../../api/printable.ts';
-import { messageOf, MusterError } from '../../errors.ts';
+import { messageOf } from '../../errors.ts';
+import { nodeAt, offsetOf, stepsOf } from './field-position.ts';
 import type { InputText } from './input-files.ts';
-import { offsetOf, stepsOf } from './field-position.ts';
+import type { InputFault } from './input-fault.ts';
 import { READ_AS_KUBERNETES } from './yaml-dialect.ts';
 
 /** 1-based, as editors count. */
@@ -21,73 +22,153 @@ export interface SourceObject {
    * object itself.
    */
   locate(field: string): Position;
+  /** The scalar at `field` as somebody wrote it: `yes` where the value is `true`. */
+  written(field: string): string | undefined;
+  /** Where the first line of a literal text (`|`) at `field` stands; undefined for what is written in another way. */
+  literal(field: string): Position | undefined;
   /** The document by itself, on the lines that it has in the file; undefined for an item of a list. */
   readonly text: string | undefined;
-}
-
-/**
- * The objects of all inputs. None at all is an error: a pipeline whose templates came out empty must not pass.
- * @throws MusterError INPUT_UNREADABLE
- */
-export function readAll(inputs: readonly InputText[]): SourceObject[] {
-  const objects = inputs.flatMap(readObjects);
-  if (objects.length > 0) return objects;
-  throw new MusterError(
-    'INPUT_UNREADABLE',
-    `there is no object in ${inputs.map(({ name }) => name).join(', ')}`,
-    'give manifests with at least one object after -f',
-  );
 }
 
 /** Aliases that may be followed before a document counts as one that was made to blow up. */
 const MAX_ALIASES = 100;
 
 /**
- * The objects of one input: every document of it, and the items of lists. Empty documents are left out.
- * @throws MusterError INPUT_UNREADABLE with file, line and column
+ * The objects of one input: every document of it, and the items of lists. Empty documents are left out. One after the
+ * other, so that of a large input only one document at a time is held as a tree.
+ * @param bad hears of each document that cannot be read; those after it are read
  */
-export function readObjects({ name, text }: InputText): SourceObject[] {
+export function* readObjects(
+  { name, text }: InputText,
+  bad: (fault: InputFault) => void,
+): Generator<SourceObject> {
+  for (const part of partsOf(text)) yield* objectsIn(name, part, bad);
+}
+
+/** A piece of a file, and the number of its first line less one. */
+interface Part {
+  readonly text: string;
+  readonly before: number;
+}
+
+/**
+ * The documents of a file, cut where one begins. `---` at the start of a line is that wherever it stands, in a quoted
+ * or literal text as well (YAML 1.2, 9.1.2). With directives or `...` the library is left to find them.
+ */
+function* partsOf(text: string): Generator<Part> {
+  let start = 0;
+  let before = 0;
+  if (!/^(?:%|\.\.\.)/m.test(text)) {
+    for (const { index } of text.matchAll(/^---(?=\s)/gm)) {
+      if (index === 0) continue;
+      const part = text.slice(start, index);
+      yield { text: part, before };
+      start = index;
+      before += linesIn(part);
+    }
+  }
+  yield { text: text.slice(start), before };
+}
+
+function linesIn(text: string): number {
+  let lines = 0;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1;
+  return lines;
+}
+
+/** Where things stand in one document. */
+interface Tree {
+  readonly document: Document.Parsed;
+  at(offset: number): Position;
+}
+
+/** The part that was asked about last, with its trees: they are many times as large as their text. */
+let latest: { readonly part: Part; readonly trees: readonly Tree[] } | undefined;
+
+function treesOf(part: Part): readonly Tree[] {
+  if (latest?.part === part) return latest.trees;
   const lines = new LineCounter();
   const at = (offset: number): Position => {
     const { line, col } = lines.linePos(offset);
-    return { line: Math.max(line, 1), column: Math.max(col, 1) };
+    return { line: Math.max(line, 1) + part.before, column: Math.max(col, 1) };
   };
-  const fail = (offset: number, why: string, cause?: unknown): MusterError =>
-    unreadable(name, at(offset), why, cause);
+  const documents = [
+    ...parseAllDocuments(part.text, { ...READ_AS_KUBERNETES, lineCounter: lines }),
+  ] as Document.Parsed[];
+  const trees = documents.map((document) => ({ document, at }));
+  latest = { part, trees };
+  return trees;
+}
 
-  let documents: Document.Parsed[];
+function* objectsIn(file: string, part: Part, bad: (fault: InputFault) => void): Generator<SourceObject> {
+  const tell = (position: Position, message: string): void =>
+    bad({ file, ...position, message, fix: fixFor(part.text) });
+  let trees: readonly Tree[];
   try {
-    documents = [
-      ...parseAllDocuments(text, { ...READ_AS_KUBERNETES, lineCounter: lines }),
-    ] as Document.Parsed[];
+    trees = treesOf(part);
   } catch (thrown) {
     // What the parser throws rather than reports: nesting beyond its stack.
-    throw fail(0, whyOf(thrown), thrown);
+    return tell({ line: part.before + 1, column: 1 }, whyOf(thrown));
   }
-  return documents.flatMap((document) => {
+  for (const [index, { document, at }] of trees.entries()) {
     const [error] = document.errors;
-    if (error !== undefined) throw fail(error.pos[0], whyOf(error));
+    // What follows a fault in the same part may be its consequence.
+    if (error !== undefined) return tell(at(error.pos[0]), whyOf(error));
     const start = document.contents?.range[0] ?? document.range[0];
     let value: Json;
     try {
       // Through JSON, so that two places never share one object and nothing but JSON is left.
       value = JSON.parse(JSON.stringify(document.toJS({ maxAliasCount: MAX_ALIASES }))) as Json;
     } catch (thrown) {
-      throw fail(start, whyOf(thrown), thrown);
+      tell(at(start), whyOf(thrown));
+      continue;
     }
-    if (value === null) return [];
-    if (!isObject(value)) throw fail(start, `a Kubernetes object is needed, found ${quoted(value)}`);
+    if (value === null) continue;
+    if (!isObject(value)) {
+      tell(at(start), `a Kubernetes object is needed, found ${quoted(value)}`);
+      continue;
+    }
+    const tree = (): Tree => treesOf(part)[index] ?? { document, at };
+    const [first, end] = [document.range[0], document.range[2]];
+    const origin = at(start);
+    const whole = (): string => '\n'.repeat(at(first).line - 1) + part.text.slice(first, end);
+    for (const { object, path } of itemsOf(value))
+      yield sourceOf({ file, object, path, part, tree, origin, whole });
+  }
+}
 
-    const first = document.range[0];
-    const locate = (field: string): Position => at(offsetOf(document, stepsOf(field)));
-    const whole = '\n'.repeat(at(first).line - 1) + text.slice(first, document.range[2]);
-    return itemsOf(value).map(({ object, path }) => ({
-      file: name,
-      object,
-      locate: (field: string) => locate(path === '' || field === '' ? path || field : `${path}.${field}`),
-      text: path === '' ? whole : undefined,
-    }));
-  });
+function sourceOf(given: {
+  readonly file: string;
+  readonly object: JsonObject;
+  readonly path: string;
+  readonly part: Part;
+  readonly tree: () => Tree;
+  readonly origin: Position;
+  readonly whole: () => string;
+}): SourceObject {
+  const { file, object, path, part } = given;
+  const under = (field: string): string => (path === '' || field === '' ? path || field : `${path}.${field}`);
+  return {
+    file,
+    object,
+    locate: (field) => {
+      if (path === '' && field === '') return given.origin;
+      const { document, at } = given.tree();
+      return at(offsetOf(document, stepsOf(under(field))));
+    },
+    written: (field) => nodeAt(given.tree().document, stepsOf(under(field)))?.source,
+    literal: (field) => {
+      const { document, at } = given.tree();
+      const node = nodeAt(document, stepsOf(under(field)));
+      if (node?.type !== 'BLOCK_LITERAL') return undefined;
+      const start = part.text.indexOf('\n', node.range?.[0] ?? 0) + 1;
+      const indent = /^ */.exec(part.text.slice(start, start + 100))?.[0].length ?? 0;
+      return at(start + indent);
+    },
+    get text() {
+      return path === '' ? given.whole() : undefined;
+    },
+  };
 }
 
 const whyOf = (thrown: unknown): string => {
@@ -98,6 +179,12 @@ const whyOf = (thrown: unknown): string => {
     return 'its aliases unfold to more than any manifest needs';
   return message;
 };
+
+export const RENDER_FIRST =
+  'it is a template of Helm: render it first, helm template <chart> | muster … -f -';
+
+const fixFor = (text: string): string =>
+  text.includes('{{') ? RENDER_FIRST : 'correct the YAML or JSON at this place; "-f -" reads standard input';
 
 /** The items of a `v1 List` and of lists of one kind (`PodList`), lists in lists as well; else the object itself. */
 function itemsOf(root: JsonObject): { object: JsonObject; path: string }[] {
@@ -130,11 +217,3 @@ function itemsOf(root: JsonObject): { object: JsonObject; path: string }[] {
   }
   return found;
 }
-
-const unreadable = (file: string, { line, column }: Position, why: string, cause?: unknown): MusterError =>
-  new MusterError(
-    'INPUT_UNREADABLE',
-    `${file}:${line}:${column}: ${why}`,
-    'correct the YAML or JSON at this place; "-f -" reads standard input',
-    { cause },
-  );

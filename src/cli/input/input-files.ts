@@ -1,7 +1,9 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf, MusterError } from '../../errors.ts';
+import { messageOf } from '../../errors.ts';
 import type { CliIo } from '../output/io.ts';
+import { readObjects, type SourceObject } from './documents.ts';
+import type { InputFault } from './input-fault.ts';
 
 /** One input as text, with the name that messages call it by. */
 export interface InputText {
@@ -9,53 +11,84 @@ export interface InputText {
   readonly text: string;
 }
 
+type Tell = (fault: InputFault) => void;
+
 const MANIFEST = /\.(?:ya?ml|json)$/i;
 
 /**
- * The texts of files, of folders (every manifest under them, in order of their names) and of `-`, standard input.
- * @throws MusterError INPUT_UNREADABLE
+ * The objects of everything that -f names. None at all is a fault: a pipeline whose templates came out empty must not
+ * pass.
  */
-export async function readInputs(
+export async function* readAll(
   paths: readonly string[],
   io: Pick<CliIo, 'readStdin'>,
-): Promise<InputText[]> {
-  const inputs: InputText[] = [];
+  bad: Tell,
+): AsyncGenerator<SourceObject> {
+  const names: string[] = [];
+  let sound = true;
+  let found = false;
+  const tell: Tell = (fault) => {
+    sound = false;
+    bad(fault);
+  };
+  for await (const input of readInputs(paths, io, tell)) {
+    names.push(input.name);
+    for (const object of readObjects(input, tell)) {
+      found = true;
+      yield object;
+    }
+  }
+  if (found || !sound) return;
+  const message = 'there is no object in it';
+  const fix = 'give manifests with at least one object after -f';
+  bad({ file: names.join(', '), line: 0, column: 0, message, fix });
+}
+
+/** The texts of files, of folders (every manifest under them, in order of their names) and of `-`, standard input. */
+export async function* readInputs(
+  paths: readonly string[],
+  io: Pick<CliIo, 'readStdin'>,
+  bad: Tell,
+): AsyncGenerator<InputText> {
   const seen = new Set<string>();
   for (const path of paths) {
-    for (const file of path === '-' ? ['-'] : await filesOf(path)) {
+    for (const file of path === '-' ? ['-'] : await filesOf(path, bad)) {
       // `-f dir -f dir/pod.yaml` means that Pod once, and standard input can be read but once.
       if (seen.has(file)) continue;
       seen.add(file);
-      inputs.push(
-        file === '-'
-          ? { name: '<stdin>', text: await io.readStdin() }
-          : { name: file, text: await readText(file) },
-      );
+      if (file === '-') yield { name: '<stdin>', text: await io.readStdin() };
+      else {
+        const text = await readText(file, bad);
+        if (text !== undefined) yield { name: file, text };
+      }
     }
   }
-  return inputs;
 }
 
-async function filesOf(path: string): Promise<string[]> {
-  const stats = await stat(path).catch((cause: unknown) => {
-    throw unreadable(path, messageOf(cause), cause);
-  });
-  if (!stats.isDirectory()) return [path];
-  const files = await manifestsUnder(path);
-  if (files.length === 0) throw unreadable(path, 'no .yaml, .yml or .json file in this folder');
-  return files;
+async function filesOf(path: string, bad: Tell): Promise<string[]> {
+  try {
+    if (!(await stat(path)).isDirectory()) return [path];
+    const files = await manifestsUnder(path, bad);
+    if (files.length === 0) bad(unread(path, 'there is no .yaml, .yml or .json file in this folder'));
+    return files;
+  } catch (cause) {
+    bad(unread(path, messageOf(cause)));
+    return [];
+  }
 }
 
 /** Hidden folders (`.git`, `..data` of a mounted volume) and node_modules hold nobody's manifests. */
-async function manifestsUnder(root: string): Promise<string[]> {
+async function manifestsUnder(root: string, bad: Tell): Promise<string[]> {
   const files: string[] = [];
   const folders = [root];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    const entries = await readdir(folder, { withFileTypes: true }).catch((cause: unknown) => {
-      throw unreadable(folder ?? root, messageOf(cause), cause);
+    const at = folder;
+    const entries = await readdir(at, { withFileTypes: true }).catch((cause: unknown) => {
+      bad(unread(at, messageOf(cause)));
+      return [];
     });
     for (const entry of entries) {
-      const path = join(folder, entry.name);
+      const path = join(at, entry.name);
       if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
       // A link to a folder is not followed: it may lead back here.
       if (entry.isDirectory()) folders.push(path);
@@ -73,19 +106,20 @@ const leadsToFile = (path: string): Promise<boolean> =>
 
 const NOT_UTF_8 = 'ERR_ENCODING_INVALID_ENCODED_DATA';
 
-async function readText(file: string): Promise<string> {
+async function readText(file: string, bad: Tell): Promise<string | undefined> {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file));
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code;
-    throw unreadable(file, code === NOT_UTF_8 ? 'it is not UTF-8 text' : messageOf(cause), cause);
+    bad(unread(file, code === NOT_UTF_8 ? 'it is not UTF-8 text' : messageOf(cause)));
+    return undefined;
   }
 }
 
-const unreadable = (name: string, why: string, cause?: unknown): MusterError =>
-  new MusterError(
-    'INPUT_UNREADABLE',
-    `cannot read ${name}: ${why}`,
-    'give files or folders with YAML or JSON after -f, or - for standard input',
-    { cause },
-  );
+const unread = (file: string, why: string): InputFault => ({
+  file,
+  line: 0,
+  column: 0,
+  message: `cannot be read: ${why}`,
+  fix: 'give files or folders with YAML or JSON after -f, or - for standard input',
+});

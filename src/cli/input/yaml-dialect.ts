@@ -1,11 +1,4 @@
-import {
-  Document,
-  visit,
-  type DocumentOptions,
-  type ParseOptions,
-  type SchemaOptions,
-  type Tags,
-} from 'yaml';
+import type { DocumentOptions, ParseOptions, SchemaOptions } from 'yaml';
 
 type Options = DocumentOptions & ParseOptions & SchemaOptions;
 
@@ -28,35 +21,3 @@ export const READ_AS_KUBERNETES: Options = {
           !('format' in tag && tag.format === 'TIME')),
     ),
 };
-
-/** C1 controls, DEL, and what reorders or hides text on a screen; C0 is escaped by the YAML and JSON writers. */
-const UNPRINTABLE = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/;
-const EVERY_UNPRINTABLE = new RegExp(UNPRINTABLE, 'g');
-
-const escaped = (text: string): string =>
-  text.replace(EVERY_UNPRINTABLE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
-
-/** A key `<<` in an object is a key; the library would write it as the instruction to merge. */
-const withoutMerge = (tags: Tags): Tags =>
-  tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:merge');
-
-/** `value` as YAML that any reader takes for the same value, and that does nothing to a terminal. */
-export function toYaml(value: unknown): string {
-  const document = new Document(value, {
-    version: '1.1',
-    customTags: withoutMerge,
-    aliasDuplicateObjects: false,
-  });
-  visit(document, {
-    Scalar: (_, scalar) => {
-      // Only a double-quoted scalar can hold an escape; and a key `<<` that is not quoted merges.
-      const { value: text } = scalar;
-      if (typeof text === 'string' && (text === '<<' || UNPRINTABLE.test(text))) scalar.type = 'QUOTE_DOUBLE';
-    },
-  });
-  return escaped(document.toString({ lineWidth: 0 }));
-}
-
-/** `value` as JSON, with the same care. */
-export const toJson = (value: unknown, indent?: number): string =>
-  escaped(JSON.stringify(value, null, indent));

@@ -1,3 +1,5 @@
+import { basename } from 'node:path';
+
 /** What a verb may touch of the process it runs in: passed in, so that a test can run it without one. */
 export interface CliIo {
   /** Writes `text` as it is; the caller ends its lines. */
@@ -15,6 +17,8 @@ export interface CliIo {
    * @returns what takes it away
    */
   onEnough?(listener: (why: string) => void): () => void;
+  /** What people call it by: `kubectl muster` where it is a plugin. Default: `muster`. */
+  readonly programName?: string;
   /** All of standard input, as UTF-8. */
   readStdin(): Promise<string>;
 }
@@ -54,13 +58,25 @@ export function terminalOf(stream: {
 
 const ENOUGH = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
+/** As kubectl finds its plugins, by the name of the file. */
+const PLUGIN = /^kubectl-muster(?:\.\w+)?$/;
+
 /** Standard output and the rest of the process Muster runs in. */
 export function processIo(): CliIo {
-  // `muster review … | head`: whoever reads has seen enough. The verb runs on, so that its exit code is right.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      // `muster review … | head`: whoever reads has seen enough. The verb runs on, so that its exit code is right.
+      if (error.code === 'EPIPE') return;
+      // A full disk. Nothing that follows would be seen, and what is there is not whole.
+      if (stream === process.stdout)
+        process.stderr.write(
+          `error[OUTPUT_FAILED]: cannot write standard output: ${error.message}\nfix: make room, or name another file behind ">"\n`,
+        );
+      process.exit(1);
+    });
+  }
   return {
+    ...(PLUGIN.test(basename(process.argv[1] ?? '')) ? { programName: 'kubectl muster' } : {}),
     stdout: (text) => void process.stdout.write(text),
     stderr: (text) => void process.stderr.write(text),
     now: () => new Date(),

@@ -1,11 +1,9 @@
-import { parseDocument, LineCounter } from 'yaml';
 import { pointer, type Change } from '../../admission/json-patch.ts';
-import { isObject, own, ownList, type Json, type JsonObject } from '../../api/json.ts';
+import { isObject, own, type Json, type JsonObject } from '../../api/json.ts';
 import { printable } from '../../api/printable.ts';
-import { offsetOf } from '../input/field-position.ts';
 import { diffLines, hunksOf } from './line-diff.ts';
 import type { Palette } from '../output/palette.ts';
-import { toYaml } from '../input/yaml-dialect.ts';
+import { writeYaml, type WrittenYaml } from '../output/structured.ts';
 
 /** A line of a manifest that is longer (a whole script in an annotation) is cut. */
 const MAX_LINE = 200;
@@ -19,10 +17,10 @@ export function renderDiff(
   changes: readonly Change[],
   palette: Palette,
 ): string[] {
-  const [before, after] = [toYaml(received), toYaml(stored)];
+  const [before, after] = [writeYaml(received), writeYaml(stored)];
   const reasons = reasonsByLine(received, after, changes);
   const out = [palette.strong('--- as given'), palette.strong('+++ as stored')];
-  for (const { header, lines } of hunksOf(diffLines(linesOf(before), linesOf(after)))) {
+  for (const { header, lines } of hunksOf(diffLines(before.lines, after.lines))) {
     out.push(palette.hunk(header));
     for (const { kind, text, after: number } of lines) {
       const shown = printable(text, MAX_LINE);
@@ -39,30 +37,27 @@ export function renderDiff(
   return out;
 }
 
-const linesOf = (text: string): string[] => text.replace(/\n$/, '').split('\n');
-
 /** Where each change shows in `after`: the number of its first line, and why it was made. */
 function reasonsByLine(
   received: JsonObject,
-  after: string,
+  { lineOf }: WrittenYaml,
   changes: readonly Change[],
 ): Map<number, string[]> {
-  const lines = new LineCounter();
-  const document = parseDocument(after, { version: '1.1', lineCounter: lines, prettyErrors: false });
   const reasons = new Map<number, string[]>();
   const appended = new Map<string, number>();
-  for (const { path, why } of changes.flatMap(byKey)) {
-    const steps = path.slice(1).split('/').map(unescaped);
-    if (steps.at(-1) === '-') {
+  for (const change of changes.flatMap(byKey)) {
+    let { path } = change;
+    if (path.endsWith('/-')) {
       // The end of the list at that moment: what was there, and what earlier changes appended.
       const parent = path.slice(0, -2);
-      const index = appended.get(parent) ?? lengthOf(received, steps.slice(0, -1));
+      const index = appended.get(parent) ?? lengthOf(received, parent);
       appended.set(parent, index + 1);
-      steps[steps.length - 1] = String(index);
+      path = `${parent}/${index}`;
     }
-    const { line } = lines.linePos(offsetOf(document, steps));
+    while (path !== '' && !lineOf.has(path)) path = path.slice(0, path.lastIndexOf('/'));
+    const line = lineOf.get(path) ?? 1;
     const known = reasons.get(line) ?? [];
-    if (!known.includes(why)) reasons.set(line, [...known, why]);
+    if (!known.includes(change.why)) reasons.set(line, [...known, change.why]);
   }
   return reasons;
 }
@@ -81,9 +76,8 @@ function byKey({ operation, why }: Change): { path: string; why: string }[] {
 
 const unescaped = (part: string): string => part.replaceAll('~1', '/').replaceAll('~0', '~');
 
-function lengthOf(object: JsonObject, steps: readonly string[]): number {
-  const last = steps.at(-1) ?? '';
+function lengthOf(object: JsonObject, path: string): number {
   let node: Json | undefined = object;
-  for (const step of steps.slice(0, -1)) node = own(node, step);
-  return ownList(node, last)?.length ?? 0;
+  for (const step of path.slice(1).split('/')) node = own(node, unescaped(step));
+  return Array.isArray(node) ? node.length : 0;
 }

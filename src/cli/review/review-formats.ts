@@ -1,10 +1,89 @@
-import { positionOf, subjectOf } from './render-review.ts';
+import { asGithub, asSarif, countsOf, findingLine, type Finding } from '../output/findings.ts';
+import type { CliIo } from '../output/io.ts';
+import { paletteFor, type Palette } from '../output/palette.ts';
+import { toJson, toYaml } from '../output/structured.ts';
+import { musterVersion } from '../version.ts';
+import { positionOf, refusalsOf, renderResult, subjectOf, verdictOf, warningsOf } from './render-review.ts';
+import type { Verdict } from './render-review.ts';
 import type { ReviewResult } from './review-result.ts';
-import { toJson, toYaml } from '../input/yaml-dialect.ts';
 
-/** Every result with all that is known of it, as one JSON array. */
-export function reviewsAsJson(results: readonly ReviewResult[]): string {
-  return `${toJson(results.map(jsonOf), 2)}\n`;
+export const FORMATS = ['text', 'json', 'yaml', 'patch', 'github', 'sarif'] as const;
+export type Format = (typeof FORMATS)[number];
+
+/** Prints one result after the other, so that of a large input none is held. */
+export interface Printer {
+  result(result: ReviewResult): void;
+  /** @param findings about the input as a whole */
+  end(findings: readonly Finding[]): void;
+}
+
+export function printerFor(format: Format, io: CliIo, palette: Palette): Printer {
+  switch (format) {
+    case 'text':
+      return textPrinter(io, palette);
+    case 'json':
+      return jsonPrinter(io);
+    case 'yaml':
+      return storedPrinter(io, (result) => {
+        const title = result.ref.template === undefined ? '' : `# ${subjectOf(result)}\n`;
+        return `---\n${title}${toYaml(result.stored ?? null)}`;
+      });
+    case 'patch':
+      return storedPrinter(io, ({ changes }) => `${toJson(changes.map(({ operation }) => operation))}\n`);
+    case 'github':
+    case 'sarif':
+      return findingsPrinter(io, (all) =>
+        format === 'github' ? asGithub(all) : asSarif(all, musterVersion()),
+      );
+  }
+}
+
+/** Blocks with an empty line between them, and a summary. */
+function textPrinter(io: CliIo, palette: Palette): Printer {
+  const counts: Record<Verdict, number> = { changed: 0, unchanged: 0, denied: 0, skipped: 0 };
+  const skipped = new Map<string, number>();
+  let first = true;
+  const block = (lines: readonly string[]): void => {
+    io.stdout(`${first ? '' : '\n'}${lines.join('\n')}\n`);
+    first = false;
+  };
+  return {
+    result: (result) => {
+      const verdict = verdictOf(result);
+      counts[verdict] += 1;
+      if (verdict !== 'skipped') return block(renderResult(result, palette));
+      const kind = subjectOf({ ...result, ref: { ...result.ref, namespace: '', name: '-' } }).slice(0, -2);
+      skipped.set(kind, (skipped.get(kind) ?? 0) + 1);
+    },
+    end: (findings) => {
+      const total = Object.values(counts).reduce((sum, one) => sum + one, 0);
+      if (counts.skipped > 0) {
+        const kinds = [...skipped].map(([kind, number]) => (number === 1 ? kind : `${kind} × ${number}`));
+        block([`${palette.reason('skipped')}, with nothing to review in them: ${kinds.join(', ')}`]);
+      }
+      if (findings.length > 0) block(findings.map((finding) => findingLine(finding, palette)));
+      if (total === 0) return;
+      const parts = Object.entries(counts).map(([verdict, number]) => `${number} ${verdict}`);
+      const whole = findings.length === 0 ? '' : `; of the whole: ${countsOf(findings)}`;
+      block([`${total} ${total === 1 ? 'review' : 'reviews'}: ${parts.join(', ')}${whole}`]);
+    },
+  };
+}
+
+/** Every result with all that is known of it, as one array; what concerns the whole goes to standard error. */
+function jsonPrinter(io: CliIo): Printer {
+  let before = '[\n';
+  return {
+    result: (result) => {
+      const text = toJson(jsonOf(result), 2);
+      io.stdout(`${before}${text.replaceAll(/^/gm, '  ')}`);
+      before = ',\n';
+    },
+    end: (findings) => {
+      io.stdout(before === '[\n' ? '[]\n' : '\n]\n');
+      tell(findings, io);
+    },
+  };
 }
 
 function jsonOf(result: ReviewResult): object {
@@ -16,7 +95,12 @@ function jsonOf(result: ReviewResult): object {
     allowed,
     code,
     message,
-    causes: causes.map((cause) => ({ ...cause, ...positionOf(result, cause.field) })),
+    causes: causes.map(({ reason, message, field }) => ({
+      reason,
+      message,
+      field,
+      ...positionOf(result, field),
+    })),
     warnings,
     backend: backend ?? null,
     gang: gang ?? null,
@@ -24,27 +108,29 @@ function jsonOf(result: ReviewResult): object {
   };
 }
 
-/** Not what is refused, nor a review that sends no object. */
-const isStored = (result: ReviewResult): boolean => result.stored !== undefined;
-
 /**
- * The objects as they would be stored, one document each; for a workload, which is stored as it is, its Pods. What
- * is refused is left out.
+ * The objects as they would be stored, or their patches: for a workload, which is stored as it is, its Pods. What is
+ * refused is left out and told on standard error, as warnings are.
  */
-export function reviewsAsYaml(results: readonly ReviewResult[]): string {
-  return results
-    .filter(isStored)
-    .map((result) => {
-      const title = result.ref.template === undefined ? '' : `# ${subjectOf(result)}\n`;
-      return `---\n${title}${toYaml(result.stored)}`;
-    })
-    .join('');
+function storedPrinter(io: CliIo, write: (result: ReviewResult) => string): Printer {
+  return {
+    result: (result) => {
+      if (result.stored !== undefined) io.stdout(write(result));
+      tell([...refusalsOf(result), ...warningsOf(result)], io);
+    },
+    end: (findings) => tell(findings, io),
+  };
 }
 
-/** The patches, one RFC 6902 array a line: line N is for document N of the YAML. */
-export function reviewsAsPatches(results: readonly ReviewResult[]): string {
-  return results
-    .filter(isStored)
-    .map(({ changes }) => `${toJson(changes.map(({ operation }) => operation))}\n`)
-    .join('');
+function findingsPrinter(io: CliIo, write: (findings: readonly Finding[]) => string): Printer {
+  const all: Finding[] = [];
+  return {
+    result: (result) => void all.push(...refusalsOf(result), ...warningsOf(result)),
+    end: (findings) => io.stdout(write([...all, ...findings])),
+  };
+}
+
+function tell(findings: readonly Finding[], io: CliIo): void {
+  const palette = paletteFor('never', io);
+  for (const finding of findings) io.stderr(`${findingLine(finding, palette)}\n`);
 }

@@ -12,12 +12,13 @@ import {
 } from '../../admission/review.ts';
 import { isObject, own, ownString, type JsonObject } from '../../api/json.ts';
 import { POD_GANG_API_VERSION, POD_GANG_KIND } from '../../api/names.ts';
-import { printable, quoted } from '../../api/printable.ts';
+import { fault } from '../../api/fault.ts';
+import { keyed, printable, quoted } from '../../api/printable.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { unknownPodGangFields } from '../input/pod-gang-fields.ts';
-import { createReview } from './create-review.ts';
-import { podFromTemplate, podTemplatesOf } from './pod-templates.ts';
-import { notReviewed, type Ref, type ReviewResult } from './review-result.ts';
+import { podFromTemplate, podTemplatesOf } from '../gangs/pod-templates.ts';
+import { notText } from '../gangs/slips.ts';
+import { notReviewed, type Cause, type Ref, type ReviewResult } from './review-result.ts';
 
 export interface ReviewContext {
   readonly policy: Policy;
@@ -129,8 +130,11 @@ function decide(
   } catch (thrown) {
     if (!(thrown instanceof BadReview)) throw thrown;
     // The server answers 400; with failurePolicy Fail, the API server then refuses the object.
+    const causes = nonTexts(source, received, root);
+    const message = causes.map((cause) => `${cause.field}: ${cause.message}`).join('; ');
     return {
-      ...notReviewed(source, ref, thrown.message),
+      ...notReviewed(source, ref, message || thrown.message),
+      causes,
       reviewed: true,
       allowed: false,
       code: 400,
@@ -139,6 +143,21 @@ function decide(
       stored: undefined,
     };
   }
+}
+
+/** Labels and annotations for which text is asked, and which YAML took for something else. */
+function nonTexts(source: SourceObject, received: JsonObject | undefined, root: string): Cause[] {
+  const metadata = own(received, 'metadata');
+  return ['metadata.labels', 'metadata.annotations'].flatMap((map) => {
+    const entries = own(metadata, map.slice('metadata.'.length));
+    return Object.entries(isObject(entries) ? entries : {}).flatMap(([key, value]) => {
+      if (typeof value === 'string') return [];
+      const field = keyed(map, key);
+      const detail = notText(value, source.written(root === '' ? field : `${root}.${field}`));
+      const { rule, reason, message } = fault('FieldType', field, { value, detail });
+      return [{ rule, reason, message, field }];
+    });
+  });
 }
 
 const takes = (kind: AdmissionRequest['kind'], resource: string, request: AdmissionRequest): boolean =>
@@ -172,7 +191,7 @@ function outcome(
     allowed: denial === undefined,
     code: denial?.code ?? 200,
     message: denial?.message ?? '',
-    causes: denial?.causes ?? [],
+    causes: (denial?.causes ?? []).map((cause, index) => ({ ...cause, rule: faults[index]?.rule ?? '' })),
     warnings: warningsOf(decisions.flatMap((decision) => decision.warnings)),
     backend: decisions.find((decision) => decision.backend !== undefined)?.backend,
     gang: decisions.find((decision) => decision.gang !== undefined)?.gang,
@@ -180,5 +199,29 @@ function outcome(
     received,
     stored: denial === undefined ? stored : undefined,
     root,
+  };
+}
+
+/** No API server sends this one, so that nobody looks for it in an audit log. */
+const UID = '00000000-0000-0000-0000-000000000000';
+
+/** The review that an API server would send for `object` when it is created. */
+function createReview(object: JsonObject, ref: Ref, resource: string, username: string): JsonObject {
+  const [group, version] = ref.apiVersion.includes('/') ? ref.apiVersion.split('/', 2) : ['', ref.apiVersion];
+  return {
+    apiVersion: REVIEW_API_VERSION,
+    kind: REVIEW_KIND,
+    request: {
+      uid: UID,
+      kind: { group: group ?? '', version: version ?? '', kind: ref.kind },
+      resource: { group: group ?? '', version: version ?? '', resource },
+      name: ref.name,
+      namespace: ref.namespace,
+      operation: 'CREATE',
+      userInfo: { username, groups: ['system:authenticated'] },
+      object,
+      oldObject: null,
+      dryRun: true,
+    },
   };
 }

@@ -15,6 +15,8 @@ export interface Cause {
   readonly reason: string;
   readonly message: string;
   readonly field: string;
+  /** The name of the rule; '' where none has one. */
+  readonly rule: string;
 }
 
 /** One object as admission would leave it. */

@@ -1,41 +1,15 @@
 import type { BackendRegistry } from '../../backends/registry.ts';
 import type { OperatorConfiguration } from '../../config/configuration.ts';
 import type { Loop } from '../../controller/controller.ts';
-import type { KubeClient } from '../../kube/client/client.ts';
-import type { KubeClientOptions } from '../../kube/client/http-client.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { LoopMetrics } from '../../telemetry/loop-metrics.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
+import { connect, type ClusterFlags } from '../input/cluster.ts';
 import type { CliIo } from '../output/io.ts';
-
-/** How long the API server may take to answer at start: a wrong kubeconfig is told at once, a slow start is none. */
-const FIRST_ANSWER_MS = 10_000;
-
-/**
- * A client for the cluster, which answers, and the namespace that is meant where none is named. Loads the client only here: `--no-controller` has no use for it.
- * @throws MusterError CLUSTER_UNREACHABLE, ApiError
- */
-export async function connect(
-  kubeconfig: string | undefined,
-  io: Pick<CliIo, 'env'>,
-  options: KubeClientOptions = {},
-): Promise<{ client: KubeClient; namespace: string }> {
-  const { findConnection } = await import('../../kube/client/connection.ts');
-  const { createKubeClient } = await import('../../kube/client/http-client.ts');
-  const connection = await findConnection({ kubeconfig, env: io.env });
-  const client = createKubeClient(connection, options);
-  try {
-    await client.read('/version', { timeoutMs: FIRST_ANSWER_MS });
-    return { client, namespace: connection.namespace ?? 'default' };
-  } catch (thrown) {
-    await client.close();
-    throw thrown;
-  }
-}
 
 /** Starts the loop on the cluster, which has to be there now; should it go away later, the loop waits for it. */
 export async function startLoop(
-  kubeconfig: string | undefined,
+  cluster: ClusterFlags,
   given: {
     configuration: Pick<OperatorConfiguration, 'controllers' | 'leaderElection' | 'runtimeClientConnection'>;
     registry: BackendRegistry;
@@ -48,7 +22,7 @@ export async function startLoop(
   const { configuration, registry, metrics, loopMetrics, log, io } = given;
   const { TokenBucket } = await import('../../kube/client/token-bucket.ts');
   const { qps, burst } = configuration.runtimeClientConnection;
-  const { client } = await connect(kubeconfig, io, {
+  const { client } = await connect(cluster, io, {
     limit: qps > 0 ? new TokenBucket({ qps, burst, waited: (ms) => loopMetrics.throttled(ms) }) : undefined,
     observer: { answered: (verb, status) => loopMetrics.requested(verb, status) },
   });
@@ -78,4 +52,22 @@ export async function initWithoutCluster(registry: BackendRegistry, log: Logger)
     if (now.state === 'failed') log.error({ backend, reason: now.reason }, 'backend not ready');
     else if (now.state === 'ready') log.info({ backend, ...now.facts }, 'backend initialized');
   }
+}
+
+/**
+ * Ends everything side by side, so that nothing waits for what has nothing to do with it: the loop's Lease is given up
+ * while reviews are still drained. One that fails keeps no other from its end, and each failure is told.
+ * @throws the first failure, once everything has ended or failed
+ */
+export async function endTogether(
+  ends: readonly (() => Promise<void> | undefined)[],
+  failed: (error: unknown) => void,
+): Promise<void> {
+  const ended = await Promise.allSettled(ends.map(async (end) => end()));
+  const failures = ended.flatMap((end) =>
+    end.status === 'rejected' ? [{ error: end.reason as unknown }] : [],
+  );
+  for (const { error } of failures) failed(error);
+  const [first] = failures;
+  if (first !== undefined) throw first.error;
 }

@@ -1,18 +1,14 @@
 import closeWithGrace from 'close-with-grace';
 import { Command } from 'commander';
-import { loadConfiguration, readConfigurationFile } from '../../config/load.ts';
-import { CONFIG_FILE_VARIABLE } from '../../config/overrides.ts';
-import { supportedSchedulers } from '../../backends/registry.ts';
 import { MUSTER_NAMESPACE, MUSTER_SERVICE_ACCOUNT } from '../../api/names.ts';
 import { messageOf } from '../../errors.ts';
 import { metricsOf, startProgram } from '../../server/program.ts';
 import { createLogger, flushLog } from '../../telemetry/log.ts';
 import { LoopMetrics } from '../../telemetry/loop-metrics.ts';
-import { backendsOf } from '../input/backend-modules.ts';
+import { configured } from '../input/configured.ts';
 import type { CliIo } from '../output/io.ts';
 import { policyFrom } from '../input/policy.ts';
-import { endTogether } from './serve-end.ts';
-import { initWithoutCluster, startLoop } from './serve-loop.ts';
+import { endTogether, initWithoutCluster, startLoop } from './serve-loop.ts';
 import { musterVersion } from '../version.ts';
 
 interface ServeFlags {
@@ -23,6 +19,7 @@ interface ServeFlags {
   metricsPort?: string;
   controller: boolean;
   kubeconfig?: string;
+  context?: string;
   serverName?: string;
 }
 
@@ -45,15 +42,14 @@ export const serveCommand = (io: CliIo): Command =>
     .option('--metrics-port <number>', 'port of /metrics')
     .option('--server-name <name>', 'name the certificate must be for (default: muster.$POD_NAMESPACE.svc)')
     .option('--kubeconfig <file>', 'how to reach the cluster (default: the Pod’s own account)')
+    .option('--context <name>', 'context of the kubeconfig (default: its current one)')
     .option('--no-controller', 'admission only: needs no cluster')
     .addHelpText('after', EXAMPLE)
     .action((flags: ServeFlags) => serve(flags, io));
 
 async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
-  const { names } = supportedSchedulers();
-  const file = flags.config ?? io.env[CONFIG_FILE_VARIABLE];
-  const { configuration, warnings } = loadConfiguration({
-    ...(file ? { text: readConfigurationFile(file), fileName: file } : {}),
+  const { configuration, warnings, factories } = configured({
+    file: flags.config,
     env: io.env,
     flags: definedOnly({
       'server.webhooks.serverCertDir': flags.certDir,
@@ -61,22 +57,20 @@ async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
       'server.healthProbes.port': flags.healthPort,
       'server.metrics.port': flags.metricsPort,
     }),
-    supportedSchedulers: names,
   });
   const log = createLogger({ level: configuration.logLevel, format: configuration.logFormat });
   for (const warning of warnings) log.info({ path: warning.path, line: warning.line }, warning.message);
 
   const ownNamespace = io.env['POD_NAMESPACE'];
-  const factories = await backendsOf(configuration.schedulers.profiles, file);
   const policy = policyFrom(configuration, {
-    factories,
+    factories: await factories(),
     ownNamespace: ownNamespace ?? MUSTER_NAMESPACE,
   });
   const metrics = metricsOf(musterVersion());
   const loopMetrics = flags.controller ? new LoopMetrics() : undefined;
   const loop =
     loopMetrics &&
-    (await startLoop(flags.kubeconfig, {
+    (await startLoop(flags, {
       configuration,
       registry: policy.registry,
       log,

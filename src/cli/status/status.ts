@@ -1,16 +1,14 @@
 import { Command, Option } from 'commander';
-import { BackendRegistry, builtInBackends, supportedSchedulers } from '../../backends/registry.ts';
-import { loadConfiguration, readConfigurationFile } from '../../config/load.ts';
-import { CONFIG_FILE_VARIABLE } from '../../config/overrides.ts';
+import { BackendRegistry, builtInBackends } from '../../backends/registry.ts';
 import { EVERY_GANG } from '../../gang/gang-selection.ts';
 import { systemClock } from '../../kube/client/clock.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
-import { backendsOf } from '../input/backend-modules.ts';
+import { connect } from '../input/cluster.ts';
+import { configured } from '../input/configured.ts';
 import { ExitStatus } from '../output/exit-status.ts';
 import type { CliIo } from '../output/io.ts';
 import { paletteFor } from '../output/palette.ts';
 import { policyFrom } from '../input/policy.ts';
-import { connect } from '../serve/serve-loop.ts';
 import { appendJson, appendText } from './append.ts';
 import { refused, unknownGang } from './faults.ts';
 import { follow, type Show } from './follow.ts';
@@ -26,6 +24,7 @@ interface StatusFlags {
   watch?: boolean;
   output: 'text' | 'json';
   kubeconfig?: string;
+  context?: string;
   config?: string;
 }
 
@@ -51,13 +50,14 @@ export const statusCommand = (io: CliIo): Command =>
       new Option('-o, --output <format>', 'how to print it').choices(['text', 'json']).default('text'),
     )
     .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl)')
+    .option('--context <name>', 'context of the kubeconfig (default: its current one)')
     .option('--config <file>', 'OperatorConfiguration: which scheduler serves gangs that name none')
     .addHelpText('after', EXAMPLE)
     .action((gang: string | undefined, flags: StatusFlags) => status(gang, flags, io));
 
 async function status(gang: string | undefined, flags: StatusFlags, io: CliIo): Promise<void> {
-  const judge = await judgeFor(flags.config ?? io.env[CONFIG_FILE_VARIABLE], io);
-  const { client, namespace } = await connect(flags.kubeconfig, io);
+  const judge = await judgeFor(flags.config, io);
+  const { client, namespace } = await connect(flags, io);
   const question: Question = {
     gang,
     namespace: flags.allNamespaces === true ? undefined : (flags.namespace ?? namespace),
@@ -124,23 +124,15 @@ function showFor(json: boolean, io: CliIo): Show {
 }
 
 /** By the configuration where there is one; else every backend, and no word about which is the default. */
-async function judgeFor(file: string | undefined, io: CliIo): Promise<Omit<Judge, 'view'>> {
-  const { names } = supportedSchedulers();
-  if (!file) {
+async function judgeFor(config: string | undefined, io: CliIo): Promise<Omit<Judge, 'view'>> {
+  const { file, configuration, factories } = configured({ file: config, env: io.env });
+  if (file === undefined) {
     const profiles = builtInBackends.map((factory) => ({ name: factory.name }));
     const registry = new BackendRegistry(profiles, 'default-scheduler');
     return { registry, selectors: EVERY_GANG, defaultBackend: '(default)' };
   }
-  const { configuration } = loadConfiguration({
-    text: readConfigurationFile(file),
-    fileName: file,
-    env: io.env,
-    flags: {},
-    supportedSchedulers: names,
-  });
-  const factories = await backendsOf(configuration.schedulers.profiles, file);
   return {
-    registry: policyFrom(configuration, { factories }).registry,
+    registry: policyFrom(configuration, { factories: await factories() }).registry,
     selectors: configuration.controllers.podGang,
   };
 }

@@ -1,8 +1,8 @@
 import { checkSpec } from '../../admission/validate-pod-gang.ts';
 import type { Policy } from '../../admission/decision.ts';
-import { own, ownString, type JsonObject } from '../../api/json.ts';
+import { own, ownObject, ownString, type JsonObject } from '../../api/json.ts';
 import { LABEL_POD_GANG, POD_GANG_API_VERSION, POD_GANG_GROUP, POD_GANG_KIND } from '../../api/names.ts';
-import { printable, quoted } from '../../api/printable.ts';
+import { keyed, printable, quoted } from '../../api/printable.ts';
 import { nearestKey } from '../../api/nearest-key.ts';
 import { checkConfiguration } from '../../config/load.ts';
 import { CONFIG_API_VERSION, CONFIG_KIND } from '../../config/schema.ts';
@@ -10,18 +10,10 @@ import { parsePodGang } from '../../gang/parse-pod-gang.ts';
 import { isPodGangName } from '../../api/name-syntax.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { unknownPodGangFields } from '../input/pod-gang-fields.ts';
-import { toYaml } from '../input/yaml-dialect.ts';
-
-/** Something to say about one place of a file. */
-export interface Finding {
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-  readonly severity: 'error' | 'warning';
-  /** Path of the field; '' for the object as a whole. */
-  readonly path: string;
-  readonly message: string;
-}
+import { notText } from '../gangs/slips.ts';
+import { noticeText } from '../gangs/notices.ts';
+import type { Finding } from '../output/findings.ts';
+import { toYaml } from '../output/structured.ts';
 
 export interface ValidationContext {
   readonly policy: Policy;
@@ -36,8 +28,9 @@ export function validateObject(source: SourceObject, context: ValidationContext)
   if (apiVersion === POD_GANG_API_VERSION && kind === POD_GANG_KIND)
     return inOrder(checkPodGang(source, context));
   if (apiVersion === CONFIG_API_VERSION && kind === CONFIG_KIND) return checkConfig(source, context);
+  if (apiVersion === 'v1' && kind === 'ConfigMap') return checkConfigMap(source, context);
   const wrong = misnamed(apiVersion ?? '', kind ?? '');
-  return wrong && [finding(source, 'error', wrong.path, wrong.message)];
+  return wrong && [finding(source, 'error', wrong.path, wrong.message, 'KindUnknown')];
 }
 
 function finding(
@@ -45,8 +38,9 @@ function finding(
   severity: Finding['severity'],
   path: string,
   message: string,
+  rule: string,
 ): Finding {
-  return { file: source.file, ...source.locate(path), severity, path, message };
+  return { file: source.file, ...source.locate(path), severity, path, message, rule };
 }
 
 function checkPodGang(source: SourceObject, { policy, namespace }: ValidationContext): Finding[] {
@@ -54,25 +48,34 @@ function checkPodGang(source: SourceObject, { policy, namespace }: ValidationCon
   const parsed = parsePodGang(object, ownString(own(object, 'metadata'), 'namespace') || namespace);
   const { faults, warnings } = checkSpec(parsed, policy);
   return [
-    ...unknownPodGangFields(object).map(({ path, message }) => finding(source, 'error', path, message)),
+    ...unknownPodGangFields(object).map(({ path, message }) =>
+      finding(source, 'error', path, message, 'FieldUnknown'),
+    ),
     ...checkName(source, object),
-    ...faults.map(({ field, message }) => finding(source, 'error', field, message)),
-    ...warnings.map((message) => finding(source, 'warning', '', printable(message))),
+    ...faults.map(({ field, message, rule }) => finding(source, 'error', field, message, rule)),
+    ...warnings.map((message) => finding(source, 'warning', '', printable(message), 'AdmissionWarning')),
   ];
 }
 
 /** A name of the wrong form the API server refuses by itself; here there is none to do it. */
 function checkName(source: SourceObject, object: JsonObject): Finding[] {
   const metadata = own(object, 'metadata');
-  const name = ownString(metadata, 'name');
+  const name = own(metadata, 'name') ?? undefined;
+  const wrong = (message: string, rule: string): Finding[] => [
+    finding(source, 'error', 'metadata.name', message, rule),
+  ];
   if (name === undefined) {
     if (ownString(metadata, 'generateName') !== undefined) return [];
-    return [finding(source, 'error', 'metadata.name', 'Required value: a PodGang has a name; add it')];
+    return wrong('Required value: a PodGang has a name; add it', 'NameMissing');
+  }
+  if (typeof name !== 'string') {
+    const about = notText(name, source.written('metadata.name'));
+    return wrong(noticeText('NameNotText', about), 'NameNotText');
   }
   // Too long has its own fault, by the rules of admission.
   if (name.length > 63 || isPodGangName(name)) return [];
   const message = `Invalid value: ${quoted(name)}: a lower-case DNS name of at most 63 characters, since it is the value of the label ${LABEL_POD_GANG}`;
-  return [finding(source, 'error', 'metadata.name', message)];
+  return wrong(message, 'GangNameInvalid');
 }
 
 function checkConfig(source: SourceObject, { supportedSchedulers }: ValidationContext): Finding[] {
@@ -80,7 +83,43 @@ function checkConfig(source: SourceObject, { supportedSchedulers }: ValidationCo
   return faults.map(({ path, message, severity, line, column }) => {
     const place =
       source.text === undefined || line === undefined ? source.locate(path) : { line, column: column ?? 1 };
-    return { file: source.file, ...place, severity, path, message: printable(message, 1024) };
+    return { file: source.file, ...place, severity, path, message: printable(message, 1024), rule: CONFIG };
+  });
+}
+
+const CONFIG = 'CONFIG_INVALID';
+const HOLDS_CONFIGURATION = new RegExp(`^[\\s{]*"?kind"?: *["']?${CONFIG_KIND}\\b`, 'm');
+
+/**
+ * A ConfigMap as the manifests have it: the configuration is a text in it. undefined where it holds none. Faults have
+ * the lines of the file where the text is written literally (`|`), else that of its key.
+ */
+function checkConfigMap(
+  source: SourceObject,
+  { supportedSchedulers }: ValidationContext,
+): Finding[] | undefined {
+  const texts = Object.entries(ownObject(source.object, 'data') ?? {}).flatMap(([key, text]) =>
+    typeof text === 'string' && HOLDS_CONFIGURATION.test(text) ? [{ path: keyed('data', key), text }] : [],
+  );
+  if (texts.length === 0) return undefined;
+  return texts.flatMap(({ path, text }) => {
+    const first = source.literal(path);
+    return checkConfiguration(text, { supportedSchedulers }).map((fault): Finding => {
+      const { severity, message, line = 1, column = 1 } = fault;
+      const place =
+        first === undefined
+          ? source.locate(path)
+          : { line: first.line + line - 1, column: first.column + column - 1 };
+      const at = fault.path === '' ? path : `${path}.${fault.path}`;
+      return {
+        file: source.file,
+        ...place,
+        severity,
+        path: at,
+        message: printable(message, 1024),
+        rule: CONFIG,
+      };
+    });
   });
 }
 

@@ -1,23 +1,26 @@
 import { Command, Option } from 'commander';
-import { printable } from '../../api/printable.ts';
-import { supportedSchedulers } from '../../backends/registry.ts';
-import { loadConfiguration, readConfigurationFile } from '../../config/load.ts';
 import type { Policy } from '../../admission/decision.ts';
-import { backendsOf } from '../input/backend-modules.ts';
-import { readAll } from '../input/documents.ts';
+import { supportedSchedulers } from '../../backends/registry.ts';
+import { GangSurvey } from '../gangs/survey.ts';
+import { configured } from '../input/configured.ts';
+import { unreadable, type InputFault } from '../input/input-fault.ts';
+import { readAll } from '../input/input-files.ts';
+import { policyFrom } from '../input/policy.ts';
 import { ExitStatus } from '../output/exit-status.ts';
-import { readInputs } from '../input/input-files.ts';
+import { asGithub, asSarif, count, countsOf, faultFindings, findingLine } from '../output/findings.ts';
+import type { Finding } from '../output/findings.ts';
 import type { CliIo } from '../output/io.ts';
 import { paletteFor, type ColourMode, type Palette } from '../output/palette.ts';
-import { policyFrom } from '../input/policy.ts';
-import { validateObject, type Finding } from './validate-object.ts';
-import { toJson } from '../input/yaml-dialect.ts';
+import { toJson } from '../output/structured.ts';
+import { musterVersion } from '../version.ts';
+import { validateObject } from './validate-object.ts';
 
 interface ValidateOptions {
   readonly filename: readonly string[];
   readonly config?: string;
-  readonly output: 'text' | 'json';
+  readonly output: 'text' | 'json' | 'github' | 'sarif';
   readonly namespace: string;
+  readonly strict?: true;
   readonly color: ColourMode;
 }
 
@@ -33,8 +36,10 @@ Example:
   $ muster validate -f config.yaml -f gangs/
   $ kustomize build . | muster validate -f - -o json
 
-Other kinds are skipped. Without --config every backend counts as enabled, and topology levels are
-not compared with the cluster's. Exits with 1 where there is an error; warnings are only told.`;
+A configuration is checked inside of a ConfigMap as well. Of Pods and workloads only the labels and
+numbers are held against the PodGangs; what else concerns them, "muster review" says. Without --config
+every backend counts as enabled, and topology levels are not compared with the cluster's. Exits with 1
+where there is an error, with --strict also where gangs, Pods and labels do not go together.`;
 
 /** `muster validate`: PodGangs and configurations, all faults at once. */
 export const validateCommand = (io: CliIo): Command =>
@@ -43,9 +48,12 @@ export const validateCommand = (io: CliIo): Command =>
     .requiredOption('-f, --filename <file...>', 'files and folders with YAML or JSON; - is standard input')
     .option('--config <file>', 'OperatorConfiguration that PodGangs are checked against')
     .addOption(
-      new Option('-o, --output <format>', 'how to print it').choices(['text', 'json']).default('text'),
+      new Option('-o, --output <format>', 'how to print it')
+        .choices(['text', 'json', 'github', 'sarif'])
+        .default('text'),
     )
     .option('-n, --namespace <name>', 'namespace of PodGangs that name none', 'default')
+    .option('--strict', 'fail where gangs, Pods and labels of the input do not go together')
     .addOption(
       new Option('--color <when>', 'colours in text output')
         .choices(['always', 'never', 'auto'])
@@ -56,49 +64,43 @@ export const validateCommand = (io: CliIo): Command =>
 
 async function validate(options: ValidateOptions, io: CliIo): Promise<void> {
   const { names } = supportedSchedulers();
+  const { namespace, filename, output } = options;
   const policy = await policyFor(options.config, names);
-  const context = { policy, namespace: options.namespace, supportedSchedulers: names };
-  const inputs = await readInputs(options.filename, io);
-  const outcomes = readAll(inputs).map((source) => validateObject(source, context));
-  const checked = outcomes.filter((findings) => findings !== undefined);
-  const report = {
-    checked: checked.length,
-    skipped: outcomes.length - checked.length,
-    findings: checked.flat(),
-  };
-  const text =
-    options.output === 'json' ? `${toJson(report, 2)}\n` : render(report, paletteFor(options.color, io));
-  io.stdout(text);
-  if (report.findings.some(({ severity }) => severity === 'error')) throw new ExitStatus(1);
+  const context = { policy, namespace, supportedSchedulers: names };
+  const survey = new GangSurvey(namespace, policy.exemptNamespaces);
+  const faults: InputFault[] = [];
+  const findings: Finding[] = [];
+  const counts = { checked: 0, skipped: 0 };
+  for await (const source of readAll(filename, io, (fault) => faults.push(fault))) {
+    const found = validateObject(source, context);
+    counts[found === undefined ? 'skipped' : 'checked'] += 1;
+    findings.push(...(found ?? []));
+    survey.add(source, found === undefined);
+  }
+  const whole = survey.findings();
+  const report = { ...counts, findings: [...findings, ...whole] };
+  const forTools = [...faultFindings(faults), ...report.findings];
+  if (output === 'github') io.stdout(asGithub(forTools));
+  else if (output === 'sarif') io.stdout(asSarif(forTools, musterVersion()));
+  else if (output === 'json') io.stdout(`${toJson(report, 2)}\n`);
+  else if (counts.checked + counts.skipped > 0) io.stdout(render(report, paletteFor(options.color, io)));
+  if (faults.length > 0) throw unreadable(faults);
+  const broken = options.strict === true && whole.some(({ severity }) => severity === 'warning');
+  if (broken || findings.some(({ severity }) => severity === 'error')) throw new ExitStatus(1);
 }
 
 /** Without a configuration nobody has said which backends are enabled, so a PodGang may name any. */
 async function policyFor(config: string | undefined, names: readonly string[]): Promise<Policy> {
-  const { configuration } = loadConfiguration({
-    ...(config === undefined ? {} : { text: readConfigurationFile(config), fileName: config }),
-    env: {},
-    flags: {},
-    supportedSchedulers: names,
-  });
-  if (config !== undefined) {
-    const factories = await backendsOf(configuration.schedulers.profiles, config);
-    return policyFrom(configuration, { factories });
-  }
+  const { configuration, factories } = configured({ file: config });
+  if (config !== undefined) return policyFrom(configuration, { factories: await factories() });
   const { schedulers } = configuration;
   const profiles = names.map((name) => ({ name, config: {} }));
   return policyFrom({ ...configuration, schedulers: { ...schedulers, profiles } });
 }
 
-/** One line for each finding, as compilers write them, so that editors and CI find the place; then a summary. */
+/** A line for each finding, then a summary. */
 function render({ checked, skipped, findings }: Report, palette: Palette): string {
-  const lines = findings.map(({ file, line, column, severity, path, message }) => {
-    const mark = severity === 'error' ? palette.bad : palette.warn;
-    const place = `${printable(file, 4096)}:${line}:${column}`;
-    return `${place}: ${mark(`${severity}:`)} ${path === '' ? '' : `${printable(path)}: `}${message}`;
-  });
-  const errors = findings.filter(({ severity }) => severity === 'error').length;
-  const summary = `${count(checked, 'object')} checked, ${skipped} skipped: ${count(errors, 'error')}, ${count(findings.length - errors, 'warning')}`;
+  const lines = findings.map((finding) => findingLine(finding, palette));
+  const summary = `${count(checked, 'object')} checked, ${skipped} skipped: ${countsOf(findings)}`;
   return `${[...lines, summary].join('\n')}\n`;
 }
-
-const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;

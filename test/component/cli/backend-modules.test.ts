@@ -87,7 +87,7 @@ describe('a backend from a module', () => {
       'apiVersion: operator.config.grove.io/v1alpha1\nkind: OperatorConfiguration\nscheduler: {profiles: [{name: mine, module: ./throwing.mjs}]}\n',
     );
     const says =
-      'error: scheduler.profiles[0].module: ./throwing.mjs does not load: no licence found\nfix: correct the module: `node --check` tells more of a syntax error, `node` of what it throws\n';
+      'error[BACKEND_MODULE_INVALID]: scheduler.profiles[0].module: ./throwing.mjs does not load: no licence found\nfix: correct the module: `node --check` tells more of a syntax error, `node` of what it throws\n';
     const gang = join(folder, 'gang.yaml');
     expect(await cli(['review', '-f', gang, '--config', config])).toEqual({ code: 1, out: says });
     expect(await cli(['status', '--config', config])).toEqual({ code: 1, out: says });
@@ -99,49 +99,49 @@ describe('a backend from a module', () => {
       'a file that is not there',
       { module: './gone.js' },
       2,
-      "error: scheduler.profiles[0].module: cannot read ./gone.js (/gone.js): ENOENT: no such file or directory, open '/gone.js'\nfix: name a file that this user may read, relative to the configuration file, or an installed package\n",
+      "error[BACKEND_MODULE_MISSING]: scheduler.profiles[0].module: cannot read ./gone.js (/gone.js): ENOENT: no such file or directory, open '/gone.js'\nfix: name a file that this user may read, relative to the configuration file, or an installed package\n",
     ],
     [
       'a package that is not there',
       { module: 'no-such-backend' },
       2,
-      'error: scheduler.profiles[0].module: there is no package "no-such-backend" in a node_modules above  or Muster itself\nfix: install it there, or write ./no-such-backend if it is a file beside the configuration\n',
+      'error[BACKEND_MODULE_MISSING]: scheduler.profiles[0].module: there is no package "no-such-backend" in a node_modules above  or Muster itself\nfix: install it there, or write ./no-such-backend if it is a file beside the configuration\n',
     ],
     [
       'no factory',
       { module: './wrong.mjs' },
       1,
-      'error: scheduler.profiles[0].module: ./wrong.mjs has no backend as its default export or as "backend" (its exports: create, one)\nfix: export a BackendFactory, an object with name and create()\n',
+      'error[BACKEND_MODULE_INVALID]: scheduler.profiles[0].module: ./wrong.mjs has no backend as its default export or as "backend" (its exports: create, one)\nfix: export a BackendFactory, an object with name and create()\n',
     ],
     [
       'nothing at all',
       { module: './empty.mjs' },
       1,
-      'error: scheduler.profiles[0].module: ./empty.mjs has no backend as its default export or as "backend" (it exports nothing)\nfix: export a BackendFactory, an object with name and create()\n',
+      'error[BACKEND_MODULE_INVALID]: scheduler.profiles[0].module: ./empty.mjs has no backend as its default export or as "backend" (it exports nothing)\nfix: export a BackendFactory, an object with name and create()\n',
     ],
     [
       'no JavaScript',
       { module: './syntax.mjs' },
       1,
-      "error: scheduler.profiles[0].module: ./syntax.mjs does not load: Unexpected token '='\nfix: correct the module: `node --check` tells more of a syntax error, `node` of what it throws\n",
+      "error[BACKEND_MODULE_INVALID]: scheduler.profiles[0].module: ./syntax.mjs does not load: Unexpected token '='\nfix: correct the module: `node --check` tells more of a syntax error, `node` of what it throws\n",
     ],
     [
       'another version of the contract',
       { module: './old.mjs' },
       1,
-      'error: backend "mine" is written for version 7 of the contract, this is version 1\nfix: use the release of the backend that goes with this Muster\n',
+      'error[BACKEND_CONTRACT]: backend "mine" is written for version 7 of the contract, this is version 1\nfix: use the release of the backend that goes with this Muster\n',
     ],
     [
       'another file than the one that was hashed',
       { module: './default.js', integrity: hashOf('sha256', 'named.mjs') },
       1,
-      `error: scheduler.profiles[0].integrity: ./default.js should be ${hashOf('sha256', 'named.mjs')}, and is ${hashOf('sha256', 'default.js')}\nfix: put back the file that was meant, or, if the change is yours, write the hash that it has now\n`,
+      `error[BACKEND_MODULE_INTEGRITY]: scheduler.profiles[0].integrity: ./default.js should be ${hashOf('sha256', 'named.mjs')}, and is ${hashOf('sha256', 'default.js')}\nfix: put back the file that was meant, or, if the change is yours, write the hash that it has now\n`,
     ],
     [
       'never done with loading',
       { module: './hanging.mjs' },
       1,
-      'error: scheduler.profiles[0].module: ./hanging.mjs does not load: ./hanging.mjs did not answer within 10 s\nfix: correct the module: `node --check` tells more of a syntax error, `node` of what it throws\n',
+      'error[BACKEND_MODULE_INVALID]: scheduler.profiles[0].module: ./hanging.mjs does not load: ./hanging.mjs did not answer within 10 s\nfix: correct the module: `node --check` tells more of a syntax error, `node` of what it throws\n',
     ],
   ])('%s', async (_what, profile, code, out) => {
     expect(await validated(profile)).toEqual({ code, out });
@@ -152,7 +152,7 @@ describe('a backend from a module', () => {
     const { code, out } = await cli(['conformance', '--module', module, '--name', 'yours']);
     expect([code, out.replaceAll(folder, '')]).toEqual([
       2,
-      'error: --module /default.js exports the backend "mine", and --name says "yours"\nfix: leave out --name, or name the module of that backend\n',
+      'error[USAGE]: --module /default.js exports the backend "mine", and --name says "yours"\nfix: leave out --name, or name the module of that backend\n',
     ]);
   });
 
@@ -168,7 +168,7 @@ describe('a backend from a module', () => {
   test('another name than the profile’s', async () => {
     expect(await validated({ module: './default.js' }, 'yours')).toEqual({
       code: 1,
-      out: 'error: scheduler.profiles[0].module: ./default.js exports the backend "mine", and the profile is called "yours"\nfix: call the profile "mine", or name the module of "yours"\n',
+      out: 'error[BACKEND_MODULE_INVALID]: scheduler.profiles[0].module: ./default.js exports the backend "mine", and the profile is called "yours"\nfix: call the profile "mine", or name the module of "yours"\n',
     });
   });
 });

@@ -35,7 +35,7 @@ describe('muster doctor', () => {
     const { code, out, err } = await doctor();
     expect([code, out]).toEqual([3, '']);
     expect(err).toMatch(
-      /^error: get \/version: no answer from https:\S+ .*\nfix: Check that the API server runs .*\n$/,
+      /^error\[CLUSTER_UNREACHABLE\]: get \/version: no answer from https:\S+ .*\nfix: Check that the API server runs .*\n$/,
     );
   });
 
@@ -48,7 +48,9 @@ describe('muster doctor', () => {
     );
     const { code, out, err } = await doctor();
     expect([code, out]).toEqual([3, '']);
-    expect(err).toContain('error: get deployments muster-system/muster: no answer from https:');
+    expect(err).toContain(
+      'error[CLUSTER_UNREACHABLE]: get deployments muster-system/muster: no answer from https:',
+    );
   });
 
   test('with a configuration that is not there', async () => {
@@ -56,7 +58,7 @@ describe('muster doctor', () => {
     const { code, err } = await doctor('--config', 'nowhere.yaml');
     expect(code).toBe(2);
     expect(err).toMatch(
-      /^error: cannot read the configuration file nowhere\.yaml: .*\nfix: Name an existing /,
+      /^error\[CONFIG_UNREADABLE\]: cannot read the configuration file nowhere\.yaml: .*\nfix: Name an existing /,
     );
   });
 

@@ -40,9 +40,19 @@ describe('exit codes of the process', () => {
       /^$/,
     ],
     [['validate', '-f', 'docs/examples/misspelt.yaml'], 1, /did you mean "podgroups"/, /^$/],
-    [['review', '-f', 'missing.yaml'], 2, /^$/, /^error: cannot read missing\.yaml: .*\nfix: /],
-    [['review'], 2, /^$/, /^error: required option '-f, --filename <file\.\.\.>' not specified\nfix: /],
-    [['nonsense'], 2, /^$/, /^error: unknown command 'nonsense'\nfix: /],
+    [
+      ['review', '-f', 'missing.yaml'],
+      2,
+      /^$/,
+      /^missing\.yaml: error: cannot be read: .*\nerror\[INPUT_UNREADABLE\]: .*\nfix: /,
+    ],
+    [
+      ['review'],
+      2,
+      /^$/,
+      /^error\[USAGE\]: required option '-f, --filename <file\.\.\.>' not specified\nfix: /,
+    ],
+    [['nonsense'], 2, /^$/, /^error\[USAGE\]: unknown command 'nonsense'\nfix: /],
   ])('muster %j ends with %d', async (args, code, out, err) => {
     const ended = await muster(args);
     expect(ended.code).toBe(code);
@@ -51,7 +61,7 @@ describe('exit codes of the process', () => {
   });
 
   test('standard input', async () => {
-    const pod = 'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n';
+    const pod = 'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {}\n';
     expect(await muster(['review', '-f', '-', '-o', 'patch'], pod)).toEqual({
       code: 0,
       out: '[]\n',

@@ -31,7 +31,9 @@ describe.each([[[]], [['-w']]])('muster status %j', (args) => {
     api.server.answer(PODS, status(403, NO_RIGHT)).answer(GANGS, list(1, []));
     const { code, out, err } = await ended(...args);
     expect([code, out]).toEqual([1, '']);
-    expect(err).toMatch(/^error: list pods: 403 Failure: pods is forbidden: User "ann" cannot list .*\n/);
+    expect(err).toMatch(
+      /^error\[CLUSTER_REFUSED\]: list pods: 403 Failure: pods is forbidden: User "ann" cannot list .*\n/,
+    );
     expect(err).toContain(
       'fix: It takes the rights to list (with -w also to watch) pods and podgangs.scheduler.grove.io in namespace ml: the ClusterRole "view" has them once Muster is installed.\n',
     );
@@ -42,7 +44,7 @@ describe.each([[[]], [['-w']]])('muster status %j', (args) => {
     const { code, err } = await ended(...args);
     expect(code).toBe(1);
     expect(err).toMatch(
-      /^error: list \w+: 401 Unauthorized: .*\nfix: Log in anew, or name another --kubeconfig\.\n$/,
+      /^error\[CLUSTER_REFUSED\]: list \w+: 401 Unauthorized: .*\nfix: Log in anew, or name another --kubeconfig\.\n$/,
     );
   });
 
@@ -51,7 +53,7 @@ describe.each([[[]], [['-w']]])('muster status %j', (args) => {
     const { code, err } = await ended(...args);
     expect(code).toBe(1);
     expect(err).toBe(
-      'error: list podgangs: 404 Failure: the server could not find it (it does not know PodGang, scheduler.grove.io/v1alpha1)\n' +
+      'error[CLUSTER_REFUSED]: list podgangs: 404 Failure: the server could not find it (it does not know PodGang, scheduler.grove.io/v1alpha1)\n' +
         'fix: Define it with `kubectl apply -k manifests/crds`, or look at another cluster with --kubeconfig.\n',
     );
   });
@@ -64,7 +66,7 @@ describe.each([[[]], [['-w']]])('muster status %j', (args) => {
       code: 1,
       out: '',
       err:
-        'error: PodGang trian does not exist in namespace ml (did you mean "train"?)\n' +
+        'error[GANG_UNKNOWN]: PodGang trian does not exist in namespace ml (did you mean "train"?)\n' +
         'fix: There are: eval, train. Another namespace is named with -n, all with -A.\n',
     });
   });
@@ -72,7 +74,7 @@ describe.each([[[]], [['-w']]])('muster status %j', (args) => {
   test('where there are none at all', async () => {
     api.has([], []).accepts();
     expect((await ended(...args, 'train')).err).toBe(
-      'error: PodGang train does not exist in namespace ml\n' +
+      'error[GANG_UNKNOWN]: PodGang train does not exist in namespace ml\n' +
         'fix: There are no gangs in namespace ml. Another namespace is named with -n, all with -A.\n',
     );
   });
@@ -82,7 +84,7 @@ describe.each([[[]], [['-w']]])('muster status %j', (args) => {
     const { code, err } = await ended(...args);
     expect(code).toBe(3);
     expect(err).toMatch(
-      /^error: get \/version: no answer from https:.*\nfix: Check that the API server runs/,
+      /^error\[CLUSTER_UNREACHABLE\]: get \/version: no answer from https:.*\nfix: Check that the API server runs/,
     );
     api = await WatchedApi.start();
   });

@@ -101,7 +101,7 @@ describe('at a terminal', () => {
     expect(program.written).toEqual({
       out: '',
       err:
-        'error: PodGang trian does not exist in namespace ml (did you mean "train"?)\n' +
+        'error[GANG_UNKNOWN]: PodGang trian does not exist in namespace ml (did you mean "train"?)\n' +
         'fix: There are: eval, train. Another namespace is named with -n, all with -A.\n',
     });
   });

@@ -43,14 +43,14 @@ describe('muster conformance', () => {
   );
 
   test.each([
-    [[], 'error: which backend?\nfix: give --module with a file or package, or --name\n'],
+    [[], 'error[USAGE]: which backend?\nfix: give --module with a file or package, or --name\n'],
     [
       ['--name', 'slurm'],
-      'error: there is no backend "slurm" (there are: default-scheduler, kai-scheduler, volcano, coscheduling)\nfix: name one of these, or give the file of yours with --module\n',
+      'error[USAGE]: there is no backend "slurm" (there are: default-scheduler, kai-scheduler, volcano, coscheduling)\nfix: name one of these, or give the file of yours with --module\n',
     ],
     [
       ['--module', 'no-such-backend'],
-      `error: --module: there is no package "no-such-backend" in a node_modules above ${process.cwd()} or Muster itself\nfix: install it there, or write ./no-such-backend if it is a file beside the configuration\n`,
+      `error[BACKEND_MODULE_MISSING]: --module: there is no package "no-such-backend" in a node_modules above ${process.cwd()} or Muster itself\nfix: install it there, or write ./no-such-backend if it is a file beside the configuration\n`,
     ],
   ])('wrong usage: %j', async (args, says) => {
     expect(await muster(['conformance', ...args])).toEqual({ code: 2, out: '', err: says });

@@ -1,17 +1,25 @@
 import { describe, expect, test } from '@jest/globals';
-import { readObjects } from '../../../src/cli/input/documents.ts';
+import { readObjects, type SourceObject } from '../../../src/cli/input/documents.ts';
+import type { InputFault } from '../../../src/cli/input/input-fault.ts';
 
-const read = (text: string) => readObjects({ name: 'in.yaml', text });
+/** The objects, and what cannot be read, as it is told. */
+function readBoth(text: string): { sources: SourceObject[]; faults: InputFault[] } {
+  const faults: InputFault[] = [];
+  const sources = [...readObjects({ name: 'in.yaml', text }, (fault) => faults.push(fault))];
+  return { sources, faults };
+}
+function read(text: string): SourceObject[] {
+  const { sources, faults } = readBoth(text);
+  expect(faults).toEqual([]);
+  return sources;
+}
 const objects = (text: string) => read(text).map(({ object }) => object);
 
 function refusal(text: string): string {
-  try {
-    read(text);
-  } catch (thrown) {
-    expect(thrown).toMatchObject({ code: 'INPUT_UNREADABLE', exitCode: 2 });
-    return (thrown as Error).message;
-  }
-  throw new Error('was read');
+  const [{ file, line, column, message } = { file: '', line: 0, column: 0, message: '' }, ...others] =
+    readBoth(text).faults;
+  expect(others).toEqual([]);
+  return `${file}:${line}:${column}: ${message}`;
 }
 
 describe('documents', () => {

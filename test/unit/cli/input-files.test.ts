@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { readInputs } from '../../../src/cli/input/input-files.ts';
+import { readInputs, type InputText } from '../../../src/cli/input/input-files.ts';
+import { unreadable, type InputFault } from '../../../src/cli/input/input-fault.ts';
 
 const io = { readStdin: () => Promise.resolve('from stdin') };
 let root = '';
@@ -33,11 +34,18 @@ beforeAll(async () => {
 });
 afterAll(() => rm(root, { recursive: true }));
 
+async function read(paths: readonly string[]): Promise<{ inputs: InputText[]; faults: InputFault[] }> {
+  const faults: InputFault[] = [];
+  const inputs: InputText[] = [];
+  for await (const input of readInputs(paths, io, (fault) => faults.push(fault))) inputs.push(input);
+  return { inputs, faults };
+}
+
 const under = (names: readonly string[]): string[] => names.map((name) => join(root, name));
 
 describe('inputs', () => {
   test('a folder is every manifest under it, in order; hidden ones, node_modules and loops are not', async () => {
-    const inputs = await readInputs([root], io);
+    const { inputs } = await read([root]);
     expect(inputs.map(({ name }) => name)).toEqual(
       under(['D.YAML', 'a.yml', 'b.yaml', 'c.json', 'sub/a.yaml', 'sub/deep/x.yaml', 'sub/link.yaml']),
     );
@@ -46,7 +54,7 @@ describe('inputs', () => {
 
   test('a file that is named is read whatever its name, and each only once', async () => {
     const [hidden, notes] = under(['.hidden.yaml', 'notes.txt']) as [string, string];
-    const inputs = await readInputs([hidden, '-', notes, hidden, '-'], io);
+    const { inputs } = await read([hidden, '-', notes, hidden, '-']);
     expect(inputs).toEqual([
       { name: hidden, text: '.hidden.yaml' },
       { name: '<stdin>', text: 'from stdin' },
@@ -55,14 +63,16 @@ describe('inputs', () => {
   });
 
   test.each([
-    ['missing.yaml', /cannot read .*missing\.yaml: .*ENOENT/],
-    ['empty', /cannot read .*empty: no \.yaml, \.yml or \.json file in this folder/],
-    ['latin1.bin', /cannot read .*latin1\.bin: it is not UTF-8 text/],
+    ['missing.yaml', /missing\.yaml: error: cannot be read: .*ENOENT/],
+    ['empty', /empty: error: cannot be read: there is no \.yaml, \.yml or \.json file in this folder/],
+    ['latin1.bin', /latin1\.bin: error: cannot be read: it is not UTF-8 text/],
   ])('%s is unreadable', async (name, message) => {
-    await expect(readInputs(under([name]), io)).rejects.toMatchObject({
-      code: 'INPUT_UNREADABLE',
-      exitCode: 2,
-      message: expect.stringMatching(message),
-    });
+    const good = join(root, 'b.yaml');
+    const { inputs, faults } = await read([...under([name]), good]);
+    expect(inputs).toEqual([{ name: good, text: 'b.yaml' }]);
+    expect(faults).toHaveLength(1);
+    const error = unreadable(faults);
+    expect(error).toMatchObject({ code: 'INPUT_UNREADABLE', exitCode: 2 });
+    expect(error.message).toMatch(message);
   });
 });

@@ -2,11 +2,14 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import jsonpatch from 'fast-json-patch';
 import { parseAllDocuments } from 'yaml';
-import { reviewsAsPatches, reviewsAsYaml } from '../../../src/cli/review/review-formats.ts';
+import { printerFor } from '../../../src/cli/review/review-formats.ts';
+import type { ReviewResult } from '../../../src/cli/review/review-result.ts';
+import { paletteFor } from '../../../src/cli/output/palette.ts';
+import { fakeIo } from './fake-io.ts';
 import { readObjects } from '../../../src/cli/input/documents.ts';
 import { policyFrom } from '../../../src/cli/input/policy.ts';
 import { reviewObject } from '../../../src/cli/review/review-object.ts';
-import { toYaml } from '../../../src/cli/input/yaml-dialect.ts';
+import { toYaml } from '../../../src/cli/output/structured.ts';
 import { loadConfiguration } from '../../../src/config/load.ts';
 import { supportedSchedulers } from '../../../src/backends/registry.ts';
 
@@ -20,6 +23,20 @@ const context = {
   namespace: 'default',
   username: 'someone',
 };
+
+const objectsOf = (text: string) => [
+  ...readObjects({ name: 'in.yaml', text }, ({ message }) => {
+    throw new Error(message);
+  }),
+];
+
+function printed(format: 'yaml' | 'patch', results: readonly ReviewResult[]): string {
+  const { io, written } = fakeIo();
+  const printer = printerFor(format, io, paletteFor('never', io));
+  for (const result of results) printer.result(result);
+  printer.end([]);
+  return written.out;
+}
 
 const text = fc.oneof(
   fc.string({ maxLength: 12 }),
@@ -67,7 +84,7 @@ describe('whatever the Pods', () => {
     fc.assert(
       fc.property(fc.array(pod, { minLength: 1, maxLength: 4 }), (pods) => {
         const input = pods.map((object) => toYaml(object)).join('---\n');
-        const sources = readObjects({ name: 'in.yaml', text: input });
+        const sources = objectsOf(input);
         // What was written is what was read: the writer quotes whatever the reader would take for something else.
         expect(sources.map(({ object }) => JSON.stringify(object))).toEqual(
           pods.map((object) => JSON.stringify(object)),
@@ -75,8 +92,8 @@ describe('whatever the Pods', () => {
         const results = sources.flatMap((source) => reviewObject(source, context));
         expect(results.every(({ allowed }) => allowed)).toBe(true);
 
-        const patches = reviewsAsPatches(results).trimEnd().split('\n');
-        const documents = parseAllDocuments(reviewsAsYaml(results), { version: '1.1' });
+        const patches = printed('patch', results).trimEnd().split('\n');
+        const documents = parseAllDocuments(printed('yaml', results), { version: '1.1' });
         expect(patches).toHaveLength(pods.length);
         expect(documents).toHaveLength(pods.length);
         pods.forEach((object, index) => {
@@ -93,10 +110,9 @@ describe('whatever the Pods', () => {
   test('what is stored needs no further patch', () => {
     fc.assert(
       fc.property(pod, (object) => {
-        const review = (input: string) =>
-          readObjects({ name: 'in.yaml', text: input }).flatMap((source) => reviewObject(source, context));
+        const review = (input: string) => objectsOf(input).flatMap((source) => reviewObject(source, context));
         const first = review(toYaml(object));
-        const second = review(reviewsAsYaml(first));
+        const second = review(printed('yaml', first));
         expect(second[0]?.changes).toEqual([]);
       }),
       { numRuns: 60 },

@@ -27,7 +27,7 @@ describe('the list of verbs', () => {
   test.each([[[]], [['--help']], [['-h']]])('is what %j prints', async (args) => {
     const { code, out, err } = await muster(args);
     expect({ code, err }).toEqual({ code: 0, err: '' });
-    for (const { name, summary } of verbs) expect(out).toContain(`  ${name.padEnd(12)} ${summary}\n`);
+    for (const { name, summary } of verbs) expect(out).toContain(`  ${name.padEnd(14)} ${summary}\n`);
     expect(out).toContain('Exit codes:\n  0  fine\n');
     expect(out).toContain('Example:\n  $ muster review -f pod.yaml\n');
   });
@@ -67,17 +67,20 @@ describe('the list of verbs', () => {
 describe('wrong usage ends with 2 and the way out', () => {
   const fix = 'fix: see "muster --help" and "muster <verb> --help"\n';
   test.each([
-    [['revue'], "error: unknown command 'revue' (Did you mean review?)\n"],
-    [['--bogus'], "error: unknown option '--bogus'\n"],
-    [['version', '--bogus'], "error: unknown option '--bogus'\n"],
-    [['version', 'more'], "error: too many arguments for 'version'. Expected 0 arguments but got 1: more.\n"],
+    [['revue'], "error[USAGE]: unknown command 'revue' (Did you mean review?)\n"],
+    [['--bogus'], "error[USAGE]: unknown option '--bogus'\n"],
+    [['version', '--bogus'], "error[USAGE]: unknown option '--bogus'\n"],
+    [
+      ['version', 'more'],
+      "error[USAGE]: too many arguments for 'version'. Expected 0 arguments but got 1: more.\n",
+    ],
     [
       ['version', '-o', 'xml'],
-      "error: option '-o, --output <format>' argument 'xml' is invalid. Allowed choices are text, json.\n",
+      "error[USAGE]: option '-o, --output <format>' argument 'xml' is invalid. Allowed choices are text, json.\n",
     ],
-    [['review'], "error: required option '-f, --filename <file...>' not specified\n"],
-    [['validate'], "error: required option '-f, --filename <file...>' not specified\n"],
-    [['certs'], "error: required option '--out <dir>' not specified\n"],
+    [['review'], "error[USAGE]: required option '-f, --filename <file...>' not specified\n"],
+    [['validate'], "error[USAGE]: required option '-f, --filename <file...>' not specified\n"],
+    [['certs'], "error[USAGE]: required option '--out <dir>' not specified\n"],
   ])('%j', async (args, message) => {
     expect(await muster(args)).toEqual({ code: 2, out: '', err: `${message}${fix}` });
   });
@@ -93,7 +96,7 @@ describe('what a verb throws', () => {
     expect(await whenThrown(error)).toEqual({
       code: 3,
       out: '',
-      err: 'error: no answer from https://10.0.0.1\nfix: start the cluster\n',
+      err: 'error[CLUSTER_UNREACHABLE]: no answer from https://10.0.0.1\nfix: start the cluster\n',
     });
   });
 
@@ -101,12 +104,14 @@ describe('what a verb throws', () => {
     const { err } = await whenThrown(
       new MusterError('CONFIG_INVALID', 'a.yaml:1:1 x\na.yaml:2:1 y', 'correct it'),
     );
-    expect(err).toBe('error: a.yaml:1:1 x\nerror: a.yaml:2:1 y\nfix: correct it\n');
+    expect(err).toBe(
+      'error[CONFIG_INVALID]: a.yaml:1:1 x\nerror[CONFIG_INVALID]: a.yaml:2:1 y\nfix: correct it\n',
+    );
   });
 
   test('control characters reach no terminal', async () => {
     const { err } = await whenThrown(new MusterError('USAGE', 'file \u001b[2J\u202e', 'rename it'));
-    expect(err).toBe('error: file \\u{1b}[2J\\u{202e}\nfix: rename it\n');
+    expect(err).toBe('error[USAGE]: file \\u{1b}[2J\\u{202e}\nfix: rename it\n');
   });
 
   test('anything else: 1 and its message; the stack only for those who ask', async () => {

@@ -30,9 +30,9 @@ const lines = (text: string): string[] =>
   checkConfiguration(text, { supportedSchedulers }).map((fault) => formatFault(fault, 'f'));
 
 describe('precedence', () => {
-  test('flag over environment over file over default, and each says so', () => {
+  test('flag over environment over file over default', () => {
     const text = `${header}logLevel: error\nlogFormat: text\nserver: {webhooks: {port: 1000, bindAddress: 127.0.0.1}}\n`;
-    const { configuration, sources } = load({
+    const { configuration } = load({
       text,
       env: { MUSTER_LOG_LEVEL: 'debug', MUSTER_SERVER_WEBHOOKS_PORT: '2000', MUSTER_LOG_FORMAT: '' },
       flags: { 'server.webhooks.port': '3000', logFormat: undefined, 'leaderElection.enabled': false },
@@ -42,14 +42,7 @@ describe('precedence', () => {
     expect(configuration.server.webhooks.port).toBe(3000);
     expect(configuration.server.webhooks.bindAddress).toBe('127.0.0.1');
     expect(configuration.leaderElection.enabled).toBe(false);
-    expect(sources).toMatchObject({
-      logLevel: 'env',
-      logFormat: 'file',
-      'server.webhooks.port': 'flag',
-      'server.webhooks.bindAddress': 'file',
-      'leaderElection.enabled': 'flag',
-      'server.metrics.port': 'default',
-    });
+    expect(configuration.server.metrics.port).toBe(8080);
   });
 
   test('without a file', () => {
@@ -120,10 +113,10 @@ describe('environment', () => {
       flags: { logLevel: 'loud' },
     });
     expect(message.split('\n').sort()).toEqual([
-      'MUSTER_LEADER_ELECTION_ENABLED leaderElection.enabled: must be true or false, not the string "yes"',
-      'MUSTER_SERVER_WEBHOOKS_PORT server.webhooks.port: must be a number, not the string "abc"',
-      'MUSTER_TRUSTED_ACCOUNTS trustedAccounts[1]: must be of the form system:serviceaccount:<namespace>:<name>',
-      'command line logLevel: unsupported value "loud" (supported: debug, info, error)',
+      'MUSTER_LEADER_ELECTION_ENABLED: error: leaderElection.enabled: must be true or false, not the string "yes"',
+      'MUSTER_SERVER_WEBHOOKS_PORT: error: server.webhooks.port: must be a number, not the string "abc"',
+      'MUSTER_TRUSTED_ACCOUNTS: error: trustedAccounts[1]: must be of the form system:serviceaccount:<namespace>:<name>',
+      'command line: error: logLevel: unsupported value "loud" (supported: debug, info, error)',
     ]);
   });
 
@@ -133,7 +126,7 @@ describe('environment', () => {
       fileName: 'c.yaml',
       env: { MUSTER_SERVER_WEBHOOKS_PORT: '1' },
     });
-    expect(message).toBe('c.yaml:3:9 server: must be a mapping, not the number 5');
+    expect(message).toBe('c.yaml:3:9: error: server: must be a mapping, not the number 5');
   });
 
   test('what Kubernetes injects for Services is passed over in silence', () => {
@@ -193,11 +186,11 @@ leaderElection:
 `;
     const { message, faults, code, exitCode, fix } = failure({ text, fileName: 'config.yaml' });
     expect(message.split('\n')).toEqual([
-      'config.yaml:3:1 schedulrName: unknown key "schedulrName" (did you mean "schedulerName"?)',
-      'config.yaml:7:5 scheduler.profiles[1].name: is required',
-      'config.yaml:8:12 scheduler.profiles[2].name: unsupported scheduler "nope" (supported: default-scheduler, kai-scheduler)',
-      'config.yaml:10:14 server.webhooks.prot: unknown key "prot" (did you mean "port"?)',
-      'config.yaml:11:13 server.webhooks.port: must be at most 65535',
+      'config.yaml:3:1: error: schedulrName: unknown key "schedulrName" (did you mean "schedulerName"?)',
+      'config.yaml:7:5: error: scheduler.profiles[1].name: is required',
+      'config.yaml:8:12: error: scheduler.profiles[2].name: unsupported scheduler "nope" (supported: default-scheduler, kai-scheduler)',
+      'config.yaml:10:14: error: server.webhooks.prot: unknown key "prot" (did you mean "port"?)',
+      'config.yaml:11:13: error: server.webhooks.port: must be at most 65535',
     ]);
     expect([code, exitCode]).toEqual(['CONFIG_INVALID', 1]);
     expect(fix).toBe(
@@ -208,69 +201,87 @@ leaderElection:
   });
 
   test.each<[string, string, string[]]>([
-    ['nothing', '', ['f:1:1 the file is empty: apiVersion and kind are required']],
-    ['a comment', '# nothing\n---\n', ['f:1:1 the file is empty: apiVersion and kind are required']],
-    ['a list', '- 1\n', ['f:1:1 must be a mapping with apiVersion and kind, not a list']],
-    ['no header', 'logLevel: info\n', ['f:1:1 apiVersion: is required', 'f:1:1 kind: is required']],
+    ['nothing', '', ['f:1:1: error: the file is empty: apiVersion and kind are required']],
+    ['a comment', '# nothing\n---\n', ['f:1:1: error: the file is empty: apiVersion and kind are required']],
+    ['a list', '- 1\n', ['f:1:1: error: must be a mapping with apiVersion and kind, not a list']],
+    [
+      'no header',
+      'logLevel: info\n',
+      ['f:1:1: error: apiVersion: is required', 'f:1:1: error: kind: is required'],
+    ],
     [
       'a key twice',
       `${header}server:\n  metrics:\n    port: 1\n    port: 2\n`,
-      ['f:6:5 server.metrics.port: duplicate key "port"'],
+      ['f:6:5: error: server.metrics.port: duplicate key "port"'],
     ],
     [
       'a key twice, the last one counts',
       `${header}logLevel: info\nlogLevel: loud\n`,
       [
-        'f:4:1 logLevel: duplicate key "logLevel"',
-        'f:4:11 logLevel: unsupported value "loud" (supported: debug, info, error)',
+        'f:4:1: error: logLevel: duplicate key "logLevel"',
+        'f:4:11: error: logLevel: unsupported value "loud" (supported: debug, info, error)',
       ],
     ],
     [
       'a key twice in a list',
       `${header}scheduler: {profiles: [{name: kai-scheduler, name: kai-scheduler}]}`,
-      ['f:3:46 scheduler.profiles[0].name: duplicate key "name"'],
+      ['f:3:46: error: scheduler.profiles[0].name: duplicate key "name"'],
     ],
     [
       'two documents',
       `${header}---\n${header}`,
-      ['f:3:1 more than one document: a configuration is a single one'],
+      ['f:3:1: error: more than one document: a configuration is a single one'],
     ],
     ['an empty second document', `---\n${header}---\n`, []],
     [
       'broken flow',
       `${header}server: [1`,
-      ['f:3:11 not YAML: Flow sequence in block collection must be sufficiently indented and end with a ]'],
+      [
+        'f:3:11: error: not YAML: Flow sequence in block collection must be sufficiently indented and end with a ]',
+      ],
     ],
-    ['tabs', `${header}server:\n\tmetrics: {}`, ['f:4:1 not YAML: Tabs are not allowed as indentation']],
-    ['broken JSON', '{"apiVersion":1', ['f:1:16 not YAML: Flow map must end with a }']],
-    ['a dangling alias', `${header}server: *x`, ['f:3:9 not YAML: alias *x names no anchor']],
-    ['a circular alias', `${header}metadata: &a {x: *a}`, ['f:3:18 not YAML: alias *a contains itself']],
+    [
+      'tabs',
+      `${header}server:\n\tmetrics: {}`,
+      ['f:4:1: error: not YAML: Tabs are not allowed as indentation'],
+    ],
+    ['broken JSON', '{"apiVersion":1', ['f:1:16: error: not YAML: Flow map must end with a }']],
+    ['a dangling alias', `${header}server: *x`, ['f:3:9: error: not YAML: alias *x names no anchor']],
+    [
+      'a circular alias',
+      `${header}metadata: &a {x: *a}`,
+      ['f:3:18: error: not YAML: alias *a contains itself'],
+    ],
     [
       'an alias bomb',
       `a: &a [1,1]\nb: &b [${'*a,'.repeat(20)}]\nc: [${'*b,'.repeat(20)}]\n`,
-      ['f:1:1 not YAML: Excessive alias count indicates a resource exhaustion attack'],
+      ['f:1:1: error: not YAML: Excessive alias count indicates a resource exhaustion attack'],
     ],
     [
       'through an alias',
       `${header}metadata: {x: &w {port: 0x1ffff}}\nserver: {webhooks: *w}`,
-      ['f:3:25 server.webhooks.port: must be at most 65535'],
+      ['f:3:25: error: server.webhooks.port: must be at most 65535'],
     ],
     [
       'through a merge',
       `${header}metadata: {x: &w {port: -1}}\nserver:\n  webhooks:\n    <<: *w\n`,
-      ['f:5:3 server.webhooks.port: must be at least 0'],
+      ['f:5:3: error: server.webhooks.port: must be at least 0'],
     ],
-    ['keys that are no strings', `${header}1: 2\n`, ['f:3:1 ["1"]: unknown key "1"']],
-    ['a mapping as a key', `${header}? {a: 1}\n: 2\n`, ['f:1:1 ["{ a: 1 }"]: unknown key "{ a: 1 }"']],
+    ['keys that are no strings', `${header}1: 2\n`, ['f:3:1: error: ["1"]: unknown key "1"']],
+    [
+      'a mapping as a key',
+      `${header}? {a: 1}\n: 2\n`,
+      ['f:1:1: error: ["{ a: 1 }"]: unknown key "{ a: 1 }"'],
+    ],
     [
       'a binary value',
       `${header}logLevel: !!binary aW5mbw==\n`,
-      ['f:3:20 logLevel: must be one of debug, info, error, not a mapping'],
+      ['f:3:20: error: logLevel: must be one of debug, info, error, not a mapping'],
     ],
     [
       'JSON',
       '{"apiVersion": "operator.config.grove.io/v1alpha1",\n "kind": "OperatorConfiguration",\n "logLevel": 1}',
-      ['f:3:14 logLevel: must be one of debug, info, error, not the number 1'],
+      ['f:3:14: error: logLevel: must be one of debug, info, error, not the number 1'],
     ],
   ])('%s', (_, text, expected) => expect(lines(text)).toEqual(expected));
 
@@ -283,7 +294,7 @@ leaderElection:
   test('text that is not YAML is unreadable, not invalid', () => {
     const error = failure({ text: 'a: [', env: { MUSTER_LOGLEVEL: 'x' } });
     expect([error.code, error.exitCode]).toEqual(['CONFIG_UNREADABLE', 2]);
-    expect(error.message).toMatch(/^configuration:1:5 not YAML: /);
+    expect(error.message).toMatch(/^configuration:1:5: error: not YAML: /);
     expect(failure({ text: '' }).code).toBe('CONFIG_UNREADABLE');
   });
 });

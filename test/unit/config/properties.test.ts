@@ -4,7 +4,6 @@ import { stringify } from 'yaml';
 import { formatPath } from '../../../src/config/config-fault.ts';
 import { checkConfiguration, loadConfiguration } from '../../../src/config/load.ts';
 import { knownKeys } from '../../../src/config/settings.ts';
-import { toDocument } from '../../../src/config/to-document.ts';
 
 const supportedSchedulers = ['default-scheduler', 'kai-scheduler', 'volcano'];
 const header = { apiVersion: 'operator.config.grove.io/v1alpha1', kind: 'OperatorConfiguration' };
@@ -66,7 +65,7 @@ const document = some({
   featureGates: fc.dictionary(word, fc.boolean()),
 });
 
-test('any valid document loads, says the same as YAML and as JSON, and survives being written out', () => {
+test('any valid document loads, says the same as YAML and as JSON', () => {
   fc.assert(
     fc.property(document, (body) => {
       const written = { ...header, ...body };
@@ -77,10 +76,6 @@ test('any valid document loads, says the same as YAML and as JSON, and survives 
         ...(body.server === undefined ? {} : { server: body.server }),
         ...(body.trustedAccounts === undefined ? {} : { trustedAccounts: body.trustedAccounts }),
       });
-      const again = read(stringify(toDocument(configuration)));
-      expect(again.configuration).toEqual(configuration);
-      // What was deprecated or without effect is gone; a list of accounts is repeated as it is.
-      expect(again.warnings.filter(({ path }) => !path.startsWith('trustedAccounts'))).toEqual([]);
     }),
     { numRuns: 150 },
   );

@@ -1,18 +1,26 @@
 import { describe, expect, test } from '@jest/globals';
-import { validateConfiguration } from '../../../src/config/validate.ts';
+import { formatPath } from '../../../src/config/config-fault.ts';
+import { inspect } from '../../../src/config/validate.ts';
 
 const header = { apiVersion: 'operator.config.grove.io/v1alpha1', kind: 'OperatorConfiguration' };
 const options = { supportedSchedulers: ['default-scheduler', 'kai-scheduler'] };
 
+const validateConfiguration = (document: unknown) => {
+  const { findings, ...rest } = inspect(document, options);
+  return {
+    ...rest,
+    faults: findings.map(({ path, message, severity }) => ({ path: formatPath(path), message, severity })),
+  };
+};
 const faultsOf = (document: unknown): string[] =>
-  validateConfiguration(document, options).faults.map(
+  validateConfiguration(document).faults.map(
     ({ path, message, severity }) => `${severity === 'error' ? '' : 'warning '}${path}: ${message}`,
   );
 const faults = (document: object): string[] => faultsOf({ ...header, ...document });
 
 describe('defaults', () => {
   test('an empty document gives every default', () => {
-    expect(validateConfiguration(header, options)).toEqual({
+    expect(validateConfiguration(header)).toEqual({
       faults: [],
       configuration: {
         schedulers: {
@@ -91,7 +99,7 @@ describe('defaults', () => {
       metadata: { name: null },
       scheduler: { profiles },
     };
-    const { configuration, faults: none } = validateConfiguration(document, options);
+    const { configuration, faults: none } = validateConfiguration(document);
     expect(none).toEqual([]);
     expect(configuration?.server.webhooks.port).toBe(9443);
     expect(configuration?.schedulers.profiles[0]).toEqual(profiles[0]);
@@ -99,7 +107,7 @@ describe('defaults', () => {
 
   test('clientCertificate asks for a CA and knows kubeadm’s name', () => {
     const webhooks = { clientCertificate: { caFile: '/ca.crt' } };
-    const { configuration } = validateConfiguration({ ...header, server: { webhooks } }, options);
+    const { configuration } = validateConfiguration({ ...header, server: { webhooks } });
     expect(configuration?.server.webhooks.clientCertificate).toEqual({
       caFile: '/ca.crt',
       allowedNames: ['kube-apiserver'],
@@ -386,5 +394,5 @@ test('all faults at once, schema and rules together', () => {
     'schedulerName: unsupported scheduler "x" (supported: default-scheduler, kai-scheduler)',
     'server.metrics.port: port 9443 is taken by server.webhooks',
   ]);
-  expect(validateConfiguration(document, options).configuration).toBeUndefined();
+  expect(validateConfiguration(document).configuration).toBeUndefined();
 });

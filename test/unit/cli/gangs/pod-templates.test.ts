@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../src/api/json.ts';
-import { podFromTemplate, podTemplatesOf } from '../../../src/cli/review/pod-templates.ts';
+import type { JsonObject } from '../../../../src/api/json.ts';
+import { podFromTemplate, podTemplatesOf } from '../../../../src/cli/gangs/pod-templates.ts';
 
 const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c' }] } };
 const other = { spec: { containers: [] } };

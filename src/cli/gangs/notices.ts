@@ -1,0 +1,114 @@
+import { printable } from '../../api/printable.ts';
+
+interface Notice {
+  /** A note is for those who wonder; a warning is what `--strict` refuses. */
+  readonly severity: 'warning' | 'note';
+  readonly says: string;
+  readonly fix: string;
+}
+
+/**
+ * What is told of an input as a whole: no admission can know these, it sees one object at a time. docs/cli.md lists
+ * them and a test compares the two.
+ */
+export const notices = {
+  GroupUnknown: {
+    severity: 'warning',
+    says: 'the PodGang has no such group, so its Pods never count',
+    fix: 'name one of its spec.podgroups, or add the group there',
+  },
+  GroupWithoutPods: {
+    severity: 'warning',
+    says: 'no Pod of the input is of this group, so the gang stays incomplete',
+    fix: 'give the Pods the labels of the gang and of this group, or remove the group',
+  },
+  GroupTooSmall: {
+    severity: 'warning',
+    says: 'fewer Pods than minReplicas: the gang can never complete',
+    fix: 'raise the number of Pods, or lower minReplicas',
+  },
+  PodsOneByOne: {
+    severity: 'warning',
+    says: 'the next Pod is made when the one before is ready, and a gated Pod never is',
+    fix: 'let all Pods be made at once',
+  },
+  GangMisnamed: {
+    severity: 'warning',
+    says: 'there is no such PodGang in the input',
+    fix: 'correct the label, or give the PodGang as well',
+  },
+  GangElsewhere: {
+    severity: 'warning',
+    says: 'the PodGang of this name is in another namespace, and a gang is of one',
+    fix: 'put both into the same namespace',
+  },
+  GangNotGiven: {
+    severity: 'note',
+    says: 'not in the input, so the groups and counts of their Pods were not compared',
+    fix: 'give the PodGangs as well to have that done',
+  },
+  SchedulersDiffer: {
+    severity: 'warning',
+    says: 'its PodGang names another scheduler: the Pod would never be released with it',
+    fix: 'give both the same grove.io/scheduler-name, or the Pod none',
+  },
+  GivenTwice: {
+    severity: 'warning',
+    says: 'an object of this name is in the input before: the later one takes its place',
+    fix: 'rename or remove one',
+  },
+  NamespaceExempt: {
+    severity: 'warning',
+    says: 'Muster leaves the Pods of this namespace alone: they are in no gang, whatever their labels',
+    fix: 'put them into another namespace',
+  },
+  LabelMisspelt: {
+    severity: 'warning',
+    says: 'is no label that Muster reads',
+    fix: 'correct the key, or the Pod belongs to no gang',
+  },
+  LabelAsAnnotation: {
+    severity: 'warning',
+    says: 'is read as a label only',
+    fix: 'move it to metadata.labels',
+  },
+  LabelOnWorkload: {
+    severity: 'warning',
+    says: 'the workload has the label and its Pods have not: they belong to no gang',
+    fix: 'put it into the metadata of the Pod template',
+  },
+  KindMisspelt: {
+    severity: 'warning',
+    says: 'no such kind is known',
+    fix: 'correct it: as it stands nothing in it was looked at',
+  },
+  KindMissing: {
+    severity: 'warning',
+    says: 'an object without apiVersion and kind, which no API server takes',
+    fix: 'add both, or leave the file out',
+  },
+  NameNotText: {
+    severity: 'warning',
+    says: 'must be a string, or no API server takes the object',
+    fix: 'correct it',
+  },
+  NameMissing: {
+    severity: 'warning',
+    says: 'an object without a name, which no API server takes',
+    fix: 'add metadata.name',
+  },
+  SpecMissing: {
+    severity: 'warning',
+    says: 'an object without its spec, which no API server takes',
+    fix: 'add it',
+  },
+} as const satisfies Record<string, Notice>;
+
+export type NoticeName = keyof typeof notices;
+
+/** What is wrong, the rule, the way out, the rule's name. @param about what is particular to this case; first */
+export function noticeText(rule: NoticeName, about = ''): string {
+  const { says, fix } = notices[rule];
+  const tail = `${says}; ${fix} [${rule}]`;
+  return about === '' ? tail : `${printable(about)}: ${tail}`;
+}

@@ -1,0 +1,136 @@
+import { own, ownString } from '../../api/json.ts';
+import {
+  LABEL_POD_GANG,
+  LABEL_SCHEDULER_NAME,
+  POD_GANG_API_VERSION,
+  POD_GANG_KIND,
+} from '../../api/names.ts';
+import { keyed } from '../../api/printable.ts';
+import { claimsGang, membershipOf } from '../../gang/membership.ts';
+import { parsePodGang } from '../../gang/parse-pod-gang.ts';
+import type { SourceObject } from '../input/documents.ts';
+import type { Finding } from '../output/findings.ts';
+import { compareGangs, type GivenGang, type GivenPods } from './compare.ts';
+import { notices, noticeText, type NoticeName } from './notices.ts';
+import { podTemplatesOf, type PodTemplate } from './pod-templates.ts';
+import { slipsIn } from './slips.ts';
+
+/** Where an object is, and where in it the Pod is that is spoken of. */
+interface At {
+  readonly source: SourceObject;
+  readonly root: string;
+}
+
+/** Above that nobody reads on; the last line says how many there are. */
+const MOST_OF_A_RULE = 20;
+
+/**
+ * Hears of every object of an input, and says what is wrong between them: what no review shows, since it sees one
+ * object at a time. Of thousands of Pods it keeps a count for each group, not the Pods.
+ */
+export class GangSurvey {
+  readonly #namespace: string;
+  readonly #exempt: ReadonlySet<string>;
+  readonly #gangs: GivenGang<At>[] = [];
+  readonly #pods = new Map<string, GivenPods<At>>();
+  readonly #names = new Set<string>();
+  readonly #findings: Finding[] = [];
+  readonly #told = new Map<NoticeName, number>();
+
+  /** @param namespace of objects that name none */
+  constructor(namespace: string, exempt: ReadonlySet<string>) {
+    this.#namespace = namespace;
+    this.#exempt = exempt;
+  }
+
+  /** @param alone whether the object by itself is looked at as well */
+  add(source: SourceObject, alone = true): void {
+    const { object } = source;
+    const templates = podTemplatesOf(object);
+    if (alone) this.#addSlips(source, templates);
+    const [apiVersion, kind] = [ownString(object, 'apiVersion'), ownString(object, 'kind')];
+    const namespace = ownString(own(object, 'metadata'), 'namespace') || this.#namespace;
+    if (apiVersion === POD_GANG_API_VERSION && kind === POD_GANG_KIND) this.#addGang(source, namespace);
+    else if (apiVersion === 'v1' && kind === 'Pod') {
+      this.#checkTwice(source, 'Pod', namespace);
+      this.#addPods(source, namespace, { path: '', template: object, pods: 1 });
+    } else for (const template of templates) this.#addPods(source, namespace, template);
+  }
+  /** All of them, in the order in which they came up; what is wrong between objects comes last. */
+  findings(): readonly Finding[] {
+    for (const { rule, at, path, about } of compareGangs(this.#gangs, [...this.#pods.values()])) {
+      this.#tell(rule, rule === 'PodsOneByOne' ? { ...at, root: '' } : at, path, about);
+    }
+    const more = [...this.#told].filter(([, times]) => times > MOST_OF_A_RULE);
+    const [last] = this.#findings.slice(-1);
+    if (last === undefined || more.length === 0) return this.#findings;
+    const message = `not shown: ${more.map(([rule, times]) => `${times - MOST_OF_A_RULE} more of ${rule}`).join(', ')}`;
+    return [
+      ...this.#findings,
+      { ...last, line: 0, column: 0, severity: 'note', path: '', message, rule: 'More' },
+    ];
+  }
+
+  #tell(rule: NoticeName, { source, root }: At, path: string, about: string): void {
+    const times = (this.#told.get(rule) ?? 0) + 1;
+    this.#told.set(rule, times);
+    if (times > MOST_OF_A_RULE) return;
+    const whole = root === '' ? path : `${root}.${path}`;
+    const { severity } = notices[rule];
+    const message = noticeText(rule, about);
+    this.#findings.push({ file: source.file, ...source.locate(whole), severity, path: whole, message, rule });
+  }
+
+  #addSlips(source: SourceObject, templates: readonly PodTemplate[]): void {
+    const written = (path: string): string | undefined => source.written(path);
+    for (const { rule, path, about } of slipsIn(source.object, templates, written))
+      this.#tell(rule, { source, root: '' }, path, about);
+  }
+
+  #checkTwice(source: SourceObject, kind: string, namespace: string): void {
+    const name = ownString(own(source.object, 'metadata'), 'name');
+    if (!name) return;
+    const key = `${kind} ${namespace}/${name}`;
+    if (this.#names.has(key)) this.#tell('GivenTwice', { source, root: '' }, 'metadata.name', key);
+    this.#names.add(key);
+  }
+
+  #addGang(source: SourceObject, namespace: string): void {
+    const { gang } = parsePodGang(source.object, namespace);
+    this.#checkTwice(source, POD_GANG_KIND, namespace);
+    this.#gangs.push({
+      namespace,
+      name: gang.name,
+      scheduler: gang.labels.get(LABEL_SCHEDULER_NAME),
+      groups: gang.spec.groups,
+      at: { source, root: '' },
+    });
+  }
+
+  #addPods(source: SourceObject, namespace: string, given: PodTemplate): void {
+    const { path: root, template, pods, oneByOne } = given;
+    const labels = own(own(template, 'metadata'), 'labels');
+    const label = (key: string): string | undefined => ownString(labels, key);
+    if (!claimsGang(label)) return;
+    const { gang, group, baseGang } = membershipOf(namespace, label);
+    // The review itself refuses these.
+    if (gang === '' || group === '') return;
+    const at = { source, root };
+    if (this.#exempt.has(namespace)) {
+      const told = `exempt ${namespace}/${gang}/${group}`;
+      const path = keyed('metadata.labels', LABEL_POD_GANG);
+      if (!this.#names.has(told)) this.#tell('NamespaceExempt', at, path, namespace);
+      this.#names.add(told);
+      return;
+    }
+    const scheduler = label(LABEL_SCHEDULER_NAME);
+    const key = JSON.stringify([namespace, gang, group, scheduler, baseGang, oneByOne?.field]);
+    const before = this.#pods.get(key);
+    if (before !== undefined) {
+      const count = before.count === undefined || pods === undefined ? undefined : before.count + pods;
+      this.#pods.set(key, { ...before, count });
+      return;
+    }
+    this.#pods.set(key, { namespace, gang, group, baseGang, scheduler, count: pods, oneByOne, at });
+  }
+}

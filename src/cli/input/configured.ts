@@ -1,0 +1,50 @@
+import type { BackendFactory } from '../../backends/backend.ts';
+import { supportedSchedulers } from '../../backends/registry.ts';
+import type { ConfigFault } from '../../config/config-fault.ts';
+import type { OperatorConfiguration } from '../../config/configuration.ts';
+import { loadConfiguration, readConfigurationFile } from '../../config/load.ts';
+import { CONFIG_FILE_VARIABLE } from '../../config/overrides.ts';
+import { backendsOf } from './backend-modules.ts';
+
+interface Given {
+  /** As the flag names it. */
+  readonly file?: string | undefined;
+  /** The content, where it is no file of this machine. */
+  readonly text?: string | undefined;
+  /** Of the process, where `$MUSTER_CONFIG` and `MUSTER_*` count. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly flags?: Readonly<Record<string, unknown>>;
+  /** A backend that is there without being named in the configuration. */
+  readonly brought?: BackendFactory | undefined;
+}
+
+/** What a verb goes by. */
+export interface Configured {
+  readonly configuration: OperatorConfiguration;
+  readonly warnings: readonly ConfigFault[];
+  /** undefined where there is none, and the defaults hold. */
+  readonly file: string | undefined;
+  /** Muster's own backends and those that profiles bring along, whose modules are run by this. */
+  readonly factories: () => Promise<readonly BackendFactory[]>;
+}
+
+/**
+ * The configuration, for every verb in the same way: flag over environment over file over default.
+ * @throws MusterError CONFIG_UNREADABLE, CONFIG_INVALID, USAGE where a flag is what is wrong
+ */
+export function configured({ text, env = {}, flags = {}, brought, ...given }: Given): Configured {
+  const file = given.file ?? (env[CONFIG_FILE_VARIABLE] || undefined);
+  const { names } = supportedSchedulers();
+  const { configuration, warnings } = loadConfiguration({
+    ...(file === undefined ? {} : { text: text ?? readConfigurationFile(file), fileName: file }),
+    env,
+    flags,
+    supportedSchedulers: brought === undefined ? names : [...names, brought.name],
+  });
+  return {
+    configuration,
+    warnings,
+    file,
+    factories: () => backendsOf(configuration.schedulers.profiles, file),
+  };
+}
