@@ -79,7 +79,7 @@ function linesIn(text: string): number {
 /** Where things stand in one document. */
 interface Tree {
   readonly document: Document.Parsed;
-  at(offset: number): Position;
+  readonly at: (offset: number) => Position;
 }
 
 /** The part that was asked about last, with its trees: they are many times as large as their text. */
