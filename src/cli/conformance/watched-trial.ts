@@ -65,7 +65,8 @@ function inThread(input: TrialInput, told: (report: CheckReport) => void): Promi
       else if (said.what === 'checking') at = { name: said.name, rule: said.rule };
       else if (said.what === 'checked') told(said.report);
       else if (said.what === 'done') resolve(backend);
-      else if (said.what === 'fault') reject(new MusterError(said.code, said.message, said.fix, { listed: said.listed }));
+      else if (said.what === 'fault')
+        reject(new MusterError(said.code, said.message, said.fix, { listed: said.listed }));
     });
     thread.on('error', (thrown) => stuck(`it threw "${messageOf(thrown)}" where nobody could catch it`));
     thread.on('exit', (code) => stuck(`it ended the process, with exit code ${code}`));
