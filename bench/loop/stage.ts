@@ -23,7 +23,7 @@ export interface LoopStage {
   readonly client: KubeClient;
   readonly auditLog: string;
   /** A Muster with its loop under its own account, which has shown that it leads. */
-  startMuster(): Promise<RunningServer>;
+  startMuster(nodeFlags?: readonly string[]): Promise<RunningServer>;
   startBare(): BareClient;
   createNamespace(name: string): Promise<void>;
   /** The PodGangs first, so that Muster has nothing to say of Pods without one; until no Pod is left. */
@@ -81,8 +81,8 @@ export async function startStage(scratch: Scratch): Promise<LoopStage> {
       plane,
       client,
       auditLog: audit.logFile,
-      startMuster: async () => {
-        const options = { placement: ANYWHERE, kubeconfig: musterKubeconfig };
+      startMuster: async (nodeFlags) => {
+        const options = { placement: ANYWHERE, kubeconfig: musterKubeconfig, ...(nodeFlags && { nodeFlags }) };
         const muster = await startServer('muster', scratch, options);
         const gang = benchGang(PROBE, probes++, { gangs: 1, podsPerGang: 1 });
         await client.create(POD_GANGS, gang);

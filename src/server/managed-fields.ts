@@ -30,7 +30,7 @@ export function withoutManagedFields(bytes: Buffer): string {
   let kept = 0;
   while (at >= 0) {
     const start = at + NEEDLE.length;
-    const end = isKeyAt(bytes, at - LEAD) ? endOfList(bytes, start) : -1;
+    const end = isKeyAt(bytes, at - LEAD) ? (endBeforeSpec(bytes, start) ?? endOfList(bytes, start)) : -1;
     if (end > start) {
       text += bytes.toString('utf8', kept, start);
       kept = end;
@@ -44,6 +44,24 @@ function isKeyAt(bytes: Buffer, at: number): boolean {
   const before = bytes[at - 1];
   if (before !== COMMA && before !== OPEN_OBJECT) return false;
   return bytes.compare(KEY_BYTES, 0, LEAD, at, at + LEAD) === 0;
+}
+
+/** What follows the list in a Pod: it is the last field of its metadata, and `spec` comes next. */
+const BEHIND = Buffer.from('},"spec":{');
+
+/**
+ * Where the list that is open at `start` closes, found by two native searches instead of looking at each byte: the next
+ * bracket, where no further list is opened before it and the Pod goes on behind it with its `spec`. That this bracket is
+ * no part of a string, and so closes the list, follows from what comes behind: the quote before `spec` would otherwise
+ * be the end of that string, and in no JSON document does a letter follow the end of a string.
+ */
+function endBeforeSpec(bytes: Buffer, start: number): number | undefined {
+  const end = bytes.indexOf(CLOSE_LIST, start);
+  const behind = end + 1 + BEHIND.length;
+  if (end < 0 || behind > bytes.length) return undefined;
+  if (bytes.compare(BEHIND, 0, BEHIND.length, end + 1, behind) !== 0) return undefined;
+  const opened = bytes.indexOf(OPEN_LIST, start);
+  return opened < 0 || opened > end ? end : undefined;
 }
 
 /** Where the list that is open at `start` closes: the index of its bracket, or -1 where it does not. */

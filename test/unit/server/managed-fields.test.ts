@@ -24,6 +24,7 @@ const hostile = fc.constantFrom(
   '"',
   ']',
   '[',
+  ']},"spec":{',
   'ü😀',
 );
 const text = fc.oneof(
@@ -39,7 +40,7 @@ const { document } = fc.letrec<{ document: unknown }>((tie) => ({
     fc.array(tie('document'), { maxLength: 4 }),
     fc
       .array(
-        fc.tuple(fc.oneof(fc.constant('managedFields'), fc.constant('metadata'), text), tie('document')),
+        fc.tuple(fc.oneof(fc.constantFrom('managedFields', 'metadata', 'spec'), text), tie('document')),
         { maxLength: 4 },
       )
       .map((entries) => Object.fromEntries(entries.filter(([key]) => key !== '__proto__'))),
@@ -57,6 +58,24 @@ describe('managedFields are left out before parsing', () => {
       '{"a":1,"managedFields":[1],"b":{"managedFields":[2]}}',
       '{"a":1,"managedFields":[],"b":{"managedFields":[]}}',
     ],
+    // As in a Pod: the list is the last of its metadata, and the spec comes next.
+    [
+      '{"metadata":{"managedFields":[{"a":{}}]},"spec":{"b":1}}',
+      '{"metadata":{"managedFields":[]},"spec":{"b":1}}',
+    ],
+    [
+      '{"metadata":{"managedFields":[{"metadata":{"a":[1]},"spec":{"a":[2]}}]},"spec":{"b":1}}',
+      '{"metadata":{"managedFields":[]},"spec":{"b":1}}',
+    ],
+    [
+      '{"metadata":{"managedFields":[{"a":"]},"},{"b":"[]},"}]},"spec":{}}',
+      '{"metadata":{"managedFields":[]},"spec":{}}',
+    ],
+    [
+      String.raw`{"metadata":{"managedFields":["]},\"spec\":{",{}]},"spec":{}}`,
+      '{"metadata":{"managedFields":[]},"spec":{}}',
+    ],
+    ['{"metadata":{"managedFields":[1]},"spec":', '{"metadata":{"managedFields":[]},"spec":'],
     // Inside a string: as text, with its quotes escaped.
     [String.raw`{"a":",\"managedFields\":[1]"}`, String.raw`{"a":",\"managedFields\":[1]"}`],
     // Not as the API server writes it: parsed like everything else.
