@@ -82,7 +82,11 @@ export async function startStage(scratch: Scratch): Promise<LoopStage> {
       client,
       auditLog: audit.logFile,
       startMuster: async (nodeFlags) => {
-        const options = { placement: ANYWHERE, kubeconfig: musterKubeconfig, ...(nodeFlags && { nodeFlags }) };
+        const options = {
+          placement: ANYWHERE,
+          kubeconfig: musterKubeconfig,
+          ...(nodeFlags && { nodeFlags }),
+        };
         const muster = await startServer('muster', scratch, options);
         const gang = benchGang(PROBE, probes++, { gangs: 1, podsPerGang: 1 });
         await client.create(POD_GANGS, gang);
