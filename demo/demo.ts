@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { packageRoot } from '../src/cli/input/package-root.ts';
 import type { CliIo } from '../src/cli/output/io.ts';
 import { messageOf } from '../src/errors.ts';
-import { startControlPlane, type ControlPlane } from './control-plane.ts';
+import type { ControlPlane } from '../test/cluster/control-plane/control-plane.ts';
+import { startControlPlane } from '../test/cluster/control-plane/start.ts';
 import { gangLife } from './gang-life.ts';
 import { admitLoop, install } from './install.ts';
 import { mistakesRefused, protectedThings } from './kept.ts';
@@ -20,14 +21,6 @@ export interface DemoOptions {
   readonly source: boolean;
 }
 
-/** Muster as most clusters would have it: the stock scheduler by default, another one for those who ask for it. */
-const SETTINGS = {
-  scheduler: {
-    profiles: [{ name: 'default-scheduler' }, { name: 'kai-scheduler', config: { queue: 'default-queue' } }],
-    defaultProfileName: 'default-scheduler',
-  },
-};
-
 /** @returns whether all of it was as claimed */
 export async function demo(options: DemoOptions, io: CliIo): Promise<boolean> {
   const main = program(options);
@@ -37,7 +30,6 @@ export async function demo(options: DemoOptions, io: CliIo): Promise<boolean> {
     const serving = await startServing({
       now: io.now(),
       main,
-      settings: SETTINGS,
       ...(plane === undefined ? {} : { kubeconfig: await admitLoop(plane) }),
     });
     try {
@@ -87,7 +79,7 @@ function program({ source }: DemoOptions): string {
 async function planeOrWhyNot(io: CliIo): Promise<ControlPlane | undefined> {
   io.stdout('Starting a real etcd, kube-apiserver and kube-scheduler …\n');
   try {
-    return await startControlPlane((line) => io.stdout(`  ${line}\n`));
+    return await startControlPlane({ scheduler: true, log: (line) => io.stdout(`  ${line}\n`) });
   } catch (thrown) {
     io.stdout(`No control plane here: ${messageOf(thrown)}\nGoing on without one, as with --offline.\n`);
     return undefined;

@@ -1,7 +1,7 @@
 import { MUSTER_USER } from '../src/api/names.ts';
-import type { ControlPlane } from './control-plane.ts';
+import type { ControlPlane } from '../test/cluster/control-plane/control-plane.ts';
 import { isGated, NAMESPACE, pod, podGang, yamlOf } from './objects.ts';
-import { manifestsIn, webhookConfigurations } from './registration.ts';
+import { manifestsIn, webhookConfigurations } from '../test/support/manifests.ts';
 import type { Stage } from './stage.ts';
 
 /**

@@ -1,152 +1,130 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { createInterface } from 'node:readline';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { stringify } from 'yaml';
-import { MusterError } from '../src/errors.ts';
 import { issueDevelopmentCertificates } from '../src/tls/issue.ts';
 
-/** A running `muster serve`, as its own process, as in a cluster. */
+type LogLine = Readonly<Record<string, unknown>>;
+
+/** The program under show, running `serve` as a process of its own, as in a cluster. */
 export interface Serving {
   readonly port: number;
   readonly metricsPort: number;
-  readonly healthPort: number;
   /** PEM of the CA that its certificate comes from. */
   readonly ca: string;
-  readonly directory: string;
   /** Lines of its log that tell of decisions, so far. */
-  readonly decisions: () => readonly Record<string, unknown>[];
-  /** All other lines of its log, so far. */
-  readonly log: () => readonly Record<string, unknown>[];
+  readonly decisions: () => readonly LogLine[];
   /** SIGKILL: what a node failure does. */
   kill(): Promise<void>;
-  /** SIGTERM, and its exit code: what a rollout does. */
-  terminate(): Promise<number | null>;
-  /** Removes what it left. */
+  /** Ends it and removes what it left. */
   close(): Promise<void>;
 }
 
-/** How long the program may take until it serves. */
-const START_MS = 20_000;
-
 export interface ServingOptions {
   readonly now: Date;
-  /** The program: this one, unless a test runs it from its source. */
-  readonly main?: string;
-  /** Directory with a certificate that several replicas share; made where there is none. */
-  readonly certificates?: string;
-  /** Seconds, as in server.webhooks.drain. */
-  readonly drain?: { seconds: number; maxSeconds: number };
+  /** The file that is Muster. */
+  readonly main: string;
   /** Runs the loop as well, on this cluster. Without it: admission only. */
   readonly kubeconfig?: string;
-  /** More of the configuration. */
-  readonly settings?: Readonly<Record<string, unknown>>;
 }
 
-const configurationOf = ({ drain, settings }: ServingOptions): object => ({
+/** How long the program may take until it serves. */
+const START_MS = 60_000;
+
+/** Muster as most clusters would have it: the stock scheduler by default, another one for those who ask for it. */
+const CONFIGURATION = {
   apiVersion: 'operator.config.grove.io/v1alpha1',
   kind: 'OperatorConfiguration',
   scheduler: {
-    profiles: [{ name: 'kai-scheduler', config: { queue: 'default-queue' } }, { name: 'default-scheduler' }],
-    defaultProfileName: 'kai-scheduler',
+    profiles: [{ name: 'default-scheduler' }, { name: 'kai-scheduler', config: { queue: 'default-queue' } }],
+    defaultProfileName: 'default-scheduler',
   },
-  server: { webhooks: { drain: drain ?? { seconds: 0, maxSeconds: 2 } } },
-  ...settings,
-});
-
-/** A CA and a certificate for loopback in `directory`. */
-export async function writeCertificates(directory: string, now: Date): Promise<void> {
-  const issued = await issueDevelopmentCertificates({ dnsNames: ['localhost', '127.0.0.1'], days: 1, now });
-  await writeFile(join(directory, 'ca.crt'), issued.caCertificate);
-  await writeFile(join(directory, 'tls.crt'), issued.certificate);
-  await writeFile(join(directory, 'tls.key'), issued.key, { mode: 0o600 });
-}
+  server: { webhooks: { drain: { seconds: 0, maxSeconds: 2 } } },
+};
 
 /**
- * Starts this very program with `serve` on free loopback ports.
- * @throws MusterError LISTEN_FAILED with the end of its log
+ * Starts `muster serve` on free loopback ports, with a certificate for loopback.
+ * @throws Error with the end of its log
  */
-export async function startServing(options: ServingOptions): Promise<Serving> {
+export async function startServing({ now, main, kubeconfig }: ServingOptions): Promise<Serving> {
   const directory = await mkdtemp(join(tmpdir(), 'muster-demo-'));
-  const certificates = options.certificates ?? directory;
-  if (options.certificates === undefined) await writeCertificates(directory, options.now);
-  const config = join(directory, 'config.yaml');
-  await writeFile(config, stringify(configurationOf(options)));
+  const issued = await issueDevelopmentCertificates({ dnsNames: ['localhost', '127.0.0.1'], days: 1, now });
+  const files = {
+    'ca.crt': issued.caCertificate,
+    'tls.crt': issued.certificate,
+    'tls.key': issued.key,
+    'config.yaml': stringify(CONFIGURATION),
+  };
+  for (const [name, content] of Object.entries(files)) {
+    await writeFile(join(directory, name), content, { mode: 0o600 });
+  }
   const child = spawn(process.execPath, [
-    options.main ?? process.argv[1] ?? '',
+    main,
     'serve',
-    ...(options.kubeconfig === undefined ? ['--no-controller'] : ['--kubeconfig', options.kubeconfig]),
-    ...['--config', config, '--cert-dir', certificates],
+    ...(kubeconfig === undefined ? ['--no-controller'] : ['--kubeconfig', kubeconfig]),
+    ...['--config', join(directory, 'config.yaml'), '--cert-dir', directory],
     ...['--port', '0', '--health-port', '0', '--metrics-port', '0'],
   ]);
-  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-  const decisions: Record<string, unknown>[] = [];
-  const log: Record<string, unknown>[] = [];
-  const ports = await servingPorts(child, (event) =>
-    (event['msg'] === 'decided' ? decisions : log).push(event),
-  );
-  return {
-    port: ports.webhooks,
-    metricsPort: ports.metrics,
-    healthPort: ports.health,
-    ca: await readFile(join(certificates, 'ca.crt'), 'utf8'),
-    directory,
-    decisions: () => decisions,
-    log: () => log,
-    kill: async () => {
-      child.kill('SIGKILL');
-      await ended;
-    },
-    terminate: () => {
-      child.kill('SIGTERM');
-      return ended;
-    },
-    close: async () => {
-      child.kill('SIGKILL');
-      await ended;
-      await rm(directory, { recursive: true, force: true });
-    },
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const decisions: LogLine[] = [];
+  const kill = (): Promise<void> => {
+    child.kill('SIGKILL');
+    return ended;
   };
+  const close = async (): Promise<void> => {
+    await kill();
+    await rm(directory, { recursive: true, force: true });
+  };
+  try {
+    const ports = await servingPorts(child, (line) => line['msg'] === 'decided' && decisions.push(line));
+    return {
+      port: ports.webhooks,
+      metricsPort: ports.metrics,
+      ca: issued.caCertificate,
+      decisions: () => decisions,
+      kill,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
+/** Its ports, from the line of its log that says that it serves. */
 function servingPorts(
   child: ChildProcess,
-  take: (event: Record<string, unknown>) => void,
-): Promise<{ webhooks: number; health: number; metrics: number }> {
+  take: (line: LogLine) => void,
+): Promise<{ webhooks: number; metrics: number }> {
   return new Promise((resolve, reject) => {
     const tail: string[] = [];
-    const fail = (why: string): void => {
-      child.kill('SIGKILL');
-      reject(
-        new MusterError(
-          'LISTEN_FAILED',
-          `muster serve ${why}: ${tail.join(' ').slice(-2000)}`,
-          'read its log above',
-        ),
-      );
-    };
+    const fail = (why: string): void =>
+      reject(new Error(`muster serve ${why}: ${tail.join(' ').slice(-2000)}`));
     const timer = setTimeout(() => fail('did not start in time'), START_MS);
-    child.once('exit', () => fail('ended'));
+    child.once('close', () => {
+      clearTimeout(timer);
+      fail('ended');
+    });
     for (const stream of [child.stdout, child.stderr]) {
       if (stream === null) continue;
-      createInterface({ input: stream }).on('line', (line) => {
-        tail.push(line);
+      createInterface({ input: stream }).on('line', (text) => {
+        tail.push(text);
         if (tail.length > 20) tail.shift();
-        const event = eventOf(line);
-        take(event);
-        if (event['msg'] !== 'serving') return;
+        const line = parsed(text);
+        take(line);
+        if (line['msg'] !== 'serving') return;
         clearTimeout(timer);
-        child.removeAllListeners('exit');
-        resolve(event as never);
+        resolve(line as never);
       });
     }
   });
 }
 
-function eventOf(line: string): Record<string, unknown> {
+function parsed(text: string): LogLine {
   try {
-    return JSON.parse(line) as Record<string, unknown>;
+    return JSON.parse(text) as LogLine;
   } catch {
     return {};
   }

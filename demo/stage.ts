@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ControlPlane } from './control-plane.ts';
+import type { ControlPlane } from '../test/cluster/control-plane/control-plane.ts';
 import type { Narrator } from './narrator.ts';
 import { NAMESPACE, yamlOf, type Manifest } from './objects.ts';
 import type { Serving } from './serving.ts';
