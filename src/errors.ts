@@ -85,9 +85,20 @@ export class MusterError extends Error {
   }
 }
 
-/** What is asked for cannot be answered at this moment: the caller is told to ask again, and does so by itself. */
+/** A request that nobody could answer as it is: HTTP 400, whatever its protocol. */
+export class BadRequest extends Error {
+  override readonly name = 'BadRequest';
+}
+
+/** A request that cannot be answered at this moment: the retriable 503. `why` is a word for the metric. */
 export class TryLater extends Error {
   override readonly name = 'TryLater';
+  readonly why: 'not-ready' | 'gang-unread';
+
+  constructor(why: TryLater['why'], message: string) {
+    super(message);
+    this.why = why;
+  }
 }
 
 /** The message of anything that was thrown. */

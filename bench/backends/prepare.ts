@@ -1,6 +1,6 @@
-import type { Policy } from '../../src/admission/decision.ts';
+import type { Policy } from '../../src/admission/policy.ts';
 import { decideRequest, endpoints, type Endpoint } from '../../src/admission/endpoints.ts';
-import { renderResponse } from '../../src/admission/response.ts';
+import { renderResponse } from '../../src/admission/review.ts';
 import { parseReview, type AdmissionRequest } from '../../src/admission/review.ts';
 import { LABEL_POD_CLIQUE, PATH_MUTATE_POD } from '../../src/api/names.ts';
 import { BackendRegistry, type BackendProfile } from '../../src/backends/registry.ts';

@@ -7,13 +7,25 @@ import {
   POD_GANG_KIND,
   POD_GANG_VERSION,
 } from '../api/names.ts';
+import { own, ownString } from '../api/json.ts';
 import { quoted } from '../api/printable.ts';
-import { untouched, type Decide, type Decision, type Policy } from './decision.ts';
-import { mutatePodGang } from './mutate-pod-gang.ts';
-import { mutatePod } from './mutate-pod.ts';
-import { BadReview, type AdmissionRequest, type GroupVersionKind } from './review.ts';
-import { validatePodGang } from './validate-pod-gang.ts';
-import { validatePod } from './validate-pod.ts';
+import { BadRequest } from '../errors.ts';
+import type { Place } from '../backends/select.ts';
+import { nameOf } from './denial.ts';
+import { mutatePodGang, validatePodGang } from './pod-gangs.ts';
+import { mutatePod, validatePod, type BackendFailed } from './pods.ts';
+import type { Policy } from './policy.ts';
+import {
+  parseReview,
+  renderResponse,
+  untouched,
+  type AdmissionRequest,
+  type Decision,
+  type GroupVersionKind,
+} from './review.ts';
+
+/** What is decided about one request: a pure function of the request and of what is known. */
+export type Decide = (request: AdmissionRequest, policy: Policy, failed?: BackendFailed) => Decision;
 
 /** One path of the server: which kind it takes and how it decides. */
 export interface Endpoint {
@@ -47,17 +59,107 @@ const sameKind = (a: GroupVersionKind, b: GroupVersionKind): boolean =>
 /**
  * The decision of one endpoint about one request. Subresources of another kind (Binding, PodExecOptions) and
  * deletions are let through here, once for all endpoints.
- * @throws {BadReview} where the request is for another kind
+ * @throws {BadRequest} where the request is for another kind
  */
-export function decideRequest(endpoint: Endpoint, request: AdmissionRequest, policy: Policy): Decision {
+export function decideRequest(
+  endpoint: Endpoint,
+  request: AdmissionRequest,
+  policy: Policy,
+  failed?: BackendFailed,
+): Decision {
   const { kind, operation, subResource, resource } = request;
   if (!sameKind(kind, endpoint.kind)) {
     if (subResource !== '' && resource === endpoint.resource) return untouched();
     const found = `${kind.group || 'core'}/${kind.version} ${kind.kind}`;
-    throw new BadReview(
+    throw new BadRequest(
       `request.kind: unexpected kind ${quoted(found)}: ${endpoint.path} takes ${endpoint.kind.group || 'core'}/${endpoint.kind.version} ${endpoint.kind.kind}`,
     );
   }
   if (operation === 'DELETE' || operation === 'CONNECT') return untouched();
-  return endpoint.decide(request, policy);
+  return endpoint.decide(request, policy, failed);
+}
+
+/** Who hears of what was decided. Must not throw. */
+export interface ReviewObserver {
+  /** A backend has prepared a Pod, or has not been able to. */
+  prepared(backend: string, ok: boolean, seconds: number): void;
+  /** An answer was sent, `ms` after its headers had come. */
+  decided(request: AdmissionRequest, decision: Decision, name: string, ms: number): void;
+}
+
+/** An answer as the server sends it. */
+export interface ReviewAnswer {
+  readonly body: string;
+  readonly operation: string;
+  readonly outcome: 'allowed' | 'patched' | 'denied';
+  sent(ms: number): void;
+}
+
+/** What the server mounts: one path, which takes and gives AdmissionReviews. */
+export interface ReviewEndpoint {
+  readonly path: string;
+  /** At once, but for the one review in many that has to wait for what no watch knows. */
+  answer(body: unknown, clock: { readonly remainingMs: number }): ReviewAnswer | Promise<ReviewAnswer>;
+  idOf(body: unknown): string | undefined;
+}
+
+/** The endpoints, at work under `policy`. */
+export const reviewEndpoints = (policy: Policy, observer: ReviewObserver): ReviewEndpoint[] =>
+  endpoints.map((endpoint) => {
+    const mutatesPods = endpoint.path === PATH_MUTATE_POD;
+    const answerTo = (request: AdmissionRequest, under: Policy): ReviewAnswer | Place => {
+      const decision = mutatesPods
+        ? decideObserved(endpoint, request, under, observer)
+        : decideRequest(endpoint, request, under);
+      if (decision.ask !== undefined) return decision.ask;
+      return {
+        body: renderResponse(request, decision),
+        operation: request.operation,
+        outcome: outcomeOf(decision),
+        sent: (ms) => observer.decided(request, decision, nameOf(request), ms),
+      };
+    };
+    return {
+      path: endpoint.path,
+      idOf: (body) => ownString(own(body, 'request'), 'uid'),
+      answer: (body, clock) => {
+        const request = parseReview(body);
+        const answer = answerTo(request, policy);
+        return 'body' in answer ? answer : answerAsked(request, answer, clock.remainingMs);
+      },
+    };
+
+    async function answerAsked(
+      request: AdmissionRequest,
+      place: Place,
+      withinMs: number,
+    ): Promise<ReviewAnswer> {
+      const placement = await policy.placement?.read?.(place, withinMs);
+      const answer = answerTo(request, { ...policy, placement });
+      if ('body' in answer) return answer;
+      throw new Error('what was read is final');
+    }
+  });
+
+/** Counts what a backend did to a Pod: the operation `mutate` of the backend framework's metrics. */
+function decideObserved(
+  endpoint: Endpoint,
+  request: AdmissionRequest,
+  policy: Policy,
+  observer: ReviewObserver,
+): Decision {
+  const since = performance.now();
+  const prepared = (backend: string, ok: boolean): void =>
+    observer.prepared(backend, ok, (performance.now() - since) / 1000);
+  const decision = decideRequest(endpoint, request, policy, (backend) => prepared(backend, false));
+  const { backend, faults } = decision;
+  // A Pod that never came to the backend is no failure of the backend's.
+  const refused = faults.some(({ rule }) => rule === 'BackendFailed');
+  if (backend !== undefined && (refused || faults.length === 0)) prepared(backend, !refused);
+  return decision;
+}
+
+function outcomeOf({ faults, changes }: Decision): ReviewAnswer['outcome'] {
+  if (faults.length > 0) return 'denied';
+  return changes.length > 0 ? 'patched' : 'allowed';
 }

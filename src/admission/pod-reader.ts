@@ -1,7 +1,8 @@
 import { asObject, own, ownList, ownString, type Json, type JsonObject } from '../api/json.ts';
 import { ANNOTATION_MIRROR_POD, GATE_POD_GANG_PENDING } from '../api/names.ts';
 import type { PodReader, WorkloadRef } from '../backends/backend.ts';
-import { BadReview, type AdmissionRequest } from './review.ts';
+import { BadRequest } from '../errors.ts';
+import type { AdmissionRequest } from './review.ts';
 
 /** Reads the received Pod in place. */
 export class ReceivedPod implements PodReader {
@@ -70,13 +71,13 @@ export class ReceivedPod implements PodReader {
     return ownString(this.#annotations, key);
   }
 
-  /** @throws {BadReview} where a patch could not be built, since spec or its gates are no object and no list */
+  /** @throws {BadRequest} where a patch could not be built, since spec or its gates are no object and no list */
   checkPatchable(): void {
     const wrong = (value: Json | undefined, list: boolean): boolean =>
       value !== undefined && value !== null && (typeof value !== 'object' || Array.isArray(value) !== list);
-    if (wrong(this.#spec, false)) throw new BadReview('request.object.spec: an object is needed');
+    if (wrong(this.#spec, false)) throw new BadRequest('request.object.spec: an object is needed');
     if (wrong(own(this.#spec, 'schedulingGates'), true)) {
-      throw new BadReview('request.object.spec.schedulingGates: a list is needed');
+      throw new BadRequest('request.object.spec.schedulingGates: a list is needed');
     }
   }
 }

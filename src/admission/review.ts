@@ -1,5 +1,10 @@
+import type { Fault } from '../api/fault.ts';
 import { asObject, isObject, type Json, type JsonObject } from '../api/json.ts';
-import { quoted } from '../api/printable.ts';
+import { printable, quoted } from '../api/printable.ts';
+import type { Place } from '../backends/select.ts';
+import { BadRequest } from '../errors.ts';
+import { denialOf, nameOf, warningsOf } from './denial.ts';
+import type { Change } from './json-patch.ts';
 
 export interface GroupVersionKind {
   readonly group: string;
@@ -29,13 +34,27 @@ export interface AdmissionRequest {
   readonly oldObject: JsonObject | undefined;
 }
 
-/** A review that cannot be decided upon. Answered with HTTP 400, so that the failurePolicy stays the one switch. */
-export class BadReview extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'BadReview';
-  }
+/** What was decided about one request. A pure function of the request and the configuration. */
+export interface Decision {
+  /** Empty: allowed. */
+  readonly faults: readonly Fault[];
+  readonly changes: readonly Change[];
+  readonly warnings: readonly string[];
+  /** Names, for the log and the audit annotations; undefined where the object is none of Muster's business. */
+  readonly backend: string | undefined;
+  /** `namespace/name` of the PodGang. */
+  readonly gang: string | undefined;
+  /** What has to be read from the cluster first: this is no decision yet. Only where the placement can be asked. */
+  readonly ask?: Place;
 }
+
+const UNTOUCHED: Decision = { faults: [], changes: [], warnings: [], backend: undefined, gang: undefined };
+
+/** Allowed as it is, and nothing to say. */
+export const untouched = (): Decision => UNTOUCHED;
+
+/** A decision of which only some parts are worth naming. */
+export const decision = (parts: Partial<Decision>): Decision => ({ ...UNTOUCHED, ...parts });
 
 export const REVIEW_API_VERSION = 'admission.k8s.io/v1';
 export const REVIEW_KIND = 'AdmissionReview';
@@ -45,24 +64,24 @@ const MAX_UID = 128;
 /**
  * Checks the outer shape of a review and takes out what decisions are made of. `object` stays as it was parsed:
  * it is neither copied nor walked.
- * @throws {BadReview} naming the field
+ * @throws {BadRequest} naming the field
  */
 export function parseReview(body: unknown): AdmissionRequest {
-  if (!isObject(body)) throw new BadReview(`an AdmissionReview is needed, found ${quoted(body)}`);
+  if (!isObject(body)) throw new BadRequest(`an AdmissionReview is needed, found ${quoted(body)}`);
   const { apiVersion, kind: reviewKind } = body;
   if (apiVersion !== REVIEW_API_VERSION || reviewKind !== REVIEW_KIND) {
-    throw new BadReview(
+    throw new BadRequest(
       `${REVIEW_API_VERSION} ${REVIEW_KIND} is needed, found ${quoted(apiVersion)} ${quoted(reviewKind)}`,
     );
   }
   const request = asObject(body['request']);
-  if (request === undefined) throw new BadReview('request: an object is needed');
+  if (request === undefined) throw new BadRequest('request: an object is needed');
   const { uid, operation } = request;
   if (typeof uid !== 'string' || uid === '' || uid.length > MAX_UID) {
-    throw new BadReview(`request.uid: a string of 1 to ${MAX_UID} characters is needed`);
+    throw new BadRequest(`request.uid: a string of 1 to ${MAX_UID} characters is needed`);
   }
   if (typeof operation !== 'string' || !OPERATIONS.has(operation)) {
-    throw new BadReview(`request.operation: ${quoted(operation)} is none of ${[...OPERATIONS].join(', ')}`);
+    throw new BadRequest(`request.operation: ${quoted(operation)} is none of ${[...OPERATIONS].join(', ')}`);
   }
   const kind = asObject(request['kind']);
   const userInfo = asObject(request['userInfo']);
@@ -101,7 +120,7 @@ function objectOf(
     return value;
   }
   if (needed || (value !== undefined && value !== null)) {
-    throw new BadReview(`request.${field}: an object is needed, found ${quoted(value)}`);
+    throw new BadRequest(`request.${field}: an object is needed, found ${quoted(value)}`);
   }
   return undefined;
 }
@@ -110,15 +129,46 @@ function objectOf(
 function checkMetadata(object: JsonObject, field: string): void {
   const { metadata } = object;
   if (metadata === undefined || metadata === null) return;
-  if (!isObject(metadata)) throw new BadReview(`request.${field}.metadata: an object is needed`);
+  if (!isObject(metadata)) throw new BadRequest(`request.${field}.metadata: an object is needed`);
   for (const map of ['labels', 'annotations'] as const) {
     const value = metadata[map];
     if (value === undefined || value === null) continue;
-    if (!isObject(value)) throw new BadReview(`request.${field}.metadata.${map}: an object is needed`);
+    if (!isObject(value)) throw new BadRequest(`request.${field}.metadata.${map}: an object is needed`);
     for (const key in value) {
       if (typeof value[key] !== 'string') {
-        throw new BadReview(`request.${field}.metadata.${map}: ${quoted(key)} must have a string as value`);
+        throw new BadRequest(`request.${field}.metadata.${map}: ${quoted(key)} must have a string as value`);
       }
     }
   }
+}
+
+const HEAD = `{"apiVersion":"${REVIEW_API_VERSION}","kind":"${REVIEW_KIND}","response":{"uid":`;
+
+/**
+ * The answer to a review: a whole AdmissionReview as JSON. Patch and patchType come together or not at all. The
+ * envelope is always the same, so only what differs is serialised.
+ */
+export function renderResponse(request: AdmissionRequest, decision: Decision): string {
+  const { faults, changes, warnings } = decision;
+  let text = `${HEAD}${JSON.stringify(request.uid)},"allowed":${faults.length === 0}`;
+  if (faults.length > 0) text += `,"status":${JSON.stringify(statusOf(request, faults))}`;
+  else if (changes.length > 0) text += `,"patchType":"JSONPatch","patch":"${encodedPatch(changes)}"`;
+  if (warnings.length > 0) text += `,"warnings":${JSON.stringify(warningsOf(warnings))}`;
+  return `${text}${auditAnnotations(decision)}}}`;
+}
+
+function statusOf(request: AdmissionRequest, faults: readonly Fault[]): object {
+  const { code, reason, message, causes } = denialOf(request, faults);
+  const { group, kind } = request.kind;
+  const details = { name: printable(nameOf(request)), group, kind, causes };
+  return { metadata: {}, status: 'Failure', message, reason, details, code };
+}
+
+const encodedPatch = (changes: readonly Change[]): string =>
+  Buffer.from(JSON.stringify(changes.map(({ operation }) => operation))).toString('base64');
+
+function auditAnnotations({ backend, gang }: Decision): string {
+  if (backend === undefined && gang === undefined) return '';
+  const annotations = { backend, gang: gang === undefined ? undefined : printable(gang, 320) };
+  return `,"auditAnnotations":${JSON.stringify(annotations)}`;
 }

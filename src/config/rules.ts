@@ -2,7 +2,7 @@ import { type Json, own, ownString } from '../api/json.ts';
 import { isLabelKey } from '../api/name-syntax.ts';
 import { MUSTER_USER } from '../api/names.ts';
 import { type Finding, error, warning } from './config-fault.ts';
-import { parseGoDuration } from './go-duration.ts';
+import { parseGoDuration } from '../api/go-duration.ts';
 import { selectorFindings } from './selector-rules.ts';
 import { settings } from './settings.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { GROVE_OPERATOR_USER, MUSTER_NAMESPACE, MUSTER_USER } from '../api/names.ts';
-import { GO_DURATION } from './go-duration.ts';
+import { GO_DURATION } from '../api/go-duration.ts';
 import {
   authorizerSchema,
   concurrentSyncs,

@@ -1,7 +1,7 @@
 import { type JsonObject, isObject } from '../api/json.ts';
 import { type ConfigPath, type Finding, error, formatPath } from './config-fault.ts';
 import type { OperatorConfiguration, Schedulers } from './configuration.ts';
-import { parseGoDuration } from './go-duration.ts';
+import { parseGoDuration } from '../api/go-duration.ts';
 import { inWords, messageFor } from './messages.ts';
 import { suggestion } from '../api/nearest-key.ts';
 import { applyRules } from './rules.ts';

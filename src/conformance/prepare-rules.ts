@@ -4,7 +4,8 @@ import { isObject, own, ownList, ownObject, ownString, type JsonObject } from '.
 import { GATE_POD_GANG_PENDING } from '../api/names.ts';
 import { JsonPodPatch } from '../admission/pod-patch.ts';
 import { ReceivedPod } from '../admission/pod-reader.ts';
-import type { Decision, Policy } from '../admission/decision.ts';
+import type { Decision } from '../admission/review.ts';
+import type { Policy } from '../admission/policy.ts';
 import { quoted } from '../api/printable.ts';
 import { messageOf, MusterError } from '../errors.ts';
 import { MEMBERSHIP_LABELS, membershipOf } from '../gang/membership.ts';

@@ -1,6 +1,7 @@
 import type { AdmissionRequest } from '../admission/review.ts';
-import type { Decision, Policy } from '../admission/decision.ts';
-import { mutatePod } from '../admission/mutate-pod.ts';
+import type { Decision } from '../admission/review.ts';
+import type { Policy } from '../admission/policy.ts';
+import { mutatePod } from '../admission/pods.ts';
 import { ownString, ownObject, type JsonObject } from '../api/json.ts';
 import type { TopologyLevels } from '../gang/rules/check-topology.ts';
 import type { Backend, BackendFactory, BackendSettings, ConformanceSettings } from '../backends/backend.ts';

@@ -1,6 +1,6 @@
 import { own, ownObject, ownString, type JsonObject } from '../api/json.ts';
 import { messageOf } from '../errors.ts';
-import type { Decision } from '../admission/decision.ts';
+import type { Decision } from '../admission/review.ts';
 import type { Backend } from '../backends/backend.ts';
 import { broken, type Rule } from './check.ts';
 import { contextOn, MemoryCluster, sync, TROUBLES } from './memory-cluster.ts';

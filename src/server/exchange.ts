@@ -1,61 +1,81 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Decision } from '../admission/decision.ts';
-import { nameOf } from '../admission/response.ts';
-import type { AdmissionRequest } from '../admission/review.ts';
-import type { DecisionLine } from '../telemetry/decision-log.ts';
+import { parseGoDuration } from '../api/go-duration.ts';
+import { BadRequest, MusterError, TryLater } from '../errors.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics, Outcome } from '../telemetry/metrics.ts';
-import type { Slot } from './load-limits.ts';
-import { sendFailure } from './send-failure.ts';
-import { HttpFailure } from './status.ts';
+import { HttpFailure, sendFailure } from './failure.ts';
+import type { LoadLimits, Slot } from './load-limits.ts';
+import { readJson } from './read-body.ts';
+
+/** What is sent for a request that was understood. */
+export interface Answer {
+  readonly body: string;
+  /** What was asked for, for the metrics. */
+  readonly operation: string;
+  readonly outcome: Outcome;
+  /** Called once it is sent, `ms` after the headers of the request had come. */
+  sent(ms: number): void;
+}
+
+/** One path of the server, whatever protocol is spoken there: limits, deadline, drain and TLS are the server's alone. */
+export interface Endpoint {
+  readonly path: string;
+  /**
+   * Answers a body, which is parsed JSON: at once, or with a promise where it has to wait.
+   * @throws {BadRequest} 400; {TryLater} 503, which the caller repeats by itself; all else 500
+   */
+  answer(body: unknown, clock: { readonly remainingMs: number }): Answer | Promise<Answer>;
+  /** By which name the caller knows the request, for the log and for what is no answer. */
+  idOf(body: unknown): string | undefined;
+}
 
 /** What exchanges have in common. */
 export interface ExchangeContext {
   readonly metrics: Metrics;
   readonly log: Logger;
-  readonly logDecision: (line: DecisionLine) => void;
+  readonly load: LoadLimits;
   /** Whether a connection is to end with the answer. Asked when it is sent: a drain may have begun since. */
   isLast(request: IncomingMessage): boolean;
+  /** Awaited before each answer. For tests of the deadline and the drain. */
+  readonly beforeDecision?: (() => Promise<void>) | undefined;
 }
 
-/** One review from its headers to its answer. Answered exactly once, by whoever is first: decision, failure, clock. */
+/**
+ * One request from its headers to its answer. Answered exactly once, by whoever is first: the endpoint, a failure, the
+ * clock.
+ */
 export class Exchange {
-  readonly slot: Slot;
-  readonly #path: string;
+  readonly #endpoint: Endpoint;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #context: ExchangeContext;
   readonly #startedAt = performance.now();
   readonly #deadlineMs: number;
-  readonly #timer: NodeJS.Timeout;
+  readonly #slot: Slot;
   #answered = false;
 
+  /** Checks all that the headers tell, and takes a slot. @throws {HttpFailure} */
   constructor(
-    path: string,
+    endpoint: Endpoint,
     request: IncomingMessage,
     response: ServerResponse,
-    slot: Slot,
-    deadlineMs: number,
     context: ExchangeContext,
   ) {
-    this.slot = slot;
-    this.#path = path;
+    checkHeaders(request);
+    this.#endpoint = endpoint;
     this.#request = request;
     this.#response = response;
     this.#context = context;
+    this.#slot = context.load.enter(Number(request.headers['content-length'] ?? 0));
+    const deadlineMs = deadlineOf(request.url ?? '');
     this.#deadlineMs = deadlineMs;
-    this.#timer = setTimeout(() => {
-      this.fail(new HttpFailure(504, `no decision within ${deadlineMs} ms of the API server's timeout`));
+    const timer = setTimeout(() => {
+      this.#fail(new HttpFailure(504, `no decision within ${deadlineMs} ms of the API server's timeout`));
     }, deadlineMs);
     response.on('close', () => {
-      clearTimeout(this.#timer);
-      slot.release();
+      clearTimeout(timer);
+      this.#slot.release();
     });
-  }
-
-  /** Whether there is nothing left to answer. */
-  get answered(): boolean {
-    return this.#answered;
   }
 
   /** Milliseconds until the deadline. */
@@ -63,50 +83,113 @@ export class Exchange {
     return this.#deadlineMs - (performance.now() - this.#startedAt);
   }
 
-  /** Sends a decision, counts it, logs it. */
-  decide(review: AdmissionRequest, decision: Decision, body: string): void {
-    if (this.#answered) return;
-    this.#answered = true;
-    const { metrics } = this.#context;
-    const response = this.#response;
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-    response.writeHead(
-      200,
-      this.#context.isLast(this.#request) ? { ...headers, connection: 'close' } : headers,
+  /** Reads the body, and answers it. */
+  begin(): void {
+    const { beforeDecision } = this.#context;
+    readJson(
+      this.#request,
+      this.#slot,
+      (body) => {
+        if (beforeDecision === undefined) this.#answer(body);
+        else void beforeDecision().then(() => this.#answer(body));
+      },
+      (failure) => this.#fail(failure),
     );
-    response.end(body);
-    const ms = performance.now() - this.#startedAt;
-    metrics.answered(this.#path, review.operation, outcomeOf(decision), ms / 1000);
-    this.#context.logDecision({
-      uid: review.uid,
-      operation: review.operation,
-      kind: review.kind.kind,
-      subResource: review.subResource === '' ? undefined : review.subResource,
-      namespace: review.namespace,
-      name: nameOf(review),
-      user: review.username,
-      backend: decision.backend,
-      gang: decision.gang,
-      allowed: decision.faults.length === 0,
-      rules: decision.faults.map((fault) => fault.rule),
-      operations: decision.changes.length,
-      dryRun: review.dryRun,
-      ms,
-    });
   }
 
-  /** Answers that no decision was made. */
-  fail(failure: HttpFailure, uid?: string): void {
+  #answer(body: unknown): void {
+    if (this.#answered) return;
+    const failed = (thrown: unknown): void => {
+      const id = this.#endpoint.idOf(body);
+      this.#fail(this.#failureOf(thrown, id), id);
+    };
+    try {
+      const answer = this.#endpoint.answer(body, this);
+      if (answer instanceof Promise) answer.then((late) => this.#send(late), failed);
+      else this.#send(answer);
+    } catch (thrown) {
+      failed(thrown);
+    }
+  }
+
+  #send(answer: Answer): void {
+    if (this.#answered) return;
+    this.#answered = true;
+    const { body, operation, outcome } = answer;
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    const last = this.#context.isLast(this.#request);
+    this.#response.writeHead(200, last ? { ...headers, connection: 'close' } : headers);
+    this.#response.end(body);
+    const ms = performance.now() - this.#startedAt;
+    this.#context.metrics.answered(this.#endpoint.path, operation, outcome, ms / 1000);
+    answer.sent(ms);
+  }
+
+  #fail(failure: HttpFailure, id?: string): void {
     if (this.#answered) return;
     this.#answered = true;
     if (this.#context.isLast(this.#request)) this.#response.setHeader('connection', 'close');
     const seconds = (performance.now() - this.#startedAt) / 1000;
-    this.#context.metrics.answered(this.#path, 'unknown', 'failed', seconds);
-    sendFailure(this.#request, this.#response, failure, this.#context, uid);
+    this.#context.metrics.answered(this.#endpoint.path, 'unknown', 'failed', seconds);
+    sendFailure(this.#request, this.#response, failure, this.#context, id);
+  }
+
+  #failureOf(thrown: unknown, id: string | undefined): HttpFailure {
+    if (thrown instanceof BadRequest) return new HttpFailure(400, thrown.message);
+    if (thrown instanceof TryLater) return this.#context.load.shed(thrown.why, thrown.message);
+    return unexpected(thrown, this.#context.log, id);
   }
 }
 
-function outcomeOf(decision: Decision): Outcome {
-  if (decision.faults.length > 0) return 'denied';
-  return decision.changes.length > 0 ? 'patched' : 'allowed';
+/** What nobody foresaw, or a backend that broke its contract: into the log in full, to the user in one sentence. */
+export function unexpected(thrown: unknown, log: Logger, id?: string): HttpFailure {
+  log.error({ err: thrown, uid: id }, 'a decision failed');
+  return new HttpFailure(
+    500,
+    thrown instanceof MusterError ? thrown.message : 'an unexpected error, see the log',
+  );
+}
+
+function checkHeaders({ headers }: IncomingMessage): void {
+  const contentType = headers['content-type'] ?? '';
+  if (contentType !== 'application/json' && !/^application\/json\s*(?:;|$)/i.test(contentType)) {
+    throw new HttpFailure(415, 'the Content-Type must be application/json');
+  }
+  if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
+    throw new HttpFailure(415, 'the body must not be compressed');
+  }
+}
+
+/** What is kept back of the API server's timeout so that an answer still arrives: an error says more than silence. */
+const RESERVE_MS = 250;
+/** The API server's default where it gives no timeout, and its longest. */
+const DEFAULT_MS = 10_000;
+const MAX_MS = 30_000;
+
+/**
+ * Milliseconds until a request must be answered, from `?timeout=<Go duration>` of its URL. The API server sends
+ * whole seconds; what cannot be read counts as its default, since a wrong query must not cost a Pod.
+ */
+export function deadlineOf(url: string): number {
+  // An API server sends the same timeout every time.
+  if (url !== lastUrl) {
+    lastUrl = url;
+    lastDeadline = readDeadline(url);
+  }
+  return lastDeadline;
+}
+
+let lastUrl = '';
+let lastDeadline = DEFAULT_MS - RESERVE_MS;
+
+function readDeadline(url: string): number {
+  const text = /[?&]timeout=([^&]{1,32})/.exec(url)?.[1];
+  const budget = (text === undefined ? undefined : positive(text)) ?? DEFAULT_MS;
+  return Math.min(Math.max(budget - RESERVE_MS, 50), MAX_MS);
+}
+
+/** Milliseconds; undefined where it is no positive duration. */
+function positive(text: string): number | undefined {
+  const milliseconds = parseGoDuration(text);
+  return milliseconds !== undefined && milliseconds > 0 ? milliseconds : undefined;
 }

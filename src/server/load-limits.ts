@@ -1,5 +1,5 @@
 import type { ShedReason } from '../telemetry/metrics.ts';
-import { HttpFailure } from './status.ts';
+import { HttpFailure } from './failure.ts';
 
 /** What one process takes on at a time. Beyond it the API server is asked to come back, which it does by itself. */
 export interface Limits {

@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
-import type { Policy } from '../admission/decision.ts';
-import { endpoints } from '../admission/endpoints.ts';
+import type { Policy } from '../admission/policy.ts';
+import { endpoints, reviewEndpoints, type ReviewObserver } from '../admission/endpoints.ts';
 import type { OperatorConfiguration } from '../config/configuration.ts';
 import { messageOf, MusterError } from '../errors.ts';
 import type { Logger } from '../telemetry/log.ts';
+import { decisionLog } from '../telemetry/decision-log.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import type { TlsChoices } from '../tls/options.ts';
 import { CertificateReloader } from '../tls/reload.ts';
-import { AdmissionServer, type AdmissionServerOptions } from './admission-server.ts';
+import { WebhookServer, type WebhookServerOptions } from './webhook-server.ts';
+import type { Endpoint } from './exchange.ts';
 import { listenOn, metricsServer, probeServer, type ReadinessCheck } from './probes.ts';
 import { callSelf } from './self-call.ts';
 
@@ -16,6 +18,8 @@ export interface ProgramOptions {
   readonly configuration: Pick<OperatorConfiguration, 'server' | 'schedulers'>;
   readonly policy: Policy;
   readonly log: Logger;
+  /** Further paths, of whatever protocol, beside those of the reviews. */
+  readonly endpoints?: readonly Endpoint[];
   readonly version: string;
   readonly now: () => Date;
   /** Where others count as well; its own where absent. */
@@ -26,8 +30,8 @@ export interface ProgramOptions {
   readonly checks?: readonly ReadinessCheck[];
   /** Further metrics, in the text format of Prometheus. */
   readonly moreMetrics?: () => Promise<string>;
-  /** For tests: see {@link AdmissionServerOptions}. */
-  readonly overrides?: Partial<Pick<AdmissionServerOptions, 'beforeDecision' | 'notReady' | 'times'>>;
+  /** For tests: see {@link WebhookServerOptions}. */
+  readonly overrides?: Partial<Pick<WebhookServerOptions, 'beforeDecision' | 'times'>>;
   readonly pollIntervalMs?: number;
 }
 
@@ -35,7 +39,7 @@ export interface ProgramOptions {
 export interface Program {
   readonly ports: { readonly webhooks: number; readonly health: number; readonly metrics: number };
   readonly metrics: Metrics;
-  readonly server: AdmissionServer;
+  readonly server: WebhookServer;
   readonly certificates: CertificateReloader;
   /** Turns unready at once, loses no request, ends. */
   drain(): Promise<void>;
@@ -49,6 +53,31 @@ export const metricsOf = (version: string): Metrics =>
     version,
     endpoints.map((endpoint) => endpoint.path),
   );
+
+/** Counts and logs what is decided. */
+function observerOf(metrics: Metrics, log: Logger): ReviewObserver {
+  const logDecision = decisionLog(log);
+  return {
+    prepared: (backend, ok, seconds) => metrics.backends.operated(backend, 'mutate', ok, seconds),
+    decided: (review, decision, name, ms) =>
+      logDecision({
+        uid: review.uid,
+        operation: review.operation,
+        kind: review.kind.kind,
+        subResource: review.subResource === '' ? undefined : review.subResource,
+        namespace: review.namespace,
+        name,
+        user: review.username,
+        backend: decision.backend,
+        gang: decision.gang,
+        allowed: decision.faults.length === 0,
+        rules: decision.faults.map((fault) => fault.rule),
+        operations: decision.changes.length,
+        dryRun: review.dryRun,
+        ms,
+      }),
+  };
+}
 
 /** An empty bind address in the configuration means every address, IPv4 and IPv6 where the node has it. */
 function addressOf(bindAddress: string): string {
@@ -67,7 +96,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   const { webhooks, healthProbes, metrics: metricsSettings } = configuration.server;
   const { metrics = metricsOf(version) } = options;
   const tls = tlsChoicesOf(webhooks);
-  let server: AdmissionServer | undefined;
+  let server: WebhookServer | undefined;
   const certificates = new CertificateReloader({
     directory: webhooks.serverCertDir,
     ...(options.serverName === undefined ? {} : { serverName: options.serverName }),
@@ -89,14 +118,14 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     stopping.push(() => certificates.stop());
     metrics.tlsNotAfter.set(pair.notAfter.getTime() / 1000);
 
-    const webhookServer = new AdmissionServer({
+    const webhookServer = new WebhookServer({
       host: addressOf(webhooks.bindAddress),
       port: webhooks.port,
       pair: certificates.current,
       tls,
       ...(webhooks.clientCertificate && { allowedClientNames: webhooks.clientCertificate.allowedNames }),
       limits: webhooks.limits,
-      policy,
+      endpoints: [...reviewEndpoints(policy, observerOf(metrics, log)), ...(options.endpoints ?? [])],
       metrics,
       log,
       ...options.overrides,

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Slot } from './load-limits.ts';
 import { withoutManagedFields } from './managed-fields.ts';
-import { HttpFailure } from './status.ts';
+import { HttpFailure } from './failure.ts';
 
 /**
  * Collects a request body within its slot and parses it.

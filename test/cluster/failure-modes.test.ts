@@ -50,8 +50,8 @@ clusterSuite('what users see when something is wrong', () => {
         },
         server: { webhooks: { limits: { maxInFlight: 2 } } },
       },
+      notReady: () => notReady,
       overrides: {
-        notReady: () => notReady,
         beforeDecision: async () => void (stall > 0 && (await delay(stall))),
       },
     });

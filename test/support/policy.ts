@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/api/json.ts';
 import { GROVE_OPERATOR_USER, MUSTER_USER } from '../../src/api/names.ts';
-import type { Policy } from '../../src/admission/decision.ts';
+import type { Policy } from '../../src/admission/policy.ts';
 import type { BackendFactory } from '../../src/backends/backend.ts';
 import type { Placement } from '../../src/backends/select.ts';
 import { BackendRegistry, builtInBackends } from '../../src/backends/registry.ts';

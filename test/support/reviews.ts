@@ -1,8 +1,10 @@
 import type { Json, JsonObject } from '../../src/api/json.ts';
 import { own, ownString } from '../../src/api/json.ts';
-import type { Decision, Policy } from '../../src/admission/decision.ts';
+import type { Decision } from '../../src/admission/review.ts';
+import type { Policy } from '../../src/admission/policy.ts';
 import { decideRequest, endpoints, type Endpoint } from '../../src/admission/endpoints.ts';
-import { denialOf, renderResponse } from '../../src/admission/response.ts';
+import { denialOf } from '../../src/admission/denial.ts';
+import { renderResponse } from '../../src/admission/review.ts';
 import { parseReview } from '../../src/admission/review.ts';
 import { json } from './pods.ts';
 import { policy } from './policy.ts';

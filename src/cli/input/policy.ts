@@ -1,4 +1,4 @@
-import type { Policy } from '../../admission/decision.ts';
+import type { Policy } from '../../admission/policy.ts';
 import { MUSTER_NAMESPACE, SYSTEM_NAMESPACE } from '../../api/names.ts';
 import { BackendRegistry, builtInBackends } from '../../backends/registry.ts';
 import type { BackendFactory } from '../../backends/backend.ts';

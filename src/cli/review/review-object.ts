@@ -1,15 +1,16 @@
 import jsonpatch from 'fast-json-patch';
-import type { Decision, Policy } from '../../admission/decision.ts';
+import type { Decision } from '../../admission/review.ts';
+import type { Policy } from '../../admission/policy.ts';
 import { decideRequest, endpoints } from '../../admission/endpoints.ts';
 import type { Change } from '../../admission/json-patch.ts';
-import { denialOf, nameOf, warningsOf } from '../../admission/response.ts';
+import { denialOf, nameOf, warningsOf } from '../../admission/denial.ts';
 import {
-  BadReview,
   parseReview,
   REVIEW_API_VERSION,
   REVIEW_KIND,
   type AdmissionRequest,
 } from '../../admission/review.ts';
+import { BadRequest } from '../../errors.ts';
 import { isObject, own, ownString, type JsonObject } from '../../api/json.ts';
 import { POD_GANG_API_VERSION, POD_GANG_KIND } from '../../api/names.ts';
 import { fault } from '../../api/fault.ts';
@@ -128,7 +129,7 @@ function decide(
     const validation = decideRequest(validating, after, policy);
     return outcome(source, ref, root, after, [mutation, validation], received, stored);
   } catch (thrown) {
-    if (!(thrown instanceof BadReview)) throw thrown;
+    if (!(thrown instanceof BadRequest)) throw thrown;
     // The server answers 400; with failurePolicy Fail, the API server then refuses the object.
     const causes = nonTexts(source, received, root);
     const message = causes.map((cause) => `${cause.field}: ${cause.message}`).join('; ');

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import type { Policy } from '../../admission/decision.ts';
+import type { Policy } from '../../admission/policy.ts';
 import { suggestion } from '../../api/nearest-key.ts';
 import { formatFault } from '../../config/config-fault.ts';
 import { MusterError } from '../../errors.ts';

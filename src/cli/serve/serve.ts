@@ -84,7 +84,16 @@ async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
     (ownNamespace === undefined ? undefined : `${MUSTER_SERVICE_ACCOUNT}.${ownNamespace}.svc`);
   const program = await startProgram({
     configuration,
-    policy: { ...policy, placement: loop?.placement },
+    policy: {
+      ...policy,
+      ...(loop && {
+        placement: loop.placement,
+        notReady: (backend: string) =>
+          policy.registry.readiness(backend).state === 'unknown'
+            ? `backend ${backend} has not looked at the cluster yet`
+            : undefined,
+      }),
+    },
     metrics,
     log,
     version: musterVersion(),

@@ -1,5 +1,5 @@
-import { checkSpec } from '../../admission/validate-pod-gang.ts';
-import type { Policy } from '../../admission/decision.ts';
+import { checkSpec } from '../../admission/pod-gangs.ts';
+import type { Policy } from '../../admission/policy.ts';
 import { own, ownObject, ownString, type JsonObject } from '../../api/json.ts';
 import { LABEL_POD_GANG, POD_GANG_API_VERSION, POD_GANG_GROUP, POD_GANG_KIND } from '../../api/names.ts';
 import { keyed, printable, quoted } from '../../api/printable.ts';

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import type { Policy } from '../../admission/decision.ts';
+import type { Policy } from '../../admission/policy.ts';
 import { supportedSchedulers } from '../../backends/registry.ts';
 import { GangSurvey } from '../gangs/survey.ts';
 import { configured } from '../input/configured.ts';

@@ -1,4 +1,4 @@
-import type { AdmissionServerOptions } from '../../../src/server/admission-server.ts';
+import type { WebhookServerOptions } from '../../../src/server/webhook-server.ts';
 import type { BackendFactory } from '../../../src/backends/backend.ts';
 import { builtInBackends } from '../../../src/backends/registry.ts';
 import { policyFrom } from '../../../src/cli/input/policy.ts';
@@ -12,7 +12,8 @@ export async function inProcess(
   given: {
     settings?: object;
     factories?: readonly BackendFactory[];
-    overrides?: Partial<Pick<AdmissionServerOptions, 'beforeDecision' | 'notReady' | 'times'>>;
+    overrides?: Partial<Pick<WebhookServerOptions, 'beforeDecision' | 'times'>>;
+    notReady?: () => string | undefined;
     lines?: string[];
   } = {},
 ): Promise<Program> {
@@ -41,7 +42,10 @@ export async function inProcess(
   });
   return startProgram({
     configuration,
-    policy: policyFrom(configuration, { factories }),
+    policy: {
+      ...policyFrom(configuration, { factories }),
+      ...(given.notReady && { notReady: given.notReady }),
+    },
     log: createLogger({ level: 'info', format: 'json', sink: { write: (line) => given.lines?.push(line) } }),
     version: 'test',
     now: () => new Date(),

@@ -105,7 +105,7 @@ describe('V54: more than the limits is refused so that it is sent again', () => 
 
 test('not ready: 503, an integer Retry-After, Connection: close, until it is', async () => {
   let reason: string | undefined = 'the caches are not filled';
-  const running = await start({ overrides: { notReady: () => reason } });
+  const running = await start({ notReady: () => reason });
   await refused(running, request, /the caches are not filled; the API server retries/);
   expect(await running.metric('muster_admission_shed_total{reason="not-ready"}')).toBe(1);
   reason = undefined;

@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import { policyFrom } from '../../../src/cli/input/policy.ts';
 import { supportedSchedulers } from '../../../src/backends/registry.ts';
+import type { Policy } from '../../../src/admission/policy.ts';
 import type { Placement } from '../../../src/backends/select.ts';
 import { loadConfiguration } from '../../../src/config/load.ts';
 import { startProgram, type Program, type ProgramOptions } from '../../../src/server/program.ts';
@@ -15,7 +16,7 @@ export { until };
 
 export interface RunningParts extends Pick<
   Partial<ProgramOptions>,
-  'overrides' | 'now' | 'checks' | 'pollIntervalMs'
+  'overrides' | 'endpoints' | 'now' | 'checks' | 'pollIntervalMs'
 > {
   /** By path of the setting, as flags would give them. Ports are free ones, addresses IPv4 loopback. */
   readonly settings?: Readonly<Record<string, unknown>>;
@@ -24,6 +25,7 @@ export interface RunningParts extends Pick<
   readonly certDir?: string;
   readonly logFormat?: LogFormat;
   readonly placement?: Placement;
+  readonly notReady?: Policy['notReady'];
 }
 
 /** A whole program as `muster serve` starts it, in this process. */
@@ -90,14 +92,19 @@ export async function start(parts: RunningParts = {}): Promise<Running> {
     format: parts.logFormat ?? 'json',
     sink: { write: (line) => void lines.push(...line.split('\n').filter((one) => one !== '')) },
   });
-  const { overrides, checks, pollIntervalMs } = parts;
+  const { overrides, endpoints, checks, pollIntervalMs } = parts;
   const program = await startProgram({
     configuration,
-    policy: { ...policyFrom(configuration), placement: parts.placement },
+    policy: {
+      ...policyFrom(configuration),
+      placement: parts.placement,
+      ...(parts.notReady && { notReady: parts.notReady }),
+    },
     log,
     version: '0.0.0-test',
     now: parts.now ?? (() => new Date()),
     ...(overrides && { overrides }),
+    ...(endpoints && { endpoints }),
     ...(checks && { checks }),
     ...(pollIntervalMs === undefined ? {} : { pollIntervalMs }),
   });

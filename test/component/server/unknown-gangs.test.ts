@@ -40,7 +40,9 @@ test('is decided by what was read', async () => {
 
 test('is answered with the retriable 503 where it cannot be read, and counted', async () => {
   const read = () =>
-    Promise.reject(new TryLater('PodGang ml/train is not known yet and could not be read: no route'));
+    Promise.reject(
+      new TryLater('gang-unread', 'PodGang ml/train is not known yet and could not be read: no route'),
+    );
   const running = await start({
     ...SETTINGS,
     placement: { ofGang: () => undefined, ofNamespace: () => null, read },

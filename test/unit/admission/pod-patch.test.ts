@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Json, JsonObject } from '../../../src/api/json.ts';
 import { JsonPodPatch } from '../../../src/admission/pod-patch.ts';
-import { BadReview } from '../../../src/admission/review.ts';
+import { BadRequest } from '../../../src/errors.ts';
 import type { PatchSurface, PodPatch } from '../../../src/backends/backend.ts';
 import { PodRefused } from '../../../src/backends/backend.ts';
 import { backend } from '../../support/backends.ts';
@@ -48,7 +48,7 @@ describe('the gate', () => {
       'request.object.spec.schedulingGates: a list is needed',
     ],
   ])('is not guessed at where %s', (_what, object, says) => {
-    expect(() => mutatePod({ object })).toThrow(new BadReview(says));
+    expect(() => mutatePod({ object })).toThrow(new BadRequest(says));
   });
 });
 

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/api/json.ts';
 import { isObject, own, ownList, ownObject, ownString } from '../../../src/api/json.ts';
 import { decideRequest } from '../../../src/admission/endpoints.ts';
-import { BadReview, parseReview, type AdmissionRequest } from '../../../src/admission/review.ts';
+import { parseReview, type AdmissionRequest } from '../../../src/admission/review.ts';
+import { BadRequest } from '../../../src/errors.ts';
 import type { PatchSurface } from '../../../src/backends/backend.ts';
 import { builtInBackends } from '../../../src/backends/registry.ts';
 import { policy } from '../../support/policy.ts';
@@ -63,7 +64,7 @@ function admit(seed: number): string {
     request = requestOf(text);
     decision = mutate(request, under);
   } catch (thrown) {
-    if (thrown instanceof BadReview) return 'bad';
+    if (thrown instanceof BadRequest) return 'bad';
     throw thrown;
   }
   if (decision.faults.length > 0) {

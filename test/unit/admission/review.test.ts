@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Json, JsonObject } from '../../../src/api/json.ts';
 import { decideRequest } from '../../../src/admission/endpoints.ts';
-import { BadReview, parseReview } from '../../../src/admission/review.ts';
+import { parseReview } from '../../../src/admission/review.ts';
+import { BadRequest } from '../../../src/errors.ts';
 import { gangPod, pod } from '../../support/pods.ts';
 import { policy } from '../../support/policy.ts';
 import { answer, endpointOf, operationsOf, mutatePod, review } from '../../support/reviews.ts';
@@ -15,7 +16,7 @@ const saysOf = (body: unknown): string => {
   try {
     parseReview(body);
   } catch (thrown) {
-    if (thrown instanceof BadReview) return thrown.message;
+    if (thrown instanceof BadRequest) return thrown.message;
     throw thrown;
   }
   return 'fine';
@@ -170,7 +171,7 @@ describe('a request for another kind', () => {
     [{ kind: configMap, subResource: 'status', resource: { resource: 'configmaps' } }, 'core/v1 ConfigMap'],
   ])('cannot be decided: %#', (change, found) => {
     expect(() => decide(change)).toThrow(
-      new BadReview(`request.kind: unexpected kind "${found}": /mutate-v1-pod takes core/v1 Pod`),
+      new BadRequest(`request.kind: unexpected kind "${found}": /mutate-v1-pod takes core/v1 Pod`),
     );
   });
 

@@ -1,4 +1,4 @@
-import type { Decision } from '../../../src/admission/decision.ts';
+import type { Decision } from '../../../src/admission/review.ts';
 import type { Json } from '../../../src/api/json.ts';
 import { completeGroups, group, INITIALIZED, podGang, references } from '../../support/pod-gangs.ts';
 import type { PodGangParts } from '../../support/pod-gangs.ts';

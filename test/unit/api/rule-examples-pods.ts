@@ -1,4 +1,4 @@
-import type { Decision } from '../../../src/admission/decision.ts';
+import type { Decision } from '../../../src/admission/review.ts';
 import type { RuleName } from '../../../src/api/rules.ts';
 import { PodRefused } from '../../../src/backends/backend.ts';
 import { backend } from '../../support/backends.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { formatPath } from '../../../src/config/config-fault.ts';
-import { parseGoDuration } from '../../../src/config/go-duration.ts';
+import { parseGoDuration } from '../../../src/api/go-duration.ts';
 import { inWords } from '../../../src/config/messages.ts';
 import { editDistance, nearestKey } from '../../../src/api/nearest-key.ts';
 

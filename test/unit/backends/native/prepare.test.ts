@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/api/json.ts';
-import type { Policy } from '../../../../src/admission/decision.ts';
+import type { Policy } from '../../../../src/admission/policy.ts';
 import { BackendRegistry } from '../../../../src/backends/registry.ts';
 import { policy } from '../../../support/policy.ts';
 import { gangPod } from '../../../support/pods.ts';

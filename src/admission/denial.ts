@@ -2,9 +2,7 @@ import type { Fault } from '../api/fault.ts';
 import { own, ownString } from '../api/json.ts';
 import { MAX_TOTAL_RUNES, printable } from '../api/printable.ts';
 import { rules } from '../api/rules.ts';
-import type { Decision } from './decision.ts';
-import type { Change } from './json-patch.ts';
-import { REVIEW_API_VERSION, REVIEW_KIND, type AdmissionRequest } from './review.ts';
+import type { AdmissionRequest } from './review.ts';
 
 /** As many causes as anybody would read; a PodGang may have a fault in each of 100,000 lines. */
 const MAX_CAUSES = 256;
@@ -66,35 +64,4 @@ export function warningsOf(warnings: readonly string[]): string[] {
     kept.push(warning);
   }
   return kept;
-}
-
-const HEAD = `{"apiVersion":"${REVIEW_API_VERSION}","kind":"${REVIEW_KIND}","response":{"uid":`;
-
-/**
- * The answer to a review: a whole AdmissionReview as JSON. Patch and patchType come together or not at all. The
- * envelope is always the same, so only what differs is serialised.
- */
-export function renderResponse(request: AdmissionRequest, decision: Decision): string {
-  const { faults, changes, warnings } = decision;
-  let text = `${HEAD}${JSON.stringify(request.uid)},"allowed":${faults.length === 0}`;
-  if (faults.length > 0) text += `,"status":${JSON.stringify(statusOf(request, faults))}`;
-  else if (changes.length > 0) text += `,"patchType":"JSONPatch","patch":"${encodedPatch(changes)}"`;
-  if (warnings.length > 0) text += `,"warnings":${JSON.stringify(warningsOf(warnings))}`;
-  return `${text}${auditAnnotations(decision)}}}`;
-}
-
-function statusOf(request: AdmissionRequest, faults: readonly Fault[]): object {
-  const { code, reason, message, causes } = denialOf(request, faults);
-  const { group, kind } = request.kind;
-  const details = { name: printable(nameOf(request)), group, kind, causes };
-  return { metadata: {}, status: 'Failure', message, reason, details, code };
-}
-
-const encodedPatch = (changes: readonly Change[]): string =>
-  Buffer.from(JSON.stringify(changes.map(({ operation }) => operation))).toString('base64');
-
-function auditAnnotations({ backend, gang }: Decision): string {
-  if (backend === undefined && gang === undefined) return '';
-  const annotations = { backend, gang: gang === undefined ? undefined : printable(gang, 320) };
-  return `,"auditAnnotations":${JSON.stringify(annotations)}`;
 }

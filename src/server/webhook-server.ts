@@ -1,25 +1,15 @@
 import { createServer, type Server } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { endpoints, type Endpoint } from '../admission/endpoints.ts';
-import type { Decision, Policy } from '../admission/decision.ts';
-import { renderResponse } from '../admission/response.ts';
-import { BadReview, parseReview, type AdmissionRequest } from '../admission/review.ts';
-import { messageOf, MusterError, TryLater } from '../errors.ts';
-import { decisionLog } from '../telemetry/decision-log.ts';
+import { messageOf, MusterError } from '../errors.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { applyPair, tlsServerOptions, type TlsChoices } from '../tls/options.ts';
 import type { ServingPair } from '../tls/load.ts';
-import { answerBrokenHttp } from './broken-http.ts';
 import { Connections, RETIRE_AFTER_MS } from './connections.ts';
-import { deadlineOf } from './deadline.ts';
-import { decideAsked, decideTimed } from './decide-timed.ts';
-import { Exchange, type ExchangeContext } from './exchange.ts';
+import { Exchange, unexpected, type Endpoint, type ExchangeContext } from './exchange.ts';
+import { answerBrokenHttp, HttpFailure, sendFailure } from './failure.ts';
 import { Handshakes } from './handshakes.ts';
 import { LoadLimits, type Limits } from './load-limits.ts';
-import { readJson } from './read-body.ts';
-import { sendFailure } from './send-failure.ts';
-import { HttpFailure } from './status.ts';
 import { startTimer } from './timer.ts';
 
 /**
@@ -35,7 +25,7 @@ const TIMES = {
 };
 const MAX_HEADER_BYTES = 16_384;
 
-export interface AdmissionServerOptions {
+export interface WebhookServerOptions {
   readonly host: string;
   /** 0 for any free one. */
   readonly port: number;
@@ -44,28 +34,25 @@ export interface AdmissionServerOptions {
   /** Common names of client certificates that may call, where `tls.clientCa` asks for one. */
   readonly allowedClientNames?: readonly string[];
   readonly limits: Limits & { readonly maxConnections: number };
-  readonly policy: Policy;
+  readonly endpoints: readonly Endpoint[];
   readonly metrics: Metrics;
   readonly log: Logger;
-  /** Why reviews cannot be taken yet; undefined when they can. Answered with 503 and Retry-After. */
-  readonly notReady?: () => string | undefined;
   readonly times?: Partial<typeof TIMES>;
-  /** Awaited before each decision. For tests of the deadline and the drain. */
+  /** See {@link ExchangeContext}. */
   readonly beforeDecision?: () => Promise<void>;
 }
 
-const routes = new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]));
-
 /** The HTTPS server that API servers call. On Node's own server, without a framework: docs/adr/0006. */
-export class AdmissionServer {
+export class WebhookServer {
   readonly connections: Connections;
   readonly #server: Server;
-  readonly #options: AdmissionServerOptions;
+  readonly #options: WebhookServerOptions;
   readonly #load: LoadLimits;
   readonly #handshakes: Handshakes;
   readonly #context: ExchangeContext;
+  readonly #routes: ReadonlyMap<string, Endpoint>;
 
-  constructor(options: AdmissionServerOptions) {
+  constructor(options: WebhookServerOptions) {
     const { tls, limits, metrics, log, times } = options;
     this.#options = options;
     this.connections = new Connections(
@@ -75,7 +62,9 @@ export class AdmissionServer {
     this.#handshakes = new Handshakes(limits.maxConnections, () => this.connections.size);
     this.#load = new LoadLimits(limits, (reason) => metrics.shed(reason));
     const isLast = (request: IncomingMessage): boolean => this.connections.shouldClose(request.socket);
-    this.#context = { metrics, log, logDecision: decisionLog(log), isLast };
+    const { beforeDecision, endpoints } = options;
+    this.#context = { metrics, log, load: this.#load, isLast, beforeDecision };
+    this.#routes = new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]));
     this.#server = this.#createServer();
     metrics.collectFrom(() => {
       metrics.inFlight.set(this.#load.requests);
@@ -160,91 +149,22 @@ export class AdmissionServer {
     const url = request.url ?? '/';
     const query = url.indexOf('?');
     const path = query < 0 ? url : url.slice(0, query);
-    const endpoint = routes.get(path);
+    const endpoint = this.#routes.get(path);
     try {
-      if (endpoint !== undefined && request.method === 'POST') this.#review(endpoint, request, response);
-      else if (path === '/livez' && request.method === 'GET') response.end('ok');
+      if (endpoint !== undefined && request.method === 'POST') {
+        const refusal = this.connections.refusalOf(request.socket);
+        if (refusal !== undefined) throw new HttpFailure(403, refusal);
+        new Exchange(endpoint, request, response, this.#context).begin();
+      } else if (path === '/livez' && request.method === 'GET') response.end('ok');
       else if (endpoint === undefined) throw new HttpFailure(404, 'no such path');
       else {
         response.setHeader('allow', 'POST');
         throw new HttpFailure(405, `${request.method ?? ''} is not served here: POST a review`);
       }
     } catch (thrown) {
-      const failure = thrown instanceof HttpFailure ? thrown : this.#unexpected(thrown);
+      const failure = thrown instanceof HttpFailure ? thrown : unexpected(thrown, this.#context.log);
       if (this.#context.isLast(request)) response.setHeader('connection', 'close');
       sendFailure(request, response, failure, this.#context);
     }
-  }
-
-  /** Checks all that the headers tell, takes a slot, reads the body, decides. @throws {HttpFailure} */
-  #review(endpoint: Endpoint, request: IncomingMessage, response: ServerResponse): void {
-    this.#checkHeaders(request);
-    const slot = this.#load.enter(Number(request.headers['content-length'] ?? 0));
-    const deadlineMs = deadlineOf(request.url ?? '');
-    const exchange = new Exchange(endpoint.path, request, response, slot, deadlineMs, this.#context);
-    const { beforeDecision } = this.#options;
-    readJson(
-      request,
-      slot,
-      (body) => {
-        if (beforeDecision === undefined) this.#decide(endpoint, body, exchange);
-        else void beforeDecision().then(() => this.#decide(endpoint, body, exchange));
-      },
-      (failure) => exchange.fail(failure),
-    );
-  }
-
-  #checkHeaders({ headers, socket }: IncomingMessage): void {
-    const refusal = this.connections.refusalOf(socket);
-    if (refusal !== undefined) throw new HttpFailure(403, refusal);
-    const contentType = headers['content-type'] ?? '';
-    if (contentType !== 'application/json' && !/^application\/json\s*(?:;|$)/i.test(contentType)) {
-      throw new HttpFailure(415, 'the Content-Type must be application/json');
-    }
-    if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
-      throw new HttpFailure(415, 'the body must not be compressed');
-    }
-    const reason = this.#options.notReady?.();
-    if (reason !== undefined) throw this.#load.shed('not-ready', reason);
-  }
-
-  /** The path of a review: parsed, decided, rendered. All of it synchronous and in memory, but for a rare one. */
-  #decide(endpoint: Endpoint, body: unknown, exchange: Exchange): void {
-    if (exchange.answered) return;
-    const { policy, metrics } = this.#options;
-    let review: AdmissionRequest | undefined;
-    try {
-      review = parseReview(body);
-      const request = review;
-      const answer = (decision: Decision): void =>
-        exchange.decide(request, decision, renderResponse(request, decision));
-      const decision = decideTimed(endpoint, request, policy, metrics);
-      if (decision.ask === undefined) answer(decision);
-      else {
-        const fail = (thrown: unknown): void =>
-          exchange.fail(this.#failureOf(thrown, request.uid), request.uid);
-        decideAsked(decision.ask, endpoint, request, policy, metrics, exchange.remainingMs).then(
-          answer,
-          fail,
-        );
-      }
-    } catch (thrown) {
-      exchange.fail(this.#failureOf(thrown, review?.uid), review?.uid);
-    }
-  }
-
-  #failureOf(thrown: unknown, uid: string | undefined): HttpFailure {
-    if (thrown instanceof BadReview) return new HttpFailure(400, thrown.message);
-    if (thrown instanceof TryLater) return this.#load.shed('gang-unread', thrown.message);
-    return this.#unexpected(thrown, uid);
-  }
-
-  /** What nobody foresaw, or a backend that broke its contract: into the log in full, to the user in one sentence. */
-  #unexpected(thrown: unknown, uid?: string): HttpFailure {
-    this.#options.log.error({ err: thrown, uid }, 'a decision failed');
-    return new HttpFailure(
-      500,
-      thrown instanceof MusterError ? thrown.message : 'an unexpected error, see the log',
-    );
   }
 }

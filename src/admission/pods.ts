@@ -6,14 +6,14 @@ import {
   LABEL_SCHEDULER_NAME,
 } from '../api/names.ts';
 import { isPodRefused, type Backend } from '../backends/backend.ts';
-import { selectForPod, type Placement, type Selection } from '../backends/select.ts';
+import { notOfGang, selectForPod, type Placement, type Selection } from '../backends/select.ts';
 import { MusterError } from '../errors.ts';
-import { claimsGang, membershipOf, type Membership } from '../gang/membership.ts';
+import { claimsGang, MEMBERSHIP_LABELS, membershipOf, type Membership } from '../gang/membership.ts';
 import { isPodGangName } from '../api/name-syntax.ts';
-import { decision, untouched, type Decision, type Policy } from './decision.ts';
+import { checkReady, type Policy } from './policy.ts';
 import { JsonPodPatch, withinSurface } from './pod-patch.ts';
 import { isMirrorPod, ReceivedPod } from './pod-reader.ts';
-import type { AdmissionRequest } from './review.ts';
+import { decision, untouched, type AdmissionRequest, type Decision } from './review.ts';
 
 /** A Pod that Muster answers for: labelled for a gang, no mirror, in a namespace that is not exempt. */
 export const isGangPod = (pod: ReceivedPod, request: AdmissionRequest, policy: Policy): boolean =>
@@ -24,8 +24,11 @@ export const isGangPod = (pod: ReceivedPod, request: AdmissionRequest, policy: P
 /** `namespace/name`, for the log and the audit. */
 export const gangKey = (membership: Membership): string => `${membership.namespace}/${membership.gang}`;
 
+/** Hears that a backend threw what is no refusal: a defect of its own. */
+export type BackendFailed = (backend: string) => void;
+
 /** CREATE of a Pod: the gate, and what the gang's backend asks for. */
-export function mutatePod(request: AdmissionRequest, policy: Policy): Decision {
+export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: BackendFailed): Decision {
   if (request.operation !== 'CREATE' || request.subResource !== '' || request.object === undefined) {
     return untouched();
   }
@@ -44,13 +47,14 @@ export function mutatePod(request: AdmissionRequest, policy: Policy): Decision {
   }
 
   const { backend, notice } = selection.resolved;
+  checkReady(policy, backend.name);
   const patch = new JsonPodPatch(request.object);
   patch.addGate(GATE_POD_GANG_PENDING, 'the Pod waits until its gang is complete');
   // Written down, so that this Pod is the same backend's in every later pass, whatever is known by then.
   if (selection.by !== 'itself' && backend !== policy.registry.default) {
     patch.label(LABEL_SCHEDULER_NAME, backend.name, 'the backend of its gang or Namespace');
   }
-  const refused = prepare(backend, pod, membership, patch);
+  const refused = prepare(backend, pod, membership, patch, failed);
   return {
     faults: refused === undefined ? [] : [refused],
     changes: refused === undefined ? patch.changes() : [],
@@ -94,13 +98,17 @@ function prepare(
   pod: ReceivedPod,
   membership: Membership,
   patch: JsonPodPatch,
+  failed: BackendFailed | undefined,
 ): Fault | undefined {
   try {
     const returned: unknown = backend.preparePod(pod, membership, withinSurface(patch, backend));
     if (returned !== undefined) throw notSynchronous(backend, returned);
     return undefined;
   } catch (thrown) {
-    if (!isPodRefused(thrown)) throw thrown;
+    if (!isPodRefused(thrown)) {
+      failed?.(backend.name);
+      throw thrown;
+    }
     return fault('BackendFailed', thrown.field, { detail: `${backend.name}: ${thrown.message}` });
   }
 }
@@ -113,4 +121,73 @@ function notSynchronous(backend: Backend, returned: unknown): MusterError {
     `backend ${backend.name} returned something from preparePod, which is synchronous and returns nothing`,
     'prepare the Pod from what preparePod is given; do the rest in syncPodGang',
   );
+}
+
+const GATES = 'spec.schedulingGates';
+
+/**
+ * CREATE: the Pod was prepared, which catches a gang label added after the mutating webhook had passed.
+ * UPDATE, also of `status`: the gang labels stay, and only trusted accounts take the gate away.
+ */
+export function validatePod(request: AdmissionRequest, policy: Policy): Decision {
+  const { operation, object, oldObject, subResource } = request;
+  if (object === undefined) return untouched();
+  const pod = new ReceivedPod(object, request.namespace);
+  if (operation === 'CREATE' && subResource === '') return validateCreate(request, pod, policy);
+  if (operation === 'UPDATE' && oldObject !== undefined) {
+    return validateUpdate(request, new ReceivedPod(oldObject, request.namespace), pod, policy);
+  }
+  return untouched();
+}
+
+function validateCreate(request: AdmissionRequest, pod: ReceivedPod, policy: Policy): Decision {
+  if (!isGangPod(pod, request, policy)) return untouched();
+  const membership = membershipOf(request.namespace, (key) => pod.label(key));
+  const gang = gangKey(membership);
+  const faults: Fault[] = pod.gated ? [] : [fault('GateMissing', GATES)];
+  const selection = selectBackend(pod, membership, policy, faults.length === 0);
+  if (selection.ask !== undefined) return decision({ ask: selection.ask });
+  if (selection.fault !== undefined) return decision({ faults: [...faults, selection.fault], gang });
+  const { backend } = selection.resolved;
+  if (backend.schedulerName !== pod.schedulerName) {
+    // Before the gang was there, or its Namespace said so, the Pod was prepared for the default.
+    const early = selection.by !== 'itself' && policy.registry.default.schedulerName === pod.schedulerName;
+    // The gang that is remembered may be an earlier one of that name.
+    if (early && selection.by === 'gang' && policy.placement?.read !== undefined) {
+      return decision({ ask: { namespace: membership.namespace, gang: membership.gang } });
+    }
+    if (!early) {
+      const detail = `backend ${backend.name} needs ${backend.schedulerName}`;
+      faults.push(fault('SchedulerMismatch', 'spec.schedulerName', { value: pod.schedulerName, detail }));
+    } else if (selection.by === 'gang') {
+      faults.push(notOfGang('spec.schedulerName', pod.schedulerName, membership.gang, backend.name));
+    }
+  }
+  return decision({ faults, backend: backend.name, gang });
+}
+
+function validateUpdate(
+  request: AdmissionRequest,
+  before: ReceivedPod,
+  after: ReceivedPod,
+  policy: Policy,
+): Decision {
+  // A Pod on its way out cannot be bound any more; whatever finishes it may pass. Only the stored Pod can tell.
+  if (before.deleting) return untouched();
+  const wasMember = isGangPod(before, request, policy);
+  if (!wasMember && !isGangPod(after, request, policy)) return untouched();
+  const faults = MEMBERSHIP_LABELS.filter((key) => before.label(key) !== after.label(key)).map((key) =>
+    fault('GangLabelImmutable', keyed('metadata.labels', key), { detail: changeOf(before, after, key) }),
+  );
+  if (wasMember && before.gated && !after.gated && !policy.trustedAccounts.has(request.username)) {
+    faults.push(fault('GateProtected', GATES));
+  }
+  const membership = membershipOf(request.namespace, (key) => (wasMember ? before : after).label(key));
+  return decision({ faults, gang: gangKey(membership) });
+}
+
+function changeOf(before: ReceivedPod, after: ReceivedPod, key: string): string {
+  const [from, to] = [before.label(key), after.label(key)];
+  if (from === undefined) return `added as ${to ?? ''}`;
+  return to === undefined ? `removed, was ${from}` : `was ${from}, now ${to}`;
 }

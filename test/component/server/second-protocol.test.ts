@@ -1,0 +1,67 @@
+/** Another protocol beside AdmissionReview: its paths are its own; limits, deadline, drain and TLS are the server's. */
+import { afterEach, expect, test } from '@jest/globals';
+import { BadRequest, TryLater } from '../../../src/errors.ts';
+import type { Endpoint } from '../../../src/server/exchange.ts';
+import { httpRequest } from './wire.ts';
+import { closeAll, expectStatus, start } from './running.ts';
+
+afterEach(closeAll);
+
+const PATH = '/interpret';
+interface Question {
+  readonly id?: string;
+  readonly ask?: string;
+}
+
+/** Answers what it is asked; late, never or not at all where that is what is asked for. */
+const echo = (sent: string[] = []): Endpoint => ({
+  path: PATH,
+  idOf: (body) => (body as Question | null)?.id,
+  answer: (body) => {
+    const { ask } = body as Question;
+    const answer = {
+      body: JSON.stringify({ said: ask }),
+      operation: 'Interpret',
+      outcome: 'allowed' as const,
+      sent: () => void sent.push(String(ask)),
+    };
+    if (ask === undefined) throw new BadRequest('ask: a string is needed');
+    if (ask === 'busy') throw new TryLater('not-ready', 'the interpreter has not begun');
+    if (ask === 'broken') throw new TypeError('a defect');
+    if (ask === 'never') return new Promise(() => undefined);
+    return ask === 'late' ? Promise.resolve(answer) : answer;
+  },
+});
+const asking = (question: Question): string => JSON.stringify(question);
+
+test('is answered in its own words, at once or late, and counted under its path', async () => {
+  const sent: string[] = [];
+  const running = await start({ endpoints: [echo(sent)] });
+  for (const ask of ['now', 'late']) {
+    const { status, body, headers } = await running.post(PATH, asking({ ask }));
+    expect([status, body, headers['content-type']]).toEqual([200, `{"said":"${ask}"}`, 'application/json']);
+  }
+  expect(sent).toEqual(['now', 'late']);
+  const counted = `muster_admission_requests_total{path="${PATH}",operation="Interpret",outcome="allowed"}`;
+  expect(await running.metric(counted)).toBe(2);
+  await running.alive();
+});
+
+test('has the limits, the deadline and the failures of the server', async () => {
+  const running = await start({
+    endpoints: [echo()],
+    settings: { 'server.webhooks.limits.maxBodyBytes': 65_536 },
+  });
+  expectStatus(await running.post(PATH, '{'), 400, /not JSON/);
+  expectStatus(await running.post(PATH, asking({ id: 'q1' })), 400, /ask: a string is needed/);
+  expectStatus(await running.post(PATH, asking({ ask: 'x'.repeat(70_000) })), 413, /larger than 65536/);
+  expectStatus(await running.call(httpRequest(PATH, '', { method: 'GET' })), 405, /POST/);
+  const broken = await running.post(PATH, asking({ id: 'q2', ask: 'broken' }));
+  expectStatus(broken, 500, /an unexpected error, see the log/);
+  expect(broken.body).toContain('"details":{"uid":"q2"}');
+  expect(running.lines.join('\n')).toMatch(/a defect/);
+  const busy = await running.post(PATH, asking({ ask: 'busy' }));
+  expectStatus(busy, 503, /the interpreter has not begun; the API server retries/);
+  expect(busy.headers['retry-after']).toBe('1');
+  expectStatus(await running.post(`${PATH}?timeout=1s`, asking({ ask: 'never' })), 504, /within 750 ms/);
+});

@@ -1,0 +1,77 @@
+import { describe, expect, test } from '@jest/globals';
+import { reviewEndpoints, type ReviewObserver } from '../../../src/admission/endpoints.ts';
+import { PATH_MUTATE_POD, PATH_VALIDATE_POD } from '../../../src/api/names.ts';
+import { PodRefused } from '../../../src/backends/backend.ts';
+import { backend } from '../../support/backends.ts';
+import { gangPod, pod } from '../../support/pods.ts';
+import { policy } from '../../support/policy.ts';
+import { review, type RequestParts } from '../../support/reviews.ts';
+
+const made = backend('made', {
+  preparePod: (given) => {
+    if (given.name === 'refused') throw new PodRefused('metadata.name', 'not this one');
+    if (given.name === 'broken') throw new TypeError('a defect');
+  },
+});
+
+/** What is observed of one review, answered at once. */
+function observed(path: string, parts: RequestParts): { told: unknown[]; thrown: unknown } {
+  const told: unknown[] = [];
+  const observer: ReviewObserver = {
+    prepared: (name, ok, seconds) => told.push([name, ok, seconds >= 0]),
+    decided: (request, { faults }, name, ms) => told.push([request.operation, faults.length, name, ms]),
+  };
+  const endpoint = reviewEndpoints(policy({ factories: [made] }), observer).find((one) => one.path === path);
+  try {
+    const answer = endpoint?.answer(review('Pod', parts), { remainingMs: 1_000 });
+    if (answer === undefined || answer instanceof Promise) throw new Error('not answered at once');
+    answer.sent(7);
+    return { told, thrown: undefined };
+  } catch (thrown) {
+    return { told, thrown };
+  }
+}
+
+const named = (name: string) => gangPod({ metadata: { name } });
+
+describe('of the operation mutate', () => {
+  test.each([
+    [
+      'a Pod that the backend prepared, as a success',
+      PATH_MUTATE_POD,
+      named('sound'),
+      [['made', true, true]],
+    ],
+    [
+      'a Pod that the backend refused, as a failure',
+      PATH_MUTATE_POD,
+      named('refused'),
+      [['made', false, true]],
+    ],
+    [
+      'a mistake that the backend never saw, not at all',
+      PATH_MUTATE_POD,
+      gangPod({ spec: { nodeName: 'n' } }),
+      [],
+    ],
+    ['a Pod of no gang, not at all', PATH_MUTATE_POD, pod(), []],
+    ['what is only validated, not at all', PATH_VALIDATE_POD, named('sound'), []],
+  ])('counts %s', (_what, path, object, counted) => {
+    const { told, thrown } = observed(path, { object });
+    expect(thrown).toBeUndefined();
+    expect(told.slice(0, -1)).toEqual(counted);
+    expect(told.at(-1)).toEqual(['CREATE', expect.any(Number), expect.any(String), 7]);
+  });
+
+  test('counts a defect that the backend threw as a failure, and lets it through', () => {
+    const { told, thrown } = observed(PATH_MUTATE_POD, { object: named('broken') });
+    expect(told).toEqual([['made', false, true]]);
+    expect(thrown).toEqual(new TypeError('a defect'));
+  });
+});
+
+test('a review is known by its uid', () => {
+  const [endpoint] = reviewEndpoints(policy(), { prepared: () => undefined, decided: () => undefined });
+  expect(endpoint?.idOf({ request: { uid: 'u1' } })).toBe('u1');
+  expect(endpoint?.idOf('nonsense')).toBeUndefined();
+});
