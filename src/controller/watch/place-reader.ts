@@ -71,7 +71,10 @@ export function placementOf({ client, view, signal }: PlaceReaderOptions): Place
       );
       return { ofGang: () => gangs ?? null, ofNamespace: () => namespaces ?? null };
     } catch (error) {
-      throw new TryLater('gang-unread', `${what} is not known yet and could not be read: ${messageOf(error)}`);
+      throw new TryLater(
+        'gang-unread',
+        `${what} is not known yet and could not be read: ${messageOf(error)}`,
+      );
     }
   };
   return { ofGang, ofNamespace, read };
