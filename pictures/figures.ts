@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** docs/figures.json: what was measured, and where. The chart and README's line about speed are made from it. */
+/** The figures of docs/benchmarks.md, for the chart and for the line about speed: `npm run bench:docs` puts them there. */
 export interface Figures {
   /** Such as `2026-11-21, 2 cores, Node 26.10`. */
   readonly measuredOn: string;
@@ -16,9 +16,17 @@ export interface Figures {
   }[];
 }
 
-export const FIGURES_FILE = join(import.meta.dirname, '../docs/figures.json');
+const PAGE = join(import.meta.dirname, '../docs/benchmarks.md');
 
-export const readFigures = (): Figures => JSON.parse(readFileSync(FIGURES_FILE, 'utf8')) as Figures;
+/** @throws Error where the page has no such figures */
+export function readFigures(page = readFileSync(PAGE, 'utf8')): Figures {
+  const between = (name: string): string =>
+    new RegExp(`<!-- bench: ${name} -->\\s*([^]*?)\\s*<!-- end -->`).exec(page)?.[1] ?? '';
+  // Date, machine, Node; what stands behind a semicolon is about the run.
+  const measuredOn = between('admission run').split('; ')[0]?.replace(/\.$/, '') ?? '';
+  if (measuredOn === '') throw new Error('docs/benchmarks.md does not say where its reviews were measured');
+  return figuresOf(between('reviews'), measuredOn);
+}
 
 const SERVERS = {
   'bare node:https': 'bare',
@@ -28,7 +36,7 @@ const SERVERS = {
 type Server = (typeof SERVERS)[keyof typeof SERVERS];
 
 /**
- * Reads the table that `npm run bench` prints.
+ * Reads the table of the reviews.
  * @throws Error where the table has no such columns or lacks a server
  */
 export function figuresOf(report: string, measuredOn: string): Figures {
@@ -43,7 +51,7 @@ export function figuresOf(report: string, measuredOn: string): Figures {
     );
   const head = rows.find((row) => row[0] === 'review' && row.includes('CPU µs'));
   if (head === undefined)
-    throw new Error('no table with the columns "review" and "CPU µs": is this what npm run bench printed?');
+    throw new Error('no table with the columns "review" and "CPU µs": is this the table of the reviews?');
   const [micros, times] = [head.indexOf('CPU µs'), head.indexOf('× bare')];
   const found = new Map<string, Partial<Record<Server, { micros: number; times: number }>>>();
   let review = '';
@@ -52,7 +60,7 @@ export function figuresOf(report: string, measuredOn: string): Figures {
     if (row[0] !== '') review = row[0] ?? '';
     if (server === undefined || !review.endsWith(' KiB')) continue;
     const cell = (column: number): number => parseFloat(row[column]?.replaceAll(',', '') ?? '');
-    found.set(review, { ...found.get(review), [server]: { micros: cell(micros), times: cell(times) } });
+    found.set(review, { ...found.get(review), [server]: { micros: Math.round(cell(micros)), times: cell(times) } });
   }
   const cpuMicros = [...found].map(([of, { bare, muster, controllerRuntime: peer }]) => {
     if (!bare || !muster || !peer) throw new Error(`${of}: one of the three servers is missing`);
@@ -72,7 +80,7 @@ export function figuresOf(report: string, measuredOn: string): Figures {
 export function speedLine({ measuredOn, cpuMicros }: Figures): string {
   const of = (wanted: string): Figures['cpuMicros'][number] => {
     const found = cpuMicros.find(({ review }) => review === wanted);
-    if (found === undefined) throw new Error(`docs/figures.json has no ${wanted}`);
+    if (found === undefined) throw new Error(`docs/benchmarks.md has no ${wanted}`);
     return found;
   };
   const { muster, controllerRuntime, timesBare } = of('8 KiB');

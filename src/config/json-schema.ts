@@ -17,6 +17,8 @@ export function operatorConfigurationJsonSchema(): JsonObject {
   });
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
+    // A name, not an address: nothing is fetched from anywhere.
+    $id: 'urn:muster:operator-configuration:v1alpha1',
     title: 'OperatorConfiguration',
     ...(JSON.parse(JSON.stringify(schema)) as JsonObject),
   };

@@ -68,11 +68,20 @@ describe('figures', () => {
     );
   });
 
+  test('come from the page of the benchmarks, with where they were measured', () => {
+    const run = '2026-01-02, a machine, Node 26.10.0, commit abc; nothing else on it.';
+    const page = `<!-- bench: admission run -->\n\n${run}\n\n<!-- end -->\n<!-- bench: reviews -->\n${TABLE.join('\n')}\n<!-- end -->`;
+    expect(readFigures(page)).toEqual(
+      figuresOf(TABLE.join('\n'), '2026-01-02, a machine, Node 26.10.0, commit abc'),
+    );
+    expect(() => readFigures('')).toThrow('does not say where');
+  });
+
   test('are refused where they are not whole', () => {
-    expect(() => figuresOf('nothing', 'x')).toThrow('is this what npm run bench printed?');
+    expect(() => figuresOf('nothing', 'x')).toThrow('is this the table of the reviews?');
     expect(() => figuresOf(TABLE.slice(0, 4).join('\n'), 'x')).toThrow(
       '64 KiB: one of the three servers is missing',
     );
-    expect(() => speedLine({ ...readFigures(), cpuMicros: [] })).toThrow('docs/figures.json has no 8 KiB');
+    expect(() => speedLine({ ...readFigures(), cpuMicros: [] })).toThrow('docs/benchmarks.md has no 8 KiB');
   });
 });

@@ -55,7 +55,7 @@ describe('README.md', () => {
   });
 });
 
-test.each(SPEED_PAGES)('%s: its line about speed is made from docs/figures.json', (page) => {
+test.each(SPEED_PAGES)('%s: its line about speed is made from docs/benchmarks.md', (page) => {
   const file = join(ROOT, page);
   const text = readFileSync(file, 'utf8');
   const expected = withSpeed(text);

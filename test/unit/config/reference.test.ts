@@ -66,6 +66,7 @@ describe('documentation is made from the schema', () => {
     const schema = operatorConfigurationJsonSchema();
     expect(schema).toMatchObject({
       $schema: 'https://json-schema.org/draft/2020-12/schema',
+      $id: 'urn:muster:operator-configuration:v1alpha1',
       title: 'OperatorConfiguration',
       required: ['apiVersion', 'kind'],
       additionalProperties: false,
