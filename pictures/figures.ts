@@ -60,7 +60,10 @@ export function figuresOf(report: string, measuredOn: string): Figures {
     if (row[0] !== '') review = row[0] ?? '';
     if (server === undefined || !review.endsWith(' KiB')) continue;
     const cell = (column: number): number => parseFloat(row[column]?.replaceAll(',', '') ?? '');
-    found.set(review, { ...found.get(review), [server]: { micros: Math.round(cell(micros)), times: cell(times) } });
+    found.set(review, {
+      ...found.get(review),
+      [server]: { micros: Math.round(cell(micros)), times: cell(times) },
+    });
   }
   const cpuMicros = [...found].map(([of, { bare, muster, controllerRuntime: peer }]) => {
     if (!bare || !muster || !peer) throw new Error(`${of}: one of the three servers is missing`);
