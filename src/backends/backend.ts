@@ -11,6 +11,13 @@ import type { ProfileSettings } from './profile-config.ts';
 /** Version of this contract. It grows by optional members; a change that breaks a backend raises it. */
 export const BACKEND_CONTRACT_VERSION = 1;
 
+/** Versions that a backend may be written for. An older one works for as long as it is in the range, with a notice. */
+export interface ContractRange {
+  readonly oldest: number;
+  readonly current: number;
+}
+export const CONTRACT_RANGE: ContractRange = { oldest: 1, current: BACKEND_CONTRACT_VERSION };
+
 /** A Workload of Kubernetes 1.35, one of the groups that it lists, and which of several copies of that group. */
 export interface WorkloadRef {
   readonly name: string;
@@ -78,7 +85,8 @@ export interface BackendSettings {
 
 /** One scheduler, as Muster speaks to it: the five operations of the scheduler backend framework, and a verdict. */
 export interface Backend {
-  readonly contractVersion: typeof BACKEND_CONTRACT_VERSION;
+  /** {@link BACKEND_CONTRACT_VERSION} as it was when the backend was written. */
+  readonly contractVersion: number;
   /** The profile's name in the configuration, and the value of `grove.io/scheduler-name`. */
   readonly name: string;
   /** What `spec.schedulerName` of its Pods must be. */

@@ -1,11 +1,13 @@
-import type { JsonObject } from '../api/json.ts';
+import { isObject, ownString, type JsonObject } from '../api/json.ts';
+import type { Resource } from '../api/resource.ts';
 import { messageOf, MusterError } from '../errors.ts';
 import type { TopologyLevels } from '../gang/rules/check-topology.ts';
 import {
-  BACKEND_CONTRACT_VERSION,
+  CONTRACT_RANGE,
   type Backend,
   type BackendFactory,
   type BackendSettings,
+  type ContractRange,
 } from './backend.ts';
 import type { BackendFacts, InitContext } from './cluster.ts';
 import { coscheduling } from './coscheduling/backend.ts';
@@ -48,6 +50,8 @@ export interface RegistryOptions {
   readonly factories?: readonly BackendFactory[];
   /** `topologyAwareScheduling` of the configuration; absent: not enabled. */
   readonly topology?: TopologyLevels;
+  /** Versions of the contract that are served. */
+  readonly contract?: ContractRange;
 }
 
 /** The enabled backends. Built once at start; only what is known of their readiness changes. */
@@ -56,6 +60,9 @@ export class BackendRegistry {
   readonly #byName = new Map<string, Resolved>();
   readonly #enabled: readonly string[];
   readonly #readiness = new Map<string, Readiness>();
+  readonly #owned = new Map<string, readonly Resource[]>();
+  /** What is still accepted and will not be for ever, a sentence each: shown at start. */
+  readonly notices: readonly string[];
 
   /**
    * @param profiles what the configuration enables, each with its own `config`
@@ -64,7 +71,7 @@ export class BackendRegistry {
   constructor(
     profiles: readonly BackendProfile[],
     defaultProfileName: string,
-    { factories = builtInBackends, topology = NO_TOPOLOGY }: RegistryOptions = {},
+    { factories = builtInBackends, topology = NO_TOPOLOGY, contract = CONTRACT_RANGE }: RegistryOptions = {},
   ) {
     const known = new Map<string, BackendFactory>();
     for (const factory of factories) {
@@ -78,12 +85,14 @@ export class BackendRegistry {
         known.set(name, factory);
       }
     }
+    const notices: string[] = [];
     for (const { name, config = {} } of profiles) {
       const factory = known.get(name);
       if (factory === undefined) throw unsupported(name, factories);
       if (this.#byName.has(factory.name)) continue;
       // What came from a file is JSON, whatever its type says.
-      const backend = create(factory, { config: config as JsonObject, topology });
+      const backend = create(factory, { config: config as JsonObject, topology }, contract);
+      if (backend.contractVersion < contract.current) notices.push(deprecated(backend, contract));
       this.#byName.set(factory.name, { backend, notice: undefined });
       for (const [alias, now] of Object.entries(factory.aliases ?? {})) {
         this.#byName.set(alias, { backend, notice: `scheduler name "${alias}" is deprecated: use "${now}"` });
@@ -96,6 +105,7 @@ export class BackendRegistry {
       }
     }
     this.#enabled = [...new Set([...this.#byName.values()].map(({ backend }) => backend.name))];
+    this.notices = notices;
     const fallback = this.#byName.get(defaultProfileName);
     if (fallback === undefined) {
       throw known.has(defaultProfileName)
@@ -125,6 +135,11 @@ export class BackendRegistry {
     return this.#readiness.get(name) ?? NOT_ASKED;
   }
 
+  /** The kinds that a backend keeps, as it said after its last `init` that went well. */
+  owned(name: string): readonly Resource[] {
+    return this.#owned.get(name) ?? [];
+  }
+
   /**
    * Asks one enabled backend to look at the cluster, and keeps the answer. Never throws: a backend that cannot work
    * here is not ready, and the others are none the worse.
@@ -138,7 +153,9 @@ export class BackendRegistry {
     if (backend === undefined) return NOT_ASKED;
     let readiness: Readiness;
     try {
-      readiness = { state: 'ready', facts: await ask((context) => backend.init(context)) };
+      const facts = checkedFacts(await ask((context) => backend.init(context)));
+      this.#owned.set(name, checkedKinds(backend.owns?.()));
+      readiness = { state: 'ready', facts };
     } catch (thrown) {
       readiness = { state: 'failed', reason: messageOf(thrown) };
     }
@@ -149,8 +166,29 @@ export class BackendRegistry {
 
 const NO_TOPOLOGY: TopologyLevels = { enabled: false, keys: [] };
 
+/** Whatever the types say, a module may be plain JavaScript; what it gives must not reach those who rely on them. */
+function checkedFacts(facts: unknown): BackendFacts {
+  const { version, notices = [] } = isObject(facts) ? facts : {};
+  if (typeof version !== 'string' || version === '') {
+    throw new Error("init() must resolve to { version: '…' }: the API that the backend will speak");
+  }
+  if (!Array.isArray(notices) || !notices.every((notice) => typeof notice === 'string')) {
+    throw new Error('init() must resolve to notices that are a list of texts, or to none');
+  }
+  return facts as BackendFacts;
+}
+
+function checkedKinds(kinds: unknown = []): readonly Resource[] {
+  const named = (kind: unknown): boolean =>
+    ['group', 'version', 'plural', 'kind'].every((key) => ownString(kind, key) !== undefined);
+  if (!Array.isArray(kinds) || !kinds.every(named)) {
+    throw new Error('owns() must return a list of { group, version, plural, kind, namespaced }');
+  }
+  return kinds as readonly Resource[];
+}
+
 /** A backend under the name and the version that Muster will hold it to. */
-function create(factory: BackendFactory, settings: BackendSettings): Backend {
+function create(factory: BackendFactory, settings: BackendSettings, contract: ContractRange): Backend {
   let backend: Backend;
   try {
     backend = factory.create(settings);
@@ -162,10 +200,13 @@ function create(factory: BackendFactory, settings: BackendSettings): Backend {
       { cause: thrown },
     );
   }
-  const version: number = backend.contractVersion;
-  if (version !== BACKEND_CONTRACT_VERSION) {
+  const { contractVersion: version } = backend;
+  const { oldest, current } = contract;
+  if (!(version >= oldest && version <= current)) {
+    const served =
+      oldest === current ? `this is version ${current}` : `versions ${oldest} to ${current} work here`;
     throw brokenContract(
-      `backend "${factory.name}" is written for version ${version} of the contract, this is version ${BACKEND_CONTRACT_VERSION}`,
+      `backend "${factory.name}" is written for version ${version} of the contract, ${served}`,
       'use the release of the backend that goes with this Muster',
     );
   }
@@ -177,6 +218,9 @@ function create(factory: BackendFactory, settings: BackendSettings): Backend {
   }
   return backend;
 }
+
+const deprecated = ({ name, contractVersion }: Backend, { current }: ContractRange): string =>
+  `backend ${name} is written for version ${contractVersion} of the contract; this is version ${current}, and a later Muster will refuse it: use a newer release of the backend`;
 
 const brokenContract = (message: string, fix: string): MusterError =>
   new MusterError('BACKEND_CONTRACT', message, fix);

@@ -66,6 +66,7 @@ async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
     factories: await factories(),
     ownNamespace: ownNamespace ?? MUSTER_NAMESPACE,
   });
+  for (const notice of policy.registry.notices) log.warn(notice);
   const metrics = metricsOf(musterVersion());
   const loopMetrics = flags.controller ? new LoopMetrics() : undefined;
   const loop =

@@ -89,9 +89,9 @@ export class SchedulerObjects implements Controller, BackendsView {
       return { ...common, ready: false, reason, objectsExist: false };
     }
     const synced = this.#memory.of(keyOf(gang.namespace, gang.name), gang, backend.name);
-    const objects = (backend.owns?.() ?? []).flatMap(
-      (kind) => this.#owned.of(kind, gang.namespace, gang.name) ?? [],
-    );
+    const objects = this.#shared.registry
+      .owned(backend.name)
+      .flatMap((kind) => this.#owned.of(kind, gang.namespace, gang.name) ?? []);
     return {
       ...common,
       ready: true,
@@ -136,6 +136,7 @@ export class SchedulerObjects implements Controller, BackendsView {
         reconcile: backendReconciler({
           backend,
           ready: () => registry.readiness(name).state === 'ready',
+          kinds: () => registry.owned(name),
           gangOf: (key) => this.#gangOf(key, backend),
           gone: this.#gone.get(name) as Map<string, GangRecord>,
           view,
@@ -199,7 +200,7 @@ export class SchedulerObjects implements Controller, BackendsView {
     backendMetrics.initialized(name, now.state === 'ready', seconds, version);
     const backend = registry.resolve(name)?.backend;
     if (backend === undefined) return;
-    if (now.state === 'ready') for (const kind of backend.owns?.() ?? []) this.#owned.watch(kind);
+    if (now.state === 'ready') for (const kind of registry.owned(name)) this.#owned.watch(kind);
     if (JSON.stringify(now) === JSON.stringify(before)) return;
     if (now.state === 'failed') {
       log.error(

@@ -1,3 +1,4 @@
+import type { Resource } from '../../api/resource.ts';
 import type { Backend } from '../../backends/backend.ts';
 import type { SyncContext } from '../../backends/cluster.ts';
 import { messageOf } from '../../errors.ts';
@@ -33,6 +34,8 @@ export interface BackendReconcilerOptions {
   readonly backend: Backend;
   /** Whether its last probe of the cluster found what it needs. */
   readonly ready: () => boolean;
+  /** What the backend keeps, as it said after its last look. */
+  readonly kinds: () => readonly Resource[];
   /** The gang, where it is this backend's. */
   readonly gangOf: (key: string) => GangRecord | undefined;
   /** Gangs that went while they were this backend's, by key; taken out once cleaned up after. */
@@ -88,7 +91,7 @@ export function backendReconciler(options: BackendReconcilerOptions): Reconcile 
     const gang = options.gangOf(key);
     if (gang === undefined || gang.deletionTimestamp !== undefined || !options.ready()) return;
     if (memory.of(key, gang, backend.name).done) return;
-    const kinds = backend.owns?.() ?? [];
+    const kinds = options.kinds();
     await owned.whenSynced(kinds, signal);
     const exists = kinds.some((kind) => (owned.of(kind, gang.namespace, gang.name) ?? []).length > 0);
     const operation = exists ? 'update' : 'create';

@@ -137,7 +137,7 @@ describe('the registry', () => {
     ],
     [
       'a backend of another version of the contract',
-      [backend('a', { contractVersion: 2 as unknown as 1 })],
+      [backend('a', { contractVersion: 2 })],
       'backend "a" is written for version 2 of the contract, this is version 1',
     ],
   ])('refuses %s', (_what, factories, message) => {
@@ -239,5 +239,82 @@ describe('the backend of a PodGang', () => {
 
   test.each(['', 'volcano'])('labelled %p is none', (label) => {
     expect(selectForPodGang(registry, label).fault).toMatchObject({ rule: 'SchedulerNotEnabled' });
+  });
+});
+
+describe('the version of the contract', () => {
+  const under = (contractVersion: unknown, contract = { oldest: 2, current: 4 }) =>
+    new BackendRegistry(enabling('a'), 'a', {
+      factories: [backend('a', { contractVersion: contractVersion as number })],
+      contract,
+    });
+
+  test('may be any in the range; an older one is told', () => {
+    expect(under(4).notices).toEqual([]);
+    expect(under(2).notices).toEqual([
+      'backend a is written for version 2 of the contract; this is version 4, and a later Muster will refuse it: use a newer release of the backend',
+    ]);
+  });
+
+  test.each([1, 5, '3x', undefined, NaN])('may not be %p', (version) => {
+    expect(thrownBy(() => under(version))).toMatchObject({
+      code: 'BACKEND_CONTRACT',
+      message: `backend "a" is written for version ${String(version)} of the contract, versions 2 to 4 work here`,
+    });
+  });
+});
+
+describe('what a backend gives that is plain JavaScript', () => {
+  const readinessOf = async (parts: object) => {
+    const registry = new BackendRegistry(enabling('a'), 'a', { factories: [backend('a', parts)] });
+    const given = { cluster: undefined, signal: new AbortController().signal };
+    const readiness = await registry.init('a', (init) => init(given));
+    return { readiness, owned: registry.owned('a') };
+  };
+  const kind = { group: 'g', version: 'v1', plural: 'things', kind: 'Thing', namespaced: true };
+
+  test.each([
+    [
+      'init() that returns nothing',
+      { init: () => undefined },
+      "init() must resolve to { version: '…' }: the API that the backend will speak",
+    ],
+    [
+      'init() that resolves to nothing',
+      { init: () => Promise.resolve() },
+      "init() must resolve to { version: '…' }: the API that the backend will speak",
+    ],
+    [
+      'notices that are no list',
+      { init: () => Promise.resolve({ version: 'v1', notices: 'x' }) },
+      'init() must resolve to notices that are a list of texts, or to none',
+    ],
+    [
+      'owns() that throws',
+      {
+        owns: () => {
+          throw new Error('no kinds today');
+        },
+      },
+      'no kinds today',
+    ],
+    [
+      'owns() that is no list',
+      { owns: () => 'things' },
+      'owns() must return a list of { group, version, plural, kind, namespaced }',
+    ],
+    [
+      'owns() of something else',
+      { owns: () => [{ plural: 'things' }] },
+      'owns() must return a list of { group, version, plural, kind, namespaced }',
+    ],
+  ])('%s makes it not ready, with the reason', async (_what, parts, reason) => {
+    expect(await readinessOf(parts)).toEqual({ readiness: { state: 'failed', reason }, owned: [] });
+  });
+
+  test('is used where it is right', async () => {
+    const { readiness, owned } = await readinessOf({ owns: () => [kind] });
+    expect(readiness.state).toBe('ready');
+    expect(owned).toEqual([kind]);
   });
 });

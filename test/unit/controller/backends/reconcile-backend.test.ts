@@ -47,6 +47,7 @@ const reconcilerOf = (parts: Partial<Backend>) =>
       topology: { enabled: false, keys: [] },
     }),
     ready: () => ready,
+    kinds: () => [POD_GANGS],
     gangOf: () => gang,
     gone,
     view: { pods },
