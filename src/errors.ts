@@ -7,6 +7,7 @@ import { isNativeError } from 'node:util/types';
  */
 export const errorCatalogue = {
   USAGE: { exitCode: 2, summary: 'a flag or argument is missing, unknown or malformed' },
+  NODE_TOO_OLD: { exitCode: 2, summary: 'Node.js is older than what Muster is written for' },
   INPUT_UNREADABLE: { exitCode: 2, summary: 'an input file is missing, unreadable, or not YAML or JSON' },
   CONFIG_UNREADABLE: {
     exitCode: 2,

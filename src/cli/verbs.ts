@@ -47,6 +47,11 @@ export const verbs: readonly Verb[] = [
     load: async (io) => (await import('./certs/certs.ts')).certsCommand(io),
   },
   {
+    name: 'completion',
+    summary: 'print what a shell needs to complete verbs, flags and their values',
+    load: async (io) => (await import('./completion/completion.ts')).completionCommand(io, verbs),
+  },
+  {
     name: 'version',
     summary: 'print the version of Muster and what it serves',
     load: async (io) => (await import('./version.ts')).versionCommand(io),

@@ -30,6 +30,9 @@ export interface SourceObject {
   readonly text: string | undefined;
 }
 
+/** Where the value may hold one object twice, or what JSON has no word for. */
+const ALIAS_OR_NO_JSON = /\*|\.(?:inf|nan)/i;
+
 /** Aliases that may be followed before a document counts as one that was made to blow up. */
 const MAX_ALIASES = 100;
 
@@ -117,8 +120,9 @@ function* objectsIn(file: string, part: Part, bad: (fault: InputFault) => void):
     const start = document.contents?.range[0] ?? document.range[0];
     let value: Json;
     try {
+      value = document.toJS({ maxAliasCount: MAX_ALIASES }) as Json;
       // Through JSON, so that two places never share one object and nothing but JSON is left.
-      value = JSON.parse(JSON.stringify(document.toJS({ maxAliasCount: MAX_ALIASES }))) as Json;
+      if (ALIAS_OR_NO_JSON.test(part.text)) value = JSON.parse(JSON.stringify(value)) as Json;
     } catch (thrown) {
       tell(at(start), whyOf(thrown));
       continue;
@@ -128,12 +132,9 @@ function* objectsIn(file: string, part: Part, bad: (fault: InputFault) => void):
       tell(at(start), `a Kubernetes object is needed, found ${quoted(value)}`);
       continue;
     }
-    const tree = (): Tree => treesOf(part)[index] ?? { document, at };
-    const [first, end] = [document.range[0], document.range[2]];
-    const origin = at(start);
-    const whole = (): string => '\n'.repeat(at(first).line - 1) + part.text.slice(first, end);
-    for (const { object, path } of itemsOf(value))
-      yield sourceOf({ file, object, path, part, tree, origin, whole });
+    const range = [document.range[0], document.range[2]] as const;
+    const given = { file, part, index, range, origin: at(start) };
+    for (const { object, path } of itemsOf(value)) yield sourceOf({ ...given, object, path });
   }
 }
 
@@ -142,23 +143,30 @@ function sourceOf(given: {
   readonly object: JsonObject;
   readonly path: string;
   readonly part: Part;
-  readonly tree: () => Tree;
+  /** Of the document in its part. */
+  readonly index: number;
+  readonly range: readonly [number, number];
   readonly origin: Position;
-  readonly whole: () => string;
 }): SourceObject {
-  const { file, object, path, part } = given;
+  // Nothing here holds the tree: a source may be kept for long, and its place be asked for once or never.
+  const { file, object, path, part, index, range, origin } = given;
+  const tree = (): Tree => {
+    const found = treesOf(part)[index];
+    if (found === undefined) throw new RangeError(`${file} has no document ${index} there`);
+    return found;
+  };
   const under = (field: string): string => (path === '' || field === '' ? path || field : `${path}.${field}`);
   return {
     file,
     object,
     locate: (field) => {
-      if (path === '' && field === '') return given.origin;
-      const { document, at } = given.tree();
+      if (path === '' && field === '') return origin;
+      const { document, at } = tree();
       return at(offsetOf(document, stepsOf(under(field))));
     },
-    written: (field) => nodeAt(given.tree().document, stepsOf(under(field)))?.source,
+    written: (field) => nodeAt(tree().document, stepsOf(under(field)))?.source,
     literal: (field) => {
-      const { document, at } = given.tree();
+      const { document, at } = tree();
       const node = nodeAt(document, stepsOf(under(field)));
       if (node?.type !== 'BLOCK_LITERAL') return undefined;
       const start = part.text.indexOf('\n', node.range?.[0] ?? 0) + 1;
@@ -166,7 +174,9 @@ function sourceOf(given: {
       return at(start + indent);
     },
     get text() {
-      return path === '' ? given.whole() : undefined;
+      if (path !== '') return undefined;
+      const [first, end] = range;
+      return '\n'.repeat(part.before + linesIn(part.text.slice(0, first))) + part.text.slice(first, end);
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { DocumentOptions, ParseOptions, SchemaOptions } from 'yaml';
+import { Schema, type DocumentOptions, type ParseOptions, type SchemaOptions } from 'yaml';
 
 type Options = DocumentOptions & ParseOptions & SchemaOptions;
 
@@ -9,10 +9,9 @@ type Options = DocumentOptions & ParseOptions & SchemaOptions;
  */
 const JSON_TAGS = new Set(['map', 'seq', 'str', 'null', 'bool', 'int', 'float', 'merge']);
 
-export const READ_AS_KUBERNETES: Options = {
-  version: '1.1',
-  uniqueKeys: true,
-  prettyErrors: false,
+const schema = new Schema({
+  schema: 'yaml-1.1',
+  resolveKnownTags: false,
   customTags: (tags) =>
     tags.filter(
       (tag) =>
@@ -20,4 +19,7 @@ export const READ_AS_KUBERNETES: Options = {
         (JSON_TAGS.has(tag.tag.replace('tag:yaml.org,2002:', '')) &&
           !('format' in tag && tag.format === 'TIME')),
     ),
-};
+});
+
+/** One schema for all documents: each would make its own. */
+export const READ_AS_KUBERNETES: Options = { version: '1.1', uniqueKeys: true, prettyErrors: false, schema };

@@ -2,6 +2,7 @@ import { printable } from '../../api/printable.ts';
 import type { Position } from '../input/documents.ts';
 import { findingLine, type Finding } from '../output/findings.ts';
 import type { Palette } from '../output/palette.ts';
+import { reflowed } from '../output/wrap.ts';
 import { renderDiff } from './render-diff.ts';
 import type { ReviewResult } from './review-result.ts';
 
@@ -13,8 +14,11 @@ export const verdictOf = ({ reviewed, allowed, changes }: ReviewResult): Verdict
   return changes.length > 0 ? 'changed' : 'unchanged';
 };
 
-/** One result for a person to read; what is skipped has no lines of its own. */
-export function renderResult(result: ReviewResult, palette: Palette): string[] {
+/**
+ * One result for a person to read; what is skipped has no lines of its own.
+ * @param width beyond which sentences are broken; the lines of a diff stay whole
+ */
+export function renderResult(result: ReviewResult, palette: Palette, width: number): string[] {
   const { backend, gang, code, changes, received, stored } = result;
   const verdict = verdictOf(result);
   const facts = [
@@ -24,10 +28,12 @@ export function renderResult(result: ReviewResult, palette: Palette): string[] {
   ];
   const mark = verdict === 'denied' ? palette.bad : palette.good;
   const head = `${mark(verdict)} ${palette.strong(subjectOf(result))} ${placeOf(result)}`;
-  const lines = [facts.length === 0 ? head : `${head} (${facts.join(', ')})`];
+  const lines = [reflowed(facts.length === 0 ? head : `${head} (${facts.join(', ')})`, width)];
   if (verdict === 'denied')
-    lines.push(...refusalsOf(result).map((finding) => `  ${findingLine(finding, palette)}`));
-  lines.push(...result.warnings.map((warning) => `  ${palette.warn('warning:')} ${warning}`));
+    lines.push(...refusalsOf(result).map((finding) => reflowed(`  ${findingLine(finding, palette)}`, width)));
+  lines.push(
+    ...result.warnings.map((warning) => reflowed(`  ${palette.warn('warning:')} ${warning}`, width)),
+  );
   if (received !== undefined && stored !== undefined && changes.length > 0) {
     if (result.ref.template !== undefined) {
       lines.push(

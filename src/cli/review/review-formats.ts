@@ -2,6 +2,7 @@ import { asGithub, asSarif, countsOf, findingLine, type Finding } from '../outpu
 import type { CliIo } from '../output/io.ts';
 import { paletteFor, type Palette } from '../output/palette.ts';
 import { toJson, toYaml } from '../output/structured.ts';
+import { reflowed, widthFor } from '../output/wrap.ts';
 import { musterVersion } from '../version.ts';
 import { positionOf, refusalsOf, renderResult, subjectOf, verdictOf, warningsOf } from './render-review.ts';
 import type { Verdict } from './render-review.ts';
@@ -18,6 +19,34 @@ export interface Printer {
 }
 
 export function printerFor(format: Format, io: CliIo, palette: Palette): Printer {
+  const { stdout, written } = inBlocks(io);
+  const printer = plainPrinter(format, { ...io, stdout }, palette);
+  return {
+    result: (result) => printer.result(result),
+    end: (findings) => {
+      printer.end(findings);
+      written();
+    },
+  };
+}
+
+/** A system call for each of thousands of results would cost more than all of them. */
+const BLOCK = 65_536;
+
+function inBlocks(io: CliIo): { stdout: (text: string) => void; written: () => void } {
+  let waiting = '';
+  const written = (): void => {
+    if (waiting !== '') io.stdout(waiting);
+    waiting = '';
+  };
+  const stdout = (text: string): void => {
+    waiting += text;
+    if (waiting.length >= BLOCK) written();
+  };
+  return { stdout, written };
+}
+
+function plainPrinter(format: Format, io: CliIo, palette: Palette): Printer {
   switch (format) {
     case 'text':
       return textPrinter(io, palette);
@@ -43,6 +72,7 @@ function textPrinter(io: CliIo, palette: Palette): Printer {
   const counts: Record<Verdict, number> = { changed: 0, unchanged: 0, denied: 0, skipped: 0 };
   const skipped = new Map<string, number>();
   let first = true;
+  const width = widthFor(io, Infinity);
   const block = (lines: readonly string[]): void => {
     io.stdout(`${first ? '' : '\n'}${lines.join('\n')}\n`);
     first = false;
@@ -51,7 +81,7 @@ function textPrinter(io: CliIo, palette: Palette): Printer {
     result: (result) => {
       const verdict = verdictOf(result);
       counts[verdict] += 1;
-      if (verdict !== 'skipped') return block(renderResult(result, palette));
+      if (verdict !== 'skipped') return block(renderResult(result, palette, width));
       const kind = subjectOf({ ...result, ref: { ...result.ref, namespace: '', name: '-' } }).slice(0, -2);
       skipped.set(kind, (skipped.get(kind) ?? 0) + 1);
     },
@@ -61,7 +91,8 @@ function textPrinter(io: CliIo, palette: Palette): Printer {
         const kinds = [...skipped].map(([kind, number]) => (number === 1 ? kind : `${kind} × ${number}`));
         block([`${palette.reason('skipped')}, with nothing to review in them: ${kinds.join(', ')}`]);
       }
-      if (findings.length > 0) block(findings.map((finding) => findingLine(finding, palette)));
+      if (findings.length > 0)
+        block(findings.map((finding) => reflowed(findingLine(finding, palette), width)));
       if (total === 0) return;
       const parts = Object.entries(counts).map(([verdict, number]) => `${number} ${verdict}`);
       const whole = findings.length === 0 ? '' : `; of the whole: ${countsOf(findings)}`;

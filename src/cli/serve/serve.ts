@@ -26,7 +26,7 @@ interface ServeFlags {
 const EXAMPLE = `
 Example:
   $ muster certs --out certs/out --dns localhost
-  $ muster serve --no-controller --cert-dir certs/out --config config.yaml
+  $ muster serve --no-controller --cert-dir certs/out
 
 On SIGTERM it turns unready, goes on answering, asks every connection to end with its next answer, and ends when none
 is left (server.webhooks.drain). The loop ends at the signal: another replica takes over. A second signal ends it at once.`;

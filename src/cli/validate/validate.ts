@@ -12,6 +12,7 @@ import type { Finding } from '../output/findings.ts';
 import type { CliIo } from '../output/io.ts';
 import { paletteFor, type ColourMode, type Palette } from '../output/palette.ts';
 import { toJson } from '../output/structured.ts';
+import { reflowed, widthFor } from '../output/wrap.ts';
 import { musterVersion } from '../version.ts';
 import { validateObject } from './validate-object.ts';
 
@@ -83,7 +84,10 @@ async function validate(options: ValidateOptions, io: CliIo): Promise<void> {
   if (output === 'github') io.stdout(asGithub(forTools));
   else if (output === 'sarif') io.stdout(asSarif(forTools, musterVersion()));
   else if (output === 'json') io.stdout(`${toJson(report, 2)}\n`);
-  else if (counts.checked + counts.skipped > 0) io.stdout(render(report, paletteFor(options.color, io)));
+  else if (counts.checked + counts.skipped > 0) {
+    const width = widthFor(io, Infinity);
+    io.stdout(reflowed(render(report, paletteFor(options.color, io)), width));
+  }
   if (faults.length > 0) throw unreadable(faults);
   const broken = options.strict === true && whole.some(({ severity }) => severity === 'warning');
   if (broken || findings.some(({ severity }) => severity === 'error')) throw new ExitStatus(1);

@@ -1,5 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -92,4 +96,67 @@ describe('exit codes of the process', () => {
     });
     expect(code).toBe(1);
   });
+
+  test('an older Node is told what to do, before anything is loaded', async () => {
+    const older = 'data:text/javascript,Object.defineProperty(process.versions,"node",{value:"20.20.2"})';
+    const { code, err } = await new Promise<Pick<Ended, 'code' | 'err'>>((resolve) => {
+      const child = spawn(process.execPath, ['--import', older, 'src/main.ts', 'version'], { cwd: root });
+      let told = '';
+      child.stderr.on('data', (chunk) => (told += String(chunk)));
+      child.on('close', (ended) => resolve({ code: ended, err: told }));
+    });
+    expect(code).toBe(2);
+    expect(err).toMatch(
+      /^error\[NODE_TOO_OLD\]: Muster needs Node\.js 26 or later, and this is 20\.20\.2\nfix: install a newer one .*\n$/,
+    );
+    const { engines } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as {
+      engines: { node: string };
+    };
+    expect(engines.node).toBe('>=26');
+  });
+
+  test('a full disk is an error with a way out, not a stack', async () => {
+    const { code, err } = await shell('src/main.ts version > /dev/full');
+    expect(code).toBe(1);
+    expect(err).toBe(
+      'error[OUTPUT_FAILED]: cannot write standard output: ENOSPC: no space left on device, write\nfix: make room, or name another file behind ">"\n',
+    );
+  });
+
+  test('head takes the first line, and nothing else is said', async () => {
+    expect(await shell('src/main.ts review -f docs/examples | head -1')).toEqual({
+      code: 0,
+      out: expect.stringMatching(/^denied Pod [^\n]*\n$/),
+      err: '',
+    });
+  });
+
+  test('a folder that no file system lets be made is refused, and at once', async () => {
+    const { code, err } = await shell('src/main.ts certs --out /proc/muster-certs --dns localhost');
+    expect(code).toBe(2);
+    expect(err).toMatch(
+      /^error\[USAGE\]: cannot write to \/proc\/muster-certs: .*\nfix: give --out a directory/,
+    );
+  });
+
+  test('by the name that kubectl looks for it is a plugin', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'muster-plugin-'));
+    try {
+      const plugin = join(folder, 'kubectl-muster.ts');
+      await symlink(join(root, 'src/main.ts'), plugin);
+      expect((await shell(`${plugin} --help`)).out).toMatch(/^Usage: kubectl muster <verb>/);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
 });
+
+/** Node with `command` behind it, in a shell. */
+const shell = (command: string): Promise<Ended> =>
+  new Promise((resolve) => {
+    const child = spawn('sh', ['-c', `'${process.execPath}' ${command}`], { cwd: root });
+    let [out, err] = ['', ''];
+    child.stdout.on('data', (chunk) => (out += String(chunk)));
+    child.stderr.on('data', (chunk) => (err += String(chunk)));
+    child.on('close', (code) => resolve({ code, out, err }));
+  });

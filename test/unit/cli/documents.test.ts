@@ -1,4 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { parseAllDocuments } from 'yaml';
 import { readObjects, type SourceObject } from '../../../src/cli/input/documents.ts';
 import type { InputFault } from '../../../src/cli/input/input-fault.ts';
 
@@ -148,6 +150,56 @@ describe('what cannot be read says where', () => {
     expect(refusal(`a: ${'['.repeat(200_000)}`)).toMatch(/^in\.yaml:\d+:\d+: /);
     expect(refusal(`${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`)).toMatch(
       /^in\.yaml:1:\d+: it is nested too deeply$/,
+    );
+  });
+
+  test('one bad document hides no other', () => {
+    const { sources, faults } = readBoth('a: 1\n---\na: [\n---\nb: 2\n---\n- 3\n---\nc: 4\n');
+    expect(sources.map(({ object }) => object)).toEqual([{ a: 1 }, { b: 2 }, { c: 4 }]);
+    expect(faults.map(({ line }) => line)).toEqual([4, 7]);
+    expect(sources[2]?.locate('c')).toEqual({ line: 9, column: 1 });
+  });
+
+  test('of a template of Helm it says what to do first', () => {
+    const { faults } = readBoth('{{- if .Values.x }}\na: 1\n{{- end }}\n');
+    expect(faults[0]?.fix).toBe(
+      'it is a template of Helm: render it first, helm template <chart> | muster … -f -',
+    );
+  });
+});
+
+describe('documents are cut as the library cuts them', () => {
+  const line = fc.constantFrom(
+    'a: 1',
+    'b:',
+    '  - x',
+    '---',
+    '--- ',
+    '--- # c',
+    '...',
+    '%YAML 1.1',
+    '# ---',
+    ' ---',
+    'c: |',
+    '  ---',
+    'd: "x',
+    '  y"',
+    '',
+    '---x: 1',
+  );
+  test('whatever the lines', () => {
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 10 }), (lines) => {
+        const text = lines.join('\n');
+        const whole = parseAllDocuments(text, { version: '1.1' });
+        fc.pre([...whole].every(({ errors }) => errors.length === 0));
+        const values = [...whole].map((document) => document.toJS() as unknown);
+        const objects = values.filter(
+          (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+        );
+        expect(readBoth(text).sources.map(({ object }) => object)).toEqual(objects);
+      }),
+      { numRuns: 1000 },
     );
   });
 });

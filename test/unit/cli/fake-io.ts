@@ -11,10 +11,19 @@ interface Surroundings {
   readonly stdin?: string;
   readonly env?: Record<string, string>;
   readonly isTerminal?: boolean;
+  /** How wide the terminal is; none without. */
+  readonly columns?: number;
+  readonly programName?: string;
 }
 
 /** A process that writes into strings. */
-export function fakeIo({ stdin = '', env = {}, isTerminal = false }: Surroundings = {}) {
+export function fakeIo({
+  stdin = '',
+  env = {},
+  isTerminal = false,
+  columns,
+  programName,
+}: Surroundings = {}) {
   const written = { out: '', err: '' };
   const io: CliIo = {
     stdout: (text) => void (written.out += text),
@@ -22,6 +31,16 @@ export function fakeIo({ stdin = '', env = {}, isTerminal = false }: Surrounding
     now: () => new Date('2026-01-02T03:04:05Z'),
     env,
     isTerminal,
+    ...(programName === undefined ? {} : { programName }),
+    ...(columns === undefined
+      ? {}
+      : {
+          terminal: {
+            size: () => ({ columns, rows: 24 }),
+            onResize: () => () => undefined,
+            onExit: () => () => undefined,
+          },
+        }),
     readStdin: () => Promise.resolve(stdin),
   };
   return { io, written };

@@ -86,6 +86,90 @@ describe('wrong usage ends with 2 and the way out', () => {
   });
 });
 
+describe('what people try first', () => {
+  test.each([['--version'], ['-V']])('%s is the verb', async (flag) => {
+    expect(await muster([flag])).toEqual(await muster(['version']));
+  });
+
+  test('help is --help, and of an unknown verb says so', async () => {
+    expect(await muster(['help'])).toEqual(await muster(['--help']));
+    expect((await muster(['help', 'revue'])).code).toBe(0);
+  });
+
+  test.each([
+    [['review', 'pod.yaml'], 'name the file after -f: muster review -f pod.yaml'],
+    [['validate', '-n', 'lab', 'gangs/'], 'name the file after -f: muster validate -f gangs/'],
+    [['review', '-'], 'name the file after -f: muster review -f -'],
+    [['review', '-n', 'lab'], 'see "muster --help" and "muster <verb> --help"'],
+  ])('a file without -f: %j', async (args, fix) => {
+    expect(await muster(args)).toEqual({
+      code: 2,
+      out: '',
+      err: `error[USAGE]: required option '-f, --filename <file...>' not specified\nfix: ${fix}\n`,
+    });
+  });
+
+  test('a flag that is wrong is wrong usage, whichever it is; a variable is not', async () => {
+    const port = await muster(['serve', '--port', 'abc']);
+    expect(port).toMatchObject({
+      code: 2,
+      err: `command line: error: server.webhooks.port: must be a number, not the string "abc"
+error[USAGE]: one fault in the configuration
+fix: Correct every line above; docs/configuration.md lists all settings with their defaults.
+`,
+    });
+    expect((await muster(['certs', '--out', 'x', '--dns', 'y', '--days', 'abc'])).code).toBe(2);
+    const env = { MUSTER_SERVER_WEBHOOKS_PORT: 'abc' };
+    expect((await muster(['serve'], { env })).code).toBe(1);
+  });
+
+  test('as a plugin of kubectl it is called so', async () => {
+    const { out } = await muster(['review', '--help'], { programName: 'kubectl muster' });
+    expect(out).toMatch(/^Usage: kubectl muster review /);
+    expect(out).toContain('  $ helm template ./chart | kubectl muster review -f - -o json\n');
+    expect(out).not.toMatch(/[$|] muster/);
+    const { err } = await muster(['review'], { programName: 'kubectl muster' });
+    expect(err).toContain('fix: see "kubectl muster --help"');
+  });
+});
+
+describe('at a terminal of 80 columns no word is broken', () => {
+  const words = (text: string): string[] => text.split(/\s+/);
+  const tooLong = (text: string): string[] =>
+    text
+      .split('\n')
+      .filter((line) => line.length > 80 && /\S \S/.test(line.slice(80)) && !/^ *\$ /.test(line));
+
+  test.each(verbs.map(({ name }) => name))('in the help of %s', async (name) => {
+    const narrow = await muster([name, '--help'], { columns: 80 });
+    expect(tooLong(narrow.out)).toEqual([]);
+    expect(words(narrow.out)).toEqual(words((await muster([name, '--help'])).out));
+  });
+
+  test.each([
+    ['review', '-f', 'docs/examples/denied.yaml'],
+    ['validate', '-f', 'docs/examples/never-starts.yaml'],
+  ])('in what %s refuses', async (...args) => {
+    const narrow = await muster(args, { columns: 80 });
+    expect(narrow.out.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    expect(words(narrow.out)).toEqual(words((await muster(args)).out));
+  });
+
+  test('nor in an error, and what is no terminal gets it in one line', async () => {
+    const thrown = new MusterError('USAGE', `${'word '.repeat(40)}end`, `${'way '.repeat(40)}out`);
+    const { io, written } = fakeIo({ columns: 80 });
+    await run(
+      ['go'],
+      io,
+      programOf(() => {
+        throw thrown;
+      }),
+    );
+    expect(Math.max(...written.err.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+    expect((await whenThrown(thrown)).err.trimEnd().split('\n')).toHaveLength(2);
+  });
+});
+
 describe('what a verb throws', () => {
   test('an error of the catalogue: its message, its way out, its exit code', async () => {
     const error = new MusterError(
