@@ -149,6 +149,12 @@ describe('the schedulers that there are', () => {
   });
 });
 
+test('README names the releases that the tests run on', () => {
+  const versions = namesIn(read('test/cluster/control-plane/releases.ts'), /version: 'v([\d.]+)'/g);
+  expect(versions).toHaveLength(2);
+  for (const version of versions) expect(read('README.md')).toContain(version);
+});
+
 describe('docs/certificates.md', () => {
   test('shows the certificates that are installed', () => {
     const file = 'docs/certificates.md';
