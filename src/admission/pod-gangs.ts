@@ -6,7 +6,7 @@ import type { PodGang } from '../api/pod-gang.ts';
 import { selectByPlace, selectForPodGang, type Place } from '../backends/select.ts';
 import { isGroveManaged } from '../gang/gang-selection.ts';
 import { parsePodGang } from '../gang/parse-pod-gang.ts';
-import { idleInSpec, type TopologyLevels } from '../gang/rules/check-topology.ts';
+import { idleInSpec, NO_TOPOLOGY } from '../gang/rules/check-topology.ts';
 import { refusedChange, refusedInSpec } from '../gang/rules/lists.ts';
 import { onlyReferencesDiffer, repairReferences } from '../gang/rules/references.ts';
 import { ObjectEdit, type Change } from './json-patch.ts';
@@ -73,9 +73,6 @@ function recordBackend(
   return labels.changes();
 }
 
-/** Grove keeps topology levels of its own, per gang, so the configured ones say nothing about its gangs. */
-const NO_LEVELS: TopologyLevels = { enabled: false, keys: [] };
-
 /** All faults of a PodGang in one answer. Deletion, finalizers and other metadata are never in the way. */
 export function validatePodGang(request: AdmissionRequest, policy: Policy): Decision {
   const { object, oldObject, subResource } = request;
@@ -128,7 +125,8 @@ export function checkSpec(
   policy: Policy,
   grove = isGroveManaged(gang),
 ): { faults: Fault[]; warnings: string[]; backend: string | undefined } {
-  const levels = grove ? NO_LEVELS : policy.topology;
+  // Grove keeps topology levels of its own, per gang, so the configured ones say nothing of its gangs.
+  const levels = grove ? NO_TOPOLOGY : policy.topology;
   const own = [...faults, ...refusedInSpec(gang, levels, { grove, trusted: false })];
   if (grove) return { faults: own, warnings: [], backend: undefined };
 

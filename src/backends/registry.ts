@@ -1,7 +1,7 @@
 import { isObject, ownString, type JsonObject } from '../api/json.ts';
 import type { Resource } from '../api/resource.ts';
 import { messageOf, MusterError } from '../errors.ts';
-import type { TopologyLevels } from '../gang/rules/check-topology.ts';
+import { NO_TOPOLOGY, type TopologyLevels } from '../gang/rules/check-topology.ts';
 import {
   CONTRACT_RANGE,
   type Backend,
@@ -163,8 +163,6 @@ export class BackendRegistry {
     return readiness;
   }
 }
-
-const NO_TOPOLOGY: TopologyLevels = { enabled: false, keys: [] };
 
 /** Whatever the types say, a module may be plain JavaScript; what it gives must not reach those who rely on them. */
 function checkedFacts(facts: unknown): BackendFacts {

@@ -3,7 +3,7 @@ import type { Decision } from '../admission/review.ts';
 import type { Policy } from '../admission/policy.ts';
 import { mutatePod } from '../admission/pods.ts';
 import { ownString, ownObject, type JsonObject } from '../api/json.ts';
-import type { TopologyLevels } from '../gang/rules/check-topology.ts';
+import { NO_TOPOLOGY } from '../gang/rules/check-topology.ts';
 import type { Backend, BackendFactory, BackendSettings, ConformanceSettings } from '../backends/backend.ts';
 import { BackendRegistry } from '../backends/registry.ts';
 import { within } from '../kube/loop/deadline.ts';
@@ -62,8 +62,6 @@ export class Subject {
     };
   }
 }
-
-const NO_TOPOLOGY: TopologyLevels = { enabled: false, keys: [] };
 
 /** The creation of a Pod, as the webhook decides about it. */
 export function admitted(pod: JsonObject, policy: Policy): Decision {

@@ -1,5 +1,5 @@
 import { messageOf } from '../../errors.ts';
-import { keyOf, type Store } from '../../kube/loop/cache.ts';
+import { keyOf, splitKey, type Store } from '../../kube/loop/cache.ts';
 import { watchGangs } from '../../controller/watch/gang-watch.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
 import type { NamespaceRecord } from '../../gang/records.ts';
@@ -11,7 +11,7 @@ import type { Resource } from '../../kube/client/resources.ts';
 import { Bell } from './bell.ts';
 import type { Changed } from './changes.ts';
 import { refused, unknownGang } from './faults.ts';
-import { byPlace, gangKeys, gangStatus, splitKey, type GangStatus, type Judge } from './gang-status.ts';
+import { byPlace, gangKeys, gangStatus, type GangStatus, type Judge } from './gang-status.ts';
 import { readNamespaces } from './namespaces.ts';
 import type { Moment, Question, Trouble } from './view.ts';
 

@@ -1,6 +1,6 @@
 import { LABEL_SCHEDULER_NAME } from '../../api/names.ts';
 import type { BackendRegistry } from '../../backends/registry.ts';
-import { keyOf } from '../../kube/loop/cache.ts';
+import { keyOf, splitKey } from '../../kube/loop/cache.ts';
 import { stateOf } from '../../controller/gangs/reconcile-state.ts';
 import { BY_GANG, type GangView } from '../../controller/watch/gang-view.ts';
 import { isGated } from '../../gang/plan/census.ts';
@@ -102,11 +102,6 @@ export function gangKeys(view: Pick<GangView, 'gangs' | 'pods'>): { namespace: s
   const keys = new Set(view.pods.indexValues(BY_GANG));
   for (const gang of view.gangs.values()) keys.add(keyOf(gang.namespace, gang.name));
   return [...keys].map(splitKey).sort(byPlace);
-}
-
-export function splitKey(key: string): { namespace: string; name: string } {
-  const slash = key.indexOf('/');
-  return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }
 
 interface Placed {

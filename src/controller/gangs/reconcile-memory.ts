@@ -1,5 +1,5 @@
-import { GATE_POD_GANG_PENDING } from '../../api/names.ts';
-import type { GangRecord, GangState, PodRecord } from '../../gang/records.ts';
+import { isGated } from '../../gang/plan/census.ts';
+import type { GangRecord, GangState } from '../../gang/records.ts';
 
 interface Remembered {
   statusWrittenAt: number | undefined;
@@ -52,7 +52,7 @@ export class WriteMemory {
     }
     if (known.replaced !== gang.resourceVersion) known.replaced = undefined;
     if (known.released.size === 0) return;
-    const gated = new Set(pods.filter(hasGate).map((pod) => pod.uid));
+    const gated = new Set(pods.filter(isGated).map((pod) => pod.uid));
     for (const uid of known.released) if (!gated.has(uid)) known.released.delete(uid);
   }
 
@@ -65,5 +65,3 @@ export class WriteMemory {
     return known;
   }
 }
-
-const hasGate = (pod: PodRecord): boolean => pod.gates.includes(GATE_POD_GANG_PENDING);

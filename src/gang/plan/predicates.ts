@@ -1,12 +1,11 @@
 import type { PodGang } from '../../api/pod-gang.ts';
-import { isInitialized } from '../rules/initialized.ts';
 
 /** What a watch tells of a PodGang, as much as the filters need. `generic`: neither, such as a tick of a timer. */
 export type GangEvent<T> =
   | { readonly type: 'create' | 'delete' | 'generic'; readonly object: T }
   | { readonly type: 'update'; readonly before: T; readonly after: T };
 
-type Versioned = Pick<PodGang, 'labels' | 'conditions'> & { readonly generation: number };
+type Versioned = Pick<PodGang, 'labels'> & { readonly generation: number };
 
 /**
  * Whether a backend is asked to keep its objects in step: on creation and deletion always, on an update only when
@@ -14,7 +13,7 @@ type Versioned = Pick<PodGang, 'labels' | 'conditions'> & { readonly generation:
  * created, so what a backend does must be idempotent.
  * @param managed which gangs take part at all; an update counts where the gang took part before and does now
  */
-export function backendWants<T extends Pick<Versioned, 'generation' | 'labels'>>(
+export function backendWants<T extends Versioned>(
   event: GangEvent<T>,
   managed: (gang: T) => boolean = () => true,
 ): boolean {
@@ -30,15 +29,3 @@ export function backendWants<T extends Pick<Versioned, 'generation' | 'labels'>>
       return false;
   }
 }
-
-/**
- * Whether the gates of a gang's Pods have to be looked at: when Initialized turns True, and when the spec changes
- * while it is, since that brings new references. Not on creation: the Pods of a new gang have nothing to gain.
- */
-export function podSideWants(event: GangEvent<Pick<Versioned, 'conditions' | 'generation'>>): boolean {
-  if (event.type !== 'update' || !initialized(event.after)) return false;
-  return !initialized(event.before) || event.before.generation !== event.after.generation;
-}
-
-/** {@link isInitialized} reads the conditions alone. */
-const initialized = (gang: Pick<Versioned, 'conditions'>): boolean => isInitialized(gang as PodGang);

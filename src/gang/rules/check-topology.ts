@@ -8,6 +8,9 @@ export interface TopologyLevels {
   readonly keys: readonly string[];
 }
 
+/** Without levels nothing is checked against them. */
+export const NO_TOPOLOGY: TopologyLevels = { enabled: false, keys: [] };
+
 /** Every constraint of a gang with its path: of the whole, of its group configurations, of its groups. */
 export function constraintsOf(gang: PodGang): { path: string; pack: PackConstraint }[] {
   const at = (path: string, pack: PackConstraint | undefined) =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { LABEL_MANAGED_BY, MANAGED_BY_GROVE } from '../../../src/api/names.ts';
-import { backendWants, podSideWants, type GangEvent } from '../../../src/gang/plan/predicates.ts';
+import { backendWants, type GangEvent } from '../../../src/gang/plan/predicates.ts';
 import { condition, gang } from './gang-states.ts';
 import type { GangRecord } from '../../../src/gang/records.ts';
 
@@ -37,23 +37,5 @@ describe('what a backend is asked about', () => {
     expect(backendWants({ type: 'delete', object: unmanaged })).toBe(true);
     expect(backendWants(update(unmanaged, next))).toBe(true);
     expect(backendWants(update(unmanaged, managed))).toBe(false);
-  });
-});
-
-describe('what the side of the Pods looks at', () => {
-  const of = (status: string, generation = 3): GangRecord =>
-    gang({ generation, conditions: [condition('Initialized', status)] });
-  test.each<[string, GangEvent<GangRecord>, boolean]>([
-    ['create, True', { type: 'create', object: of('True') }, false],
-    ['delete, True', { type: 'delete', object: of('True') }, false],
-    ['generic, True', { type: 'generic', object: of('True') }, false],
-    ['False to True', update(of('False'), of('True')), true],
-    ['nothing to True', update(gang(), of('True')), true],
-    ['True, generation + 1', update(of('True'), of('True', 4)), true],
-    ['True, same generation', update(of('True'), of('True')), false],
-    ['False, generation + 1', update(of('False'), of('False', 4)), false],
-    ['True to False', update(of('True'), of('False')), false],
-  ])('vector 26: %s', (_what, event, wanted) => {
-    expect(podSideWants(event)).toBe(wanted);
   });
 });
