@@ -1,5 +1,5 @@
 import { CONDITION_INITIALIZED } from '../../api/pod-gang.ts';
-import { isBound, isReadyGang, isScheduled, type GroupCensus } from './census.ts';
+import { isReadyGang, isScheduled, type GroupCensus } from './census.ts';
 import {
   CONDITION_READY,
   CONDITION_SCHEDULED,
@@ -9,9 +9,9 @@ import {
   type Wanted,
 } from './conditions.ts';
 import type { GangPhase, StatusWrite } from './gang-plan.ts';
-import type { GangRecord, GangState, PodRecord } from '../records.ts';
+import type { GangRecord, GangState } from '../records.ts';
 import { boundShortfall, shortfall } from './group-counts.ts';
-import { listed } from '../status-text.ts';
+import { placed, whyOf } from './why.ts';
 import type { Hold } from './reasons.ts';
 import { initializedOf, isInitialized } from '../rules/initialized.ts';
 import { gangWords, type SchedulerWords } from './scheduler-words.ts';
@@ -77,27 +77,10 @@ export function judgeStatus(
   return {
     phase: ready.status === 'True' ? 'Running' : scheduled.status === 'True' ? 'Starting' : 'Pending',
     wanted: [initialized, scheduled, ready, unhealthy],
-    why:
-      why === scheduled
-        ? `${why.message}${isUnanswered(census, scheduled) ? UNANSWERED : ''}`
-        : (why?.message ?? ''),
+    why: whyOf(why, census),
     recheckAfterMs: said.countsAfterMs,
   };
 }
-
-/** Not in the condition: it would be one more write for every gang. */
-const UNANSWERED = '; no word of the scheduler yet';
-
-/** Whether all that is missing was let go and the scheduler has not said a word. */
-const isUnanswered = (census: readonly GroupCensus[], scheduled: Wanted): boolean =>
-  scheduled.reason === 'PodsPending' &&
-  census.some((group) => group.present.some((pod) => !isBound(pod))) &&
-  census.every((group) =>
-    group.present.every((pod) => isBound(pod) || (pod.gates.length === 0 && !hasAnswer(pod))),
-  );
-
-const hasAnswer = ({ podScheduled }: PodRecord): boolean =>
-  podScheduled !== undefined && podScheduled.reason !== 'SchedulingGated';
 
 /** Given once: a condition that is True is kept with its own words, whoever wrote them. */
 function initializedCondition(gang: GangRecord, waitsFor: Hold | undefined): Wanted {
@@ -179,12 +162,12 @@ function unhealthyCondition(census: readonly GroupCensus[], torn: string | undef
       message: 'every group has its minimum of Pods',
     };
   }
-  const leaving = census.flatMap((group) => group.leaving).map(placeOf);
+  const leaving = census.flatMap((group) => group.leaving);
   const on = census.reduce((sum, group) => sum + group.bound, 0);
   const message = [
     `fewer Pods than the minimum: ${missing}`,
     ...(torn === undefined ? [] : [torn]),
-    ...(leaving.length === 0 ? [] : [`being deleted: ${listed(leaving, 'Pods', 3)}`]),
+    ...(leaving.length === 0 ? [] : [`being deleted: ${placed(leaving)}`]),
     ...(on === 0
       ? []
       : [
@@ -193,9 +176,6 @@ function unhealthyCondition(census: readonly GroupCensus[], torn: string | undef
   ].join('; ');
   return { type, status: 'True', reason: 'BelowMinimum', message };
 }
-
-const placeOf = ({ name, nodeName }: PodRecord): string =>
-  nodeName === '' ? name : `${name} on ${nodeName}`;
 
 /**
  * The write that the judgement asks for, if it is due, or how long until it is.

@@ -39,6 +39,7 @@ export function gangWords(
     return age >= 0 && age < SETTLING_MS ? SETTLING_MS - age : 0;
   };
   const formed = timeOf(initializedOf(gang)?.lastTransitionTime);
+  if (backend.says === undefined) return counting(podPart(census, undefined, left(formed)));
   const minimum = census.map((group) => group.present.toSorted(byAge).slice(0, group.minReplicas));
   const newest = minimum.flat().reduce((most, pod) => Math.max(most, timeOf(pod.creationTimestamp)), formed);
   // Of a gang whose Pods are missing or gated it only says that, in words that would be taken for something else.
@@ -46,23 +47,27 @@ export function gangWords(
     (group, index) =>
       (minimum[index] ?? []).filter((pod) => pod.gates.length === 0).length >= group.minReplicas,
   );
-  const says = free && backend.says !== undefined ? oneLine(backend.says) : undefined;
-  const parts = [
+  const says = free ? oneLine(backend.says) : undefined;
+  return counting([
     ...(says === undefined ? [] : [{ text: `${OF_THE_GANG}: ${says}`, wait: left(newest) }]),
     ...podPart(census, says, left(formed)),
-  ];
-  const wait = parts.reduce((least, part) => Math.min(least, part.wait), Infinity);
-  const counting = parts.filter((part) => part.wait === 0).map((part) => part.text);
-  if (counting.length > 0) return { words: counting.join('; ') };
-  return wait === Infinity ? {} : { countsAfterMs: wait };
+  ]);
+}
+
+interface Part {
+  readonly text: string;
+  /** Milliseconds until it counts. */
+  readonly wait: number;
+}
+
+function counting(parts: readonly Part[]): SchedulerWords {
+  const words = parts.filter((part) => part.wait === 0).map((part) => part.text);
+  if (words.length > 0) return { words: words.join('; ') };
+  return parts.length === 0 ? {} : { countsAfterMs: Math.min(...parts.map((part) => part.wait)) };
 }
 
 /** Of the first Pod of which it says more than of the gang. */
-function podPart(
-  census: readonly GroupCensus[],
-  says: string | undefined,
-  wait: number,
-): { text: string; wait: number }[] {
+function podPart(census: readonly GroupCensus[], says: string | undefined, wait: number): Part[] {
   for (const pod of census.flatMap((group) => group.present)) {
     const words = schedulerWords(pod);
     if (words === undefined || says?.includes(words) === true) continue;

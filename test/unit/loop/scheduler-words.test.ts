@@ -97,6 +97,17 @@ describe('what the scheduler says of a gang', () => {
   });
 });
 
+test('a gang with Pods that run and are not ready names them, and where: its node may be lost', () => {
+  const all = [
+    bound('leader-0', { phase: 'Running', ready: true }),
+    bound('workers-0', { phase: 'Running', nodeName: 'node-9' }),
+    bound('workers-1'),
+  ];
+  const result = plan(state({ gang: whole(all), pods: all }));
+  expect(written(result, 'Ready')?.message).toBe('ready workers 0/2');
+  expect(result.summary?.why).toBe('ready workers 0/2; not ready: workers-0 on node-9');
+});
+
 test('a gang that lost Pods names those that are on their way out, and where', () => {
   const lost = bound('workers-1', { deletionTimestamp: 'now', nodeName: 'node-9' });
   const all = [bound('leader-0'), bound('workers-0'), lost];

@@ -1,0 +1,42 @@
+import { isBound, type GroupCensus } from './census.ts';
+import { CONDITION_READY, type Wanted } from './conditions.ts';
+import { listed } from '../status-text.ts';
+import type { PodRecord } from '../records.ts';
+
+/** Pods named in one line. */
+const MAX_NAMED = 3;
+
+/** A Pod and where it is. */
+export const placed = (pods: readonly PodRecord[]): string =>
+  listed(
+    pods.map(({ name, nodeName }) => (nodeName === '' ? name : `${name} on ${nodeName}`)),
+    'Pods',
+    MAX_NAMED,
+  );
+
+/**
+ * Why a gang is not Running, in one line: the words of the condition that says so, and what would cost every gang that
+ * forms a write if it stood there too.
+ */
+export function whyOf(condition: Wanted | undefined, census: readonly GroupCensus[]): string {
+  if (condition === undefined) return '';
+  const pods = census.flatMap((group) => group.present);
+  const more: string[] = [];
+  if (condition.reason === 'PodsPending' && isUnanswered(pods)) more.push('no word of the scheduler yet');
+  // Running and not ready: a container that fails, or a node that is lost.
+  const silent = pods.filter((pod) => pod.phase === 'Running' && !pod.ready);
+  if (condition.type === CONDITION_READY && silent.length > 0) more.push(`not ready: ${placed(silent)}`);
+  return [condition.message, ...more].join('; ');
+}
+
+/** Whether all that is not bound was let go, and the scheduler has not said a word. */
+function isUnanswered(pods: readonly PodRecord[]): boolean {
+  const unbound = pods.filter((pod) => !isBound(pod));
+  return (
+    unbound.length > 0 &&
+    unbound.every(
+      ({ gates, podScheduled }) =>
+        gates.length === 0 && (podScheduled === undefined || podScheduled.reason === 'SchedulingGated'),
+    )
+  );
+}
