@@ -50,14 +50,17 @@ export function plan(state: GangState): Plan {
   // beside Pods of another scheduler would start without them.
   const held = backendHold(state.backend);
   const torn = mismatch(state.backend, census, (group) => group.minReplicas);
-  const hold = held ?? (torn === undefined ? undefined : mismatchHold(torn));
+  const tornHold = torn === undefined ? undefined : mismatchHold(torn);
+  const hold = held ?? tornHold;
   const waitsFor = observed
     ? undefined
     : (specHold(faults) ?? notInitializedBecause(state, census, expected.counts));
   const kept = observed ? hold?.message : (waitsFor?.message ?? 'the gang is being marked Initialized');
   const gates = planGates(state, gang, census, hands ?? kept);
   const { baseWait } = gates;
-  const judgement = judgeStatus(state, gang, census, { waitsFor, hold, torn, baseWait });
+  // Objects that are merely on their way are there in a moment, or the backend says why not: two writes saved.
+  const told = isOnItsWay(state, hold) ? tornHold : hold;
+  const judgement = judgeStatus(state, gang, census, { waitsFor, hold: told, torn, baseWait });
   const ungrouped = planUngrouped(state, census);
   const summary = summaryOf(
     state,
@@ -100,10 +103,11 @@ export function plan(state: GangState): Plan {
 }
 
 /** Whether what the gang waits for usually comes by itself, and at once. */
-const isPatient = ({ backend }: GangState, { reason }: Hold, faults: string | undefined): boolean =>
-  faults === undefined &&
-  (reason === 'PodGangPodsCreationPending' ||
-    (reason === 'WaitingForBackendObjects' && backend.objectsWait === undefined));
+const isPatient = (state: GangState, hold: Hold, faults: string | undefined): boolean =>
+  faults === undefined && (hold.reason === 'PodGangPodsCreationPending' || isOnItsWay(state, hold));
+
+const isOnItsWay = ({ backend }: GangState, hold: Hold | undefined): boolean =>
+  hold?.reason === 'WaitingForBackendObjects' && backend.objectsWait === undefined;
 
 /** Why this gang is not ours to move; undefined where it is. */
 function handsOff(state: GangState, gang: GangRecord): string | undefined {

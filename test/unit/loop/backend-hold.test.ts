@@ -35,7 +35,7 @@ test.each<[string, BackendState, Parameters<typeof state>[0]]>([
     { ...base, ready: false, reason: 'no CRD: a; b', objectsExist: false },
     whole,
   ],
-  ['objects missing', { ...base, objectsExist: false }, { ...whole }],
+  ['objects missing, of a gang that forms', { ...base, objectsExist: false }, forming],
   [
     'objects refused',
     { ...base, objectsExist: false, objectsWait: 'queue "q" is closed: open it; or not' },

@@ -16,6 +16,7 @@ import {
   reasons,
   released,
   state,
+  written,
 } from './gang-states.ts';
 
 const whole = gang({ groups: FULL, conditions: [INITIALIZED] });
@@ -57,6 +58,10 @@ describe('gates', () => {
     expect(reasons(wait)['leader-0']).toBe(
       'waiting for the scheduler\'s objects of backend kai-scheduler: queue "q" is closed',
     );
+    // On their way: there in a moment, or the backend says why not. Nothing goes, and nothing is written.
+    const coming = plan(state({ gang: whole, backend: backend({}) }));
+    expect(released(coming)).toEqual([]);
+    expect(written(coming, 'Scheduled')?.reason).toBe('PodsPending');
     const gone = plan(
       state({ gang: whole, backend: backend({ ready: false, reason: 'the CRD is missing' }) }),
     );
