@@ -133,6 +133,53 @@ clusterSuite('the choice of a backend, on a real control plane', () => {
     ]);
   });
 
+  test('a gang is not torn: the others wait for a leader of another scheduler, until it is made anew', async () => {
+    const leader = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        name: 'torn-leader',
+        labels: { 'grove.io/podgang': 'torn', 'grove.io/podclique': 'leader' },
+      },
+      spec: { containers: [{ name: 'main', image: 'example/train:1' }] },
+    };
+    const labels = {
+      'grove.io/podgang': 'torn',
+      'grove.io/podclique': 'worker',
+      [LABEL]: 'default-scheduler',
+    };
+    // Before its gang, which alone says that volcano is wrong.
+    await cluster.client.ok('POST', cluster.pods(), {
+      ...leader,
+      spec: { ...leader.spec, schedulerName: 'volcano' },
+    });
+    await cluster.client.ok('POST', cluster.gangs(), {
+      apiVersion: 'scheduler.grove.io/v1alpha1',
+      kind: 'PodGang',
+      metadata: { name: 'torn', labels: { [LABEL]: 'default-scheduler' } },
+      spec: { podgroups: [group('leader', 1), group('worker', 2)] },
+    });
+    for (const name of ['torn-0', 'torn-1']) {
+      await cluster.client.ok('POST', cluster.pods(), { ...leader, metadata: { name, labels } });
+    }
+    const says = 'Pod torn-leader is prepared for scheduler "volcano"';
+    await until('the gang says what it waits for', async () => {
+      const found = await cluster.condition('torn', 'Initialized');
+      return found?.status === 'False' && found.message.startsWith(`waiting for Pods: leader 0/1; ${says}`);
+    });
+    const status = await cluster.status('torn');
+    expect(status.why).toContain(`${says}, the gang is served by backend default-scheduler: delete it`);
+    const pods = await cluster.podsOf('torn');
+    expect(pods.map((one) => [gatesOf(one), one.spec.nodeName])).toEqual(pods.map(() => [[GATE], undefined]));
+
+    await cluster.removePod('torn-leader');
+    await cluster.client.ok('POST', cluster.pods(), {
+      ...leader,
+      metadata: { ...leader.metadata, labels: { ...leader.metadata.labels, [LABEL]: 'default-scheduler' } },
+    });
+    await cluster.untilBound('torn', 3);
+  }, 120_000);
+
   test('no gang is torn whose Pods follow it within milliseconds', async () => {
     const gangs = Array.from(
       { length: process.env['MUSTER_TEST_LONG'] === '1' ? 500 : 60 },
@@ -181,52 +228,5 @@ clusterSuite('the choice of a backend, on a real control plane', () => {
     }
     expect(new Set(chosen)).toEqual(new Set(['default-scheduler']));
     expect(chosen).toHaveLength(30);
-  });
-
-  test('a gang is not torn: the others wait for a leader of another scheduler, until it is made anew', async () => {
-    const leader = {
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: {
-        name: 'torn-leader',
-        labels: { 'grove.io/podgang': 'torn', 'grove.io/podclique': 'leader' },
-      },
-      spec: { containers: [{ name: 'main', image: 'example/train:1' }] },
-    };
-    const labels = {
-      'grove.io/podgang': 'torn',
-      'grove.io/podclique': 'worker',
-      [LABEL]: 'default-scheduler',
-    };
-    // Before its gang, which alone says that volcano is wrong.
-    await cluster.client.ok('POST', cluster.pods(), {
-      ...leader,
-      spec: { ...leader.spec, schedulerName: 'volcano' },
-    });
-    await cluster.client.ok('POST', cluster.gangs(), {
-      apiVersion: 'scheduler.grove.io/v1alpha1',
-      kind: 'PodGang',
-      metadata: { name: 'torn', labels: { [LABEL]: 'default-scheduler' } },
-      spec: { podgroups: [group('leader', 1), group('worker', 2)] },
-    });
-    for (const name of ['torn-0', 'torn-1']) {
-      await cluster.client.ok('POST', cluster.pods(), { ...leader, metadata: { name, labels } });
-    }
-    const says = 'Pod torn-leader is prepared for scheduler "volcano"';
-    await until('the gang says what it waits for', async () => {
-      const found = await cluster.condition('torn', 'Initialized');
-      return found?.status === 'False' && found.message.startsWith(`waiting for Pods: leader 0/1; ${says}`);
-    });
-    const status = await cluster.status('torn');
-    expect(status.why).toContain(`${says}, the gang is served by backend default-scheduler: delete it`);
-    const pods = await cluster.podsOf('torn');
-    expect(pods.map((one) => [gatesOf(one), one.spec.nodeName])).toEqual(pods.map(() => [[GATE], undefined]));
-
-    await cluster.removePod('torn-leader');
-    await cluster.client.ok('POST', cluster.pods(), {
-      ...leader,
-      metadata: { ...leader.metadata, labels: { ...leader.metadata.labels, [LABEL]: 'default-scheduler' } },
-    });
-    await cluster.untilBound('torn', 3);
   });
 });
