@@ -185,6 +185,12 @@ describe('docs/operations.md', () => {
           .map((cell) => cell.trim()),
       );
 
+  test('its table of answers has every code that is not a decision', () => {
+    const codes = namesIn(read('src/server/failure.ts'), /^  (\d{3}): '/gm);
+    expect(codes.length).toBeGreaterThan(8);
+    expect(rowsUnder('What clients are told').flatMap(([code = '']) => code.split(', '))).toEqual(codes);
+  });
+
   test('its ports are the defaults', () => {
     const rows = rowsUnder('Ports');
     expect(rows).toHaveLength(3);
