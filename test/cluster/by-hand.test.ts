@@ -1,4 +1,7 @@
 /** What a person types when Muster is down or has to go: the very commands of the page, run by a shell. */
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { KubeList } from './control-plane/client.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';
@@ -101,6 +104,25 @@ clusterSuite('by hand, with Muster down', () => {
     expect(await shell(PAGE.commands('out of the way'))).toMatch(/exit code 0$/);
     await until('nobody is asked', () => createPod('late-0', 'late'));
     expect((await gated())['late-0']).toContain(GATE);
+  });
+
+  test('an overlay with an image of one’s own, and the one for Grove on older Kubernetes', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'muster-image-'));
+    try {
+      await cp('manifests', join(folder, 'manifests'), { recursive: true });
+      expect(await shell(`cd ${folder}\n${new Page('docs/manifests.md').commands('your image')}`)).toBe(
+        'exit code 0',
+      );
+      const installed = await readFile(join(folder, 'my-muster/installed.yaml'), 'utf8');
+      expect(installed).toContain('image: registry.example/muster:0.1.0\n');
+      expect(installed).toContain('kind: MutatingAdmissionPolicy\n');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+    const older = await shell('kubectl kustomize manifests/overlays/beside-grove-kubernetes-1.35');
+    expect(older).toContain('kind: ValidatingAdmissionPolicy\n');
+    expect(older).not.toMatch(/kind: MutatingAdmissionPolicy|name: podgangs.scheduler.grove.io/);
+    expect(older).toContain('name: schedulerbackends.muster.dev\n');
   });
 
   test('after the uninstallation nothing is left, and no Pod waits for Muster', async () => {

@@ -202,6 +202,7 @@ clusterSuite('manifests on a real control plane, Muster down', () => {
     OVERLAY,
     'manifests/overlays/kubernetes-1.35',
     'manifests/overlays/beside-grove',
+    'manifests/overlays/beside-grove-kubernetes-1.35',
   ])('%s passes server-side apply with strict field validation', async (folder) => {
     const lines = await kubectl(
       ...[

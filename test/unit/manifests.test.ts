@@ -1,6 +1,7 @@
 /** The manifests and the Dockerfile as texts: names, rules and rights, without a cluster. */
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
@@ -314,6 +315,47 @@ describe('policies', () => {
       [...text.matchAll(/system:serviceaccount:[\w:-]+/g)].map(String),
     );
     expect(new Set(mentioned)).toEqual(new Set([MUSTER_USER, GROVE_OPERATOR_USER]));
+  });
+
+  test('manifests/trust.ts writes the accounts of the configuration into the policies', async () => {
+    const copy = await mkdtemp(join(tmpdir(), 'muster-trust-'));
+    try {
+      await cp('manifests', copy, { recursive: true });
+      const trust = (): Promise<unknown> => run(process.execPath, ['manifests/trust.ts', copy]);
+      const texts = () =>
+        Promise.all(
+          ['gang-pod-gate', 'podgang-initialized'].map((name) =>
+            readFile(join(copy, `policies/${name}.yaml`), 'utf8'),
+          ),
+        );
+      const before = await texts();
+      await trust();
+      expect(await texts()).toEqual(before);
+      const config = join(copy, 'base/config.yaml');
+      const written = await readFile(config, 'utf8');
+      await writeFile(
+        config,
+        written.replace('  - system:serviceaccount:grove-system', '  - jobs@example.com\n$&'),
+      );
+      await trust();
+      const [gate = '', initialized = ''] = await texts();
+      for (const text of [gate, initialized]) {
+        const [policy] = parseAllDocuments(text).map((document) => document.toJS());
+        const { expression } = policy.spec.variables.find((one: Any) => one.name === 'trusted');
+        expect([...expression.matchAll(/'([^']+)'/g)].map((found: Any) => found[1])).toEqual([
+          MUSTER_USER,
+          'jobs@example.com',
+          GROVE_OPERATOR_USER,
+        ]);
+      }
+      for (const list of ['', 'trustedAccounts:\n  - "it\\u0027s"\n']) {
+        await writeFile(config, written.replace(/^trustedAccounts:\n( +- .*\n)+/m, list));
+        await expect(trust()).rejects.toThrow(/trustedAccounts/);
+      }
+      expect(await texts()).toEqual([gate, initialized]);
+    } finally {
+      await rm(copy, { recursive: true });
+    }
   });
 
   test('the default configuration trusts the same accounts', () => {
