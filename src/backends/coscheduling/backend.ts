@@ -2,6 +2,7 @@ import type { PodGang } from '../../api/pod-gang.ts';
 import type { Membership } from '../../gang/membership.ts';
 import { BACKEND_CONTRACT_VERSION, type Backend, type BackendFactory, type PodPatch } from '../backend.ts';
 import { KEEP_OBJECTS, type SyncContext } from '../cluster.ts';
+import { raisedMinimums } from '../raised-minimum.ts';
 import { lastSeenSpec, refuseFaults } from '../sync-guards.ts';
 import { coschedulingSettings, readCoschedulingConfig, type CoschedulingConfig } from './config.ts';
 import { explainPodGroups } from './explain.ts';
@@ -46,6 +47,14 @@ export const coscheduling: BackendFactory = {
         patch.label(LABEL_POD_GROUP, gang.gang, 'the PodGroup it joins');
       },
       validatePodGang: (gang) => validateForCoscheduling(gang, config),
+      warnOfUpdate: (before, after) => {
+        const raised = raisedMinimums(before, after);
+        return raised === undefined
+          ? []
+          : [
+              `coscheduling leaves Pods that run, and asks for the raised minimum of those that come from now on: ${raised}`,
+            ];
+      },
       syncPodGang: (context, gang) => syncPodGang(context, gang, config),
       // The owner reference takes the PodGroup away.
       onPodGangDelete: () => Promise.resolve(),

@@ -16,6 +16,7 @@ import {
   type InitContext,
   type SyncContext,
 } from '../cluster.ts';
+import { raisedMinimums } from '../raised-minimum.ts';
 import { kaiSettings, readKaiConfig, type KaiConfig } from './config.ts';
 import { explainPodGroups } from './explain.ts';
 import {
@@ -126,10 +127,19 @@ class KaiBackend implements Backend {
 
   warnOfUpdate(before: PodGang, after: PodGang): string[] {
     const [from, to] = [before, after].map((gang) => queueOf(gang, this.#config.queue));
-    if (from === undefined || to === undefined || from === to) return [];
-    return [
-      `${NAME}: the queue goes from ${from} to ${to} only if no Pod of the gang is bound; a gang that has started stays in ${from}`,
-    ];
+    const warnings: string[] = [];
+    if (from !== undefined && to !== undefined && from !== to) {
+      warnings.push(
+        `${NAME}: the queue goes from ${from} to ${to} only if no Pod of the gang is bound; a gang that has started stays in ${from}`,
+      );
+    }
+    const raised = raisedMinimums(before, after);
+    if (raised !== undefined) {
+      warnings.push(
+        `${NAME} evicts all of a started gang that stays below a minimum for longer than its staleness grace period (60 s unless KAI is told otherwise): ${raised}; create the Pods first, then raise minReplicas`,
+      );
+    }
+    return warnings;
   }
 
   async syncPodGang(context: SyncContext, gang: PodGang): Promise<void> {

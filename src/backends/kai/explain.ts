@@ -5,29 +5,38 @@ import { POD_GROUP } from './names.ts';
 /** KAI lists one line per node group: the head says what it is about. */
 const MAX_RUNES = 512;
 
-/** What people should look at where KAI's own words do not say. */
-const HINTS: Readonly<Record<string, string>> = {
-  // Seen of a queue that has children, and of a topology level that the Topology lacks.
-  'Unable to schedule podgroup':
-    'KAI gives no reason; look whether the queue has child queues, and whether its Topology has the levels',
-};
+/** Seen of a queue that has children, and of a topology level that the Topology lacks. */
+const NO_REASON = /^Unable to schedule pod(group)?$/;
+const HINT =
+  'KAI gives no reason; look whether the queue has child queues, and whether its Topology has the levels';
+
+/** KAI's clock: once it has stood for the staleness grace period KAI evicts the gang. */
+const STALE_SINCE = 'kai.scheduler/stale-podgroup-timestamp';
 
 /**
  * Why KAI does not place a gang, in its own words on one line, from the newest condition of its PodGroup. KAI writes
  * none while Pods are missing or gated, and takes it off once the gang is bound: undefined then.
  */
 export function explainPodGroups(objects: readonly JsonObject[]): string | undefined {
-  const conditions = objects
-    .filter(
-      (object) => ownString(object, 'kind') === undefined || ownString(object, 'kind') === POD_GROUP.kind,
-    )
+  const podGroups = objects.filter(
+    (object) => ownString(object, 'kind') === undefined || ownString(object, 'kind') === POD_GROUP.kind,
+  );
+  const stale = podGroups.flatMap(
+    (object) => ownString(ownObject(ownObject(object, 'metadata'), 'annotations'), STALE_SINCE) || [],
+  )[0];
+  const conditions = podGroups
     .flatMap((object) => ownList(ownObject(object, 'status'), 'schedulingConditions') ?? [])
     .filter((condition) => ownString(condition, 'status') === 'True');
   const newest = conditions.reduce<Json | undefined>(
     (last, next) => (last === undefined || transition(next) >= transition(last) ? next : last),
     undefined,
   );
-  return newest === undefined ? undefined : oneLine(wordsOf(newest));
+  const said = newest === undefined ? '' : wordsOf(newest);
+  const clock =
+    stale === undefined
+      ? ''
+      : `below a minimum since ${stale}: KAI evicts the whole gang after its staleness grace period (60 s unless it is told otherwise)`;
+  return oneLine([clock, said].filter((text) => text !== '').join('; '));
 }
 
 /** "1", "2", …: KAI counts its conditions. */
@@ -45,8 +54,7 @@ function wordsOf(condition: Json): string {
   const said = [...new Set(reasons.filter((text) => text !== ''))];
   if (said.length > 0) return said.join('; ');
   const message = ownString(condition, 'message') ?? '';
-  const hint = HINTS[message.trim().replace(/\.$/, '')];
-  return hint === undefined ? message : `${message.trim()} (${hint})`;
+  return NO_REASON.test(message.trim().replace(/\.$/, '')) ? `${message.trim()} (${HINT})` : message;
 }
 
 function oneLine(text: string): string | undefined {

@@ -36,7 +36,7 @@ const RECORDS = ['kubectl.kubernetes.io/', MUSTER_PREFIX];
  * What is not named here is KAI's: `markUnschedulable`, `schedulingBackoff`, its annotations.
  */
 export function podGroupOf(gang: PodGang, settings: PodGroupSettings): OwnedObject {
-  const { queue, topology, rootMinimum, live, bound } = settings;
+  const { queue, topology, rootMinimum, bound } = settings;
   const { groups, groupConfigs, pack, priorityClassName } = gang.spec;
   const sum = totalMinimum(gang);
   const preemptibility = gang.labels.get(LABEL_PREEMPTIBILITY);
@@ -48,7 +48,7 @@ export function podGroupOf(gang: PodGang, settings: PodGroupSettings): OwnedObje
   return {
     resource: POD_GROUP,
     name: podGroupNameOf(gang),
-    labels: labelsOf(gang, live),
+    labels: labelsOf(gang, settings),
     annotations: carried(gang.annotations, RUNTIME_ANNOTATIONS),
     spec: {
       queue,
@@ -96,7 +96,7 @@ const carried = (entries: ReadonlyMap<string, string>, without: readonly string[
     ),
   );
 
-function labelsOf(gang: PodGang, live: JsonObject | undefined): Record<string, string> {
+function labelsOf(gang: PodGang, { live, bound, queue }: PodGroupSettings): Record<string, string> {
   const labels = carried(gang.labels, [LABEL_MANAGED_BY, ...(live === undefined ? [] : RUNTIME_LABELS)]);
   const present = ownObject(own(live, 'metadata'), 'labels');
   for (const key of RUNTIME_LABELS) {
@@ -104,5 +104,8 @@ function labelsOf(gang: PodGang, live: JsonObject | undefined): Record<string, s
     const value = ownString(present, key);
     if (value !== undefined) labels[key] = value;
   }
+  // In step with the queue it moves with the queue; where somebody has put it out of step it is theirs.
+  const moves = !bound && labels[KEY_QUEUE] === ownString(own(live, 'spec'), 'queue');
+  if (moves && labels[KEY_QUEUE] !== undefined) labels[KEY_QUEUE] = queue;
   return labels;
 }

@@ -1,6 +1,7 @@
 import { fault, keyed, type Fault } from '../../api/fault.ts';
 import { isDnsLabel, isDnsSubdomain, isLabelValue } from '../../api/name-syntax.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
+import { printable } from '../../api/printable.ts';
 import { checkTotalMinimum } from '../../gang/rules/total-minimum.ts';
 import type { PodGangVerdict } from '../backend.ts';
 import { KEY_QUEUE, LABEL_PREEMPTIBILITY, NAME, PREEMPTIBILITY, TOPOLOGY_ANNOTATIONS } from './names.ts';
@@ -103,6 +104,12 @@ function checkPreemptibility(gang: PodGang): Fault[] {
 function warningsForKai(gang: PodGang, defaults: KaiDefaults, found: Found | undefined): string[] {
   const warnings = gang.spec.reuseReservationRef ? [`${NAME} ignores spec.reuseReservationRef`] : [];
   if (found?.grouping === 'podgrouper') return [...warnings, ...lostToThePodgrouper(gang)];
+  const queue = queueOf(gang, defaults.queue);
+  if (queue !== undefined && !isDnsSubdomain(queue)) {
+    warnings.push(
+      `no KAI Queue can be called ${printable(queue, 63)}: a Queue has a lower-case DNS name; the gang waits until it is given another`,
+    );
+  }
   return [...warnings, ...unknownLevels(gang, topologyNameOf(gang, defaults.topologyName), found)];
 }
 

@@ -10,12 +10,13 @@ import {
 import { KEEP_OBJECTS } from '../cluster.ts';
 import { nativeSettings, readNativeConfig, type Layout } from './config.ts';
 import { nativeTrials } from './conformance.ts';
+import { raisedMinimums } from '../raised-minimum.ts';
 import { explainPodGroups } from './explain.ts';
 import { SCHEDULING_GROUP, type GangApi } from './gang-api.ts';
 import { LookedAt } from './look.ts';
 import { syncNative } from './sync.ts';
 import { unitNames } from './units.ts';
-import { NAME, validateGatesAlone, validateNative } from './validate.ts';
+import { NAME, validateGatesAlone, validateNative, warnOfRaised } from './validate.ts';
 
 /**
  * kube-scheduler, with Kubernetes' own gangs where the cluster has them: a Workload and its PodGroups, which the Pods
@@ -57,6 +58,7 @@ export const native: BackendFactory = {
         cluster.native === undefined
           ? validateGatesAlone(gang, cluster.certain)
           : validateNative(gang, cluster.native),
+      warnOfUpdate: (before, after) => warnOfRaised(raisedMinimums(before, after), cluster.native?.api),
       syncPodGang: async (context, gang) => {
         if (cluster.native !== undefined) await syncNative(context, gang, cluster.native);
       },

@@ -3,7 +3,7 @@ import type { PodGang } from '../../api/pod-gang.ts';
 import { asksForTopology } from '../../gang/rules/check-topology.ts';
 import { checkTotalMinimum } from '../../gang/rules/total-minimum.ts';
 import type { PodGangVerdict } from '../backend.ts';
-import { MAX_TEMPLATES } from './gang-api.ts';
+import { MAX_TEMPLATES, type GangApi } from './gang-api.ts';
 import type { Native } from './objects.ts';
 import { checkNativeTopology } from './topology.ts';
 import { unitsOf } from './units.ts';
@@ -70,3 +70,19 @@ function checkPriority(gang: PodGang, { fields }: Native): PodGangVerdict {
 
 const reservation = ({ spec }: PodGang): string[] =>
   spec.reuseReservationRef ? [`${NAME} ignores spec.reuseReservationRef`] : [];
+
+/** @param raised groups of a gang that was let go, with fewer Pods than they now ask for */
+export function warnOfRaised(raised: string | undefined, api: GangApi | undefined): string[] {
+  if (raised === undefined) return [];
+  if (api === undefined)
+    return [
+      `${NAME} knows no gang here, so nothing counts the raised minimum once a gang was let go: ${raised}`,
+    ];
+  return api.minCountChanges
+    ? [
+        `${NAME} leaves Pods that run, and asks for the raised minimum of those that come from now on: ${raised}`,
+      ]
+    : [
+        `${NAME}: Kubernetes changes no minimum of a native gang that Pods count on, so the scheduler goes by the old one: ${raised}; create the gang anew for the raised one`,
+      ];
+}

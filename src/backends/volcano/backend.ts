@@ -12,6 +12,7 @@ import {
   type PodReader,
 } from '../backend.ts';
 import { KEEP_OBJECTS, type SyncContext } from '../cluster.ts';
+import { raisedMinimums } from '../raised-minimum.ts';
 import { lastSeenSpec, refuseFaults } from '../sync-guards.ts';
 import { readVolcanoConfig, volcanoSettings, type VolcanoConfig } from './config.ts';
 import { explainPodGroups } from './explain.ts';
@@ -66,6 +67,14 @@ export const volcano: BackendFactory = {
       init: probeVolcano,
       preparePod,
       validatePodGang: (gang) => validateForVolcano(gang, config),
+      warnOfUpdate: (before, after) => {
+        const raised = raisedMinimums(before, after);
+        return raised === undefined
+          ? []
+          : [
+              `volcano leaves Pods that run, and holds further ones until the raised minimum is there: ${raised}; Pods that come within the same second it may still place by the old one`,
+            ];
+      },
       syncPodGang: (context, gang) => syncPodGang(context, gang, config),
       // The owner reference takes the PodGroup away.
       onPodGangDelete: () => Promise.resolve(),

@@ -26,7 +26,11 @@ function explain(podGroup: JsonObject): string | undefined {
   const words =
     ownString(condition, 'type') === 'Unschedulable' ? ownString(condition, 'message') : undefined;
   if (phase === 'Pending') {
-    const waits = `the PodGroup waits in queue ${queue}: the queue or the cluster has no room for its minResources, or the queue is closed`;
+    // Without minResources Volcano lets every PodGroup in, after a moment, unless its queue is closed.
+    const waits =
+      ownObject(ownObject(podGroup, 'spec'), 'minResources') === undefined
+        ? `the PodGroup waits to be let into queue ${queue}, which may be closed`
+        : `the PodGroup waits in queue ${queue}: the queue or the cluster has no room for its minResources, or the queue is closed`;
     return words === undefined ? waits : `${waits}; ${words}`;
   }
   // A closed queue gives the ordinary words and is never named, so it is named here.

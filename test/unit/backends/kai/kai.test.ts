@@ -121,6 +121,15 @@ describe('what it warns of', () => {
     expect(await warned({}, [])).toEqual([]);
   });
 
+  test('a queue that no Queue can be called', () => {
+    const warned = (queue: string): readonly string[] =>
+      made(kai).validatePodGang(gangOf({ labels: { 'kai.scheduler/queue': queue } })).warnings;
+    expect(warned('A_b')).toEqual([
+      'no KAI Queue can be called A_b: a Queue has a lower-case DNS name; the gang waits until it is given another',
+    ]);
+    expect(warned('a-b')).toEqual([]);
+  });
+
   test('another queue, whichever way it is named, also in a change of labels alone', () => {
     const at = (queue: string) =>
       podGang({ labels: { 'grove.io/scheduler-name': 'kai-scheduler', 'kai.scheduler/queue': queue } });
@@ -168,6 +177,21 @@ describe('its PodGroup', () => {
       'kai-scheduler: the gang stays in queue old, 1 of its Pods are bound; to move it to new delete the gang and create it again',
     ]);
     expect((await sync({ queue: 'old' }, {}, ['node-1'])).warnings).toEqual([]);
+  });
+
+  test('its label of the queue moves with the queue, unless somebody has put it out of step', async () => {
+    const labelled = (label: string) => ({
+      metadata: { name: 'ml.train', labels: { 'kai.scheduler/queue': label } },
+      spec: { queue: 'old' },
+    });
+    const labelsOf = async (label: string, nodeNames: readonly string[]) => {
+      const parts = { labels: { 'kai.scheduler/queue': 'new' } };
+      const { applied } = await sync({}, parts, nodeNames, labelled(label));
+      return applied[0]?.labels;
+    };
+    expect(await labelsOf('old', [''])).toEqual({ 'kai.scheduler/queue': 'new' });
+    expect(await labelsOf('theirs', [''])).toEqual({ 'kai.scheduler/queue': 'theirs' });
+    expect(await labelsOf('old', ['node-1'])).toEqual({ 'kai.scheduler/queue': 'old' });
   });
 
   test('keeps its queue where nobody names one any more', async () => {
@@ -367,6 +391,21 @@ describe('what KAI says', () => {
         ),
       ],
       'new',
+    ],
+    [
+      'the clock of its eviction, before its words',
+      [
+        {
+          ...at(condition({ message: 'Not enough\nresources' })),
+          metadata: { annotations: { 'kai.scheduler/stale-podgroup-timestamp': '2026-06-01T12:00:00Z' } },
+        },
+      ],
+      'below a minimum since 2026-06-01T12:00:00Z: KAI evicts the whole gang after its staleness grace period (60 s unless it is told otherwise); Not enough resources',
+    ],
+    [
+      'a word on a Pod that says nothing either',
+      [at(condition({ message: 'Unable to schedule pod' }))],
+      'Unable to schedule pod (KAI gives no reason; look whether the queue has child queues, and whether its Topology has the levels)',
     ],
     ['nothing where it is over', [at(condition({ status: 'False', message: 'old' }))], undefined],
     ['nothing of what is no PodGroup', [{ ...at(condition({ message: 'm' })), kind: 'Topology' }], undefined],

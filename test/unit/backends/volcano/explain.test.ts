@@ -53,10 +53,16 @@ describe('what Volcano says of a gang', () => {
   test('that it waits in its queue', () => {
     const waits =
       'the PodGroup waits in queue "gpu": the queue or the cluster has no room for its minResources, or the queue is closed';
-    expect(said('Pending')).toBe(waits);
-    expect(said('Pending', condition('Unschedulable', 1))).toBe(
+    const pending = (...conditions: JsonObject[]) =>
+      explainPodGroups([
+        { spec: { queue: 'gpu', minResources: { cpu: '3' } }, status: { phase: 'Pending', conditions } },
+      ]);
+    expect(pending()).toBe(waits);
+    expect(pending(condition('Unschedulable', 1))).toBe(
       `${waits}; 3/3 tasks in gang unschedulable: pod group is not ready`,
     );
+    // A gang that lost all its Pods is let in again after a moment.
+    expect(said('Pending')).toBe('the PodGroup waits to be let into queue "gpu", which may be closed');
   });
 
   test('in as much room as a status has', () => {
