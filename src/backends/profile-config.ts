@@ -1,12 +1,50 @@
 import { isObject, type Json, type JsonObject, own } from '../api/json.ts';
 import { suggestion } from '../api/nearest-key.ts';
 import { quoted } from '../api/printable.ts';
+import { messageOf } from '../errors.ts';
+import type { BackendFactory, BackendSettings } from './backend.ts';
 
 interface Kinds {
   readonly string: string;
   readonly boolean: boolean;
   readonly integer: number;
   readonly object: JsonObject;
+}
+
+/** What is wrong with one place of a profile's `config`. */
+export interface ConfigFault {
+  /** `config.queue`, `config.tiers["rack"]`, or what else is at fault, from the profile or the top of the document. */
+  readonly field: string;
+  readonly message: string;
+}
+
+/** A profile's `config` that a backend cannot be made from. */
+export class ProfileConfigError extends Error {
+  override readonly name = 'ProfileConfigError';
+  readonly faults: readonly ConfigFault[];
+
+  constructor(faults: readonly ConfigFault[]) {
+    super(faults.map(({ field, message }) => `${field}: ${message}`).join('; '));
+    this.faults = faults;
+  }
+}
+
+/**
+ * What is wrong with the `config` of a profile, by the backend itself: to be made takes no cluster, and runs nothing of
+ * anybody's but the backend's `create`.
+ */
+export function profileFaults(
+  factory: Pick<BackendFactory, 'create'>,
+  settings: BackendSettings,
+): readonly ConfigFault[] {
+  try {
+    factory.create(settings);
+    return [];
+  } catch (thrown) {
+    return thrown instanceof ProfileConfigError
+      ? thrown.faults
+      : [{ field: 'config', message: messageOf(thrown) }];
+  }
 }
 
 /** One key that a backend reads from `scheduler.profiles[].config`. */
@@ -33,27 +71,28 @@ export type ProfileConfig<S extends ProfileSettings> = {
 
 /**
  * A profile's `config` by the backend's own table of settings. `null` counts as not given, as in YAML.
- * @throws Error that names every key that is unknown or wrong, its rule, and the way out
+ * @throws ProfileConfigError that names every key that is unknown or wrong, its rule, and the way out
  */
 export function readProfileConfig<const S extends ProfileSettings>(
   config: JsonObject,
   settings: S,
 ): ProfileConfig<S> {
-  const wrong: string[] = [];
+  const wrong: ConfigFault[] = [];
   const values: Record<string, unknown> = {};
   for (const key of Object.keys(config)) {
     if (Object.hasOwn(settings, key)) continue;
     const keys = Object.keys(settings);
     const known = keys.length === 0 ? 'this backend has none' : `keys: ${keys.join(', ')}`;
-    wrong.push(`config.${key}: unknown key${suggestion(key, keys)}; ${known}`);
+    wrong.push({ field: `config.${key}`, message: `unknown key${suggestion(key, keys)}; ${known}` });
   }
   for (const [key, setting] of Object.entries(settings)) {
     const given = own(config, key) ?? setting.default;
     values[key] = given;
     const fault = given === undefined ? undefined : faultOf(given, setting);
-    if (fault !== undefined) wrong.push(`config.${key}: ${fault}, not ${quoted(given)}`);
+    if (fault !== undefined)
+      wrong.push({ field: `config.${key}`, message: `${fault}, not ${quoted(given)}` });
   }
-  if (wrong.length > 0) throw new Error(wrong.join('; '));
+  if (wrong.length > 0) throw new ProfileConfigError(wrong);
   return values as ProfileConfig<S>;
 }
 

@@ -1,7 +1,12 @@
 import { isDnsSubdomain, isLabelValue } from '../../api/name-syntax.ts';
 import type { TopologyLevels } from '../../gang/rules/check-topology.ts';
 import type { BackendSettings } from '../backend.ts';
-import { readProfileConfig, type ProfileConfig, type ProfileSettings } from '../profile-config.ts';
+import {
+  ProfileConfigError,
+  readProfileConfig,
+  type ProfileConfig,
+  type ProfileSettings,
+} from '../profile-config.ts';
 import { HOSTNAME, NAME } from './names.ts';
 
 const objectName = (value: string): string | undefined =>
@@ -56,14 +61,12 @@ export function readKaiConfig({ config, topology }: BackendSettings): KaiConfig 
 function checkLevels({ keys }: TopologyLevels): void {
   const way = 'or leave config.topologyName out and keep the Topology yourself';
   if (keys.length === 0 || keys.length > MAX_LEVELS) {
-    throw new Error(
-      `topologyAwareScheduling.levels: a KAI Topology has 1 to ${MAX_LEVELS} levels, not ${keys.length}; correct them, ${way}`,
-    );
+    const message = `a KAI Topology has 1 to ${MAX_LEVELS} levels, not ${keys.length}; correct them, ${way}`;
+    throw new ProfileConfigError([{ field: 'topologyAwareScheduling.levels', message }]);
   }
   const host = keys.indexOf(HOSTNAME);
   if (host >= 0 && host < keys.length - 1) {
-    throw new Error(
-      `topologyAwareScheduling.levels[${host}].key: KAI allows ${HOSTNAME} only as the last level; move it, ${way}`,
-    );
+    const message = `KAI allows ${HOSTNAME} only as the last level; move it, ${way}`;
+    throw new ProfileConfigError([{ field: `topologyAwareScheduling.levels[${host}].key`, message }]);
   }
 }

@@ -3,7 +3,12 @@ import { isDnsSubdomain, isLabelKey } from '../../api/name-syntax.ts';
 import { quoted } from '../../api/printable.ts';
 import type { TopologyLevels } from '../../gang/rules/check-topology.ts';
 import type { BackendSettings } from '../backend.ts';
-import { readProfileConfig, type ProfileSettings } from '../profile-config.ts';
+import {
+  ProfileConfigError,
+  readProfileConfig,
+  type ConfigFault,
+  type ProfileSettings,
+} from '../profile-config.ts';
 
 /** `scheduler.profiles[].config` of the profile `volcano`. */
 export const volcanoSettings = {
@@ -45,20 +50,19 @@ export function readVolcanoConfig({ config, topology }: BackendSettings): Volcan
 
 function readTiers(given: JsonObject, levels: TopologyLevels): Map<string, Tier> {
   const tiers = new Map<string, Tier>();
-  const wrong: string[] = [];
+  const wrong: ConfigFault[] = [];
   for (const [key, value] of Object.entries(given)) {
     const tier = readTier(value);
-    const path = `config.tiers[${quoted(key)}]`;
-    if (!isLabelKey(key)) wrong.push(`${path}: must be a node label key`);
+    const wrongly = (message: string): void =>
+      void wrong.push({ field: `config.tiers[${quoted(key)}]`, message });
+    if (!isLabelKey(key)) wrongly('must be a node label key');
     else if (levels.enabled && !levels.keys.includes(key)) {
-      wrong.push(
-        `${path}: is no level of topologyAwareScheduling (levels: ${levels.keys.join(', ') || 'none'})`,
-      );
+      wrongly(`is no level of topologyAwareScheduling (levels: ${levels.keys.join(', ') || 'none'})`);
     } else if (tier === undefined) {
-      wrong.push(`${path}: must be {name: <tier name>} or {tier: <whole number from 0>}, one of the two`);
+      wrongly('must be {name: <tier name>} or {tier: <whole number from 0>}, one of the two');
     } else tiers.set(key, tier);
   }
-  if (wrong.length > 0) throw new Error(wrong.join('; '));
+  if (wrong.length > 0) throw new ProfileConfigError(wrong);
   return tiers;
 }
 

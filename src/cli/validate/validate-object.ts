@@ -1,9 +1,12 @@
 import { checkSpec } from '../../admission/pod-gangs.ts';
 import type { Policy } from '../../admission/policy.ts';
-import { own, ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import { own, ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
 import { LABEL_POD_GANG, POD_GANG_API_VERSION, POD_GANG_GROUP, POD_GANG_KIND } from '../../api/names.ts';
 import { keyed, printable, quoted } from '../../api/printable.ts';
 import { nearestKey } from '../../api/nearest-key.ts';
+import { profileFaults } from '../../backends/profile-config.ts';
+import { builtInBackends } from '../../backends/registry.ts';
+import type { ConfigFault } from '../../config/config-fault.ts';
 import { checkConfiguration } from '../../config/load.ts';
 import { CONFIG_API_VERSION, CONFIG_KIND } from '../../config/schema.ts';
 import { parsePodGang } from '../../gang/parse-pod-gang.ts';
@@ -80,6 +83,43 @@ function checkName(source: SourceObject, object: JsonObject): Finding[] {
 
 function checkConfig(source: SourceObject, { supportedSchedulers }: ValidationContext): Finding[] {
   const faults = checkConfiguration(source.text ?? toYaml(source.object), { supportedSchedulers });
+  const wrong = faults.some(({ severity }) => severity === 'error');
+  return [...placed(source, faults), ...(wrong ? [] : checkProfiles(source))];
+}
+
+/**
+ * `config` of the profiles whose backends come with Muster. A module of somebody else's is not run to look at a file:
+ * `muster serve` says what is wrong there.
+ */
+function checkProfiles(source: SourceObject): Finding[] {
+  const { object } = source;
+  const written = own(object, 'topologyAwareScheduling');
+  const levels = ownList(written, 'levels') ?? [];
+  const topology = {
+    enabled: own(written, 'enabled') === true,
+    keys: levels.flatMap((level) => ownString(level, 'key') ?? []),
+  };
+  const profiles = ownList(own(object, 'scheduler'), 'profiles') ?? [];
+  return profiles.flatMap((profile, index) => {
+    const name = ownString(profile, 'name') ?? '';
+    const factory = builtInBackends.find(
+      (one) => one.name === name || Object.hasOwn(one.aliases ?? {}, name),
+    );
+    if (factory === undefined || own(profile, 'module') !== undefined) return [];
+    const config = ownObject(profile, 'config') ?? {};
+    return profileFaults(factory, { config, topology }).map(({ field, message }) =>
+      finding(
+        source,
+        'error',
+        field.startsWith('config') ? `scheduler.profiles[${index}].${field}` : field,
+        printable(message, 1024),
+        CONFIG,
+      ),
+    );
+  });
+}
+
+function placed(source: SourceObject, faults: readonly ConfigFault[]): Finding[] {
   return faults.map(({ path, message, severity, line, column }) => {
     const place =
       source.text === undefined || line === undefined ? source.locate(path) : { line, column: column ?? 1 };

@@ -140,6 +140,53 @@ items:
   });
 });
 
+describe('config of a profile whose backend comes with Muster', () => {
+  const profiles = (text: string): string => `${CONFIG}scheduler:\n  profiles:\n${text}`;
+
+  test('every key that is unknown or wrong, at its place', async () => {
+    const { code, out } = await validate(
+      profiles(`    - name: default-scheduler
+    - name: kai-scheduler
+      config:
+        quue: research
+        topologyName: Data Centre
+    - name: volcano
+      config:
+        tiers:
+          rack: {tier: -1}
+`),
+    );
+    expect(code).toBe(1);
+    expect(out.trimEnd().split('\n')).toEqual([
+      '<stdin>:8:9: error: scheduler.profiles[1].config.quue: unknown key (did you mean "queue"?); keys: schedulerName, queue, requireExternalPodGroups, topologyName',
+      '<stdin>:9:9: error: scheduler.profiles[1].config.topologyName: must be a lower-case DNS name of at most 253 characters, not "Data Centre"',
+      '<stdin>:13:11: error: scheduler.profiles[2].config.tiers["rack"]: must be {name: <tier name>} or {tier: <whole number from 0>}, one of the two',
+      '1 object checked, 0 skipped: 3 errors, 0 warnings',
+    ]);
+  });
+
+  test('against the levels of the same file', async () => {
+    const { out } = await validate(`${profiles(`    - name: kai-scheduler
+      config: {topologyName: dc}
+`)}topologyAwareScheduling:
+  enabled: true
+  levels:
+    - {domain: host, key: kubernetes.io/hostname}
+    - {domain: rack, key: example.com/rack}
+`);
+    expect(out).toContain(
+      'error: topologyAwareScheduling.levels[0].key: KAI allows kubernetes.io/hostname only as the last level; move it, or leave config.topologyName out',
+    );
+  });
+
+  test('a module of somebody else’s is not run, and what is right is right', async () => {
+    const module = '    - name: mine\n      module: ./no-such-file.js\n      config: {anything: 1}\n';
+    const right = '    - name: volcano\n      config: {queue: research}\n';
+    const said = { code: 0, out: '1 object checked, 0 skipped: 0 errors, 0 warnings\n', err: '' };
+    expect(await validate(profiles(module + right))).toEqual(said);
+  });
+});
+
 describe('apiVersion and kind', () => {
   const header = (apiVersion: string, kind: string): string =>
     `${apiVersion === '' ? '' : `apiVersion: ${apiVersion}\n`}${kind === '' ? '' : `kind: ${kind}\n`}spec: {}\n`;
