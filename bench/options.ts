@@ -2,13 +2,17 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { SCENARIOS, type AdmissionTiming } from './admission/admission.ts';
 import type { GrowthTiming } from './admission/growth.ts';
+import type { ApiServerTiming } from './api-server/api-server.ts';
 import { BACKEND_PARTS, type BackendTiming } from './backends/backends.ts';
 import { LOOP_PARTS, type LoopTiming } from './loop/loop.ts';
+import type { ReviewTiming } from './review/review.ts';
 
 /** The stages, and the parts of each that can be asked for alone. */
 const STAGES: Readonly<Record<string, readonly string[]>> = {
   admission: SCENARIOS.map(({ id }) => id),
   growth: ['growth'],
+  'api-server': ['api-server'],
+  review: ['review'],
   loop: LOOP_PARTS,
   backends: BACKEND_PARTS,
 };
@@ -31,6 +35,8 @@ Exit codes: 0 no goal that was measured is missed, 1 one is or a server answered
 export interface Timing {
   readonly admission: AdmissionTiming;
   readonly growth: GrowthTiming;
+  readonly apiServer: ApiServerTiming;
+  readonly review: ReviewTiming;
   readonly loop: LoopTiming;
   readonly backends: BackendTiming;
 }
@@ -109,6 +115,8 @@ function selection(stages: readonly string[], list: string | undefined): Set<str
 const USUAL: Timing = {
   admission: { starts: 4, rounds: 20, sliceMs: 100, firstWarmUpMs: 4000, warmUpMs: 500 },
   growth: { warmUp: 100_000, reviews: 1_000_000, settleMs: 1500 },
+  apiServer: { rounds: 40, pods: 16 },
+  review: { pods: 17_770, rounds: 3 },
   loop: {
     rounds: 4,
     warmUp: { gangs: 10, podsPerGang: 20 },
@@ -123,6 +131,8 @@ const USUAL: Timing = {
 const QUICK: Timing = {
   admission: { starts: 1, rounds: 4, sliceMs: 20, firstWarmUpMs: 50, warmUpMs: 50 },
   growth: { warmUp: 1000, reviews: 5000, settleMs: 100 },
+  apiServer: { rounds: 4, pods: 8 },
+  review: { pods: 500, rounds: 2 },
   loop: {
     rounds: 2,
     warmUp: { gangs: 1, podsPerGang: 8 },

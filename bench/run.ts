@@ -5,12 +5,14 @@ import { cpus, release } from 'node:os';
 import { measureAdmission } from './admission/admission.ts';
 import { measureGrowth } from './admission/growth.ts';
 import { makeScratch } from './admission/servers.ts';
+import { measureApiServer } from './api-server/api-server.ts';
 import { measureBackends } from './backends/backends.ts';
 import { measureLoop } from './loop/loop.ts';
 import { aligned, goalLines, type StageReport } from './measure/figures.ts';
 import { choosePlacement } from './measure/placement.ts';
 import { optionsFrom, partsOf, USAGE, type BenchOptions } from './options.ts';
 import type { Results } from './results.ts';
+import { measureReview } from './review/review.ts';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const progress = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -32,6 +34,8 @@ async function measureAll({ only, timing, against }: BenchOptions): Promise<Map<
   } finally {
     remove();
   }
+  await stage('api-server', () => measureApiServer(timing.apiServer, progress));
+  await stage('review', () => Promise.resolve(measureReview(timing.review, progress)));
   await stage('loop', () => measureLoop(only, timing.loop, progress));
   await stage('backends', () => measureBackends(only, timing.backends, progress));
   return reports;
