@@ -33,7 +33,8 @@ type Name = keyof typeof backendMetricCatalogue;
 export class BackendMetrics {
   readonly #inits: DurationHistogram;
   readonly #operations: DurationHistogram;
-  readonly #outcomes = new Map<string, { readonly labels: Record<string, string>; count: number }>();
+  /** By backend and operation. */
+  readonly #outcomes = new Map<string, Map<BackendOperation, Outcomes>>();
   readonly #versions = new Map<string, string>();
 
   constructor(registry: Registry) {
@@ -44,7 +45,13 @@ export class BackendMetrics {
       ...described('grove_scheduler_backend_operation_total', registry),
       collect() {
         this.reset();
-        for (const { labels, count } of outcomes.values()) this.inc(labels, count);
+        for (const [backend_name, operations] of outcomes) {
+          for (const [operation, counts] of operations) {
+            for (const status of ['success', 'failure'] as const) {
+              if (counts[status] > 0) this.inc({ backend_name, operation, status }, counts[status]);
+            }
+          }
+        }
       },
     });
     const versions = this.#versions;
@@ -66,14 +73,18 @@ export class BackendMetrics {
 
   operated(backend: string, operation: BackendOperation, ok: boolean, seconds: number): void {
     this.#operations.observe([backend, operation], seconds);
-    const key = `${backend} ${operation} ${ok ? '+' : '-'}`;
-    const outcome = this.#outcomes.get(key);
-    if (outcome !== undefined) outcome.count += 1;
-    else {
-      const status = ok ? 'success' : 'failure';
-      this.#outcomes.set(key, { labels: { backend_name: backend, operation, status }, count: 1 });
-    }
+    let operations = this.#outcomes.get(backend);
+    if (operations === undefined)
+      this.#outcomes.set(backend, (operations = new Map<BackendOperation, Outcomes>()));
+    let counts = operations.get(operation);
+    if (counts === undefined) operations.set(operation, (counts = { success: 0, failure: 0 }));
+    counts[ok ? 'success' : 'failure'] += 1;
   }
+}
+
+interface Outcomes {
+  success: number;
+  failure: number;
 }
 
 function histogram(name: Name, registry: Registry): DurationHistogram {

@@ -11,15 +11,19 @@ export interface Series {
   sum: number;
 }
 
+type Branch = Map<string, Branch | Series>;
+
 /**
- * A histogram whose observation is one map look-up and three additions. prom-client hashes the labels each time, which
+ * A histogram whose observation is a map look-up for each label and three additions. prom-client hashes the labels each time, which
  * is as much as the decision that is timed; it still writes the exposition.
  */
 export class DurationHistogram {
   readonly #name: string;
   readonly #help: string;
   readonly #labelNames: readonly string[];
-  readonly #series = new Map<string, Series>();
+  readonly #series: Series[] = [];
+  /** By the value of the first label, then of the second …: no key has to be put together for a look-up. */
+  readonly #root: Branch = new Map();
 
   constructor(name: string, help: string, labelNames: readonly string[], registry: Registry) {
     this.#name = name;
@@ -43,24 +47,36 @@ export class DurationHistogram {
   }
 
   /** Everything observed so far. */
-  series(): IterableIterator<Series> {
-    return this.#series.values();
+  series(): readonly Series[] {
+    return this.#series;
   }
 
   #of(values: readonly string[]): Series {
-    const key = values.join(' ');
-    let series = this.#series.get(key);
-    if (series === undefined) {
-      const labels = Object.fromEntries(this.#labelNames.map((name, index) => [name, values[index] ?? '']));
-      series = { labels, buckets: BOUNDS.map(() => 0), count: 0, sum: 0 };
-      this.#series.set(key, series);
+    let found: Branch | Series = this.#root;
+    for (let index = 0; index < values.length; index += 1) {
+      const next: Branch | Series | undefined = (found as Branch).get(values[index] ?? '');
+      if (next === undefined) return this.#plant(values);
+      found = next;
+    }
+    return found as Series;
+  }
+
+  #plant(values: readonly string[]): Series {
+    const labels = Object.fromEntries(this.#labelNames.map((name, index) => [name, values[index] ?? '']));
+    const series = { labels, buckets: BOUNDS.map(() => 0), count: 0, sum: 0 };
+    this.#series.push(series);
+    let branch = this.#root;
+    for (const [index, value] of values.entries()) {
+      const next = index === values.length - 1 ? series : (branch.get(value) ?? new Map<string, never>());
+      branch.set(value, next);
+      branch = next as Branch;
     }
     return series;
   }
 
   #exposition(): object {
     const values: MetricValueWithName<string>[] = [];
-    for (const { labels, buckets, count, sum } of this.#series.values()) {
+    for (const { labels, buckets, count, sum } of this.#series) {
       let below = 0;
       BOUNDS.forEach((le, index) => {
         below += buckets[index] ?? 0;

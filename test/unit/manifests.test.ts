@@ -640,7 +640,8 @@ describe('Dockerfile', () => {
     expect(JSON.parse(steps('runtime', 'ENTRYPOINT')[0] ?? '')).toEqual([
       '/nodejs/bin/node',
       '--max-semi-space-size=4',
-      '--heap-growing-percent=25',
+      '--heap-growing-percent=60',
+      '--external-memory-accounted-in-global-limit',
       `/app/${bin.muster}`,
     ]);
   });
