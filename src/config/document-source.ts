@@ -30,14 +30,16 @@ export interface DocumentSource {
   readonly locate: (path: ConfigPath, atKey?: boolean) => Position;
 }
 
-interface Step {
+/** What stands at a step of a path. */
+export interface Step {
+  /** Undefined for an item of a list. */
   readonly key?: Node;
   readonly value?: Node;
 }
 
 function child(node: Node | undefined, step: string | number): Step | undefined {
   if (isSeq(node)) {
-    const item = typeof step === 'number' ? (node.items[step] as Node | undefined) : undefined;
+    const item = node.items[Number(step)] as Node | undefined;
     return item === undefined ? undefined : { value: item };
   }
   if (!isMap(node)) return undefined;
@@ -47,18 +49,25 @@ function child(node: Node | undefined, step: string | number): Step | undefined 
   return pair && { key: pair.key, ...(pair.value === null ? {} : { value: pair.value }) };
 }
 
+/** What stands at each of `path`, as far as it leads; aliases are followed. */
+export function* stepsThrough(document: Document, path: readonly (string | number)[]): Generator<Step> {
+  let here: Node | undefined = document.contents ?? undefined;
+  for (const step of path) {
+    const next = child(isAlias(here) ? here.resolve(document) : here, step);
+    if (next === undefined) return;
+    yield next;
+    here = next.value;
+  }
+}
+
 /** Offset in the text of what stands at `path`; the innermost that exists where it does not. */
 function offsetOf(document: Document, path: ConfigPath, atKey: boolean): number {
-  let here = document.contents ?? undefined;
-  let offset = here?.range?.[0] ?? 0;
-  for (const [index, step] of path.entries()) {
-    const next = child(isAlias(here) ? here.resolve(document) : here, step);
-    if (next === undefined) return offset;
-    const last = index === path.length - 1;
-    const value = next.value;
-    const shown = (atKey && last) || !isScalar(value) ? (next.key ?? value) : value;
+  let offset = document.contents?.range?.[0] ?? 0;
+  let index = 0;
+  for (const { key, value } of stepsThrough(document, path)) {
+    index += 1;
+    const shown = (atKey && index === path.length) || !isScalar(value) ? (key ?? value) : value;
     offset = shown?.range?.[0] ?? offset;
-    here = value;
   }
   return offset;
 }

@@ -3,7 +3,7 @@ import { isLabelKey } from '../api/name-syntax.ts';
 import { MUSTER_USER } from '../api/names.ts';
 import { type Finding, error, warning } from './config-fault.ts';
 import { parseGoDuration } from '../api/go-duration.ts';
-import { selectorFindings } from './selector-rules.ts';
+import { selectorFindings } from './label-selector.ts';
 import { settings } from './settings.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { isObject, own, ownList, ownString } from '../api/json.ts';
+import { isLabelValue } from '../api/name-syntax.ts';
 import { type Finding, error, warning } from './config-fault.ts';
 import type { SchedulerProfile, Schedulers } from './configuration.ts';
-import { checkModules } from './scheduler-modules.ts';
 
 /** Kubernetes’ own scheduler: served in every configuration, listed or not. */
 export const DEFAULT_SCHEDULER = 'default-scheduler';
@@ -65,7 +65,7 @@ interface Written {
   readonly defaultProfileName: string;
 }
 
-export type WrittenProfile = Omit<SchedulerProfile, 'name'> & { readonly name: string | undefined };
+type WrittenProfile = Omit<SchedulerProfile, 'name'> & { readonly name: string | undefined };
 
 function read(document: unknown, rename: (name: string, path: Finding['path']) => string): Written {
   const name = ownString(document, 'schedulerName') ?? '';
@@ -88,6 +88,37 @@ function read(document: unknown, rename: (name: string, path: Finding['path']) =
     defaultProfileName: rename(defaultName, DEFAULT_NAME),
   };
 }
+
+const place = (index: number, key: keyof WrittenProfile): Finding['path'] => [
+  'scheduler',
+  'profiles',
+  index,
+  key,
+];
+
+/** What is wrong with profiles that bring their backend along, as far as the document alone shows. */
+const checkModules = (profiles: readonly WrittenProfile[], builtIn: readonly string[]): Finding[] =>
+  profiles.flatMap(({ name = '', module, integrity }, index) => {
+    if (module === undefined) {
+      if (integrity === undefined) return [];
+      return [error(place(index, 'integrity'), 'is the hash of a module: add module, or leave it out')];
+    }
+    if (builtIn.includes(name)) {
+      return [
+        error(
+          place(index, 'module'),
+          `"${name}" comes with Muster: leave out module, or give your backend a name of its own`,
+        ),
+      ];
+    }
+    if (name === '' || isLabelValue(name)) return [];
+    return [
+      error(
+        place(index, 'name'),
+        `must be a label value, since gangs name their scheduler in a label: at most 63 letters, digits, "-", "_" or ".", with a letter or digit at both ends, not ${JSON.stringify(name)}`,
+      ),
+    ];
+  });
 
 /** The short form beside the long one: allowed where both say the same. */
 function contradictions(written: Written): Finding[] {

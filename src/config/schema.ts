@@ -9,7 +9,7 @@ import {
   groveControllers,
   networkSchema,
 } from './grove-schema.ts';
-import { labelSelector } from './selector-schema.ts';
+import { labelSelector } from './label-selector.ts';
 import { serverSchema } from './server-schema.ts';
 
 /** The document Muster and Grove share. */
@@ -151,7 +151,10 @@ export const operatorConfigurationSchema = z.strictObject({
         ),
     })
     .optional(),
-  logLevel: z.enum(['debug', 'info', 'error']).default('info').describe('Least severe level that is logged.'),
+  logLevel: z
+    .enum(['debug', 'info', 'warn', 'error'])
+    .default('info')
+    .describe('Least severe level that is logged.'),
   logFormat: z
     .enum(['json', 'text'])
     .default('json')
@@ -198,7 +201,5 @@ export const operatorConfigurationSchema = z.strictObject({
   featureGates: featureGatesSchema,
 });
 
-/** What a file may contain. */
-export type ConfigurationDocument = z.input<typeof operatorConfigurationSchema>;
-/** The same with every default filled in. */
+/** What a file may contain, with every default filled in. */
 export type DefaultedDocument = z.output<typeof operatorConfigurationSchema>;

@@ -1,6 +1,7 @@
+import { z } from 'zod';
 import { type Json, type JsonObject, own, ownList, ownObject, ownString } from '../api/json.ts';
-import { operatorConfigurationJsonSchema } from './json-schema.ts';
 import type { ConfigPath } from './config-fault.ts';
+import { operatorConfigurationSchema } from './schema.ts';
 
 /** One leaf of the document, read off the JSON Schema: everything that is derived from settings starts here. */
 export interface Setting {
@@ -15,6 +16,28 @@ export interface Setting {
   readonly description: string;
   /** Its environment variable; absent for lists of objects, maps, and the document’s own header. */
   readonly environment?: string;
+}
+
+/**
+ * The JSON Schema (draft 2020-12) of the document as a person writes it: defaults are optional. Rules across
+ * fields (rules.ts, schedulers.ts) are not in it, JSON Schema cannot say them.
+ */
+export function operatorConfigurationJsonSchema(): JsonObject {
+  const schema = z.toJSONSchema(operatorConfigurationSchema, {
+    io: 'input',
+    target: 'draft-2020-12',
+    override: ({ jsonSchema }) => {
+      // `default: {}` on a section says nothing that the defaults inside it do not.
+      if (jsonSchema.type === 'object' && jsonSchema.properties !== undefined) delete jsonSchema.default;
+    },
+  });
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    // A name, not an address: nothing is fetched from anywhere.
+    $id: 'urn:muster:operator-configuration:v1alpha1',
+    title: 'OperatorConfiguration',
+    ...(JSON.parse(JSON.stringify(schema)) as JsonObject),
+  };
 }
 
 const HEADER = new Set(['apiVersion', 'kind', 'metadata']);

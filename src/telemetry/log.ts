@@ -2,7 +2,7 @@ import { pino, type Logger } from 'pino';
 import { BufferedOutput } from './buffered-output.ts';
 import { pretty, type LogSink } from './text-lines.ts';
 
-export type LogLevel = 'debug' | 'info' | 'error';
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export type LogFormat = 'json' | 'text';
 export type { Logger };
 

@@ -59,7 +59,7 @@ async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
     }),
   });
   const log = createLogger({ level: configuration.logLevel, format: configuration.logFormat });
-  for (const warning of warnings) log.info({ path: warning.path, line: warning.line }, warning.message);
+  for (const warning of warnings) log.warn({ path: warning.path, line: warning.line }, warning.message);
 
   const ownNamespace = io.env['POD_NAMESPACE'];
   const policy = policyFrom(configuration, {

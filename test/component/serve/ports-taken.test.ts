@@ -34,17 +34,25 @@ test.each(['--port', '--health-port', '--metrics-port'])(
       MUSTER_SERVER_HEALTH_PROBES_BIND_ADDRESS: '127.0.0.1',
       MUSTER_SERVER_METRICS_BIND_ADDRESS: '127.0.0.1',
     };
-    const ended = await new Promise<{ code: unknown; stderr: string }>((resolve) => {
+    const misspelt = { MUSTER_LOGLEVEL: 'debug' };
+    const ended = await new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
       execFile(
         process.execPath,
         [MAIN, ...args],
-        { env: { ...process.env, ...loopback } },
-        (error, _out, stderr) => resolve({ code: error?.code, stderr }),
+        { env: { ...process.env, ...loopback, ...misspelt } },
+        (error, stdout, stderr) => resolve({ code: error?.code, stdout, stderr }),
       );
     });
     expect(ended.code).toBe(1);
+    const warned = ended.stdout.split('\n').filter((line) => line.includes('MUSTER_LOGLEVEL'));
+    expect(warned.map((line) => JSON.parse(line) as unknown)).toEqual([
+      expect.objectContaining({
+        level: 'warn',
+        msg: 'unknown environment variable MUSTER_LOGLEVEL (did you mean "MUSTER_LOG_LEVEL"?)',
+      }),
+    ]);
     expect(ended.stderr).toContain(
-      `error: cannot listen on 127.0.0.1:${taken}: listen EADDRINUSE: address already in use 127.0.0.1:${taken}`,
+      `error[LISTEN_FAILED]: cannot listen on 127.0.0.1:${taken}: listen EADDRINUSE: address already in use 127.0.0.1:${taken}`,
     );
     expect(ended.stderr).toContain(`fix: stop what holds the port, or choose another with ${flag}`);
   },

@@ -116,7 +116,7 @@ describe('environment', () => {
       'MUSTER_LEADER_ELECTION_ENABLED: error: leaderElection.enabled: must be true or false, not the string "yes"',
       'MUSTER_SERVER_WEBHOOKS_PORT: error: server.webhooks.port: must be a number, not the string "abc"',
       'MUSTER_TRUSTED_ACCOUNTS: error: trustedAccounts[1]: must be of the form system:serviceaccount:<namespace>:<name>',
-      'command line: error: logLevel: unsupported value "loud" (supported: debug, info, error)',
+      'command line: error: logLevel: unsupported value "loud" (supported: debug, info, warn, error)',
     ]);
   });
 
@@ -219,7 +219,7 @@ leaderElection:
       `${header}logLevel: info\nlogLevel: loud\n`,
       [
         'f:4:1: error: logLevel: duplicate key "logLevel"',
-        'f:4:11: error: logLevel: unsupported value "loud" (supported: debug, info, error)',
+        'f:4:11: error: logLevel: unsupported value "loud" (supported: debug, info, warn, error)',
       ],
     ],
     [
@@ -276,12 +276,12 @@ leaderElection:
     [
       'a binary value',
       `${header}logLevel: !!binary aW5mbw==\n`,
-      ['f:3:20: error: logLevel: must be one of debug, info, error, not a mapping'],
+      ['f:3:20: error: logLevel: must be one of debug, info, warn, error, not a mapping'],
     ],
     [
       'JSON',
       '{"apiVersion": "operator.config.grove.io/v1alpha1",\n "kind": "OperatorConfiguration",\n "logLevel": 1}',
-      ['f:3:14: error: logLevel: must be one of debug, info, error, not the number 1'],
+      ['f:3:14: error: logLevel: must be one of debug, info, warn, error, not the number 1'],
     ],
   ])('%s', (_, text, expected) => expect(lines(text)).toEqual(expected));
 

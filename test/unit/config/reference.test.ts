@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { operatorConfigurationJsonSchema } from '../../../src/config/json-schema.ts';
-import { referenceRows, referenceTable, withReferenceTable } from '../../../src/config/reference.ts';
-import { settings } from '../../../src/config/settings.ts';
+import { operatorConfigurationJsonSchema, settings } from '../../../src/config/settings.ts';
+import { referenceRows, referenceTable, withReferenceTable } from './settings-table.ts';
 
 /** `UPDATE_DOCS=1 npm run test:unit -- config/reference` rewrites both files. */
 const update = process.env['UPDATE_DOCS'] === '1';
@@ -55,6 +54,8 @@ describe('documentation is made from the schema', () => {
       environment: '`MUSTER_SERVER_WEBHOOKS_PORT`',
       description: 'Port of the webhooks. 9443: the usual one; Grove’s own default is 2750.',
     });
+    const within = referenceRows().find(({ path }) => path.endsWith('clientCertificate.caFile`'));
+    expect(within?.default).toBe('required where `server.webhooks.clientCertificate` is given');
     for (const line of referenceTable().split('\n')) expect(line.split(/(?<!\\)\|/)).toHaveLength(7);
   });
 

@@ -158,10 +158,10 @@ describe('the shape of a document', () => {
 
 describe('values', () => {
   test.each<[object, string]>([
-    [{ logLevel: 'warn' }, 'logLevel: unsupported value "warn" (supported: debug, info, error)'],
+    [{ logLevel: 'trace' }, 'logLevel: unsupported value "trace" (supported: debug, info, warn, error)'],
     [
       { logLevel: 'inof' },
-      'logLevel: unsupported value "inof" (supported: debug, info, error) (did you mean "info"?)',
+      'logLevel: unsupported value "inof" (supported: debug, info, warn, error) (did you mean "info"?)',
     ],
     [{ logFormat: 3 }, 'logFormat: must be one of json, text, not the number 3'],
     [
@@ -390,7 +390,7 @@ test('all faults at once, schema and rules together', () => {
   expect(faultsOf(document).sort()).toEqual([
     'extra: unknown key "extra"',
     'leaderElection.leaseDuration: LeaseDuration must be greater than RenewDeadline',
-    'logLevel: unsupported value "loud" (supported: debug, info, error)',
+    'logLevel: unsupported value "loud" (supported: debug, info, warn, error)',
     'schedulerName: unsupported scheduler "x" (supported: default-scheduler, kai-scheduler)',
     'server.metrics.port: port 9443 is taken by server.webhooks',
   ]);

@@ -1,4 +1,4 @@
-import { type Setting, settings } from './settings.ts';
+import { type Setting, settings } from '../../../src/config/settings.ts';
 
 /** One row of the table in docs/configuration.md; Markdown in each cell. */
 export interface ReferenceRow {
@@ -26,8 +26,14 @@ function typeCell({ type, values }: Setting): string {
   return TYPE_WORDS[type] ?? type;
 }
 
+/** What a section that may be left out asks for is asked for only where the section is written. */
+function requiredCell({ keys, path }: Setting): string {
+  const section = keys.slice(0, -1).join('.');
+  return section === '' || path.includes('[]') ? 'required' : `required where \`${section}\` is given`;
+}
+
 function defaultCell(setting: Setting): string {
-  if (setting.required) return 'required';
+  if (setting.required) return requiredCell(setting);
   if (setting.default === undefined) return '';
   return setting.default === '' ? 'empty' : code(setting.default);
 }
