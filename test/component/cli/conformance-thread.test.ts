@@ -77,7 +77,7 @@ describe('muster conformance --module', () => {
   test('a module that never loads', async () => {
     const { code, out } = await tried('at-once.mjs');
     expect(code).toBe(1);
-    expect(out).toContain(`error: the backend does not load: ${LOOP}\n`);
+    expect(out).toContain(`error[BACKEND_MODULE_INVALID]: the backend does not load: ${LOOP}\n`);
     expect(out).toContain('fix: correct the module: ');
   });
 });
