@@ -40,8 +40,13 @@ export function gangWords(
   };
   const formed = timeOf(initializedOf(gang)?.lastTransitionTime);
   if (backend.says === undefined) return counting(podPart(census, undefined, left(formed)));
-  const minimum = census.map((group) => group.present.toSorted(byAge).slice(0, group.minReplicas));
-  const newest = minimum.flat().reduce((most, pod) => Math.max(most, timeOf(pod.creationTimestamp)), formed);
+  // Surplus Pods that keep coming must not put it off.
+  const minimum = census.map(({ present, minReplicas }) =>
+    present.length <= minReplicas ? present : present.toSorted(byAge).slice(0, minReplicas),
+  );
+  // Times of one form: the greatest text is the latest.
+  const born = minimum.flat().map((pod) => pod.creationTimestamp ?? '');
+  const newest = Math.max(formed, timeOf(born.reduce((last, next) => (next > last ? next : last), '')));
   // Of a gang whose Pods are missing or gated it only says that, in words that would be taken for something else.
   const free = census.every(
     (group, index) =>
