@@ -28,6 +28,7 @@ export {
   type WorkloadRef,
 } from './backends/backend.ts';
 export { KEEP_OBJECTS } from './backends/cluster.ts';
+export type { PodField, PodList, Preparer } from './preparers/preparer.ts';
 export type {
   Applied,
   BackendFacts,

@@ -11,9 +11,10 @@ import { own, ownString } from '../api/json.ts';
 import { quoted } from '../api/printable.ts';
 import { BadRequest } from '../errors.ts';
 import type { Place } from '../backends/select.ts';
+import type { PrepareFailed } from '../preparers/prepare.ts';
 import { nameOf } from './denial.ts';
 import { mutatePodGang, validatePodGang } from './pod-gangs.ts';
-import { mutatePod, validatePod, type BackendFailed } from './pods.ts';
+import { mutatePod, validatePod } from './pods.ts';
 import type { Policy } from './policy.ts';
 import {
   parseReview,
@@ -25,7 +26,7 @@ import {
 } from './review.ts';
 
 /** What is decided about one request: a pure function of the request and of what is known. */
-export type Decide = (request: AdmissionRequest, policy: Policy, failed?: BackendFailed) => Decision;
+export type Decide = (request: AdmissionRequest, policy: Policy, failed?: PrepareFailed) => Decision;
 
 /** One path of the server: which kind it takes and how it decides. */
 export interface Endpoint {
@@ -65,7 +66,7 @@ export function decideRequest(
   endpoint: Endpoint,
   request: AdmissionRequest,
   policy: Policy,
-  failed?: BackendFailed,
+  failed?: PrepareFailed,
 ): Decision {
   const { kind, operation, subResource, resource } = request;
   if (!sameKind(kind, endpoint.kind)) {

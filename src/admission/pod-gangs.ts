@@ -9,6 +9,7 @@ import { parsePodGang } from '../gang/parse-pod-gang.ts';
 import { idleInSpec, NO_TOPOLOGY } from '../gang/rules/check-topology.ts';
 import { refusedChange, refusedInSpec } from '../gang/rules/lists.ts';
 import { onlyReferencesDiffer, repairReferences } from '../gang/rules/references.ts';
+import type { PodGangVerdict } from '../preparers/preparer.ts';
 import { ObjectEdit, type Change } from './json-patch.ts';
 import { checkReady, type Policy } from './policy.ts';
 import { decision, untouched, type AdmissionRequest, type Decision } from './review.ts';
@@ -73,6 +74,8 @@ function recordBackend(
   return labels.changes();
 }
 
+const NOTHING_TO_SAY: PodGangVerdict = { faults: [], warnings: [] };
+
 /** All faults of a PodGang in one answer. Deletion, finalizers and other metadata are never in the way. */
 export function validatePodGang(request: AdmissionRequest, policy: Policy): Decision {
   const { object, oldObject, subResource } = request;
@@ -136,10 +139,15 @@ export function checkSpec(
     return { faults: [...own, selection.fault], warnings, backend: undefined };
   const { backend, notice } = selection.resolved;
   checkReady(policy, backend.name);
-  const verdict = backend.validatePodGang(gang);
+  const verdicts = [backend.validatePodGang(gang)];
+  for (const one of policy.preparers ?? []) verdicts.push(one.validate?.(gang) ?? NOTHING_TO_SAY);
   return {
-    faults: [...own, ...verdict.faults],
-    warnings: [...(notice === undefined ? [] : [notice]), ...warnings, ...verdict.warnings],
+    faults: [...own, ...verdicts.flatMap((verdict) => verdict.faults)],
+    warnings: [
+      ...(notice === undefined ? [] : [notice]),
+      ...warnings,
+      ...verdicts.flatMap((verdict) => verdict.warnings),
+    ],
     backend: backend.name,
   };
 }

@@ -1,12 +1,14 @@
-import { asObject, own, ownList, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { asObject, isObject, own, ownList, ownString, type Json, type JsonObject } from '../api/json.ts';
 import { ANNOTATION_MIRROR_POD, GATE_POD_GANG_PENDING } from '../api/names.ts';
-import type { PodReader, WorkloadRef } from '../backends/backend.ts';
+import type { PodField, PodList, PodReader, WorkloadRef } from '../preparers/preparer.ts';
+import { at, placesOf } from './list-edits.ts';
 import { BadRequest } from '../errors.ts';
 import type { AdmissionRequest } from './review.ts';
 
 /** Reads the received Pod in place. */
 export class ReceivedPod implements PodReader {
   readonly namespace: string;
+  readonly #pod: JsonObject;
   readonly #metadata: Json | undefined;
   readonly #spec: Json | undefined;
   readonly #labels: Json | undefined;
@@ -14,6 +16,7 @@ export class ReceivedPod implements PodReader {
 
   constructor(pod: JsonObject, namespace: string) {
     this.namespace = namespace;
+    this.#pod = pod;
     const metadata = asObject(pod['metadata']);
     this.#metadata = metadata;
     this.#spec = pod['spec'];
@@ -47,6 +50,21 @@ export class ReceivedPod implements PodReader {
       podGroup: ownString(given, 'podGroup') ?? '',
       ...(podGroupReplicaKey !== undefined && { podGroupReplicaKey }),
     };
+  }
+
+  get containers(): readonly string[] {
+    return (ownList(this.#spec, 'containers') ?? []).flatMap((one) => ownString(one, 'name') ?? []);
+  }
+
+  list(list: PodList, container?: string): readonly JsonObject[] {
+    const [place] = placesOf(this.#pod, list, container);
+    const given = place && at(this.#pod, place);
+    return Array.isArray(given) ? (given as readonly Json[]).filter(isObject) : [];
+  }
+
+  field(field: PodField, container?: string): Json | undefined {
+    const [place] = placesOf(this.#pod, field, container);
+    return place && at(this.#pod, place);
   }
 
   get nodeName(): string | undefined {

@@ -5,13 +5,12 @@ import {
   LABEL_POD_GANG,
   LABEL_SCHEDULER_NAME,
 } from '../api/names.ts';
-import { isPodRefused, type Backend } from '../backends/backend.ts';
 import { notOfGang, selectForPod, type Placement, type Selection } from '../backends/select.ts';
-import { MusterError } from '../errors.ts';
 import { claimsGang, MEMBERSHIP_LABELS, membershipOf, type Membership } from '../gang/membership.ts';
 import { isPodGangName } from '../api/name-syntax.ts';
+import { preparePod, type PrepareFailed } from '../preparers/prepare.ts';
 import { checkReady, type Policy } from './policy.ts';
-import { JsonPodPatch, withinSurface } from './pod-patch.ts';
+import { JsonPodPatch } from './pod-patch.ts';
 import { isMirrorPod, ReceivedPod } from './pod-reader.ts';
 import { decision, untouched, type AdmissionRequest, type Decision } from './review.ts';
 
@@ -24,11 +23,8 @@ export const isGangPod = (pod: ReceivedPod, request: AdmissionRequest, policy: P
 /** `namespace/name`, for the log and the audit. */
 export const gangKey = (membership: Membership): string => `${membership.namespace}/${membership.gang}`;
 
-/** Hears that a backend threw what is no refusal: a defect of its own. */
-export type BackendFailed = (backend: string) => void;
-
 /** CREATE of a Pod: the gate, and what the gang's backend asks for. */
-export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: BackendFailed): Decision {
+export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: PrepareFailed): Decision {
   if (request.operation !== 'CREATE' || request.subResource !== '' || request.object === undefined) {
     return untouched();
   }
@@ -54,10 +50,10 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Ba
   if (selection.by !== 'itself' && backend !== policy.registry.default) {
     patch.label(LABEL_SCHEDULER_NAME, backend.name, 'the backend of its gang or Namespace');
   }
-  const refused = prepare(backend, pod, membership, patch, failed);
+  const refusals = preparePod(backend, policy.preparers ?? [], { pod, gang: membership, patch }, failed);
   return {
-    faults: refused === undefined ? [] : [refused],
-    changes: refused === undefined ? patch.changes() : [],
+    faults: refusals,
+    changes: refusals.length === 0 ? patch.changes() : [],
     warnings: notice === undefined ? [] : [notice],
     backend: backend.name,
     gang: gangKey(membership),
@@ -92,36 +88,6 @@ function checkMembership({ gang, group }: Membership): Fault[] {
 
 const checkNodeName = (pod: ReceivedPod): Fault[] =>
   pod.nodeName ? [fault('NodeNameForbidden', 'spec.nodeName', { value: pod.nodeName })] : [];
-
-function prepare(
-  backend: Backend,
-  pod: ReceivedPod,
-  membership: Membership,
-  patch: JsonPodPatch,
-  failed: BackendFailed | undefined,
-): Fault | undefined {
-  try {
-    const returned: unknown = backend.preparePod(pod, membership, withinSurface(patch, backend));
-    if (returned !== undefined) throw notSynchronous(backend, returned);
-    return undefined;
-  } catch (thrown) {
-    if (!isPodRefused(thrown)) {
-      failed?.(backend.name);
-      throw thrown;
-    }
-    return fault('BackendFailed', thrown.field, { detail: `${backend.name}: ${thrown.message}` });
-  }
-}
-
-/** The type allows an `async` method here; its patches would come too late, and its failure would end the process. */
-function notSynchronous(backend: Backend, returned: unknown): MusterError {
-  Promise.resolve(returned).catch(() => undefined);
-  return new MusterError(
-    'BACKEND_CONTRACT',
-    `backend ${backend.name} returned something from preparePod, which is synchronous and returns nothing`,
-    'prepare the Pod from what preparePod is given; do the rest in syncPodGang',
-  );
-}
 
 const GATES = 'spec.schedulingGates';
 

@@ -1,6 +1,7 @@
 import { TryLater } from '../errors.ts';
 import type { BackendRegistry } from '../backends/registry.ts';
 import type { Placement } from '../backends/select.ts';
+import type { Preparer } from '../preparers/preparer.ts';
 import type { TopologyLevels } from '../gang/rules/check-topology.ts';
 
 /** All that a decision depends on beside the request. Fixed at start, but for the placement. */
@@ -11,6 +12,8 @@ export interface Policy {
   /** Namespaces whose Pods are never touched: kube-system and Muster's own. */
   readonly exemptNamespaces: ReadonlySet<string>;
   readonly topology: TopologyLevels;
+  /** Who prepares a gang's Pods beside its backend, in their order. */
+  readonly preparers?: readonly Preparer[];
   /** What the watches know, read from memory: it may change, and no decision waits for it. Absent: nothing. */
   readonly placement?: Placement | undefined;
   /**

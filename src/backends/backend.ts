@@ -1,10 +1,10 @@
-import type { Fault } from '../api/fault.ts';
 import type { JsonObject } from '../api/json.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import type { Resource } from '../api/resource.ts';
 import type { TopologyLevels } from '../gang/rules/check-topology.ts';
 import type { ReleaseOrder } from '../gang/records.ts';
 import type { Membership } from '../gang/membership.ts';
+import type { PatchSurface, PodGangVerdict, PodPatch, PodReader } from '../preparers/preparer.ts';
 import type { BackendFacts, ClusterProbe, ClusterSyncContext, InitContext, SyncContext } from './cluster.ts';
 import type { ProfileSettings } from './profile-config.ts';
 
@@ -18,62 +18,15 @@ export interface ContractRange {
 }
 export const CONTRACT_RANGE: ContractRange = { oldest: 1, current: BACKEND_CONTRACT_VERSION };
 
-/** A Workload of Kubernetes 1.35, one of the groups that it lists, and which of several copies of that group. */
-export interface WorkloadRef {
-  readonly name: string;
-  readonly podGroup: string;
-  readonly podGroupReplicaKey?: string;
-}
-
-/** What a backend may read of the Pod at admission: the received Pod, before anything of Muster's. */
-export interface PodReader {
-  readonly namespace: string;
-  /** Absent while `generateName` is still to be resolved. */
-  readonly name: string | undefined;
-  readonly schedulerName: string | undefined;
-  readonly priorityClassName: string | undefined;
-  /** `spec.schedulingGroup.podGroupName` of Kubernetes 1.36 and later. */
-  readonly schedulingGroup: string | undefined;
-  /** `spec.workloadRef` of Kubernetes 1.35, where it names a Workload. */
-  readonly workloadRef: WorkloadRef | undefined;
-  label(key: string): string | undefined;
-  annotation(key: string): string | undefined;
-}
-
-/**
- * What a backend will ever touch in a Pod, declared up front. A call beyond it is a defect of the backend: the
- * Pod is refused with an error that names the backend, and nothing of the call reaches the Pod.
- */
-export interface PatchSurface {
-  readonly schedulerName?: boolean;
-  readonly annotations?: readonly string[];
-  readonly labels?: readonly string[];
-  /** Further scheduling gates; Muster's own is not the backend's to touch. */
-  readonly gates?: readonly string[];
-  readonly schedulingGroup?: boolean;
-  readonly workloadRef?: boolean;
-}
-
-/**
- * How a backend speaks about a Pod. Setting what is already so costs nothing and patches nothing; `why` is shown
- * to people by `muster review`, as one clause.
- */
-export interface PodPatch {
-  setSchedulerName(name: string, why: string): void;
-  annotate(key: string, value: string, why: string): void;
-  label(key: string, value: string, why: string): void;
-  addGate(name: string, why: string): void;
-  /** `spec.schedulingGroup.podGroupName` of Kubernetes 1.36 and later. */
-  setSchedulingGroup(podGroupName: string, why: string): void;
-  /** `spec.workloadRef` of Kubernetes 1.35: a Workload, and one of the groups that it lists. */
-  setWorkloadRef(reference: { name: string; podGroup: string }, why: string): void;
-}
-
-/** What a backend's scheduler cannot express (`faults`, refused) or will ignore (`warnings`, said). */
-export interface PodGangVerdict {
-  readonly faults: readonly Fault[];
-  readonly warnings: readonly string[];
-}
+// What a backend says and hears of a Pod is what every preparer does.
+export { isPodRefused, PodRefused } from '../preparers/preparer.ts';
+export type {
+  PatchSurface,
+  PodGangVerdict,
+  PodPatch,
+  PodReader,
+  WorkloadRef,
+} from '../preparers/preparer.ts';
 
 /** What a backend is made from: all that is known without a cluster. */
 export interface BackendSettings {
@@ -173,22 +126,3 @@ export interface BackendFactory {
   /** Throws with the reason where `settings.config` is wrong: Muster does not start then. */
   create(settings: BackendSettings): Backend;
 }
-
-/** A backend's refusal of a Pod that it cannot prepare: the user is told, with 422. */
-export class PodRefused extends Error {
-  readonly field: string;
-
-  constructor(field: string, message: string) {
-    super(message);
-    this.name = 'PodRefused';
-    this.field = field;
-  }
-}
-
-/** Whether a backend threw a {@link PodRefused}: by its name too, as one that was bundled has a class of its own. */
-export const isPodRefused = (thrown: unknown): thrown is PodRefused =>
-  thrown instanceof PodRefused ||
-  (thrown instanceof Error &&
-    thrown.name === 'PodRefused' &&
-    'field' in thrown &&
-    typeof thrown.field === 'string');

@@ -15,9 +15,11 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   gang: ['api'],
   'gang/rules': ['api', 'gang'],
   'gang/plan': ['api', 'gang', 'gang/rules'],
-  backends: ['api', 'gang', 'gang/rules', 'errors', 'backends/*'],
-  'backends/*': ['api', 'gang', 'gang/rules', 'errors', 'backends'],
-  admission: ['api', 'gang', 'gang/rules', 'backends', 'errors'],
+  // Who may change a gang's Pod: the contract, the order, the guard.
+  preparers: ['api', 'gang', 'gang/rules', 'errors'],
+  backends: ['preparers', 'api', 'gang', 'gang/rules', 'errors', 'backends/*'],
+  'backends/*': ['preparers', 'api', 'gang', 'gang/rules', 'errors', 'backends'],
+  admission: ['preparers', 'api', 'gang', 'gang/rules', 'backends', 'errors'],
   'kube/client': ['api', 'errors'],
   'kube/loop': ['api', 'errors', 'kube/client'],
   telemetry: ['api', 'errors'],
@@ -79,7 +81,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'server',
   ],
   main: ['cli', 'errors'],
-  index: ['api', 'gang', 'gang/rules', 'backends', 'errors'],
+  index: ['preparers', 'api', 'gang', 'gang/rules', 'backends', 'errors'],
 };
 
 /** Packages that one room alone may use; `admission` and what is inside of it use no I/O at all. */
@@ -88,7 +90,7 @@ const PACKAGES: readonly { readonly name: RegExp; readonly rooms: readonly strin
   { name: /^(@kubernetes\/client-node|undici)$/, rooms: ['kube/client'] },
   { name: /^fastify/, rooms: ['server'] },
 ];
-const PURE = ['api', 'gang', 'gang/rules', 'gang/plan', 'admission', 'errors'];
+const PURE = ['preparers', 'api', 'gang', 'gang/rules', 'gang/plan', 'admission', 'errors'];
 /** Computation only: no clock, no file, no socket. */
 const PURE_MODULES = ['node:util', 'node:util/types'];
 

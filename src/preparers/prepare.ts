@@ -1,0 +1,57 @@
+import { fault, type Fault } from '../api/fault.ts';
+import { MusterError } from '../errors.ts';
+import type { Membership } from '../gang/membership.ts';
+import { withinSurface, type Declared } from './guarded-patch.ts';
+import { isPodRefused, type PodPatch, type PodReader, type Preparer } from './preparer.ts';
+
+/** The part of a backend that prepares Pods. */
+export interface PreparingBackend extends Declared {
+  preparePod(pod: PodReader, gang: Membership, patch: PodPatch): void;
+}
+
+/** Hears that one threw what is no refusal: a defect of its own. */
+export type PrepareFailed = (name: string) => void;
+
+/**
+ * Lets the backend prepare the Pod, and then the others in their order. Each has its own surface and is asked whatever
+ * became of those before, so that one answer names all that is wrong.
+ * @returns the refusals; the Pod must not be patched where there is one
+ * @throws the first defect, once all were asked
+ */
+export function preparePod(
+  backend: PreparingBackend,
+  others: readonly Preparer[],
+  given: { readonly pod: PodReader; readonly gang: Membership; readonly patch: PodPatch },
+  failed?: PrepareFailed,
+): Fault[] {
+  const { pod, gang, patch } = given;
+  const faults: Fault[] = [];
+  const defects: unknown[] = [];
+  const ask = (who: Declared, kind: string, prepare: (patch: PodPatch) => unknown): void => {
+    try {
+      const returned = prepare(withinSurface(patch, who));
+      if (returned !== undefined) throw notSynchronous(`${kind} ${who.name}`, returned);
+    } catch (thrown) {
+      if (isPodRefused(thrown)) {
+        faults.push(fault('BackendFailed', thrown.field, { detail: `${who.name}: ${thrown.message}` }));
+        return;
+      }
+      failed?.(who.name);
+      defects.push(thrown);
+    }
+  };
+  ask(backend, 'backend', (guarded) => backend.preparePod(pod, gang, guarded));
+  for (const one of others) ask(one, 'preparer', (guarded) => one.prepare(pod, gang, guarded));
+  if (defects.length > 0) throw defects[0];
+  return faults;
+}
+
+/** The type allows an `async` method here; its patches would come too late, and its failure would end the process. */
+function notSynchronous(who: string, returned: unknown): MusterError {
+  Promise.resolve(returned).catch(() => undefined);
+  return new MusterError(
+    'BACKEND_CONTRACT',
+    `${who} returned something from preparePod, which is synchronous and returns nothing`,
+    'prepare the Pod from what preparePod is given; do the rest in syncPodGang',
+  );
+}

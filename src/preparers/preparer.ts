@@ -1,0 +1,130 @@
+import type { Fault } from '../api/fault.ts';
+import type { Json, JsonObject } from '../api/json.ts';
+import type { PodGang } from '../api/pod-gang.ts';
+import type { Membership } from '../gang/membership.ts';
+
+/** A Workload of Kubernetes 1.35, one of the groups that it lists, and which of several copies of that group. */
+export interface WorkloadRef {
+  readonly name: string;
+  readonly podGroup: string;
+  readonly podGroupReplicaKey?: string;
+}
+
+/**
+ * Lists of a Pod to which something may be added, and the field by which an item is known in each; `undefined`: by all of
+ * it. Those of `containers` are lists of each container of `spec.containers`.
+ */
+export const POD_LISTS = {
+  'spec.volumes': 'name',
+  'spec.initContainers': 'name',
+  'spec.imagePullSecrets': 'name',
+  'spec.tolerations': undefined,
+  'spec.affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution': undefined,
+  'spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution': undefined,
+  'spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution': undefined,
+  'spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution': undefined,
+  'containers.env': 'name',
+  'containers.volumeMounts': 'mountPath',
+} as const satisfies Record<string, string | undefined>;
+export type PodList = keyof typeof POD_LISTS;
+
+/** Fields that are set as a whole, in each container of `spec.containers`. */
+export type PodField = 'containers.command' | 'containers.args';
+
+/** What may be read of the Pod at admission: the received Pod, before anything of Muster's. */
+export interface PodReader {
+  readonly namespace: string;
+  /** Absent while `generateName` is still to be resolved. */
+  readonly name: string | undefined;
+  readonly schedulerName: string | undefined;
+  readonly priorityClassName: string | undefined;
+  /** `spec.schedulingGroup.podGroupName` of Kubernetes 1.36 and later. */
+  readonly schedulingGroup: string | undefined;
+  /** `spec.workloadRef` of Kubernetes 1.35, where it names a Workload. */
+  readonly workloadRef: WorkloadRef | undefined;
+  /** Names of `spec.containers`. */
+  readonly containers: readonly string[];
+  label(key: string): string | undefined;
+  annotation(key: string): string | undefined;
+  /** @param container whose, for a list of `containers`; absent: of the first */
+  list(list: PodList, container?: string): readonly JsonObject[];
+  field(field: PodField, container?: string): Json | undefined;
+}
+
+/**
+ * What is ever touched in a Pod, declared up front. A call beyond it is a defect: the Pod is refused with an error that
+ * says whose, and nothing of the call reaches the Pod.
+ */
+export interface PatchSurface {
+  readonly schedulerName?: boolean;
+  readonly annotations?: readonly string[];
+  readonly labels?: readonly string[];
+  /** Further scheduling gates; Muster's own is nobody else's to touch. */
+  readonly gates?: readonly string[];
+  readonly schedulingGroup?: boolean;
+  readonly workloadRef?: boolean;
+  readonly lists?: readonly PodList[];
+  readonly fields?: readonly PodField[];
+}
+
+/**
+ * How one speaks about a Pod. Setting what is already so costs nothing and patches nothing; `why` is shown to people by
+ * `muster review`, as one clause.
+ */
+export interface PodPatch {
+  setSchedulerName(name: string, why: string): void;
+  annotate(key: string, value: string, why: string): void;
+  label(key: string, value: string, why: string): void;
+  addGate(name: string, why: string): void;
+  /** `spec.schedulingGroup.podGroupName` of Kubernetes 1.36 and later. */
+  setSchedulingGroup(podGroupName: string, why: string): void;
+  /** `spec.workloadRef` of Kubernetes 1.35: a Workload, and one of the groups that it lists. */
+  setWorkloadRef(reference: { name: string; podGroup: string }, why: string): void;
+  /**
+   * Adds to the end of a list, which is made where it is missing. An item that the Pod has already, by the field in
+   * {@link POD_LISTS}, stays as it is.
+   * @param container the one that is meant, for a list of `containers`; absent: each
+   */
+  add(list: PodList, item: JsonObject, why: string, container?: string): void;
+  set(field: PodField, value: Json, why: string, container?: string): void;
+}
+
+/** What cannot be expressed (`faults`, refused) or will be ignored (`warnings`, said). */
+export interface PodGangVerdict {
+  readonly faults: readonly Fault[];
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Whoever changes a gang's Pods. A gang has one backend, which is a preparer that also has a scheduler, and any number of
+ * others: they are asked in a fixed order, the backend first, and each leaves alone what does not concern it.
+ */
+export interface Preparer {
+  readonly name: string;
+  readonly patchSurface: PatchSurface;
+  /**
+   * Synchronous, pure, no clock and no I/O; the same Pod gives the same patch, and the prepared Pod gives none.
+   * @throws {PodRefused} where this Pod cannot be prepared
+   */
+  prepare(pod: PodReader, gang: Membership, patch: PodPatch): void;
+  validate?(gang: PodGang): PodGangVerdict;
+}
+
+/** A refusal of a Pod that cannot be prepared: the user is told, with 422. */
+export class PodRefused extends Error {
+  readonly field: string;
+
+  constructor(field: string, message: string) {
+    super(message);
+    this.name = 'PodRefused';
+    this.field = field;
+  }
+}
+
+/** Whether a {@link PodRefused} was thrown: by its name too, as one that was bundled has a class of its own. */
+export const isPodRefused = (thrown: unknown): thrown is PodRefused =>
+  thrown instanceof PodRefused ||
+  (thrown instanceof Error &&
+    thrown.name === 'PodRefused' &&
+    'field' in thrown &&
+    typeof thrown.field === 'string');
