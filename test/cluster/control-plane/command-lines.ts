@@ -74,7 +74,11 @@ export function schedulerArguments(settings: ComponentSettings): string[] {
 }
 
 export function controllerManagerArguments(
-  settings: ComponentSettings & { readonly serviceAccountKey: string; readonly rootCaFile: string },
+  settings: ComponentSettings & {
+    readonly serviceAccountKey: string;
+    readonly rootCaFile: string;
+    readonly nodeGraceSeconds: number | undefined;
+  },
 ): string[] {
   return [
     ...componentArguments(settings),
@@ -84,7 +88,13 @@ export function controllerManagerArguments(
     `--service-account-private-key-file=${settings.serviceAccountKey}`,
     `--root-ca-file=${settings.rootCaFile}`,
     // Our nodes have no kubelet that would renew a lease: this controller would declare them dead after 40 s.
-    '--controllers=*,-node-lifecycle-controller',
+    ...(settings.nodeGraceSeconds === undefined
+      ? ['--controllers=*,-node-lifecycle-controller']
+      : [
+          `--node-monitor-grace-period=${settings.nodeGraceSeconds}s`,
+          `--node-startup-grace-period=${settings.nodeGraceSeconds}s`,
+          '--node-monitor-period=1s',
+        ]),
     // With the default of 20 requests a second it takes five seconds until the last controller runs.
     '--kube-api-qps=500',
     '--kube-api-burst=1000',

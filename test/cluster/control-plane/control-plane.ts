@@ -13,6 +13,11 @@ export interface ControlPlaneOptions {
   readonly scheduler?: boolean;
   /** Deployments, Jobs, namespaces, garbage collection, service accounts ... Default false. */
   readonly controllerManager?: boolean;
+  /**
+   * With the controller manager: nodes that are silent for this long (seconds) are given up, as in a real cluster. Then
+   * `addNode` makes a node that has to be kept alive by heartbeats. Default: no node is ever given up.
+   */
+  readonly nodeGraceSeconds?: number;
   /** Folder for all state, kept afterwards. Default: a temporary one, removed by `stop()`. */
   readonly dir?: string;
   /** Keep an audit log; `true` means level `Request`, which holds the patches of webhooks. Default: none. */
@@ -58,6 +63,10 @@ export interface ControlPlane {
   readonly auditLog?: string;
   /** Makes a Ready node without a kubelet. */
   addNode(name: string, size?: NodeSize): Promise<void>;
+  /** Kills the scheduler with SIGKILL. */
+  killScheduler(): Promise<void>;
+  /** Starts it again, and waits until it is ready. */
+  startScheduler(): Promise<void>;
   /** Ends the API server, by SIGKILL if `kill`; everything else keeps running, and clients see a dead server. */
   stopApiServer(options?: { readonly kill?: boolean }): Promise<void>;
   /** Starts it again on the same port, over the same data, and waits until it is ready. */

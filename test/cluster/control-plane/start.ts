@@ -150,6 +150,7 @@ async function start(options: ControlPlaneOptions): Promise<ControlPlane> {
       const args = schedulerArguments({ kubeconfig: schedulerKubeconfig, port: schedulerPort, featureGates });
       await untilReady([await run('kube-scheduler', args)], schedulerPort, '/healthz', signal);
     };
+    const { nodeGraceSeconds } = options;
     const startControllerManager = async (): Promise<void> => {
       const args = controllerManagerArguments({
         kubeconfig: managerKubeconfig,
@@ -157,6 +158,7 @@ async function start(options: ControlPlaneOptions): Promise<ControlPlane> {
         featureGates,
         serviceAccountKey: credentials.serviceAccountKey,
         rootCaFile: caFile,
+        nodeGraceSeconds,
       });
       await untilReady([await run('kube-controller-manager', args)], controllerPort, '/healthz', signal);
     };
@@ -184,6 +186,8 @@ async function start(options: ControlPlaneOptions): Promise<ControlPlane> {
       kubectl: kubectlWith(binaries.kubectl, kubeconfig, join(dir, 'kubectl-cache')),
       ...(audit ? { auditLog: audit.logFile } : {}),
       addNode: (name, size) => addNode(client, name, size),
+      killScheduler: async () => running.get('kube-scheduler')?.stop(0),
+      startScheduler,
       stopApiServer,
       startApiServer: () => startApiServer(),
       restartApiServer: async () => {

@@ -44,13 +44,14 @@ export class GangCluster {
   /**
    * @param given.webhooks whether the API server calls Muster; else anything at all gets in, as it was sent
    * @param given.settings of Muster, beside the usual ones
-   * @param given.cpu of the one node
+   * @param given.nodes false: none; else there is one, with `cpu`
    */
   static async start(given: {
     webhooks: boolean;
     settings?: Readonly<Record<string, unknown>>;
     plane?: ControlPlaneOptions;
     cpu?: number;
+    nodes?: boolean;
   }): Promise<GangCluster> {
     const plane = {
       scheduler: true,
@@ -58,7 +59,8 @@ export class GangCluster {
       auditPolicy: 'Metadata' as const,
       ...given.plane,
     };
-    const on = await withMuster({ cpu: 64, ...given, plane });
+    const { cpu = 64, nodes = true } = given;
+    const on = await withMuster({ ...given, plane, cpu: nodes ? cpu : undefined });
     try {
       const reader = await readerOf(on.plane, NAMESPACE);
       const history = new GangHistory(on.plane, NAMESPACE);

@@ -21,7 +21,7 @@ export interface WithMuster {
   /** Of Muster, beside the usual ones. */
   readonly settings?: Readonly<Record<string, unknown>>;
   /** CPUs of the one node; none without. */
-  readonly cpu?: number;
+  readonly cpu?: number | undefined;
 }
 
 /** A control plane with Muster on it, its certificates, rights and webhooks; `close()` takes all of it away. */
