@@ -16,9 +16,22 @@ function note(kind: 'log' | 'metric' | 'event', what: string): void {
   appendFileSync(join(directory, `${process.pid}.jsonl`), `${line}\n`);
 }
 
-/** A parsed line of the log. */
-export function observeLog({ msg }: { readonly msg?: unknown }): void {
-  if (typeof msg === 'string') note('log', msg);
+/** A parsed line of the log: its level is part of what it says. */
+export function observeLog({ level, msg }: { readonly level?: unknown; readonly msg?: unknown }): void {
+  if (typeof msg === 'string') note('log', `${String(level)} ${msg}`);
+}
+
+/** Lines of the log as they were written, of which some may be no JSON. */
+export function observeLines(lines: readonly string[]): void {
+  if (directory === undefined) return;
+  for (const line of lines) {
+    if (!line.startsWith('{')) continue;
+    try {
+      observeLog(JSON.parse(line) as object);
+    } catch {
+      // Half a line, at the end of a process that was killed.
+    }
+  }
 }
 
 /** The text of `/metrics`; a series that stands at zero says only that it is there, which proves nothing. */

@@ -4,6 +4,7 @@ import { builtInBackends } from '../../../src/backends/registry.ts';
 import { policyFrom } from '../../../src/cli/input/policy.ts';
 import { loadConfiguration } from '../../../src/config/load.ts';
 import { startProgram, type Program } from '../../../src/server/program.ts';
+import { observeLines } from '../../support/observed.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 
 /** Muster in this process, so that a test can hold up its decisions or give it a broken backend. */
@@ -46,7 +47,16 @@ export async function inProcess(
       ...policyFrom(configuration, { factories }),
       ...(given.notReady && { notReady: given.notReady }),
     },
-    log: createLogger({ level: 'info', format: 'json', sink: { write: (line) => given.lines?.push(line) } }),
+    log: createLogger({
+      level: 'info',
+      format: 'json',
+      sink: {
+        write: (line) => {
+          observeLines([line]);
+          given.lines?.push(line);
+        },
+      },
+    }),
     version: 'test',
     now: () => new Date(),
     ...(given.overrides && { overrides: given.overrides }),

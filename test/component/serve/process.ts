@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { observeLines } from '../../support/observed.ts';
 import { until } from '../../unit/tls/until.ts';
 import { developmentCertificates } from '../server/running.ts';
 
@@ -52,6 +53,7 @@ server:
     stream.on('data', (chunk: Buffer) => (output += String(chunk)));
   const exited = once(child, 'exit').then(([code]) => {
     running.delete(child);
+    observeLines(output.split('\n'));
     return code as number | null;
   });
   const serving = (): Served['ports'] | undefined => {

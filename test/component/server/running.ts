@@ -7,6 +7,7 @@ import { loadConfiguration } from '../../../src/config/load.ts';
 import { startProgram, type Program, type ProgramOptions } from '../../../src/server/program.ts';
 import { createLogger, type LogFormat } from '../../../src/telemetry/log.ts';
 import { issueDevelopmentCertificates } from '../../../src/tls/issue.ts';
+import { observeExposition, observeLines } from '../../support/observed.ts';
 import { plainDirectory } from '../../unit/tls/mounted-secret.ts';
 import { until } from '../../unit/tls/until.ts';
 import { MUTATE_POD, golden, reviewText } from './bodies.ts';
@@ -47,11 +48,15 @@ export interface Running {
   readonly scrape: () => Promise<string>;
 }
 
-const open: Program[] = [];
+const open: { readonly program: Program; readonly lines: readonly string[] }[] = [];
 
 /** For `afterEach` or `afterAll`. */
 export const closeAll = async (): Promise<void> => {
-  for (const program of open.splice(0)) await program.close();
+  for (const { program, lines } of open.splice(0)) {
+    observeExposition((await program.metrics.expose()).body);
+    await program.close();
+    observeLines(lines);
+  }
 };
 
 /** A directory with one certificate for loopback, valid for a day. */
@@ -108,7 +113,7 @@ export async function start(parts: RunningParts = {}): Promise<Running> {
     ...(checks && { checks }),
     ...(pollIntervalMs === undefined ? {} : { pollIntervalMs }),
   });
-  open.push(program);
+  open.push({ program, lines });
   const port = program.ports.webhooks;
 
   const call = async (bytes: string | Buffer): Promise<WireAnswer> => {
@@ -124,7 +129,11 @@ export async function start(parts: RunningParts = {}): Promise<Running> {
     const response = await fetch(`http://127.0.0.1:${portOf}${path}`);
     return { status: response.status, text: await response.text() };
   };
-  const scrape = async (): Promise<string> => (await get(program.ports.metrics, '/metrics')).text;
+  const scrape = async (): Promise<string> => {
+    const { text } = await get(program.ports.metrics, '/metrics');
+    observeExposition(text);
+    return text;
+  };
   return {
     program,
     port,
