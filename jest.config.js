@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 // Jest runs the TypeScript as it stands: Node strips the types, nothing is bundled or rewritten, so a stack
 // trace and a coverage line name the source. Type errors are the business of `npm run typecheck`.
 const common = {
@@ -13,10 +15,28 @@ export default {
     { ...common, displayName: 'cluster', testMatch: ['<rootDir>/test/cluster/**/*.test.ts'] },
   ],
   coverageProvider: 'v8',
-  collectCoverageFrom: ['src/{admission,gang,backends,config,tls}/**/*.ts'],
+  collectCoverageFrom: ['src/**/*.ts'],
   coverageReporters: ['text-summary', 'json-summary'],
-  coverageThreshold: { global: { lines: 90 } },
-  reporters: ['default', '<rootDir>/test/plain-summary.js'],
-  testTimeout: 30_000,
-  maxWorkers: 2,
+  // A room each, a little below what is measured: one that falls is not hidden by the others.
+  coverageThreshold: {
+    global: { lines: 90 },
+    './src/admission/': { lines: 97 },
+    './src/api/': { lines: 92 },
+    './src/backends/': { lines: 97 },
+    './src/cli/': { lines: 92 },
+    './src/config/': { lines: 95 },
+    './src/conformance/': { lines: 96 },
+    './src/controller/': { lines: 83 },
+    './src/gang/': { lines: 92 },
+    './src/kube/': { lines: 91 },
+    './src/server/': { lines: 95 },
+    './src/telemetry/': { lines: 85 },
+    './src/tls/': { lines: 97 },
+  },
+  testSequencer: '<rootDir>/test/longest-first.js',
+  reporters: ['default', '<rootDir>/test/wiring/reporter.js', '<rootDir>/test/plain-summary.js'],
+  // What is waited for has limits of its own, which say what did not come; this one only ends what hangs.
+  testTimeout: 120_000,
+  // One more than there are processors: a part of the cluster suites waits for something at any time.
+  maxWorkers: availableParallelism() + 1,
 };

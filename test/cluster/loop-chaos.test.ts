@@ -1,10 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { inLength } from '../support/length.ts';
 import { MUSTER_USER } from '../../src/api/names.ts';
 import { Random } from '../support/random.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';
 import { readKubeconfig } from './control-plane/kubeconfig.ts';
 import { clusterSuite } from './control-plane/suite.ts';
+import { until } from './control-plane/until.ts';
 import { startBinder } from './support/binder.ts';
 import { historyOf, KEEPS_HISTORY } from './support/etcd-history.ts';
 import { startFaultProxy, type Fate, type FaultProxy, type ProxiedRequest } from './support/fault-proxy.ts';
@@ -16,9 +18,15 @@ import { mortalMuster } from './support/mortal-muster.ts';
 import { NAMESPACE } from './support/registered-muster.ts';
 import { withMuster, type OnMuster } from './support/with-muster.ts';
 
-const GANGS_FORMED = 200;
+const GANGS_FORMED = inLength({ short: 40, long: 200 });
 /** The faults last this long; gangs are begun in the first three quarters of it (ms). */
-const CHAOS_MS = 50_000;
+const CHAOS_MS = inLength({ short: 16_000, long: 50_000 });
+/** A process of the loop lives at least this long, and at most thrice as long (ms). */
+const SHORTEST_LIFE_MS = inLength({ short: 2_000, long: 3_500 });
+/** When the API server is killed, as a share of that time. */
+const OUTAGES = inLength({ short: [0.3], long: [0.25, 0.6] });
+/** More than this many processes are killed. */
+const FEWEST_KILLS = inLength({ short: 0, long: 2 });
 /** Writes of one PodGang, whatever happens (8 to 10 were seen). */
 const MOST_WRITES = 20;
 
@@ -72,13 +80,13 @@ clusterSuite('the loop in a storm', () => {
     proxy.setFates(storm(random));
     const muster = mortalMuster(
       () => startLoopingReplica(plane, on.certificates.path, {}, proxy.kubeconfig),
-      () => 3_000 + random.below(8_000),
+      () => SHORTEST_LIFE_MS + random.below(2 * SHORTEST_LIFE_MS),
     );
     try {
       const begun = performance.now();
       const restarts = async (): Promise<void> => {
-        for (const share of [0.25, 0.6]) {
-          const at = CHAOS_MS * share + random.below(5_000);
+        for (const share of OUTAGES) {
+          const at = CHAOS_MS * share + random.below(CHAOS_MS / 10);
           await delay(Math.max(0, begun + at - performance.now()));
           await plane.stopApiServer({ kill: true });
           await delay(random.below(2_000));
@@ -94,6 +102,12 @@ clusterSuite('the loop in a storm', () => {
       );
       // A gang that is made again first has to form, which need not come about before the storm is over.
       await Promise.race([forming.then(() => storming), storming]);
+      // On a busy machine a process has hardly begun by then: it goes on until everything has happened.
+      await until(
+        'everything has gone wrong at least once',
+        () => muster.kills() > FEWEST_KILLS && Object.values(proxy.happened).every((times) => times > 0),
+        { withinMs: 120_000 },
+      );
       proxy.setFates(undefined);
       await muster.settle();
       const quietAt = performance.now();
@@ -116,9 +130,6 @@ clusterSuite('the loop in a storm', () => {
       expect(unlikeInTheEnd(history, lives)).toEqual([]);
       // References, Initialized and Scheduled, what came later, somebody else's condition, and what a lost answer repeats.
       expect(Math.max(...writes)).toBeLessThanOrEqual(MOST_WRITES);
-      for (const [fault, times] of Object.entries(proxy.happened))
-        expect([fault, times > 0]).toEqual([fault, true]);
-      expect(muster.kills()).toBeGreaterThan(2);
     } catch (error) {
       const stuck = await stuckGangs(client, lives).catch(String);
       process.stderr.write(`chaos: seed ${seed}; the last Muster said:\n${muster.lastWords()}\n`);
@@ -127,5 +138,5 @@ clusterSuite('the loop in a storm', () => {
     } finally {
       await muster.stop();
     }
-  }, 300_000);
+  }, 400_000);
 });

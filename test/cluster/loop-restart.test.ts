@@ -1,11 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { inLength } from '../support/length.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { smallGangs, WITHOUT_NATIVE_GANGS, type SmallGangs } from './support/small-gangs.ts';
 import { DEFAULT_LEASE, withMuster, type OnMuster } from './support/with-muster.ts';
 
-const CACHED_PODS = 5_000;
+const CACHED_PODS = inLength({ short: 500, long: 5_000 });
+const SECONDS_AWAY = inLength({ short: [2], long: [0, 4, 12] });
 const PODS_OF_A_GANG = 100;
 /** From the API server being ready to the gates being off. */
 const WITHIN_MS = 5_000;
@@ -38,7 +40,7 @@ clusterSuite(`the loop with ${CACHED_PODS} Pods, when the API server was away`, 
   }, 120_000);
   afterAll(() => on?.close(), 60_000);
 
-  test.each([0, 4, 12])(
+  test.each(SECONDS_AWAY)(
     'away for %i s and its start: what came just before and just after is dealt with',
     async (seconds) => {
       const [before, after] = [`before-${seconds}`, `after-${seconds}`];

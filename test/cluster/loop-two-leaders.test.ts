@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { inLength } from '../support/length.ts';
 import { MUSTER_USER } from '../../src/api/names.ts';
 import type { Serving } from '../support/serving.ts';
 import { Random } from '../support/random.ts';
@@ -16,9 +17,9 @@ import { startLoopingReplica } from './support/looping-muster.ts';
 import { NAMESPACE } from './support/registered-muster.ts';
 import { withMuster, type OnMuster } from './support/with-muster.ts';
 
-const GANGS_FORMED = 40;
+const GANGS_FORMED = inLength({ short: 16, long: 40 });
 /** Gangs are begun within this time (ms). */
-const BEGUN_WITHIN_MS = 8_000;
+const BEGUN_WITHIN_MS = inLength({ short: 3_000, long: 8_000 });
 /** Writes of one PodGang: two that disagree for a moment must not go on correcting each other (8 to 15 were seen). */
 const MOST_WRITES = 25;
 /** Far more than it takes to act on what is seen, also on a busy machine. */

@@ -2,6 +2,7 @@ import { mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { inLength } from '../support/length.ts';
 import type { Serving } from '../support/serving.ts';
 import { issueAuthority, issueServingCertificate } from '../../src/tls/issue.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';
@@ -13,8 +14,9 @@ import { createLoad } from './support/load.ts';
 import { loopbackService, type LoopbackService } from './support/loopback-service.ts';
 import { gangPod, PODS, register, startReplica } from './support/registered-muster.ts';
 
-const ROLLOUTS = 5;
-const ROTATIONS = 10;
+const ROLLOUTS = inLength({ short: 2, long: 5 });
+const ROTATIONS = inLength({ short: 3, long: 10 });
+const ADMITTED = inLength({ short: 200, long: 500 });
 
 /** A directory as the kubelet mounts a Secret: `..data` points at the version, the files point through it. */
 class MountedSecret {
@@ -96,7 +98,7 @@ clusterSuite('no Pod is lost', () => {
         );
       }
     }
-    await until('a good number of Pods came through', () => load.admitted() > 500);
+    await until('a good number of Pods came through', () => load.admitted() > ADMITTED);
     await load.stop();
     expect(load.failures()).toEqual([]);
   }, 120_000);
@@ -135,7 +137,7 @@ clusterSuite('no Pod is lost', () => {
     }
     await load.stop();
     expect(load.failures()).toEqual([]);
-    expect(load.admitted()).toBeGreaterThan(500);
+    expect(load.admitted()).toBeGreaterThan(ADMITTED);
   }, 180_000);
 
   test('a replica killed under load costs at most what it held, and everything after it goes well', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { inLength } from '../../support/length.ts';
 import fc from 'fast-check';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { MUSTER_USER } from '../../../src/api/names.ts';
@@ -22,8 +23,8 @@ const ACCOUNTS: [string, ...string[]] = ['alice', 'system:serviceaccount:kube-sy
 const GROVE = 'app.kubernetes.io/managed-by';
 const read = (object: JsonObject): PodGang => parsePodGang(object, 'ml').gang;
 const namesOf = (gang: PodGang): string[] => gang.spec.groups.map(({ name }) => name).sort();
-const HISTORIES = 1_000;
-const runs = { numRuns: 2_000 };
+const HISTORIES = inLength({ short: 250, long: 1_000 });
+const runs = { numRuns: inLength({ short: 500, long: 2_000 }) };
 
 describe('any PodGang, nonsense or not', () => {
   test('is read and judged without an exception, and every fault can be shown', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { inLength } from '../../../support/length.ts';
 import fc from 'fast-check';
 import type { JsonObject } from '../../../../src/api/json.ts';
 import type { OwnedObject } from '../../../../src/backends/cluster.ts';
@@ -134,7 +135,7 @@ describe('the patch of an object that a backend keeps', () => {
           if (!Object.hasOwn(second, key)) expect(Object.hasOwn(now['spec'] as JsonObject, key)).toBe(false);
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: inLength({ short: 600, long: 3_000 }) },
     );
   });
 });
