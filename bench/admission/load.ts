@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { setTimeout as delay } from 'node:timers/promises';
-import { quantile } from '../measure/interval.ts';
+import { plainMean, quantile } from '../measure/interval.ts';
 import { fineCpuMicrosOf, rssMiBOf } from '../measure/process-usage.ts';
 import type { Contender, Contest, ContestResult, Slice } from './contest.ts';
 import { Lane, type Target } from './lane.ts';
@@ -104,6 +104,10 @@ async function measure(): Promise<ContestResult> {
     const side = new Side(contender);
     sides.push({ side, reviews: await warmUp(side), turns: [], slices: [] });
   }
+  // Those who are compared turn by turn have equally many in a turn: a shorter one is colder from its first review to its last.
+  const close = sides.filter(({ side }) => side.every === 1);
+  const equal = Math.round(plainMean(close.map(({ reviews }) => reviews)));
+  for (const one of close) one.reviews = equal;
   const settle = ({ side, turns, slices }: (typeof sides)[number]): void => {
     const turn = turns.pop();
     if (turn === undefined) return;
