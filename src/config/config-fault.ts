@@ -5,8 +5,8 @@ export type ConfigPath = readonly (string | number)[];
 
 export type Severity = 'error' | 'warning';
 
-/** What a rule has to say about a value, before anybody knows which line it stands on. */
-export interface Finding {
+/** A fault that is known by its path alone, before anybody knows which line it stands on. */
+export interface PathFault {
   readonly path: ConfigPath;
   readonly message: string;
   readonly severity: Severity;
@@ -27,8 +27,8 @@ export interface ConfigFault {
   readonly origin?: string;
 }
 
-export const error = (path: ConfigPath, message: string): Finding => ({ path, message, severity: 'error' });
-export const warning = (path: ConfigPath, message: string): Finding => ({
+export const error = (path: ConfigPath, message: string): PathFault => ({ path, message, severity: 'error' });
+export const warning = (path: ConfigPath, message: string): PathFault => ({
   path,
   message,
   severity: 'warning',

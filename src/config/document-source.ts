@@ -11,7 +11,7 @@ import {
   visit,
 } from 'yaml';
 import { messageOf } from '../errors.ts';
-import type { ConfigFault, ConfigPath, Finding } from './config-fault.ts';
+import type { ConfigFault, ConfigPath, PathFault } from './config-fault.ts';
 import { formatPath } from './config-fault.ts';
 
 /** Line and column, 1-based. */
@@ -171,7 +171,7 @@ export function readDocument(text: string): DocumentSource {
 }
 
 /** `finding` with the place it stands at in `source`. */
-export function locateFinding(finding: Finding, source: DocumentSource | undefined): ConfigFault {
+export function locateFinding(finding: PathFault, source: DocumentSource | undefined): ConfigFault {
   const { path, message, severity, atKey } = finding;
   const position = source?.locate(path, atKey ?? false) ?? {};
   return { path: formatPath(path), message, severity, ...position };

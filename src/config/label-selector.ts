@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Json, own, ownList, ownObject, ownString } from '../api/json.ts';
 import { isLabelKey, isLabelValue } from '../api/name-syntax.ts';
-import { type ConfigPath, type Finding, error } from './config-fault.ts';
+import { type ConfigPath, type PathFault, error } from './config-fault.ts';
 import { inWords } from './messages.ts';
 
 /** In YAML `gpu: true` and `tier: 1` are no strings, though they look like labels. */
@@ -46,7 +46,7 @@ const VALUE_RULE =
  * What Kubernetes asks of a LabelSelector beyond its shape (apimachinery `ValidateLabelSelector`). A wrong one would
  * otherwise select nothing, which looks like a loop that does not work.
  */
-export function selectorFindings(selector: Json | undefined, path: ConfigPath): Finding[] {
+export function selectorFindings(selector: Json | undefined, path: ConfigPath): PathFault[] {
   const labels = Object.entries(ownObject(selector, 'matchLabels') ?? {}).flatMap(([key, value]) => {
     const at = [...path, 'matchLabels', key];
     return [
@@ -69,12 +69,12 @@ export function selectorFindings(selector: Json | undefined, path: ConfigPath): 
   return [...labels, ...expressions];
 }
 
-const valueFindings = (value: Json, path: ConfigPath): Finding[] =>
+const valueFindings = (value: Json, path: ConfigPath): PathFault[] =>
   typeof value !== 'string' || value === '' || isLabelValue(value)
     ? []
     : [error(path, `"${value}" ${VALUE_RULE}`)];
 
-function countFindings(operator: string | undefined, count: number, path: ConfigPath): Finding[] {
+function countFindings(operator: string | undefined, count: number, path: ConfigPath): PathFault[] {
   const at = [...path, 'values'];
   if ((operator === 'In' || operator === 'NotIn') && count === 0) {
     const other = operator === 'In' ? 'Exists' : 'DoesNotExist';

@@ -1,7 +1,7 @@
 import { type Json, own, ownString } from '../api/json.ts';
 import { isLabelKey } from '../api/name-syntax.ts';
 import { MUSTER_USER } from '../api/names.ts';
-import { type Finding, error, warning } from './config-fault.ts';
+import { type PathFault, error, warning } from './config-fault.ts';
 import { parseGoDuration } from '../api/go-duration.ts';
 import { selectorFindings } from './label-selector.ts';
 import { settings } from './settings.ts';
@@ -27,9 +27,9 @@ const GROVE_LEASE = 'grove-operator-leader-election';
 /** client-go refuses a renewDeadline that leaves no room for one jittered retry (its JitterFactor). */
 const JITTER = 1.2;
 
-function leaderElection(read: Read): Finding[] {
+function leaderElection(read: Read): PathFault[] {
   if (read('leaderElection.enabled') !== true) return [];
-  const findings: Finding[] = [];
+  const findings: PathFault[] = [];
   const duration = (key: string): number => {
     const text = read(`leaderElection.${key}`);
     const milliseconds = typeof text === 'string' ? parseGoDuration(text) : undefined;
@@ -65,11 +65,11 @@ function leaderElection(read: Read): Finding[] {
 }
 
 /** Levels of a topology that is switched off cannot hurt: then these are warnings. */
-function topology(read: Read): Finding[] {
+function topology(read: Read): PathFault[] {
   const say = read('topologyAwareScheduling.enabled') === true ? error : warning;
   const levels = read('topologyAwareScheduling.levels');
   if (!Array.isArray(levels)) return [];
-  const findings: Finding[] = [];
+  const findings: PathFault[] = [];
   const seen = { domain: new Set<string>(), key: new Set<string>() };
   levels.forEach((level: Json, index) => {
     for (const field of ['domain', 'key'] as const) {
@@ -85,15 +85,15 @@ function topology(read: Read): Finding[] {
   return findings;
 }
 
-const gangSelectors = (read: Read): Finding[] =>
+const gangSelectors = (read: Read): PathFault[] =>
   ['namespaceSelector', 'objectSelector'].flatMap((name) =>
     selectorFindings(read(`controllers.podGang.${name}`), ['controllers', 'podGang', name]),
   );
 
 const SERVERS = ['webhooks', 'healthProbes', 'metrics'] as const;
 
-function ports(read: Read): Finding[] {
-  const findings: Finding[] = [];
+function ports(read: Read): PathFault[] {
+  const findings: PathFault[] = [];
   SERVERS.forEach((name, index) => {
     const port = read(`server.${name}.port`);
     const address = read(`server.${name}.bindAddress`);
@@ -108,8 +108,8 @@ function ports(read: Read): Finding[] {
   return findings;
 }
 
-function webhookLimits(read: Read): Finding[] {
-  const findings: Finding[] = [];
+function webhookLimits(read: Read): PathFault[] {
+  const findings: PathFault[] = [];
   const atMost = (section: string, smaller: string, larger: string): void => {
     const low = read(`server.webhooks.${section}.${smaller}`);
     const high = read(`server.webhooks.${section}.${larger}`);
@@ -126,10 +126,10 @@ function webhookLimits(read: Read): Finding[] {
 
 const SERVICE_ACCOUNT = /^system:serviceaccount:[^:]+:[^:]+$/;
 
-function trustedAccounts(read: Read): Finding[] {
+function trustedAccounts(read: Read): PathFault[] {
   const accounts = read('trustedAccounts');
   if (!Array.isArray(accounts)) return [];
-  const findings: Finding[] = [];
+  const findings: PathFault[] = [];
   accounts.forEach((account: Json, index) => {
     if (typeof account !== 'string') return;
     const path = ['trustedAccounts', index];
@@ -150,7 +150,7 @@ function trustedAccounts(read: Read): Finding[] {
 }
 
 /** Everything the rules have to say about a document. */
-export function applyRules(document: unknown): Finding[] {
+export function applyRules(document: unknown): PathFault[] {
   const read = reader(document);
   return [
     ...leaderElection(read),

@@ -1,6 +1,6 @@
 import { isObject, own, ownList, ownString } from '../api/json.ts';
 import { isLabelValue } from '../api/name-syntax.ts';
-import { type Finding, error, warning } from './config-fault.ts';
+import { type PathFault, error, warning } from './config-fault.ts';
 import type { SchedulerProfile, Schedulers } from './configuration.ts';
 
 /** Kubernetes’ own scheduler: served in every configuration, listed or not. */
@@ -28,8 +28,8 @@ export function checkProfiles(
     readonly defaultProfileName: string;
   },
   supported: readonly string[],
-): Finding[] {
-  const findings: Finding[] = [];
+): PathFault[] {
+  const findings: PathFault[] = [];
   const configured = new Set<string>();
   given.profiles.forEach(({ name }, index) => {
     const path = [...PROFILES, index, 'name'];
@@ -67,7 +67,7 @@ interface Written {
 
 type WrittenProfile = Omit<SchedulerProfile, 'name'> & { readonly name: string | undefined };
 
-function read(document: unknown, rename: (name: string, path: Finding['path']) => string): Written {
+function read(document: unknown, rename: (name: string, path: PathFault['path']) => string): Written {
   const name = ownString(document, 'schedulerName') ?? '';
   const scheduler = own(document, 'scheduler');
   const defaultName = ownString(scheduler, 'defaultProfileName') ?? '';
@@ -89,7 +89,7 @@ function read(document: unknown, rename: (name: string, path: Finding['path']) =
   };
 }
 
-const place = (index: number, key: keyof WrittenProfile): Finding['path'] => [
+const place = (index: number, key: keyof WrittenProfile): PathFault['path'] => [
   'scheduler',
   'profiles',
   index,
@@ -97,7 +97,7 @@ const place = (index: number, key: keyof WrittenProfile): Finding['path'] => [
 ];
 
 /** What is wrong with profiles that bring their backend along, as far as the document alone shows. */
-const checkModules = (profiles: readonly WrittenProfile[], builtIn: readonly string[]): Finding[] =>
+const checkModules = (profiles: readonly WrittenProfile[], builtIn: readonly string[]): PathFault[] =>
   profiles.flatMap(({ name = '', module, integrity }, index) => {
     if (module === undefined) {
       if (integrity === undefined) return [];
@@ -121,9 +121,9 @@ const checkModules = (profiles: readonly WrittenProfile[], builtIn: readonly str
   });
 
 /** The short form beside the long one: allowed where both say the same. */
-function contradictions(written: Written): Finding[] {
+function contradictions(written: Written): PathFault[] {
   const { schedulerName, profiles, defaultProfileName } = written;
-  const findings: Finding[] = [];
+  const findings: PathFault[] = [];
   const names = profiles.flatMap(({ name }) => (name === undefined ? [] : [name]));
   if (profiles.length > 0 && schedulerName !== DEFAULT_SCHEDULER && !names.includes(schedulerName)) {
     findings.push(
@@ -169,8 +169,8 @@ const finish = (profiles: Written['profiles'], defaultProfileName: string): Sche
 export function resolveSchedulers(
   document: unknown,
   builtIn: readonly string[],
-): { readonly schedulers: Schedulers; readonly findings: readonly Finding[] } {
-  const findings: Finding[] = [];
+): { readonly schedulers: Schedulers; readonly findings: readonly PathFault[] } {
+  const findings: PathFault[] = [];
   const written = read(document, (name, path) => {
     const current = Object.hasOwn(SCHEDULER_ALIASES, name) ? SCHEDULER_ALIASES[name] : undefined;
     if (current === undefined || !builtIn.includes(current)) return name;

@@ -1,5 +1,5 @@
 import { type JsonObject, isObject } from '../api/json.ts';
-import { type ConfigPath, type Finding, error, formatPath } from './config-fault.ts';
+import { type ConfigPath, type PathFault, error, formatPath } from './config-fault.ts';
 import type { OperatorConfiguration, Schedulers } from './configuration.ts';
 import { parseGoDuration } from '../api/go-duration.ts';
 import { inWords, messageFor } from './messages.ts';
@@ -28,7 +28,7 @@ export function withoutNulls(document: unknown, path: ConfigPath = []): unknown 
   return Object.fromEntries(kept.map(([key, value]) => [key, withoutNulls(value, [...path, key])]));
 }
 
-function unknownKey(parent: ConfigPath, key: string): Finding {
+function unknownKey(parent: ConfigPath, key: string): PathFault {
   const homes = new Set(
     settings
       .filter((setting) => setting.keys.includes(key))
@@ -47,7 +47,7 @@ function unknownKey(parent: ConfigPath, key: string): Finding {
   };
 }
 
-function schemaFindings(document: unknown): { data?: DefaultedDocument; findings: Finding[] } {
+function schemaFindings(document: unknown): { data?: DefaultedDocument; findings: PathFault[] } {
   const result = operatorConfigurationSchema.safeParse(document, { error: messageFor });
   if (result.success) return { data: result.data, findings: [] };
   const findings = result.error.issues.flatMap((issue) => {
@@ -86,7 +86,7 @@ function finish(data: DefaultedDocument, schedulers: Schedulers): OperatorConfig
 export function inspect(
   raw: unknown,
   options: ValidationOptions,
-): { readonly configuration?: OperatorConfiguration; readonly findings: readonly Finding[] } {
+): { readonly configuration?: OperatorConfiguration; readonly findings: readonly PathFault[] } {
   if (!isObject(raw)) {
     return { findings: [error([], `must be a mapping with apiVersion and kind, not ${inWords(raw)}`)] };
   }

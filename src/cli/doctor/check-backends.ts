@@ -3,7 +3,7 @@ import type { SchedulerTraces } from '../../backends/backend.ts';
 import type { Readiness } from '../../backends/readiness.ts';
 import type { LeaseRecord } from '../../kube/loop/lease.ts';
 import { isFresh } from './check-program.ts';
-import { saying, type Finding } from './finding.ts';
+import { saying, type Diagnosis } from './diagnosis.ts';
 import { nameOf, RIGHTS_FIX, valueOf, type Read } from './read.ts';
 
 /** What a backend found when it looked at the cluster. */
@@ -29,7 +29,7 @@ export interface Backends {
   readonly deployments: Read<readonly JsonObject[]>;
 }
 
-export const checkBackends = (backends: Backends): readonly Finding[] => [
+export const checkBackends = (backends: Backends): readonly Diagnosis[] => [
   ...backends.enabled.flatMap((looked) => [
     ...checkReadiness(looked, looked.name === backends.defaultBackend),
     checkScheduler(looked, backends),
@@ -37,7 +37,7 @@ export const checkBackends = (backends: Backends): readonly Finding[] => [
   ...checkPublished(backends),
 ];
 
-function checkReadiness({ name, readiness, blind }: Looked, isDefault: boolean): Finding[] {
+function checkReadiness({ name, readiness, blind }: Looked, isDefault: boolean): Diagnosis[] {
   const say = saying('backends', name);
   if (readiness.state === 'unknown') return [say.notChecked('it was not asked', 'look again')];
   if (readiness.state === 'failed' && blind) {
@@ -57,7 +57,7 @@ function checkReadiness({ name, readiness, blind }: Looked, isDefault: boolean):
 }
 
 /** Whether the scheduler itself runs: another question than whether its objects are known. */
-function checkScheduler({ name, traces, lease }: Looked, { now, deployments }: Backends): Finding {
+function checkScheduler({ name, traces, lease }: Looked, { now, deployments }: Backends): Diagnosis {
   const say = saying('backends', `${name} runs`);
   if (lease?.state === 'found') {
     const { holder, renewTime } = lease.value;
@@ -87,11 +87,11 @@ const keyOf = (object: JsonObject): string =>
   `${ownString(ownObject(object, 'metadata'), 'namespace') ?? ''}/${nameOf(object)}`;
 
 /** What the loop says it found, where that is something else than was found now. */
-function checkPublished({ published, enabled, defaultBackend }: Backends): Finding[] {
+function checkPublished({ published, enabled, defaultBackend }: Backends): Diagnosis[] {
   const say = saying('backends', 'published');
   if (published.state === 'unread') return [say.notChecked(published.reason, RIGHTS_FIX)];
   if (published.state === 'absent') return []; // told with the definitions
-  const findings: Finding[] = [];
+  const findings: Diagnosis[] = [];
   const objects = new Map(published.value.map((one) => [nameOf(one), one]));
   for (const { name, readiness, blind } of enabled) {
     const object = objects.get(name);

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { ownObject, ownString, type JsonObject } from '../../api/json.ts';
 import { checkChain } from '../../tls/chain.ts';
 import type { RegisteredWebhook } from './check-webhooks.ts';
-import { saying, type Finding } from './finding.ts';
+import { saying, type Diagnosis } from './diagnosis.ts';
 import type { Read } from './read.ts';
 
 /** What Muster shows to whoever calls it. */
@@ -25,7 +25,7 @@ export function checkCertificate(
   served: Read<ServedCertificate>,
   webhooks: readonly RegisteredWebhook[],
   { now, namespace }: { readonly now: Date; readonly namespace: string },
-): readonly Finding[] {
+): readonly Diagnosis[] {
   const provide = PROVIDE.replace('NAMESPACE', namespace);
   if (served.state === 'absent')
     return [
@@ -54,7 +54,7 @@ export function checkCertificate(
   ];
 }
 
-function checkDates(leaf: X509Certificate, from: string, now: Date, fix: string): Finding {
+function checkDates(leaf: X509Certificate, from: string, now: Date, fix: string): Diagnosis {
   const say = saying('certificate', 'dates');
   const until = day(leaf.validToDate);
   if (now > leaf.validToDate) return say.problem(`${from} expired on ${until}`, fix);
@@ -88,7 +88,7 @@ function checkNames(
   webhooks: readonly RegisteredWebhook[],
   from: string,
   fix: string,
-): Finding[] {
+): Diagnosis[] {
   const say = saying('certificate', 'names');
   const names = new Set(webhooks.flatMap(({ webhook }) => serverNameOf(webhook) ?? []));
   return [...names].map((name) => {
@@ -112,7 +112,7 @@ const bundleOf = (webhook: JsonObject): string =>
   ownString(ownObject(webhook, 'clientConfig'), 'caBundle') ?? '';
 
 /** Where there is none, the API server goes by the CAs of its own machine. */
-const checkBundles = (webhooks: readonly RegisteredWebhook[]): Finding[] =>
+const checkBundles = (webhooks: readonly RegisteredWebhook[]): Diagnosis[] =>
   webhooks
     .filter(({ webhook }) => bundleOf(webhook) === '')
     .map((one) =>
@@ -130,7 +130,7 @@ function checkAuthorities(
   chain: string,
   webhooks: readonly RegisteredWebhook[],
   now: Date,
-): Finding[] {
+): Diagnosis[] {
   const say = saying('certificate', 'ca');
   const given = webhooks.filter(({ webhook }) => bundleOf(webhook) !== '');
   const wrong = given.flatMap((one) => {

@@ -1,6 +1,6 @@
 import { own, ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
 import { POD_GANG_GROUP, POD_GANG_VERSION } from '../../api/names.ts';
-import { saying, type Finding } from './finding.ts';
+import { saying, type Diagnosis } from './diagnosis.ts';
 import { RIGHTS_FIX, type Read } from './read.ts';
 
 export const POD_GANG_DEFINITION = `podgangs.${POD_GANG_GROUP}`;
@@ -27,7 +27,7 @@ export interface Definitions {
   readonly backend: Read<JsonObject>;
 }
 
-export const checkDefinitions = ({ podGang, backend }: Definitions): readonly Finding[] => [
+export const checkDefinitions = ({ podGang, backend }: Definitions): readonly Diagnosis[] => [
   ...check(POD_GANG_DEFINITION, POD_GANG_VERSION, podGang, lackingFields),
   ...check(BACKEND_DEFINITION, 'v1alpha1', backend, () => []),
 ];
@@ -37,7 +37,7 @@ function check(
   version: string,
   read: Read<JsonObject>,
   lacking: (schema: JsonObject | undefined) => readonly string[],
-): Finding[] {
+): Diagnosis[] {
   const say = saying('definitions', name);
   if (read.state === 'unread') return [say.notChecked(read.reason, RIGHTS_FIX)];
   if (read.state === 'absent') return [say.problem(`the cluster does not know ${name}`, APPLY)];

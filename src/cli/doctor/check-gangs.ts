@@ -2,14 +2,14 @@ import { GATE_POD_GANG_PENDING } from '../../api/names.ts';
 import type { GangView } from '../../controller/watch/gang-view.ts';
 import { listed } from '../../gang/status-text.ts';
 import { isInitialized } from '../../gang/rules/initialized.ts';
-import { saying, type Finding } from './finding.ts';
+import { saying, type Diagnosis } from './diagnosis.ts';
 import { RIGHTS_FIX, type Read } from './read.ts';
 
 /** What waits for longer is worth a look. */
 const LONG_MS = 10 * 60 * 1000;
 
 /** Gangs that do not get on, and Pods that nobody will let go. `muster status` says why. */
-export function checkGangs(read: Read<Pick<GangView, 'gangs' | 'pods'>>, now: Date): readonly Finding[] {
+export function checkGangs(read: Read<Pick<GangView, 'gangs' | 'pods'>>, now: Date): readonly Diagnosis[] {
   const say = saying('gangs', 'waiting');
   if (read.state === 'unread') return [say.notChecked(read.reason, RIGHTS_FIX)];
   if (read.state === 'absent') return []; // told with the definitions
@@ -30,7 +30,7 @@ export function checkGangs(read: Read<Pick<GangView, 'gangs' | 'pods'>>, now: Da
       )
       .map(({ namespace, gang }) => `${namespace}/${gang}`),
   );
-  const findings: Finding[] = [];
+  const findings: Diagnosis[] = [];
   if (stuck.length > 0) {
     const names = stuck.map(({ namespace, name }) => `${namespace}/${name}`).sort();
     const what = `not Initialized for more than 10 minutes: ${listed(names, 'gangs')}`;

@@ -1,5 +1,5 @@
 import { ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
-import { saying, type Finding } from './finding.ts';
+import { saying, type Diagnosis } from './diagnosis.ts';
 import { nameOf, RIGHTS_FIX, valueOf, type Read } from './read.ts';
 
 /** The policies of manifests/policies; a test compares them. */
@@ -33,7 +33,7 @@ export const checkPolicies = (
   policies: Policies,
   trusted: readonly string[],
   account: string,
-): readonly Finding[] => [
+): readonly Diagnosis[] => [
   ...present('validating', EXPECTED_POLICIES.validating, policies.validating, policies.validatingBindings),
   ...present('mutating', EXPECTED_POLICIES.mutating, policies.mutating, policies.mutatingBindings),
   ...checkAccounts(policies.validating, trusted, account),
@@ -44,7 +44,7 @@ function present(
   expected: readonly string[],
   policies: Read<readonly JsonObject[]>,
   bindings: Read<readonly JsonObject[]>,
-): Finding[] {
+): Diagnosis[] {
   const say = saying('policies', check);
   if (policies.state === 'unread') return [say.notChecked(policies.reason, RIGHTS_FIX)];
   if (policies.state === 'absent') {
@@ -64,7 +64,7 @@ function present(
   }
   const names = policies.value.map(nameOf);
   const missing = expected.filter((name) => !names.includes(name));
-  const findings: Finding[] = [];
+  const findings: Diagnosis[] = [];
   if (missing.length > 0) {
     const what = `not installed: ${missing.join(', ')}; without them a gang is kept together by Muster's webhooks alone`;
     findings.push(say.warning(what, APPLY));
@@ -88,7 +88,7 @@ function checkAccounts(
   policies: Read<readonly JsonObject[]>,
   trusted: readonly string[],
   account: string,
-): Finding[] {
+): Diagnosis[] {
   const say = saying('policies', 'accounts');
   const findings = trusted.includes(account)
     ? []

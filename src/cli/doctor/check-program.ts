@@ -1,7 +1,7 @@
 import { own, ownObject, type JsonObject } from '../../api/json.ts';
 import type { LeaseRecord } from '../../kube/loop/lease.ts';
 import { imageOf } from './deployment.ts';
-import { saying, type Finding } from './finding.ts';
+import { saying, type Diagnosis } from './diagnosis.ts';
 import { RIGHTS_FIX, type Read } from './read.ts';
 
 /** Muster itself, as far as the cluster shows it. */
@@ -21,7 +21,7 @@ export interface Program {
 const OLDEST = 30;
 const COMPLETE = 36;
 
-export function checkVersion(kubernetes: string): Finding {
+export function checkVersion(kubernetes: string): Diagnosis {
   const say = saying('cluster', 'version');
   const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(kubernetes) ?? [];
   if (major === undefined || minor === undefined)
@@ -41,12 +41,12 @@ export function checkVersion(kubernetes: string): Finding {
       );
 }
 
-export const checkProgram = (program: Program): readonly Finding[] => [
+export const checkProgram = (program: Program): readonly Diagnosis[] => [
   ...checkDeployment(program),
   checkLease(program),
 ];
 
-function checkDeployment({ deployment, namespace, muster }: Program): Finding[] {
+function checkDeployment({ deployment, namespace, muster }: Program): Diagnosis[] {
   const say = saying('program', 'deployment');
   if (deployment.state === 'unread') return [say.notChecked(deployment.reason, RIGHTS_FIX)];
   if (deployment.state === 'absent') {
@@ -67,7 +67,7 @@ function checkDeployment({ deployment, namespace, muster }: Program): Finding[] 
   return [replicas, checkImage(deployment.value, muster)];
 }
 
-function checkImage(deployment: JsonObject, muster: string): Finding {
+function checkImage(deployment: JsonObject, muster: string): Diagnosis {
   const say = saying('program', 'image');
   const image = imageOf(deployment);
   const tag = /:(v?\d+\.\d+\.\d+[^@/]*)(@|$)/.exec(image)?.[1];
@@ -90,7 +90,7 @@ const SLACK_MS = 30_000;
 export const isFresh = ({ renewTime, durationMs }: LeaseRecord, now: Date): boolean =>
   now.getTime() - Date.parse(renewTime) < durationMs + SLACK_MS;
 
-function checkLease({ lease, now, namespace }: Program): Finding {
+function checkLease({ lease, now, namespace }: Program): Diagnosis {
   const say = saying('program', 'leader');
   if (lease === undefined)
     return say.notChecked(

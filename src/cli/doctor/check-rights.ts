@@ -1,5 +1,5 @@
 import type { Right } from './expected-rights.ts';
-import { saying, type Finding } from './finding.ts';
+import { saying, type Diagnosis } from './diagnosis.ts';
 import type { Read } from './read.ts';
 
 /** What the API server says that Muster's account may do. */
@@ -11,7 +11,7 @@ export interface Rights {
 
 const APPLY = 'kubectl apply -k manifests/base (base/rbac.yaml has the roles)';
 
-export function checkRights({ account, asked }: Rights): readonly Finding[] {
+export function checkRights({ account, asked }: Rights): readonly Diagnosis[] {
   const say = saying('rights', 'account');
   if (asked.state !== 'found') {
     const reason = asked.state === 'unread' ? asked.reason : 'the API server has no SubjectAccessReview';

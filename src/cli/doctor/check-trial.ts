@@ -1,6 +1,6 @@
 import { own, ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
 import { GATE_POD_GANG_PENDING, LABEL_POD_CLIQUE, LABEL_POD_GANG } from '../../api/names.ts';
-import { saying, type Finding } from './finding.ts';
+import { saying, type Diagnosis } from './diagnosis.ts';
 
 /** How the API server answered an attempt to create something; nothing was stored. */
 export type TrialAnswer =
@@ -33,7 +33,7 @@ export const trialGang = (namespace: string): JsonObject => ({
 });
 
 /** Whether the API server gets an answer from Muster. That the gate is there says little: a policy adds it too. */
-export const checkTrials = ({ namespace, wrongPod, pod, wrongGang }: Trials): readonly Finding[] => [
+export const checkTrials = ({ namespace, wrongPod, pod, wrongGang }: Trials): readonly Diagnosis[] => [
   asked('pods.muster.dev', `a gang Pod without the label ${LABEL_POD_CLIQUE}`, wrongPod, namespace),
   asked('podgangs.muster.dev', 'a PodGang without groups', wrongGang, namespace),
   gated(pod, namespace),
@@ -41,7 +41,7 @@ export const checkTrials = ({ namespace, wrongPod, pod, wrongGang }: Trials): re
 
 const LOOK = 'kubectl -n muster-system get pods,endpointslices; docs/operations.md, "The webhook is down"';
 
-function asked(webhook: string, what: string, answer: TrialAnswer, namespace: string): Finding {
+function asked(webhook: string, what: string, answer: TrialAnswer, namespace: string): Diagnosis {
   const say = saying('admission', 'answers');
   if ('stored' in answer) {
     return say.problem(
@@ -58,14 +58,14 @@ function asked(webhook: string, what: string, answer: TrialAnswer, namespace: st
     : notTold(`${what} was refused before Muster was asked: ${refusal}`, answer.missing === true);
 }
 
-function notTold(found: string, missing: boolean): Finding {
+function notTold(found: string, missing: boolean): Diagnosis {
   const say = saying('admission', 'answers');
   return missing
     ? say.notChecked(found, 'install what is missing first, then look again')
     : say.notChecked(found, 'name a namespace in which you may create Pods and PodGangs with --try-in');
 }
 
-function gated(answer: TrialAnswer, namespace: string): Finding {
+function gated(answer: TrialAnswer, namespace: string): Diagnosis {
   const say = saying('admission', 'gate');
   if (!('stored' in answer)) {
     return say.notChecked(

@@ -1,7 +1,7 @@
 import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../api/json.ts';
 import { LABEL_POD_GANG } from '../../api/names.ts';
 import { EXPECTED_WEBHOOKS, type ExpectedWebhook, type WebhookKind } from './expected-webhooks.ts';
-import { saying, type Finding } from './finding.ts';
+import { saying, type Diagnosis } from './diagnosis.ts';
 import { nameOf, RIGHTS_FIX, valueOf, type Read } from './read.ts';
 
 /** Every webhook configuration of the cluster, by kind. */
@@ -32,7 +32,7 @@ export const registeredWebhooks = (configurations: WebhookConfigurations): reado
   );
 
 /** Whether each webhook is there, and asks for what Muster answers. */
-export function checkWebhooks(configurations: WebhookConfigurations): readonly Finding[] {
+export function checkWebhooks(configurations: WebhookConfigurations): readonly Diagnosis[] {
   const registered = registeredWebhooks(configurations);
   const findings = EXPECTED_WEBHOOKS.flatMap((expected) => {
     const { kind, name } = expected;
@@ -64,12 +64,12 @@ export function checkWebhooks(configurations: WebhookConfigurations): readonly F
 const sent = ({ operations, resources }: ExpectedWebhook): string =>
   `${operations.join(' and ')} of ${resources.join(' and ')}`;
 
-function checkWebhook({ expected, configuration, webhook }: RegisteredWebhook): Finding[] {
+function checkWebhook({ expected, configuration, webhook }: RegisteredWebhook): Diagnosis[] {
   const { kind, name, path, gangsOnly } = expected;
   const mutating = kind === 'MutatingWebhookConfiguration';
   const say = saying('webhooks', mutating ? 'mutating' : 'validating');
   const where = `${name} in ${configuration}`;
-  const findings: Finding[] = [];
+  const findings: Diagnosis[] = [];
   const found = pathOf(webhook);
   if (found !== path)
     findings.push(say.problem(`${where} calls ${found || 'no path'}, and Muster answers at ${path}`, APPLY));
@@ -106,7 +106,7 @@ function checkWebhook({ expected, configuration, webhook }: RegisteredWebhook): 
 function checkOrder(
   configurations: WebhookConfigurations,
   registered: readonly RegisteredWebhook[],
-): Finding[] {
+): Diagnosis[] {
   const say = saying('webhooks', 'order');
   const mutating = (valueOf(configurations.MutatingWebhookConfiguration) ?? []).map(nameOf);
   const ours = registered.find(({ expected }) => expected.path.startsWith('/mutate-v1-'))?.configuration;

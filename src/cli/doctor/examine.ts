@@ -21,7 +21,7 @@ import { checkTrials, trialGang, trialPod, type TrialAnswer, type Trials } from 
 import { checkWebhooks, registeredWebhooks } from './check-webhooks.ts';
 import { mountedSecret } from './deployment.ts';
 import { expectedRights } from './expected-rights.ts';
-import type { Finding } from './finding.ts';
+import type { Diagnosis } from './diagnosis.ts';
 import { attempt, reasonOf, valueOf, type Read } from './read.ts';
 import { readServedCertificate } from './read-certificate.ts';
 import { readConfigured } from './read-configuration.ts';
@@ -56,7 +56,7 @@ const DEPLOYMENTS: Resource = { ...cluster('apps', 'Deployment', 'deployments'),
 const policy = (kind: string, plural: string): Resource => cluster(ADMISSION, kind, plural);
 
 /** Looks at everything. @throws MusterError CLUSTER_UNREACHABLE, and of the configuration that was named */
-export async function examine(given: Examination): Promise<{ kubernetes: string; findings: Finding[] }> {
+export async function examine(given: Examination): Promise<{ kubernetes: string; findings: Diagnosis[] }> {
   const { client, namespace, muster, now } = given;
   const list = (resource: Resource): Promise<Read<readonly JsonObject[]>> =>
     attempt(async () => (await client.list<JsonObject>(resource)).items);

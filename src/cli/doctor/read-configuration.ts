@@ -9,7 +9,7 @@ import type { Resource } from '../../kube/client/resources.ts';
 import { configured } from '../input/configured.ts';
 import { policyFrom } from '../input/policy.ts';
 import { mountedConfigMap } from './deployment.ts';
-import { saying, type Finding } from './finding.ts';
+import { saying, type Diagnosis } from './diagnosis.ts';
 import { attempt, RIGHTS_FIX, valueOf, type Read } from './read.ts';
 
 const CONFIG_MAPS: Resource = {
@@ -26,7 +26,7 @@ export interface Configured {
   readonly registry: BackendRegistry;
   /** Of the enabled backends, in the order of the configuration. */
   readonly factories: readonly BackendFactory[];
-  readonly finding: Finding;
+  readonly finding: Diagnosis;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { printable } from '../../api/printable.ts';
 import { cut, span, wrapped, type Line, type Span } from '../status/styled-line.ts';
-import { GROUPS, type Finding, type Severity } from './finding.ts';
+import { GROUPS, type Diagnosis, type Severity } from './diagnosis.ts';
 
 /** What `muster doctor -o json` prints. */
 export interface DoctorReport {
@@ -12,7 +12,7 @@ export interface DoctorReport {
   readonly problems: number;
   readonly warnings: number;
   readonly notChecked: number;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly Diagnosis[];
 }
 
 const MARKS: Readonly<Record<Severity, Span>> = {
@@ -27,7 +27,7 @@ const INDENT = ' '.repeat(CHECK_WIDTH + 5);
 
 export function reportOf(
   about: Pick<DoctorReport, 'server' | 'kubernetes' | 'muster'>,
-  findings: readonly Finding[],
+  findings: readonly Diagnosis[],
 ): DoctorReport {
   const count = (severity: Severity): number => findings.filter((one) => one.severity === severity).length;
   return {
@@ -52,7 +52,7 @@ export function reportLines(report: DoctorReport, width: number): Line[] {
   return [head, ...groups, [], summaryLine(report)];
 }
 
-function rowsOf({ check, severity, found, fix }: Finding, width: number): Line[] {
+function rowsOf({ check, severity, found, fix }: Diagnosis, width: number): Line[] {
   const [first = [], ...rest] = wrapped(shown(found), width, INDENT);
   const name = cut(check, CHECK_WIDTH).padEnd(CHECK_WIDTH + 1);
   return [

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { saying } from '../../../../src/cli/doctor/finding.ts';
+import { saying } from '../../../../src/cli/doctor/diagnosis.ts';
 import { reportLines, reportOf } from '../../../../src/cli/doctor/render.ts';
 import { paletteFor } from '../../../../src/cli/output/palette.ts';
 import { painted } from '../../../../src/cli/status/styled-line.ts';

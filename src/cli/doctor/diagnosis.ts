@@ -18,7 +18,7 @@ export type Group = (typeof GROUPS)[number];
 export type Severity = 'ok' | 'warning' | 'problem' | 'not-checked';
 
 /** One thing that `muster doctor` looked at. The names are those of `-o json`. */
-export interface Finding {
+export interface Diagnosis {
   readonly group: Group;
   /** Which check it comes from, for programs: the same for everything that check may say. */
   readonly check: string;
@@ -30,16 +30,16 @@ export interface Finding {
 
 /** Makes the findings of one check. */
 export interface Say {
-  ok(found: string): Finding;
-  warning(found: string, fix: string): Finding;
-  problem(found: string, fix: string): Finding;
-  notChecked(found: string, fix: string): Finding;
+  ok(found: string): Diagnosis;
+  warning(found: string, fix: string): Diagnosis;
+  problem(found: string, fix: string): Diagnosis;
+  notChecked(found: string, fix: string): Diagnosis;
 }
 
 export const saying = (group: Group, check: string): Say => {
   const say =
     (severity: Severity) =>
-    (found: string, fix: string): Finding => ({ group, check, severity, found, fix });
+    (found: string, fix: string): Diagnosis => ({ group, check, severity, found, fix });
   return {
     ok: (found) => ({ group, check, severity: 'ok', found }),
     warning: say('warning'),
