@@ -11,7 +11,7 @@ import { checkConfiguration } from '../../config/load.ts';
 import { CONFIG_API_VERSION, CONFIG_KIND } from '../../config/schema.ts';
 import { parsePodGang } from '../../gang/parse-pod-gang.ts';
 import { isPodGangName } from '../../api/name-syntax.ts';
-import type { SourceObject } from '../input/documents.ts';
+import { readObjects, type SourceObject } from '../input/documents.ts';
 import { unknownPodGangFields } from '../input/pod-gang-fields.ts';
 import { notText } from '../gangs/slips.ts';
 import { noticeText } from '../gangs/notices.ts';
@@ -144,7 +144,11 @@ function checkConfigMap(
   if (texts.length === 0) return undefined;
   return texts.flatMap(({ path, text }) => {
     const first = source.literal(path);
-    return checkConfiguration(text, { supportedSchedulers }).map((fault): Finding => {
+    const faults = checkConfiguration(text, { supportedSchedulers });
+    const wrong = faults.some(({ severity }) => severity === 'error');
+    const [inner] = wrong ? [] : readObjects({ name: source.file, text }, () => undefined);
+    const all = [...faults, ...(inner === undefined ? [] : checkProfiles(inner))];
+    return all.map((fault): Finding => {
       const { severity, message, line = 1, column = 1 } = fault;
       const place =
         first === undefined

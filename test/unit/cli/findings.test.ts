@@ -160,6 +160,19 @@ describe('a configuration inside of a ConfigMap', () => {
     expect(out).toContain('1 object checked, 0 skipped: 1 error, 0 warnings\n');
   });
 
+  test('with the config of its profiles', async () => {
+    const profile = `${lines.replace('loud', 'info')}    scheduler:
+      profiles:
+        - name: volcano
+          config: {quue: research}
+`;
+    const { code, out } = await muster(['validate', '-f', '-'], { stdin: map(profile) });
+    expect(code).toBe(1);
+    expect(out).toMatch(
+      /^<stdin>:13:20: error: data\[config\.yaml\]\.scheduler\.profiles\[0\]\.config\.quue: unknown key \(did you mean "queue"\?\)/,
+    );
+  });
+
   test('in quotes at its key; and one without any is another program’s', async () => {
     const quoted = await muster(['validate', '-f', '-'], {
       stdin: map(
