@@ -35,6 +35,9 @@ export const ANNOTATION_MIRROR_POD = 'kubernetes.io/config.mirror';
 /** Prefix of every key that is Muster's own. */
 export const MUSTER_PREFIX = 'muster.dev/';
 
+/** Finalizer on the PodGangs of a backend that cleans up after them itself; the backend's name follows. */
+export const CLEANUP_FINALIZER_PREFIX = `cleanup.${MUSTER_PREFIX}`;
+
 /** Where Muster lives, and as whom. */
 export const MUSTER_NAMESPACE = 'muster-system';
 export const MUSTER_SERVICE_ACCOUNT = 'muster';

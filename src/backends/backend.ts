@@ -62,13 +62,19 @@ export interface Backend {
   warnOfUpdate?(before: PodGang, after: PodGang): readonly string[];
   /** Creates or updates the scheduler's own objects. Called again and again: it must be idempotent. */
   syncPodGang(context: SyncContext, gang: PodGang): Promise<void>;
-  /** Cleans up what owner references do not. The gang may be gone. */
+  /** Cleans up what owner references do not, also where the gang is another backend's now. The gang may be gone. */
   onPodGangDelete(context: SyncContext, gang: PodGang): Promise<void>;
+  /**
+   * Whether {@link onPodGangDelete} must not be missed, since the backend keeps what no owner reference takes away. Its
+   * PodGangs get a finalizer then, so that one that is deleted while Muster is down stays until Muster is back. Without
+   * it the call is made only where the replica that leads sees the deletion.
+   */
+  readonly cleansUp?: boolean;
   /** The kinds of its objects, for Muster to watch; asked after each `init`. None where this is absent. */
   owns?(): readonly Resource[];
   /** Keeps objects that belong to the cluster, after each `init`, on the replica that leads. */
   syncCluster?(context: ClusterSyncContext): Promise<void>;
-  /** Whether the gang's objects depend on it being bound: it is synced again when `Scheduled` turns. */
+  /** Whether the gang's objects depend on its Pods being bound: it is synced again when the first is, and when none is any more. */
   followsBinding?(gang: PodGang): boolean;
   /** In which order gates come off; all at once where this is absent. */
   releaseOrder?(gang: PodGang): ReleaseOrder;

@@ -32,8 +32,8 @@ export interface OwnedObject {
   readonly writtenOnce?: readonly string[];
 }
 
-/** The verbs that keeping an object through {@link SyncContext} takes; `delete` only for who calls `remove`. */
-export const KEEP_OBJECTS: readonly string[] = ['get', 'list', 'watch', 'create', 'patch'];
+/** The verbs that keeping an object through {@link SyncContext} takes; `delete` also where a gang becomes another backend's. */
+export const KEEP_OBJECTS: readonly string[] = ['get', 'list', 'watch', 'create', 'patch', 'delete'];
 
 export type Applied = 'created' | 'updated' | 'unchanged';
 

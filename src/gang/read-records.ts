@@ -7,6 +7,7 @@ import { parsePodGang } from './parse-pod-gang.ts';
 export function readGang(object: JsonObject): GangRecord {
   const metadata = ownObject(object, 'metadata');
   const generation = own(metadata, 'generation');
+  const finalizers = ownList(metadata, 'finalizers')?.filter((name) => typeof name === 'string');
   return {
     ...parsePodGang(object, ownString(metadata, 'namespace') ?? '').gang,
     uid: ownString(metadata, 'uid') ?? '',
@@ -14,6 +15,7 @@ export function readGang(object: JsonObject): GangRecord {
     generation: typeof generation === 'number' ? generation : 0,
     creationTimestamp: ownString(metadata, 'creationTimestamp'),
     deletionTimestamp: ownString(metadata, 'deletionTimestamp'),
+    ...(finalizers !== undefined && { finalizers }),
     phase: ownString(ownObject(object, 'status'), 'phase'),
   };
 }

@@ -37,6 +37,8 @@ export interface GangRecord extends PodGang {
   readonly generation: number;
   readonly creationTimestamp: string | undefined;
   readonly deletionTimestamp: string | undefined;
+  /** Absent where there are none. */
+  readonly finalizers?: readonly string[];
   /** `status.phase`; undefined while there is no status. */
   readonly phase: string | undefined;
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Slot } from './load-limits.ts';
-import { withoutManagedFields } from './managed-fields.ts';
+import { withoutManagedFields } from '../api/managed-fields.ts';
 import { HttpFailure } from './failure.ts';
 
 /**

@@ -11,7 +11,7 @@ export const backendMetricCatalogue = {
   grove_scheduler_backend_operation_duration_seconds: {
     type: 'histogram',
     labels: ['backend_name', 'operation'],
-    help: 'What a backend does for a gang. operation: create, update, delete (its objects), mutate (a Pod at admission).',
+    help: 'What is done for a backend’s gangs. operation: create, update, delete (their objects), status_update (the PodGang’s status), sync_cluster (objects of the cluster), mutate (a Pod at admission).',
   },
   grove_scheduler_backend_operation_total: {
     type: 'counter',
@@ -21,11 +21,11 @@ export const backendMetricCatalogue = {
   grove_scheduler_backend_info: {
     type: 'gauge',
     labels: ['backend_name', 'version'],
-    help: '1 for the API that a backend speaks in this cluster; no series while it is not ready.',
+    help: 'The API that a backend speaks in this cluster: 1 for the active one, which is the default, 0 for the others. No series while it is not ready.',
   },
 } as const satisfies Record<string, { type: string; labels: readonly string[]; help: string }>;
 
-export type BackendOperation = 'create' | 'update' | 'delete' | 'mutate';
+export type BackendOperation = 'create' | 'update' | 'delete' | 'status_update' | 'sync_cluster' | 'mutate';
 
 type Name = keyof typeof backendMetricCatalogue;
 
@@ -36,6 +36,7 @@ export class BackendMetrics {
   /** By backend and operation. */
   readonly #outcomes = new Map<string, Map<BackendOperation, Outcomes>>();
   readonly #versions = new Map<string, string>();
+  #active = '';
 
   constructor(registry: Registry) {
     this.#inits = histogram('grove_scheduler_backend_initialization_duration_seconds', registry);
@@ -55,13 +56,20 @@ export class BackendMetrics {
       },
     });
     const versions = this.#versions;
+    const valueOf = (backend: string): number => (backend === this.#active ? 1 : 0);
     new Gauge({
       ...described('grove_scheduler_backend_info', registry),
       collect() {
         this.reset();
-        for (const [backend_name, version] of versions) this.set({ backend_name, version }, 1);
+        for (const [backend_name, version] of versions)
+          this.set({ backend_name, version }, valueOf(backend_name));
       },
     });
+  }
+
+  /** The backend of whatever names none. */
+  active(backend: string): void {
+    this.#active = backend;
   }
 
   /** @param version undefined where it is not ready */

@@ -1,6 +1,6 @@
 import { pino, type Logger } from 'pino';
 import { BufferedOutput } from './buffered-output.ts';
-import { pretty, type LogSink } from './text-lines.ts';
+import { textLines, type LogSink } from './text-lines.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export type LogFormat = 'json' | 'text';
@@ -18,7 +18,7 @@ export function createLogger(options: { level: LogLevel; format: LogFormat; sink
     timestamp: isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  if (options.format === 'text') return pino(settings, pretty(options.sink));
+  if (options.format === 'text') return pino(settings, textLines(options.sink));
   if (options.sink !== undefined) return pino(settings, options.sink);
   return pino(settings, new BufferedOutput(process.stdout.fd));
 }

@@ -38,6 +38,8 @@ export interface CertificateReloaderOptions {
 const DEFAULT_POLL_INTERVAL_MS = 10_000;
 /** A kubelet's swap is a burst of five or six events within some milliseconds; one look after it is enough. */
 const DEBOUNCE_MS = 50;
+/** With less time left than this (ms) somebody has to renew the certificate by hand: whatever should have, has not. */
+const SHORT_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Keeps the certificate of a server up to date with a mounted Secret. The last good pair stays in service whatever
@@ -56,6 +58,7 @@ export class CertificateReloader {
   /** The looks, one after the other. */
   #tail: Promise<unknown> = Promise.resolve();
   #reported: string | undefined;
+  #warnedOf: ServingPair | undefined;
 
   constructor(options: CertificateReloaderOptions) {
     this.#options = options;
@@ -70,6 +73,7 @@ export class CertificateReloader {
     const { directory } = this.#options;
     const pair = await loadServingPair(directory, this.#expectations());
     this.#current = pair;
+    this.#warnOfEnd(pair);
     this.#running = true;
     this.#openWatch();
     this.#lookSoon(); // for what changed between the reading and the watching
@@ -121,6 +125,7 @@ export class CertificateReloader {
       if (holds(before, files)) {
         checkDates(before, directory, this.#options.now());
         this.#reported = undefined;
+        this.#warnOfEnd(before);
         return 'unchanged';
       }
       const pair = checkPair(files, directory, this.#expectations());
@@ -128,11 +133,22 @@ export class CertificateReloader {
       this.#current = pair;
       this.#reported = undefined;
       log.info(describe(pair), 'serving a new TLS certificate');
+      this.#warnOfEnd(pair);
       return 'swapped';
     } catch (thrown) {
       this.#report(asMusterError(thrown, directory), before);
       return 'rejected';
     }
+  }
+
+  /** Once for each pair, when its last day begins. */
+  #warnOfEnd(pair: ServingPair): void {
+    const left = pair.notAfter.getTime() - this.#options.now().getTime();
+    if (left >= SHORT_MS || pair === this.#warnedOf) return;
+    this.#warnedOf = pair;
+    const hoursLeft = Math.max(0, Math.floor(left / 3_600_000));
+    const { log, directory } = this.#options;
+    log.warn({ ...describe(pair), hoursLeft, directory }, 'the serving certificate ends soon: renew it');
   }
 
   #report(error: MusterError, kept: ServingPair): void {

@@ -24,6 +24,7 @@ const PROFILES = [
   { name: 'line-scheduler', module: join(ROOT, 'docs/examples/line-backend.ts'), config: { queue: 'day' } },
   faulty('throwing'),
   faulty('hanging'),
+  faulty('cleaning'),
 ];
 
 /** The rights that docs/backends.md tells operators to give, as they stand there. */
@@ -51,6 +52,14 @@ clusterSuite('backends from modules', () => {
       .filter((one) => one.resource === 'lines.line.example.com' && one.name === name)
       .map(({ verb }) => verb)
       .filter((verb) => verb !== 'get');
+  const operationsOf = async (backend: string): Promise<string[]> => {
+    const metrics = await (await fetch(`http://127.0.0.1:${cluster.muster.metricsPort}/metrics`)).text();
+    const of = `grove_scheduler_backend_operation_total{backend_name="${backend}",`;
+    return metrics
+      .split('\n')
+      .filter((line) => line.startsWith(of) && /operation="(create|update|delete)"/.test(line))
+      .map((line) => line.slice(of.length));
+  };
   const shown = async (backend: string): Promise<string> =>
     (await cluster.plane.kubectl(['get', 'schedulerbackends', `${backend}-scheduler`])).stdout;
 
@@ -99,6 +108,9 @@ clusterSuite('backends from modules', () => {
       spec: { schedulerName: 'line-scheduler' },
     });
 
+    // What comes back of our own write is nobody's touch, so there was one operation.
+    expect(await operationsOf('line-scheduler')).toEqual(['operation="create",status="success"} 1']);
+
     // A label of the gang makes the loop look again, and its object is as it should be.
     await cluster.client.ok('PATCH', `${cluster.gangs()}/early`, { metadata: { labels: { colour: 'red' } } });
     await cluster.restart();
@@ -130,6 +142,48 @@ clusterSuite('backends from modules', () => {
       'there is no Line',
       async () => (await cluster.client.request('GET', `${LINES}/early`)).status === 404,
     );
+  });
+
+  test('what a backend kept for a gang goes when the gang becomes another’s', async () => {
+    const status = async (): Promise<number> =>
+      (await cluster.client.request('GET', `${LINES}/moved`)).status;
+    const relabel = (backend: string): Promise<boolean> => {
+      const patch = { metadata: { labels: { 'grove.io/scheduler-name': backend } } };
+      return until('the label is changed', async () => {
+        const { status } = await cluster.client.request('PATCH', `${cluster.gangs()}/moved`, patch);
+        return status === 200;
+      });
+    };
+    await cluster.createGang('moved', [group('worker', 1)], { labels: on('line') });
+    await until('there is a Line', async () => (await status()) === 200);
+    // Where the webhooks are, they refuse it.
+    await cluster.plane.kubectl(['delete', 'validatingwebhookconfigurations', '--all']);
+    await relabel('default-scheduler');
+    await until('there is none', async () => (await status()) === 404);
+    await relabel('line-scheduler');
+    await until('there is one again', async () => (await status()) === 200);
+    await cluster.removeGang('moved');
+  }, 60_000);
+
+  test('a gang that is deleted while nobody leads is cleaned up after by whoever leads next', async () => {
+    await makeGang('cleaning', 'kept', 1);
+    const keptMetadata = async () =>
+      (await cluster.client.ok<KubeObject>('GET', `${cluster.gangs()}/kept`)).metadata;
+    const finalizer = 'cleanup.muster.dev/cleaning-scheduler';
+    await until('it has the finalizer', async () => (await keptMetadata()).finalizers?.includes(finalizer));
+    await cluster.muster.kill();
+    await cluster.removeGang('kept');
+    expect((await keptMetadata()).deletionTimestamp).toBeDefined();
+    await cluster.restart();
+    await until(
+      'it is gone',
+      async () => (await cluster.client.request('GET', `${cluster.gangs()}/kept`)).status === 404,
+    );
+    const told = await until('it was cleaned up after', async () =>
+      (await cluster.events('PodGang', 'kept')).find((one) => one.note === 'cleaned up after kept'),
+    );
+    expect(told).toMatchObject({ reason: 'BackendWarning' });
+    expect(await operationsOf('cleaning-scheduler')).toEqual(['operation="delete",status="success"} 1']);
   });
 
   test.each([

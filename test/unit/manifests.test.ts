@@ -558,11 +558,11 @@ describe('the Deployment and what is around it', () => {
       'podgangs/finalizers: update',
       'workloads: get list watch create patch delete',
       'podgroups: get list watch create patch delete',
-      'podgroups: get list watch create patch',
+      'podgroups: get list watch create patch delete',
       'topologies: get list create patch delete',
-      'podgroups: get list watch create patch',
+      'podgroups: get list watch create patch delete',
       'queues: get',
-      'podgroups: get list watch create patch',
+      'podgroups: get list watch create patch delete',
     ]);
     expect(rights('Role', 'muster-leader-election')).toEqual(['leases: create', 'leases: get update']);
     const { configuration } = configured();

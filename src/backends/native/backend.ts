@@ -30,7 +30,7 @@ export const native: BackendFactory = {
     {
       group: SCHEDULING_GROUP,
       resources: ['workloads', 'podgroups'],
-      verbs: [...KEEP_OBJECTS, 'delete'],
+      verbs: KEEP_OBJECTS,
       why: "Kubernetes' own gangs",
     },
   ],

@@ -1,6 +1,7 @@
 import type { BackendRegistry } from '../../backends/registry.ts';
 import type { OperatorConfiguration } from '../../config/configuration.ts';
 import type { Loop } from '../../controller/controller.ts';
+import type { BackendMetrics } from '../../telemetry/backend-metrics.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { LoopMetrics } from '../../telemetry/loop-metrics.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
@@ -45,10 +46,17 @@ export async function startLoop(
 }
 
 /** Without a cluster the backends go by their configuration alone; what follows from that is told. */
-export async function initWithoutCluster(registry: BackendRegistry, log: Logger): Promise<void> {
+export async function initWithoutCluster(
+  registry: BackendRegistry,
+  log: Logger,
+  metrics: Pick<BackendMetrics, 'initialized'>,
+): Promise<void> {
   const { signal } = new AbortController();
   for (const backend of registry.enabled) {
+    const since = performance.now();
     const now = await registry.init(backend, (init) => init({ cluster: undefined, signal }));
+    const version = now.state === 'ready' ? now.facts.version : undefined;
+    metrics.initialized(backend, now.state === 'ready', (performance.now() - since) / 1000, version);
     if (now.state === 'failed') log.error({ backend, reason: now.reason }, 'backend not ready');
     else if (now.state === 'ready') log.info({ backend, ...now.facts }, 'backend initialized');
   }

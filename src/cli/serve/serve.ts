@@ -1,11 +1,14 @@
 import closeWithGrace from 'close-with-grace';
 import { Command } from 'commander';
 import { MUSTER_NAMESPACE, MUSTER_SERVICE_ACCOUNT } from '../../api/names.ts';
-import { messageOf } from '../../errors.ts';
+import type { OperatorConfiguration } from '../../config/configuration.ts';
+import type { BackendFactory } from '../../backends/backend.ts';
+import { messageOf, MusterError } from '../../errors.ts';
 import { metricsOf, startProgram } from '../../server/program.ts';
-import { createLogger, flushLog } from '../../telemetry/log.ts';
+import { createLogger, flushLog, type Logger } from '../../telemetry/log.ts';
 import { LoopMetrics } from '../../telemetry/loop-metrics.ts';
 import { configured } from '../input/configured.ts';
+import { ExitStatus } from '../output/exit-status.ts';
 import type { CliIo } from '../output/io.ts';
 import { policyFrom } from '../input/policy.ts';
 import { endTogether, initWithoutCluster, startLoop } from './serve-loop.ts';
@@ -60,7 +63,23 @@ async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
   });
   const log = createLogger({ level: configuration.logLevel, format: configuration.logFormat });
   for (const warning of warnings) log.warn({ path: warning.path, line: warning.line }, warning.message);
+  try {
+    await serveWith(configuration, factories, { flags, log, io });
+  } catch (thrown) {
+    // Whoever reads the log as JSON lines reads why there are no more of them, too.
+    if (configuration.logFormat !== 'json' || io.isTerminal) throw thrown;
+    const known = thrown instanceof MusterError ? { code: thrown.code, fix: thrown.fix } : { err: thrown };
+    log.error(known, messageOf(thrown));
+    await flushLog(log);
+    throw new ExitStatus(thrown instanceof MusterError ? thrown.exitCode : 1);
+  }
+}
 
+async function serveWith(
+  configuration: OperatorConfiguration,
+  factories: () => Promise<readonly BackendFactory[]>,
+  { flags, log, io }: { flags: ServeFlags; log: Logger; io: CliIo },
+): Promise<void> {
   const ownNamespace = io.env['POD_NAMESPACE'];
   const policy = policyFrom(configuration, {
     factories: await factories(),
@@ -68,6 +87,7 @@ async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
   });
   for (const notice of policy.registry.notices) log.warn(notice);
   const metrics = metricsOf(musterVersion());
+  metrics.backends.active(policy.registry.default.name);
   const loopMetrics = flags.controller ? new LoopMetrics() : undefined;
   const loop =
     loopMetrics &&
@@ -79,7 +99,7 @@ async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
       loopMetrics,
       io,
     }));
-  if (loop === undefined) await initWithoutCluster(policy.registry, log);
+  if (loop === undefined) await initWithoutCluster(policy.registry, log, metrics.backends);
   const serverName =
     flags.serverName ??
     (ownNamespace === undefined ? undefined : `${MUSTER_SERVICE_ACCOUNT}.${ownNamespace}.svc`);

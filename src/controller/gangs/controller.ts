@@ -11,7 +11,7 @@ const TELL_AFTER_MS = 1_000;
 
 /** Judges every gang, and writes its references, its status and its Pods' gates. */
 export const gangs: ControllerFactory = (shared) => {
-  const { client, registry, settings, recorder, log, metrics, now, watch, backends } = shared;
+  const { client, registry, settings, recorder, log, metrics, now, watch, backends, backendMetrics } = shared;
   const { selectors, concurrentSyncs } = settings;
   // Only a leader has a queue. Each term begins with a new one and with every gang in it.
   let queue: WorkQueue | undefined;
@@ -32,7 +32,7 @@ export const gangs: ControllerFactory = (shared) => {
         writer: (end) => gangWriter(client, end),
         recorder,
         now: () => now().getTime(),
-        observer: countingObserver(metrics),
+        observer: countingObserver(metrics, backendMetrics, registry.enabled),
       });
       for (const key of watch.keys()) queue.add(key);
       const workers = startWorkers({

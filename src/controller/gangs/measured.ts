@@ -1,13 +1,21 @@
 import { systemClock, type Clock } from '../../kube/client/clock.ts';
 import type { Plan } from '../../gang/plan/gang-plan.ts';
 import type { GangState } from '../../gang/records.ts';
+import type { BackendMetrics } from '../../telemetry/backend-metrics.ts';
 import type { LoopMetrics } from '../../telemetry/loop-metrics.ts';
 import { Outdated } from './actions.ts';
 import type { ReconcileObserver } from './reconcile-pod-gang.ts';
 import type { Reconcile } from '../../kube/loop/work-queue-workers.ts';
 
-/** Counts what one leader sees and does. */
-export function countingObserver(metrics: LoopMetrics): ReconcileObserver {
+/**
+ * Counts what one leader sees and does.
+ * @param enabled the backends that are: a gang may name any
+ */
+export function countingObserver(
+  metrics: LoopMetrics,
+  backendMetrics: Pick<BackendMetrics, 'operated'>,
+  enabled: readonly string[],
+): ReconcileObserver {
   const timer = new ReleaseTimer();
   return {
     planned: (key, state, todo) => {
@@ -17,6 +25,9 @@ export function countingObserver(metrics: LoopMetrics): ReconcileObserver {
     },
     ungated: () => metrics.gateRemoved(),
     initialized: () => metrics.initialized(),
+    statusWritten: (backend, ok, seconds) => {
+      if (enabled.includes(backend)) backendMetrics.operated(backend, 'status_update', ok, seconds);
+    },
   };
 }
 

@@ -8,7 +8,7 @@ import { confirmUngates } from '../../gang/plan/plan-gates.ts';
 import { droppedReferences, takesOutTheLiving } from '../../gang/plan/plan-references.ts';
 import { plan } from '../../gang/plan/plan.ts';
 import { POD_GANGS, PODS } from '../../kube/client/resources.ts';
-import type { GangName, GangWriter } from './actions.ts';
+import { Outdated, type GangName, type GangWriter } from './actions.ts';
 import { splitKey } from '../../kube/loop/cache.ts';
 import type { EventRecorder } from '../../kube/loop/event-recorder.ts';
 import { WriteMemory } from './reconcile-memory.ts';
@@ -28,6 +28,8 @@ export interface ReconcileObserver {
   ungated?(ungate: Ungate): void;
   /** The gang was marked Initialized. */
   initialized?(): void;
+  /** The status of a backend's gang was written, or could not be. That somebody else wrote first is neither. */
+  statusWritten?(backend: string, ok: boolean, seconds: number): void;
 }
 
 export interface ReconcilerOptions {
@@ -125,7 +127,8 @@ async function writeGang(
     memory.wrote(key, todo.references.resourceVersion, version);
     if (version !== undefined) saying('references');
   } else if (todo.status !== undefined) {
-    const version = await writer.status(name, todo.status);
+    const { status } = todo;
+    const version = await told(() => writer.status(name, status), state.backend.name, observer);
     memory.wrote(key, todo.status.resourceVersion, version);
     memory.wroteStatus(key, now());
     if (version !== undefined) {
@@ -135,6 +138,21 @@ async function writeGang(
     }
   }
   return true;
+}
+
+/** Writes a status, and has it counted. */
+async function told<T>(write: () => Promise<T>, backend: string, observer?: ReconcileObserver): Promise<T> {
+  const since = performance.now();
+  const count = (ok: boolean): void =>
+    observer?.statusWritten?.(backend, ok, (performance.now() - since) / 1000);
+  try {
+    const written = await write();
+    count(true);
+    return written;
+  } catch (error) {
+    if (!(error instanceof Outdated)) count(false);
+    throw error;
+  }
 }
 
 /** Whether the API server still has a Pod as a member whose name this write takes out. */

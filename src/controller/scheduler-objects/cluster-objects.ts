@@ -1,32 +1,48 @@
-import type { BackendRegistry } from '../../backends/registry.ts';
-import type { KubeClient } from '../../kube/client/client.ts';
-import type { Logger } from '../../telemetry/log.ts';
+import type { Backend } from '../../backends/backend.ts';
+import { messageOf } from '../../errors.ts';
+import type { Shared } from '../watch/shared.ts';
 import { GangObjects } from './gang-objects.ts';
 
 /**
- * Lets the backends that are ready keep their objects of the cluster. What fails is told, and tried again with the
- * backend's next look at the cluster.
- * @param only the one backend to ask; all where absent
+ * Lets a backend that is ready keep its objects of the cluster. What fails is told, and tried again with the backend's
+ * next probe of the cluster.
+ * @param failed gets what to tell people
+ * @returns whether an object was made or changed
  */
 export async function syncClusterObjects(
-  { registry, client, log }: { registry: BackendRegistry; client: KubeClient; log: Logger },
+  backend: Backend,
+  { registry, client, log, backendMetrics }: Pick<Shared, 'registry' | 'client' | 'log' | 'backendMetrics'>,
   signal: AbortSignal,
-  only?: string,
-): Promise<void> {
+  failed: (note: string) => Promise<void>,
+): Promise<boolean> {
+  const { name } = backend;
+  if (backend.syncCluster === undefined || registry.readiness(name).state !== 'ready') return false;
   // These are seldom and few: read, never cached.
   const objects = new GangObjects(client, { get: () => undefined }, undefined, signal);
-  const context = {
-    signal,
-    apply: objects.apply.bind(objects),
-    remove: objects.remove.bind(objects),
-  };
-  for (const backend of registry.backends) {
-    if (backend.syncCluster === undefined || (only ?? backend.name) !== backend.name) continue;
-    if (registry.readiness(backend.name).state !== 'ready') continue;
-    try {
-      await backend.syncCluster(context);
-    } catch (error) {
-      if (!signal.aborted) log.error({ backend: backend.name, err: error }, 'Backend operation failed');
-    }
+  let changed = false;
+  const about = { backend: name, operation: 'sync_cluster' } as const;
+  log.debug(about, 'Backend operation started');
+  const since = performance.now();
+  const ended = (ok: boolean): void =>
+    backendMetrics.operated(name, about.operation, ok, (performance.now() - since) / 1000);
+  try {
+    await backend.syncCluster({
+      signal,
+      apply: async (wanted) => {
+        const applied = await objects.apply(wanted);
+        changed ||= applied !== 'unchanged';
+        return applied;
+      },
+      remove: (resource, object) => objects.remove(resource, object),
+    });
+    ended(true);
+  } catch (error) {
+    if (signal.aborted) return false;
+    ended(false);
+    log.error({ ...about, err: error }, 'Backend operation failed');
+    await failed(
+      `Backend operation '${about.operation}' failed for the objects of the cluster: ${messageOf(error)}`,
+    );
   }
+  return changed;
 }

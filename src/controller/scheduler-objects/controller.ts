@@ -1,8 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Backend } from '../../backends/backend.ts';
-import type { BackendRegistry } from '../../backends/registry.ts';
+import type { Readiness } from '../../backends/readiness.ts';
 import type { BackendState, GangRecord } from '../../gang/records.ts';
-import { isMarkedScheduled } from '../../gang/plan/conditions.ts';
-import { backendWants } from '../../gang/plan/predicates.ts';
 import { clusterProbe } from '../../kube/client/cluster-probe.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
 import { keyOf, splitKey, type Change } from '../../kube/loop/cache.ts';
@@ -17,8 +16,8 @@ import { syncClusterObjects } from './cluster-objects.ts';
 import { ProbeLoop } from './probe-loop.ts';
 import { OwnedObjects } from './owned-objects.ts';
 import { BackendPublisher } from './publish.ts';
-import { backendReconciler } from './reconcile-backend.ts';
-import { digestOf, SyncMemory } from './sync-memory.ts';
+import { backendReconciler, cleanersOf, tellBlocked } from './reconcile-backend.ts';
+import { Bindings, digestOf, SyncMemory } from './sync-reasons.ts';
 
 /** What runs only while this replica leads. */
 interface Term {
@@ -49,10 +48,7 @@ export class SchedulerObjects implements Controller, BackendsView {
     this.watches = watch.watches;
     for (const name of registry.enabled) this.#gone.set(name, new Map());
     this.#owned = new OwnedObjects(client, observe, {
-      changed: (key) => {
-        this.#memory.forget(key);
-        this.#enqueue(key);
-      },
+      changed: (key) => this.#syncAgain(key),
       said: (key) => watch.touch(key),
     });
     this.#probes = new ProbeLoop({
@@ -61,6 +57,12 @@ export class SchedulerObjects implements Controller, BackendsView {
       probed: (name, now, before, seconds) => this.#learnt(name, now, before, seconds),
     });
     watch.onGang((change) => this.#gangChanged(change));
+    watch.onPlace((key) => this.#enqueue(key));
+    const bindings = new Bindings((key) => {
+      const gang = this.#gang(key);
+      if (gang && this.#backendOf(gang)?.followsBinding?.(gang) === true) this.#syncAgain(key);
+    });
+    watch.onPod((change) => bindings.observe(change));
     shared.backends.tell(this);
   }
 
@@ -101,23 +103,20 @@ export class SchedulerObjects implements Controller, BackendsView {
     };
   }
 
-  #gangChanged(change: Change<GangRecord>): void {
-    const { old, new: now } = change;
+  #gangChanged({ old, new: now }: Change<GangRecord>): void {
     if (old !== undefined && old.uid !== now?.uid) this.#left(old);
     if (now === undefined) return;
-    const event =
-      old?.uid === now.uid
-        ? ({ type: 'update', before: old, after: now } as const)
-        : ({ type: 'create', object: now } as const);
-    // Labels and annotations do not bump the generation, but some backends go by them.
-    const differs = event.type === 'update' && digestOf(event.before) !== digestOf(event.after);
-    const key = keyOf(now.namespace, now.name);
-    const follows =
-      event.type === 'update' &&
-      isMarkedScheduled(event.before) !== isMarkedScheduled(now) &&
-      this.#backendOf(now)?.followsBinding?.(now) === true;
-    if (follows) this.#memory.forget(key);
-    if (backendWants(event) || differs || follows) this.#enqueue(key);
+    const ends = now.deletionTimestamp !== old?.deletionTimestamp;
+    // Of references alone nobody has to hear; labels and annotations, which some backends go by, bump no generation.
+    if (old?.uid !== now.uid || ends || digestOf(old) !== digestOf(now)) {
+      this.#enqueue(keyOf(now.namespace, now.name));
+    }
+  }
+
+  /** Something happened that the gang's record does not show: what was done for it is to be done again. */
+  #syncAgain(key: string): void {
+    this.#memory.forget(key);
+    this.#enqueue(key);
   }
 
   /** Keeps the objects in step until `signal` is aborted. */
@@ -137,7 +136,8 @@ export class SchedulerObjects implements Controller, BackendsView {
           backend,
           ready: () => registry.readiness(name).state === 'ready',
           kinds: () => registry.owned(name),
-          gangOf: (key) => this.#gangOf(key, backend),
+          gangOf: (key) => this.#gang(key),
+          serves: (gang) => this.#backendOf(gang) === backend && !this.#isEnding(gang.namespace),
           gone: this.#gone.get(name) as Map<string, GangRecord>,
           view,
           client,
@@ -152,19 +152,20 @@ export class SchedulerObjects implements Controller, BackendsView {
     });
     for (const gang of view.gangs.values()) this.#enqueue(keyOf(gang.namespace, gang.name));
     void this.#publishing('the backends', () => publisher.begin(signal));
-    void syncClusterObjects(this.#shared, signal);
+    for (const backend of registry.backends) void this.#syncCluster(backend, this.#term);
     await aborted(signal);
     this.#term = undefined;
     await Promise.all(workers.map((pool) => pool.stop()));
   }
 
-  #gangOf(key: string, backend: Backend): GangRecord | undefined {
-    const { view } = this.#shared.watch;
+  #gang(key: string): GangRecord | undefined {
     const { namespace, name } = splitKey(key);
-    const gang = view.gangs.get(namespace, name);
-    // Nothing can be made in a Namespace that is ending.
-    if (view.namespaces.get('', namespace)?.deletionTimestamp !== undefined) return undefined;
-    return gang !== undefined && this.#backendOf(gang) === backend ? gang : undefined;
+    return this.#shared.watch.view.gangs.get(namespace, name);
+  }
+
+  /** Nothing can be made in a Namespace that is ending. */
+  #isEnding(namespace: string): boolean {
+    return this.#shared.watch.view.namespaces.get('', namespace)?.deletionTimestamp !== undefined;
   }
 
   #backendOf(gang: GangRecord): Backend | undefined {
@@ -172,11 +173,18 @@ export class SchedulerObjects implements Controller, BackendsView {
     return backendOf(gang, { view: watch.view, registry, selectors: settings.selectors });
   }
 
+  /** Has the gang's backend see to it, and those that had it before and have to clean up. */
   #enqueue(key: string): void {
-    const { namespace, name } = splitKey(key);
-    const gang = this.#shared.watch.view.gangs.get(namespace, name);
-    const backend = gang && this.#backendOf(gang);
-    if (backend !== undefined) this.#term?.queues.get(backend.name)?.add(key);
+    const gang = this.#gang(key);
+    if (this.#term === undefined || gang === undefined) return;
+    const names = new Set(cleanersOf(gang));
+    const backend = this.#backendOf(gang);
+    if (backend !== undefined) names.add(backend.name);
+    for (const name of names) {
+      const queue = this.#term.queues.get(name);
+      if (queue !== undefined) queue.add(key);
+      else if (gang.deletionTimestamp !== undefined) tellBlocked(this.#shared.recorder, gang, name);
+    }
   }
 
   #left(gang: GangRecord): void {
@@ -184,45 +192,46 @@ export class SchedulerObjects implements Controller, BackendsView {
     this.#memory.forget(key);
     const backend = this.#backendOf(gang);
     const queue = backend && this.#term?.queues.get(backend.name);
-    if (backend === undefined || queue === undefined) return;
+    // One with the finalizer has been cleaned up after, or somebody took it off to do without.
+    if (backend === undefined || queue === undefined || cleanersOf(gang).includes(backend.name)) return;
     this.#gone.get(backend.name)?.set(key, gang);
     queue.add(key);
   }
 
-  #learnt(
-    name: string,
-    now: ReturnType<BackendRegistry['readiness']>,
-    before: ReturnType<BackendRegistry['readiness']>,
-    seconds: number,
-  ): void {
+  #learnt(name: string, now: Readiness, before: Readiness, seconds: number): void {
     const { registry, log, backendMetrics, watch } = this.#shared;
     const version = now.state === 'ready' ? now.facts.version : undefined;
     backendMetrics.initialized(name, now.state === 'ready', seconds, version);
     const backend = registry.resolve(name)?.backend;
     if (backend === undefined) return;
-    if (now.state === 'ready') for (const kind of registry.owned(name)) this.#owned.watch(kind);
-    if (JSON.stringify(now) === JSON.stringify(before)) return;
+    if (now.state === 'ready') {
+      for (const kind of registry.owned(name)) this.#owned.watch(kind);
+      if (this.#term !== undefined) void this.#syncCluster(backend, this.#term);
+    }
+    if (isDeepStrictEqual(now, before)) return;
     if (now.state === 'failed') {
-      log.error(
-        { backend: name, reason: now.reason },
-        `failed to initialize backend: ${name}: ${now.reason}`,
-      );
+      const { reason } = now;
+      log.error({ backend: name, reason }, `failed to initialize backend: ${name}: ${reason}`);
     } else if (now.state === 'ready') {
       log.info({ backend: name, ...now.facts }, 'backend initialized');
     }
     const term = this.#term;
-    if (term !== undefined) {
-      void this.#publishing(name, () => term.publisher.publish(name, term.signal));
-      void syncClusterObjects(this.#shared, term.signal, name);
-    }
+    if (term !== undefined) void this.#publishing(name, () => term.publisher.publish(name, term.signal));
     // What it found may change what it writes for every gang that it has.
     for (const gang of watch.view.gangs.values()) {
       if (this.#backendOf(gang) !== backend) continue;
       const key = keyOf(gang.namespace, gang.name);
-      this.#memory.forget(key);
-      this.#enqueue(key);
+      this.#syncAgain(key);
       watch.touch(key);
     }
+  }
+
+  /** A backend's objects of the cluster. Where one changed, what the backend can do may be more than it found. */
+  async #syncCluster(backend: Backend, { publisher, signal }: Term): Promise<void> {
+    const changed = await syncClusterObjects(backend, this.#shared, signal, (note) =>
+      this.#publishing(backend.name, () => publisher.tell(backend.name, note, signal)),
+    );
+    if (changed) this.#probes.soon(backend.name);
   }
 
   /** Showing is not worth stopping anything for. */

@@ -1,4 +1,4 @@
-import { ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import { ownList, ownObject, ownString, type Json, type JsonObject } from '../../api/json.ts';
 import { LABEL_MANAGED_BY, MANAGED_BY_MUSTER, POD_GANG_API_VERSION, POD_GANG_KIND } from '../../api/names.ts';
 import type { Resource } from '../../api/resource.ts';
 import type { Applied, OwnedObject } from '../../backends/cluster.ts';
@@ -18,16 +18,19 @@ export class StillThere extends Error {
 /** As much of the API server as the objects of a gang need. */
 type Client = Pick<KubeClient, 'get' | 'create' | 'mergePatch' | 'delete'>;
 
+/** What is known of objects without asking, and who hears of what is written. */
+export type KnownObjects = Pick<OwnedObjects, 'get'> & Partial<Pick<OwnedObjects, 'writing'>>;
+
 /** Writes the objects of one gang, or those of the cluster where there is no gang. */
 export class GangObjects {
   readonly #client: Client;
-  readonly #known: Pick<OwnedObjects, 'get'>;
+  readonly #known: KnownObjects;
   readonly #gang: Pick<GangRecord, 'namespace' | 'name' | 'uid'> | undefined;
   readonly #signal: AbortSignal;
 
   constructor(
     client: Client,
-    known: Pick<OwnedObjects, 'get'>,
+    known: KnownObjects,
     gang: Pick<GangRecord, 'namespace' | 'name' | 'uid'> | undefined,
     signal: AbortSignal,
   ) {
@@ -88,7 +91,9 @@ export class GangObjects {
       spec,
     } satisfies KubeObject;
     try {
-      await this.#client.create(resource, object, { signal: this.#signal, answer: 'metadata' });
+      await this.#written(resource, name, () =>
+        this.#client.create(resource, object, { signal: this.#signal, answer: 'metadata' }),
+      );
       return 'created';
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
@@ -114,13 +119,20 @@ export class GangObjects {
       ...wanted,
       labels: labelled ? (wanted.labels ?? {}) : { ...wanted.labels, [LABEL_MANAGED_BY]: MANAGED_BY_MUSTER },
     });
-    if (patch === undefined) return 'unchanged';
-    const resourceVersion = ownString(metadata, 'resourceVersion');
-    const conditional = { ...patch, metadata: { ...ownObject(patch, 'metadata'), resourceVersion } };
-    await this.#client.mergePatch(this.#target(wanted.resource, wanted.name), conditional, {
-      signal: this.#signal,
-      answer: 'metadata',
-    });
+    const adopted = this.#gang !== undefined && controllerOf(live) === undefined;
+    if (patch === undefined && !adopted) return 'unchanged';
+    const conditional = {
+      ...patch,
+      metadata: {
+        ...ownObject(patch, 'metadata'),
+        ...(adopted && { ownerReferences: [...ownerReferencesOf(live), ownerReference(this.#gang)] }),
+        resourceVersion: ownString(metadata, 'resourceVersion'),
+      },
+    };
+    const target = this.#target(wanted.resource, wanted.name);
+    await this.#written(wanted.resource, wanted.name, () =>
+      this.#client.mergePatch(target, conditional, { signal: this.#signal, answer: 'metadata' }),
+    );
     return 'updated';
   }
 
@@ -149,10 +161,22 @@ export class GangObjects {
     return this.#gang !== undefined && owner?.kind === POD_GANG_KIND && owner.name === this.#gang.name;
   }
 
+  /**
+   * Whether the gang controls it. One that nobody controls is the gang's, too, where Muster has provably made it: somebody
+   * took the reference off, or it was left behind by an earlier gang of that name.
+   */
   #isOurs(live: JsonObject): boolean {
-    if (this.#gang !== undefined) return controllerOf(live)?.uid === this.#gang.uid;
-    const labels = ownObject(ownObject(live, 'metadata'), 'labels');
-    return ownString(labels, LABEL_MANAGED_BY) === MANAGED_BY_MUSTER;
+    const metadata = ownObject(live, 'metadata');
+    const labelled = ownString(ownObject(metadata, 'labels'), LABEL_MANAGED_BY) === MANAGED_BY_MUSTER;
+    if (this.#gang === undefined) return labelled;
+    const owner = controllerOf(live);
+    if (owner !== undefined) return owner.uid === this.#gang.uid;
+    return labelled && ownString(ownObject(metadata, 'annotations'), ANNOTATION_APPLIED) !== undefined;
+  }
+
+  async #written(resource: Resource, name: string, write: () => Promise<KubeObject>): Promise<void> {
+    if (this.#known.writing === undefined) await write();
+    else await this.#known.writing(this.#target(resource, name), write);
   }
 
   #notOurs(live: JsonObject, { resource: { kind }, name }: OwnedObject): Error {
@@ -186,6 +210,9 @@ export class GangObjects {
     return { resource, name, ...(resource.namespaced && { namespace: this.#namespace(resource) }) };
   }
 }
+
+const ownerReferencesOf = (live: JsonObject): readonly Json[] =>
+  ownList(ownObject(live, 'metadata'), 'ownerReferences') ?? [];
 
 const ownerReference = ({ name, uid }: Pick<GangRecord, 'name' | 'uid'>): JsonObject => ({
   apiVersion: POD_GANG_API_VERSION,

@@ -3,7 +3,7 @@ import { own, ownList, ownObject, ownString, type JsonObject } from '../../api/j
 import { LABEL_MANAGED_BY, MANAGED_BY_MUSTER, POD_GANG_KIND } from '../../api/names.ts';
 import type { Resource } from '../../api/resource.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
-import { apiVersionOf } from '../../kube/client/resources.ts';
+import { apiVersionOf, type KubeObject, type Target } from '../../kube/client/resources.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
 import { thrownBy } from '../../kube/loop/deadline.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
@@ -27,12 +27,21 @@ export interface OwnedObserver {
 
 const BY_GANG = 'gang';
 
+/** A write of ours that the watch has not shown yet. */
+interface Echo {
+  /** What it made of the object; undefined while the write is under way. */
+  version: string | undefined;
+  /** What the watch showed meanwhile: gangs by the version that it showed. */
+  readonly held: Map<string, readonly string[]>;
+}
+
 /** The kinds that backends keep, each watched from the moment on which its backend is ready. */
 export class OwnedObjects {
   readonly #client: KubeClient;
   readonly #observe: (resource: Resource) => ReflectorObserver;
   readonly #observer: OwnedObserver;
   readonly #kinds = new Map<string, Reflector<OwnedRecord>>();
+  readonly #echoes = new Map<string, Echo>();
 
   constructor(
     client: KubeClient,
@@ -56,12 +65,10 @@ export class OwnedObjects {
       observer: this.#observe(resource),
     });
     reflector.subscribe(({ old, new: now }) => {
+      const gangs = [...new Set([old, now].flatMap((record) => (record && gangOf(record.object)) ?? []))];
       const deeds = old === undefined || now === undefined || !sameButStatus(old.object, now.object);
-      for (const gang of new Set([old, now].map((record) => record && gangOf(record.object)))) {
-        if (gang === undefined) continue;
-        if (deeds) this.#observer.changed(gang);
-        this.#observer.said(gang);
-      }
+      if (deeds && !this.#isEcho(resource, now, gangs)) this.#changed(gangs);
+      for (const gang of gangs) this.#observer.said(gang);
     });
     this.#kinds.set(idOf(resource), reflector);
     reflector.start();
@@ -78,6 +85,55 @@ export class OwnedObjects {
     return this.#kinds.get(idOf(resource))?.store.get(namespace, name)?.object;
   }
 
+  /** The gang's objects of kinds other than these, whatever their version. */
+  *besides(
+    kinds: readonly Resource[],
+    namespace: string,
+    gang: string,
+  ): Generator<{ resource: Resource; name: string; object: JsonObject }> {
+    const kept = new Set(kinds.map(kindOf));
+    for (const { resource, store, hasSynced } of this.#kinds.values()) {
+      if (!hasSynced || kept.has(kindOf(resource))) continue;
+      for (const { name, object } of store.byIndex(BY_GANG, keyOf(namespace, gang))) {
+        yield { resource, name, object };
+      }
+    }
+  }
+
+  /** Does a write of ours. What the watch shows of it is no touch of somebody's that would have to be put right. */
+  async writing(target: Target, write: () => Promise<KubeObject>): Promise<void> {
+    if (!this.#kinds.has(idOf(target.resource))) return void (await write());
+    const key = echoKey(target.resource, target.namespace ?? '', target.name);
+    const echo: Echo = { version: undefined, held: new Map() };
+    this.#echoes.set(key, echo);
+    try {
+      echo.version = (await write()).metadata.resourceVersion;
+    } finally {
+      const seen = echo.version !== undefined && echo.held.delete(echo.version);
+      if (echo.version === undefined || seen) this.#echoes.delete(key);
+      for (const gangs of echo.held.values()) this.#changed(gangs);
+    }
+  }
+
+  /** Whether this is the watch's account of what we wrote. While the write is under way that is not known: it is held. */
+  #isEcho(resource: Resource, now: OwnedRecord | undefined, gangs: readonly string[]): boolean {
+    if (now === undefined) return false;
+    const key = echoKey(resource, now.namespace, now.name);
+    const echo = this.#echoes.get(key);
+    if (echo === undefined) return false;
+    if (echo.version === undefined) {
+      echo.held.set(now.resourceVersion, gangs);
+      return true;
+    }
+    if (echo.version !== now.resourceVersion) return false;
+    this.#echoes.delete(key);
+    return true;
+  }
+
+  #changed(gangs: readonly string[]): void {
+    for (const gang of gangs) this.#observer.changed(gang);
+  }
+
   /** Resolves once the kinds were listed. @throws when stopped before, or when `signal` is aborted */
   async whenSynced(resources: readonly Resource[], signal: AbortSignal): Promise<void> {
     const kinds = resources.flatMap((resource) => this.#kinds.get(idOf(resource)) ?? []);
@@ -91,6 +147,9 @@ export class OwnedObjects {
 }
 
 const idOf = (resource: Resource): string => `${apiVersionOf(resource)}/${resource.plural}`;
+const kindOf = ({ group, plural }: Resource): string => `${group}/${plural}`;
+const echoKey = (resource: Resource, namespace: string, name: string): string =>
+  `${kindOf(resource)} ${keyOf(namespace, name)}`;
 
 function readOwned(object: JsonObject): OwnedRecord {
   const metadata = ownObject(object, 'metadata') ?? {};

@@ -22,6 +22,8 @@ export class ProbeLoop {
   readonly #options: ProbeLoopOptions;
   readonly #clock: Clock;
   readonly #stop = new AbortController();
+  /** Backends that wait for their next probe: what ends the wait. */
+  readonly #hurry = new Map<string, () => void>();
   #running: Promise<unknown> | undefined;
 
   constructor(options: ProbeLoopOptions) {
@@ -41,12 +43,21 @@ export class ProbeLoop {
     await this.#running;
   }
 
+  /** Probes a backend again at once, though not twice in a row: what changes at every probe is no reason for a hot loop. */
+  soon(name: string): void {
+    this.#hurry.get(name)?.();
+  }
+
   async #keepProbing(name: string): Promise<void> {
     const { signal } = this.#stop;
-    while (!signal.aborted) {
+    for (let hurried = false; !signal.aborted;) {
       const { state } = this.#options.registry.readiness(name);
       const wait = state === 'ready' ? AGAIN_MS.ready : AGAIN_MS.failed;
-      await sleep(this.#clock, wait, signal).catch(() => undefined);
+      const soon = new AbortController();
+      if (!hurried) this.#hurry.set(name, () => soon.abort(new Error('soon')));
+      await sleep(this.#clock, wait, AbortSignal.any([signal, soon.signal])).catch(() => undefined);
+      this.#hurry.delete(name);
+      hurried = soon.signal.aborted;
       if (!signal.aborted) await this.#probe(name);
     }
   }

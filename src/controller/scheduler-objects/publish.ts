@@ -70,6 +70,11 @@ export class BackendPublisher {
     this.#tell(object, readiness.state === 'ready' ? 'Normal' : 'Warning', shown.reason, shown.event);
   }
 
+  /** Says on the backend's object what went wrong. */
+  async tell(name: string, note: string, signal: AbortSignal): Promise<void> {
+    this.#tell(await this.#object(name, signal), 'Warning', 'BackendOperationFailed', note);
+  }
+
   async #switched(from: string, signal: AbortSignal): Promise<void> {
     const { name } = this.#options.registry.default;
     const object = await this.#object(name, signal);

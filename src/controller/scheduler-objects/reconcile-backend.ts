@@ -1,7 +1,7 @@
-import type { Resource } from '../../api/resource.ts';
+import { CLEANUP_FINALIZER_PREFIX } from '../../api/names.ts';
 import type { Backend } from '../../backends/backend.ts';
 import type { SyncContext } from '../../backends/cluster.ts';
-import { messageOf } from '../../errors.ts';
+import { messageOf, MusterError } from '../../errors.ts';
 import type { EventReason } from '../../gang/plan/reasons.ts';
 import type { GangRecord } from '../../gang/records.ts';
 import { statusText } from '../../gang/status-text.ts';
@@ -9,15 +9,15 @@ import type { Clock } from '../../kube/client/clock.ts';
 import { systemClock } from '../../kube/client/clock.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { clusterProbe } from '../../kube/client/cluster-probe.ts';
-import { isConflict } from '../../kube/client/errors.ts';
-import { POD_GANGS } from '../../kube/client/resources.ts';
+import { isConflict, isNotFound } from '../../kube/client/errors.ts';
+import { POD_GANGS, type Resource } from '../../kube/client/resources.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { EventRecorder } from '../../kube/loop/event-recorder.ts';
 import { BY_GANG, type GangView } from '../watch/gang-view.ts';
 import type { Reconcile } from '../../kube/loop/work-queue-workers.ts';
 import { GangObjects, StillThere } from './gang-objects.ts';
-import type { OwnedObjects } from './owned-objects.ts';
-import type { SyncMemory } from './sync-memory.ts';
+import { controllerOf, type OwnedObjects } from './owned-objects.ts';
+import type { SyncMemory } from './sync-reasons.ts';
 import { within } from '../../kube/loop/deadline.ts';
 
 /** How long a backend may take for one gang. */
@@ -27,6 +27,7 @@ const STILL_THERE_MS = 500;
 
 const WARNED: EventReason = 'BackendWarning';
 const FAILED: EventReason = 'BackendOperationFailed';
+const BLOCKED: EventReason = 'CleanupBlocked';
 
 export type Operation = 'create' | 'update' | 'delete';
 
@@ -34,10 +35,11 @@ export interface BackendReconcilerOptions {
   readonly backend: Backend;
   /** Whether its last probe of the cluster found what it needs. */
   readonly ready: () => boolean;
-  /** What the backend keeps, as it said after its last look. */
+  /** What the backend keeps, as it said after its last probe. */
   readonly kinds: () => readonly Resource[];
-  /** The gang, where it is this backend's. */
   readonly gangOf: (key: string) => GangRecord | undefined;
+  /** Whether the gang is this backend's, and objects may be made for it. */
+  readonly serves: (gang: GangRecord) => boolean;
   /** Gangs that went while they were this backend's, by key; taken out once cleaned up after. */
   readonly gone: Map<string, GangRecord>;
   readonly view: Pick<GangView, 'pods'>;
@@ -48,21 +50,26 @@ export interface BackendReconcilerOptions {
   readonly log: Logger;
   /** For the metrics. */
   readonly operated: (operation: Operation, ok: boolean, seconds: number) => void;
-  /** The gang may go on, or waits for another reason than before. */
+  /** A gang was synced, or could not be: it may go on, or waits for another reason than before. */
   readonly synced: (key: string) => void;
   readonly clock?: Clock;
 }
 
 /** Keeps one backend's objects in step with one gang. What a backend throws, and that it hangs, is its gangs' trouble alone. */
 export function backendReconciler(options: BackendReconcilerOptions): Reconcile {
-  const { backend, memory, gone, synced, owned, clock = systemClock } = options;
+  const { backend, client, memory, gone, synced, owned, log, clock = systemClock } = options;
 
+  const finalizer = `${CLEANUP_FINALIZER_PREFIX}${backend.name}`;
+
+  /** @throws what the backend throws, once that is told */
   const operate = async (
     operation: Operation,
     key: string,
     gang: GangRecord,
     signal: AbortSignal,
   ): Promise<void> => {
+    const about = { backend: backend.name, operation, podgang: key };
+    log.debug(about, 'Backend operation started');
     const since = clock.now();
     let ok = false;
     try {
@@ -74,42 +81,108 @@ export function backendReconciler(options: BackendReconcilerOptions): Reconcile 
       };
       await within(`backend ${backend.name}`, SYNC_MS, signal, work, clock);
       ok = true;
+    } catch (error) {
+      if (!signal.aborted && !(error instanceof StillThere)) tell(options, operation, gang, error);
+      throw error;
     } finally {
-      if (!signal.aborted) options.operated(operation, ok, (clock.now() - since) / 1000);
+      const ms = clock.now() - since;
+      if (!signal.aborted) options.operated(operation, ok, ms / 1000);
+      if (ok) log.info({ ...about, ms: Math.round(ms) }, 'Backend operation finished');
+    }
+  };
+
+  /** The gang's finalizers become these, where they still are what was seen. One that is gone has none to write. */
+  const setFinalizers = async (
+    { namespace, name, resourceVersion }: GangRecord,
+    finalizers: readonly string[],
+    signal: AbortSignal,
+  ): Promise<void> => {
+    const target = { resource: POD_GANGS, namespace, name };
+    const patch = { metadata: { resourceVersion, finalizers } };
+    try {
+      await client.mergePatch(target, patch, { signal, answer: 'metadata' });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  };
+
+  /** What is left of a backend that had the gang before. Only of kinds that are watched, so of backends that are enabled. */
+  const removeFormer = async (gang: GangRecord, signal: AbortSignal): Promise<void> => {
+    const objects = new GangObjects(client, owned, gang, signal);
+    for (const { resource, name, object } of owned.besides(options.kinds(), gang.namespace, gang.name)) {
+      if (controllerOf(object)?.uid !== gang.uid) continue;
+      log.info(
+        { backend: backend.name, podgang: `${gang.namespace}/${gang.name}`, kind: resource.kind, name },
+        'removing what another backend kept for the gang',
+      );
+      try {
+        await objects.remove(resource, name);
+      } catch (error) {
+        if (!signal.aborted) tell(options, 'delete', gang, error);
+        throw error;
+      }
     }
   };
 
   return async (key, signal) => {
     const left = gone.get(key);
     if (left !== undefined) {
-      await operate('delete', key, left, signal).catch((error: unknown) => {
-        tell(options, 'delete', left, error);
-        throw error;
-      });
+      await operate('delete', key, left, signal);
       if (gone.get(key) === left) gone.delete(key);
     }
     const gang = options.gangOf(key);
-    if (gang === undefined || gang.deletionTimestamp !== undefined || !options.ready()) return;
-    if (memory.of(key, gang, backend.name).done) return;
+    if (gang === undefined) return;
+    const { finalizers = [], deletionTimestamp } = gang;
+    const serves = deletionTimestamp === undefined && options.serves(gang);
+    if (!serves && finalizers.includes(finalizer)) {
+      await operate('delete', key, gang, signal);
+      const others = finalizers.filter((name) => name !== finalizer);
+      await setFinalizers(gang, others, signal);
+    }
+    if (!serves || !options.ready()) return;
     const kinds = options.kinds();
     await owned.whenSynced(kinds, signal);
-    const exists = kinds.some((kind) => (owned.of(kind, gang.namespace, gang.name) ?? []).length > 0);
-    const operation = exists ? 'update' : 'create';
-    try {
-      await operate(operation, key, gang, signal);
-    } catch (error) {
-      if (signal.aborted) throw error;
-      memory.record(key, gang, backend.name, statusText(messageOf(error)));
+    if (!memory.of(key, gang, backend.name).done) {
+      memory.begin(key);
+      if (backend.cleansUp === true && !finalizers.includes(finalizer)) {
+        await setFinalizers(gang, [...finalizers, finalizer], signal);
+      }
+      const exists = kinds.some((kind) => (owned.of(kind, gang.namespace, gang.name) ?? []).length > 0);
+      try {
+        await operate(exists ? 'update' : 'create', key, gang, signal);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        memory.record(key, gang, backend.name, statusText(wordsOf(error)));
+        synced(key);
+        if (error instanceof StillThere) return { requeueAfterMs: STILL_THERE_MS };
+        throw error;
+      }
+      memory.record(key, gang, backend.name);
       synced(key);
-      if (error instanceof StillThere) return { requeueAfterMs: STILL_THERE_MS };
-      tell(options, operation, gang, error);
-      throw error;
     }
-    memory.record(key, gang, backend.name);
-    synced(key);
+    await removeFormer(gang, signal);
     return;
   };
 }
+
+/** The backends that clean up before the gang can go, by its finalizers. */
+export const cleanersOf = ({ finalizers = [] }: GangRecord): readonly string[] =>
+  finalizers.flatMap((name) =>
+    name.startsWith(CLEANUP_FINALIZER_PREFIX) ? name.slice(CLEANUP_FINALIZER_PREFIX.length) : [],
+  );
+
+/** Tells that a gang cannot go, as nobody is there to clean up after it. */
+export function tellBlocked(recorder: Pick<EventRecorder, 'event'>, gang: GangRecord, backend: string): void {
+  const ways = `enable it, or take the finalizer ${CLEANUP_FINALIZER_PREFIX}${backend} off`;
+  const note = `the backend ${backend} cleans up before this PodGang can go, and is not enabled: ${ways}`;
+  recorder.event(regarding(gang), { type: 'Warning', reason: BLOCKED, note });
+}
+
+/** An object that is in the way stays until somebody does something about it: so that is said, too. */
+const wordsOf = (error: unknown): string =>
+  error instanceof MusterError && error.code === 'BACKEND_OBJECT_FOREIGN'
+    ? `${error.message}: ${error.fix}`
+    : messageOf(error);
 
 function contextFor(
   { client, owned, view, recorder }: BackendReconcilerOptions,
@@ -137,10 +210,10 @@ function tell(
   error: unknown,
 ): void {
   if (isConflict(error)) return;
-  const note = `Backend operation '${operation}' failed for PodGang '${gang.name}': ${messageOf(error)}`;
+  const note = `Backend operation '${operation}' failed for PodGang '${gang.name}': ${wordsOf(error)}`;
   recorder.event(regarding(gang), { type: 'Warning', reason: FAILED, note });
-  const podGang = `${gang.namespace}/${gang.name}`;
-  log.error({ backend: backend.name, operation, podGang, err: error }, 'Backend operation failed');
+  const podgang = `${gang.namespace}/${gang.name}`;
+  log.error({ backend: backend.name, operation, podgang, err: error }, 'Backend operation failed');
 }
 
 const regarding = ({ namespace, name, uid }: GangRecord) => ({ resource: POD_GANGS, namespace, name, uid });

@@ -23,6 +23,8 @@ export interface GangWatch {
   /** What happens to the PodGangs themselves; those that are there come as added at once. */
   onGang(handler: (change: Change<GangRecord>) => void): void;
   onPod(handler: (change: Change<PodRecord>) => void): void;
+  /** Hears of a gang whose Namespace changed in what decides about it. */
+  onPlace(handler: (key: string) => void): void;
   /** Every gang there is, and every one that some Pod claims. */
   keys(): Iterable<string>;
 }
@@ -71,6 +73,7 @@ export function watchGangs(
     for (const gang of view.gangs.values()) yield keyOf(gang.namespace, gang.name);
   };
   const handlers: ((key: string) => void)[] = [];
+  const placeHandlers: ((key: string) => void)[] = [];
   const touch = (key: string): void => {
     for (const handler of handlers) handler(key);
   };
@@ -97,7 +100,11 @@ export function watchGangs(
       // Before that nobody judges gangs, and whoever begins to judges all.
       if (!namespaces.hasSynced || !countsForGangs(change)) return;
       const { name } = change.new ?? change.old;
-      for (const key of keys()) if (key.startsWith(`${name}/`)) touch(key);
+      for (const key of keys()) {
+        if (!key.startsWith(`${name}/`)) continue;
+        for (const handler of placeHandlers) handler(key);
+        touch(key);
+      }
     });
   }
   return {
@@ -112,6 +119,9 @@ export function watchGangs(
     },
     onPod: (handler) => {
       pods.subscribe(handler);
+    },
+    onPlace: (handler) => {
+      placeHandlers.push(handler);
     },
     keys,
   };

@@ -39,6 +39,7 @@ export const EVENT_REASONS = [
   'SpecInvalid',
   'BackendWarning',
   'BackendOperationFailed',
+  'CleanupBlocked',
 ] as const;
 
 export type EventReason = (typeof EVENT_REASONS)[number];

@@ -14,6 +14,7 @@ export interface KubeObject {
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
     readonly deletionTimestamp?: string;
+    readonly finalizers?: readonly string[];
   };
   readonly spec?: unknown;
   readonly status?: unknown;

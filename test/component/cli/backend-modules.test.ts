@@ -91,7 +91,11 @@ describe('a backend from a module', () => {
     const gang = join(folder, 'gang.yaml');
     expect(await cli(['review', '-f', gang, '--config', config])).toEqual({ code: 1, out: says });
     expect(await cli(['status', '--config', config])).toEqual({ code: 1, out: says });
-    expect(await cli(['serve', '--no-controller', '--config', config])).toEqual({ code: 1, out: says });
+    const served = await cli(['serve', '--no-controller', '--config', config]);
+    expect({ ...served, out: JSON.parse(served.out) as unknown }).toMatchObject({
+      code: 1,
+      out: { level: 'error', code: 'BACKEND_MODULE_INVALID', msg: /^error\S* (.*)/.exec(says)?.[1] },
+    });
   });
 
   test.each<[string, object, number, string]>([

@@ -51,9 +51,32 @@ test.each(['--port', '--health-port', '--metrics-port'])(
         msg: 'unknown environment variable MUSTER_LOGLEVEL (did you mean "MUSTER_LOG_LEVEL"?)',
       }),
     ]);
-    expect(ended.stderr).toContain(
-      `error[LISTEN_FAILED]: cannot listen on 127.0.0.1:${taken}: listen EADDRINUSE: address already in use 127.0.0.1:${taken}`,
-    );
-    expect(ended.stderr).toContain(`fix: stop what holds the port, or choose another with ${flag}`);
+    // Among lines of JSON it is one, too, and nothing else is said.
+    const [last = ''] = ended.stdout.trim().split('\n').slice(-1);
+    expect(JSON.parse(last)).toMatchObject({
+      level: 'error',
+      code: 'LISTEN_FAILED',
+      msg: `cannot listen on 127.0.0.1:${taken}: listen EADDRINUSE: address already in use 127.0.0.1:${taken}`,
+      fix: `stop what holds the port, or choose another with ${flag}`,
+    });
+    expect(ended.stderr).toBe('');
   },
 );
+
+test('in text for people it is told as by every other verb, and what looks like a mistake is a warning', async () => {
+  const args = ['serve', '--no-controller', '--cert-dir', certificates, '--port', String(taken)];
+  const env = {
+    ...process.env,
+    MUSTER_LOG_FORMAT: 'text',
+    MUSTER_LOG_LEVLE: 'debug',
+    MUSTER_SERVER_WEBHOOKS_BIND_ADDRESS: '127.0.0.1',
+  };
+  const ended = await new Promise<{ stdout: string; stderr: string }>((resolve) => {
+    execFile(process.execPath, [MAIN, ...args], { env }, (_error, stdout, stderr) =>
+      resolve({ stdout, stderr }),
+    );
+  });
+  expect(ended.stderr).toContain(`cannot listen on 127.0.0.1:${taken}`);
+  expect(ended.stderr).toContain('fix: stop what holds the port, or choose another with --port');
+  expect(ended.stdout).toMatch(/^\[.*\] WARN: .*MUSTER_LOG_LEVLE/m);
+});

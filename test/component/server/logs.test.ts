@@ -131,6 +131,8 @@ describe('the log', () => {
     await until('it is logged', () => running.lines.some((line) => line.includes('decided')));
     const decided = running.lines.filter((line) => line.includes('decided'));
     expect(decided).toHaveLength(1);
-    expect(decided[0]).toMatch(/^\[.*\] INFO \(worker-0\): decided .*"namespace":"ml".*"allowed":true/);
+    expect(decided[0]).toMatch(
+      /^\[.*\] INFO: decided \{.*"namespace":"ml","name":"worker-0".*"allowed":true/,
+    );
   });
 });

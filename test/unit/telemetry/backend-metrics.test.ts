@@ -26,9 +26,10 @@ test('operations are counted by backend, operation and how they ended', async ()
   ]);
 });
 
-test('the API that a backend speaks is shown while it is ready', async () => {
+test('the API that a backend speaks is shown while it is ready, with 1 for the active one', async () => {
   const registry = new Registry();
   const metrics = new BackendMetrics(registry);
+  metrics.active('volcano');
   metrics.initialized('volcano', false, 0.01, undefined);
   expect(await lines(registry, 'grove_scheduler_backend_info')).toEqual([]);
   metrics.initialized('volcano', true, 0.01, 'scheduling.volcano.sh/v1beta1');
@@ -39,6 +40,11 @@ test('the API that a backend speaks is shown while it is ready', async () => {
     'grove_scheduler_backend_initialization_duration_seconds_count{backend_name="volcano",status="failure"} 1',
     'grove_scheduler_backend_initialization_duration_seconds_count{backend_name="volcano",status="success"} 1',
   ]);
+  metrics.initialized('kai-scheduler', true, 0.01, 'scheduling.run.ai/v2alpha2');
+  expect((await lines(registry, 'grove_scheduler_backend_info'))[1]).toBe(
+    'grove_scheduler_backend_info{backend_name="kai-scheduler",version="scheduling.run.ai/v2alpha2"} 0',
+  );
+  metrics.initialized('kai-scheduler', false, 0.01, undefined);
   metrics.initialized('volcano', false, 0.01, undefined);
   expect(await lines(registry, 'grove_scheduler_backend_info')).toEqual([]);
 });

@@ -89,6 +89,35 @@ const prepareAndStart = async (...given: Parameters<typeof prepare>): Promise<Fi
 
 const pem = (pair: ServingPair): string => pair.certificate.toString();
 
+describe('a certificate with less than a day left', () => {
+  const warnings = ({ logged }: Fixture): string[] => logged.filter((line) => line.startsWith('warn'));
+  const SOON = 'warn: the serving certificate ends soon: renew it';
+
+  test('is warned of at the start, once', async () => {
+    const fixture = await prepare(secretData(first, authority));
+    fixture.now = days(29.1);
+    await fixture.reloader.start();
+    await fixture.reloader.check();
+    expect(warnings(fixture)).toEqual([SOON]);
+  });
+
+  test('is warned of when the day begins, and again for the next one', async () => {
+    const fixture = await prepareAndStart(secretData(first, authority));
+    fixture.now = days(28.9);
+    await fixture.reloader.check();
+    expect(warnings(fixture)).toEqual([]);
+    fixture.now = days(29.1);
+    await fixture.reloader.check();
+    expect(warnings(fixture)).toEqual([SOON]);
+    await fixture.secret.swap(secretData(second, authority));
+    await fixture.reloader.check();
+    expect(warnings(fixture)).toEqual([SOON]);
+    fixture.now = days(59.5);
+    await fixture.reloader.check();
+    expect(warnings(fixture)).toEqual([SOON, SOON]);
+  });
+});
+
 describe('the start', () => {
   test('gives the first pair, without a swap', async () => {
     const { reloader, swaps } = await prepare(secretData(first, authority));

@@ -125,6 +125,38 @@ describe('applying an object', () => {
     expect(at(server.of('train'), 'spec')).toEqual({ min: 1 });
   });
 
+  test.each(['its reference was taken off', 'it was left behind by an earlier PodGang of that name'])(
+    'one without a controller that is provably Muster’s is taken back: %s',
+    async (why) => {
+      await objects.apply(wanted);
+      const made = server.of('train') as JsonObject;
+      const metadata = made['metadata'] as JsonObject;
+      const theirs = { kind: 'Job', name: 'j', uid: 'u' };
+      server.put('train', { ...made, metadata: { ...metadata, ownerReferences: [theirs] } });
+      // The new gang does not know it, the old one sees the reference go.
+      if (why.startsWith('its')) seen();
+      expect(await objects.apply(wanted)).toBe('updated');
+      expect(at(server.of('train'), 'metadata', 'ownerReferences')).toEqual([
+        theirs,
+        expect.objectContaining({ kind: 'PodGang', uid: gang.uid, controller: true }),
+      ]);
+      seen();
+      expect(await objects.apply(wanted)).toBe('unchanged');
+      await objects.remove(resource, 'train');
+      expect(server.of('train')).toBeUndefined();
+    },
+  );
+
+  test.each([
+    ['label', { annotations: { 'muster.dev/applied': '{}' } }],
+    ['record', { labels: { 'app.kubernetes.io/managed-by': 'muster' } }],
+  ])('one without a controller and without our %s is not', async (_, metadata) => {
+    server.put('train', { metadata, spec: { min: 1 } });
+    await expect(objects.apply(wanted)).rejects.toThrow('exists and has no controller');
+    await objects.remove(resource, 'train');
+    expect(at(server.of('train'), 'spec')).toEqual({ min: 1 });
+  });
+
   test('one of an earlier PodGang of the same name, or on its way out, is waited for', async () => {
     const owner = { kind: 'PodGang', name: 'train', uid: 'older', controller: true };
     server.put('train', { metadata: { ownerReferences: [owner] }, spec: {} });

@@ -10,50 +10,69 @@ function loopOf(init: () => Promise<{ version: string }>) {
   const registry = new BackendRegistry([{ name: 'a' }, { name: 'b' }], 'b', {
     factories: [backend('a', { init }), backend('b')],
   });
-  const looks: string[] = [];
+  const probes: string[] = [];
   const loop = new ProbeLoop({
     registry,
     cluster: () => ({}) as ClusterProbe,
-    probed: (name, now, before) => looks.push(`${name} ${before.state} -> ${now.state}`),
+    probed: (name, now, before) => probes.push(`${name} ${before.state} -> ${now.state}`),
     clock,
   });
-  return { clock, registry, looks, loop };
+  return { clock, registry, probes, loop };
 }
 
 test('asks every backend at start, and one that is not ready again every five seconds', async () => {
   let works = false;
-  const { clock, looks, loop, registry } = loopOf(() =>
+  const { clock, probes, loop, registry } = loopOf(() =>
     works ? Promise.resolve({ version: '1' }) : Promise.reject(new Error('no CRD')),
   );
   await loop.start();
-  expect([...looks].sort()).toEqual(['a unknown -> failed', 'b unknown -> ready']);
-  looks.length = 0;
+  expect([...probes].sort()).toEqual(['a unknown -> failed', 'b unknown -> ready']);
+  probes.length = 0;
   await clock.pass(5_000);
-  expect(looks).toEqual(['a failed -> failed']);
+  expect(probes).toEqual(['a failed -> failed']);
   works = true;
   await clock.pass(5_000);
-  expect(looks).toEqual(['a failed -> failed', 'a failed -> ready']);
+  expect(probes).toEqual(['a failed -> failed', 'a failed -> ready']);
   expect(registry.readiness('a').state).toBe('ready');
-  looks.length = 0;
+  probes.length = 0;
   await clock.pass(49_000);
-  expect(looks).toEqual([]);
+  expect(probes).toEqual([]);
   await clock.pass(1_000);
-  expect(looks).toEqual(['b ready -> ready']);
+  expect(probes).toEqual(['b ready -> ready']);
   await clock.pass(10_000);
-  expect(looks).toEqual(['b ready -> ready', 'a ready -> ready']);
+  expect(probes).toEqual(['b ready -> ready', 'a ready -> ready']);
   await loop.stop();
 });
 
 test('gives up on one that hangs, and the others do not wait for it', async () => {
-  const { clock, looks, loop, registry } = loopOf(() => new Promise(() => undefined));
+  const { clock, probes, loop, registry } = loopOf(() => new Promise(() => undefined));
   const started = loop.start();
   await clock.pass(0);
-  expect(looks).toEqual(['b unknown -> ready']);
+  expect(probes).toEqual(['b unknown -> ready']);
   await clock.pass(10_000);
   await started;
   expect(registry.readiness('a')).toEqual({
     state: 'failed',
     reason: 'backend a did not answer within 10 s',
   });
+  await loop.stop();
+});
+
+test('probes again at once when it is asked to, but not twice in a row', async () => {
+  const { clock, probes, loop } = loopOf(() => Promise.resolve({ version: '1' }));
+  await loop.start();
+  await clock.pass(1_000);
+  probes.length = 0;
+  loop.soon('a');
+  await clock.pass(0);
+  expect(probes).toEqual(['a ready -> ready']);
+  // What it found changed something again: that can wait.
+  loop.soon('a');
+  await clock.pass(59_000);
+  expect(probes.filter((line) => line.startsWith('a'))).toEqual(['a ready -> ready']);
+  await clock.pass(1_000);
+  loop.soon('a');
+  await clock.pass(0);
+  expect(probes.filter((line) => line.startsWith('a'))).toHaveLength(3);
   await loop.stop();
 });

@@ -135,3 +135,9 @@ describe('what is shown of a backend', () => {
     expect([server.calls, said]).toEqual([[], []]);
   });
 });
+
+test('what a backend could not do for the cluster is told on its object', async () => {
+  const { publisher } = await publisherOf('a');
+  await publisher.tell('a', 'the quota is used up', signal);
+  expect(said).toEqual(['a Warning BackendOperationFailed: the quota is used up']);
+});

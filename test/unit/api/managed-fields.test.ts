@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { inLength } from '../../support/length.ts';
 import fc from 'fast-check';
-import { withoutManagedFields } from '../../../src/server/managed-fields.ts';
+import { withoutManagedFields } from '../../../src/api/managed-fields.ts';
 
 const cut = (text: string): string => withoutManagedFields(Buffer.from(text));
 

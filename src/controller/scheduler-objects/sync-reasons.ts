@@ -1,5 +1,6 @@
 import type { PodGang } from '../../api/pod-gang.ts';
-import type { GangRecord } from '../../gang/records.ts';
+import type { GangRecord, PodRecord } from '../../gang/records.ts';
+import { keyOf, type Change } from '../../kube/loop/cache.ts';
 
 interface Synced {
   readonly uid: string;
@@ -15,12 +16,21 @@ export type SyncResult =
 
 const NOT_YET: SyncResult = { done: false, failure: undefined };
 
-/** What became of `syncPodGang`, gang by gang. Begins empty: after a restart every gang is looked at once. */
+/** What became of `syncPodGang`, gang by gang. Begins empty: after a restart every gang is synced once. */
 export class SyncMemory {
   readonly #gangs = new Map<string, Synced>();
+  /** Gangs that are being synced and were not forgotten since. */
+  readonly #begun = new Set<string>();
 
+  begin(key: string): void {
+    this.#begun.add(key);
+  }
+
+  /** What has become of what was begun. Where the gang was forgotten meanwhile a success says nothing: it is done again. */
   record(key: string, gang: GangRecord, backend: string, failure?: string): void {
-    this.#gangs.set(key, { uid: gang.uid, backend, digest: digestOf(gang), failure });
+    const current = this.#begun.delete(key);
+    if (current || failure !== undefined)
+      this.#gangs.set(key, { uid: gang.uid, backend, digest: digestOf(gang), failure });
   }
 
   of(key: string, gang: GangRecord, backend: string): SyncResult {
@@ -33,10 +43,12 @@ export class SyncMemory {
   /** Somebody touched the gang's objects, or the gang is gone. */
   forget(key: string): void {
     this.#gangs.delete(key);
+    this.#begun.delete(key);
   }
 
   clear(): void {
     this.#gangs.clear();
+    this.#begun.clear();
   }
 }
 
@@ -55,3 +67,33 @@ export function digestOf(gang: PodGang): string {
   }
   return digest;
 }
+
+/** Gangs with Pods that are bound, told when the first one is and when none is any more. */
+export class Bindings {
+  readonly #turned: (gang: string) => void;
+  readonly #counts = new Map<string, number>();
+
+  constructor(turned: (gang: string) => void) {
+    this.#turned = turned;
+  }
+
+  observe({ old, new: now }: Change<PodRecord>): void {
+    const [before, after] = [boundTo(old), boundTo(now)];
+    if (before === after) return;
+    if (before !== undefined) this.#add(before, -1);
+    if (after !== undefined) this.#add(after, 1);
+  }
+
+  #add(gang: string, by: 1 | -1): void {
+    const count = (this.#counts.get(gang) ?? 0) + by;
+    if (count > 0) this.#counts.set(gang, count);
+    else this.#counts.delete(gang);
+    if (count === 0 || (count === 1 && by === 1)) this.#turned(gang);
+  }
+}
+
+/** The gang that has this Pod on a node; one on its way out is none to count on. */
+const boundTo = (pod: PodRecord | undefined): string | undefined =>
+  pod === undefined || pod.nodeName === '' || pod.deletionTimestamp !== undefined
+    ? undefined
+    : keyOf(pod.namespace, pod.gang);
