@@ -28,6 +28,8 @@ export interface OwnedObject {
   readonly annotations?: Readonly<Record<string, string>>;
   /** Only what is named here is ever written; what the backend named before and no longer names is removed. */
   readonly spec: JsonObject;
+  /** The same for what stands beside `spec`, or in place of one that is `{}`: `{ data: … }` of a ConfigMap. */
+  readonly body?: JsonObject;
   /** Top-level fields of `spec` that are written at creation and are the scheduler's from then on. */
   readonly writtenOnce?: readonly string[];
 }

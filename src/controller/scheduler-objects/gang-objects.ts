@@ -8,7 +8,7 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import { isAlreadyExists, isConflict, isForbidden, isNotFound } from '../../kube/client/errors.ts';
 import type { KubeObject } from '../../kube/client/resources.ts';
 import { controllerOf, type OwnedObjects } from './owned-objects.ts';
-import { ANNOTATION_APPLIED, ownedPatch, recordOf } from './owned-patch.ts';
+import { ANNOTATION_APPLIED, bodyOf, ownedPatch, recordOf } from './owned-patch.ts';
 
 /** An object that is in the way for now: a predecessor on its way out. */
 export class StillThere extends Error {
@@ -80,6 +80,7 @@ export class GangObjects {
 
   async #create(wanted: OwnedObject): Promise<Applied> {
     const { resource, name, labels, annotations, spec } = wanted;
+    const body = bodyOf(wanted);
     const object = {
       metadata: {
         name,
@@ -88,7 +89,9 @@ export class GangObjects {
         annotations: { ...annotations, [ANNOTATION_APPLIED]: recordOf(wanted) },
         ...(this.#gang && { ownerReferences: [ownerReference(this.#gang)] }),
       },
-      spec,
+      ...body,
+      // An object of another build has no spec at all.
+      ...((wanted.body === undefined || Object.keys(spec).length > 0) && { spec }),
     } satisfies KubeObject;
     try {
       await this.#written(resource, name, () =>

@@ -5,11 +5,11 @@ import type { OwnedObject } from '../../backends/cluster.ts';
 /** What Muster wrote last, as JSON: tells what a backend no longer asks for from what others have added. */
 export const ANNOTATION_APPLIED = `${MUSTER_PREFIX}applied`;
 
-type Parts = Pick<OwnedObject, 'labels' | 'annotations' | 'spec'>;
+type Parts = Pick<OwnedObject, 'labels' | 'annotations' | 'spec' | 'body'>;
 
 /** The record of what is being written, for {@link ANNOTATION_APPLIED}. */
-export const recordOf = ({ labels = {}, annotations = {}, spec }: Parts): string =>
-  JSON.stringify({ labels, annotations, spec });
+export const recordOf = ({ labels = {}, annotations = {}, spec, body }: Parts): string =>
+  JSON.stringify({ labels, annotations, spec, body });
 
 /**
  * The JSON merge patch (RFC 7386) that makes `live` what is wanted; undefined where it is already. Three ways, as kubectl
@@ -30,14 +30,30 @@ export function ownedPatch(live: JsonObject, wanted: OwnedObject): JsonObject | 
     ownObject(metadata, 'annotations'),
   );
   const spec = mergePatch(kept(objectAt(before, 'spec')), kept(wanted.spec), ownObject(live, 'spec'));
-  if (labels === undefined && annotations === undefined && spec === undefined) return undefined;
+  const body = mergePatch(objectAt(before, 'body'), bodyOf(wanted), live);
+  if ([labels, annotations, spec, body].every((part) => part === undefined)) return undefined;
   return {
     metadata: {
       ...(labels && { labels }),
       annotations: { ...annotations, [ANNOTATION_APPLIED]: recordOf(wanted) },
     },
     ...(spec && { spec }),
+    ...body,
   };
+}
+
+/** What is no backend's to write in this way: it is somebody else's, or has a way of its own. */
+const NO_BODY = new Set(['apiVersion', 'kind', 'metadata', 'spec', 'status']);
+
+/** @throws Error where it names what is not its to write */
+export function bodyOf({
+  resource,
+  name,
+  body = {},
+}: Pick<OwnedObject, 'resource' | 'name' | 'body'>): JsonObject {
+  const wrong = Object.keys(body).find((key) => NO_BODY.has(key));
+  if (wrong === undefined) return body;
+  throw new Error(`${resource.kind} ${name}: body must not have ${wrong}: it has a place of its own`);
 }
 
 const objectAt = (value: Json | undefined, key: string): JsonObject => ownObject(value, key) ?? {};

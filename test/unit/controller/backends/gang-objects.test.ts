@@ -55,6 +55,14 @@ describe('applying an object', () => {
     expect(server.calls).toEqual(['create train']);
   });
 
+  test('of a body has no spec', async () => {
+    expect(await objects.apply({ resource, name: 'files', spec: {}, body: { data: { a: '1' } } })).toBe(
+      'created',
+    );
+    expect(server.of('files')).toMatchObject({ data: { a: '1' } });
+    expect(server.of('files')).not.toHaveProperty('spec');
+  });
+
   test('a cache that has not seen the creation costs two calls and changes nothing', async () => {
     await objects.apply(wanted);
     expect(await objects.apply(wanted)).toBe('unchanged');

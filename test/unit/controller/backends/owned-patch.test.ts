@@ -139,3 +139,27 @@ describe('the patch of an object that a backend keeps', () => {
     );
   });
 });
+
+describe('an object that consists of something else than a spec', () => {
+  const map = (data: JsonObject): OwnedObject => ({ resource, name: 'a', spec: {}, body: { data } });
+  const live = (wanted: OwnedObject, others: JsonObject = {}): JsonObject => {
+    const { metadata } = created(wanted);
+    return { metadata: metadata ?? {}, data: { ...(wanted.body?.['data'] as JsonObject), ...others } };
+  };
+
+  test('is left alone where it is as it should be, with what others added', () => {
+    expect(ownedPatch(live(map({ a: '1' }), { theirs: 'x' }), map({ a: '1' }))).toBeUndefined();
+  });
+
+  test('gets what is new, loses what is no longer wanted, and keeps what is not ours', () => {
+    const patch = ownedPatch(live(map({ a: '1', old: 'x' }), { theirs: 'x' }), map({ a: '2', b: '3' }));
+    expect(patch).toMatchObject({ data: { a: '2', b: '3', old: null } });
+    expect(Object.keys(patch ?? {})).toEqual(['metadata', 'data']);
+    expect(recordOf(map({ a: '1' }))).toContain('"body":{"data":{"a":"1"}}');
+  });
+
+  test.each(['apiVersion', 'kind', 'metadata', 'spec', 'status'])('never writes %s in this way', (key) => {
+    const wanted: OwnedObject = { resource, name: 'a', spec: {}, body: { [key]: {} } };
+    expect(() => ownedPatch({}, wanted)).toThrow(`Thing a: body must not have ${key}`);
+  });
+});
