@@ -22,4 +22,10 @@ const schema = new Schema({
 });
 
 /** One schema for all documents: each would make its own. */
-export const READ_AS_KUBERNETES: Options = { version: '1.1', uniqueKeys: true, prettyErrors: false, schema };
+export const READ_AS_KUBERNETES: Options = {
+  version: '1.1',
+  uniqueKeys: true,
+  prettyErrors: false,
+  logLevel: 'error',
+  schema,
+};

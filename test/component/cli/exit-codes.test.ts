@@ -123,6 +123,13 @@ describe('exit codes of the process', () => {
     );
   });
 
+  test('a template that YAML can read gives no warning of Node', async () => {
+    const template = 'apiVersion: v1\nkind: Pod\nmetadata: {name: {{ .Release.Name }}}\nspec: {}\n';
+    const { out, err } = await muster(['review', '-f', '-'], template);
+    expect(err).toBe('');
+    expect(out).toContain('metadata.name: it is a template of Helm: render it first, ');
+  });
+
   test('head takes the first line, and nothing else is said', async () => {
     expect(await shell('src/main.ts review -f docs/examples | head -1')).toEqual({
       code: 0,
