@@ -1,7 +1,7 @@
 /** What the loop counts of its looks at gangs, and how long a gang takes. */
 import { expect, test } from '@jest/globals';
 import { Outdated } from '../../../src/controller/gangs/actions.ts';
-import { measured, ReleaseTimer } from '../../../src/controller/gangs/measured.ts';
+import { countingObserver, measured, ReleaseTimer } from '../../../src/controller/gangs/measured.ts';
 import { plan } from '../../../src/gang/plan/plan.ts';
 import type { GangState } from '../../../src/gang/records.ts';
 import { bound, FULL, gang, INITIALIZED, NOW, pod, PODS, state } from '../loop/gang-states.ts';
@@ -85,4 +85,17 @@ test.each<[string, readonly Partial<GangState>[], readonly (number | undefined)[
   ],
 ])('the time of a gang: %s', (_, moments, expected) => {
   expect(times(...moments)).toEqual(expected);
+});
+
+test('a status that was written counts for its backend, where that is one that is enabled', () => {
+  const operated: unknown[] = [];
+  const backends = { operated: (...what: unknown[]) => void operated.push(what) };
+  const observer = countingObserver({} as never, backends, ['kai-scheduler']);
+  observer.statusWritten?.('kai-scheduler', true, 0.1);
+  observer.statusWritten?.('kai-scheduler', false, 0.2);
+  observer.statusWritten?.('whatever-a-label-says', true, 0.3);
+  expect(operated).toEqual([
+    ['kai-scheduler', 'status_update', true, 0.1],
+    ['kai-scheduler', 'status_update', false, 0.2],
+  ]);
 });
