@@ -186,7 +186,7 @@ describe('docs/operations.md', () => {
       );
 
   test('its table of answers has every code that is not a decision', () => {
-    const codes = namesIn(read('src/server/failure.ts'), /^  (\d{3}): '/gm);
+    const codes = namesIn(read('src/server/failure.ts'), /^ {2}(\d{3}): '/gm);
     expect(codes.length).toBeGreaterThan(8);
     expect(rowsUnder('What clients are told').flatMap(([code = '']) => code.split(', '))).toEqual(codes);
   });

@@ -35,8 +35,9 @@ export const completionCommand = (io: CliIo, verbs: readonly Verb[]): Command =>
       io.stdout({ bash, zsh, fish }[shell](all));
     });
 
-async function completed({ name, summary, load }: Verb, io: CliIo): Promise<Completed> {
-  const command = await load(io);
+async function completed(verb: Verb, io: CliIo): Promise<Completed> {
+  const { name, summary } = verb;
+  const command = await verb.load(io);
   const flags = command.options.map(({ short, long, description, argChoices, required, optional }) => ({
     names: [short, long].filter((one) => one !== undefined),
     summary: description.replaceAll("'", '’'),
