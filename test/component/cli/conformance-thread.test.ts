@@ -66,7 +66,7 @@ describe('muster conformance --module', () => {
 
   test.each([
     ['exit.mjs', '✗ explain: it ended the process, with exit code 7\n'],
-    ['late.mjs', '✗ sync-owns: it threw "too late" where nobody could catch it\n'],
+    ['late.mjs', '✗ surface: it threw "too late" where nobody could catch it\n'],
   ])('%s', async (file, says) => {
     const { code, out } = await tried(file);
     expect(code).toBe(1);
