@@ -38,6 +38,10 @@ Beside these there are the usual metrics of a Node process, of which these matte
 | Do Pods run without their gang? | \`increase(muster_loop_ungated_early_total[15m])\` | above 0 |
 | Does it hear of changes? | \`sum by (resource) (rate(muster_loop_watch_failures_total[5m]))\` | above 0 for minutes |
 | Is it held back? | \`rate(muster_kube_throttled_seconds_total[5m])\` | above 0: raise runtimeClientConnection.qps |
+| Do backends work here? | \`sum by (backend_name) (rate(grove_scheduler_backend_initialization_duration_seconds_count{status="failure"}[15m]))\` | above 0: \`kubectl get schedulerbackends\` says why |
+| Are their objects kept? | \`sum by (backend_name, operation) (rate(grove_scheduler_backend_operation_total{status="failure"}[5m]))\` | above 0 for minutes: Events say which |
+| How long does that take? | \`histogram_quantile(0.99, sum by (le, backend_name) (rate(grove_scheduler_backend_operation_duration_seconds_bucket[5m])))\` | above 1 |
+| Is the default backend ready? | \`sum by (pod) (grove_scheduler_backend_info)\` | not 1 for minutes |
 | Is every replica used? | \`sum by (pod) (rate(muster_admission_requests_total[5m]))\` | one has all of it for minutes |
 
 What an API server thinks of Muster it says itself: \`apiserver_admission_webhook_admission_duration_seconds\`,
