@@ -182,7 +182,7 @@ clusterSuite('the choice of a backend, on a real control plane', () => {
 
   test('no gang is torn whose Pods follow it within milliseconds', async () => {
     const gangs = Array.from(
-      { length: process.env['MUSTER_TEST_LONG'] === '1' ? 500 : 60 },
+      { length: process.env['TESTING_MUSTER_LONG'] === '1' ? 500 : 60 },
       (_, n) => `quick-${n}`,
     );
     const DELAYS_MS = [0, 1, 5, 30];

@@ -6,7 +6,7 @@ import { join } from 'node:path';
  * Events. A reporter (test/said-by-none.js) holds it against the lists in the source, so that what nobody says any
  * more fails the run, whichever test happened to provoke it.
  */
-const directory = process.env['MUSTER_TEST_OBSERVED'];
+const directory = process.env['TESTING_MUSTER_OBSERVED'];
 const known = new Set<string>();
 
 function note(kind: 'log' | 'metric' | 'event', what: string): void {

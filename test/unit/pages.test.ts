@@ -37,7 +37,7 @@ const namesIn = (text: string, pattern: RegExp): string[] => [
 
 /** Of pages: names that are made up there, or another program's. */
 const MADE_UP = /^muster-(line|certs|out|by-hand|backend|conformance|review|serve)$/;
-const TEST_VARIABLES = ['MUSTER_TEST_KUBERNETES', 'MUSTER_CHAOS_SEED', 'MUSTER_LONG'];
+const TEST_VARIABLES = ['TESTING_MUSTER_KUBERNETES', 'MUSTER_CHAOS_SEED', 'MUSTER_LONG'];
 /** What Kubernetes makes of a Service called muster. */
 const SERVICE_VARIABLES = ['MUSTER_SERVICE_HOST', 'MUSTER_PORT', 'MUSTER_SERVICE'];
 

@@ -14,14 +14,14 @@ export default class HeardByNone {
   constructor(globalConfig) {
     const { nonFlagArgs = [], testNamePattern = '', onlyChanged, watch, watchAll } = globalConfig;
     this.#whole =
-      process.env['MUSTER_TEST_WHOLE'] === '1' &&
+      process.env['TESTING_MUSTER_WHOLE'] === '1' &&
       nonFlagArgs.length === 0 &&
       !testNamePattern &&
       !(onlyChanged || watch || watchAll);
     if (!this.#whole) return;
     this.#directory = mkdtempSync(join(tmpdir(), 'muster-heard-'));
     // Workers inherit it: they are started later.
-    process.env['MUSTER_TEST_OBSERVED'] = this.#directory;
+    process.env['TESTING_MUSTER_OBSERVED'] = this.#directory;
   }
 
   async onRunComplete(_contexts, results) {

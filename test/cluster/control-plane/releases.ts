@@ -40,15 +40,15 @@ const RELEASES = {
 export const DEFAULT_RELEASE: Release = RELEASES['1.36'];
 
 /**
- * The release that this run is about: MUSTER_TEST_KUBERNETES (`1.35`; `npm run test:matrix` sets it), else the default.
+ * The release that this run is about: TESTING_MUSTER_KUBERNETES (`1.35`; `npm run test:matrix` sets it), else the default.
  * @throws Error naming the releases there are
  */
-export const RELEASE: Release = chosen(process.env['MUSTER_TEST_KUBERNETES']);
+export const RELEASE: Release = chosen(process.env['TESTING_MUSTER_KUBERNETES']);
 
 function chosen(minor: string | undefined): Release {
   if (!minor) return DEFAULT_RELEASE;
   const release = Object.entries(RELEASES).find(([name]) => name === minor)?.[1];
   if (release !== undefined) return release;
   const known = Object.keys(RELEASES).join(', ');
-  throw new Error(`MUSTER_TEST_KUBERNETES=${minor}: no such release is known here (there are: ${known})`);
+  throw new Error(`TESTING_MUSTER_KUBERNETES=${minor}: no such release is known here (there are: ${known})`);
 }
