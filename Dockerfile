@@ -36,8 +36,8 @@ USER 65532:65532
 # Webhooks, health, metrics.
 EXPOSE 9443 8081 8080
 # Node itself is the first process, so SIGTERM reaches the drain without a shell in between. The flags let V8 collect
-# earlier than it would by itself: nearly everything that Muster reads is garbage a moment later, and left alone it takes
-# 280 MiB for 20,000 Pods of which 50 are in use. With the first two it is about half; the third keeps the bodies of large
+# earlier than it would by itself: nearly everything that Muster reads is garbage a moment later, and left alone it lets
+# garbage grow to several times of what is in use. The first two keep it smaller; the third keeps the bodies of large
 # reviews, which lie outside of V8's heap, from asking for a whole collection every few reviews (docs/benchmarks.md).
 ENTRYPOINT ["/nodejs/bin/node", "--max-semi-space-size=4", "--heap-growing-percent=60", "--external-memory-accounted-in-global-limit", "/app/dist/src/main.js"]
 CMD ["serve", "--help"]

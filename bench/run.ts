@@ -43,7 +43,7 @@ async function measureAll({ only, timing, against }: BenchOptions): Promise<Map<
 
 async function bench(options: BenchOptions): Promise<boolean> {
   const reports = await measureAll(options);
-  const machine = `${cpus()[0]?.model.trim() ?? 'unknown CPU'}, ${cpus().length} cores, Linux ${release()}`;
+  const machine = `${cpus()[0]?.model.trim() ?? 'unknown CPU'}, ${cpus().length} cores, Linux ${/^\d+\.\d+/.exec(release())?.[0] ?? release()}`;
   const figures = [...reports.values()].flatMap((report) => report.figures);
   const results: Results = {
     date: new Date().toISOString(),
