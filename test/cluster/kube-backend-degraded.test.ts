@@ -39,8 +39,11 @@ clusterSuite('kube-scheduler without native gangs', () => {
       ],
     ]);
     const path = '/apis/muster.dev/v1alpha1/schedulerbackends/default-scheduler';
-    const shown = await until('the backend is shown', () => cluster.client.ok('GET', path));
-    expect(JSON.stringify(shown)).toContain('the cluster serves no native gangs');
+    // The object is made first, and its status a moment later.
+    await until('the backend is shown with its notice', async () => {
+      const shown = JSON.stringify(await cluster.client.ok('GET', path));
+      return shown.includes('the cluster serves no native gangs');
+    });
   });
 
   test('a required topology, which nobody would keep, is refused', async () => {

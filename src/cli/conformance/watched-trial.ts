@@ -68,8 +68,12 @@ function inThread(input: TrialInput, told: (report: CheckReport) => void): Promi
       else if (said.what === 'fault')
         reject(new MusterError(said.code, said.message, said.fix, { listed: said.listed }));
     });
-    thread.on('error', (thrown) => stuck(`it threw "${messageOf(thrown)}" where nobody could catch it`));
-    thread.on('exit', (code) => stuck(`it ended the process, with exit code ${code}`));
+    // An error overtakes what the thread has said before it; its end does not.
+    let threw: string | undefined;
+    thread.on('error', (thrown) => {
+      threw = `it threw "${messageOf(thrown)}" where nobody could catch it`;
+    });
+    thread.on('exit', (code) => stuck(threw ?? `it ended the process, with exit code ${code}`));
   }).finally(async () => {
     clearTimeout(silence);
     thread.removeAllListeners();
