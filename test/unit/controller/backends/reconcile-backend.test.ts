@@ -15,6 +15,7 @@ import { readGang, readPod } from '../../../../src/gang/read-records.ts';
 import type { JsonObject } from '../../../../src/api/json.ts';
 import { POD_GANGS, type Resource } from '../../../../src/kube/client/resources.ts';
 import { backend as backendOf } from '../../../support/backends.ts';
+import { observeLog } from '../../../support/observed.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { at, FakeObjects, refusal } from './fake-objects.ts';
 
@@ -38,6 +39,12 @@ let clock: FakeClock;
 let server: FakeObjects;
 let serves: boolean;
 let logged: [string, object][];
+const logAt =
+  (level: string) =>
+  (about: object, msg: string): void => {
+    observeLog({ level, msg });
+    logged.push([msg, about]);
+  };
 let former: { resource: Resource; name: string; object: JsonObject }[];
 let pods: Cache<PodRecord>;
 
@@ -72,11 +79,7 @@ const reconcilerOf = (parts: Partial<Backend>) =>
     } as unknown as OwnedObjects,
     memory,
     recorder: { event: (_, { type, reason, note }) => events.push(`${type} ${reason}: ${note}`) },
-    log: {
-      debug: (about: object, words: string) => logged.push([words, about]),
-      info: (about: object, words: string) => logged.push([words, about]),
-      error: (about: object, words: string) => logged.push([words, about]),
-    } as never,
+    log: { debug: logAt('debug'), info: logAt('info'), error: logAt('error') } as never,
     operated: (operation, ok, seconds) => operated.push(`${operation} ${ok ? 'ok' : 'failed'} ${seconds}`),
     synced: (key) => looks.push(key),
     clock,
@@ -286,6 +289,10 @@ describe('what a former backend has left', () => {
     former = [made('old', 'u1'), made('predecessors', 'u0')];
     await reconcilerOf({})(KEY, signal);
     expect([...server.objects.keys()]).toEqual(['ml/predecessors']);
+    expect(logged.at(-1)).toEqual([
+      'removing what another backend kept for the gang',
+      expect.objectContaining({ backend: 'b', podgang: KEY, name: 'old' }),
+    ]);
   });
 
   test('stays while the gang’s own backend has not managed, and is tried again where its removal failed', async () => {
