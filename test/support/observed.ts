@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 /**
  * What the program was seen to say in a whole run of the tests: log messages, metrics that counted something, reasons of
- * Events. A reporter (test/said-by-none.js) holds it against the lists in the source, so that what nobody says any
+ * Events. A reporter (test/wiring/reporter.js) holds it against the lists in the source, so that what nobody says any
  * more fails the run, whichever test happened to provoke it.
  */
 const directory = process.env['TESTING_MUSTER_OBSERVED'];

@@ -1,14 +1,10 @@
-import type { Condition, PodGang } from '../../api/pod-gang.ts';
+import type { Condition } from '../../api/pod-gang.ts';
 import type { ConditionType } from './reasons.ts';
 import { statusText } from '../status-text.ts';
 
 export const CONDITION_SCHEDULED = 'Scheduled';
 export const CONDITION_READY = 'Ready';
 export const CONDITION_UNHEALTHY = 'Unhealthy';
-
-/** Whether the gang says that every group has its minimum bound. */
-export const isMarkedScheduled = (gang: Pick<PodGang, 'conditions'>): boolean =>
-  gang.conditions.some(({ type, status }) => type === CONDITION_SCHEDULED && status === 'True');
 
 /** A condition as it should be; its times follow from what is there. */
 export interface Wanted {

@@ -37,8 +37,6 @@ export const isInvalid = (error: unknown): boolean => hasStatus(error, 400, 422)
 /** The resourceVersion or continue token is too old: list anew. */
 export const isGone = (error: unknown): boolean =>
   hasStatus(error, 410) || (error instanceof ApiError && error.reason === 'Expired');
-/** The server is there but has too much to do, or is starting or stopping. */
-export const isOverloaded = (error: unknown): boolean => hasStatus(error, 429, 503, 504);
 /** There was no answer at all: whether a write happened is unknown. */
 export const isUnreachable = (error: unknown): boolean =>
   error instanceof MusterError && error.code === 'CLUSTER_UNREACHABLE';
