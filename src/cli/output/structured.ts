@@ -84,7 +84,7 @@ class Writer implements WrittenYaml {
 
 /** A word, or words, that no reader of YAML 1.1 or 1.2 takes for anything else. */
 const PLAIN = /^[A-Za-z_/](?:[\w./@+=,()-]|:(?=[\w./@+=,()-])| (?=[\w./@+=,(]))*$/;
-const NO_STRING = /^(?:y|n|yes|no|on|off|true|false|null|nan|inf)$/i;
+const NO_STRING = /^(?:y|n|yes|no|on|off|true|false|null|nan|inf|e[-+]?\d+)$/i;
 
 /** What the library said of other texts: names and images come again and again. */
 const known = new Map<string, string>();

@@ -10,6 +10,8 @@ const hard = fc.constantFrom(
   'n',
   '0644',
   '1e3',
+  'e0',
+  'E-1',
   '~',
   '<<',
   'a: b',
