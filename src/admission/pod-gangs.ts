@@ -22,8 +22,9 @@ export const isDeleting = (stored: JsonObject | undefined): boolean =>
   ownString(own(stored, 'metadata'), 'deletionTimestamp') !== undefined;
 
 /**
- * CREATE: the label of its backend is written down, and absent references become `[]`, which is what the CRD asks for. UPDATE: references stay as they are
- * unless a trusted account writes them, so that applying the manifest again never clears them.
+ * CREATE: the label of its backend is written down, and absent references become `[]`, which is what the CRD asks for; so
+ * do those that an account gave which is not trusted. UPDATE: references stay as they are unless a trusted account writes
+ * them, so that applying the manifest again never clears them.
  */
 export function mutatePodGang(request: AdmissionRequest, policy: Policy): Decision {
   const { object, oldObject, operation, subResource } = request;
@@ -44,10 +45,14 @@ export function mutatePodGang(request: AdmissionRequest, policy: Policy): Decisi
     const op = Object.hasOwn(item, 'podReferences') ? 'replace' : 'add';
     return [{ operation: { op, path: `/spec/podgroups/${index}/podReferences`, value: references }, why }];
   });
+  const warnings = repairs.some(({ untaken }) => untaken === true) ? [UNTAKEN] : [];
   const recorded = recordBackend(request, before, policy);
   if ('ask' in recorded) return decision({ ask: recorded.ask });
-  return decision({ changes: [...recorded, ...changes], gang: key });
+  return decision({ changes: [...recorded, ...changes], warnings, gang: key });
 }
+
+const UNTAKEN =
+  'spec.podgroups[*].podReferences were not taken: Muster writes them itself once the Pods are there; leave them out';
 
 /**
  * The label that says whose the gang is. Written at its creation, it keeps the gang with its backend whatever the

@@ -1,4 +1,5 @@
 import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { ANNOTATION_MIRROR_POD } from '../api/names.ts';
 import type { GangRecord, NamespaceRecord, PodRecord, PodScheduled } from './records.ts';
 import { membershipOf } from './membership.ts';
 import { parsePodGang } from './parse-pod-gang.ts';
@@ -27,7 +28,9 @@ export function readPod(object: JsonObject): PodRecord {
   const spec = ownObject(object, 'spec');
   const status = ownObject(object, 'status');
   const namespace = ownString(metadata, 'namespace') ?? '';
-  const membership = membershipOf(namespace, (key) => ownString(labels, key));
+  const membership = isMirror(metadata)
+    ? NOBODYS
+    : membershipOf(namespace, (key) => ownString(labels, key));
   return {
     namespace,
     name: ownString(metadata, 'name') ?? '',
@@ -47,6 +50,12 @@ export function readPod(object: JsonObject): PodRecord {
     podScheduled: podScheduledOf(conditionOf(status, 'PodScheduled')),
   };
 }
+
+/** A Pod that a node runs by itself, and only shows: no scheduler places it, so it is no gang's, whatever its labels. */
+const isMirror = (metadata: JsonObject | undefined): boolean =>
+  own(own(metadata, 'annotations'), ANNOTATION_MIRROR_POD) !== undefined;
+
+const NOBODYS = { gang: '', group: '', baseGang: '' };
 
 function nativeGangOf(spec: JsonObject | undefined): string {
   const workload = ownObject(spec, 'workloadRef');

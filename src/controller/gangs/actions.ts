@@ -3,12 +3,19 @@ import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { readGang, readPod } from '../../gang/read-records.ts';
 import { referencesPatch, statusPatch, ungatePatch } from '../../gang/plan/write-patches.ts';
 import type { JsonObject } from '../../api/json.ts';
+import { LABEL_POD_GANG } from '../../api/names.ts';
 import type { KubeClient, PatchOperation } from '../../kube/client/client.ts';
 import { isConflict, isInvalid, isNotFound } from '../../kube/client/errors.ts';
 import { POD_GANGS, PODS, type KubeObject } from '../../kube/client/resources.ts';
+import { listPages } from '../../kube/loop/reflector.ts';
 
 /** Pods dealt with at a time: as many as the client has connections. More would only queue in the API server. */
 const AT_A_TIME = 16;
+
+/** Pods that are read one by one; of more names than these all Pods of the gang are listed, so that names cost nothing. */
+const READ_BY_NAME = 8;
+/** Pods of a page: whole ones, of some kilobytes each. */
+const PAGE = 100;
 
 /** What was read is not what is there any more. No fault of anybody: look again. */
 export class Outdated extends Error {
@@ -22,8 +29,8 @@ export interface GangWriter {
   status(name: GangName, write: StatusWrite): Promise<string | undefined>;
   /** The gang as the API server has it now. */
   fresh(name: GangName): Promise<GangRecord | undefined>;
-  /** Those of these Pods that the API server has now, as it has them. */
-  freshPods(namespace: string, names: readonly string[]): Promise<PodRecord[]>;
+  /** Those of the gang's Pods among these names that the API server has now, as it has them. */
+  freshPods(gang: GangName, names: readonly string[]): Promise<PodRecord[]>;
   /**
    * Takes gates off. `done` hears of each that is off, or whose Pod is gone, as it happens.
    * @throws the first failure, once what was under way is done
@@ -61,21 +68,10 @@ export function gangWriter(client: KubeClient, signal: AbortSignal): GangWriter 
         throw error;
       }
     },
-    freshPods: async (namespace, names) => {
-      const found: PodRecord[] = [];
-      await forEachOf(names, AT_A_TIME, async (name) => {
-        // Lists of one, which take no right that the watch does not have.
-        const fieldSelector = `metadata.name=${name.replace(/[\\,=]/g, '\\$&')}`;
-        try {
-          const { items } = await client.list<JsonObject>(PODS, { namespace, fieldSelector, signal });
-          found.push(...items.map(readPod));
-        } catch (error) {
-          // Refused as it is: no Pod can have this name.
-          if (!isInvalid(error)) throw error;
-        }
-      });
-      return found;
-    },
+    freshPods: ({ namespace, name }, names) =>
+      names.length > READ_BY_NAME
+        ? podsOfGang(client, namespace, name, new Set(names), signal)
+        : podsByName(client, namespace, names, signal),
     ungate: (ungates, done) =>
       forEachOf(ungates, AT_A_TIME, async (ungate) => {
         const pod = { resource: PODS, namespace: ungate.namespace, name: ungate.pod };
@@ -87,6 +83,46 @@ export function gangWriter(client: KubeClient, signal: AbortSignal): GangWriter 
         done(ungate);
       }),
   };
+}
+
+/** Each as a list of one, which takes no right that the watch does not have. */
+async function podsByName(
+  client: KubeClient,
+  namespace: string,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<PodRecord[]> {
+  const found: PodRecord[] = [];
+  await forEachOf(names, AT_A_TIME, async (name) => {
+    const fieldSelector = `metadata.name=${name.replace(/[\\,=]/g, '\\$&')}`;
+    try {
+      const { items } = await client.list<JsonObject>(PODS, { namespace, fieldSelector, signal });
+      found.push(...items.map(readPod));
+    } catch (error) {
+      // Refused as it is: no Pod can have this name.
+      if (!isInvalid(error)) throw error;
+    }
+  });
+  return found;
+}
+
+/** What does not have the gang's label is no member, whatever its name. */
+async function podsOfGang(
+  client: KubeClient,
+  namespace: string,
+  gang: string,
+  names: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<PodRecord[]> {
+  const found: PodRecord[] = [];
+  const labelSelector = `${LABEL_POD_GANG}=${gang}`;
+  await listPages({ client, resource: PODS, namespace, labelSelector }, PAGE, signal, (page, first) => {
+    if (first) found.length = 0;
+    for (const pod of page) {
+      if (names.has(pod.metadata.name)) found.push(readPod(pod as unknown as JsonObject));
+    }
+  });
+  return found;
 }
 
 /** A failed `test` of a JSON patch comes as 422, a wrong uid or resourceVersion as 409: both mean an old cache. */

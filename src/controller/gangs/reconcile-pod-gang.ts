@@ -164,7 +164,7 @@ async function isOutdated(
   if (gang === 'missing') return false;
   const dropped = droppedReferences(gang, write);
   const names = dropped.map(({ pod }) => pod);
-  const pods = names.length === 0 ? [] : await writer.freshPods(gang.namespace, names);
+  const pods = names.length === 0 ? [] : await writer.freshPods(gang, names);
   return takesOutTheLiving(gang, backend.schedulerName, dropped, pods);
 }
 

@@ -23,11 +23,14 @@ export interface ReferenceRepair {
   readonly index: number;
   readonly references: readonly NamespacedName[];
   readonly why: string;
+  /** Whether its author gave references that are not taken: worth telling. */
+  readonly untaken?: boolean;
 }
 
 /**
  * The references that must be put back before a PodGang is stored. References are the loop's: whoever applies the
- * manifest again sends `[]` or nothing, and that must never clear them.
+ * manifest again sends `[]` or nothing, and that must never clear them. A group that is new has none: names that were made
+ * up would each have to be looked for.
  * @param before the stored PodGang; undefined on CREATE
  * @param trusted whether this account may change references
  */
@@ -44,8 +47,9 @@ export function repairReferences(
         ? []
         : [{ index, references: kept, why: `group ${group.name} keeps the references it has` }];
     }
-    return group.podReferences === undefined
-      ? [{ index, references: [], why: `group ${group.name} starts without references` }]
+    const untaken = !trusted && group.podReferences !== undefined && group.podReferences.length > 0;
+    return group.podReferences === undefined || untaken
+      ? [{ index, references: [], why: `group ${group.name} starts without references`, untaken }]
       : [];
   });
 }

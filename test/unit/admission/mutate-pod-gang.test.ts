@@ -18,7 +18,7 @@ const filled = podGang({
 const manifest = podGang({ groups: [bare('leader'), bare('worker')] });
 
 describe('a new PodGang', () => {
-  test('gets [] for references that are absent or null, and only for those', () => {
+  test('gets [] for references that are absent or null, and by a trusted account only for those', () => {
     const object = podGang({
       labels: KUBE,
       groups: [
@@ -28,7 +28,7 @@ describe('a new PodGang', () => {
         group('d', { podReferences: references('d-0') }),
       ],
     });
-    const decision = mutatePodGang({ object });
+    const decision = mutatePodGang({ object, username: MUSTER_USER });
     expect(operationsOf(decision)).toEqual([
       { op: 'add', path: '/spec/podgroups/0/podReferences', value: [] },
       { op: 'replace', path: '/spec/podgroups/1/podReferences', value: [] },
@@ -36,8 +36,26 @@ describe('a new PodGang', () => {
     expect(decision.changes[0]?.why).toBe('group a starts without references');
     expect(decision).toMatchObject({ faults: [], warnings: [], gang: 'ml/train' });
     const stored = patched(object, operationsOf(decision));
-    expect(mutatePodGang({ object: stored }).changes).toEqual([]);
+    expect(mutatePodGang({ object: stored, username: MUSTER_USER }).changes).toEqual([]);
     expect(validatePodGang({ object: stored }).faults).toEqual([]);
+  });
+
+  test('begins without references, whatever its author gives, and its author is told', () => {
+    const groups = [
+      group('a', { podReferences: references('a-0', 'a-1') }),
+      group('b', { podReferences: [{ namespace: 'other', name: 'b-0' }] }),
+      group('c'),
+    ];
+    const decision = mutatePodGang({ object: podGang({ labels: KUBE, groups }) });
+    expect(operationsOf(decision)).toEqual([
+      { op: 'replace', path: '/spec/podgroups/0/podReferences', value: [] },
+      { op: 'replace', path: '/spec/podgroups/1/podReferences', value: [] },
+    ]);
+    expect(decision.warnings).toEqual([
+      'spec.podgroups[*].podReferences were not taken: Muster writes them itself once the Pods are there; leave them out',
+    ]);
+    const byGrove = podGang({ labels: { 'app.kubernetes.io/managed-by': 'grove-operator' }, groups });
+    expect(mutatePodGang({ object: byGrove })).toMatchObject({ changes: [], warnings: [] });
   });
 
   test.each([
