@@ -28,9 +28,7 @@ export function readPod(object: JsonObject): PodRecord {
   const spec = ownObject(object, 'spec');
   const status = ownObject(object, 'status');
   const namespace = ownString(metadata, 'namespace') ?? '';
-  const membership = isMirror(metadata)
-    ? NOBODYS
-    : membershipOf(namespace, (key) => ownString(labels, key));
+  const membership = isMirror(metadata) ? NOBODYS : membershipOf(namespace, (key) => ownString(labels, key));
   return {
     namespace,
     name: ownString(metadata, 'name') ?? '',

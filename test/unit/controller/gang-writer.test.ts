@@ -27,7 +27,11 @@ const client = {
     });
     const from = Number(options.continue ?? 0);
     const next = from + limit < matching.length ? String(from + limit) : undefined;
-    return Promise.resolve({ items: matching.slice(from, from + limit), resourceVersion: '9', continue: next });
+    return Promise.resolve({
+      items: matching.slice(from, from + limit),
+      resourceVersion: '9',
+      continue: next,
+    });
   },
 } as unknown as KubeClient;
 const freshPods = async (of: readonly string[]): Promise<string[]> => {

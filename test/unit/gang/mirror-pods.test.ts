@@ -4,7 +4,11 @@ import { takeCensus } from '../../../src/gang/plan/census.ts';
 import { readPod } from '../../../src/gang/read-records.ts';
 import { gang, group } from '../loop/gang-states.ts';
 
-const LABELS = { 'grove.io/podgang': 'train', 'grove.io/podclique': 'worker', 'grove.io/base-podgang': 'base' };
+const LABELS = {
+  'grove.io/podgang': 'train',
+  'grove.io/podclique': 'worker',
+  'grove.io/base-podgang': 'base',
+};
 const pod = (name: string, annotations: Record<string, string>) =>
   readPod({ metadata: { namespace: 'ml', name, uid: name, labels: LABELS, annotations } });
 
