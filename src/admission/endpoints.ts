@@ -9,13 +9,12 @@ import {
 } from '../api/names.ts';
 import { own, ownString } from '../api/json.ts';
 import { quoted } from '../api/printable.ts';
-import { BadRequest } from '../errors.ts';
-import type { Place } from '../backends/select.ts';
+import { BadRequest, TryLater } from '../errors.ts';
 import type { PrepareFailed } from '../preparers/prepare.ts';
 import { nameOf } from './denial.ts';
 import { mutatePodGang, validatePodGang } from './pod-gangs.ts';
 import { mutatePod, validatePod } from './pods.ts';
-import type { Policy } from './policy.ts';
+import { answered, type Ask, type Policy } from './policy.ts';
 import {
   parseReview,
   renderResponse,
@@ -99,7 +98,7 @@ export interface ReviewAnswer {
 /** What the server mounts: one path, which takes and gives AdmissionReviews. */
 export interface ReviewEndpoint {
   readonly path: string;
-  /** At once, but for the one review in many that has to wait for what no watch knows. */
+  /** At once, but for the few that have to wait: for what no watch knows, or for a backend that runs elsewhere. */
   answer(body: unknown, clock: { readonly remainingMs: number }): ReviewAnswer | Promise<ReviewAnswer>;
   idOf(body: unknown): string | undefined;
 }
@@ -108,7 +107,7 @@ export interface ReviewEndpoint {
 export const reviewEndpoints = (policy: Policy, observer: ReviewObserver): ReviewEndpoint[] =>
   endpoints.map((endpoint) => {
     const mutatesPods = endpoint.path === PATH_MUTATE_POD;
-    const answerTo = (request: AdmissionRequest, under: Policy): ReviewAnswer | Place => {
+    const answerTo = (request: AdmissionRequest, under: Policy): ReviewAnswer | Ask => {
       const decision = mutatesPods
         ? decideObserved(endpoint, request, under, observer)
         : decideRequest(endpoint, request, under);
@@ -126,19 +125,24 @@ export const reviewEndpoints = (policy: Policy, observer: ReviewObserver): Revie
       answer: (body, clock) => {
         const request = parseReview(body);
         const answer = answerTo(request, policy);
-        return 'body' in answer ? answer : answerAsked(request, answer, clock.remainingMs);
+        return 'body' in answer ? answer : answerAsked(request, answer, clock);
       },
     };
 
     async function answerAsked(
       request: AdmissionRequest,
-      place: Place,
-      withinMs: number,
+      first: Ask,
+      clock: { readonly remainingMs: number },
     ): Promise<ReviewAnswer> {
-      const placement = await policy.placement?.read?.(place, withinMs);
-      const answer = answerTo(request, { ...policy, placement });
-      if ('body' in answer) return answer;
-      throw new Error('what was read is final');
+      let ask = first;
+      let under = policy;
+      for (let asked = 0; asked < MOST_ASKED; asked += 1) {
+        under = await answered(ask, under, clock.remainingMs);
+        const answer = answerTo(request, under);
+        if ('body' in answer) return answer;
+        ask = answer;
+      }
+      throw new TryLater('not-ready', 'whose the object is changed while it was asked about: try again');
     }
   });
 
@@ -149,7 +153,7 @@ function decideObserved(
   policy: Policy,
   observer: ReviewObserver,
 ): Decision {
-  const since = performance.now();
+  const since = policy.said?.since ?? performance.now();
   const prepared = (backend: string, ok: boolean): void =>
     observer.prepared(backend, ok, (performance.now() - since) / 1000);
   const decision = decideRequest(endpoint, request, policy, (backend) => prepared(backend, false));
@@ -159,6 +163,9 @@ function decideObserved(
   if (backend !== undefined && (refused || faults.length === 0)) prepared(backend, !refused);
   return decision;
 }
+
+/** First where an object stands, then the backend that serves it there; once more where that has changed by then. */
+const MOST_ASKED = 3;
 
 function outcomeOf({ faults, changes }: Decision): ReviewAnswer['outcome'] {
   if (faults.length > 0) return 'denied';

@@ -3,7 +3,7 @@ import { fault, keyed, type Fault } from '../api/fault.ts';
 import { own, ownList, ownString, type JsonObject } from '../api/json.ts';
 import { LABEL_SCHEDULER_NAME } from '../api/names.ts';
 import type { PodGang } from '../api/pod-gang.ts';
-import { selectByPlace, selectForPodGang, type Place } from '../backends/select.ts';
+import { selectByPlace, selectForPodGang } from '../backends/select.ts';
 import { isGroveManaged } from '../gang/gang-selection.ts';
 import { parsePodGang } from '../gang/parse-pod-gang.ts';
 import { idleInSpec, NO_TOPOLOGY } from '../gang/rules/check-topology.ts';
@@ -11,7 +11,7 @@ import { refusedChange, refusedInSpec } from '../gang/rules/lists.ts';
 import { onlyReferencesDiffer, repairReferences } from '../gang/rules/references.ts';
 import type { PodGangVerdict } from '../preparers/preparer.ts';
 import { ObjectEdit, type Change } from './json-patch.ts';
-import { checkReady, type Policy } from './policy.ts';
+import { checkReady, saidBy, type Ask, type Policy } from './policy.ts';
 import { decision, untouched, type AdmissionRequest, type Decision } from './review.ts';
 
 /**
@@ -62,7 +62,7 @@ function recordBackend(
   { object, namespace }: AdmissionRequest,
   before: PodGang | undefined,
   { registry, placement }: Policy,
-): Change[] | { ask: Place } {
+): Change[] | { ask: Ask } {
   const metadata = own(object, 'metadata');
   const label = ownString(own(metadata, 'labels'), LABEL_SCHEDULER_NAME);
   if (label !== undefined) return [];
@@ -90,6 +90,8 @@ export function validatePodGang(request: AdmissionRequest, policy: Policy): Deci
   const after = parsed.gang;
   const before = oldObject && parsePodGang(oldObject, request.namespace).gang;
   const gang = `${request.namespace}/${request.name || after.name}`;
+  const ask = whomToAsk(before, after, policy);
+  if (ask !== undefined) return decision({ ask });
   if (before === undefined) return decision({ ...checkSpec(parsed, policy), gang });
 
   const grove = isGroveManaged(before);
@@ -116,12 +118,28 @@ export function validatePodGang(request: AdmissionRequest, policy: Policy): Deci
   });
 }
 
+/** A backend that runs elsewhere has to be asked first. A change that it has no say in is let in without its answer. */
+function whomToAsk(before: PodGang | undefined, after: PodGang, policy: Policy): Ask | undefined {
+  if (isGroveManaged(before ?? after)) return undefined;
+  const { resolved } = selectForPodGang(policy.registry, after.labels.get(LABEL_SCHEDULER_NAME));
+  if (resolved?.hosted === undefined) return undefined;
+  const { backend, hosted } = resolved;
+  if (saidBy(policy, backend) !== undefined) return undefined;
+  const checked =
+    before === undefined ||
+    !(isDeepStrictEqual(before.spec, after.spec) || onlyReferencesDiffer(before, after));
+  if (checked) {
+    checkReady(policy, backend.name);
+    return { of: backend, says: (ms) => hosted.ofGang(after, before, ms) };
+  }
+  return backend.warnOfUpdate && { of: backend, says: (ms) => hosted.ofChange(before, after, ms) };
+}
+
 /** What the gang's backend has to say about the change itself. */
-function updateWarnings(before: PodGang, after: PodGang, { registry }: Policy): readonly string[] {
-  const selection = selectForPodGang(registry, after.labels.get(LABEL_SCHEDULER_NAME));
-  return selection.fault === undefined
-    ? (selection.resolved.backend.warnOfUpdate?.(before, after) ?? [])
-    : [];
+function updateWarnings(before: PodGang, after: PodGang, policy: Policy): readonly string[] {
+  const { resolved } = selectForPodGang(policy.registry, after.labels.get(LABEL_SCHEDULER_NAME));
+  if (resolved === undefined) return [];
+  return (saidBy(policy, resolved.backend) ?? resolved.backend).warnOfUpdate?.(before, after) ?? [];
 }
 
 /**
@@ -144,7 +162,7 @@ export function checkSpec(
     return { faults: [...own, selection.fault], warnings, backend: undefined };
   const { backend, notice } = selection.resolved;
   checkReady(policy, backend.name);
-  const verdicts = [backend.validatePodGang(gang)];
+  const verdicts = [(saidBy(policy, backend) ?? backend).validatePodGang(gang)];
   for (const one of policy.preparers ?? []) verdicts.push(one.validate?.(gang) ?? NOTHING_TO_SAY);
   return {
     faults: [...own, ...verdicts.flatMap((verdict) => verdict.faults)],

@@ -8,8 +8,9 @@ import {
 import { notOfGang, selectForPod, type Placement, type Selection } from '../backends/select.ts';
 import { claimsGang, MEMBERSHIP_LABELS, membershipOf, type Membership } from '../gang/membership.ts';
 import { isPodGangName } from '../api/name-syntax.ts';
+import { TryLater } from '../errors.ts';
 import { preparePod, type PrepareFailed } from '../preparers/prepare.ts';
-import { checkReady, type Policy } from './policy.ts';
+import { checkReady, saidBy, type Policy } from './policy.ts';
 import { JsonPodPatch } from './pod-patch.ts';
 import { isMirrorPod, ReceivedPod } from './pod-reader.ts';
 import { decision, untouched, type AdmissionRequest, type Decision } from './review.ts';
@@ -42,15 +43,25 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
     return decision({ faults, backend, gang: gangKey(membership) });
   }
 
-  const { backend, notice } = selection.resolved;
+  const { backend, notice, hosted } = selection.resolved;
   checkReady(policy, backend.name);
+  const { object } = request;
+  const says = hosted && saidBy(policy, backend);
+  if (hosted !== undefined && says === undefined) {
+    return decision({ ask: { of: backend, says: (ms) => hosted.ofPod(object, membership, ms) } });
+  }
   const patch = new JsonPodPatch(request.object);
   patch.addGate(GATE_POD_GANG_PENDING, 'the Pod waits until its gang is complete');
   // Written down, so that this Pod is the same backend's in every later pass, whatever is known by then.
   if (selection.by !== 'itself' && backend !== policy.registry.default) {
     patch.label(LABEL_SCHEDULER_NAME, backend.name, 'the backend of its gang or Namespace');
   }
-  const refusals = preparePod(backend, policy.preparers ?? [], { pod, gang: membership, patch }, failed);
+  const refusals = preparePod(
+    says ?? backend,
+    policy.preparers ?? [],
+    { pod, gang: membership, patch },
+    failed,
+  );
   return {
     faults: refusals,
     changes: refusals.length === 0 ? patch.changes() : [],
@@ -71,7 +82,12 @@ export function selectBackend(
   mayAsk: boolean,
 ): Selection {
   const known = mayAsk && isPodGangName(membership.gang) ? placement : placement && final(placement);
-  return selectForPod(registry, pod.label(LABEL_SCHEDULER_NAME), pod.schedulerName, membership, known);
+  const label = pod.label(LABEL_SCHEDULER_NAME);
+  const selection = selectForPod(registry, label, pod.schedulerName, membership, known);
+  // A scheduler that nobody serves may be that of a backend which has not come to say so.
+  if (selection.fault?.rule === 'SchedulerNotEnabled' && label === undefined && registry.untold !== undefined)
+    throw new TryLater('not-ready', `backend ${registry.untold} has not said which scheduler it is for`);
+  return selection;
 }
 
 /** What is known, with nobody to ask for more. */

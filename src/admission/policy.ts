@@ -1,6 +1,7 @@
 import { TryLater } from '../errors.ts';
+import type { Backend } from '../backends/backend.ts';
 import type { BackendRegistry } from '../backends/registry.ts';
-import type { Placement } from '../backends/select.ts';
+import type { Place, Placement } from '../backends/select.ts';
 import type { Preparer } from '../preparers/preparer.ts';
 import type { TopologyLevels } from '../gang/rules/check-topology.ts';
 
@@ -21,7 +22,39 @@ export interface Policy {
    * where nobody looks at one.
    */
   readonly notReady?: (backend: string) => string | undefined;
+  /** What a backend outside of this process has said about the one object that is decided on. Absent: not asked yet. */
+  readonly said?: Said;
 }
+
+/** An answer, and whose. */
+interface Said {
+  readonly of: Backend;
+  readonly says: Backend;
+  /** When it was asked for, by `performance.now()`. */
+  readonly since: number;
+}
+
+/** What has to be waited for before a decision: where an object stands, or what a backend says that runs elsewhere. */
+export type Ask = Place | BackendAsk;
+
+interface BackendAsk {
+  readonly of: Backend;
+  readonly says: (withinMs: number) => Promise<Backend>;
+}
+
+/**
+ * Waits for it, and gives by what is then decided.
+ * @throws TryLater where there is no answer in time
+ */
+export async function answered(ask: Ask, policy: Policy, withinMs: number): Promise<Policy> {
+  if (!('of' in ask)) return { ...policy, placement: await policy.placement?.read?.(ask, withinMs) };
+  const since = performance.now();
+  return { ...policy, said: { of: ask.of, says: await ask.says(withinMs), since } };
+}
+
+/** The answer of a backend, where it is one that had to be asked and was. */
+export const saidBy = ({ said }: Policy, backend: Backend): Backend | undefined =>
+  said?.of === backend ? said.says : undefined;
 
 /** @throws {TryLater} where a backend is asked before it can know anything of the cluster */
 export function checkReady({ notReady }: Policy, backend: string): void {

@@ -1,10 +1,10 @@
 import type { Fault } from '../api/fault.ts';
 import { asObject, isObject, type Json, type JsonObject } from '../api/json.ts';
 import { printable, quoted } from '../api/printable.ts';
-import type { Place } from '../backends/select.ts';
 import { BadRequest } from '../errors.ts';
 import { denialOf, nameOf, warningsOf } from './denial.ts';
 import type { Change } from './json-patch.ts';
+import type { Ask } from './policy.ts';
 
 export interface GroupVersionKind {
   readonly group: string;
@@ -44,8 +44,8 @@ export interface Decision {
   readonly backend: string | undefined;
   /** `namespace/name` of the PodGang. */
   readonly gang: string | undefined;
-  /** What has to be read from the cluster first: this is no decision yet. Only where the placement can be asked. */
-  readonly ask?: Place;
+  /** What has to be waited for first: this is no decision yet. */
+  readonly ask?: Ask;
 }
 
 const UNTOUCHED: Decision = { faults: [], changes: [], warnings: [], backend: undefined, gang: undefined };

@@ -1,15 +1,11 @@
-import { isObject, ownString, type JsonObject } from '../api/json.ts';
+import type { JsonObject } from '../api/json.ts';
 import type { Resource } from '../api/resource.ts';
 import { messageOf, MusterError } from '../errors.ts';
 import { NO_TOPOLOGY, type TopologyLevels } from '../gang/rules/check-topology.ts';
-import {
-  CONTRACT_RANGE,
-  type Backend,
-  type BackendFactory,
-  type BackendSettings,
-  type ContractRange,
-} from './backend.ts';
+import { CONTRACT_RANGE, type Backend, type BackendFactory, type ContractRange } from './backend.ts';
 import type { BackendFacts, InitContext } from './cluster.ts';
+import { hostedIn, type Hosted } from './hosted.ts';
+import { brokenContract, checkedFacts, checkedKinds, create, deprecated } from './contract.ts';
 import { coscheduling } from './coscheduling/backend.ts';
 import { kai } from './kai/backend.ts';
 import { native } from './native/backend.ts';
@@ -38,6 +34,13 @@ export interface Resolved {
   readonly backend: Backend;
   /** Set where a former name was used: what to tell the user. */
   readonly notice: string | undefined;
+  /** Set where it runs outside of this process: what it says at admission has to be asked for. */
+  readonly hosted?: Hosted | undefined;
+}
+
+interface HostedEntry {
+  readonly name: string;
+  readonly hosted: Hosted;
 }
 
 /** A profile of the configuration: which backend, and what it is told. */
@@ -59,6 +62,7 @@ export class BackendRegistry {
   readonly default: Backend;
   readonly #byName = new Map<string, Resolved>();
   readonly #enabled: readonly string[];
+  readonly #hosted: readonly HostedEntry[];
   readonly #readiness = new Map<string, Readiness>();
   readonly #owned = new Map<string, readonly Resource[]>();
   /** What is still accepted and will not be for ever, a sentence each: shown at start. */
@@ -93,18 +97,20 @@ export class BackendRegistry {
       // What came from a file is JSON, whatever its type says.
       const backend = create(factory, { config: config as JsonObject, topology }, contract);
       if (backend.contractVersion < contract.current) notices.push(deprecated(backend, contract));
-      this.#byName.set(factory.name, { backend, notice: undefined });
+      const hosted = hostedIn(backend);
+      this.#byName.set(factory.name, { backend, notice: undefined, hosted });
       for (const [alias, now] of Object.entries(factory.aliases ?? {})) {
-        this.#byName.set(alias, { backend, notice: `scheduler name "${alias}" is deprecated: use "${now}"` });
+        const notice = `scheduler name "${alias}" is deprecated: use "${now}"`;
+        this.#byName.set(alias, { backend, notice, hosted });
       }
     }
     // A scheduler whose name differs from its backend's is known by both, so that a prepared Pod finds its way back.
-    for (const { backend } of [...this.#byName.values()]) {
-      if (!this.#byName.has(backend.schedulerName)) {
-        this.#byName.set(backend.schedulerName, { backend, notice: undefined });
-      }
-    }
+    for (const resolved of [...this.#byName.values()]) this.#knowScheduler(resolved);
     this.#enabled = [...new Set([...this.#byName.values()].map(({ backend }) => backend.name))];
+    this.#hosted = this.backends.flatMap((backend) => {
+      const hosted = hostedIn(backend);
+      return hosted === undefined ? [] : { name: backend.name, hosted };
+    });
     this.notices = notices;
     const fallback = this.#byName.get(defaultProfileName);
     if (fallback === undefined) {
@@ -113,6 +119,12 @@ export class BackendRegistry {
         : unsupported(defaultProfileName, factories);
     }
     this.default = fallback.backend;
+  }
+
+  #knowScheduler({ backend, hosted }: Resolved): void {
+    const { schedulerName } = backend;
+    if (this.#byName.has(schedulerName)) return;
+    this.#byName.set(schedulerName, { backend, notice: undefined, hosted });
   }
 
   /** Names of the enabled backends, in the order of the configuration. */
@@ -128,6 +140,16 @@ export class BackendRegistry {
   /** An enabled backend by its name, a former name, or its scheduler's name. Unknown names never fall back. */
   resolve(name: string): Resolved | undefined {
     return this.#byName.get(name);
+  }
+
+  /** An enabled backend that runs elsewhere and has not yet said which scheduler it is for; undefined: there is none. */
+  get untold(): string | undefined {
+    return this.#hosted.find(({ hosted }) => hosted.schedulerName === undefined)?.name;
+  }
+
+  /** The enabled backends that run outside of this process. */
+  get hosted(): readonly HostedEntry[] {
+    return this.#hosted;
   }
 
   /** What the last `init` of an enabled backend came to. */
@@ -159,69 +181,13 @@ export class BackendRegistry {
     } catch (thrown) {
       readiness = { state: 'failed', reason: messageOf(thrown) };
     }
+    // One that runs elsewhere says only there which scheduler it is for.
+    const hosted = hostedIn(backend);
+    if (hosted?.schedulerName !== undefined) this.#knowScheduler({ backend, notice: undefined, hosted });
     this.#readiness.set(name, readiness);
     return readiness;
   }
 }
-
-/** Whatever the types say, a module may be plain JavaScript; what it gives must not reach those who rely on them. */
-function checkedFacts(facts: unknown): BackendFacts {
-  const { version, notices = [] } = isObject(facts) ? facts : {};
-  if (typeof version !== 'string' || version === '') {
-    throw new Error("init() must resolve to { version: '…' }: the API that the backend will speak");
-  }
-  if (!Array.isArray(notices) || !notices.every((notice) => typeof notice === 'string')) {
-    throw new Error('init() must resolve to notices that are a list of texts, or to none');
-  }
-  return facts as BackendFacts;
-}
-
-function checkedKinds(kinds: unknown = []): readonly Resource[] {
-  const named = (kind: unknown): boolean =>
-    ['group', 'version', 'plural', 'kind'].every((key) => ownString(kind, key) !== undefined);
-  if (!Array.isArray(kinds) || !kinds.every(named)) {
-    throw new Error('owns() must return a list of { group, version, plural, kind, namespaced }');
-  }
-  return kinds as readonly Resource[];
-}
-
-/** A backend under the name and the version that Muster will hold it to. */
-function create(factory: BackendFactory, settings: BackendSettings, contract: ContractRange): Backend {
-  let backend: Backend;
-  try {
-    backend = factory.create(settings);
-  } catch (thrown) {
-    throw new MusterError(
-      'BACKEND_INIT_FAILED',
-      `failed to initialize backend: ${factory.name}: ${messageOf(thrown)}`,
-      'correct what it names, or take the profile out of scheduler.profiles',
-      { cause: thrown },
-    );
-  }
-  const { contractVersion: version } = backend;
-  const { oldest, current } = contract;
-  if (!(version >= oldest && version <= current)) {
-    const served =
-      oldest === current ? `this is version ${current}` : `versions ${oldest} to ${current} work here`;
-    throw brokenContract(
-      `backend "${factory.name}" is written for version ${version} of the contract, ${served}`,
-      'use the release of the backend that goes with this Muster',
-    );
-  }
-  if (backend.name !== factory.name) {
-    throw brokenContract(
-      `backend "${factory.name}" calls itself "${backend.name}" once it is created`,
-      'give the factory and what it creates the same name',
-    );
-  }
-  return backend;
-}
-
-const deprecated = ({ name, contractVersion }: Backend, { current }: ContractRange): string =>
-  `backend ${name} is written for version ${contractVersion} of the contract; this is version ${current}, and a later Muster will refuse it: use a newer release of the backend`;
-
-const brokenContract = (message: string, fix: string): MusterError =>
-  new MusterError('BACKEND_CONTRACT', message, fix);
 
 const notEnabled = (name: string, enabled: readonly string[]): MusterError =>
   new MusterError(

@@ -37,7 +37,7 @@ export function stateOf(namespace: string, name: string, context: StateContext):
         : {
             gang: base,
             pods: view.pods.byIndex(BY_GANG, keyOf(namespace, baseGang)),
-            schedulerName: backendOf(base, context)?.schedulerName,
+            schedulerName: backendOf(base, context)?.schedulerName || undefined,
           },
     );
   }
@@ -77,8 +77,13 @@ function backendState(
     const { backend } = selection.resolved;
     if (gang !== undefined && backends !== undefined) return backends.stateOf(gang, backend);
     const releaseOrder = (gang && backend.releaseOrder?.(gang)) ?? 'all-at-once';
-    const { name, schedulerName } = backend;
-    const base = { name, schedulerName, ready: true, objectsExist: true, releaseOrder };
+    const base = {
+      name: backend.name,
+      schedulerName: backend.schedulerName || undefined,
+      ready: true,
+      objectsExist: true,
+      releaseOrder,
+    };
     return gang === undefined ? base : publishedBackend(gang, base);
   }
   const reason = `it is not enabled (enabled: ${registry.enabled.join(', ')})`;

@@ -63,10 +63,12 @@ export class SchedulerObjects implements Controller, BackendsView {
       if (gang && this.#backendOf(gang)?.followsBinding?.(gang) === true) this.#syncAgain(key);
     });
     watch.onPod((change) => bindings.observe(change));
+    for (const { name, hosted } of registry.hosted)
+      hosted.tell({ ended: () => this.#probes.soon(name), said: (key) => watch.touch(key) });
     shared.backends.tell(this);
   }
 
-  /** Resolves once every backend has probed the cluster. */
+  /** Resolves once every backend of this process has probed the cluster. */
   async start(): Promise<void> {
     await this.#probes.start();
     this.#probed = true;
@@ -85,7 +87,7 @@ export class SchedulerObjects implements Controller, BackendsView {
   stateOf(gang: GangRecord, backend: Backend): BackendState {
     const readiness = this.#shared.registry.readiness(backend.name);
     const releaseOrder = backend.releaseOrder?.(gang) ?? 'all-at-once';
-    const common = { name: backend.name, schedulerName: backend.schedulerName, releaseOrder };
+    const common = { name: backend.name, schedulerName: backend.schedulerName || undefined, releaseOrder };
     if (readiness.state !== 'ready') {
       const reason = readiness.state === 'failed' ? readiness.reason : 'it has not looked at the cluster yet';
       return { ...common, ready: false, reason, objectsExist: false };
@@ -122,7 +124,6 @@ export class SchedulerObjects implements Controller, BackendsView {
   /** Keeps the objects in step until `signal` is aborted. */
   async lead(signal: AbortSignal): Promise<void> {
     const { client, registry, recorder, log, now, watch, backendMetrics, settings } = this.#shared;
-    const { view } = watch;
     const queues = new Map(registry.enabled.map((name) => [name, new WorkQueue()]));
     const publisher = new BackendPublisher({ client, registry, recorder, now });
     this.#memory.clear();
@@ -139,7 +140,7 @@ export class SchedulerObjects implements Controller, BackendsView {
           gangOf: (key) => this.#gang(key),
           serves: (gang) => this.#backendOf(gang) === backend && !this.#isEnding(gang.namespace),
           gone: this.#gone.get(name) as Map<string, GangRecord>,
-          view,
+          view: watch.view,
           client,
           owned: this.#owned,
           memory: this.#memory,
@@ -150,7 +151,7 @@ export class SchedulerObjects implements Controller, BackendsView {
         }),
       });
     });
-    for (const gang of view.gangs.values()) this.#enqueue(keyOf(gang.namespace, gang.name));
+    for (const gang of watch.view.gangs.values()) this.#enqueue(keyOf(gang.namespace, gang.name));
     void this.#publishing('the backends', () => publisher.begin(signal));
     for (const backend of registry.backends) void this.#syncCluster(backend, this.#term);
     await aborted(signal);
@@ -216,7 +217,7 @@ export class SchedulerObjects implements Controller, BackendsView {
       log.info({ backend: name, ...now.facts }, 'backend initialized');
     }
     const term = this.#term;
-    if (term !== undefined) void this.#publishing(name, () => term.publisher.publish(name, term.signal));
+    if (term) void this.#publishing(name, () => term.publisher.publish(name, term.signal));
     // What it found may change what it writes for every gang that it has.
     for (const gang of watch.view.gangs.values()) {
       if (this.#backendOf(gang) !== backend) continue;

@@ -24,23 +24,31 @@ export class ProbeLoop {
   readonly #stop = new AbortController();
   /** Backends that wait for their next probe: what ends the wait. */
   readonly #hurry = new Map<string, () => void>();
-  #running: Promise<unknown> | undefined;
+  readonly #running: Promise<void>[] = [];
 
   constructor(options: ProbeLoopOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** Resolves once every backend was asked once. Goes on asking until {@link stop}. */
+  /**
+   * Resolves once every backend was asked once, but for those that run elsewhere: one that hangs there keeps nobody from
+   * starting. Goes on asking until {@link stop}.
+   */
   async start(): Promise<void> {
-    const { enabled } = this.#options.registry;
-    await Promise.all(enabled.map((name) => this.#probe(name)));
-    this.#running = Promise.all(enabled.map((name) => this.#keepProbing(name)));
+    const { enabled, hosted } = this.#options.registry;
+    const elsewhere = new Set(hosted.map(({ name }) => name));
+    const firsts = enabled.map((name) => {
+      const first = this.#probe(name);
+      this.#running.push(first.then(() => this.#keepProbing(name)));
+      return elsewhere.has(name) ? Promise.resolve() : first;
+    });
+    await Promise.all(firsts);
   }
 
   async stop(): Promise<void> {
     this.#stop.abort(new Error('the controller is stopping'));
-    await this.#running;
+    await Promise.all(this.#running);
   }
 
   /** Probes a backend again at once, though not twice in a row: what changes at every probe is no reason for a hot loop. */

@@ -1,0 +1,75 @@
+import { isObject, ownString } from '../api/json.ts';
+import type { Resource } from '../api/resource.ts';
+import { messageOf, MusterError } from '../errors.ts';
+import type { Backend, BackendFactory, BackendSettings, ContractRange } from './backend.ts';
+import type { BackendFacts } from './cluster.ts';
+
+/** Whatever the types say, a module may be plain JavaScript; what it gives must not reach those who rely on them. */
+export function checkedFacts(facts: unknown): BackendFacts {
+  const { version, notices = [] } = isObject(facts) ? facts : {};
+  if (typeof version !== 'string' || version === '') {
+    throw new Error("init() must resolve to { version: '…' }: the API that the backend will speak");
+  }
+  if (!Array.isArray(notices) || !notices.every((notice) => typeof notice === 'string')) {
+    throw new Error('init() must resolve to notices that are a list of texts, or to none');
+  }
+  return facts as BackendFacts;
+}
+
+export function checkedKinds(kinds: unknown = []): readonly Resource[] {
+  const named = (kind: unknown): boolean =>
+    ['group', 'version', 'plural', 'kind'].every((key) => ownString(kind, key) !== undefined);
+  if (!Array.isArray(kinds) || !kinds.every(named)) {
+    throw new Error('owns() must return a list of { group, version, plural, kind, namespaced }');
+  }
+  return kinds as readonly Resource[];
+}
+
+/** A backend under the name and the version that Muster will hold it to. */
+export function create(factory: BackendFactory, settings: BackendSettings, contract: ContractRange): Backend {
+  let backend: Backend;
+  try {
+    backend = factory.create(settings);
+  } catch (thrown) {
+    throw new MusterError(
+      'BACKEND_INIT_FAILED',
+      `failed to initialize backend: ${factory.name}: ${messageOf(thrown)}`,
+      'correct what it names, or take the profile out of scheduler.profiles',
+      { cause: thrown },
+    );
+  }
+  checkContract(factory.name, backend, contract);
+  return backend;
+}
+
+/** @throws MusterError BACKEND_CONTRACT where a backend is of another name or version than it has to be */
+export function checkContract(
+  name: string,
+  backend: Pick<Backend, 'name' | 'contractVersion'>,
+  { oldest, current }: ContractRange,
+): void {
+  const version = backend.contractVersion;
+  if (!(version >= oldest && version <= current)) {
+    const served =
+      oldest === current ? `this is version ${current}` : `versions ${oldest} to ${current} work here`;
+    throw brokenContract(
+      `backend "${name}" is written for version ${version} of the contract, ${served}`,
+      'use the release of the backend that goes with this Muster',
+    );
+  }
+  if (backend.name !== name) {
+    throw brokenContract(
+      `backend "${name}" calls itself "${backend.name}" once it is created`,
+      'give the factory and what it creates the same name',
+    );
+  }
+}
+
+export const deprecated = (
+  { name, contractVersion }: Pick<Backend, 'name' | 'contractVersion'>,
+  { current }: ContractRange,
+): string =>
+  `backend ${name} is written for version ${contractVersion} of the contract; this is version ${current}, and a later Muster will refuse it: use a newer release of the backend`;
+
+export const brokenContract = (message: string, fix: string): MusterError =>
+  new MusterError('BACKEND_CONTRACT', message, fix);

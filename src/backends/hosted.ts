@@ -1,0 +1,36 @@
+import type { JsonObject } from '../api/json.ts';
+import type { PodGang } from '../api/pod-gang.ts';
+import type { Membership } from '../gang/membership.ts';
+import type { Backend } from './backend.ts';
+
+/** Under which a backend has what is to be known of one that runs elsewhere. A symbol: no module has it by accident. */
+export const HOSTED = Symbol('hosted');
+
+/**
+ * A backend that runs outside of this process. What it says at admission has to be asked for first; what comes back is a
+ * backend like any other, which says at once what was answered, about this one object.
+ * @throws TryLater where it does not run, or does not answer in time
+ */
+export interface Hosted {
+  /** undefined while it has not yet said which scheduler it is for. */
+  readonly schedulerName: string | undefined;
+  ofPod(pod: JsonObject, gang: Membership, withinMs: number): Promise<Backend>;
+  /** @param before absent at creation */
+  ofGang(gang: PodGang, before: PodGang | undefined, withinMs: number): Promise<Backend>;
+  /** Of a change that is let in whatever the backend says: never rejects, and says nothing where there is no answer. */
+  ofChange(before: PodGang, after: PodGang, withinMs: number): Promise<Backend>;
+  /** Hears that it ended by itself, or that what it says of the objects of a gang, by key, is not what it was. */
+  tell(listener: HostedListener): void;
+  stop(): Promise<void>;
+}
+
+export interface HostedListener {
+  ended(): void;
+  said(gang: string): void;
+}
+
+export interface HostedBackend extends Backend {
+  readonly [HOSTED]: Hosted;
+}
+
+export const hostedIn = (backend: Backend): Hosted | undefined => (backend as Partial<HostedBackend>)[HOSTED];
