@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fault, keyed, type Fault } from '../api/fault.ts';
-import { own, ownList, ownString, type JsonObject } from '../api/json.ts';
+import { isObject, own, ownList, ownString, type JsonObject } from '../api/json.ts';
 import { LABEL_SCHEDULER_NAME } from '../api/names.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import { selectByPlace, selectForPodGang } from '../backends/select.ts';
@@ -64,6 +64,8 @@ function recordBackend(
   { registry, placement }: Policy,
 ): Change[] | { ask: Ask } {
   const metadata = own(object, 'metadata');
+  // A patch into what is not there would not apply.
+  if (!isObject(metadata)) return [];
   const label = ownString(own(metadata, 'labels'), LABEL_SCHEDULER_NAME);
   if (label !== undefined) return [];
   const labels = new ObjectEdit('/metadata/labels', own(metadata, 'labels'));

@@ -126,8 +126,14 @@ export class WebhookServer {
         connectionsCheckingInterval: times.check,
         maxHeaderSize: MAX_HEADER_BYTES,
         insecureHTTPParser: false,
+        // Which host was meant is of no account; Node would refuse a request without with an empty 400.
+        requireHostHeader: false,
       },
       (request, response) => this.#route(request, response),
+    );
+    // Node would answer an expectation that it does not know with an empty 417, past the log and the metrics.
+    server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
+      this.#route(request, response),
     );
     // Handshakes keeps to the limit; Node's own counts what is still closing, and would refuse whoever comes next.
     server.maxConnections = Math.ceil(limits.maxConnections * 1.25);

@@ -55,6 +55,17 @@ describe('V02: an unknown path is refused with 404', () => {
   });
 });
 
+describe('found by fuzzing', () => {
+  test.each(['200-ok', 'x', ''])('a review that expects %j is answered like any other', async (value) => {
+    const request = httpRequest(MUTATE_POD, goldenText, { headers: { Expect: value } });
+    expectGolden(await running.call(request));
+  });
+});
+
+test('found by fuzzing: a review that names no host is answered like any other', async () => {
+  expectGolden(await running.call(httpRequest(MUTATE_POD, goldenText, { headers: { Host: undefined } })));
+});
+
 describe('V03: the query never costs a Pod', () => {
   test.each([
     '',

@@ -4,7 +4,7 @@ import { group, podGang, references } from '../../support/pod-gangs.ts';
 import { policy } from '../../support/policy.ts';
 import { mutatePodGang, operationsOf, validatePodGang } from '../../support/reviews.ts';
 import { patched } from '../../support/rfc6902.ts';
-import type { Json } from '../../../src/api/json.ts';
+import type { Json, JsonObject } from '../../../src/api/json.ts';
 
 const KUBE = { 'grove.io/scheduler-name': 'default-scheduler' };
 const GROVE = { 'app.kubernetes.io/managed-by': 'grove-operator' };
@@ -68,6 +68,18 @@ describe('a new PodGang', () => {
   ])('with %s is left to the validator, unpatched', (_what, object) => {
     expect(mutatePodGang({ object }).changes).toEqual([]);
     expect(validatePodGang({ object }).faults).not.toEqual([]);
+  });
+});
+
+describe('found by fuzzing', () => {
+  test.each([
+    ['absent', undefined],
+    ['null', null],
+  ])('a PodGang whose metadata is %s gets no patch into it: it would not apply', (_what, metadata) => {
+    const object = { ...podGang({ groups: [bare('a')] }), metadata } as unknown as JsonObject;
+    const operations = operationsOf(mutatePodGang({ object }));
+    expect(operations).toEqual([{ op: 'add', path: '/spec/podgroups/0/podReferences', value: [] }]);
+    expect(patched(object, operations)).toMatchObject({ spec: { podgroups: [{ podReferences: [] }] } });
   });
 });
 

@@ -1,13 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { inLength } from '../../support/length.ts';
 import fc from 'fast-check';
-import type { Json, JsonObject } from '../../../src/api/json.ts';
-import { isObject, own, ownList, ownObject, ownString } from '../../../src/api/json.ts';
+import { own, ownString, type JsonObject } from '../../../src/api/json.ts';
 import { decideRequest } from '../../../src/admission/endpoints.ts';
 import { parseReview, type AdmissionRequest } from '../../../src/admission/review.ts';
 import { BadRequest } from '../../../src/errors.ts';
-import type { PatchSurface } from '../../../src/backends/backend.ts';
 import { builtInBackends } from '../../../src/backends/registry.ts';
+import { outsideOf } from '../../support/outside-of.ts';
 import { policy } from '../../support/policy.ts';
 import { Random } from '../../support/random.ts';
 import { every, randomPodText } from '../../support/random-pods.ts';
@@ -25,34 +24,6 @@ const validate = (request: AdmissionRequest, index: number) =>
   decideRequest(endpointOf('validate', 'Pod'), request, policies[index] ?? policy());
 const requestOf = (podText: string): AdmissionRequest =>
   parseReview(JSON.parse(template.replace('{"here":true}', () => podText)));
-
-/** The Pod without anything that the backend declared, and without what is empty once that is gone. */
-function outside(pod: JsonObject, surface: PatchSurface): string {
-  const without = (map: Json | undefined, keys: readonly string[]): Json => {
-    const kept = isObject(map) ? Object.entries(map).filter(([key]) => !keys.includes(key)) : [];
-    return kept.map(([key, value]) => [key, value]);
-  };
-  const spec = ownObject(pod, 'spec');
-  const foreignGates = (ownList(spec, 'schedulingGates') ?? []).filter((gate) => {
-    const name = ownString(gate, 'name') ?? '';
-    return name !== 'grove.io/podgang-pending-creation' && !surface.gates?.includes(name);
-  });
-  const touched = [
-    'schedulingGates',
-    'schedulerName',
-    ...(surface.schedulingGroup ? ['schedulingGroup'] : []),
-    ...(surface.workloadRef ? ['workloadRef'] : []),
-  ];
-  const metadata = own(pod, 'metadata');
-  return JSON.stringify([
-    without(pod, ['metadata', 'spec']),
-    without(metadata, ['labels', 'annotations']),
-    without(own(metadata, 'labels'), surface.labels ?? []),
-    without(own(metadata, 'annotations'), surface.annotations ?? []),
-    without(spec, touched),
-    foreignGates,
-  ]);
-}
 
 /** @returns what became of the Pod, so that the run can show that it met every case */
 function admit(seed: number): string {
@@ -93,7 +64,7 @@ function admit(seed: number): string {
   const backend = policies[under]?.registry.resolve(decision.backend ?? '')?.backend;
   if (backend === undefined || verdict.backend !== backend.name) throw new Error('another backend');
   const before = JSON.parse(text) as JsonObject;
-  if (outside(before, backend.patchSurface) !== outside(stored, backend.patchSurface)) {
+  if (outsideOf(before, backend.patchSurface) !== outsideOf(stored, backend.patchSurface)) {
     throw new Error(`more was changed than the surface: ${JSON.stringify(operations)}`);
   }
   if (ownString(own(stored, 'spec'), 'schedulerName') !== backend.schedulerName) throw new Error('no name');

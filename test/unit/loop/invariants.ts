@@ -199,7 +199,10 @@ export class Invariants {
     const seen = new Set<string>();
     const pods = leader.judgedOn;
     const written = gang.spec.groups.map((group, index) => {
-      const before = old.spec.groups[index]?.podReferences ?? [];
+      // A name in another namespace is another Pod's: it goes, whoever of this one is called the same.
+      const before = (old.spec.groups[index]?.podReferences ?? []).filter(
+        (reference) => reference.namespace === gang.namespace,
+      );
       const list = group.podReferences ?? [];
       const sorted = list.map((reference) => reference.name).sort((a, b) => (a < b ? -1 : 1));
       list.forEach((reference, place) => {

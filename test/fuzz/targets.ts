@@ -1,0 +1,5 @@
+import { podGangs } from './pod-gangs.ts';
+import { reviews } from './reviews.ts';
+import type { Target } from './target.ts';
+
+export const targets: readonly Target[] = [reviews, podGangs];
