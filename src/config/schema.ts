@@ -165,7 +165,7 @@ export const operatorConfigurationSchema = z.strictObject({
         .strictObject({
           concurrentSyncs: concurrentSyncs(
             5,
-            'PodGangs reconciled at a time. 5: Grove’s default; a gang’s writes are ordered in any case.',
+            'PodGangs of one namespace reconciled at a time, of all together twice as many. 5: Grove’s default; a gang’s writes are ordered in any case.',
           ),
           namespaceSelector: labelSelector('Whose gangs the loop moves, by the labels of their Namespace.'),
           objectSelector: labelSelector('Which gangs the loop moves, by the labels of the PodGang.'),

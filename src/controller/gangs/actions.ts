@@ -7,10 +7,11 @@ import { LABEL_POD_GANG } from '../../api/names.ts';
 import type { KubeClient, PatchOperation } from '../../kube/client/client.ts';
 import { isConflict, isInvalid, isNotFound } from '../../kube/client/errors.ts';
 import { POD_GANGS, PODS, type KubeObject } from '../../kube/client/resources.ts';
+import { FairSlots } from '../../kube/loop/fair-slots.ts';
 import { listPages } from '../../kube/loop/reflector.ts';
 
 /** Pods dealt with at a time: as many as the client has connections. More would only queue in the API server. */
-const AT_A_TIME = 16;
+export const AT_A_TIME = 16;
 
 /** Pods that are read one by one; of more names than these all Pods of the gang are listed, so that names cost nothing. */
 const READ_BY_NAME = 8;
@@ -43,7 +44,12 @@ export interface GangName {
   readonly name: string;
 }
 
-export function gangWriter(client: KubeClient, signal: AbortSignal): GangWriter {
+/** @param slots for the gates of all gangs, so that one namespace's thousands do not stand before another's few */
+export function gangWriter(
+  client: KubeClient,
+  signal: AbortSignal,
+  slots = new FairSlots(AT_A_TIME),
+): GangWriter {
   const options = { signal, answer: 'metadata' } as const;
   const target = ({ namespace, name }: GangName) => ({ resource: POD_GANGS, namespace, name });
   const versionOf = async (write: Promise<KubeObject>): Promise<string | undefined> => {
@@ -76,7 +82,8 @@ export function gangWriter(client: KubeClient, signal: AbortSignal): GangWriter 
       forEachOf(ungates, AT_A_TIME, async (ungate) => {
         const pod = { resource: PODS, namespace: ungate.namespace, name: ungate.pod };
         try {
-          await client.jsonPatch(pod, ungatePatch(ungate) as readonly PatchOperation[], options);
+          const patch = ungatePatch(ungate) as readonly PatchOperation[];
+          await slots.run(ungate.namespace, () => client.jsonPatch(pod, patch, options));
         } catch (error) {
           if (!isNotFound(error)) throw outdatedOr(error);
         }

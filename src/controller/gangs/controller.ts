@@ -2,7 +2,8 @@ import { aborted } from '../../kube/loop/deadline.ts';
 import { startWorkers } from '../../kube/loop/work-queue-workers.ts';
 import { WorkQueue } from '../../kube/loop/work-queue.ts';
 import type { ControllerFactory } from '../watch/shared.ts';
-import { gangWriter, Outdated } from './actions.ts';
+import { FairSlots } from '../../kube/loop/fair-slots.ts';
+import { AT_A_TIME, gangWriter, Outdated } from './actions.ts';
 import { countingObserver, measured } from './measured.ts';
 import { podGangReconciler } from './reconcile-pod-gang.ts';
 
@@ -23,13 +24,14 @@ export const gangs: ControllerFactory = (shared) => {
     busy: () => queue?.busy === true,
     lead: async (signal) => {
       queue = new WorkQueue({ retried: () => metrics.retried() });
+      const slots = new FairSlots(AT_A_TIME);
       const reconcile = podGangReconciler({
         view: watch.view,
         synced: () => watch.watches.hasSynced,
         registry,
         selectors,
         backends,
-        writer: (end) => gangWriter(client, end),
+        writer: (end) => gangWriter(client, end, slots),
         recorder,
         now: () => now().getTime(),
         observer: countingObserver(metrics, backendMetrics, registry.enabled),

@@ -5,6 +5,8 @@ import type { KubeClient } from '../client/client.ts';
 import { isNotFound } from '../client/errors.ts';
 import { apiVersionOf, EVENTS, type KubeObject, type Resource } from '../client/resources.ts';
 import { TokenBucket } from '../client/token-bucket.ts';
+import { FairMemory } from './fair-memory.ts';
+import { Lanes } from './lanes.ts';
 
 /** What an Event is about. */
 export interface Regarding {
@@ -36,9 +38,9 @@ export interface EventRecorderOptions {
   readonly busy?: () => boolean;
   readonly observer?: {
     sent?(): void;
-    dropped?(why: 'queue full' | 'rate' | 'failed', error?: unknown): void;
+    dropped?(why: 'queue full' | 'failed', error?: unknown): void;
   };
-  /** Events per second in the long run, and at once. Default 20 and 200. */
+  /** Events per second in the long run, and at once; what is more waits. Default 20 and 200. */
   readonly rate?: { readonly qps: number; readonly burst: number };
 }
 
@@ -48,7 +50,8 @@ const NOTE_BYTES = 1024;
 const SAME_WITHIN = 10 * 60_000;
 /** A count is written at most this often (ms). */
 const COUNT_EVERY = 60_000;
-/** Waiting to be sent, and remembered for comparing: bounds of memory. */
+/** Waiting to be sent, of one namespace and in all, and remembered for comparing: bounds of memory. */
+const MAX_WAITING_OF_NAMESPACE = 250;
 const MAX_WAITING = 1_000;
 const MAX_REMEMBERED = 4_096;
 /** Events are the least important thing we send: they give way to what matters. */
@@ -67,15 +70,16 @@ interface Remembered {
 
 /**
  * Tells people in Events what happens to their gang. It never makes anybody wait and never fails: what cannot be sent is
- * dropped and counted. The same Event about the same object is sent once and then counted in its `series`.
+ * dropped and counted. The same Event about the same object is sent once and then counted in its `series`. Namespaces take
+ * turns, so that what one has to say is neither late nor lost for what another says.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #clock: Clock;
   readonly #budget: TokenBucket;
-  /** Oldest first. */
-  readonly #remembered = new Map<string, Remembered>();
-  readonly #waiting: { readonly since: number; readonly send: () => Promise<void> }[] = [];
+  readonly #remembered = new FairMemory<Remembered>(MAX_REMEMBERED);
+  readonly #waiting = new Lanes<{ readonly since: number; readonly send: () => Promise<void> }>();
+  #asked = 0;
   readonly #stop = new AbortController();
   #sending: Promise<void> | undefined;
   #closed = false;
@@ -92,23 +96,20 @@ export class EventRecorder {
     const note = cutToBytes(printable(details.note, NOTE_BYTES), NOTE_BYTES);
     const key = [regarding.uid, details.type, details.reason, details.action ?? '', note].join('\u0000');
     const now = this.#clock.now();
-    const known = this.#remembered.get(key);
-    this.#remembered.delete(key);
+    const lane = namespaceOf(regarding);
+    const known = this.#remembered.get(lane, key);
     if (known !== undefined && now - known.lastAt < SAME_WITHIN) {
-      this.#remembered.set(key, known);
+      this.#remembered.set(lane, key, known);
       known.count += 1;
       known.lastAt = now;
       if (known.name === undefined || now - known.writtenAt < COUNT_EVERY) return;
       this.#enqueue(known, now, () => this.#count(known));
       return;
     }
+    this.#remembered.delete(lane, key);
     const fresh: Remembered = { regarding, name: undefined, count: 1, lastAt: now, writtenAt: now };
     if (!this.#enqueue(fresh, now, () => this.#create(fresh, { ...details, note }))) return;
-    this.#remembered.set(key, fresh);
-    for (const oldest of this.#remembered.keys()) {
-      if (this.#remembered.size <= MAX_REMEMBERED) break;
-      this.#remembered.delete(oldest);
-    }
+    this.#remembered.set(lane, key, fresh);
   }
 
   /** Takes nothing more, and sends what waits for at most `withinMs`. */
@@ -122,17 +123,13 @@ export class EventRecorder {
   }
 
   #enqueue(event: Remembered, now: number, send: () => Promise<void>): boolean {
-    const { observer } = this.#options;
-    if (this.#waiting.length >= MAX_WAITING) {
-      observer?.dropped?.('queue full');
-      return false;
-    }
-    if (!this.#budget.takeNow()) {
-      observer?.dropped?.('rate');
+    const lane = namespaceOf(event.regarding);
+    if (this.#waiting.size >= MAX_WAITING || this.#waiting.sizeOf(lane) >= MAX_WAITING_OF_NAMESPACE) {
+      this.#options.observer?.dropped?.('queue full');
       return false;
     }
     event.writtenAt = now;
-    this.#waiting.push({ since: now, send });
+    this.#waiting.push(lane, String(this.#asked++), { since: now, send });
     this.#sending ??= this.#sendAll();
     return true;
   }
@@ -140,7 +137,11 @@ export class EventRecorder {
   /** One at a time: an API server with little time left for Events gets few. */
   async #sendAll(): Promise<void> {
     const { observer } = this.#options;
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+    while (this.#waiting.size > 0) {
+      // Only then whose turn it is: what comes meanwhile may go first.
+      await this.#budget.take(this.#stop.signal).catch(() => undefined);
+      const next = this.#waiting.next()?.value;
+      if (next === undefined) break;
       try {
         await this.#giveWay(next.since);
         this.#stop.signal.throwIfAborted();

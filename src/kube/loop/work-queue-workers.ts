@@ -22,7 +22,7 @@ export interface ReconcileResult {
 export interface WorkersOptions {
   readonly queue: WorkQueue;
   readonly reconcile: Reconcile;
-  /** Keys worked on at a time: `concurrentSyncs`. */
+  /** Keys of one namespace worked on at a time: `concurrentSyncs`. Of all together there are at most twice as many. */
   readonly concurrency: number;
   readonly failed?: (key: string, error: unknown, retryInMs: number) => void;
   readonly clock?: Clock;
@@ -50,7 +50,9 @@ export function startWorkers(options: WorkersOptions): Workers {
     if (isUnreachable(error)) lostAt = clock.now();
     return clock.now() - lostAt < STARTING_MS ? AWAY_MS : undefined;
   };
-  const workers = Array.from({ length: options.concurrency }, () => work(options, limit, giveUp.signal));
+  const count = 2 * options.concurrency;
+  queue.sharedBy(count);
+  const workers = Array.from({ length: count }, () => work(options, limit, giveUp.signal));
   const all = Promise.all(workers);
   return {
     stop: async (graceMs = GRACE_MS) => {

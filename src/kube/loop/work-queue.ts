@@ -1,5 +1,6 @@
 import { systemClock, type Clock, type Random } from '../client/clock.ts';
 import { halfJitter, type BackoffLimits } from './backoff.ts';
+import { Lanes } from './lanes.ts';
 
 export interface WorkQueueOptions {
   readonly clock?: Clock;
@@ -17,21 +18,28 @@ const BACKOFF: BackoffLimits = { baseMs: 50, maxMs: 60_000 };
  * Keys that need work, after client-go's workqueue: a key waits once however often it is added, is never worked on twice
  * at a time, and one that is added while under work comes again afterwards. So no event is lost, and a thousand events of
  * a gang are one reconciliation.
+ *
+ * Namespaces take turns, and none has more workers at work than there are idle ones: one alone has half of them, several
+ * share, and a worker is left for the next that comes. So a namespace with thousands of gangs, or with gangs that take
+ * long, keeps nobody else's waiting.
  */
 export class WorkQueue {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #retried: () => void;
   readonly #backoff: BackoffLimits;
-  /** Ready, in order, with the time since when. */
-  readonly #ready = new Map<string, number>();
+  /** Ready, a lane a namespace, with the time since when. */
+  readonly #ready = new Lanes<number>();
   /** Under work, with the time since when. */
   readonly #taken = new Map<string, number>();
+  /** How many of a namespace are under work; no entry for none. */
+  readonly #atWork = new Map<string, number>();
   /** Under work and added again. */
   readonly #again = new Set<string>();
   readonly #delayed = new Map<string, { readonly at: number; readonly cancel: () => void }>();
   readonly #failures = new Map<string, number>();
   readonly #takers: ((key: string | undefined) => void)[] = [];
+  #workers = Infinity;
   #closed = false;
 
   constructor(options: WorkQueueOptions = {}) {
@@ -48,8 +56,10 @@ export class WorkQueue {
 
   /** How long the first of them has been ready (ms). */
   get oldestMs(): number {
-    for (const since of this.#ready.values()) return this.#clock.now() - since;
-    return 0;
+    const now = this.#clock.now();
+    let oldest = now;
+    for (const since of this.#ready.firsts()) oldest = Math.min(oldest, since);
+    return now - oldest;
   }
 
   /** Whether any key is ready or under work. */
@@ -63,10 +73,15 @@ export class WorkQueue {
     return Math.max(0, ...Array.from(this.#taken.values(), (since) => now - since));
   }
 
+  /** As many take from it. Without this nobody is held back for others. */
+  sharedBy(workers: number): void {
+    this.#workers = workers;
+  }
+
   add(key: string): void {
     if (this.#closed) return;
     if (this.#taken.has(key)) this.#again.add(key);
-    else if (!this.#ready.has(key)) this.#makeReady(key);
+    else this.#makeReady(key);
   }
 
   /** Adds the key after `ms`. Of several times the earliest counts; an {@link add} meanwhile does not cancel it. */
@@ -111,18 +126,21 @@ export class WorkQueue {
 
   /** The next key, as soon as there is one; undefined once the queue is closed. Each key taken has to be {@link done}. */
   take(): Promise<string | undefined> {
-    for (const key of this.#ready.keys()) {
-      this.#ready.delete(key);
-      this.#taken.set(key, this.#clock.now());
-      return Promise.resolve(key);
-    }
     if (this.#closed) return Promise.resolve(undefined);
-    return new Promise((resolve) => this.#takers.push(resolve));
+    return new Promise((resolve) => {
+      this.#takers.push(resolve);
+      this.#handOut();
+    });
   }
 
   done(key: string): void {
     if (!this.#taken.delete(key)) return;
+    const lane = laneOf(key);
+    const left = (this.#atWork.get(lane) ?? 1) - 1;
+    if (left === 0) this.#atWork.delete(lane);
+    else this.#atWork.set(lane, left);
     if (this.#again.delete(key) && !this.#closed) this.#makeReady(key);
+    this.#handOut();
   }
 
   /** Nothing is handed out or taken in any more. What was not worked on is found again by whoever comes next. */
@@ -136,13 +154,21 @@ export class WorkQueue {
   }
 
   #makeReady(key: string): void {
-    const taker = this.#takers.shift();
-    const now = this.#clock.now();
-    if (taker === undefined) {
-      this.#ready.set(key, now);
-      return;
+    this.#ready.push(laneOf(key), key, this.#clock.now());
+    this.#handOut();
+  }
+
+  #handOut(): void {
+    while (this.#takers.length > 0) {
+      const idle = this.#workers - this.#taken.size;
+      const next = this.#ready.next((lane) => (this.#atWork.get(lane) ?? 0) < idle);
+      if (next === undefined) return;
+      this.#taken.set(next.key, this.#clock.now());
+      this.#atWork.set(next.lane, (this.#atWork.get(next.lane) ?? 0) + 1);
+      this.#takers.shift()?.(next.key);
     }
-    this.#taken.set(key, now);
-    taker(key);
   }
 }
+
+/** Its namespace; the same for all keys that have none. */
+const laneOf = (key: string): string => key.slice(0, Math.max(0, key.indexOf('/')));

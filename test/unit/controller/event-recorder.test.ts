@@ -100,15 +100,29 @@ describe('the event recorder', () => {
     expect(written.created).toHaveLength(4);
   });
 
-  test('keeps to its rate, drops the rest, and says it again when it comes up again', async () => {
+  test('keeps to its rate: what is more waits', async () => {
     const { clock, written, recorder: events } = recorder();
     for (let n = 0; n < 8; n += 1) events.event(pod(`rower-${n}`), waiting);
     await clock.pass(0);
-    expect([written.created.length, written.dropped]).toEqual([5, ['rate', 'rate', 'rate']]);
+    expect(written.created).toHaveLength(5);
+    await clock.pass(2_000);
+    expect(written.created).toHaveLength(7);
     await clock.pass(1_000);
-    events.event(pod('rower-7'), waiting);
+    expect([written.created.length, written.dropped]).toEqual([8, []]);
+  });
+
+  test('a namespace that says too much loses its own Events, and makes another wait for one turn', async () => {
+    const { clock, written, recorder: events } = recorder();
+    const of = (namespace: string, name: string): Regarding => ({ ...pod(name), namespace, uid: `${namespace}/${name}` });
+    for (let n = 0; n < 5_000; n += 1) events.event(of('flood', `rower-${n}`), waiting);
+    events.event(of('good', 'a'), waiting);
+    events.event(of('good', 'b'), waiting);
     await clock.pass(0);
-    expect(written.created.at(-1)?.metadata.name).toMatch(/^rower-7\./);
+    const told = (): string[] =>
+      written.created.filter(({ metadata }) => metadata.namespace === 'good').map(({ metadata }) => metadata.name);
+    expect(told()).toHaveLength(2);
+    expect(written.created).toHaveLength(5);
+    expect(written.dropped).toEqual(Array.from({ length: 4_750 }, () => 'queue full'));
   });
 
   test('never fails: an Event that cannot be written is dropped, and new when it comes up again', async () => {
