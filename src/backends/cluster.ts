@@ -70,8 +70,11 @@ export interface SyncContext {
   apply(object: OwnedObject): Promise<Applied>;
   /** GET of any path, for what a gang depends on and no watch of its objects tells; undefined for 404. */
   read?(path: string): Promise<JsonObject | undefined>;
-  /** Deletes one of the gang's own objects; no such object is no error. */
-  remove(resource: Resource, name: string): Promise<void>;
+  /**
+   * Deletes one of the gang's own objects; no such object is no error.
+   * @param despite finalizers that are taken off then, by name: those that wait for Pods which do not count
+   */
+  remove(resource: Resource, name: string, despite?: readonly string[]): Promise<void>;
   /** Tells the gang's owner something that is worth knowing and stops nothing: an Event, once. */
   warn(message: string): void;
 }

@@ -8,6 +8,7 @@ import {
   allNative,
   cpus,
   GANG_KIND,
+  GANG_OBJECTS,
   HAS_POD_GROUPS,
   linkTo,
   nativeGang,
@@ -147,23 +148,61 @@ clusterSuite('native gangs of kube-scheduler', () => {
     expect(policyOf(await nativeGang(cluster, gang))).toEqual({ gang: { minCount: 2 } });
   });
 
-  test('the minimum changes while no Pod counts on it, and is fixed, with a warning, while one does', async () => {
+  test('the minimum changes while all Pods are gated, and is fixed, with a warning, while one counts on it', async () => {
     const worker = (minReplicas: number): object => ({ spec: { podgroups: [group('worker', minReplicas)] } });
-    await cluster.createGang(gang, [group('worker', 2)]);
-    const { metadata } = await untilMade();
-    await cluster.client.ok('PATCH', `${cluster.gangs()}/${gang}`, worker(3));
-    await until('the next one has the new minimum', async () => {
-      const next = await nativeGang(cluster, gang);
-      return (
-        next.metadata.uid !== metadata.uid && JSON.stringify(policyOf(next)) === '{"gang":{"minCount":3}}'
-      );
-    });
-    await pods('worker', 1);
-    await until('the Pod is counted', async () => (await cluster.podsOf(gang)).length === 1);
+    const untilAnew = async (before: NativeGang, minCount: number): Promise<NativeGang> =>
+      until(`another one with the minimum ${minCount}`, async () => {
+        const next = await nativeGang(cluster, gang);
+        const anew = next.metadata.uid !== before.metadata.uid;
+        return anew && JSON.stringify(policyOf(next)) === `{"gang":{"minCount":${minCount}}}`
+          ? next
+          : undefined;
+      });
+    await cluster.createGang(gang, [group('worker', 3)]);
+    const first = await untilMade();
+    await cluster.client.ok('PATCH', `${cluster.gangs()}/${gang}`, worker(4));
+    const second = await untilAnew(first, 4);
+    // Kubernetes would keep it for the gated Pods, and they wait for the next.
+    await pods('worker', 2);
+    await until('the Pods are counted', async () => (await cluster.podsOf(gang)).length === 2);
     await cluster.client.ok('PATCH', `${cluster.gangs()}/${gang}`, worker(2));
+    await untilAnew(second, 2);
+    await cluster.untilBound(gang, 2);
+    await cluster.client.ok('PATCH', `${cluster.gangs()}/${gang}`, worker(1));
     const { note } = await cluster.untilEvent('PodGang', gang, 'BackendWarning');
     expect(note).toContain(`${GANG_KIND} ${gang} stays as it was made`);
-    expect(policyOf(await nativeGang(cluster, gang))).toEqual({ gang: { minCount: 3 } });
+    expect(policyOf(await nativeGang(cluster, gang))).toEqual({ gang: { minCount: 2 } });
+  });
+
+  test('made again by somebody else without its minimum, it is put right before a gate comes off', async () => {
+    const workers = 3;
+    await cluster.createGang(gang, [group('worker', workers)]);
+    const { metadata, spec } = await untilMade();
+    await pods('worker', workers - 1, cpus(CPU / 2));
+    await until('the Pods are counted', async () => (await cluster.podsOf(gang)).length === workers - 1);
+    const path = `${GANG_OBJECTS}/${gang}`;
+    // Two Pods fit, the gang does not.
+    const loose = JSON.parse(
+      JSON.stringify(spec).replaceAll(`{"gang":{"minCount":${workers}}}`, '{"basic":{}}'),
+    ) as typeof spec;
+    const { name, labels, annotations, ownerReferences } = metadata as typeof metadata &
+      Record<string, unknown>;
+    await cluster.client.ok('DELETE', path);
+    await cluster.client.request('PATCH', path, { metadata: { finalizers: null } });
+    // Muster may have been faster; then there is nothing to put right, and the same to be seen.
+    await cluster.client.request('POST', GANG_OBJECTS, {
+      apiVersion: `scheduling.k8s.io/${VERSION}`,
+      kind: GANG_KIND,
+      metadata: { name, labels, annotations, ownerReferences },
+      spec: loose,
+    });
+    await cluster.createPod(gang, `worker-${workers - 1}`, 'worker', { spec: cpus(CPU / 2) });
+    await until('no Pod is gated', async () =>
+      (await cluster.podsOf(gang)).every((pod) => gatesOf(pod).length === 0),
+    );
+    expect(policyOf(await nativeGang(cluster, gang))).toEqual({ gang: { minCount: workers } });
+    await untilRefused();
+    expect(await bound()).toEqual([]);
   });
 
   test('a gang of the same name waits for the objects of the one before to go', async () => {

@@ -5,7 +5,11 @@ import type { OwnedObject, SyncContext } from '../../src/backends/cluster.ts';
 export interface RecordedSync {
   readonly context: SyncContext;
   readonly applied: OwnedObject[];
-  readonly removed: { readonly plural: string; readonly name: string }[];
+  readonly removed: {
+    readonly plural: string;
+    readonly name: string;
+    readonly despite?: readonly string[];
+  }[];
   readonly warnings: string[];
 }
 
@@ -28,8 +32,8 @@ export function recordedSync(
       applied.push(object);
       return Promise.resolve('created');
     },
-    remove: ({ plural }, name) => {
-      removed.push({ plural, name });
+    remove: ({ plural }, name, despite) => {
+      removed.push({ plural, name, ...(despite && { despite }) });
       return Promise.resolve();
     },
     ...(given.read && { read: given.read }),

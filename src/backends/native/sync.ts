@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { GATE_POD_GANG_PENDING } from '../../api/names.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
 import type { GangPod, OwnedObject, SyncContext } from '../cluster.ts';
 import { markOf, type GangApi } from './gang-api.ts';
@@ -8,7 +9,9 @@ import { unitNames, type Unit } from './units.ts';
 
 /**
  * Keeps the Workload and the PodGroups of a gang. Kubernetes lets next to nothing of them change, so what has to differ
- * is made anew while no Pod counts on it, and stays as it is, with a warning, while one does.
+ * is made anew while no Pod counts on it, and stays as it is, with a warning, while one does. No scheduler counts on a Pod
+ * that is still gated: were that enough, a PodGroup made by somebody else without a minimum would let the gang start in
+ * pieces.
  */
 export async function syncNative(context: SyncContext, gang: PodGang, native: Native): Promise<void> {
   const { api, layout } = native;
@@ -16,15 +19,21 @@ export async function syncNative(context: SyncContext, gang: PodGang, native: Na
   const affected = new Set(strangers.map((pod) => unitNames(layout, gang.name, pod.group).podGroup));
   const wanted = objectsOf(gang, native, (unit: Unit) => affected.has(unit.podGroup));
   const outdated = wanted.filter((object) => differs(context, object, api));
-  const inUse = context.pods.some((pod) => pod.nativeGang === undefined || isOurs(pod, gang, native));
+  const counted = context.pods.filter((pod) => pod.nativeGang === undefined || isOurs(pod, gang, native));
+  const inUse = counted.some((pod) => !pod.gates.includes(GATE_POD_GANG_PENDING));
 
   if (strangers.length > 0) context.warn(startedWithout(strangers, api));
   if (inUse) {
     // Beside PodGroups a Workload only describes: that one lags behind is no news.
-    const counted = outdated.filter(({ resource }) => resource === markOf(api));
-    if (counted.length > 0) context.warn(kept(counted));
+    const behind = outdated.filter(({ resource }) => resource === markOf(api));
+    if (behind.length > 0) context.warn(kept(behind));
   } else {
-    for (const { resource, name } of [...outdated].reverse()) await context.remove(resource, name);
+    // One on its way out would wait for the gated Pods, and they for the next one.
+    const stuck =
+      counted.length === 0 ? [] : wanted.filter((object) => isTerminating(liveOf(context, object)));
+    for (const { resource, name } of [...outdated, ...stuck].reverse()) {
+      await context.remove(resource, name, [PROTECTION]);
+    }
   }
   for (const object of wanted) {
     // A PodGroup stays until its finalizer is taken off, and applying asks for that. A gang that none of its Pods is
@@ -36,6 +45,9 @@ export async function syncNative(context: SyncContext, gang: PodGang, native: Na
   }
   await removeStrays(context, wanted, api);
 }
+
+/** Kubernetes keeps a PodGroup by it until no Pod that has not ended names it, gated ones included. */
+const PROTECTION = 'scheduling.k8s.io/podgroup-protection';
 
 const isOurs = (pod: GangPod, gang: PodGang, { api, layout }: Native): boolean =>
   pod.nativeGang === api.linkOf(gang.name, unitNames(layout, gang.name, pod.group));

@@ -33,7 +33,7 @@ export async function syncClusterObjects(
         changed ||= applied !== 'unchanged';
         return applied;
       },
-      remove: (resource, object) => objects.remove(resource, object),
+      remove: (resource, object, despite) => objects.remove(resource, object, despite),
     });
     ended(true);
   } catch (error) {

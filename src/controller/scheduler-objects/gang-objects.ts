@@ -6,7 +6,7 @@ import { MusterError } from '../../errors.ts';
 import type { GangRecord } from '../../gang/records.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isAlreadyExists, isConflict, isForbidden, isNotFound } from '../../kube/client/errors.ts';
-import type { KubeObject } from '../../kube/client/resources.ts';
+import type { KubeObject, Target } from '../../kube/client/resources.ts';
 import { controllerOf, type OwnedObjects } from './owned-objects.ts';
 import { ANNOTATION_APPLIED, bodyOf, ownedPatch, recordOf } from './owned-patch.ts';
 
@@ -60,8 +60,11 @@ export class GangObjects {
     }
   }
 
-  /** Deletes an object that is this gang's; what is not there, or not its own, stays as it is. */
-  async remove(resource: Resource, name: string): Promise<void> {
+  /**
+   * Deletes an object that is this gang's; what is not there, or not its own, stays as it is.
+   * @param despite finalizers that shall not keep it
+   */
+  async remove(resource: Resource, name: string, despite: readonly string[] = []): Promise<void> {
     this.#signal.throwIfAborted();
     const known =
       this.#known.get(resource, this.#namespace(resource), name) ?? (await this.#read(resource, name));
@@ -73,9 +76,21 @@ export class GangObjects {
         propagationPolicy: 'Background',
         preconditions: uid === undefined ? {} : { uid },
       });
+      if (despite.length > 0) await this.#letGo(this.#target(resource, name), uid, despite);
     } catch (error) {
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }
+  }
+
+  /** Takes these finalizers off what is on its way out. */
+  async #letGo(target: Target, uid: string | undefined, despite: readonly string[]): Promise<void> {
+    const metadata = ownObject(await this.#read(target.resource, target.name), 'metadata');
+    if (metadata === undefined || ownString(metadata, 'uid') !== uid) return;
+    const all = ownList(metadata, 'finalizers') ?? [];
+    const finalizers = all.filter((finalizer) => !despite.includes(String(finalizer)));
+    if (finalizers.length === all.length) return;
+    const patch = { metadata: { resourceVersion: ownString(metadata, 'resourceVersion'), finalizers } };
+    await this.#client.mergePatch(target, patch, { signal: this.#signal, answer: 'metadata' });
   }
 
   async #create(wanted: OwnedObject): Promise<Applied> {
@@ -209,7 +224,7 @@ export class GangObjects {
     return resource.namespaced ? (this.#gang?.namespace ?? '') : '';
   }
 
-  #target(resource: Resource, name: string): { resource: Resource; name: string; namespace?: string } {
+  #target(resource: Resource, name: string): Target {
     return { resource, name, ...(resource.namespaced && { namespace: this.#namespace(resource) }) };
   }
 }

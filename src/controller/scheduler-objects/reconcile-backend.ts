@@ -196,7 +196,7 @@ function contextFor(
     pods: view.pods.byIndex(BY_GANG, key).filter((pod) => pod.deletionTimestamp === undefined),
     owned: (resource) => owned.of(resource, gang.namespace, gang.name) ?? [],
     apply: (object) => objects.apply(object),
-    remove: (resource, name) => objects.remove(resource, name),
+    remove: (resource, name, despite) => objects.remove(resource, name, despite),
     read: (path) => clusterProbe(client, gang.namespace, { signal }).read(path),
     warn: (message) => recorder.event(regarding(gang), { type: 'Warning', reason: WARNED, note: message }),
   };

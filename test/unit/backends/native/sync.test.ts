@@ -61,6 +61,7 @@ async function syncOver(
   return {
     applied: second.applied.map(({ resource, name }) => `${resource.kind} ${name}`),
     removed: second.removed.map(({ plural, name }) => `${plural} ${name}`),
+    despite: new Set(second.removed.flatMap(({ despite = [] }) => despite)),
     warnings: second.warnings,
     specs: second.applied.map(({ spec }) => spec),
   };
@@ -94,6 +95,35 @@ describe('an object that Kubernetes does not let change', () => {
   test('stays while a Pod counts on it, with a warning', async () => {
     for (const pods of [[LINKED], [gangPod('of-nobody-knows')]]) {
       expect(await syncOver(THREE, FOUR, { pods })).toMatchObject({
+        applied: [],
+        removed: [],
+        warnings: [stays('PodGroup train')],
+      });
+    }
+  });
+
+  test('is made anew while all that name it are gated, and does not wait for them to end', async () => {
+    const gated: GangPod = { ...LINKED, gates: ['example.com/quota', 'grove.io/podgang-pending-creation'] };
+    const pods = [gated, { ...gated, name: 'worker-1' }];
+    const protection = new Set(['scheduling.k8s.io/podgroup-protection']);
+    // Made by somebody else under the gang's name, without a minimum: the gang would start in pieces.
+    const loose: PodGangParts = { groups: [group('worker', { minReplicas: 0 })] };
+    expect(await syncOver(loose, THREE, { pods })).toMatchObject({
+      applied: BOTH,
+      removed: ANEW,
+      despite: protection,
+      warnings: [],
+      specs: [{}, { schedulingPolicy: { gang: { minCount: 3 } } }],
+    });
+    const metadata = { deletionTimestamp: '2026-06-01T12:00:00Z' };
+    expect(await syncOver(THREE, THREE, { pods, metadata })).toMatchObject({
+      removed: ANEW,
+      despite: protection,
+    });
+    // One that was let go counts on it, another's gate or not.
+    for (const gates of [[], ['example.com/quota']]) {
+      const letGo: GangPod = { ...LINKED, name: 'worker-2', gates };
+      expect(await syncOver(loose, THREE, { pods: [...pods, letGo] })).toMatchObject({
         applied: [],
         removed: [],
         warnings: [stays('PodGroup train')],

@@ -7,6 +7,8 @@ import type { KubeObject, Resource, Target } from '../../../../src/kube/client/r
 export class FakeObjects {
   readonly objects = new Map<string, JsonObject>();
   readonly calls: string[] = [];
+  /** Names of what stays although it is deleted, for its finalizers. */
+  readonly keeps = new Set<string>();
   /** Called before each call; what it throws is the answer. */
   before: (call: string) => void = () => undefined;
   #version = 100;
@@ -27,7 +29,9 @@ export class FakeObjects {
       patchStatus: (target: Target, patch: JsonObject) =>
         this.#call(`status ${target.name}`, () => this.#patch(target, patch)),
       delete: (target: Target) =>
-        this.#call(`delete ${target.name}`, () => void this.objects.delete(keyOf(target))),
+        this.#call(`delete ${target.name}`, () => {
+          if (!this.keeps.has(target.name)) this.objects.delete(keyOf(target));
+        }),
     };
     return methods as unknown as KubeClient;
   }

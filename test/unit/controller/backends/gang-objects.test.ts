@@ -218,6 +218,28 @@ describe('removing an object', () => {
     await objects.remove(resource, 'nothing');
     expect(server.of('other')).toBeDefined();
   });
+
+  test('takes off the finalizers that shall not keep it, and no others', async () => {
+    await objects.apply(wanted);
+    const metadata = {
+      ...(server.of('train')?.['metadata'] as JsonObject),
+      deletionTimestamp: '2026-01-01T00:00:00Z',
+    };
+    server.put('train', { spec: {}, metadata: { ...metadata, finalizers: ['a/waits', 'b/stays'] } });
+    server.keeps.add('train');
+    seen();
+    await objects.remove(resource, 'train');
+    expect(at(server.of('train'), 'metadata', 'finalizers')).toEqual(['a/waits', 'b/stays']);
+    await objects.remove(resource, 'train', ['a/waits', 'not/there']);
+    expect(at(server.of('train'), 'metadata', 'finalizers')).toEqual(['b/stays']);
+    const before = server.calls.length;
+    await objects.remove(resource, 'train', ['a/waits']);
+    expect(server.calls.slice(before)).toEqual(['delete train', 'get train']);
+    // One of the same name that came meanwhile is another.
+    server.put('train', { spec: {}, metadata: { ...metadata, uid: 'another', finalizers: ['a/waits'] } });
+    await objects.remove(resource, 'train', ['a/waits']);
+    expect(at(server.of('train'), 'metadata', 'finalizers')).toEqual(['a/waits']);
+  });
 });
 
 describe('an object of the cluster', () => {
