@@ -113,13 +113,19 @@ describe('the event recorder', () => {
 
   test('a namespace that says too much loses its own Events, and makes another wait for one turn', async () => {
     const { clock, written, recorder: events } = recorder();
-    const of = (namespace: string, name: string): Regarding => ({ ...pod(name), namespace, uid: `${namespace}/${name}` });
+    const of = (namespace: string, name: string): Regarding => ({
+      ...pod(name),
+      namespace,
+      uid: `${namespace}/${name}`,
+    });
     for (let n = 0; n < 5_000; n += 1) events.event(of('flood', `rower-${n}`), waiting);
     events.event(of('good', 'a'), waiting);
     events.event(of('good', 'b'), waiting);
     await clock.pass(0);
     const told = (): string[] =>
-      written.created.filter(({ metadata }) => metadata.namespace === 'good').map(({ metadata }) => metadata.name);
+      written.created
+        .filter(({ metadata }) => metadata.namespace === 'good')
+        .map(({ metadata }) => metadata.name);
     expect(told()).toHaveLength(2);
     expect(written.created).toHaveLength(5);
     expect(written.dropped).toEqual(Array.from({ length: 4_750 }, () => 'queue full'));
