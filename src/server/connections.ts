@@ -1,14 +1,8 @@
 import type { Socket } from 'node:net';
-import { checkClientName } from '../tls/options.ts';
 import type { TLSSocket } from 'node:tls';
-
-/** What is known of one connection. */
-interface Connection {
-  /** From then on its next answer closes it, in milliseconds of `performance.now()`. */
-  readonly retireAt: number;
-  /** Why its client may not call, where client certificates are asked for. */
-  readonly refusal: string | undefined;
-}
+import { checkClientName } from '../tls/options.ts';
+import type { Connection, Standing } from './connection.ts';
+import { Places } from './places.ts';
 
 /**
  * API servers keep their connections for as long as they can and pool them by service name, so a replica that joins
@@ -17,50 +11,107 @@ interface Connection {
 export const RETIRE_AFTER_MS = 60_000;
 const JITTER = 1 / 3;
 
-/** The open connections of the webhook port. None is ever closed while idle: a POST on its way would be lost. */
+/**
+ * The connections of the webhook port, handshakes under way included. None of them is closed only because it is idle: a
+ * POST on its way would be lost. It gives way where all places are taken: see {@link Places}.
+ */
 export class Connections {
-  readonly #open = new Set<Socket>();
-  readonly #known = new WeakMap<Socket, Connection>();
+  readonly #accepted = new Map<string, Connection>();
+  readonly #open = new Map<Socket, Connection>();
+  readonly #places: Places;
   readonly #allowedNames: readonly string[] | undefined;
   readonly #retireAfterMs: number;
+  readonly #gaveWay: (connection: Connection) => void;
   #ended = false;
   #waiting: (() => void)[] = [];
   draining = false;
 
-  /** @param allowedNames common names of client certificates that may call; undefined: none is asked for */
-  constructor(allowedNames: readonly string[] | undefined, retireAfterMs = RETIRE_AFTER_MS) {
-    this.#allowedNames = allowedNames;
-    this.#retireAfterMs = retireAfterMs;
+  /**
+   * @param options.allowedNames common names of client certificates that may call; undefined: none is asked for
+   * @param options.gaveWay told of each connection that was closed to make room
+   */
+  constructor(options: {
+    readonly max: number;
+    readonly allowedNames?: readonly string[] | undefined;
+    readonly retireAfterMs?: number | undefined;
+    readonly gaveWay: (connection: Connection) => void;
+  }) {
+    this.#places = new Places(options.max);
+    this.#allowedNames = options.allowedNames;
+    this.#retireAfterMs = options.retireAfterMs ?? RETIRE_AFTER_MS;
+    this.#gaveWay = options.gaveWay;
   }
 
+  /** Those whose TLS handshake is done. */
   get size(): number {
     return this.#open.size;
   }
 
-  /** To be called once for every connection whose TLS handshake is done. */
-  add(socket: TLSSocket): void {
-    if (this.#ended) {
+  taken(standing: Standing): number {
+    return this.#places.taken(standing);
+  }
+
+  /** To be called once for every connection that is accepted. */
+  accept(socket: Socket): void {
+    const connection: Connection = {
+      peer: this.#places.peer(socket.remoteAddress ?? ''),
+      standing: 'handshake',
+      socket,
+      refusal: undefined,
+      retireAt: Infinity,
+      usedAt: performance.now(),
+      busy: false,
+    };
+    const key = keyOf(socket);
+    this.#places.take(connection);
+    this.#accepted.set(key, connection);
+    socket.once('close', () => {
+      if (this.#accepted.get(key) !== connection) return;
+      this.#accepted.delete(key);
+      this.#places.leave(connection);
+    });
+    const evicted = this.#places.givesWayTo(connection);
+    if (evicted === undefined) return;
+    this.#accepted.delete(keyOf(evicted.socket));
+    this.#places.leave(evicted);
+    this.#gaveWay(evicted);
+    evicted.socket.destroy();
+  }
+
+  /** To be called when its TLS handshake is done: Node gives another object for the same connection then. */
+  establish(socket: TLSSocket): void {
+    const key = keyOf(socket);
+    const connection = this.#accepted.get(key);
+    this.#accepted.delete(key);
+    if (this.#ended || connection === undefined) {
       socket.destroy();
       return;
     }
-    const retireAt = performance.now() + this.#retireAfterMs * (1 + (Math.random() * 2 - 1) * JITTER);
-    const refusal = this.#allowedNames && checkClientName(socket, this.#allowedNames);
-    this.#known.set(socket, { retireAt, refusal });
-    this.#open.add(socket);
+    connection.socket = socket;
+    connection.retireAt = performance.now() + this.#retireAfterMs * (1 + (Math.random() * 2 - 1) * JITTER);
+    connection.refusal = this.#allowedNames && checkClientName(socket, this.#allowedNames);
+    const verified = this.#allowedNames !== undefined && connection.refusal === undefined;
+    this.#places.move(connection, verified ? 'known' : 'stranger');
+    this.#open.set(socket, connection);
     socket.once('close', () => {
       this.#open.delete(socket);
+      this.#places.leave(connection);
       if (this.#open.size === 0) for (const resolve of this.#waiting.splice(0)) resolve();
     });
   }
 
-  /** Why the client of this connection may not call; undefined where it may. */
-  refusalOf(socket: Socket): string | undefined {
-    return this.#known.get(socket)?.refusal;
+  of(socket: Socket): Connection | undefined {
+    return this.#open.get(socket);
+  }
+
+  /** To be called when a review of it was decided upon. */
+  decided(connection: Connection): void {
+    if (connection.standing === 'stranger') this.#places.move(connection, 'known');
   }
 
   /** Whether the answer on this connection should be its last. */
-  shouldClose(socket: Socket): boolean {
-    return this.draining || performance.now() >= (this.#known.get(socket)?.retireAt ?? Infinity);
+  shouldClose(connection: Connection): boolean {
+    return this.draining || performance.now() >= connection.retireAt;
   }
 
   /** Resolves as soon as no connection is open. */
@@ -71,6 +122,8 @@ export class Connections {
   /** Ends all connections, and those that are just coming in as well: one of them would keep the server open. */
   destroyAll(): void {
     this.#ended = true;
-    for (const socket of this.#open) socket.destroy();
+    for (const { socket } of [...this.#open.values(), ...this.#accepted.values()]) socket.destroy();
   }
 }
+
+const keyOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress ?? ''} ${remotePort ?? 0}`;

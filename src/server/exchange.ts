@@ -3,9 +3,11 @@ import { parseGoDuration } from '../api/go-duration.ts';
 import { BadRequest, MusterError, TryLater } from '../errors.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics, Outcome } from '../telemetry/metrics.ts';
+import type { Connection } from './connection.ts';
 import { HttpFailure, sendFailure } from './failure.ts';
-import type { LoadLimits, Slot } from './load-limits.ts';
-import { readJson } from './read-body.ts';
+import { LARGE_BYTES, type LoadLimits, type Slot } from './load-limits.ts';
+import { parseJson, readBody } from './read-body.ts';
+import type { Turns } from './turns.ts';
 
 /** What is sent for a request that was understood. */
 export interface Answer {
@@ -34,8 +36,11 @@ export interface ExchangeContext {
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly load: LoadLimits;
+  readonly turns: Turns;
   /** Whether a connection is to end with the answer. Asked when it is sent: a drain may have begun since. */
-  isLast(request: IncomingMessage): boolean;
+  isLast(connection: Connection): boolean;
+  /** Told of every decision. */
+  decided(connection: Connection): void;
   /** Awaited before each answer. For tests of the deadline and the drain. */
   readonly beforeDecision?: (() => Promise<void>) | undefined;
 }
@@ -48,6 +53,7 @@ export class Exchange {
   readonly #endpoint: Endpoint;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
+  readonly #connection: Connection;
   readonly #context: ExchangeContext;
   readonly #startedAt = performance.now();
   readonly #deadlineMs: number;
@@ -59,14 +65,19 @@ export class Exchange {
     endpoint: Endpoint,
     request: IncomingMessage,
     response: ServerResponse,
+    connection: Connection,
     context: ExchangeContext,
   ) {
     checkHeaders(request);
     this.#endpoint = endpoint;
     this.#request = request;
     this.#response = response;
+    this.#connection = connection;
     this.#context = context;
-    this.#slot = context.load.enter(Number(request.headers['content-length'] ?? 0));
+    const announced = Number(request.headers['content-length'] ?? 0);
+    this.#slot = context.load.enter(announced, connection.peer, (failure) => this.#fail(failure));
+    connection.busy = true;
+    connection.usedAt = this.#startedAt;
     const deadlineMs = deadlineOf(request.url ?? '');
     this.#deadlineMs = deadlineMs;
     const timer = setTimeout(() => {
@@ -74,6 +85,7 @@ export class Exchange {
     }, deadlineMs);
     response.on('close', () => {
       clearTimeout(timer);
+      connection.busy = false;
       this.#slot.release();
     });
   }
@@ -83,18 +95,30 @@ export class Exchange {
     return this.#deadlineMs - (performance.now() - this.#startedAt);
   }
 
-  /** Reads the body, and answers it. */
+  /** Reads the body, and answers it when it is its turn. */
   begin(): void {
-    const { beforeDecision } = this.#context;
-    readJson(
+    const { turns } = this.#context;
+    readBody(
       this.#request,
       this.#slot,
-      (body) => {
-        if (beforeDecision === undefined) this.#answer(body);
-        else void beforeDecision().then(() => this.#answer(body));
-      },
+      (bytes) => turns.take(turnOf(this.#connection, bytes), bytes.length, () => this.#decide(bytes)),
       (failure) => this.#fail(failure),
     );
+  }
+
+  #decide(bytes: Buffer): void {
+    // The deadline may have come first.
+    if (this.#answered) return;
+    let body: unknown;
+    try {
+      body = parseJson(bytes);
+    } catch (failure) {
+      this.#fail(failure as HttpFailure);
+      return;
+    }
+    const { beforeDecision } = this.#context;
+    if (beforeDecision === undefined) this.#answer(body);
+    else void beforeDecision().then(() => this.#answer(body));
   }
 
   #answer(body: unknown): void {
@@ -118,7 +142,8 @@ export class Exchange {
     const { body, operation, outcome } = answer;
     const length = Buffer.byteLength(body);
     const headers = { 'content-type': 'application/json', 'content-length': length };
-    const last = this.#context.isLast(this.#request);
+    const last = this.#context.isLast(this.#connection);
+    this.#context.decided(this.#connection);
     this.#response.writeHead(200, last ? { ...headers, connection: 'close' } : headers);
     // As many bytes as characters: ASCII, nearly always, which needs no encoding.
     this.#response.end(body, length === body.length ? 'latin1' : 'utf8');
@@ -130,7 +155,7 @@ export class Exchange {
   #fail(failure: HttpFailure, id?: string): void {
     if (this.#answered) return;
     this.#answered = true;
-    if (this.#context.isLast(this.#request)) this.#response.setHeader('connection', 'close');
+    if (this.#context.isLast(this.#connection)) this.#response.setHeader('connection', 'close');
     const seconds = (performance.now() - this.#startedAt) / 1000;
     this.#context.metrics.answered(this.#endpoint.path, 'unknown', 'failed', seconds);
     sendFailure(this.#request, this.#response, failure, this.#context, id);
@@ -150,6 +175,19 @@ export function unexpected(thrown: unknown, log: Logger, id?: string): HttpFailu
     500,
     thrown instanceof MusterError ? thrown.message : 'an unexpected error, see the log',
   );
+}
+
+/** How the head of a review that an API server sends names its namespace, and within how many bytes. */
+const NAMESPACE = /"namespace":"([a-z0-9-]{1,63})"/;
+const HEAD_BYTES = 1024;
+
+/**
+ * Among whom turns are shared: among peers; but all API servers may be one peer, so large reviews among namespaces. Which
+ * namespace is only guessed, since the body is not parsed yet: nothing but the order follows from it.
+ */
+function turnOf({ peer }: Connection, bytes: Buffer): string {
+  if (bytes.length <= LARGE_BYTES) return peer.address;
+  return `${peer.address} ${NAMESPACE.exec(bytes.toString('latin1', 0, HEAD_BYTES))?.[1] ?? ''}`;
 }
 
 function checkHeaders({ headers }: IncomingMessage): void {

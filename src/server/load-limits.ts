@@ -1,4 +1,5 @@
 import type { ShedReason } from '../telemetry/metrics.ts';
+import type { Peer } from './connection.ts';
 import { HttpFailure } from './failure.ts';
 
 /** What one process takes on at a time. Beyond it the API server is asked to come back, which it does by itself. */
@@ -14,56 +15,86 @@ export interface Limits {
 /** Seconds in `Retry-After`: the API server waits that long, then sends the review again inside the same call. */
 const RETRY_AFTER_SECONDS = 1;
 
+/** A review above this many bytes is large: nearly all are far below, and what is above never crowds them out. */
+export const LARGE_BYTES = 64 * 1024;
+
+/** Of the bytes in flight, what large reviews may take. */
+const LARGE_SHARE = 3 / 4;
+
+/** A body inside a cluster is there within some milliseconds. One that takes longer gives way where there is no room. */
+const SLOW_MS = 1000;
+
 /** What one request holds of the limits; given back once. */
 export interface Slot {
-  /** Accounts for `bytes` more of the body. @throws {HttpFailure} 413 or 503 */
+  /** Accounts for `bytes` more of the body. @throws {HttpFailure} 413 or 503, and where it was given back already */
   grow(bytes: number): void;
+  /** To be called when the whole body is there: from then on the request gives way to none. */
+  received(): void;
   release(): void;
+}
+
+interface Holder {
+  readonly peer: Peer;
+  readonly since: number;
+  readonly giveUp: (failure: HttpFailure) => void;
+  readonly slot: Slot;
 }
 
 /** Counts what is in flight. */
 export class LoadLimits {
   requests = 0;
   bytes = 0;
+  #largeBytes = 0;
+  /** Whose body is not there yet, oldest first. */
+  readonly #receiving = new Set<Holder>();
   readonly #limits: Limits;
+  readonly #maxLargeBytes: number;
   readonly #onShed: (reason: ShedReason) => void;
+  readonly #now: () => number;
 
-  constructor(limits: Limits, onShed: (reason: ShedReason) => void) {
+  constructor(limits: Limits, onShed: (reason: ShedReason) => void, now = () => performance.now()) {
     this.#limits = limits;
+    this.#maxLargeBytes = Math.max(limits.maxInFlightBytes * LARGE_SHARE, limits.maxBodyBytes);
     this.#onShed = onShed;
+    this.#now = now;
   }
 
   /**
    * A slot for a request whose body is announced with `contentLength` bytes (0: not announced, it grows).
+   * @param giveUp called where the request has to give way while its body is not there yet; its slot is free then
    * @throws {HttpFailure} 413 where the body is too large, 503 with Retry-After where there is no room now
    */
-  enter(contentLength: number): Slot {
+  enter(contentLength: number, peer: Peer, giveUp: (failure: HttpFailure) => void): Slot {
     this.#checkSize(contentLength);
-    if (this.requests >= this.#limits.maxInFlight) {
-      throw this.shed('requests', `${this.requests} requests in flight, at most ${this.#limits.maxInFlight}`);
-    }
-    this.#checkRoom(contentLength);
+    this.#takeRequest(peer);
+    this.#takeBytes(0, contentLength, peer);
     this.requests += 1;
-    this.bytes += contentLength;
+    peer.requests += 1;
     let held = contentLength;
     let received = 0;
     let open = true;
-    return {
+    const slot: Slot = {
       grow: (count) => {
+        if (!open) throw new HttpFailure(503, 'the request gave way to others');
         received += count;
-        if (received <= held || !open) return;
+        if (received <= held) return;
         this.#checkSize(received);
-        this.#checkRoom(received - held);
-        this.bytes += received - held;
+        this.#takeBytes(held, received, peer, holder);
         held = received;
       },
+      received: () => void this.#receiving.delete(holder),
       release: () => {
         if (!open) return;
         open = false;
+        this.#receiving.delete(holder);
         this.requests -= 1;
-        this.bytes -= held;
+        peer.requests -= 1;
+        this.#account(held, 0, peer);
       },
     };
+    const holder: Holder = { peer, since: this.#now(), giveUp, slot };
+    this.#receiving.add(holder);
+    return slot;
   }
 
   /** The failure that makes the API server try again, counted. */
@@ -82,10 +113,50 @@ export class LoadLimits {
     }
   }
 
-  #checkRoom(more: number): void {
-    const { maxInFlightBytes } = this.#limits;
-    if (this.bytes + more > maxInFlightBytes) {
-      throw this.shed('bytes', `${this.bytes} bytes of reviews in flight, at most ${maxInFlightBytes}`);
+  #takeRequest(peer: Peer): void {
+    const { maxInFlight } = this.#limits;
+    while (this.requests >= maxInFlight) {
+      const why = `${this.requests} requests in flight, at most ${maxInFlight}`;
+      if (!this.#makeRoom('requests', why, peer, 1)) throw this.shed('requests', why);
     }
   }
+
+  /** Room for a body that grows from `from` bytes to `to`. */
+  #takeBytes(from: number, to: number, peer: Peer, self?: Holder): void {
+    const { maxInFlightBytes } = this.#limits;
+    const more = to - from;
+    const moreLarge = large(to) - large(from);
+    while (this.bytes + more > maxInFlightBytes || this.#largeBytes + moreLarge > this.#maxLargeBytes) {
+      if (moreLarge === 0 && this.bytes + more <= maxInFlightBytes) break;
+      const why = `${this.bytes} bytes of reviews in flight, at most ${maxInFlightBytes}`;
+      if (!this.#makeRoom('bytes', why, peer, more, self)) throw this.shed('bytes', why);
+    }
+    this.#account(from, to, peer);
+  }
+
+  #account(from: number, to: number, peer: Peer): void {
+    this.bytes += to - from;
+    peer.bytes += to - from;
+    this.#largeBytes += large(to) - large(from);
+  }
+
+  /**
+   * Ends one request whose body is not there yet: the oldest of the peer that holds the most, if that is more than the
+   * newcomer's peer would hold; else the oldest of all, if its sender is slow.
+   */
+  #makeRoom(of: 'requests' | 'bytes', why: string, peer: Peer, more: number, self?: Holder): boolean {
+    let found: Holder | undefined;
+    for (const holder of this.#receiving) {
+      if (holder === self || holder.peer[of] <= (found?.peer[of] ?? peer[of] + more)) continue;
+      found = holder;
+    }
+    const [oldest] = this.#receiving;
+    if (oldest !== undefined && oldest !== self && this.#now() - oldest.since > SLOW_MS) found ??= oldest;
+    if (found === undefined) return false;
+    found.slot.release();
+    found.giveUp(this.shed(of, why));
+    return true;
+  }
 }
+
+const large = (bytes: number): number => (bytes > LARGE_BYTES ? bytes : 0);

@@ -3,16 +3,17 @@ import type { IncomingMessage } from 'node:http';
 import type { Slot } from './load-limits.ts';
 import { withoutManagedFields } from '../api/managed-fields.ts';
 import { HttpFailure } from './failure.ts';
+import { tooMuchJson } from './json-bounds.ts';
 
 /**
- * Collects a request body within its slot and parses it.
- * @param done called once, with the parsed JSON
+ * Collects a request body within its slot.
+ * @param done called once, with the whole body
  * @param failed called instead, with why there is none (400, 413, 503)
  */
-export function readJson(
+export function readBody(
   request: IncomingMessage,
   slot: Slot,
-  done: (body: unknown) => void,
+  done: (body: Buffer) => void,
   failed: (failure: HttpFailure) => void,
 ): void {
   const chunks: Buffer[] = [];
@@ -32,14 +33,8 @@ export function readJson(
   request.on('end', () => {
     if (finished) return;
     finished = true;
-    let body: unknown;
-    try {
-      body = parseJson(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
-    } catch (failure) {
-      failed(failure as HttpFailure);
-      return;
-    }
-    done(body);
+    slot.received();
+    done(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
   });
   request.on('error', () => {
     if (finished) return;
@@ -48,10 +43,13 @@ export function readJson(
   });
 }
 
-function parseJson(bytes: Buffer): unknown {
+/** @throws {HttpFailure} 400, or 413 where parsing it would cost too much */
+export function parseJson(bytes: Buffer): unknown {
   if (bytes.length === 0) throw new HttpFailure(400, 'an AdmissionReview is needed, the body is empty');
   // JavaScript would read broken UTF-8 as U+FFFD, so the object that is decided on would not be the one stored.
   if (!isUtf8(bytes)) throw new HttpFailure(400, 'the body is not valid UTF-8');
+  const tooMuch = tooMuchJson(bytes);
+  if (tooMuch !== undefined) throw new HttpFailure(413, `the review is too costly to parse: ${tooMuch}`);
   const text = withoutManagedFields(bytes);
   try {
     return JSON.parse(text) as unknown;

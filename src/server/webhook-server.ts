@@ -8,9 +8,10 @@ import type { ServingPair } from '../tls/load.ts';
 import { Connections, RETIRE_AFTER_MS } from './connections.ts';
 import { Exchange, unexpected, type Endpoint, type ExchangeContext } from './exchange.ts';
 import { answerBrokenHttp, HttpFailure, sendFailure } from './failure.ts';
-import { Handshakes } from './handshakes.ts';
+import { evictions } from './evictions.ts';
 import { LoadLimits, type Limits } from './load-limits.ts';
 import { startTimer } from './timer.ts';
+import { Turns } from './turns.ts';
 
 /**
  * Times of the HTTP layer in milliseconds. The API server keeps idle connections for 90 s; who closes first while
@@ -48,22 +49,28 @@ export class WebhookServer {
   readonly #server: Server;
   readonly #options: WebhookServerOptions;
   readonly #load: LoadLimits;
-  readonly #handshakes: Handshakes;
   readonly #context: ExchangeContext;
   readonly #routes: ReadonlyMap<string, Endpoint>;
 
   constructor(options: WebhookServerOptions) {
     const { tls, limits, metrics, log, times } = options;
     this.#options = options;
-    this.connections = new Connections(
-      tls.clientCa === undefined ? undefined : (options.allowedClientNames ?? ['kube-apiserver']),
-      times?.retireAfter,
-    );
-    this.#handshakes = new Handshakes(limits.maxConnections, () => this.connections.size);
+    this.connections = new Connections({
+      max: limits.maxConnections,
+      allowedNames:
+        tls.clientCa === undefined ? undefined : (options.allowedClientNames ?? ['kube-apiserver']),
+      retireAfterMs: times?.retireAfter,
+      gaveWay: evictions(metrics, log),
+    });
     this.#load = new LoadLimits(limits, (reason) => metrics.shed(reason));
-    const isLast = (request: IncomingMessage): boolean => this.connections.shouldClose(request.socket);
     const { beforeDecision, endpoints } = options;
-    this.#context = { metrics, log, load: this.#load, isLast, beforeDecision };
+    this.#context = {
+      ...{ metrics, log, beforeDecision },
+      load: this.#load,
+      turns: new Turns(),
+      isLast: (connection) => this.connections.shouldClose(connection),
+      decided: (connection) => this.connections.decided(connection),
+    };
     this.#routes = new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]));
     this.#server = this.#createServer();
     metrics.collectFrom(() => {
@@ -110,7 +117,6 @@ export class WebhookServer {
   /** Ends at once. */
   async close(): Promise<void> {
     this.connections.destroyAll();
-    this.#handshakes.destroyAll();
     if (this.#server.listening) await new Promise((resolve) => this.#server.close(resolve));
   }
 
@@ -135,13 +141,10 @@ export class WebhookServer {
     server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
       this.#route(request, response),
     );
-    // Handshakes keeps to the limit; Node's own counts what is still closing, and would refuse whoever comes next.
+    // Connections keeps to the limit; Node's own counts what is still closing, and would refuse whoever comes next.
     server.maxConnections = Math.ceil(limits.maxConnections * 1.25);
-    server.on('connection', (socket) => this.#handshakes.begin(socket));
-    server.on('secureConnection', (socket) => {
-      this.#handshakes.end(socket);
-      this.connections.add(socket);
-    });
+    server.on('connection', (socket) => this.connections.accept(socket));
+    server.on('secureConnection', (socket) => this.connections.establish(socket));
     server.on('clientError', (error: Error & { code?: string }, socket) =>
       answerBrokenHttp(error, socket as Parameters<typeof answerBrokenHttp>[1], {
         keepAliveMs: times.keepAlive,
@@ -156,11 +159,13 @@ export class WebhookServer {
     const query = url.indexOf('?');
     const path = query < 0 ? url : url.slice(0, query);
     const endpoint = this.#routes.get(path);
+    const connection = this.connections.of(request.socket);
+    // Closed in the meantime: nobody is there to be answered.
+    if (connection === undefined) return;
     try {
       if (endpoint !== undefined && request.method === 'POST') {
-        const refusal = this.connections.refusalOf(request.socket);
-        if (refusal !== undefined) throw new HttpFailure(403, refusal);
-        new Exchange(endpoint, request, response, this.#context).begin();
+        if (connection.refusal !== undefined) throw new HttpFailure(403, connection.refusal);
+        new Exchange(endpoint, request, response, connection, this.#context).begin();
       } else if (path === '/livez' && request.method === 'GET') response.end('ok');
       else if (endpoint === undefined) throw new HttpFailure(404, 'no such path');
       else {
@@ -169,7 +174,7 @@ export class WebhookServer {
       }
     } catch (thrown) {
       const failure = thrown instanceof HttpFailure ? thrown : unexpected(thrown, this.#context.log);
-      if (this.#context.isLast(request)) response.setHeader('connection', 'close');
+      if (this.#context.isLast(connection)) response.setHeader('connection', 'close');
       sendFailure(request, response, failure, this.#context);
     }
   }

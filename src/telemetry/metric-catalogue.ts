@@ -40,6 +40,11 @@ export const admissionMetrics = {
     help: 'Answers other than 200 on the webhook port, by HTTP status code.',
   },
   muster_connections: { type: 'gauge', labels: [], help: 'Open connections on the webhook port.' },
+  muster_connections_evicted_total: {
+    type: 'counter',
+    labels: ['standing'],
+    help: 'Connections closed to make room for others. standing: handshake (TLS not done), stranger (no review of it was decided upon), known.',
+  },
   muster_tls_not_after_seconds: {
     type: 'gauge',
     labels: [],

@@ -5,6 +5,7 @@ import { admissionMetrics, counter, gauge } from './metric-catalogue.ts';
 
 export type Outcome = 'allowed' | 'patched' | 'denied' | 'failed';
 const SHED_REASONS = ['requests', 'bytes', 'not-ready', 'gang-unread'] as const;
+const STANDINGS = ['handshake', 'stranger', 'known'] as const;
 export type ShedReason = (typeof SHED_REASONS)[number];
 
 /** The metrics of one program, on a registry of their own. */
@@ -17,6 +18,7 @@ export class Metrics {
   readonly backends = new BackendMetrics(this.registry);
   readonly #requests = counter('muster_admission_requests_total', this.registry);
   readonly #shed = counter('muster_admission_shed_total', this.registry);
+  readonly #gaveWay = counter('muster_connections_evicted_total', this.registry);
   readonly #httpFailures = counter('muster_http_failures_total', this.registry);
   readonly #reloads = counter('muster_tls_reload_total', this.registry);
   readonly #collectors: (() => void)[] = [];
@@ -38,6 +40,7 @@ export class Metrics {
       }
     }
     for (const reason of SHED_REASONS) this.#shed.inc({ reason }, 0);
+    for (const standing of STANDINGS) this.#gaveWay.inc({ standing }, 0);
     for (const result of ['unchanged', 'swapped', 'rejected']) this.#reloads.inc({ result }, 0);
   }
 
@@ -63,6 +66,10 @@ export class Metrics {
 
   shed(reason: ShedReason): void {
     this.#shed.inc({ reason });
+  }
+
+  gaveWay(standing: (typeof STANDINGS)[number]): void {
+    this.#gaveWay.inc({ standing });
   }
 
   httpFailure(code: number): void {

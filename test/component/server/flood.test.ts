@@ -5,7 +5,7 @@ import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { inLength } from '../../support/length.ts';
 import { MUTATE_POD, goldenText } from './bodies.ts';
 import { closeAll, expectGolden, start, until, type Running } from './running.ts';
-import { Wire, httpRequest } from './wire.ts';
+import { Wire, httpRequest, type WireAnswer } from './wire.ts';
 
 jest.setTimeout(90_000);
 afterEach(closeAll);
@@ -109,9 +109,9 @@ describe('V22: unfinished handshakes', () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  test('established connections never give way', async () => {
+  test('known connections do not give way to handshakes, up to three quarters of the places', async () => {
     const running = await start({ settings: { 'server.webhooks.limits.maxConnections': 40 } });
-    const wires = await Promise.all(Array.from({ length: 35 }, () => Wire.open(running.port)));
+    const wires = await Promise.all(Array.from({ length: 30 }, () => Wire.open(running.port)));
     const allServe = async (): Promise<void> => {
       for (const wire of wires) expectGolden(await wire.send(request).answer());
     };
@@ -123,23 +123,70 @@ describe('V22: unfinished handshakes', () => {
         .on('error', () => undefined)
         .on('close', () => (closed += 1))
         .resume();
-    await until('all but five gave way', () => closed === 25);
+    await until('all but ten gave way', () => closed === 20);
     await allServe();
     const another = await Wire.open(running.port);
     expectGolden(await another.send(request).answer());
     for (const socket of [...sockets, ...wires, another]) socket.destroy();
   });
 
-  test('beyond maxConnections established ones, a new connection is refused and the others go on', async () => {
+  test('where all places are taken by known connections, the one that was silent for longest gives way', async () => {
     const running = await start({ settings: { 'server.webhooks.limits.maxConnections': 10 } });
     const wires = await Promise.all(Array.from({ length: 10 }, () => Wire.open(running.port)));
     for (const wire of wires) expectGolden(await wire.send(request).answer());
-    await expect(Wire.open(running.port)).rejects.toThrow();
-    for (const wire of wires) expectGolden(await wire.send(request).answer());
-    wires.pop()?.destroy();
-    await until('its place is free', async () => (await running.metric('muster_connections')) === 9);
-    await running.alive();
-    for (const wire of wires) wire.destroy();
+    const [first, second, ...others] = wires;
+    // One that is just asking does not.
+    first?.send(request.subarray(0, -1));
+    await until('it asks', async () => (await running.metric('muster_admission_in_flight')) === 1);
+    const newcomer = await Wire.open(running.port);
+    expectGolden(await newcomer.send(request).answer());
+    await second?.closed();
+    for (const wire of others) expectGolden(await wire.send(request).answer());
+    expectGolden((await first?.send(request.subarray(-1)).answer()) as WireAnswer);
+    expect(await running.metric('muster_connections_evicted_total{standing="known"}')).toBe(1);
+    for (const wire of [...wires, newcomer]) wire.destroy();
+  });
+});
+
+describe('connections that never ask', () => {
+  const settings = { 'server.webhooks.limits.maxConnections': 40 };
+
+  test('they give way to those that come, so admission and readiness go on; it is counted and said, not for each', async () => {
+    const running = await start({ settings });
+    const known = await Wire.open(running.port);
+    expectGolden(await known.send(request).answer());
+    let ended = 0;
+    const silent: Wire[] = [];
+    for (let count = 0; count < 60; count += 1) {
+      const wire = await Wire.open(running.port);
+      wire.socket.once('close', () => (ended += 1));
+      silent.push(wire);
+    }
+    await until('those beyond the limit are closed', () => ended === 21);
+    expect(await running.probe('/readyz')).toMatchObject({ status: 200 });
+    expect(await running.probe('/healthz')).toMatchObject({ status: 200 });
+    for (let call = 0; call < 10; call += 1) await running.alive();
+    expectGolden(await known.send(request).answer());
+    expect(
+      await running.metric('muster_connections_evicted_total{standing="stranger"}'),
+    ).toBeGreaterThanOrEqual(21);
+    const said = running.lines.filter((line) => line.includes('too many connections: some had to give way'));
+    expect(said.map((line) => JSON.parse(line) as unknown)).toEqual([
+      expect.objectContaining({ level: 'warn', stranger: 1, handshake: 0, known: 0, address: '127.0.0.1' }),
+    ]);
+    for (const wire of [known, ...silent]) wire.destroy();
+  });
+
+  test('those of a crowd from one address give way, not those of an address that has few', async () => {
+    const running = await start({ settings });
+    const few = await Promise.all(
+      Array.from({ length: 3 }, () => Wire.open(running.port, { localAddress: '127.0.0.2' })),
+    );
+    const many = await Promise.all(
+      Array.from({ length: 60 }, () => Wire.open(running.port).catch(() => undefined)),
+    );
+    for (const wire of few) expectGolden(await wire.send(request).answer());
+    for (const wire of [...few, ...many]) wire?.destroy();
   });
 });
 

@@ -40,7 +40,10 @@ export class Wire {
   }
 
   /** Resolves when the handshake is done. `allowHalfOpen` makes a client that never closes from its side. */
-  static open(port: number, options: ConnectionOptions & { allowHalfOpen?: boolean } = {}): Promise<Wire> {
+  static open(
+    port: number,
+    options: ConnectionOptions & { allowHalfOpen?: boolean; localAddress?: string } = {},
+  ): Promise<Wire> {
     return new Promise((resolve, reject) => {
       const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ...options }, () => {
         socket.off('error', reject);

@@ -1,0 +1,90 @@
+/** Below this many bytes nothing is looked at: whatever stands there takes at most 2 MiB and 4 ms. */
+const UNBOUNDED_BYTES = 64 * 1024;
+/** Above this many each byte is looked at; between, only where a sample shows much structure. */
+const SAMPLED_BYTES = 1024 * 1024;
+/** The sample: a window of so many bytes in each so many. */
+const WINDOW = 64;
+const STRIDE = 1024;
+const SAMPLE_DENSITY = 1 / 10;
+
+/** Nesting: objects of Kubernetes have some ten levels, a schema within one some dozens. */
+const MAX_DEPTH = 256;
+/**
+ * Lists, objects and keys, for each byte. The densest that a large object can be is one of the shortest entries,
+ * `{"name":"A"},`, over and over: 2 in 13.
+ */
+const MAX_DENSITY = 1 / 6;
+/**
+ * Bytes of heap that one review may come to when it is parsed, by the prices below. Two objects of 1.5 MiB, the most that
+ * etcd stores, come to 14 MiB where they consist of environment variables with names and values of some length.
+ */
+const MAX_HEAP_BYTES = 32 * 1024 * 1024;
+/** What V8 needs for each thing that a character of JSON stands for, at its dearest, in bytes. Strings cost their length. */
+const OBJECT_OR_LIST = 56;
+const KEY = 100;
+const ITEM = 16;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_LIST = 0x5b;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_LIST = 0x5d;
+const CLOSE_OBJECT = 0x7d;
+
+/**
+ * Why a JSON document must not be parsed, or undefined where it may. `[[[…]]]` takes thirty times its own length of
+ * heap, and is parsed for fifty times as long as an object of Kubernetes of that length, on the one thread that answers
+ * everybody. A document that is no JSON is judged as well, since the parser fails only at its fault.
+ */
+export function tooMuchJson(bytes: Buffer): string | undefined {
+  if (bytes.length <= UNBOUNDED_BYTES) return undefined;
+  if (bytes.length <= SAMPLED_BYTES && sampledDensity(bytes) <= SAMPLE_DENSITY) return undefined;
+  return judge(bytes);
+}
+
+/** Of the bytes in windows at places that no sender can foresee, the share that opens a list or object, or ends a key. */
+function sampledDensity(bytes: Buffer): number {
+  let found = 0;
+  let seen = 0;
+  for (let stride = 0; stride + STRIDE <= bytes.length; stride += STRIDE) {
+    const start = stride + Math.floor(Math.random() * (STRIDE - WINDOW));
+    for (let index = start; index < start + WINDOW; index += 1) {
+      const byte = bytes[index];
+      if (byte === COLON || byte === OPEN_LIST || byte === OPEN_OBJECT) found += 1;
+    }
+    seen += WINDOW;
+  }
+  return found / seen;
+}
+
+function judge(bytes: Buffer): string | undefined {
+  // A plain view and a length of its own: reading a Buffer's bytes in a loop takes twice the time.
+  const view = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
+  const { length } = view;
+  let [depth, opened, keys, items] = [0, 0, 0, 0];
+  for (let index = 0; index < length; index += 1) {
+    const byte = view[index];
+    if (byte === QUOTE) {
+      // To the closing quote, or to the end of the document where there is none.
+      for (index += 1; index < length; index += 1) {
+        const inside = view[index];
+        if (inside === QUOTE) break;
+        if (inside === BACKSLASH) index += 1;
+      }
+    } else if (byte === COMMA) items += 1;
+    else if (byte === COLON) keys += 1;
+    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
+      opened += 1;
+      depth += 1;
+      if (depth > MAX_DEPTH) return `it is nested more than ${MAX_DEPTH} levels deep`;
+    } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1;
+  }
+  if (opened + keys > length * MAX_DENSITY) {
+    return `it has ${opened + keys} lists, objects and keys in ${length} bytes, at most one in ${1 / MAX_DENSITY} is allowed`;
+  }
+  const heap = length + opened * OBJECT_OR_LIST + keys * KEY + items * ITEM;
+  if (heap <= MAX_HEAP_BYTES) return undefined;
+  return `it would take about ${Math.ceil(heap / 1_048_576)} MiB of memory, at most ${MAX_HEAP_BYTES / 1_048_576} MiB are allowed`;
+}
