@@ -18,9 +18,10 @@ export function planForGang(question: Question): Search | { readonly rejected: r
   if (!withNobody.fits) return { rejected: withNobody.rejected };
   const { violating, others } = splitByBudgets(ordered, budgets, variant, true);
   const verdicts = new Verdicts(new Set(violating));
-  if (variant === 'kube-1.36') reprieveByPlacing(question, [...violating, ...others], verdicts);
-  else reprieveInPlace(question, { ordered, violating, withNobody }, verdicts);
-  const placement = place(preemptor, state);
+  const placement =
+    variant === 'kube-1.36'
+      ? reprieveByPlacing(question, [...violating, ...others], verdicts)
+      : reprieveInPlace(question, { ordered, violating, withNobody }, verdicts);
   return { ...verdicts.sorted(), placement };
 }
 
@@ -29,7 +30,7 @@ function reprieveByPlacing(
   { preemptor, state }: Question,
   inOrder: readonly Unit[],
   verdicts: Verdicts,
-): void {
+): Placement {
   const fit = fitOf(preemptor, state);
   for (const unit of inOrder) {
     putBack(unit, state, fit);
@@ -39,6 +40,7 @@ function reprieveByPlacing(
       verdicts.need(unit, 'with it in place the gang does not fit');
     }
   }
+  return place(preemptor, state);
 }
 
 /**
@@ -53,7 +55,7 @@ function reprieveInPlace(
     readonly withNobody: Placement;
   },
   verdicts: Verdicts,
-): void {
+): Placement {
   const { ordered, violating, withNobody } = given;
   for (const [pod, node] of withNobody.nodes) state.put(pod, node);
   for (const unit of violating) tryInPlace(unit, withNobody, state, verdicts);
@@ -69,7 +71,8 @@ function reprieveInPlace(
 
   const final = place(preemptor, state);
   for (const unit of left) if (!verdicts.isSpared(unit)) tryInPlace(unit, final, state, verdicts);
-  undo(final, state);
+  // Not placed once more: the victims are those of this placement.
+  return final;
 }
 
 function tryInPlace(unit: Unit, placement: Placement, state: ClusterState, verdicts: Verdicts): void {

@@ -233,28 +233,50 @@ describe('decisions that the document leaves open', () => {
     expect(both(want(1), objects)).toEqual({ kep: ['a-waits'], kube: ['a-waits'] });
   });
 
-  test('with Pods that mind who is near, each priority is tried from the lowest', () => {
-    const zone = { labels: { zone: 'x' } };
-    const near = {
-      affinity: {
-        podAffinity: {
-          requiredDuringSchedulingIgnoredDuringExecution: [
-            { topologyKey: 'zone', labelSelector: { matchLabels: { app: 'db' } } },
-          ],
-        },
+  const minding = (kind: 'podAffinity' | 'podAntiAffinity') => ({
+    affinity: {
+      [kind]: {
+        requiredDuringSchedulingIgnoredDuringExecution: [
+          { topologyKey: 'zone', labelSelector: { matchLabels: { app: 'db' } } },
+        ],
       },
-    };
-    // With the two lowest gone it fits; with the third gone as well it has lost its company.
+    },
+  });
+  const inZone = (name: string, cpu: number, zone: string) => node(name, cpu, {}, { labels: { zone } });
+  const db = { labels: { app: 'db' } };
+
+  test('with Pods that mind who is near, each priority is tried from the lowest', () => {
+    // Without low it fits beside db-2. Without db-2 it would have to go to db-5, where there is no room, unless that is
+    // gone as well: then it is the first of its kind. Halving would look at the middle, and never below it again.
     const objects = [
-      node('a', 2, {}, zone),
-      node('b', 1, {}, zone),
+      inZone('a', 2, 'x'),
+      inZone('b', 1, 'y'),
+      inZone('c', 2, 'z'),
       pod(one('low', 'a', 1)),
-      pod(one('mid', 'a', 2)),
-      pod(one('db', 'b', 3, { labels: { app: 'db' } })),
-      pod(one('db-high', 'b', 500, { cpu: 0, labels: { app: 'db' } })),
+      pod(one('db-2', 'a', 2, db)),
+      pod(one('three', 'c', 3)),
+      pod(one('four', 'c', 4)),
+      pod(one('db-5', 'b', 5, db)),
       p,
     ];
-    const wanting = want(2).map((given) => ({ ...given, spec: near }));
-    expect(victimsFor(wanting, objects, 'kep')).toEqual(['low', 'mid']);
+    const wanting = want(1).map((given) => ({ ...given, ...db, spec: minding('podAffinity') }));
+    expect(victimsFor(wanting, objects, 'kep')).toEqual(['low']);
+  });
+
+  test('who is near on another node of the zone has to go, too', () => {
+    const objects = [inZone('a', 1, 'x'), inZone('b', 1, 'x'), pod(one('near', 'b', 1, db)), p];
+    const wanting = want(1).map((given) => ({ ...given, spec: minding('podAntiAffinity') }));
+    expect(both(wanting, objects)).toEqual({ kep: ['near'], kube: ['near'] });
+  });
+
+  test('of two alike the one that a budget protects stays', () => {
+    const objects = [
+      node('a', 2),
+      pod(one('a-free', 'a', 10)),
+      pod(one('b-kept', 'a', 10, { labels: { app: 'foo' } })),
+      budget('foo', 0),
+      p,
+    ];
+    expect(both(want(1), objects)).toEqual({ kep: ['a-free'], kube: ['a-free'] });
   });
 });
