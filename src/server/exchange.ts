@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseGoDuration } from '../api/go-duration.ts';
 import { BadRequest, MusterError, TryLater } from '../errors.ts';
+import type { UnreadList } from '../api/unread-lists.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics, Outcome } from '../telemetry/metrics.ts';
 import type { Connection } from './connection.ts';
@@ -22,13 +23,22 @@ export interface Answer {
 /** One path of the server, whatever protocol is spoken there: limits, deadline, drain and TLS are the server's alone. */
 export interface Endpoint {
   readonly path: string;
+  /** Lists that are left out of its bodies before they are parsed, since it hardly ever looks into them. */
+  readonly unread: readonly UnreadList[];
   /**
    * Answers a body, which is parsed JSON: at once, or with a promise where it has to wait.
    * @throws {BadRequest} 400; {TryLater} 503, which the caller repeats by itself; all else 500
    */
-  answer(body: unknown, clock: { readonly remainingMs: number }): Answer | Promise<Answer>;
+  answer(body: unknown, asked: Asked): Answer | Promise<Answer>;
   /** By which name the caller knows the request, for the log and for what is no answer. */
   idOf(body: unknown): string | undefined;
+}
+
+/** What else there is to know of a request while it is answered. */
+export interface Asked {
+  readonly remainingMs: number;
+  /** The body without managedFields only. It is parsed once more for whoever asks first. */
+  entire(): unknown;
 }
 
 /** What exchanges have in common. */
@@ -58,6 +68,8 @@ export class Exchange {
   readonly #startedAt = performance.now();
   readonly #deadlineMs: number;
   readonly #slot: Slot;
+  #bytes: Buffer | undefined;
+  #entire: unknown;
   #answered = false;
 
   /** Checks all that the headers tell, and takes a slot. @throws {HttpFailure} */
@@ -106,16 +118,21 @@ export class Exchange {
     );
   }
 
+  entire(): unknown {
+    return (this.#entire ??= this.#bytes && parseJson(this.#bytes));
+  }
+
   #decide(bytes: Buffer): void {
     // The deadline may have come first.
     if (this.#answered) return;
     let body: unknown;
     try {
-      body = parseJson(bytes);
+      body = parseJson(bytes, this.#endpoint.unread);
     } catch (failure) {
       this.#fail(failure as HttpFailure);
       return;
     }
+    this.#bytes = bytes;
     const { beforeDecision } = this.#context;
     if (beforeDecision === undefined) this.#answer(body);
     else void beforeDecision().then(() => this.#answer(body));
@@ -162,6 +179,7 @@ export class Exchange {
   }
 
   #failureOf(thrown: unknown, id: string | undefined): HttpFailure {
+    if (thrown instanceof HttpFailure) return thrown;
     if (thrown instanceof BadRequest) return new HttpFailure(400, thrown.message);
     if (thrown instanceof TryLater) return this.#context.load.shed(thrown.why, thrown.message);
     return unexpected(thrown, this.#context.log, id);
