@@ -8,16 +8,15 @@ import type { AdmissionRequest } from './review.ts';
 /** Reads the received Pod in place. */
 export class ReceivedPod implements PodReader {
   readonly namespace: string;
-  readonly #entire: () => JsonObject;
+  readonly #pod: JsonObject;
   readonly #metadata: Json | undefined;
   readonly #spec: Json | undefined;
   readonly #labels: Json | undefined;
   readonly #annotations: Json | undefined;
 
-  /** @param entire the Pod with the lists of its containers, where those were left out of `pod` */
-  constructor(pod: JsonObject, namespace: string, entire = () => pod) {
+  constructor(pod: JsonObject, namespace: string) {
     this.namespace = namespace;
-    this.#entire = entire;
+    this.#pod = pod;
     const metadata = asObject(pod['metadata']);
     this.#metadata = metadata;
     this.#spec = pod['spec'];
@@ -58,16 +57,14 @@ export class ReceivedPod implements PodReader {
   }
 
   list(list: PodList, container?: string): readonly JsonObject[] {
-    const pod = this.#entire();
-    const [place] = placesOf(pod, list, container);
-    const given = place && at(pod, place);
+    const [place] = placesOf(this.#pod, list, container);
+    const given = place && at(this.#pod, place);
     return Array.isArray(given) ? (given as readonly Json[]).filter(isObject) : [];
   }
 
   field(field: PodField, container?: string): Json | undefined {
-    const pod = this.#entire();
-    const [place] = placesOf(pod, field, container);
-    return place && at(pod, place);
+    const [place] = placesOf(this.#pod, field, container);
+    return place && at(this.#pod, place);
   }
 
   get nodeName(): string | undefined {

@@ -1,11 +1,14 @@
+import { getHeapStatistics } from 'node:v8';
 import type { Placement } from '../backends/select.ts';
 import { isForbidden, isNotFound } from '../kube/client/errors.ts';
 import type { Resource } from '../kube/client/resources.ts';
+import { CacheRoom, roomIn } from '../kube/loop/cache-room.ts';
 import { Manager } from '../kube/loop/manager.ts';
 import type { ReflectorObserver } from '../kube/loop/reflector-options.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { LoopMetrics } from '../telemetry/loop-metrics.ts';
 import { controllers } from './controllers.ts';
+import { tellOfStandstill } from './watch/standstill.ts';
 import { watchGangs } from './watch/gang-watch.ts';
 import { placementOf } from './watch/place-reader.ts';
 import {
@@ -62,9 +65,11 @@ export function startControllers(
     },
   });
   const observe = (resource: Resource): ReflectorObserver => observerFor(resource, log, metrics);
-  const watch = watchGangs(client, observe);
+  const room = new CacheRoom(roomIn(getHeapStatistics().heap_size_limit));
+  tellOfStandstill(room, log, metrics);
+  const watch = watchGangs(client, observe, { room });
   const { recorder } = manager;
-  const shared: Shared = { ...options, recorder, watch, observe, backends: new BackendsBoard() };
+  const shared: Shared = { ...options, recorder, watch, room, observe, backends: new BackendsBoard() };
   metrics.cachedFrom(() =>
     Array.from(manager.watches, ({ resource, store }) => [resource.plural, store.size]),
   );

@@ -24,6 +24,11 @@ export interface GangState {
    */
   readonly notOurs: string | undefined;
   /**
+   * Why nothing is known for certain in this namespace, in plain words: its objects have no room in memory. All stays as it
+   * is then. undefined where all of it is known.
+   */
+  readonly standstill?: string | undefined;
+  /**
    * When this process last wrote the gang's status; undefined if it has not. Only slows down the rewriting of
    * messages, so that counting Pods as they come does not cost a write each.
    */

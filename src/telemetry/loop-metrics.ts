@@ -34,6 +34,7 @@ export class LoopMetrics {
   readonly #releases = histogram('muster_loop_gang_release_seconds', RELEASE_BOUNDS, this.registry);
   readonly #ungatedEarly = counter('muster_loop_ungated_early_total', this.registry);
   readonly #cached = gauge('muster_loop_cached_objects', this.registry);
+  readonly #standing = gauge('muster_loop_namespaces_standing_still', this.registry);
   readonly #lists = counter('muster_loop_lists_total', this.registry);
   readonly #watchFailures = counter('muster_loop_watch_failures_total', this.registry);
   readonly #requests = counter('muster_kube_requests_total', this.registry);
@@ -41,6 +42,7 @@ export class LoopMetrics {
   readonly #remembered = new Set<string>();
   #queue: () => QueueState | undefined = () => undefined;
   #sizes: () => Iterable<readonly [string, number]> = () => [];
+  #still: () => number = () => 0;
 
   constructor() {
     for (const result of ['ok', 'outdated', 'error'] satisfies ReconcileResult[]) {
@@ -56,6 +58,7 @@ export class LoopMetrics {
     this.#oldest.set(oldestMs / 1000);
     this.#longest.set(longestRunningMs / 1000);
     for (const [resource, size] of this.#sizes()) this.#cached.set({ resource }, size);
+    this.#standing.set(this.#still());
     return this.registry.metrics();
   }
 
@@ -67,6 +70,11 @@ export class LoopMetrics {
   /** @param sizes asked at every scrape: each kind with how many of it are held */
   cachedFrom(sizes: () => Iterable<readonly [resource: string, count: number]>): void {
     this.#sizes = sizes;
+  }
+
+  /** @param count asked at every scrape: namespaces whose objects have no room in memory */
+  standingFrom(count: () => number): void {
+    this.#still = count;
   }
 
   leads(leads: boolean): void {

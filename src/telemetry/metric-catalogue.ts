@@ -124,6 +124,11 @@ export const loopMetrics = {
     labels: ['resource'],
     help: 'Objects that are watched and held in memory.',
   },
+  muster_loop_namespaces_standing_still: {
+    type: 'gauge',
+    labels: [],
+    help: 'Namespaces of which not all has room in memory: their gangs stay as they are.',
+  },
   muster_loop_lists_total: {
     type: 'counter',
     labels: ['resource'],

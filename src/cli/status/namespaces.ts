@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../api/json.ts';
 import { Cache, type Store } from '../../kube/loop/cache.ts';
-import { listPages } from '../../kube/loop/reflector.ts';
+import { listPages } from '../../kube/loop/list-pages.ts';
 import type { GangSelectors } from '../../gang/gang-selection.ts';
 import type { NamespaceRecord } from '../../gang/records.ts';
 import { takesEverything } from '../../gang/label-selector.ts';

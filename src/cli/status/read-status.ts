@@ -2,7 +2,7 @@ import { LABEL_POD_GANG } from '../../api/names.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { Cache, type Identified } from '../../kube/loop/cache.ts';
 import { POD_INDEXERS, type GangView } from '../../controller/watch/gang-view.ts';
-import { listPages } from '../../kube/loop/reflector.ts';
+import { listPages } from '../../kube/loop/list-pages.ts';
 import type { GangSelectors } from '../../gang/gang-selection.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { readGang, readPod } from '../../gang/read-records.ts';

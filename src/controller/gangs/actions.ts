@@ -8,7 +8,7 @@ import type { KubeClient, PatchOperation } from '../../kube/client/client.ts';
 import { isConflict, isInvalid, isNotFound } from '../../kube/client/errors.ts';
 import { POD_GANGS, PODS, type KubeObject } from '../../kube/client/resources.ts';
 import { FairSlots } from '../../kube/loop/fair-slots.ts';
-import { listPages } from '../../kube/loop/reflector.ts';
+import { listPages } from '../../kube/loop/list-pages.ts';
 
 /** Pods dealt with at a time: as many as the client has connections. More would only queue in the API server. */
 export const AT_A_TIME = 16;

@@ -44,12 +44,13 @@ export class SchedulerObjects implements Controller, BackendsView {
 
   constructor(shared: Shared) {
     this.#shared = shared;
-    const { client, registry, ownNamespace, observe, watch } = shared;
+    const { client, registry, ownNamespace, observe, watch, room } = shared;
     this.watches = watch.watches;
     for (const name of registry.enabled) this.#gone.set(name, new Map());
     this.#owned = new OwnedObjects(client, observe, {
       changed: (key) => this.#syncAgain(key),
       said: (key) => watch.touch(key),
+      room,
     });
     this.#probes = new ProbeLoop({
       registry,
@@ -121,7 +122,6 @@ export class SchedulerObjects implements Controller, BackendsView {
     this.#enqueue(key);
   }
 
-  /** Keeps the objects in step until `signal` is aborted. */
   async lead(signal: AbortSignal): Promise<void> {
     const { client, registry, recorder, log, now, watch, backendMetrics, settings } = this.#shared;
     const queues = new Map(registry.enabled.map((name) => [name, new WorkQueue()]));

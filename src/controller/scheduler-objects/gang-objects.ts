@@ -87,7 +87,7 @@ export class GangObjects {
     const metadata = ownObject(await this.#read(target.resource, target.name), 'metadata');
     if (metadata === undefined || ownString(metadata, 'uid') !== uid) return;
     const all = ownList(metadata, 'finalizers') ?? [];
-    const finalizers = all.filter((finalizer) => !despite.includes(String(finalizer)));
+    const finalizers = all.filter((finalizer) => !despite.some((one) => one === finalizer));
     if (finalizers.length === all.length) return;
     const patch = { metadata: { resourceVersion: ownString(metadata, 'resourceVersion'), finalizers } };
     await this.#client.mergePatch(target, patch, { signal: this.#signal, answer: 'metadata' });

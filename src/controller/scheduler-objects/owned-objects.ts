@@ -6,6 +6,7 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import { apiVersionOf, type KubeObject, type Target } from '../../kube/client/resources.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
 import { thrownBy } from '../../kube/loop/deadline.ts';
+import type { CacheRoom } from '../../kube/loop/cache-room.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
 
@@ -42,15 +43,17 @@ export class OwnedObjects {
   readonly #observer: OwnedObserver;
   readonly #kinds = new Map<string, Reflector<OwnedRecord>>();
   readonly #echoes = new Map<string, Echo>();
+  readonly #room: CacheRoom | undefined;
 
   constructor(
     client: KubeClient,
     observe: (resource: Resource) => ReflectorObserver,
-    observer: OwnedObserver,
+    { room, ...observer }: OwnedObserver & { readonly room?: CacheRoom },
   ) {
     this.#client = client;
     this.#observe = observe;
     this.#observer = observer;
+    this.#room = room;
   }
 
   /** Begins to watch a kind, once. */
@@ -61,6 +64,7 @@ export class OwnedObjects {
       resource,
       labelSelector: `${LABEL_MANAGED_BY}=${MANAGED_BY_MUSTER}`,
       trim: (object) => readOwned(object as unknown as JsonObject),
+      room: this.#room,
       indexers: { [BY_GANG]: ({ object }) => gangOf(object) },
       observer: this.#observe(resource),
     });
@@ -151,7 +155,9 @@ const kindOf = ({ group, plural }: Resource): string => `${group}/${plural}`;
 const echoKey = (resource: Resource, namespace: string, name: string): string =>
   `${kindOf(resource)} ${keyOf(namespace, name)}`;
 
-function readOwned(object: JsonObject): OwnedRecord {
+/** undefined for what no PodGang controls: the label alone is anybody's to give, and such an object is none of ours. */
+function readOwned(object: JsonObject): OwnedRecord | undefined {
+  if (gangOf(object) === undefined) return undefined;
   const metadata = ownObject(object, 'metadata') ?? {};
   const kept = without(metadata, ['managedFields']);
   return {

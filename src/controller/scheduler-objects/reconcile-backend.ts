@@ -42,7 +42,7 @@ export interface BackendReconcilerOptions {
   readonly serves: (gang: GangRecord) => boolean;
   /** Gangs that went while they were this backend's, by key; taken out once cleaned up after. */
   readonly gone: Map<string, GangRecord>;
-  readonly view: Pick<GangView, 'pods'>;
+  readonly view: Pick<GangView, 'pods' | 'standstill'>;
   readonly client: KubeClient;
   readonly owned: OwnedObjects;
   readonly memory: SyncMemory;
@@ -139,7 +139,7 @@ export function backendReconciler(options: BackendReconcilerOptions): Reconcile 
       const others = finalizers.filter((name) => name !== finalizer);
       await setFinalizers(gang, others, signal);
     }
-    if (!serves || !options.ready()) return;
+    if (!serves || !options.ready() || options.view.standstill?.(gang.namespace) !== undefined) return;
     const kinds = options.kinds();
     await owned.whenSynced(kinds, signal);
     if (!memory.of(key, gang, backend.name).done) {

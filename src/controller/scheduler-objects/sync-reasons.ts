@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { PodGang } from '../../api/pod-gang.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { keyOf, type Change } from '../../kube/loop/cache.ts';
@@ -62,7 +63,8 @@ export function digestOf(gang: PodGang): string {
     const groups = spec.groups.map((group) => ({ ...group, podReferences: undefined }));
     const sorted = (map: ReadonlyMap<string, string>): unknown =>
       [...map].sort(([a], [b]) => (a < b ? -1 : 1));
-    digest = JSON.stringify([sorted(labels), sorted(annotations), { ...spec, groups }]);
+    const all = JSON.stringify([sorted(labels), sorted(annotations), { ...spec, groups }]);
+    digest = createHash('sha256').update(all).digest('base64');
     digests.set(gang, digest);
   }
   return digest;

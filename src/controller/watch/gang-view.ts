@@ -16,4 +16,6 @@ export interface GangView {
   readonly pods: Store<PodRecord>;
   readonly gangs: Store<GangRecord>;
   readonly namespaces: Store<NamespaceRecord>;
+  /** Why nothing may be done in a namespace, since not all of it is known. Absent: all of every one is. */
+  readonly standstill?: (namespace: string) => string | undefined;
 }

@@ -7,6 +7,7 @@ import type { KubeClient, Selection } from '../../kube/client/client.ts';
 import { NAMESPACES, POD_GANGS, PODS, type KubeObject, type Resource } from '../../kube/client/resources.ts';
 import { keyOf, type Change, type Store } from '../../kube/loop/cache.ts';
 import { BY_BASE_GANG, BY_GANG, POD_INDEXERS, type GangView } from './gang-view.ts';
+import type { CacheRoom } from '../../kube/loop/cache-room.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
 import { Watches } from '../../kube/loop/watches.ts';
@@ -38,7 +39,11 @@ export function watchGangs(
   {
     namespace,
     namespaces: known,
-  }: Pick<Selection, 'namespace'> & { readonly namespaces?: Store<NamespaceRecord> } = {},
+    room,
+  }: Pick<Selection, 'namespace'> & {
+    readonly namespaces?: Store<NamespaceRecord>;
+    readonly room?: CacheRoom;
+  } = {},
 ): GangWatch {
   const shared = new SharedValues();
   const pods = new Reflector<PodRecord>({
@@ -48,6 +53,7 @@ export function watchGangs(
     labelSelector: LABEL_POD_GANG,
     trim: (object) => shared.pod(readPod(asJson(object))),
     indexers: POD_INDEXERS,
+    room,
     observer: observe(PODS),
   });
   const gangs = new Reflector<GangRecord>({
@@ -55,6 +61,7 @@ export function watchGangs(
     resource: POD_GANGS,
     namespace,
     trim: (object) => readGang(asJson(object)),
+    room,
     observer: observe(POD_GANGS),
   });
   // Whole objects: a Namespace is little more than its metadata.
@@ -67,7 +74,12 @@ export function watchGangs(
           observer: observe(NAMESPACES),
         })
       : { store: known };
-  const view: GangView = { pods: pods.store, gangs: gangs.store, namespaces: namespaces.store };
+  const view: GangView = {
+    pods: pods.store,
+    gangs: gangs.store,
+    namespaces: namespaces.store,
+    ...(room && { standstill: (of: string) => room.why(of) }),
+  };
   const keys = function* (): Generator<string, void> {
     yield* view.pods.indexValues(BY_GANG);
     for (const gang of view.gangs.values()) yield keyOf(gang.namespace, gang.name);
@@ -80,6 +92,13 @@ export function watchGangs(
   const touchDependents = (base: string): void => {
     const waiting = view.pods.byIndex(BY_BASE_GANG, base);
     for (const key of new Set(waiting.map((pod) => keyOf(pod.namespace, pod.gang)))) touch(key);
+  };
+  const placeChanged = (name: string): void => {
+    for (const key of keys()) {
+      if (!key.startsWith(`${name}/`)) continue;
+      for (const handler of placeHandlers) handler(key);
+      touch(key);
+    }
   };
   pods.subscribe((change) => {
     for (const pod of new Set([change.old, change.new])) {
@@ -99,14 +118,10 @@ export function watchGangs(
     namespaces.subscribe((change) => {
       // Before that nobody judges gangs, and whoever begins to judges all.
       if (!namespaces.hasSynced || !countsForGangs(change)) return;
-      const { name } = change.new ?? change.old;
-      for (const key of keys()) {
-        if (!key.startsWith(`${name}/`)) continue;
-        for (const handler of placeHandlers) handler(key);
-        touch(key);
-      }
+      placeChanged((change.new ?? change.old).name);
     });
   }
+  room?.onTurn(placeChanged);
   return {
     view,
     watches: new Watches([pods, gangs, ...(namespaces instanceof Reflector ? [namespaces] : [])]),

@@ -4,6 +4,7 @@ import type { GangSelectors } from '../../gang/gang-selection.ts';
 import type { BackendState, GangRecord } from '../../gang/records.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import type { Resource } from '../../kube/client/resources.ts';
+import type { CacheRoom } from '../../kube/loop/cache-room.ts';
 import type { EventRecorder } from '../../kube/loop/event-recorder.ts';
 import type { Controller } from '../../kube/loop/manager.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
@@ -36,6 +37,8 @@ export interface Shared {
   /** Where Muster itself runs. */
   readonly ownNamespace: string;
   readonly watch: GangWatch;
+  /** What all caches may take in memory. */
+  readonly room: CacheRoom;
   /** What a watch of a further kind tells log and metrics. */
   readonly observe: (resource: Resource) => ReflectorObserver;
   /** Filled by the controller that keeps the schedulers' objects, read by the one that judges gangs. */

@@ -5,6 +5,7 @@ import { EMPTY_PLAN, type GangSummary, type Plan, type PlannedEvent, type Waitin
 import type { GangRecord, GangState, PodRecord } from '../records.ts';
 import { backendHold } from './backend-hold.ts';
 import type { Hold } from './reasons.ts';
+import { mismatchHold, specHold, standstillHold } from './holds.ts';
 import { shortfall } from './group-counts.ts';
 import { listed, statusText } from '../status-text.ts';
 import { isInitialized } from '../rules/initialized.ts';
@@ -48,13 +49,14 @@ export function plan(state: GangState): Plan {
   const faults = stoppedBy(gang);
   // Also later: a Pod let go before its scheduler knows of a change would be judged by what was before, and one let go
   // beside Pods of another scheduler would start without them.
-  const held = backendHold(state.backend);
+  const still = standstillHold(state);
+  const held = still ?? backendHold(state.backend);
   const torn = mismatch(state.backend, census, (group) => group.minReplicas);
   const tornHold = torn === undefined ? undefined : mismatchHold(torn);
   const hold = held ?? tornHold;
   const waitsFor = observed
     ? undefined
-    : (specHold(faults) ?? notInitializedBecause(state, census, expected.counts));
+    : (still ?? specHold(faults) ?? notInitializedBecause(state, census, expected.counts));
   const kept = observed ? hold?.message : (waitsFor?.message ?? 'the gang is being marked Initialized');
   const gates = planGates(state, gang, census, hands ?? kept);
   const { baseWait } = gates;
@@ -68,10 +70,16 @@ export function plan(state: GangState): Plan {
     census,
     expected.counts,
     judgement.phase,
-    hands ?? faults ?? judgement.why,
+    hands ?? still?.message ?? faults ?? judgement.why,
   );
   const waiting = [...gates.waiting, ...ungrouped.waiting];
   if (hands !== undefined) return { ...EMPTY_PLAN, waiting, summary };
+  if (still !== undefined) {
+    // Of a gang that had formed nothing is said: who is not known may well be there, and bound.
+    const { write } = observed ? {} : planStatus(state, gang, judgement, false);
+    const told = gangEvent(gang, 'Warning', 'NamespaceTooLarge', still.message);
+    return { ...EMPTY_PLAN, status: write, events: [told], waiting, summary };
+  }
 
   const references =
     faults === undefined
@@ -115,11 +123,6 @@ function handsOff(state: GangState, gang: GangRecord): string | undefined {
     return 'the PodGang is being deleted; gated Pods wait for a new one of its name';
   return state.notOurs;
 }
-
-const mismatchHold = (message: string): Hold => ({ reason: 'SchedulerMismatch', message });
-
-const specHold = (faults: string | undefined): Hold | undefined =>
-  faults === undefined ? undefined : { reason: 'PodGangPodsCreationPending', message: faults };
 
 /** What the gang still lacks before it may be marked Initialized; undefined for nothing. */
 function notInitializedBecause(
@@ -191,8 +194,8 @@ function planUngrouped(
 function planWithoutGang(state: GangState): Plan {
   const pods = state.pods.filter((pod) => claims(state, pod) && isGated(pod));
   const reason = `PodGang ${state.name} does not exist: create it, or delete the Pod`;
-  const waiting = pods.map((pod) => gatedBecause(pod, state.notOurs ?? reason));
-  if (state.notOurs !== undefined) return { ...EMPTY_PLAN, waiting };
+  const waiting = pods.map((pod) => gatedBecause(pod, state.notOurs ?? state.standstill ?? reason));
+  if ((state.notOurs ?? state.standstill) !== undefined) return { ...EMPTY_PLAN, waiting };
   const born = (pod: PodRecord): number => Date.parse(pod.creationTimestamp ?? '') || 0;
   const left = (pod: PodRecord): number => Math.min(ORPHAN_GRACE_MS, born(pod) + ORPHAN_GRACE_MS - state.now);
   const young = pods.map(left).filter((ms) => ms > 0);

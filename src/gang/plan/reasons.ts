@@ -9,6 +9,7 @@ export const CONDITION_REASONS = {
     'BackendNotReady',
     'WaitingForBackendObjects',
     'SchedulerMismatch',
+    'NamespaceTooLarge',
   ],
   Scheduled: [
     'NotInitialized',
@@ -37,6 +38,7 @@ export const EVENT_REASONS = [
   'UngatedEarly',
   'ExpectedPodsInvalid',
   'SpecInvalid',
+  'NamespaceTooLarge',
   'BackendWarning',
   'BackendOperationFailed',
   'CleanupBlocked',

@@ -1,9 +1,11 @@
 import { systemClock, sleep, type Clock, type Random } from '../client/clock.ts';
-import type { KubeClient, Selection } from '../client/client.ts';
 import { isGone, unreachable } from '../client/errors.ts';
 import type { KubeObject, Resource } from '../client/resources.ts';
 import { Cache, type Change, type Identified, type Store } from './cache.ts';
 import { ServerBackoff } from './backoff.ts';
+import { KindShare } from './kind-share.ts';
+import { listPages, selectionOf } from './list-pages.ts';
+import { Refill } from './refill.ts';
 import {
   REFLECTOR_TIMES,
   type ChangeHandler,
@@ -13,8 +15,6 @@ import {
 
 /** A watch that ends sooner than this without a word is counted as a failure, or it would be a hot loop. */
 const SHORTEST_WATCH_MS = 1_000;
-/** A page of thousands of objects from a busy server takes its time (ms). */
-const PAGE_TIMEOUT = 60_000;
 
 /**
  * Keeps a cache of the objects of one kind in step with the API server: lists, then watches from there, again and again
@@ -30,6 +30,9 @@ export class Reflector<T extends Identified> {
   readonly #handlers = new Set<ChangeHandler<T>>();
   readonly #stop = new AbortController();
   readonly #synced = Promise.withResolvers<void>();
+  /** Absent: nothing is ever left out. */
+  readonly #share: KindShare<T> | undefined;
+  readonly #refill: Refill<T> | undefined;
   #running: Promise<void> | undefined;
   #hasSynced = false;
   /** Where the next watch starts; undefined means list first. */
@@ -42,6 +45,22 @@ export class Reflector<T extends Identified> {
     this.#random = options.random ?? Math.random;
     this.#backoff = new ServerBackoff(this.#times, this.#clock, this.#random);
     this.#cache = new Cache(options.indexers);
+    const share = options.room && new KindShare<T>(options.room, options.resource.plural);
+    this.#share = share;
+    this.#refill =
+      share &&
+      new Refill({
+        share,
+        read: async (namespace, take) => {
+          const { signal } = this.#stop;
+          await listPages({ ...options, namespace }, this.#times.pageSize, signal, (page) =>
+            take(page.flatMap((object) => this.#trim(object) ?? [])),
+          );
+        },
+        put: (object) => this.#put(object),
+        clock: this.#clock,
+        signal: this.#stop.signal,
+      });
     // Nobody has to wait for it.
     this.#synced.promise.catch(() => undefined);
   }
@@ -80,7 +99,7 @@ export class Reflector<T extends Identified> {
     const stopped = new Error('the reflector was stopped');
     this.#stop.abort(stopped);
     this.#synced.reject(stopped);
-    await this.#running;
+    await Promise.all([this.#running, this.#refill?.ended]);
   }
 
   async #run(): Promise<void> {
@@ -110,14 +129,18 @@ export class Reflector<T extends Identified> {
       (page, first) => {
         this.#backoff.alive();
         // A list that had to begin again tells everything again.
-        if (first) found.length = 0;
+        if (first) {
+          found.length = 0;
+          this.#share?.beginList();
+        }
         for (const object of page) {
-          const trimmed = this.#trim(object);
-          if (trimmed !== undefined) found.push(trimmed);
+          const kept = this.#admit(this.#trim(object));
+          if (kept !== undefined) found.push(kept);
         }
       },
     );
     for (const change of this.#cache.replace(found)) this.#publish(change);
+    this.#share?.endList();
     this.#resourceVersion = resourceVersion;
     observer?.listed?.(found.length, this.#clock.now() - startedAt);
     if (!this.#hasSynced) {
@@ -162,13 +185,14 @@ export class Reflector<T extends Identified> {
     const { resourceVersion } = object.metadata;
     if (type !== 'BOOKMARK') {
       const trimmed = this.#trim(object);
-      const changes =
-        trimmed === undefined
-          ? this.#cache.forget(object.metadata.namespace ?? '', object.metadata.name)
-          : type === 'DELETED'
-            ? this.#cache.remove(trimmed)
-            : this.#cache.put(trimmed);
-      for (const change of changes) this.#publish(change);
+      if (trimmed === undefined) {
+        this.#tell(this.#cache.forget(object.metadata.namespace ?? '', object.metadata.name));
+      } else if (type === 'DELETED') {
+        this.#refill?.wentMeanwhile(trimmed.uid);
+        this.#tell(this.#cache.remove(trimmed));
+      } else {
+        this.#put(trimmed);
+      }
     }
     if (resourceVersion) this.#resourceVersion = resourceVersion;
   }
@@ -192,7 +216,24 @@ export class Reflector<T extends Identified> {
     });
   }
 
+  /** What of it is to be kept; see {@link KindShare.admit}. */
+  #admit(now: T | undefined): T | undefined {
+    if (now === undefined || this.#share === undefined) return now;
+    const kept = this.#share.admit(now, this.#cache.get(now.namespace, now.name));
+    if (kept !== now) this.#refill?.begin();
+    return kept;
+  }
+
+  #put(object: T): void {
+    if (this.#admit(object) === object) this.#tell(this.#cache.put(object));
+  }
+
+  #tell(changes: readonly Change<T>[]): void {
+    for (const change of changes) this.#publish(change);
+  }
+
   #publish(change: Change<T>): void {
+    this.#share?.account(change);
     for (const handler of this.#handlers) this.#handOver(handler, change);
   }
 
@@ -205,40 +246,3 @@ export class Reflector<T extends Identified> {
     }
   }
 }
-
-/**
- * Lists page by page, so that only one page of full objects is in memory. The list is the newest there is (no
- * resourceVersion given), never one that a lagging server remembers: going back in time would bring back the dead.
- *
- * Should the pages expire under way (410), it begins again without pages: that cannot expire.
- * @param take gets each page, and whether it is the first of a list, so that an earlier one is void
- * @returns the resourceVersion that a watch starts from
- */
-export async function listPages(
-  from: { client: KubeClient; resource: Resource } & Selection,
-  pageSize: number,
-  signal: AbortSignal,
-  take: (page: readonly KubeObject[], first: boolean) => void,
-): Promise<string> {
-  let limit: number | undefined = pageSize;
-  let token: string | undefined;
-  for (;;) {
-    try {
-      const options = { limit, continue: token, signal, timeoutMs: PAGE_TIMEOUT };
-      const page = await from.client.list(from.resource, { ...selectionOf(from), ...options });
-      take(page.items, token === undefined);
-      if (page.continue === undefined) return page.resourceVersion;
-      token = page.continue;
-    } catch (error) {
-      if (!isGone(error) || limit === undefined) throw error;
-      limit = undefined;
-      token = undefined;
-    }
-  }
-}
-
-const selectionOf = ({ namespace, labelSelector, fieldSelector }: Selection): Selection => ({
-  namespace,
-  labelSelector,
-  fieldSelector,
-});

@@ -5,16 +5,16 @@ import { until } from '../tls/until.ts';
 /** Lists what is there, and passes on the events of a test as they come. */
 export class FakeCluster {
   readonly objects = new Map<Resource, KubeObject[]>();
+  /** What happens before a list is answered. */
+  beforeList = (): Promise<void> => Promise.resolve();
   readonly #takers = new Map<Resource, (events: WatchEvent<KubeObject>[]) => void>();
 
   readonly client = {
     server: 'https://fake',
-    list: (resource: Resource) =>
-      Promise.resolve({
-        items: this.objects.get(resource) ?? [],
-        resourceVersion: '1',
-        continue: undefined,
-      }),
+    list: async (resource: Resource) => {
+      await this.beforeList();
+      return { items: this.objects.get(resource) ?? [], resourceVersion: '1', continue: undefined };
+    },
     close: () => Promise.resolve(),
     watch: (resource: Resource, { signal }: { signal: AbortSignal }) => this.#watch(resource, signal),
   } as unknown as KubeClient;

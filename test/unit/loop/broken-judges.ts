@@ -137,6 +137,11 @@ export const BROKEN: readonly BrokenJudge[] = [
     judge: { ...JUDGE, plan: onState((state) => ({ ...state, synced: true })) },
   },
   {
+    what: 'acts on a namespace of which not all is known',
+    noticed: /^I3/,
+    judge: { ...JUDGE, plan: onState((state) => ({ ...state, standstill: undefined })) },
+  },
+  {
     what: 'sets Initialized early',
     noticed: /^I2/,
     judge: { ...JUDGE, plan: status((write) => setInitialized(write, 'True')) },

@@ -10,6 +10,7 @@ const FLAVOURS: readonly Flavour[] = [
   { leaders: 2, faults: true, order: 'minimum-first' },
   { leaders: 1, faults: false, order: 'all-at-once' },
   { leaders: 2, faults: true, order: 'all-at-once' },
+  { leaders: 1, faults: false, order: 'minimum-first', cut: true },
 ];
 const SEEDS = inLength({ short: 50, long: 200 });
 /** A broken loop is noticed by the first few, or by one of many. */

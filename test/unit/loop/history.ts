@@ -37,6 +37,8 @@ export interface Flavour {
   /** Requests and answers get lost or arrive twice, caches go back in time. */
   readonly faults: boolean;
   readonly order: ReleaseOrder;
+  /** There is not always room in memory for all Pods. */
+  readonly cut?: boolean;
 }
 
 /** What somebody else than the loop does. */
@@ -262,7 +264,7 @@ export function runHistory(seed: number, length: number, flavour: Flavour, judge
     if (leader === undefined || random.chance(12)) {
       deed(random)(world);
     } else {
-      leaderStep(random, world, leader, flavour.faults);
+      leaderStep(random, world, leader, flavour);
     }
     world.invariants.stepped();
   }
@@ -270,7 +272,7 @@ export function runHistory(seed: number, length: number, flavour: Flavour, judge
   return { steps: length, writes, end: settle(world, leaders) };
 }
 
-function leaderStep(random: Random, world: World, leader: Leader, faults: boolean): void {
+function leaderStep(random: Random, world: World, leader: Leader, { faults, cut = false }: Flavour): void {
   const kind = random.chance(50) ? 'gang' : 'pod';
   const dice = random.below(100);
   if (!leader.synced) {
@@ -282,7 +284,10 @@ function leaderStep(random: Random, world: World, leader: Leader, faults: boolea
   }
   if (dice < 30) leader.follow(kind, random.chance(50) ? Infinity : 1 + random.below(4));
   else if (dice < 50) leader.reconcile(random.pick(KEYS as [string, ...string[]]), world.backend);
-  else if (dice < 96) work(world, leader, faults && random.chance(20) ? mishap(random) : 'none');
+  else if (cut && dice >= 86 && dice < 96) {
+    if (dice < 92) leader.whole();
+    else leader.cut(() => random.chance(50));
+  } else if (dice < 96) work(world, leader, faults && random.chance(20) ? mishap(random) : 'none');
   else if (dice < 98 || !faults) leader.restart();
   else leader.rewind(kind, random.below(leader.lagOf(kind) + 1));
 }
@@ -326,6 +331,7 @@ function bringHome(world: World, leaders: readonly Leader[]): boolean {
   for (const leader of leaders) {
     for (const key of KEYS) {
       leader.finishLists();
+      leader.whole();
       leader.follow('gang', Infinity);
       leader.follow('pod', Infinity);
       leader.reconcile(key, world.backend);

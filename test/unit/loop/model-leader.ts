@@ -52,6 +52,8 @@ export class Leader {
   readonly #own: Record<Kind, Map<string, JsonObject>> = { gang: new Map(), pod: new Map() };
   /** Keys listed so far; undefined once the lists are complete. */
   #listed: Set<string> | undefined;
+  /** Pods for which there is room while not all have it. */
+  #kept: Set<string> | undefined;
   readonly #lastStatusWrite = new Map<string, number>();
   tasks: Task[] = [];
 
@@ -68,6 +70,16 @@ export class Leader {
     this.rewind('gang', this.#store.log.length);
     this.rewind('pod', this.#store.log.length);
     this.#listed = new Set();
+    this.#kept = undefined;
+  }
+
+  /** From now on there is room for these Pods alone: their namespace stands still. */
+  cut(keep: (key: string) => boolean): void {
+    this.#kept = new Set([...this.#at.pod.keys()].filter(keep));
+  }
+
+  whole(): void {
+    this.#kept = undefined;
   }
 
   get synced(): boolean {
@@ -137,8 +149,10 @@ export class Leader {
 
   #pods(): PodRecord[] {
     const all = [...new Map([...this.#at.pod, ...this.#own.pod])];
-    const listed = this.#listed;
-    return (listed === undefined ? all : all.filter(([key]) => listed.has(key))).map(([, pod]) => podOf(pod));
+    const [listed, kept] = [this.#listed, this.#kept];
+    return all
+      .filter(([key]) => (listed?.has(key) ?? true) && (kept?.has(key) ?? true))
+      .map(([, pod]) => podOf(pod));
   }
 
   #gang(key: string): GangRecord | undefined {
@@ -175,6 +189,7 @@ export class Leader {
       baseGangs,
       backend,
       notOurs: undefined,
+      standstill: this.#kept && 'there is no room',
       lastStatusWrite: this.#lastStatusWrite.get(key),
     };
   }

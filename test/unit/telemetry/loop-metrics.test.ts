@@ -34,6 +34,7 @@ test('a loop that does nothing shows zeros, so that a rate can be taken from its
     'muster_loop_initialized_total 0',
     'muster_loop_leading 0',
     'muster_loop_longest_running_seconds 0',
+    'muster_loop_namespaces_standing_still 0',
     'muster_loop_queue_depth 0',
     'muster_loop_queue_oldest_seconds 0',
     ...['error', 'ok', 'outdated'].map(

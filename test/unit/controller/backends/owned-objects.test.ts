@@ -41,6 +41,19 @@ const seen = async (version: number, spec?: object): Promise<void> => {
   await until('it is seen', () => said.length > before);
 };
 
+test('what no PodGang controls is not held, whoever gave it the label, and hands back what had it before', async () => {
+  const label = { 'app.kubernetes.io/managed-by': 'muster' };
+  const metadata = { namespace: 'ml', name: 'anybodys', uid: 'a', resourceVersion: '5', labels: label };
+  await cluster.tell(LINES, 'ADDED', { metadata });
+  const ofPod = [{ kind: 'Pod', name: 'p', uid: 'p', controller: true, apiVersion: 'v1' }];
+  await cluster.tell(LINES, 'ADDED', { metadata: { ...metadata, name: 'of-pod', ownerReferences: ofPod } });
+  const bare = { ...line(6).metadata, ownerReferences: [] };
+  await cluster.tell(LINES, 'MODIFIED', { metadata: bare });
+  await until('the gang hears that its object was taken', () => changed.length > 0);
+  expect(changed).toEqual(['ml/train']);
+  for (const name of ['anybodys', 'of-pod', 'train']) expect(owned.get(LINES, 'ml', name)).toBeUndefined();
+});
+
 test('our own write is no touch, whether the watch or the answer comes first', async () => {
   await owned.writing(target, () => Promise.resolve(line(2)));
   await seen(2);
