@@ -4,6 +4,8 @@ import { SCENARIOS, type AdmissionTiming } from './admission/admission.ts';
 import type { GrowthTiming } from './admission/growth.ts';
 import type { ApiServerTiming } from './api-server/api-server.ts';
 import { BACKEND_PARTS, type BackendTiming } from './backends/backends.ts';
+import { HOSTILE_PARTS } from './hostile/hostile.ts';
+import type { HostileTiming } from './hostile/scenario.ts';
 import { LOOP_PARTS, type LoopTiming } from './loop/loop.ts';
 import type { ReviewTiming } from './review/review.ts';
 
@@ -15,6 +17,7 @@ const STAGES: Readonly<Record<string, readonly string[]>> = {
   review: ['review'],
   loop: LOOP_PARTS,
   backends: BACKEND_PARTS,
+  hostile: HOSTILE_PARTS,
 };
 const PARTS = Object.values(STAGES).flat();
 
@@ -22,11 +25,11 @@ export const partsOf = (stage: string): readonly string[] => STAGES[stage] ?? []
 
 export const USAGE = `npm run bench -- [${Object.keys(STAGES).join('] [')}] [options]
 
-  --rounds N     interleaved rounds, per start of the servers for reviews (20), of the loop (4)
+  --rounds N     interleaved rounds, per start of the servers for reviews (20), of the loop (4), of attacks (8)
   --starts N     how often the servers are started anew (4)
   --slice MS     CPU time of one server's turn (100)
   --only LIST    some of: ${PARTS.join(',')}
-  --against DIR  another checkout, built: its Muster takes part in the reviews
+  --against DIR  another checkout, built: its Muster takes part in the reviews, and is the one that is attacked
   --json FILE    where figures, intervals and tables go (bench/results.json)
   --quick        does it work at all: a few seconds, nothing is judged
 
@@ -39,6 +42,7 @@ export interface Timing {
   readonly review: ReviewTiming;
   readonly loop: LoopTiming;
   readonly backends: BackendTiming;
+  readonly hostile: HostileTiming;
 }
 
 export interface BenchOptions {
@@ -70,7 +74,7 @@ export function optionsFrom(argv: readonly string[]): BenchOptions | string {
     });
     const { quick, help, json, against, rounds } = values;
     const timing = quick ? QUICK : USUAL;
-    const { admission, loop } = timing;
+    const { admission, loop, hostile } = timing;
     return {
       only: selection(positionals, values.only),
       quick,
@@ -86,6 +90,7 @@ export function optionsFrom(argv: readonly string[]): BenchOptions | string {
           sliceMs: positive('--slice', values.slice) ?? admission.sliceMs,
         },
         loop: { ...loop, rounds: positive('--rounds', rounds) ?? loop.rounds },
+        hostile: { ...hostile, rounds: positive('--rounds', rounds) ?? hostile.rounds },
       },
     };
   } catch (thrown) {
@@ -126,6 +131,7 @@ const USUAL: Timing = {
     memory: { shape: { gangs: 2500, podsPerGang: 8 }, settleMs: 8000 },
   },
   backends: { prepare: { rounds: 400, decisions: 500 }, gangs: 250 },
+  hostile: { rounds: 8, roundMs: 4000, settleMs: 2500 },
 };
 
 const QUICK: Timing = {
@@ -142,4 +148,5 @@ const QUICK: Timing = {
     memory: { shape: { gangs: 25, podsPerGang: 8 }, settleMs: 1000 },
   },
   backends: { prepare: { rounds: 20, decisions: 100 }, gangs: 50 },
+  hostile: { rounds: 1, roundMs: 500, settleMs: 200 },
 };

@@ -7,6 +7,7 @@ import { measureGrowth } from './admission/growth.ts';
 import { makeScratch } from './admission/servers.ts';
 import { measureApiServer } from './api-server/api-server.ts';
 import { measureBackends } from './backends/backends.ts';
+import { measureHostile } from './hostile/hostile.ts';
 import { measureLoop } from './loop/loop.ts';
 import { aligned, goalLines, type StageReport } from './measure/figures.ts';
 import { choosePlacement } from './measure/placement.ts';
@@ -31,6 +32,7 @@ async function measureAll({ only, timing, against }: BenchOptions): Promise<Map<
   try {
     await stage('admission', () => measureAdmission(only, timing.admission, setting));
     await stage('growth', () => measureGrowth(timing.growth, setting));
+    await stage('hostile', () => measureHostile(only, timing.hostile, setting));
   } finally {
     remove();
   }

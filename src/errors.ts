@@ -9,6 +9,10 @@ export const errorCatalogue = {
   USAGE: { exitCode: 2, summary: 'a flag or argument is missing, unknown or malformed' },
   NODE_TOO_OLD: { exitCode: 2, summary: 'Node.js is older than what Muster is written for' },
   INPUT_UNREADABLE: { exitCode: 2, summary: 'an input file is missing, unreadable, or not YAML or JSON' },
+  SNAPSHOT_INVALID: {
+    exitCode: 2,
+    summary: 'an object of a snapshot cannot be counted with; all are listed',
+  },
   CONFIG_UNREADABLE: {
     exitCode: 2,
     summary: 'the configuration file is missing, unreadable, or not YAML or JSON',

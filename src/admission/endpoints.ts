@@ -8,6 +8,7 @@ import {
   POD_GANG_VERSION,
 } from '../api/names.ts';
 import { own, ownString } from '../api/json.ts';
+import { ENVIRONMENT, MANAGED_FIELDS, type UnreadList } from '../api/unread-lists.ts';
 import { quoted } from '../api/printable.ts';
 import { BadRequest, TryLater } from '../errors.ts';
 import type { PrepareFailed } from '../preparers/prepare.ts';
@@ -98,8 +99,12 @@ export interface ReviewAnswer {
 /** What the server mounts: one path, which takes and gives AdmissionReviews. */
 export interface ReviewEndpoint {
   readonly path: string;
+  readonly unread: readonly UnreadList[];
   /** At once, but for the few that have to wait: for what no watch knows, or for a backend that runs elsewhere. */
-  answer(body: unknown, clock: { readonly remainingMs: number }): ReviewAnswer | Promise<ReviewAnswer>;
+  answer(
+    body: unknown,
+    asked: { readonly remainingMs: number; entire(): unknown },
+  ): ReviewAnswer | Promise<ReviewAnswer>;
   idOf(body: unknown): string | undefined;
 }
 
@@ -119,13 +124,16 @@ export const reviewEndpoints = (policy: Policy, observer: ReviewObserver): Revie
         sent: (ms) => observer.decided(request, decision, nameOf(request), ms),
       };
     };
+    const cut = endpoint.kind === POD && !readsEnvironment(policy);
+    const unread = cut ? [MANAGED_FIELDS, ENVIRONMENT] : [MANAGED_FIELDS];
     return {
       path: endpoint.path,
+      unread,
       idOf: (body) => ownString(own(body, 'request'), 'uid'),
-      answer: (body, clock) => {
-        const request = parseReview(body);
+      answer: (body, asked) => {
+        const request = parseReview(body, cut ? () => asked.entire() : undefined);
         const answer = answerTo(request, policy);
-        return 'body' in answer ? answer : answerAsked(request, answer, clock);
+        return 'body' in answer ? answer : answerAsked(request, answer, asked);
       },
     };
 
@@ -145,6 +153,13 @@ export const reviewEndpoints = (policy: Policy, observer: ReviewObserver): Revie
       throw new TryLater('not-ready', 'whose the object is changed while it was asked about: try again');
     }
   });
+
+/** Whoever declares it, or runs elsewhere and gets the whole Pod, is going to look: it would be parsed twice then. */
+const readsEnvironment = ({ registry, preparers = [] }: Policy): boolean =>
+  registry.hosted.length > 0 ||
+  [...registry.backends, ...preparers].some(({ patchSurface }) =>
+    patchSurface.lists?.includes('containers.env'),
+  );
 
 /** Counts what a backend did to a Pod: the operation `mutate` of the backend framework's metrics. */
 function decideObserved(

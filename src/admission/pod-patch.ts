@@ -9,6 +9,7 @@ import { ListEdits } from './list-edits.ts';
  */
 export class JsonPodPatch implements PodPatch {
   readonly #pod: JsonObject;
+  readonly #entire: () => JsonObject;
   readonly #spec: ObjectEdit;
   readonly #annotations: ObjectEdit;
   readonly #labels: ObjectEdit;
@@ -16,9 +17,13 @@ export class JsonPodPatch implements PodPatch {
   #lists: ListEdits | undefined;
   readonly #gates: { name: string; why: string }[] = [];
 
-  /** @param pod the received Pod; `metadata` is an object, as the review was checked for */
-  constructor(pod: JsonObject) {
+  /**
+   * @param pod the received Pod; `metadata` is an object, as the review was checked for
+   * @param entire the Pod with the lists of its containers, where those were left out of `pod`
+   */
+  constructor(pod: JsonObject, entire = () => pod) {
     this.#pod = pod;
+    this.#entire = entire;
     const metadata = own(pod, 'metadata');
     this.#spec = new ObjectEdit('/spec', own(pod, 'spec'));
     this.#annotations = new ObjectEdit('/metadata/annotations', own(metadata, 'annotations'));
@@ -59,11 +64,11 @@ export class JsonPodPatch implements PodPatch {
   }
 
   add(list: PodList, item: JsonObject, why: string, container?: string): void {
-    (this.#lists ??= new ListEdits(this.#pod)).add(list, item, why, container);
+    (this.#lists ??= new ListEdits(this.#entire())).add(list, item, why, container);
   }
 
   set(field: PodField, value: Json, why: string, container?: string): void {
-    (this.#lists ??= new ListEdits(this.#pod)).set(field, value, why, container);
+    (this.#lists ??= new ListEdits(this.#entire())).set(field, value, why, container);
   }
 
   /** The operations in a fixed order, so that the same Pod gives the same bytes. */

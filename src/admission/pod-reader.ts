@@ -8,15 +8,16 @@ import type { AdmissionRequest } from './review.ts';
 /** Reads the received Pod in place. */
 export class ReceivedPod implements PodReader {
   readonly namespace: string;
-  readonly #pod: JsonObject;
+  readonly #entire: () => JsonObject;
   readonly #metadata: Json | undefined;
   readonly #spec: Json | undefined;
   readonly #labels: Json | undefined;
   readonly #annotations: Json | undefined;
 
-  constructor(pod: JsonObject, namespace: string) {
+  /** @param entire the Pod with the lists of its containers, where those were left out of `pod` */
+  constructor(pod: JsonObject, namespace: string, entire = () => pod) {
     this.namespace = namespace;
-    this.#pod = pod;
+    this.#entire = entire;
     const metadata = asObject(pod['metadata']);
     this.#metadata = metadata;
     this.#spec = pod['spec'];
@@ -57,14 +58,16 @@ export class ReceivedPod implements PodReader {
   }
 
   list(list: PodList, container?: string): readonly JsonObject[] {
-    const [place] = placesOf(this.#pod, list, container);
-    const given = place && at(this.#pod, place);
+    const pod = this.#entire();
+    const [place] = placesOf(pod, list, container);
+    const given = place && at(pod, place);
     return Array.isArray(given) ? (given as readonly Json[]).filter(isObject) : [];
   }
 
   field(field: PodField, container?: string): Json | undefined {
-    const [place] = placesOf(this.#pod, field, container);
-    return place && at(this.#pod, place);
+    const pod = this.#entire();
+    const [place] = placesOf(pod, field, container);
+    return place && at(pod, place);
   }
 
   get nodeName(): string | undefined {

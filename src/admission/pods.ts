@@ -29,7 +29,8 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
   if (request.operation !== 'CREATE' || request.subResource !== '' || request.object === undefined) {
     return untouched();
   }
-  const pod = new ReceivedPod(request.object, request.namespace);
+  const { object, entire } = request;
+  const pod = new ReceivedPod(object, request.namespace, entire);
   if (!isGangPod(pod, request, policy)) return untouched();
   pod.checkPatchable();
 
@@ -45,12 +46,13 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
 
   const { backend, notice, hosted } = selection.resolved;
   checkReady(policy, backend.name);
-  const { object } = request;
   const says = hosted && saidBy(policy, backend);
   if (hosted !== undefined && says === undefined) {
-    return decision({ ask: { of: backend, says: (ms) => hosted.ofPod(object, membership, ms) } });
+    return decision({
+      ask: { of: backend, says: (ms) => hosted.ofPod(entire?.() ?? object, membership, ms) },
+    });
   }
-  const patch = new JsonPodPatch(request.object);
+  const patch = new JsonPodPatch(object, entire);
   patch.addGate(GATE_POD_GANG_PENDING, 'the Pod waits until its gang is complete');
   // Written down, so that this Pod is the same backend's in every later pass, whatever is known by then.
   if (selection.by !== 'itself' && backend !== policy.registry.default) {

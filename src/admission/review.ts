@@ -1,5 +1,5 @@
 import type { Fault } from '../api/fault.ts';
-import { asObject, isObject, type Json, type JsonObject } from '../api/json.ts';
+import { asObject, isObject, own, ownObject, type Json, type JsonObject } from '../api/json.ts';
 import { printable, quoted } from '../api/printable.ts';
 import { BadRequest } from '../errors.ts';
 import { denialOf, nameOf, warningsOf } from './denial.ts';
@@ -31,6 +31,11 @@ export interface AdmissionRequest {
   readonly dryRun: boolean;
   /** undefined where the request has `null`: `object` on DELETE, `oldObject` on CREATE. */
   readonly object: JsonObject | undefined;
+  /**
+   * `object` with the lists that were left out of it before it was parsed: for the few who look into containers. Absent
+   * where nothing was left out.
+   */
+  readonly entire?: (() => JsonObject) | undefined;
   readonly oldObject: JsonObject | undefined;
 }
 
@@ -64,9 +69,10 @@ const MAX_UID = 128;
 /**
  * Checks the outer shape of a review and takes out what decisions are made of. `object` stays as it was parsed:
  * it is neither copied nor walked.
+ * @param entire the body with what was left out of it
  * @throws {BadRequest} naming the field
  */
-export function parseReview(body: unknown): AdmissionRequest {
+export function parseReview(body: unknown, entire?: () => unknown): AdmissionRequest {
   if (!isObject(body)) throw new BadRequest(`an AdmissionReview is needed, found ${quoted(body)}`);
   const { apiVersion, kind: reviewKind } = body;
   if (apiVersion !== REVIEW_API_VERSION || reviewKind !== REVIEW_KIND) {
@@ -102,6 +108,7 @@ export function parseReview(body: unknown): AdmissionRequest {
     dryRun: request['dryRun'] === true,
     object: objectOf(request['object'], 'object', operation === 'CREATE' || operation === 'UPDATE'),
     oldObject: objectOf(request['oldObject'], 'oldObject', operation === 'UPDATE'),
+    entire: entire && (() => ownObject(own(entire(), 'request'), 'object') ?? {}),
   };
 }
 

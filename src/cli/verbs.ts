@@ -32,6 +32,16 @@ export const verbs: readonly Verb[] = [
     load: async (io) => (await import('./status/status.ts')).statusCommand(io),
   },
   {
+    name: 'plan',
+    summary: 'show whether a gang fits, and who would have to make room for it',
+    load: async (io) => (await import('./plan/plan.ts')).planCommand(io),
+  },
+  {
+    name: 'snapshot',
+    summary: 'write what plan needs to know of a cluster to standard output',
+    load: async (io) => (await import('./snapshot/snapshot.ts')).snapshotCommand(io),
+  },
+  {
     name: 'doctor',
     summary: 'look at an installation in a cluster, and say what is wrong and what mends it',
     load: async (io) => (await import('./doctor/doctor.ts')).doctorCommand(io),

@@ -10,7 +10,7 @@ import {
   parseAllDocuments,
   visit,
 } from 'yaml';
-import { messageOf } from '../errors.ts';
+import { yamlTrouble } from '../api/yaml-trouble.ts';
 import type { ConfigFault, ConfigPath, PathFault } from './config-fault.ts';
 import { formatPath } from './config-fault.ts';
 
@@ -147,7 +147,7 @@ export function readDocument(text: string): DocumentSource {
 
     const syntax = documents
       .flatMap(({ errors }) => errors)
-      .map((problem) => fault(`not YAML: ${problem.message}`, problem.pos[0]));
+      .map((problem) => fault(`not YAML: ${yamlTrouble(problem)}`, problem.pos[0]));
     syntax.push(...aliasFaults(document).map(({ message, offset }) => fault(`not YAML: ${message}`, offset)));
     if (syntax.length > 0) return broken(syntax.slice(0, MOST_SYNTAX_FAULTS));
 
@@ -166,7 +166,7 @@ export function readDocument(text: string): DocumentSource {
       locate: (path, atKey = false) => at(offsetOf(document, path, atKey)),
     };
   } catch (thrown) {
-    return broken([fault(`not YAML: ${messageOf(thrown)}`, 0)]);
+    return broken([fault(`not YAML: ${yamlTrouble(thrown as Error)}`, 0)]);
   }
 }
 

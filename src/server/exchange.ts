@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { parseGoDuration } from '../api/go-duration.ts';
 import { BadRequest, MusterError, TryLater } from '../errors.ts';
+import type { UnreadList } from '../api/unread-lists.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics, Outcome } from '../telemetry/metrics.ts';
 import type { Connection } from './connection.ts';
+import { deadlineOf } from './deadline.ts';
 import { HttpFailure, sendFailure } from './failure.ts';
 import { LARGE_BYTES, type LoadLimits, type Slot } from './load-limits.ts';
 import { parseJson, readBody } from './read-body.ts';
@@ -22,13 +23,22 @@ export interface Answer {
 /** One path of the server, whatever protocol is spoken there: limits, deadline, drain and TLS are the server's alone. */
 export interface Endpoint {
   readonly path: string;
+  /** Lists that are left out of its bodies before they are parsed, since it hardly ever looks into them. */
+  readonly unread: readonly UnreadList[];
   /**
    * Answers a body, which is parsed JSON: at once, or with a promise where it has to wait.
    * @throws {BadRequest} 400; {TryLater} 503, which the caller repeats by itself; all else 500
    */
-  answer(body: unknown, clock: { readonly remainingMs: number }): Answer | Promise<Answer>;
+  answer(body: unknown, asked: Asked): Answer | Promise<Answer>;
   /** By which name the caller knows the request, for the log and for what is no answer. */
   idOf(body: unknown): string | undefined;
+}
+
+/** What else there is to know of a request while it is answered. */
+export interface Asked {
+  readonly remainingMs: number;
+  /** The body without managedFields only. It is parsed once more for whoever asks first. */
+  entire(): unknown;
 }
 
 /** What exchanges have in common. */
@@ -58,6 +68,8 @@ export class Exchange {
   readonly #startedAt = performance.now();
   readonly #deadlineMs: number;
   readonly #slot: Slot;
+  #bytes: Buffer | undefined;
+  #entire: unknown;
   #answered = false;
 
   /** Checks all that the headers tell, and takes a slot. @throws {HttpFailure} */
@@ -106,16 +118,21 @@ export class Exchange {
     );
   }
 
+  entire(): unknown {
+    return (this.#entire ??= this.#bytes && parseJson(this.#bytes));
+  }
+
   #decide(bytes: Buffer): void {
     // The deadline may have come first.
     if (this.#answered) return;
     let body: unknown;
     try {
-      body = parseJson(bytes);
+      body = parseJson(bytes, this.#endpoint.unread);
     } catch (failure) {
       this.#fail(failure as HttpFailure);
       return;
     }
+    this.#bytes = bytes;
     const { beforeDecision } = this.#context;
     if (beforeDecision === undefined) this.#answer(body);
     else void beforeDecision().then(() => this.#answer(body));
@@ -162,6 +179,7 @@ export class Exchange {
   }
 
   #failureOf(thrown: unknown, id: string | undefined): HttpFailure {
+    if (thrown instanceof HttpFailure) return thrown;
     if (thrown instanceof BadRequest) return new HttpFailure(400, thrown.message);
     if (thrown instanceof TryLater) return this.#context.load.shed(thrown.why, thrown.message);
     return unexpected(thrown, this.#context.log, id);
@@ -198,38 +216,4 @@ function checkHeaders({ headers }: IncomingMessage): void {
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
     throw new HttpFailure(415, 'the body must not be compressed');
   }
-}
-
-/** What is kept back of the API server's timeout so that an answer still arrives: an error says more than silence. */
-const RESERVE_MS = 250;
-/** The API server's default where it gives no timeout, and its longest. */
-const DEFAULT_MS = 10_000;
-const MAX_MS = 30_000;
-
-/**
- * Milliseconds until a request must be answered, from `?timeout=<Go duration>` of its URL. The API server sends
- * whole seconds; what cannot be read counts as its default, since a wrong query must not cost a Pod.
- */
-export function deadlineOf(url: string): number {
-  // An API server sends the same timeout every time.
-  if (url !== lastUrl) {
-    lastUrl = url;
-    lastDeadline = readDeadline(url);
-  }
-  return lastDeadline;
-}
-
-let lastUrl = '';
-let lastDeadline = DEFAULT_MS - RESERVE_MS;
-
-function readDeadline(url: string): number {
-  const text = /[?&]timeout=([^&]{1,32})/.exec(url)?.[1];
-  const budget = (text === undefined ? undefined : positive(text)) ?? DEFAULT_MS;
-  return Math.min(Math.max(budget - RESERVE_MS, 50), MAX_MS);
-}
-
-/** Milliseconds; undefined where it is no positive duration. */
-function positive(text: string): number | undefined {
-  const milliseconds = parseGoDuration(text);
-  return milliseconds !== undefined && milliseconds > 0 ? milliseconds : undefined;
 }

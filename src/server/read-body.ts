@@ -1,7 +1,7 @@
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Slot } from './load-limits.ts';
-import { withoutManagedFields } from '../api/managed-fields.ts';
+import { MANAGED_FIELDS, withoutLists, type UnreadList } from '../api/unread-lists.ts';
 import { HttpFailure } from './failure.ts';
 import { tooMuchJson } from './json-bounds.ts';
 
@@ -43,14 +43,18 @@ export function readBody(
   });
 }
 
-/** @throws {HttpFailure} 400, or 413 where parsing it would cost too much */
-export function parseJson(bytes: Buffer): unknown {
+/**
+ * @param unread what is left out
+ * @throws {HttpFailure} 400, or 413 where parsing it would cost too much
+ */
+export function parseJson(bytes: Buffer, unread: readonly UnreadList[] = [MANAGED_FIELDS]): unknown {
   if (bytes.length === 0) throw new HttpFailure(400, 'an AdmissionReview is needed, the body is empty');
   // JavaScript would read broken UTF-8 as U+FFFD, so the object that is decided on would not be the one stored.
-  if (!isUtf8(bytes)) throw new HttpFailure(400, 'the body is not valid UTF-8');
+  const ascii = isAscii(bytes);
+  if (!ascii && !isUtf8(bytes)) throw new HttpFailure(400, 'the body is not valid UTF-8');
   const tooMuch = tooMuchJson(bytes);
   if (tooMuch !== undefined) throw new HttpFailure(413, `the review is too costly to parse: ${tooMuch}`);
-  const text = withoutManagedFields(bytes);
+  const text = withoutLists(bytes, unread, ascii ? 'latin1' : 'utf8');
   try {
     return JSON.parse(text) as unknown;
   } catch (thrown) {

@@ -53,9 +53,8 @@ export async function fuzz(
     while (next < count && findings.length < ENOUGH) {
       const index = next;
       next += 1;
-      let input: Buffer = Buffer.alloc(0);
+      const input = trial.make(randomOf(seed, target.name, index));
       try {
-        input = trial.make(randomOf(seed, target.name, index));
         for (const word of await trial.attempt(input)) met.set(word, (met.get(word) ?? 0) + 1);
       } catch (thrown) {
         await found(index, thrown, input);

@@ -50,3 +50,23 @@ export function mustBeClean(text: string, what: string): void {
 const PROTOTYPE = Object.getOwnPropertyNames(Object.prototype).join();
 export const mustBeUnpolluted = (): void =>
   must(Object.getOwnPropertyNames(Object.prototype).join() === PROTOTYPE, 'Object.prototype was changed');
+
+/** By so much processor time (ms) one input may be dealt with: far more than any needs, far less than a bomb takes. */
+const MOST_MS = 3_000;
+
+/** What `run` gives, where it came soon enough. For what waits for nobody: only its own work is measured. */
+export async function inTime<T>(run: () => T | Promise<T>): Promise<T> {
+  const before = process.cpuUsage();
+  const result = await run();
+  const { user, system } = process.cpuUsage(before);
+  const ms = (user + system) / 1000;
+  must(ms < MOST_MS, `it took ${Math.round(ms)} ms of the processor`);
+  return result;
+}
+
+/** The message of what was thrown, without what differs from input to input: for the count. */
+export const shapeOf = (message: string): string =>
+  message
+    .replaceAll(/"(?:[^"\\]|\\.)*"/g, '"…"')
+    .replaceAll(/[0-9]+/g, '0')
+    .slice(0, 60);

@@ -40,6 +40,8 @@ const VALUES = [
   '😀',
   'a/b~c',
 ] as const;
+/** What a reader of brackets might take for some. */
+const ODD_TEXTS = ['', 'x', ']', '[', '"],"a', '}],', ',"env":[{"name', '\\', 'ü'] as const;
 const SCHEDULERS = [
   'default-scheduler',
   '',
@@ -66,9 +68,11 @@ export const every: BackendFactory = {
       workloadRef: true,
     },
     init: () => Promise.resolve({ version: 'test' }),
-    preparePod: (_pod, gang, patch) => {
+    preparePod: (pod, gang, patch) => {
       patch.setSchedulerName('every-scheduler', 'a');
-      patch.annotate('every/thing~ü', gang.gang, 'b');
+      // It looks into the containers, though it adds nothing to them.
+      const names = pod.list('containers.env', 'second').map(({ name }) => String(name));
+      patch.annotate('every/thing~ü', [gang.gang, ...names].join(), 'b');
       patch.annotate('constructor', gang.group, 'c');
       patch.label('every/label', gang.namespace, 'd');
       patch.label('toString', gang.baseGang ?? 'none', 'e');
@@ -119,6 +123,8 @@ export function randomPodText(random: Random): string {
   if (random.chance(20))
     spec.push(['schedulingGroup', random.pick(['null', '{}', '{"podGroupName":"train-worker"}'])]);
 
+  if (random.chance(50)) spec.push(['containers', containersText(random)]);
+
   const members: [string, string][] = [
     [random.pick(KEYS), mapText(random)],
     ['metadata', objectText(metadata)],
@@ -126,6 +132,21 @@ export function randomPodText(random: Random): string {
   if (random.chance(97))
     members.push(['spec', random.chance(3) ? random.pick(['null', '[]', '1']) : objectText(spec)]);
   return objectText(members);
+}
+
+/** Two containers with an environment, in the order of an API server or not. */
+function containersText(random: Random): string {
+  const environment = (): string =>
+    `[${random.list(4, () => `{"name":${JSON.stringify(random.pick(KEYS))},"value":${JSON.stringify(random.pick(ODD_TEXTS))}}`).join()}]`;
+  const containers = ['first', 'second'].map((name) => {
+    const fields: [string, string][] = [
+      ['name', `"${name}"`],
+      ['env', random.chance(5) ? random.pick(['null', '{}', '[1]']) : environment()],
+      ['args', JSON.stringify(random.list(3, () => random.pick(ODD_TEXTS)))],
+    ];
+    return objectText(random.chance(50) ? fields : fields.reverse());
+  });
+  return `[${containers.join()}]`;
 }
 
 function gatesText(random: Random): string {

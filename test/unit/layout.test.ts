@@ -15,6 +15,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   gang: ['api'],
   'gang/rules': ['api', 'gang'],
   'gang/plan': ['api', 'gang', 'gang/rules'],
+  // Who makes room for whom: pure, of one snapshot of a cluster.
+  preemption: ['api', 'gang'],
   // Who may change a gang's Pod: the contract, the order, the guard.
   preparers: ['api', 'gang', 'gang/rules', 'errors'],
   backends: ['preparers', 'api', 'gang', 'gang/rules', 'errors', 'backends/*'],
@@ -69,6 +71,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'gang/plan',
     'backends',
     'conformance',
+    'preemption',
     'admission',
     'errors',
     'kube/client',
@@ -90,7 +93,7 @@ const PACKAGES: readonly { readonly name: RegExp; readonly rooms: readonly strin
   { name: /^(@kubernetes\/client-node|undici)$/, rooms: ['kube/client'] },
   { name: /^fastify/, rooms: ['server'] },
 ];
-const PURE = ['preparers', 'api', 'gang', 'gang/rules', 'gang/plan', 'admission', 'errors'];
+const PURE = ['preparers', 'preemption', 'api', 'gang', 'gang/rules', 'gang/plan', 'admission', 'errors'];
 /** Computation only: no clock, no file, no socket. */
 const PURE_MODULES = ['node:util', 'node:util/types'];
 

@@ -1,7 +1,7 @@
 import { LineCounter, parseAllDocuments, type Document } from 'yaml';
 import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
 import { quoted } from '../../api/printable.ts';
-import { messageOf } from '../../errors.ts';
+import { yamlTrouble } from '../../api/yaml-trouble.ts';
 import { nodeAt, offsetOf, stepsOf } from './field-position.ts';
 import type { InputText } from './input-files.ts';
 import type { InputFault } from './input-fault.ts';
@@ -111,12 +111,12 @@ function* objectsIn(file: string, part: Part, bad: (fault: InputFault) => void):
     trees = treesOf(part);
   } catch (thrown) {
     // What the parser throws rather than reports: nesting beyond its stack.
-    return tell({ line: part.before + 1, column: 1 }, whyOf(thrown));
+    return tell({ line: part.before + 1, column: 1 }, yamlTrouble(thrown as Error));
   }
   for (const [index, { document, at }] of trees.entries()) {
     const [error] = document.errors;
     // What follows a fault in the same part may be its consequence.
-    if (error !== undefined) return tell(at(error.pos[0]), whyOf(error));
+    if (error !== undefined) return tell(at(error.pos[0]), yamlTrouble(error));
     const start = document.contents?.range[0] ?? document.range[0];
     let value: Json;
     try {
@@ -124,7 +124,7 @@ function* objectsIn(file: string, part: Part, bad: (fault: InputFault) => void):
       // Through JSON, so that two places never share one object and nothing but JSON is left.
       if (ALIAS_OR_NO_JSON.test(part.text)) value = JSON.parse(JSON.stringify(value)) as Json;
     } catch (thrown) {
-      tell(at(start), whyOf(thrown));
+      tell(at(start), yamlTrouble(thrown as Error));
       continue;
     }
     if (value === null) continue;
@@ -180,15 +180,6 @@ function sourceOf(given: {
     },
   };
 }
-
-const whyOf = (thrown: unknown): string => {
-  const message = messageOf(thrown);
-  // By their text: the parser also reports the first of these as if it were a fault of syntax.
-  if (message.includes('Maximum call stack size exceeded')) return 'it is nested too deeply';
-  if (message.startsWith('Excessive alias count'))
-    return 'its aliases unfold to more than any manifest needs';
-  return message;
-};
 
 export const RENDER_FIRST =
   'it is a template of Helm: render it first, helm template <chart> | muster … -f -';

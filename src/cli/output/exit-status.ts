@@ -4,9 +4,9 @@
  * returns, so a code cannot be handed back.)
  */
 export class ExitStatus extends Error {
-  readonly exitCode: 0 | 1 | 2 | 3;
+  readonly exitCode: 0 | 1 | 2 | 3 | 4;
 
-  constructor(exitCode: 0 | 1 | 2 | 3) {
+  constructor(exitCode: 0 | 1 | 2 | 3 | 4) {
     super(`exit status ${exitCode}`);
     this.name = 'ExitStatus';
     this.exitCode = exitCode;

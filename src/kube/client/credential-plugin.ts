@@ -1,9 +1,9 @@
 import type { RequestOptions } from 'node:https';
-import { readFile } from 'node:fs/promises';
 import { KubeConfig } from '@kubernetes/client-node';
+import { own, ownString, type JsonObject } from '../../api/json.ts';
 import { MusterError, messageOf } from '../../errors.ts';
 import type { Clock } from './clock.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, ConnectionTls } from './connection.ts';
 
 /** The plugin is asked at most this often (ms); it keeps its own credential until that expires. */
 const ASK_EVERY = 30_000;
@@ -13,22 +13,26 @@ const ASK_EVERY = 30_000;
  * @kubernetes/client-node, and only for such kubeconfigs, which people have on laptops.
  */
 export async function connectionWithPlugin(given: {
-  server: string;
-  namespace: string | undefined;
-  source: string;
-  files: readonly string[];
-  context: string;
-  clock: Clock;
+  readonly server: string;
+  readonly namespace: string | undefined;
+  readonly source: string;
+  readonly tls: ConnectionTls;
+  /** The user's entry in the kubeconfig. */
+  readonly user: JsonObject;
+  readonly clock: Clock;
 }): Promise<Connection> {
+  const { server, user } = given;
   const config = new KubeConfig();
-  const [first, ...others] = given.files;
-  if (first !== undefined) config.loadFromFile(first);
-  for (const file of others) {
-    const further = new KubeConfig();
-    further.loadFromString(await readFile(file, 'utf8'));
-    config.mergeConfig(further, true);
-  }
-  config.setCurrentContext(given.context);
+  // Not the files: it reads them by other rules, and throws where two of them name the same cluster.
+  config.loadFromClusterAndUser(
+    { name: 'cluster', server, skipTLSVerify: false },
+    {
+      name: 'user',
+      exec: own(user, 'exec'),
+      authProvider: own(user, 'auth-provider'),
+      ...impersonated(ownString(user, 'as')),
+    },
+  );
 
   const ask = async (): Promise<RequestOptions> => {
     const options: RequestOptions = {};
@@ -51,13 +55,7 @@ export async function connectionWithPlugin(given: {
     namespace: given.namespace,
     source: given.source,
     // A certificate that the plugin renews later is not taken up: the pool keeps its first one.
-    tls: {
-      ...text('ca', last.ca),
-      ...text('cert', last.cert),
-      ...text('key', last.key),
-      ...(last.servername === undefined ? {} : { servername: last.servername }),
-      ...(last.rejectUnauthorized === false ? { rejectUnauthorized: false } : {}),
-    },
+    tls: { ...given.tls, ...text('cert', last.cert), ...text('key', last.key) },
     headers: async () => {
       if (given.clock.now() - askedAt >= ASK_EVERY) {
         last = await ask();
@@ -71,6 +69,9 @@ export async function connectionWithPlugin(given: {
     },
   };
 }
+
+const impersonated = (user: string | undefined): { impersonateUser?: string } =>
+  user === undefined ? {} : { impersonateUser: user };
 
 const text = (key: string, value: unknown): Record<string, string> =>
   typeof value === 'string' || Buffer.isBuffer(value) ? { [key]: value.toString() } : {};

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { parse } from 'yaml';
 import { type JsonObject, isObject, own, ownList, ownObject, ownString } from '../../api/json.ts';
+import { yamlTrouble } from '../../api/yaml-trouble.ts';
 import { MusterError, messageOf } from '../../errors.ts';
 import type { Clock } from './clock.ts';
 import type { Connection, ConnectionTls } from './connection.ts';
@@ -64,12 +65,12 @@ export async function connectionFromKubeconfig(
     namespace: ownString(context, 'namespace'),
     source: `${source}, context ${current}`,
   };
+  const tls = await tlsOf(cluster, user);
   if (own(user.value, 'exec') !== undefined || own(user.value, 'auth-provider') !== undefined) {
     const { connectionWithPlugin } = await import('./credential-plugin.ts');
-    return connectionWithPlugin({ ...where, files: paths, context: current, clock });
+    return connectionWithPlugin({ ...where, tls, user: user.value, clock });
   }
-  const tls = await tlsOf(cluster, user);
-  return { ...where, tls, ...(await identityOf(user.value, user.dir, clock)) };
+  return { ...where, tls, ...(await identityOf(user, source, clock)) };
 }
 
 async function readAll(paths: readonly string[]): Promise<{ document: JsonObject; dir: string }[]> {
@@ -87,9 +88,10 @@ async function readAll(paths: readonly string[]): Promise<{ document: JsonObject
     if (text === undefined) continue;
     let document: unknown;
     try {
-      document = parse(text);
+      // Warnings and pretty errors would put lines of the file, and so its secrets, on standard error and into logs.
+      document = parse(text, { prettyErrors: false, logLevel: 'error' });
     } catch (cause) {
-      throw fault(`${path} is not YAML: ${messageOf(cause)}`, SEE, cause);
+      throw fault(`${placeOf(cause, text, path)} is not YAML: ${troubleOf(cause)}`, SEE);
     }
     if (!isObject(document)) throw fault(`${path} is not a kubeconfig`, SEE);
     found.push({ document, dir: dirname(path) });
@@ -97,6 +99,14 @@ async function readAll(paths: readonly string[]): Promise<{ document: JsonObject
   if (found.length === 0)
     throw fault(`none of these exists: ${paths.join(', ')}`, 'Name a file that exists in $KUBECONFIG.');
   return found;
+}
+
+const troubleOf = (cause: unknown): string => yamlTrouble(cause as Error).replace(/: ".*$/s, '');
+
+/** `path`, with the line that the parser did not get past. */
+function placeOf(cause: unknown, text: string, path: string): string {
+  const [offset] = (cause as { pos?: readonly number[] }).pos ?? [];
+  return offset === undefined ? path : `${path}:${text.slice(0, offset).split('\n').length}`;
 }
 
 async function tlsOf(cluster: Entry, user: Entry): Promise<ConnectionTls> {
@@ -131,9 +141,22 @@ async function pem({ value, dir }: Entry, key: string): Promise<string | undefin
 
 type Identity = Pick<Connection, 'headers' | 'refresh'>;
 
-async function identityOf(user: JsonObject, dir: string, clock: Clock): Promise<Identity> {
+/** What HTTP lets into a header. */
+const HEADER = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+async function identityOf(entry: Entry, source: string, clock: Clock): Promise<Identity> {
+  const { value: user, dir } = entry;
+  const check = (key: string, ...values: readonly (string | undefined)[]): void => {
+    if (values.every((value) => HEADER.test(value ?? ''))) return;
+    throw fault(
+      `${source}: ${key} of user "${entry.name}" has a character that no HTTP header may have, such as a line end`,
+      'Write it anew: most often a line end was pasted with it.',
+    );
+  };
   const as = ownString(user, 'as');
   const groups = (ownList(user, 'as-groups') ?? []).filter((group) => typeof group === 'string');
+  check('as', as);
+  check('as-groups', ...groups);
   const impersonation = {
     ...(as === undefined ? {} : { 'impersonate-user': as }),
     ...(groups.length === 0 ? {} : { 'impersonate-group': groups }),
@@ -141,7 +164,7 @@ async function identityOf(user: JsonObject, dir: string, clock: Clock): Promise<
   const tokenFile = ownString(user, 'tokenFile');
   if (tokenFile) {
     const token = new TokenFile(isAbsolute(tokenFile) ? tokenFile : join(dir, tokenFile), clock);
-    await token.current();
+    check('tokenFile', await token.current());
     return {
       headers: async () => ({ ...impersonation, authorization: `Bearer ${await token.current()}` }),
       refresh: () => {
@@ -151,6 +174,7 @@ async function identityOf(user: JsonObject, dir: string, clock: Clock): Promise<
     };
   }
   const [token, name] = [ownString(user, 'token'), ownString(user, 'username')];
+  check('token', token);
   const basic = (): string => Buffer.from(`${name}:${ownString(user, 'password') ?? ''}`).toString('base64');
   const headers = {
     ...impersonation,

@@ -1,4 +1,4 @@
-import { withoutManagedFields } from '../../api/managed-fields.ts';
+import { MANAGED_FIELDS, withoutLists } from '../../api/unread-lists.ts';
 
 /**
  * The longest line of a watch (bytes). etcd takes objects of 1.5 MiB, JSON escapes make at most six bytes of one; what is
@@ -23,7 +23,7 @@ export async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<st
       if (pendingBytes > MAX_LINE) throw new Error(`a line of more than ${MAX_LINE} bytes`);
       continue;
     }
-    const complete = withoutManagedFields(Buffer.concat([...pending, chunk.subarray(0, end)]));
+    const complete = withoutLists(Buffer.concat([...pending, chunk.subarray(0, end)]), [MANAGED_FIELDS]);
     pending = end + 1 < chunk.length ? [Buffer.from(chunk.subarray(end + 1))] : [];
     pendingBytes = pending[0]?.length ?? 0;
     const lines = complete.split('\n').filter((line) => line.trim() !== '');

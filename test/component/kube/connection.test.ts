@@ -1,6 +1,6 @@
 import { chmod, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
 import { findConnection } from '../../../src/kube/client/connection.ts';
@@ -136,6 +136,66 @@ describe('a kubeconfig', () => {
       code: 'CLUSTER_UNREACHABLE',
       message: expect.stringContaining(says) as unknown,
     });
+  });
+});
+
+describe('a kubeconfig, found by fuzzing', () => {
+  const messageOf = async (text: string): Promise<string> => {
+    const kubeconfig = await file('config', text);
+    const thrown: unknown = await findConnection({ kubeconfig, env: {} }).catch((error: unknown) => error);
+    expect(thrown).toMatchObject({ code: 'CLUSTER_UNREACHABLE' });
+    return (thrown as Error).message.replace(kubeconfig, 'CONFIG');
+  };
+
+  test.each([
+    ['token', { token: 'sec\nret' }],
+    ['as', { as: 'bob\r\nX-Other: y' }],
+    ['as-groups', { 'as-groups': ['sailors', 'cooks\n'] }],
+    ['tokenFile', { tokenFile: 'broken' }],
+  ])('%s with a line end is refused by its name, not when the first request goes out', async (key, user) => {
+    await file('broken', 'sec\nret');
+    const message = await messageOf(config(user));
+    expect(message).toContain(`${key} of user "me" has a character that no HTTP header may have`);
+    expect(message).not.toMatch(/sec|bob|cooks/);
+  });
+
+  test.each([
+    ['a line of it', `users:\n- user: {token: 'secret\n`, /^CONFIG:3 is not YAML: Missing closing 'quote$/],
+    ['a piece of it', '{"token": secret: more}', /^CONFIG:1 is not YAML: [^"]*$/],
+    [
+      'what the parser advises',
+      'a: secret\n---\nb: c',
+      /^CONFIG(:\d)? is not YAML: it has more than one document$/,
+    ],
+    ['a stack', '['.repeat(20_000), /is not YAML: it is nested too deeply$/],
+  ])('one that is not YAML is refused without %s: it may be a secret', async (_what, text, says) => {
+    const message = await messageOf(text);
+    expect(message).toMatch(says);
+    expect(message).not.toContain('secret');
+  });
+
+  test('a tag that nobody knows is not told to the world by a warning with its line', async () => {
+    const warned: Error[] = [];
+    const hear = (warning: Error): void => void warned.push(warning);
+    process.on('warning', hear);
+    const kubeconfig = await file('config', config({ token: 'T' }).replace('token: T', 'token: !mine T'));
+    expect(await (await findConnection({ kubeconfig, env: {} })).headers()).toEqual({
+      authorization: 'Bearer T',
+    });
+    await new Promise(setImmediate);
+    process.off('warning', hear);
+    expect(warned).toEqual([]);
+  });
+
+  test('with a credential plugin, beside another that names the same cluster, or one without a name', async () => {
+    const plugin = await file('plugin.sh', `#!/bin/sh\necho '{"status":{"token":"P"}}'\n`);
+    await chmod(plugin, 0o700);
+    const user = { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: plugin } };
+    const clusters = [cluster('sea'), { cluster: {} }, { name: 'odd', cluster: { server: 5 } }];
+    const files = [await file('one', config(user, { clusters })), await file('two', config(user))];
+    const connection = await findConnection({ env: { KUBECONFIG: files.join(delimiter) } });
+    expect(await connection.headers()).toEqual({ authorization: 'Bearer P' });
+    expect(connection).toMatchObject({ server: 'https://sea.test:6443', tls: { ca: 'CA' } });
   });
 });
 

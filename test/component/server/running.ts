@@ -27,6 +27,7 @@ export interface RunningParts extends Pick<
   readonly logFormat?: LogFormat;
   readonly placement?: Placement;
   readonly notReady?: Policy['notReady'];
+  readonly preparers?: Policy['preparers'];
 }
 
 /** A whole program as `muster serve` starts it, in this process. */
@@ -104,6 +105,7 @@ export async function start(parts: RunningParts = {}): Promise<Running> {
       ...policyFrom(configuration),
       placement: parts.placement,
       ...(parts.notReady && { notReady: parts.notReady }),
+      ...(parts.preparers && { preparers: parts.preparers }),
     },
     log,
     version: '0.0.0-test',

@@ -16,6 +16,7 @@ interface Question {
 /** Answers what it is asked; late, never or not at all where that is what is asked for. */
 const echo = (sent: string[] = []): Endpoint => ({
   path: PATH,
+  unread: [],
   idOf: (body) => (body as Question | null)?.id,
   answer: (body) => {
     const { ask } = body as Question;

@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { reviewEndpoints, type ReviewObserver } from '../../../src/admission/endpoints.ts';
+import type { Policy } from '../../../src/admission/policy.ts';
+import { ENVIRONMENT, MANAGED_FIELDS } from '../../../src/api/unread-lists.ts';
 import { PATH_MUTATE_POD, PATH_VALIDATE_POD } from '../../../src/api/names.ts';
 import { PodRefused } from '../../../src/backends/backend.ts';
 import { backend } from '../../support/backends.ts';
@@ -23,7 +25,7 @@ function observed(path: string, parts: RequestParts): { told: unknown[]; thrown:
   };
   const endpoint = reviewEndpoints(policy({ factories: [made] }), observer).find((one) => one.path === path);
   try {
-    const answer = endpoint?.answer(review('Pod', parts), { remainingMs: 1_000 });
+    const answer = endpoint?.answer(review('Pod', parts), { remainingMs: 1_000, entire: () => undefined });
     if (answer === undefined || answer instanceof Promise) throw new Error('not answered at once');
     answer.sent(7);
     return { told, thrown: undefined };
@@ -70,8 +72,22 @@ describe('of the operation mutate', () => {
   });
 });
 
+const deaf: ReviewObserver = { prepared: () => undefined, decided: () => undefined };
+
+test('the environment of a Pod is parsed for whoever declares to add to it, and for nobody else', () => {
+  const unread = (under: Policy) => reviewEndpoints(under, deaf).map((one) => one.unread);
+  const usual = [MANAGED_FIELDS];
+  const most = [MANAGED_FIELDS, ENVIRONMENT];
+  const none = [usual, usual, usual, usual];
+  expect(unread(policy())).toEqual([most, most, usual, usual]);
+  const patchSurface = { schedulerName: true, lists: ['containers.env'] as const };
+  expect(unread(policy({ factories: [made, backend('adds', { patchSurface })] }))).toEqual(none);
+  const preparer = { name: 'adds', patchSurface, prepare: () => undefined };
+  expect(unread({ ...policy(), preparers: [preparer] })).toEqual(none);
+});
+
 test('a review is known by its uid', () => {
-  const [endpoint] = reviewEndpoints(policy(), { prepared: () => undefined, decided: () => undefined });
+  const [endpoint] = reviewEndpoints(policy(), deaf);
   expect(endpoint?.idOf({ request: { uid: 'u1' } })).toBe('u1');
   expect(endpoint?.idOf('nonsense')).toBeUndefined();
 });

@@ -255,7 +255,7 @@ leaderElection:
     [
       'an alias bomb',
       `a: &a [1,1]\nb: &b [${'*a,'.repeat(20)}]\nc: [${'*b,'.repeat(20)}]\n`,
-      ['f:1:1: error: not YAML: Excessive alias count indicates a resource exhaustion attack'],
+      ['f:1:1: error: not YAML: its aliases unfold to more than any manifest needs'],
     ],
     [
       'through an alias',
@@ -289,6 +289,23 @@ leaderElection:
     const faults = lines('['.repeat(100_000));
     expect(faults.length).toBeGreaterThan(0);
     expect(faults.length).toBeLessThanOrEqual(10);
+  });
+
+  test.each([
+    [
+      'its length',
+      `{}\nlong: ${'x'.repeat(20_000)}`,
+      /^not YAML: Unexpected scalar token in YAML stream: "x+…$/,
+    ],
+    ['what would move a cursor', 'a: b\n"\u001b[2J" x: c', /^not YAML: [^\u001b]+$/],
+    ['a stack', '['.repeat(20_000), /^not YAML: it is nested too deeply$/],
+  ])('found by fuzzing: what the parser says is told without %s', (_what, text, says) => {
+    for (const { message } of checkConfiguration(text, { supportedSchedulers })) {
+      expect(message.length).toBeLessThan(300);
+      expect(message).not.toMatch(/[\u0000-\u001f]/);
+    }
+    const messages = checkConfiguration(text, { supportedSchedulers }).map(({ message }) => message);
+    expect(messages).toContainEqual(expect.stringMatching(says));
   });
 
   test('text that is not YAML is unreadable, not invalid', () => {

@@ -1,17 +1,24 @@
 import { describe, expect, test } from '@jest/globals';
 import { inLength } from '../../support/length.ts';
 import fc from 'fast-check';
-import { withoutManagedFields } from '../../../src/api/managed-fields.ts';
+import { ENVIRONMENT, MANAGED_FIELDS, withoutLists } from '../../../src/api/unread-lists.ts';
 
-const cut = (text: string): string => withoutManagedFields(Buffer.from(text));
+const cut = (text: string): string => withoutLists(Buffer.from(text), [MANAGED_FIELDS, ENVIRONMENT]);
 
-/** What the cut must amount to: the document with every list under the key emptied. */
+/** An environment is told by the first key of its first item. */
+const isEnvironment = (key: string, [first]: readonly unknown[]): boolean =>
+  key === 'env' &&
+  typeof first === 'object' &&
+  first !== null &&
+  (Object.keys(first)[0]?.startsWith('name') ?? false);
+
+/** What the cut must amount to: the document with every list under one of the keys emptied. */
 function emptied(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(emptied);
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).map(([key, item]): [string, unknown] => [
     key,
-    key === 'managedFields' && Array.isArray(item) ? [] : emptied(item),
+    Array.isArray(item) && (key === 'managedFields' || isEnvironment(key, item)) ? [] : emptied(item),
   ]);
   return Object.fromEntries(entries);
 }
@@ -21,6 +28,10 @@ const hostile = fc.constantFrom(
   ',"managedFields":[1,2],',
   '{"managedFields":["x',
   'managedFields',
+  '"env":[{"name',
+  ',"env":[{"name":"x"}],"',
+  '[{"name',
+  ']},{"name":',
   '\\',
   '"',
   ']',
@@ -41,14 +52,17 @@ const { document } = fc.letrec<{ document: unknown }>((tie) => ({
     fc.array(tie('document'), { maxLength: 4 }),
     fc
       .array(
-        fc.tuple(fc.oneof(fc.constantFrom('managedFields', 'metadata', 'spec'), text), tie('document')),
+        fc.tuple(
+          fc.oneof(fc.constantFrom('managedFields', 'metadata', 'spec', 'env', 'name'), text),
+          tie('document'),
+        ),
         { maxLength: 4 },
       )
       .map((entries) => Object.fromEntries(entries.filter(([key]) => key !== '__proto__'))),
   ),
 }));
 
-describe('managedFields are left out before parsing', () => {
+describe('lists that nobody reads are left out before parsing', () => {
   test.each([
     ['{"a":1}', '{"a":1}'],
     [
@@ -77,6 +91,28 @@ describe('managedFields are left out before parsing', () => {
       '{"metadata":{"managedFields":[]},"spec":{}}',
     ],
     ['{"metadata":{"managedFields":[1]},"spec":', '{"metadata":{"managedFields":[]},"spec":'],
+    // Of a container: what follows is its next field, the next container, a field of the Pod, or the end.
+    [
+      '{"spec":{"containers":[{"env":[{"name":"A","value":"1"}],"resources":{}}]}}',
+      '{"spec":{"containers":[{"env":[],"resources":{}}]}}',
+    ],
+    [
+      '{"containers":[{"env":[{"name":"A"}]},{"env":[{"name":"B"},{"name":"C"}]}],"a":1}',
+      '{"containers":[{"env":[]},{"env":[]}],"a":1}',
+    ],
+    ['{"env":[{"name":"A","value":"[1]"}],"a":["b"]}', '{"env":[],"a":["b"]}'],
+    ['{"env":[{"name":"],\\"a"},{"name":"]"}],"a":1}', '{"env":[],"a":1}'],
+    ['{"env":[{"name":"],"},{"b":"]}"}],"a":1}', '{"env":[],"a":1}'],
+    ['{"env":[{"name":"A","of":["B"]}],"a":1}', '{"env":[],"a":1}'],
+    // Within another that is left out, and one that holds another.
+    ['{"managedFields":[{"env":[{"name":"A"}]}],"a":1}', '{"managedFields":[],"a":1}'],
+    ['{"env":[{"name":{"managedFields":[1]}}],"a":1}', '{"env":[],"a":1}'],
+    ['{"ü":"ü","env":[{"name":"ü"}],"ä":"ä"}', '{"ü":"ü","env":[],"ä":"ä"}'],
+    // None, or not as the API server writes it.
+    ['{"env":[],"a":1}', '{"env":[],"a":1}'],
+    ['{"env":[{"value":"1","name":"A"}]}', '{"env":[{"value":"1","name":"A"}]}'],
+    ['{"myenv":[{"name":"A"}],"ports":[{"name":"B"}]}', '{"myenv":[{"name":"A"}],"ports":[{"name":"B"}]}'],
+    [String.raw`{"a":",\"env\":[{\"name\":1}]"}`, String.raw`{"a":",\"env\":[{\"name\":1}]"}`],
     // Inside a string: as text, with its quotes escaped.
     [String.raw`{"a":",\"managedFields\":[1]"}`, String.raw`{"a":",\"managedFields\":[1]"}`],
     // Not as the API server writes it: parsed like everything else.
@@ -110,7 +146,7 @@ describe('managedFields are left out before parsing', () => {
         const valid = isJson(broken);
         // Valid stays valid; invalid may only become valid where the fault was inside of a list that is cut.
         if (valid) expect(isJson(cut(broken))).toBe(true);
-        else if (!broken.includes('"managedFields":[')) expect(cut(broken)).toBe(broken);
+        else if (!/"managedFields":\[|"env":\[/.test(broken)) expect(cut(broken)).toBe(broken);
       }),
       { numRuns: inLength({ short: 1_000, long: 5_000 }) },
     );

@@ -1,0 +1,66 @@
+/**
+ * Quantities of Kubernetes (`resource.Quantity`), exactly: digits with an optional fraction, and a suffix. They are kept
+ * in billionths, the finest step that Kubernetes knows, so no amount is rounded before it has to be.
+ */
+const FORM = /^([+-]?)(\d+)?(?:\.(\d*))?(?:([KMGTPE])i|([numkMGTPE])|[eE]([+-]?\d{1,3}))?$/;
+const LONGEST = 64;
+
+/** Powers of ten of the decimal suffixes, of 1024 of the binary ones. */
+const DECIMAL: Readonly<Record<string, number>> = {
+  n: -9,
+  u: -6,
+  m: -3,
+  k: 3,
+  M: 6,
+  G: 9,
+  T: 12,
+  P: 15,
+  E: 18,
+};
+const BINARY = 'KMGTPE';
+const BILLION = 1_000_000_000n;
+const MILLION = 1_000_000n;
+
+/**
+ * `text` in billionths of its unit, rounded away from zero as Kubernetes does; undefined where it is no quantity.
+ * @param text a string, or a number as JSON has it
+ */
+export function parseQuantity(text: unknown): bigint | undefined {
+  const written = typeof text === 'number' ? String(text) : text;
+  if (typeof written !== 'string' || written.length > LONGEST) return undefined;
+  const found = FORM.exec(written.trim());
+  if (found === null) return undefined;
+  const [, sign, whole = '', fraction = '', binary, decimal, exponent] = found;
+  if (whole === '' && fraction === '') return undefined;
+  const digits = BigInt(whole + fraction);
+  const power =
+    9 - fraction.length + (decimal === undefined ? Number(exponent ?? 0) : (DECIMAL[decimal] ?? 0));
+  const factor = binary === undefined ? 1n : 1024n ** BigInt(BINARY.indexOf(binary) + 1);
+  const exact = digits * factor;
+  const billionths = power >= 0 ? exact * 10n ** BigInt(power) : dividedUp(exact, 10n ** BigInt(-power));
+  return sign === '-' ? -billionths : billionths;
+}
+
+const dividedUp = (amount: bigint, by: bigint): bigint =>
+  amount < 0n ? -((-amount + by - 1n) / by) : (amount + by - 1n) / by;
+
+/**
+ * What a scheduler counts of a resource: thousandths of `cpu`, whole units of all else, rounded up; undefined where the
+ * amount is negative or too large to count exactly (above 2^53 - 1).
+ */
+export function countOf(resource: string, billionths: bigint): number | undefined {
+  const count = dividedUp(billionths, resource === 'cpu' ? MILLION : BILLION);
+  return count >= 0n && count <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(count) : undefined;
+}
+
+/** A count of {@link countOf} as a person writes it: `1500m`, `4`, `12Gi`. */
+export function formatCount(resource: string, count: number): string {
+  if (resource === 'cpu') return count % 1000 === 0 ? String(count / 1000) : `${count}m`;
+  if (!BYTES.test(resource)) return String(count);
+  let [amount, step] = [count, 0];
+  while (amount !== 0 && amount % 1024 === 0 && step < BINARY.length)
+    [amount, step] = [amount / 1024, step + 1];
+  return step === 0 ? String(amount) : `${amount}${BINARY[step - 1] ?? ''}i`;
+}
+
+const BYTES = /^(?:memory|ephemeral-storage|hugepages-.*)$/;

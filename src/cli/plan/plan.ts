@@ -1,0 +1,84 @@
+import { Command, Option } from 'commander';
+import type { JsonObject } from '../../api/json.ts';
+import { plan as planRoom } from '../../preemption/plan.ts';
+import { VARIANTS, type Variant } from '../../preemption/units.ts';
+import { ExitStatus } from '../output/exit-status.ts';
+import type { CliIo } from '../output/io.ts';
+import { paletteFor, type ColourMode } from '../output/palette.ts';
+import { toJson } from '../output/structured.ts';
+import { clusterObjects } from '../snapshot/cluster-objects.ts';
+import { objectsOf } from './plan-objects.ts';
+import { outcomeOf, planObject, planText } from './render-plan.ts';
+import { wantedOf } from './wanted.ts';
+
+interface PlanFlags {
+  readonly filename: readonly string[];
+  readonly snapshot?: readonly string[];
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly variant: Variant;
+  readonly priorityClass?: string;
+  readonly namespace: string;
+  readonly reprieved?: true;
+  readonly output: 'text' | 'json';
+  readonly color: ColourMode;
+}
+
+const EXAMPLES = `
+Example:
+  $ muster plan -f gang.yaml                          in the cluster of the kubeconfig
+  $ muster snapshot > cluster.json
+  $ muster plan -f gang.yaml --snapshot cluster.json  without one
+  $ kubectl get nodes,pods,pdb,pc,podgangs -A -o json | muster plan -f gang.yaml --snapshot -
+
+Says whether the gang fits as it is; if not, which units of lower priority would have to make room,
+and why none of them can be spared; if that does not help either, what is short. Nothing is changed.
+Takes a PodGang with its Pods or with the workloads that make them, or these alone. Exits with 0
+where it fits, with 4 where it fits with preemption, with 1 where it does not fit.`;
+
+/** `muster plan`: who would make room for a gang. */
+export const planCommand = (io: CliIo): Command =>
+  new Command('plan')
+    .description('show whether a gang fits, and who would have to make room for it')
+    .requiredOption('-f, --filename <file...>', 'files and folders with the gang; - is standard input')
+    .option('--snapshot <file...>', 'the cluster, as muster snapshot or kubectl get -o json write it')
+    .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl)')
+    .option('--context <name>', 'context of the kubeconfig (default: its current one)')
+    .addOption(
+      new Option('--variant <name>', 'kep: the algorithm of KEP-5710; kube-1.36: what that scheduler does')
+        .choices(VARIANTS)
+        .default('kep'),
+    )
+    .option('--priority-class <name>', 'plan as if the gang had this class')
+    .option('-n, --namespace <name>', 'namespace of objects that name none', 'default')
+    .option('--reprieved', 'show those that may stay, too')
+    .addOption(
+      new Option('-o, --output <format>', 'how to print it').choices(['text', 'json']).default('text'),
+    )
+    .addOption(
+      new Option('--color <when>', 'colours in text output')
+        .choices(['always', 'never', 'auto'])
+        .default('auto'),
+    )
+    .addHelpText('after', EXAMPLES)
+    .action((flags: PlanFlags) => plan(flags, io));
+
+async function plan(flags: PlanFlags, io: CliIo): Promise<void> {
+  const { variant, namespace, priorityClass } = flags;
+  const wanted = await objectsOf(flags.filename, io);
+  const cluster = await clusterOf(flags, io);
+  const { preemptor, snapshot, warnings } = wantedOf({ wanted, cluster, variant, namespace, priorityClass });
+  for (const warning of warnings) io.stderr(`warning: ${warning}\n`);
+  const found = planRoom(preemptor, snapshot, variant);
+  const outcome = outcomeOf(preemptor, found, snapshot);
+  if (flags.output === 'json') io.stdout(`${toJson(planObject(outcome), 2)}\n`);
+  else {
+    const palette = paletteFor(flags.color, io);
+    io.stdout(planText(outcome, { reprieved: flags.reprieved === true, now: io.now().getTime(), palette }));
+  }
+  if (!found.fits) throw new ExitStatus(found.feasible ? 4 : 1);
+}
+
+async function clusterOf({ snapshot, ...flags }: PlanFlags, io: CliIo): Promise<readonly JsonObject[]> {
+  return snapshot === undefined ? clusterObjects(flags, io) : objectsOf(snapshot, io);
+}

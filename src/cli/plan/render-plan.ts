@@ -1,0 +1,171 @@
+import { formatCount } from '../../api/quantity.ts';
+import type { Plan } from '../../preemption/plan.ts';
+import type { Preemptor } from '../../preemption/preemptor.ts';
+import { largestNow, shortageOf, sumUp } from '../../preemption/shortage.ts';
+import type { Snapshot } from '../../preemption/snapshot.ts';
+import type { Judged } from '../../preemption/verdicts.ts';
+import { count } from '../output/findings.ts';
+import type { Palette } from '../output/palette.ts';
+
+/** A plan with what people ask next. */
+export interface Outcome {
+  readonly preemptor: Preemptor;
+  readonly plan: Plan;
+  readonly snapshot: Snapshot;
+  /** What is short where nothing helps, as quantities. */
+  readonly shortfall: Readonly<Record<string, string>>;
+  /** The largest gang of this shape that fits now, by group; undefined where it fits as it is, or none does. */
+  readonly largest: ReadonlyMap<string, number> | undefined;
+}
+
+export function outcomeOf(preemptor: Preemptor, plan: Plan, snapshot: Snapshot): Outcome {
+  const missing = plan.feasible ? new Map<string, number>() : shortageOf(preemptor, snapshot, plan.variant);
+  const shortfall = [...missing].sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    preemptor,
+    plan,
+    snapshot,
+    shortfall: Object.fromEntries(shortfall.map(([name, amount]) => [name, formatCount(name, amount)])),
+    largest: plan.fits || preemptor.kind === 'Pod' ? undefined : largestNow(preemptor, snapshot),
+  };
+}
+
+/** For programs: sorted, so that the same plan is the same text. */
+export function planObject({ plan, shortfall, largest }: Outcome): object {
+  const unit = ({
+    unit: { kind, namespace, name, priority, pods },
+    violatesBudget,
+    why,
+  }: Judged): object => ({
+    unit: kind,
+    namespace,
+    name,
+    priority,
+    pods: pods.map(({ key }) => key).sort(),
+    violatesPDB: violatesBudget,
+    why,
+  });
+  return {
+    variant: plan.variant,
+    fits: plan.fits,
+    feasible: plan.feasible,
+    placement: Object.fromEntries([...plan.placement].sort(([a], [b]) => (a < b ? -1 : 1))),
+    victims: plan.victims.map(unit),
+    reprieved: plan.reprieved.map(unit),
+    awaited: plan.awaited,
+    rejected: plan.rejected.map(({ node, predicate, messages }) => ({
+      node,
+      predicate,
+      message: messages.join(', '),
+    })),
+    shortfall,
+    ...(plan.refusal === undefined ? {} : { refusal: plan.refusal }),
+    ...(largest === undefined ? {} : { largest: Object.fromEntries(largest) }),
+  };
+}
+
+/** One line that says it all. */
+export function verdictOf({ plan, preemptor, shortfall }: Outcome): string {
+  if (plan.fits) return 'fits as it is';
+  if (plan.feasible && plan.victims.length === 0)
+    return `fits once ${count(plan.awaited.length, 'Pod')} on the way out ${plan.awaited.length === 1 ? 'is' : 'are'} gone; nothing else is touched`;
+  if (plan.feasible) {
+    const pods = plan.victims.reduce((sum, { unit }) => sum + unit.pods.length, 0);
+    return `would fit if ${count(pods, 'Pod')} ${whose(plan.victims)} made room; nothing else is touched`;
+  }
+  const short = Object.entries(shortfall).map(([name, amount]) => `${amount} ${name}`);
+  const missing = short.length === 0 ? '' : `; short of ${short.join(', ')}`;
+  const even =
+    plan.refusal === undefined ? 'does not fit, even with preemption' : `does not fit, and ${plan.refusal}`;
+  const nodes = plan.rejected.length === 0 ? '' : `: ${sumUp(plan.rejected)}`;
+  return `${even}${nodes}${preemptor.pods.length === 0 ? '' : missing}`;
+}
+
+function whose(victims: readonly Judged[]): string {
+  const [first] = victims;
+  if (victims.length !== 1 || first === undefined) return `of ${victims.length} units`;
+  const { kind, namespace, name, priority } = first.unit;
+  const noun = kind === 'Pod' ? '' : kind === 'PodGang' ? 'of gang ' : 'of PodGroup ';
+  return kind === 'Pod'
+    ? `(${namespace}/${name}, priority ${priority})`
+    : `${noun}${namespace}/${name} (priority ${priority})`;
+}
+
+/** For people. @param given.reprieved also those that may stay */
+export function planText(
+  outcome: Outcome,
+  given: { readonly reprieved: boolean; readonly now: number; readonly palette: Palette },
+): string {
+  const { plan, preemptor, largest } = outcome;
+  const { palette } = given;
+  const paint = plan.fits ? palette.good : plan.feasible ? palette.warn : palette.bad;
+  const lines = [
+    `${preemptor.kind === 'Gang' ? 'gang' : 'Pod'} ${preemptor.key} (priority ${preemptor.priority}) ${paint(verdictOf(outcome))}`,
+  ];
+  if (largest !== undefined) lines.push(`the largest gang of this shape that fits now: ${shapeOf(largest)}`);
+  if (plan.victims.length > 0) lines.push('', ...table('VICTIM', plan.victims, given));
+  if (plan.reprieved.length > 0) {
+    if (given.reprieved) lines.push('', ...table('MAY STAY', plan.reprieved, given));
+    else lines.push('', `${count(plan.reprieved.length, 'unit')} below it may stay (--reprieved shows them)`);
+  }
+  if (!plan.feasible && plan.rejected.length > 0)
+    lines.push(
+      '',
+      ...columns(
+        [
+          ['NODE', 'PREDICATE', 'WHY'],
+          ...plan.rejected.map(({ node, predicate, messages }) => [node, predicate, messages.join(', ')]),
+        ],
+        palette,
+      ),
+    );
+  if (plan.placement.size > 0)
+    lines.push(
+      '',
+      ...columns([['POD', 'NODE'], ...[...plan.placement].sort(([a], [b]) => (a < b ? -1 : 1))], palette),
+    );
+  return `${lines.join('\n')}\n`;
+}
+
+const shapeOf = (counts: ReadonlyMap<string, number>): string =>
+  [...counts].map(([group, pods]) => (group === '' ? count(pods, 'Pod') : `${group} ${pods}`)).join(', ');
+
+function table(
+  head: string,
+  units: readonly Judged[],
+  { now, palette }: { readonly now: number; readonly palette: Palette },
+): string[] {
+  const rows = units.map(({ unit, violatesBudget, why }) => [
+    `${unit.kind} ${unit.namespace}/${unit.name}`,
+    String(unit.priority),
+    String(unit.pods.length),
+    ageOf(unit.start, now),
+    violatesBudget ? 'broken' : 'kept',
+    nodesOf(unit.pods.map(({ nodeName }) => nodeName)),
+    why,
+  ]);
+  return columns([[head, 'PRIORITY', 'PODS', 'AGE', 'PDB', 'NODES', 'WHY'], ...rows], palette);
+}
+
+function nodesOf(names: readonly string[]): string {
+  const all = [...new Set(names)].sort();
+  return all.length <= 3 ? all.join(',') : `${all.slice(0, 2).join(',')} and ${all.length - 2} more`;
+}
+
+function ageOf(start: number, now: number): string {
+  if (!Number.isFinite(start)) return '-';
+  const seconds = Math.max(0, Math.floor((now - start) / 1000));
+  if (seconds < 120) return `${seconds}s`;
+  if (seconds < 7200) return `${Math.floor(seconds / 60)}m`;
+  return seconds < 172_800 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86_400)}d`;
+}
+
+function columns(rows: readonly (readonly string[])[], palette: Palette): string[] {
+  const widths = (rows[0] ?? []).map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
+  return rows.map((row, line) => {
+    const text = row
+      .map((cell, index) => (index === row.length - 1 ? cell : cell.padEnd((widths[index] ?? 0) + 2)))
+      .join('');
+    return line === 0 ? palette.strong(text) : text;
+  });
+}

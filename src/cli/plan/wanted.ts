@@ -1,0 +1,109 @@
+import { isObject, own, ownString, type JsonObject } from '../../api/json.ts';
+import { MusterError } from '../../errors.ts';
+import type { Preemptor } from '../../preemption/preemptor.ts';
+import { preemptorOf } from '../../preemption/preemptor-of.ts';
+import { readPod, hasEnded } from '../../preemption/read/read-pod.ts';
+import { nameOf, readSnapshot } from '../../preemption/read/read-snapshot.ts';
+import { Reading, type SnapshotFault } from '../../preemption/read/reading.ts';
+import type { Pod, Snapshot } from '../../preemption/snapshot.ts';
+import type { Variant } from '../../preemption/units.ts';
+import { podsOf } from './plan-objects.ts';
+
+/** Who wants room, in which cluster. */
+export interface Wanted {
+  readonly preemptor: Preemptor;
+  readonly snapshot: Snapshot;
+  /** What is odd about the snapshot. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * @param given.wanted the objects of `-f`: a PodGang with its Pods or workloads, or these alone
+ * @param given.cluster the objects of the snapshot
+ * @throws MusterError INPUT_UNREADABLE, SNAPSHOT_INVALID
+ */
+export function wantedOf(given: {
+  readonly wanted: readonly JsonObject[];
+  readonly cluster: readonly JsonObject[];
+  readonly variant: Variant;
+  readonly namespace: string;
+  /** In place of the class that the gang or the Pods name. */
+  readonly priorityClass: string | undefined;
+}): Wanted {
+  const { cluster, variant, namespace, priorityClass } = given;
+  const wanted =
+    priorityClass === undefined ? given.wanted : given.wanted.map((one) => withClass(one, priorityClass));
+  // What is asked about goes before what is stored of the same name.
+  const { snapshot, faults, warnings, context } = readSnapshot([...cluster, ...wanted], namespace);
+  if (faults.length > 0) throw invalid(faults);
+  if (snapshot.nodes.length === 0)
+    throw new MusterError(
+      'SNAPSHOT_INVALID',
+      'there is no Node in the snapshot',
+      'give one that holds the nodes: muster snapshot > cluster.json, or kubectl get nodes,pods -A -o json',
+    );
+  const wrong: SnapshotFault[] = [];
+  const read = (object: JsonObject): Pod => {
+    const reading = new Reading(nameOf(object, 'Pod'));
+    const pod = readPod(object, context, reading);
+    wrong.push(...reading.faults);
+    return pod;
+  };
+  const here = new Set(snapshot.pods.map(({ key }) => key));
+  const asked = wanted.flatMap((object) => podsOf(object, namespace)).map(read);
+  const gangs = wanted.filter((object) => own(object, 'kind') === 'PodGang');
+  const pods = uniqueByKey(asked.length > 0 ? asked : waitingOf(gangs, cluster).map(read)).filter(
+    ({ key, nodeName }) => nodeName === '' && !here.has(key),
+  );
+  if (wrong.length > 0) throw invalid(wrong);
+  const names = new Set(
+    pods.map(({ namespace: at, gang, name }) => (gang === '' ? `Pod ${at}/${name}` : `${at}/${gang}`)),
+  );
+  if (names.size !== 1) throw notOne([...names], gangs.length > 0);
+  return { preemptor: preemptorOf(pods, snapshot, variant), snapshot, warnings };
+}
+
+/** Pods of these gangs that the cluster has and that have no node. */
+function waitingOf(gangs: readonly JsonObject[], cluster: readonly JsonObject[]): JsonObject[] {
+  const wanted = new Set(gangs.map((gang) => nameOf(gang, 'gang')));
+  return cluster.filter((object) => {
+    if (own(object, 'kind') !== 'Pod' || hasEnded(object)) return false;
+    const metadata = own(object, 'metadata');
+    const name = own(own(metadata, 'labels'), 'grove.io/podgang');
+    return typeof name === 'string' && wanted.has(`gang ${ownString(metadata, 'namespace') ?? ''}/${name}`);
+  });
+}
+
+const uniqueByKey = (pods: readonly Pod[]): Pod[] => [...new Map(pods.map((pod) => [pod.key, pod])).values()];
+
+function withClass(object: JsonObject, priorityClassName: string): JsonObject {
+  const spec = own(object, 'spec');
+  const kind = own(object, 'kind');
+  if ((kind !== 'Pod' && kind !== 'PodGang') || !isObject(spec)) return object;
+  // Both follow from the class.
+  const rest = Object.entries(spec).filter(([field]) => field !== 'priority' && field !== 'preemptionPolicy');
+  return { ...object, spec: { ...Object.fromEntries(rest), priorityClassName } };
+}
+
+const invalid = (faults: readonly SnapshotFault[]): MusterError =>
+  new MusterError(
+    'SNAPSHOT_INVALID',
+    faults.map(({ object, field, message }) => `${object}: ${field}: ${message}`).join('\n'),
+    'correct these objects, or take the snapshot again; nothing is planned from what cannot be counted',
+  );
+
+function notOne(names: readonly string[], hasGang: boolean): MusterError {
+  if (names.length === 0)
+    return new MusterError(
+      'INPUT_UNREADABLE',
+      hasGang
+        ? 'the PodGang has no Pod that waits for a node'
+        : 'there is no Pod in it that waits for a node',
+      'give the Pods of the gang, or the workload that makes them, after -f as well',
+    );
+  return new MusterError(
+    'INPUT_UNREADABLE',
+    `room is planned for one gang or one Pod at a time; found ${names.slice(0, 5).sort().join(', ')}`,
+    'give one of them after -f',
+  );
+}

@@ -1,0 +1,96 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { isObject, own, ownString, type Json, type JsonObject } from '../../api/json.ts';
+
+/** Fields whose text is somebody's name, wherever they stand in a trimmed object. */
+const NAMES: ReadonlySet<string> = new Set([
+  'name',
+  'generateName',
+  'namespace',
+  'uid',
+  'nodeName',
+  'priorityClassName',
+  'podGroupName',
+  'claimName',
+  'volumeName',
+  'schedulerName',
+  'value',
+  'hostIP',
+  'muster.dev/preemption-priority-class',
+]);
+/** Maps from label keys to label values. */
+const LABELS: ReadonlySet<string> = new Set(['labels', 'matchLabels', 'nodeSelector']);
+/** Lists of names or of label values. */
+const LISTS: ReadonlySet<string> = new Set(['values', 'namespaces', 'matchLabelKeys']);
+/** Where a label key, or the key of a taint, stands as a text. */
+const KEYS: ReadonlySet<string> = new Set(['key', 'topologyKey']);
+/** What everybody has says nothing of anybody. */
+const COMMON = /(?:^|\.)(?:kubernetes\.io|k8s\.io|grove\.io|muster\.dev)\//;
+const KEPT = /^(?:system-(?:node|cluster)-critical|default-scheduler|metadata\.name|)$/;
+
+/**
+ * Puts hashes in the place of all names, label values and keys of labels that not everybody has. The same text gets the
+ * same hash within one snapshot and another one in the next, so what belongs together stays together and nobody can
+ * try names out. Amounts, priorities and times stay.
+ */
+export function anonymizer(salt: Buffer = randomBytes(32)): (object: JsonObject) => JsonObject {
+  const hash = (text: string): string =>
+    KEPT.test(text) ? text : `x${createHmac('sha256', salt).update(text).digest('hex').slice(0, 12)}`;
+  const keyHash = (key: string): string => (COMMON.test(key) ? key : hash(key));
+
+  const labels = (value: Json): Json =>
+    isObject(value)
+      ? Object.fromEntries(
+          Object.entries(value).map(([key, text]) => [
+            keyHash(key),
+            typeof text === 'string' ? hash(text) : text,
+          ]),
+        )
+      : value;
+
+  const list = (value: Json, field: string, beside: JsonObject): Json => {
+    // What is compared as a number has to stay one.
+    const operator = ownString(beside, 'operator');
+    if (!Array.isArray(value) || operator === 'Gt' || operator === 'Lt') return value;
+    const one = field === 'matchLabelKeys' ? keyHash : hash;
+    return (value as readonly Json[]).map((text) => (typeof text === 'string' ? one(text) : text));
+  };
+
+  const walk = (value: Json): Json => {
+    if (Array.isArray(value)) return (value as readonly Json[]).map(walk);
+    if (!isObject(value)) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([field, inner]) => {
+        if (field === 'disruptedPods') return [field, keysHashed(inner, hash)];
+        if (LABELS.has(field)) return [field, labels(inner)];
+        if (LISTS.has(field)) return [field, list(inner, field, value)];
+        if (KEYS.has(field) && typeof inner === 'string') return [field, keyHash(inner)];
+        if (NAMES.has(field) && typeof inner === 'string') return [field, hash(inner)];
+        return [field, walk(inner)];
+      }),
+    );
+  };
+
+  return (object) => {
+    const { apiVersion = '', kind = '', ...rest } = withNamedClaims(object);
+    return { apiVersion, kind, ...(walk(rest) as JsonObject) };
+  };
+}
+
+const keysHashed = (value: Json, hash: (text: string) => string): Json =>
+  isObject(value)
+    ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [hash(key), inner]))
+    : value;
+
+/** The claim of an ephemeral volume is named after Pod and volume, which hashes of both no longer tell. */
+function withNamedClaims(object: JsonObject): JsonObject {
+  const spec = own(object, 'spec');
+  const volumes = own(spec, 'volumes');
+  if (!isObject(spec) || !Array.isArray(volumes)) return object;
+  const pod = ownString(own(object, 'metadata'), 'name') ?? '';
+  const named = (volumes as readonly Json[]).map((volume) =>
+    own(volume, 'ephemeral') === undefined
+      ? volume
+      : { persistentVolumeClaim: { claimName: `${pod}-${ownString(volume, 'name') ?? ''}` } },
+  );
+  return { ...object, spec: { ...spec, volumes: named } };
+}

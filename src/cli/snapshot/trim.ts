@@ -1,0 +1,97 @@
+import { isObject, ownString, type Json, type JsonObject } from '../../api/json.ts';
+
+/** Which fields of a kind decide where Pods fit; `true`: all that is below. Lists are gone through. */
+type Shape = true | { readonly [field: string]: Shape };
+
+const METADATA: Shape = {
+  name: true,
+  generateName: true,
+  namespace: true,
+  uid: true,
+  labels: true,
+  creationTimestamp: true,
+  deletionTimestamp: true,
+};
+const CONTAINER: Shape = {
+  name: true,
+  resources: { requests: true, limits: true },
+  ports: { hostPort: true, hostIP: true, protocol: true },
+  restartPolicy: true,
+};
+
+const SHAPES: Readonly<Record<string, Shape>> = {
+  Node: {
+    metadata: METADATA,
+    spec: { unschedulable: true, taints: true },
+    status: { allocatable: true, capacity: true },
+  },
+  Pod: {
+    metadata: METADATA,
+    spec: {
+      nodeName: true,
+      schedulerName: true,
+      priority: true,
+      priorityClassName: true,
+      preemptionPolicy: true,
+      schedulingGroup: true,
+      nodeSelector: true,
+      affinity: true,
+      tolerations: true,
+      topologySpreadConstraints: true,
+      overhead: true,
+      resources: { requests: true, limits: true },
+      containers: CONTAINER,
+      initContainers: CONTAINER,
+      volumes: { name: true, persistentVolumeClaim: { claimName: true }, ephemeral: {} },
+    },
+    status: { phase: true, startTime: true },
+  },
+  Namespace: { metadata: METADATA },
+  PersistentVolume: { metadata: METADATA, spec: { nodeAffinity: true } },
+  PersistentVolumeClaim: { metadata: METADATA, spec: { volumeName: true } },
+  PodDisruptionBudget: {
+    metadata: METADATA,
+    spec: { selector: true },
+    status: { disruptionsAllowed: true, disruptedPods: true },
+  },
+  PriorityClass: { metadata: METADATA, value: true, globalDefault: true, preemptionPolicy: true },
+  PodGang: {
+    metadata: {
+      name: true,
+      namespace: true,
+      uid: true,
+      labels: true,
+      annotations: {
+        'muster.dev/disruption-mode': true,
+        'muster.dev/preemption-priority-class': true,
+        'muster.dev/preemption-policy': true,
+      },
+    },
+    spec: { priorityClassName: true, podgroups: { name: true, minReplicas: true } },
+  },
+  PodGroup: {
+    metadata: METADATA,
+    spec: { schedulingPolicy: true, disruptionMode: true, priorityClassName: true, priority: true },
+  },
+};
+
+/** The object with nothing but what a plan goes by: no images, environment or secrets' names. */
+export function trimmed(object: JsonObject): JsonObject {
+  const kind = ownString(object, 'kind') ?? '';
+  const shape = SHAPES[kind] ?? {};
+  const cut = trim(object, shape);
+  const { apiVersion = '' } = object;
+  return { apiVersion, kind, ...(isObject(cut) ? cut : {}) };
+}
+
+function trim(value: Json, shape: Shape): Json {
+  if (shape === true) return value;
+  if (Array.isArray(value)) return (value as readonly Json[]).map((item) => trim(item, shape));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(shape).flatMap(([field, below]) => {
+      const found = Object.hasOwn(value, field) ? value[field] : undefined;
+      return found === undefined ? [] : [[field, trim(found, below)] as const];
+    }),
+  );
+}

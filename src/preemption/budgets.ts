@@ -1,0 +1,69 @@
+import { takesEverything } from '../gang/label-selector.ts';
+import { selects } from './selectors.ts';
+import type { DisruptionBudget, Pod } from './snapshot.ts';
+import type { Unit, Variant } from './units.ts';
+
+/** The budgets of a cluster, and what is left of each while victims are counted. */
+export interface SplitUnits {
+  /** Units whose eviction would break a PodDisruptionBudget, in the order given. */
+  readonly violating: readonly Unit[];
+  readonly others: readonly Unit[];
+}
+
+/**
+ * Splits units by whether evicting them, one after the other in this order, would take more from a budget than it has.
+ * A unit violates if any of its Pods does. Every budget that a Pod matches is charged, as for single Pods in
+ * kube-scheduler; for groups kube-scheduler 1.36 stops charging at the first violation of a unit.
+ */
+export function splitByBudgets(
+  units: readonly Unit[],
+  budgets: readonly DisruptionBudget[],
+  variant: Variant,
+  forGang: boolean,
+): SplitUnits {
+  const charge = new Ledger(budgets, variant === 'kube-1.36' && forGang);
+  const violating: Unit[] = [];
+  const others: Unit[] = [];
+  for (const unit of units) (charge.violates(unit) ? violating : others).push(unit);
+  return { violating, others };
+}
+
+class Ledger {
+  readonly #left = new Map<DisruptionBudget, number>();
+  readonly #byNamespace = new Map<string, DisruptionBudget[]>();
+  readonly #stopsAtFirst: boolean;
+
+  constructor(budgets: readonly DisruptionBudget[], stopsAtFirst: boolean) {
+    this.#stopsAtFirst = stopsAtFirst;
+    for (const budget of budgets) {
+      // A budget without a selector, or with an empty one, is for no Pod here, as in kube-scheduler.
+      if (budget.selector === undefined || takesEverything(budget.selector)) continue;
+      this.#left.set(budget, budget.disruptionsAllowed);
+      const list = this.#byNamespace.get(budget.namespace);
+      if (list === undefined) this.#byNamespace.set(budget.namespace, [budget]);
+      else list.push(budget);
+    }
+  }
+
+  violates({ pods }: Unit): boolean {
+    let violated = false;
+    for (const pod of pods) {
+      if (this.#chargeFor(pod)) violated = true;
+      if (violated && this.#stopsAtFirst) return true;
+    }
+    return violated;
+  }
+
+  #chargeFor(pod: Pod): boolean {
+    let violated = false;
+    if (pod.labels.size === 0) return false;
+    for (const budget of this.#byNamespace.get(pod.namespace) ?? []) {
+      if (budget.disrupted.has(pod.name) || !selects(budget.selector, pod.labels)) continue;
+      const left = (this.#left.get(budget) ?? 0) - 1;
+      this.#left.set(budget, left);
+      if (left < 0) violated = true;
+      if (violated && this.#stopsAtFirst) return true;
+    }
+    return violated;
+  }
+}

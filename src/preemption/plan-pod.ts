@@ -1,0 +1,106 @@
+import { splitByBudgets } from './budgets.ts';
+import type { ClusterState, NodeState } from './cluster-state.ts';
+import { inPlace } from './in-place.ts';
+import { place, undo } from './place.ts';
+import { fixedPredicates, judgeFor, type Rejection } from './predicates/predicates.ts';
+import { byImportance, byPodImportance, type Unit } from './units.ts';
+import { putBack, removed, Verdicts, type Question, type Search } from './verdicts.ts';
+
+/** The search for a single Pod: every node is a domain of its own, and the cheapest is taken. */
+export function planForPod(question: Question): Search | { readonly rejected: readonly Rejection[] } {
+  const { preemptor, state, units } = question;
+  const [pod] = preemptor.pods;
+  if (pod === undefined) return { rejected: [] };
+  const onNode = new Map<string, Set<Unit>>();
+  for (const unit of units)
+    for (const { nodeName } of unit.pods) {
+      const here = onNode.get(nodeName);
+      if (here === undefined) onNode.set(nodeName, new Set([unit]));
+      else here.add(unit);
+    }
+  const fixed = judgeFor(pod, state, fixedPredicates);
+  const rejected: Rejection[] = [];
+  let best: Candidate | undefined;
+  for (const node of state.nodes) {
+    const refusal = fixed(node);
+    if (refusal !== undefined) rejected.push(refusal);
+    else {
+      const found = onOne(question, node, [...(onNode.get(node.node.name) ?? [])]);
+      if ('rejection' in found) rejected.push(found.rejection);
+      else if (best === undefined || cheaper(found, best)) best = found;
+    }
+  }
+  return best?.search ?? { rejected };
+}
+
+interface Candidate {
+  readonly search: Search;
+  /** What is compared, the lower the better, one after the other. */
+  readonly cost: readonly number[];
+}
+
+function cheaper(a: Candidate, b: Candidate): boolean {
+  for (const [index, cost] of a.cost.entries()) {
+    const other = b.cost[index] ?? 0;
+    if (cost !== other) return cost < other;
+  }
+  return false;
+}
+
+function onOne(
+  { preemptor, state, budgets, variant }: Question,
+  node: NodeState,
+  units: readonly Unit[],
+): Candidate | { readonly rejection: Rejection } {
+  const order = variant === 'kep' ? byImportance : byPodImportance;
+  const ordered = [...units].sort(order);
+  for (const unit of ordered) removed(unit, state);
+  const placement = place(preemptor, state, [node]);
+  const [rejection] = placement.rejected;
+  if (rejection !== undefined || ordered.length === 0) {
+    undo(placement, state);
+    restore(ordered, state);
+    return {
+      rejection: rejection ?? { node: node.node.name, predicate: 'DefaultPreemption', messages: [NOBODY] },
+    };
+  }
+  const { violating, others } = splitByBudgets(ordered, budgets, variant, false);
+  const verdicts = new Verdicts(new Set(violating));
+  for (const unit of [...violating, ...others]) {
+    putBack(unit, state);
+    const clash = inPlace(unit, placement, state);
+    if (clash === undefined) verdicts.spare(unit, 'it can stay beside the Pod');
+    else {
+      removed(unit, state);
+      verdicts.need(unit, clash);
+    }
+  }
+  undo(placement, state);
+  restore(ordered, state);
+  const search = { ...verdicts.sorted(), placement };
+  return { search, cost: costOf(search) };
+}
+
+const NOBODY = 'No preemption victims found for incoming pod';
+
+const restore = (units: readonly Unit[], state: ClusterState): void => {
+  for (const unit of units) putBack(unit, state);
+};
+
+/**
+ * As kube-scheduler compares nodes: broken budgets, the highest priority that has to go, the sum of priorities (made
+ * positive, so that fewer count less), Pods, and the latest start of the most important ones. All Pods of a unit count,
+ * also those elsewhere. Then the first node by name.
+ */
+function costOf({ victims }: Pick<Search, 'victims'>): readonly number[] {
+  const [first] = victims;
+  const highest = first?.unit.priority ?? -Infinity;
+  let [broken, sum, pods, start] = [0, 0, 0, Infinity];
+  for (const { unit, violatesBudget } of victims) {
+    if (violatesBudget) broken += 1;
+    sum += unit.pods.length * (unit.priority + 2 ** 31);
+    pods += unit.pods.length;
+    if (unit.priority === highest) start = Math.min(start, unit.start);
+  }
+  return [broken, highest, sum, pods, -start];
+}

@@ -1,0 +1,80 @@
+import { ClusterState } from './cluster-state.ts';
+import { place, undo, type Placement } from './place.ts';
+import { planForGang } from './plan-gang.ts';
+import { planForPod } from './plan-pod.ts';
+import type { Rejection } from './predicates/predicates.ts';
+import type { Preemptor } from './preemptor.ts';
+import type { Snapshot } from './snapshot.ts';
+import { unitsOf, type Variant } from './units.ts';
+import type { Judged } from './verdicts.ts';
+
+/** Who would make room for whom, and who would not have to. */
+export interface Plan {
+  readonly variant: Variant;
+  /** Whether it fits as it is. */
+  readonly fits: boolean;
+  /** Whether it fits once the victims are gone; true where it fits as it is. */
+  readonly feasible: boolean;
+  /** Where each Pod would go, by `namespace/name`. */
+  readonly placement: ReadonlyMap<string, string>;
+  /** The most important first. */
+  readonly victims: readonly Judged[];
+  /** Who was looked at and may stay. */
+  readonly reprieved: readonly Judged[];
+  /** Pods on their way out whose room is needed: it waits for them, and preempts nobody more. */
+  readonly awaited: readonly string[];
+  /** Why nothing helps, node by node, for the first Pod without a place. */
+  readonly rejected: readonly Rejection[];
+  /** Why nobody may be preempted at all; undefined where somebody may. */
+  readonly refusal: string | undefined;
+}
+
+/**
+ * Plans room for a gang or a Pod. Pure: the same snapshot gives the same plan, to the letter.
+ * @param variant `kep`: the document's algorithm; `kube-1.36`: what kube-scheduler 1.36 does
+ */
+export function plan(preemptor: Preemptor, snapshot: Snapshot, variant: Variant): Plan {
+  const state = new ClusterState(snapshot);
+  const asItIs = place(preemptor, state);
+  if (asItIs.fits) return answer(variant, { fits: true, placement: asItIs });
+  undo(asItIs, state);
+  if (!preemptor.preempts)
+    return answer(variant, { rejected: asItIs.rejected, refusal: 'its preemption policy is Never' });
+  // kube-scheduler 1.36 takes what is on its way out for possible victims, too.
+  const leaving = variant === 'kep' ? snapshot.pods.filter(({ terminating }) => terminating) : [];
+  const awaited = leaving.map(({ key }) => key).sort();
+  if (leaving.length > 0) {
+    for (const pod of leaving) state.takeAway(pod);
+    const later = place(preemptor, state);
+    if (later.fits) return answer(variant, { placement: later, awaited });
+    undo(later, state);
+  }
+  const units = unitsOf(snapshot, preemptor, variant).filter(({ priority }) => priority < preemptor.priority);
+  if (units.length === 0) {
+    const refusal = `nothing that runs has a priority below ${preemptor.priority}`;
+    return answer(variant, { rejected: asItIs.rejected, refusal });
+  }
+  const search = preemptor.kind === 'Gang' ? planForGang : planForPod;
+  const found = search({ preemptor, state, units, budgets: snapshot.budgets, variant });
+  return 'rejected' in found
+    ? answer(variant, { rejected: found.rejected })
+    : answer(variant, { ...found, awaited });
+}
+
+function answer(
+  variant: Variant,
+  found: Partial<Omit<Plan, 'variant' | 'feasible' | 'placement'>> & { readonly placement?: Placement },
+): Plan {
+  const { fits = false, placement, victims = [], reprieved = [], awaited = [], rejected = [] } = found;
+  return {
+    variant,
+    fits,
+    feasible: placement !== undefined,
+    placement: new Map([...(placement?.nodes ?? [])].map(([pod, node]) => [pod.key, node.node.name])),
+    victims,
+    reprieved,
+    awaited,
+    rejected,
+    refusal: found.refusal,
+  };
+}

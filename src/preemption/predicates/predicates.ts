@@ -1,0 +1,66 @@
+import type { ClusterState, NodeState } from '../cluster-state.ts';
+import type { Pod } from '../snapshot.ts';
+import { nodeAffinity, nodeUnschedulable, taintToleration, volumeBinding } from './node-predicates.ts';
+import { interPodAffinity } from './pod-affinity.ts';
+import type { Filter, Predicate } from './predicate.ts';
+import { nodePorts, nodeResourcesFit } from './resource-predicates.ts';
+import { podTopologySpread } from './topology-spread.ts';
+
+/** What a Pod that has its node already asks of no other one. */
+const nodeName: Predicate = {
+  name: 'NodeName',
+  filterFor: (pod) =>
+    pod.nodeName === ''
+      ? undefined
+      : ({ node }) =>
+          node.name === pod.nodeName ? undefined : ["node(s) didn't match the requested node name"],
+};
+
+/** In the order of kube-scheduler's default profile: the first that refuses a node gives the reason. */
+export const predicates: readonly Predicate[] = [
+  nodeUnschedulable,
+  nodeName,
+  taintToleration,
+  nodeAffinity,
+  nodePorts,
+  nodeResourcesFit,
+  volumeBinding,
+  podTopologySpread,
+  interPodAffinity,
+];
+
+/** Those that other Pods have no part in. */
+export const fixedPredicates: readonly Predicate[] = [
+  nodeUnschedulable,
+  nodeName,
+  taintToleration,
+  nodeAffinity,
+  volumeBinding,
+];
+
+/** Why a node does not take a Pod. */
+export interface Rejection {
+  readonly node: string;
+  /** kube-scheduler's plugin. */
+  readonly predicate: string;
+  readonly messages: readonly string[];
+}
+
+/** The judgement of all predicates, for one Pod in the state as it is now. */
+export function judgeFor(
+  pod: Pod,
+  state: ClusterState,
+  list: readonly Predicate[] = predicates,
+): (node: NodeState) => Rejection | undefined {
+  const filters: (readonly [string, Filter])[] = list.flatMap((one) => {
+    const filter = one.filterFor(pod, state);
+    return filter === undefined ? [] : [[one.name, filter] as const];
+  });
+  return (node) => {
+    for (const [predicate, filter] of filters) {
+      const messages = filter(node);
+      if (messages !== undefined) return { node: node.node.name, predicate, messages };
+    }
+    return undefined;
+  };
+}

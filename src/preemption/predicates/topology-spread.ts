@@ -1,0 +1,59 @@
+import type { ClusterState, NodeState } from '../cluster-state.ts';
+import { selects, untolerated } from '../selectors.ts';
+import type { Pod, SpreadConstraint } from '../snapshot.ts';
+import { matchesAffinity } from './node-predicates.ts';
+import type { Filter, Predicate } from './predicate.ts';
+
+const SKEWED = ["node(s) didn't match pod topology spread constraints"];
+const NO_LABEL = ["node(s) didn't match pod topology spread constraints (missing required label)"];
+
+/** Topology spread constraints that must hold (`whenUnsatisfiable: DoNotSchedule`). */
+export const podTopologySpread: Predicate = {
+  name: 'PodTopologySpread',
+  filterFor: (pod, state) => {
+    const { spread } = pod.constraints;
+    if (spread.length === 0) return undefined;
+    const judges = spread.map((constraint) => judge(constraint, pod, state));
+    return (node) => {
+      for (const one of judges) {
+        const messages = one(node);
+        if (messages !== undefined) return messages;
+      }
+      return undefined;
+    };
+  },
+};
+
+function judge(constraint: SpreadConstraint, pod: Pod, state: ClusterState): Filter {
+  const { topologyKey, maxSkew, minDomains, selector } = constraint;
+  const keys = pod.constraints.spread.map((one) => one.topologyKey);
+  const counts = new Map<string, number>();
+  for (const node of state.nodes) {
+    const domain = node.node.labels.get(topologyKey);
+    // A node takes part if it has the keys of all constraints and the Pod could be there at all.
+    if (domain === undefined || !keys.every((key) => node.node.labels.has(key))) continue;
+    if (!takesPart(constraint, pod, node)) continue;
+    let count = counts.get(domain) ?? 0;
+    for (const other of node.pods)
+      if (
+        other !== pod &&
+        !other.terminating &&
+        other.namespace === pod.namespace &&
+        selects(selector, other.labels)
+      )
+        count += 1;
+    counts.set(domain, count);
+  }
+  const least = counts.size < minDomains ? 0 : Math.min(...counts.values());
+  const itself = selects(selector, pod.labels) ? 1 : 0;
+  return ({ node }) => {
+    const domain = node.labels.get(topologyKey);
+    if (domain === undefined) return NO_LABEL;
+    return (counts.get(domain) ?? 0) + itself - least > maxSkew ? SKEWED : undefined;
+  };
+}
+
+const takesPart = (constraint: SpreadConstraint, { constraints }: Pod, { node }: NodeState): boolean =>
+  (!constraint.honoursAffinity || matchesAffinity(constraints, node)) &&
+  (!constraint.honoursTaints ||
+    untolerated(node.taints, constraints.tolerations, ['NoSchedule', 'NoExecute']) === undefined);

@@ -1,0 +1,50 @@
+import { counted, type Minimum, type Preemptor } from './preemptor.ts';
+import { keyOf, type Gang, type Pod, type Snapshot } from './snapshot.ts';
+import type { Variant } from './units.ts';
+
+/**
+ * The preemptor that Pods without a node make up: one gang, or one Pod in none.
+ * @param pods at least one, all of the same gang
+ */
+export function preemptorOf(pods: readonly Pod[], snapshot: Snapshot, variant: Variant): Preemptor {
+  const [first] = pods;
+  if (first === undefined) throw new RangeError('a preemptor has at least one Pod');
+  const { namespace } = first;
+  const native = first.podGroup === '' ? undefined : snapshot.podGroups.get(keyOf(namespace, first.podGroup));
+  const gang = first.gang === '' ? undefined : snapshot.gangs.get(keyOf(namespace, first.gang));
+  const ordered = [...pods].sort((a, b) => b.priority - a.priority);
+  const preempts = pods.every((pod) => pod.preempts);
+  if (variant === 'kube-1.36' && native !== undefined) {
+    const owns = (pod: Pod): boolean => pod.namespace === namespace && pod.podGroup === first.podGroup;
+    const minimums = left([{ group: undefined, count: native.minCount }], snapshot.pods.filter(owns));
+    const key = keyOf(namespace, native.name);
+    return { kind: 'Gang', key, priority: native.priority, preempts, pods: ordered, minimums, owns };
+  }
+  if (first.gang === '') {
+    const owns = (pod: Pod): boolean => pod.key === first.key;
+    const minimums = [{ group: undefined, count: 1 }];
+    return { kind: 'Pod', key: first.key, priority: first.priority, preempts, pods: [first], minimums, owns };
+  }
+  const owns = (pod: Pod): boolean => pod.namespace === namespace && pod.gang === first.gang;
+  return {
+    kind: 'Gang',
+    key: keyOf(namespace, first.gang),
+    priority: gang?.priority ?? Math.min(...pods.map(({ priority }) => priority)),
+    preempts: preempts && gang?.preempts !== false,
+    pods: ordered,
+    minimums: left(minimumsOf(gang, pods), snapshot.pods.filter(owns)),
+    owns,
+  };
+}
+
+/** Of the PodGang; without one every Pod that is there has to start. */
+function minimumsOf(gang: Gang | undefined, pods: readonly Pod[]): Minimum[] {
+  if (gang !== undefined)
+    return gang.groups.map(({ name, minReplicas }) => ({ group: name, count: minReplicas }));
+  const groups = [...new Set(pods.map(({ group }) => group))];
+  return groups.map((group) => ({ group, count: counted({ group, count: 0 }, pods) }));
+}
+
+/** Members that run already count for their group. */
+const left = (minimums: readonly Minimum[], running: readonly Pod[]): Minimum[] =>
+  minimums.map((one) => ({ ...one, count: Math.max(one.count - counted(one, running), 0) }));

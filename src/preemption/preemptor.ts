@@ -1,0 +1,32 @@
+import type { Pod } from './snapshot.ts';
+
+/** Who wants room: a gang, or one Pod that is in none. */
+export interface Preemptor {
+  readonly kind: 'Gang' | 'Pod';
+  /** `namespace/name`. */
+  readonly key: string;
+  /** Its scheduling priority: only what is strictly below can make room. */
+  readonly priority: number;
+  /** False: it waits until there is room. */
+  readonly preempts: boolean;
+  /** Those that have no node yet, in the order in which they are placed. */
+  readonly pods: readonly Pod[];
+  /** What has to be placed together; a Pod beyond its group's count is welcome, not needed. */
+  readonly minimums: readonly Minimum[];
+  /** Whether a running Pod is one of its own: it is never its own victim. */
+  owns(pod: Pod): boolean;
+}
+
+export interface Minimum {
+  /** Of {@link Pod.group}; undefined: all Pods count. */
+  readonly group: string | undefined;
+  /** How many of {@link Preemptor.pods} are needed, less those that run already. */
+  readonly count: number;
+}
+
+/** How many Pods count for a minimum. */
+export function counted({ group }: Minimum, pods: Iterable<Pod>): number {
+  let count = 0;
+  for (const pod of pods) if (group === undefined || pod.group === group) count += 1;
+  return count;
+}

@@ -1,0 +1,128 @@
+import { isObject, own, ownList, ownString, type Json } from '../../api/json.ts';
+import { EVERYTHING, type LabelSelector } from '../../gang/label-selector.ts';
+import type {
+  Constraints,
+  HostPort,
+  Labels,
+  NodeRequirement,
+  NodeTerm,
+  PodTerm,
+  SpreadConstraint,
+} from '../snapshot.ts';
+import { labelsOf, stringsOf, type Reading } from './reading.ts';
+
+/** Where a Pod may be, of its spec. */
+export function podConstraints(
+  spec: Json | undefined,
+  pod: {
+    readonly namespace: string;
+    readonly labels: Labels;
+    readonly volumeNodes: readonly (readonly NodeTerm[])[];
+  },
+  reading: Reading,
+): Constraints {
+  const affinity = own(spec, 'affinity');
+  const nodes = own(affinity, 'nodeAffinity');
+  const required = own(nodes, 'requiredDuringSchedulingIgnoredDuringExecution');
+  const terms = (kind: string): PodTerm[] =>
+    listOf(own(affinity, kind), 'requiredDuringSchedulingIgnoredDuringExecution').map((term, index) =>
+      podTerm(term, `spec.affinity.${kind}[${index}]`, pod.namespace, reading),
+    );
+  return {
+    nodeSelector: labelsOf(own(spec, 'nodeSelector')),
+    requiredNodes: isObject(required) ? listOf(required, 'nodeSelectorTerms').map(nodeTerm) : undefined,
+    preferredNodes: listOf(nodes, 'preferredDuringSchedulingIgnoredDuringExecution').map((one) => ({
+      weight: reading.integer(own(one, 'weight'), 'spec.affinity.nodeAffinity.weight', 1),
+      term: nodeTerm(own(one, 'preference') ?? null),
+    })),
+    volumeNodes: pod.volumeNodes,
+    tolerations: listOf(spec, 'tolerations').map((one) => ({
+      key: ownString(one, 'key') ?? '',
+      operator: ownString(one, 'operator') ?? '',
+      value: ownString(one, 'value') ?? '',
+      effect: ownString(one, 'effect') ?? '',
+    })),
+    ports: hostPorts(spec, reading),
+    affinity: terms('podAffinity'),
+    antiAffinity: terms('podAntiAffinity'),
+    spread: listOf(spec, 'topologySpreadConstraints').flatMap((one, index) =>
+      spreadConstraint(one, `spec.topologySpreadConstraints[${index}]`, pod.labels, reading),
+    ),
+  };
+}
+
+const listOf = (value: Json | undefined, key: string): readonly Json[] => ownList(value, key) ?? [];
+
+/** A NodeSelectorTerm. */
+export const nodeTerm = (term: Json): NodeTerm => ({
+  labels: listOf(term, 'matchExpressions').map(requirement),
+  fields: listOf(term, 'matchFields').map(requirement),
+});
+
+const requirement = (one: Json): NodeRequirement => ({
+  key: ownString(one, 'key') ?? '',
+  operator: ownString(one, 'operator') ?? '',
+  values: stringsOf(own(one, 'values')),
+});
+
+function hostPorts(spec: Json | undefined, reading: Reading): HostPort[] {
+  return [...listOf(spec, 'containers'), ...listOf(spec, 'initContainers').filter(isSidecar)].flatMap(
+    (container) =>
+      listOf(container, 'ports').flatMap((one) => {
+        const port = reading.integer(own(one, 'hostPort'), 'spec.containers.ports.hostPort', 0);
+        if (port === 0) return [];
+        return [
+          { ip: ownString(one, 'hostIP') || '0.0.0.0', protocol: ownString(one, 'protocol') || 'TCP', port },
+        ];
+      }),
+  );
+}
+
+const isSidecar = (container: Json): boolean => ownString(container, 'restartPolicy') === 'Always';
+
+function podTerm(term: Json, field: string, namespace: string, reading: Reading): PodTerm {
+  const named = stringsOf(own(term, 'namespaces'));
+  const namespaceSelector = reading.selector(own(term, 'namespaceSelector'), `${field}.namespaceSelector`);
+  return {
+    topologyKey: ownString(term, 'topologyKey') ?? '',
+    selector: reading.selector(own(term, 'labelSelector'), `${field}.labelSelector`),
+    namespaces: named.length === 0 && namespaceSelector === undefined ? [namespace] : named,
+    namespaceSelector,
+  };
+}
+
+function spreadConstraint(
+  one: Json,
+  field: string,
+  labels: Labels,
+  reading: Reading,
+): readonly SpreadConstraint[] {
+  // Others only move a score, and kube-scheduler's scores for spreading are not followed here.
+  if (ownString(one, 'whenUnsatisfiable') !== 'DoNotSchedule') return [];
+  const selector = reading.selector(own(one, 'labelSelector'), `${field}.labelSelector`);
+  return [
+    {
+      topologyKey: ownString(one, 'topologyKey') ?? '',
+      maxSkew: reading.integer(own(one, 'maxSkew'), `${field}.maxSkew`, 1),
+      minDomains: reading.integer(own(one, 'minDomains'), `${field}.minDomains`, 1),
+      selector: withOwnLabels(selector, stringsOf(own(one, 'matchLabelKeys')), labels),
+      honoursAffinity: ownString(one, 'nodeAffinityPolicy') !== 'Ignore',
+      honoursTaints: ownString(one, 'nodeTaintsPolicy') === 'Honor',
+    },
+  ];
+}
+
+/** `matchLabelKeys`: the Pod's own values of these labels are asked for as well. */
+function withOwnLabels(
+  selector: LabelSelector | undefined,
+  keys: readonly string[],
+  labels: Labels,
+): LabelSelector | undefined {
+  if (keys.length === 0) return selector;
+  const { matchLabels, matchExpressions } = selector ?? EVERYTHING;
+  const more = keys.flatMap((key) => {
+    const value = labels.get(key);
+    return value === undefined ? [] : [{ key, operator: 'In' as const, values: [value] }];
+  });
+  return { matchLabels, matchExpressions: [...matchExpressions, ...more] };
+}

@@ -1,0 +1,85 @@
+import { own, ownList, ownString, type Json } from '../../api/json.ts';
+import type { Resources } from '../snapshot.ts';
+import { add, raise, type Reading } from './reading.ts';
+
+/** What a container counts for in scores where it asks for nothing (kube-scheduler's `DefaultMilliCPURequest` …). */
+const SCORED_CPU = 100;
+const SCORED_MEMORY = 200 * 1024 * 1024;
+
+export interface PodRequests {
+  readonly requests: Resources;
+  readonly scored: { readonly cpu: number; readonly memory: number };
+}
+
+/**
+ * What a Pod asks of its node, as kube-scheduler counts it: the containers and sidecars together, or more where an init
+ * container needs more while it runs beside the sidecars started before it; requests of the Pod itself in their place;
+ * the overhead of its runtime on top. A limit counts where no request is given, as the API server would fill in.
+ * @param stored whether the API server has filled in what is missing: then limits say nothing
+ */
+export function podRequests(spec: Json | undefined, reading: Reading): PodRequests {
+  const asks = (scoredToo: boolean): Map<string, number> => {
+    const of = (container: Json, field: string): Map<string, number> => {
+      const counts = containerRequests(container, field, reading, !scoredToo);
+      if (scoredToo) {
+        if (!counts.has('cpu')) counts.set('cpu', SCORED_CPU);
+        if (!counts.has('memory')) counts.set('memory', SCORED_MEMORY);
+      }
+      return counts;
+    };
+    return together(spec, of);
+  };
+  const requests = asks(false);
+  const scored = asks(true);
+  const resources = own(spec, 'resources');
+  const whole = containerRequests({ resources: resources ?? null }, 'spec', reading, true);
+  for (const [name, count] of whole) {
+    requests.set(name, count);
+    scored.set(name, count);
+  }
+  const overhead = reading.resources(own(spec, 'overhead'), 'spec.overhead');
+  add(requests, overhead);
+  add(scored, overhead);
+  for (const [name, count] of requests) if (count === 0) requests.delete(name);
+  return { requests, scored: { cpu: scored.get('cpu') ?? 0, memory: scored.get('memory') ?? 0 } };
+}
+
+function together(
+  spec: Json | undefined,
+  asks: (container: Json, field: string) => Map<string, number>,
+): Map<string, number> {
+  const total = new Map<string, number>();
+  for (const [index, one] of (ownList(spec, 'containers') ?? []).entries())
+    add(total, asks(one, `spec.containers[${index}]`));
+  const sidecars = new Map<string, number>();
+  const peak = new Map<string, number>();
+  for (const [index, one] of (ownList(spec, 'initContainers') ?? []).entries()) {
+    const needs = asks(one, `spec.initContainers[${index}]`);
+    if (ownString(one, 'restartPolicy') === 'Always') {
+      add(total, needs);
+      add(sidecars, needs);
+      raise(peak, sidecars);
+    } else {
+      add(needs, sidecars);
+      raise(peak, needs);
+    }
+  }
+  raise(total, peak);
+  return total;
+}
+
+function containerRequests(
+  container: Json,
+  field: string,
+  reading: Reading,
+  tells: boolean,
+): Map<string, number> {
+  const resources = own(container, 'resources');
+  // The second look at the same fields must not tell of the same faults again.
+  const before = reading.faults.length;
+  const counts = reading.resources(own(resources, 'limits'), `${field}.resources.limits`);
+  for (const [name, count] of reading.resources(own(resources, 'requests'), `${field}.resources.requests`))
+    counts.set(name, count);
+  if (!tells) reading.faults.length = before;
+  return counts;
+}

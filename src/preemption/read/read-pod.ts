@@ -1,0 +1,118 @@
+import { own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { LABEL_POD_CLIQUE, LABEL_POD_GANG } from '../../api/names.ts';
+import { keyOf, type Constraints, type NodeTerm, type Pod, type PriorityClass } from '../snapshot.ts';
+import { podConstraints } from './pod-constraints.ts';
+import { podRequests } from './pod-requests.ts';
+import { labelsOf, type Reading } from './reading.ts';
+
+/** What is known beside a Pod, and what Pods share. */
+export interface PodContext {
+  readonly classes: ReadonlyMap<string, PriorityClass>;
+  /** Of a bound claim by `namespace/name`: the node terms of its volume. */
+  readonly claims: ReadonlyMap<string, readonly NodeTerm[]>;
+  /** Of a Pod that names none. */
+  readonly namespace: string;
+  readonly shared: SharedConstraints;
+}
+
+/** Pods of one template have the same constraints; they are kept once. */
+export class SharedConstraints {
+  readonly #known = new Map<string, Constraints>();
+
+  of(constraints: Constraints): Constraints {
+    const text = JSON.stringify(constraints, (_, value: unknown) =>
+      value instanceof Map ? [...(value as ReadonlyMap<string, string>)] : value,
+    );
+    const known = this.#known.get(text);
+    if (known !== undefined) return known;
+    this.#known.set(text, constraints);
+    return constraints;
+  }
+}
+
+/** A Pod, stored or about to be. */
+export function readPod(object: JsonObject, context: PodContext, reading: Reading): Pod {
+  const metadata = own(object, 'metadata');
+  const spec = own(object, 'spec');
+  const namespace = ownString(metadata, 'namespace') || context.namespace;
+  const name = ownString(metadata, 'name') || ownString(metadata, 'generateName') || '';
+  const labels = labelsOf(own(metadata, 'labels'));
+  const { requests, scored } = podRequests(spec, reading);
+  const volumeNodes = claimsOf(spec, name).flatMap((claim) => {
+    const terms = context.claims.get(keyOf(namespace, claim));
+    return terms === undefined ? [] : [terms];
+  });
+  return {
+    key: keyOf(namespace, name),
+    namespace,
+    name,
+    uid: ownString(metadata, 'uid') ?? '',
+    labels,
+    ...priorityOf(spec, context.classes, reading),
+    nodeName: ownString(spec, 'nodeName') ?? '',
+    startTime: timeOf(own(own(object, 'status'), 'startTime')),
+    terminating: ownString(metadata, 'deletionTimestamp') !== undefined,
+    requests,
+    scored,
+    constraints: context.shared.of(podConstraints(spec, { namespace, labels, volumeNodes }, reading)),
+    gang: labels.get(LABEL_POD_GANG) ?? '',
+    group: labels.get(LABEL_POD_CLIQUE) ?? '',
+    podGroup: ownString(own(spec, 'schedulingGroup'), 'podGroupName') ?? '',
+  };
+}
+
+/** Whether a Pod holds its place on a node: one that has ended does not. */
+export function hasEnded(object: JsonObject): boolean {
+  const phase = ownString(own(object, 'status'), 'phase');
+  return phase === 'Succeeded' || phase === 'Failed';
+}
+
+/** As the API server fills both in; the class of the configuration where the Pod names none. */
+function priorityOf(
+  spec: Json | undefined,
+  classes: PodContext['classes'],
+  reading: Reading,
+): { priority: number; preempts: boolean } {
+  const name = ownString(spec, 'priorityClassName') || defaultClass(classes)?.name;
+  const named = name === undefined ? undefined : classes.get(name);
+  const written = own(spec, 'priority');
+  const policy = ownString(spec, 'preemptionPolicy');
+  if (written === undefined && name !== undefined && named === undefined && SYSTEM[name] === undefined)
+    reading.wrong(
+      'spec.priorityClassName',
+      `there is no PriorityClass ${name} among what was given; add it, or spec.priority`,
+    );
+  const fallback = named?.value ?? (name === undefined ? 0 : (SYSTEM[name] ?? 0));
+  return {
+    priority: reading.integer(written, 'spec.priority', fallback),
+    preempts: policy === undefined ? (named?.preempts ?? true) : policy !== 'Never',
+  };
+}
+
+/** Every cluster has them. */
+const SYSTEM: Readonly<Record<string, number>> = {
+  'system-node-critical': 2_000_001_000,
+  'system-cluster-critical': 2_000_000_000,
+};
+
+/** Of several that a race has left the one with the lowest value, as the API server has it. */
+export function defaultClass(classes: ReadonlyMap<string, PriorityClass>): PriorityClass | undefined {
+  let found: PriorityClass | undefined;
+  for (const one of classes.values())
+    if (one.globalDefault && (found === undefined || one.value < found.value)) found = one;
+  return found;
+}
+
+function claimsOf(spec: Json | undefined, podName: string): string[] {
+  return (ownList(spec, 'volumes') ?? []).flatMap((volume) => {
+    const claim = ownString(own(volume, 'persistentVolumeClaim'), 'claimName');
+    if (claim !== undefined) return [claim];
+    return own(volume, 'ephemeral') === undefined ? [] : [`${podName}-${ownString(volume, 'name') ?? ''}`];
+  });
+}
+
+/** Milliseconds since 1970 of an RFC 3339 time. */
+function timeOf(value: Json | undefined): number | undefined {
+  const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(time) ? undefined : time;
+}

@@ -1,0 +1,177 @@
+import { own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { POD_GANG_API_VERSION } from '../../api/names.ts';
+import {
+  keyOf,
+  type DisruptionBudget,
+  type Node,
+  type NodeTerm,
+  type PriorityClass,
+  type Snapshot,
+} from '../snapshot.ts';
+import { nodeTerm } from './pod-constraints.ts';
+import { readGang, readNativeGroup } from './read-gang.ts';
+import { hasEnded, readPod, SharedConstraints, type PodContext } from './read-pod.ts';
+import { labelsOf, Reading, type SnapshotFault } from './reading.ts';
+
+/** The kinds that a snapshot is made of, with the versions that are read. */
+export const SNAPSHOT_KINDS: Readonly<Record<string, readonly string[]>> = {
+  Node: ['v1'],
+  Pod: ['v1'],
+  Namespace: ['v1'],
+  PersistentVolume: ['v1'],
+  PersistentVolumeClaim: ['v1'],
+  PodDisruptionBudget: ['policy/v1'],
+  PriorityClass: ['scheduling.k8s.io/v1'],
+  PodGang: [POD_GANG_API_VERSION],
+  PodGroup: [
+    'scheduling.k8s.io/v1alpha2',
+    'scheduling.k8s.io/v1alpha3',
+    'scheduling.k8s.io/v1beta1',
+    'scheduling.k8s.io/v1',
+  ],
+};
+
+export interface ReadSnapshot {
+  readonly snapshot: Snapshot;
+  readonly faults: readonly SnapshotFault[];
+  /** What is odd, but can be reckoned with. */
+  readonly warnings: readonly string[];
+  /** For the Pods of a gang that are not in the snapshot. */
+  readonly context: PodContext;
+}
+
+/**
+ * A snapshot from the objects of a cluster, in any order. Kinds that decide nothing are left out.
+ * @param namespace of objects that name none
+ */
+export function readSnapshot(objects: Iterable<JsonObject>, namespace = 'default'): ReadSnapshot {
+  const faults: SnapshotFault[] = [];
+  const warnings: string[] = [];
+  const byKind = new Map<string, JsonObject[]>();
+  for (const object of objects) sort(object, byKind, faults);
+  const each = <T>(kind: string, read: (object: JsonObject, reading: Reading) => T): T[] =>
+    (byKind.get(kind) ?? []).map((object) => {
+      const reading = new Reading(nameOf(object, kind));
+      const value = read(object, reading);
+      faults.push(...reading.faults);
+      return value;
+    });
+
+  const classes = new Map(each('PriorityClass', readClass).map((one) => [one.name, one]));
+  const claims = boundClaims(byKind.get('PersistentVolume') ?? [], byKind.get('PersistentVolumeClaim') ?? []);
+  const context: PodContext = { classes, claims, namespace, shared: new SharedConstraints() };
+  const nodes = each('Node', readNode).sort((a, b) => compare(a.name, b.name));
+  for (const { name, allocatable } of nodes)
+    if (allocatable.size === 0) warnings.push(`node ${name} has no status.allocatable: no Pod fits it`);
+  const snapshot: Snapshot = {
+    nodes,
+    pods: each('Pod', (object, reading) => (hasEnded(object) ? [] : [readPod(object, context, reading)]))
+      .flat()
+      .filter(({ nodeName }) => nodeName !== '')
+      .sort((a, b) => compare(a.key, b.key)),
+    budgets: each('PodDisruptionBudget', readBudget),
+    classes,
+    gangs: byKey(each('PodGang', (object, reading) => readGang(object, context, reading))),
+    podGroups: byKey(each('PodGroup', (object, reading) => readNativeGroup(object, context, reading))),
+    namespaces: new Map(
+      (byKind.get('Namespace') ?? []).map((one) => {
+        const metadata = own(one, 'metadata');
+        return [ownString(metadata, 'name') ?? '', labelsOf(own(metadata, 'labels'))];
+      }),
+    ),
+  };
+  return { snapshot, faults, warnings, context };
+}
+
+export const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** `Pod batch/worker-0`, for messages. */
+export function nameOf(object: JsonObject, kind: string): string {
+  const metadata = own(object, 'metadata');
+  const name = ownString(metadata, 'name') ?? ownString(metadata, 'generateName') ?? '';
+  const namespace = ownString(metadata, 'namespace');
+  return `${kind} ${namespace === undefined ? name : keyOf(namespace, name)}`;
+}
+
+function sort(object: JsonObject, byKind: Map<string, JsonObject[]>, faults: SnapshotFault[]): void {
+  const [kind = '', version = ''] = [ownString(object, 'kind'), ownString(object, 'apiVersion')];
+  const versions = Object.hasOwn(SNAPSHOT_KINDS, kind) ? (SNAPSHOT_KINDS[kind] ?? []) : [];
+  const group = (apiVersion: string): string => apiVersion.split('/').slice(0, -1).join('/');
+  if (versions.includes(version)) {
+    const list = byKind.get(kind);
+    if (list === undefined) byKind.set(kind, [object]);
+    else list.push(object);
+  } else if (versions.some((one) => group(one) === group(version))) {
+    const wanted = versions.length === 1 ? versions[0] : `one of ${versions.join(', ')}`;
+    faults.push({
+      object: nameOf(object, kind),
+      field: 'apiVersion',
+      message: `version ${version} is not read; take the snapshot as ${wanted ?? ''}`,
+    });
+  }
+}
+
+const byKey = <T extends { readonly namespace: string; readonly name: string }>(
+  all: readonly T[],
+): Map<string, T> => new Map(all.map((one) => [keyOf(one.namespace, one.name), one]));
+
+function readClass(object: JsonObject, reading: Reading): PriorityClass {
+  return {
+    name: ownString(own(object, 'metadata'), 'name') ?? '',
+    value: reading.integer(own(object, 'value'), 'value', 0),
+    globalDefault: own(object, 'globalDefault') === true,
+    preempts: ownString(object, 'preemptionPolicy') !== 'Never',
+  };
+}
+
+function readNode(object: JsonObject, reading: Reading): Node {
+  const metadata = own(object, 'metadata');
+  const spec = own(object, 'spec');
+  const status = own(object, 'status');
+  const field = own(status, 'allocatable') === undefined ? 'capacity' : 'allocatable';
+  return {
+    name: ownString(metadata, 'name') ?? '',
+    labels: labelsOf(own(metadata, 'labels')),
+    unschedulable: own(spec, 'unschedulable') === true,
+    taints: (ownList(spec, 'taints') ?? []).map((one) => ({
+      key: ownString(one, 'key') ?? '',
+      value: ownString(one, 'value') ?? '',
+      effect: ownString(one, 'effect') ?? '',
+    })),
+    allocatable: reading.resources(own(status, field), `status.${field}`),
+  };
+}
+
+function readBudget(object: JsonObject, reading: Reading): DisruptionBudget {
+  const metadata = own(object, 'metadata');
+  const status = own(object, 'status');
+  const disrupted = own(status, 'disruptedPods');
+  return {
+    namespace: ownString(metadata, 'namespace') ?? '',
+    name: ownString(metadata, 'name') ?? '',
+    selector: reading.selector(own(own(object, 'spec'), 'selector'), 'spec.selector'),
+    disruptionsAllowed: reading.integer(own(status, 'disruptionsAllowed'), 'status.disruptionsAllowed', 0),
+    disrupted: new Set(typeof disrupted === 'object' && disrupted !== null ? Object.keys(disrupted) : []),
+  };
+}
+
+/** Where the volumes of bound claims can be reached: only those that some nodes cannot. */
+function boundClaims(
+  volumes: readonly JsonObject[],
+  claims: readonly JsonObject[],
+): Map<string, readonly NodeTerm[]> {
+  const terms = new Map<string, readonly NodeTerm[]>();
+  for (const volume of volumes) {
+    const required = own(own(own(volume, 'spec'), 'nodeAffinity'), 'required');
+    const list: readonly Json[] | undefined = ownList(required, 'nodeSelectorTerms');
+    if (list !== undefined) terms.set(ownString(own(volume, 'metadata'), 'name') ?? '', list.map(nodeTerm));
+  }
+  const bound = new Map<string, readonly NodeTerm[]>();
+  for (const claim of claims) {
+    const metadata = own(claim, 'metadata');
+    const found = terms.get(ownString(own(claim, 'spec'), 'volumeName') ?? '');
+    if (found !== undefined)
+      bound.set(keyOf(ownString(metadata, 'namespace') ?? '', ownString(metadata, 'name') ?? ''), found);
+  }
+  return bound;
+}

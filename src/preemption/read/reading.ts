@@ -1,0 +1,105 @@
+import { isObject, own, ownList, ownString, type Json } from '../../api/json.ts';
+import { quoted } from '../../api/printable.ts';
+import { countOf, parseQuantity } from '../../api/quantity.ts';
+import type { LabelSelector } from '../../gang/label-selector.ts';
+import type { Labels, Resources } from '../snapshot.ts';
+
+/** What is wrong with an object of a snapshot, so that nothing can be said of it. */
+export interface SnapshotFault {
+  /** `Pod batch/worker-0`. */
+  readonly object: string;
+  /** `spec.containers[0].resources.requests.cpu`. */
+  readonly field: string;
+  /** What is wrong, the rule, the way out. */
+  readonly message: string;
+}
+
+/** Reads the fields of one object, and collects what it cannot read. */
+export class Reading {
+  readonly faults: SnapshotFault[] = [];
+  readonly #object: string;
+
+  constructor(object: string) {
+    this.#object = object;
+  }
+
+  wrong(field: string, message: string): void {
+    this.faults.push({ object: this.#object, field, message });
+  }
+
+  /** `{cpu: 500m, memory: 1Gi}` as counts. */
+  resources(value: Json | undefined, field: string): Map<string, number> {
+    const counts = new Map<string, number>();
+    for (const [name, amount] of isObject(value) ? Object.entries(value) : []) {
+      const billionths = parseQuantity(amount);
+      const count = billionths === undefined ? undefined : countOf(name, billionths);
+      if (count === undefined) {
+        const rule =
+          billionths === undefined
+            ? 'is no quantity; write it as 500m, 2 or 12Gi'
+            : `must be from 0 to ${countLimit(name)}; correct it`;
+        this.wrong(`${field}.${name}`, `${quoted(amount)} ${rule}`);
+      } else counts.set(name, count);
+    }
+    return counts;
+  }
+
+  /** An integer, or `fallback` where there is none. */
+  integer(value: Json | undefined, field: string, fallback: number): number {
+    if (value === undefined || value === null) return fallback;
+    if (typeof value === 'number' && Number.isInteger(value)) return value;
+    this.wrong(field, `${quoted(value)} is no integer`);
+    return fallback;
+  }
+
+  /** A LabelSelector; undefined where there is none. */
+  selector(value: Json | undefined, field: string): LabelSelector | undefined {
+    if (!isObject(value)) return undefined;
+    return {
+      matchLabels: Object.fromEntries(labelsOf(own(value, 'matchLabels'))),
+      matchExpressions: (ownList(value, 'matchExpressions') ?? []).map((one, index) => {
+        const operator = ownString(one, 'operator');
+        if (
+          operator !== 'In' &&
+          operator !== 'NotIn' &&
+          operator !== 'Exists' &&
+          operator !== 'DoesNotExist'
+        ) {
+          const found = quoted(operator ?? null);
+          const at = `${field}.matchExpressions[${index}].operator`;
+          this.wrong(at, `${found} must be In, NotIn, Exists or DoesNotExist`);
+        }
+        return {
+          key: ownString(one, 'key') ?? '',
+          operator:
+            operator === 'NotIn' || operator === 'Exists' || operator === 'DoesNotExist' ? operator : 'In',
+          values: stringsOf(own(one, 'values')),
+        };
+      }),
+    };
+  }
+}
+
+const countLimit = (resource: string): string =>
+  resource === 'cpu' ? '9007199254740 cores' : '9007199254740991 (2^53 - 1)';
+
+/** A map of strings; what is none is left out, as the API server would have refused it. */
+export const labelsOf = (value: Json | undefined): Labels =>
+  new Map(
+    (isObject(value) ? Object.entries(value) : []).flatMap(([key, text]) =>
+      typeof text === 'string' ? [[key, text] as const] : [],
+    ),
+  );
+
+export const stringsOf = (value: Json | undefined): string[] =>
+  (Array.isArray(value) ? (value as readonly Json[]) : []).filter((one) => typeof one === 'string');
+
+/** `into` with the counts of `more` added. */
+export function add(into: Map<string, number>, more: Resources): void {
+  for (const [name, count] of more) into.set(name, (into.get(name) ?? 0) + count);
+}
+
+/** `into` with each count at least as in `more`. */
+export function raise(into: Map<string, number>, more: Resources): void {
+  for (const [name, count] of more) into.set(name, Math.max(into.get(name) ?? 0, count));
+}

@@ -1,0 +1,84 @@
+import { takesEverything, type LabelSelector } from '../gang/label-selector.ts';
+import type { Labels, Node, NodeRequirement, NodeTerm, Pod, PodTerm, Taint, Toleration } from './snapshot.ts';
+
+/** Whether `selector` takes `labels`; none at all takes nothing. */
+export function selects(selector: LabelSelector | undefined, labels: Labels): boolean {
+  if (selector === undefined) return false;
+  for (const key in selector.matchLabels) {
+    if (labels.get(key) !== selector.matchLabels[key]) return false;
+  }
+  return selector.matchExpressions.every(({ key, operator, values }) => {
+    const value = labels.get(key);
+    if (operator === 'Exists') return value !== undefined;
+    if (operator === 'DoesNotExist') return value === undefined;
+    const listed = value !== undefined && values.includes(value);
+    return operator === 'In' ? listed : !listed;
+  });
+}
+
+/** Whether a term of a Pod speaks of `other`. */
+export function termTakes(
+  term: PodTerm,
+  other: Pick<Pod, 'namespace' | 'labels'>,
+  namespaces: ReadonlyMap<string, Labels>,
+): boolean {
+  const { namespaceSelector } = term;
+  const inside =
+    term.namespaces.includes(other.namespace) ||
+    (namespaceSelector !== undefined &&
+      (takesEverything(namespaceSelector) ||
+        selects(namespaceSelector, namespaces.get(other.namespace) ?? NOTHING)));
+  return inside && selects(term.selector, other.labels);
+}
+
+const NOTHING: Labels = new Map();
+
+/** Whether one of the terms holds for the node. */
+export const someTermHolds = (terms: readonly NodeTerm[], node: Node): boolean =>
+  terms.some((term) => nodeTermHolds(term, node));
+
+export function nodeTermHolds({ labels, fields }: NodeTerm, node: Node): boolean {
+  if (labels.length + fields.length === 0) return false;
+  return (
+    labels.every((one) => requirementHolds(one, node.labels.get(one.key))) &&
+    fields.every((one) => one.key === 'metadata.name' && requirementHolds(one, node.name))
+  );
+}
+
+const INTEGER = /^[+-]?\d+$/;
+
+function requirementHolds({ operator, values }: NodeRequirement, value: string | undefined): boolean {
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values.includes(value);
+    case 'NotIn':
+      return value === undefined || !values.includes(value);
+    case 'Exists':
+      return value !== undefined;
+    case 'DoesNotExist':
+      return value === undefined;
+    case 'Gt':
+    case 'Lt': {
+      const [limit = ''] = values;
+      if (value === undefined || !INTEGER.test(value) || !INTEGER.test(limit)) return false;
+      return operator === 'Gt' ? BigInt(value) > BigInt(limit) : BigInt(value) < BigInt(limit);
+    }
+    default:
+      return false;
+  }
+}
+
+/** The first taint with one of the effects that nothing tolerates. */
+export const untolerated = (
+  taints: readonly Taint[],
+  tolerations: readonly Toleration[],
+  effects: readonly string[],
+): Taint | undefined =>
+  taints.find((taint) => effects.includes(taint.effect) && !tolerations.some((one) => tolerates(one, taint)));
+
+function tolerates({ key, operator, value, effect }: Toleration, taint: Taint): boolean {
+  if (effect !== '' && effect !== taint.effect) return false;
+  // An empty key with Exists tolerates everything; with anything else the API server refuses it.
+  if (key !== '' && key !== taint.key) return false;
+  return operator === 'Exists' || ((operator === '' || operator === 'Equal') && value === taint.value);
+}

@@ -1,0 +1,92 @@
+import { ClusterState } from './cluster-state.ts';
+import { place } from './place.ts';
+import { fixedPredicates, judgeFor, type Rejection } from './predicates/predicates.ts';
+import { counted, type Minimum, type Preemptor } from './preemptor.ts';
+import type { Pod, Snapshot } from './snapshot.ts';
+import { unitsOf, type Variant } from './units.ts';
+
+/**
+ * By how much each resource is short for a preemptor that does not fit even with everything below it gone, in the counts
+ * of {@link Pod.requests}: what the Pods without a place ask for together, less what is free where they may run; at least
+ * what the best of these nodes lacks for one of them.
+ */
+export function shortageOf(preemptor: Preemptor, snapshot: Snapshot, variant: Variant): Map<string, number> {
+  const state = new ClusterState(snapshot);
+  if (preemptor.preempts)
+    for (const { priority, pods } of unitsOf(snapshot, preemptor, variant))
+      if (priority < preemptor.priority) for (const pod of pods) state.takeAway(pod);
+  const { without } = place(preemptor, state);
+  const needed = stillNeeded(preemptor, without);
+  const [first] = needed;
+  const shortfall = new Map<string, number>();
+  if (first === undefined) return shortfall;
+  const judge = judgeFor(first, state, fixedPredicates);
+  const nodes = state.nodes.filter((node) => judge(node) === undefined);
+  for (const [resource, count] of first.requests) {
+    const best = Math.min(...nodes.map((node) => count - node.free(resource)), count);
+    let total = 0;
+    for (const pod of needed) total += pod.requests.get(resource) ?? 0;
+    for (const node of nodes) total -= Math.max(node.free(resource), 0);
+    const short = Math.max(best, total);
+    if (short > 0) shortfall.set(resource, short);
+  }
+  return shortfall;
+}
+
+/** Of the Pods without a place those that their group's minimum needs. */
+function stillNeeded({ pods, minimums }: Preemptor, without: readonly Pod[]): Pod[] {
+  return minimums.flatMap((minimum) => {
+    const placed = counted(minimum, pods) - counted(minimum, without);
+    return without
+      .filter(({ group }) => minimum.group === undefined || group === minimum.group)
+      .slice(0, Math.max(minimum.count - placed, 0));
+  });
+}
+
+/**
+ * The largest gang of this shape that fits the cluster as it is: each group's minimum cut to the same part of it,
+ * rounded down. By group, `''` where all Pods count as one; undefined where not one Pod of it fits.
+ */
+export function largestNow(
+  preemptor: Preemptor,
+  snapshot: Snapshot,
+): ReadonlyMap<string, number> | undefined {
+  const state = new ClusterState(snapshot);
+  const most = Math.max(0, ...preemptor.minimums.map(({ count }) => count));
+  const cut = (step: number): Minimum[] =>
+    preemptor.minimums.map(({ group, count }) => ({ group, count: Math.floor((count * step) / most) }));
+  const fits = (step: number): boolean => {
+    const minimums = cut(step);
+    const placement = place({ pods: firstOf(preemptor.pods, minimums), minimums }, state);
+    for (const [pod, node] of placement.nodes) state.take(pod, node);
+    return placement.fits;
+  };
+  let [low, high] = [0, most];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (fits(middle)) low = middle;
+    else high = middle - 1;
+  }
+  const counts = cut(low).filter(({ count }) => count > 0);
+  return counts.length === 0 ? undefined : new Map(counts.map(({ group = '', count }) => [group, count]));
+}
+
+/** Only as many Pods of each group as the minimum asks for: others would take the room. */
+function firstOf(pods: readonly Pod[], minimums: readonly Minimum[]): Pod[] {
+  const left = new Map(minimums.map(({ group, count }) => [group, count]));
+  return pods.filter((pod) => {
+    const group = left.has(undefined) ? undefined : pod.group;
+    const count = left.get(group) ?? 0;
+    left.set(group, count - 1);
+    return count > 0;
+  });
+}
+
+/** `0/3 nodes are available: 2 Insufficient cpu, 1 node(s) were unschedulable`, as kube-scheduler sums up. */
+export function sumUp(rejected: readonly Rejection[]): string {
+  const counts = new Map<string, number>();
+  for (const { messages } of rejected)
+    for (const message of messages) counts.set(message, (counts.get(message) ?? 0) + 1);
+  const parts = [...counts].map(([message, count]) => `${count} ${message}`).sort();
+  return `0/${rejected.length} nodes are available: ${parts.join(', ')}`;
+}

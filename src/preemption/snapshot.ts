@@ -1,0 +1,172 @@
+import type { LabelSelector } from '../gang/label-selector.ts';
+
+/**
+ * A cluster at one moment, trimmed to what decides where Pods fit and which of them have to go. Plain data: taken from
+ * a file or from an API server, never asked for again.
+ */
+export interface Snapshot {
+  readonly nodes: readonly Node[];
+  /** Pods on nodes that have not ended. */
+  readonly pods: readonly Pod[];
+  readonly budgets: readonly DisruptionBudget[];
+  readonly classes: ReadonlyMap<string, PriorityClass>;
+  /** PodGangs, by `namespace/name`. */
+  readonly gangs: ReadonlyMap<string, Gang>;
+  /** Native PodGroups (scheduling.k8s.io), by `namespace/name`. */
+  readonly podGroups: ReadonlyMap<string, NativeGroup>;
+  /** Labels of Namespaces, for selectors of namespaces in (anti-)affinity; empty where none were given. */
+  readonly namespaces: ReadonlyMap<string, Labels>;
+}
+
+export type Labels = ReadonlyMap<string, string>;
+
+/** Counts by resource: thousandths of `cpu`, whole units of all else. */
+export type Resources = ReadonlyMap<string, number>;
+
+export interface Node {
+  readonly name: string;
+  readonly labels: Labels;
+  readonly unschedulable: boolean;
+  readonly taints: readonly Taint[];
+  readonly allocatable: Resources;
+}
+
+export interface Taint {
+  readonly key: string;
+  readonly value: string;
+  readonly effect: string;
+}
+
+export interface Pod {
+  /** `namespace/name`. */
+  readonly key: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly labels: Labels;
+  readonly priority: number;
+  /** False with `preemptionPolicy: Never`. */
+  readonly preempts: boolean;
+  /** `''` while unbound. */
+  readonly nodeName: string;
+  /** Milliseconds since 1970; undefined where it never started. */
+  readonly startTime: number | undefined;
+  readonly terminating: boolean;
+  readonly requests: Resources;
+  /** As the scheduler's scores count it: 100m and 200Mi for a container that asks for nothing. */
+  readonly scored: { readonly cpu: number; readonly memory: number };
+  readonly constraints: Constraints;
+  /** Label `grove.io/podgang`, `''` without. */
+  readonly gang: string;
+  /** Label `grove.io/podclique`, `''` without. */
+  readonly group: string;
+  /** `spec.schedulingGroup.podGroupName`, `''` without. */
+  readonly podGroup: string;
+}
+
+/** Where a Pod may be. Pods of one template share one of these, so what follows from it is worked out once. */
+export interface Constraints {
+  readonly nodeSelector: Labels;
+  /** One of these has to hold; undefined: every node is fine. */
+  readonly requiredNodes: readonly NodeTerm[] | undefined;
+  readonly preferredNodes: readonly { readonly weight: number; readonly term: NodeTerm }[];
+  /** Of bound volumes: one term of each list has to hold. */
+  readonly volumeNodes: readonly (readonly NodeTerm[])[];
+  readonly tolerations: readonly Toleration[];
+  readonly ports: readonly HostPort[];
+  readonly affinity: readonly PodTerm[];
+  readonly antiAffinity: readonly PodTerm[];
+  readonly spread: readonly SpreadConstraint[];
+}
+
+/** Every requirement has to hold; a term without any holds nowhere. */
+export interface NodeTerm {
+  readonly labels: readonly NodeRequirement[];
+  /** Only `metadata.name` is known to Kubernetes. */
+  readonly fields: readonly NodeRequirement[];
+}
+
+export interface NodeRequirement {
+  readonly key: string;
+  readonly operator: string;
+  readonly values: readonly string[];
+}
+
+export interface Toleration {
+  readonly key: string;
+  readonly operator: string;
+  readonly value: string;
+  readonly effect: string;
+}
+
+export interface HostPort {
+  readonly ip: string;
+  readonly protocol: string;
+  readonly port: number;
+}
+
+/** One term of a required Pod (anti-)affinity. */
+export interface PodTerm {
+  readonly topologyKey: string;
+  /** undefined selects nothing. */
+  readonly selector: LabelSelector | undefined;
+  readonly namespaces: readonly string[];
+  /** undefined: only {@link namespaces}. */
+  readonly namespaceSelector: LabelSelector | undefined;
+}
+
+/** A constraint with `whenUnsatisfiable: DoNotSchedule`. */
+export interface SpreadConstraint {
+  readonly topologyKey: string;
+  readonly maxSkew: number;
+  readonly minDomains: number;
+  readonly selector: LabelSelector | undefined;
+  readonly honoursAffinity: boolean;
+  readonly honoursTaints: boolean;
+}
+
+export interface DisruptionBudget {
+  readonly namespace: string;
+  readonly name: string;
+  /** undefined or empty: no Pod. */
+  readonly selector: LabelSelector | undefined;
+  readonly disruptionsAllowed: number;
+  /** Names of Pods whose eviction the API server has let through already. */
+  readonly disrupted: ReadonlySet<string>;
+}
+
+export interface PriorityClass {
+  readonly name: string;
+  readonly value: number;
+  readonly globalDefault: boolean;
+  readonly preempts: boolean;
+}
+
+/** What makes all Pods of a gang one unit, or each of them one. */
+export type DisruptionMode = 'Pod' | 'PodGroup';
+
+/** A PodGang. */
+export interface Gang {
+  readonly namespace: string;
+  readonly name: string;
+  readonly mode: DisruptionMode;
+  /** undefined where no class is named, or the class is not there: its Pods' own then. */
+  readonly priority: number | undefined;
+  /** What it costs to preempt it; the scheduling priority where nothing else is said. */
+  readonly preemptionPriority: number | undefined;
+  readonly preempts: boolean;
+  readonly groups: readonly { readonly name: string; readonly minReplicas: number }[];
+}
+
+/** A PodGroup of Kubernetes itself. */
+export interface NativeGroup {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly mode: DisruptionMode;
+  readonly priority: number;
+  /** 1 for a group that is no gang. */
+  readonly minCount: number;
+}
+
+export const keyOf = (namespace: string, name: string): string => `${namespace}/${name}`;

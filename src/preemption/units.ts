@@ -1,0 +1,90 @@
+import type { Preemptor } from './preemptor.ts';
+import { keyOf, type Pod, type Snapshot } from './snapshot.ts';
+
+/** Which algorithm plans: the document's, or what kube-scheduler 1.36 does. */
+export const VARIANTS = ['kep', 'kube-1.36'] as const;
+export type Variant = (typeof VARIANTS)[number];
+
+/** What is preempted as one, or not at all. */
+export interface Unit {
+  readonly kind: 'Pod' | 'PodGang' | 'PodGroup';
+  readonly namespace: string;
+  readonly name: string;
+  /** What it costs to preempt it: a preemptor has to be strictly above. */
+  readonly priority: number;
+  /** Its running Pods, by name. */
+  readonly pods: readonly Pod[];
+  /** Whether it counts as more important than a single Pod of the same priority. */
+  readonly grouped: boolean;
+  /** Milliseconds since 1970 of its earliest Pod; Infinity where none has started. */
+  readonly start: number;
+}
+
+/** Everything that runs, as units; without what is the preemptor's own and what is going away already. */
+export function unitsOf(snapshot: Snapshot, preemptor: Preemptor, variant: Variant): Unit[] {
+  const together = new Map<string, { readonly of: Membership; readonly pods: Pod[] }>();
+  for (const pod of snapshot.pods) {
+    if (preemptor.owns(pod) || (variant === 'kep' && pod.terminating)) continue;
+    const of = membership(pod, snapshot, variant);
+    const key = `${of.kind} ${of.namespace}/${of.name}`;
+    const found = together.get(key);
+    if (found === undefined) together.set(key, { of, pods: [pod] });
+    else found.pods.push(pod);
+  }
+  return [...together.values()].map(({ of, pods }) => ({
+    ...of,
+    pods,
+    start: pods.reduce((earliest, { startTime = Infinity }) => Math.min(earliest, startTime), Infinity),
+  }));
+}
+
+type Membership = Pick<Unit, 'kind' | 'namespace' | 'name' | 'priority' | 'grouped'>;
+
+/**
+ * The unit that a Pod belongs to. For the document a PodGang of Muster's comes first, since its native PodGroups are
+ * only made of it, and a group's priority counts for each of its Pods; kube-scheduler knows native PodGroups alone, and
+ * goes by the Pod's own priority where Pods are disrupted one by one.
+ */
+function membership(pod: Pod, snapshot: Snapshot, variant: Variant): Membership {
+  const { namespace } = pod;
+  const native = pod.podGroup === '' ? undefined : snapshot.podGroups.get(keyOf(namespace, pod.podGroup));
+  const gang =
+    variant === 'kep' && pod.gang !== '' ? snapshot.gangs.get(keyOf(namespace, pod.gang)) : undefined;
+  if (gang?.mode === 'PodGroup') {
+    const priority = gang.preemptionPriority ?? pod.priority;
+    return { kind: 'PodGang', namespace, name: gang.name, priority, grouped: true };
+  }
+  if (gang === undefined && native?.mode === 'PodGroup')
+    return { kind: 'PodGroup', namespace, name: native.name, priority: native.priority, grouped: true };
+  const priority =
+    variant === 'kep' ? (gang?.preemptionPriority ?? native?.priority ?? pod.priority) : pod.priority;
+  return {
+    kind: 'Pod',
+    namespace,
+    name: pod.name,
+    priority,
+    // kube-scheduler takes every Pod with a scheduling group for one; the document speaks of units.
+    grouped: variant === 'kube-1.36' && pod.podGroup !== '',
+  };
+}
+
+/**
+ * The most important first: by priority; groups before single Pods; of groups the larger; whoever started earlier. Then
+ * by name, where kube-scheduler leaves it to chance.
+ */
+export function byImportance(a: Unit, b: Unit): number {
+  if (a.priority !== b.priority) return b.priority - a.priority;
+  if (a.grouped !== b.grouped) return a.grouped ? -1 : 1;
+  if (a.grouped && a.pods.length !== b.pods.length) return b.pods.length - a.pods.length;
+  if (a.start !== b.start) return a.start < b.start ? -1 : 1;
+  return compareText(`${a.namespace}/${a.name}`, `${b.namespace}/${b.name}`) || compareText(a.kind, b.kind);
+}
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** As kube-scheduler orders single Pods where it preempts for one: priority, then who started earlier. */
+export function byPodImportance(a: Unit, b: Unit): number {
+  if (a.priority !== b.priority) return b.priority - a.priority;
+  if (a.start !== b.start) return a.start < b.start ? -1 : 1;
+  return compareText(`${a.namespace}/${a.name}`, `${b.namespace}/${b.name}`);
+}

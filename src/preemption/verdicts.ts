@@ -1,0 +1,84 @@
+import type { ClusterState } from './cluster-state.ts';
+import type { Fit } from './fit.ts';
+import type { Placement } from './place.ts';
+import type { Preemptor } from './preemptor.ts';
+import type { DisruptionBudget } from './snapshot.ts';
+import { byImportance, type Unit, type Variant } from './units.ts';
+
+/** What a search for victims is asked. */
+export interface Question {
+  readonly preemptor: Preemptor;
+  /** Everything that runs in place, the preemptor nowhere. */
+  readonly state: ClusterState;
+  /** All that is below the preemptor. */
+  readonly units: readonly Unit[];
+  readonly budgets: readonly DisruptionBudget[];
+  readonly variant: Variant;
+}
+
+export interface Judged {
+  readonly unit: Unit;
+  readonly violatesBudget: boolean;
+  /** Why it cannot be spared, or can. */
+  readonly why: string;
+}
+
+/** What the search for victims found in one domain. */
+export interface Search {
+  readonly victims: readonly Judged[];
+  readonly reprieved: readonly Judged[];
+  readonly placement: Placement;
+}
+
+/** Who has to go and who may stay, with the reason of each. */
+export class Verdicts {
+  readonly #violating: ReadonlySet<Unit>;
+  readonly #spared = new Map<Unit, string>();
+  readonly #needed = new Map<Unit, string>();
+
+  constructor(violating: ReadonlySet<Unit>) {
+    this.#violating = violating;
+  }
+
+  spare(unit: Unit, why: string): void {
+    this.#needed.delete(unit);
+    this.#spared.set(unit, why);
+  }
+
+  need(unit: Unit, why: string): void {
+    this.#needed.set(unit, why);
+  }
+
+  isSpared(unit: Unit): boolean {
+    return this.#spared.has(unit);
+  }
+
+  sorted(): { readonly victims: readonly Judged[]; readonly reprieved: readonly Judged[] } {
+    const list = (from: ReadonlyMap<Unit, string>): Judged[] =>
+      [...from]
+        .map(([unit, why]) => ({ unit, why, violatesBudget: this.#violating.has(unit) }))
+        .sort((a, b) => byImportance(a.unit, b.unit));
+    return { victims: list(this.#needed), reprieved: list(this.#spared) };
+  }
+}
+
+/** The Pods of a unit on the nodes that they run on. */
+export function putBack({ pods }: Unit, state: ClusterState, fit?: Fit): void {
+  for (const pod of pods) {
+    state.putBack(pod);
+    tell(fit, pod.nodeName, state);
+  }
+}
+
+/** Nowhere. */
+export function removed({ pods }: Unit, state: ClusterState, fit?: Fit): void {
+  for (const pod of pods) {
+    state.takeAway(pod);
+    tell(fit, pod.nodeName, state);
+  }
+}
+
+function tell(fit: Fit | undefined, name: string, state: ClusterState): void {
+  const node = fit && state.byName.get(name);
+  if (node !== undefined) fit?.changed(node);
+}

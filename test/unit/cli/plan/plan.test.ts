@@ -1,0 +1,285 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import type { JsonObject } from '../../../../src/api/json.ts';
+import { anonymizer } from '../../../../src/cli/snapshot/anonymous.ts';
+import { trimmed } from '../../../../src/cli/snapshot/trim.ts';
+import { budget, node, pod, podGang, priorityClass } from '../../preemption/small-cluster.ts';
+import { muster } from '../fake-io.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'plan-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let files = 0;
+const file = (...objects: unknown[]): string => {
+  files += 1;
+  const path = join(folder, `${files}.json`);
+  writeFileSync(path, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
+  return path;
+};
+
+const high = priorityClass('high', 100);
+const gang = podGang('new', { className: 'high', groups: { worker: 2 } });
+const workers = ['w-0', 'w-1'].map((name) =>
+  pod({ name, cpu: 2, gang: 'new', spec: { priorityClassName: 'high' } }),
+);
+const old = (name: string, on: string, more: object = {}) =>
+  pod({ name, on, cpu: 2, prio: 10, gang: 'old', labels: { app: 'old' }, ...more });
+const cluster: JsonObject[] = [
+  node('n1', 2),
+  node('n2', 2),
+  node('n3', 4, {}, { spec: { unschedulable: true } }),
+  high,
+  priorityClass('low', 10),
+  podGang('old', { className: 'low', mode: 'PodGroup' }),
+  old('o-0', 'n1'),
+  old('o-1', 'n2'),
+  budget('old', 0),
+];
+
+const plan = (wanted: readonly unknown[], inside: readonly unknown[], ...flags: string[]) =>
+  muster(['plan', '-f', file(...wanted), '--snapshot', file(...inside), ...flags]);
+
+describe('muster plan', () => {
+  test('fits as it is', async () => {
+    const { code, out } = await plan([gang, ...workers], [node('n1', 4), high]);
+    expect(code).toBe(0);
+    expect(out).toBe(`gang ns/new (priority 100) fits as it is
+
+POD     NODE
+ns/w-0  n1
+ns/w-1  n1
+`);
+  });
+
+  test('fits if one unit makes room: who, why, and what it breaks', async () => {
+    const { code, out } = await plan([gang, ...workers], cluster);
+    expect(code).toBe(4);
+    expect(out)
+      .toBe(`gang ns/new (priority 100) would fit if 2 Pods of gang ns/old (priority 10) made room; nothing else is touched
+
+VICTIM          PRIORITY  PODS  AGE  PDB     NODES  WHY
+PodGang ns/old  10        2     -    broken  n1,n2  with it in place ns/w-0 does not fit on n1: Insufficient cpu
+
+POD     NODE
+ns/w-0  n1
+ns/w-1  n2
+`);
+  });
+
+  test('does not fit: which predicate rejects which node, what is short, what would fit', async () => {
+    const inside = [node('n1', 2), node('n2', 1), high, priorityClass('low', 10)];
+    const { code, out } = await plan([gang, ...workers], inside, '--priority-class', 'low');
+    expect(code).toBe(1);
+    expect(out)
+      .toBe(`gang ns/new (priority 10) does not fit, and nothing that runs has a priority below 10: 0/2 nodes are available: 2 Insufficient cpu; short of 1 cpu
+the largest gang of this shape that fits now: worker 1
+
+NODE  PREDICATE         WHY
+n1    NodeResourcesFit  Insufficient cpu
+n2    NodeResourcesFit  Insufficient cpu
+`);
+  });
+
+  test('units that may stay are counted, and shown on demand', async () => {
+    const spare = pod({ name: 'spare', on: 'n4', cpu: 1, prio: 5 });
+    const inside = [...cluster, node('n4', 1), spare];
+    const { out } = await plan([gang, ...workers], inside);
+    expect(out).toContain('\n1 unit below it may stay (--reprieved shows them)\n');
+    const { out: shown } = await plan([gang, ...workers], inside, '--reprieved');
+    expect(shown).toContain('MAY STAY      PRIORITY  PODS  AGE  PDB   NODES  WHY\nPod ns/spare  5  ');
+  });
+
+  test('Pods on their way out are waited for', async () => {
+    const inside = [node('n1', 4), high, old('o-0', 'n1', { leaving: true })];
+    const { code, out } = await plan([gang, ...workers], inside);
+    expect(code).toBe(4);
+    expect(out).toContain('fits once 1 Pod on the way out is gone; nothing else is touched');
+  });
+
+  test('a Pod alone, and one victim by its name', async () => {
+    const inside = [node('n1', 2), old('o-0', 'n1')];
+    const { code, out } = await plan([pod({ name: 'w', cpu: 1, prio: 100 })], inside);
+    expect(code).toBe(4);
+    expect(out).toContain(
+      'Pod ns/w (priority 100) would fit if 1 Pod (ns/o-0, priority 10) made room; nothing else is touched\n',
+    );
+  });
+
+  test('for programs', async () => {
+    const { code, out } = await plan([gang, ...workers], cluster, '-o', 'json');
+    expect(code).toBe(4);
+    expect(JSON.parse(out)).toEqual({
+      variant: 'kep',
+      fits: false,
+      feasible: true,
+      placement: { 'ns/w-0': 'n1', 'ns/w-1': 'n2' },
+      victims: [
+        {
+          unit: 'PodGang',
+          namespace: 'ns',
+          name: 'old',
+          priority: 10,
+          pods: ['ns/o-0', 'ns/o-1'],
+          violatesPDB: true,
+          why: 'with it in place ns/w-0 does not fit on n1: Insufficient cpu',
+        },
+      ],
+      reprieved: [],
+      awaited: [],
+      rejected: [],
+      shortfall: {},
+    });
+    const short = await plan([gang, ...workers], [node('n1', 3), high], '-o', 'json');
+    expect(JSON.parse(short.out)).toMatchObject({
+      feasible: false,
+      rejected: [{ node: 'n1', predicate: 'NodeResourcesFit', message: 'Insufficient cpu' }],
+      shortfall: { cpu: '1' },
+      refusal: 'nothing that runs has a priority below 100',
+      largest: { worker: 1 },
+    });
+  });
+
+  test('what kube-scheduler 1.36 would do: it knows no PodGang', async () => {
+    const { out } = await plan([gang, ...workers], cluster, '--variant', 'kube-1.36');
+    expect(out).toContain('would fit if 2 Pods of 2 units made room');
+  });
+
+  test('the Pods of a workload are made, and those of the cluster that wait are taken where none are given', async () => {
+    const job = {
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: { name: 'train', namespace: 'ns' },
+      spec: {
+        parallelism: 2,
+        completions: 2,
+        template: {
+          metadata: { labels: { 'grove.io/podgang': 'new', 'grove.io/podclique': 'worker' } },
+          spec: { priorityClassName: 'high', containers: [{ name: 'c', resources: { limits: { cpu: 2 } } }] },
+        },
+      },
+    };
+    const made = await plan([gang, job], [node('n1', 4), high]);
+    expect(made.out).toContain('ns/train-0  n1\nns/train-1  n1\n');
+    const waiting = await plan([gang], [node('n1', 4), high, ...workers]);
+    expect(waiting.out).toContain('ns/w-0  n1\nns/w-1  n1\n');
+  });
+});
+
+describe('what cannot be planned', () => {
+  test.each<[string, unknown[], unknown[], string]>([
+    [
+      'no Pod',
+      [gang],
+      [node('n1', 4), high],
+      'error[INPUT_UNREADABLE]: the PodGang has no Pod that waits for a node\nfix: give the Pods of the gang, or the workload that makes them, after -f as well\n',
+    ],
+    [
+      'nothing',
+      [high],
+      [node('n1', 4)],
+      'error[INPUT_UNREADABLE]: there is no Pod in it that waits for a node\nfix: give the Pods of the gang, or the workload that makes them, after -f as well\n',
+    ],
+    [
+      'two gangs',
+      [pod({ name: 'a', gang: 'x' }), pod({ name: 'b', gang: 'y' })],
+      [node('n1', 4)],
+      'error[INPUT_UNREADABLE]: room is planned for one gang or one Pod at a time; found ns/x, ns/y\nfix: give one of them after -f\n',
+    ],
+    [
+      'no node',
+      [pod({ name: 'a' })],
+      [high],
+      'error[SNAPSHOT_INVALID]: there is no Node in the snapshot\nfix: give one that holds the nodes: muster snapshot > cluster.json, or kubectl get nodes,pods -A -o json\n',
+    ],
+    [
+      'amounts that are none',
+      [pod({ name: 'a', cpu: 'x' })],
+      [node('n1', 'y')],
+      'error[SNAPSHOT_INVALID]: Node n1: status.allocatable.cpu: "y" is no quantity; write it as 500m, 2 or 12Gi\n',
+    ],
+  ])('%s', async (_, wanted, inside, told) => {
+    const { code, err } = await plan(wanted, inside);
+    expect([code, err.replaceAll(/ +/g, ' ')]).toEqual([2, expect.stringContaining(told)]);
+  });
+
+  test('an odd node is a warning', async () => {
+    const bare = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n2' } };
+    const { code, err } = await plan([pod({ name: 'a' })], [node('n1', 4), bare]);
+    expect([code, err]).toEqual([0, 'warning: node n2 has no status.allocatable: no Pod fits it\n']);
+  });
+});
+
+describe('a snapshot', () => {
+  const full: JsonObject = pod({
+    name: 'secretive',
+    on: 'n1',
+    cpu: 1,
+    labels: { app: 'apollo', 'topology.kubernetes.io/zone': 'z1' },
+    spec: {
+      containers: [
+        {
+          name: 'c',
+          image: 'registry/apollo',
+          env: [{ name: 'TOKEN', value: 'x' }],
+          resources: { requests: { cpu: '1' } },
+        },
+      ],
+      volumes: [
+        { name: 'v', ephemeral: { volumeClaimTemplate: {} } },
+        { name: 's', secret: { secretName: 'token' } },
+      ],
+      affinity: {
+        nodeAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: {
+            nodeSelectorTerms: [
+              { matchExpressions: [{ key: 'acme.example/rank', operator: 'Gt', values: ['4'] }] },
+            ],
+          },
+        },
+      },
+    },
+  });
+
+  test('has nothing but what decides', () => {
+    const text = JSON.stringify(trimmed(full));
+    for (const kept of ['secretive', 'apollo', '"cpu":"1"']) expect(text).toContain(kept);
+    for (const gone of ['TOKEN', 'registry', 'token']) expect(text).not.toContain(gone);
+  });
+
+  test('anonymous: no name of anybody, the same hash for the same name, another salt another hash', () => {
+    const hide = anonymizer(Buffer.from('salt'));
+    const text = JSON.stringify([
+      hide(trimmed(full)),
+      hide(trimmed(node('n1', 2, {}, { labels: { 'acme.example/rank': '5' } }))),
+    ]);
+    for (const gone of ['secretive', 'apollo', '"ns"', 'n1', 'acme', 'z1']) expect(text).not.toContain(gone);
+    for (const kept of ['topology.kubernetes.io/zone', '"cpu":"1"', '"Gt"', '"4"'])
+      expect(text).toContain(kept);
+    const [one, two] = JSON.parse(text) as { metadata: { name: string }; spec: { nodeName?: string } }[];
+    expect(one?.spec.nodeName).toBe(two?.metadata.name);
+    const other = anonymizer(Buffer.from('pepper'))(trimmed(full));
+    expect(JSON.stringify(other)).not.toContain(String(one?.metadata.name));
+  });
+
+  test('anonymous or not, the plan is the same but for names', async () => {
+    const hide = anonymizer();
+    const all = [...cluster, gang, ...workers].map(trimmed);
+    const shape = (text: string): unknown => {
+      const { placement, victims, ...rest } = JSON.parse(text) as {
+        placement: object;
+        victims: { priority: number; pods: string[]; violatesPDB: boolean }[];
+      };
+      return {
+        ...rest,
+        placed: Object.keys(placement).length,
+        victims: victims.map(({ priority, pods, violatesPDB }) => [priority, pods.length, violatesPDB]),
+      };
+    };
+    const open = await plan([trimmed(gang)], all, '-o', 'json');
+    const hidden = await plan([hide(trimmed(gang))], all.map(hide), '-o', 'json');
+    expect(hidden.code).toBe(4);
+    expect(shape(hidden.out)).toEqual(shape(open.out));
+  });
+});

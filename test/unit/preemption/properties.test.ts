@@ -1,0 +1,238 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { JsonObject } from '../../../src/api/json.ts';
+import { ClusterState } from '../../../src/preemption/cluster-state.ts';
+import { place } from '../../../src/preemption/place.ts';
+import { plan, type Plan } from '../../../src/preemption/plan.ts';
+import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
+import type { Preemptor } from '../../../src/preemption/preemptor.ts';
+import { readPod } from '../../../src/preemption/read/read-pod.ts';
+import { readSnapshot } from '../../../src/preemption/read/read-snapshot.ts';
+import { Reading } from '../../../src/preemption/read/reading.ts';
+import type { Snapshot } from '../../../src/preemption/snapshot.ts';
+import { unitsOf, VARIANTS, type Unit, type Variant } from '../../../src/preemption/units.ts';
+import { inLength } from '../../support/length.ts';
+import { budget, node, pod, podGroup } from './small-cluster.ts';
+
+/** Clusters small enough that every set of victims can be tried. */
+const smallCluster = fc.record({
+  nodes: fc.array(fc.record({ cpu: fc.integer({ min: 0, max: 4 }), gpu: fc.integer({ min: 0, max: 2 }) }), {
+    minLength: 1,
+    maxLength: 4,
+  }),
+  running: fc.array(
+    fc.record({
+      on: fc.nat(3),
+      cpu: fc.integer({ min: 0, max: 3 }),
+      gpu: fc.integer({ min: 0, max: 2 }),
+      prio: fc.constantFrom(0, 10, 20, 30, 100),
+      group: fc.constantFrom('', '', 'g1', 'g2'),
+      app: fc.constantFrom('', '', 'a', 'b'),
+      start: fc.option(fc.nat(3), { nil: undefined }),
+    }),
+    { maxLength: 8 },
+  ),
+  groups: fc.record({
+    g1: fc.record({ prio: fc.constantFrom(0, 10, 20, 100), all: fc.boolean() }),
+    g2: fc.record({ prio: fc.constantFrom(0, 10, 20, 100), all: fc.boolean() }),
+  }),
+  budgets: fc.record({ a: fc.nat(2), b: fc.nat(2) }),
+  wanting: fc.record({
+    pods: fc.integer({ min: 1, max: 4 }),
+    min: fc.integer({ min: 1, max: 4 }),
+    cpu: fc.integer({ min: 0, max: 3 }),
+    gpu: fc.integer({ min: 0, max: 2 }),
+    prio: fc.constantFrom(10, 20, 30, 50),
+  }),
+});
+type Small = typeof smallCluster extends fc.Arbitrary<infer T> ? T : never;
+
+interface Case {
+  readonly snapshot: Snapshot;
+  readonly preemptor: Preemptor;
+  readonly plan: Plan;
+}
+
+function caseOf(small: Small, variant: Variant): Case {
+  const { wanting } = small;
+  const ask = (gpu: number): Record<string, string> => (gpu === 0 ? {} : { 'x.io/gpu': String(gpu) });
+  const objects: JsonObject[] = [
+    ...small.nodes.map(({ cpu, gpu }, index) => node(`n${index}`, cpu, { 'x.io/gpu': String(gpu) })),
+    ...small.running
+      .filter(({ on }) => on < small.nodes.length)
+      .map(({ on, cpu, gpu, prio, group, app, start }, index) =>
+        pod({
+          name: `r${index}`,
+          on: `n${on}`,
+          cpu,
+          ask: ask(gpu),
+          prio,
+          ...(group === '' ? {} : { podGroup: group }),
+          ...(app === '' ? {} : { labels: { app } }),
+          ...(start === undefined ? {} : { start }),
+        }),
+      ),
+    ...Object.entries(small.groups).map(([name, { prio, all }]) =>
+      podGroup(name, { prio, mode: all ? 'PodGroup' : 'Pod' }),
+    ),
+    ...Object.entries(small.budgets).map(([app, allowed]) => budget(app, allowed)),
+    podGroup('p', { prio: wanting.prio, min: Math.min(wanting.min, wanting.pods) }),
+  ];
+  const { snapshot, context } = readSnapshot(objects);
+  const pods = Array.from({ length: wanting.pods }, (_, index) =>
+    readPod(
+      pod({ name: `w${index}`, cpu: wanting.cpu, ask: ask(wanting.gpu), prio: wanting.prio, podGroup: 'p' }),
+      context,
+      new Reading('w'),
+    ),
+  );
+  // The document's own way to say the same: the group is a PodGang's.
+  const preemptor = { ...preemptorOf(pods, snapshot, 'kube-1.36') };
+  return { snapshot, preemptor, plan: plan(preemptor, snapshot, variant) };
+}
+
+/** Whether the preemptor fits with exactly these units gone. */
+function fitsWithout({ snapshot, preemptor }: Case, gone: readonly Unit[]): boolean {
+  const state = new ClusterState(snapshot);
+  for (const { pods } of gone) for (const one of pods) state.takeAway(one);
+  return place(preemptor, state).fits;
+}
+
+const subsets = <T>(all: readonly T[]): T[][] =>
+  all.reduce<T[][]>((sets, one) => [...sets, ...sets.map((set) => [...set, one])], [[]]);
+
+const highestOf = (units: readonly Unit[]): number =>
+  Math.max(-Infinity, ...units.map(({ priority }) => priority));
+
+const numRuns = inLength({ short: 1_000, long: 10_000 });
+
+test.each(VARIANTS)(
+  '%s: feasible if and only if some set of victims helps; none of them could be spared',
+  (variant) => {
+    fc.assert(
+      fc.property(smallCluster, (small) => {
+        const found = caseOf(small, variant);
+        const below = unitsOf(found.snapshot, found.preemptor, variant).filter(
+          ({ priority }) => priority < found.preemptor.priority,
+        );
+        const helping = subsets(below).filter((gone) => fitsWithout(found, gone));
+        const { plan: planned } = found;
+        expect(planned.fits).toBe(fitsWithout(found, []));
+        expect(planned.feasible).toBe(helping.length > 0);
+        if (!planned.feasible || planned.fits) return;
+
+        const victims = planned.victims.map(({ unit }) => unit);
+        // All or none of each unit, and only what is strictly below.
+        expect(victims.every(({ priority }) => priority < found.preemptor.priority)).toBe(true);
+        const known = new Map(below.map((unit) => [`${unit.kind} ${unit.name}`, unit.pods.length]));
+        for (const { kind, name, pods } of victims) expect(known.get(`${kind} ${name}`)).toBe(pods.length);
+        expect(victims.length + planned.reprieved.length).toBe(below.length);
+        expect(fitsWithout(found, victims)).toBe(true);
+
+        if (variant === 'kube-1.36') {
+          for (const spared of victims)
+            expect(
+              fitsWithout(
+                found,
+                victims.filter((one) => one !== spared),
+              ),
+            ).toBe(false);
+        } else expectNeededInPlace(found, victims);
+
+        // Without budgets to keep, nobody more important goes than has to.
+        if (small.running.every(({ app }) => app === ''))
+          expect(highestOf(victims)).toBe(Math.min(...helping.map(highestOf)));
+      }),
+      { numRuns },
+    );
+  },
+);
+
+/** The document keeps the preemptor where it is: no victim fits back beside it. */
+function expectNeededInPlace(
+  { snapshot, preemptor, plan: { placement } }: Case,
+  victims: readonly Unit[],
+): void {
+  const free = (on: string, resource: string, running: readonly { readonly key: string }[]): number => {
+    const gone = new Set(running.map(({ key }) => key));
+    const state = new ClusterState(snapshot);
+    for (const one of snapshot.pods) if (gone.has(one.key)) state.takeAway(one);
+    return state.byName.get(on)?.free(resource) ?? 0;
+  };
+  const wants = (on: string, resource: string): number =>
+    preemptor.pods.reduce(
+      (sum, one) => sum + (placement.get(one.key) === on ? (one.requests.get(resource) ?? 0) : 0),
+      0,
+    );
+  for (const spared of victims) {
+    const others = victims.filter((one) => one !== spared).flatMap(({ pods }) => pods);
+    const clashes = [...new Set(placement.values())].some((on) =>
+      ['cpu', 'x.io/gpu'].some(
+        (resource) => wants(on, resource) > 0 && wants(on, resource) > free(on, resource, others),
+      ),
+    );
+    expect(clashes).toBe(true);
+  }
+}
+
+test('kube-1.36: a budget with room elsewhere is not broken', () => {
+  fc.assert(
+    fc.property(smallCluster, (small) => {
+      const variant = 'kube-1.36';
+      const found = caseOf(small, variant);
+      if (!found.plan.feasible) return;
+      const broken = found.plan.victims.filter(({ violatesBudget }) => violatesBudget);
+      // Whoever's budget is broken was tried first, with all others gone: nothing else would have helped.
+      const others = unitsOf(found.snapshot, found.preemptor, variant).filter(
+        (unit) =>
+          unit.priority < found.preemptor.priority &&
+          ![...found.plan.victims, ...found.plan.reprieved].some(
+            (one) => one.violatesBudget && one.unit.name === unit.name && one.unit.kind === unit.kind,
+          ),
+      );
+      if (broken.length > 0) expect(fitsWithout(found, others)).toBe(false);
+    }),
+    { numRuns },
+  );
+});
+
+test.each(VARIANTS)('%s: the same cluster in another order gives the same plan, to the letter', (variant) => {
+  const shuffled = smallCluster.chain((small) =>
+    fc.tuple(
+      fc.constant(small),
+      fc.shuffledSubarray(
+        small.running.map((_, index) => index),
+        { minLength: small.running.length },
+      ),
+    ),
+  );
+  fc.assert(
+    fc.property(shuffled, ([small, order]) => {
+      const text = (objects: readonly JsonObject[]): string => {
+        const { snapshot, context } = readSnapshot(objects);
+        const pods = [
+          readPod(
+            pod({ name: 'w', cpu: small.wanting.cpu, prio: 50, podGroup: 'p' }),
+            context,
+            new Reading('w'),
+          ),
+        ];
+        const found = plan(preemptorOf(pods, snapshot, variant), snapshot, variant);
+        return JSON.stringify([
+          [...found.placement],
+          found.victims.map(({ unit, why }) => [unit.kind, unit.name, why]),
+          found.reprieved.map(({ unit }) => unit.name),
+          found.rejected,
+        ]);
+      };
+      const nodes = small.nodes.map(({ cpu }, index) => node(`n${index}`, cpu));
+      const all = small.running.map(({ on, cpu, prio }, index) =>
+        pod({ name: `r${index}`, on: `n${on}`, cpu, prio }),
+      );
+      const group = podGroup('p', { prio: 50, min: 1 });
+      const again = [...order.map((index) => all[index] as JsonObject), group, ...[...nodes].reverse()];
+      expect(text(again)).toBe(text([...nodes, ...all, group]));
+    }),
+    { numRuns: numRuns / 4 },
+  );
+});
