@@ -1,7 +1,7 @@
 import { MUSTER_USER } from '../src/api/names.ts';
 import type { ControlPlane } from '../test/cluster/control-plane/control-plane.ts';
 import { isGated, NAMESPACE, pod, podGang, yamlOf } from './objects.ts';
-import { manifestsIn, webhookConfigurations } from '../test/support/manifests.ts';
+import { accountManifests, manifestsIn, webhookConfigurations } from '../test/support/manifests.ts';
 import type { Stage } from './stage.ts';
 
 /**
@@ -9,9 +9,7 @@ import type { Stage } from './stage.ts';
  * @returns the kubeconfig of that account
  */
 export async function admitLoop(plane: ControlPlane): Promise<string> {
-  const rights = (await manifestsIn('base')).filter(({ kind }) =>
-    /^(Namespace|ServiceAccount|.*Role|.*RoleBinding)$/.test(kind),
-  );
+  const rights = await accountManifests();
   const stdin = [...(await manifestsIn('crds')), ...rights].map(yamlOf).join('---\n');
   for (const args of [
     ['apply', '-f', '-'],

@@ -14,12 +14,14 @@ export type {
 } from './api/pod-gang.ts';
 export {
   BACKEND_CONTRACT_VERSION,
+  definitionRight,
   PodRefused,
   type AccountRight,
   type Backend,
   type BackendFactory,
   type BackendSettings,
   type ConformanceSettings,
+  type CountedBy,
   type PatchSurface,
   type PodGangVerdict,
   type PodPatch,

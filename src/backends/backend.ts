@@ -87,8 +87,27 @@ export interface AccountRight {
   readonly group: string;
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
+  /** Of these objects alone; absent: of all. */
+  readonly names?: readonly string[];
+  /** Fields of `spec`, in objects that Muster keeps, which the scheduler writes: the policies let everybody write them. */
+  readonly schedulersFields?: readonly string[];
   /** For people: one clause. */
   readonly why: string;
+}
+
+/** What it takes to look at the definition of a kind of the scheduler's: which fields it has tells its version. */
+export const definitionRight = (crd: string): AccountRight => ({
+  group: 'apiextensions.k8s.io',
+  resources: ['customresourcedefinitions'],
+  verbs: ['get'],
+  names: [crd],
+  why: 'whether the definition is there, and which fields it has',
+});
+
+/** Keys of a Pod by which a scheduler knows the group that it counts the Pod for. */
+export interface CountedBy {
+  readonly labels?: readonly string[];
+  readonly annotations?: readonly string[];
 }
 
 /** By what somebody who looks at a cluster knows that a scheduler runs there. */
@@ -123,8 +142,10 @@ export interface BackendFactory {
   readonly aliases?: Readonly<Record<string, string>>;
   /** The keys of `settings.config`. */
   readonly settings?: ProfileSettings;
-  /** What Muster's account needs for it, beside reading CustomResourceDefinitions. */
+  /** What Muster's account needs for it. */
   readonly rights?: readonly AccountRight[];
+  /** The API server keeps these on a gang's Pod: once there, nobody changes them, and no Binding brings them. */
+  readonly countedBy?: CountedBy;
   /** Absent: `muster doctor` cannot say whether the scheduler runs. */
   readonly traces?: SchedulerTraces;
   /** Under which settings it is tried out, by a title; where there are none, with no settings at all. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GROVE_OPERATOR_USER, MUSTER_NAMESPACE, MUSTER_USER } from '../api/names.ts';
+import { MUSTER_NAMESPACE, MUSTER_USER } from '../api/names.ts';
 import { GO_DURATION } from '../api/go-duration.ts';
 import {
   authorizerSchema,
@@ -190,9 +190,9 @@ export const operatorConfigurationSchema = z.strictObject({
   server: serverSchema,
   trustedAccounts: z
     .array(z.string().min(1, 'must not be empty'))
-    .default([MUSTER_USER, GROVE_OPERATOR_USER])
+    .default([MUSTER_USER])
     .describe(
-      'User names that may write gates, references and status of a gang: Muster’s own account and the Grove operator’s.',
+      'User names that may write gates, references and status of a gang: Muster’s own account. Beside the Grove operator its account, too.',
     ),
   runtimeClientConnection,
   debugging: debuggingSchema,

@@ -116,6 +116,15 @@ clusterSuite('by hand, with Muster down', () => {
       const installed = await readFile(join(folder, 'my-muster/installed.yaml'), 'utf8');
       expect(installed).toContain('image: registry.example/muster:0.1.0\n');
       expect(installed).toContain('kind: MutatingAdmissionPolicy\n');
+      expect(installed).not.toMatch(
+        /grove-system|MUSTER_TRUSTED_ACCOUNTS|scheduling.volcano.sh\n *resources: *\n *- queues/,
+      );
+      expect(await shell(`cd ${folder}\n${new Page('docs/manifests.md').commands('a component')}`)).toBe(
+        'exit code 0',
+      );
+      const withVolcano = await readFile(join(folder, 'with-volcano/installed.yaml'), 'utf8');
+      expect(withVolcano).toContain('  name: muster-volcano\n');
+      expect(withVolcano).toContain('  - podgroups.scheduling.volcano.sh\n');
     } finally {
       await rm(folder, { recursive: true });
     }
@@ -123,6 +132,10 @@ clusterSuite('by hand, with Muster down', () => {
     expect(older).toContain('kind: ValidatingAdmissionPolicy\n');
     expect(older).not.toMatch(/kind: MutatingAdmissionPolicy|name: podgangs.scheduler.grove.io/);
     expect(older).toContain('name: schedulerbackends.muster.dev\n');
+    const both =
+      'system:serviceaccount:muster-system:muster,system:serviceaccount:grove-system:grove-operator';
+    expect(older).toContain(`value: ${both}\n`);
+    expect(older.match(/grove-system:grove-operator'+\]/g)).toHaveLength(4);
   });
 
   test('after the uninstallation nothing is left, and no Pod waits for Muster', async () => {

@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { GROVE_OPERATOR_USER, MUSTER_USER } from '../../src/api/names.ts';
+import { MUSTER_USER } from '../../src/api/names.ts';
 import { manifestsIn } from '../support/manifests.ts';
 import type { Serving } from '../support/serving.ts';
 import type { DoctorReport } from '../../src/cli/doctor/render.ts';
@@ -122,14 +122,12 @@ clusterSuite('muster doctor', () => {
       POLICY,
     );
     const variables = policy.spec.variables.map((one) =>
-      one.name === 'trusted'
-        ? { ...one, expression: `['${MUSTER_USER}', 'system:serviceaccount:x:y']` }
-        : one,
+      one.name === 'trusted' ? { ...one, expression: `['system:serviceaccount:x:y']` } : one,
     );
     await plane.client.ok('PATCH', POLICY, { spec: { variables } });
     expect(await problems()).toEqual([
       toBe(
-        `policies/accounts: muster-gang-pod-gate refuses ${GROVE_OPERATOR_USER}, which the configuration trusts`,
+        `policies/accounts: muster-gang-pod-gate refuses ${MUSTER_USER}, which the configuration trusts`,
         'kubectl apply -k manifests/policies',
       ),
     ]);

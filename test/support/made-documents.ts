@@ -18,21 +18,15 @@ export function withMade(page: string, { file, between: [begin, end], text }: Ma
   return `${parts[0]}${begin}${text}${end}${rest[1]}`;
 }
 
-const list = (words: readonly string[]): string => `[${words.join(', ')}]`;
-
-const ruleOf = (name: string, { group, resources, verbs, why }: ExpectedRule): string =>
-  [
-    `  # The backend ${name}: ${why}.`,
-    `  - apiGroups: ${list([group])}`,
-    `    resources: ${list(resources)}`,
-    `    verbs: ${list(verbs)}`,
-  ].join('\n');
-
-const row = (what: string, { group, resources, verbs, lease, why }: ExpectedRule): string => {
-  const names = resources.map((resource) => `\`${resource}\``).join(', ');
+const row = (
+  what: string,
+  { group, resources, verbs, names: objects = [], lease, why }: ExpectedRule,
+): string => {
+  const kinds = resources.map((resource) => `\`${resource}\``).join(', ');
   const of = group === '' || group.endsWith('grove.io') ? '' : ` of \`${group}\``;
-  const one = lease === 'name' ? ', of `muster-leader-election`' : '';
-  return `| ${what} | ${names}${of}: ${verbs.join(', ')}${one} | ${why} |`;
+  const only = [...objects, ...(lease === 'name' ? ['muster-leader-election'] : [])];
+  const one = only.map((name) => `, of \`${name}\``).join('');
+  return `| ${what} | ${kinds}${of}: ${verbs.join(', ')}${one} | ${why} |`;
 };
 
 const settingsTable = (settings: ProfileSettings): string =>
@@ -44,18 +38,6 @@ const settingsTable = (settings: ProfileSettings): string =>
       return `| \`${key}\` | ${setting.type} | ${fallback} | ${setting.description} |`;
     }),
   ].join('\n');
-
-/** The part of Muster's ClusterRole that is the backends'. */
-export const rolesOf = (factories: readonly BackendFactory[]): Made => ({
-  file: 'manifests/base/rbac.yaml',
-  between: [
-    '  # What the backends say that they need: made from their folders by UPDATE_DOCS=1 npm run test:unit.\n',
-    '  # Here ends what is made.\n',
-  ],
-  text: factories
-    .flatMap(({ name, rights = [] }) => rights.map((right) => `${ruleOf(name, right)}\n`))
-    .join(''),
-});
 
 export const rightsTableOf = (factories: readonly BackendFactory[]): Made => ({
   file: 'docs/manifests.md',

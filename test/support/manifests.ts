@@ -17,10 +17,22 @@ export async function manifestsIn(folder: string): Promise<KubernetesObject[]> {
   for (const file of (await readdir(path)).filter((name) => name.endsWith('.yaml')).sort()) {
     for (const document of parseAllDocuments(await readFile(join(path, file), 'utf8'))) {
       const object = document.toJS() as KubernetesObject | null;
-      if (object !== null && object.kind !== 'Kustomization') objects.push(object);
+      if (object !== null && !/^(Kustomization|Component)$/.test(object.kind)) objects.push(object);
     }
   }
   return objects;
+}
+
+/** Other schedulers than the one that every cluster has: the names of the components with the rights for them. */
+const OTHER_BACKENDS = ['coscheduling', 'kai-scheduler', 'volcano'];
+
+/** Muster's account and its rights: those of the base, and of the components of these backends. */
+export async function accountManifests(
+  backends: readonly string[] = OTHER_BACKENDS,
+): Promise<KubernetesObject[]> {
+  const folders = ['base', ...backends.map((name) => `components/${name}`)];
+  const objects = (await Promise.all(folders.map(manifestsIn))).flat();
+  return objects.filter(({ kind }) => /^(Namespace|ServiceAccount|.*Role|.*RoleBinding)$/.test(kind));
 }
 
 /**

@@ -1,13 +1,19 @@
 import type { PodGang } from '../../api/pod-gang.ts';
 import type { Membership } from '../../gang/membership.ts';
-import { BACKEND_CONTRACT_VERSION, type Backend, type BackendFactory, type PodPatch } from '../backend.ts';
+import {
+  BACKEND_CONTRACT_VERSION,
+  definitionRight,
+  type Backend,
+  type BackendFactory,
+  type PodPatch,
+} from '../backend.ts';
 import { KEEP_OBJECTS, type SyncContext } from '../cluster.ts';
 import { raisedMinimums } from '../raised-minimum.ts';
 import { lastSeenSpec, refuseFaults } from '../sync-guards.ts';
 import { coschedulingSettings, readCoschedulingConfig, type CoschedulingConfig } from './config.ts';
 import { explainPodGroups } from './explain.ts';
 import { POD_GROUPS, podGroup } from './objects.ts';
-import { probeCoscheduling } from './probe.ts';
+import { CRD, probeCoscheduling } from './probe.ts';
 import { validateForCoscheduling } from './validate.ts';
 
 const NAME = 'coscheduling';
@@ -30,7 +36,9 @@ export const coscheduling: BackendFactory = {
       verbs: KEEP_OBJECTS,
       why: 'the PodGroup of a gang',
     },
+    definitionRight(CRD),
   ],
+  countedBy: { labels: [LABEL_POD_GROUP] },
   traces: { deployment: /\/scheduler-plugins-scheduler$/ },
   conformance: { 'as it is': {} },
   create: (settings): Backend => {

@@ -2,7 +2,7 @@ import { ownObject } from '../../api/json.ts';
 import type { BackendFacts, InitContext } from '../cluster.ts';
 import type { CoschedulingConfig } from './config.ts';
 
-const CRD = 'podgroups.scheduling.x-k8s.io';
+export const CRD = 'podgroups.scheduling.x-k8s.io';
 const VERSION = 'v1alpha1';
 
 /** @throws Error where the cluster has no such PodGroup */

@@ -3,6 +3,7 @@ import { asksForTopology } from '../../gang/rules/check-topology.ts';
 import type { Membership } from '../../gang/membership.ts';
 import {
   BACKEND_CONTRACT_VERSION,
+  definitionRight,
   type Backend,
   type BackendFactory,
   type PatchSurface,
@@ -28,6 +29,7 @@ import {
   LABEL_SUBGROUP_NAME,
   NAME,
   POD_GROUP,
+  POD_GROUP_CRD,
   podGroupName,
   TOPOLOGY,
 } from './names.ts';
@@ -50,8 +52,10 @@ export const kai: BackendFactory = {
       group: POD_GROUP.group,
       resources: [POD_GROUP.plural],
       verbs: KEEP_OBJECTS,
+      schedulersFields: ['markUnschedulable', 'schedulingBackoff'],
       why: 'the PodGroup of a gang',
     },
+    definitionRight(POD_GROUP_CRD),
     {
       group: TOPOLOGY.group,
       resources: [TOPOLOGY.plural],
@@ -59,6 +63,7 @@ export const kai: BackendFactory = {
       why: 'the Topology of the configured levels, where it is to keep one',
     },
   ],
+  countedBy: { labels: [LABEL_SUBGROUP_NAME], annotations: [ANNOTATION_POD_GROUP_NAME] },
   traces: { deployment: /(^kai[^/]*\/|\/kai-)(.*-)?scheduler(-[a-z0-9]+)*$/ },
   conformance: {
     'queue by config': { config: { queue: 'research' } },

@@ -5,6 +5,7 @@ import type { PodGang } from '../../api/pod-gang.ts';
 import type { Membership } from '../../gang/membership.ts';
 import {
   BACKEND_CONTRACT_VERSION,
+  definitionRight,
   PodRefused,
   type Backend,
   type BackendFactory,
@@ -17,7 +18,7 @@ import { lastSeenSpec, refuseFaults } from '../sync-guards.ts';
 import { readVolcanoConfig, volcanoSettings, type VolcanoConfig } from './config.ts';
 import { explainPodGroups } from './explain.ts';
 import { minResources, POD_GROUPS, podGroup } from './objects.ts';
-import { probeVolcano } from './probe.ts';
+import { CRD, probeVolcano } from './probe.ts';
 import { checkQueue, queueOf } from './queue.ts';
 import { validateForVolcano } from './validate.ts';
 
@@ -48,7 +49,9 @@ export const volcano: BackendFactory = {
       verbs: ['get'],
       why: 'whether the queue of a gang is there and open',
     },
+    definitionRight(CRD),
   ],
+  countedBy: { annotations: [ANNOTATION_GROUP, ANNOTATION_GROUP_NEW] },
   traces: { deployment: /\/volcano-(.*-)?scheduler$/ },
   conformance: {
     'as it is': {},

@@ -1,7 +1,7 @@
 import { ownObject, type JsonObject } from '../../api/json.ts';
 import type { BackendFacts, InitContext } from '../cluster.ts';
 
-const CRD = 'podgroups.scheduling.volcano.sh';
+export const CRD = 'podgroups.scheduling.volcano.sh';
 const VERSION = 'v1beta1';
 const REQUIRES = 'volcano scheduler backend requires Volcano 1.14 or newer with PodGroup.spec.subGroupPolicy';
 /** What every policy needs: the API server prunes what it does not know, and the gang would start broken. */

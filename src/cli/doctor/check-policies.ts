@@ -6,17 +6,29 @@ import { nameOf, RIGHTS_FIX, valueOf, type Read } from './read.ts';
 export const EXPECTED_POLICIES = {
   mutating: ['muster-add-gang-gate'],
   validating: [
+    'muster-account-leases',
+    'muster-account-objects',
+    'muster-account-podgangs',
+    'muster-account-pods',
+    'muster-gang-objects',
     'muster-gang-pod-create',
     'muster-gang-pod-gate',
     'muster-gang-pod-identity',
+    'muster-native-gang-strangers',
     'muster-pod-binding',
     'muster-pod-group-name',
     'muster-podgang-initialized',
+    'muster-podgang-spec',
   ],
 } as const;
 
-/** Those that name the accounts which may write gates and Initialized. */
-const WITH_ACCOUNTS: readonly string[] = ['muster-gang-pod-gate', 'muster-podgang-initialized'];
+/** Those that name the trusted accounts; a test compares them. */
+export const WITH_ACCOUNTS: readonly string[] = [
+  'muster-gang-objects',
+  'muster-gang-pod-gate',
+  'muster-podgang-initialized',
+  'muster-podgang-spec',
+];
 
 /** Every admission policy of the cluster, and what binds them. */
 export interface Policies {
@@ -118,7 +130,8 @@ function checkAccounts(
     }
   }
   if (findings.length > 0 || judged.length === 0) return findings;
-  return [say.ok(`policies and configuration trust the same ${trusted.length} accounts`)];
+  const same = trusted.length === 1 ? 'account' : `${trusted.length} accounts`;
+  return [say.ok(`policies and configuration trust the same ${same}`)];
 }
 
 const put = (accounts: readonly string[]): string => `add ${accounts.join(', ')}`;

@@ -9,7 +9,7 @@ export interface Rights {
   readonly asked: Read<readonly { readonly right: Right; readonly allowed: boolean }[]>;
 }
 
-const APPLY = 'kubectl apply -k manifests/base (base/rbac.yaml has the roles)';
+const APPLY = 'kubectl apply -k manifests/base; the roles for a backend are in manifests/components';
 
 export function checkRights({ account, asked }: Rights): readonly Diagnosis[] {
   const say = saying('rights', 'account');

@@ -17,8 +17,19 @@ export const mountedConfigMap = (deployment: JsonObject | undefined): string | u
 export const mountedSecret = (deployment: JsonObject | undefined): string =>
   ownString(ownObject(volume(deployment, 'certs'), 'secret'), 'secretName') ?? 'muster-serving-cert';
 
-/** Of the container `muster`, or of the first. */
-export function imageOf(deployment: JsonObject): string {
+/** The container `muster`, or the first. */
+function containerOf(deployment: JsonObject | undefined): Json | undefined {
   const containers = ownList(podSpecOf(deployment), 'containers');
-  return ownString(named(containers, 'muster') ?? containers?.[0], 'image') ?? '';
+  return named(containers, 'muster') ?? containers?.[0];
 }
+
+export const imageOf = (deployment: JsonObject): string => ownString(containerOf(deployment), 'image') ?? '';
+
+/** What its environment says by itself; what it takes from elsewhere is left out. */
+export const environmentOf = (deployment: JsonObject | undefined): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    (ownList(containerOf(deployment), 'env') ?? []).flatMap((one) => {
+      const [name, value] = [ownString(one, 'name'), ownString(one, 'value')];
+      return name === undefined || value === undefined ? [] : [[name, value]];
+    }),
+  );

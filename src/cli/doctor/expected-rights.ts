@@ -1,7 +1,7 @@
 import { POD_GANG_GROUP } from '../../api/names.ts';
 import type { AccountRight, BackendFactory } from '../../backends/backend.ts';
 
-/** One rule of manifests/base/rbac.yaml for Muster's account, which the image does not hold; a test compares the two. */
+/** One rule of manifests/base/rbac.yaml, or of a backend's component, for Muster's account, which the image does not hold; a test compares the two. */
 export interface ExpectedRule extends AccountRight {
   /** About the Lease of leader election alone: in its namespace, and by its name where that is possible. */
   readonly lease?: 'namespace' | 'name';
@@ -60,12 +60,6 @@ export const MUSTERS_RULES: readonly ExpectedRule[] = [
     why: 'the same',
   },
   {
-    group: 'apiextensions.k8s.io',
-    resources: ['customresourcedefinitions'],
-    verbs: ['get'],
-    why: "whether the definitions of the schedulers' objects are there, and which fields those have",
-  },
-  {
     group: 'coordination.k8s.io',
     resources: ['leases'],
     verbs: ['create'],
@@ -99,14 +93,11 @@ export const expectedRights = (
   enabled: readonly BackendFactory[],
 ): readonly Right[] =>
   [...MUSTERS_RULES, ...enabled.flatMap(({ rights = [] }): readonly ExpectedRule[] => rights)].flatMap(
-    ({ group, resources, verbs, lease }) =>
-      resources.flatMap((resource) =>
-        verbs.map((verb) => ({
-          group,
-          resource,
-          verb,
-          namespace: lease === undefined ? undefined : place.namespace,
-          object: lease === 'name' ? place.name : undefined,
-        })),
-      ),
+    ({ group, resources, verbs, names, lease }) => {
+      const objects = lease === 'name' ? [place.name] : (names ?? [undefined]);
+      const namespace = lease === undefined ? undefined : place.namespace;
+      return resources.flatMap((resource) =>
+        verbs.flatMap((verb) => objects.map((object) => ({ group, resource, verb, namespace, object }))),
+      );
+    },
   );

@@ -8,7 +8,7 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import type { Resource } from '../../kube/client/resources.ts';
 import { configured } from '../input/configured.ts';
 import { policyFrom } from '../input/policy.ts';
-import { mountedConfigMap } from './deployment.ts';
+import { environmentOf, mountedConfigMap } from './deployment.ts';
 import { saying, type Diagnosis } from './diagnosis.ts';
 import { attempt, RIGHTS_FIX, valueOf, type Read } from './read.ts';
 
@@ -30,7 +30,7 @@ export interface Configured {
 }
 
 /**
- * By the file that is named; else by the ConfigMap that the Deployment mounts; else by the defaults.
+ * By the file that is named; else by the ConfigMap that the Deployment mounts, and its environment; else by the defaults.
  * @throws MusterError for a file that is named and wrong
  */
 export async function readConfigured(
@@ -64,7 +64,8 @@ export async function readConfigured(
     return { ...defaults, finding };
   }
   try {
-    return { ...(await configuredBy(text, where)), finding: say.ok(`by ${where}`) };
+    const env = environmentOf(valueOf(deployment));
+    return { ...(await configuredBy(text, where, env)), finding: say.ok(`by ${where}`) };
   } catch (thrown) {
     const finding = text.includes('module:')
       ? say.notChecked(
@@ -82,8 +83,9 @@ export async function readConfigured(
 async function configuredBy(
   text: string | undefined,
   fileName: string | undefined,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<Omit<Configured, 'finding'>> {
-  const { configuration, ...given } = configured({ text, file: fileName });
+  const { configuration, ...given } = configured({ text, file: fileName, env });
   const known = await given.factories();
   const { registry } = policyFrom(configuration, { factories: known });
   const factories = registry.enabled.flatMap((name) => known.find((one) => one.name === name) ?? []);

@@ -1,16 +1,16 @@
 import { MUSTER_NAMESPACE, MUSTER_USER } from '../../../src/api/names.ts';
-import { manifestsIn } from '../../support/manifests.ts';
+import { accountManifests, manifestsIn } from '../../support/manifests.ts';
 import { startServing, type Serving } from '../../support/serving.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { applyAll, untilEstablished } from './apply.ts';
 
-/** What the loop needs before it starts: its definitions, its account and its rights, as they ship. */
-export async function grantRights({ client }: ControlPlane): Promise<void> {
+/**
+ * What the loop needs before it starts: its definitions, its account and its rights, as they ship.
+ * @param backends whose components are taken; default: all
+ */
+export async function grantRights({ client }: ControlPlane, backends?: readonly string[]): Promise<void> {
   const definitions = await manifestsIn('crds');
-  const rights = (await manifestsIn('base')).filter(({ kind }) =>
-    /^(Namespace|ServiceAccount|.*Role|.*RoleBinding)$/.test(kind),
-  );
-  await applyAll(client, [...definitions, ...rights]);
+  await applyAll(client, [...definitions, ...(await accountManifests(backends))]);
   await untilEstablished(client, definitions);
 }
 

@@ -1,20 +1,14 @@
 /** A backend is a folder and a line in the registry: whatever else speaks of backends is made from these. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { BackendFactory } from '../../../src/backends/backend.ts';
 import { builtInBackends, BackendRegistry } from '../../../src/backends/registry.ts';
 import { checkBackends } from '../../../src/cli/doctor/check-backends.ts';
 import { expectedRights } from '../../../src/cli/doctor/expected-rights.ts';
 import { ABSENT, found } from '../../../src/cli/doctor/read.ts';
-import {
-  pagesListOf,
-  rightsTableOf,
-  rolesOf,
-  settingsOf,
-  withMade,
-  type Made,
-} from '../../support/made-documents.ts';
+import { pagesListOf, rightsTableOf, settingsOf, withMade, type Made } from '../../support/made-documents.ts';
+import { componentsOf, policiesOf, rolesOf } from '../../support/made-manifests.ts';
 import { changed } from '../../support/broken-backends/sound.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -35,6 +29,7 @@ const madeFrom = (factories: readonly BackendFactory[]): Made[] => [
   rolesOf(factories),
   rightsTableOf(factories),
   pagesListOf(factories, folderOf),
+  ...policiesOf(factories),
 ];
 
 test('every folder has a line in the registry, and every line a folder', () => {
@@ -51,6 +46,24 @@ describe('made from the registry', () => {
     const wanted = withMade(page, part);
     if (process.env['UPDATE_DOCS'] === '1') writeFileSync(join(ROOT, part.file), wanted);
     else expect(page).toBe(wanted);
+  });
+
+  test.each(componentsOf(builtInBackends))('$file, as a whole', ({ file, text }) => {
+    if (process.env['UPDATE_DOCS'] === '1') {
+      mkdirSync(dirname(join(ROOT, file)), { recursive: true });
+      writeFileSync(join(ROOT, file), text);
+    }
+    expect(read(file)).toBe(text);
+  });
+
+  test('no component is left of a backend that is not there any more', () => {
+    const made = componentsOf(builtInBackends).map(({ file }) => dirname(file));
+    const folders = readdirSync(join(ROOT, 'manifests/components')).map(
+      (name) => `manifests/components/${name}`,
+    );
+    expect(folders.filter((folder) => !folder.endsWith('/grove-operator')).sort()).toEqual(
+      [...new Set(made)].sort(),
+    );
   });
 
   test.each([
@@ -78,24 +91,49 @@ describe('one line more', () => {
   const toy: BackendFactory = {
     ...sound,
     settings: { lane: { type: 'string', default: 'slow', description: 'Which lane.' } },
-    rights: [{ group: 'toy.example.com', resources: ['toys'], verbs: ['get'], why: 'the Toy of a gang' }],
+    rights: [
+      {
+        group: 'toy.example.com',
+        resources: ['toys'],
+        verbs: ['get', 'create'],
+        schedulersFields: ['moved'],
+        why: 'the Toy of a gang',
+      },
+    ],
+    countedBy: { labels: ['toy.example.com/lane'], annotations: ['toy.example.com/toy'] },
     traces: { deployment: /\/toy$/, lease: { namespace: 'toys', name: 'toy' } },
   };
   const factories = [...builtInBackends, toy];
 
-  test('is in the ClusterRole, in the table of rights and in the list of pages', () => {
+  test('has a component with its rights, and is in the table of rights and in the list of pages', () => {
     const [roles, table, pages] = madeFrom(factories).map(({ text }) => text);
-    expect(roles).toContain(
-      `  # The backend ${toy.name}: the Toy of a gang.\n  - apiGroups: [toy.example.com]\n    resources: [toys]\n    verbs: [get]\n`,
+    expect(roles).not.toContain(toy.name);
+    const role = componentsOf(factories).find(
+      ({ file }) => file === `manifests/components/${toy.name}/rbac.yaml`,
+    );
+    expect(role?.text).toContain(
+      `  # The backend ${toy.name}: the Toy of a gang.\n  - apiGroups: [toy.example.com]\n    resources: [toys]\n    verbs: [get, create]\n`,
     );
     expect(table).toContain(
-      `| backend \`${toy.name}\` | \`toys\` of \`toy.example.com\`: get | the Toy of a gang |`,
+      `| backend \`${toy.name}\` | \`toys\` of \`toy.example.com\`: get, create | the Toy of a gang |`,
     );
     expect(pages).toContain(`(../src/backends/${toy.name}/README.md)`);
     expect(settingsOf(toy, folderOf(toy.name))).toMatchObject({
       file: `src/backends/${toy.name}/README.md`,
       text: expect.stringContaining('| `lane` | string | `"slow"` | Which lane. |') as unknown,
     });
+  });
+
+  test('is what the policies go by: its keys of a Pod, its objects, and what its scheduler writes into them', () => {
+    const [identity, binding, objects, account, fields] = policiesOf(factories).map(({ text }) => text);
+    for (const keys of [identity, binding]) {
+      expect(keys).toMatch(/name: countedLabels\n.*\n.*'toy.example.com\/lane'\]/);
+      expect(keys).toMatch(/name: countedAnnotations\n.*\n.*'toy.example.com\/toy'\]/);
+    }
+    for (const rules of [objects, account]) {
+      expect(rules).toMatch(/apiGroups: \[toy.example.com\]\n.*\n.*DELETE\]\n +resources: \[toys\]/);
+    }
+    expect(fields).toMatch(/'moved'\]/);
   });
 
   test('is what the doctor asks for and looks for', () => {

@@ -18,10 +18,7 @@ describe('the policy of a configuration', () => {
     expect(policy.registry.enabled).toEqual(['default-scheduler']);
     expect(policy.registry.default.name).toBe('default-scheduler');
     expect([...policy.exemptNamespaces]).toEqual(['kube-system', 'muster-system']);
-    expect([...policy.trustedAccounts]).toEqual([
-      'system:serviceaccount:muster-system:muster',
-      'system:serviceaccount:grove-system:grove-operator',
-    ]);
+    expect([...policy.trustedAccounts]).toEqual(['system:serviceaccount:muster-system:muster']);
     expect(policy.topology).toEqual({ enabled: false, keys: [] });
   });
 

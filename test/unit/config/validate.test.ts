@@ -70,7 +70,6 @@ describe('defaults', () => {
         },
         trustedAccounts: [
           'system:serviceaccount:muster-system:muster',
-          'system:serviceaccount:grove-system:grove-operator',
         ],
         runtimeClientConnection: {
           qps: -1,

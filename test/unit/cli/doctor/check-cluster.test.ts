@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/api/json.ts';
 import { MUSTER_USER } from '../../../../src/api/names.ts';
-import { manifestsIn } from '../../../support/manifests.ts';
+import { accountManifests, manifestsIn } from '../../../support/manifests.ts';
 import { checkDefinitions, POD_GANG_FIELDS } from '../../../../src/cli/doctor/check-definitions.ts';
 import {
   checkPolicies,
@@ -111,17 +111,15 @@ describe('rights', () => {
   const textOf = ({ group, resource, verb, namespace, object }: Right): string =>
     [namespace ?? '', group, resource, object ?? '', verb].join(' ');
 
-  test('are those of base/rbac.yaml', async () => {
+  test('are those of base/rbac.yaml and of the components', async () => {
     interface Role {
       kind: string;
       metadata: { name: string; namespace?: string };
       rules: { apiGroups: string[]; resources: string[]; resourceNames?: string[]; verbs: string[] }[];
     }
-    const roles = (await manifestsIn('base')) as unknown as Role[];
+    const roles = (await accountManifests()) as unknown as Role[];
     const shipped = roles
-      .filter(
-        ({ kind, metadata }) => kind === 'Role' || (kind === 'ClusterRole' && metadata.name === 'muster'),
-      )
+      .filter(({ kind, metadata }) => /Role$/.test(kind) && !metadata.name.startsWith('muster-podgang-'))
       .flatMap(({ metadata, rules }) =>
         rules.flatMap(({ apiGroups, resources, resourceNames = [undefined], verbs }) =>
           apiGroups.flatMap((group) =>
@@ -150,7 +148,7 @@ describe('rights', () => {
           asked: found(all.map((right) => ({ right, allowed: !denied(right) }))),
         }),
       );
-    const FIX = 'kubectl apply -k manifests/base (base/rbac.yaml has the roles)';
+    const FIX = 'kubectl apply -k manifests/base; the roles for a backend are in manifests/components';
     expect(asked(() => false)).toEqual([
       `ok rights/account: ${MUSTER_USER} has the ${all.length} rights that it needs`,
     ]);
@@ -172,8 +170,7 @@ describe('rights', () => {
 
 describe('policies', () => {
   const APPLY = 'kubectl apply -k manifests/policies';
-  const GROVE = 'system:serviceaccount:grove-system:grove-operator';
-  const TRUSTED = [MUSTER_USER, GROVE];
+  const TRUSTED = [MUSTER_USER];
   interface Policy {
     kind: string;
     metadata: { name: string };
@@ -201,12 +198,27 @@ describe('policies', () => {
   test('as they ship, with the names that are expected', async () => {
     const policies = await shipped(asThey);
     expect(told(checkPolicies(policies, TRUSTED, MUSTER_USER))).toEqual([
-      'ok policies/validating: 6 of 6 installed and bound',
+      'ok policies/validating: 13 of 13 installed and bound',
       'ok policies/mutating: 1 of 1 installed and bound',
-      'ok policies/accounts: policies and configuration trust the same 2 accounts',
+      'ok policies/accounts: policies and configuration trust the same account',
     ]);
     const count = policies.validating.state === 'found' ? policies.validating.value.length : 0;
     expect(count).toBe(EXPECTED_POLICIES.validating.length);
+  });
+
+  test('with a longer list in each, as an overlay writes it', async () => {
+    const both = [MUSTER_USER, 'x'];
+    const policies = await shipped((objects) => {
+      for (const { spec } of objects) {
+        for (const variable of spec.variables ?? []) {
+          if (variable.name === 'trusted') variable.expression = `['${both.join("', '")}']`;
+        }
+      }
+      return objects;
+    });
+    expect(told(checkPolicies(policies, both, MUSTER_USER))).toContain(
+      'ok policies/accounts: policies and configuration trust the same 2 accounts',
+    );
   });
 
   test.each<[string, (objects: Policy[]) => Policy[], string[]]>([
@@ -224,9 +236,9 @@ describe('policies', () => {
     ],
     [
       'other accounts',
-      trusting(`["${MUSTER_USER}", 'x']`),
+      trusting("['x']"),
       [
-        `problem policies/accounts: muster-gang-pod-gate refuses ${GROVE}, which the configuration trusts → add ${GROVE} to the variable "trusted" of muster-gang-pod-gate, then ${APPLY}`,
+        `problem policies/accounts: muster-gang-pod-gate refuses ${MUSTER_USER}, which the configuration trusts → add ${MUSTER_USER} to the variable "trusted" of muster-gang-pod-gate, then ${APPLY}`,
         'warning policies/accounts: muster-gang-pod-gate trusts x, which the configuration does not → add x to trustedAccounts, or take it out of muster-gang-pod-gate',
       ],
     ],

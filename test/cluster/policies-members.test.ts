@@ -1,0 +1,159 @@
+/** Who counts for a gang, by the policies alone: what a scheduler counts by is written by nobody but whoever prepares. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { ControlPlane } from './control-plane/control-plane.ts';
+import { clusterSuite } from './control-plane/suite.ts';
+import { until } from './control-plane/until.ts';
+import { linkTo } from './support/native-gangs.ts';
+import {
+  ALICE,
+  gangOf,
+  MUSTER,
+  podOf,
+  refused,
+  untilRefused,
+  withPolicies,
+  type Answer,
+  type Who,
+} from './support/policies-alone.ts';
+
+const GANGS = '/apis/scheduler.grove.io/v1alpha1/namespaces/a/podgangs';
+const PODS = '/api/v1/namespaces/a/pods';
+const GANG = { 'grove.io/podgang': 'train', 'grove.io/podclique': 'workers' };
+const ROOT: Who = {};
+
+clusterSuite('members of a gang under the policies alone', () => {
+  let plane: ControlPlane;
+  let serial = 0;
+
+  const send = (method: string, path: string, body: unknown, who: Who = ALICE) =>
+    plane.client.request<Answer>(method, path, body, who);
+
+  beforeAll(async () => {
+    plane = await withPolicies();
+    await until('PodGangs are served', () => plane.client.ok<Answer>('POST', GANGS, gangOf('train')));
+    const stranger = podOf('probe', { spec: linkTo('train') });
+    await untilRefused(plane, 'muster-native-gang-strangers', ['POST', PODS, stranger]);
+    const placed = podOf('probe', { metadata: { labels: GANG }, spec: { nodeName: 'n' } });
+    await untilRefused(plane, 'muster-gang-pod-create', ['POST', PODS, placed]);
+    await plane.client.ok('POST', PODS, podOf('early', { metadata: { labels: GANG } }));
+    const moved = { metadata: { labels: { 'grove.io/podgang': 'other' } } };
+    await untilRefused(plane, 'muster-gang-pod-identity', ['PATCH', `${PODS}/early`, moved]);
+    const binding = {
+      metadata: { name: 'early', labels: { 'grove.io/podgang': 'other' } },
+      target: { kind: 'Node', name: 'n' },
+    };
+    await untilRefused(plane, 'muster-pod-binding', ['POST', `${PODS}/early/binding`, binding]);
+  }, 120_000);
+  afterAll(() => plane?.stop(), 30_000);
+
+  describe('a Pod that names a native gang', () => {
+    const native = (gang: string, labels?: object) =>
+      podOf(`p${(serial += 1)}`, { metadata: { labels }, spec: linkTo(gang) });
+    const strange = (named: string, gang = 'train'): string =>
+      `spec.schedulingGroup.podGroupName: Forbidden: "${named}" names a native gang of PodGang "${gang}", which this Pod is` +
+      ' not of; leave it out, or put the gang labels into the manifest [NativeGangForeign]';
+
+    test.each(['train', 'train.workers'])(
+      'of no gang, is refused by the name %s, whoever creates it',
+      async (named) => {
+        for (const who of [ALICE, ROOT, MUSTER]) {
+          refused(
+            await send('POST', PODS, native(named), who),
+            'muster-native-gang-strangers',
+            strange(named),
+          );
+        }
+      },
+    );
+
+    test('of no gang, is let in where no PodGang has that native gang', async () => {
+      const elsewhere = { labels: { 'grove.io/scheduler-name': 'volcano' } };
+      await plane.client.ok('POST', GANGS, gangOf('queued', undefined, elsewhere));
+      for (const named of ['trains', 'other', 'queued']) {
+        expect((await send('POST', PODS, native(named))).body.message).toBeUndefined();
+      }
+      const there = await send('POST', '/api/v1/namespaces/b/pods', native('train'));
+      expect(there.body.message).toBeUndefined();
+    });
+
+    test('of a gang, names that gang or one of its groups', async () => {
+      for (const named of ['train', 'train.workers']) {
+        expect((await send('POST', PODS, native(named, GANG))).body.message).toBeUndefined();
+      }
+      refused(
+        await send('POST', PODS, native('other', GANG)),
+        'muster-gang-pod-create',
+        'spec.schedulingGroup.podGroupName: Forbidden: names a native gang that is not of the gang of this Pod; leave it' +
+          ' out, Muster sets it on gang Pods [NativeGangForeign]',
+      );
+    });
+  });
+
+  test('what any scheduler counts by stays on a gang’s Pod, and comes by no Binding', async () => {
+    const counted = {
+      labels: { 'scheduling.x-k8s.io/pod-group': 'train', 'kai.scheduler/subgroup-name': 'workers' },
+      annotations: {
+        'pod-group-name': 'a.train',
+        'scheduling.k8s.io/group-name': 'train',
+        'scheduling.volcano.sh/group-name': 'train',
+      },
+    };
+    const prepared = podOf('prepared', { metadata: { ...counted, labels: { ...GANG, ...counted.labels } } });
+    await plane.client.ok('POST', PODS, prepared);
+    await plane.client.ok('POST', PODS, podOf('plain'));
+    const keys = [
+      ...Object.keys(counted.labels).map((key) => [
+        'labels',
+        key,
+        'group',
+        ' and create it with the label you want',
+      ]),
+      ...Object.keys(counted.annotations).map((key) => [
+        'annotations',
+        key,
+        'PodGroup',
+        ' and create it anew',
+      ]),
+    ] as const;
+    for (const [where = '', key = '', what, way] of keys) {
+      for (const value of ['other', null]) {
+        for (const sub of ['', '/status']) {
+          const change = { metadata: { [where]: { [key]: value } } };
+          refused(
+            await send('PATCH', `${PODS}/prepared${sub}`, change),
+            'muster-gang-pod-identity',
+            `metadata.${where}[${key}]: Forbidden: the ${what} a gang Pod counts for never changes; delete the Pod${way}` +
+              ' [SchedulerGroupImmutable]',
+          );
+        }
+      }
+      const binding = {
+        metadata: { name: 'plain', [where]: { [key]: 'train' } },
+        target: { kind: 'Node', name: 'n' },
+      };
+      refused(
+        await send('POST', `${PODS}/plain/binding`, binding),
+        'muster-pod-binding',
+        `metadata.${where}[${key}]: Forbidden: a Binding must not write the ${where} of a gang onto its Pod; remove it` +
+          ' [BindingKeysForbidden]',
+      );
+    }
+  });
+
+  test('with the definition of PodGangs gone, every Pod is let in', async () => {
+    const name = 'podgangs.scheduler.grove.io';
+    await plane.client.ok('DELETE', `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`);
+    await until(
+      'PodGangs are not served any more',
+      async () => (await send('GET', GANGS, undefined)).status === 404,
+    );
+    for (const given of [{}, { spec: linkTo('train') }]) {
+      // The policy may know the gang for some moments more; what it must not do is refuse what it cannot judge.
+      await until('the Pod is let in', async () => {
+        const { status, body } = await send('POST', PODS, podOf(`after-${(serial += 1)}`, given));
+        if (status === 201) return true;
+        throw new Error(body.message);
+      });
+    }
+  });
+});

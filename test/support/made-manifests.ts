@@ -1,0 +1,148 @@
+/** What the manifests say of the backends, made from what the backends say of themselves. */
+import type { AccountRight, BackendFactory, CountedBy } from '../../src/backends/backend.ts';
+import type { Made } from './made-documents.ts';
+
+const BEGIN = "    # Made from the backends' folders by UPDATE_DOCS=1 npm run test:unit.\n";
+const END = '    # Here ends what is made.\n';
+
+/** The backend whose scheduler every cluster has: its rights are in the base, those of others in components. */
+const OF_BASE = 'default-scheduler';
+
+const list = (words: readonly string[]): string => `[${words.join(', ')}]`;
+const quoted = (words: readonly string[]): string => `[${words.map((word) => `'${word}'`).join(', ')}]`;
+
+const ruleOf = (name: string, { group, resources, verbs, names, why }: AccountRight): string =>
+  [
+    `  # The backend ${name}: ${why}.`,
+    `  - apiGroups: ${list([group])}`,
+    `    resources: ${list(resources)}`,
+    ...(names === undefined ? [] : [`    resourceNames: ${list(names)}`]),
+    `    verbs: ${list(verbs)}\n`,
+  ].join('\n');
+
+const rulesOf = ({ name, rights = [] }: BackendFactory): string =>
+  rights.map((right) => ruleOf(name, right)).join('');
+
+/** The part of Muster's ClusterRole that every cluster needs. */
+export const rolesOf = (factories: readonly BackendFactory[]): Made => ({
+  file: 'manifests/base/rbac.yaml',
+  between: [
+    '  # What the backend of every cluster says that it needs: made from its folder by UPDATE_DOCS=1 npm run test:unit.\n',
+    '  # Here ends what is made.\n',
+  ],
+  text: factories
+    .filter(({ name }) => name === OF_BASE)
+    .map(rulesOf)
+    .join(''),
+});
+
+/** A file that is made as a whole. */
+export interface MadeFile {
+  readonly file: string;
+  readonly text: string;
+}
+
+/** What a cluster with another scheduler takes on top of the base: a kustomize component for each backend. */
+export const componentsOf = (factories: readonly BackendFactory[]): MadeFile[] =>
+  factories
+    .filter(({ name, rights = [] }) => name !== OF_BASE && rights.length > 0)
+    .flatMap((factory) => {
+      const folder = `manifests/components/${factory.name}`;
+      return [
+        { file: `${folder}/kustomization.yaml`, text: componentOf(factory.name) },
+        { file: `${folder}/rbac.yaml`, text: roleOf(factory) },
+      ];
+    });
+
+const componentOf = (name: string): string =>
+  `# What Muster's account may do for the backend ${name}, beside the base. For an overlay whose configuration has its profile.
+# Made from the backend's folder by UPDATE_DOCS=1 npm run test:unit.
+apiVersion: kustomize.config.k8s.io/v1alpha1
+kind: Component
+resources:
+  - rbac.yaml
+`;
+
+const roleOf = (factory: BackendFactory): string =>
+  `# Made from the backend's folder by UPDATE_DOCS=1 npm run test:unit.
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: muster-${factory.name}
+  labels:
+    app.kubernetes.io/name: muster
+    app.kubernetes.io/part-of: muster
+rules:
+${rulesOf(factory)}---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata:
+  name: muster-${factory.name}
+  labels:
+    app.kubernetes.io/name: muster
+    app.kubernetes.io/part-of: muster
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: muster-${factory.name}
+subjects:
+  - kind: ServiceAccount
+    name: muster
+    namespace: muster-system
+`;
+
+const POLICIES = 'manifests/policies';
+
+/** What the policies go by: keys of Pods, and the kinds of the objects that Muster keeps. */
+export const policiesOf = (factories: readonly BackendFactory[]): Made[] => [
+  countedIn('gang-pod-identity', factories),
+  countedIn('pod-binding', factories),
+  keptKinds('gang-objects', ['CREATE', 'UPDATE', 'DELETE'], factories),
+  keptKinds('muster-account', ['UPDATE', 'DELETE'], factories),
+  {
+    file: `${POLICIES}/gang-objects.yaml`,
+    between: [
+      "    # Made from the backends' folders by UPDATE_DOCS=1 npm run test:unit: fields of spec that schedulers write.\n",
+      '    # Here ends what is made: fields.\n',
+    ],
+    text: variable(
+      'schedulersFields',
+      factories.flatMap(({ rights = [] }) => rights.flatMap(({ schedulersFields = [] }) => schedulersFields)),
+    ),
+  },
+];
+
+const variable = (name: string, values: readonly string[]): string =>
+  `    - name: ${name}\n      expression: >-\n        ${quoted(values)}\n`;
+
+function countedIn(policy: string, factories: readonly BackendFactory[]): Made {
+  const counted = (where: keyof CountedBy): readonly string[] =>
+    factories.flatMap(({ countedBy }) => countedBy?.[where] ?? []);
+  return {
+    file: `${POLICIES}/${policy}.yaml`,
+    between: [BEGIN, END],
+    text:
+      variable('countedLabels', counted('labels')) + variable('countedAnnotations', counted('annotations')),
+  };
+}
+
+/** What a backend may create it keeps. */
+function keptKinds(
+  policy: string,
+  operations: readonly string[],
+  factories: readonly BackendFactory[],
+): Made {
+  const kept = factories.flatMap(({ rights = [] }) => rights.filter(({ verbs }) => verbs.includes('create')));
+  const rules = kept.flatMap(({ group, resources }) => [
+    `      - apiGroups: ${list([group])}`,
+    "        apiVersions: ['*']",
+    `        operations: ${list(operations)}`,
+    `        resources: ${list(resources)}`,
+    "        scope: '*'",
+  ]);
+  return {
+    file: `${POLICIES}/${policy}.yaml`,
+    between: [BEGIN, END],
+    text: ['    resourceRules:', ...rules, ''].join('\n'),
+  };
+}
