@@ -68,9 +68,7 @@ describe('defaults', () => {
           healthProbes: { port: 8081, bindAddress: '', enable: true },
           metrics: { port: 8080, bindAddress: '' },
         },
-        trustedAccounts: [
-          'system:serviceaccount:muster-system:muster',
-        ],
+        trustedAccounts: ['system:serviceaccount:muster-system:muster'],
         runtimeClientConnection: {
           qps: -1,
           burst: 120,
