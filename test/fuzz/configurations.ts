@@ -25,7 +25,7 @@ interface Around {
 /** Configurations in YAML and JSON, with variables and flags: accepted, or refused with a code and the field. */
 export const configurations: Target = {
   name: 'configurations',
-  share: 150,
+  share: 70,
   reaches: [
     'accepted',
     'accepted as policy',

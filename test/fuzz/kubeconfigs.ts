@@ -22,7 +22,7 @@ interface Input {
 /** Kubeconfigs: a connection that can be used, or the one error that names file and way out. */
 export const kubeconfigs: Target = {
   name: 'kubeconfigs',
-  share: 80,
+  share: 50,
   reaches: [
     'connection',
     'called',

@@ -36,7 +36,7 @@ type How = { readonly path: string; readonly chunk?: number } | { readonly wire:
 /** Reviews over TLS, to `muster serve` as a process of its own. */
 export const reviews: Target = {
   name: 'reviews',
-  share: 300,
+  share: 400,
   reaches: [
     'allowed',
     'patched for default-scheduler',

@@ -148,7 +148,8 @@ const twisted = (text: string, random: Random): string => {
  * @param inside a way to where most of them are to be: what is wrong at the top is refused before the rest is looked at
  */
 export function spoiltText(text: string, random: Random, inside: readonly string[] = []): string {
-  const root = JSON.parse(text) as Node;
+  const root = JSON.parse(text) as unknown;
+  if (!isNode(root)) return random.pick(VALUES);
   for (let change = random.below(3); change >= 0; change -= 1) {
     let node = root;
     for (const key of inside) {

@@ -89,13 +89,20 @@ const PIECES: readonly [string, ...string[]] = [
   Array.from({ length: 60 }, () => 'twice: 1').join('\n'),
 ];
 
-/** `tree` as somebody may write it down: JSON or YAML in one of its styles. */
-export function writtenOnce(tree: unknown, random: Random): string {
+/**
+ * `tree` as somebody may write it down: JSON or YAML in one of its styles.
+ * @param version of YAML: to a reader of 1.1, as Kubernetes is, some words of 1.2 are no text
+ */
+export function writtenOnce(
+  tree: unknown,
+  random: Random,
+  version: '1.1' | '1.2' = random.pick(['1.1', '1.2']),
+): string {
   const kind = random.below(6);
   if (kind === 0) return JSON.stringify(tree);
   if (kind === 1) return JSON.stringify(tree, null, 2);
   return stringify(tree, {
-    version: random.pick(['1.1', '1.2'] as const),
+    version,
     collectionStyle: random.pick(['any', 'any', 'block', 'flow'] as const),
     defaultStringType: random.pick([
       'PLAIN',

@@ -1,3 +1,5 @@
+import { own, ownString, type Json } from '../../api/json.ts';
+import { printable } from '../../api/printable.ts';
 import { messageOf } from '../../errors.ts';
 import type {
   CallOptions,
@@ -147,11 +149,12 @@ async function* watch<T>(
     for await (const lines of linesOf(transport.stream({ method: 'GET', path, what, signal }, accepted))) {
       const events: WatchEvent<T>[] = [];
       for (const line of lines) {
-        const event = JSON.parse(line) as { type: string; object: T };
-        if (event.type === 'ERROR') {
+        const event = JSON.parse(line) as unknown;
+        if (ownString(event, 'type') === 'ERROR') {
           if (events.length > 0) yield events;
-          throw errorFromStatus(what, event.object);
+          throw errorFromStatus(what, own(event, 'object'));
         }
+        if (!isWatchEvent(event)) throw new Error(`no event of a watch: ${printable(line, 80)}`);
         events.push(event as WatchEvent<T>);
       }
       yield events;
@@ -161,6 +164,16 @@ async function* watch<T>(
     const name = (cause as { name?: unknown } | undefined)?.name;
     throw name === 'ApiError' || name === 'MusterError' ? cause : unreachable(what, transport.server, cause);
   }
+}
+
+const TYPES = new Set<Json | undefined>(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']);
+
+/** Whether it says what became of which object. What is no event is not to become one: nothing would take it back. */
+function isWatchEvent(event: unknown): boolean {
+  const type = own(event, 'type');
+  const metadata = own(own(event, 'object'), 'metadata');
+  const version = ownString(metadata, 'resourceVersion');
+  return TYPES.has(type) && !!version && (type === 'BOOKMARK' || !!ownString(metadata, 'name'));
 }
 
 const selectors = ({ labelSelector, fieldSelector }: Selection) => ({ labelSelector, fieldSelector });

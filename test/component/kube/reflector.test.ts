@@ -175,6 +175,27 @@ test('isolates a handler that throws and an object that nobody understands', asy
   expect([late, store.size]).toEqual([['added a', 'added b'], 2]);
 });
 
+test.each([
+  '{"type":"ADDED","object":null}',
+  '{"type":"ADDED"}',
+  '{"type":"ADDED","object":{"metadata":{}}}',
+  '{"type":"ADDED","object":{"metadata":{"name":"x"}}}',
+  '{"type":"BOOKMARK","object":{}}',
+  '{"type":"NONSENSE","object":{"metadata":{"name":"x","resourceVersion":"9"}}}',
+  'null',
+  '7',
+])('found by fuzzing: %s is no event: it is told in words, and nothing of it is kept', async (line) => {
+  server.answer(LIST, list(5, [thing('a', 1)]));
+  server.answer(WATCH, stream([event('ADDED', thing('b', 6)), `${line}\n`]));
+  server.answer(WATCH, open(event('ADDED', thing('b', 6)), event('ADDED', thing('c', 7))));
+  const { store } = reflect();
+  await told(3);
+  expect(changes).toEqual(['added a@1', 'added b@6', 'added c@7']);
+  expect([...store.values()].map(({ name }) => name)).toEqual(['a', 'b', 'c']);
+  expect(failures).toEqual([expect.stringContaining('watch pods: no answer from')]);
+  expect(failures[0]).toContain(`no event of a watch: ${line}`);
+});
+
 test('stops at once, whatever it is doing', async () => {
   server.answer(LIST, silence);
   reflect();
