@@ -67,6 +67,7 @@ export class Exchange {
   readonly #context: ExchangeContext;
   readonly #startedAt = performance.now();
   readonly #deadlineMs: number;
+  readonly #announced: number;
   readonly #slot: Slot;
   #bytes: Buffer | undefined;
   #entire: unknown;
@@ -86,8 +87,8 @@ export class Exchange {
     this.#response = response;
     this.#connection = connection;
     this.#context = context;
-    const announced = Number(request.headers['content-length'] ?? 0);
-    this.#slot = context.load.enter(announced, connection.peer, (failure) => this.#fail(failure));
+    this.#announced = Number(request.headers['content-length'] ?? 0);
+    this.#slot = context.load.enter(this.#announced, connection.peer, (failure) => this.#fail(failure));
     connection.busy = true;
     connection.usedAt = this.#startedAt;
     const deadlineMs = deadlineOf(request.url ?? '');
@@ -112,6 +113,7 @@ export class Exchange {
     const { turns } = this.#context;
     readBody(
       this.#request,
+      this.#announced,
       this.#slot,
       (bytes) => turns.take(turnOf(this.#connection, bytes), bytes.length, () => this.#decide(bytes)),
       (failure) => this.#fail(failure),

@@ -26,8 +26,12 @@ const SLOW_MS = 1000;
 
 /** What one request holds of the limits; given back once. */
 export interface Slot {
-  /** Accounts for `bytes` more of the body. @throws {HttpFailure} 413 or 503, and where it was given back already */
-  grow(bytes: number): void;
+  /**
+   * Accounts for `bytes` more of the body.
+   * @returns how many came so far
+   * @throws {HttpFailure} 413 or 503, and where it was given back already
+   */
+  grow(bytes: number): number;
   /** To be called when the whole body is there: from then on the request gives way to none. */
   received(): void;
   release(): void;
@@ -77,10 +81,11 @@ export class LoadLimits {
       grow: (count) => {
         if (!open) throw new HttpFailure(503, 'the request gave way to others');
         received += count;
-        if (received <= held) return;
+        if (received <= held) return received;
         this.#checkSize(received);
         this.#takeBytes(held, received, peer, holder);
         held = received;
+        return received;
       },
       received: () => void this.#receiving.delete(holder),
       release: () => {

@@ -3,43 +3,61 @@ import type { IncomingMessage } from 'node:http';
 import type { Slot } from './load-limits.ts';
 import { MANAGED_FIELDS, withoutLists, type UnreadList } from '../api/unread-lists.ts';
 import { HttpFailure } from './failure.ts';
-import { tooMuchJson } from './json-bounds.ts';
+import { SAMPLED_BYTES, tooMuchJson } from './json-bounds.ts';
+import { LargeBody, refuse } from './large-body.ts';
 
 /**
  * Collects a request body within its slot.
+ * @param announced its length, 0 where that is not known
  * @param done called once, with the whole body
  * @param failed called instead, with why there is none (400, 413, 503)
  */
 export function readBody(
   request: IncomingMessage,
+  announced: number,
   slot: Slot,
   done: (body: Buffer) => void,
   failed: (failure: HttpFailure) => void,
 ): void {
-  const chunks: Buffer[] = [];
+  let chunks: Buffer[] = [];
+  let large: LargeBody | undefined;
   // Instead of taking the listeners off, which costs more than the rest of this function.
   let finished = false;
+  const fail = (failure: HttpFailure): void => {
+    finished = true;
+    chunks = [];
+    large = undefined;
+    failed(failure);
+  };
   request.on('data', (chunk: Buffer) => {
     if (finished) return;
     try {
-      slot.grow(chunk.length);
-      chunks.push(chunk);
+      const received = slot.grow(chunk.length);
+      if (large === undefined && (announced > SAMPLED_BYTES || received > SAMPLED_BYTES)) {
+        large = new LargeBody(announced);
+        for (const earlier of chunks.splice(0)) large.push(earlier);
+      }
+      if (large === undefined) chunks.push(chunk);
+      else large.push(chunk);
     } catch (failure) {
-      finished = true;
-      chunks.length = 0;
-      failed(failure as HttpFailure);
+      fail(failure as HttpFailure);
     }
   });
   request.on('end', () => {
     if (finished) return;
-    finished = true;
     slot.received();
-    done(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
+    let body: Buffer;
+    try {
+      body = large?.whole() ?? (chunks.length === 1 ? chunks[0] : undefined) ?? Buffer.concat(chunks);
+    } catch (failure) {
+      fail(failure as HttpFailure);
+      return;
+    }
+    finished = true;
+    done(body);
   });
   request.on('error', () => {
-    if (finished) return;
-    finished = true;
-    failed(new HttpFailure(400, 'the request ended before its body did'));
+    if (!finished) fail(new HttpFailure(400, 'the request ended before its body did'));
   });
 }
 
@@ -52,8 +70,8 @@ export function parseJson(bytes: Buffer, unread: readonly UnreadList[] = [MANAGE
   // JavaScript would read broken UTF-8 as U+FFFD, so the object that is decided on would not be the one stored.
   const ascii = isAscii(bytes);
   if (!ascii && !isUtf8(bytes)) throw new HttpFailure(400, 'the body is not valid UTF-8');
-  const tooMuch = tooMuchJson(bytes);
-  if (tooMuch !== undefined) throw new HttpFailure(413, `the review is too costly to parse: ${tooMuch}`);
+  // A larger one was judged while it came.
+  if (bytes.length <= SAMPLED_BYTES) refuse(tooMuchJson(bytes));
   const text = withoutLists(bytes, unread, ascii ? 'latin1' : 'utf8');
   try {
     return JSON.parse(text) as unknown;

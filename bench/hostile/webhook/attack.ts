@@ -35,13 +35,19 @@ export const requestOf = (body: string, headers = '', announced = Buffer.byteLen
       `Content-Length: ${announced}\r\nAccept: application/json, */*\r\nContent-Type: application/json\r\n${headers}\r\n${body}`,
   );
 
-/** Sends the same again with every answer. */
+/** Sends the same again with every answer, but at most once in so many milliseconds. */
 export const overAndOver =
-  (request: Buffer) =>
+  (request: Buffer, everyMs = 0) =>
   (socket: Socket): void => {
+    let due = performance.now() + everyMs;
     socket.write(request);
     // An answer to any of these comes in one piece.
-    socket.on('data', () => socket.write(request));
+    socket.on('data', () => {
+      const wait = due - performance.now();
+      due += everyMs;
+      if (wait <= 0) socket.write(request);
+      else setTimeout(() => socket.write(request), wait);
+    });
   };
 
 /** Sends a byte of it every second after its beginning. */

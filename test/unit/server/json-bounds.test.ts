@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { tooMuchJson } from '../../../src/server/json-bounds.ts';
+import { JsonBounds, tooMuchJson } from '../../../src/server/json-bounds.ts';
 
 const KIB = 1024;
 const MIB = KIB * KIB;
@@ -11,14 +11,14 @@ const listOf = (piece: string, bytes: number): string =>
 const differentKeys = (bytes: number): string =>
   `{${Array.from({ length: Math.ceil(bytes / 9) }, (_, at) => `"${at.toString(36).padStart(4, '0')}":1`).join(',')}}`;
 
-/** What is refused from 65 KiB on. */
+/** What is refused above 16 KiB. */
 const DENSE: [string, string][] = [
-  ['lists never closed', '['.repeat(65 * KIB)],
-  ['lists in lists', '['.repeat(33 * KIB) + ']'.repeat(33 * KIB)],
-  ['objects in objects', '{"a":'.repeat(20 * KIB)],
-  ['empty objects', listOf('{}', 66 * KIB)],
-  ['empty lists', listOf('[]', 66 * KIB)],
-  ['objects of one key', listOf('{"a":1}', 66 * KIB)],
+  ['lists never closed', '['.repeat(17 * KIB)],
+  ['lists in lists', '['.repeat(9 * KIB) + ']'.repeat(9 * KIB)],
+  ['objects in objects', '{"a":'.repeat(4 * KIB)],
+  ['empty objects', listOf('{}', 17 * KIB)],
+  ['empty lists', listOf('[]', 17 * KIB)],
+  ['objects of one key', listOf('{"a":1}', 17 * KIB)],
 ];
 
 describe('what must not be parsed', () => {
@@ -58,17 +58,34 @@ const ORDINARY: [string, string][] = [
 
 test.each(ORDINARY)('%s may be parsed', (_, text) => expect(judged(text)).toBeUndefined());
 
-test('whatever it is, up to 64 KiB it may be parsed', () => {
-  for (const [, text] of DENSE) expect(judged(text.slice(0, 64 * KIB))).toBeUndefined();
+test('whatever it is, up to 16 KiB it may be parsed', () => {
+  for (const [, text] of DENSE) expect(judged(text.slice(0, 16 * KIB))).toBeUndefined();
 });
 
-test('bytes of any kind are judged, and what is allowed is not slow to be judged', () => {
+test('in however many pieces it comes, it is judged as a whole', () => {
+  const text = fc.oneof(
+    fc.json(),
+    fc.string({ unit: fc.constantFrom('"', '\\', '[', ']', '{', '}', ',', ':', 'x'), maxLength: 400 }),
+    fc.constantFrom('['.repeat(300), `${'['.repeat(200)}"]]]"${'['.repeat(57)}`, '{},'.repeat(50)),
+  );
+  const verdict = (pieces: readonly Buffer[]): string | undefined => {
+    const bounds = new JsonBounds();
+    for (const piece of pieces) {
+      const reason = bounds.push(piece);
+      if (reason !== undefined) return reason;
+    }
+    return bounds.verdict();
+  };
   fc.assert(
-    fc.property(fc.uint8Array({ minLength: 1, maxLength: 64 }), (piece) => {
-      const bytes = Buffer.alloc(100 * KIB, piece);
-      const reason = tooMuchJson(bytes);
-      expect(reason === undefined || reason.startsWith('it ')).toBe(true);
+    fc.property(text, fc.array(fc.nat(400)), (whole, places) => {
+      const bytes = Buffer.from(whole);
+      const ends = [
+        ...places.map((place) => Math.min(place, bytes.length)).sort((a, b) => a - b),
+        bytes.length,
+      ];
+      const pieces = ends.map((end, at) => bytes.subarray(ends[at - 1] ?? 0, end));
+      expect(verdict(pieces)).toBe(verdict([bytes]));
     }),
-    { numRuns: 50 },
+    { numRuns: 1000 },
   );
 });

@@ -1,0 +1,44 @@
+import { HttpFailure } from './failure.ts';
+import { JsonBounds } from './json-bounds.ts';
+
+const FIRST_BYTES = 2 * 1024 * 1024;
+
+/** @throws {HttpFailure} 413, where there is a reason not to parse a body */
+export function refuse(tooMuch: string | undefined): void {
+  if (tooMuch !== undefined) throw new HttpFailure(413, `the review is too costly to parse: ${tooMuch}`);
+}
+
+/**
+ * A body that is put together and judged piece by piece, as it comes. To join 8 MB at its end would hold everybody up for
+ * ten milliseconds.
+ */
+export class LargeBody {
+  readonly #bounds = new JsonBounds();
+  #bytes: Buffer;
+  #length = 0;
+
+  /** @param announced its length, 0 where that is not known */
+  constructor(announced: number) {
+    // Takes no memory before it is written to.
+    this.#bytes = Buffer.allocUnsafeSlow(announced > 0 ? announced : FIRST_BYTES);
+  }
+
+  /** @throws {HttpFailure} 413 */
+  push(piece: Buffer): void {
+    const length = this.#length + piece.length;
+    if (length > this.#bytes.length) {
+      const more = Buffer.allocUnsafeSlow(Math.max(length, this.#bytes.length * 2));
+      this.#bytes.copy(more, 0, 0, this.#length);
+      this.#bytes = more;
+    }
+    piece.copy(this.#bytes, this.#length);
+    this.#length = length;
+    refuse(this.#bounds.push(piece));
+  }
+
+  /** @throws {HttpFailure} 413 */
+  whole(): Buffer {
+    refuse(this.#bounds.verdict());
+    return this.#bytes.subarray(0, this.#length);
+  }
+}
