@@ -26,19 +26,22 @@ interface Around {
 export const configurations: Target = {
   name: 'configurations',
   share: 70,
-  reaches: [
-    'accepted',
-    'accepted as policy',
-    'CONFIG_INVALID',
-    'CONFIG_UNREADABLE',
-    'USAGE',
-    'refused as policy',
-    'fault: unknown key "…"',
-    'fault: duplicate key "…"',
-    'fault: more than one document: a configuration is a single one',
-    'fault: unsupported scheduler "…" (supported: default-scheduler, kai',
-    'fault: must be a duration such as "…" or "…"',
-  ],
+  reaches: {
+    of: 2_000,
+    words: [
+      'accepted',
+      'accepted as policy',
+      'CONFIG_INVALID',
+      'CONFIG_UNREADABLE',
+      'USAGE',
+      'refused as policy',
+      'fault: unknown key "…"',
+      'fault: duplicate key "…"',
+      'fault: more than one document: a configuration is a single one',
+      'fault: unsupported scheduler "…" (supported: default-scheduler, kai',
+      'fault: must be a duration such as "…" or "…"',
+    ],
+  },
   open: () => Promise.resolve(openConfigurations()),
 };
 
@@ -197,6 +200,20 @@ const port = (random: Random): unknown =>
 
 /** A configuration as somebody may write it: most of it valid, each part there or not. */
 export function tree(random: Random): unknown {
+  // Now and then one of which nothing but a backend has anything to say.
+  if (random.chance(8))
+    return {
+      apiVersion: 'operator.config.grove.io/v1alpha1',
+      kind: 'OperatorConfiguration',
+      scheduler: {
+        profiles: [
+          {
+            name: 'kai-scheduler',
+            config: { [random.pick(['queue', 'x'])]: random.pick<unknown>([5, 'research', []]) },
+          },
+        ],
+      },
+    };
   const some = (fields: Record<string, () => unknown>): Record<string, unknown> =>
     Object.fromEntries(
       Object.entries(fields).flatMap(([key, make]) => (random.chance(25) ? [[key, make()]] : [])),

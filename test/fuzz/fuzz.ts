@@ -20,11 +20,6 @@ export interface Outcome {
   readonly findings: readonly Finding[];
 }
 
-/** After so many a target is given up: the rest would be the same. */
-const ENOUGH = 10;
-/** From so many inputs on a target has to have reached what it is to reach. */
-const MANY = 1_000;
-
 /** The random source of one input: by its seed, its target and its number, whatever was tried before it. */
 export function randomOf(seed: number, target: string, index: number): Random {
   let mixed = seed >>> 0;
@@ -32,11 +27,17 @@ export function randomOf(seed: number, target: string, index: number): Random {
   return new Random(mixed);
 }
 
+export interface Extent {
+  readonly count: number;
+  readonly seed: number;
+  /** Where inputs that showed something are kept. */
+  readonly folder: string;
+  /** After so many the target is given up: the rest would be the same. */
+  readonly enough?: number;
+}
+
 /** Tries `count` inputs of one target. */
-export async function fuzz(
-  target: Target,
-  { count, seed, folder }: { count: number; seed: number; folder: string },
-): Promise<Outcome> {
+export async function fuzz(target: Target, { count, seed, folder, enough = 10 }: Extent): Promise<Outcome> {
   const startedAt = performance.now();
   const met = new Map<string, number>();
   const findings: Finding[] = [];
@@ -50,7 +51,7 @@ export async function fuzz(
     findings.push({ index, what: whatOf(thrown), file });
   };
   const worker = async (): Promise<void> => {
-    while (next < count && findings.length < ENOUGH) {
+    while (next < count && findings.length < enough) {
       const index = next;
       next += 1;
       const input = trial.make(randomOf(seed, target.name, index));
@@ -65,7 +66,7 @@ export async function fuzz(
   try {
     await Promise.all(Array.from({ length: trial.width }, worker));
     await trial.end?.();
-    const missed = count < MANY ? [] : target.reaches.filter((word) => !met.has(word));
+    const missed = count < target.reaches.of ? [] : target.reaches.words.filter((word) => !met.has(word));
     if (missed.length > 0 && findings.length === 0)
       throw new Error(`no input of ${count} came to: ${missed.join(', ')}`);
   } catch (thrown) {

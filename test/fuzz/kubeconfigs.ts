@@ -23,18 +23,21 @@ interface Input {
 export const kubeconfigs: Target = {
   name: 'kubeconfigs',
   share: 50,
-  reaches: [
-    'connection',
-    'called',
-    'refused: no current-context',
-    'refused: there is no context named "…"',
-    'refused: there is no cluster named "…"',
-    'refused: there is no user named "…"',
-    'refused: cluster "…" has no usable server address: "…"',
-    'refused: cluster "…" has a proxy-url, which Muster does not support',
-    'refused: cannot read certificate-authority',
-    'refused: is not a kubeconfig',
-  ],
+  reaches: {
+    of: 1_500,
+    words: [
+      'connection',
+      'called',
+      'refused: no current-context',
+      'refused: there is no context named "…"',
+      'refused: there is no cluster named "…"',
+      'refused: there is no user named "…"',
+      'refused: cluster "…" has no usable server address: "…"',
+      'refused: cluster "…" has a proxy-url, which Muster does not support',
+      'refused: cannot read certificate-authority',
+      'refused: is not a kubeconfig',
+    ],
+  },
   open: () => openKubeconfigs(),
 };
 
@@ -49,6 +52,7 @@ export async function openKubeconfigs(find: typeof findConnection = findConnecti
     make: (random) => {
       const files = Array.from({ length: random.chance(85) ? 1 : 1 + random.below(3) }, () => {
         const tree = kubeconfig(random);
+        if (random.chance(2)) return Buffer.from(random.pick(['[]', '5', 'x', ''])).toString('base64');
         return (random.chance(2) ? withPlugin(tree, random) : written(tree, random)).toString('base64');
       });
       return Buffer.from(

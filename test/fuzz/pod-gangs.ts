@@ -34,33 +34,36 @@ interface Input {
 export const podGangs: Target = {
   name: 'pod-gangs',
   share: 330,
-  reaches: [
-    'allowed',
-    'patched',
-    'formed',
-    'released',
-    'plan of nonsense',
-    ...[
-      'FieldRequired',
-      'FieldType',
-      'GroupsRequired',
-      'GroupNameInvalid',
-      'GroupNameDuplicate',
-      'MinReplicasInvalid',
-      'MinReplicasAllZero',
-      'ReferenceForeign',
-      'ReferenceInvalid',
-      'ReferenceDuplicate',
-      'TopologyKeyInvalid',
-      'TopologyLevelUnknown',
-      'TopologyOrder',
-      'GroupConfigUnknownGroup',
-      'SchedulerLabelImmutable',
-      'InitializedProtected',
-      'GroupsFixed',
-      'BackendCannotExpress',
-    ].map((rule) => `denied ${rule}`),
-  ],
+  reaches: {
+    of: 5_000,
+    words: [
+      'allowed',
+      'patched',
+      'formed',
+      'released',
+      'plan of nonsense',
+      ...[
+        'FieldRequired',
+        'FieldType',
+        'GroupsRequired',
+        'GroupNameInvalid',
+        'GroupNameDuplicate',
+        'MinReplicasInvalid',
+        'MinReplicasAllZero',
+        'ReferenceForeign',
+        'ReferenceInvalid',
+        'ReferenceDuplicate',
+        'TopologyKeyInvalid',
+        'TopologyLevelUnknown',
+        'TopologyOrder',
+        'GroupConfigUnknownGroup',
+        'SchedulerLabelImmutable',
+        'InitializedProtected',
+        'GroupsFixed',
+        'BackendCannotExpress',
+      ].map((rule) => `denied ${rule}`),
+    ],
+  },
   open: () => Promise.resolve(openPodGangs()),
 };
 
@@ -143,7 +146,7 @@ function admitted(input: Input, text: string, old: string): string[] {
         Object.hasOwn(rules, rule) && field !== '',
         `a fault by no rule, or of no field: ${rule} ${field}`,
       );
-      must(message.endsWith(`[${rule}]`) && message.length <= 256, `the message of ${rule}: ${message}`);
+      must(message.endsWith(`[${rule}]`) && Array.from(message).length <= 256, `the message of ${rule}: ${message}`);
       mustBeClean(message, 'a message');
       return `denied ${rule}`;
     });

@@ -20,7 +20,7 @@ export interface Serving {
   close(): Promise<void>;
 }
 
-const CONFIGURATION = JSON.stringify({
+export const CONFIGURATION = JSON.stringify({
   apiVersion: 'operator.config.grove.io/v1alpha1',
   kind: 'OperatorConfiguration',
   logFormat: 'json',

@@ -1,9 +1,10 @@
+import type { JsonObject } from '../../src/api/json.ts';
 import { GATE_POD_GANG_PENDING as GATE } from '../../src/api/names.ts';
 import type { BackendState } from '../../src/gang/records.ts';
 import type { Random } from '../support/random.ts';
 import { Invariants } from '../unit/loop/invariants.ts';
 import { Leader, type Judge } from '../unit/loop/model-leader.ts';
-import { ModelStore, type Creation, type Draft } from '../unit/loop/model-store.ts';
+import { ModelStore, podOf, type Creation, type Draft } from '../unit/loop/model-store.ts';
 import { must, mustBeClean } from './target.ts';
 
 const SCHEDULER = 'default-scheduler';
@@ -174,7 +175,8 @@ function happen(
   } else if (key !== undefined && what === 'remove') store.remove('pod', key);
   else if (key !== undefined)
     store.edit('pod', key, (draft) => {
-      if (what === 'bind' && draft.spec.schedulingGates.length === 0) draft.spec.nodeName = 'node-1';
+      if (what === 'bind' && podOf(draft as unknown as JsonObject).gates.length === 0)
+        draft.spec.nodeName = 'node-1';
       if (what === 'fail') draft.status = { ...draft.status, phase: 'Failed' };
       if (what === 'ready' && draft.spec.nodeName !== undefined)
         draft.status = { ...draft.status, phase: 'Running' };

@@ -6,10 +6,10 @@ export interface Target {
   /** Of a thousand inputs of all targets together, how many are for this one. */
   readonly share: number;
   /**
-   * What has to come of some of a thousand inputs, by the words of {@link Trial.attempt}. Where all inputs end at the
-   * first check, nothing behind it was tried.
+   * What has to come of some input where `of` of them are tried, by the words of {@link Trial.attempt}. Where all inputs
+   * end at the first check, nothing behind it was tried.
    */
-  readonly reaches: readonly string[];
+  readonly reaches: { readonly of: number; readonly words: readonly string[] };
   open(): Promise<Trial>;
 }
 
