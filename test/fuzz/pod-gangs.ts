@@ -146,7 +146,10 @@ function admitted(input: Input, text: string, old: string): string[] {
         Object.hasOwn(rules, rule) && field !== '',
         `a fault by no rule, or of no field: ${rule} ${field}`,
       );
-      must(message.endsWith(`[${rule}]`) && Array.from(message).length <= 256, `the message of ${rule}: ${message}`);
+      must(
+        message.endsWith(`[${rule}]`) && Array.from(message).length <= 256,
+        `the message of ${rule}: ${message}`,
+      );
       mustBeClean(message, 'a message');
       return `denied ${rule}`;
     });
