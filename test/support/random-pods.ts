@@ -71,7 +71,7 @@ export const every: BackendFactory = {
     preparePod: (pod, gang, patch) => {
       patch.setSchedulerName('every-scheduler', 'a');
       // It looks into the containers, though it adds nothing to them.
-      const names = pod.list('containers.env', 'second').map(({ name }) => String(name));
+      const names = pod.list('containers.env', 'second').map(({ name }) => name as string);
       patch.annotate('every/thing~ü', [gang.gang, ...names].join(), 'b');
       patch.annotate('constructor', gang.group, 'c');
       patch.label('every/label', gang.namespace, 'd');

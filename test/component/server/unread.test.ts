@@ -25,7 +25,7 @@ const looking = (adds: boolean): Preparer => ({
   name: 'looking',
   patchSurface: { annotations: [SEEN], ...(adds && { lists: ['containers.env'] as const }) },
   prepare: (pod, _gang, patch) => {
-    const names = pod.list('containers.env', 'other').map(({ name }) => String(name));
+    const names = pod.list('containers.env', 'other').map(({ name }) => name as string);
     patch.annotate(SEEN, names.join(), 'so that it can be seen');
     if (adds) patch.add('containers.env', { name: 'B', value: 'y' }, 'each has one');
   },
