@@ -17,15 +17,21 @@ export interface Change {
 export const pointer = (key: string): string =>
   key.includes('~') || key.includes('/') ? key.replaceAll('~', '~0').replaceAll('/', '~1') : key;
 
-/** The pointers of keys that backends set: some dozens in the life of a process, asked for with every Pod. */
-const pointers = new Map<string, string>();
+/** The pointers to what backends set, by object and key: some dozens in the life of a process, asked for with every Pod. */
+const pointers = new Map<string, Map<string, string>>();
 const MAX_POINTERS = 1024;
 
-function rememberedPointer(key: string): string {
-  let text = pointers.get(key);
+function rememberedPointer(path: string, key: string): string {
+  let keys = pointers.get(path);
+  if (keys === undefined) {
+    keys = new Map<string, string>();
+    pointers.set(path, keys);
+  }
+  let text = keys.get(key);
   if (text === undefined) {
-    text = pointer(key);
-    if (pointers.size < MAX_POINTERS) pointers.set(key, text);
+    // Joined: a text that is added up stays in parts, which are put together again whenever it is read.
+    text = [path, pointer(key)].join('/');
+    if (keys.size < MAX_POINTERS) keys.set(key, text);
   }
   return text;
 }
@@ -72,7 +78,7 @@ export class ObjectEdit {
     }
     for (const { key, value, why } of this.#edits) {
       const op = Object.hasOwn(object, key) ? 'replace' : 'add';
-      changes.push({ operation: { op, path: `${this.#path}/${rememberedPointer(key)}`, value }, why });
+      changes.push({ operation: { op, path: rememberedPointer(this.#path, key), value }, why });
     }
     return changes;
   }

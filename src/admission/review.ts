@@ -1,8 +1,10 @@
 import type { Fault } from '../api/fault.ts';
 import { asObject, isObject, own, ownObject, type Json, type JsonObject } from '../api/json.ts';
+import { jsonText, printableJson } from '../api/json-text.ts';
 import { printable, quoted } from '../api/printable.ts';
 import { BadRequest } from '../errors.ts';
 import { denialOf, nameOf, warningsOf } from './denial.ts';
+import { encodedPatch } from './encoded-patch.ts';
 import type { Change } from './json-patch.ts';
 import type { Ask } from './policy.ts';
 
@@ -157,7 +159,7 @@ const HEAD = `{"apiVersion":"${REVIEW_API_VERSION}","kind":"${REVIEW_KIND}","res
  */
 export function renderResponse(request: AdmissionRequest, decision: Decision): string {
   const { faults, changes, warnings } = decision;
-  let text = `${HEAD}${JSON.stringify(request.uid)},"allowed":${faults.length === 0}`;
+  let text = `${HEAD}${jsonText(request.uid)},"allowed":${faults.length === 0}`;
   if (faults.length > 0) text += `,"status":${JSON.stringify(statusOf(request, faults))}`;
   else if (changes.length > 0) text += `,"patchType":"JSONPatch","patch":"${encodedPatch(changes)}"`;
   if (warnings.length > 0) text += `,"warnings":${JSON.stringify(warningsOf(warnings))}`;
@@ -171,11 +173,10 @@ function statusOf(request: AdmissionRequest, faults: readonly Fault[]): object {
   return { metadata: {}, status: 'Failure', message, reason, details, code };
 }
 
-const encodedPatch = (changes: readonly Change[]): string =>
-  Buffer.from(JSON.stringify(changes.map(({ operation }) => operation))).toString('base64');
-
 function auditAnnotations({ backend, gang }: Decision): string {
   if (backend === undefined && gang === undefined) return '';
-  const annotations = { backend, gang: gang === undefined ? undefined : printable(gang, 320) };
-  return `,"auditAnnotations":${JSON.stringify(annotations)}`;
+  const parts: string[] = [];
+  if (backend !== undefined) parts.push(`"backend":${jsonText(backend)}`);
+  if (gang !== undefined) parts.push(`"gang":${printableJson(gang, 320)}`);
+  return `,"auditAnnotations":{${parts.join()}}`;
 }

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { printable } from '../api/printable.ts';
+import { printableJson } from '../api/json-text.ts';
 import { isoTime, type Logger } from './log.ts';
 
 /** What is logged of a decision: names and numbers, never the object. Undefined fields are left out. */
@@ -37,21 +37,15 @@ export function decisionLog(logger: Logger): (line: DecisionLine) => void {
 
 function render(line: DecisionLine): string {
   return (
-    `{"level":"info"${isoTime()},"uid":${quote(line.uid)},"operation":"${line.operation}"` +
-    `,"kind":${quote(line.kind)}` +
-    (line.subResource === undefined ? '' : `,"subResource":${quote(line.subResource)}`) +
-    `,"namespace":${quote(line.namespace)},"name":${quote(line.name)},"user":${quote(line.user)}` +
-    (line.backend === undefined ? '' : `,"backend":${quote(line.backend)}`) +
-    (line.gang === undefined ? '' : `,"gang":${quote(line.gang, 320)}`) +
+    `{"level":"info"${isoTime()},"uid":${printableJson(line.uid)},"operation":"${line.operation}"` +
+    `,"kind":${printableJson(line.kind)}` +
+    (line.subResource === undefined ? '' : `,"subResource":${printableJson(line.subResource)}`) +
+    `,"namespace":${printableJson(line.namespace)},"name":${printableJson(line.name)},"user":${printableJson(line.user)}` +
+    (line.backend === undefined ? '' : `,"backend":${printableJson(line.backend)}`) +
+    (line.gang === undefined ? '' : `,"gang":${printableJson(line.gang, 320)}`) +
     `,"allowed":${line.allowed}` +
     (line.rules.length === 0 ? '' : `,"rules":${JSON.stringify(line.rules)}`) +
     `,"operations":${line.operations}${line.dryRun ? ',"dryRun":true' : ''}` +
     `,"ms":${Math.round(line.ms * 1000) / 1000},"msg":"decided"}\n`
   );
 }
-
-/** Letters, digits and signs that mean the same in JSON and on a terminal: all that a proper name is made of. */
-const PLAIN = /^[ !#-[\]-~]{0,256}$/;
-
-const quote = (text: string, maxRunes?: number): string =>
-  PLAIN.test(text) ? `"${text}"` : JSON.stringify(printable(text, maxRunes));

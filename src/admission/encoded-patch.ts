@@ -1,0 +1,42 @@
+import type { Change } from './json-patch.ts';
+
+/** A patch that was encoded, by what it consists of. */
+interface Encoded {
+  readonly changes: readonly Change[];
+  /** Of each change: its value as it is compared. */
+  readonly values: readonly string[];
+  readonly base64: string;
+}
+
+/** Groups of gangs whose Pods come at the same time. */
+const MOST = 8;
+const known: Encoded[] = [];
+let next = 0;
+
+/**
+ * A patch as an answer carries it. The Pods of a group come one after the other and mostly get the same patch, and
+ * comparing two patches is a tenth of encoding one.
+ */
+export function encodedPatch(changes: readonly Change[]): string {
+  const values = changes.map(({ operation: { value } }) =>
+    typeof value === 'string' ? value : JSON.stringify(value),
+  );
+  for (const one of known) if (isSame(one, changes, values)) return one.base64;
+  const operations = changes.map(({ operation }) => operation);
+  const base64 = Buffer.from(JSON.stringify(operations)).toString('base64');
+  known[next] = { changes, values, base64 };
+  next = (next + 1) % MOST;
+  return base64;
+}
+
+function isSame(one: Encoded, changes: readonly Change[], values: readonly string[]): boolean {
+  if (one.values.length !== values.length) return false;
+  // From the end: patches of two groups differ in what names the group, and that comes last.
+  for (let index = values.length - 1; index >= 0; index -= 1) {
+    const [a, b] = [one.changes[index]?.operation, changes[index]?.operation];
+    if (one.values[index] !== values[index] || a?.path !== b?.path || a?.op !== b?.op) return false;
+    // A list is no string, even where its JSON is the same text.
+    if (typeof a?.value !== typeof b?.value) return false;
+  }
+  return true;
+}

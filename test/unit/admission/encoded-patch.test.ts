@@ -1,0 +1,34 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { encodedPatch } from '../../../src/admission/encoded-patch.ts';
+import type { Change } from '../../../src/admission/json-patch.ts';
+
+const encoded = (changes: readonly Change[]): string =>
+  Buffer.from(JSON.stringify(changes.map(({ operation }) => operation))).toString('base64');
+
+/** Few different ones, so that patches are often like one before and often nearly so. */
+const change: fc.Arbitrary<Change> = fc.record({
+  operation: fc.record({
+    op: fc.constantFrom('add' as const, 'replace' as const),
+    path: fc.constantFrom('/spec/a', '/spec/b', '/ü'),
+    // A list, and the text that its JSON is.
+    value: fc.constantFrom<unknown>('x', 'y', '', 'ü😀', ['x'], '["x"]', [{ name: 'x' }], null, 'null'),
+  }),
+  why: fc.constant('because'),
+});
+
+test('a patch is encoded as itself, whatever was encoded before', () => {
+  fc.assert(
+    fc.property(fc.array(fc.array(change, { maxLength: 3 }), { maxLength: 40 }), (patches) => {
+      for (const patch of patches) expect(encodedPatch(patch)).toBe(encoded(patch));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('the same patch again is the same text, until others have come between', () => {
+  const patch = (value: string): Change[] => [{ operation: { op: 'add', path: '/a', value }, why: '' }];
+  const first = encodedPatch(patch('first'));
+  for (let other = 0; other < 100; other += 1) encodedPatch(patch(String(other)));
+  expect(encodedPatch(patch('first'))).toBe(first);
+});
