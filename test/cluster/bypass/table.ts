@@ -1,0 +1,24 @@
+import { ACCOUNT_WAYS } from './table/accounts.ts';
+import { GANG_WAYS } from './table/gangs.ts';
+import { GATE_WAYS } from './table/gate.ts';
+import { IDENTITY_WAYS } from './table/identity.ts';
+import { OBJECT_WAYS } from './table/objects.ts';
+import { OTHERS_WAYS } from './table/others.ts';
+import { PLACEMENT_WAYS } from './table/placement.ts';
+import { STRANGER_WAYS } from './table/stranger.ts';
+import { WEBHOOK_WAYS } from './table/webhooks.ts';
+import type { Way } from './way.ts';
+
+/** By what is tried, in the order of docs/security.md. */
+export const TABLE: readonly (readonly [title: string, ways: readonly Way[]])[] = [
+  ['The gate', GATE_WAYS],
+  ['Which gang a Pod counts for', IDENTITY_WAYS],
+  ['Past the scheduler', PLACEMENT_WAYS],
+  ['The gang itself', GANG_WAYS],
+  ['What the schedulers count by', OBJECT_WAYS],
+  ['Accounts and rights', ACCOUNT_WAYS],
+  ['Other webhooks', WEBHOOK_WAYS],
+  ['Others', OTHERS_WAYS],
+  ['The port', STRANGER_WAYS],
+];
+export const WAYS: readonly Way[] = TABLE.flatMap(([, ways]) => ways);

@@ -1,0 +1,159 @@
+import { expect } from '@jest/globals';
+import { until } from '../../control-plane/until.ts';
+import { GATE } from '../../support/registered-muster.ts';
+import { secondWebhook, type Answer as Called, type SecondWebhook } from '../../support/second-webhook.ts';
+import { gatesOf, TRAIN, type Pod, type Scene } from '../scene.ts';
+import { harmless, policy, webhook, type Answer, type Way } from '../way.ts';
+
+/** A Pod as a webhook receives it. */
+const gatesIn = (object: unknown): readonly { name: string }[] => (object as Pod).spec.schedulingGates ?? [];
+
+/** Registers a webhook behind Muster's, for the Pods of this scene alone, and sends a Pod through it. */
+async function through(
+  scene: Scene,
+  answer: Called,
+  labels: Record<string, string>,
+): Promise<readonly Answer[]> {
+  const name = `zz-${scene.namespace}`;
+  const second: SecondWebhook = await secondWebhook(scene.plane.client, name, scene.certificates, { answer });
+  try {
+    const body = scene.pod('w0', { labels: { ...labels, [name]: 'yes' } });
+    await until(`${name} is asked`, async () => {
+      await scene.send(scene.tenant, 'POST', scene.pods(), body, { query: { dryRun: 'All' } });
+      return second.calls() > 0;
+    });
+    return [await scene.send(scene.tenant, 'POST', scene.pods(), body)];
+  } finally {
+    await second.close();
+  }
+}
+
+/** Somebody else's mutating webhook, which is asked after Muster's. */
+export const WEBHOOK_WAYS: readonly Way[] = [
+  {
+    who: 'webhook',
+    tries: 'takes the gate off after Muster put it on',
+    ends: { up: policy('gang-pod-create', 'GateMissing'), gone: policy('gang-pod-create', 'GateMissing') },
+    attempt: (scene) =>
+      through(scene, () => ({ patch: [{ op: 'remove', path: '/spec/schedulingGates' }] }), TRAIN),
+  },
+  {
+    who: 'webhook',
+    tries: 'changes something on the first pass, and takes the gate off on the second (reinvocation)',
+    ends: { up: policy('gang-pod-create', 'GateMissing'), gone: policy('gang-pod-create', 'GateMissing') },
+    attempt: (scene) =>
+      through(
+        scene,
+        ({ object }) => {
+          const { annotations = {} } = (object as Pod).metadata;
+          return annotations['seen'] === undefined
+            ? {
+                patch: [{ op: 'add', path: '/metadata/annotations', value: { ...annotations, seen: 'yes' } }],
+              }
+            : { patch: [{ op: 'remove', path: '/spec/schedulingGates' }] };
+        },
+        TRAIN,
+      ),
+  },
+  {
+    who: 'webhook',
+    tries: 'replaces the gate by one that looks like it',
+    ends: { up: policy('gang-pod-create', 'GateMissing'), gone: policy('gang-pod-create', 'GateMissing') },
+    attempt: (scene) =>
+      through(
+        scene,
+        ({ object }) => ({
+          patch: [
+            {
+              op: 'replace',
+              path: '/spec/schedulingGates',
+              value: gatesIn(object).map(() => ({ name: `${GATE}.x` })),
+            },
+          ],
+        }),
+        TRAIN,
+      ),
+  },
+  {
+    who: 'webhook',
+    tries: 'makes a Pod a gang’s when Muster and its policies have passed it by',
+    ends: { up: policy('gang-pod-create', 'GateMissing'), gone: policy('gang-pod-create', 'GateMissing') },
+    attempt: (scene) =>
+      through(
+        scene,
+        () => ({
+          patch: [
+            { op: 'add', path: '/metadata/labels/grove.io~1podgang', value: 'train' },
+            { op: 'add', path: '/metadata/labels/grove.io~1podclique', value: 'worker' },
+          ],
+        }),
+        {},
+      ),
+  },
+  {
+    who: 'webhook',
+    tries: 'takes the gang labels off, and gives the Pod a node',
+    ends: {
+      up: harmless(201, 'it is an ordinary Pod then, and no gang counts it'),
+      gone: harmless(201, 'it is an ordinary Pod then, and no gang counts it'),
+    },
+    given: (scene) => scene.make(scene.gangs(), scene.gang('train', 1)),
+    attempt: (scene) =>
+      through(
+        scene,
+        () => ({
+          patch: [
+            { op: 'remove', path: '/metadata/labels/grove.io~1podgang' },
+            { op: 'remove', path: '/spec/schedulingGates' },
+            { op: 'add', path: '/spec/nodeName', value: 'n1' },
+          ],
+        }),
+        TRAIN,
+      ),
+    then: async (scene) => {
+      await scene.untilLoopWasBusy();
+      expect(gatesOf(await scene.storedPod())).toEqual([]);
+      expect(await scene.referencesOf()).toEqual([]);
+      expect(await scene.initialized()).toBe('False');
+    },
+  },
+  {
+    who: 'webhook',
+    tries: 'gives a gang Pod a node after Muster looked',
+    ends: {
+      up: policy('gang-pod-create', 'NodeNameForbidden'),
+      gone: policy('gang-pod-create', 'NodeNameForbidden'),
+    },
+    attempt: (scene) =>
+      through(
+        scene,
+        () => ({
+          patch: [
+            { op: 'remove', path: '/spec/schedulingGates' },
+            { op: 'add', path: '/spec/nodeName', value: 'n1' },
+          ],
+        }),
+        TRAIN,
+      ),
+  },
+  {
+    who: 'webhook',
+    tries: 'gives a gang Pod another scheduler after Muster chose one',
+    ends: {
+      up: webhook('pods', 'SchedulerMismatch', 403),
+      gone: harmless(201, 'the loop counts no Pod of another scheduler, and its gate stays'),
+    },
+    given: (scene) => scene.make(scene.gangs(), scene.gang('train', 1)),
+    attempt: (scene) =>
+      through(
+        scene,
+        () => ({ patch: [{ op: 'replace', path: '/spec/schedulerName', value: 'mine' }] }),
+        TRAIN,
+      ),
+    then: async (scene) => {
+      if (scene.state !== 'gone') return;
+      await scene.untilSaid('mine');
+      expect(gatesOf(await scene.storedPod())).toEqual([GATE]);
+    },
+  },
+];

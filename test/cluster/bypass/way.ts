@@ -1,0 +1,118 @@
+import type { Scene } from './scene.ts';
+
+/** Muster runs; its webhook configurations are deleted and its loop runs; it is registered and does not answer. */
+export const STATES = ['up', 'gone', 'down'] as const;
+export type State = (typeof STATES)[number];
+
+/** Who tries, as docs/security.md introduces them. */
+export const TRIERS = {
+  tenant: 'tenant',
+  stranger: 'stranger',
+  node: 'node',
+  namespaces: 'maker of namespaces',
+  webhook: 'another webhook',
+  token: 'stolen token',
+  author: 'author of a module',
+  masters: 'system:masters',
+} as const;
+export type Trier = keyof typeof TRIERS;
+
+/** What came back: of the API server or, where a stranger asks it directly, of Muster. */
+export interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** Who refuses, as the answer itself tells. */
+export type Refuser =
+  | { readonly kind: 'policy'; readonly name: string; readonly rule: string }
+  | { readonly kind: 'webhook'; readonly name: string; readonly rule: string }
+  /** A webhook that has to be asked and cannot be. */
+  | { readonly kind: 'unreachable'; readonly name: string }
+  | { readonly kind: 'rights' }
+  /** The API server's own rules, or Muster's of the wire: the answer contains these words. */
+  | { readonly kind: 'api-server' | 'muster'; readonly says: string };
+
+/** How it ends. */
+export type End =
+  /** Every answer is this one, and what is stored in the namespaces of the scene is as it was. */
+  | { readonly kind: 'refused'; readonly status: number; readonly by: Refuser; readonly note?: string }
+  /** It is taken and changes nothing that matters: `then` of the way proves it. */
+  | { readonly kind: 'harmless'; readonly status: number; readonly because: string }
+  /** It is done, and that is known: why, and what remains. `then` of the way shows how far it goes. */
+  | { readonly kind: 'open'; readonly status: number; readonly because: string };
+
+export interface Way {
+  readonly who: Trier;
+  /** One sentence without its subject. */
+  readonly tries: string;
+  /** One end for all states, or those of the states in which it is tried. */
+  readonly ends: End | Readonly<Partial<Record<State, End>>>;
+  /** What is there before. Always done while Muster runs. */
+  readonly given?: (scene: Scene) => Promise<unknown>;
+  readonly attempt: (scene: Scene) => Promise<readonly Answer[]>;
+  /** What holds afterwards. */
+  readonly then?: (scene: Scene) => Promise<unknown>;
+}
+
+/** A way that another test tries, since it needs no control plane or one of another kind. */
+export interface WayElsewhere {
+  readonly who: Trier;
+  readonly tries: string;
+  /** What stops it. */
+  readonly because: string;
+  /** The test, by its file and a part of its name. */
+  readonly file: string;
+  readonly test: string;
+}
+
+const MUSTERS = '.muster.dev';
+
+export const policy = (name: string, rule: string, status = 403): End => ({
+  kind: 'refused',
+  status,
+  by: { kind: 'policy', name: `muster-${name}`, rule },
+});
+export const webhook = (name: 'pods' | 'podgangs', rule: string, status = 422): End => ({
+  kind: 'refused',
+  status,
+  by: { kind: 'webhook', name: `${name}${MUSTERS}`, rule },
+});
+export const unreachable = (name: 'pods' | 'podgangs'): End => ({
+  kind: 'refused',
+  status: 500,
+  by: { kind: 'unreachable', name: `${name}${MUSTERS}` },
+});
+export const rights: End = { kind: 'refused', status: 403, by: { kind: 'rights' } };
+export const apiServer = (status: number, says: string, note?: string): End => ({
+  kind: 'refused',
+  status,
+  by: { kind: 'api-server', says },
+  ...(note === undefined ? {} : { note }),
+});
+export const muster = (status: number, says: string, note?: string): { readonly up: End } => ({
+  up: { kind: 'refused', status, by: { kind: 'muster', says }, ...(note === undefined ? {} : { note }) },
+});
+export const harmless = (status: number, because: string): End => ({ kind: 'harmless', status, because });
+export const open = (status: number, because: string): End => ({ kind: 'open', status, because });
+
+export const endOf = ({ ends }: Way, state: State): End | undefined => ('kind' in ends ? ends : ends[state]);
+
+/** Who refused, read from the answer alone. */
+export function refuserOf({ status, body }: Answer): Refuser {
+  const text =
+    typeof body === 'string' ? body : ((body as { message?: string }).message ?? JSON.stringify(body));
+  const rule = /\[(\w+)\]$/.exec(text)?.[1] ?? 'no rule';
+  const byPolicy = /ValidatingAdmissionPolicy '([\w-]+)' with binding '[\w-]+' denied request: /.exec(text);
+  if (byPolicy?.[1] !== undefined) return { kind: 'policy', name: byPolicy[1], rule };
+  const byWebhook = /admission webhook "([\w.-]+)" denied the request: /.exec(text);
+  if (byWebhook?.[1] !== undefined) return { kind: 'webhook', name: byWebhook[1], rule };
+  const away = /failed calling webhook "([\w.-]+)"/.exec(text);
+  if (away?.[1] !== undefined) return { kind: 'unreachable', name: away[1] };
+  if (
+    status === 403 &&
+    /is forbidden: User "[^"]+" cannot |^[\w.]+ ".*" is forbidden: user "[^"]+" /.test(text)
+  )
+    return { kind: 'rights' };
+  return { kind: 'api-server', says: text };
+}
