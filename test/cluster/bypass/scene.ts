@@ -219,7 +219,8 @@ export class Scene {
   untilUngatedIn = async (namespace: string, ...names: readonly string[]): Promise<void> => {
     for (const name of names) {
       await until(`${namespace}/${name} is released`, async () => {
-        return !gatesOf(await this.storedPod(name, namespace)).includes(GATE);
+        if (!gatesOf(await this.storedPod(name, namespace)).includes(GATE)) return true;
+        throw new Error(JSON.stringify((await this.storedGang('train', namespace)).status));
       });
     }
   };

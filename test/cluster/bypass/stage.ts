@@ -9,6 +9,9 @@ import { withMuster } from '../support/with-muster.ts';
 import { NODE } from './scene.ts';
 import type { State } from './way.ts';
 
+/** Few enough to be taken all at little cost. */
+export const MAX_CONNECTIONS = 256;
+
 /** A control plane with Muster and its policies, which goes through the states in their order. */
 export interface Stage {
   readonly plane: ControlPlane;
@@ -31,6 +34,9 @@ export async function openStage(): Promise<Stage> {
       extraApiServerArgs: ['--authorization-mode=Node', '--enable-admission-plugins=NodeRestriction'],
     },
     settings: {
+      server: {
+        webhooks: { limits: { maxConnections: MAX_CONNECTIONS }, drain: { seconds: 0, maxSeconds: 5 } },
+      },
       scheduler: { profiles: [{ name: 'default-scheduler' }], defaultProfileName: 'default-scheduler' },
     },
   });

@@ -109,10 +109,6 @@ export function refuserOf({ status, body }: Answer): Refuser {
   if (byWebhook?.[1] !== undefined) return { kind: 'webhook', name: byWebhook[1], rule };
   const away = /failed calling webhook "([\w.-]+)"/.exec(text);
   if (away?.[1] !== undefined) return { kind: 'unreachable', name: away[1] };
-  if (
-    status === 403 &&
-    /is forbidden: User "[^"]+" cannot |^[\w.]+ ".*" is forbidden: user "[^"]+" /.test(text)
-  )
-    return { kind: 'rights' };
+  if (status === 403 && / is forbidden: User "[^"]+" cannot /.test(text)) return { kind: 'rights' };
   return { kind: 'api-server', says: text };
 }

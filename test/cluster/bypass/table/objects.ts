@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { GATE } from '../../support/registered-muster.ts';
 import { gatesOf, MASTERS, MERGE, MUSTER, TRAIN, type Scene } from '../scene.ts';
-import { harmless, open, policy, rights, unreachable, type Answer, type Way } from '../way.ts';
+import { harmless, open, policy, rights, unreachable, webhook, type Answer, type Way } from '../way.ts';
 
 const OBJECTS = policy('gang-objects', 'GangObjectProtected');
 
@@ -118,7 +118,7 @@ export const OBJECT_WAYS: readonly Way[] = [
     then: async (scene) => {
       if (scene.state === 'down') return;
       await scene.untilLoopWasBusy();
-      await scene.untilEvent('SchedulerObjectsFailed');
+      await scene.untilEvent('BackendOperationFailed');
       expect(gatesOf(await scene.storedPod('w0'))).toEqual([GATE]);
       expect(gatesOf(await scene.storedPod('w1'))).toEqual([GATE]);
     },
@@ -145,7 +145,7 @@ export const OBJECT_WAYS: readonly Way[] = [
     who: 'tenant',
     tries: 'completes the native gang by a Pod of another gang that names it',
     ends: {
-      up: policy('gang-pod-create', 'NativeGangForeign'),
+      up: webhook('pods', 'BackendFailed'),
       gone: policy('gang-pod-create', 'NativeGangForeign'),
       down: unreachable('pods'),
     },

@@ -11,6 +11,17 @@ const otherStarts = async (scene: Scene): Promise<void> => {
   await scene.untilUngatedIn(scene.other, 'w0', 'w1');
 };
 
+const gangOfPriority = async (scene: Scene, priorityClassName: string): Promise<Answer[]> => [
+  await scene.send(
+    scene.tenant,
+    'POST',
+    scene.gangs(),
+    scene.gang('train', 1, { spec: { priorityClassName } }),
+  ),
+];
+const PRIORITY =
+  'a PriorityClass is no right of Kubernetes: Muster copies the name into the scheduler’s object, and a quota is asked for Pods only';
+
 /** What one tenant's objects do to others. */
 export const OTHERS_WAYS: readonly Way[] = [
   {
@@ -141,30 +152,48 @@ export const OTHERS_WAYS: readonly Way[] = [
   },
   {
     who: 'tenant',
-    tries: 'gives his gang a PriorityClass that his Pods may not have',
+    tries: 'gives his gang a PriorityClass of the system',
     ends: {
-      up: open(
-        201,
-        'PriorityClasses are no rights: Muster copies the name into the scheduler’s object, and a quota on the priority of Pods is asked of his Pods only',
-      ),
-      gone: open(
-        201,
-        'PriorityClasses are no rights: Muster copies the name into the scheduler’s object, and a quota on the priority of Pods is asked of his Pods only',
-      ),
+      up: webhook('podgangs', 'BackendCannotExpress'),
+      gone: harmless(201, 'the API server takes no PodGroup of such a priority: the gang waits and says so'),
       down: unreachable('podgangs'),
     },
-    attempt: async (scene) => [
-      await scene.send(
-        scene.tenant,
-        'POST',
-        scene.gangs(),
-        scene.gang('train', 1, { spec: { priorityClassName: 'system-node-critical' } }),
-      ),
-    ],
+    attempt: (scene) => gangOfPriority(scene, 'system-node-critical'),
+    then: async (scene) => {
+      if (scene.state === 'gone') await scene.untilEvent('BackendOperationFailed');
+    },
+  },
+  {
+    who: 'tenant',
+    tries: 'gives his gang a PriorityClass that a quota keeps from his Pods',
+    ends: {
+      up: open(201, PRIORITY),
+      gone: open(201, PRIORITY),
+      down: unreachable('podgangs'),
+    },
+    given: async (scene) => {
+      const quota = {
+        metadata: { name: 'none' },
+        spec: {
+          hard: { pods: '0' },
+          scopeSelector: {
+            matchExpressions: [
+              { scopeName: 'PriorityClass', operator: 'In', values: [`precious-${scene.namespace}`] },
+            ],
+          },
+        },
+      };
+      await scene.make(`/api/v1/namespaces/${scene.namespace}/resourcequotas`, quota);
+      await scene.make('/apis/scheduling.k8s.io/v1/priorityclasses', {
+        metadata: { name: `precious-${scene.namespace}` },
+        value: 1_000_000,
+      });
+    },
+    attempt: (scene) => gangOfPriority(scene, `precious-${scene.namespace}`),
     then: async (scene) => {
       if (scene.state === 'down') return;
       const found = await scene.untilNative('train');
-      expect(found).toMatchObject({ spec: { priorityClassName: 'system-node-critical' } });
+      expect(found).toMatchObject({ spec: { priorityClassName: `precious-${scene.namespace}` } });
     },
   },
 ];

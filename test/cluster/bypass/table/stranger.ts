@@ -5,6 +5,7 @@ import { PATH_MUTATE_POD, PATH_VALIDATE_POD_GANG, MUSTER_USER } from '../../../.
 import { review } from '../../../support/reviews.ts';
 import { httpRequest, Wire } from '../../../component/server/wire.ts';
 import type { Scene } from '../scene.ts';
+import { MAX_CONNECTIONS } from '../stage.ts';
 import { harmless, muster, type Answer, type Way } from '../way.ts';
 
 /** One request to Muster itself, by somebody who has no certificate and no account. */
@@ -157,7 +158,7 @@ export const STRANGER_WAYS: readonly Way[] = [
       const text = podReview(scene)
         .replaceAll('"labels":{', `"labels":{${labels},`)
         .replaceAll('"spec":{', '"spec":{"__proto__":{"nodeName":"n1"},');
-      return decisionsOf(await ask(scene, httpRequest(PATH_MUTATE_POD, text)));
+      return ask(scene, httpRequest(PATH_MUTATE_POD, text));
     },
     then: serves,
   },
@@ -178,6 +179,41 @@ export const STRANGER_WAYS: readonly Way[] = [
         answers.push({ status: answer.status, body });
       }
       return answers;
+    },
+  },
+  {
+    who: 'stranger',
+    tries: 'sends eight megabytes of nothing but brackets, which take thirty times that once parsed',
+    ends: muster(413, 'too costly to parse'),
+    attempt: (scene) =>
+      ask(
+        scene,
+        httpRequest(PATH_MUTATE_POD, '['.repeat(8_200_000)),
+        httpRequest(PATH_MUTATE_POD, `{"request":{"object":${'[],'.repeat(2_700_000)}`),
+      ),
+    then: serves,
+  },
+  {
+    who: 'stranger',
+    tries: 'takes all connections that Muster accepts, and asks nothing',
+    ends: {
+      up: harmless(
+        200,
+        'whoever has asked nothing gives way to a newcomer; the API server’s connections stay',
+      ),
+    },
+    attempt: async (scene) => {
+      const idle = await Promise.all(
+        Array.from({ length: MAX_CONNECTIONS }, () => Wire.open(scene.muster.port)),
+      );
+      try {
+        const answers = decisionsOf(await ask(scene, httpRequest(PATH_MUTATE_POD, podReview(scene))));
+        await serves(scene);
+        const ready = await fetch(`http://127.0.0.1:${scene.muster.healthPort}/readyz`);
+        return [...answers, { status: ready.status, body: '' }];
+      } finally {
+        for (const wire of idle) wire.destroy();
+      }
     },
   },
   {

@@ -5,9 +5,6 @@ import { secondWebhook, type Answer as Called, type SecondWebhook } from '../../
 import { gatesOf, TRAIN, type Pod, type Scene } from '../scene.ts';
 import { harmless, policy, webhook, type Answer, type Way } from '../way.ts';
 
-/** A Pod as a webhook receives it. */
-const gatesIn = (object: unknown): readonly { name: string }[] => (object as Pod).spec.schedulingGates ?? [];
-
 /** Registers a webhook behind Muster's, for the Pods of this scene alone, and sends a Pod through it. */
 async function through(
   scene: Scene,
@@ -39,21 +36,30 @@ export const WEBHOOK_WAYS: readonly Way[] = [
   },
   {
     who: 'webhook',
-    tries: 'changes something on the first pass, and takes the gate off on the second (reinvocation)',
+    tries: 'takes the gate off on the first pass, and again when it is asked a second time (reinvocation)',
     ends: { up: policy('gang-pod-create', 'GateMissing'), gone: policy('gang-pod-create', 'GateMissing') },
-    attempt: (scene) =>
-      through(
+    attempt: async (scene) => {
+      let wasPutBack = false;
+      const answers = await through(
         scene,
         ({ object }) => {
-          const { annotations = {} } = (object as Pod).metadata;
-          return annotations['seen'] === undefined
-            ? {
-                patch: [{ op: 'add', path: '/metadata/annotations', value: { ...annotations, seen: 'yes' } }],
-              }
-            : { patch: [{ op: 'remove', path: '/spec/schedulingGates' }] };
+          const { metadata, spec } = object as Pod;
+          const { annotations = {} } = metadata;
+          wasPutBack ||= annotations['seen'] === 'yes' && spec.schedulingGates !== undefined;
+          return {
+            patch: [
+              { op: 'add', path: '/metadata/annotations', value: { ...annotations, seen: 'yes' } },
+              ...(spec.schedulingGates === undefined
+                ? []
+                : [{ op: 'remove', path: '/spec/schedulingGates' }]),
+            ],
+          };
         },
         TRAIN,
-      ),
+      );
+      expect(wasPutBack).toBe(true);
+      return answers;
+    },
   },
   {
     who: 'webhook',
@@ -62,14 +68,8 @@ export const WEBHOOK_WAYS: readonly Way[] = [
     attempt: (scene) =>
       through(
         scene,
-        ({ object }) => ({
-          patch: [
-            {
-              op: 'replace',
-              path: '/spec/schedulingGates',
-              value: gatesIn(object).map(() => ({ name: `${GATE}.x` })),
-            },
-          ],
+        () => ({
+          patch: [{ op: 'replace', path: '/spec/schedulingGates', value: [{ name: `${GATE}.x` }] }],
         }),
         TRAIN,
       ),
@@ -121,7 +121,7 @@ export const WEBHOOK_WAYS: readonly Way[] = [
     who: 'webhook',
     tries: 'gives a gang Pod a node after Muster looked',
     ends: {
-      up: policy('gang-pod-create', 'NodeNameForbidden'),
+      up: webhook('pods', 'NodeNameForbidden', 403),
       gone: policy('gang-pod-create', 'NodeNameForbidden'),
     },
     attempt: (scene) =>
@@ -140,7 +140,7 @@ export const WEBHOOK_WAYS: readonly Way[] = [
     who: 'webhook',
     tries: 'gives a gang Pod another scheduler after Muster chose one',
     ends: {
-      up: webhook('pods', 'SchedulerMismatch', 403),
+      up: webhook('pods', 'SchedulerNotEnabled'),
       gone: harmless(201, 'the loop counts no Pod of another scheduler, and its gate stays'),
     },
     given: (scene) => scene.make(scene.gangs(), scene.gang('train', 1)),

@@ -1,0 +1,76 @@
+import type { WayElsewhere } from '../way.ts';
+
+/** What needs no control plane, or one of another kind: another test tries it, by the name that stands here. */
+export const ELSEWHERE: readonly WayElsewhere[] = [
+  {
+    who: 'author',
+    tries: 'lets his module change in a Pod what it did not declare',
+    because: 'the patch surface offers it nothing else: the Pod is refused, and nothing of it is changed',
+    file: 'test/unit/admission/pod-patch.test.ts',
+    test: 'that refuses a Pod is quoted, with the field, as 422; nothing is patched',
+  },
+  {
+    who: 'author',
+    tries: 'publishes another module under the name and path that are configured',
+    because: '`integrity` of the profile: a module whose bytes differ is not loaded',
+    file: 'test/component/cli/backend-modules.test.ts',
+    test: 'with its %s',
+  },
+  {
+    who: 'tenant',
+    tries: 'lets somebody review a manifest of his with a bomb of aliases',
+    because: 'the command line unfolds no more than any manifest needs',
+    file: 'test/unit/cli/documents.test.ts',
+    test: 'a bomb of aliases',
+  },
+  {
+    who: 'tenant',
+    tries: 'gives his objects names and texts with escapes, for the terminal of whoever looks at them',
+    because: 'everything that comes from an object is made printable before it is shown',
+    file: 'test/unit/cli/review.test.ts',
+    test: 'nothing in an object moves a cursor, in any format',
+  },
+  {
+    who: 'tenant',
+    tries: 'gives his objects names and texts with escapes and line ends, for Muster’s log',
+    because: 'the log has a line for each event, in which control characters are escaped',
+    file: 'test/component/server/logs.test.ts',
+    test: 'control and bidi characters in the %s are escaped',
+  },
+  {
+    who: 'tenant',
+    tries:
+      'calls gangs and groups so that the native gangs of two of them have one name (`a` with `b.c`, `a.b` with `c`)',
+    because: 'a group’s part of the name has no dot, and is a hash where it would have one',
+    file: 'test/unit/backends/native/prepare.test.ts',
+    test: 'two gangs of a namespace never come to the same PodGroup',
+  },
+  {
+    who: 'stranger',
+    tries: 'sends headers and bodies a byte at a time',
+    because: 'limits of time for handshake, headers and body; 408',
+    file: 'test/component/server/slow-senders.test.ts',
+    test: 'V13: a body that trickles in is cut off with 408',
+  },
+  {
+    who: 'stranger',
+    tries: 'fills all places with handshakes that go nowhere',
+    because: 'the oldest unfinished one gives way to a newcomer',
+    file: 'test/component/server/flood.test.ts',
+    test: 'new connections get through though every place is taken by a handshake that goes nowhere',
+  },
+  {
+    who: 'stranger',
+    tries: 'comes without a client certificate where one is asked for, or with another’s',
+    because: '`server.webhooks.clientCertificate`: the handshake fails, or the answer is 403',
+    file: 'test/component/tls/client-certificate.test.ts',
+    test: 'a client with another name is told why not',
+  },
+  {
+    who: 'stranger',
+    tries: 'sends bodies that are nearly reviews, by the ten thousand',
+    because: 'nothing that is no review is allowed, nothing crashes, nothing hangs',
+    file: 'test/component/server/fuzz.test.ts',
+    test: 'bad bodies: no crash, no hang, nothing allowed that is no review',
+  },
+];

@@ -1,0 +1,182 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { format, resolveConfig } from 'prettier';
+import { parse } from 'yaml';
+import { settings } from '../../src/config/settings.ts';
+import { ELSEWHERE } from '../cluster/bypass/table/elsewhere.ts';
+import { TABLE } from '../cluster/bypass/table.ts';
+import {
+  endOf,
+  STATES,
+  TRIERS,
+  type End,
+  type Refuser,
+  type State,
+  type Way,
+} from '../cluster/bypass/way.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const FILE = join(ROOT, 'docs/security.md');
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+
+const { trustedAccounts } = parse(read('manifests/base/config.yaml')) as { trustedAccounts: string[] };
+
+const INTRODUCTION = `# What others can do, and what stops them
+
+This page is made from the table in \`test/cluster/bypass/\`, which is tried row by row on a real API server with the policies
+of \`manifests/policies\`; after a change there: \`UPDATE_DOCS=1 npm run test:unit\`. How to report a fault:
+[SECURITY.md](../SECURITY.md).
+
+## What is kept
+
+1. No Pod of a gang starts before its gang is complete, whoever is up or down.
+2. A gang of one namespace is nobody's business in another: not its Pods, not its count, not its start.
+3. What one tenant or a stranger does costs another little: time within limits, and no memory.
+4. Whoever takes Muster over, or its token, can start gangs early, and no more.
+
+## Who is trusted, and with what
+
+| Who | With what |
+|---|---|
+| whoever administers the cluster | everything: policies and webhooks can be deleted. The policies hold against \`system:masters\` all the same, since most of what goes wrong is an accident |
+| ${trustedAccounts.map((account) => `\`${account}\``).join(', ')} | taking gates off and writing Initialized: \`trustedAccounts\` of the configuration, from which the policies are made. The Grove operator's account is there only in the overlays beside Grove, since whoever can create a namespace could be it elsewhere |
+| the API server | what it says in a review. Muster asks for its certificate only where \`server.webhooks.clientCertificate\` is set: managed clusters do not give one. Without it anybody who reaches the port gets answers, and an answer changes nothing |
+| schedulers | placing Pods without gates: what "all or none" means after release is theirs |
+| nodes | the Pods that are bound to them, and mirror Pods on themselves |
+| modules of backends that are configured | what their patch surface declares |
+| tenants | their namespace: how many Pods their gang needs, and which of them are of a gang at all, is theirs to say |
+
+## Who tries
+
+| Name | What he holds |
+|---|---|
+| ${TRIERS.tenant} | the ClusterRole \`edit\` (where a row says so, more) in one namespace |
+| ${TRIERS.stranger} | the network, and no account |
+| ${TRIERS.node} | the credentials of a kubelet |
+| ${TRIERS.namespaces} | the right to create namespaces, and what comes with those |
+| ${TRIERS.webhook} | a mutating webhook that is asked after Muster's |
+| ${TRIERS.token} | a token of Muster's account, or Muster's process |
+| ${TRIERS.author} | a backend module that is configured |
+| \`${TRIERS.masters}\` | everything |
+
+## The ways
+
+Each is tried while Muster runs (*up*), while its webhook configurations are gone and its loop runs (*gone*), and while it is
+registered and does not answer (*down*). A state that is not named is none in which the way could be tried, or one that makes
+no difference. Every refusal is asserted to the code, the one who refuses and his rule, and that nothing stored has changed.
+`;
+
+const sayRefuser = (by: Refuser): string => {
+  switch (by.kind) {
+    case 'policy':
+      return `policy \`${by.name}\` (\`${by.rule}\`)`;
+    case 'webhook':
+      return `webhook \`${by.name}\` (\`${by.rule}\`)`;
+    case 'unreachable':
+      return `webhook \`${by.name}\` is not there, and \`failurePolicy: Fail\``;
+    case 'rights':
+      return 'RBAC';
+    case 'api-server':
+      return 'the API server itself';
+    case 'muster':
+      return 'Muster’s server';
+  }
+};
+
+const sayEnd = (end: End): string => {
+  if (end.kind === 'refused')
+    return `${end.status}: ${sayRefuser(end.by)}${end.note === undefined ? '' : `: ${end.note}`}`;
+  return end.kind === 'open' ? `**not stopped**: ${end.because}` : `taken, without effect: ${end.because}`;
+};
+
+/** States that end alike are told of together. */
+function sayEnds(way: Way): string {
+  const groups = new Map<string, State[]>();
+  for (const state of STATES) {
+    const end = endOf(way, state);
+    if (end === undefined) continue;
+    const said = sayEnd(end);
+    groups.set(said, [...(groups.get(said) ?? []), state]);
+  }
+  return [...groups].map(([said, states]) => `*${states.join(', ')}*: ${said}`).join('<br>');
+}
+
+const nameOf = (who: keyof typeof TRIERS): string =>
+  who === 'masters' ? `\`${TRIERS.masters}\`` : TRIERS[who];
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('__', '\\_\\_');
+const rowOf = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
+const HEAD = ['| Who | tries | What stops it |', '|---|---|---|'];
+
+const sections = TABLE.map(([title, ways]) =>
+  [`### ${title}`, '', ...HEAD, ...ways.map((way) => rowOf([nameOf(way.who), way.tries, sayEnds(way)]))].join(
+    '\n',
+  ),
+);
+
+const elsewhere = [
+  '### Without a control plane',
+  '',
+  'These are tried by the test that is named.',
+  '',
+  '| Who | tries | What stops it | Test |',
+  '|---|---|---|---|',
+  ...ELSEWHERE.map(({ who, tries, because, file }) => rowOf([nameOf(who), tries, because, `\`${file}\``])),
+].join('\n');
+
+const remains = [
+  '## What remains, and why',
+  '',
+  ...TABLE.flatMap(([, ways]) =>
+    ways.flatMap((way) => {
+      const open = STATES.flatMap((state) => {
+        const end = endOf(way, state);
+        return end?.kind === 'open' ? [end.because] : [];
+      })[0];
+      return open === undefined ? [] : [`- A ${nameOf(way.who)} ${way.tries}: ${open}.`];
+    }),
+  ),
+  '- An administrator deletes policies, bindings or webhooks: nothing can forbid that; watch for it.',
+  '- Before Kubernetes 1.36 the API server does not put the gate on by itself: gang Pods are refused while Muster is down.',
+  '- Whoever reaches the port may have reviews answered, and be a part of the load: see *Limits*, and narrow the NetworkPolicy',
+  '  with an `ipBlock` where the addresses of the API servers are known.',
+].join('\n');
+
+const limit = (name: string): string => {
+  const found = settings.find(({ path }) => path === `server.webhooks.limits.${name}`);
+  return `| \`${found?.path ?? ''}\` | ${String(found?.default)} | ${found?.description ?? ''} |`;
+};
+const limits = [
+  '## Limits',
+  '',
+  'What [configuration.md](configuration.md) has for the port; [operations.md](operations.md#limits) says what becomes of whoever',
+  'meets one.',
+  '',
+  '| Setting | Default | What |',
+  '|---|---|---|',
+  ...['maxBodyBytes', 'maxInFlightBytes', 'maxInFlight', 'maxConnections'].map(limit),
+].join('\n');
+
+async function page(): Promise<string> {
+  const text = [INTRODUCTION, ...sections, elsewhere, remains, limits, ''].join('\n\n');
+  const options = (await resolveConfig(FILE)) ?? {};
+  return format(text, { ...options, parser: 'markdown' });
+}
+
+test('docs/security.md is what the table says', async () => {
+  const wanted = await page();
+  if (process.env['UPDATE_DOCS'] === '1') writeFileSync(FILE, wanted);
+  expect(readFileSync(FILE, 'utf8')).toBe(wanted);
+});
+
+describe('the ways that are tried elsewhere', () => {
+  test.each(ELSEWHERE.map((way) => [way.tries, way] as const))('%s', (_, { file, test: name }) => {
+    expect(read(file)).toContain(name);
+  });
+});
+
+test('at least sixty ways are tried on the control plane', () => {
+  const ways = TABLE.flatMap(([, all]) => all);
+  expect(ways.length).toBeGreaterThanOrEqual(60);
+  expect(new Set(ways.map(({ who, tries }) => `${who} ${tries}`)).size).toBe(ways.length);
+});
