@@ -17,6 +17,8 @@ export const MUSTER: Identity = {
   as: MUSTER_USER,
   asGroups: ['system:serviceaccounts', `system:serviceaccounts:${MUSTER_NAMESPACE}`, 'system:authenticated'],
 };
+/** What Muster accepts here: few enough to be taken all at little cost. */
+export const MAX_CONNECTIONS = 256;
 /** The node that all scenes share. */
 export const NODE = 'n1';
 export const KUBELET: Identity = {

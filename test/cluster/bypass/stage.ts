@@ -6,11 +6,8 @@ import { applyAll } from '../support/apply.ts';
 import { policiesInForce } from '../support/policies-in-force.ts';
 import { DRY_RUN, gangPod, PODS } from '../support/registered-muster.ts';
 import { withMuster } from '../support/with-muster.ts';
-import { NODE } from './scene.ts';
+import { MAX_CONNECTIONS, NODE } from './scene.ts';
 import type { State } from './way.ts';
-
-/** Few enough to be taken all at little cost. */
-export const MAX_CONNECTIONS = 256;
 
 /** A control plane with Muster and its policies, which goes through the states in their order. */
 export interface Stage {

@@ -4,8 +4,7 @@ import { expect } from '@jest/globals';
 import { PATH_MUTATE_POD, PATH_VALIDATE_POD_GANG, MUSTER_USER } from '../../../../src/api/names.ts';
 import { review } from '../../../support/reviews.ts';
 import { httpRequest, Wire } from '../../../component/server/wire.ts';
-import type { Scene } from '../scene.ts';
-import { MAX_CONNECTIONS } from '../stage.ts';
+import { MAX_CONNECTIONS, type Scene } from '../scene.ts';
 import { harmless, muster, type Answer, type Way } from '../way.ts';
 
 /** One request to Muster itself, by somebody who has no certificate and no account. */
@@ -154,7 +153,7 @@ export const STRANGER_WAYS: readonly Way[] = [
     tries: 'sends a review with `__proto__` and `constructor` as labels, and beside every field',
     ends: { up: harmless(200, 'Muster reads own properties only') },
     attempt: async (scene) => {
-      const labels = '"__proto__":{"grove.io/podgang":"train"},"constructor":"x","toString":"y"';
+      const labels = '"__proto__":"train","constructor":"x","toString":"y"';
       const text = podReview(scene)
         .replaceAll('"labels":{', `"labels":{${labels},`)
         .replaceAll('"spec":{', '"spec":{"__proto__":{"nodeName":"n1"},');
