@@ -144,7 +144,7 @@ const remains = [
 
 const limit = (name: string): string => {
   const found = settings.find(({ path }) => path === `server.webhooks.limits.${name}`);
-  return `| \`${found?.path ?? ''}\` | ${String(found?.default)} | ${found?.description ?? ''} |`;
+  return `| \`${found?.path ?? ''}\` | ${JSON.stringify(found?.default)} | ${found?.description ?? ''} |`;
 };
 const limits = [
   '## Limits',

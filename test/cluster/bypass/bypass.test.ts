@@ -10,7 +10,7 @@ import { WAYS } from './table.ts';
 import { endOf, refuserOf, STATES, type End, type State, type Way } from './way.ts';
 
 /** At once: the API server and its clients share the processors. */
-const AT_ONCE = 8;
+const AT_ONCE = 12;
 
 interface Try {
   readonly way: Way;

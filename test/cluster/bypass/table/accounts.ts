@@ -1,7 +1,8 @@
 import { expect } from '@jest/globals';
 import { MUSTER_USER } from '../../../../src/api/names.ts';
-import { MASTERS, MERGE, MUSTER, NOBODY, RBAC, type Identity, type Scene } from '../scene.ts';
-import { apiServer, harmless, policy, rights, type Answer, type Way } from '../way.ts';
+import { GATE } from '../../support/registered-muster.ts';
+import { gatesOf, MASTERS, MERGE, MUSTER, NOBODY, RBAC, type Identity, type Scene } from '../scene.ts';
+import { apiServer, harmless, open, policy, rights, unreachable, type Answer, type Way } from '../way.ts';
 
 const PROTECTED = policy('gang-pod-gate', 'GateProtected');
 const given = (scene: Scene): Promise<void> => scene.waiting();
@@ -9,6 +10,7 @@ const accountOf = (namespace: string, name: string): Identity => ({
   as: `system:serviceaccount:${namespace}:${name}`,
   asGroups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
 });
+const eventsOf = ({ namespace }: Scene): string => `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces';
 const lease = (name = 'muster-leader-election'): object => ({
   apiVersion: 'coordination.k8s.io/v1',
@@ -341,6 +343,71 @@ export const ACCOUNT_WAYS: readonly Way[] = [
       ),
       await scene.send(MUSTER, 'PUT', `${LEASES}/muster-system/leases/another`, lease('another')),
     ],
+  },
+  {
+    who: 'token',
+    tries: 'writes Events and the phase of gangs that are not true, in every namespace',
+    ends: {
+      up: open(0, 'Muster’s account says what it finds: people are misled, and no Pod starts'),
+      gone: open(0, 'Muster’s account says what it finds: people are misled, and no Pod starts'),
+      down: unreachable('podgangs'),
+    },
+    given,
+    attempt: async (scene) => {
+      const event = {
+        apiVersion: 'events.k8s.io/v1',
+        kind: 'Event',
+        metadata: { name: 'lie' },
+        eventTime: '2026-01-01T00:00:00.000000Z',
+        reportingController: 'muster',
+        reportingInstance: 'x',
+        action: 'Lie',
+        reason: 'Lie',
+        type: 'Normal',
+        regarding: { kind: 'Pod', name: 'w0', namespace: scene.namespace },
+      };
+      const told = await scene.send(MUSTER, 'POST', eventsOf(scene), event);
+      const phase = { status: { phase: 'Running' } };
+      const said = await scene.send(MUSTER, 'PATCH', scene.gangs('train', 'status'), phase, MERGE);
+      expect(told.status).toBe(201);
+      return [said.status === 200 ? { status: 0, body: '' } : said];
+    },
+    then: async (scene) => expect(gatesOf(await scene.storedPod())).toEqual([GATE]),
+  },
+  {
+    who: 'tenant',
+    tries: 'writes Events in Muster’s name',
+    ends: rights,
+    attempt: async (scene) => [
+      await scene.send(scene.tenant, 'POST', eventsOf(scene), {
+        metadata: { name: 'lie' },
+        reportingController: 'muster',
+      }),
+    ],
+  },
+  {
+    who: 'namespaces',
+    tries: 'gives his namespace another backend by its annotation while a gang waits in it',
+    ends: {
+      up: harmless(200, 'a gang keeps the backend that it was created with'),
+      gone: harmless(200, 'a gang keeps the backend that it was created with'),
+      down: harmless(200, 'a gang keeps the backend that it was created with'),
+    },
+    given,
+    attempt: async (scene) => [
+      await scene.send(
+        MASTERS,
+        'PATCH',
+        `/api/v1/namespaces/${scene.namespace}`,
+        { metadata: { annotations: { 'grove.io/scheduler-name': 'kai-scheduler' } } },
+        MERGE,
+      ),
+    ],
+    then: async (scene) => {
+      expect(gatesOf(await scene.storedPod())).toEqual([GATE]);
+      const { metadata } = await scene.storedGang();
+      expect(metadata.labels).toEqual({ 'grove.io/scheduler-name': 'default-scheduler' });
+    },
   },
   {
     who: 'masters',

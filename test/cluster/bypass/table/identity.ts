@@ -11,7 +11,17 @@ import {
   type Identity,
   type Scene,
 } from '../scene.ts';
-import { apiServer, harmless, policy, rights, unreachable, webhook, type Answer, type Way } from '../way.ts';
+import {
+  apiServer,
+  harmless,
+  open,
+  policy,
+  rights,
+  unreachable,
+  webhook,
+  type Answer,
+  type Way,
+} from '../way.ts';
 
 const IMMUTABLE = policy('gang-pod-identity', 'GangLabelImmutable');
 const COUNTED = policy('gang-pod-identity', 'SchedulerGroupImmutable');
@@ -69,6 +79,24 @@ export const IDENTITY_WAYS: readonly Way[] = [
         APPLY('me'),
       ),
     ],
+  },
+  {
+    who: 'tenant',
+    tries: 'moves a Pod to another gang while it is being deleted, which the policies let pass',
+    ends: open(200, 'a Pod that is being deleted is counted for no gang, and never bound'),
+    given: async (scene) => {
+      await scene.waiting();
+      await scene.make(scene.gangs(), scene.gang('another', 1));
+      const kept = { metadata: { finalizers: ['example.com/mine'] } };
+      await scene.plane.client.ok('PATCH', scene.pods('w0'), kept, { ...MERGE, ...scene.tenant });
+      await scene.plane.client.ok('DELETE', scene.pods('w0'), undefined, scene.tenant);
+    },
+    attempt: async (scene) => [await labelling(scene, scene.tenant, { 'grove.io/podgang': 'another' })],
+    then: async (scene) => {
+      if (scene.state !== 'down') await scene.untilLoopWasBusy();
+      expect(await scene.initialized('another')).toBe('False');
+      expect(await scene.referencesOf('another')).toEqual([]);
+    },
   },
   {
     who: 'masters',

@@ -28,10 +28,13 @@ const stillWaits = async (scene: Scene): Promise<void> => {
 export const OBJECT_WAYS: readonly Way[] = [
   {
     who: 'tenant',
-    tries: 'deletes the native PodGroup of his waiting gang, to make it again without a minimum',
+    tries: 'deletes the native PodGroup and Workload of his waiting gang, to make it again without a minimum',
     ends: OBJECTS,
     given,
-    attempt: async (scene) => [await scene.send(scene.tenant, 'DELETE', scene.native('train'))],
+    attempt: async (scene) => [
+      await scene.send(scene.tenant, 'DELETE', scene.native('train')),
+      await scene.send(scene.tenant, 'DELETE', scene.native('train').replace('/podgroups/', '/workloads/')),
+    ],
     then: stillWaits,
   },
   {
@@ -68,7 +71,7 @@ export const OBJECT_WAYS: readonly Way[] = [
   {
     who: 'tenant',
     tries:
-      'makes the native PodGroup of his gang before Muster does, as Muster’s: with its label, its owner, no minimum',
+      'makes PodGroups as Muster does, with its label or a PodGang as owner: to have them counted, or to fill its memory',
     ends: OBJECTS,
     given: async (scene) => {
       await scene.grantNative();

@@ -94,7 +94,7 @@ export const WEBHOOK_WAYS: readonly Way[] = [
     who: 'webhook',
     tries: 'takes the gang labels off, and gives the Pod a node',
     ends: {
-      up: harmless(201, 'it is an ordinary Pod then, and no gang counts it'),
+      up: policy('native-gang-strangers', 'NativeGangForeign'),
       gone: harmless(201, 'it is an ordinary Pod then, and no gang counts it'),
     },
     given: (scene) => scene.make(scene.gangs(), scene.gang('train', 1)),
@@ -111,6 +111,7 @@ export const WEBHOOK_WAYS: readonly Way[] = [
         TRAIN,
       ),
     then: async (scene) => {
+      if (scene.state === 'up') return;
       await scene.untilLoopWasBusy();
       expect(gatesOf(await scene.storedPod())).toEqual([]);
       expect(await scene.referencesOf()).toEqual([]);
