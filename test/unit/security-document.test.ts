@@ -63,8 +63,8 @@ of \`manifests/policies\`; after a change there: \`UPDATE_DOCS=1 npm run test:un
 ## The ways
 
 Each is tried while Muster runs (*up*), while its webhook configurations are gone and its loop runs (*gone*), and while it is
-registered and does not answer (*down*). A state that is not named is none in which the way could be tried, or one that makes
-no difference. Every refusal is asserted to the code, the one who refuses and his rule, and that nothing stored has changed.
+registered and does not answer (*down*). Where no state is named it is the same in all three; where some are, the others are
+not tried. Every refusal is asserted to the code, the one who refuses and his rule, and that nothing stored has changed.
 `;
 
 const sayRefuser = (by: Refuser): string => {
@@ -87,7 +87,8 @@ const sayRefuser = (by: Refuser): string => {
 const sayEnd = (end: End): string => {
   if (end.kind === 'refused')
     return `${end.status}: ${sayRefuser(end.by)}${end.note === undefined ? '' : `: ${end.note}`}`;
-  return end.kind === 'open' ? `**not stopped**: ${end.because}` : `taken, without effect: ${end.because}`;
+  const says = { open: '**not stopped**', allowed: 'allowed', harmless: 'taken, without effect' };
+  return `${says[end.kind]}: ${end.because}`;
 };
 
 /** States that end alike are told of together. */
@@ -99,7 +100,9 @@ function sayEnds(way: Way): string {
     const said = sayEnd(end);
     groups.set(said, [...(groups.get(said) ?? []), state]);
   }
-  return [...groups].map(([said, states]) => `*${states.join(', ')}*: ${said}`).join('<br>');
+  const when = (states: readonly State[]): string =>
+    states.length === STATES.length ? '' : `*${states.join(', ')}*: `;
+  return [...groups].map(([said, states]) => `${when(states)}${said}`).join('<br>');
 }
 
 const nameOf = (who: keyof typeof TRIERS): string =>

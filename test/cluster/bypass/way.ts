@@ -39,6 +39,8 @@ export type End =
   | { readonly kind: 'refused'; readonly status: number; readonly by: Refuser; readonly note?: string }
   /** It is taken and changes nothing that matters: `then` of the way proves it. */
   | { readonly kind: 'harmless'; readonly status: number; readonly because: string }
+  /** It is done, and it is his to do. `then` of the way shows how far it goes. */
+  | { readonly kind: 'allowed'; readonly status: number; readonly because: string }
   /** It is done, and that is known: why, and what remains. `then` of the way shows how far it goes. */
   | { readonly kind: 'open'; readonly status: number; readonly because: string };
 
@@ -94,6 +96,7 @@ export const muster = (status: number, says: string, note?: string): { readonly 
   up: { kind: 'refused', status, by: { kind: 'muster', says }, ...(note === undefined ? {} : { note }) },
 });
 export const harmless = (status: number, because: string): End => ({ kind: 'harmless', status, because });
+export const allowed = (status: number, because: string): End => ({ kind: 'allowed', status, because });
 export const open = (status: number, because: string): End => ({ kind: 'open', status, because });
 
 export const endOf = ({ ends }: Way, state: State): End | undefined => ('kind' in ends ? ends : ends[state]);

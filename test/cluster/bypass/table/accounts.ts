@@ -388,11 +388,7 @@ export const ACCOUNT_WAYS: readonly Way[] = [
   {
     who: 'namespaces',
     tries: 'gives his namespace another backend by its annotation while a gang waits in it',
-    ends: {
-      up: harmless(200, 'a gang keeps the backend that it was created with'),
-      gone: harmless(200, 'a gang keeps the backend that it was created with'),
-      down: harmless(200, 'a gang keeps the backend that it was created with'),
-    },
+    ends: harmless(200, 'a gang keeps the backend that it was created with'),
     given,
     attempt: async (scene) => [
       await scene.send(

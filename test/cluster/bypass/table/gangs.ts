@@ -2,8 +2,8 @@ import { expect } from '@jest/globals';
 import { GATE } from '../../support/registered-muster.ts';
 import { gatesOf, MASTERS, MERGE, MUSTER, TRAIN, type Identity, type Scene } from '../scene.ts';
 import {
+  allowed,
   harmless,
-  open,
   policy,
   rights,
   unreachable,
@@ -164,8 +164,8 @@ export const GANG_WAYS: readonly Way[] = [
     who: 'tenant',
     tries: 'creates a gang as the Grove operator’s and completes it himself',
     ends: {
-      up: open(201, 'it is taken for Grove’s, whose operator does not know it: its Pods wait for ever'),
-      gone: open(201, 'it is taken for Grove’s, whose operator does not know it: its Pods wait for ever'),
+      up: allowed(201, 'it is taken for Grove’s, whose operator does not know it: its Pods wait for ever'),
+      gone: allowed(201, 'it is taken for Grove’s, whose operator does not know it: its Pods wait for ever'),
       down: DOWN,
     },
     attempt: async (scene) => {
@@ -212,8 +212,8 @@ export const GANG_WAYS: readonly Way[] = [
     who: 'tenant',
     tries: 'lowers the minimum of his waiting gang to the Pods that are there',
     ends: {
-      up: open(200, 'how many Pods his gang needs is his to say'),
-      gone: open(200, 'how many Pods his gang needs is his to say'),
+      up: allowed(200, 'how many Pods his gang needs is his to say'),
+      gone: allowed(200, 'how many Pods his gang needs is his to say'),
       down: DOWN,
     },
     given,
@@ -341,8 +341,8 @@ export const GANG_WAYS: readonly Way[] = [
     who: 'tenant',
     tries: 'calls the groups of his gang like properties that every JavaScript object has',
     ends: {
-      up: open(201, 'names are names: the gang lives like any other'),
-      gone: open(201, 'names are names: the gang lives like any other'),
+      up: harmless(201, 'names are names: the gang lives like any other'),
+      gone: harmless(201, 'names are names: the gang lives like any other'),
       down: DOWN,
     },
     attempt: async (scene) => {

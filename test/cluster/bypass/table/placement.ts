@@ -15,7 +15,7 @@ import {
 import {
   apiServer,
   harmless,
-  open,
+  allowed,
   policy,
   rights,
   unreachable,
@@ -232,11 +232,7 @@ export const PLACEMENT_WAYS: readonly Way[] = [
   {
     who: 'tenant',
     tries: 'evicts a waiting Pod, and deletes all Pods of the gang at once',
-    ends: {
-      up: open(0, 'they are his. The gang waits for others; nothing of it starts'),
-      gone: open(0, 'they are his. The gang waits for others; nothing of it starts'),
-      down: open(0, 'they are his. The gang waits for others; nothing of it starts'),
-    },
+    ends: allowed(0, 'they are his. The gang waits for others; nothing of it starts'),
     given,
     attempt: async (scene) => {
       const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'w0' } };
