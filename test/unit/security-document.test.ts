@@ -4,6 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { format, resolveConfig } from 'prettier';
 import { parse } from 'yaml';
 import { settings } from '../../src/config/settings.ts';
+import { roomIn } from '../../src/kube/loop/cache-room.ts';
 import { ELSEWHERE } from '../cluster/bypass/table/elsewhere.ts';
 import { TABLE } from '../cluster/bypass/table.ts';
 import {
@@ -86,7 +87,7 @@ const sayRefuser = (by: Refuser): string => {
 
 const sayEnd = (end: End): string => {
   if (end.kind === 'refused')
-    return `${end.status}: ${sayRefuser(end.by)}${end.note === undefined ? '' : `: ${end.note}`}`;
+    return `${end.status}: ${sayRefuser(end.by)}${end.or === undefined ? '' : ` or ${sayRefuser(end.or)}`}${end.note === undefined ? '' : `: ${end.note}`}`;
   const says = { open: '**not stopped**', allowed: 'allowed', harmless: 'taken, without effect' };
   return `${says[end.kind]}: ${end.because}`;
 };
@@ -136,7 +137,9 @@ const remains = [
         const end = endOf(way, state);
         return end?.kind === 'open' ? [end.because] : [];
       })[0];
-      return open === undefined ? [] : [`- A ${nameOf(way.who)} ${way.tries}: ${open}.`];
+      return open === undefined
+        ? []
+        : [`- A ${nameOf(way.who)} ${way.tries}. ${open[0]?.toUpperCase() ?? ''}${open.slice(1)}.`];
     }),
   ),
   '- An administrator deletes policies, bindings or webhooks: nothing can forbid that; watch for it.',
@@ -149,11 +152,23 @@ const limit = (name: string): string => {
   const found = settings.find(({ path }) => path === `server.webhooks.limits.${name}`);
   return `| \`${found?.path ?? ''}\` | ${JSON.stringify(found?.default)} | ${found?.description ?? ''} |`;
 };
+const waiting = /MAX_WAITING_OF_NAMESPACE = (\d+)/.exec(read('src/kube/loop/event-recorder.ts'))?.[1];
+const room = roomIn(1);
+const part = (share: number): string => `1/${1 / share}`;
 const limits = [
   '## Limits',
   '',
-  'What [configuration.md](configuration.md) has for the port; [operations.md](operations.md#limits) says what becomes of whoever',
-  'meets one.',
+  'One tenant or stranger at his bound costs another little: each of these has a bound for a peer or a namespace, and something',
+  'that nobody else can take. What that comes to beside each attack is measured: [Beside an attack](benchmarks.md#beside-an-attack).',
+  '',
+  '| What | Bound | What others keep |',
+  '|---|---|---|',
+  '| connections, reviews and bytes in flight, turns | [operations.md](operations.md#limits) | whoever holds most gives way |',
+  `| memory of the caches | ${part(room.total)} of the heap in all, ${part(room.ofNamespace)} of one namespace | ${part(room.reserve)} for each |`,
+  `| Events that wait | ${waiting ?? ''} of one namespace | each namespace has its turn |`,
+  '| gangs that are worked on at a time | `controllers.podGang.concurrentSyncs` of one namespace | as many more for the others |',
+  '',
+  'The settings of the port ([configuration.md](configuration.md)):',
   '',
   '| Setting | Default | What |',
   '|---|---|---|',

@@ -2,6 +2,7 @@
  * Every way round gang admission that we know of, tried on a real API server with Muster's policies: while Muster runs,
  * while its webhooks are gone, and while it does not answer. docs/security.md is made from the same table.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { clusterSuite } from '../control-plane/suite.ts';
 import { Scene } from './scene.ts';
@@ -58,12 +59,17 @@ clusterSuite('ways round gang admission', () => {
 
     beforeAll(async () => {
       await stage.enter(state);
-      await all(here, async (one) => {
+      const attempt = async (one: Try): Promise<void> => {
         const scene = scenes.get(one);
         if (scene === undefined) return;
         await judge(one, scene);
         outcomes.set(one, 'as the table says');
-      });
+      };
+      await all(
+        here.filter(({ way }) => way.alone !== true),
+        attempt,
+      );
+      for (const one of here.filter(({ way }) => way.alone === true)) await all([one], attempt);
     }, 180_000);
 
     test.each(here.map((one) => [`${one.way.who} ${one.way.tries}`, one] as const))('%s', (_, one) => {
@@ -92,7 +98,8 @@ async function judge({ way, end }: Try, scene: Scene): Promise<void> {
       by.kind === 'api-server' || by.kind === 'muster'
         ? { kind: 'api-server', says: expect.stringContaining(by.says) }
         : by;
-    expect(found).toEqual({ status: end.status, by: wanted });
+    const other = end.or !== undefined && isDeepStrictEqual(found.by, end.or);
+    expect(found).toEqual({ status: end.status, by: other ? end.or : wanted });
   }
   if (end.kind === 'refused') expect(await scene.snapshot()).toEqual(before);
   await way.then?.(scene);

@@ -36,7 +36,14 @@ export type Refuser =
 /** How it ends. */
 export type End =
   /** Every answer is this one, and what is stored in the namespaces of the scene is as it was. */
-  | { readonly kind: 'refused'; readonly status: number; readonly by: Refuser; readonly note?: string }
+  | {
+      readonly kind: 'refused';
+      readonly status: number;
+      readonly by: Refuser;
+      /** Another policy that refuses as well: which is asked first is the API server's to choose. */
+      readonly or?: Refuser;
+      readonly note?: string;
+    }
   /** It is taken and changes nothing that matters: `then` of the way proves it. */
   | { readonly kind: 'harmless'; readonly status: number; readonly because: string }
   /** It is done, and it is his to do. `then` of the way shows how far it goes. */
@@ -50,6 +57,8 @@ export interface Way {
   readonly tries: string;
   /** One end for all states, or those of the states in which it is tried. */
   readonly ends: End | Readonly<Partial<Record<State, End>>>;
+  /** It takes what others need to try theirs: tried when they are done. */
+  readonly alone?: boolean;
   /** What is there before. Always done while Muster runs. */
   readonly given?: (scene: Scene) => Promise<unknown>;
   readonly attempt: (scene: Scene) => Promise<readonly Answer[]>;
@@ -75,6 +84,9 @@ export const policy = (name: string, rule: string, status = 403): End => ({
   status,
   by: { kind: 'policy', name: `muster-${name}`, rule },
 });
+/** Two policies refuse it: the answer is of either. */
+export const either = (one: End, other: End): End =>
+  one.kind === 'refused' && other.kind === 'refused' ? { ...one, or: other.by } : one;
 export const webhook = (name: 'pods' | 'podgangs', rule: string, status = 422): End => ({
   kind: 'refused',
   status,

@@ -46,6 +46,42 @@ export const ELSEWHERE: readonly WayElsewhere[] = [
     test: 'two gangs of a namespace never come to the same PodGroup',
   },
   {
+    who: 'tenant',
+    tries: 'keeps the loop busy with a thousand gangs that change all the time',
+    because: 'namespaces take turns in the queue, with gates and with Events',
+    file: 'test/unit/controller/fair-queue.test.ts',
+    test: 'lets namespaces take turns: a thousand gangs of one are one turn for another',
+  },
+  {
+    who: 'tenant',
+    tries: 'lets his gangs say so much that Events of others are lost',
+    because: 'what is too much is lost of the namespace that says most',
+    file: 'test/unit/controller/event-recorder.test.ts',
+    test: 'a namespace that says too much loses its own Events, and makes another wait for one turn',
+  },
+  {
+    who: 'tenant',
+    tries: 'fills Muster’s caches with his objects',
+    because:
+      'one namespace has a bound and the others a reserve; past it the namespace stands still and says so',
+    file: 'test/unit/controller/cache-room.test.ts',
+    test: 'has a bound for a namespace, one for all, and a reserve for each',
+  },
+  {
+    who: 'tenant',
+    tries: 'creates large Pods without end, so that small ones of others wait',
+    because: 'large reviews come one a round, each namespace in turn, after the small ones',
+    file: 'test/unit/server/turns.test.ts',
+    test: 'large ones come one a round, each namespace in turn, after the small ones',
+  },
+  {
+    who: 'stranger',
+    tries: 'announces bodies that never come, up to all places and all bytes',
+    because: 'they give way to another address (503 with `Retry-After`)',
+    file: 'test/component/server/crowds.test.ts',
+    test: 'they announce all the bytes that there are, and give way to another address',
+  },
+  {
     who: 'stranger',
     tries: 'sends headers and bodies a byte at a time',
     because: 'limits of time for handshake, headers and body; 408',

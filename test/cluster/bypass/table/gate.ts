@@ -13,7 +13,7 @@ import {
   type Pod,
   type Scene,
 } from '../scene.ts';
-import { allowed, apiServer, harmless, open, policy, rights, unreachable, type Way } from '../way.ts';
+import { allowed, apiServer, either, harmless, open, policy, rights, unreachable, type Way } from '../way.ts';
 
 const PROTECTED = policy('gang-pod-gate', 'GateProtected');
 const given = (scene: Scene): Promise<void> => scene.waiting();
@@ -85,7 +85,7 @@ export const GATE_WAYS: readonly Way[] = [
   {
     who: 'tenant',
     tries: 'takes gate and gang labels away in one request',
-    ends: PROTECTED,
+    ends: either(PROTECTED, policy('gang-pod-identity', 'GangLabelImmutable')),
     given,
     attempt: async (scene) => [
       await put(scene, scene.tenant, { metadata: { labels: {} }, spec: { schedulingGates: [] } }),

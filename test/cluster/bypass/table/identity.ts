@@ -13,6 +13,7 @@ import {
 } from '../scene.ts';
 import {
   apiServer,
+  either,
   harmless,
   policy,
   rights,
@@ -299,11 +300,7 @@ export const IDENTITY_WAYS: readonly Way[] = [
   {
     who: 'token',
     tries: 'relabels a waiting Pod',
-    ends: {
-      up: IMMUTABLE,
-      gone: IMMUTABLE,
-      down: IMMUTABLE,
-    },
+    ends: either(IMMUTABLE, policy('account-pods', 'AccountBounds')),
     given,
     attempt: async (scene) => [await labelling(scene, MUSTER, { 'grove.io/podgang': 'another' })],
   },

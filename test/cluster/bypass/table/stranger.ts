@@ -195,6 +195,7 @@ export const STRANGER_WAYS: readonly Way[] = [
   {
     who: 'stranger',
     tries: 'takes all connections that Muster accepts, and asks nothing',
+    alone: true,
     ends: {
       up: harmless(
         200,
@@ -202,37 +203,38 @@ export const STRANGER_WAYS: readonly Way[] = [
       ),
     },
     attempt: async (scene) => {
-      const idle = await Promise.all(
+      const opened = await Promise.allSettled(
         Array.from({ length: MAX_CONNECTIONS }, () => Wire.open(scene.muster.port)),
       );
       try {
-        const answers = decisionsOf(await ask(scene, httpRequest(PATH_MUTATE_POD, podReview(scene))));
         await serves(scene);
         const ready = await fetch(`http://127.0.0.1:${scene.muster.healthPort}/readyz`);
-        return [...answers, { status: ready.status, body: '' }];
+        return [{ status: ready.status, body: await ready.text() }];
       } finally {
-        for (const wire of idle) wire.destroy();
+        for (const one of opened) if (one.status === 'fulfilled') one.value.destroy();
       }
     },
   },
   {
     who: 'stranger',
     tries: 'opens connections and begins handshakes that he never ends',
+    alone: true,
     ends: {
       up: harmless(200, 'an unfinished handshake gives way when places are short, and ends after 5 s'),
     },
     attempt: async (scene) => {
-      const sockets = Array.from({ length: 300 }, () => {
+      const sockets = Array.from({ length: MAX_CONNECTIONS }, () => {
         const socket = connect(scene.muster.port, '127.0.0.1');
         socket.on('error', () => undefined).write(Buffer.from('16030102000100', 'hex'));
         return socket;
       });
       try {
-        return decisionsOf(await ask(scene, httpRequest(PATH_MUTATE_POD, podReview(scene))));
+        await serves(scene);
+        const ready = await fetch(`http://127.0.0.1:${scene.muster.healthPort}/readyz`);
+        return [{ status: ready.status, body: await ready.text() }];
       } finally {
         for (const socket of sockets) socket.destroy();
       }
     },
-    then: serves,
   },
 ];
