@@ -1,7 +1,7 @@
 import type { ClusterState, NodeState } from './cluster-state.ts';
 import { judgeFor, type Rejection } from './predicates/predicates.ts';
 import { counted, type Preemptor } from './preemptor.ts';
-import { bestNode } from './scores.ts';
+import { bestNodes } from './scores.ts';
 import type { Pod } from './snapshot.ts';
 
 /** Where each Pod of a gang goes, and why the first that goes nowhere does. */
@@ -30,7 +30,8 @@ export function place(
   let rejected: readonly Rejection[] = [];
   for (const pod of pods) {
     const { taking, refusing } = nodesFor(pod, state, only, without.length === 0);
-    const best = bestNode(pod, taking);
+    // Where kube-scheduler leaves it to chance, the first by name.
+    const [best] = bestNodes(pod, taking);
     if (best === undefined) {
       if (without.length === 0) rejected = refusing;
       without.push(pod);

@@ -8,14 +8,13 @@ const MAX = 100;
 const WEIGHTS = { taints: 3, affinity: 2, leastAllocated: 1, balancedAllocation: 1 };
 
 /**
- * Of the nodes that take the Pod the one that kube-scheduler's default scores like best: the least used one, evenly
- * used, without a taint that would rather have others, and the one that the Pod prefers. Where several are alike
- * kube-scheduler throws dice; here the first by name is taken.
+ * Of the nodes that take the Pod those that kube-scheduler's default scores like best: the least used, evenly used, without
+ * a taint that would rather have others, and preferred by the Pod. Of several it chooses one by chance.
  */
-export function bestNode(pod: Pod, nodes: readonly NodeState[]): NodeState | undefined {
+export function bestNodes(pod: Pod, nodes: readonly NodeState[]): NodeState[] {
   const taints = taintScores(pod, nodes);
   const affinity = affinityScores(pod, nodes);
-  let best: NodeState | undefined;
+  let best: NodeState[] = [];
   let top = Number.NEGATIVE_INFINITY;
   for (const [index, node] of nodes.entries()) {
     const score =
@@ -23,7 +22,8 @@ export function bestNode(pod: Pod, nodes: readonly NodeState[]): NodeState | und
       WEIGHTS.affinity * (affinity?.[index] ?? 0) +
       WEIGHTS.leastAllocated * leastAllocated(pod, node) +
       WEIGHTS.balancedAllocation * balancedAllocation(pod, node);
-    if (score > top) [best, top] = [node, score];
+    if (score > top) [best, top] = [[], score];
+    if (score === top) best.push(node);
   }
   return best;
 }

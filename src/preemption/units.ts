@@ -25,7 +25,9 @@ export function unitsOf(snapshot: Snapshot, preemptor: Preemptor, variant: Varia
   const together = new Map<string, { readonly of: Membership; readonly pods: Pod[] }>();
   for (const pod of snapshot.pods) {
     if (preemptor.owns(pod) || (variant === 'kep' && pod.terminating)) continue;
-    const of = membership(pod, snapshot, variant);
+    // For a single Pod kube-scheduler 1.36 knows no groups at all.
+    const alone = variant === 'kube-1.36' && preemptor.kind === 'Pod';
+    const of = alone ? single(pod, pod.priority) : membership(pod, snapshot, variant);
     const key = `${of.kind} ${of.namespace}/${of.name}`;
     const found = together.get(key);
     if (found === undefined) together.set(key, { of, pods: [pod] });
@@ -58,15 +60,17 @@ function membership(pod: Pod, snapshot: Snapshot, variant: Variant): Membership 
     return { kind: 'PodGroup', namespace, name: native.name, priority: native.priority, grouped: true };
   const priority =
     variant === 'kep' ? (gang?.preemptionPriority ?? native?.priority ?? pod.priority) : pod.priority;
-  return {
-    kind: 'Pod',
-    namespace,
-    name: pod.name,
-    priority,
-    // kube-scheduler takes every Pod with a scheduling group for one; the document speaks of units.
-    grouped: variant === 'kube-1.36' && pod.podGroup !== '',
-  };
+  // kube-scheduler takes every Pod with a scheduling group for one; the document speaks of units.
+  return { ...single(pod, priority), grouped: variant === 'kube-1.36' && pod.podGroup !== '' };
 }
+
+const single = ({ namespace, name }: Pod, priority: number): Membership => ({
+  kind: 'Pod',
+  namespace,
+  name,
+  priority,
+  grouped: false,
+});
 
 /**
  * The most important first: by priority; groups before single Pods; of groups the larger; whoever started earlier. Then

@@ -351,11 +351,14 @@ describe('single Pods, as kube-scheduler preempts for them', () => {
     victimsFor([want], [...nodes.map((name) => node(name, xl)), ...running.map(pod), ...more], 'kube-1.36');
   const highest = (cpu: string): PodIn => ({ name: 'want', cpu, prio: H });
 
-  test('vector 30: a Pod goes by priorities of Pods, whatever group they are in', () => {
-    const running = [30, 20, 10].map((prio) => one(`p${prio}`, 'n1', prio, { podGroup: 'pg1' }));
-    const objects = [node('n1', 3), ...running.map(pod), podGroup('pg1', { prio: 30 })];
-    expect(victimsFor([{ name: 'want', cpu: 1, prio: 100 }], objects, 'kube-1.36')).toEqual(['p10']);
-  });
+  test.each(['Pod', 'PodGroup'] as const)(
+    'vector 30: a Pod goes by priorities of Pods, in a group disrupted by %s, too',
+    (mode) => {
+      const running = [30, 20, 10].map((prio) => one(`p${prio}`, 'n1', prio, { podGroup: 'pg1' }));
+      const objects = [node('n1', 3), ...running.map(pod), podGroup('pg1', { prio: 30, mode })];
+      expect(victimsFor([{ name: 'want', cpu: 1, prio: 100 }], objects, 'kube-1.36')).toEqual(['p10']);
+    },
+  );
 
   test('vector 32: the smaller Pod of lower priority is spared once the larger one is gone', () => {
     const running = [on('small', 'n1', S, 0), on('large', 'n1', l, M)];
