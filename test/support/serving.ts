@@ -40,6 +40,8 @@ export interface ServingOptions {
   readonly drain?: { readonly seconds: number; readonly maxSeconds: number };
   /** Runs the loop as well, on this cluster. Without it: admission only. */
   readonly kubeconfig?: string;
+  /** Flags of Node, such as those of the image. */
+  readonly node?: readonly string[];
   /** More of the configuration. */
   readonly settings?: Readonly<Record<string, unknown>>;
 }
@@ -78,6 +80,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const config = join(directory, 'config.yaml');
   await writeFile(config, stringify(configurationOf(options)));
   const child = spawn(process.execPath, [
+    ...(options.node ?? []),
     MAIN,
     'serve',
     ...(options.kubeconfig === undefined ? ['--no-controller'] : ['--kubeconfig', options.kubeconfig]),

@@ -49,6 +49,7 @@ export class GangCluster {
   static async start(given: {
     webhooks: boolean;
     settings?: Readonly<Record<string, unknown>>;
+    node?: readonly string[];
     plane?: ControlPlaneOptions;
     cpu?: number;
     nodes?: boolean;

@@ -23,9 +23,11 @@ export const startLoopingReplica = async (
   certificates: string,
   settings: Readonly<Record<string, unknown>> = {},
   kubeconfig?: string,
+  node?: readonly string[],
 ): Promise<Serving> =>
   startServing({
     certificates,
+    ...(node && { node }),
     drain: { seconds: 0, maxSeconds: 5 },
     kubeconfig: kubeconfig ?? (await plane.kubeconfigFor(MUSTER_USER)),
     settings: { leaderElection: SHORT_LEASE, ...settings },

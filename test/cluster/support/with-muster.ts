@@ -20,6 +20,8 @@ export interface WithMuster {
   readonly webhooks?: boolean;
   /** Of Muster, beside the usual ones. */
   readonly settings?: Readonly<Record<string, unknown>>;
+  /** Flags of Node for the program. */
+  readonly node?: readonly string[];
   /** CPUs of the one node; none without. */
   readonly cpu?: number | undefined;
 }
@@ -59,7 +61,7 @@ export async function withMuster(given: WithMuster = {}): Promise<OnMuster> {
     if (given.cpu !== undefined) await plane.addNode('node-1', { cpu: given.cpu });
 
     const start = async (other: Readonly<Record<string, unknown>> = settings): Promise<Serving> => {
-      const replica = await startLoopingReplica(plane, certificates.path, other);
+      const replica = await startLoopingReplica(plane, certificates.path, other, undefined, given.node);
       ends.push(() => replica.close());
       await untilReady(replica);
       return replica;
