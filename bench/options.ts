@@ -25,7 +25,7 @@ export const partsOf = (stage: string): readonly string[] => STAGES[stage] ?? []
 
 export const USAGE = `npm run bench -- [${Object.keys(STAGES).join('] [')}] [options]
 
-  --rounds N     interleaved rounds, per start of the servers for reviews (20), of the loop (4), of attacks (8)
+  --rounds N     interleaved rounds, per start of the servers for reviews (20), of the loop (4), of attacks (6)
   --starts N     how often the servers are started anew (4)
   --slice MS     CPU time of one server's turn (100)
   --only LIST    some of: ${PARTS.join(',')}
@@ -131,7 +131,7 @@ const USUAL: Timing = {
     memory: { shape: { gangs: 2500, podsPerGang: 8 }, settleMs: 8000 },
   },
   backends: { prepare: { rounds: 400, decisions: 500 }, gangs: 250 },
-  hostile: { rounds: 8, roundMs: 4000, settleMs: 2500 },
+  hostile: { rounds: 6, roundMs: 3000, settleMs: 1500 },
 };
 
 const QUICK: Timing = {

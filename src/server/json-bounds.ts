@@ -3,7 +3,7 @@ const UNBOUNDED_BYTES = 16 * 1024;
 /** Above this many each byte is looked at; between, only where a sample shows much structure. */
 export const SAMPLED_BYTES = 1024 * 1024;
 /** The sample: a window of so many bytes in each so many. */
-const WINDOW = 64;
+const WINDOW = 16;
 const STRIDE = 1024;
 /** A Pod with managedFields has 1 in 9. */
 const SAMPLE_DENSITY = 1 / 7;

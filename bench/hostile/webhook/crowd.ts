@@ -5,7 +5,7 @@ import type { CrowdOf } from './attack.ts';
 /** Milliseconds between two looks at how many are there. */
 const EVERY_MS = 20;
 /** Milliseconds that a crowd may take to come. */
-const LONGEST_MS = 15_000;
+const LONGEST_MS = 60_000;
 
 /** Many connections, which come again when they are closed. */
 export class Crowd {

@@ -84,7 +84,7 @@ async function run(ms: number): Promise<Report> {
   const since = performance.now();
   for (let count = 0; performance.now() - since < ms; count += 1) {
     const due = since + (count * 1000) / PER_SECOND;
-    if (due > performance.now()) await delay(due - performance.now());
+    if (due > performance.now()) await delay(Math.max(0, due - performance.now()));
     const started = performance.now();
     open.push(
       admit(count % NEW_EVERY === 0).then((why) => {

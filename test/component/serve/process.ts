@@ -26,7 +26,11 @@ export const killAll = (): void => {
   for (const child of running) child.kill('SIGKILL');
 };
 
-export async function serve(drain: { seconds: number; maxSeconds: number }): Promise<Served> {
+/** @param nodeFlags what Node is started with */
+export async function serve(
+  drain: { seconds: number; maxSeconds: number },
+  nodeFlags: readonly string[] = [],
+): Promise<Served> {
   const directory = await mkdtemp(join(tmpdir(), 'muster-serve-'));
   const config = join(directory, 'config.yaml');
   await writeFile(
@@ -44,7 +48,17 @@ server:
   const certDir = await developmentCertificates();
   const child = spawn(
     process.execPath,
-    ['src/main.ts', 'serve', '--no-controller', '--cert-dir', certDir, '--config', config, ...ports],
+    [
+      ...nodeFlags,
+      'src/main.ts',
+      'serve',
+      '--no-controller',
+      '--cert-dir',
+      certDir,
+      '--config',
+      config,
+      ...ports,
+    ],
     { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'] } },
   );
   running.add(child);

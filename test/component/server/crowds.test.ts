@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { gangPod } from '../../support/pods.ts';
 import { MUTATE_POD, golden, goldenText, reviewText } from './bodies.ts';
 import { closeAll, expectGolden, expectStatus, start, until, type Running } from './running.ts';
-import { Wire, httpRequest } from './wire.ts';
+import { Wire, chunk, httpRequest } from './wire.ts';
 
 afterEach(closeAll);
 const request = httpRequest(MUTATE_POD, goldenText);
@@ -75,6 +75,16 @@ describe('bodies that would cost too much', () => {
   });
 });
 
+test('what is nested too deep is refused at its first bytes: the rest is not waited for', async () => {
+  const running = await start();
+  const wire = await Wire.open(running.port);
+  wire.send(httpRequest(MUTATE_POD, '', { headers: { 'Content-Length': '8200000' } }), '['.repeat(1000));
+  const answer = await wire.answer();
+  expectStatus(answer, 413, /nested more than 256 levels deep/);
+  expect(answer.headers['connection']).toBe('close');
+  wire.destroy();
+});
+
 describe('large reviews', () => {
   /** A gang Pod of about 300 KB, of a namespace of its own. */
   const large = httpRequest(
@@ -83,6 +93,23 @@ describe('large reviews', () => {
       golden({ namespace: 'tenant', object: gangPod({ annotations: { note: 'n'.repeat(300_000) } }) }),
     ),
   );
+
+  test('of more than 1 MiB they are put together as they come, with a length and without', async () => {
+    const running = await start();
+    const text = reviewText(golden({ object: gangPod({ annotations: { note: '\\"n'.repeat(500_000) } }) }));
+    expectGolden(await running.post(MUTATE_POD, text));
+    const wire = await Wire.open(running.port);
+    wire.send(
+      httpRequest(MUTATE_POD, '', {
+        headers: { 'Content-Length': undefined, 'Transfer-Encoding': 'chunked' },
+      }),
+    );
+    const bytes = Buffer.from(text);
+    for (let at = 0; at < bytes.length; at += 99_999)
+      await wire.sendAll(chunk(bytes.subarray(at, at + 99_999)));
+    expectGolden(await wire.send('0\r\n\r\n').answer());
+    wire.destroy();
+  });
 
   test('they are decided upon, however many come at a time, and small ones do not wait for all of them', async () => {
     const running = await start();
