@@ -134,7 +134,8 @@ function whomToAsk(before: PodGang | undefined, after: PodGang, policy: Policy):
     checkReady(policy, backend.name);
     return { of: backend, says: (ms) => hosted.ofGang(after, before, ms) };
   }
-  return backend.warnOfUpdate && { of: backend, says: (ms) => hosted.ofChange(before, after, ms) };
+  if (!hosted.hearsChanges) return undefined;
+  return { of: backend, says: (ms) => hosted.ofChange(before, after, ms) };
 }
 
 /** What the gang's backend has to say about the change itself. */

@@ -17,11 +17,13 @@ export interface Hosted {
   ofPod(pod: JsonObject, gang: Membership, withinMs: number): Promise<Backend>;
   /** @param before absent at creation */
   ofGang(gang: PodGang, before: PodGang | undefined, withinMs: number): Promise<Backend>;
+  /** Whether it has anything to say of changes. */
+  readonly hearsChanges: boolean;
   /** Of a change that is let in whatever the backend says: never rejects, and says nothing where there is no answer. */
   ofChange(before: PodGang, after: PodGang, withinMs: number): Promise<Backend>;
   /** Hears that it ended by itself, or that what it says of the objects of a gang, by key, is not what it was. */
   tell(listener: HostedListener): void;
-  stop(): Promise<void>;
+  stop(): void;
 }
 
 export interface HostedListener {

@@ -123,7 +123,7 @@ export class BackendRegistry {
 
   #knowScheduler({ backend, hosted }: Resolved): void {
     const { schedulerName } = backend;
-    if (this.#byName.has(schedulerName)) return;
+    if (schedulerName === '' || this.#byName.has(schedulerName)) return;
     this.#byName.set(schedulerName, { backend, notice: undefined, hosted });
   }
 

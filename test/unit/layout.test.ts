@@ -52,6 +52,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'telemetry',
   ],
   server: ['api', 'admission', 'errors', 'telemetry', 'config', 'tls'],
+  // Backends of somebody else, in processes of their own: what runs there reads Pods as admission does.
+  modules: ['preparers', 'api', 'gang', 'gang/rules', 'backends', 'admission', 'errors'],
   // What tries backends out, with the code that will call them.
   conformance: [
     'api',
@@ -72,6 +74,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'backends',
     'conformance',
     'preemption',
+    'modules',
     'admission',
     'errors',
     'kube/client',

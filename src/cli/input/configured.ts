@@ -4,7 +4,7 @@ import type { ConfigFault } from '../../config/config-fault.ts';
 import type { OperatorConfiguration } from '../../config/configuration.ts';
 import { loadConfiguration, readConfigurationFile } from '../../config/load.ts';
 import { CONFIG_FILE_VARIABLE } from '../../config/overrides.ts';
-import { backendsOf } from './backend-modules.ts';
+import { backendsOf, modulesOf, type NamedModule } from './backend-modules.ts';
 
 interface Given {
   /** As the flag names it. */
@@ -24,6 +24,8 @@ export interface Configured {
   readonly warnings: readonly ConfigFault[];
   /** undefined where there is none, and the defaults hold. */
   readonly file: string | undefined;
+  /** Those that its profiles name. */
+  readonly modules: readonly NamedModule[];
   /** Muster's own backends and those that profiles bring along, whose modules are run by this. */
   readonly factories: () => Promise<readonly BackendFactory[]>;
 }
@@ -41,10 +43,12 @@ export function configured({ text, env = {}, flags = {}, brought, ...given }: Gi
     flags,
     supportedSchedulers: brought === undefined ? names : [...names, brought.name],
   });
+  const modules = modulesOf(configuration.schedulers.profiles, file);
   return {
     configuration,
     warnings,
     file,
-    factories: () => backendsOf(configuration.schedulers.profiles, file),
+    modules,
+    factories: () => backendsOf(modules),
   };
 }

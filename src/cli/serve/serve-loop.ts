@@ -1,6 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
+import { printable } from '../../api/printable.ts';
 import type { BackendRegistry } from '../../backends/registry.ts';
 import type { OperatorConfiguration } from '../../config/configuration.ts';
 import type { Loop } from '../../controller/controller.ts';
+import { ProbeLoop } from '../../controller/scheduler-objects/probe-loop.ts';
+import type { ModuleObserver } from '../../modules/module-keeper.ts';
 import type { BackendMetrics } from '../../telemetry/backend-metrics.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { LoopMetrics } from '../../telemetry/loop-metrics.ts';
@@ -45,22 +49,40 @@ export async function startLoop(
   });
 }
 
-/** Without a cluster the backends go by their configuration alone; what follows from that is told. */
+/**
+ * Without a cluster the backends go by their configuration alone; what follows from that is told. They are asked again, as
+ * one that runs elsewhere may end and begin anew.
+ * @returns what ends that
+ */
 export async function initWithoutCluster(
   registry: BackendRegistry,
   log: Logger,
   metrics: Pick<BackendMetrics, 'initialized'>,
-): Promise<void> {
-  const { signal } = new AbortController();
-  for (const backend of registry.enabled) {
-    const since = performance.now();
-    const now = await registry.init(backend, (init) => init({ cluster: undefined, signal }));
-    const version = now.state === 'ready' ? now.facts.version : undefined;
-    metrics.initialized(backend, now.state === 'ready', (performance.now() - since) / 1000, version);
-    if (now.state === 'failed') log.error({ backend, reason: now.reason }, 'backend not ready');
-    else if (now.state === 'ready') log.info({ backend, ...now.facts }, 'backend initialized');
+): Promise<() => Promise<void>> {
+  const probes = new ProbeLoop({
+    registry,
+    cluster: () => undefined,
+    probed: (backend, now, before, seconds) => {
+      const version = now.state === 'ready' ? now.facts.version : undefined;
+      metrics.initialized(backend, now.state === 'ready', seconds, version);
+      if (isDeepStrictEqual(now, before)) return;
+      if (now.state === 'failed') log.error({ backend, reason: now.reason }, 'backend not ready');
+      else if (now.state === 'ready') log.info({ backend, ...now.facts }, 'backend initialized');
+    },
+  });
+  for (const { name, hosted } of registry.hosted) {
+    hosted.tell({ ended: () => probes.soon(name), said: () => undefined });
   }
+  await probes.start();
+  return () => probes.stop();
 }
+
+/** What modules write, and that they ended, in Muster's log. */
+export const moduleLog = (log: Logger): ModuleObserver => ({
+  wrote: (backend, text) => log.info({ backend, text: printable(text, 2_048) }, 'a backend module wrote'),
+  ended: (backend, reason, againInMs) =>
+    log.error({ backend, reason, againInMs }, 'a backend module has ended, and its gangs wait'),
+});
 
 /**
  * Ends everything side by side, so that nothing waits for what has nothing to do with it: the loop's Lease is given up

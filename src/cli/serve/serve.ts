@@ -2,16 +2,18 @@ import closeWithGrace from 'close-with-grace';
 import { Command } from 'commander';
 import { MUSTER_NAMESPACE, MUSTER_SERVICE_ACCOUNT } from '../../api/names.ts';
 import type { OperatorConfiguration } from '../../config/configuration.ts';
-import type { BackendFactory } from '../../backends/backend.ts';
+import { builtInBackends } from '../../backends/registry.ts';
+import { hostedModules } from '../../modules/hosted-modules.ts';
 import { messageOf, MusterError } from '../../errors.ts';
 import { metricsOf, startProgram } from '../../server/program.ts';
 import { createLogger, flushLog, type Logger } from '../../telemetry/log.ts';
 import { LoopMetrics } from '../../telemetry/loop-metrics.ts';
+import type { NamedModule } from '../input/backend-modules.ts';
 import { configured } from '../input/configured.ts';
 import { ExitStatus } from '../output/exit-status.ts';
 import type { CliIo } from '../output/io.ts';
 import { policyFrom } from '../input/policy.ts';
-import { endTogether, initWithoutCluster, startLoop } from './serve-loop.ts';
+import { endTogether, initWithoutCluster, moduleLog, startLoop } from './serve-loop.ts';
 import { musterVersion } from '../version.ts';
 
 interface ServeFlags {
@@ -51,7 +53,7 @@ export const serveCommand = (io: CliIo): Command =>
     .action((flags: ServeFlags) => serve(flags, io));
 
 async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
-  const { configuration, warnings, factories } = configured({
+  const { configuration, warnings, modules } = configured({
     file: flags.config,
     env: io.env,
     flags: definedOnly({
@@ -64,7 +66,7 @@ async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
   const log = createLogger({ level: configuration.logLevel, format: configuration.logFormat });
   for (const warning of warnings) log.warn({ path: warning.path, line: warning.line }, warning.message);
   try {
-    await serveWith(configuration, factories, { flags, log, io });
+    await serveWith(configuration, modules, { flags, log, io });
   } catch (thrown) {
     // Whoever reads the log as JSON lines reads why there are no more of them, too.
     if (configuration.logFormat !== 'json' || io.isTerminal) throw thrown;
@@ -77,12 +79,12 @@ async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
 
 async function serveWith(
   configuration: OperatorConfiguration,
-  factories: () => Promise<readonly BackendFactory[]>,
+  modules: readonly NamedModule[],
   { flags, log, io }: { flags: ServeFlags; log: Logger; io: CliIo },
 ): Promise<void> {
   const ownNamespace = io.env['POD_NAMESPACE'];
   const policy = policyFrom(configuration, {
-    factories: await factories(),
+    factories: [...builtInBackends, ...(await hostedModules(modules, moduleLog(log)))],
     ownNamespace: ownNamespace ?? MUSTER_NAMESPACE,
   });
   for (const notice of policy.registry.notices) log.warn(notice);
@@ -99,7 +101,11 @@ async function serveWith(
       loopMetrics,
       io,
     }));
-  if (loop === undefined) await initWithoutCluster(policy.registry, log, metrics.backends);
+  const endProbes =
+    loop === undefined ? await initWithoutCluster(policy.registry, log, metrics.backends) : undefined;
+  const endModules = (): void => {
+    for (const { hosted } of policy.registry.hosted) hosted.stop();
+  };
   const serverName =
     flags.serverName ??
     (ownNamespace === undefined ? undefined : `${MUSTER_SERVICE_ACCOUNT}.${ownNamespace}.svc`);
@@ -123,7 +129,8 @@ async function serveWith(
     ...(loopMetrics === undefined ? {} : { moreMetrics: () => loopMetrics.expose() }),
     ...(loop === undefined ? {} : { checks: [{ name: 'loop-caches', check: () => loop.check() }] }),
   }).catch(async (thrown: unknown) => {
-    await loop?.stop();
+    endModules();
+    await (loop?.stop() ?? endProbes?.());
     throw thrown;
   });
 
@@ -135,9 +142,11 @@ async function serveWith(
       else log.info({ signal }, 'ending');
       try {
         // Gangs that are admitted during the drain are moved by another replica, or by the next process.
-        await endTogether([() => loop?.stop(), () => (err ? program.close() : program.drain())], (failure) =>
-          log.error({ err: failure }, messageOf(failure)),
+        await endTogether(
+          [() => loop?.stop() ?? endProbes?.(), () => (err ? program.close() : program.drain())],
+          (failure) => log.error({ err: failure }, messageOf(failure)),
         );
+        endModules();
         resolve();
       } finally {
         await flushLog(log);

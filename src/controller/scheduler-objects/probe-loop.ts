@@ -11,7 +11,8 @@ const AGAIN_MS = { failed: 5_000, ready: 60_000 } as const;
 
 export interface ProbeLoopOptions {
   readonly registry: BackendRegistry;
-  readonly cluster: (signal: AbortSignal) => ClusterProbe;
+  /** undefined where there is none. */
+  readonly cluster: (signal: AbortSignal) => ClusterProbe | undefined;
   /** Hears of every probe, also of one that finds what was known. */
   readonly probed: (backend: string, now: Readiness, before: Readiness, seconds: number) => void;
   readonly clock?: Clock;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -91,10 +91,12 @@ describe('a backend from a module', () => {
     const gang = join(folder, 'gang.yaml');
     expect(await cli(['review', '-f', gang, '--config', config])).toEqual({ code: 1, out: says });
     expect(await cli(['status', '--config', config])).toEqual({ code: 1, out: says });
+    // Whoever serves runs nothing of it yet, and begins; a file that is not there is for a person to mend.
+    await writeFile(config, (await readFile(config, 'utf8')).replace('throwing', 'gone'));
     const served = await cli(['serve', '--no-controller', '--config', config]);
     expect({ ...served, out: JSON.parse(served.out) as unknown }).toMatchObject({
-      code: 1,
-      out: { level: 'error', code: 'BACKEND_MODULE_INVALID', msg: /^error\S* (.*)/.exec(says)?.[1] },
+      code: 2,
+      out: { level: 'error', code: 'BACKEND_MODULE_MISSING', msg: expect.stringContaining('gone.mjs') },
     });
   });
 
@@ -110,6 +112,18 @@ describe('a backend from a module', () => {
       { module: 'no-such-backend' },
       2,
       'error[BACKEND_MODULE_MISSING]: scheduler.profiles[0].module: there is no package "no-such-backend" in a node_modules above  or Muster itself\nfix: install it there, or write ./no-such-backend if it is a file beside the configuration\n',
+    ],
+    [
+      'what a package does not let out',
+      { module: '@team/line/inside.js' },
+      2,
+      `error[BACKEND_MODULE_MISSING]: scheduler.profiles[0].module: cannot read @team/line/inside.js: Package subpath './inside.js' is not defined by "exports" in /node_modules/@team/line/package.json\nfix: name a file that this user may read, relative to the configuration file, or an installed package\n`,
+    ],
+    [
+      'a way out of a package',
+      { module: '@team/line/../../../default.js' },
+      2,
+      'error[BACKEND_MODULE_MISSING]: scheduler.profiles[0].module: "@team/line/../../../default.js" is no path that begins with "." or "/", and no name of a package\nfix: write ./@team/line/../../../default.js if it is a file beside the configuration\n',
     ],
     [
       'no factory',

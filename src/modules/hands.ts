@@ -1,0 +1,85 @@
+import type { Json, JsonObject } from '../api/json.ts';
+import type { Resource } from '../api/resource.ts';
+import { printable } from '../api/printable.ts';
+import type { ClusterProbe, ClusterSyncContext, SyncContext } from '../backends/cluster.ts';
+import type { PodGang } from '../api/pod-gang.ts';
+import { finalizersOf, groupVersionOf, nameOf, objectOf, ownedObjectOf, pathOf, resourceOf } from './heard.ts';
+import type { Hands } from './module-process.ts';
+
+/** So many warnings of one call are told. */
+const MOST_WARNINGS = 20;
+
+type Methods = Readonly<Record<string, (given: readonly Json[]) => Promise<unknown>>>;
+
+/** What may be asked for by name, and nothing else. */
+const handsOf =
+  (methods: Methods): Hands =>
+  async (method, given) => {
+    if (!Object.hasOwn(methods, method)) throw new Error(`${printable(method, 64)} is not for here`);
+    return (await methods[method]?.(given)) ?? null;
+  };
+
+export const clusterHands = (context: ClusterSyncContext): Hands => handsOf(clusterMethods(context));
+
+const clusterMethods = (context: ClusterSyncContext): Methods => ({
+  apply: ([object]) => context.apply(ownedObjectOf(object)),
+  remove: ([resource, name, despite]) =>
+    context.remove(resourceOf(resource), nameOf(name), finalizersOf(despite)),
+});
+
+export function gangHands(context: SyncContext): Hands {
+  let warnings = 0;
+  return handsOf({
+    ...clusterMethods(context),
+    read: async ([path]) => context.read?.(pathOf(path)),
+    warn: ([message]) => {
+      warnings += 1;
+      if (warnings <= MOST_WARNINGS && typeof message === 'string') context.warn(printable(message, 1_024));
+      return Promise.resolve();
+    },
+  });
+}
+
+export const probeHands = (cluster: ClusterProbe | undefined): Hands =>
+  handsOf(
+    cluster === undefined
+      ? {}
+      : {
+          versions: ([group]) => cluster.versions(nameOf(group)),
+          resources: ([groupVersion]) => cluster.resources(groupVersionOf(groupVersion)),
+          crdSchema: ([crd, version]) => cluster.crdSchema(nameOf(crd), nameOf(version)),
+          read: ([path]) => cluster.read(pathOf(path)),
+          dryRunCreate: ([resource, object]) => cluster.dryRunCreate(resourceOf(resource), objectOf(object)),
+        },
+  );
+
+/** A PodGang as a line has it: a Map would be `{}`. */
+export const gangSaid = ({ namespace, name, labels, annotations, spec, conditions }: PodGang) => ({
+  namespace,
+  name,
+  labels: [...labels],
+  annotations: [...annotations],
+  spec,
+  conditions,
+});
+
+/** The parts of a Pod that a backend may read. */
+const SPEC = [
+  ...['schedulerName', 'priorityClassName', 'schedulingGroup', 'workloadRef', 'containers'],
+  ...['volumes', 'initContainers', 'imagePullSecrets', 'tolerations', 'affinity'],
+];
+
+export function podSaid({ metadata, spec }: JsonObject): JsonObject {
+  return { metadata: only(metadata, ['name', 'labels', 'annotations']), spec: only(spec, SPEC) };
+}
+
+function only(value: Json | undefined, keys: readonly string[]): JsonObject {
+  const given = (value ?? {}) as JsonObject;
+  return Object.fromEntries(
+    keys.flatMap((key) => (Object.hasOwn(given, key) ? [[key, given[key] as Json]] : [])),
+  );
+}
+
+/** The gang's objects of each kind that the backend keeps. */
+export const ownedSaid = (context: SyncContext, kinds: readonly Resource[]) =>
+  kinds.map((kind) => [`${kind.group}/${kind.version}/${kind.plural}`, context.owned(kind)] as const);

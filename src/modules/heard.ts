@@ -1,0 +1,192 @@
+import { isObject, own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { printable } from '../api/printable.ts';
+import type { Resource } from '../api/resource.ts';
+import { rules, type RuleName } from '../api/rules.ts';
+import type { PatchSurface } from '../backends/backend.ts';
+import type { OwnedObject } from '../backends/cluster.ts';
+import { POD_LISTS, type PodField, type PodGangVerdict, type PodList } from '../preparers/preparer.ts';
+import type { FromModule } from './messages.ts';
+
+/** What a module is: said by it once, and held to since. */
+export interface ModuleFacts {
+  readonly name: string;
+  readonly contractVersion: number;
+  readonly schedulerName: string;
+  readonly patchSurface: PatchSurface;
+  readonly cleansUp: boolean;
+  /** The optional operations that it has. */
+  readonly has: readonly string[];
+}
+
+/** A line of the module's. undefined: it is no message. */
+export function readMessage(line: string): FromModule | undefined {
+  let message: unknown;
+  try {
+    message = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  const [what, id, number] = ['what', 'id', 'number'].map((key) => own(message, key));
+  if (what === 'last') return { what, reason: textOf(message, 'reason') };
+  if (typeof id !== 'number') return undefined;
+  if (what === 'value') return { what, id, value: own(message, 'value') ?? null };
+  if (what === 'thrown') {
+    const thrown = own(message, 'thrown');
+    const hand = own(thrown, 'hand');
+    return {
+      what,
+      id,
+      thrown: {
+        message: textOf(thrown, 'message'),
+        field: ownString(thrown, 'field')?.slice(0, 256),
+        hand: typeof hand === 'number' ? hand : undefined,
+      },
+    };
+  }
+  const [method, given] = [ownString(message, 'method'), ownList(message, 'given')];
+  if (what !== 'ask' || typeof number !== 'number' || method === undefined || given === undefined)
+    return undefined;
+  return { what, id, number, method, given };
+}
+
+/** One printable line of bounded length, whatever it was. */
+const textOf = (value: unknown, key: string): string =>
+  printable(ownString(value, key) ?? 'it did not say why', 1_024);
+
+const wrong = (what: string): Error => new Error(`the module gave ${what}`);
+
+/** @throws Error that says what of it cannot be */
+export function factsOf(value: Json): ModuleFacts {
+  const [name, schedulerName] = [ownString(value, 'name'), ownString(value, 'schedulerName')];
+  const contractVersion = own(value, 'contractVersion');
+  if (name === undefined || typeof contractVersion !== 'number')
+    throw wrong('a backend without name and contractVersion');
+  if (schedulerName === undefined || schedulerName === '' || schedulerName.length > 253)
+    throw wrong('a backend without a schedulerName');
+  return {
+    name,
+    contractVersion,
+    schedulerName,
+    patchSurface: surfaceOf(own(value, 'patchSurface')),
+    cleansUp: own(value, 'cleansUp') === true,
+    has: textsIn(own(value, 'has'), 'operations'),
+  };
+}
+
+function surfaceOf(value: Json | undefined): PatchSurface {
+  if (!isObject(value)) throw wrong('a backend without a patchSurface');
+  const texts = (key: string): readonly string[] => textsIn(own(value, key) ?? [], `patchSurface.${key}`);
+  const lists = texts('lists').filter((list): list is PodList => Object.hasOwn(POD_LISTS, list));
+  const fields = texts('fields').filter((field): field is PodField =>
+    /^containers\.(command|args)$/.test(field),
+  );
+  return {
+    schedulerName: own(value, 'schedulerName') === true,
+    schedulingGroup: own(value, 'schedulingGroup') === true,
+    workloadRef: own(value, 'workloadRef') === true,
+    annotations: texts('annotations'),
+    labels: texts('labels'),
+    gates: texts('gates'),
+    lists,
+    fields,
+  };
+}
+
+function textsIn(value: unknown, what: string): readonly string[] {
+  if (!Array.isArray(value) || !value.every((one) => typeof one === 'string'))
+    throw wrong(`${what} that are no list of texts`);
+  return value;
+}
+
+/** Warnings are bounded in number and length where they are answered. */
+export const warningsIn = (value: unknown): readonly string[] =>
+  textsIn(value ?? [], 'warnings').slice(0, 100);
+
+export function verdictOf(value: unknown): PodGangVerdict {
+  const faults = (ownList(value, 'faults') ?? []).slice(0, 100).map((one) => {
+    const rule = ownString(one, 'rule') ?? '';
+    if (!Object.hasOwn(rules, rule))
+      throw wrong(`a fault of a rule that there is not, ${printable(rule, 64)}`);
+    return {
+      rule: rule as RuleName,
+      field: printable(ownString(one, 'field') ?? '', 256),
+      reason: printable(ownString(one, 'reason') ?? '', 64),
+      message: printable(ownString(one, 'message') ?? '', 256),
+    };
+  });
+  return { faults, warnings: warningsIn(own(value, 'warnings')) };
+}
+
+const DNS = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
+
+export function resourceOf(value: unknown): Resource {
+  const [group = '', version, plural, kind] = ['group', 'version', 'plural', 'kind'].map((key) =>
+    ownString(value, key),
+  );
+  const named = [version, plural].every((part) => part !== undefined && DNS.test(part));
+  if (
+    !named ||
+    version === undefined ||
+    plural === undefined ||
+    kind === undefined ||
+    !/^[A-Za-z0-9]{1,63}$/.test(kind) ||
+    (group !== '' && !DNS.test(group))
+  )
+    throw wrong('what is no kind of object: { group, version, plural, kind, namespaced }');
+  return { group, version, plural, kind, namespaced: own(value, 'namespaced') === true };
+}
+
+const NAME = /^(?!\.{1,2}$)[^/%\s]{1,253}$/;
+
+export function nameOf(value: unknown): string {
+  if (typeof value !== 'string' || !NAME.test(value)) throw wrong('what is no name of an object');
+  return value;
+}
+
+export function ownedObjectOf(value: unknown): OwnedObject {
+  const [spec, body] = [ownObject(value, 'spec'), ownObject(value, 'body')];
+  if (spec === undefined) throw wrong('an object without a spec');
+  const [labels, annotations] = ['labels', 'annotations'].map((key) => textMapOf(own(value, key), key));
+  const writtenOnce = own(value, 'writtenOnce');
+  return {
+    resource: resourceOf(own(value, 'resource')),
+    name: nameOf(own(value, 'name')),
+    spec,
+    ...(labels && { labels }),
+    ...(annotations && { annotations }),
+    ...(body && { body }),
+    ...(writtenOnce !== undefined && { writtenOnce: textsIn(writtenOnce, 'writtenOnce') }),
+  };
+}
+
+function textMapOf(value: Json | undefined, what: string): Readonly<Record<string, string>> | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!isObject(value) || !Object.values(value).every((one) => typeof one === 'string'))
+    throw wrong(`${what} that are no texts`);
+  return value as Readonly<Record<string, string>>;
+}
+
+/** A path of the API server's, which leads nowhere else. */
+export function pathOf(value: unknown): string {
+  if (
+    typeof value !== 'string' ||
+    !/^\/[!-~]{0,2047}$/.test(value) ||
+    /\/\/|\/\.{1,2}(\/|\?|$)|%2e|%2f|\\/i.test(value)
+  )
+    throw wrong('what is no path of the API server');
+  return value;
+}
+
+export function groupVersionOf(value: unknown): string {
+  if (typeof value !== 'string' || !/^([-a-z0-9.]{1,253}\/)?[a-z0-9]{1,63}$/.test(value))
+    throw wrong('what is no version of an API');
+  return value;
+}
+
+export const finalizersOf = (value: unknown): readonly string[] | undefined =>
+  value === undefined || value === null ? undefined : textsIn(value, 'finalizers');
+
+export function objectOf(value: unknown): JsonObject {
+  if (!isObject(value)) throw wrong('what is no object');
+  return value;
+}

@@ -1,0 +1,28 @@
+/** The program of the process that a module runs in. */
+import { Socket } from 'node:net';
+import { messageOf } from '../errors.ts';
+import { HostedCalls } from './hosted-calls.ts';
+import { Lines } from './lines.ts';
+import type { FromModule, ToModule } from './messages.ts';
+
+/** Where Muster listens, by the number of the file that it opened for this process. */
+const wire = new Socket({ fd: 3, readable: true, writable: true });
+const say = (message: FromModule, then?: () => void): void => {
+  wire.write(`${JSON.stringify(message)}\n`, then);
+};
+
+// What nobody caught ends the process, and says so first.
+process.on('uncaughtException', (thrown) => {
+  const reason = `it threw "${messageOf(thrown)}" where nobody could catch it`;
+  say({ what: 'last', reason }, () => process.exit(1));
+});
+// It is of no use without Muster.
+wire.on('close', () => process.exit());
+
+const calls = new HostedCalls(say);
+const lines = new Lines(
+  Infinity,
+  (line) => calls.take(JSON.parse(line) as ToModule),
+  () => undefined,
+);
+wire.setEncoding('utf8').on('data', (text: string) => lines.push(text));

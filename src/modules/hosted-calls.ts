@@ -1,0 +1,148 @@
+import type { Json, JsonObject } from '../api/json.ts';
+import type { PodGang } from '../api/pod-gang.ts';
+import { ReceivedPod } from '../admission/pod-reader.ts';
+import type { Backend } from '../backends/backend.ts';
+import type { GangPod, SyncContext } from '../backends/cluster.ts';
+import { messageOf } from '../errors.ts';
+import type { Membership } from '../gang/membership.ts';
+import { isPodRefused } from '../preparers/preparer.ts';
+import { contextOf, HandFailed, HandCalls, probeOf } from './hand-calls.ts';
+import { importModule } from './import-module.ts';
+import { MAX_LINE, type FromModule, type LoadGiven, type Operation, type ToModule } from './messages.ts';
+import { RecordedPatch } from './recorded-patch.ts';
+
+/** A PodGang as it was said. */
+export type SaidGang = Omit<PodGang, 'labels' | 'annotations'> & {
+  readonly labels: readonly (readonly [string, string])[];
+  readonly annotations: readonly (readonly [string, string])[];
+};
+
+export interface SyncGiven {
+  readonly gang: SaidGang;
+  readonly pods: readonly GangPod[];
+  readonly owned: readonly (readonly [string, readonly JsonObject[]])[];
+}
+
+const gangOf = (said: SaidGang): PodGang => ({
+  ...said,
+  labels: new Map(said.labels),
+  annotations: new Map(said.annotations),
+});
+
+/** The optional operations, which Muster is told of. */
+const OPTIONAL = [
+  'warnOfUpdate',
+  'owns',
+  'syncCluster',
+  'followsBinding',
+  'releaseOrder',
+  'explain',
+] as const;
+
+/** The module's side of the wire: calls the backend, and says what came of it. */
+export class HostedCalls {
+  readonly #say: (message: FromModule) => void;
+  readonly #open = new Map<number, HandCalls>();
+  #backend: Backend | undefined;
+
+  constructor(say: (message: FromModule) => void) {
+    this.#say = say;
+  }
+
+  take(message: ToModule): void {
+    if (message.what === 'call') void this.#call(message);
+    else if (message.what === 'hand') this.#open.get(message.id)?.answered(message);
+    else this.#open.get(message.id)?.over(message.reason);
+  }
+
+  async #call({ id, operation, given }: Extract<ToModule, { what: 'call' }>): Promise<void> {
+    const hands = new HandCalls((number, method, args) =>
+      this.#say({ what: 'ask', id, number, method, given: args as Json[] }),
+    );
+    this.#open.set(id, hands);
+    let said: FromModule;
+    try {
+      const value = (await this.#answer(operation, given, hands)) ?? null;
+      if ((JSON.stringify(value)?.length ?? 0) > MAX_LINE / 2) throw new Error('it gave too long an answer');
+      said = { what: 'value', id, value: value as Json };
+    } catch (thrown) {
+      const field = isPodRefused(thrown) ? thrown.field : undefined;
+      const hand = thrown instanceof HandFailed ? thrown.number : undefined;
+      said = { what: 'thrown', id, thrown: { message: messageOf(thrown), field, hand } };
+    }
+    this.#open.delete(id);
+    this.#say(said);
+  }
+
+  #answer(operation: Operation, given: unknown, hands: HandCalls): unknown {
+    if (operation === 'ping') return null;
+    if (operation === 'load') return this.#load(given as LoadGiven);
+    const backend = this.#backend;
+    if (backend === undefined) throw new Error('no backend is loaded');
+    switch (operation) {
+      case 'init':
+        return this.#init(backend, given as { cluster: boolean }, hands);
+      case 'preparePod':
+        return prepare(backend, given as { pod: JsonObject; gang: Membership });
+      case 'checkGang':
+        return check(backend, given as CheckGiven);
+      case 'syncPodGang':
+        return sync(backend, given as SyncGiven, hands);
+      case 'onPodGangDelete':
+        return backend.onPodGangDelete(
+          contextOf(hands, given as SyncGiven),
+          gangOf((given as SyncGiven).gang),
+        );
+      case 'syncCluster':
+        return backend.syncCluster?.(contextOf(hands, undefined));
+      case 'explain':
+        return backend.explain?.(given as readonly JsonObject[]);
+    }
+  }
+
+  async #load({ file, field, settings }: LoadGiven): Promise<unknown> {
+    const factory = await importModule(file, field);
+    const backend = factory.create(settings);
+    this.#backend = backend;
+    const { contractVersion, schedulerName, patchSurface, cleansUp } = backend;
+    // The two names are one, or Muster says which is which.
+    const name =
+      backend.name === factory.name ? factory.name : `${factory.name} (once created: ${backend.name})`;
+    const has = OPTIONAL.filter((operation) => typeof backend[operation] === 'function');
+    return { name, contractVersion, schedulerName, patchSurface, cleansUp, has };
+  }
+
+  async #init(backend: Backend, { cluster }: { cluster: boolean }, hands: HandCalls): Promise<unknown> {
+    const facts = await backend.init({ cluster: cluster ? probeOf(hands) : undefined, signal: hands.signal });
+    return { facts, owns: backend.owns?.() ?? [] };
+  }
+}
+
+function prepare(backend: Backend, { pod, gang }: { pod: JsonObject; gang: Membership }): unknown {
+  const patch = new RecordedPatch();
+  const returned: unknown = backend.preparePod(new ReceivedPod(pod, gang.namespace), gang, patch);
+  if (returned === undefined) return { edits: patch.edits };
+  Promise.resolve(returned).catch(() => undefined);
+  return { edits: patch.edits, returned: true };
+}
+
+interface CheckGiven {
+  readonly gang: SaidGang;
+  readonly before?: SaidGang;
+  readonly check: boolean;
+}
+
+function check(backend: Backend, given: CheckGiven): unknown {
+  const gang = gangOf(given.gang);
+  return {
+    ...(given.check && { verdict: backend.validatePodGang(gang) }),
+    ...(given.before && { warnings: backend.warnOfUpdate?.(gangOf(given.before), gang) ?? [] }),
+  };
+}
+
+async function sync(backend: Backend, given: SyncGiven, hands: HandCalls): Promise<unknown> {
+  const gang = gangOf(given.gang);
+  const context: SyncContext = contextOf(hands, given);
+  await backend.syncPodGang(context, gang);
+  return { order: backend.releaseOrder?.(gang), follows: backend.followsBinding?.(gang) };
+}

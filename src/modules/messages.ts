@@ -1,0 +1,68 @@
+import type { Json, JsonObject } from '../api/json.ts';
+import type { TopologyLevels } from '../gang/rules/check-topology.ts';
+import type { ModuleFile } from './module-file.ts';
+
+/**
+ * What Muster and a module say to each other: JSON, one message a line. What comes from the module is believed in nothing
+ * (`heard.ts`); what goes there is Muster's own.
+ */
+
+/** So many characters may a line of the module's have: more than any object that an API server takes. */
+export const MAX_LINE = 4 * 1024 * 1024;
+
+/** What a module is asked for. `ping` shows only that anything in it gets to run. */
+export type Operation =
+  | 'load'
+  | 'ping'
+  | 'init'
+  | 'preparePod'
+  | 'checkGang'
+  | 'syncPodGang'
+  | 'onPodGangDelete'
+  | 'syncCluster'
+  | 'explain';
+
+export interface LoadGiven {
+  readonly file: ModuleFile;
+  /** Where the configuration names it, for errors. */
+  readonly field: string;
+  readonly settings: { readonly config: JsonObject; readonly topology: TopologyLevels };
+}
+
+export type ToModule =
+  | { readonly what: 'call'; readonly id: number; readonly operation: Operation; readonly given: unknown }
+  /** Nobody waits for that call any more. */
+  | { readonly what: 'over'; readonly id: number; readonly reason: string }
+  | HandAnswer;
+
+/** What became of something that the module asked for while it was called. */
+export interface HandAnswer {
+  readonly what: 'hand';
+  readonly id: number;
+  readonly number: number;
+  readonly value?: unknown;
+  /** The message of what was thrown. */
+  readonly failed?: string;
+}
+
+/** What was thrown in the module. */
+export interface Thrown {
+  readonly message: string;
+  /** Of a PodRefused. */
+  readonly field?: string | undefined;
+  /** Of a call of its hands, whose failure it let through. */
+  readonly hand?: number | undefined;
+}
+
+export type FromModule =
+  | { readonly what: 'value'; readonly id: number; readonly value: Json }
+  | { readonly what: 'thrown'; readonly id: number; readonly thrown: Thrown }
+  | {
+      readonly what: 'ask';
+      readonly id: number;
+      readonly number: number;
+      readonly method: string;
+      readonly given: readonly Json[];
+    }
+  /** It ends, and why. */
+  | { readonly what: 'last'; readonly reason: string };

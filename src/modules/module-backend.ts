@@ -1,0 +1,176 @@
+import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { printable } from '../api/printable.ts';
+import type { PodGang } from '../api/pod-gang.ts';
+import type { Resource } from '../api/resource.ts';
+import { BACKEND_CONTRACT_VERSION, CONTRACT_RANGE, type PatchSurface } from '../backends/backend.ts';
+import type { BackendFacts, ClusterSyncContext, InitContext, SyncContext } from '../backends/cluster.ts';
+import { checkedFacts, deprecated } from '../backends/contract.ts';
+import { HOSTED, type HostedBackend } from '../backends/hosted.ts';
+import type { ReleaseOrder } from '../gang/records.ts';
+import type { PodGangVerdict } from '../preparers/preparer.ts';
+import { clusterHands, gangHands, gangSaid, ownedSaid, probeHands } from './hands.ts';
+import { resourceOf } from './heard.ts';
+import { ModuleAdmission } from './module-admission.ts';
+import { MODULE_LIMITS, type ModuleLimits } from './limits.ts';
+import { ModuleKeeper, type ModuleObserver, type ModuleProfile } from './module-keeper.ts';
+import { Recent } from './recent.ts';
+
+/** Gangs whose answers are remembered. */
+const MOST_GANGS = 20_000;
+
+interface GangAnswers {
+  readonly order: ReleaseOrder;
+  readonly follows: boolean;
+}
+
+/**
+ * A backend of somebody else's, as the others see it: what it does is done in a process of its own, which `init` starts
+ * where there is none. What has to be said at once is what was said last.
+ */
+export class ModuleBackend implements HostedBackend {
+  // The version that the module itself is written for is held to the range when it loads.
+  readonly contractVersion = BACKEND_CONTRACT_VERSION;
+  readonly name: string;
+  readonly [HOSTED]: ModuleAdmission;
+  readonly #keeper: ModuleKeeper;
+  #owns: readonly Resource[] = [];
+  readonly #answers = new Recent<GangAnswers>(MOST_GANGS);
+  readonly #explained = new Recent<{ readonly of: string; readonly text: string | undefined }>(MOST_GANGS);
+  /** There where the module has it. */
+  syncCluster?: (context: ClusterSyncContext) => Promise<void>;
+
+  constructor(profile: ModuleProfile, observer: ModuleObserver, limits: ModuleLimits = MODULE_LIMITS) {
+    this.name = profile.name;
+    this.#keeper = new ModuleKeeper(profile, observer, limits);
+    this[HOSTED] = new ModuleAdmission(this, this.#keeper, limits.answerMs);
+  }
+
+  /** `''` until it is known. */
+  get schedulerName(): string {
+    return this.#keeper.facts?.schedulerName ?? '';
+  }
+
+  get patchSurface(): PatchSurface {
+    return this.#keeper.facts?.patchSurface ?? {};
+  }
+
+  get cleansUp(): boolean {
+    return this.#keeper.facts?.cleansUp === true;
+  }
+
+  async init({ cluster, signal }: InitContext): Promise<BackendFacts> {
+    const process = await this.#keeper.begun();
+    const hands = probeHands(cluster);
+    const said = await process
+      .call('init', { cluster: cluster !== undefined }, { signal, hands })
+      .finally(() => this.#keeper.looked());
+    const facts = checkedFacts(own(said, 'facts'));
+    this.#owns = (ownList(said, 'owns') ?? []).map(resourceOf);
+    if (this.#has('syncCluster')) this.syncCluster = (context) => this.#syncCluster(context);
+    else delete this.syncCluster;
+    const { facts: known } = this.#keeper;
+    const old = known !== undefined && known.contractVersion < CONTRACT_RANGE.current;
+    const notices = [...(facts.notices ?? []), ...(old ? [deprecated(known, CONTRACT_RANGE)] : [])];
+    return {
+      version: printable(facts.version, 128),
+      notices: notices.map((notice) => printable(notice, 512)),
+    };
+  }
+
+  preparePod(): void {
+    throw new Error(`backend ${this.name} has to be asked first`);
+  }
+
+  validatePodGang(): PodGangVerdict {
+    throw new Error(`backend ${this.name} has to be asked first`);
+  }
+
+  owns(): readonly Resource[] {
+    return this.#owns;
+  }
+
+  async syncPodGang(context: SyncContext, gang: PodGang): Promise<void> {
+    const given = this.#givenOf(context, gang);
+    const { signal } = context;
+    const said = await this.#keeper.running.call('syncPodGang', given, { signal, hands: gangHands(context) });
+    const order = own(said, 'order') === 'minimum-first' ? 'minimum-first' : 'all-at-once';
+    this.#answers.set(keyOf(gang), { order, follows: own(said, 'follows') === true });
+  }
+
+  async onPodGangDelete(context: SyncContext, gang: PodGang): Promise<void> {
+    const given = this.#givenOf(context, gang);
+    const { signal } = context;
+    await this.#keeper.running.call('onPodGangDelete', given, { signal, hands: gangHands(context) });
+    this.#answers.delete(keyOf(gang));
+  }
+
+  /** As it said when the gang was synced, before which none is let go; where that is forgotten, the careful order. */
+  releaseOrder(gang: PodGang): ReleaseOrder {
+    return (
+      this.#answers.get(keyOf(gang))?.order ?? (this.#has('releaseOrder') ? 'minimum-first' : 'all-at-once')
+    );
+  }
+
+  followsBinding(gang: PodGang): boolean {
+    return this.#answers.get(keyOf(gang))?.follows ?? false;
+  }
+
+  /** What was said last of the gang's objects; where they are others now it is asked, and the gang looked at again. */
+  explain(objects: readonly JsonObject[]): string | undefined {
+    const [first] = objects;
+    const gang = first && gangIn(first);
+    if (gang === undefined || !this.#has('explain')) return undefined;
+    const of = objects.map(versionOf).join(' ');
+    const known = this.#explained.get(gang);
+    if (known?.of !== of) {
+      this.#explained.set(gang, { of, text: known?.text });
+      void this.#explainAnew(gang, of, objects, known?.text);
+    }
+    return known?.text;
+  }
+
+  async #explainAnew(
+    gang: string,
+    of: string,
+    objects: readonly JsonObject[],
+    before: string | undefined,
+  ): Promise<void> {
+    const { current } = this.#keeper;
+    const said =
+      typeof current === 'string' ? null : await current.call('explain', objects).catch(() => null);
+    const text = typeof said === 'string' ? printable(said, 1_024) : undefined;
+    if (this.#explained.get(gang)?.of !== of) return;
+    this.#explained.set(gang, { of, text });
+    if (text !== before) this.#keeper.said(gang);
+  }
+
+  async #syncCluster(context: ClusterSyncContext): Promise<void> {
+    const { signal } = context;
+    await this.#keeper.running.call('syncCluster', null, { signal, hands: clusterHands(context) });
+  }
+
+  #givenOf(context: SyncContext, gang: PodGang): unknown {
+    return { gang: gangSaid(gang), pods: context.pods, owned: ownedSaid(context, this.#owns) };
+  }
+
+  #has(operation: string): boolean {
+    return this.#keeper.facts?.has.includes(operation) === true;
+  }
+}
+
+const keyOf = ({ namespace, name }: PodGang): string => `${namespace}/${name}`;
+
+const versionOf = (object: JsonObject): string => {
+  const metadata = ownObject(object, 'metadata');
+  return `${ownString(metadata, 'uid') ?? ''}@${ownString(metadata, 'resourceVersion') ?? ''}`;
+};
+
+/** The gang that controls an object. */
+function gangIn(object: JsonObject): string | undefined {
+  const metadata = ownObject(object, 'metadata');
+  const owner = (ownList(metadata, 'ownerReferences') ?? []).find(
+    (one: Json) => own(one, 'controller') === true,
+  );
+  const [namespace, name] = [ownString(metadata, 'namespace'), ownString(owner, 'name')];
+  return namespace === undefined || name === undefined ? undefined : `${namespace}/${name}`;
+}

@@ -1,0 +1,236 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import type { Socket } from 'node:net';
+import { dirname, extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Json } from '../api/json.ts';
+import { messageOf } from '../errors.ts';
+import { readMessage } from './heard.ts';
+import { Lines } from './lines.ts';
+import { MAX_LINE, type FromModule, type Operation, type Thrown, type ToModule } from './messages.ts';
+import type { ModuleLimits } from './limits.ts';
+import { OutputMeter } from './output-meter.ts';
+import { ProcessWatch } from './process-watch.ts';
+
+/** So many bytes may wait to be read by the module: past that it does not keep up. */
+const MOST_UNREAD = 8 * 1024 * 1024;
+/** So many calls of its hands may be open at a time. */
+const MOST_HANDS = 64;
+/** So many calls may be given up without an answer: each may still hold what it was given. */
+const MOST_GIVEN_UP = 256;
+
+/** A call that came to nothing through no fault of what it was about: the module ended, or did not answer. */
+export class NotAnswered extends Error {
+  override readonly name = 'NotAnswered';
+}
+
+/** What the module's own code threw. */
+export class ModuleThrew extends Error {
+  override readonly name = 'ModuleThrew';
+  readonly field: string | undefined;
+
+  constructor({ message, field }: Thrown) {
+    super(message);
+    this.field = field;
+  }
+}
+
+/** What a module may ask for while it is called. @throws what the module is told of, by its message */
+export type Hands = (method: string, given: readonly Json[]) => Promise<unknown>;
+
+export interface CallOptions {
+  readonly withinMs?: number;
+  /** The module is told when it is aborted, and nobody waits from then on. */
+  readonly signal?: AbortSignal;
+  readonly hands?: Hands;
+}
+
+export interface ProcessListener {
+  /** Called once, when nothing can be asked any more. */
+  ended(reason: string): void;
+  /** A line that the module wrote to its standard output or error. */
+  wrote(line: string): void;
+}
+
+interface Pending {
+  readonly settle: (outcome: { readonly value: Json } | { readonly error: Error }) => void;
+  readonly hands: Hands | undefined;
+  readonly failures: Map<number, unknown>;
+  open: number;
+}
+
+/**
+ * A module at work, in a process of its own: its heap, its loops and its `process.exit()` are that process's alone. It
+ * has no environment, may read no file but its own package, and may open no connection, start no process and no thread.
+ */
+export class ModuleProcess {
+  readonly #child: ChildProcess;
+  readonly #wire: Socket;
+  readonly #listener: ProcessListener;
+  readonly #limits: ModuleLimits;
+  readonly #pending = new Map<number, Pending>();
+  readonly #givenUp = new Set<number>();
+  readonly #watch: ProcessWatch;
+  #last = 0;
+  #over: string | undefined;
+  #stderr = '';
+
+  /** @param readable folders that the module may read */
+  constructor(readable: readonly string[], listener: ProcessListener, limits: ModuleLimits) {
+    this.#listener = listener;
+    this.#limits = limits;
+    const extension = extname(import.meta.url);
+    const program = fileURLToPath(new URL(`./host${extension}`, import.meta.url));
+    const folders = [dirname(dirname(program)), ...readable];
+    const flags = [
+      '--permission',
+      ...folders.map((folder) => `--allow-fs-read=${folder}/*`),
+      `--max-old-space-size=${limits.heapMib}`,
+      '--max-semi-space-size=4',
+      '--disable-sigusr1',
+      '--disable-warning=SecurityWarning',
+    ];
+    // In a session of its own: what a terminal sends to Muster is not for it. It ends when its wire does.
+    this.#child = spawn(process.execPath, [...flags, program], {
+      cwd: '/',
+      env: {},
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    });
+    this.#wire = this.#child.stdio[3] as Socket;
+    this.#watch = new ProcessWatch(this.#child.pid, limits, {
+      busy: () => this.#pending.size > 0,
+      ping: () => void this.call('ping', null).catch(() => undefined),
+      end: (reason) => this.end(reason),
+    });
+    this.#listen();
+  }
+
+  #listen(): void {
+    const lines = new Lines(
+      MAX_LINE,
+      (line) => this.#hear(line),
+      () => this.end(`it sent a message of more than ${MAX_LINE} characters`),
+    );
+    this.#wire.setEncoding('utf8').on('data', (text: string) => lines.push(text));
+    this.#wire.on('error', () => undefined);
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      if (stream === null) continue;
+      new OutputMeter(stream, (line) => {
+        if (stream === this.#child.stderr) this.#stderr = `${this.#stderr}\n${line}`.slice(-2_000);
+        this.#listener.wrote(line);
+      });
+      (stream as Socket).unref();
+    }
+    this.#wire.unref();
+    this.#child.unref();
+    this.#child.on('error', (error) => this.end(`it cannot be started: ${messageOf(error)}`));
+    // Its last words may still be on their way when it exits.
+    this.#child.on('close', (code, signal) => this.end(this.#endOf(code, signal)));
+  }
+
+  #endOf(code: number | null, signal: string | null): string {
+    if (this.#stderr.includes('heap out of memory'))
+      return `it took more than its ${this.#limits.heapMib} MiB of heap`;
+    return code === null
+      ? `it was ended by ${signal ?? 'a signal'}`
+      : `it ended itself, with exit code ${code}`;
+  }
+
+  /** @throws ModuleThrew, NotAnswered, what its hands threw, the reason of the signal */
+  call(operation: Operation, given: unknown, { withinMs, signal, hands }: CallOptions = {}): Promise<Json> {
+    if (this.#over !== undefined) return Promise.reject(new NotAnswered(this.#over));
+    if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
+    if (this.#wire.writableLength > MOST_UNREAD) {
+      return Promise.reject(new NotAnswered('it does not keep up with what it is asked'));
+    }
+    this.#last += 1;
+    const id = this.#last;
+    return new Promise((resolve, reject) => {
+      const giveUp = (error: Error): void => {
+        if (!this.#pending.has(id)) return;
+        settle({ error });
+        this.#givenUp.add(id);
+        this.#send({ what: 'over', id, reason: error.message });
+        if (this.#givenUp.size > MOST_GIVEN_UP)
+          this.end(`it has left ${MOST_GIVEN_UP} calls without an answer`);
+      };
+      const timer =
+        withinMs === undefined
+          ? undefined
+          : setTimeout(
+              () => giveUp(new NotAnswered(`it did not answer within ${withinMs / 1000} s`)),
+              withinMs,
+            );
+      const onAbort = (): void => giveUp(signal?.reason as Error);
+      const settle: Pending['settle'] = (outcome) => {
+        this.#pending.delete(id);
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', onAbort);
+        if ('error' in outcome) reject(outcome.error);
+        else resolve(outcome.value);
+      };
+      signal?.addEventListener('abort', onAbort);
+      this.#pending.set(id, { settle, hands, failures: new Map(), open: 0 });
+      this.#send({ what: 'call', id, operation, given });
+    });
+  }
+
+  /** Ends it, if it has not ended: all that is open comes to nothing, for this reason. */
+  end(reason: string): void {
+    if (this.#over !== undefined) return;
+    this.#over = reason;
+    this.#watch.stop();
+    this.#child.kill('SIGKILL');
+    this.#wire.destroy();
+    for (const { settle } of [...this.#pending.values()]) settle({ error: new NotAnswered(reason) });
+    this.#listener.ended(reason);
+  }
+
+  #send(message: ToModule): void {
+    if (this.#over === undefined) this.#wire.write(`${JSON.stringify(message)}\n`);
+  }
+
+  #hear(line: string): void {
+    if (this.#over !== undefined) return;
+    this.#watch.heard();
+    const message = readMessage(line);
+    if (message === undefined) this.end('it sent what is no message');
+    else if (message.what === 'last') this.end(message.reason);
+    else this.#take(message);
+  }
+
+  #take(message: Exclude<FromModule, { what: 'last' }>): void {
+    const pending = this.#pending.get(message.id);
+    if (pending === undefined) {
+      const late = this.#givenUp.has(message.id);
+      if (message.what !== 'ask') this.#givenUp.delete(message.id);
+      if (!late) this.end('it sent what nobody had asked for');
+    } else if (message.what === 'value') pending.settle(message);
+    else if (message.what === 'thrown') {
+      const { thrown } = message;
+      // What its hands threw stays what it was: a write that lost against another's is no news.
+      const own = thrown.hand === undefined ? undefined : pending.failures.get(thrown.hand);
+      pending.settle({ error: own instanceof Error ? own : new ModuleThrew(thrown) });
+    } else void this.#hand(message, pending);
+  }
+
+  async #hand(
+    { id, number, method, given }: Extract<FromModule, { what: 'ask' }>,
+    pending: Pending,
+  ): Promise<void> {
+    pending.open += 1;
+    if (pending.open > MOST_HANDS) {
+      this.end(`it asked for more than ${MOST_HANDS} things at a time`);
+      return;
+    }
+    try {
+      if (pending.hands === undefined) throw new Error(`${method} is not for here`);
+      this.#send({ what: 'hand', id, number, value: await pending.hands(method, given) });
+    } catch (thrown) {
+      pending.failures.set(number, thrown);
+      this.#send({ what: 'hand', id, number, failed: messageOf(thrown) });
+    } finally {
+      pending.open -= 1;
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import { isObject, ownString, type Json } from '../api/json.ts';
+import { PodRefused } from '../preparers/preparer.ts';
+import type { PodPatch } from '../preparers/preparer.ts';
+import { MusterError } from '../errors.ts';
+
+/** So many edits may one Pod get: more than any scheduler needs, and no more than an answer has room for. */
+export const MOST_EDITS = 256;
+
+type Edit = readonly Json[];
+
+/**
+ * Does to a patch what the module said that it would. The patch is the one of every backend, with the surface that the
+ * module declared: what it must not touch is refused there.
+ * @throws what the patch throws; MusterError BACKEND_CONTRACT for what is no edit
+ */
+export function replay(backend: string, said: Json, patch: PodPatch): unknown {
+  const edits =
+    isObject(said) && Array.isArray(said['edits']) ? (said['edits'] as readonly Json[]) : undefined;
+  if (edits === undefined || edits.length > MOST_EDITS) throw noEdits(backend);
+  for (const edit of edits) {
+    if (!Array.isArray(edit)) throw noEdits(backend);
+    apply(backend, edit as Edit, patch);
+  }
+  return isObject(said) && said['returned'] === true ? 'something' : undefined;
+}
+
+function apply(backend: string, [method, ...given]: Edit, patch: PodPatch): void {
+  // What is not of the type that is asked for, the patch refuses with the words that are for the author.
+  const [first, second, third, fourth] = given as [never, never, never, never];
+  const reason = (why: Json | undefined): string => (typeof why === 'string' ? why.slice(0, 256) : '');
+  const name = typeof method === 'string' ? method : '';
+  switch (name) {
+    case 'setSchedulerName':
+    case 'addGate':
+    case 'setSchedulingGroup':
+      return patch[name](first, reason(second));
+    case 'annotate':
+    case 'label':
+      return patch[name](first, second, reason(third));
+    case 'setWorkloadRef': {
+      const [workload, podGroup] = ['name', 'podGroup'].map((key) => ownString(first, key));
+      if (workload === undefined || podGroup === undefined) throw noEdits(backend);
+      return patch.setWorkloadRef({ name: workload, podGroup }, reason(second));
+    }
+    case 'add':
+    case 'set':
+      return patch[name](first, second, reason(third), typeof fourth === 'string' ? fourth : undefined);
+    default:
+      throw noEdits(backend);
+  }
+}
+
+const noEdits = (backend: string): MusterError =>
+  new MusterError(
+    'BACKEND_CONTRACT',
+    `backend ${backend} answered preparePod with what is no list of edits of a Pod, or a list of more than ${MOST_EDITS}`,
+    'speak to the Pod through the patch that preparePod is given',
+  );
+
+/** What the module threw in `preparePod`, as a backend of this process would have thrown it. */
+export const asThrown = (field: string | undefined, message: string): Error =>
+  field === undefined ? new Error(message) : new PodRefused(field, message);

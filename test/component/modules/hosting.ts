@@ -1,0 +1,99 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { JsonPodPatch } from '../../../src/admission/pod-patch.ts';
+import { ReceivedPod } from '../../../src/admission/pod-reader.ts';
+import type { Json, JsonObject } from '../../../src/api/json.ts';
+import type { BackendFacts, ClusterProbe } from '../../../src/backends/cluster.ts';
+import { HOSTED } from '../../../src/backends/hosted.ts';
+import { TryLater } from '../../../src/errors.ts';
+import { MODULE_LIMITS, type ModuleLimits } from '../../../src/modules/limits.ts';
+import { ModuleBackend } from '../../../src/modules/module-backend.ts';
+import { preparePod } from '../../../src/preparers/prepare.ts';
+import type { Change } from '../../../src/admission/json-patch.ts';
+
+export const GANG = { namespace: 'ml', gang: 'train', group: 'worker', baseGang: undefined };
+
+/** A backend in as few words as there can be; `parts` come last, and `before` is run when it is loaded. */
+export const moduleText = (parts = '', before = ''): string => `
+import { BACKEND_CONTRACT_VERSION, PodRefused } from 'muster';
+${before}
+export default {
+  name: 'mine',
+  create: (settings) => ({
+    contractVersion: BACKEND_CONTRACT_VERSION, name: 'mine', schedulerName: 'mine-for-pods',
+    patchSurface: { schedulerName: true, annotations: ['a'] },
+    init: () => Promise.resolve({ version: '1' }),
+    preparePod: (_pod, _gang, patch) => patch.setSchedulerName('mine-for-pods', 'asked for'),
+    validatePodGang: () => ({ faults: [], warnings: [] }),
+    syncPodGang: () => Promise.resolve(),
+    onPodGangDelete: () => Promise.resolve(),
+    ${parts}
+  }),
+};`;
+
+/** A module in a process of its own, and what is told of it. */
+export interface Hosting {
+  readonly backend: ModuleBackend;
+  readonly ended: string[];
+  readonly wrote: string[];
+  /** Another text from now on. */
+  readonly write: (text: string) => Promise<void>;
+  readonly init: (cluster?: ClusterProbe, signal?: AbortSignal) => Promise<BackendFacts>;
+  /** As admission would prepare it. @throws TryLater, what the backend throws */
+  readonly prepare: (pod?: JsonObject) => Promise<readonly Change[]>;
+  /** The same, of a Pod that tells the module by a label what to do. */
+  readonly told: (what: string) => Promise<readonly Change[]>;
+  readonly close: () => Promise<void>;
+}
+
+export async function host(
+  text: string,
+  limits: Partial<ModuleLimits> = {},
+  config: Record<string, Json> = {},
+): Promise<Hosting> {
+  const folder = await mkdtemp(join(tmpdir(), 'muster-hosting-'));
+  const write = (changed: string): Promise<void> => writeFile(join(folder, 'mine.mjs'), changed);
+  await write(text);
+  const [ended, wrote]: [string[], string[]] = [[], []];
+  const backend = new ModuleBackend(
+    {
+      name: 'mine',
+      source: { module: './mine.mjs', folder, field: 'module' },
+      settings: { config, topology: { enabled: false, keys: [] } },
+    },
+    { ended: (_name, reason) => ended.push(reason), wrote: (_name, line) => wrote.push(line) },
+    { ...MODULE_LIMITS, ...limits },
+  );
+  const prepare = async (pod: JsonObject = { metadata: {}, spec: {} }): Promise<readonly Change[]> => {
+    const says = await backend[HOSTED].ofPod(pod, GANG, 10_000);
+    const patch = new JsonPodPatch(pod);
+    const faults = preparePod(says, [], { pod: new ReceivedPod(pod, 'ml'), gang: GANG, patch });
+    if (faults.length > 0) throw new Error(faults.map(({ message }) => message).join());
+    return patch.changes();
+  };
+  return {
+    backend,
+    ended,
+    wrote,
+    write,
+    prepare,
+    init: (cluster, signal = new AbortController().signal) => backend.init({ cluster, signal }),
+    told: (what) => prepare({ metadata: { labels: { do: what } }, spec: {} }),
+    close: async () => {
+      backend[HOSTED].stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What somebody hears who has to try again; rejects where it is answered. */
+export async function laterOf(answer: Promise<unknown>): Promise<string> {
+  try {
+    await answer;
+  } catch (thrown) {
+    if (thrown instanceof TryLater) return thrown.message;
+    throw thrown;
+  }
+  throw new Error('it was answered');
+}
