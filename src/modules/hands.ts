@@ -3,7 +3,15 @@ import type { Resource } from '../api/resource.ts';
 import { printable } from '../api/printable.ts';
 import type { ClusterProbe, ClusterSyncContext, SyncContext } from '../backends/cluster.ts';
 import type { PodGang } from '../api/pod-gang.ts';
-import { finalizersOf, groupVersionOf, nameOf, objectOf, ownedObjectOf, pathOf, resourceOf } from './heard.ts';
+import {
+  finalizersOf,
+  groupVersionOf,
+  nameOf,
+  objectOf,
+  ownedObjectOf,
+  pathOf,
+  resourceOf,
+} from './heard.ts';
 import type { Hands } from './module-process.ts';
 
 /** So many warnings of one call are told. */
