@@ -1,7 +1,7 @@
 import { HttpFailure } from './failure.ts';
 import { JsonBounds } from './json-bounds.ts';
 
-const FIRST_BYTES = 2 * 1024 * 1024;
+const FIRST_BYTES = 256 * 1024;
 
 /** @throws {HttpFailure} 413, where there is a reason not to parse a body */
 export function refuse(tooMuch: string | undefined): void {
@@ -14,14 +14,9 @@ export function refuse(tooMuch: string | undefined): void {
  */
 export class LargeBody {
   readonly #bounds = new JsonBounds();
-  #bytes: Buffer;
+  // Grows with what comes: what is only announced takes no memory, and makes V8 collect no garbage for it.
+  #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
   #length = 0;
-
-  /** @param announced its length, 0 where that is not known */
-  constructor(announced: number) {
-    // Takes no memory before it is written to.
-    this.#bytes = Buffer.allocUnsafeSlow(announced > 0 ? announced : FIRST_BYTES);
-  }
 
   /** @throws {HttpFailure} 413 */
   push(piece: Buffer): void {

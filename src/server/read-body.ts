@@ -34,7 +34,7 @@ export function readBody(
     try {
       const received = slot.grow(chunk.length);
       if (large === undefined && (announced > SAMPLED_BYTES || received > SAMPLED_BYTES)) {
-        large = new LargeBody(announced);
+        large = new LargeBody();
         for (const earlier of chunks.splice(0)) large.push(earlier);
       }
       if (large === undefined) chunks.push(chunk);
