@@ -25,9 +25,9 @@ interface Around {
 /** Configurations in YAML and JSON, with variables and flags: accepted, or refused with a code and the field. */
 export const configurations: Target = {
   name: 'configurations',
-  share: 70,
+  share: 50,
   reaches: {
-    of: 2_000,
+    of: 1_500,
     words: [
       'accepted',
       'accepted as policy',

@@ -114,6 +114,22 @@ export function gangAfter(gang: JsonObject, random: Random): JsonObject {
   return json(next);
 }
 
+/** Most of what a Pod's author writes: it is not parsed either. */
+const environment = (random: Random): Json =>
+  random.list(3, () => ({
+    name: random.pick(['A', ']', '"name']),
+    value: random.pick([
+      'x',
+      ']},"spec":{',
+      '\\',
+      '\\"]',
+      '[{"name',
+      '"env":[{"name":"x"}]',
+      '😀]',
+      ']}]},{"name',
+    ]),
+  }));
+
 /** A Pod of the gang `train` that is stored, and its next writing. */
 function podUpdate(random: Random): RequestParts {
   const gates = random.chance(80) ? [{ name: GATE }, { name: 'a/b' }] : [{ name: 'a/b' }];
@@ -133,7 +149,7 @@ function podUpdate(random: Random): RequestParts {
     spec: {
       schedulerName: 'default-scheduler',
       schedulingGates: gates,
-      containers: [{ name: 'main', image: 'x' }],
+      containers: [{ name: 'main', image: 'x', ...(random.chance(50) ? { env: environment(random) } : {}) }],
     },
   };
   const next = JSON.parse(JSON.stringify(old)) as typeof old;
@@ -196,5 +212,8 @@ export function reviewText(random: Random): Asked {
 function withManagedFields(pod: string, random: Random): string {
   if (!random.chance(30)) return pod;
   const fields = JSON.stringify(managedFields(random));
-  return pod.replace(/"metadata":\{/, (found) => `${found}"managedFields":${fields},`);
+  const containers = JSON.stringify([{ name: 'main', env: environment(random) }]);
+  return pod
+    .replace(/"metadata":\{/, (found) => `${found}"managedFields":${fields},`)
+    .replace(/"spec":\{(?=")/, (found) => `${found}"containers":${containers},`);
 }

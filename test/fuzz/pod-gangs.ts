@@ -33,7 +33,7 @@ interface Input {
 /** PodGangs: the reader and the rules as admission has them, then the loop over what is stored. */
 export const podGangs: Target = {
   name: 'pod-gangs',
-  share: 330,
+  share: 360,
   reaches: {
     of: 5_000,
     words: [

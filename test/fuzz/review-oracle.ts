@@ -23,7 +23,7 @@ const CAUSES: ReadonlyMap<number, RegExp> = new Map([
   [404, /^no such path$/],
   [405, / is not served here: POST a review$/],
   [408, /^the request came in too slowly$/],
-  [413, /^the review is larger than [0-9]+ bytes/],
+  [413, /^the review is (larger than [0-9]+ bytes|too costly to parse: )/],
   [415, /^the (Content-Type must be application\/json|body must not be compressed)$/],
   [431, /^the request headers are larger than 16 KiB$/],
   [503, /; the API server retries$/],

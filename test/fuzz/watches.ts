@@ -30,9 +30,9 @@ const hasty: Clock = {
  */
 export const watches: Target = {
   name: 'watches',
-  share: 80,
+  share: 50,
   reaches: {
-    of: 2_000,
+    of: 1_500,
     words: [
       'same cache',
       'reported: not JSON',
