@@ -76,7 +76,7 @@ export function selectForPod(
     return { fault: notOfGang(field, name, gang, gangs.backend.name) };
   }
   if (typeof ofGang === 'string') {
-    return chosen(byName(registry, ofGang, `PodGang ${gang}: ${SCHEDULER_LABEL}`), 'gang');
+    return chosen(byStored(registry, ofGang, `PodGang ${gang}: ${SCHEDULER_LABEL}`), 'gang');
   }
   if (ofGang === undefined && canAsk(registry, placement)) return { ask: { namespace, gang } };
   return selectByPlace(registry, { namespace, gang }, placement);
@@ -123,11 +123,30 @@ const chosen = (choice: Choice, by: 'gang' | 'place'): Selection =>
 const byAnnotation = (registry: BackendRegistry, annotation: string | undefined): Choice =>
   annotation === undefined
     ? { resolved: { backend: registry.default, notice: undefined } }
-    : byName(registry, annotation, `Namespace: ${keyed('metadata.annotations', ANNOTATION_SCHEDULER_NAME)}`);
+    : byStored(
+        registry,
+        annotation,
+        `Namespace: ${keyed('metadata.annotations', ANNOTATION_SCHEDULER_NAME)}`,
+      );
 
-function byName(registry: BackendRegistry, name: string, field: string): Choice {
+const byName = (registry: BackendRegistry, name: string, field: string): Choice =>
+  chosenBy(registry, name, field, { value: name });
+
+/**
+ * By what stands in another object than the one under review. It is not repeated: whoever reaches the port could ask, in the
+ * name of any Namespace, what is written there.
+ */
+const byStored = (registry: BackendRegistry, name: string, field: string): Choice =>
+  chosenBy(registry, name, field, {});
+
+function chosenBy(
+  registry: BackendRegistry,
+  name: string,
+  field: string,
+  told: { readonly value?: string },
+): Choice {
   const resolved = registry.resolve(name);
   if (resolved !== undefined) return { resolved };
   const detail = `enabled: ${registry.enabled.join(', ')}`;
-  return { fault: fault('SchedulerNotEnabled', field, { value: name, detail }) };
+  return { fault: fault('SchedulerNotEnabled', field, { ...told, detail }) };
 }

@@ -1,6 +1,5 @@
-/** The objects that Muster keeps for the schedulers, and the bounds of Muster's own account, by the policies alone. */
+/** The objects that Muster keeps for the schedulers, by the policies alone. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { GATE_POD_GANG_PENDING as GATE, MUSTER_USER } from '../../src/api/names.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
@@ -15,8 +14,6 @@ import {
   gangOf,
   MUSTER,
   NAMESPACES,
-  podOf,
-  refer,
   refused,
   untilRefused,
   withPolicies,
@@ -26,8 +23,6 @@ import {
 
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const GANGS = '/apis/scheduler.grove.io/v1alpha1/namespaces/a/podgangs';
-const PODS = '/api/v1/namespaces/a/pods';
-const LEASES = '/apis/coordination.k8s.io/v1/namespaces/muster-system/leases';
 const KEPT = { 'app.kubernetes.io/managed-by': 'muster' };
 const ROOT: Who = {};
 const VOLCANO = '/apis/scheduling.volcano.sh/v1beta1/namespaces/a/podgroups';
@@ -110,18 +105,6 @@ clusterSuite('what Muster keeps, under the policies alone', () => {
     };
     const probe = { metadata: { name: 'probe', labels: KEPT }, spec: { minMember: 1 } };
     await untilRefused(plane, 'muster-gang-objects', ['POST', VOLCANO, typed(VOLCANO, probe)]);
-    const lease = { metadata: { name: 'another' }, spec: {} };
-    await untilRefused(plane, 'muster-account-leases', ['POST', LEASES, lease, MUSTER]);
-    await ok('POST', VOLCANO, { metadata: { name: 'plain' }, spec: { minMember: 1 } });
-    await plane.client.ok('POST', PODS, podOf('probe'));
-    const label = { metadata: { labels: { x: 'y' } } };
-    for (const [policy, path] of [
-      ['objects', `${VOLCANO}/plain`],
-      ['pods', `${PODS}/probe`],
-      ['podgangs', `${GANGS}/train`],
-    ] as const) {
-      await untilRefused(plane, `muster-account-${policy}`, ['PATCH', path, label, MUSTER]);
-    }
   }, 120_000);
   afterAll(() => plane?.stop(), 30_000);
 
@@ -223,106 +206,5 @@ clusterSuite('what Muster keeps, under the policies alone', () => {
     await ok('POST', path, topology({ name: 't', labels: KEPT }), MUSTER);
     refused(await send('DELETE', `${path}/t`, undefined), 'muster-gang-objects', gone);
     await ok('DELETE', `${path}/t`, undefined, MUSTER);
-  });
-
-  describe('Muster’s own account', () => {
-    const bounds = (text: string): string => `${text} [AccountBounds]`;
-    const pod = bounds(
-      'spec: Forbidden: of a Pod Muster’s account changes schedulingGates alone; change the rest as somebody else',
-    ).replace('’', "'");
-
-    test('takes its gate off a Pod and changes nothing else of it, in any namespace', async () => {
-      const spec = { schedulingGates: [{ name: 'example.com/mine' }, { name: GATE }] };
-      for (const namespace of ['a', 'kube-system']) {
-        const pods = `/api/v1/namespaces/${namespace}/pods`;
-        await plane.client.ok('POST', pods, podOf('bound', { spec }));
-        for (const change of [
-          { metadata: { labels: { x: 'y' } } },
-          { metadata: { annotations: { x: 'y' } } },
-          { metadata: { finalizers: ['example.com/hold'] } },
-          { metadata: { ownerReferences: [owner] } },
-          { spec: { activeDeadlineSeconds: 1 } },
-          { spec: { nodeSelector: { disk: 'x' } } },
-          [{ op: 'add', path: '/spec/tolerations/-', value: { operator: 'Exists' } }],
-          [{ op: 'replace', path: '/spec/containers/0/image', value: 'registry.example/evil' }],
-          [
-            { op: 'remove', path: '/spec/schedulingGates/1' },
-            { op: 'replace', path: '/spec/containers/0/image', value: 'registry.example/evil' },
-          ],
-        ]) {
-          refused(await send('PATCH', `${pods}/bound`, change, MUSTER), 'muster-account-pods', pod);
-        }
-        refused(
-          await send('PATCH', `${pods}/bound`, [{ op: 'remove', path: '/spec/schedulingGates/0' }], MUSTER),
-          'muster-account-pods',
-          bounds(
-            `spec.schedulingGates: Forbidden: of the gates Muster's account takes ${GATE} away and no other; leave those to` +
-              ' whose they are',
-          ),
-        );
-        const free = await ok(
-          'PATCH',
-          `${pods}/bound`,
-          [{ op: 'remove', path: '/spec/schedulingGates/1' }],
-          MUSTER,
-        );
-        expect(free.spec.schedulingGates).toEqual([{ name: 'example.com/mine' }]);
-      }
-    });
-
-    test('writes references and its own finalizers into a PodGang, and nothing else', async () => {
-      const path = `${GANGS}/train`;
-      const text = bounds(
-        "spec: Forbidden: of a PodGang Muster's account changes podReferences and its own finalizers alone; change the rest" +
-          ' as somebody else',
-      );
-      const group = { name: 'workers', minReplicas: 2, podReferences: refer('x') };
-      const pack = { topologyConstraint: { packConstraint: { required: 'zone' } } };
-      for (const change of [
-        { metadata: { labels: { 'grove.io/scheduler-name': 'volcano' } } },
-        { metadata: { annotations: { x: 'y' } } },
-        { metadata: { finalizers: ['example.com/hold'] } },
-        { spec: { priorityClassName: 'high' } },
-        { spec: { podgroups: [{ ...group, minReplicas: 0 }] } },
-        { spec: { podgroups: [{ ...group, ...pack }] } },
-        { spec: { podgroups: [group, { ...group, name: 'more' }] } },
-        { spec: { podgroups: [] } },
-      ]) {
-        refused(await send('PATCH', path, change, MUSTER), 'muster-account-podgangs', text);
-      }
-      await ok('PATCH', path, { spec: { podgroups: [group] } }, MUSTER);
-      await ok('PATCH', path, { metadata: { finalizers: ['example.com/hold'] } }, ROOT);
-      const both = ['example.com/hold', 'cleanup.muster.dev/volcano'];
-      await ok('PATCH', path, { metadata: { finalizers: both } }, MUSTER);
-      refused(
-        await send('PATCH', path, { metadata: { finalizers: null } }, MUSTER),
-        'muster-account-podgangs',
-        text,
-      );
-      await ok('PATCH', path, { metadata: { finalizers: ['example.com/hold'] } }, MUSTER);
-    });
-
-    test('changes and deletes no object but those that it keeps, and holds one Lease', async () => {
-      const text = bounds(
-        "metadata: Forbidden: Muster's account changes and deletes what Muster keeps for a scheduler, and nothing else;" +
-          ' change it as somebody else',
-      );
-      const change = { spec: { minMember: 2 } };
-      refused(await send('PATCH', `${VOLCANO}/plain`, change, MUSTER), 'muster-account-objects', text);
-      refused(await send('DELETE', `${VOLCANO}/plain`, undefined, MUSTER), 'muster-account-objects', text);
-      const lease = (name: string) => ({ metadata: { name }, spec: { holderIdentity: 'x' } });
-      const one = bounds(
-        "metadata.name: Forbidden: the Lease of Muster's account is muster-leader-election in muster-system; use that name",
-      );
-      refused(await send('POST', LEASES, lease('kube-scheduler'), MUSTER), 'muster-account-leases', one);
-      const elsewhere = LEASES.replace('muster-system', 'kube-system');
-      refused(
-        await send('POST', elsewhere, lease('muster-leader-election'), MUSTER),
-        'muster-account-leases',
-        one,
-      );
-      await ok('POST', LEASES, lease('muster-leader-election'), MUSTER);
-      expect(MUSTER.as).toBe(MUSTER_USER);
-    });
   });
 });

@@ -78,6 +78,27 @@ export const podExamples: readonly RuleExample[] = [
     says: `spec.schedulerName: Invalid value: "default-scheduler": must be the scheduler of the gang's backend (backend kai-scheduler needs kai-scheduler); put the gang labels into the manifest, and let no other webhook set schedulerName after Muster [SchedulerMismatch]`,
   },
   {
+    rule: 'SchedulerNotEnabled',
+    mistake:
+      'a Pod in a Namespace whose annotation names no backend: what it says is not repeated to whoever asks',
+    decide: () =>
+      mutatePod(
+        { object: gangPod() },
+        policy({ placement: { ofGang: () => null, ofNamespace: () => 'a secret' } }),
+      ),
+    says: 'Namespace: metadata.annotations[grove.io/scheduler-name]: Unsupported value: no enabled backend has this name (enabled: default-scheduler, kai-scheduler, volcano, coscheduling); choose an enabled one, or leave it out for the default [SchedulerNotEnabled]',
+  },
+  {
+    rule: 'SchedulerNotEnabled',
+    mistake: 'a Pod of a gang whose label names no backend: nor is that',
+    decide: () =>
+      mutatePod(
+        { object: gangPod() },
+        policy({ placement: { ofGang: () => 'a secret', ofNamespace: () => null } }),
+      ),
+    says: 'PodGang train: metadata.labels[grove.io/scheduler-name]: Unsupported value: no enabled backend has this name (enabled: default-scheduler, kai-scheduler, volcano, coscheduling); choose an enabled one, or leave it out for the default [SchedulerNotEnabled]',
+  },
+  {
     rule: 'BackendOfGang',
     mistake: 'a Pod that names another backend than its gang',
     decide: () =>

@@ -1,0 +1,268 @@
+/**
+ * Muster with all its backends, under RBAC with exactly the rights that the manifests give for them: nothing that it tries is
+ * forbidden, and there is no right that it does not use. So neither a verb that is missing nor one too many goes unnoticed.
+ */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { MUSTER_USER } from '../../src/api/names.ts';
+import { systemClock } from '../../src/kube/client/clock.ts';
+import { findConnection } from '../../src/kube/client/connection.ts';
+import { createKubeClient } from '../../src/kube/client/http-client.ts';
+import { EventRecorder } from '../../src/kube/loop/event-recorder.ts';
+import { POD_GANGS } from '../../src/kube/client/resources.ts';
+import { accountManifests } from '../support/manifests.ts';
+import { clusterSuite } from './control-plane/suite.ts';
+import { until } from './control-plane/until.ts';
+import { applyAll, untilEstablished } from './support/apply.ts';
+import { requestsOf, type Audited } from './support/audited.ts';
+import { coschedulingPodGroups } from './support/crds/coscheduling.ts';
+import { kaiPodGroups, kaiTopologies } from './support/crds/kai.ts';
+import { volcanoPodGroups, volcanoQueues } from './support/crds/volcano.ts';
+import { group } from './support/gang-objects.ts';
+import { GANG_OBJECTS, HAS_POD_GROUPS, WORKLOADS } from './support/native-gangs.ts';
+import { GANGS, gangPod, NAMESPACE, podGang, PODS } from './support/registered-muster.ts';
+import { withMuster, type OnMuster } from './support/with-muster.ts';
+
+const TOPOLOGY = '/apis/kai.scheduler/v1alpha1/topologies/levels';
+const [ZONE, HOST] = ['topology.kubernetes.io/zone', 'kubernetes.io/hostname'];
+
+/** The objects of each backend's gangs, and what they are called there. */
+const BACKENDS: readonly { name: string; paths: readonly string[]; called: (gang: string) => string }[] = [
+  {
+    name: 'default-scheduler',
+    paths: HAS_POD_GROUPS ? [WORKLOADS, GANG_OBJECTS] : [WORKLOADS],
+    called: (gang) => gang,
+  },
+  {
+    name: 'kai-scheduler',
+    paths: [`/apis/scheduling.run.ai/v2alpha2/namespaces/${NAMESPACE}/podgroups`],
+    called: (gang) => `${NAMESPACE}.${gang}`,
+  },
+  {
+    name: 'volcano',
+    paths: [`/apis/scheduling.volcano.sh/v1beta1/namespaces/${NAMESPACE}/podgroups`],
+    called: (gang) => gang,
+  },
+  {
+    name: 'coscheduling',
+    paths: [`/apis/scheduling.x-k8s.io/v1alpha1/namespaces/${NAMESPACE}/podgroups`],
+    called: (gang) => gang,
+  },
+];
+
+const settingsOf = (levels: readonly string[], defaultProfileName: string) => ({
+  scheduler: {
+    profiles: [
+      { name: 'default-scheduler' },
+      { name: 'kai-scheduler', config: { queue: 'q', topologyName: 'levels' } },
+      { name: 'volcano' },
+      { name: 'coscheduling' },
+    ],
+    defaultProfileName,
+  },
+  topologyAwareScheduling: {
+    enabled: true,
+    levels: levels.map((key) => ({ domain: key.replace(/.*\//, ''), key })),
+  },
+});
+
+/** Asked of the authorizer by an admission plugin, and no request of Muster's: the plugin is on, and would forbid creations. */
+const ASKED_FOR_IT = ['update podgangs.scheduler.grove.io/finalizers'];
+
+interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+/** `verb resource.group/subresource`, and the name where a rule names one: as the audit log has it. */
+async function grantedRights(): Promise<string[]> {
+  const roles = (await accountManifests()) as unknown as {
+    kind: string;
+    metadata: { name: string };
+    rules: Rule[];
+  }[];
+  return roles
+    .filter(({ kind, metadata }) => kind.endsWith('Role') && !metadata.name.startsWith('muster-podgang-'))
+    .flatMap(({ rules }) => rules)
+    .flatMap(({ apiGroups, resources, resourceNames = [''], verbs }) =>
+      apiGroups.flatMap((apiGroup) =>
+        resources.flatMap((resource) => {
+          const [plural = '', subresource = ''] = resource.split('/');
+          const kind = [plural, apiGroup].filter(Boolean).join('.');
+          const what = [kind, subresource].filter(Boolean).join('/');
+          return verbs.flatMap((verb) => resourceNames.map((name) => `${verb} ${what} ${name}`.trim()));
+        }),
+      ),
+    );
+}
+
+const usedBy = (granted: readonly string[], requests: readonly Audited[]): Set<string> => {
+  const seen = requests.flatMap(({ verb, resource, name }) => [
+    `${verb} ${resource}`,
+    `${verb} ${resource} ${name}`,
+  ]);
+  return new Set([...seen.filter((right) => granted.includes(right)), ...ASKED_FOR_IT]);
+};
+
+clusterSuite('the rights of Muster’s account', () => {
+  let on: OnMuster;
+
+  const ok = <T = { metadata: { labels?: Record<string, string> } }>(
+    method: string,
+    path: string,
+    body?: object,
+  ) => on.plane.client.ok<T>(method, path, body);
+  const createGang = (name: string, backend: string, annotations: object = {}) =>
+    ok('POST', GANGS, {
+      ...podGang(name),
+      metadata: { name, annotations, labels: { 'grove.io/scheduler-name': backend } },
+      spec: { podgroups: [group('worker', 1)] },
+    });
+
+  beforeAll(async () => {
+    on = await withMuster({
+      muster: 'none',
+      plane: {
+        auditPolicy: 'Metadata',
+        extraApiServerArgs: ['--enable-admission-plugins=OwnerReferencesPermissionEnforcement'],
+      },
+    });
+    const definitions = [
+      kaiPodGroups('0.17'),
+      kaiTopologies,
+      volcanoPodGroups,
+      volcanoQueues,
+      coschedulingPodGroups,
+    ] as unknown as Parameters<typeof untilEstablished>[1];
+    await applyAll(on.plane.client, definitions);
+    await untilEstablished(on.plane.client, definitions);
+    await ok('POST', '/apis/scheduling.volcano.sh/v1beta1/queues', {
+      apiVersion: 'scheduling.volcano.sh/v1beta1',
+      kind: 'Queue',
+      metadata: { name: 'q' },
+      spec: { weight: 1 },
+    });
+    await on.put(await on.start(settingsOf([ZONE], 'default-scheduler')));
+  }, 120_000);
+  afterAll(() => on?.close(), 60_000);
+
+  test.each(BACKENDS)(
+    'objects of $name come, change and go',
+    async ({ name, paths, called }) => {
+      const gang = `g-${name}`;
+      const queue = { 'scheduling.grove.io/volcano-queue': 'q' };
+      await createGang(gang, name, name === 'volcano' ? queue : {});
+      const each = (
+        what: string,
+        done: (object: { metadata: { labels?: Record<string, string> } }) => boolean,
+      ) =>
+        until(`${name} ${what}`, async () => {
+          const objects = await Promise.all(paths.map((path) => ok('GET', `${path}/${called(gang)}`)));
+          return objects.every(done);
+        });
+      await each('has objects', () => true);
+      await ok('PATCH', `${GANGS}/${gang}`, { metadata: { labels: { team: 'x' } } });
+      await each('passes labels on', ({ metadata }) => metadata.labels?.['team'] === 'x');
+      const other = name === 'volcano' ? 'coscheduling' : 'volcano';
+      await ok('PATCH', `${GANGS}/${gang}`, { metadata: { labels: { 'grove.io/scheduler-name': other } } });
+      // In the way of a gang of this name stands what somebody else made: it is read, and left.
+      for (const [index, path] of paths.entries()) {
+        const [, apiVersion = '', plural = ''] = /^\/apis\/([^/]+\/[^/]+)\/.*?([^/]+)$/.exec(path) ?? [];
+        const kind = plural === 'workloads' ? 'Workload' : 'PodGroup';
+        const policy = { basic: {} };
+        const native =
+          kind === 'Workload'
+            ? { podGroupTemplates: [{ name: 'gang', schedulingPolicy: policy }] }
+            : { schedulingPolicy: policy };
+        const before = { podGroups: [{ name: 'gang', policy }] };
+        const spec = name !== 'default-scheduler' ? { minMember: 1 } : HAS_POD_GROUPS ? native : before;
+        const taken = `taken-${index}-${name}`;
+        await ok('POST', path, { apiVersion, kind, metadata: { name: called(taken) }, spec });
+        await createGang(taken, name, name === 'volcano' ? queue : {});
+      }
+    },
+    60_000,
+  );
+
+  test('a gang lives, and what is said again is counted', async () => {
+    await createGang('train', 'default-scheduler');
+    await ok(
+      'POST',
+      PODS,
+      gangPod({ name: 'train-0' }, { schedulingGates: [{ name: 'grove.io/podgang-pending-creation' }] }),
+    );
+    const { metadata } = await until('the gate is off', async () => {
+      const pod = await ok<{ metadata: { uid: string }; spec: { schedulingGates?: object[] } }>(
+        'GET',
+        `${PODS}/train-0`,
+      );
+      return pod.spec.schedulingGates === undefined ? pod : undefined;
+    });
+    // A count is written a minute after the Event: a clock that is ahead says it at once.
+    const client = createKubeClient(
+      await findConnection({ kubeconfig: await on.plane.kubeconfigFor(MUSTER_USER) }),
+    );
+    let ahead = 0;
+    const clock = { ...systemClock, now: () => systemClock.now() + ahead };
+    const recorder = new EventRecorder({ client, clock, controller: 'muster', instance: 'test' });
+    const say = () =>
+      recorder.event(
+        { resource: POD_GANGS, namespace: NAMESPACE, name: 'train', uid: metadata.uid },
+        { type: 'Normal', reason: 'Said', note: 'again' },
+      );
+    say();
+    const said = () => requestsOf(on.plane, MUSTER_USER);
+    await until('it is said', async () =>
+      (await said()).some(({ verb, resource }) => verb === 'create' && resource.startsWith('events')),
+    );
+    ahead = 61_000;
+    await until('it is counted', async () => {
+      say();
+      ahead += 61_000;
+      return (await said()).some(({ verb, resource }) => verb === 'patch' && resource.startsWith('events'));
+    });
+    await recorder.stop();
+    await client.close();
+  }, 60_000);
+
+  test('a Topology of the cluster is kept, put right and made anew; another default is shown', async () => {
+    interface Topology {
+      metadata: { annotations: Record<string, string>; labels: Record<string, string>; uid: string };
+    }
+    const { metadata } = await until('the Topology is there', () => ok<Topology>('GET', TOPOLOGY));
+    const applied = JSON.parse(metadata.annotations['muster.dev/applied'] ?? '') as { labels: object };
+    const more = JSON.stringify({ ...applied, labels: { ...applied.labels, old: 'x' } });
+    await ok('PATCH', TOPOLOGY, {
+      metadata: { labels: { old: 'x' }, annotations: { 'muster.dev/applied': more } },
+    });
+    await on.restart(settingsOf([ZONE], 'volcano'));
+    await until('what is not asked for any more is taken off', async () => {
+      return !('old' in (await ok<Topology>('GET', TOPOLOGY)).metadata.labels);
+    });
+    await on.restart(settingsOf([ZONE, HOST], 'volcano'));
+    await until(
+      'another list is another object',
+      async () => (await ok<Topology>('GET', TOPOLOGY)).metadata.uid !== metadata.uid,
+    );
+  }, 60_000);
+
+  test('each right is used, and none is missing', async () => {
+    const granted = await grantedRights();
+    expect(granted.length).toBeGreaterThan(55);
+    const missing = async (expected: readonly string[]): Promise<boolean> => {
+      const used = usedBy(granted, await requestsOf(on.plane, MUSTER_USER));
+      const unused = expected.filter((right) => !used.has(right));
+      if (unused.length > 0) throw new Error(`granted and not used: ${unused.join(', ')}`);
+      return true;
+    };
+    await until('each verb is used', () => missing(granted.filter((right) => !right.startsWith('watch '))));
+    await on.muster.terminate();
+    // The log has a watch only once it has ended.
+    await until('each watch is used', () => missing(granted));
+    const refused = (await requestsOf(on.plane, MUSTER_USER)).filter(
+      ({ status, forbidden }) => forbidden || status === 403,
+    );
+    expect(refused).toEqual([]);
+  }, 60_000);
+});
