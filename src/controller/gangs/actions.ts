@@ -83,7 +83,8 @@ export function gangWriter(
         const pod = { resource: PODS, namespace: ungate.namespace, name: ungate.pod };
         try {
           const patch = ungatePatch(ungate) as readonly PatchOperation[];
-          await slots.run(ungate.namespace, () => client.jsonPatch(pod, patch, options));
+          const unread = { signal, answer: 'nothing' } as const;
+          await slots.run(ungate.namespace, () => client.jsonPatch(pod, patch, unread));
         } catch (error) {
           if (!isNotFound(error)) throw outdatedOr(error);
         }

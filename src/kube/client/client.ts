@@ -14,8 +14,11 @@ export interface WriteOptions extends CallOptions {
   readonly dryRun?: boolean;
   /** Who shows up in `managedFields`. Default `muster`. */
   readonly fieldManager?: string;
-  /** `metadata`: the answer holds nothing else (PartialObjectMetadata), which spares both sides work. Default `object`. */
-  readonly answer?: 'object' | 'metadata';
+  /**
+   * `metadata`: the answer holds nothing else (PartialObjectMetadata), which spares both sides work. `nothing`: the same,
+   * and it is not even read; what comes is undefined. Default `object`.
+   */
+  readonly answer?: 'object' | 'metadata' | 'nothing';
 }
 
 export interface DeleteOptions extends CallOptions {

@@ -1,5 +1,6 @@
 import { own, ownString, type Json } from '../../api/json.ts';
 import { printable } from '../../api/printable.ts';
+import { withoutManagedFields } from '../../api/managed-fields.ts';
 import { messageOf } from '../../errors.ts';
 import type {
   CallOptions,
@@ -35,13 +36,14 @@ export function createKubeClient(connection: Connection, options: KubeClientOpti
   const { limit } = options;
   const transport = new Transport(connection, options);
   const send = async <T>(
-    call: Pick<Call, 'method' | 'path' | 'what' | 'body' | 'headers'>,
+    call: Pick<Call, 'method' | 'path' | 'what' | 'body' | 'headers' | 'keepAnswer'>,
     { signal, timeoutMs = 15_000, unlimited }: CallOptions = {},
   ): Promise<T> => {
     if (unlimited !== true) await limit?.take(signal);
-    const text = await transport.call({ ...call, signal, timeoutMs });
+    const bytes = await transport.call({ ...call, signal, timeoutMs });
+    if (call.keepAnswer === false) return undefined as T;
     try {
-      return JSON.parse(text) as T;
+      return JSON.parse(withoutManagedFields(bytes)) as T;
     } catch (cause) {
       throw unreachable(call.what, transport.server, new Error(`not JSON: ${messageOf(cause)}`, { cause }));
     }
@@ -58,9 +60,10 @@ export function createKubeClient(connection: Connection, options: KubeClientOpti
     const query = queryOf({ fieldManager, dryRun: dryRun === true ? 'All' : undefined });
     const headers = {
       'content-type': contentType,
-      ...(answer === 'metadata' ? { accept: METADATA_ONLY } : {}),
+      ...(answer === undefined || answer === 'object' ? {} : { accept: METADATA_ONLY }),
     };
-    return send<T>({ method, path: path + query, what, headers, body: JSON.stringify(body) }, options);
+    const call = { method, path: path + query, what, headers, body: JSON.stringify(body) };
+    return send<T>({ ...call, keepAnswer: answer !== 'nothing' }, options);
   };
   const mergePatch = <T>(target: Target, patch: object, options?: WriteOptions): Promise<T> =>
     write<T>('PATCH', objectPath(target), nameOf('patch', target), patch, MERGE_PATCH, options);

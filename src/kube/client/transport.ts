@@ -2,6 +2,7 @@ import { Pool, type Dispatcher } from 'undici';
 import { systemClock, sleep, type Clock, type Random } from './clock.ts';
 import type { Connection } from './connection.ts';
 import { errorFromAnswer, unreachable } from './errors.ts';
+import { headerOf, PendingCall, type Answer } from './pending-call.ts';
 
 export interface TransportOptions {
   /** Connections for calls. 16: more only queue inside the API server. */
@@ -31,6 +32,8 @@ export interface Call {
   readonly what: string;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs: number;
+  /** false: whoever calls wants to know whether it was done, and nothing else. Default true. */
+  readonly keepAnswer?: boolean;
 }
 
 /** What is done at most about a 429 or 503 with `Retry-After`, and the longest single wait (ms). */
@@ -80,59 +83,71 @@ export class Transport {
   }
 
   /**
-   * One call with its answer as text. Repeats it where the server asks for that (`Retry-After` says that nothing was
-   * done), after a 401 with a renewed token, and, if it only reads, once after a lost connection.
+   * One call with its answer. Repeats it where the server asks for that (`Retry-After` says that nothing was done), after
+   * a 401 with a renewed token, and, if it only reads, once after a lost connection.
    * @throws {ApiError} for an answer of 400 and above
    * @throws {MusterError} CLUSTER_UNREACHABLE where there was no answer in time
    */
-  async call(call: Call): Promise<string> {
+  async call(call: Call): Promise<Buffer> {
     call.signal?.throwIfAborted();
-    const deadline = new AbortController();
-    const abort = (): void => deadline.abort(call.signal?.reason);
+    const patience = new Patience();
+    const abort = (): void => patience.end(call.signal?.reason);
     call.signal?.addEventListener('abort', abort, { once: true });
-    const cancel = this.#clock.after(call.timeoutMs, () =>
-      deadline.abort(
-        unreachable(call.what, this.server, new Error(`nothing within ${call.timeoutMs / 1000} s`)),
-      ),
-    );
+    const cancel = this.#clock.after(call.timeoutMs, () => {
+      const late = new Error(`nothing within ${call.timeoutMs / 1000} s`);
+      patience.end(unreachable(call.what, this.server, late));
+    });
     try {
-      return await this.#persistently(call, deadline.signal);
+      return await this.#persistently(call, patience);
     } finally {
       cancel();
       call.signal?.removeEventListener('abort', abort);
     }
   }
 
-  async #persistently(call: Call, signal: AbortSignal): Promise<string> {
+  async #persistently(call: Call, patience: Patience): Promise<Buffer> {
     const startedAt = this.#clock.now();
     let renewed = false;
     let reconnected = false;
     for (let retries = 0; ;) {
-      let answer: Dispatcher.ResponseData;
-      let text: string;
+      let answer: Answer;
       try {
-        answer = await this.#send(this.#calls, call, signal);
-        text = await answer.body.text();
+        answer = await this.#ask(call, patience);
       } catch (cause) {
-        if (signal.aborted) throw signal.reason;
+        patience.throwIfEnded();
         // A keep-alive connection that the server had just closed. Whether a write got through is not known.
         if (call.method !== 'GET' || reconnected) throw this.#lost(call.what, cause);
         reconnected = true;
         continue;
       }
-      if (answer.statusCode < 400) return text;
-      const after = header(answer, 'retry-after');
-      const error = errorFromAnswer(call.what, answer.statusCode, text, after);
-      if (error.status === 401 && !renewed && this.#connection.refresh()) {
+      const { status, retryAfter: after, body } = answer;
+      if (status < 400) return body;
+      const error = errorFromAnswer(call.what, status, body.toString(), after);
+      if (status === 401 && !renewed && this.#connection.refresh()) {
         renewed = true;
         continue;
       }
-      const overloaded = error.status === 429 || error.status >= 500;
+      const overloaded = status === 429 || status >= 500;
       const wait = Math.min((error.retryAfter ?? 0) * 1000, MAX_RETRY_WAIT) + this.#random() * 100;
       const timeLeft = startedAt + call.timeoutMs - this.#clock.now();
       if (!overloaded || after === undefined || retries >= MAX_RETRIES || wait >= timeLeft) throw error;
       retries += 1;
-      await sleep(this.#clock, wait, signal);
+      await sleep(this.#clock, wait, call.signal);
+    }
+  }
+
+  async #ask(call: Call, patience: Patience): Promise<Answer> {
+    const request = await this.#requestOf(call);
+    patience.throwIfEnded();
+    const pending = new PendingCall(call.keepAnswer ?? true);
+    patience.waitFor(pending);
+    this.#calls.dispatch(request, pending);
+    try {
+      return await pending.answer;
+    } finally {
+      if (pending.status !== undefined || call.signal?.aborted !== true) {
+        this.#observer.answered?.(verbOf(call), pending.status);
+      }
     }
   }
 
@@ -143,11 +158,11 @@ export class Transport {
   async *stream(call: Omit<Call, 'timeoutMs'>, accepted?: () => void): AsyncGenerator<Buffer, void> {
     call.signal?.throwIfAborted();
     try {
-      const answer = await this.#send(this.#watches, call, call.signal);
+      const answer = await this.#open(call);
       if (answer.statusCode >= 400) {
         if (answer.statusCode === 401) this.#connection.refresh();
         const text = await answer.body.text();
-        throw errorFromAnswer(call.what, answer.statusCode, text, header(answer, 'retry-after'));
+        throw errorFromAnswer(call.what, answer.statusCode, text, headerOf(answer.headers, 'retry-after'));
       }
       accepted?.();
       for await (const chunk of answer.body) yield chunk as Buffer;
@@ -157,28 +172,30 @@ export class Transport {
     }
   }
 
-  async #send(
-    pool: Pool,
-    call: Omit<Call, 'timeoutMs'>,
-    signal: AbortSignal | undefined,
-  ): Promise<Dispatcher.ResponseData> {
-    const headers = { 'user-agent': this.#userAgent, accept: 'application/json', ...call.headers };
-    const request: Dispatcher.RequestOptions = {
-      method: call.method,
-      path: this.#prefix + call.path,
-      headers: { ...headers, ...(await this.#connection.headers()) },
-      body: call.body ?? null,
-      signal: signal ?? null,
-    };
-    const [verb = ''] = call.what.split(' ', 1);
+  async #open(call: Omit<Call, 'timeoutMs'>): Promise<Dispatcher.ResponseData> {
+    const request = await this.#requestOf(call);
     try {
-      const answer = await pool.request(request);
-      this.#observer.answered?.(verb, answer.statusCode);
+      const answer = await this.#watches.request({ ...request, signal: call.signal ?? null });
+      this.#observer.answered?.(verbOf(call), answer.statusCode);
       return answer;
     } catch (cause) {
-      if (call.signal?.aborted !== true) this.#observer.answered?.(verb, undefined);
+      if (call.signal?.aborted !== true) this.#observer.answered?.(verbOf(call), undefined);
       throw cause;
     }
+  }
+
+  async #requestOf({ method, path, headers, body }: Omit<Call, 'timeoutMs'>): Promise<Dispatcher.RequestOptions> {
+    return {
+      method,
+      path: this.#prefix + path,
+      headers: {
+        'user-agent': this.#userAgent,
+        accept: 'application/json',
+        ...headers,
+        ...(await this.#connection.headers()),
+      },
+      body: body ?? null,
+    };
   }
 
   /** Errors of ours go through as they are; what undici or Node threw is a lost connection. */
@@ -193,7 +210,23 @@ export class Transport {
   }
 }
 
-const header = (answer: Dispatcher.ResponseData, name: string): string | undefined => {
-  const value = answer.headers[name];
-  return Array.isArray(value) ? value[0] : value;
-};
+/** How long somebody waits for a call, its repetitions included: until its time is over, or its caller's signal says so. */
+class Patience {
+  #ended: { readonly reason: unknown } | undefined;
+  #pending: PendingCall | undefined;
+
+  waitFor(pending: PendingCall): void {
+    this.#pending = pending;
+  }
+
+  end(reason: unknown): void {
+    this.#ended ??= { reason };
+    this.#pending?.giveUp(reason);
+  }
+
+  throwIfEnded(): void {
+    if (this.#ended !== undefined) throw this.#ended.reason;
+  }
+}
+
+const verbOf = ({ what }: Pick<Call, 'what'>): string => what.slice(0, what.indexOf(' '));
