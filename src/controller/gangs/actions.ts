@@ -6,7 +6,7 @@ import type { JsonObject } from '../../api/json.ts';
 import { LABEL_POD_GANG } from '../../api/names.ts';
 import type { KubeClient, PatchOperation } from '../../kube/client/client.ts';
 import { isConflict, isInvalid, isNotFound } from '../../kube/client/errors.ts';
-import { POD_GANGS, PODS, type KubeObject } from '../../kube/client/resources.ts';
+import { POD_GANGS, PODS } from '../../kube/client/resources.ts';
 import { FairSlots } from '../../kube/loop/fair-slots.ts';
 import { listPages } from '../../kube/loop/list-pages.ts';
 
@@ -25,9 +25,9 @@ export class Outdated extends Error {
 
 /** The writes of one gang. Each is conditional on what was read, and may be repeated. */
 export interface GangWriter {
-  /** @returns the resourceVersion after the write; undefined where the gang is gone. @throws {Outdated} */
-  references(name: GangName, write: ReferencesWrite): Promise<string | undefined>;
-  status(name: GangName, write: StatusWrite): Promise<string | undefined>;
+  /** @returns the gang after the write; undefined where it is gone. @throws {Outdated} */
+  references(name: GangName, write: ReferencesWrite): Promise<GangRecord | undefined>;
+  status(name: GangName, write: StatusWrite): Promise<GangRecord | undefined>;
   /** The gang as the API server has it now. */
   fresh(name: GangName): Promise<GangRecord | undefined>;
   /** Those of the gang's Pods among these names that the API server has now, as it has them. */
@@ -50,11 +50,10 @@ export function gangWriter(
   signal: AbortSignal,
   slots = new FairSlots(AT_A_TIME),
 ): GangWriter {
-  const options = { signal, answer: 'metadata' } as const;
   const target = ({ namespace, name }: GangName) => ({ resource: POD_GANGS, namespace, name });
-  const versionOf = async (write: Promise<KubeObject>): Promise<string | undefined> => {
+  const written = async (write: Promise<JsonObject>): Promise<GangRecord | undefined> => {
     try {
-      return (await write).metadata.resourceVersion;
+      return readGang(await write);
     } catch (error) {
       if (isNotFound(error)) return undefined;
       throw outdatedOr(error);
@@ -63,9 +62,10 @@ export function gangWriter(
   return {
     references: (name, write) => {
       const operations = referencesPatch(write) as readonly PatchOperation[];
-      return versionOf(client.jsonPatch(target(name), operations, options));
+      return written(client.jsonPatch<JsonObject>(target(name), operations, { signal }));
     },
-    status: (name, write) => versionOf(client.patchStatus(target(name), statusPatch(write), options)),
+    status: (name, write) =>
+      written(client.patchStatus<JsonObject>(target(name), statusPatch(write), { signal })),
     fresh: async (name) => {
       try {
         return readGang(await client.get<JsonObject>(target(name), { signal }));

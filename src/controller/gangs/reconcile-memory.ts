@@ -3,8 +3,10 @@ import type { GangRecord, GangState } from '../../gang/records.ts';
 
 interface Remembered {
   statusWrittenAt: number | undefined;
-  /** The resourceVersion that our last write of the gang replaced: a cache that still has it is behind. */
-  replaced: string | undefined;
+  /** The gang as the API server answered our last write of it, until the cache shows that, too. */
+  answered: GangRecord | undefined;
+  /** The resourceVersions that our writes replaced meanwhile: a cache that has one of them is behind. */
+  readonly replaced: Set<string>;
   /** uids of Pods whose gate we took off, until the cache shows it. */
   readonly released: Set<string>;
 }
@@ -20,18 +22,22 @@ export class WriteMemory {
     return this.#gangs.get(key)?.statusWrittenAt;
   }
 
-  /** Whether what is known of the gang is older than our own last write. */
-  isBehind(key: string, gang: GangRecord | 'missing'): boolean {
-    return gang !== 'missing' && this.#gangs.get(key)?.replaced === gang.resourceVersion;
+  /** The newest that is known of a gang: what a cache shows, or what the API server answered to our own write after that. */
+  newest(key: string, cached: GangRecord): GangRecord {
+    const known = this.#gangs.get(key);
+    return (known?.replaced.has(cached.resourceVersion) === true ? known.answered : undefined) ?? cached;
   }
 
   isReleased(key: string, uid: string): boolean {
     return this.#gangs.get(key)?.released.has(uid) === true;
   }
 
-  /** @param now the resourceVersion after the write; the same as before where nothing changed */
-  wrote(key: string, before: string, now: string | undefined): void {
-    if (now !== undefined && now !== before) this.#of(key).replaced = before;
+  /** @param before the resourceVersion that the write was conditional on; the same as after it where nothing changed */
+  wrote(key: string, before: string, answered: GangRecord): void {
+    if (answered.resourceVersion === before) return;
+    const known = this.#of(key);
+    known.replaced.add(before);
+    known.answered = answered;
   }
 
   wroteStatus(key: string, at: number): void {
@@ -42,7 +48,7 @@ export class WriteMemory {
     this.#of(key).released.add(uid);
   }
 
-  /** Forgets what the caches show by now. */
+  /** Forgets what the caches show by now. @param cached the gang and its Pods, as they show them */
   catchUp(key: string, { gang, pods }: Pick<GangState, 'gang' | 'pods'>): void {
     const known = this.#gangs.get(key);
     if (known === undefined) return;
@@ -50,7 +56,10 @@ export class WriteMemory {
       this.#gangs.delete(key);
       return;
     }
-    if (known.replaced !== gang.resourceVersion) known.replaced = undefined;
+    if (known.answered !== undefined && !known.replaced.has(gang.resourceVersion)) {
+      known.answered = undefined;
+      known.replaced.clear();
+    }
     if (known.released.size === 0) return;
     const gated = new Set(pods.filter(isGated).map((pod) => pod.uid));
     for (const uid of known.released) if (!gated.has(uid)) known.released.delete(uid);
@@ -59,7 +68,7 @@ export class WriteMemory {
   #of(key: string): Remembered {
     let known = this.#gangs.get(key);
     if (known === undefined) {
-      known = { statusWrittenAt: undefined, replaced: undefined, released: new Set() };
+      known = { statusWrittenAt: undefined, answered: undefined, replaced: new Set(), released: new Set() };
       this.#gangs.set(key, known);
     }
     return known;

@@ -2,7 +2,7 @@ import { CONDITION_INITIALIZED, type Condition } from '../../api/pod-gang.ts';
 import type { BackendRegistry } from '../../backends/registry.ts';
 import type { GangSelectors } from '../../gang/gang-selection.ts';
 import type { Plan, PlannedEvent, ReferencesWrite, Ungate } from '../../gang/plan/gang-plan.ts';
-import type { GangState } from '../../gang/records.ts';
+import type { GangRecord, GangState, PodRecord } from '../../gang/records.ts';
 import { ungateEvents } from '../../gang/plan/plan-events.ts';
 import { confirmUngates } from '../../gang/plan/plan-gates.ts';
 import { droppedReferences, takesOutTheLiving } from '../../gang/plan/plan-references.ts';
@@ -12,10 +12,10 @@ import { Outdated, type GangName, type GangWriter } from './actions.ts';
 import { splitKey } from '../../kube/loop/cache.ts';
 import type { EventRecorder } from '../../kube/loop/event-recorder.ts';
 import { WriteMemory } from './reconcile-memory.ts';
-import { stateOf } from './reconcile-state.ts';
+import { stateOf, withGang } from './reconcile-state.ts';
 import type { BackendsView } from '../watch/shared.ts';
 import type { GangView } from '../watch/gang-view.ts';
-import type { Reconcile } from '../../kube/loop/work-queue-workers.ts';
+import type { Reconcile, ReconcileResult } from '../../kube/loop/work-queue-workers.ts';
 
 /** Judge again after this long (ms) where our caches are behind what we know: their news should come by itself. */
 const BEHIND_MS = 1_000;
@@ -46,98 +46,157 @@ export interface ReconcilerOptions {
   readonly observer?: ReconcileObserver;
 }
 
+/** The most writes of a PodGang in one go: references, then Initialized; a further one for what came in between. */
+const MAX_WRITES = 3;
+
 /**
- * Judges one gang and does what the plan says. The gang's write and the gates go side by side, since neither rests on
- * the other: the plan judged both by what was observed.
+ * Judges one gang and does what the plan says. Where that was a write of the PodGang itself, the answer to it is the next
+ * observation: the gang is judged again by it at once, which spares waiting for the watch, and the read that has to come
+ * before gates come off.
  */
 export function podGangReconciler(options: ReconcilerOptions): Reconcile {
   const memory = new WriteMemory();
-  return async (key, signal) => {
-    const name = splitKey(key);
-    const writer = options.writer(signal);
-    const state = stateOf(name.namespace, name.name, {
-      view: options.view,
-      registry: options.registry,
-      backends: options.backends,
-      selectors: options.selectors,
+  const look = (key: string): GangState => {
+    const { namespace, name } = splitKey(key);
+    const context = {
+      ...options,
       synced: options.synced(),
       now: options.now(),
       lastStatusWrite: memory.statusWrittenAt(key),
-    });
-    memory.catchUp(key, state);
-    const behind = memory.isBehind(key, state.gang);
-    const todo = plan(state);
-    options.observer?.planned?.(key, state, todo);
-    const say = (events: readonly PlannedEvent[]): void => {
-      for (const event of events) record(options.recorder, name.namespace, event);
     };
-    const saying = (after: PlannedEvent['after']): void =>
-      say(todo.events.filter((event) => event.after === after));
-
-    saying('now');
-    const due = todo.ungate.filter((ungate) => !memory.isReleased(key, ungate.uid));
-    const release = async (): Promise<boolean> => {
-      if (due.length === 0 || state.gang === 'missing') return true;
-      const confirmed = confirmUngates(due, await writer.fresh(name));
-      const done: Ungate[] = [];
-      try {
-        await writer.ungate(confirmed, (ungate) => {
-          memory.released(key, ungate.uid);
-          done.push(ungate);
-          options.observer?.ungated?.(ungate);
-        });
-      } finally {
-        say(ungateEvents(state.gang, done));
-      }
-      return confirmed.length === due.length;
-    };
-    const [written, released] = await Promise.allSettled([
-      !behind && writeGang(name, key, todo, { ...options, state, writer, memory, saying }),
-      release(),
-    ]);
-    if (written.status === 'rejected') throw written.reason;
-    if (released.status === 'rejected') throw released.reason;
-    const again = !written.value || !released.value ? BEHIND_MS : Infinity;
-    const wait = Math.min(again, todo.recheckAfterMs ?? Infinity);
-    return wait === Infinity ? undefined : { requeueAfterMs: wait };
+    const cached = stateOf(namespace, name, context);
+    memory.catchUp(key, cached);
+    const newest = cached.gang === 'missing' ? cached.gang : memory.newest(key, cached.gang);
+    return newest === cached.gang ? cached : withGang(cached, newest, context);
   };
+  return async (key, signal) => {
+    const hands = { ...options, memory, writer: options.writer(signal) };
+    let answer: Answered | undefined;
+    for (let writes = 1; ; writes += 1) {
+      const state = look(key);
+      const { wrote, result } = await carryOut(key, state, answer, hands);
+      if (wrote === undefined || writes === MAX_WRITES) return result;
+      answer = { gang: wrote, seen: state.pods };
+    }
+  };
+}
+
+/** A gang as it was answered to a write, and the Pods that were known before that. */
+interface Answered {
+  readonly gang: GangRecord;
+  readonly seen: readonly PodRecord[];
+}
+
+interface Turn {
+  readonly result: ReconcileResult | undefined;
+  /** The gang after a write of ours, where it is to be judged again by that. */
+  readonly wrote: GangRecord | undefined;
+}
+
+interface Hands extends Omit<ReconcilerOptions, 'writer'> {
+  readonly memory: WriteMemory;
+  readonly writer: GangWriter;
+}
+
+/**
+ * One judgement, and what it asks for. The gang's write and the gates go side by side, since neither rests on the other:
+ * the plan judged both by what was observed.
+ */
+async function carryOut(
+  key: string,
+  state: GangState,
+  answer: Answered | undefined,
+  hands: Hands,
+): Promise<Turn> {
+  const { memory, writer, observer, recorder } = hands;
+  const name: GangName = state;
+  const todo = plan(state);
+  observer?.planned?.(key, state, todo);
+  const say = (events: readonly PlannedEvent[]): void => {
+    for (const event of events) record(recorder, name.namespace, event);
+  };
+  const saying = (after: PlannedEvent['after']): void =>
+    say(todo.events.filter((event) => event.after === after));
+
+  saying('now');
+  const due = todo.ungate.filter((ungate) => !memory.isReleased(key, ungate.uid));
+  const release = async (): Promise<boolean> => {
+    if (due.length === 0 || state.gang === 'missing') return true;
+    const read = saw(answer, due) ? answer.gang : await writer.fresh(name);
+    const confirmed = confirmUngates(due, read);
+    const done: Ungate[] = [];
+    try {
+      await writer.ungate(confirmed, (ungate) => {
+        memory.released(key, ungate.uid);
+        done.push(ungate);
+        observer?.ungated?.(ungate);
+      });
+    } finally {
+      say(ungateEvents(state.gang, done));
+    }
+    return confirmed.length === due.length;
+  };
+  const [written, released] = await Promise.allSettled([
+    writeGang(name, key, todo, { ...hands, state, saying }),
+    release(),
+  ]);
+  if (written.status === 'rejected') throw written.reason;
+  if (released.status === 'rejected') throw released.reason;
+  const again = written.value === 'outdated' || !released.value ? BEHIND_MS : Infinity;
+  const wait = Math.min(again, todo.recheckAfterMs ?? Infinity);
+  const result = wait === Infinity ? undefined : { requeueAfterMs: wait };
+  // Gates take their time: after them the watches know more than the answer to a write that was sent before.
+  const wrote = typeof written.value === 'object' && due.length === 0 ? written.value : undefined;
+  return { result, wrote };
+}
+
+/** Whether all these Pods were known before the gang was answered: only then does that confirm anything about them. */
+function saw(answer: Answered | undefined, ungates: readonly Ungate[]): answer is Answered {
+  if (answer === undefined) return false;
+  const seen = new Set(answer.seen.map(({ uid }) => uid));
+  return ungates.every(({ uid }) => seen.has(uid));
 }
 
 /**
  * At most one write: the plan has either references or a status.
- * @returns false where nothing was written because what is known of the Pods is old
+ * @returns the gang after it, where it changed; `outdated` where nothing was written because what is known of the Pods is
+ *   old
  */
 async function writeGang(
   name: GangName,
   key: string,
   todo: Plan,
-  given: {
-    state: GangState;
-    writer: GangWriter;
-    memory: WriteMemory;
-    saying: (after: PlannedEvent['after']) => void;
-    now: () => number;
-    observer?: ReconcileObserver;
+  {
+    state,
+    writer,
+    memory,
+    saying,
+    now,
+    observer,
+  }: Hands & {
+    readonly state: GangState;
+    readonly saying: (after: PlannedEvent['after']) => void;
   },
-): Promise<boolean> {
-  const { state, writer, memory, saying, now, observer } = given;
-  if (todo.references !== undefined) {
-    if (await isOutdated(state, todo.references, writer)) return false;
-    const version = await writer.references(name, todo.references);
-    memory.wrote(key, todo.references.resourceVersion, version);
-    if (version !== undefined) saying('references');
-  } else if (todo.status !== undefined) {
-    const { status } = todo;
-    const version = await told(() => writer.status(name, status), state.backend.name, observer);
-    memory.wrote(key, todo.status.resourceVersion, version);
+): Promise<GangRecord | 'outdated' | undefined> {
+  const { references, status } = todo;
+  let answered: GangRecord | undefined;
+  if (references !== undefined) {
+    if (await isOutdated(state, references, writer)) return 'outdated';
+    answered = await writer.references(name, references);
+    if (answered !== undefined) saying('references');
+  } else if (status !== undefined) {
+    answered = await told(() => writer.status(name, status), state.backend.name, observer);
     memory.wroteStatus(key, now());
-    if (version !== undefined) {
+    if (answered !== undefined) {
       saying('status');
       const before = todo.summary?.initialized;
-      if (before === false && todo.status.conditions.some(isInitializedTrue)) observer?.initialized?.();
+      if (before === false && status.conditions.some(isInitializedTrue)) observer?.initialized?.();
     }
   }
-  return true;
+  const before = (references ?? status)?.resourceVersion;
+  if (answered === undefined || before === undefined || answered.resourceVersion === before) return undefined;
+  memory.wrote(key, before, answered);
+  return answered;
 }
 
 /** Writes a status, and has it counted. */

@@ -56,6 +56,18 @@ export function stateOf(namespace: string, name: string, context: StateContext):
   };
 }
 
+/** The same, with another state of the gang: newer than what the view has. */
+export const withGang = (state: GangState, gang: GangState['gang'], context: StateContext): GangState => {
+  const record = gang === 'missing' ? undefined : gang;
+  const { namespace } = state;
+  return {
+    ...state,
+    gang,
+    backend: backendState(namespace, record, context),
+    notOurs: notOurs(namespace, record, context),
+  };
+};
+
 function notOurs(
   namespace: string,
   gang: GangRecord | undefined,

@@ -184,7 +184,12 @@ export class Transport {
     }
   }
 
-  async #requestOf({ method, path, headers, body }: Omit<Call, 'timeoutMs'>): Promise<Dispatcher.RequestOptions> {
+  async #requestOf({
+    method,
+    path,
+    headers,
+    body,
+  }: Omit<Call, 'timeoutMs'>): Promise<Dispatcher.RequestOptions> {
     return {
       method,
       path: this.#prefix + path,

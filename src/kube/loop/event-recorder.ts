@@ -56,8 +56,8 @@ const MAX_WAITING = 1_000;
 const MAX_REMEMBERED = 4_096;
 /** Events are the least important thing we send: they give way to what matters. */
 const TIMEOUT = 5_000;
-/** How long an Event gives way to the loop's work, and how often it looks (ms). */
-const PATIENCE = 2_000;
+/** How long an Event gives way to the loop's work, and how often it looks (ms): 1,000 gates take three seconds. */
+const PATIENCE = 10_000;
 const LOOK_EVERY = 50;
 
 interface Remembered {

@@ -202,7 +202,7 @@ describe('the event recorder', () => {
     let busy = true;
     const { clock, written, recorder: events } = recorder(undefined, () => busy);
     events.event(pod(), waiting);
-    await clock.pass(1_900);
+    await clock.pass(9_900);
     expect(written.created).toEqual([]);
     await clock.pass(200);
     expect(written.created).toHaveLength(1);
