@@ -79,9 +79,12 @@ export interface KubeClient {
   /** Any path, such as `/version` or `/apis/scheduling.k8s.io`. */
   read<T = JsonObject>(path: string, options?: CallOptions): Promise<T>;
   get<T = KubeObject>(target: Target, options?: CallOptions): Promise<T>;
-  /** One page. */
+  /** One page, of objects without their `managedFields`. */
   list<T = KubeObject>(resource: Resource, options?: ListOptions): Promise<Page<T>>;
-  /** Events in batches, as they arrive together. Ends when the server ends it; an ERROR event is thrown. */
+  /**
+   * Events in batches, as they arrive together, of objects without their `managedFields`. Ends when the server ends it; an
+   * ERROR event is thrown.
+   */
   watch<T = KubeObject>(resource: Resource, options: WatchOptions): AsyncIterable<readonly WatchEvent<T>[]>;
   /** `apiVersion` and `kind` are filled in. */
   create<T = KubeObject>(resource: Resource, object: KubeObject, options?: WriteOptions): Promise<T>;

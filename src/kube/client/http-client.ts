@@ -36,14 +36,15 @@ export function createKubeClient(connection: Connection, options: KubeClientOpti
   const { limit } = options;
   const transport = new Transport(connection, options);
   const send = async <T>(
-    call: Pick<Call, 'method' | 'path' | 'what' | 'body' | 'headers' | 'keepAnswer'>,
+    // `lean`: the lists of managedFields are not parsed.
+    call: Omit<Call, 'signal' | 'timeoutMs'> & { readonly lean?: boolean },
     { signal, timeoutMs = 15_000, unlimited }: CallOptions = {},
   ): Promise<T> => {
     if (unlimited !== true) await limit?.take(signal);
     const bytes = await transport.call({ ...call, signal, timeoutMs });
     if (call.keepAnswer === false) return undefined as T;
     try {
-      return JSON.parse(withoutManagedFields(bytes)) as T;
+      return JSON.parse(call.lean === true ? withoutManagedFields(bytes) : bytes.toString()) as T;
     } catch (cause) {
       throw unreachable(call.what, transport.server, new Error(`not JSON: ${messageOf(cause)}`, { cause }));
     }
@@ -78,7 +79,7 @@ export function createKubeClient(connection: Connection, options: KubeClientOpti
       const query = queryOf({ ...selectors(options), limit, resourceVersion, continue: options.continue });
       const path = collectionPath(resource, options.namespace) + query;
       const list = await send<{ items?: T[]; metadata?: { resourceVersion?: string; continue?: string } }>(
-        { method: 'GET', path, what: `list ${resource.plural}` },
+        { method: 'GET', path, what: `list ${resource.plural}`, lean: true },
         options,
       );
       return {

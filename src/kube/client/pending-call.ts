@@ -78,6 +78,25 @@ export class PendingCall implements Dispatcher.DispatchHandler {
 
 const EMPTY = Buffer.alloc(0);
 
+/** How long somebody waits for a call, its repetitions included: until its time is over, or its caller's signal says so. */
+export class Patience {
+  #ended: { readonly reason: unknown } | undefined;
+  #pending: PendingCall | undefined;
+
+  waitFor(pending: PendingCall): void {
+    this.#pending = pending;
+  }
+
+  end(reason: unknown): void {
+    this.#ended ??= { reason };
+    this.#pending?.giveUp(reason);
+  }
+
+  throwIfEnded(): void {
+    if (this.#ended !== undefined) throw this.#ended.reason;
+  }
+}
+
 export function headerOf(
   headers: Readonly<Record<string, string | string[] | undefined>>,
   name: string,

@@ -1,0 +1,97 @@
+import type { Dispatcher } from 'undici';
+import { headerOf } from './pending-call.ts';
+
+/** The head of an answer. */
+export interface AnswerHead {
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+}
+
+/** More than this (bytes) is not taken in before somebody has taken what is there. */
+const MAX_WAITING = 1024 * 1024;
+
+/**
+ * An answer that goes on and on. What comes is kept until somebody takes it, all at once: whoever takes seldom is woken
+ * seldom, however small the pieces are in which it comes.
+ */
+export class AnswerStream implements Dispatcher.DispatchHandler {
+  readonly head: Promise<AnswerHead>;
+  readonly #head: PromiseWithResolvers<AnswerHead>;
+  #controller: Dispatcher.DispatchController | undefined;
+  #chunks: Buffer[] = [];
+  #waiting = 0;
+  #ended: { readonly error?: unknown } | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor() {
+    this.#head = Promise.withResolvers<AnswerHead>();
+    this.head = this.#head.promise;
+    // Nobody has to wait for it.
+    this.head.catch(() => undefined);
+  }
+
+  /** The pieces that have come since the last time, at least one; undefined at the end. @throws what it ended with */
+  async take(): Promise<readonly Buffer[] | undefined> {
+    if (this.#chunks.length === 0 && this.#ended === undefined) {
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+    if (this.#chunks.length > 0) {
+      const taken = this.#chunks;
+      this.#chunks = [];
+      this.#waiting = 0;
+      this.#controller?.resume();
+      return taken;
+    }
+    if (this.#ended !== undefined && 'error' in this.#ended) throw this.#ended.error;
+    return undefined;
+  }
+
+  /** Ends it, and its connection; {@link take} and {@link head} reject with the reason. */
+  cut(reason: unknown): void {
+    // At its end the connection is free for the next request.
+    if (this.#ended !== undefined) return;
+    this.#end({ error: reason });
+    this.#controller?.abort(reason as Error);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#ended !== undefined) controller.abort(this.#ended.error as Error);
+  }
+
+  onResponseStart(
+    _: Dispatcher.DispatchController,
+    status: number,
+    headers: Readonly<Record<string, string | string[] | undefined>>,
+  ): void {
+    if (status >= 200) this.#head.resolve({ status, retryAfter: headerOf(headers, 'retry-after') });
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#ended !== undefined) return;
+    this.#chunks.push(chunk);
+    this.#waiting += chunk.length;
+    if (this.#waiting > MAX_WAITING) controller.pause();
+    this.#wakeUp();
+  }
+
+  onResponseEnd(): void {
+    this.#end({});
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#end({ error });
+  }
+
+  #end(how: { readonly error?: unknown }): void {
+    if (this.#ended !== undefined) return;
+    this.#ended = how;
+    if ('error' in how) this.#head.reject(how.error);
+    this.#wakeUp();
+  }
+
+  #wakeUp(): void {
+    this.#wake?.();
+    this.#wake = undefined;
+  }
+}
