@@ -6,10 +6,12 @@ interface Remembered {
   /** The gang as the API server answered our last write of it, until the cache shows that, too. */
   answered: GangRecord | undefined;
   /** The resourceVersions that our writes replaced meanwhile: a cache that has one of them is behind. */
-  readonly replaced: Set<string>;
+  replaced: readonly string[];
   /** uids of Pods whose gate we took off, until the cache shows it. */
   readonly released: Set<string>;
 }
+
+const NONE: readonly string[] = [];
 
 /**
  * What this leader wrote and its caches may not have seen yet. Only saves writes that would fail: everything written is
@@ -25,7 +27,7 @@ export class WriteMemory {
   /** The newest that is known of a gang: what a cache shows, or what the API server answered to our own write after that. */
   newest(key: string, cached: GangRecord): GangRecord {
     const known = this.#gangs.get(key);
-    return (known?.replaced.has(cached.resourceVersion) === true ? known.answered : undefined) ?? cached;
+    return (known?.replaced.includes(cached.resourceVersion) === true ? known.answered : undefined) ?? cached;
   }
 
   isReleased(key: string, uid: string): boolean {
@@ -36,7 +38,7 @@ export class WriteMemory {
   wrote(key: string, before: string, answered: GangRecord): void {
     if (answered.resourceVersion === before) return;
     const known = this.#of(key);
-    known.replaced.add(before);
+    known.replaced = [...known.replaced, before];
     known.answered = answered;
   }
 
@@ -56,9 +58,9 @@ export class WriteMemory {
       this.#gangs.delete(key);
       return;
     }
-    if (known.answered !== undefined && !known.replaced.has(gang.resourceVersion)) {
+    if (known.answered !== undefined && !known.replaced.includes(gang.resourceVersion)) {
       known.answered = undefined;
-      known.replaced.clear();
+      known.replaced = NONE;
     }
     if (known.released.size === 0) return;
     const gated = new Set(pods.filter(isGated).map((pod) => pod.uid));
@@ -68,7 +70,7 @@ export class WriteMemory {
   #of(key: string): Remembered {
     let known = this.#gangs.get(key);
     if (known === undefined) {
-      known = { statusWrittenAt: undefined, answered: undefined, replaced: new Set(), released: new Set() };
+      known = { statusWrittenAt: undefined, answered: undefined, replaced: NONE, released: new Set() };
       this.#gangs.set(key, known);
     }
     return known;

@@ -5,7 +5,7 @@ import type { Resource } from '../../api/resource.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { apiVersionOf, type KubeObject, type Target } from '../../kube/client/resources.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
-import { thrownBy } from '../../kube/loop/deadline.ts';
+import { unlessAborted } from '../../kube/loop/deadline.ts';
 import type { CacheRoom } from '../../kube/loop/cache-room.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
@@ -141,8 +141,8 @@ export class OwnedObjects {
   /** Resolves once the kinds were listed. @throws when stopped before, or when `signal` is aborted */
   async whenSynced(resources: readonly Resource[], signal: AbortSignal): Promise<void> {
     const kinds = resources.flatMap((resource) => this.#kinds.get(idOf(resource)) ?? []);
-    const synced = Promise.all(kinds.map((reflector) => reflector.whenSynced()));
-    await Promise.race([synced, thrownBy(signal)]);
+    if (kinds.every(({ hasSynced }) => hasSynced)) return;
+    await unlessAborted(signal, Promise.all(kinds.map((reflector) => reflector.whenSynced())));
   }
 
   async stop(): Promise<void> {

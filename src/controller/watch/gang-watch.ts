@@ -1,5 +1,6 @@
 import { LABEL_POD_GANG } from '../../api/names.ts';
 import type { JsonObject } from '../../api/json.ts';
+import { ENVIRONMENT, MANAGED_FIELDS } from '../../api/unread-lists.ts';
 import type { GangRecord, NamespaceRecord, PodRecord } from '../../gang/records.ts';
 import { readGang, readNamespace, readPod } from '../../gang/read-records.ts';
 import { SharedValues } from '../../gang/shared-values.ts';
@@ -51,6 +52,7 @@ export function watchGangs(
     resource: PODS,
     namespace,
     labelSelector: LABEL_POD_GANG,
+    unread: [MANAGED_FIELDS, ENVIRONMENT],
     trim: (object) => shared.pod(readPod(asJson(object))),
     indexers: POD_INDEXERS,
     room,

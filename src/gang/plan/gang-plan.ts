@@ -9,7 +9,7 @@ import type { ConditionReason, EventReason } from './reasons.ts';
 export interface Plan {
   readonly references: ReferencesWrite | undefined;
   readonly status: StatusWrite | undefined;
-  /** Before the first of them: read the PodGang itself and ask `confirmUngates`. */
+  /** Before the first of them: ask `confirmUngates`, with the PodGang itself as it was read or answered since. */
   readonly ungate: readonly Ungate[];
   readonly events: readonly PlannedEvent[];
   /** Every live Pod that is gated or not yet running, and why. */

@@ -87,7 +87,7 @@ const ungateOf = (gang: GangRecord, pod: PodRecord): Ungate => ({
 /**
  * The ungates that still hold by the gang as the API server has it now (undefined: gone). Two watches run at
  * different speeds: a gang deleted and created again, with Pods of the same names, looks in the cache like the old
- * Initialized gang with the new Pods. One read of the gang per release, after the Pods were seen, rules that out.
+ * Initialized gang with the new Pods. The gang as the API server has it after the Pods were seen rules that out.
  */
 export function confirmUngates(ungates: readonly Ungate[], fresh: GangRecord | undefined): Ungate[] {
   if (fresh === undefined || fresh.deletionTimestamp !== undefined || !isInitialized(fresh)) return [];

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../api/json.ts';
+import type { UnreadList } from '../../api/unread-lists.ts';
 import type { KubeObject, Resource, Target } from './resources.ts';
 
 export interface CallOptions {
@@ -36,7 +37,13 @@ export interface Selection {
   readonly fieldSelector?: string | undefined;
 }
 
-export interface ListOptions extends Selection, CallOptions {
+/** What is left out of objects that are listed or watched, unparsed. */
+export interface Unread {
+  /** Lists that come empty; default: those of `managedFields`. */
+  readonly unread?: readonly UnreadList[] | undefined;
+}
+
+export interface ListOptions extends Selection, Unread, CallOptions {
   readonly limit?: number | undefined;
   readonly continue?: string | undefined;
   readonly resourceVersion?: string | undefined;
@@ -50,7 +57,7 @@ export interface Page<T> {
   readonly continue: string | undefined;
 }
 
-export interface WatchOptions extends Selection {
+export interface WatchOptions extends Selection, Unread {
   readonly resourceVersion: string;
   /** After which the server ends the watch in good order. */
   readonly timeoutSeconds: number;
@@ -79,12 +86,9 @@ export interface KubeClient {
   /** Any path, such as `/version` or `/apis/scheduling.k8s.io`. */
   read<T = JsonObject>(path: string, options?: CallOptions): Promise<T>;
   get<T = KubeObject>(target: Target, options?: CallOptions): Promise<T>;
-  /** One page, of objects without their `managedFields`. */
+  /** One page. */
   list<T = KubeObject>(resource: Resource, options?: ListOptions): Promise<Page<T>>;
-  /**
-   * Events in batches, as they arrive together, of objects without their `managedFields`. Ends when the server ends it; an
-   * ERROR event is thrown.
-   */
+  /** Events in batches, as they arrive together. Ends when the server ends it; an ERROR event is thrown. */
   watch<T = KubeObject>(resource: Resource, options: WatchOptions): AsyncIterable<readonly WatchEvent<T>[]>;
   /** `apiVersion` and `kind` are filled in. */
   create<T = KubeObject>(resource: Resource, object: KubeObject, options?: WriteOptions): Promise<T>;

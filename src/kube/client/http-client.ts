@@ -1,6 +1,6 @@
 import { own, ownString, type Json } from '../../api/json.ts';
 import { printable } from '../../api/printable.ts';
-import { withoutManagedFields } from '../../api/managed-fields.ts';
+import { MANAGED_FIELDS, withoutLists } from '../../api/unread-lists.ts';
 import { messageOf } from '../../errors.ts';
 import type {
   CallOptions,
@@ -8,6 +8,7 @@ import type {
   ListOptions,
   Page,
   Selection,
+  Unread,
   WatchEvent,
   WatchOptions,
   WriteOptions,
@@ -36,15 +37,14 @@ export function createKubeClient(connection: Connection, options: KubeClientOpti
   const { limit } = options;
   const transport = new Transport(connection, options);
   const send = async <T>(
-    // `lean`: the lists of managedFields are not parsed.
-    call: Omit<Call, 'signal' | 'timeoutMs'> & { readonly lean?: boolean },
+    call: Omit<Call, 'signal' | 'timeoutMs'> & Unread,
     { signal, timeoutMs = 15_000, unlimited }: CallOptions = {},
   ): Promise<T> => {
     if (unlimited !== true) await limit?.take(signal);
     const bytes = await transport.call({ ...call, signal, timeoutMs });
     if (call.keepAnswer === false) return undefined as T;
     try {
-      return JSON.parse(call.lean === true ? withoutManagedFields(bytes) : bytes.toString()) as T;
+      return JSON.parse(withoutLists(bytes, call.unread ?? [])) as T;
     } catch (cause) {
       throw unreachable(call.what, transport.server, new Error(`not JSON: ${messageOf(cause)}`, { cause }));
     }
@@ -79,7 +79,7 @@ export function createKubeClient(connection: Connection, options: KubeClientOpti
       const query = queryOf({ ...selectors(options), limit, resourceVersion, continue: options.continue });
       const path = collectionPath(resource, options.namespace) + query;
       const list = await send<{ items?: T[]; metadata?: { resourceVersion?: string; continue?: string } }>(
-        { method: 'GET', path, what: `list ${resource.plural}`, lean: true },
+        { method: 'GET', path, what: `list ${resource.plural}`, unread: options.unread ?? UNREAD },
         options,
       );
       return {
@@ -129,6 +129,7 @@ export function createKubeClient(connection: Connection, options: KubeClientOpti
   };
 }
 
+const UNREAD = [MANAGED_FIELDS];
 const JSON_TYPE = 'application/json';
 const JSON_PATCH = 'application/json-patch+json';
 const MERGE_PATCH = 'application/merge-patch+json';
@@ -150,7 +151,8 @@ async function* watch<T>(
   const what = `watch ${resource.plural}`;
   const path = collectionPath(resource, options.namespace) + query;
   try {
-    for await (const lines of linesOf(transport.stream({ method: 'GET', path, what, signal }, accepted))) {
+    const stream = transport.stream({ method: 'GET', path, what, signal }, accepted);
+    for await (const lines of linesOf(stream, options.unread ?? UNREAD)) {
       const events: WatchEvent<T>[] = [];
       for (const line of lines) {
         const event = JSON.parse(line) as unknown;

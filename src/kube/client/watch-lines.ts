@@ -1,4 +1,4 @@
-import { MANAGED_FIELDS, withoutLists } from '../../api/unread-lists.ts';
+import { withoutLists, type UnreadList } from '../../api/unread-lists.ts';
 
 /**
  * The longest line of a watch (bytes). etcd takes objects of 1.5 MiB, JSON escapes make at most six bytes of one; what is
@@ -9,12 +9,15 @@ const NEWLINE = 0x0a;
 
 /**
  * Cuts the bytes of a watch into lines, wherever the network cut them: in a line, or in a character. Gives all lines that
- * are complete together, since a busy watch has hundreds; without their `managedFields`, which are half of a Pod's bytes,
- * more than half of its parsing, and nothing that anybody who watches goes by.
+ * are complete together, since a busy watch has hundreds.
  * @param stream pieces, as many as there are at a time
+ * @param unread lists that are left empty: of a Pod most bytes are in such as nobody who watches goes by
  * @throws where the stream ends inside a line: the event is lost, and whoever reads has to connect again
  */
-export async function* linesOf(stream: AsyncIterable<readonly Buffer[]>): AsyncGenerator<string[], void> {
+export async function* linesOf(
+  stream: AsyncIterable<readonly Buffer[]>,
+  unread: readonly UnreadList[],
+): AsyncGenerator<string[], void> {
   let pending: Buffer[] = [];
   let pendingBytes = 0;
   for await (const pieces of stream) {
@@ -31,7 +34,7 @@ export async function* linesOf(stream: AsyncIterable<readonly Buffer[]>): AsyncG
     const rest = Buffer.concat([piece.subarray(end + 1), ...pieces.slice(last + 1)]);
     pending = rest.length === 0 ? [] : [rest];
     pendingBytes = rest.length;
-    const lines = withoutLists(whole, [MANAGED_FIELDS])
+    const lines = withoutLists(whole, unread)
       .split('\n')
       .filter((line) => line.trim() !== '');
     if (lines.length > 0) yield lines;

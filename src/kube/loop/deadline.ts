@@ -7,13 +7,23 @@ export const aborted = (signal: AbortSignal): Promise<void> =>
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
 
-/** What `signal` was aborted with, thrown. Nobody has to wait for it. */
-export function thrownBy(signal: AbortSignal): Promise<never> {
-  const thrown = aborted(signal).then(() => {
-    throw signal.reason as Error;
-  });
-  thrown.catch(() => undefined);
-  return thrown;
+/**
+ * What `work` comes to, or what `signal` is aborted with, whichever is first. Nothing of it is left with the signal, which
+ * may live as long as the process, once either is there.
+ * @throws what `work` throws, or the signal's reason
+ */
+export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  // Where nobody waits for it any more.
+  work.catch(() => undefined);
+  signal.throwIfAborted();
+  const ended = Promise.withResolvers<never>();
+  const end = (): void => ended.reject(signal.reason);
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    return await Promise.race([work, ended.promise]);
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
 }
 
 /**
@@ -28,13 +38,22 @@ export async function within<T>(
   work: (signal: AbortSignal) => Promise<T>,
   clock: Clock = systemClock,
 ): Promise<T> {
-  const late = new AbortController();
-  const cancel = clock.after(ms, () => late.abort(new Error(`${what} did not answer within ${ms / 1000} s`)));
-  const signal = AbortSignal.any([outer, late.signal]);
+  // Not AbortSignal.any: what that makes stays with `outer` for as long as somebody listens to it.
+  const limit = new AbortController();
+  const end = (): void => limit.abort(outer.reason);
+  outer.addEventListener('abort', end, { once: true });
+  if (outer.aborted) end();
+  const cancel = clock.after(ms, () =>
+    limit.abort(new Error(`${what} did not answer within ${ms / 1000} s`)),
+  );
   try {
     // In a then, so that what is thrown at once is a rejection like any other.
-    return await Promise.race([Promise.resolve().then(() => work(signal)), thrownBy(signal)]);
+    return await unlessAborted(
+      limit.signal,
+      Promise.resolve().then(() => work(limit.signal)),
+    );
   } finally {
     cancel();
+    outer.removeEventListener('abort', end);
   }
 }

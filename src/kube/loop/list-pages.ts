@@ -1,4 +1,4 @@
-import type { KubeClient, Selection } from '../client/client.ts';
+import type { KubeClient, Selection, Unread } from '../client/client.ts';
 import { isGone } from '../client/errors.ts';
 import type { KubeObject, Resource } from '../client/resources.ts';
 
@@ -14,7 +14,7 @@ const PAGE_TIMEOUT = 60_000;
  * @returns the resourceVersion that a watch starts from
  */
 export async function listPages(
-  from: { client: KubeClient; resource: Resource } & Selection,
+  from: { client: KubeClient; resource: Resource } & Selection & Unread,
   pageSize: number,
   signal: AbortSignal,
   take: (page: readonly KubeObject[], first: boolean) => void,
@@ -36,8 +36,9 @@ export async function listPages(
   }
 }
 
-export const selectionOf = ({ namespace, labelSelector, fieldSelector }: Selection): Selection => ({
+export const selectionOf = ({
   namespace,
   labelSelector,
   fieldSelector,
-});
+  unread,
+}: Selection & Unread): Selection & Unread => ({ namespace, labelSelector, fieldSelector, unread });

@@ -1,5 +1,5 @@
 import type { Clock, Random } from '../client/clock.ts';
-import type { KubeClient, Selection } from '../client/client.ts';
+import type { KubeClient, Selection, Unread } from '../client/client.ts';
 import type { KubeObject, Resource } from '../client/resources.ts';
 import { STARTING_MS, type ServerBackoffTimes } from './backoff.ts';
 import type { CacheRoom } from './cache-room.ts';
@@ -17,7 +17,7 @@ export interface ReflectorObserver {
   handlerFailed?(error: unknown): void;
 }
 
-export interface ReflectorOptions<T extends Identified> extends Selection {
+export interface ReflectorOptions<T extends Identified> extends Selection, Unread {
   readonly client: KubeClient;
   readonly resource: Resource;
   /**

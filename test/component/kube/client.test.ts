@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { ENVIRONMENT, MANAGED_FIELDS } from '../../../src/api/unread-lists.ts';
 import type { KubeClient, WatchEvent } from '../../../src/kube/client/client.ts';
 import { isConflict, isGone, isUnreachable } from '../../../src/kube/client/errors.ts';
 import { createKubeClient } from '../../../src/kube/client/http-client.ts';
@@ -86,6 +87,30 @@ describe('a call', () => {
     server.answer(PATCH, cut, json(thing('a', 1)));
     expect(isUnreachable(await thrown(client.mergePatch(target, {})))).toBe(true);
     expect(server.requests.filter((line) => line.startsWith('PATCH'))).toHaveLength(1);
+  });
+
+  test('of an answer that nobody wants only the status is read, and of a refusal all of it', async () => {
+    const nothing = { answer: 'nothing' } as const;
+    server.answer(PATCH, (response) => response.end('{ no JSON'), status(409, 'changed'));
+    expect(await client.jsonPatch(target, [], nothing)).toBeUndefined();
+    expect(server.headers[0]?.accept).toContain('as=PartialObjectMetadata');
+    const error = await thrown(client.jsonPatch(target, [], nothing));
+    expect([isConflict(error), error.message]).toEqual([true, 'patch pods crew/a: 409 Conflict: changed']);
+  });
+
+  test('called off while it waits for a connection, it ends at once and is never sent', async () => {
+    await client.close();
+    client = createKubeClient(server.connection(), { connections: 1 });
+    server.answer(GET, silence);
+    const first = thrown(client.get(target, { timeoutMs: 300 }));
+    const enough = new AbortController();
+    const second = thrown(client.mergePatch(target, {}, { signal: enough.signal }));
+    setImmediate(() => enough.abort(new Error('enough')));
+    expect((await second).message).toBe('enough');
+    await first;
+    server.answer(GET, json(thing('a', 1)));
+    await client.get(target);
+    expect(server.requests.filter((line) => line.startsWith('PATCH'))).toEqual([]);
   });
 
   test('ends after its time, though the server is silent or trickles', async () => {
@@ -182,6 +207,21 @@ describe('a watch', () => {
   ])('that %s is a lost connection', async (_, answer) => {
     server.answer(LIST, answer);
     expect(isUnreachable(await thrown(collect(client)))).toBe(true);
+  });
+
+  test('leaves lists out that nobody reads', async () => {
+    const { metadata } = thing('a', 2) as KubeObject;
+    const pod = {
+      metadata: { ...metadata, managedFields: [{ manager: 'x' }] },
+      spec: { containers: [{ env: [{ name: 'A', value: '1' }] }] },
+    };
+    const whole = { ...pod, metadata: { ...metadata, managedFields: [] } };
+    server.answer(LIST, stream([event('ADDED', pod)]), list(3, [pod]));
+    expect((await collect(client)).map(({ object }) => object)).toEqual([whole]);
+    const unread = [MANAGED_FIELDS, ENVIRONMENT];
+    expect((await client.list(PODS, { unread })).items).toEqual([
+      { ...whole, spec: { containers: [{ env: [] }] } },
+    ]);
   });
 
   test('hands over what came before an ERROR, then throws it', async () => {

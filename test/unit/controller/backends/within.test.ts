@@ -1,5 +1,9 @@
+import { getEventListeners } from 'node:events';
+import { setImmediate as turn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from '@jest/globals';
-import { within } from '../../../../src/kube/loop/deadline.ts';
+import { unlessAborted, within } from '../../../../src/kube/loop/deadline.ts';
 import { FakeClock } from '../fake-clock.ts';
 
 const never = (): Promise<void> => new Promise(() => undefined);
@@ -42,4 +46,23 @@ test('ends with whoever waits for it', async () => {
   await expect(within('x', 1_000, ending.signal, never, new FakeClock())).rejects.toThrow(
     'the controller is stopping',
   );
+});
+
+test('leaves nothing with a signal that lives on, as one of a leader does for every gang that it ever synced', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const outer = new AbortController();
+  const signals: WeakRef<AbortSignal>[] = [];
+  for (let n = 0; n < 20; n += 1) {
+    await within('x', 1_000, outer.signal, (limit) => {
+      signals.push(new WeakRef(limit));
+      return Promise.resolve();
+    });
+    await unlessAborted(outer.signal, Promise.resolve());
+  }
+  await turn();
+  collect();
+  await turn();
+  expect(signals.filter((signal) => signal.deref() !== undefined)).toHaveLength(0);
+  expect(getEventListeners(outer.signal, 'abort')).toHaveLength(0);
 });
