@@ -1,29 +1,40 @@
 import type { Node, Pod, Resources, Snapshot } from './snapshot.ts';
 
+/** A resource and how much of it: the index that the {@link ClusterState} gives to its name, and the count. */
+interface Amount {
+  readonly name: string;
+  readonly index: number;
+  readonly count: number;
+}
+
 /** A node with the Pods that are on it in thought. */
 export class NodeState {
   readonly node: Node;
-  readonly index: number;
   readonly pods = new Set<Pod>();
+  readonly mostPods: number;
+  /** By the index of the resource, as {@link used}: numbers in a Map would each be an object of their own. */
+  readonly allocatable: Float64Array;
   /** What its Pods ask for together. */
-  readonly used = new Map<string, number>();
+  readonly used: Float64Array;
   /** As scores count it. */
   scoredCpu = 0;
   scoredMemory = 0;
 
-  constructor(node: Node, index: number) {
+  constructor(node: Node, indexes: ReadonlyMap<string, number>) {
     this.node = node;
-    this.index = index;
+    this.mostPods = node.allocatable.get('pods') ?? 0;
+    this.allocatable = new Float64Array(indexes.size);
+    this.used = new Float64Array(indexes.size);
+    for (const [name, count] of node.allocatable) this.allocatable[indexes.get(name) ?? 0] = count;
   }
 
   /** What is left of a resource; less than nothing on a node that is overcommitted. */
-  free(resource: string): number {
-    return (this.node.allocatable.get(resource) ?? 0) - (this.used.get(resource) ?? 0);
+  free({ index }: Pick<Amount, 'index'>): number {
+    return (this.allocatable[index] ?? 0) - (this.used[index] ?? 0);
   }
 
-  count(pod: Pod, sign: 1 | -1): void {
-    for (const [name, amount] of pod.requests)
-      this.used.set(name, (this.used.get(name) ?? 0) + sign * amount);
+  count(pod: Pod, amounts: readonly Amount[], sign: 1 | -1): void {
+    for (const { index, count } of amounts) this.used[index] = (this.used[index] ?? 0) + sign * count;
     this.scoredCpu += sign * pod.scored.cpu;
     this.scoredMemory += sign * pod.scored.memory;
   }
@@ -39,25 +50,48 @@ export class ClusterState {
   readonly namespaces: Snapshot['namespaces'];
   /** Pods on nodes that want to be away from others, with their node: they judge every newcomer. */
   readonly wantingDistance = new Map<Pod, NodeState>();
+  /** Of every resource that a node has. */
+  readonly #indexes = new Map<string, number>();
+  readonly #amounts = new WeakMap<Resources, readonly Amount[]>();
 
   constructor({ nodes, namespaces, pods }: Pick<Snapshot, 'nodes' | 'namespaces' | 'pods'>) {
-    this.nodes = nodes.map((node, index) => new NodeState(node, index));
+    for (const { requests } of pods) this.#index(requests);
+    for (const { allocatable } of nodes) this.#index(allocatable);
+    this.nodes = nodes.map((node) => new NodeState(node, this.#indexes));
     this.byName = new Map(this.nodes.map((state) => [state.node.name, state]));
     this.namespaces = namespaces;
     for (const pod of pods) this.putBack(pod);
   }
 
+  #index(resources: Resources): void {
+    for (const name of resources.keys())
+      if (!this.#indexes.has(name)) this.#indexes.set(name, this.#indexes.size);
+  }
+
+  /** What a Pod asks for. A resource that nobody has gets an index beyond all, where nothing is free. */
+  amountsOf({ requests }: Pick<Pod, 'requests'>): readonly Amount[] {
+    const known = this.#amounts.get(requests);
+    if (known !== undefined) return known;
+    const amounts = [...requests].map(([name, count]) => ({ name, count, index: this.indexOf(name) }));
+    this.#amounts.set(requests, amounts);
+    return amounts;
+  }
+
+  indexOf(resource: string): number {
+    return this.#indexes.get(resource) ?? this.#indexes.size;
+  }
+
   put(pod: Pod, node: NodeState): void {
     if (node.pods.has(pod)) return;
     node.pods.add(pod);
-    node.count(pod, 1);
+    node.count(pod, this.amountsOf(pod), 1);
     if (pod.constraints.antiAffinity.length > 0) this.wantingDistance.set(pod, node);
   }
 
   take(pod: Pod, node: NodeState): void {
     if (!node.pods.delete(pod)) return;
-    node.count(pod, -1);
-    this.wantingDistance.delete(pod);
+    node.count(pod, this.amountsOf(pod), -1);
+    if (this.wantingDistance.size > 0) this.wantingDistance.delete(pod);
   }
 
   /** A Pod of the snapshot on the node that it runs on; one whose node is gone is nowhere. */
@@ -74,6 +108,7 @@ export class ClusterState {
 
 /** Whether both ask for the same. */
 export function sameResources(a: Resources, b: Resources): boolean {
+  if (a === b) return true;
   if (a.size !== b.size) return false;
   for (const [name, count] of a) if (b.get(name) !== count) return false;
   return true;

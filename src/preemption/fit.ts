@@ -1,5 +1,5 @@
 import { sameResources, type ClusterState, type NodeState } from './cluster-state.ts';
-import { place, undo } from './place.ts';
+import { mindsOthers, place, undo } from './place.ts';
 import { fixedPredicates, judgeFor } from './predicates/predicates.ts';
 import { nodePorts, slots } from './predicates/resource-predicates.ts';
 import type { Preemptor } from './preemptor.ts';
@@ -28,8 +28,7 @@ export function isPlain({ pods, minimums }: Preemptor, state: ClusterState): boo
   const [minimum] = minimums;
   if (first === undefined || minimum === undefined || minimums.length > 1) return false;
   if (state.wantingDistance.size > 0) return false;
-  const { affinity, antiAffinity, spread } = first.constraints;
-  if (affinity.length + antiAffinity.length + spread.length > 0) return false;
+  if (mindsOthers(first)) return false;
   return pods.every(
     ({ constraints, requests, group }) =>
       constraints === first.constraints &&
@@ -62,6 +61,7 @@ class TriedFit implements Fit {
 
 class CountedFit implements Fit {
   readonly #preemptor: Preemptor;
+  readonly #state: ClusterState;
   /** Room by node; -1 for those that do not take such Pods. */
   readonly #room = new Map<NodeState, number>();
   readonly #stale = new Set<NodeState>();
@@ -69,6 +69,7 @@ class CountedFit implements Fit {
 
   constructor(preemptor: Preemptor, state: ClusterState, only: readonly NodeState[]) {
     this.#preemptor = preemptor;
+    this.#state = state;
     const [pod] = preemptor.pods;
     if (pod === undefined) return;
     const judge = judgeFor(pod, state, fixedPredicates);
@@ -83,7 +84,7 @@ class CountedFit implements Fit {
     const [pod] = this.#preemptor.pods;
     if (pod === undefined) return true;
     for (const node of this.#stale) {
-      const room = nodePorts.filterFor(pod)?.(node) === undefined ? slots(pod, node) : 0;
+      const room = nodePorts.filterFor(pod)?.(node) === undefined ? slots(pod, node, this.#state) : 0;
       this.#total += room - (this.#room.get(node) ?? 0);
       this.#room.set(node, room);
     }

@@ -1,7 +1,7 @@
-import type { ClusterState, NodeState } from './cluster-state.ts';
+import { sameResources, type ClusterState, type NodeState } from './cluster-state.ts';
 import { judgeFor, type Rejection } from './predicates/predicates.ts';
 import { counted, type Preemptor } from './preemptor.ts';
-import { bestNodes } from './scores.ts';
+import { Scores } from './scores.ts';
 import type { Pod } from './snapshot.ts';
 
 /** Where each Pod of a gang goes, and why the first that goes nowhere does. */
@@ -28,16 +28,18 @@ export function place(
   const nodes = new Map<Pod, NodeState>();
   const without: Pod[] = [];
   let rejected: readonly Rejection[] = [];
+  let before: Candidates | undefined;
   for (const pod of pods) {
-    const { taking, refusing } = nodesFor(pod, state, only, without.length === 0);
-    // Where kube-scheduler leaves it to chance, the first by name.
-    const [best] = bestNodes(pod, taking);
+    const candidates: Candidates = before?.serve(pod) === true ? before : new Candidates(pod, state, only);
+    before = candidates;
+    const best = candidates.best();
     if (best === undefined) {
-      if (without.length === 0) rejected = refusing;
+      if (without.length === 0) rejected = candidates.refusals();
       without.push(pod);
     } else {
       state.put(pod, best);
       nodes.set(pod, best);
+      candidates.took(best);
     }
   }
   return {
@@ -58,19 +60,52 @@ export function redo({ nodes }: Pick<Placement, 'nodes'>, state: ClusterState): 
   for (const [pod, node] of nodes) state.put(pod, node);
 }
 
-function nodesFor(
-  pod: Pod,
-  state: ClusterState,
-  only: readonly NodeState[],
-  tellWhy: boolean,
-): { taking: NodeState[]; refusing: Rejection[] } {
-  const judge = judgeFor(pod, state);
-  const taking: NodeState[] = [];
-  const refusing: Rejection[] = [];
-  for (const node of only) {
-    const rejection = judge(node);
-    if (rejection === undefined) taking.push(node);
-    else if (tellWhy) refusing.push(rejection);
+/** The nodes that a Pod may choose among; for Pods of the same kind the same, but for those that took one. */
+class Candidates {
+  readonly #pod: Pod;
+  readonly #state: ClusterState;
+  readonly #only: readonly NodeState[];
+  readonly #scores: Scores;
+
+  constructor(pod: Pod, state: ClusterState, only: readonly NodeState[]) {
+    this.#pod = pod;
+    this.#state = state;
+    this.#only = only;
+    const judge = judgeFor(pod, state);
+    this.#scores = new Scores(
+      pod,
+      only.filter((node) => judge(node) === undefined),
+      state,
+    );
   }
-  return { taking, refusing };
+
+  /** Whether they are those of `pod` as well: it is of the same kind, and nobody minds who is near. */
+  serve(pod: Pod): boolean {
+    return (
+      this.#state.wantingDistance.size === 0 &&
+      !mindsOthers(pod) &&
+      pod.nodeName === this.#pod.nodeName &&
+      pod.constraints === this.#pod.constraints &&
+      sameResources(pod.requests, this.#pod.requests)
+    );
+  }
+
+  /** Where kube-scheduler leaves it to chance, the first by name. */
+  best(): NodeState | undefined {
+    return this.#scores.best()[0];
+  }
+
+  took(node: NodeState): void {
+    this.#scores.changed(node, judgeFor(this.#pod, this.#state)(node) === undefined);
+  }
+
+  /** Of every node, where none takes the Pod. */
+  refusals(): Rejection[] {
+    const judge = judgeFor(this.#pod, this.#state);
+    return this.#only.flatMap((node) => judge(node) ?? []);
+  }
 }
+
+/** Whether it matters to the Pod what others are near. */
+export const mindsOthers = ({ constraints: { affinity, antiAffinity, spread } }: Pod): boolean =>
+  affinity.length + antiAffinity.length + spread.length > 0;

@@ -1,7 +1,7 @@
 import { splitByBudgets } from './budgets.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { fitOf, isPlain } from './fit.ts';
-import { inPlace } from './in-place.ts';
+import { Assumed } from './in-place.ts';
 import { place, undo, type Placement } from './place.ts';
 import type { Rejection } from './predicates/predicates.ts';
 import type { Preemptor } from './preemptor.ts';
@@ -58,7 +58,8 @@ function reprieveInPlace(
 ): Placement {
   const { ordered, violating, withNobody } = given;
   for (const [pod, node] of withNobody.nodes) state.put(pod, node);
-  for (const unit of violating) tryInPlace(unit, withNobody, state, verdicts);
+  const first = new Assumed(withNobody, state);
+  for (const unit of violating) tryInPlace(unit, first, state, verdicts);
   undo(withNobody, state);
 
   const left = ordered.filter((unit) => !verdicts.isSpared(unit));
@@ -70,14 +71,15 @@ function reprieveInPlace(
   }
 
   const final = place(preemptor, state);
-  for (const unit of left) if (!verdicts.isSpared(unit)) tryInPlace(unit, final, state, verdicts);
+  const there = new Assumed(final, state);
+  for (const unit of left) if (!verdicts.isSpared(unit)) tryInPlace(unit, there, state, verdicts);
   // Not placed once more: the victims are those of this placement.
   return final;
 }
 
-function tryInPlace(unit: Unit, placement: Placement, state: ClusterState, verdicts: Verdicts): void {
+function tryInPlace(unit: Unit, assumed: Assumed, state: ClusterState, verdicts: Verdicts): void {
   putBack(unit, state);
-  const clash = inPlace(unit, placement, state);
+  const clash = assumed.clashWith(unit);
   if (clash === undefined) verdicts.spare(unit, 'it can stay beside the gang');
   else {
     removed(unit, state);

@@ -1,6 +1,6 @@
 import { splitByBudgets } from './budgets.ts';
 import type { ClusterState, NodeState } from './cluster-state.ts';
-import { inPlace } from './in-place.ts';
+import { Assumed } from './in-place.ts';
 import { place, undo } from './place.ts';
 import { fixedPredicates, judgeFor, type Rejection } from './predicates/predicates.ts';
 import { byImportance, byPodImportance, type Unit } from './units.ts';
@@ -66,9 +66,10 @@ function onOne(
   }
   const { violating, others } = splitByBudgets(ordered, budgets, variant, false);
   const verdicts = new Verdicts(new Set(violating));
+  const assumed = new Assumed(placement, state);
   for (const unit of [...violating, ...others]) {
     putBack(unit, state);
-    const clash = inPlace(unit, placement, state);
+    const clash = assumed.clashWith(unit);
     if (clash === undefined) verdicts.spare(unit, 'it can stay beside the Pod');
     else {
       removed(unit, state);

@@ -1,4 +1,4 @@
-import type { NodeState } from './cluster-state.ts';
+import type { ClusterState, NodeState } from './cluster-state.ts';
 import { nodeTermHolds, untolerated } from './selectors.ts';
 import type { Pod } from './snapshot.ts';
 
@@ -8,28 +8,62 @@ const MAX = 100;
 const WEIGHTS = { taints: 3, affinity: 2, leastAllocated: 1, balancedAllocation: 1 };
 
 /**
- * Of the nodes that take the Pod those that kube-scheduler's default scores like best: the least used, evenly used, without
- * a taint that would rather have others, and preferred by the Pod. Of several it chooses one by chance.
+ * The scores of kube-scheduler's default for nodes that take a Pod: the least used node is best, evenly used, without a
+ * taint that would rather have others, and preferred by the Pod. They are kept, so that for the next Pod of the same kind
+ * only the node that took this one is looked at again.
  */
-export function bestNodes(pod: Pod, nodes: readonly NodeState[]): NodeState[] {
-  const taints = taintScores(pod, nodes);
-  const affinity = affinityScores(pod, nodes);
-  let best: NodeState[] = [];
-  let top = Number.NEGATIVE_INFINITY;
-  for (const [index, node] of nodes.entries()) {
-    const score =
-      WEIGHTS.taints * (taints?.[index] ?? MAX) +
-      WEIGHTS.affinity * (affinity?.[index] ?? 0) +
-      WEIGHTS.leastAllocated * leastAllocated(pod, node) +
-      WEIGHTS.balancedAllocation * balancedAllocation(pod, node);
-    if (score > top) [best, top] = [[], score];
-    if (score === top) best.push(node);
+export class Scores {
+  readonly #pod: Pod;
+  readonly #nodes: NodeState[];
+  readonly #use: (node: NodeState) => number;
+  /** Of each node in its place: what depends on it alone. */
+  readonly #own: number[];
+  /** What depends on which other nodes there are. */
+  #among: (index: number) => number;
+
+  /** @param nodes those that take the Pod */
+  constructor(pod: Pod, nodes: readonly NodeState[], state: ClusterState) {
+    this.#pod = pod;
+    this.#nodes = [...nodes];
+    this.#use = useScore(pod, state);
+    this.#own = this.#nodes.map(this.#use);
+    this.#among = this.#compared();
   }
-  return best;
+
+  /** The best: of several kube-scheduler chooses one by chance. */
+  best(): NodeState[] {
+    let best: NodeState[] = [];
+    let top = Number.NEGATIVE_INFINITY;
+    for (const [index, node] of this.#nodes.entries()) {
+      const score = (this.#own[index] ?? 0) + this.#among(index);
+      if (score > top) [best, top] = [[], score];
+      if (score === top) best.push(node);
+    }
+    return best;
+  }
+
+  /** The node has one more Pod. @param takes whether it would take another one like it */
+  changed(node: NodeState, takes: boolean): void {
+    const index = this.#nodes.indexOf(node);
+    if (index < 0) return;
+    if (takes) this.#own[index] = this.#use(node);
+    else {
+      this.#nodes.splice(index, 1);
+      this.#own.splice(index, 1);
+      this.#among = this.#compared();
+    }
+  }
+
+  #compared(): (index: number) => number {
+    const taints = taintScores(this.#pod, this.#nodes);
+    const affinity = affinityScores(this.#pod, this.#nodes);
+    return (index) => WEIGHTS.taints * (taints?.[index] ?? MAX) + WEIGHTS.affinity * (affinity?.[index] ?? 0);
+  }
 }
 
 /** Fewer taints of `PreferNoSchedule` that the Pod does not tolerate; undefined where no node has one. */
 function taintScores({ constraints }: Pod, nodes: readonly NodeState[]): number[] | undefined {
+  if (!nodes.some(({ node }) => node.taints.length > 0)) return undefined;
   const tolerations = constraints.tolerations.filter(
     ({ effect }) => effect === '' || effect === 'PreferNoSchedule',
   );
@@ -57,30 +91,38 @@ function affinityScores({ constraints }: Pod, nodes: readonly NodeState[]): numb
 
 const highest = (counts: readonly number[]): number => counts.reduce((a, b) => Math.max(a, b), 0);
 
-function leastAllocated(pod: Pod, { node, scoredCpu, scoredMemory }: NodeState): number {
-  let [sum, weights] = [0, 0];
-  const one = (requested: number, capacity: number): void => {
-    if (capacity === 0) return;
-    weights += 1;
-    if (requested <= capacity) sum += Math.trunc(((capacity - requested) * MAX) / capacity);
+/** How little, and how evenly, a node would be used with the Pod. */
+function useScore(pod: Pod, state: ClusterState): (node: NodeState) => number {
+  const [cpu, memory] = [state.indexOf('cpu'), state.indexOf('memory')];
+  const asks = { cpu: pod.requests.get('cpu') ?? 0, memory: pod.requests.get('memory') ?? 0 };
+  const anything = asks.cpu + asks.memory > 0;
+  return ({ allocatable, used, scoredCpu, scoredMemory }) => {
+    const [cpus = 0, bytes = 0] = [allocatable[cpu], allocatable[memory]];
+    const usedCpu = used[cpu] ?? 0;
+    const usedMemory = used[memory] ?? 0;
+    const parts = (cpus > 0 ? 1 : 0) + (bytes > 0 ? 1 : 0);
+    const free =
+      freePart(scoredCpu + pod.scored.cpu, cpus) + freePart(scoredMemory + pod.scored.memory, bytes);
+    const leastAllocated = parts === 0 ? 0 : Math.trunc(free / parts);
+    // How much more even it gets: 50 … 100, 75 for no difference.
+    const balanced = anything
+      ? MAX / 2 +
+        Math.trunc(
+          (MAX / 2 +
+            evenness(usedCpu + asks.cpu, cpus, usedMemory + asks.memory, bytes) -
+            evenness(usedCpu, cpus, usedMemory, bytes)) /
+            2,
+        )
+      : 0;
+    return WEIGHTS.leastAllocated * leastAllocated + WEIGHTS.balancedAllocation * balanced;
   };
-  one(scoredCpu + pod.scored.cpu, node.allocatable.get('cpu') ?? 0);
-  one(scoredMemory + pod.scored.memory, node.allocatable.get('memory') ?? 0);
-  return weights === 0 ? 0 : Math.trunc(sum / weights);
 }
 
-/** How much more evenly cpu and memory are used with the Pod than without it: 50 … 100, 75 for no difference. */
-function balancedAllocation(pod: Pod, node: NodeState): number {
-  const asks = (resource: string): number => pod.requests.get(resource) ?? 0;
-  if (asks('cpu') + asks('memory') === 0) return 0;
-  const evenness = (more: boolean): number => {
-    const fractions = ['cpu', 'memory'].flatMap((resource) => {
-      const capacity = node.node.allocatable.get(resource) ?? 0;
-      if (capacity === 0) return [];
-      return [Math.min(((node.used.get(resource) ?? 0) + (more ? asks(resource) : 0)) / capacity, 1)];
-    });
-    const [a = 0, b = a] = fractions;
-    return Math.trunc((1 - Math.abs(a - b) / 2) * MAX);
-  };
-  return MAX / 2 + Math.trunc((MAX / 2 + evenness(true) - evenness(false)) / 2);
+const freePart = (requested: number, capacity: number): number =>
+  capacity === 0 || requested > capacity ? 0 : Math.trunc(((capacity - requested) * MAX) / capacity);
+
+function evenness(usedCpu: number, cpus: number, usedMemory: number, bytes: number): number {
+  if (cpus === 0 || bytes === 0) return MAX;
+  const difference = Math.min(usedCpu / cpus, 1) - Math.min(usedMemory / bytes, 1);
+  return Math.trunc((1 - Math.abs(difference) / 2) * MAX);
 }

@@ -22,11 +22,15 @@ export function shortageOf(preemptor: Preemptor, snapshot: Snapshot, variant: Va
   if (first === undefined) return shortfall;
   const judge = judgeFor(first, state, fixedPredicates);
   const nodes = state.nodes.filter((node) => judge(node) === undefined);
-  for (const [resource, count] of first.requests) {
-    const best = Math.min(...nodes.map((node) => count - node.free(resource)), count);
+  for (const amount of state.amountsOf(first)) {
+    const { name: resource, count } = amount;
+    let best = count;
     let total = 0;
     for (const pod of needed) total += pod.requests.get(resource) ?? 0;
-    for (const node of nodes) total -= Math.max(node.free(resource), 0);
+    for (const node of nodes) {
+      best = Math.min(best, count - node.free(amount));
+      total -= Math.max(node.free(amount), 0);
+    }
     const short = Math.max(best, total);
     if (short > 0) shortfall.set(resource, short);
   }

@@ -11,7 +11,7 @@ import { preemptorOf } from '../../src/preemption/preemptor-of.ts';
 import { readPod } from '../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../src/preemption/read/read-snapshot.ts';
 import { Reading } from '../../src/preemption/read/reading.ts';
-import { bestNodes } from '../../src/preemption/scores.ts';
+import { Scores } from '../../src/preemption/scores.ts';
 import { inLength } from '../support/length.ts';
 import { Random } from '../support/random.ts';
 import type { Client, KubeList, KubeObject } from './control-plane/client.ts';
@@ -135,10 +135,13 @@ function plannedFor({ nodes, groups, budgets, running, gang, wanting }: RandomCl
     victims: victims.flatMap(({ unit }) => unit.pods.map(({ name }) => name)).sort(),
     nodes:
       gang === undefined && fits && first !== undefined
-        ? bestNodes(
+        ? new Scores(
             first,
             state.nodes.filter((node) => judge?.(node) === undefined),
-          ).map(({ node }) => node.name)
+            state,
+          )
+            .best()
+            .map(({ node }) => node.name)
         : undefined,
   };
 }

@@ -1,4 +1,4 @@
-import type { NodeState } from '../cluster-state.ts';
+import type { ClusterState, NodeState } from '../cluster-state.ts';
 import type { HostPort, Pod } from '../snapshot.ts';
 import type { Filter, Predicate } from './predicate.ts';
 
@@ -26,22 +26,23 @@ const clash = (a: HostPort, b: HostPort): boolean =>
 
 export const nodeResourcesFit: Predicate = {
   name: 'NodeResourcesFit',
-  filterFor: ({ requests }) => {
-    const asked = [...requests];
+  filterFor: (pod, state) => {
+    const asked = state.amountsOf(pod);
     return (node) => {
       let messages: string[] | undefined;
-      if (node.pods.size + 1 > (node.node.allocatable.get('pods') ?? 0)) messages = ['Too many pods'];
-      for (const [name, count] of asked)
-        if (count > node.free(name)) (messages ??= []).push(`Insufficient ${name}`);
+      if (node.pods.size + 1 > node.mostPods) messages = ['Too many pods'];
+      for (const amount of asked)
+        if (amount.count > node.free(amount)) (messages ??= []).push(`Insufficient ${amount.name}`);
       return messages;
     };
   },
 };
 
 /** How many more Pods like this one the node has room for, by resources and ports alone. */
-export function slots(pod: Pod, node: NodeState): number {
-  let most = (node.node.allocatable.get('pods') ?? 0) - node.pods.size;
-  for (const [name, count] of pod.requests) most = Math.min(most, Math.floor(node.free(name) / count));
+export function slots(pod: Pod, node: NodeState, state: ClusterState): number {
+  let most = node.mostPods - node.pods.size;
+  for (const amount of state.amountsOf(pod))
+    most = Math.min(most, Math.floor(node.free(amount) / amount.count));
   if (pod.constraints.ports.length > 0 && most > 1) most = 1;
   return Math.max(most, 0);
 }

@@ -157,7 +157,7 @@ function expectNeededInPlace(
     const gone = new Set(running.map(({ key }) => key));
     const state = new ClusterState(snapshot);
     for (const one of snapshot.pods) if (gone.has(one.key)) state.takeAway(one);
-    return state.byName.get(on)?.free(resource) ?? 0;
+    return state.byName.get(on)?.free({ index: state.indexOf(resource) }) ?? 0;
   };
   const wants = (on: string, resource: string): number =>
     preemptor.pods.reduce(
