@@ -1,5 +1,3 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startServer } from '../../admission/servers.ts';
@@ -7,7 +5,8 @@ import { quantile } from '../../measure/interval.ts';
 import { peakRssMiBOf } from '../../measure/process-usage.ts';
 import type { Beside, HostileSetting, HostileTiming, Scenario, Waits } from '../scenario.ts';
 import type { Attack } from './attack.ts';
-import type { Job, Order, Report } from './messages.ts';
+import { Helper } from '../helper.ts';
+import type { Job, Report } from './messages.ts';
 
 /** A good client’s reviews beside an attack on the webhook port. */
 export const besideAttack = (attack: Attack): Scenario => ({
@@ -19,9 +18,9 @@ async function measure(attack: Attack, timing: HostileTiming, setting: HostileSe
   const { scratch, placement, against } = setting;
   const server = await startServer('muster', scratch, { placement, ...(against && { build: against }) });
   const job: Job = { port: server.port, caFile: scratch.caFile, attack: attack.id };
-  const client = new Helper('good-client.ts', placement.onClientCore, job);
+  const client = new Helper(program('good-client.ts'), placement.onClientCore, job);
   // It gives way to the good client, with which it shares a core: what is measured is the server.
-  const attacker = new Helper('attacker.ts', [...placement.onClientCore, 'nice', '-n', '19'], job);
+  const attacker = new Helper(program('attacker.ts'), [...placement.onClientCore, 'nice', '-n', '19'], job);
   const failed: string[] = [];
   const rounds: { calm: Waits; attacked: Waits }[] = [];
   let came = '';
@@ -54,39 +53,4 @@ async function measure(attack: Attack, timing: HostileTiming, setting: HostileSe
   }
 }
 
-const running = new Set<ChildProcess>();
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
-
-/** A process of its own, which does as it is told. */
-class Helper {
-  readonly #child: ChildProcess;
-
-  constructor(program: string, before: readonly string[], job: Job) {
-    const [file = '', ...args] = [
-      ...before,
-      process.execPath,
-      join(import.meta.dirname, program),
-      JSON.stringify(job),
-    ];
-    this.#child = spawn(file, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-    running.add(this.#child);
-  }
-
-  async ask<Answer>(order: Order): Promise<Answer> {
-    const answered = once(this.#child, 'message');
-    const ended = once(this.#child, 'exit').then(() => {
-      throw new Error(`${this.#child.spawnargs.join(' ')} ended`);
-    });
-    ended.catch(() => undefined);
-    this.#child.send(order);
-    const [answer] = (await Promise.race([answered, ended])) as [Answer];
-    return answer;
-  }
-
-  stop(): void {
-    running.delete(this.#child);
-    this.#child.kill('SIGKILL');
-  }
-}
+const program = (name: string): string => join(import.meta.dirname, name);
