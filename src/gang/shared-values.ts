@@ -2,6 +2,8 @@ import type { PodRecord } from './records.ts';
 
 /** More different values of a kind than this are forgotten: what comes later is shared only among itself. */
 const MAX_VALUES = 16_384;
+/** Longer ones are seldom the same; remembered, they would stay when their Pods are long gone. */
+const MAX_LENGTH = 512;
 
 /**
  * Makes equal parts of Pod records the same part. Whoever parses JSON gets a new text each time, and of 20,000 Pods
@@ -41,6 +43,7 @@ export class SharedValues {
 }
 
 function shared<T>(known: Map<string, T>, key: string, value: T): T {
+  if (key.length > MAX_LENGTH) return value;
   const found = known.get(key);
   if (found !== undefined) return found;
   if (known.size >= MAX_VALUES) known.clear();

@@ -36,6 +36,14 @@ test('equal gates and conditions of two Pods are one and the same, different one
   expect(c.podScheduled).toMatchObject({ message: 'still full' });
 });
 
+test('long ones are not remembered: they would stay when their Pods are gone', () => {
+  const shared = new SharedValues();
+  const long = { gates: Array.from({ length: 100 }, (_, index) => `example.com/gate-${index}`) };
+  const [a, b] = [shared.pod(readPod(parsed('a', long))), shared.pod(readPod(parsed('b', long)))];
+  expect(b.gates).toEqual(a.gates);
+  expect(b.gates).not.toBe(a.gates);
+});
+
 test('a record says the same before and after, however many there were', () => {
   const shared = new SharedValues();
   const text = fc.string({ maxLength: 3 });
