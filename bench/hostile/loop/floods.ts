@@ -60,9 +60,9 @@ export const FLOODS: readonly Flood[] = [
   },
   {
     id: 'flood-references',
-    title: 'six PodGangs of 10,000 references each that he made up, one given again each second',
+    title: 'six PodGangs of 10,000 references each that he made up, one given again every five seconds',
     objects: 6,
-    perSecond: 1,
+    perSecond: 0.2,
     make: (client, namespace, index) =>
       client.create(POD_GANGS, gang(namespace, index, forged(namespace)), LITTLE),
     again: (client, namespace, turn) =>
