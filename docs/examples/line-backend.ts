@@ -44,7 +44,7 @@ const ANNOTATION_QUEUE = 'line.example.com/queue';
 export const line: BackendFactory = {
   name: NAME,
   create: ({ config }): Backend => {
-    // Throws for keys that it does not know, and names them: Muster does not start then.
+    // Throws for keys that it does not know, and names them: the backend is not ready then.
     const { queue } = readProfileConfig(config, SETTINGS);
     return {
       contractVersion: BACKEND_CONTRACT_VERSION,

@@ -150,6 +150,6 @@ export interface BackendFactory {
   readonly traces?: SchedulerTraces;
   /** Under which settings it is tried out, by a title; where there are none, with no settings at all. */
   readonly conformance?: Readonly<Record<string, ConformanceSettings>>;
-  /** Throws with the reason where `settings.config` is wrong: Muster does not start then. */
+  /** Throws with the reason where `settings.config` is wrong: Muster does not start then, or, of a module, waits for better. */
   create(settings: BackendSettings): Backend;
 }

@@ -1,4 +1,4 @@
-/** Backends from modules in the real program, on a real API server: the example of docs/backends.md, and two bad ones. */
+/** Backends from modules in the real program, on a real API server: the example of docs/backends.md, and bad ones. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -25,6 +25,10 @@ const PROFILES = [
   faulty('throwing'),
   faulty('hanging'),
   faulty('cleaning'),
+  faulty('misbehaving'),
+  // These two never begin, beside all that follows.
+  faulty('looping'),
+  faulty('unloadable'),
 ];
 
 /** The rights that docs/backends.md tells operators to give, as they stand there. */
@@ -211,4 +215,77 @@ clusterSuite('backends from modules', () => {
     },
     120_000,
   );
+
+  const waitsFor = (gang: string, reason: string) =>
+    until(
+      `${gang} says why it waits`,
+      async () => {
+        const found = await cluster.condition(gang, 'Initialized');
+        return found?.status === 'False' && found.message.includes(reason);
+      },
+      { withinMs: 60_000 },
+    );
+
+  test.each([
+    ['looping', 'let nothing else run: a loop without an end'],
+    ['unloadable', 'does not load: no licence found'],
+  ])('one that is %s at its start is not ready, and its gangs say why', async (kind, reason) => {
+    await cluster.createGang(kind, [group('worker', 1)], { labels: on(kind) }).catch(() => undefined);
+    await until('it is shown', async () => (await shown(kind)).includes(reason), { withinMs: 60_000 });
+    // What nobody can judge is not let in; what was there before waits.
+    expect((await cluster.client.request('GET', `${cluster.gangs()}/${kind}`)).status).toBe(404);
+  });
+
+  test.each([
+    ['loop', 'let nothing else run: a loop without an end'],
+    ['leak', 'MiB of heap'],
+    ['exit', 'it ended itself, with exit code 0'],
+  ])(
+    'one whose sync would %s waits with the reason, beside others that form, and forms once it behaves',
+    async (what, reason) => {
+      const name = `will-${what}`;
+      const labels = on('misbehaving');
+      await until('it has begun', async () => {
+        const made = await cluster.client.request('POST', cluster.gangs(), {
+          apiVersion: 'scheduler.grove.io/v1alpha1',
+          kind: 'PodGang',
+          metadata: { name, labels: { ...labels, do: what } },
+          spec: { podgroups: [group('worker', 1)] },
+        });
+        return made.status === 201 || made.status === 409;
+      });
+      await waitsFor(name, reason);
+      await cluster.life(`beside-${name}`);
+      await cluster.client.ok('PATCH', `${cluster.gangs()}/${name}`, { metadata: { labels: { do: null } } });
+      const pod = () => cluster.createPod(name, 'worker-0', 'worker', { labels });
+      await until(
+        'its Pod is let in',
+        () =>
+          pod().then(
+            () => true,
+            () => false,
+          ),
+        { withinMs: 60_000 },
+      );
+      await until('it forms', async () => (await released(name)) === 1, { withinMs: 60_000 });
+    },
+    180_000,
+  );
+
+  test('a Pod that makes it loop is to be tried again, others are let in meanwhile', async () => {
+    const labels = on('misbehaving');
+    await until('a Pod is let in', () =>
+      cluster.createPod('none', 'first', 'worker', { labels }).then(
+        () => true,
+        () => false,
+      ),
+    );
+    const looping = cluster.createPod('none', 'looping', 'worker', { labels: { ...labels, do: 'loop' } });
+    const refused = looping.then(
+      () => 'it was let in',
+      (thrown: unknown) => String(thrown),
+    );
+    await cluster.life('beside-a-loop');
+    expect(await refused).toContain('did not answer within 2 s');
+  }, 120_000);
 });

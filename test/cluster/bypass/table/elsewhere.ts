@@ -17,6 +17,43 @@ export const ELSEWHERE: readonly WayElsewhere[] = [
     test: 'with its %s',
   },
   {
+    who: 'author',
+    tries: 'swaps the file, a link on the way or what it imports between the check of its hash and its run',
+    because:
+      'the bytes that were hashed are those that run, and with `integrity` they may import no other file',
+    file: 'test/component/modules/module-file.test.ts',
+    test: 'where a link leads elsewhere by then, as those of a ConfigMap do',
+  },
+  {
+    who: 'author',
+    tries: 'names a package by a way that leads out of it, a URL, a device or a pipe as the module',
+    because: 'what is no file, and no name of a package, is refused before it is opened',
+    file: 'test/component/modules/module-file.test.ts',
+    test: '%s: it says what is wrong, and runs nothing',
+  },
+  {
+    who: 'author',
+    tries: 'lets his module loop, end the process, throw at its start, leak memory or print without end',
+    because: 'it runs in a process of its own, which is ended and begun anew while its gangs wait',
+    file: 'test/component/modules/misbehaving.test.ts',
+    test: 'it does %s: others wait for it no longer than for an answer, and it begins anew',
+  },
+  {
+    who: 'author',
+    tries: 'lets his module read the token of Muster’s account, open a connection or start a program',
+    because:
+      'its process has no environment, and Node’s permission model gives it the files of its package alone',
+    file: 'test/component/modules/misbehaving.test.ts',
+    test: 'it has no environment, no files but its own, no network, no processes and no threads',
+  },
+  {
+    who: 'author',
+    tries: 'lets his module ask for paths and names that lead to other objects',
+    because: 'each message of a module is checked by Muster, and made with Muster’s own client',
+    file: 'test/component/modules/operations.test.ts',
+    test: '%s is refused before anybody is asked',
+  },
+  {
     who: 'tenant',
     tries: 'lets somebody review a manifest of his with a bomb of aliases',
     because: 'the command line unfolds no more than any manifest needs',
