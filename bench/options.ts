@@ -130,7 +130,7 @@ const USUAL: Timing = {
     podsFirst: { gangs: 20, podsPerGang: 8 },
     memory: { shape: { gangs: 2500, podsPerGang: 8 }, settleMs: 8000 },
   },
-  backends: { prepare: { rounds: 400, decisions: 500 }, gangs: 250 },
+  backends: { prepare: { rounds: 400, decisions: 500 }, module: { rounds: 40, reviews: 480 }, gangs: 250 },
   hostile: { rounds: 6, roundMs: 3000, settleMs: 1500 },
 };
 
@@ -147,6 +147,6 @@ const QUICK: Timing = {
     podsFirst: { gangs: 2, podsPerGang: 8 },
     memory: { shape: { gangs: 25, podsPerGang: 8 }, settleMs: 1000 },
   },
-  backends: { prepare: { rounds: 20, decisions: 100 }, gangs: 50 },
+  backends: { prepare: { rounds: 20, decisions: 100 }, module: { rounds: 5, reviews: 96 }, gangs: 50 },
   hostile: { rounds: 1, roundMs: 500, settleMs: 200 },
 };

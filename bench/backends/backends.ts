@@ -1,3 +1,4 @@
+import { measureModule, type ModuleRow, type ModuleTiming } from './module.ts';
 import { measurePrepare, type PrepareRow, type PrepareTiming } from './prepare.ts';
 import { startBackendStage } from './stage.ts';
 import { measureSync, type SyncFigures } from './sync.ts';
@@ -6,10 +7,11 @@ import { backendReport } from './report.ts';
 import { makeScratch } from '../admission/servers.ts';
 
 /** What of the backends is measured. */
-export const BACKEND_PARTS = ['backend-prepare', 'backend-sync'] as const;
+export const BACKEND_PARTS = ['backend-prepare', 'backend-module', 'backend-sync'] as const;
 
 export interface BackendTiming {
   readonly prepare: PrepareTiming;
+  readonly module: ModuleTiming;
   /** Of each backend. */
   readonly gangs: number;
 }
@@ -17,16 +19,18 @@ export interface BackendTiming {
 /** undefined: not measured. */
 export interface BackendFigures {
   readonly prepare?: readonly PrepareRow[];
+  readonly module?: readonly ModuleRow[];
   readonly sync?: readonly SyncFigures[];
 }
 
 export async function measureBackends(
   parts: ReadonlySet<string>,
-  { prepare, gangs }: BackendTiming,
+  { prepare, module, gangs }: BackendTiming,
   progress: (line: string) => void,
 ): Promise<StageReport> {
   return backendReport({
     ...(parts.has('backend-prepare') ? { prepare: measurePrepare(prepare) } : {}),
+    ...(parts.has('backend-module') ? { module: await measureModule(module) } : {}),
     ...(parts.has('backend-sync') ? { sync: await onStage(gangs, progress) } : {}),
   });
 }

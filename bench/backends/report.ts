@@ -1,18 +1,21 @@
 import { figure, withInterval, type StageReport } from '../measure/figures.ts';
 import { exactly, type Estimate } from '../measure/interval.ts';
 import type { BackendFigures } from './backends.ts';
+import type { ModuleRow } from './module.ts';
 import type { PrepareRow } from './prepare.ts';
 import type { SyncFigures, SyncPass } from './sync.ts';
 
 const MAX_MORE_MICROS = 10;
+const MAX_MODULE_MICROS = 500;
 
 /** The tables and figures of the backends. */
-export function backendReport({ prepare = [], sync = [] }: BackendFigures): StageReport {
+export function backendReport({ prepare = [], module = [], sync = [] }: BackendFigures): StageReport {
   const perGang = sync.map(({ first, gangs, kinds }) => first.writes.objects / gangs / kinds.length);
   const again = sync.reduce((sum, { second }) => sum + second.writes.objects, 0);
   return {
     tables: {
       prepare: [PREPARE_HEAD, ...prepare.map(prepareRow)],
+      module: [MODULE_HEAD, ...module.map(moduleRow)],
       sync: [SYNC_HEAD, ...sync.flatMap(syncRows)],
     },
     figures: [
@@ -21,6 +24,12 @@ export function backendReport({ prepare = [], sync = [] }: BackendFigures): Stag
         'preparing a Pod, the dearest backend, CPU µs beyond gates alone',
         most(prepare.slice(1).map(({ moreCpu }) => moreCpu)),
         { most: MAX_MORE_MICROS },
+      ),
+      figure(
+        'backends',
+        'a review whose backend has a process of its own, µs beyond one that has not',
+        module[1]?.moreWall ?? exactly(Number.NaN),
+        { most: MAX_MODULE_MICROS },
       ),
       figure(
         'backends',
@@ -54,6 +63,15 @@ const prepareRow = ({ title, cpu, wall, moreCpu, moreWall }: PrepareRow): string
   cpu.toFixed(2),
   wall.toFixed(2),
   withInterval(moreCpu),
+  withInterval(moreWall),
+];
+
+const MODULE_HEAD = ['a backend', 'µs a review', 'CPU µs of Muster', 'µs beyond this process'];
+
+const moduleRow = ({ title, wall, cpu, moreWall }: ModuleRow): string[] => [
+  title,
+  wall.toFixed(1),
+  cpu.toFixed(1),
   withInterval(moreWall),
 ];
 
