@@ -88,7 +88,9 @@ export class Exchange {
     this.#connection = connection;
     this.#context = context;
     this.#announced = Number(request.headers['content-length'] ?? 0);
-    this.#slot = context.load.enter(this.#announced, connection.peer, (failure) => this.#fail(failure));
+    this.#slot = context.load.enter(this.#announced, connection.peer, this.#startedAt, (failure) =>
+      this.#fail(failure),
+    );
     connection.busy = true;
     connection.usedAt = this.#startedAt;
     const deadlineMs = deadlineOf(request.url ?? '');

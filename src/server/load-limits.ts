@@ -42,6 +42,10 @@ interface Holder {
   readonly since: number;
   readonly giveUp: (failure: HttpFailure) => void;
   readonly slot: Slot;
+  /** Whether its body is not there yet. */
+  receiving: boolean;
+  /** Its place in the list of all. */
+  at: number;
 }
 
 /** Counts what is in flight. */
@@ -49,8 +53,8 @@ export class LoadLimits {
   requests = 0;
   bytes = 0;
   #largeBytes = 0;
-  /** Whose body is not there yet, oldest first. */
-  readonly #receiving = new Set<Holder>();
+  /** In no order: putting one in and taking it out is what every review pays for, finding one hardly any. */
+  readonly #holders: Holder[] = [];
   readonly #limits: Limits;
   readonly #maxLargeBytes: number;
   readonly #onShed: (reason: ShedReason) => void;
@@ -65,10 +69,11 @@ export class LoadLimits {
 
   /**
    * A slot for a request whose body is announced with `contentLength` bytes (0: not announced, it grows).
+   * @param since when its headers had come, in milliseconds of `performance.now()`
    * @param giveUp called where the request has to give way while its body is not there yet; its slot is free then
    * @throws {HttpFailure} 413 where the body is too large, 503 with Retry-After where there is no room now
    */
-  enter(contentLength: number, peer: Peer, giveUp: (failure: HttpFailure) => void): Slot {
+  enter(contentLength: number, peer: Peer, since: number, giveUp: (failure: HttpFailure) => void): Slot {
     this.#checkSize(contentLength);
     this.#takeRequest(peer);
     this.#takeBytes(0, contentLength, peer);
@@ -87,18 +92,20 @@ export class LoadLimits {
         held = received;
         return received;
       },
-      received: () => void this.#receiving.delete(holder),
+      received: () => {
+        holder.receiving = false;
+      },
       release: () => {
         if (!open) return;
         open = false;
-        this.#receiving.delete(holder);
+        this.#remove(holder);
         this.requests -= 1;
         peer.requests -= 1;
         this.#account(held, 0, peer);
       },
     };
-    const holder: Holder = { peer, since: this.#now(), giveUp, slot };
-    this.#receiving.add(holder);
+    const holder: Holder = { peer, since, giveUp, slot, receiving: true, at: this.#holders.length };
+    this.#holders.push(holder);
     return slot;
   }
 
@@ -106,6 +113,13 @@ export class LoadLimits {
   shed(reason: ShedReason, why: string): HttpFailure {
     this.#onShed(reason);
     return new HttpFailure(503, `too busy or not ready: ${why}; the API server retries`, RETRY_AFTER_SECONDS);
+  }
+
+  #remove(holder: Holder): void {
+    const last = this.#holders.pop();
+    if (last === undefined || last === holder) return;
+    this.#holders[holder.at] = last;
+    last.at = holder.at;
   }
 
   #checkSize(bytes: number): void {
@@ -151,12 +165,15 @@ export class LoadLimits {
    */
   #makeRoom(of: 'requests' | 'bytes', why: string, peer: Peer, more: number, self?: Holder): boolean {
     let found: Holder | undefined;
-    for (const holder of this.#receiving) {
-      if (holder === self || holder.peer[of] <= (found?.peer[of] ?? peer[of] + more)) continue;
-      found = holder;
+    let oldest: Holder | undefined;
+    for (const holder of this.#holders) {
+      if (!holder.receiving || holder === self) continue;
+      if (oldest === undefined || holder.since < oldest.since) oldest = holder;
+      const held = holder.peer[of];
+      const most = found?.peer[of] ?? peer[of] + more;
+      if (held > most || (held === most && found !== undefined && holder.since < found.since)) found = holder;
     }
-    const [oldest] = this.#receiving;
-    if (oldest !== undefined && oldest !== self && this.#now() - oldest.since > SLOW_MS) found ??= oldest;
+    if (oldest !== undefined && this.#now() - oldest.since > SLOW_MS) found ??= oldest;
     if (found === undefined) return false;
     found.slot.release();
     found.giveUp(this.shed(of, why));

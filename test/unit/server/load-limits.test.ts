@@ -28,7 +28,7 @@ const limits = (
     const number = (count += 1);
     const peer = peers.get(address) ?? newPeer(address);
     peers.set(address, peer);
-    return load.enter(contentLength, peer, (failure: HttpFailure) => {
+    return load.enter(contentLength, peer, now.ms + number / 1000, (failure: HttpFailure) => {
       expect(failure).toMatchObject({ code: 503, retryAfter: 1 });
       gaveWay.push(number);
     });
@@ -110,7 +110,7 @@ describe('load limits', () => {
       for (let count = 0; count < 3; count += 1) enter(10);
       now.ms = 1000;
       expect(() => enter(10)).toThrow(/3 requests in flight/);
-      now.ms = 1001;
+      now.ms = 1002;
       enter(10);
       expect(gaveWay).toEqual([1]);
     });
