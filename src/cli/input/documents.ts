@@ -1,10 +1,12 @@
 import { LineCounter, parseAllDocuments, type Document } from 'yaml';
-import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { isObject, type Json, type JsonObject } from '../../api/json.ts';
 import { quoted } from '../../api/printable.ts';
 import { yamlTrouble } from '../../api/yaml-trouble.ts';
 import { nodeAt, offsetOf, stepsOf } from './field-position.ts';
 import type { InputText } from './input-files.ts';
 import type { InputFault } from './input-fault.ts';
+import { jsonDocumentIn, type JsonDocument } from './json-document.ts';
+import { itemsOf } from './list-items.ts';
 import { READ_AS_KUBERNETES } from './yaml-dialect.ts';
 
 /** 1-based, as editors count. */
@@ -52,6 +54,8 @@ export function* readObjects(
 interface Part {
   readonly text: string;
   readonly before: number;
+  /** Where its characters stand in the file; absent where that follows from its lines. */
+  readonly at?: (offset: number) => Position;
 }
 
 /**
@@ -91,19 +95,24 @@ let latest: { readonly part: Part; readonly trees: readonly Tree[] } | undefined
 function treesOf(part: Part): readonly Tree[] {
   if (latest?.part === part) return latest.trees;
   const lines = new LineCounter();
-  const at = (offset: number): Position => {
+  const byLines = (offset: number): Position => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1) + part.before, column: Math.max(col, 1) };
   };
   const documents = [
     ...parseAllDocuments(part.text, { ...READ_AS_KUBERNETES, lineCounter: lines }),
   ] as Document.Parsed[];
-  const trees = documents.map((document) => ({ document, at }));
+  const trees = documents.map((document) => ({ document, at: part.at ?? byLines }));
   latest = { part, trees };
   return trees;
 }
 
 function* objectsIn(file: string, part: Part, bad: (fault: InputFault) => void): Generator<SourceObject> {
+  const json = jsonDocumentIn(part.text);
+  if (json !== undefined) {
+    yield* objectsInJson(file, part, json);
+    return;
+  }
   const tell = (position: Position, message: string): void =>
     bad({ file, ...position, message, fix: fixFor(part.text) });
   let trees: readonly Tree[];
@@ -133,8 +142,42 @@ function* objectsIn(file: string, part: Part, bad: (fault: InputFault) => void):
       continue;
     }
     const range = [document.range[0], document.range[2]] as const;
-    const given = { file, part, index, range, origin: at(start) };
-    for (const { object, path } of itemsOf(value)) yield sourceOf({ ...given, object, path });
+    for (const { object, path } of itemsOf(value)) {
+      const origin = path === '' ? at(start) : undefined;
+      yield sourceOf({ file, part, index, range, origin, object, path });
+    }
+  }
+}
+
+function* objectsInJson(file: string, part: Part, json: JsonDocument): Generator<SourceObject> {
+  const position = (offset: number): Position => {
+    const { line, column } = json.positionOf(offset);
+    return { line: line + part.before, column };
+  };
+  for (const { object, path } of itemsOf(json.object)) {
+    const item = json.items?.get(path);
+    if (item === undefined) {
+      const range = [0, part.text.length] as const;
+      const origin = path === '' ? position(json.start) : undefined;
+      yield sourceOf({ file, part, index: 0, range, origin, object, path });
+      continue;
+    }
+    // A tree of its own: that of the whole would be made for one place in it.
+    const { start, end } = item;
+    const own = {
+      text: part.text.slice(start, end),
+      before: 0,
+      at: (offset: number) => position(start + offset),
+    };
+    yield sourceOf({
+      file,
+      part: own,
+      index: 0,
+      range: undefined,
+      origin: position(start),
+      object,
+      path: '',
+    });
   }
 }
 
@@ -145,8 +188,10 @@ function sourceOf(given: {
   readonly part: Part;
   /** Of the document in its part. */
   readonly index: number;
-  readonly range: readonly [number, number];
-  readonly origin: Position;
+  /** Of a document by itself. */
+  readonly range: readonly [number, number] | undefined;
+  /** Of the object, where it is known without a tree. */
+  readonly origin: Position | undefined;
 }): SourceObject {
   // Nothing here holds the tree: a source may be kept for long, and its place be asked for once or never.
   const { file, object, path, part, index, range, origin } = given;
@@ -160,7 +205,7 @@ function sourceOf(given: {
     file,
     object,
     locate: (field) => {
-      if (path === '' && field === '') return origin;
+      if (origin !== undefined && field === '') return origin;
       const { document, at } = tree();
       return at(offsetOf(document, stepsOf(under(field))));
     },
@@ -174,7 +219,7 @@ function sourceOf(given: {
       return at(start + indent);
     },
     get text() {
-      if (path !== '') return undefined;
+      if (path !== '' || range === undefined) return undefined;
       const [first, end] = range;
       return '\n'.repeat(part.before + linesIn(part.text.slice(0, first))) + part.text.slice(first, end);
     },
@@ -186,35 +231,3 @@ export const RENDER_FIRST =
 
 const fixFor = (text: string): string =>
   text.includes('{{') ? RENDER_FIRST : 'correct the YAML or JSON at this place; "-f -" reads standard input';
-
-/** The items of a `v1 List` and of lists of one kind (`PodList`), lists in lists as well; else the object itself. */
-function itemsOf(root: JsonObject): { object: JsonObject; path: string }[] {
-  const found: { object: JsonObject; path: string }[] = [];
-  const waiting = [{ object: root, path: '' }];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const { object, path } = next;
-    const kind = ownString(object, 'kind');
-    const items = kind?.endsWith('List') === true ? ownList(object, 'items') : undefined;
-    if (kind === undefined || items === undefined) {
-      found.push(next);
-      continue;
-    }
-    // An API server leaves kind and apiVersion out of the items of a typed list.
-    const given: JsonObject =
-      kind === 'List'
-        ? {}
-        : { apiVersion: own(object, 'apiVersion') ?? '', kind: kind.slice(0, -'List'.length) };
-    const inner = items.flatMap((item, index) =>
-      isObject(item)
-        ? [
-            {
-              object: ownString(item, 'kind') === undefined ? { ...given, ...item } : item,
-              path: `${path === '' ? '' : `${path}.`}items[${index}]`,
-            },
-          ]
-        : [],
-    );
-    waiting.push(...inner.reverse());
-  }
-  return found;
-}
