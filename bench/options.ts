@@ -7,6 +7,7 @@ import { BACKEND_PARTS, type BackendTiming } from './backends/backends.ts';
 import { HOSTILE_PARTS } from './hostile/hostile.ts';
 import type { HostileTiming } from './hostile/scenario.ts';
 import { LOOP_PARTS, type LoopTiming } from './loop/loop.ts';
+import type { PlanTiming } from './plan/plan.ts';
 import type { ReviewTiming } from './review/review.ts';
 
 /** The stages, and the parts of each that can be asked for alone. */
@@ -18,6 +19,7 @@ const STAGES: Readonly<Record<string, readonly string[]>> = {
   loop: LOOP_PARTS,
   backends: BACKEND_PARTS,
   hostile: HOSTILE_PARTS,
+  plan: ['plan'],
 };
 const PARTS = Object.values(STAGES).flat();
 
@@ -43,6 +45,7 @@ export interface Timing {
   readonly loop: LoopTiming;
   readonly backends: BackendTiming;
   readonly hostile: HostileTiming;
+  readonly plan: PlanTiming;
 }
 
 export interface BenchOptions {
@@ -132,6 +135,7 @@ const USUAL: Timing = {
   },
   backends: { prepare: { rounds: 400, decisions: 500 }, module: { rounds: 40, reviews: 480 }, gangs: 250 },
   hostile: { rounds: 6, roundMs: 3000, settleMs: 1500 },
+  plan: { nodes: [10, 100, 1000, 5000], rounds: 5 },
 };
 
 const QUICK: Timing = {
@@ -149,4 +153,5 @@ const QUICK: Timing = {
   },
   backends: { prepare: { rounds: 20, decisions: 100 }, module: { rounds: 5, reviews: 96 }, gangs: 50 },
   hostile: { rounds: 1, roundMs: 500, settleMs: 200 },
+  plan: { nodes: [10, 100], rounds: 2 },
 };

@@ -13,6 +13,7 @@ import { aligned, goalLines, type StageReport } from './measure/figures.ts';
 import { choosePlacement } from './measure/placement.ts';
 import { optionsFrom, partsOf, USAGE, type BenchOptions } from './options.ts';
 import type { Results } from './results.ts';
+import { measurePlan } from './plan/plan.ts';
 import { measureReview } from './review/review.ts';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -40,6 +41,7 @@ async function measureAll({ only, timing, against }: BenchOptions): Promise<Map<
   await stage('review', () => Promise.resolve(measureReview(timing.review, progress)));
   await stage('loop', () => measureLoop(only, timing.loop, progress));
   await stage('backends', () => measureBackends(only, timing.backends, progress));
+  await stage('plan', () => Promise.resolve(measurePlan(timing.plan, progress)));
   return reports;
 }
 
