@@ -91,19 +91,6 @@ export const issueServingCertificate = ({
     ],
   });
 
-/** A certificate with which the API server names itself to a webhook. */
-export const issueClientCertificate = ({
-  authority,
-  commonName,
-  ...validity
-}: Validity & { readonly authority: Issued; readonly commonName: string }): Promise<Issued> =>
-  issue({
-    ...validity,
-    commonName,
-    issuedBy: authority,
-    extensions: [...endEntity, { name: 'extKeyUsage', clientAuth: true }],
-  });
-
 const endEntity = [
   { name: 'basicConstraints', critical: true, cA: false },
   { name: 'keyUsage', critical: true, digitalSignature: true, keyEncipherment: true },

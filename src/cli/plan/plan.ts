@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import type { JsonObject } from '../../api/json.ts';
 import { plan as planRoom } from '../../preemption/plan.ts';
 import { VARIANTS, type Variant } from '../../preemption/units.ts';
+import { colorOption, filenameOption } from '../input/shared-options.ts';
 import { ExitStatus } from '../output/exit-status.ts';
 import type { CliIo } from '../output/io.ts';
 import { paletteFor, type ColourMode } from '../output/palette.ts';
@@ -40,7 +41,7 @@ where it fits, with 4 where it fits with preemption, with 1 where it does not fi
 export const planCommand = (io: CliIo): Command =>
   new Command('plan')
     .description('show whether a gang fits, and who would have to make room for it')
-    .requiredOption('-f, --filename <file...>', 'files and folders with the gang; - is standard input')
+    .addOption(filenameOption('the gang'))
     .option('--snapshot <file...>', 'the cluster, as muster snapshot or kubectl get -o json write it')
     .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl)')
     .option('--context <name>', 'context of the kubeconfig (default: its current one)')
@@ -55,11 +56,7 @@ export const planCommand = (io: CliIo): Command =>
     .addOption(
       new Option('-o, --output <format>', 'how to print it').choices(['text', 'json']).default('text'),
     )
-    .addOption(
-      new Option('--color <when>', 'colours in text output')
-        .choices(['always', 'never', 'auto'])
-        .default('auto'),
-    )
+    .addOption(colorOption())
     .addHelpText('after', EXAMPLES)
     .action((flags: PlanFlags) => plan(flags, io));
 

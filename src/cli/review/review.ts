@@ -8,6 +8,7 @@ import { configured } from '../input/configured.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readAll } from '../input/input-files.ts';
 import { policyFrom } from '../input/policy.ts';
+import { colorOption, filenameOption, strictOption } from '../input/shared-options.ts';
 import { ExitStatus } from '../output/exit-status.ts';
 import { faultFindings } from '../output/findings.ts';
 import type { CliIo } from '../output/io.ts';
@@ -42,18 +43,14 @@ anything is denied, with --strict also where a warning is given of the whole.`;
 export const reviewCommand = (io: CliIo): Command =>
   new Command('review')
     .description('show what admission would do to Pods, PodGangs and workloads, without a cluster')
-    .requiredOption('-f, --filename <file...>', 'files and folders with YAML or JSON; - is standard input')
+    .addOption(filenameOption())
     .option('--config <file>', 'OperatorConfiguration to decide by (default: $MUSTER_CONFIG)')
     .addOption(new Option('-o, --output <format>', 'how to print it').choices(FORMATS).default('text'))
     .option('-n, --namespace <name>', 'namespace of objects that name none', 'default')
     .option('--user <name>', 'who creates the objects', 'muster-review')
     .option('--backend <name>', 'preview with this default backend')
-    .option('--strict', 'fail where gangs, Pods and labels of the input do not go together')
-    .addOption(
-      new Option('--color <when>', 'colours in text output')
-        .choices(['always', 'never', 'auto'])
-        .default('auto'),
-    )
+    .addOption(strictOption())
+    .addOption(colorOption())
     .addHelpText('after', EXAMPLES)
     .action((options: ReviewOptions) => review(options, io));
 

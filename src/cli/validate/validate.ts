@@ -6,6 +6,7 @@ import { configured } from '../input/configured.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readAll } from '../input/input-files.ts';
 import { policyFrom } from '../input/policy.ts';
+import { colorOption, filenameOption, strictOption } from '../input/shared-options.ts';
 import { ExitStatus } from '../output/exit-status.ts';
 import { asGithub, asSarif, count, countsOf, faultFindings, findingLine } from '../output/findings.ts';
 import type { Finding } from '../output/findings.ts';
@@ -46,7 +47,7 @@ where there is an error, with --strict also where gangs, Pods and labels do not 
 export const validateCommand = (io: CliIo): Command =>
   new Command('validate')
     .description('check PodGangs and configurations, with file, line and field of every fault')
-    .requiredOption('-f, --filename <file...>', 'files and folders with YAML or JSON; - is standard input')
+    .addOption(filenameOption())
     .option('--config <file>', 'OperatorConfiguration that PodGangs are checked against')
     .addOption(
       new Option('-o, --output <format>', 'how to print it')
@@ -54,12 +55,8 @@ export const validateCommand = (io: CliIo): Command =>
         .default('text'),
     )
     .option('-n, --namespace <name>', 'namespace of PodGangs that name none', 'default')
-    .option('--strict', 'fail where gangs, Pods and labels of the input do not go together')
-    .addOption(
-      new Option('--color <when>', 'colours in text output')
-        .choices(['always', 'never', 'auto'])
-        .default('auto'),
-    )
+    .addOption(strictOption())
+    .addOption(colorOption())
     .addHelpText('after', EXAMPLES)
     .action((options: ValidateOptions) => validate(options, io));
 

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { issueAuthority, issueClientCertificate } from '../../../src/tls/issue.ts';
+import { issueAuthority } from '../../../src/tls/issue.ts';
+import { issueClientCertificate } from '../../support/client-certificate.ts';
 import { plainDirectory } from '../../unit/tls/mounted-secret.ts';
 import { closeAll, start, until } from './running.ts';
 

@@ -1,12 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import {
-  issueAuthority,
-  issueClientCertificate,
-  issueServingCertificate,
-  type Issued,
-} from '../../../src/tls/issue.ts';
+import { issueAuthority, issueServingCertificate, type Issued } from '../../../src/tls/issue.ts';
+import { issueClientCertificate } from '../../support/client-certificate.ts';
 import {
   mountSecret,
   plainDirectory,

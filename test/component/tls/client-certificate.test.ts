@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { issueAuthority, issueClientCertificate, issueServingCertificate } from '../../../src/tls/issue.ts';
+import { issueAuthority, issueServingCertificate } from '../../../src/tls/issue.ts';
+import { issueClientCertificate } from '../../support/client-certificate.ts';
 import type { Issued } from '../../../src/tls/issue.ts';
 import { loadServingPair } from '../../../src/tls/load.ts';
 import type { ServingPair } from '../../../src/tls/load.ts';

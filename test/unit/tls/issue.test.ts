@@ -2,14 +2,12 @@ import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import {
   issueAuthority,
-  issueClientCertificate,
   issueDevelopmentCertificates,
   issueServingCertificate,
 } from '../../../src/tls/issue.ts';
 
 const now = new Date('2026-06-01T12:00:00Z');
 const SERVER_AUTH = '1.3.6.1.5.5.7.3.1';
-const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 
 describe('development certificates', () => {
   const made = issueDevelopmentCertificates({
@@ -61,15 +59,6 @@ test('serial numbers are positive, of 128 bits, and each time others', async () 
   const serials = [pair.caCertificate, pair.certificate].map((pem) => new X509Certificate(pem).serialNumber);
   for (const serial of serials) expect(serial).toMatch(/^[4-7][0-9A-F]{31}$/);
   expect(new Set(serials).size).toBe(2);
-});
-
-test('a client certificate is for clients only', async () => {
-  const authority = await issueAuthority({ commonName: 'front', days: 1, now });
-  const client = await issueClientCertificate({ authority, commonName: 'kube-apiserver', days: 1, now });
-  const parsed = new X509Certificate(client.certificate);
-  expect(parsed.subject).toBe('CN=kube-apiserver');
-  expect(parsed.keyUsage).toEqual([CLIENT_AUTH]);
-  expect(parsed.verify(new X509Certificate(authority.certificate).publicKey)).toBe(true);
 });
 
 test('a name too long for a common name still becomes a subject alternative name', async () => {

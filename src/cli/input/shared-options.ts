@@ -1,0 +1,14 @@
+import { Option } from 'commander';
+
+/** Options that several verbs have, declared once. @param what the files hold */
+export const filenameOption = (what = 'YAML or JSON'): Option =>
+  new Option(
+    '-f, --filename <file...>',
+    `files and folders with ${what}; - is standard input`,
+  ).makeOptionMandatory();
+
+export const strictOption = (): Option =>
+  new Option('--strict', 'fail where gangs, Pods and labels of the input do not go together');
+
+export const colorOption = (): Option =>
+  new Option('--color <when>', 'colours in text output').choices(['always', 'never', 'auto']).default('auto');
