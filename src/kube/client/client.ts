@@ -44,6 +44,8 @@ export interface Unread {
 }
 
 export interface ListOptions extends Selection, Unread, CallOptions {
+  /** Of the answer. @throws AnswerTooLarge where there are more */
+  readonly maxBytes?: number | undefined;
   readonly limit?: number | undefined;
   readonly continue?: string | undefined;
   readonly resourceVersion?: string | undefined;

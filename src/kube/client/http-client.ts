@@ -79,7 +79,13 @@ export function createKubeClient(connection: Connection, options: KubeClientOpti
       const query = queryOf({ ...selectors(options), limit, resourceVersion, continue: options.continue });
       const path = collectionPath(resource, options.namespace) + query;
       const list = await send<{ items?: T[]; metadata?: { resourceVersion?: string; continue?: string } }>(
-        { method: 'GET', path, what: `list ${resource.plural}`, unread: options.unread ?? UNREAD },
+        {
+          method: 'GET',
+          path,
+          what: `list ${resource.plural}`,
+          unread: options.unread ?? UNREAD,
+          maxBytes: options.maxBytes,
+        },
         options,
       );
       return {

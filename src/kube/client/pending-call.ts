@@ -24,13 +24,20 @@ export class PendingCall implements Dispatcher.DispatchHandler {
   #status: number | undefined;
   #retryAfter: string | undefined;
 
-  /** @param keep false: of an answer below 400 only the status is wanted */
-  constructor(keep: boolean) {
+  readonly #most: number;
+  #bytes = 0;
+
+  /**
+   * @param keep false: of an answer below 400 only the status is wanted
+   * @param most bytes of an answer that are taken
+   */
+  constructor(keep: boolean, most = Infinity) {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     this.answer = promise;
     this.#resolve = resolve;
     this.#reject = reject;
     this.#keep = keep;
+    this.#most = most;
   }
 
   /** Known as soon as the head of the answer is there; undefined for none. */
@@ -62,7 +69,10 @@ export class PendingCall implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#keep || (this.#status ?? 0) >= 400) this.#chunks.push(chunk);
+    if (!this.#keep && (this.#status ?? 0) < 400) return;
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#most) this.giveUp(new AnswerTooLarge(this.#most));
+    else this.#chunks.push(chunk);
   }
 
   onResponseEnd(): void {
@@ -73,6 +83,15 @@ export class PendingCall implements Dispatcher.DispatchHandler {
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     this.#reject(error);
+  }
+}
+
+/** There is more of an answer than whoever asked wants to hold. Asking again in the same way gives the same. */
+export class AnswerTooLarge extends Error {
+  override readonly name = 'AnswerTooLarge';
+
+  constructor(bytes: number) {
+    super(`the answer has more than ${Math.floor(bytes / 2 ** 20)} MiB`);
   }
 }
 

@@ -3,7 +3,7 @@ import { systemClock, sleep, type Clock, type Random } from './clock.ts';
 import type { Connection } from './connection.ts';
 import { errorFromAnswer, unreachable } from './errors.ts';
 import { AnswerStream, type AnswerHead } from './answer-stream.ts';
-import { Patience, PendingCall, type Answer } from './pending-call.ts';
+import { AnswerTooLarge, Patience, PendingCall, type Answer } from './pending-call.ts';
 
 export interface TransportOptions {
   /** Connections for calls. 16: more only queue inside the API server. */
@@ -33,6 +33,8 @@ export interface Call {
   readonly what: string;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs: number;
+  /** Bytes of an answer that are taken; more is an {@link AnswerTooLarge}. */
+  readonly maxBytes?: number | undefined;
   /** false: whoever calls wants to know whether it was done, and nothing else. Default true. */
   readonly keepAnswer?: boolean;
 }
@@ -121,6 +123,7 @@ export class Transport {
         answer = await this.#ask(call, patience);
       } catch (cause) {
         patience.throwIfEnded();
+        if (cause instanceof AnswerTooLarge) throw cause;
         // A keep-alive connection that the server had just closed. Whether a write got through is not known.
         if (call.method !== 'GET' || reconnected) throw this.#lost(call.what, cause);
         reconnected = true;
@@ -145,7 +148,7 @@ export class Transport {
   async #ask(call: Call, patience: Patience): Promise<Answer> {
     const request = await this.#requestOf(call);
     patience.throwIfEnded();
-    const pending = new PendingCall(call.keepAnswer ?? true);
+    const pending = new PendingCall(call.keepAnswer ?? true, call.maxBytes);
     patience.waitFor(pending);
     this.#calls.dispatch(request, pending);
     try {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ENVIRONMENT, MANAGED_FIELDS } from '../../../src/api/unread-lists.ts';
 import type { KubeClient, WatchEvent } from '../../../src/kube/client/client.ts';
 import { isConflict, isGone, isUnreachable } from '../../../src/kube/client/errors.ts';
+import { AnswerTooLarge } from '../../../src/kube/client/pending-call.ts';
 import { createKubeClient } from '../../../src/kube/client/http-client.ts';
 import { TokenBucket } from '../../../src/kube/client/token-bucket.ts';
 import { FakeClock } from '../../unit/controller/fake-clock.ts';
@@ -96,6 +97,16 @@ describe('a call', () => {
     expect(server.headers[0]?.accept).toContain('as=PartialObjectMetadata');
     const error = await thrown(client.jsonPatch(target, [], nothing));
     expect([isConflict(error), error.message]).toEqual([true, 'patch pods crew/a: 409 Conflict: changed']);
+  });
+
+  test('takes no more of an answer than it wants to hold, and does not ask for the same again', async () => {
+    const items = Array.from({ length: 40 }, (_, index) => thing(`a${index}`, index));
+    const whole = list(9, items);
+    server.answer(LIST, whole, whole);
+    const error = await thrown(client.list(PODS, { maxBytes: 1_000 }));
+    expect(error).toBeInstanceOf(AnswerTooLarge);
+    expect(server.requests).toHaveLength(1);
+    expect((await client.list(PODS, { maxBytes: 1_000_000 })).items).toHaveLength(40);
   });
 
   test('called off while it waits for a connection, it ends at once and is never sent', async () => {
