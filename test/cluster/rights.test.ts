@@ -19,6 +19,7 @@ import { kaiPodGroups, kaiTopologies } from './support/crds/kai.ts';
 import { volcanoPodGroups, volcanoQueues } from './support/crds/volcano.ts';
 import { group } from './support/gang-objects.ts';
 import { GANG_OBJECTS, HAS_POD_GROUPS, WORKLOADS } from './support/native-gangs.ts';
+import { untilRefused, type Who } from './support/policies-alone.ts';
 import { GANGS, gangPod, NAMESPACE, podGang, PODS } from './support/registered-muster.ts';
 import { withMuster, type OnMuster } from './support/with-muster.ts';
 
@@ -112,7 +113,8 @@ clusterSuite('the rights of Muster’s account', () => {
     method: string,
     path: string,
     body?: object,
-  ) => on.plane.client.ok<T>(method, path, body);
+    who: Who = {},
+  ) => on.plane.client.ok<T>(method, path, body, who);
   const createGang = (name: string, backend: string, annotations: object = {}) =>
     ok('POST', GANGS, {
       ...podGang(name),
@@ -143,6 +145,17 @@ clusterSuite('the rights of Muster’s account', () => {
       metadata: { name: 'q' },
       spec: { weight: 1 },
     });
+    // What Muster does must be within the bounds of the policies, too.
+    const applied = await on.plane.kubectl(['apply', '-k', 'manifests/policies']);
+    expect(applied).toMatchObject({ code: 0 });
+    const stranger = {
+      apiVersion: 'scheduling.volcano.sh/v1beta1',
+      kind: 'PodGroup',
+      spec: { minMember: 1 },
+    };
+    const forged = { name: 'forged', labels: { 'app.kubernetes.io/managed-by': 'muster' } };
+    const at = `/apis/scheduling.volcano.sh/v1beta1/namespaces/${NAMESPACE}/podgroups`;
+    await untilRefused(on.plane, 'muster-gang-objects', ['POST', at, { ...stranger, metadata: forged }, {}]);
     await on.put(await on.start(settingsOf([ZONE], 'default-scheduler')));
   }, 120_000);
   afterAll(() => on?.close(), 60_000);
@@ -233,9 +246,8 @@ clusterSuite('the rights of Muster’s account', () => {
     const { metadata } = await until('the Topology is there', () => ok<Topology>('GET', TOPOLOGY));
     const applied = JSON.parse(metadata.annotations['muster.dev/applied'] ?? '') as { labels: object };
     const more = JSON.stringify({ ...applied, labels: { ...applied.labels, old: 'x' } });
-    await ok('PATCH', TOPOLOGY, {
-      metadata: { labels: { old: 'x' }, annotations: { 'muster.dev/applied': more } },
-    });
+    const earlier = { metadata: { labels: { old: 'x' }, annotations: { 'muster.dev/applied': more } } };
+    await ok('PATCH', TOPOLOGY, earlier, { as: MUSTER_USER, asGroups: ['system:masters'] });
     await on.restart(settingsOf([ZONE], 'volcano'));
     await until('what is not asked for any more is taken off', async () => {
       return !('old' in (await ok<Topology>('GET', TOPOLOGY)).metadata.labels);
