@@ -108,6 +108,8 @@ export const definitionRight = (crd: string): AccountRight => ({
 export interface CountedBy {
   readonly labels?: readonly string[];
   readonly annotations?: readonly string[];
+  /** Those of both whose value is the name of the group: the gang's, or `<namespace>.<gang>`. */
+  readonly groupNamedBy?: readonly string[];
 }
 
 /** By what somebody who looks at a cluster knows that a scheduler runs there. */

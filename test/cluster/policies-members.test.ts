@@ -89,6 +89,52 @@ clusterSuite('members of a gang under the policies alone', () => {
     });
   });
 
+  describe('a Pod that names the group that another scheduler counts', () => {
+    const gangs = { volcano: 'queued', coscheduling: 'counted', 'kai-scheduler': 'racked' };
+    // The last names the group of a gang that is another scheduler's.
+    const keys: [string, 'labels' | 'annotations', string, string, string][] = [
+      ['volcano', 'annotations', 'scheduling.k8s.io/group-name', 'queued', 'counted'],
+      ['volcano', 'annotations', 'scheduling.volcano.sh/group-name', 'queued', 'counted'],
+      ['coscheduling', 'labels', 'scheduling.x-k8s.io/pod-group', 'counted', 'queued'],
+      ['kai-scheduler', 'annotations', 'pod-group-name', 'a.racked', 'a.queued'],
+    ];
+    beforeAll(async () => {
+      for (const [backend, name] of Object.entries(gangs)) {
+        // Another test of this file may have made it.
+        const labels = { labels: { 'grove.io/scheduler-name': backend } };
+        await send('POST', GANGS, gangOf(name, undefined, labels), ROOT);
+      }
+    });
+    const strange = (key: string, gang: string): string =>
+      `metadata: Forbidden: ${key} names the group of PodGang "${gang}", which this Pod is not of; leave it out, or put the` +
+      ' gang labels into the manifest [GangGroupForeign]';
+
+    test.each(keys)('of %s, by the %s %s', async (backend, where, key, group, another) => {
+      const gang = gangs[backend as keyof typeof gangs];
+      const named = { [where]: { [key]: group } };
+      const told = ['muster-group-strangers', strange(key, gang)] as const;
+      const other = (serial += 1);
+      await plane.client.ok('POST', PODS, podOf(`s${other}`));
+      refused(await send('POST', PODS, podOf(`t${other}`, { metadata: named }), ROOT), ...told);
+      for (const sub of ['', '/status'])
+        refused(await send('PATCH', `${PODS}/s${other}${sub}`, { metadata: named }), ...told);
+      // Its own Pods name it, and so may whoever names something that is no gang's of that scheduler.
+      const labels = {
+        'grove.io/podgang': gang,
+        'grove.io/podclique': 'workers',
+        ...(named['labels'] ?? {}),
+      };
+      const member = await send('POST', PODS, podOf(`m${other}`, { metadata: { ...named, labels } }));
+      expect(member.body.message).toBeUndefined();
+      const free = await send(
+        'POST',
+        PODS,
+        podOf(`f${other}`, { metadata: { [where]: { [key]: another } } }),
+      );
+      expect(free.body.message).toBeUndefined();
+    });
+  });
+
   test('what any scheduler counts by stays on a gang’s Pod, and comes by no Binding', async () => {
     const counted = {
       labels: { 'scheduling.x-k8s.io/pod-group': 'train', 'kai.scheduler/subgroup-name': 'workers' },

@@ -110,6 +110,7 @@ export const policiesOf = (factories: readonly BackendFactory[]): Made[] => [
       factories.flatMap(({ rights = [] }) => rights.flatMap(({ schedulersFields = [] }) => schedulersFields)),
     ),
   },
+  groupNamedIn('group-strangers', factories),
 ];
 
 const variable = (name: string, values: readonly string[]): string =>
@@ -123,6 +124,25 @@ function countedIn(policy: string, factories: readonly BackendFactory[]): Made {
     between: [BEGIN, END],
     text:
       variable('countedLabels', counted('labels')) + variable('countedAnnotations', counted('annotations')),
+  };
+}
+
+/** The keys that name a gang's group, by backend, and all of them. */
+function groupNamedIn(policy: string, factories: readonly BackendFactory[]): Made {
+  const named = factories.flatMap(({ name, countedBy }) =>
+    countedBy?.groupNamedBy === undefined ? [] : [{ name, keys: countedBy.groupNamedBy }],
+  );
+  const entries = named.map(({ name, keys }) => `'${name}': ${quoted(keys)}`).join(',\n        ');
+  return {
+    file: `${POLICIES}/${policy}.yaml`,
+    between: [BEGIN, END],
+    text: [
+      `    - name: keysOf\n      expression: >-\n        {${entries}}\n`,
+      variable(
+        'allKeys',
+        named.flatMap(({ keys }) => keys),
+      ),
+    ].join(''),
   };
 }
 

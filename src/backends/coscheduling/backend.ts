@@ -38,7 +38,7 @@ export const coscheduling: BackendFactory = {
     },
     definitionRight(CRD),
   ],
-  countedBy: { labels: [LABEL_POD_GROUP] },
+  countedBy: { labels: [LABEL_POD_GROUP], groupNamedBy: [LABEL_POD_GROUP] },
   traces: { deployment: /\/scheduler-plugins-scheduler$/ },
   conformance: { 'as it is': {} },
   create: (settings): Backend => {

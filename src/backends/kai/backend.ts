@@ -63,7 +63,11 @@ export const kai: BackendFactory = {
       why: 'the Topology of the configured levels, where it is to keep one',
     },
   ],
-  countedBy: { labels: [LABEL_SUBGROUP_NAME], annotations: [ANNOTATION_POD_GROUP_NAME] },
+  countedBy: {
+    labels: [LABEL_SUBGROUP_NAME],
+    annotations: [ANNOTATION_POD_GROUP_NAME],
+    groupNamedBy: [ANNOTATION_POD_GROUP_NAME],
+  },
   traces: { deployment: /(^kai[^/]*\/|\/kai-)(.*-)?scheduler(-[a-z0-9]+)*$/ },
   conformance: {
     'queue by config': { config: { queue: 'research' } },

@@ -51,7 +51,10 @@ export const volcano: BackendFactory = {
     },
     definitionRight(CRD),
   ],
-  countedBy: { annotations: [ANNOTATION_GROUP, ANNOTATION_GROUP_NEW] },
+  countedBy: {
+    annotations: [ANNOTATION_GROUP, ANNOTATION_GROUP_NEW],
+    groupNamedBy: [ANNOTATION_GROUP, ANNOTATION_GROUP_NEW],
+  },
   traces: { deployment: /\/volcano-(.*-)?scheduler$/ },
   conformance: {
     'as it is': {},

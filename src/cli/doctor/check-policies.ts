@@ -14,6 +14,7 @@ export const EXPECTED_POLICIES = {
     'muster-gang-pod-create',
     'muster-gang-pod-gate',
     'muster-gang-pod-identity',
+    'muster-group-strangers',
     'muster-native-gang-strangers',
     'muster-pod-binding',
     'muster-pod-group-name',

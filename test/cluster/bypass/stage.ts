@@ -34,7 +34,11 @@ export async function openStage(): Promise<Stage> {
       server: {
         webhooks: { limits: { maxConnections: MAX_CONNECTIONS }, drain: { seconds: 0, maxSeconds: 5 } },
       },
-      scheduler: { profiles: [{ name: 'default-scheduler' }], defaultProfileName: 'default-scheduler' },
+      // The others' definitions are not there: what is kept of their gangs is kept by the policies.
+      scheduler: {
+        profiles: ['default-scheduler', 'volcano', 'coscheduling'].map((name) => ({ name })),
+        defaultProfileName: 'default-scheduler',
+      },
     },
   });
   const { plane, muster, certificates } = on;

@@ -100,7 +100,11 @@ describe('one line more', () => {
         why: 'the Toy of a gang',
       },
     ],
-    countedBy: { labels: ['toy.example.com/lane'], annotations: ['toy.example.com/toy'] },
+    countedBy: {
+      labels: ['toy.example.com/lane'],
+      annotations: ['toy.example.com/toy'],
+      groupNamedBy: ['toy.example.com/toy'],
+    },
     traces: { deployment: /\/toy$/, lease: { namespace: 'toys', name: 'toy' } },
   };
   const factories = [...builtInBackends, toy];
@@ -125,7 +129,10 @@ describe('one line more', () => {
   });
 
   test('is what the policies go by: its keys of a Pod, its objects, and what its scheduler writes into them', () => {
-    const [identity, binding, objects, account, fields] = policiesOf(factories).map(({ text }) => text);
+    const [identity, binding, objects, account, fields, strangers] = policiesOf(factories).map(
+      ({ text }) => text,
+    );
+    expect(strangers).toContain(`'${toy.name}': ['toy.example.com/toy']}`);
     for (const keys of [identity, binding]) {
       expect(keys).toMatch(/name: countedLabels\n.*\n.*'toy.example.com\/lane'\]/);
       expect(keys).toMatch(/name: countedAnnotations\n.*\n.*'toy.example.com\/toy'\]/);

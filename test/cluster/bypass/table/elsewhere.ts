@@ -143,7 +143,7 @@ export const ELSEWHERE: readonly WayElsewhere[] = [
     who: 'stranger',
     tries: 'sends bodies that are nearly reviews, by the ten thousand',
     because: 'nothing that is no review is allowed, nothing crashes, nothing hangs',
-    file: 'test/component/server/fuzz.test.ts',
-    test: 'bad bodies: no crash, no hang, nothing allowed that is no review',
+    file: 'test/component/fuzz/noticed.test.ts',
+    test: '%s: nothing is found',
   },
 ];

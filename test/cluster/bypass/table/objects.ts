@@ -167,7 +167,49 @@ export const OBJECT_WAYS: readonly Way[] = [
   },
   {
     who: 'tenant',
-    tries: 'puts an unlabelled Pod that names the native gang there before the gang is created',
+    tries:
+      'completes a gang of Volcano or coscheduling by a Pod without gang labels that names its group, now or later',
+    ends: policy('group-strangers', 'GangGroupForeign'),
+    given: async (scene) => {
+      for (const name of ['volcano', 'coscheduling']) {
+        const metadata = { labels: { 'grove.io/scheduler-name': name } };
+        await scene.make(scene.gangs(), scene.gang(name, 2, { metadata }));
+      }
+      await scene.make(scene.pods(), scene.pod('plain', { labels: { app: 'web' } }));
+    },
+    attempt: async (scene) => {
+      const keys = [
+        { annotations: { 'scheduling.k8s.io/group-name': 'volcano' } },
+        { annotations: { 'scheduling.volcano.sh/group-name': 'volcano' } },
+        { labels: { 'scheduling.x-k8s.io/pod-group': 'coscheduling' } },
+      ];
+      const answers: Answer[] = [];
+      for (const metadata of keys) {
+        const body = scene.pod('stranger', { labels: {}, ...metadata });
+        answers.push(await scene.send(scene.tenant, 'POST', scene.pods(), body));
+        answers.push(await scene.send(scene.tenant, 'PATCH', scene.pods('plain'), { metadata }, MERGE));
+        answers.push(await scene.send(MASTERS, 'PATCH', scene.pods('plain', 'status'), { metadata }, MERGE));
+      }
+      return answers;
+    },
+  },
+  {
+    who: 'tenant',
+    tries: 'completes a gang of coscheduling by a Pod of another gang that names its group',
+    ends: { gone: policy('group-strangers', 'GangGroupForeign'), down: unreachable('pods') },
+    given: async (scene) => {
+      const metadata = { labels: { 'grove.io/scheduler-name': 'coscheduling' } };
+      await scene.make(scene.gangs(), scene.gang('train', 2, { metadata }));
+    },
+    attempt: async (scene) => {
+      const labels = { ...TRAIN, 'grove.io/podgang': 'another', 'scheduling.x-k8s.io/pod-group': 'train' };
+      return [await scene.send(scene.tenant, 'POST', scene.pods(), scene.pod('stranger', { labels }))];
+    },
+  },
+  {
+    who: 'tenant',
+    tries:
+      'puts an unlabelled Pod that names the native gang, or the group that another scheduler counts by, there before the gang is created',
     ends: open(
       201,
       'no policy can tell a name that will be a gang’s; kube-scheduler counts the Pod, and the tenant’s own gang may start with a member missing',

@@ -198,7 +198,7 @@ describe('policies', () => {
   test('as they ship, with the names that are expected', async () => {
     const policies = await shipped(asThey);
     expect(told(checkPolicies(policies, TRUSTED, MUSTER_USER))).toEqual([
-      'ok policies/validating: 13 of 13 installed and bound',
+      'ok policies/validating: 14 of 14 installed and bound',
       'ok policies/mutating: 1 of 1 installed and bound',
       'ok policies/accounts: policies and configuration trust the same account',
     ]);
