@@ -75,8 +75,9 @@ export function plan(state: GangState): Plan {
   const waiting = [...gates.waiting, ...ungrouped.waiting];
   if (hands !== undefined) return { ...EMPTY_PLAN, waiting, summary };
   if (still !== undefined) {
-    // Of a gang that had formed nothing is said: who is not known may well be there, and bound.
-    const { write } = observed ? {} : planStatus(state, gang, judgement, false);
+    // Of one that had formed nothing is said: who is not known may be bound. Nor where no Pod waits: many writes at once.
+    const silent = observed || state.pods.length === 0;
+    const { write } = silent ? {} : planStatus(state, gang, judgement, false);
     const told = gangEvent(gang, 'Warning', 'NamespaceTooLarge', still.message);
     return { ...EMPTY_PLAN, status: write, events: [told], waiting, summary };
   }

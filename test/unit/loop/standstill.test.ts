@@ -33,6 +33,12 @@ test('one that had not formed has it in its condition', () => {
   ).toBeUndefined();
 });
 
+test('one of which no Pod waits is told by an Event alone: a thousand of them must not cost a thousand writes', () => {
+  const result = plan(state({ standstill, pods: [] }));
+  expect(result).toMatchObject({ ...NOTHING, status: undefined });
+  expect(result.events).toEqual(TOLD);
+});
+
 test('nothing is taken back for Pods that are not known', () => {
   const formed = gang({ groups: FULL, conditions: [INITIALIZED], phase: 'Running' });
   for (const pods of [[], [running('leader-0')], [pod('leader-0', { gates: [] })]]) {
