@@ -122,7 +122,7 @@ test.each([
   ['./round.mjs', 'ELOOP'],
   ['./gone.mjs', 'ENOENT'],
   ['./a\0b', 'cannot read'],
-])('%s: it says what is wrong, and runs nothing', async (module, says) => {
+])('%j: it says what is wrong, and runs nothing', async (module, says) => {
   await expect(read(module)).rejects.toMatchObject({
     code: 'BACKEND_MODULE_MISSING',
     message: expect.stringContaining(says),

@@ -29,7 +29,7 @@ export const ELSEWHERE: readonly WayElsewhere[] = [
     tries: 'names a package by a way that leads out of it, a URL, a device or a pipe as the module',
     because: 'what is no file, and no name of a package, is refused before it is opened',
     file: 'test/component/modules/module-file.test.ts',
-    test: '%s: it says what is wrong, and runs nothing',
+    test: '%j: it says what is wrong, and runs nothing',
   },
   {
     who: 'author',
