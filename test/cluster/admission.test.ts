@@ -223,7 +223,7 @@ clusterSuite('a real API server with Muster in front of it', () => {
     const { status, body } = await plane.client.request<{
       message: string;
       details: { causes: { field: string }[] };
-    }>('POST', GANGS, wrong);
+    }>('POST', GANGS, wrong, { as: MUSTER_USER, asGroups: ['system:masters'] });
     expect(status).toBe(422);
     expect(body.details.causes.map(({ field }) => field)).toEqual([
       'spec.podgroups[0].name',

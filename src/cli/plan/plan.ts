@@ -42,7 +42,7 @@ export const planCommand = (io: CliIo): Command =>
   new Command('plan')
     .description('show whether a gang fits, and who would have to make room for it')
     .addOption(filenameOption('the gang'))
-    .option('--snapshot <file...>', 'the cluster, as muster snapshot or kubectl get -o json write it')
+    .option('--snapshot <file...>', 'the cluster: what muster snapshot has written, or kubectl as JSON')
     .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl)')
     .option('--context <name>', 'context of the kubeconfig (default: its current one)')
     .addOption(
