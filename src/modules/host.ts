@@ -1,4 +1,5 @@
 /** The program of the process that a module runs in. */
+import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { messageOf } from '../errors.ts';
 import { HostedCalls } from './hosted-calls.ts';
@@ -14,7 +15,15 @@ const say = (message: FromModule, then?: () => void): void => {
 // What nobody caught ends the process, and says so first.
 process.on('uncaughtException', (thrown) => {
   const reason = `it threw "${messageOf(thrown)}" where nobody could catch it`;
-  say({ what: 'last', reason }, () => process.exit(1));
+  const last: FromModule = { what: 'last', reason };
+  try {
+    // Not through the socket, which would still hold it when the process is gone.
+    writeSync(3, `${JSON.stringify(last)}\n`);
+  } catch {
+    say(last, () => process.exit(1));
+    return;
+  }
+  process.exit(1);
 });
 // It is of no use without Muster.
 wire.on('close', () => process.exit());

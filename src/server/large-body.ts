@@ -15,16 +15,17 @@ export function refuse(tooMuch: string | undefined): void {
 export class LargeBody {
   readonly #bounds = new JsonBounds();
   // Grows with what comes: what is only announced takes no memory, and makes V8 collect no garbage for it.
-  #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  #memory = new ArrayBuffer(FIRST_BYTES);
+  #bytes = Buffer.from(this.#memory);
   #length = 0;
 
   /** @throws {HttpFailure} 413 */
   push(piece: Buffer): void {
     const length = this.#length + piece.length;
     if (length > this.#bytes.length) {
-      const more = Buffer.allocUnsafeSlow(Math.max(length, this.#bytes.length * 2));
-      this.#bytes.copy(more, 0, 0, this.#length);
-      this.#bytes = more;
+      // What was there is given back at once, and not when garbage is collected next.
+      this.#memory = this.#memory.transfer(Math.max(length, this.#bytes.length * 2));
+      this.#bytes = Buffer.from(this.#memory);
     }
     piece.copy(this.#bytes, this.#length);
     this.#length = length;

@@ -129,8 +129,14 @@ describe('V47: who may take the gate away', () => {
   ])('V47: %s is refused with 403', async (_, who) => {
     expect(await dropping(who)).toMatchObject({ allowed: false, status: { code: 403, reason: 'Forbidden' } });
   });
-  test.each([MUSTER_USER, GROVE_OPERATOR_USER])('V47: %s is allowed', async (username) => {
-    expect(await dropping({ username })).toMatchObject({ allowed: true });
+  test('V47: Muster is allowed; the Grove operator only where the configuration trusts it', async () => {
+    expect(await dropping({ username: MUSTER_USER })).toMatchObject({ allowed: true });
+    const grove = { username: GROVE_OPERATOR_USER };
+    expect(await dropping(grove)).toMatchObject({ allowed: false });
+    const beside = await start({ settings: { trustedAccounts: [MUSTER_USER, GROVE_OPERATOR_USER] } });
+    const parts = { oldObject: storedPod(), object: gangPod(), ...grove };
+    const answer = await beside.post(VALIDATE_POD, reviewText(review('Pod', parts)));
+    expect(responseOf(answer)).toMatchObject({ allowed: true });
   });
 });
 
