@@ -1,4 +1,4 @@
-import { takesEverything, type LabelSelector } from '../gang/label-selector.ts';
+import { holds, takesEverything, type LabelSelector } from '../gang/label-selector.ts';
 import type { Labels, Node, NodeRequirement, NodeTerm, Pod, PodTerm, Taint, Toleration } from './snapshot.ts';
 
 /** Whether `selector` takes `labels`; none at all takes nothing. */
@@ -7,13 +7,9 @@ export function selects(selector: LabelSelector | undefined, labels: Labels): bo
   for (const key in selector.matchLabels) {
     if (labels.get(key) !== selector.matchLabels[key]) return false;
   }
-  return selector.matchExpressions.every(({ key, operator, values }) => {
-    const value = labels.get(key);
-    if (operator === 'Exists') return value !== undefined;
-    if (operator === 'DoesNotExist') return value === undefined;
-    const listed = value !== undefined && values.includes(value);
-    return operator === 'In' ? listed : !listed;
-  });
+  return selector.matchExpressions.every(({ key, operator, values }) =>
+    holds(operator, labels.get(key), values),
+  );
 }
 
 /** Whether a term of a Pod speaks of `other`. */
@@ -50,13 +46,10 @@ const INTEGER = /^[+-]?\d+$/;
 function requirementHolds({ operator, values }: NodeRequirement, value: string | undefined): boolean {
   switch (operator) {
     case 'In':
-      return value !== undefined && values.includes(value);
     case 'NotIn':
-      return value === undefined || !values.includes(value);
     case 'Exists':
-      return value !== undefined;
     case 'DoesNotExist':
-      return value === undefined;
+      return holds(operator, value, values);
     case 'Gt':
     case 'Lt': {
       const [limit = ''] = values;
