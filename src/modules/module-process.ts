@@ -73,6 +73,7 @@ export class ModuleProcess {
   #last = 0;
   #over: string | undefined;
   #stderr = '';
+  readonly #killed = (): void => void this.#child.kill('SIGKILL');
 
   /** @param readable folders that the module may read */
   constructor(readable: readonly string[], listener: ProcessListener, limits: ModuleLimits) {
@@ -102,6 +103,8 @@ export class ModuleProcess {
       ping: () => void this.call('ping', null).catch(() => undefined),
       end: (reason) => this.end(reason),
     });
+    // In a loop without an end it does not notice that its wire has ended.
+    process.once('exit', this.#killed);
     this.#listen();
   }
 
@@ -180,7 +183,8 @@ export class ModuleProcess {
     if (this.#over !== undefined) return;
     this.#over = reason;
     this.#watch.stop();
-    this.#child.kill('SIGKILL');
+    process.off('exit', this.#killed);
+    this.#killed();
     this.#wire.destroy();
     for (const { settle } of [...this.#pending.values()]) settle({ error: new NotAnswered(reason) });
     this.#listener.ended(reason);

@@ -135,6 +135,21 @@ const OBEDIENT = moduleText(`
   }`);
 
 describe('with a Pod', () => {
+  test('it does loop when Muster ends: it ends, too', async () => {
+    const before = process.listeners('exit');
+    const { init, told, ended } = await start(OBEDIENT, { answerMs: 500, silentMs: 60_000 });
+    await init();
+    expect(await laterOf(told('loop'))).toMatch(/answer/);
+    const added = process.listeners('exit').filter((listener) => !before.includes(listener));
+    expect(added).toHaveLength(1);
+    for (const listener of added) listener(0);
+    for (let tries = 0; ended.length === 0; tries += 1) {
+      expect(tries).toBeLessThan(200);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect(ended).toEqual(['it was ended by SIGKILL']);
+  });
+
   test.each([
     [
       'loop',
