@@ -210,7 +210,10 @@ clusterSuite('the loop, with the rights of its account, on a real control plane 
     expect(await value('muster_loop_reconciles_total{result="ok"}')).toBeGreaterThan(0);
     for (const resource of ['pods', 'podgangs', 'namespaces']) {
       expect(await value(`muster_loop_cached_objects{resource="${resource}"}`)).toBeGreaterThan(0);
-      expect(await value(`muster_loop_lists_total{resource="${resource}"}`)).toBe(1);
+      const lists = await value(`muster_loop_lists_total{resource="${resource}"}`);
+      expect(lists).toBeGreaterThan(0);
+      // One, and another where the API server ended a young definition's watch.
+      expect(lists).toBeLessThan(3);
     }
     expect(await value('muster_kube_requests_total{verb="patch",code="200"}')).toBeGreaterThan(before);
     expect(await value('muster_kube_throttled_seconds_total')).toBe(0);

@@ -52,7 +52,8 @@ describe('random histories', () => {
       // The histories are about something: gangs form again and again in each of them.
       expect(sum.references).toBeGreaterThan(SEEDS * 4);
       expect(sum.status).toBeGreaterThan(SEEDS * 4);
-      expect(sum.ungate).toBeGreaterThan(SEEDS * 2);
+      // Gangs of a namespace that stands still keep their gates meanwhile.
+      expect(sum.ungate).toBeGreaterThan(SEEDS * (flavour.cut === true ? 1 : 2));
     },
     90_000,
   );
