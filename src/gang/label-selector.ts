@@ -43,7 +43,11 @@ export function unmetRequirement(
 }
 
 /** A label that is not there is in no list, so NotIn holds for it, as in Kubernetes. */
-export function holds(operator: LabelOperator, value: string | undefined, values: readonly string[]): boolean {
+export function holds(
+  operator: LabelOperator,
+  value: string | undefined,
+  values: readonly string[],
+): boolean {
   switch (operator) {
     case 'In':
       return value !== undefined && values.includes(value);
