@@ -1,6 +1,7 @@
 /** The program of the process that a module runs in. */
 import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
+import { Worker } from 'node:worker_threads';
 import { messageOf } from '../errors.ts';
 import { HostedCalls } from './hosted-calls.ts';
 import { Lines } from './lines.ts';
@@ -25,6 +26,12 @@ process.on('uncaughtException', (thrown) => {
   }
   process.exit(1);
 });
+// A loop without an end keeps this thread from noticing that Muster is gone; this one looks at nothing else. It is the only
+// thread there will ever be.
+const whoIsLeft = `const parent = process.ppid;
+setInterval(() => process.ppid === parent || process.kill(process.pid, 'SIGKILL'), 500);`;
+new Worker(whoIsLeft, { eval: true, env: {}, resourceLimits: { maxOldGenerationSizeMb: 8 } }).unref();
+process.permission.drop('worker');
 // It is of no use without Muster.
 wire.on('close', () => process.exit());
 

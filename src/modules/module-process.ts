@@ -84,6 +84,8 @@ export class ModuleProcess {
     const folders = [dirname(dirname(program)), ...readable];
     const flags = [
       '--permission',
+      // For the one that watches over Muster's end; given up before the module is loaded.
+      '--allow-worker',
       ...folders.map((folder) => `--allow-fs-read=${folder}/*`),
       `--max-old-space-size=${limits.heapMib}`,
       '--max-semi-space-size=4',

@@ -1,4 +1,8 @@
 /** A module can do nothing to the process that has it run. */
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { ModuleLimits } from '../../../src/modules/limits.ts';
 import { host, laterOf, moduleText, type Hosting } from './hosting.ts';
@@ -275,4 +279,28 @@ test('what it prints is told, line by line and not without end', async () => {
   }
   expect(wrote).toContain('line 0');
   expect(wrote).toContain('30 further lines within a second are left out');
+});
+
+test('it loops, and Muster is killed: it does not outlive it', async () => {
+  const hosting = pathToFileURL(join(import.meta.dirname, 'hosting.ts')).href;
+  const script = `import { host } from '${hosting}'; void (await host('for (;;);')).init().catch(() => undefined);`;
+  const muster = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' });
+  const children = (): string[] => {
+    const file = `/proc/${muster.pid}/task/${muster.pid}/children`;
+    return existsSync(file) ? readFileSync(file, 'utf8').split(' ').filter(Boolean) : [];
+  };
+  const seconds = (pid: string): number =>
+    // Clock ticks in user mode (proc_pid_stat 14), of which there are 100 in a second.
+    Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ')[13]) / 100;
+  let module = '';
+  for (let tries = 0; module === '' || seconds(module) < 0.5; tries += 1) {
+    expect(tries).toBeLessThan(400);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    module = children()[0] ?? '';
+  }
+  muster.kill('SIGKILL');
+  for (let tries = 0; existsSync(`/proc/${module}`); tries += 1) {
+    expect(tries).toBeLessThan(400);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
 });
