@@ -163,7 +163,8 @@ describe('with a Pod', () => {
     ['exit', 'it ended itself, with exit code 0', 'it ended itself, with exit code 0'],
     // Whether collecting its garbage takes it longer than it may be silent is the machine's to say.
     ['leak', /heap|answer/, /heap|let nothing else run/],
-    ['print', /answer/, 'it was at work for 1 s and let nothing else run: a loop without an end'],
+    // What nobody has read yet waits on its heap.
+    ['print', /heap|answer/, /heap|let nothing else run/],
   ])(
     'it does %s: others wait for it no longer than for an answer, and it begins anew',
     async (what, says, reason) => {
