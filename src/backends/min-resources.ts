@@ -3,6 +3,7 @@ import { fault, keyed, type Fault } from '../api/fault.ts';
 import { isLabelKey } from '../api/name-syntax.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import { printable, quoted } from '../api/printable.ts';
+import { parseQuantity } from '../api/quantity.ts';
 import type { PodGangVerdict } from './backend.ts';
 
 /**
@@ -11,10 +12,12 @@ import type { PodGangVerdict } from './backend.ts';
  */
 export const ANNOTATION_MIN_RESOURCES = `${MUSTER_PREFIX}min-resources`;
 
-/** A quantity as `resource.Quantity` reads it, without a sign: nobody needs less than nothing. */
-const QUANTITY = /^(?:\d+\.?\d*|\.\d+)(?:[KMGTPE]i|[numkMGTPE]|[eE][-+]?\d{1,3})?$/;
 /** More than any node has kinds of resources. */
 const MAX_ENTRIES = 64;
+
+/** Without a sign: nobody needs less than nothing. */
+const isAmount = (quantity: string): boolean =>
+  !/^[+-]/.test(quantity) && parseQuantity(quantity) !== undefined;
 
 export interface MinResources {
   /** As `minResources` of a PodGroup; undefined where nothing is asked for. */
@@ -32,7 +35,7 @@ export function minResourcesOf(gang: Pick<PodGang, 'annotations'>): MinResources
   if (entries.length > MAX_ENTRIES) wrong.push(`more than ${MAX_ENTRIES} resources`);
   for (const entry of entries.slice(0, MAX_ENTRIES)) {
     const [name = '', quantity = '', ...rest] = entry.split('=').map((part) => part.trim());
-    if (rest.length > 0 || !isLabelKey(name) || quantity.length > 32 || !QUANTITY.test(quantity)) {
+    if (rest.length > 0 || !isLabelKey(name) || quantity.length > 32 || !isAmount(quantity)) {
       wrong.push(`${quoted(entry.trim())} is not resource=quantity`);
     } else if (resources.has(name)) wrong.push(`${printable(name, 63)} is given twice`);
     else resources.set(name, quantity);

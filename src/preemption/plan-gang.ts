@@ -2,7 +2,7 @@ import { splitByBudgets } from './budgets.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { fitOf, isPlain } from './fit.ts';
 import { Assumed } from './in-place.ts';
-import { place, undo, type Placement } from './place.ts';
+import { place, redo, undo, type Placement } from './place.ts';
 import type { Rejection } from './predicates/predicates.ts';
 import type { Preemptor } from './preemptor.ts';
 import { byImportance, type Unit } from './units.ts';
@@ -57,7 +57,7 @@ function reprieveInPlace(
   verdicts: Verdicts,
 ): Placement {
   const { ordered, violating, withNobody } = given;
-  for (const [pod, node] of withNobody.nodes) state.put(pod, node);
+  redo(withNobody, state);
   const first = new Assumed(withNobody, state);
   for (const unit of violating) tryInPlace(unit, first, state, verdicts);
   undo(withNobody, state);

@@ -3,7 +3,7 @@ import type { ClusterState, NodeState } from './cluster-state.ts';
 import { Assumed } from './in-place.ts';
 import { place, undo } from './place.ts';
 import { fixedPredicates, judgeFor, type Rejection } from './predicates/predicates.ts';
-import { byImportance, byPodImportance, type Unit } from './units.ts';
+import { byImportance, type Unit } from './units.ts';
 import { putBack, removed, Verdicts, type Question, type Search } from './verdicts.ts';
 
 /** The search for a single Pod: every node is a domain of its own, and the cheapest is taken. */
@@ -52,8 +52,7 @@ function onOne(
   node: NodeState,
   units: readonly Unit[],
 ): Candidate | { readonly rejection: Rejection } {
-  const order = variant === 'kep' ? byImportance : byPodImportance;
-  const ordered = [...units].sort(order);
+  const ordered = [...units].sort(byImportance);
   for (const unit of ordered) removed(unit, state);
   const placement = place(preemptor, state, [node]);
   const [rejection] = placement.rejected;

@@ -1,5 +1,5 @@
 import { ClusterState } from './cluster-state.ts';
-import { place } from './place.ts';
+import { place, undo } from './place.ts';
 import { fixedPredicates, judgeFor, type Rejection } from './predicates/predicates.ts';
 import { counted, type Minimum, type Preemptor } from './preemptor.ts';
 import type { Pod, Snapshot } from './snapshot.ts';
@@ -62,7 +62,7 @@ export function largestNow(
   const fits = (step: number): boolean => {
     const minimums = cut(step);
     const placement = place({ pods: firstOf(preemptor.pods, minimums), minimums }, state);
-    for (const [pod, node] of placement.nodes) state.take(pod, node);
+    undo(placement, state);
     return placement.fits;
   };
   let [low, high] = [0, most];

@@ -170,3 +170,6 @@ export interface NativeGroup {
 }
 
 export const keyOf = (namespace: string, name: string): string => `${namespace}/${name}`;
+
+/** By code units, so that the order is the same everywhere. */
+export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

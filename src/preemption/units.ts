@@ -1,5 +1,5 @@
 import type { Preemptor } from './preemptor.ts';
-import { keyOf, type Pod, type Snapshot } from './snapshot.ts';
+import { compareText, keyOf, type Pod, type Snapshot } from './snapshot.ts';
 
 /** Which algorithm plans: the document's, or what kube-scheduler 1.36 does. */
 export const VARIANTS = ['kep', 'kube-1.36'] as const;
@@ -82,13 +82,4 @@ export function byImportance(a: Unit, b: Unit): number {
   if (a.grouped && a.pods.length !== b.pods.length) return b.pods.length - a.pods.length;
   if (a.start !== b.start) return a.start < b.start ? -1 : 1;
   return compareText(`${a.namespace}/${a.name}`, `${b.namespace}/${b.name}`) || compareText(a.kind, b.kind);
-}
-
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-
-/** As kube-scheduler orders single Pods where it preempts for one: priority, then who started earlier. */
-export function byPodImportance(a: Unit, b: Unit): number {
-  if (a.priority !== b.priority) return b.priority - a.priority;
-  if (a.start !== b.start) return a.start < b.start ? -1 : 1;
-  return compareText(`${a.namespace}/${a.name}`, `${b.namespace}/${b.name}`);
 }

@@ -1,11 +1,12 @@
 import { isObject, own, ownString, type JsonObject } from '../../api/json.ts';
+import { LABEL_POD_GANG } from '../../api/names.ts';
 import { MusterError } from '../../errors.ts';
 import type { Preemptor } from '../../preemption/preemptor.ts';
 import { preemptorOf } from '../../preemption/preemptor-of.ts';
 import { readPod, hasEnded } from '../../preemption/read/read-pod.ts';
 import { nameOf, readSnapshot } from '../../preemption/read/read-snapshot.ts';
 import { Reading, type SnapshotFault } from '../../preemption/read/reading.ts';
-import type { Pod, Snapshot } from '../../preemption/snapshot.ts';
+import { keyOf, type Pod, type Snapshot } from '../../preemption/snapshot.ts';
 import type { Variant } from '../../preemption/units.ts';
 import { podsOf } from './plan-objects.ts';
 
@@ -65,14 +66,16 @@ export function wantedOf(given: {
 
 /** Pods of these gangs that the cluster has and that have no node. */
 function waitingOf(gangs: readonly JsonObject[], cluster: readonly JsonObject[]): JsonObject[] {
-  const wanted = new Set(gangs.map((gang) => nameOf(gang, 'gang')));
+  const wanted = new Set(gangs.map((gang) => keyIn(gang, ownString(own(gang, 'metadata'), 'name'))));
   return cluster.filter((object) => {
     if (own(object, 'kind') !== 'Pod' || hasEnded(object)) return false;
-    const metadata = own(object, 'metadata');
-    const name = own(own(metadata, 'labels'), 'grove.io/podgang');
-    return typeof name === 'string' && wanted.has(`gang ${ownString(metadata, 'namespace') ?? ''}/${name}`);
+    return wanted.has(keyIn(object, ownString(own(own(object, 'metadata'), 'labels'), LABEL_POD_GANG)));
   });
 }
+
+/** `namespace/name` in the namespace of an object. */
+const keyIn = (object: JsonObject, name = ''): string =>
+  keyOf(ownString(own(object, 'metadata'), 'namespace') ?? '', name);
 
 const uniqueByKey = (pods: readonly Pod[]): Pod[] => [...new Map(pods.map((pod) => [pod.key, pod])).values()];
 

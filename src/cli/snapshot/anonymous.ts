@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { isObject, own, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { ANNOTATION_PREEMPTION_PRIORITY_CLASS } from '../../preemption/read/read-gang.ts';
 
 /** Fields whose text is somebody's name, wherever they stand in a trimmed object. */
 const NAMES: ReadonlySet<string> = new Set([
@@ -15,7 +16,7 @@ const NAMES: ReadonlySet<string> = new Set([
   'schedulerName',
   'value',
   'hostIP',
-  'muster.dev/preemption-priority-class',
+  ANNOTATION_PREEMPTION_PRIORITY_CLASS,
 ]);
 /** Maps from label keys to label values. */
 const LABELS: ReadonlySet<string> = new Set(['labels', 'matchLabels', 'nodeSelector']);

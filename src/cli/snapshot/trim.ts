@@ -1,3 +1,8 @@
+import {
+  ANNOTATION_DISRUPTION_MODE,
+  ANNOTATION_PREEMPTION_POLICY,
+  ANNOTATION_PREEMPTION_PRIORITY_CLASS,
+} from '../../preemption/read/read-gang.ts';
 import { isObject, ownString, type Json, type JsonObject } from '../../api/json.ts';
 
 /** Which fields of a kind decide where Pods fit; `true`: all that is below. Lists are gone through. */
@@ -62,9 +67,9 @@ const SHAPES: Readonly<Record<string, Shape>> = {
       uid: true,
       labels: true,
       annotations: {
-        'muster.dev/disruption-mode': true,
-        'muster.dev/preemption-priority-class': true,
-        'muster.dev/preemption-policy': true,
+        [ANNOTATION_DISRUPTION_MODE]: true,
+        [ANNOTATION_PREEMPTION_PRIORITY_CLASS]: true,
+        [ANNOTATION_PREEMPTION_POLICY]: true,
       },
     },
     spec: { priorityClassName: true, podgroups: { name: true, minReplicas: true } },

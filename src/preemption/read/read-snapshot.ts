@@ -1,6 +1,7 @@
 import { own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
 import { POD_GANG_API_VERSION } from '../../api/names.ts';
 import {
+  compareText,
   keyOf,
   type DisruptionBudget,
   type Node,
@@ -60,7 +61,7 @@ export function readSnapshot(objects: Iterable<JsonObject>, namespace = 'default
   const classes = new Map(each('PriorityClass', readClass).map((one) => [one.name, one]));
   const claims = boundClaims(byKind.get('PersistentVolume') ?? [], byKind.get('PersistentVolumeClaim') ?? []);
   const context: PodContext = { classes, claims, namespace, shared: new SharedConstraints() };
-  const nodes = each('Node', readNode).sort((a, b) => compare(a.name, b.name));
+  const nodes = each('Node', readNode).sort((a, b) => compareText(a.name, b.name));
   for (const { name, allocatable } of nodes)
     if (allocatable.size === 0) warnings.push(`node ${name} has no status.allocatable: no Pod fits it`);
   const snapshot: Snapshot = {
@@ -68,7 +69,7 @@ export function readSnapshot(objects: Iterable<JsonObject>, namespace = 'default
     pods: each('Pod', (object, reading) => (hasEnded(object) ? [] : [readPod(object, context, reading)]))
       .flat()
       .filter(({ nodeName }) => nodeName !== '')
-      .sort((a, b) => compare(a.key, b.key)),
+      .sort((a, b) => compareText(a.key, b.key)),
     budgets: each('PodDisruptionBudget', readBudget),
     classes,
     gangs: byKey(each('PodGang', (object, reading) => readGang(object, context, reading))),
@@ -82,8 +83,6 @@ export function readSnapshot(objects: Iterable<JsonObject>, namespace = 'default
   };
   return { snapshot, faults, warnings, context };
 }
-
-export const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** `Pod batch/worker-0`, for messages. */
 export function nameOf(object: JsonObject, kind: string): string {
