@@ -10,6 +10,7 @@ import {
   networkSchema,
 } from './grove-schema.ts';
 import { labelSelector } from './label-selector.ts';
+import { preemptionSchema } from './preemption-schema.ts';
 import { serverSchema } from './server-schema.ts';
 
 /** The document Muster and Grove share. */
@@ -194,6 +195,7 @@ export const operatorConfigurationSchema = z.strictObject({
     .describe(
       'User names that may write gates, references and status of a gang: Muster’s own account. Beside the Grove operator its account, too.',
     ),
+  preemption: preemptionSchema,
   runtimeClientConnection,
   debugging: debuggingSchema,
   authorizer: authorizerSchema,

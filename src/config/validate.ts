@@ -74,6 +74,7 @@ function finish(data: DefaultedDocument, schedulers: Schedulers): OperatorConfig
     },
     server: data.server,
     trustedAccounts: data.trustedAccounts,
+    preemption: data.preemption,
     runtimeClientConnection: data.runtimeClientConnection,
     debugging: data.debugging,
     authorizer: data.authorizer,

@@ -301,6 +301,11 @@ export function tree(random: Random): unknown {
         }),
       trustedAccounts: () =>
         random.list(3, () => random.pick(['a', '', 'system:masters', 'system:serviceaccount:a:b'])),
+      preemption: () =>
+        some({
+          preview: () => seldom<unknown>(random, true, 'on'),
+          previewNames: () => seldom<unknown>(random, 'All', 'own'),
+        }),
       runtimeClientConnection: () =>
         some({ qps: () => seldom<unknown>(random, -1, 0, 'x'), burst: () => seldom(random, 5, -5) }),
       featureGates: () => ({ A: true, B: seldom<unknown>(random, false, 'x') }),

@@ -69,6 +69,7 @@ describe('defaults', () => {
           metrics: { port: 8080, bindAddress: '' },
         },
         trustedAccounts: ['system:serviceaccount:muster-system:muster'],
+        preemption: { preview: false, previewNames: 'Own' },
         runtimeClientConnection: {
           qps: -1,
           burst: 120,
