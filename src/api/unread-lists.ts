@@ -83,6 +83,8 @@ function findLists(bytes: Buffer, list: UnreadList, cuts: Cut[]): void {
     if (isKeyAt(bytes, key, list)) {
       const start = key + opened;
       const end = nextBracket(bytes, start) ?? endOfList(bytes, start);
+      // No JSON, whatever follows. To go on would look at all that follows once for each further such key.
+      if (end < 0) return;
       if (end > start) cuts.push({ start, end });
       next = Math.max(next, end);
     }

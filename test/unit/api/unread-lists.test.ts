@@ -136,6 +136,15 @@ describe('lists that nobody reads are left out before parsing', () => {
     );
   });
 
+  test('a megabyte of lists that are never closed is looked at once, not once for each of them', () => {
+    const open = `,"env":[{"name${'x'.repeat(16)}`;
+    const text = `{"a":1${open.repeat(36_000)}`;
+    const start = process.cpuUsage();
+    expect(cut(text)).toBe(text);
+    // It would be a minute.
+    expect(process.cpuUsage(start).user / 1000).toBeLessThan(5_000);
+  });
+
   test('a document broken outside of those lists stays broken', () => {
     fc.assert(
       fc.property(document, fc.nat(), fc.constantFrom('"', '{', ']', ',', ':', 'x'), (value, where, what) => {
