@@ -1,4 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
+import type { PriorityClasses } from '../api/priority-class.ts';
 import type { Placement } from '../backends/select.ts';
 import { isForbidden, isNotFound } from '../kube/client/errors.ts';
 import type { Resource } from '../kube/client/resources.ts';
@@ -8,6 +9,7 @@ import type { ReflectorObserver } from '../kube/loop/reflector-options.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { LoopMetrics } from '../telemetry/loop-metrics.ts';
 import { controllers } from './controllers.ts';
+import { watchPriorityClasses } from './watch/class-watch.ts';
 import { tellOfStandstill } from './watch/standstill.ts';
 import { watchGangs } from './watch/gang-watch.ts';
 import { placementOf } from './watch/place-reader.ts';
@@ -41,6 +43,8 @@ export interface Loop {
   check(): string | undefined;
   /** What the watches know of where Pods and gangs stand, for admission. */
   readonly placement: Placement;
+  /** The cluster's PriorityClasses, for admission; on every replica. */
+  readonly classes: PriorityClasses;
   /** Ends the work under way, gives the Lease up, closes the client. */
   stop(): Promise<void>;
 }
@@ -68,18 +72,22 @@ export function startControllers(
   const room = new CacheRoom(roomIn(getHeapStatistics().heap_size_limit));
   tellOfStandstill(room, log, metrics);
   const watch = watchGangs(client, observe, { room });
+  const { classes, watch: classWatch } = watchPriorityClasses(client, observe);
   const { recorder } = manager;
-  const shared: Shared = { ...options, recorder, watch, room, observe, backends: new BackendsBoard() };
+  const shared: Shared = { ...options, recorder, watch, classes, room, observe, backends: new BackendsBoard() };
   metrics.cachedFrom(() =>
-    Array.from(manager.watches, ({ resource, store }) => [resource.plural, store.size]),
+    Array.from([...manager.watches, classWatch], ({ resource, store }) => [resource.plural, store.size]),
   );
+  classWatch.start();
   manager.start(list.map((create) => create(shared)));
   const stopping = new AbortController();
   return {
     placement: placementOf({ client, view: watch.view, signal: stopping.signal }),
+    classes,
     check: () => manager.check(),
     stop: async () => {
       stopping.abort(new Error('the controller is stopping'));
+      await classWatch.stop();
       await manager.stop();
       log.info('the loop has ended');
     },

@@ -1,3 +1,5 @@
+import type { DisruptionMode } from '../api/preemption-terms.ts';
+import type { PriorityClass } from '../api/priority-class.ts';
 import type { LabelSelector } from '../gang/label-selector.ts';
 
 /**
@@ -134,16 +136,6 @@ export interface DisruptionBudget {
   /** Names of Pods whose eviction the API server has let through already. */
   readonly disrupted: ReadonlySet<string>;
 }
-
-export interface PriorityClass {
-  readonly name: string;
-  readonly value: number;
-  readonly globalDefault: boolean;
-  readonly preempts: boolean;
-}
-
-/** What makes all Pods of a gang one unit, or each of them one. */
-export type DisruptionMode = 'Pod' | 'PodGroup';
 
 /** A PodGang. */
 export interface Gang {

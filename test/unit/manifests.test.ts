@@ -559,6 +559,7 @@ describe('the Deployment and what is around it', () => {
     expect(rights('ClusterRole', 'muster')).toEqual([
       'pods: list watch patch',
       'namespaces: list watch',
+      'priorityclasses: list watch',
       'podgangs: get list watch patch',
       'podgangs/status: patch',
       'events: create patch',

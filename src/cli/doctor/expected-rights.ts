@@ -24,6 +24,12 @@ export const MUSTERS_RULES: readonly ExpectedRule[] = [
     why: "which gangs are Muster's (`controllers.podGang.namespaceSelector`), and the backend of a team",
   },
   {
+    group: 'scheduling.k8s.io',
+    resources: ['priorityclasses'],
+    verbs: ['list', 'watch'],
+    why: 'which priorities there are for gangs and their Pods, and which of them is the default',
+  },
+  {
     group: POD_GANG_GROUP,
     resources: ['podgangs'],
     verbs: ['get', 'list', 'watch', 'patch'],

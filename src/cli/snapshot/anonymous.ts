@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { isObject, own, ownString, type Json, type JsonObject } from '../../api/json.ts';
-import { ANNOTATION_PREEMPTION_PRIORITY_CLASS } from '../../preemption/read/read-gang.ts';
+import { ANNOTATION_PREEMPTION_PRIORITY_CLASS } from '../../api/preemption-terms.ts';
 
 /** Fields whose text is somebody's name, wherever they stand in a trimmed object. */
 const NAMES: ReadonlySet<string> = new Set([

@@ -2,7 +2,7 @@ import {
   ANNOTATION_DISRUPTION_MODE,
   ANNOTATION_PREEMPTION_POLICY,
   ANNOTATION_PREEMPTION_PRIORITY_CLASS,
-} from '../../preemption/read/read-gang.ts';
+} from '../../api/preemption-terms.ts';
 import { isObject, ownString, type Json, type JsonObject } from '../../api/json.ts';
 
 /** Which fields of a kind decide where Pods fit; `true`: all that is below. Lists are gone through. */

@@ -1,3 +1,4 @@
+import type { PriorityClasses } from '../../api/priority-class.ts';
 import type { Backend } from '../../backends/backend.ts';
 import type { BackendRegistry } from '../../backends/registry.ts';
 import type { GangSelectors } from '../../gang/gang-selection.ts';
@@ -37,6 +38,8 @@ export interface Shared {
   /** Where Muster itself runs. */
   readonly ownNamespace: string;
   readonly watch: GangWatch;
+  /** The PriorityClasses of the cluster. */
+  readonly classes: PriorityClasses;
   /** What all caches may take in memory. */
   readonly room: CacheRoom;
   /** What a watch of a further kind tells log and metrics. */

@@ -51,6 +51,13 @@ export const POD_GANGS: Resource = {
   kind: POD_GANG_KIND,
   namespaced: true,
 };
+export const PRIORITY_CLASSES: Resource = {
+  group: 'scheduling.k8s.io',
+  version: 'v1',
+  plural: 'priorityclasses',
+  kind: 'PriorityClass',
+  namespaced: false,
+};
 export const LEASES: Resource = {
   group: 'coordination.k8s.io',
   version: 'v1',

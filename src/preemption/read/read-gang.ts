@@ -1,19 +1,16 @@
 import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
-import { MUSTER_PREFIX } from '../../api/names.ts';
+import {
+  ANNOTATION_DISRUPTION_MODE,
+  ANNOTATION_PREEMPTION_POLICY,
+  ANNOTATION_PREEMPTION_PRIORITY_CLASS,
+  DISRUPTION_MODES,
+  PREEMPTION_POLICIES,
+  type DisruptionMode,
+} from '../../api/preemption-terms.ts';
 import { quoted } from '../../api/printable.ts';
-import type { DisruptionMode, Gang, NativeGroup, PriorityClass } from '../snapshot.ts';
-import { defaultClass } from './read-pod.ts';
+import { defaultClass, type PriorityClass } from '../../api/priority-class.ts';
+import type { Gang, NativeGroup } from '../snapshot.ts';
 import type { Reading } from './reading.ts';
-
-/** Whether the Pods of a gang are disrupted together (`PodGroup`) or one by one (`Pod`, the default). */
-export const ANNOTATION_DISRUPTION_MODE = `${MUSTER_PREFIX}disruption-mode`;
-/** PriorityClass that says what it costs to preempt the gang; the scheduling one where it is not there. */
-export const ANNOTATION_PREEMPTION_PRIORITY_CLASS = `${MUSTER_PREFIX}preemption-priority-class`;
-/** `PreemptLowerPriority`, or `Never`: the gang waits until there is room. */
-export const ANNOTATION_PREEMPTION_POLICY = `${MUSTER_PREFIX}preemption-policy`;
-
-const MODES: readonly string[] = ['Pod', 'PodGroup'];
-const POLICIES: readonly string[] = ['PreemptLowerPriority', 'Never'];
 
 /** A PodGang. */
 export function readGang(
@@ -32,7 +29,7 @@ export function readGang(
   };
   const scheduling =
     classOf(ownString(spec, 'priorityClassName') || undefined, 'spec.priorityClassName') ??
-    defaultClass(classes);
+    defaultClass(classes.values());
   const cost = classOf(
     annotation(ANNOTATION_PREEMPTION_PRIORITY_CLASS),
     `metadata.annotations[${ANNOTATION_PREEMPTION_PRIORITY_CLASS}]`,
@@ -42,11 +39,11 @@ export function readGang(
       `metadata.annotations[${ANNOTATION_PREEMPTION_PRIORITY_CLASS}]`,
       `${quoted(cost.name)} (${cost.value}) is below the scheduling priority (${scheduling?.value ?? 0}): two gangs could preempt each other for ever; name a class at least as high`,
     );
-  const policy = oneOf(annotation, ANNOTATION_PREEMPTION_POLICY, POLICIES, reading);
+  const policy = oneOf(annotation, ANNOTATION_PREEMPTION_POLICY, PREEMPTION_POLICIES, reading);
   return {
     namespace: ownString(metadata, 'namespace') || namespace,
     name: ownString(metadata, 'name') ?? '',
-    mode: (oneOf(annotation, ANNOTATION_DISRUPTION_MODE, MODES, reading) ?? 'Pod') as DisruptionMode,
+    mode: oneOf(annotation, ANNOTATION_DISRUPTION_MODE, DISRUPTION_MODES, reading) ?? 'Pod',
     priority: scheduling?.value,
     preemptionPriority: cost?.value ?? scheduling?.value,
     preempts: policy === undefined ? (scheduling?.preempts ?? true) : policy !== 'Never',
@@ -57,14 +54,15 @@ export function readGang(
   };
 }
 
-function oneOf(
+function oneOf<T extends string>(
   annotation: (key: string) => string | undefined,
   key: string,
-  allowed: readonly string[],
+  allowed: readonly T[],
   reading: Reading,
-): string | undefined {
+): T | undefined {
   const value = annotation(key);
-  if (value === undefined || allowed.includes(value)) return value;
+  const found = allowed.find((one) => one === value);
+  if (value === undefined || found !== undefined) return found;
   reading.wrong(`metadata.annotations[${key}]`, `${quoted(value)} must be ${allowed.join(' or ')}`);
   return undefined;
 }

@@ -1,6 +1,7 @@
 import { own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
 import { LABEL_POD_CLIQUE, LABEL_POD_GANG } from '../../api/names.ts';
-import { keyOf, type Constraints, type NodeTerm, type Pod, type PriorityClass } from '../snapshot.ts';
+import { defaultClass, type PriorityClass } from '../../api/priority-class.ts';
+import { keyOf, type Constraints, type NodeTerm, type Pod } from '../snapshot.ts';
 import { podConstraints } from './pod-constraints.ts';
 import { podRequests } from './pod-requests.ts';
 import { labelsOf, type Reading } from './reading.ts';
@@ -73,7 +74,7 @@ function priorityOf(
   classes: PodContext['classes'],
   reading: Reading,
 ): { priority: number; preempts: boolean } {
-  const name = ownString(spec, 'priorityClassName') || defaultClass(classes)?.name;
+  const name = ownString(spec, 'priorityClassName') || defaultClass(classes.values())?.name;
   const named = name === undefined ? undefined : classes.get(name);
   const written = own(spec, 'priority');
   const policy = ownString(spec, 'preemptionPolicy');
@@ -94,14 +95,6 @@ const SYSTEM: Readonly<Record<string, number>> = {
   'system-node-critical': 2_000_001_000,
   'system-cluster-critical': 2_000_000_000,
 };
-
-/** Of several that a race has left the one with the lowest value, as the API server has it. */
-export function defaultClass(classes: ReadonlyMap<string, PriorityClass>): PriorityClass | undefined {
-  let found: PriorityClass | undefined;
-  for (const one of classes.values())
-    if (one.globalDefault && (found === undefined || one.value < found.value)) found = one;
-  return found;
-}
 
 function claimsOf(spec: Json | undefined, podName: string): string[] {
   return (ownList(spec, 'volumes') ?? []).flatMap((volume) => {

@@ -1,12 +1,12 @@
 import { own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
 import { POD_GANG_API_VERSION } from '../../api/names.ts';
+import { readPriorityClass, type PriorityClass } from '../../api/priority-class.ts';
 import {
   compareText,
   keyOf,
   type DisruptionBudget,
   type Node,
   type NodeTerm,
-  type PriorityClass,
   type Snapshot,
 } from '../snapshot.ts';
 import { nodeTerm } from './pod-constraints.ts';
@@ -114,14 +114,11 @@ const byKey = <T extends { readonly namespace: string; readonly name: string }>(
   all: readonly T[],
 ): Map<string, T> => new Map(all.map((one) => [keyOf(one.namespace, one.name), one]));
 
-function readClass(object: JsonObject, reading: Reading): PriorityClass {
-  return {
-    name: ownString(own(object, 'metadata'), 'name') ?? '',
-    value: reading.integer(own(object, 'value'), 'value', 0),
-    globalDefault: own(object, 'globalDefault') === true,
-    preempts: ownString(object, 'preemptionPolicy') !== 'Never',
-  };
-}
+/** The value is the API server's to check; a file may say anything. */
+const readClass = (object: JsonObject, reading: Reading): PriorityClass => ({
+  ...readPriorityClass(object),
+  value: reading.integer(own(object, 'value'), 'value', 0),
+});
 
 function readNode(object: JsonObject, reading: Reading): Node {
   const metadata = own(object, 'metadata');

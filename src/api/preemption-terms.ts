@@ -1,0 +1,32 @@
+import { MUSTER_PREFIX } from './names.ts';
+
+/**
+ * What a PodGang says about preemption beside `spec.priorityClassName`. Annotations, since the definition of PodGang, which
+ * is Grove's, would drop further fields.
+ */
+
+/** Whether the Pods of a gang are disrupted together (`PodGroup`) or one by one (`Pod`, the default). */
+export const ANNOTATION_DISRUPTION_MODE = `${MUSTER_PREFIX}disruption-mode`;
+/** PriorityClass that says what it costs to preempt the gang; the scheduling one where it is not there. */
+export const ANNOTATION_PREEMPTION_PRIORITY_CLASS = `${MUSTER_PREFIX}preemption-priority-class`;
+/** `PreemptLowerPriority`, or `Never`: the gang waits until there is room. */
+export const ANNOTATION_PREEMPTION_POLICY = `${MUSTER_PREFIX}preemption-policy`;
+
+export const DISRUPTION_MODES = ['Pod', 'PodGroup'] as const;
+export type DisruptionMode = (typeof DISRUPTION_MODES)[number];
+export const PREEMPTION_POLICIES = ['PreemptLowerPriority', 'Never'] as const;
+export type PreemptionPolicy = (typeof PREEMPTION_POLICIES)[number];
+
+/** Reads an annotation; undefined where it is not there. */
+type Annotation = (key: string) => string | undefined;
+
+const oneOf = <T extends string>(allowed: readonly T[], value: string | undefined): T | undefined =>
+  allowed.find((one) => one === value);
+
+/** undefined: the gang says nothing, or what means nothing. */
+export const disruptionModeOf = (annotation: Annotation): DisruptionMode | undefined =>
+  oneOf(DISRUPTION_MODES, annotation(ANNOTATION_DISRUPTION_MODE));
+
+/** undefined: the policy of the scheduling class. */
+export const preemptionPolicyOf = (annotation: Annotation): PreemptionPolicy | undefined =>
+  oneOf(PREEMPTION_POLICIES, annotation(ANNOTATION_PREEMPTION_POLICY));
