@@ -74,7 +74,15 @@ export function startControllers(
   const watch = watchGangs(client, observe, { room });
   const { classes, watch: classWatch } = watchPriorityClasses(client, observe);
   const { recorder } = manager;
-  const shared: Shared = { ...options, recorder, watch, classes, room, observe, backends: new BackendsBoard() };
+  const shared: Shared = {
+    ...options,
+    recorder,
+    watch,
+    classes,
+    room,
+    observe,
+    backends: new BackendsBoard(),
+  };
   metrics.cachedFrom(() =>
     Array.from([...manager.watches, classWatch], ({ resource, store }) => [resource.plural, store.size]),
   );

@@ -1,5 +1,10 @@
 import type { JsonObject } from '../../api/json.ts';
-import { defaultClass, readPriorityClass, type PriorityClass, type PriorityClasses } from '../../api/priority-class.ts';
+import {
+  defaultClass,
+  readPriorityClass,
+  type PriorityClass,
+  type PriorityClasses,
+} from '../../api/priority-class.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { PRIORITY_CLASSES, type KubeObject, type Resource } from '../../kube/client/resources.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
