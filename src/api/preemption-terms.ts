@@ -30,3 +30,10 @@ export const disruptionModeOf = (annotation: Annotation): DisruptionMode | undef
 /** undefined: the policy of the scheduling class. */
 export const preemptionPolicyOf = (annotation: Annotation): PreemptionPolicy | undefined =>
   oneOf(PREEMPTION_POLICIES, annotation(ANNOTATION_PREEMPTION_POLICY));
+
+/** The condition that tells a Pod why it has to go. */
+export const DISRUPTION_TARGET = 'DisruptionTarget';
+/** For another one. */
+export const PREEMPTION = 'PreemptionByScheduler';
+/** What the eviction API writes in its place, whatever stood there. */
+export const EVICTION = 'EvictionByEvictionAPI';

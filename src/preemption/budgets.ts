@@ -67,3 +67,36 @@ class Ledger {
     return violated;
   }
 }
+
+/** A budget that has not enough for all of these units to go, with those of them that draw on it. */
+export interface Overdrawn {
+  readonly budget: DisruptionBudget;
+  readonly units: readonly Unit[];
+}
+
+/**
+ * The first budget that evicting all of `units` would overdraw, as the eviction API counts: a budget with an empty
+ * selector is for every Pod of its namespace.
+ */
+export function overdrawnBy(
+  units: readonly Unit[],
+  budgets: readonly DisruptionBudget[],
+): Overdrawn | undefined {
+  for (const budget of budgets) {
+    const drawing: Unit[] = [];
+    let drawn = 0;
+    for (const unit of units) {
+      const pods = unit.pods.filter((pod) => draws(pod, budget)).length;
+      drawn += pods;
+      if (pods > 0) drawing.push(unit);
+    }
+    if (drawn > budget.disruptionsAllowed) return { budget, units: drawing };
+  }
+  return undefined;
+}
+
+const draws = (pod: Pod, { namespace, selector, disrupted }: DisruptionBudget): boolean =>
+  pod.namespace === namespace &&
+  !pod.terminating &&
+  !disrupted.has(pod.name) &&
+  selects(selector, pod.labels);

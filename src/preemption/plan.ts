@@ -5,7 +5,7 @@ import { planForPod } from './plan-pod.ts';
 import type { Rejection } from './predicates/predicates.ts';
 import type { Preemptor } from './preemptor.ts';
 import type { Snapshot } from './snapshot.ts';
-import { unitsOf, type Variant } from './units.ts';
+import { unitsOf, type Unit, type Variant } from './units.ts';
 import type { Judged } from './verdicts.ts';
 
 /** Who would make room for whom, and who would not have to. */
@@ -32,8 +32,14 @@ export interface Plan {
 /**
  * Plans room for a gang or a Pod. Pure: the same snapshot gives the same plan, to the letter.
  * @param variant `kep`: the document's algorithm; `kube-1.36`: what kube-scheduler 1.36 does
+ * @param mayGo whether a unit below the preemptor may be touched at all; all may without
  */
-export function plan(preemptor: Preemptor, snapshot: Snapshot, variant: Variant): Plan {
+export function plan(
+  preemptor: Preemptor,
+  snapshot: Snapshot,
+  variant: Variant,
+  mayGo: (unit: Unit) => boolean = () => true,
+): Plan {
   const state = new ClusterState(snapshot);
   const asItIs = place(preemptor, state);
   if (asItIs.fits) return answer(variant, { fits: true, placement: asItIs });
@@ -49,9 +55,13 @@ export function plan(preemptor: Preemptor, snapshot: Snapshot, variant: Variant)
     if (later.fits) return answer(variant, { placement: later, awaited });
     undo(later, state);
   }
-  const units = unitsOf(snapshot, preemptor, variant).filter(({ priority }) => priority < preemptor.priority);
+  const below = unitsOf(snapshot, preemptor, variant).filter(({ priority }) => priority < preemptor.priority);
+  const units = below.filter(mayGo);
   if (units.length === 0) {
-    const refusal = `nothing that runs has a priority below ${preemptor.priority}`;
+    const refusal =
+      below.length === 0
+        ? `nothing that runs has a priority below ${preemptor.priority}`
+        : `nothing that runs below priority ${preemptor.priority} may be touched`;
     return answer(variant, { rejected: asItIs.rejected, refusal });
   }
   const search = preemptor.kind === 'Gang' ? planForGang : planForPod;

@@ -54,6 +54,10 @@ export interface Pod {
   /** Milliseconds since 1970; undefined where it never started. */
   readonly startTime: number | undefined;
   readonly terminating: boolean;
+  /** Why it is told to go: the reason of its condition DisruptionTarget, `''` without. */
+  readonly disruption: string;
+  /** The node that is being cleared for it, `''` without. */
+  readonly nominatedNode: string;
   readonly requests: Resources;
   /** As the scheduler's scores count it: 100m and 200Mi for a container that asks for nothing. */
   readonly scored: { readonly cpu: number; readonly memory: number };

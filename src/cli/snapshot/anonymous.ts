@@ -9,6 +9,7 @@ const NAMES: ReadonlySet<string> = new Set([
   'namespace',
   'uid',
   'nodeName',
+  'nominatedNodeName',
   'priorityClassName',
   'podGroupName',
   'claimName',

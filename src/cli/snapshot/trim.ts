@@ -2,8 +2,9 @@ import {
   ANNOTATION_DISRUPTION_MODE,
   ANNOTATION_PREEMPTION_POLICY,
   ANNOTATION_PREEMPTION_PRIORITY_CLASS,
+  DISRUPTION_TARGET,
 } from '../../api/preemption-terms.ts';
-import { isObject, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { isObject, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
 
 /** Which fields of a kind decide where Pods fit; `true`: all that is below. Lists are gone through. */
 type Shape = true | { readonly [field: string]: Shape };
@@ -49,7 +50,12 @@ const SHAPES: Readonly<Record<string, Shape>> = {
       initContainers: CONTAINER,
       volumes: { name: true, persistentVolumeClaim: { claimName: true }, ephemeral: {} },
     },
-    status: { phase: true, startTime: true },
+    status: {
+      phase: true,
+      startTime: true,
+      nominatedNodeName: true,
+      conditions: { type: true, status: true, reason: true },
+    },
   },
   Namespace: { metadata: METADATA },
   PersistentVolume: { metadata: METADATA, spec: { nodeAffinity: true } },
@@ -86,7 +92,17 @@ export function trimmed(object: JsonObject): JsonObject {
   const shape = SHAPES[kind] ?? {};
   const cut = trim(object, shape);
   const { apiVersion = '' } = object;
-  return { apiVersion, kind, ...(isObject(cut) ? cut : {}) };
+  return { apiVersion, kind, ...(isObject(cut) ? withoutUsual(cut) : {}) };
+}
+
+/** Of a Pod's conditions only the one that tells why it has to go: hardly any Pod has it. */
+function withoutUsual(object: JsonObject): JsonObject {
+  const { status } = object;
+  const conditions = ownList(status, 'conditions');
+  if (!isObject(status) || conditions === undefined) return object;
+  const telling = conditions.filter((one) => ownString(one, 'type') === DISRUPTION_TARGET);
+  const rest = Object.fromEntries(Object.entries(status).filter(([field]) => field !== 'conditions'));
+  return { ...object, status: telling.length === 0 ? rest : { ...rest, conditions: telling } };
 }
 
 function trim(value: Json, shape: Shape): Json {

@@ -1,5 +1,6 @@
 import { own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
 import { LABEL_POD_CLIQUE, LABEL_POD_GANG } from '../../api/names.ts';
+import { DISRUPTION_TARGET } from '../../api/preemption-terms.ts';
 import { defaultClass, type PriorityClass } from '../../api/priority-class.ts';
 import { keyOf, type Constraints, type NodeTerm, type Pod } from '../snapshot.ts';
 import { podConstraints } from './pod-constraints.ts';
@@ -53,6 +54,8 @@ export function readPod(object: JsonObject, context: PodContext, reading: Readin
     nodeName: ownString(spec, 'nodeName') ?? '',
     startTime: timeOf(own(own(object, 'status'), 'startTime')),
     terminating: ownString(metadata, 'deletionTimestamp') !== undefined,
+    disruption: disruptionOf(own(object, 'status')),
+    nominatedNode: ownString(own(object, 'status'), 'nominatedNodeName') ?? '',
     requests,
     scored,
     constraints: context.shared.of(podConstraints(spec, { namespace, labels, volumeNodes }, reading)),
@@ -61,6 +64,13 @@ export function readPod(object: JsonObject, context: PodContext, reading: Readin
     podGroup: ownString(own(spec, 'schedulingGroup'), 'podGroupName') ?? '',
   };
 }
+
+const disruptionOf = (status: Json | undefined): string => {
+  const condition = (ownList(status, 'conditions') ?? []).find(
+    (one) => ownString(one, 'type') === DISRUPTION_TARGET && ownString(one, 'status') === 'True',
+  );
+  return ownString(condition, 'reason') ?? '';
+};
 
 /** Whether a Pod holds its place on a node: one that has ended does not. */
 export function hasEnded(object: JsonObject): boolean {

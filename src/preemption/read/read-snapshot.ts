@@ -70,7 +70,9 @@ export function readSnapshot(objects: Iterable<JsonObject>, namespace = 'default
       .flat()
       .filter(({ nodeName }) => nodeName !== '')
       .sort((a, b) => compareText(a.key, b.key)),
-    budgets: each('PodDisruptionBudget', readBudget),
+    budgets: each('PodDisruptionBudget', readBudget).sort((a, b) =>
+      compareText(keyOf(a.namespace, a.name), keyOf(b.namespace, b.name)),
+    ),
     classes,
     gangs: byKey(each('PodGang', (object, reading) => readGang(object, context, reading))),
     podGroups: byKey(each('PodGroup', (object, reading) => readNativeGroup(object, context, reading))),

@@ -1,0 +1,181 @@
+import { EVICTION, PREEMPTION } from '../api/preemption-terms.ts';
+import { cleared, stillNominated } from './nominations.ts';
+import { planKeeping } from './kept-budgets.ts';
+import { plan as planRoom, type Plan } from './plan.ts';
+import type { Preemptor } from './preemptor.ts';
+import type { Pod, Snapshot } from './snapshot.ts';
+import { unitsOf, type Unit, type Variant } from './units.ts';
+
+/**
+ * A plan on its way: who was told to go, and where the preemptor's Pods are to be. JSON as it stands, so that it can be
+ * written down before the first Pod goes, and whoever reads it again goes on with it.
+ */
+export interface InFlight {
+  readonly nominations: readonly Nomination[];
+  readonly victims: readonly Victim[];
+  /** Given up: units that were begun are brought to their end, no other is touched, and nothing new is planned till then. */
+  readonly closing: boolean;
+}
+
+/** A node that is being cleared for a Pod of the preemptor. */
+export interface Nomination {
+  readonly name: string;
+  readonly uid: string;
+  readonly node: string;
+}
+
+/** A unit that has to go. */
+export interface Victim extends Pick<Unit, 'kind' | 'namespace' | 'name' | 'priority'> {
+  readonly pods: readonly { readonly name: string; readonly uid: string }[];
+}
+
+/** What is known at one attempt. */
+export interface Situation {
+  readonly preemptor: Preemptor;
+  readonly snapshot: Snapshot;
+  readonly variant: Variant;
+  /** Whether a unit may be touched at all. */
+  readonly mayGo: (unit: Unit) => boolean;
+  /** Whether a PodDisruptionBudget may be overdrawn where nothing else helps. */
+  readonly breaksBudgets: boolean;
+}
+
+/** What follows from it. The same situation with the same plan in flight gives the same step. */
+export interface Step {
+  /**
+   * `Fits`: it has room now. `Preempts`: a plan begins. `Waits`: for what is on its way. `Unschedulable`: nothing helps.
+   */
+  readonly verdict: 'Fits' | 'Preempts' | 'Waits' | 'Unschedulable';
+  /** To be written down before anything of {@link evict} is done; undefined: nothing is on its way any more. */
+  readonly inFlight: InFlight | undefined;
+  /**
+   * With those of its Pods that are still to go. All Pods of a unit get the condition DisruptionTarget, for
+   * {@link PREEMPTION}, before the first of them is evicted: by that the unit is known as begun.
+   */
+  readonly evict: readonly Victim[];
+  readonly why: string;
+  /** Where one was made. */
+  readonly plan?: Plan;
+}
+
+/**
+ * Preemption that waits: nobody goes before there is a plan by which all of the preemptor fits, and while that plan may
+ * still come true nobody else does. No clock and no I/O: it is told what there is, at each attempt anew.
+ * @param inFlight what the last step said
+ */
+export function attempt(inFlight: InFlight | undefined, situation: Situation): Step {
+  if (inFlight === undefined) return begin(situation);
+  const { preemptor, snapshot, variant } = situation;
+  const fits = planRoom(preemptor, snapshot, variant, () => false);
+  if (fits.fits) {
+    const closing = { ...inFlight, closing: true };
+    const why = 'it fits without anybody else going';
+    return { verdict: 'Fits', ...broughtToEnd(closing, snapshot), why, plan: fits };
+  }
+  const invalid = inFlight.closing ? 'the plan was given up' : whyInvalid(inFlight, situation);
+  if (invalid === undefined) {
+    // Everybody has gone, and still it does not fit: the plan is no longer the way.
+    if (!awaits(inFlight, snapshot)) return begin(situation);
+    const evict = inFlight.victims.flatMap((victim) => left(victim, snapshot));
+    const why = `it waits for ${going(inFlight.victims, snapshot)}`;
+    return { verdict: 'Waits', inFlight, evict, why };
+  }
+  const rest = broughtToEnd({ ...inFlight, closing: true }, snapshot);
+  if (rest.inFlight === undefined) return begin(situation);
+  const why = `${invalid}; nothing new is planned before ${going(rest.inFlight.victims, snapshot)} have gone`;
+  return { verdict: 'Waits', ...rest, why };
+}
+
+/** Nothing is on its way. */
+function begin(situation: Situation): Step {
+  const cause = cleared(situation);
+  if (cause !== undefined) return { verdict: 'Waits', inFlight: undefined, evict: [], why: cause };
+  const plan = planKeeping(situation);
+  const { fits, feasible, victims, awaited, placement } = plan;
+  const none = { inFlight: undefined, evict: [], plan };
+  if (fits) return { verdict: 'Fits', ...none, why: 'it fits as it is' };
+  if (!feasible)
+    return { verdict: 'Unschedulable', ...none, why: plan.refusal ?? 'no set of victims makes room for it' };
+  if (victims.length === 0)
+    return {
+      verdict: 'Waits',
+      ...none,
+      why: `it fits once ${awaited.length} Pods that are on their way out are gone`,
+    };
+  const evict = victims.map(({ unit: { kind, namespace, name, priority, pods } }) => ({
+    kind,
+    namespace,
+    name,
+    priority,
+    pods: pods.map((pod) => ({ name: pod.name, uid: pod.uid })),
+  }));
+  const nominations = situation.preemptor.pods.flatMap(({ key, name, uid }) => {
+    const node = placement.get(key);
+    return node === undefined ? [] : [{ name, uid, node }];
+  });
+  const why = `${evict.length} units make room for it`;
+  return { verdict: 'Preempts', inFlight: { nominations, victims: evict, closing: false }, evict, why, plan };
+}
+
+/** Why a plan in flight cannot come true any more. */
+function whyInvalid(inFlight: InFlight, situation: Situation): string | undefined {
+  const { preemptor, snapshot, variant, mayGo } = situation;
+  if (!preemptor.preempts) return 'its preemption policy is Never by now';
+  const units = new Map(unitsOf(snapshot, preemptor, variant).map((unit) => [nameOf(unit), unit]));
+  for (const victim of inFlight.victims) {
+    if (isBegun(victim, snapshot) || left(victim, snapshot).length === 0) continue;
+    const unit = units.get(nameOf(victim));
+    if (unit === undefined) return `${nameOf(victim)} is no unit of its own any more`;
+    if (unit.priority >= preemptor.priority)
+      return `${nameOf(victim)} has priority ${unit.priority} by now, not below ${preemptor.priority}`;
+    if (!mayGo(unit)) return `${nameOf(victim)} may not be touched any more`;
+  }
+  return stillNominated(inFlight, preemptor, snapshot);
+}
+
+/** Whether there is anybody left to wait for, of the plan or on the nodes that it clears. */
+function awaits({ victims, nominations }: InFlight, snapshot: Snapshot): boolean {
+  if (victims.some((victim) => podsOf(victim, snapshot).length > 0)) return true;
+  const nodes = new Set(nominations.map(({ node }) => node));
+  return snapshot.pods.some(({ terminating, nodeName }) => terminating && nodes.has(nodeName));
+}
+
+/** What remains to be done of a plan that is not pursued any more: units are preempted whole or not at all. */
+function broughtToEnd(
+  { nominations, victims, closing }: InFlight,
+  snapshot: Snapshot,
+): Pick<Step, 'inFlight' | 'evict'> {
+  const begun = victims.filter((victim) => isBegun(victim, snapshot));
+  if (begun.length === 0) return { inFlight: undefined, evict: [] };
+  return {
+    inFlight: { nominations, victims: begun, closing },
+    evict: begun.flatMap((victim) => left(victim, snapshot)),
+  };
+}
+
+/** Whether some Pod of it that is still there has been told. */
+const isBegun = (victim: Victim, snapshot: Snapshot): boolean =>
+  podsOf(victim, snapshot).some(({ disruption }) => disruption === PREEMPTION || disruption === EVICTION);
+
+/** The victim with those of its Pods that do not go yet; nothing where all do. */
+function left(victim: Victim, snapshot: Snapshot): Victim[] {
+  const staying = new Set(
+    podsOf(victim, snapshot).flatMap(({ uid, terminating }) => (terminating ? [] : [uid])),
+  );
+  const pods = victim.pods.filter(({ uid }) => staying.has(uid));
+  return pods.length === 0 ? [] : [{ ...victim, pods }];
+}
+
+/** Those that are still there. One of the same name with another uid is somebody else. */
+function podsOf({ namespace, pods }: Victim, snapshot: Snapshot): Pod[] {
+  const uids = new Set(pods.map(({ uid }) => uid));
+  return snapshot.pods.filter((pod) => pod.namespace === namespace && uids.has(pod.uid));
+}
+
+const nameOf = ({ kind, namespace, name }: Pick<Unit, 'kind' | 'namespace' | 'name'>): string =>
+  `${kind} ${namespace}/${name}`;
+
+function going(victims: readonly Victim[], snapshot: Snapshot): string {
+  const count = victims.reduce((sum, victim) => sum + podsOf(victim, snapshot).length, 0);
+  return `${count} Pods of ${victims.length} units`;
+}

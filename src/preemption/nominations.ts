@@ -1,0 +1,60 @@
+import { PREEMPTION } from '../api/preemption-terms.ts';
+import { ClusterState } from './cluster-state.ts';
+import type { InFlight, Situation } from './delayed.ts';
+import { judgeFor } from './predicates/predicates.ts';
+import { counted, type Preemptor } from './preemptor.ts';
+import type { Pod, Snapshot } from './snapshot.ts';
+
+/**
+ * Whether the preemptor's Pods would still fit where they are nominated once everybody who goes has gone; the first
+ * reason against it, or undefined.
+ */
+export function stillNominated(
+  { nominations, victims }: Pick<InFlight, 'nominations' | 'victims'>,
+  preemptor: Preemptor,
+  snapshot: Snapshot,
+): string | undefined {
+  const state = new ClusterState(snapshot);
+  const uids = new Set(victims.flatMap(({ pods }) => pods.map(({ uid }) => uid)));
+  for (const pod of snapshot.pods) if (pod.terminating || uids.has(pod.uid)) state.takeAway(pod);
+  const waiting = new Map(preemptor.pods.map((pod) => [pod.uid, pod]));
+  const placed: Pod[] = [];
+  let clash: string | undefined;
+  for (const { uid, node: name } of nominations) {
+    const pod = waiting.get(uid);
+    // Bound by now, or gone.
+    if (pod === undefined) continue;
+    const node = state.byName.get(name);
+    const rejection = node && judgeFor(pod, state)(node);
+    if (node === undefined) clash ??= `node ${name} is gone`;
+    else if (rejection !== undefined)
+      clash ??= `${pod.key} does not fit on ${name} any more: ${rejection.messages.join(', ')}`;
+    else {
+      state.put(pod, node);
+      placed.push(pod);
+    }
+  }
+  if (preemptor.minimums.every((one) => counted(one, placed) >= one.count)) return undefined;
+  return clash ?? 'fewer of its Pods are there than the plan was made for';
+}
+
+/**
+ * Whether room is being made for it already, by whoever nominated its Pods: then nobody more has to go. A Pod that goes
+ * for another reason is no sign of that.
+ */
+export function cleared({
+  preemptor,
+  snapshot,
+}: Pick<Situation, 'preemptor' | 'snapshot'>): string | undefined {
+  const nodes = new Map(
+    preemptor.pods.flatMap((pod) => (pod.nominatedNode === '' ? [] : [[pod.nominatedNode, pod] as const])),
+  );
+  if (nodes.size === 0) return undefined;
+  for (const other of snapshot.pods) {
+    const pod = nodes.get(other.nodeName);
+    if (pod === undefined || !other.terminating || other.disruption !== PREEMPTION) continue;
+    if (other.priority >= preemptor.priority || preemptor.owns(other)) continue;
+    return `room is being made for ${pod.key} on ${other.nodeName}`;
+  }
+  return undefined;
+}
