@@ -24,7 +24,7 @@ export async function manifestsIn(folder: string): Promise<KubernetesObject[]> {
 }
 
 /** Other schedulers than the one that every cluster has: the names of the components with the rights for them. */
-const OTHER_BACKENDS = ['coscheduling', 'kai-scheduler', 'volcano'];
+export const OTHER_BACKENDS = ['coscheduling', 'kai-scheduler', 'volcano'];
 
 /** Muster's account and its rights: those of the base, and of the components of these backends. */
 export async function accountManifests(

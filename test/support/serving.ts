@@ -46,13 +46,16 @@ export interface ServingOptions {
   readonly settings?: Readonly<Record<string, unknown>>;
 }
 
+/** Unless a test says otherwise. */
+export const USUAL_SCHEDULER = {
+  profiles: [{ name: 'kai-scheduler', config: { queue: 'default-queue' } }, { name: 'default-scheduler' }],
+  defaultProfileName: 'kai-scheduler',
+};
+
 const configurationOf = ({ drain, settings }: ServingOptions): object => ({
   apiVersion: 'operator.config.grove.io/v1alpha1',
   kind: 'OperatorConfiguration',
-  scheduler: {
-    profiles: [{ name: 'kai-scheduler', config: { queue: 'default-queue' } }, { name: 'default-scheduler' }],
-    defaultProfileName: 'kai-scheduler',
-  },
+  scheduler: USUAL_SCHEDULER,
   server: { webhooks: { drain: drain ?? { seconds: 0, maxSeconds: 2 } } },
   ...settings,
 });

@@ -1,5 +1,6 @@
 import { MUSTER_NAMESPACE } from '../../../src/api/names.ts';
-import type { Serving } from '../../support/serving.ts';
+import { OTHER_BACKENDS } from '../../support/manifests.ts';
+import { USUAL_SCHEDULER, type Serving } from '../../support/serving.ts';
 import type { ControlPlane, ControlPlaneOptions } from '../control-plane/control-plane.ts';
 import { startControlPlane } from '../control-plane/start.ts';
 import { until } from '../control-plane/until.ts';
@@ -13,7 +14,8 @@ export interface WithMuster {
   readonly plane?: ControlPlaneOptions;
   /**
    * What runs: the program with its loop under the rights of its own account; a replica that only answers reviews; or
-   * nothing yet, where a test starts its replicas itself. The rights are granted in any case. Default `loop`.
+   * nothing yet, where a test starts its replicas itself. The rights of the base are granted in any case, those of a
+   * component with the first replica that has its profile. Default `loop`.
    */
   readonly muster?: 'loop' | 'admission' | 'none';
   /** Whether the API server calls it. Default: where something runs. */
@@ -56,11 +58,12 @@ export async function withMuster(given: WithMuster = {}): Promise<OnMuster> {
     const plane = await startControlPlane(given.plane);
     ends.push(() => plane.stop());
     ends.push(() => observeEventsOf(plane));
-    await grantRights(plane);
+    await grantRights(plane, []);
     await applyAll(plane.client, [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } }]);
     if (given.cpu !== undefined) await plane.addNode('node-1', { cpu: given.cpu });
 
     const start = async (other: Readonly<Record<string, unknown>> = settings): Promise<Serving> => {
+      await grantRights(plane, componentsOf(other));
       const replica = await startLoopingReplica(plane, certificates.path, other, undefined, given.node);
       ends.push(() => replica.close());
       await untilReady(replica);
@@ -100,6 +103,12 @@ export async function withMuster(given: WithMuster = {}): Promise<OnMuster> {
     await close();
     throw error;
   }
+}
+
+/** What an operator with this configuration adds to the base, and nothing else: a right that is missing there fails a test. */
+function componentsOf({ scheduler = USUAL_SCHEDULER }: Readonly<Record<string, unknown>>): string[] {
+  const { profiles } = scheduler as typeof USUAL_SCHEDULER;
+  return profiles.map(({ name }) => name).filter((name) => OTHER_BACKENDS.includes(name));
 }
 
 export const untilReady = ({ healthPort }: Serving): Promise<boolean> =>
