@@ -1,5 +1,5 @@
 import { EVICTION, PREEMPTION } from '../api/preemption-terms.ts';
-import { cleared, stillNominated } from './nominations.ts';
+import { roomBeingMade, stillNominated } from './nominations.ts';
 import { planKeeping } from './kept-budgets.ts';
 import { plan as planRoom, type Plan } from './plan.ts';
 import type { Preemptor } from './preemptor.ts';
@@ -88,7 +88,7 @@ export function attempt(inFlight: InFlight | undefined, situation: Situation): S
 
 /** Nothing is on its way. */
 function begin(situation: Situation): Step {
-  const cause = cleared(situation);
+  const cause = roomBeingMade(situation.preemptor, situation.snapshot);
   if (cause !== undefined) return { verdict: 'Waits', inFlight: undefined, evict: [], why: cause };
   const plan = planKeeping(situation);
   const { fits, feasible, victims, awaited, placement } = plan;

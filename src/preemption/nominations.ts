@@ -1,6 +1,6 @@
 import { PREEMPTION } from '../api/preemption-terms.ts';
 import { ClusterState } from './cluster-state.ts';
-import type { InFlight, Situation } from './delayed.ts';
+import type { InFlight } from './delayed.ts';
 import { judgeFor } from './predicates/predicates.ts';
 import { counted, type Preemptor } from './preemptor.ts';
 import type { Pod, Snapshot } from './snapshot.ts';
@@ -42,10 +42,7 @@ export function stillNominated(
  * Whether room is being made for it already, by whoever nominated its Pods: then nobody more has to go. A Pod that goes
  * for another reason is no sign of that.
  */
-export function cleared({
-  preemptor,
-  snapshot,
-}: Pick<Situation, 'preemptor' | 'snapshot'>): string | undefined {
+export function roomBeingMade(preemptor: Preemptor, snapshot: Snapshot): string | undefined {
   const nodes = new Map(
     preemptor.pods.flatMap((pod) => (pod.nominatedNode === '' ? [] : [[pod.nominatedNode, pod] as const])),
   );

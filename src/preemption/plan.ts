@@ -1,5 +1,6 @@
 import { ClusterState } from './cluster-state.ts';
 import { place, undo, type Placement } from './place.ts';
+import { roomBeingMade } from './nominations.ts';
 import { planForGang } from './plan-gang.ts';
 import { planForPod } from './plan-pod.ts';
 import type { Rejection } from './predicates/predicates.ts';
@@ -46,6 +47,9 @@ export function plan(
   undo(asItIs, state);
   if (!preemptor.preempts)
     return answer(variant, { rejected: asItIs.rejected, refusal: 'its preemption policy is Never' });
+  const underWay =
+    variant === 'kube-1.36' && preemptor.kind === 'Pod' ? roomBeingMade(preemptor, snapshot) : undefined;
+  if (underWay !== undefined) return answer(variant, { rejected: asItIs.rejected, refusal: underWay });
   // kube-scheduler 1.36 takes what is on its way out for possible victims, too.
   const leaving = variant === 'kep' ? snapshot.pods.filter(({ terminating }) => terminating) : [];
   const awaited = leaving.map(({ key }) => key).sort();

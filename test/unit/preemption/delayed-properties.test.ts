@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { JsonObject } from '../../../src/api/json.ts';
+import { PREEMPTION } from '../../../src/api/preemption-terms.ts';
 import { overdrawnBy } from '../../../src/preemption/budgets.ts';
 import { ClusterState } from '../../../src/preemption/cluster-state.ts';
 import { attempt, type InFlight, type Situation, type Step } from '../../../src/preemption/delayed.ts';
@@ -76,7 +77,7 @@ type History = typeof history extends fc.Arbitrary<infer T> ? T : never;
 /** A cluster that changes, and the controller that acts on it. */
 class World {
   readonly nodes: readonly JsonObject[];
-  readonly pods = new Map<string, PodIn & { told?: boolean }>();
+  readonly pods = new Map<string, PodIn>();
   readonly together: readonly boolean[];
   readonly costs: number[];
   readonly wanting: History['wanting'];
@@ -115,7 +116,7 @@ class World {
     } else if (event.what === 'ends') {
       const name = at(event.at);
       // One that runs may end by itself; whoever was told to go is not among them here, for it counts below.
-      if (name !== undefined && this.pods.get(name)?.told !== true) this.pods.delete(name);
+      if (name !== undefined && this.pods.get(name)?.told === undefined) this.pods.delete(name);
     } else if (event.what === 'arrives') {
       this.#arrived += 1;
       const on = `n${event.on % this.nodes.length}`;
@@ -142,7 +143,7 @@ class World {
         ...(this.never ? { annotations: { 'muster.dev/preemption-policy': 'Never' } } : {}),
       }),
       budget('a', this.allowed),
-      ...[...this.pods.values()].map((one) => told(pod(one), one.told === true)),
+      ...[...this.pods.values()].map(pod),
     ];
     const { snapshot, faults, context } = readSnapshot(objects);
     expect(faults).toEqual([]);
@@ -165,28 +166,18 @@ class World {
       for (const { name } of pods) {
         if (marks === 0) return done;
         marks -= 1;
-        this.pods.set(name, { ...(this.pods.get(name) as PodIn), told: true });
+        this.pods.set(name, { ...(this.pods.get(name) as PodIn), told: PREEMPTION });
         done.push(name);
       }
       for (const { name } of pods) {
         if (evictions === 0) return done;
         evictions -= 1;
-        this.pods.set(name, { ...(this.pods.get(name) as PodIn), told: true, leaving: true });
+        this.pods.set(name, { ...(this.pods.get(name) as PodIn), told: PREEMPTION, leaving: true });
       }
     }
     return done;
   }
 }
-
-const told = (object: JsonObject, is: boolean): JsonObject =>
-  is
-    ? {
-        ...object,
-        status: {
-          conditions: [{ type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler' }],
-        },
-      }
-    : object;
 
 const subsets = <T>(all: readonly T[]): T[][] =>
   all.reduce<T[][]>((sets, one) => [...sets, ...sets.map((set) => [...set, one])], [[]]);

@@ -25,6 +25,9 @@ export interface PodIn {
   readonly group?: string;
   readonly never?: boolean;
   readonly leaving?: boolean;
+  /** Why it is told to go. */
+  readonly told?: string;
+  readonly nominated?: string;
   readonly spec?: JsonObject;
 }
 
@@ -57,7 +60,13 @@ export const pod = (given: PodIn): JsonObject => ({
     ...(given.podGroup === undefined ? {} : { schedulingGroup: { podGroupName: given.podGroup } }),
     ...given.spec,
   },
-  ...(given.start === undefined ? {} : { status: { startTime: new Date(given.start * 1000).toISOString() } }),
+  status: {
+    ...(given.start === undefined ? {} : { startTime: new Date(given.start * 1000).toISOString() }),
+    ...(given.nominated === undefined ? {} : { nominatedNodeName: given.nominated }),
+    ...(given.told === undefined
+      ? {}
+      : { conditions: [{ type: 'DisruptionTarget', status: 'True', reason: given.told }] }),
+  },
 });
 
 export const node = (
