@@ -4,7 +4,7 @@ import { plan } from '../../src/preemption/plan.ts';
 import { preemptorOf } from '../../src/preemption/preemptor-of.ts';
 import { readPod } from '../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../src/preemption/read/read-snapshot.ts';
-import { Reading } from '../../src/preemption/read/reading.ts';
+import { Reading } from '../../src/gang/reading.ts';
 import type { Variant } from '../../src/preemption/units.ts';
 
 const PODS_PER_NODE = 10;

@@ -1,5 +1,6 @@
 import type { ClusterState, NodeState } from './cluster-state.ts';
-import { nodeTermHolds, untolerated } from './selectors.ts';
+import { untolerated } from '../gang/taints.ts';
+import { nodeTermHolds } from './selectors.ts';
 import type { Pod } from './snapshot.ts';
 
 /** kube-scheduler's highest score of one plugin. */

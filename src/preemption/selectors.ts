@@ -1,5 +1,5 @@
 import { holds, takesEverything, type LabelSelector } from '../gang/label-selector.ts';
-import type { Labels, Node, NodeRequirement, NodeTerm, Pod, PodTerm, Taint, Toleration } from './snapshot.ts';
+import type { Labels, Node, NodeRequirement, NodeTerm, Pod, PodTerm } from './snapshot.ts';
 
 /** Whether `selector` takes `labels`; none at all takes nothing. */
 export function selects(selector: LabelSelector | undefined, labels: Labels): boolean {
@@ -59,19 +59,4 @@ function requirementHolds({ operator, values }: NodeRequirement, value: string |
     default:
       return false;
   }
-}
-
-/** The first taint with one of the effects that nothing tolerates. */
-export const untolerated = (
-  taints: readonly Taint[],
-  tolerations: readonly Toleration[],
-  effects: readonly string[],
-): Taint | undefined =>
-  taints.find((taint) => effects.includes(taint.effect) && !tolerations.some((one) => tolerates(one, taint)));
-
-function tolerates({ key, operator, value, effect }: Toleration, taint: Taint): boolean {
-  if (effect !== '' && effect !== taint.effect) return false;
-  // An empty key with Exists tolerates everything; with anything else the API server refuses it.
-  if (key !== '' && key !== taint.key) return false;
-  return operator === 'Exists' || ((operator === '' || operator === 'Equal') && value === taint.value);
 }

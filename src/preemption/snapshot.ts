@@ -1,6 +1,11 @@
 import type { DisruptionMode } from '../api/preemption-terms.ts';
 import type { PriorityClass } from '../api/priority-class.ts';
 import type { LabelSelector } from '../gang/label-selector.ts';
+import type { Labels, Resources } from '../gang/reading.ts';
+import type { Taint, Toleration } from '../gang/taints.ts';
+
+export type { Labels, Resources } from '../gang/reading.ts';
+export type { Taint, Toleration } from '../gang/taints.ts';
 
 /**
  * A cluster at one moment, trimmed to what decides where Pods fit and which of them have to go. Plain data: taken from
@@ -20,23 +25,12 @@ export interface Snapshot {
   readonly namespaces: ReadonlyMap<string, Labels>;
 }
 
-export type Labels = ReadonlyMap<string, string>;
-
-/** Counts by resource: thousandths of `cpu`, whole units of all else. */
-export type Resources = ReadonlyMap<string, number>;
-
 export interface Node {
   readonly name: string;
   readonly labels: Labels;
   readonly unschedulable: boolean;
   readonly taints: readonly Taint[];
   readonly allocatable: Resources;
-}
-
-export interface Taint {
-  readonly key: string;
-  readonly value: string;
-  readonly effect: string;
 }
 
 export interface Pod {
@@ -96,13 +90,6 @@ export interface NodeRequirement {
   readonly key: string;
   readonly operator: string;
   readonly values: readonly string[];
-}
-
-export interface Toleration {
-  readonly key: string;
-  readonly operator: string;
-  readonly value: string;
-  readonly effect: string;
 }
 
 export interface HostPort {

@@ -10,7 +10,7 @@ import { judgeFor } from '../../src/preemption/predicates/predicates.ts';
 import { preemptorOf } from '../../src/preemption/preemptor-of.ts';
 import { readPod } from '../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../src/preemption/read/read-snapshot.ts';
-import { Reading } from '../../src/preemption/read/reading.ts';
+import { Reading } from '../../src/gang/reading.ts';
 import { Scores } from '../../src/preemption/scores.ts';
 import { inLength } from '../support/length.ts';
 import { Random } from '../support/random.ts';

@@ -5,7 +5,7 @@ import type { Preemptor } from '../../preemption/preemptor.ts';
 import { preemptorOf } from '../../preemption/preemptor-of.ts';
 import { readPod, hasEnded } from '../../preemption/read/read-pod.ts';
 import { nameOf, readSnapshot } from '../../preemption/read/read-snapshot.ts';
-import { Reading, type SnapshotFault } from '../../preemption/read/reading.ts';
+import { Reading, type ObjectFault } from '../../gang/reading.ts';
 import { keyOf, type Pod, type Snapshot } from '../../preemption/snapshot.ts';
 import type { Variant } from '../../preemption/units.ts';
 import { podsOf } from './plan-objects.ts';
@@ -43,7 +43,7 @@ export function wantedOf(given: {
       'there is no Node in the snapshot',
       'give one that holds the nodes: muster snapshot > cluster.json, or kubectl get nodes,pods -A -o json',
     );
-  const wrong: SnapshotFault[] = [];
+  const wrong: ObjectFault[] = [];
   const read = (object: JsonObject): Pod => {
     const reading = new Reading(nameOf(object, 'Pod'));
     const pod = readPod(object, context, reading);
@@ -88,7 +88,7 @@ function withClass(object: JsonObject, priorityClassName: string): JsonObject {
   return { ...object, spec: { ...Object.fromEntries(rest), priorityClassName } };
 }
 
-const invalid = (faults: readonly SnapshotFault[]): MusterError =>
+const invalid = (faults: readonly ObjectFault[]): MusterError =>
   new MusterError(
     'SNAPSHOT_INVALID',
     faults.map(({ object, field, message }) => `${object}: ${field}: ${message}`).join('\n'),

@@ -1,4 +1,5 @@
-import { someTermHolds, untolerated } from '../selectors.ts';
+import { untolerated } from '../../gang/taints.ts';
+import { someTermHolds } from '../selectors.ts';
 import type { Constraints, Node } from '../snapshot.ts';
 import type { Predicate } from './predicate.ts';
 

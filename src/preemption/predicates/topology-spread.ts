@@ -1,5 +1,6 @@
 import type { ClusterState, NodeState } from '../cluster-state.ts';
-import { selects, untolerated } from '../selectors.ts';
+import { untolerated } from '../../gang/taints.ts';
+import { selects } from '../selectors.ts';
 import type { Pod, SpreadConstraint } from '../snapshot.ts';
 import { matchesAffinity } from './node-predicates.ts';
 import type { Filter, Predicate } from './predicate.ts';

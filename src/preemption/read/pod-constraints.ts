@@ -1,5 +1,6 @@
 import { isObject, own, ownList, ownString, type Json } from '../../api/json.ts';
 import { EVERYTHING, type LabelSelector } from '../../gang/label-selector.ts';
+import { tolerationOf } from '../../gang/taints.ts';
 import type {
   Constraints,
   HostPort,
@@ -9,7 +10,7 @@ import type {
   PodTerm,
   SpreadConstraint,
 } from '../snapshot.ts';
-import { labelsOf, stringsOf, type Reading } from './reading.ts';
+import { labelsOf, stringsOf, type Reading } from '../../gang/reading.ts';
 
 /** Where a Pod may be, of its spec. */
 export function podConstraints(
@@ -36,12 +37,7 @@ export function podConstraints(
       term: nodeTerm(own(one, 'preference') ?? null),
     })),
     volumeNodes: pod.volumeNodes,
-    tolerations: listOf(spec, 'tolerations').map((one) => ({
-      key: ownString(one, 'key') ?? '',
-      operator: ownString(one, 'operator') ?? '',
-      value: ownString(one, 'value') ?? '',
-      effect: ownString(one, 'effect') ?? '',
-    })),
+    tolerations: listOf(spec, 'tolerations').map(tolerationOf),
     ports: hostPorts(spec, reading),
     affinity: terms('podAffinity'),
     antiAffinity: terms('podAntiAffinity'),

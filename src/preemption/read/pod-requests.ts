@@ -1,6 +1,6 @@
 import { own, ownList, ownString, type Json } from '../../api/json.ts';
 import type { Resources } from '../snapshot.ts';
-import { add, raise, type Reading } from './reading.ts';
+import { add, raise, type Reading } from '../../gang/reading.ts';
 
 /** What a container counts for in scores where it asks for nothing (kube-scheduler's `DefaultMilliCPURequest` …). */
 const SCORED_CPU = 100;

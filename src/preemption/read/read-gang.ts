@@ -10,7 +10,7 @@ import {
 import { quoted } from '../../api/printable.ts';
 import { defaultClass, type PriorityClass } from '../../api/priority-class.ts';
 import type { Gang, NativeGroup } from '../snapshot.ts';
-import type { Reading } from './reading.ts';
+import type { Reading } from '../../gang/reading.ts';
 
 /** A PodGang. */
 export function readGang(

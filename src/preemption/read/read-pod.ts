@@ -5,7 +5,7 @@ import { defaultClass, type PriorityClass } from '../../api/priority-class.ts';
 import { keyOf, type Constraints, type NodeTerm, type Pod } from '../snapshot.ts';
 import { podConstraints } from './pod-constraints.ts';
 import { podRequests } from './pod-requests.ts';
-import { labelsOf, type Reading } from './reading.ts';
+import { labelsOf, type Reading } from '../../gang/reading.ts';
 
 /** What is known beside a Pod, and what Pods share. */
 export interface PodContext {

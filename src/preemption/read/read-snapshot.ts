@@ -12,7 +12,8 @@ import {
 import { nodeTerm } from './pod-constraints.ts';
 import { readGang, readNativeGroup } from './read-gang.ts';
 import { hasEnded, readPod, SharedConstraints, type PodContext } from './read-pod.ts';
-import { labelsOf, Reading, type SnapshotFault } from './reading.ts';
+import { taintOf } from '../../gang/taints.ts';
+import { labelsOf, Reading, type ObjectFault } from '../../gang/reading.ts';
 
 /** The kinds that a snapshot is made of, with the versions that are read. */
 export const SNAPSHOT_KINDS: Readonly<Record<string, readonly string[]>> = {
@@ -34,7 +35,7 @@ export const SNAPSHOT_KINDS: Readonly<Record<string, readonly string[]>> = {
 
 export interface ReadSnapshot {
   readonly snapshot: Snapshot;
-  readonly faults: readonly SnapshotFault[];
+  readonly faults: readonly ObjectFault[];
   /** What is odd, but can be reckoned with. */
   readonly warnings: readonly string[];
   /** For the Pods of a gang that are not in the snapshot. */
@@ -46,7 +47,7 @@ export interface ReadSnapshot {
  * @param namespace of objects that name none
  */
 export function readSnapshot(objects: Iterable<JsonObject>, namespace = 'default'): ReadSnapshot {
-  const faults: SnapshotFault[] = [];
+  const faults: ObjectFault[] = [];
   const warnings: string[] = [];
   const byKind = new Map<string, JsonObject[]>();
   for (const object of objects) sort(object, byKind, faults);
@@ -94,7 +95,7 @@ export function nameOf(object: JsonObject, kind: string): string {
   return `${kind} ${namespace === undefined ? name : keyOf(namespace, name)}`;
 }
 
-function sort(object: JsonObject, byKind: Map<string, JsonObject[]>, faults: SnapshotFault[]): void {
+function sort(object: JsonObject, byKind: Map<string, JsonObject[]>, faults: ObjectFault[]): void {
   const [kind = '', version = ''] = [ownString(object, 'kind'), ownString(object, 'apiVersion')];
   const versions = Object.hasOwn(SNAPSHOT_KINDS, kind) ? (SNAPSHOT_KINDS[kind] ?? []) : [];
   const group = (apiVersion: string): string => apiVersion.split('/').slice(0, -1).join('/');
@@ -131,11 +132,7 @@ function readNode(object: JsonObject, reading: Reading): Node {
     name: ownString(metadata, 'name') ?? '',
     labels: labelsOf(own(metadata, 'labels')),
     unschedulable: own(spec, 'unschedulable') === true,
-    taints: (ownList(spec, 'taints') ?? []).map((one) => ({
-      key: ownString(one, 'key') ?? '',
-      value: ownString(one, 'value') ?? '',
-      effect: ownString(one, 'effect') ?? '',
-    })),
+    taints: (ownList(spec, 'taints') ?? []).map(taintOf),
     allocatable: reading.resources(own(status, field), `status.${field}`),
   };
 }

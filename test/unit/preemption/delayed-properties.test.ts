@@ -9,7 +9,7 @@ import { place } from '../../../src/preemption/place.ts';
 import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
 import { readPod } from '../../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../../src/preemption/read/read-snapshot.ts';
-import { Reading } from '../../../src/preemption/read/reading.ts';
+import { Reading } from '../../../src/gang/reading.ts';
 import type { Pod, Snapshot } from '../../../src/preemption/snapshot.ts';
 import { unitsOf, type Unit } from '../../../src/preemption/units.ts';
 import { inLength } from '../../support/length.ts';

@@ -8,7 +8,7 @@ import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
 import type { Preemptor } from '../../../src/preemption/preemptor.ts';
 import { readPod } from '../../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../../src/preemption/read/read-snapshot.ts';
-import { Reading } from '../../../src/preemption/read/reading.ts';
+import { Reading } from '../../../src/gang/reading.ts';
 import type { Snapshot } from '../../../src/preemption/snapshot.ts';
 import { unitsOf, VARIANTS, type Unit, type Variant } from '../../../src/preemption/units.ts';
 import { inLength } from '../../support/length.ts';

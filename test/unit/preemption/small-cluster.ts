@@ -3,7 +3,7 @@ import { plan, type Plan } from '../../../src/preemption/plan.ts';
 import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
 import { readPod } from '../../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../../src/preemption/read/read-snapshot.ts';
-import { Reading } from '../../../src/preemption/read/reading.ts';
+import { Reading } from '../../../src/gang/reading.ts';
 import type { Variant } from '../../../src/preemption/units.ts';
 
 /** A Pod in few words: `{name, cpu, prio, on}`; without `on` it wants room. */

@@ -1,11 +1,15 @@
-import { isObject, own, ownList, ownString, type Json } from '../../api/json.ts';
-import { quoted } from '../../api/printable.ts';
-import { countOf, parseQuantity } from '../../api/quantity.ts';
-import type { LabelSelector } from '../../gang/label-selector.ts';
-import type { Labels, Resources } from '../snapshot.ts';
+import { isObject, own, ownList, ownString, type Json } from '../api/json.ts';
+import { quoted } from '../api/printable.ts';
+import { countOf, parseQuantity } from '../api/quantity.ts';
+import type { LabelSelector } from './label-selector.ts';
+
+/** Labels of an object. */
+export type Labels = ReadonlyMap<string, string>;
+/** Counts by resource: thousandths of `cpu`, whole units of all else. */
+export type Resources = ReadonlyMap<string, number>;
 
 /** What is wrong with an object of a snapshot, so that nothing can be said of it. */
-export interface SnapshotFault {
+export interface ObjectFault {
   /** `Pod batch/worker-0`. */
   readonly object: string;
   /** `spec.containers[0].resources.requests.cpu`. */
@@ -16,7 +20,7 @@ export interface SnapshotFault {
 
 /** Reads the fields of one object, and collects what it cannot read. */
 export class Reading {
-  readonly faults: SnapshotFault[] = [];
+  readonly faults: ObjectFault[] = [];
   readonly #object: string;
 
   constructor(object: string) {
