@@ -4,7 +4,7 @@ import { attempt, type InFlight, type Situation, type Step } from '../../../src/
 import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
 import { readPod } from '../../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../../src/preemption/read/read-snapshot.ts';
-import { Reading } from '../../../src/preemption/read/reading.ts';
+import { Reading } from '../../../src/gang/reading.ts';
 import { budget, node, planFor, pod, podGang, priorityClass, type PodIn } from './small-cluster.ts';
 
 const CLASSES = [priorityClass('low', 10), priorityClass('mid', 50), priorityClass('high', 100)];
