@@ -2,53 +2,12 @@ import { MusterError } from '../../errors.ts';
 import type { JsonObject } from '../../api/json.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { ApiError, isForbidden, isNotFound } from '../../kube/client/errors.ts';
-import { apiVersionOf, NAMESPACES, POD_GANGS, PODS, type Resource } from '../../kube/client/resources.ts';
+import { apiVersionOf, type Resource } from '../../kube/client/resources.ts';
+import { SNAPSHOT_RESOURCES, SNAPSHOT_RIGHTS } from '../../kube/client/snapshot-resources.ts';
 import { listPages } from '../../kube/loop/list-pages.ts';
 import { connect, type ClusterFlags } from '../input/cluster.ts';
 import type { CliIo } from '../output/io.ts';
-import { trimmed } from './trim.ts';
-
-const core = (plural: string, kind: string, namespaced: boolean): Resource => ({
-  group: '',
-  version: 'v1',
-  plural,
-  kind,
-  namespaced,
-});
-
-const SCHEDULING = 'scheduling.k8s.io';
-
-/** What a plan goes by. Of native PodGroups the newest version that is served. */
-const RESOURCES: readonly (readonly Resource[])[] = [
-  [core('nodes', 'Node', false)],
-  [PODS],
-  [NAMESPACES],
-  [core('persistentvolumes', 'PersistentVolume', false)],
-  [core('persistentvolumeclaims', 'PersistentVolumeClaim', true)],
-  [
-    {
-      group: 'policy',
-      version: 'v1',
-      plural: 'poddisruptionbudgets',
-      kind: 'PodDisruptionBudget',
-      namespaced: true,
-    },
-  ],
-  [{ group: SCHEDULING, version: 'v1', plural: 'priorityclasses', kind: 'PriorityClass', namespaced: false }],
-  [POD_GANGS],
-  ['v1', 'v1beta1', 'v1alpha3', 'v1alpha2'].map((version) => ({
-    group: SCHEDULING,
-    version,
-    plural: 'podgroups',
-    kind: 'PodGroup',
-    namespaced: true,
-  })),
-];
-
-/** Rights that it takes, for messages and pages: `poddisruptionbudgets.policy`. */
-export const SNAPSHOT_RIGHTS: readonly string[] = RESOURCES.map(([first]) =>
-  first === undefined ? '' : first.group === '' ? first.plural : `${first.plural}.${first.group}`,
-);
+import { trimmed } from '../../preemption/read/trim.ts';
 
 const PAGE = 500;
 
@@ -60,7 +19,7 @@ export async function clusterObjects(flags: ClusterFlags, io: Pick<CliIo, 'env'>
   const { client } = await connect(flags, io);
   try {
     const objects: JsonObject[] = [];
-    for (const versions of RESOURCES) objects.push(...(await firstServed(client, versions)));
+    for (const versions of SNAPSHOT_RESOURCES) objects.push(...(await firstServed(client, versions)));
     return objects;
   } finally {
     await client.close();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/api/json.ts';
 import { anonymizer } from '../../../../src/cli/snapshot/anonymous.ts';
-import { trimmed } from '../../../../src/cli/snapshot/trim.ts';
+import { trimmed } from '../../../../src/preemption/read/trim.ts';
 import { budget, node, pod, podGang, priorityClass } from '../../preemption/small-cluster.ts';
 import { muster } from '../fake-io.ts';
 
