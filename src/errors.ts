@@ -48,6 +48,12 @@ export const errorCatalogue = {
   TLS_CHAIN: { exitCode: 1, summary: 'the serving certificate was not issued by ca.crt' },
   OUTPUT_FAILED: { exitCode: 1, summary: 'standard output cannot be written: the disk is full, for one' },
   LISTEN_FAILED: { exitCode: 1, summary: 'a port is taken or may not be opened' },
+  WORKLOAD_UNKNOWN: { exitCode: 1, summary: 'a kind whose Pod templates nobody has told Muster of' },
+  WORKLOAD_INVALID: {
+    exitCode: 1,
+    summary: 'a workload has numbers or amounts that cannot be counted with; all are listed',
+  },
+  WORKLOAD_SCALE: { exitCode: 1, summary: 'a workload cannot have the numbers of Pods that are asked for' },
   GANG_UNKNOWN: { exitCode: 1, summary: 'no PodGang and no Pod of the cluster has that gang name' },
   CLUSTER_REFUSED: {
     exitCode: 1,

@@ -45,3 +45,10 @@ export { readProfileConfig, type ProfileConfig, type ProfileSetting } from './ba
 export type { TopologyLevels } from './gang/rules/check-topology.ts';
 export type { ReleaseOrder } from './gang/records.ts';
 export type { Membership } from './gang/membership.ts';
+export {
+  multiGetReplicas,
+  multiReviseReplica,
+  type TemplateReplicas,
+  type TemplateRevision,
+} from './fleet/multi-replicas.ts';
+export type { NodeClaim, Requirements } from './workloads/pod-requirements.ts';

@@ -42,6 +42,11 @@ export const verbs: readonly Verb[] = [
     load: async (io) => (await import('./snapshot/snapshot.ts')).snapshotCommand(io),
   },
   {
+    name: 'interpret',
+    summary: 'show what of a workload counts for a gang: its components, health and dependencies',
+    load: async (io) => (await import('./interpret/interpret.ts')).interpretCommand(io),
+  },
+  {
     name: 'doctor',
     summary: 'look at an installation in a cluster, and say what is wrong and what mends it',
     load: async (io) => (await import('./doctor/doctor.ts')).doctorCommand(io),

@@ -97,13 +97,3 @@ export const labelsOf = (value: Json | undefined): Labels =>
 
 export const stringsOf = (value: Json | undefined): string[] =>
   (Array.isArray(value) ? (value as readonly Json[]) : []).filter((one) => typeof one === 'string');
-
-/** `into` with the counts of `more` added. */
-export function add(into: Map<string, number>, more: Resources): void {
-  for (const [name, count] of more) into.set(name, (into.get(name) ?? 0) + count);
-}
-
-/** `into` with each count at least as in `more`. */
-export function raise(into: Map<string, number>, more: Resources): void {
-  for (const [name, count] of more) into.set(name, Math.max(into.get(name) ?? 0, count));
-}

@@ -17,6 +17,10 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'gang/plan': ['api', 'gang', 'gang/rules'],
   // Who makes room for whom: pure, of one snapshot of a cluster.
   preemption: ['api', 'gang'],
+  // What workloads mean as gangs: one table.
+  workloads: ['api', 'errors'],
+  // What several clusters are told of a gang: pure.
+  fleet: ['api', 'workloads', 'errors'],
   // Who may change a gang's Pod: the contract, the order, the guard.
   preparers: ['api', 'gang', 'gang/rules', 'errors'],
   backends: ['preparers', 'api', 'gang', 'gang/rules', 'errors', 'backends/*'],
@@ -74,6 +78,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'backends',
     'conformance',
     'preemption',
+    'workloads',
+    'fleet',
     'modules',
     'admission',
     'errors',
@@ -87,7 +93,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'server',
   ],
   main: ['cli', 'errors'],
-  index: ['preparers', 'api', 'gang', 'gang/rules', 'backends', 'errors'],
+  index: ['preparers', 'fleet', 'workloads', 'api', 'gang', 'gang/rules', 'backends', 'errors'],
 };
 
 /** Packages that one room alone may use; `admission` and what is inside of it use no I/O at all. */
@@ -96,7 +102,18 @@ const PACKAGES: readonly { readonly name: RegExp; readonly rooms: readonly strin
   { name: /^(@kubernetes\/client-node|undici)$/, rooms: ['kube/client'] },
   { name: /^fastify/, rooms: ['server'] },
 ];
-const PURE = ['preparers', 'preemption', 'api', 'gang', 'gang/rules', 'gang/plan', 'admission', 'errors'];
+const PURE = [
+  'preparers',
+  'preemption',
+  'workloads',
+  'fleet',
+  'api',
+  'gang',
+  'gang/rules',
+  'gang/plan',
+  'admission',
+  'errors',
+];
 /** Computation only: no clock, no file, no socket. */
 const PURE_MODULES = ['node:util', 'node:util/types'];
 

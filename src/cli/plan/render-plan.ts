@@ -4,6 +4,7 @@ import type { Preemptor } from '../../preemption/preemptor.ts';
 import { largestNow, shortageOf, sumUp } from '../../preemption/shortage.ts';
 import type { Snapshot } from '../../preemption/snapshot.ts';
 import type { Judged } from '../../preemption/verdicts.ts';
+import { columns } from '../output/columns.ts';
 import { count } from '../output/findings.ts';
 import type { Palette } from '../output/palette.ts';
 
@@ -158,14 +159,4 @@ function ageOf(start: number, now: number): string {
   if (seconds < 120) return `${seconds}s`;
   if (seconds < 7200) return `${Math.floor(seconds / 60)}m`;
   return seconds < 172_800 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86_400)}d`;
-}
-
-function columns(rows: readonly (readonly string[])[], palette: Palette): string[] {
-  const widths = (rows[0] ?? []).map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
-  return rows.map((row, line) => {
-    const text = row
-      .map((cell, index) => (index === row.length - 1 ? cell : cell.padEnd((widths[index] ?? 0) + 2)))
-      .join('');
-    return line === 0 ? palette.strong(text) : text;
-  });
 }

@@ -1,6 +1,7 @@
-import { own, ownList, ownString, type Json } from '../../api/json.ts';
+import { add, containerSum } from '../../api/container-sum.ts';
+import { own, type Json } from '../../api/json.ts';
 import type { Resources } from '../snapshot.ts';
-import { add, raise, type Reading } from '../../gang/reading.ts';
+import type { Reading } from '../../gang/reading.ts';
 
 /** What a container counts for in scores where it asks for nothing (kube-scheduler's `DefaultMilliCPURequest` …). */
 const SCORED_CPU = 100;
@@ -27,7 +28,7 @@ export function podRequests(spec: Json | undefined, reading: Reading): PodReques
       }
       return counts;
     };
-    return together(spec, of);
+    return containerSum(spec, of);
   };
   const requests = asks(false);
   const scored = asks(true);
@@ -42,30 +43,6 @@ export function podRequests(spec: Json | undefined, reading: Reading): PodReques
   add(scored, overhead);
   for (const [name, count] of requests) if (count === 0) requests.delete(name);
   return { requests, scored: { cpu: scored.get('cpu') ?? 0, memory: scored.get('memory') ?? 0 } };
-}
-
-function together(
-  spec: Json | undefined,
-  asks: (container: Json, field: string) => Map<string, number>,
-): Map<string, number> {
-  const total = new Map<string, number>();
-  for (const [index, one] of (ownList(spec, 'containers') ?? []).entries())
-    add(total, asks(one, `spec.containers[${index}]`));
-  const sidecars = new Map<string, number>();
-  const peak = new Map<string, number>();
-  for (const [index, one] of (ownList(spec, 'initContainers') ?? []).entries()) {
-    const needs = asks(one, `spec.initContainers[${index}]`);
-    if (ownString(one, 'restartPolicy') === 'Always') {
-      add(total, needs);
-      add(sidecars, needs);
-      raise(peak, sidecars);
-    } else {
-      add(needs, sidecars);
-      raise(peak, needs);
-    }
-  }
-  raise(total, peak);
-  return total;
 }
 
 function containerRequests(

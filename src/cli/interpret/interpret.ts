@@ -1,0 +1,80 @@
+import { Command, Option } from 'commander';
+import { MusterError } from '../../errors.ts';
+import { interpretationOf } from '../../fleet/interpretation.ts';
+import { kindOf, knownKindOf, workloadKinds } from '../../workloads/workload-kinds.ts';
+import type { SourceObject } from '../input/documents.ts';
+import { unreadable, type InputFault } from '../input/input-fault.ts';
+import { readAll } from '../input/input-files.ts';
+import { colorOption, filenameOption } from '../input/shared-options.ts';
+import { ExitStatus } from '../output/exit-status.ts';
+import { findingLine } from '../output/findings.ts';
+import type { CliIo } from '../output/io.ts';
+import { paletteFor, type ColourMode } from '../output/palette.ts';
+import { toJson } from '../output/structured.ts';
+import { interpretationObject, interpretationText, type Interpreted } from './render-interpretation.ts';
+
+interface InterpretFlags {
+  readonly filename: readonly string[];
+  readonly output: 'text' | 'json';
+  readonly color: ColourMode;
+}
+
+const EXAMPLES = `
+Example:
+  $ muster interpret -f job.yaml
+  $ kubectl get vcjob train -o json | muster interpret -f - -o json
+
+Says of each workload what Karmada is told by Muster's interpreter: its Pod templates with the number
+of their Pods and what each needs, whether it is healthy, and what it needs beside it; and how many
+Pods of each template must start together. Objects that are no workloads are passed over. Exits with
+1 where a workload cannot be counted, or none of the objects is one.`;
+
+/** `muster interpret`: what the interpreter webhook says, without a cluster. */
+export const interpretCommand = (io: CliIo): Command =>
+  new Command('interpret')
+    .description('show what of a workload counts for a gang: its components, health and dependencies')
+    .addOption(filenameOption('workloads'))
+    .addOption(
+      new Option('-o, --output <format>', 'how to print it').choices(['text', 'json']).default('text'),
+    )
+    .addOption(colorOption())
+    .addHelpText('after', EXAMPLES)
+    .action((flags: InterpretFlags) => interpret(flags, io));
+
+async function interpret({ filename, output, color }: InterpretFlags, io: CliIo): Promise<void> {
+  const palette = paletteFor(color, io);
+  const faults: InputFault[] = [];
+  const found: Interpreted[] = [];
+  let other: SourceObject | undefined;
+  let wrong = false;
+  for await (const source of readAll(filename, io, (fault) => faults.push(fault))) {
+    if (kindOf(source.object) === undefined) {
+      other ??= source;
+      continue;
+    }
+    try {
+      found.push({ source, ...interpretationOf(source.object) });
+    } catch (thrown) {
+      if (!(thrown instanceof MusterError)) throw thrown;
+      wrong = true;
+      const message = `${thrown.message}; ${thrown.fix}`;
+      const finding = {
+        file: source.file,
+        ...source.locate(''),
+        severity: 'error',
+        path: '',
+        message,
+        rule: thrown.code,
+      } as const;
+      io.stderr(`${findingLine(finding, palette)}\n`);
+    }
+  }
+  if (output === 'text') io.stdout(found.map((one) => interpretationText(one, palette)).join('\n'));
+  else if (found.length > 0 || !wrong) {
+    const objects = found.map(interpretationObject);
+    io.stdout(`${toJson(objects.length === 1 ? objects[0] : objects, 2)}\n`);
+  }
+  if (faults.length > 0) throw unreadable(faults);
+  if (wrong) throw new ExitStatus(1);
+  if (found.length === 0 && other !== undefined) knownKindOf(other.object, workloadKinds);
+}

@@ -1,0 +1,40 @@
+import { own, ownList, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { path, valueAt } from '../workloads/path.ts';
+import type { WorkloadKind } from '../workloads/workload-kind.ts';
+
+/**
+ * Whether a workload in a member cluster is as it should be. One that runs to its end is, until it has failed: waiting for
+ * room is no failure, and whoever moves what is not healthy must not move a gang that waits. One that serves is when as
+ * many are ready as are asked for.
+ */
+export function isHealthy(object: JsonObject, { health }: WorkloadKind): boolean {
+  const { phases, conditions, ready = [] } = health;
+  if (phases.some(({ path: at, values }) => values.includes(textAt(object, at)))) return false;
+  if (conditions.some((type) => isTrue(object, type))) return false;
+  if (ready.length > 0 && isBehind(object)) return false;
+  return ready.every(
+    ({ has, wants, otherwise }) => numberAt(object, has, 0) >= numberAt(object, wants, otherwise),
+  );
+}
+
+const textAt = (object: JsonObject, at: string): string => {
+  const value = valueAt(object, path(at));
+  return typeof value === 'string' ? value : '';
+};
+
+const numberAt = (object: JsonObject, at: string, otherwise: number): number => {
+  const value = valueAt(object, path(at));
+  return typeof value === 'number' ? value : otherwise;
+};
+
+const isTrue = (object: JsonObject, type: string): boolean =>
+  (ownList(own(object, 'status'), 'conditions') ?? []).some(
+    (condition: Json) => ownString(condition, 'type') === type && ownString(condition, 'status') === 'True',
+  );
+
+/** Its controller has not yet seen what is asked for: the numbers are of something else. */
+function isBehind(object: JsonObject): boolean {
+  const generation = own(own(object, 'metadata'), 'generation');
+  const observed = own(own(object, 'status'), 'observedGeneration');
+  return typeof generation === 'number' && typeof observed === 'number' && observed < generation;
+}

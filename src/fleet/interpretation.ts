@@ -1,0 +1,27 @@
+import type { JsonObject } from '../api/json.ts';
+import { componentsOf, type Component } from '../workloads/components.ts';
+import { knownKindOf } from '../workloads/workload-kinds.ts';
+import type { WorkloadKind } from '../workloads/workload-kind.ts';
+import { dependenciesOf, type Dependency } from './dependencies.ts';
+import { isHealthy } from './health.ts';
+
+/** Everything that a workload says of itself. */
+export interface Interpretation {
+  readonly components: readonly Component[];
+  /** All Pods of it. */
+  readonly replicas: number;
+  readonly healthy: boolean;
+  readonly dependencies: readonly Dependency[];
+}
+
+/** @throws MusterError WORKLOAD_UNKNOWN, WORKLOAD_INVALID */
+export function interpretationOf(object: JsonObject, kinds?: readonly WorkloadKind[]): Interpretation {
+  const kind = knownKindOf(object, kinds);
+  const components = componentsOf(object, kind);
+  return {
+    components,
+    replicas: components.reduce((sum, { replicas }) => sum + replicas, 0),
+    healthy: isHealthy(object, kind),
+    dependencies: dependenciesOf(object, kind),
+  };
+}

@@ -1,0 +1,114 @@
+import type { JsonObject } from '../api/json.ts';
+import { quoted } from '../api/printable.ts';
+import { MusterError } from '../errors.ts';
+import { componentsOf, type Component } from '../workloads/components.ts';
+import { fieldOf, path, type Path } from '../workloads/path.ts';
+import type { Requirements } from '../workloads/pod-requirements.ts';
+import { knownKindOf, workloadKinds } from '../workloads/workload-kinds.ts';
+import type { CountField, WorkloadKind } from '../workloads/workload-kind.ts';
+import { MOST_PODS, WorkloadReading } from '../workloads/workload-reading.ts';
+import { withEdits, type Edit } from './object-edits.ts';
+
+/** One Pod template of a workload: how many Pods of it there are, how many must start together, what each needs. */
+export interface TemplateReplicas {
+  /** At most 32 characters, unique in its workload. */
+  readonly name: string;
+  readonly replicas: number;
+  readonly minAvailable: number;
+  /** undefined where a Pod asks for nothing, or the workload does not say. */
+  readonly requirements: Requirements | undefined;
+}
+
+/** How many Pods of a template there shall be. */
+export interface TemplateRevision {
+  readonly templateName: string;
+  readonly replicas: number;
+}
+
+/**
+ * The Pod templates of a workload, in its order. A minimum is never told as the number of Pods: who sees only the minimum
+ * can never place more.
+ * @throws MusterError WORKLOAD_UNKNOWN, WORKLOAD_INVALID
+ */
+export const multiGetReplicas = (
+  object: JsonObject,
+  kinds: readonly WorkloadKind[] = workloadKinds,
+): TemplateReplicas[] => componentsOf(object, knownKindOf(object, kinds)).map(told);
+
+const told = ({ name, replicas, minAvailable, requirements }: Component): TemplateReplicas => ({
+  name,
+  replicas,
+  minAvailable,
+  requirements,
+});
+
+/**
+ * `object` with other numbers of Pods, and all else as it was: names that it does not have change nothing. A minimum that
+ * would be above the number of Pods comes down to it, or nothing would ever start.
+ * @throws MusterError WORKLOAD_UNKNOWN, WORKLOAD_INVALID, WORKLOAD_SCALE
+ */
+export function multiReviseReplica(
+  object: JsonObject,
+  revisions: readonly TemplateRevision[],
+  kinds: readonly WorkloadKind[] = workloadKinds,
+): JsonObject {
+  const kind = knownKindOf(object, kinds);
+  return withEdits(object, revisionEdits(object, componentsOf(object, kind), revisions, kind));
+}
+
+/** What has to be written for it. @throws MusterError WORKLOAD_SCALE */
+export function revisionEdits(
+  object: JsonObject,
+  components: readonly Component[],
+  revisions: readonly TemplateRevision[],
+  kind: WorkloadKind,
+): Edit[] {
+  const asked = new Map(revisions.map(({ templateName, replicas }) => [templateName, replicas]));
+  const edits = new Map<string, { readonly path: Path; readonly value: number }>();
+  let total = 0;
+  for (const component of components) {
+    const { name, count, replicas: before, minimum, minAvailable } = component;
+    const replicas = asked.get(name) ?? before;
+    total += replicas;
+    if (replicas === before) continue;
+    edit(edits, name, { at: count, pods: replicas, before });
+    if (minimum !== undefined && minAvailable > replicas)
+      edit(edits, name, { at: minimum, pods: replicas, before: minAvailable });
+  }
+  if (edits.size === 0) return [];
+  const least = kind.totalMinimum === undefined ? undefined : path(kind.totalMinimum);
+  const lowered: Edit[] =
+    least !== undefined && new WorkloadReading(object).count(least, 0) > total
+      ? [{ path: least, value: total }]
+      : [];
+  return [...edits.values(), ...lowered];
+}
+
+function edit(
+  edits: Map<string, { readonly path: Path; readonly value: number }>,
+  name: string,
+  {
+    at,
+    pods,
+    before,
+  }: { readonly at: CountField | undefined; readonly pods: number; readonly before: number },
+): void {
+  const refuse = (why: string, fix: string): never => {
+    throw new MusterError(
+      'WORKLOAD_SCALE',
+      `${quoted(name)} cannot have ${pods} Pods instead of ${before}: ${why}`,
+      fix,
+    );
+  };
+  if (!Number.isInteger(pods) || pods < 0 || pods > MOST_PODS)
+    return refuse('that is no number of Pods', `give a whole number from 0 to ${MOST_PODS}`);
+  if (at === undefined) return refuse('no field says how many there are', 'leave this one as it is');
+  const value = at.per === 0 ? 0 : pods / at.per;
+  if (at.per === 0 || !Number.isInteger(value))
+    return refuse(`they come ${at.per} at a time`, `give a multiple of ${at.per}`);
+  const field = fieldOf(at.path);
+  const other = edits.get(field);
+  if (other !== undefined && other.value !== value)
+    return refuse(`${field} cannot be both ${other.value} and ${value}`, 'give numbers that go together');
+  edits.set(field, { path: at.path, value });
+}

@@ -1,0 +1,44 @@
+import { raise } from '../api/container-sum.ts';
+import { countOf, parseQuantity } from '../api/quantity.ts';
+import type { Component } from '../workloads/components.ts';
+import { requestText, type Requirements } from '../workloads/pod-requirements.ts';
+
+/** A workload as one template: all its Pods, and what each of them needs at most. */
+export interface TotalReplicas {
+  readonly replicas: number;
+  readonly requirements: Requirements | undefined;
+}
+
+/**
+ * For who can count one template only. Of several, each amount is the largest that any needs, so that what is found to have
+ * room has it; where a Pod may go is said only if all say the same.
+ */
+export function totalReplicas(components: readonly Component[]): TotalReplicas {
+  const used = components.filter(({ replicas }) => replicas > 0);
+  const replicas = used.reduce((sum, one) => sum + one.replicas, 0);
+  const [first] = used.length === 0 ? components : used;
+  const most = new Map<string, number>();
+  for (const { requirements } of used) raise(most, counted(requirements));
+  const same = (key: 'nodeClaim' | 'priorityClassName'): boolean =>
+    used.every(
+      ({ requirements }) =>
+        JSON.stringify(requirements?.[key]) === JSON.stringify(first?.requirements?.[key]),
+    );
+  const nodeClaim = same('nodeClaim') ? first?.requirements?.nodeClaim : undefined;
+  const priorityClassName = same('priorityClassName') ? first?.requirements?.priorityClassName : undefined;
+  const resourceRequest = used.length === 0 ? first?.requirements?.resourceRequest : requestText(most);
+  const requirements: Requirements = {
+    ...(nodeClaim && { nodeClaim }),
+    ...(resourceRequest && Object.keys(resourceRequest).length > 0 && { resourceRequest }),
+    ...(priorityClassName !== undefined && { priorityClassName }),
+  };
+  return { replicas, requirements: Object.keys(requirements).length > 0 ? requirements : undefined };
+}
+
+const counted = (requirements: Requirements | undefined): Map<string, number> =>
+  new Map(
+    Object.entries(requirements?.resourceRequest ?? {}).map(([name, text]) => [
+      name,
+      countOf(name, parseQuantity(text) ?? 0n) ?? 0,
+    ]),
+  );

@@ -1,0 +1,90 @@
+import type { JsonObject } from '../api/json.ts';
+import { MusterError } from '../errors.ts';
+import { componentNames } from './component-names.ts';
+import { path } from './path.ts';
+import { requirementsOf, type Requirements } from './pod-requirements.ts';
+import type { Template, WorkloadKind } from './workload-kind.ts';
+import { WorkloadReading } from './workload-reading.ts';
+
+/** A template of a workload, with a name that is unique in it and the number of Pods that must start together. */
+export interface Component extends Template {
+  readonly minAvailable: number;
+  readonly requirements: Requirements | undefined;
+}
+
+/**
+ * The templates of a workload: always in the order in which it has them, since what changed is found by position.
+ * @throws MusterError WORKLOAD_INVALID with everything that is wrong
+ */
+export function componentsOf(object: JsonObject, kind: WorkloadKind): Component[] {
+  const reading = new WorkloadReading(object);
+  const templates = templatesOf(object, kind, reading);
+  const names = componentNames(templates.map(({ name }) => name));
+  const minimums = minimumsOf(templates, kind, reading);
+  const components = templates.map((template, index) => ({
+    ...template,
+    name: names[index] ?? template.name,
+    minAvailable: minimums[index] ?? template.replicas,
+    requirements: requirementsOf(template.template, template.path, reading),
+  }));
+  if (reading.faults.length > 0) {
+    throw new MusterError(
+      'WORKLOAD_INVALID',
+      reading.faults.join('; '),
+      'correct what is named, and apply it again',
+    );
+  }
+  return components;
+}
+
+/** Where a kind has both ways, that of each template by itself counts. */
+export const templatesOf = (
+  object: JsonObject,
+  { templates, single }: WorkloadKind,
+  reading: WorkloadReading,
+): readonly Template[] =>
+  templates?.(object, reading) ?? (single === undefined ? [] : [single(object, reading)]);
+
+/** Whether a kind has several templates, or could have. */
+export const isMultiTemplate = ({ templates }: WorkloadKind): boolean => templates !== undefined;
+
+/**
+ * The minimum of each template. A minimum of all together that is above the sum raises them in their order; one below it
+ * lowers those that have none of their own, the last first: master and launcher come first, and are never spared.
+ */
+function minimumsOf(
+  templates: readonly Template[],
+  { totalMinimum }: WorkloadKind,
+  reading: WorkloadReading,
+): number[] {
+  const minimums = templates.map((template) => {
+    const { minAvailable, replicas, minimum, path: at } = template;
+    if (minAvailable === undefined) return replicas;
+    if (minAvailable <= replicas) return minAvailable;
+    const wrong = `a minimum of ${minAvailable} is more than there are Pods (${replicas}); lower it, or raise their number`;
+    reading.wrong(minimum?.path ?? at, wrong);
+    return replicas;
+  });
+  // 0 is what a controller reads where nothing is written.
+  const total = totalMinimum === undefined ? 0 : reading.countOf(totalMinimum, 0);
+  if (totalMinimum === undefined || total === 0) return minimums;
+  let missing = total - minimums.reduce((sum, one) => sum + one, 0);
+  for (let index = 0; missing > 0 && index < templates.length; index += 1) {
+    const more = Math.min(missing, (templates[index]?.replicas ?? 0) - (minimums[index] ?? 0));
+    minimums[index] = (minimums[index] ?? 0) + more;
+    missing -= more;
+  }
+  for (let index = templates.length - 1; missing < 0 && index >= 0; index -= 1) {
+    if (templates[index]?.minAvailable !== undefined) continue;
+    const less = Math.min(-missing, minimums[index] ?? 0);
+    minimums[index] = (minimums[index] ?? 0) - less;
+    missing += less;
+  }
+  if (missing > 0) {
+    reading.wrong(
+      path(totalMinimum),
+      `a minimum of ${total} is more than there are Pods (${total - missing}); lower it`,
+    );
+  }
+  return minimums;
+}

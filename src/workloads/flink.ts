@@ -1,0 +1,132 @@
+import { isObject, own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { quoted } from '../api/printable.ts';
+import { path } from './path.ts';
+import type { Template, WorkloadKind } from './workload-kind.ts';
+import { MOST_PODS, type WorkloadReading } from './workload-reading.ts';
+
+/** The container of a Pod template that the operator merges its own into. */
+const MAIN_CONTAINER = 'flink-main-container';
+const SLOTS = 'taskmanager.numberOfTaskSlots';
+
+/** Flink counts bytes in words of its own: `2048m` are mebibytes, where Kubernetes would read thousandths of a byte. */
+const FLINK_BYTES =
+  /^(\d+)\s*(?:(b|bytes)|(k|kb|kibibytes)|(m|mb|mebibytes)|(g|gb|gibibytes)|(t|tb|tebibytes))?$/i;
+const UNITS = ['', '', 'Ki', 'Mi', 'Gi', 'Ti'];
+
+function memoryOf(value: Json | undefined): Json | undefined {
+  if (typeof value !== 'string') return value;
+  const found = FLINK_BYTES.exec(value.trim());
+  // The operator takes quantities of Kubernetes as well.
+  if (found === null) return value;
+  const unit = found.slice(2).findIndex((part) => part !== undefined);
+  return `${found[1] ?? ''}${UNITS[unit + 1] ?? ''}`;
+}
+
+/** The Pods of one manager: the common template, its own over that, and its resources for the main container. */
+function podOf(spec: Json | undefined, manager: Json | undefined): JsonObject {
+  const common = ownObject(ownObject(spec, 'podTemplate'), 'spec');
+  const particular = ownObject(ownObject(manager, 'podTemplate'), 'spec');
+  const merged = { ...common, ...particular };
+  const { cpu, memory, ephemeralStorage } = (ownObject(manager, 'resource') ?? {}) as Record<
+    string,
+    Json | undefined
+  >;
+  const requests = Object.entries({
+    cpu,
+    memory: memoryOf(memory),
+    'ephemeral-storage': memoryOf(ephemeralStorage),
+  }).filter((entry): entry is [string, Json] => entry[1] !== undefined && entry[1] !== null);
+  const containers = (ownList(merged, 'containers') ?? []).filter(isObject);
+  const main = containers.find((container) => ownString(container, 'name') === MAIN_CONTAINER);
+  const sidecars = containers.filter((container) => container !== main);
+  const resources = { requests: Object.fromEntries(requests) };
+  return { spec: { ...merged, containers: [{ ...main, resources }, ...sidecars] } };
+}
+
+/** As many as are asked for; else so many that their slots hold the parallelism. */
+function taskManagers(spec: Json | undefined, reading: WorkloadReading): number {
+  const written = reading.countOf('spec.taskManager.replicas', undefined);
+  if (written !== undefined) return written;
+  const parallelism = reading.countOf('spec.job.parallelism', 1);
+  const text = own(own(spec, 'flinkConfiguration'), SLOTS) ?? 1;
+  const slots = Number(text);
+  if (Number.isInteger(slots) && slots > 0 && slots <= MOST_PODS) return Math.ceil(parallelism / slots);
+  reading.wrong(
+    ['spec', 'flinkConfiguration', SLOTS],
+    `${quoted(text)} is no number of slots; give 1 or more`,
+  );
+  return 0;
+}
+
+export const flinkKinds: readonly WorkloadKind[] = [
+  {
+    group: 'flink.apache.org',
+    version: 'v1beta1',
+    kind: 'FlinkDeployment',
+    templates: (object, reading): Template[] => {
+      const spec = own(object, 'spec');
+      const part = (name: string, key: string, replicas: number): Template => ({
+        name,
+        template: podOf(spec, own(spec, key)),
+        path: ['spec', key],
+        replicas,
+        minAvailable: undefined,
+        count: { path: ['spec', key, 'replicas'], per: 1 },
+      });
+      return [
+        part('jobmanager', 'jobManager', reading.count(path('spec.jobManager.replicas'), 1)),
+        part('taskmanager', 'taskManager', taskManagers(spec, reading)),
+      ];
+    },
+    health: {
+      phases: [
+        { path: 'status.lifecycleState', values: ['FAILED'] },
+        { path: 'status.jobStatus.state', values: ['FAILED'] },
+        { path: 'status.jobManagerDeploymentStatus', values: ['ERROR'] },
+      ],
+      conditions: [],
+    },
+    status: {
+      sums: ['taskManager.replicas'],
+      phases: [
+        {
+          path: 'jobStatus.state',
+          order: [
+            'FAILED',
+            'FAILING',
+            'CANCELED',
+            'RESTARTING',
+            'SUSPENDED',
+            '',
+            'CREATED',
+            'RUNNING',
+            'FINISHED',
+          ],
+          waiting: '',
+        },
+        {
+          path: 'lifecycleState',
+          order: [
+            'FAILED',
+            'ROLLED_BACK',
+            'ROLLING_BACK',
+            'SUSPENDED',
+            '',
+            'CREATED',
+            'UPGRADING',
+            'DEPLOYED',
+            'STABLE',
+          ],
+          waiting: '',
+        },
+        {
+          path: 'jobManagerDeploymentStatus',
+          order: ['ERROR', 'MISSING', '', 'DEPLOYING', 'DEPLOYED_NOT_READY', 'READY'],
+          waiting: '',
+        },
+      ],
+    },
+    kept: { always: [], filled: [], templates: [] },
+    says: { components: '`jobmanager`, `taskmanager`', minimum: 'all' },
+  },
+];

@@ -1,0 +1,107 @@
+import { own, ownList, ownObject, type JsonObject } from '../api/json.ts';
+import { POD_GANG_GROUP, POD_GANG_KIND, POD_GANG_VERSION } from '../api/names.ts';
+import { itemsAt, templateAt, textAt } from './listed-templates.ts';
+import { path } from './path.ts';
+import type { Template, WorkloadKind } from './workload-kind.ts';
+import type { WorkloadReading } from './workload-reading.ts';
+
+/** A PodGang names Pods that somebody else makes: as many as it refers to, or as it needs at least. */
+function groups(_: JsonObject, reading: WorkloadReading): Template[] {
+  return itemsAt(reading, path('spec.podgroups')).map(({ item, at }, index) => {
+    const minimum = [...at, 'minReplicas'];
+    const least = reading.count(minimum, 0);
+    return {
+      name: textAt(reading, [...at, 'name']) || `group-${index}`,
+      template: undefined,
+      path: at,
+      replicas: Math.max(least, ownList(item, 'podReferences')?.length ?? 0),
+      minAvailable: least,
+      minimum: { path: minimum, per: 1 },
+    };
+  });
+}
+
+/** Each clique as often as its scaling group, and both as often as the whole set. */
+function cliques(object: JsonObject, reading: WorkloadReading): Template[] {
+  const inside = path('spec.template');
+  const whole = path('spec.replicas');
+  const sets = reading.count(whole, 1);
+  const scaling = itemsAt(reading, [...inside, 'podCliqueScalingGroups']);
+  const priority = own(own(own(object, 'spec'), 'template'), 'priorityClassName');
+  return itemsAt(reading, [...inside, 'cliques']).map(({ item, at }, index) => {
+    const name = textAt(reading, [...at, 'name']) || `clique-${index}`;
+    const group = scaling.find((one) => ownList(one.item, 'cliqueNames')?.includes(name) === true);
+    const count = [...at, 'spec', 'replicas'];
+    const minimum = [...at, 'spec', 'minAvailable'];
+    const replicas = reading.count(count, 1);
+    const minAvailable = reading.count(minimum, replicas);
+    const many = group === undefined ? 1 : reading.count([...group.at, 'replicas'], 1);
+    const few = group === undefined ? 1 : reading.count([...group.at, 'minAvailable'], 1);
+    const spec = ownObject(templateAt(item, path('spec.podSpec')), 'spec');
+    return {
+      name,
+      template: spec && {
+        spec:
+          typeof priority === 'string' && priority !== '' ? { priorityClassName: priority, ...spec } : spec,
+      },
+      path: [...at, 'spec', 'podSpec'],
+      replicas: reading.times(count, sets, many, replicas),
+      minAvailable: reading.times(minimum, sets, few, minAvailable),
+      count: { path: count, per: sets * many },
+      minimum: { path: minimum, per: sets * few },
+    };
+  });
+}
+
+const PHASES = ['Failed', 'Deleting', 'Pending', 'Starting', 'Running', 'Succeeded'];
+
+export const groveKinds: readonly WorkloadKind[] = [
+  {
+    group: POD_GANG_GROUP,
+    version: POD_GANG_VERSION,
+    kind: POD_GANG_KIND,
+    templates: groups,
+    health: { phases: [{ path: 'status.phase', values: ['Failed'] }], conditions: ['Unhealthy'] },
+    status: { sums: [], phases: [{ path: 'phase', order: PHASES, waiting: 'Pending' }] },
+    kept: {
+      // The references are the member's: it has the Pods.
+      always: ['spec.podgroups.*.minReplicas', 'spec.podgroups.*.podReferences'],
+      filled: [],
+      templates: [],
+    },
+    says: {
+      components: 'the name of each group, without requirements',
+      minimum: '`minReplicas` of the group',
+    },
+  },
+  {
+    group: 'grove.io',
+    version: 'v1alpha1',
+    kind: 'PodCliqueSet',
+    templates: cliques,
+    health: {
+      phases: [],
+      conditions: [],
+      ready: [{ has: 'status.availableReplicas', wants: 'spec.replicas', otherwise: 1 }],
+    },
+    status: { sums: ['replicas', 'updatedReplicas', 'availableReplicas'], phases: [] },
+    kept: {
+      always: [
+        'spec.template.cliques.*.spec.minAvailable',
+        'spec.template.podCliqueScalingGroups.*.minAvailable',
+      ],
+      filled: [
+        'spec.template.cliqueStartupType',
+        'spec.template.headlessServiceConfig',
+        'spec.template.terminationDelay',
+        'spec.template.cliques.*.spec.replicas',
+        'spec.template.podCliqueScalingGroups.*.replicas',
+      ],
+      templates: [],
+    },
+    says: {
+      components: 'the name of each clique: those of all replicas of its scaling group and of the set',
+      minimum: '`minAvailable` of the clique, times that of its scaling group',
+    },
+  },
+];

@@ -1,0 +1,75 @@
+import { own, ownObject, type JsonObject } from '../api/json.ts';
+import { itemsAt, textAt } from './listed-templates.ts';
+import { path } from './path.ts';
+import { jobPods } from './plain.ts';
+import type { Template, WorkloadKind } from './workload-kind.ts';
+import type { WorkloadReading } from './workload-reading.ts';
+
+function replicatedJobs(_: JsonObject, reading: WorkloadReading): Template[] {
+  return itemsAt(reading, path('spec.replicatedJobs')).map(({ item, at }, index) => {
+    const count = [...at, 'replicas'];
+    const job = [...at, 'template', 'spec'];
+    const each = jobPods(reading, job);
+    return {
+      name: textAt(reading, [...at, 'name']) || `job-${index}`,
+      template: ownObject(own(own(item, 'template'), 'spec'), 'template'),
+      path: [...job, 'template'],
+      replicas: reading.times(count, reading.count(count, 1), each),
+      minAvailable: undefined,
+      count: { path: count, per: each },
+    };
+  });
+}
+
+/** Of each group one leader and `size - 1` workers; without a template of its own the leader has the workers'. */
+function leaderAndWorkers(object: JsonObject, reading: WorkloadReading): Template[] {
+  const group = path('spec.leaderWorkerTemplate');
+  const set = own(own(object, 'spec'), 'leaderWorkerTemplate');
+  const count = path('spec.replicas');
+  const groups = reading.count(count, 1);
+  const workers = Math.max(reading.count([...group, 'size'], 1) - 1, 0);
+  const ofLeader = ownObject(set, 'leaderTemplate') === undefined ? 'workerTemplate' : 'leaderTemplate';
+  const part = (name: string, key: string, each: number): Template => ({
+    name,
+    template: ownObject(set, key),
+    path: [...group, key],
+    replicas: reading.times(count, groups, each),
+    minAvailable: undefined,
+    count: { path: count, per: each },
+  });
+  return [part('leader', ofLeader, 1), ...(workers === 0 ? [] : [part('worker', 'workerTemplate', workers)])];
+}
+
+export const jobSetKinds: readonly WorkloadKind[] = [
+  {
+    group: 'jobset.x-k8s.io',
+    version: 'v1alpha2',
+    kind: 'JobSet',
+    templates: replicatedJobs,
+    health: { phases: [{ path: 'status.terminalState', values: ['Failed'] }], conditions: ['Failed'] },
+    status: {
+      sums: ['restarts', 'restartsCountTowardsMax'],
+      phases: [{ path: 'terminalState', order: ['Failed', '', 'Completed'], waiting: '' }],
+    },
+    kept: {
+      always: ['spec.suspend'],
+      filled: ['spec.network', 'spec.successPolicy', 'spec.startupPolicy', 'spec.managedBy'],
+      templates: ['spec.replicatedJobs.*.template.spec.template'],
+    },
+    says: { components: 'the name of each replicated job', minimum: 'all' },
+  },
+  {
+    group: 'leaderworkerset.x-k8s.io',
+    version: 'v1',
+    kind: 'LeaderWorkerSet',
+    templates: leaderAndWorkers,
+    health: {
+      phases: [],
+      conditions: [],
+      ready: [{ has: 'status.readyReplicas', wants: 'spec.replicas', otherwise: 1 }],
+    },
+    status: { sums: ['replicas', 'readyReplicas', 'updatedReplicas'], phases: [] },
+    kept: { always: [], filled: [], templates: [] },
+    says: { components: '`leader`, `worker`: those of all groups', minimum: 'all' },
+  },
+];

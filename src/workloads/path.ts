@@ -1,0 +1,48 @@
+import { own, type Json } from '../api/json.ts';
+
+/** Where a field stands: keys of objects and positions in lists. */
+export type Path = readonly (string | number)[];
+
+/** `spec.tasks` as a path. Names with dots in them are written as paths. */
+export const path = (text: string): Path => text.split('.');
+
+/** `spec.tasks[0].replicas`, as Kubernetes writes it. */
+export const fieldOf = (steps: Path): string =>
+  steps.reduce<string>(
+    (text, step) => (typeof step === 'number' ? `${text}[${step}]` : text === '' ? step : `${text}.${step}`),
+    '',
+  );
+
+/** What stands at `steps`; undefined where there is nothing. */
+export function valueAt(root: Json | undefined, steps: Path): Json | undefined {
+  let value = root;
+  for (const step of steps) {
+    value =
+      typeof step === 'number'
+        ? Array.isArray(value)
+          ? (value as readonly Json[])[step]
+          : undefined
+        : own(value, step);
+  }
+  return value;
+}
+
+/**
+ * The paths that a pattern has in `root`: `*` is every item of a list, or every key of an object. Sorted by key where
+ * they are keys, so that the same object always gives the same order.
+ */
+export function pathsOf(root: Json | undefined, pattern: Path): Path[] {
+  let found: { readonly value: Json | undefined; readonly steps: Path }[] = [{ value: root, steps: [] }];
+  for (const step of pattern) {
+    found = found.flatMap(({ value, steps }) => {
+      if (step !== '*') return [{ value: valueAt(value, [step]), steps: [...steps, step] }];
+      const keys = Array.isArray(value)
+        ? [...value.keys()]
+        : typeof value === 'object' && value !== null
+          ? Object.keys(value).sort()
+          : [];
+      return keys.map((key) => ({ value: valueAt(value, [key]), steps: [...steps, key] }));
+    });
+  }
+  return found.filter(({ value }) => value !== undefined).map(({ steps }) => steps);
+}

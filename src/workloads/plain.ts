@@ -1,0 +1,81 @@
+import { ownObject, type JsonObject } from '../api/json.ts';
+import { ownName } from './listed-templates.ts';
+import { path } from './path.ts';
+import type { StatusShape, Template, WorkloadKind } from './workload-kind.ts';
+import type { WorkloadReading } from './workload-reading.ts';
+
+/** What the component of a workload with one template is called, as that template has hardly ever a name. */
+export const MAIN = 'main';
+
+/** The one template of a workload under `spec.template`. */
+function plainTemplate(object: JsonObject, count: string, replicas: number): Template {
+  const template = ownObject(ownObject(object, 'spec'), 'template');
+  return {
+    name: ownName(template) || MAIN,
+    template,
+    path: path('spec.template'),
+    replicas,
+    minAvailable: undefined,
+    count: { path: path(count), per: 1 },
+  };
+}
+
+const replicated = (object: JsonObject, reading: WorkloadReading): Template =>
+  plainTemplate(object, 'spec.replicas', reading.countOf('spec.replicas', 1));
+
+/** So many at a time, but no more than are left to complete. */
+export const jobPods = (reading: WorkloadReading, spec: string | readonly (string | number)[]): number => {
+  const at = typeof spec === 'string' ? path(spec) : spec;
+  const parallelism = reading.count([...at, 'parallelism'], 1);
+  return Math.min(parallelism, reading.count([...at, 'completions'], parallelism));
+};
+
+const REPLICAS: StatusShape = {
+  sums: [
+    'replicas',
+    'readyReplicas',
+    'updatedReplicas',
+    'availableReplicas',
+    'unavailableReplicas',
+    'currentReplicas',
+  ],
+  phases: [],
+};
+
+const says = { components: `\`${MAIN}\`, or what the template calls itself`, minimum: 'all' };
+
+const readyWhere = (...fields: readonly string[]) =>
+  fields.map((field) => ({ has: `status.${field}`, wants: 'spec.replicas', otherwise: 1 }));
+
+export const plainKinds: readonly WorkloadKind[] = [
+  {
+    group: 'apps',
+    version: 'v1',
+    kind: 'Deployment',
+    single: replicated,
+    health: { phases: [], conditions: [], ready: readyWhere('updatedReplicas', 'availableReplicas') },
+    status: REPLICAS,
+    kept: { always: [], filled: [], templates: [] },
+    says,
+  },
+  {
+    group: 'apps',
+    version: 'v1',
+    kind: 'StatefulSet',
+    single: replicated,
+    health: { phases: [], conditions: [], ready: readyWhere('updatedReplicas', 'readyReplicas') },
+    status: REPLICAS,
+    kept: { always: [], filled: [], templates: [] },
+    says,
+  },
+  {
+    group: 'batch',
+    version: 'v1',
+    kind: 'Job',
+    single: (object, reading) => plainTemplate(object, 'spec.parallelism', jobPods(reading, 'spec')),
+    health: { phases: [], conditions: ['Failed'] },
+    status: { sums: ['active', 'ready', 'succeeded', 'failed', 'terminating'], phases: [] },
+    kept: { always: ['spec.suspend'], filled: ['spec.selector'], templates: ['spec.template'] },
+    says,
+  },
+];

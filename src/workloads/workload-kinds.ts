@@ -1,0 +1,48 @@
+import { ownString, type JsonObject } from '../api/json.ts';
+import { quoted } from '../api/printable.ts';
+import { MusterError } from '../errors.ts';
+import { flinkKinds } from './flink.ts';
+import { groveKinds } from './grove.ts';
+import { jobSetKinds } from './job-sets.ts';
+import { kubeflowKinds } from './kubeflow.ts';
+import { plainKinds } from './plain.ts';
+import { rayKinds } from './ray.ts';
+import { volcanoKinds } from './volcano.ts';
+import { titleOf, type WorkloadKind } from './workload-kind.ts';
+
+/** The workloads that Muster understands by itself. */
+export const workloadKinds: readonly WorkloadKind[] = [
+  ...groveKinds,
+  ...volcanoKinds,
+  ...kubeflowKinds,
+  ...jobSetKinds,
+  ...rayKinds,
+  ...flinkKinds,
+  ...plainKinds,
+];
+
+/** The kind of an object. Versions of a kind differ in other things than its templates. */
+export function kindOf(
+  object: JsonObject,
+  kinds: readonly WorkloadKind[] = workloadKinds,
+): WorkloadKind | undefined {
+  const apiVersion = ownString(object, 'apiVersion') ?? '';
+  const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+  const name = ownString(object, 'kind');
+  return kinds.find((one) => one.kind === name && one.group === group);
+}
+
+/** @throws MusterError WORKLOAD_UNKNOWN */
+export function knownKindOf(
+  object: JsonObject,
+  kinds: readonly WorkloadKind[] = workloadKinds,
+): WorkloadKind {
+  const found = kindOf(object, kinds);
+  if (found !== undefined) return found;
+  const title = `${ownString(object, 'apiVersion') ?? ''} ${ownString(object, 'kind') ?? ''}`.trim();
+  throw new MusterError(
+    'WORKLOAD_UNKNOWN',
+    `${quoted(title)} is no workload whose Pod templates are known (known are ${kinds.map(titleOf).join(', ')})`,
+    'tell in the configuration, under fleet.kinds, where this kind keeps its templates',
+  );
+}

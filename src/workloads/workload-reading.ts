@@ -1,0 +1,49 @@
+import type { Json, JsonObject } from '../api/json.ts';
+import { quoted } from '../api/printable.ts';
+import { fieldOf, path, valueAt, type Path } from './path.ts';
+
+/** Kubernetes counts Pods in 32 bits. */
+export const MOST_PODS = 2_147_483_647;
+
+/** Reads the numbers of one workload, and collects what is wrong with them, a sentence each. */
+export class WorkloadReading {
+  readonly faults: string[] = [];
+  readonly #object: JsonObject;
+
+  constructor(object: JsonObject) {
+    this.#object = object;
+  }
+
+  wrong(at: Path, message: string): void {
+    this.faults.push(`${fieldOf(at)}: ${message}`);
+  }
+
+  at(steps: Path): Json | undefined {
+    return valueAt(this.#object, steps);
+  }
+
+  /** A number of Pods; `fallback` where there is none, or an empty text. Digits in quotes count, as YAML is written so. */
+  count<T extends number | undefined>(steps: Path, fallback: T): number | T {
+    const value = this.at(steps);
+    if (value === undefined || value === null || value === '') return fallback;
+    const number = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
+    if (typeof number === 'number' && Number.isInteger(number) && number >= 0 && number <= MOST_PODS) {
+      return number;
+    }
+    this.wrong(steps, `${quoted(value)} is no number of Pods; give a whole number from 0 to ${MOST_PODS}`);
+    return fallback;
+  }
+
+  /** {@link count} where the field has a simple name. */
+  countOf<T extends number | undefined>(field: string, fallback: T): number | T {
+    return this.count(path(field), fallback);
+  }
+
+  /** The product of `numbers`, which must be a number of Pods as well. @param at what to name where it is none */
+  times(at: Path, ...numbers: readonly number[]): number {
+    const product = numbers.reduce((sum, number) => sum * number, 1);
+    if (product <= MOST_PODS) return product;
+    this.wrong(at, `makes more than ${MOST_PODS} Pods in all; lower it`);
+    return 0;
+  }
+}

@@ -1,0 +1,50 @@
+/** docs/fleet.md says what the table of workloads says. `UPDATE_DOCS=1 npm run test:unit` rewrites it. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { path } from '../../../src/workloads/path.ts';
+import { titleOf, type HealthSigns, type WorkloadKind } from '../../../src/workloads/workload-kind.ts';
+import { workloadKinds } from '../../../src/workloads/workload-kinds.ts';
+
+const FILE = join(import.meta.dirname, '../../../docs/fleet.md');
+
+const code = (text: string): string => `\`${text}\``;
+
+function unhealthy({ phases, conditions, ready = [] }: HealthSigns): string {
+  return [
+    ...phases.map(({ path: at, values }) => `${code(at)} is ${values.map(code).join(' or ')}`),
+    ...conditions.map((type) => `condition ${code(type)}`),
+    ...ready.map(({ has, wants }) => `${code(has)} below ${code(wants)}`),
+  ].join('; ');
+}
+
+/** `spec.tasks.*.minAvailable`, as people write it. */
+const fields = (list: readonly string[]): string =>
+  list.map((one) => code(path(one).join('.').replaceAll('.*', '[]'))).join(', ');
+
+const kept = ({ always, templates }: WorkloadKind['kept']): string =>
+  [
+    ...(always.length > 0 ? [fields(always)] : []),
+    ...(templates.length > 0 ? ['what a queue adds to templates'] : []),
+  ].join('; ') || 'nothing';
+
+const rows = workloadKinds.map((kind) => {
+  const { says, health } = kind;
+  return `| ${titleOf(kind)} | ${says.components} | ${says.minimum} | ${unhealthy(health)} | ${kept(kind.kept)} |`;
+});
+
+test('docs/fleet.md has the table of workloads', () => {
+  const text = readFileSync(FILE, 'utf8');
+  const table = [
+    '| Workload | Components | Minimum | Not healthy | Kept as the member cluster has it |',
+    '| --- | --- | --- | --- | --- |',
+    ...rows,
+  ].join('\n');
+  const wanted = text.replace(
+    /<!-- workloads -->\n[^]*<!-- \/workloads -->/,
+    () => `<!-- workloads -->\n${table}\n<!-- /workloads -->`,
+  );
+  expect(wanted).toContain(table);
+  if (process.env['UPDATE_DOCS'] === '1') writeFileSync(FILE, wanted);
+  else expect(text).toBe(wanted);
+});
