@@ -20,6 +20,8 @@ const GANGS = '/apis/scheduler.grove.io/v1alpha1/namespaces/a/podgangs';
 const PODS = '/api/v1/namespaces/a/pods';
 const GANG = { 'grove.io/podgang': 'train', 'grove.io/podclique': 'workers' };
 const ROOT: Who = {};
+/** What Pods get that name a group other than their gang's. */
+const MARK = 'muster.dev/names-group';
 
 clusterSuite('members of a gang under the policies alone', () => {
   let plane: ControlPlane;
@@ -118,6 +120,9 @@ clusterSuite('members of a gang under the policies alone', () => {
       refused(await send('POST', PODS, podOf(`t${other}`, { metadata: named }), ROOT), ...told);
       for (const sub of ['', '/status'])
         refused(await send('PATCH', `${PODS}/s${other}${sub}`, { metadata: named }), ...told);
+      // Whoever takes off the mark by which the policy finds him gets it back with the same write.
+      const unmarked = { ...named, labels: { ...(named['labels'] ?? {}), [MARK]: null } };
+      refused(await send('PATCH', `${PODS}/s${other}`, { metadata: unmarked }), ...told);
       // Its own Pods name it, and so may whoever names something that is no gang's of that scheduler.
       const labels = {
         'grove.io/podgang': gang,
@@ -126,13 +131,28 @@ clusterSuite('members of a gang under the policies alone', () => {
       };
       const member = await send('POST', PODS, podOf(`m${other}`, { metadata: { ...named, labels } }));
       expect(member.body.message).toBeUndefined();
+      expect(member.body.metadata.labels).not.toHaveProperty([MARK]);
       const free = await send(
         'POST',
         PODS,
         podOf(`f${other}`, { metadata: { [where]: { [key]: another } } }),
       );
       expect(free.body.message).toBeUndefined();
+      expect(free.body.metadata.labels).toHaveProperty([MARK]);
     });
+  });
+
+  // For each that is marked the API server goes through all PodGangs of the namespace.
+  test('only who names a group is looked at', async () => {
+    for (const metadata of [{}, { labels: { app: 'web' }, annotations: { note: 'x' } }, { labels: GANG }]) {
+      const { body } = await send('POST', PODS, podOf(`u${(serial += 1)}`, { metadata }));
+      expect(body.message).toBeUndefined();
+      expect(body.metadata.labels ?? {}).not.toHaveProperty([MARK]);
+    }
+    const own = podOf(`u${(serial += 1)}`, { metadata: { labels: GANG }, spec: linkTo('train') });
+    expect((await send('POST', PODS, own)).body.metadata.labels).not.toHaveProperty([MARK]);
+    const another = podOf(`u${(serial += 1)}`, { spec: linkTo('nobodys') });
+    expect((await send('POST', PODS, another)).body.metadata.labels).toHaveProperty([MARK]);
   });
 
   test('what any scheduler counts by stays on a gang’s Pod, and comes by no Binding', async () => {
@@ -183,6 +203,45 @@ clusterSuite('members of a gang under the policies alone', () => {
         `metadata.${where}[${key}]: Forbidden: a Binding must not write the ${where} of a gang onto its Pod; remove it` +
           ' [BindingKeysForbidden]',
       );
+    }
+  });
+
+  // Both policies about strangers let in what they cannot judge: nobody may make an object that they cannot.
+  test('a stranger is refused however large he and the gangs of his namespace are', async () => {
+    const many = (prefix: string): Record<string, string> =>
+      Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`${prefix}${index}`, 'x']));
+    const large = { labels: many('l'), annotations: many('a') };
+    const namespace = '/api/v1/namespaces/crowded/pods';
+    await plane.client.ok('POST', '/api/v1/namespaces', { metadata: { name: 'crowded' } });
+    const gangs = GANGS.replace('/a/', '/crowded/');
+    const names = Array.from({ length: 3 }, (_, index) => `${index}.${'long.'.repeat(40)}gang`);
+    await Promise.all(names.map((name) => plane.client.ok('POST', gangs, gangOf(name, undefined, large))));
+    const last = names.at(-1) ?? '';
+    await plane.client.ok('POST', namespace, podOf('large', { metadata: large }));
+    const tries: [policy: string, method: string, path: string, body: object][] = [
+      [
+        'muster-native-gang-strangers',
+        'POST',
+        namespace,
+        podOf('native', { metadata: large, spec: linkTo(last) }),
+      ],
+      [
+        'muster-group-strangers',
+        'POST',
+        namespace,
+        podOf('named', {
+          metadata: { ...large, annotations: { ...large.annotations, 'pod-group-name': `crowded.${last}` } },
+        }),
+      ],
+      [
+        'muster-group-strangers',
+        'PATCH',
+        `${namespace}/large`,
+        { metadata: { annotations: { 'pod-group-name': `crowded.${last}` } } },
+      ],
+    ];
+    for (const [policy, method, path, body] of tries) {
+      await untilRefused(plane, policy, [method, path, body]);
     }
   });
 

@@ -111,6 +111,7 @@ export const policiesOf = (factories: readonly BackendFactory[]): Made[] => [
     ),
   },
   groupNamedIn('group-strangers', factories),
+  anyGroupNamedIn('mark-strangers', factories),
 ];
 
 const variable = (name: string, values: readonly string[]): string =>
@@ -143,6 +144,24 @@ function groupNamedIn(policy: string, factories: readonly BackendFactory[]): Mad
         named.flatMap(({ keys }) => keys),
       ),
     ].join(''),
+  };
+}
+
+/** Whether a Pod names any group that is not its own gang's; conditions know no variables, so the keys stand in it. */
+function anyGroupNamedIn(policy: string, factories: readonly BackendFactory[]): Made {
+  const keys = factories.flatMap(({ countedBy }) => countedBy?.groupNamedBy ?? []);
+  const gang = "object.metadata.?labels[?'grove.io/podgang'].orValue('')";
+  const expression = [
+    `${quoted(keys)}.exists(k,`,
+    "[object.metadata.?labels[?k].orValue(''), object.metadata.?annotations[?k].orValue('')]",
+    `.exists(v, !(v in ['', ${gang}, request.namespace + '.' + ${gang}])))`,
+    "|| (request.operation == 'CREATE' && !('grove.io/podgang' in object.metadata.?labels.orValue({})) &&",
+    "['schedulingGroup', 'workloadRef'].exists(k, k in dyn(object.spec)))",
+  ];
+  return {
+    file: `${POLICIES}/${policy}.yaml`,
+    between: [BEGIN, END],
+    text: `    - name: names-a-group\n      expression: >-\n        ${expression.join('\n        ')}\n`,
   };
 }
 

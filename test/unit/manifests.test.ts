@@ -300,7 +300,7 @@ describe('policies', () => {
       expect(namespaceSelector.matchExpressions[0].values).toContain(SYSTEM_NAMESPACE);
       expect({ name, selects: objectSelector !== undefined }).toEqual({
         name,
-        selects: name.includes('gang'),
+        selects: /gang|group-strangers/.test(name),
       });
     }
   });
@@ -389,12 +389,17 @@ describe('policies', () => {
     );
   });
 
-  test('the gate is added by an ApplyConfiguration: the other form panics the API server', () => {
-    const { spec } = only('MutatingAdmissionPolicy');
-    expect(spec.reinvocationPolicy).toBe('IfNeeded');
-    expect(spec.mutations).toHaveLength(1);
-    expect(spec.mutations[0].patchType).toBe('ApplyConfiguration');
-    expect(spec.mutations[0].applyConfiguration.expression).toContain(`'${GATE_POD_GANG_PENDING}'`);
+  test('what is added is an ApplyConfiguration: the other form panics the API server', () => {
+    for (const [name, adds] of [
+      ['muster-add-gang-gate', GATE_POD_GANG_PENDING],
+      ['muster-mark-strangers', 'muster.dev/names-group'],
+    ]) {
+      const { spec } = named('MutatingAdmissionPolicy', name ?? '');
+      expect(spec.reinvocationPolicy).toBe('IfNeeded');
+      expect(spec.mutations).toHaveLength(1);
+      expect(spec.mutations[0].patchType).toBe('ApplyConfiguration');
+      expect(spec.mutations[0].applyConfiguration.expression).toContain(`'${adds}'`);
+    }
   });
 
   test('every refusal names a rule that the documentation explains, and says the same with and without details', async () => {

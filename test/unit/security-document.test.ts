@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { format, resolveConfig } from 'prettier';
@@ -148,6 +148,30 @@ const remains = [
   '  with an `ipBlock` where the addresses of the API servers are known.',
 ].join('\n');
 
+const failingOpen = readdirSync(join(ROOT, 'manifests/policies'))
+  .filter((file) => /^  failurePolicy: Ignore$/m.test(read(`manifests/policies/${file}`)))
+  .map((file) => `\`muster-${file.replace('.yaml', '')}\``);
+const unjudged = [
+  '## What a policy lets in that it cannot judge',
+  '',
+  'A policy with `failurePolicy: Fail` refuses what it cannot judge: an expression that fails or costs too much, parameters',
+  `that are not there. All do so but ${failingOpen.join(' and ')}. Their parameters are the PodGangs of a`,
+  'namespace, and where the definition of PodGangs is missing, before the installation or in the middle of taking Muster away,',
+  '`Fail` would refuse every Pod that names a group of kube-scheduler, KAI, Volcano or coscheduling, in namespaces that have',
+  'never seen a gang; before Kubernetes 1.36, where nobody marks those, every Pod of the cluster. What they keep is worth less',
+  'than that: a stranger needs the right to create Pods in the very namespace of the gang. What is left open by it:',
+  '',
+  '- With the definition missing there is no gang to join, and nothing is judged.',
+  '- No parameters (a namespace without PodGangs) is no failure: the binding says `parameterNotFoundAction: Allow`.',
+  '- Cost: the budget is of one Pod beside one PodGang, and the expressions only look up keys, so that neither a Pod nor a',
+  '  PodGang as large as the API server takes comes near it. That is tried.',
+  '- An API server that has just started and cannot list PodGangs within a second judges without them.',
+  '',
+  'For each Pod that they are about these two look at every PodGang of its namespace, which takes the API server about a quarter',
+  'of a millisecond each. So `muster-mark-strangers` labels the Pods that name a group other than their own gang’s',
+  '(`muster.dev/names-group`), and only those are looked at: for all others a thousand PodGangs cost nothing.',
+].join('\n');
+
 const limit = (name: string): string => {
   const found = settings.find(({ path }) => path === `server.webhooks.limits.${name}`);
   return `| \`${found?.path ?? ''}\` | ${JSON.stringify(found?.default)} | ${found?.description ?? ''} |`;
@@ -176,7 +200,7 @@ const limits = [
 ].join('\n');
 
 async function page(): Promise<string> {
-  const text = [INTRODUCTION, ...sections, elsewhere, remains, limits, ''].join('\n\n');
+  const text = [INTRODUCTION, ...sections, elsewhere, remains, unjudged, limits, ''].join('\n\n');
   const options = (await resolveConfig(FILE)) ?? {};
   return format(text, { ...options, parser: 'markdown' });
 }

@@ -4,7 +4,7 @@ import { nameOf, RIGHTS_FIX, valueOf, type Read } from './read.ts';
 
 /** The policies of manifests/policies; a test compares them. */
 export const EXPECTED_POLICIES = {
-  mutating: ['muster-add-gang-gate'],
+  mutating: ['muster-add-gang-gate', 'muster-mark-strangers'],
   validating: [
     'muster-account-leases',
     'muster-account-objects',

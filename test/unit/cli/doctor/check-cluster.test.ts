@@ -199,7 +199,7 @@ describe('policies', () => {
     const policies = await shipped(asThey);
     expect(told(checkPolicies(policies, TRUSTED, MUSTER_USER))).toEqual([
       'ok policies/validating: 14 of 14 installed and bound',
-      'ok policies/mutating: 1 of 1 installed and bound',
+      'ok policies/mutating: 2 of 2 installed and bound',
       'ok policies/accounts: policies and configuration trust the same account',
     ]);
     const count = policies.validating.state === 'found' ? policies.validating.value.length : 0;
