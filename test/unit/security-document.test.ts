@@ -149,7 +149,7 @@ const remains = [
 ].join('\n');
 
 const failingOpen = readdirSync(join(ROOT, 'manifests/policies'))
-  .filter((file) => /^  failurePolicy: Ignore$/m.test(read(`manifests/policies/${file}`)))
+  .filter((file) => /^ {2}failurePolicy: Ignore$/m.test(read(`manifests/policies/${file}`)))
   .map((file) => `\`muster-${file.replace('.yaml', '')}\``);
 const unjudged = [
   '## What a policy lets in that it cannot judge',
