@@ -62,7 +62,7 @@ clusterSuite('by hand, with Muster down', () => {
       return gatesOf(body).includes(GATE);
     });
     for (const name of ['train-0', 'train-1']) await createPod(name);
-    await createPod('other-0', 'other');
+    for (const gang of ['other', 'third']) await createPod(`${gang}-0`, gang);
     await until('cert-manager is served', async () => {
       return (await shell('kubectl apply -k manifests/overlays/cert-manager')).endsWith('exit code 0');
     });
@@ -80,6 +80,7 @@ clusterSuite('by hand, with Muster down', () => {
       'train-0': ['example.com/mine'],
       'train-1': ['example.com/mine'],
       'other-0': ['example.com/mine', GATE],
+      'third-0': ['example.com/mine', GATE],
     });
     expect(await shell(PAGE.commands('release'))).toMatch(/no change[^]*exit code 0$/);
   });
@@ -98,6 +99,27 @@ clusterSuite('by hand, with Muster down', () => {
     );
     expect(await shell(other, alice)).toContain('cannot impersonate');
     expect((await gated())['other-0']).toContain(GATE);
+  });
+
+  test('somebody on call who is no cluster-admin releases a gang, once that is allowed, and can do nothing else', async () => {
+    const bob = await plane.kubeconfigFor('bob', ['on-call']);
+    const release = PAGE.commands('release on call').replace('podgang=train', 'podgang=third');
+    expect(await shell(release, bob)).toContain('cannot impersonate');
+    expect(await shell(PAGE.commands('on call'))).toMatch(/exit code 0$/);
+    await until('the gate is off', async () => (await shell(release, bob)).includes('patched'));
+    expect((await gated())['third-0']).toEqual(['example.com/mine']);
+    const [, on = ''] = /on_call='kubectl (.*)'/.exec(release) ?? [];
+    for (const [change, why] of [
+      [`kubectl ${on} label pod third-0 x=y`, '[AccountBounds]'],
+      [`kubectl ${on} set image pod/third-0 *=evil`, '[AccountBounds]'],
+      [`kubectl ${on} delete pod third-0`, 'cannot delete'],
+      [`kubectl ${on} get secrets`, 'cannot list'],
+      [`kubectl ${on}-not get pods`, 'cannot impersonate'],
+    ]) {
+      const said = await shell(change ?? '', bob);
+      expect(said).toContain(why);
+      expect(said).toMatch(/exit code 1$/);
+    }
   });
 
   test('out of the way: gang Pods come in again, with their gate', async () => {
@@ -142,7 +164,7 @@ clusterSuite('by hand, with Muster down', () => {
     expect(await shell('kubectl apply -k manifests/overlays/cert-manager')).toMatch(/exit code 0$/);
     expect(await shell(PAGE.commands('uninstall'))).toMatch(/exit code 0$/);
     expect(Object.values(await gated()).flat()).not.toContain(GATE);
-    expect(Object.keys(await gated()).sort()).toEqual(['late-0', 'other-0', 'train-0', 'train-1']);
+    expect(Object.keys(await gated()).sort()).toEqual(['late-0', 'other-0', 'third-0', 'train-0', 'train-1']);
     await createPod('after-0', 'after');
     expect((await gated())['after-0']).toEqual(['example.com/mine']);
     const left = await shell(

@@ -327,6 +327,7 @@ clusterSuite('manifests on a real control plane, Muster down', () => {
       'podgangs.scheduler.grove.io/status [] [] [patch]',
       'podgroups.scheduling.k8s.io [] [] [get list watch create patch delete]',
       'pods [] [] [list watch patch]',
+      'priorityclasses.scheduling.k8s.io [] [] [list watch]',
       'schedulerbackends.muster.dev [] [] [get list create]',
       'schedulerbackends.muster.dev/status [] [] [patch]',
       'workloads.scheduling.k8s.io [] [] [get list watch create patch delete]',

@@ -520,11 +520,14 @@ describe('the Deployment and what is around it', () => {
   });
 
   test('a token of its own for an hour, two bindings, no wildcard, no Secret', () => {
-    expect(only('ServiceAccount').metadata).toMatchObject({
-      name: MUSTER_SERVICE_ACCOUNT,
-      namespace: MUSTER_NAMESPACE,
-    });
-    expect(only('ServiceAccount').automountServiceAccountToken).toBe(false);
+    expect(ofKind('ServiceAccount').map(({ object }) => object.metadata.name)).toEqual([
+      MUSTER_SERVICE_ACCOUNT,
+      'muster-release',
+    ]);
+    for (const { object } of ofKind('ServiceAccount')) {
+      expect(object.metadata.namespace).toBe(MUSTER_NAMESPACE);
+      expect(object.automountServiceAccountToken).toBe(false);
+    }
     expect(pod().serviceAccountName).toBe(MUSTER_SERVICE_ACCOUNT);
     expect(pod().automountServiceAccountToken).toBe(false);
     expect(pod().enableServiceLinks).toBe(false);
@@ -547,10 +550,20 @@ describe('the Deployment and what is around it', () => {
         `muster-${backend}`,
         [account],
       ]),
+      ['ClusterRoleBinding', 'muster-release', [{ ...account, name: 'muster-release' }]],
+    ]);
+    expect(named('Role', 'muster-release').rules).toEqual([
+      {
+        apiGroups: [''],
+        resources: ['serviceaccounts'],
+        resourceNames: ['muster-release'],
+        verbs: ['impersonate'],
+      },
     ]);
     for (const { object } of ofKind(/^(Cluster)?Role$/)) {
       const text = JSON.stringify(object.rules);
       expect(text).not.toContain('*');
+      if (object === named('Role', 'muster-release')) continue;
       expect(text).not.toMatch(/secrets|escalate|impersonate|"bind"/);
       if (object.metadata.name !== 'muster') expect(text).not.toMatch(/\/(status|finalizers)/);
     }

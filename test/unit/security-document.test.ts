@@ -42,6 +42,7 @@ of \`manifests/policies\`; after a change there: \`UPDATE_DOCS=1 npm run test:un
 |---|---|
 | whoever administers the cluster | everything: policies and webhooks can be deleted. The policies hold against \`system:masters\` all the same, since most of what goes wrong is an accident |
 | ${trustedAccounts.map((account) => `\`${account}\``).join(', ')} | taking gates off and writing Initialized: \`trustedAccounts\` of the configuration, from which the policies are made. The Grove operator's account is there only in the overlays beside Grove, since whoever can create a namespace could be it elsewhere |
+| whoever is bound to the Role \`muster-release\` of \`manifests/on-call\` | taking gates off by hand, of any gang, as \`system:serviceaccount:muster-system:muster-release\`, which may do nothing else. Not applied unless you do; whoever makes accounts in \`muster-system\` can make this one as he can use Muster's |
 | the API server | what it says in a review. Muster asks for its certificate only where \`server.webhooks.clientCertificate\` is set: managed clusters do not give one. Without it anybody who reaches the port gets answers, and an answer changes nothing |
 | schedulers | placing Pods without gates: what "all or none" means after release is theirs |
 | nodes | the Pods that are bound to them, and mirror Pods on themselves |
