@@ -27,7 +27,7 @@ export const partsOf = (stage: string): readonly string[] => STAGES[stage] ?? []
 
 export const USAGE = `npm run bench -- [${Object.keys(STAGES).join('] [')}] [options]
 
-  --rounds N     interleaved rounds, per start of the servers for reviews (20), of the loop (4), of attacks (6)
+  --rounds N     interleaved rounds, per start of the servers for reviews (20), of the loop (6), of attacks (6)
   --starts N     how often the servers are started anew (4)
   --slice MS     CPU time of one server's turn (100)
   --only LIST    some of: ${PARTS.join(',')}
@@ -126,7 +126,7 @@ const USUAL: Timing = {
   apiServer: { rounds: 40, pods: 16 },
   review: { pods: 17_770, rounds: 3 },
   loop: {
-    rounds: 4,
+    rounds: 6,
     warmUp: { gangs: 10, podsPerGang: 20 },
     one: { gangs: 1, podsPerGang: 1000 },
     many: { gangs: 100, podsPerGang: 8 },

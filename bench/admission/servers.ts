@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,9 +22,14 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** Scratch folder of one run, with the certificates in it. */
+/** Scratch folder of one run. */
 export interface Scratch {
   readonly folder: string;
+  /**
+   * The certificates, and nothing else. Muster looks at the folder anew whenever anything in it changes: beside them, each
+   * line of a log would cost it a look.
+   */
+  readonly certificates: string;
   readonly caFile: string;
 }
 
@@ -95,7 +100,7 @@ export async function startServer(
 function commandOf(
   name: ServerName,
   { port, metricsPort, healthPort }: { port: number; metricsPort: number; healthPort: number },
-  { folder }: Scratch,
+  { folder, certificates }: Scratch,
   {
     peerProgram = '',
     kubeconfig,
@@ -104,7 +109,7 @@ function commandOf(
     nodeFlags = nodeFlagsOfImage(),
   }: StartOptions,
 ): string[] {
-  const shared = ['--cert-dir', folder, '--port', String(port)];
+  const shared = ['--cert-dir', certificates, '--port', String(port)];
   if (name === 'peer') return [peerProgram, ...shared];
   if (name === 'bare')
     return [process.execPath, join(ROOT, 'bench', 'admission', 'bare-server.ts'), ...shared];
@@ -165,12 +170,14 @@ export async function makeScratch(): Promise<{ scratch: Scratch; remove: () => v
     days: 1,
     now: new Date(),
   });
-  const caFile = join(folder, 'ca.crt');
+  const certificates = join(folder, 'certificates');
+  mkdirSync(certificates);
+  const caFile = join(certificates, 'ca.crt');
   writeFileSync(caFile, made.caCertificate);
-  writeFileSync(join(folder, 'tls.crt'), made.certificate);
-  writeFileSync(join(folder, 'tls.key'), made.key, { mode: 0o600 });
+  writeFileSync(join(certificates, 'tls.crt'), made.certificate);
+  writeFileSync(join(certificates, 'tls.key'), made.key, { mode: 0o600 });
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   // Also where the bench is ended under way.
   process.once('exit', remove);
-  return { scratch: { folder, caFile }, remove };
+  return { scratch: { folder, certificates, caFile }, remove };
 }

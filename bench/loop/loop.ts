@@ -22,10 +22,12 @@ export interface LoopTiming {
   readonly memory: MemoryTiming;
 }
 
-/** Both contenders, one after the other. */
+/** The contenders, one after the other. */
 export interface ReleaseRound {
   readonly bare: Release;
   readonly muster: Release;
+  /** In every second round: it is held against no limit. */
+  readonly watching: Release | undefined;
 }
 
 /** undefined: not measured. */
@@ -81,20 +83,21 @@ async function measureSpeed(
   const observer = new GateObserver();
   await observer.start(stage.client);
   const muster = await stage.startMuster();
-  const bare = stage.startBare();
-  const setting = { stage, observer, bare, muster };
+  const [bare, watching] = [stage.startBare('bare'), stage.startBare('watching')];
+  const setting = { stage, observer, bare, watching, muster };
   try {
-    await pair('warm-up', timing.warmUp, setting, false);
+    await round('warm-up', timing.warmUp, setting, ['bare', 'watching', 'muster']);
     const releases = parts.has('loop-release') ? await measureReleases(timing, setting, progress) : {};
     if (!parts.has('loop-arrivals')) return { ...releases, cuts: observer.cuts };
     const arrivals: Arrivals[] = [];
-    for (let round = 1; round <= timing.rounds; round += 1) {
-      arrivals.push(await arrive(`arrivals-${round}`, timing.many, setting));
-      progress(`arrivals: round ${round} of ${timing.rounds}`);
+    for (let at = 1; at <= timing.rounds; at += 1) {
+      arrivals.push(await arrive(`arrivals-${at}`, timing.many, setting));
+      progress(`arrivals: round ${at} of ${timing.rounds}`);
     }
     return { ...releases, arrivals, cuts: observer.cuts };
   } finally {
     await bare.stop();
+    await watching.stop();
     await muster.stop();
     await observer.stop();
   }
@@ -107,31 +110,38 @@ async function measureReleases(
 ): Promise<Pick<LoopFigures, 'one' | 'many' | 'podsFirst'>> {
   const one: ReleaseRound[] = [];
   const many: ReleaseRound[] = [];
-  for (let round = 1; round <= timing.rounds; round += 1) {
-    const musterFirst = round % 2 === 0;
-    one.push(await pair(`one-${round}`, timing.one, setting, musterFirst));
-    many.push(await pair(`many-${round}`, timing.many, setting, musterFirst));
-    progress(`releases: round ${round} of ${timing.rounds}: ${describe(one)}; ${describe(many)}`);
+  for (let at = 1; at <= timing.rounds; at += 1) {
+    const order = ORDERS[(at - 1) % ORDERS.length] ?? [];
+    one.push(await round(`one-${at}`, timing.one, setting, order));
+    many.push(await round(`many-${at}`, timing.many, setting, order));
+    progress(`releases: round ${at} of ${timing.rounds}: ${describe(one)}; ${describe(many)}`);
   }
   const podsFirst = await release('muster', 'pods-first', timing.podsFirst, setting, 'Pods first');
   return { one, many, podsFirst };
 }
 
-/** Each in a namespace of its own; who is first changes from round to round. */
-async function pair(
+/** Who is first changes from round to round. */
+const ORDERS: readonly (readonly Contender[])[] = [
+  ['bare', 'watching', 'muster'],
+  ['muster', 'bare'],
+  ['muster', 'watching', 'bare'],
+  ['bare', 'muster'],
+];
+
+/** Each in a namespace of its own. */
+async function round(
   name: string,
   shape: Shape,
   setting: ReleaseSetting,
-  musterFirst: boolean,
+  order: readonly Contender[],
 ): Promise<ReleaseRound> {
-  const run = (contender: Contender): Promise<Release> =>
-    release(contender, `${name}-${contender}`, shape, setting);
-  if (musterFirst) {
-    const muster = await run('muster');
-    return { muster, bare: await run('bare') };
+  const released = new Map<Contender, Release>();
+  for (const contender of order) {
+    released.set(contender, await release(contender, `${name}-${contender}`, shape, setting));
   }
-  const bare = await run('bare');
-  return { bare, muster: await run('muster') };
+  const [bare, muster] = [released.get('bare'), released.get('muster')];
+  if (bare === undefined || muster === undefined) throw new Error('a round without one of its contenders');
+  return { bare, muster, watching: released.get('watching') };
 }
 
 function describe(rounds: readonly ReleaseRound[]): string {

@@ -17,18 +17,37 @@ export interface Shape {
   readonly podsPerGang: number;
 }
 
-/** Whose Pods they are: Muster's, or the bare client's, which Muster does not see for want of its label. */
-export type Contender = 'muster' | 'bare';
+/**
+ * Whose Pods they are: Muster's, or those of the bare client, alone or with what nobody can do without, which Muster does
+ * not see for want of its label.
+ */
+export type Contender = 'muster' | 'bare' | 'watching';
 
 const GROUP = 'worker';
 
 export const gangName = (index: number): string => `gang-${String(index).padStart(4, '0')}`;
 export const podName = (gang: number, index: number): string => `${gangName(gang)}-worker-${index}`;
+/** All gangs of a shape with their Pods. */
+export const gangNames = ({ gangs, podsPerGang }: Shape): { name: string; pods: string[] }[] =>
+  Array.from({ length: gangs }, (_, gang) => ({
+    name: gangName(gang),
+    pods: Array.from({ length: podsPerGang }, (_, index) => podName(gang, index)),
+  }));
 /** The gang that a Pod's name tells. */
 export const gangOf = (pod: string): string => pod.slice(0, pod.lastIndexOf('-worker-'));
 
-export const benchGang = (namespace: string, gang: number, { podsPerGang }: Shape): KubeObject => ({
-  metadata: { namespace, name: gangName(gang), labels: { [LABEL_SCHEDULER_NAME]: 'default-scheduler' } },
+/** @param labels further ones */
+export const benchGang = (
+  namespace: string,
+  gang: number,
+  { podsPerGang }: Shape,
+  labels: Readonly<Record<string, string>> = {},
+): KubeObject => ({
+  metadata: {
+    namespace,
+    name: gangName(gang),
+    labels: { [LABEL_SCHEDULER_NAME]: 'default-scheduler', ...labels },
+  },
   spec: { podgroups: [{ name: GROUP, minReplicas: podsPerGang, podReferences: [] }] },
 });
 

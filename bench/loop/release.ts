@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { LABEL_MANAGED_BY, MANAGED_BY_GROVE } from '../../src/api/names.ts';
 import { POD_GANGS, PODS, type KubeObject } from '../../src/kube/client/resources.ts';
 import { until } from '../../test/cluster/control-plane/until.ts';
 import { inParallel } from '../measure/in-parallel.ts';
@@ -7,13 +8,13 @@ import {
   benchGang,
   benchPod,
   gangName,
+  gangNames,
   gangOf,
-  podName,
   podsInTurn,
   type Contender,
   type Shape,
 } from './objects.ts';
-import { cpuMicrosOf } from '../measure/process-usage.ts';
+import { fineCpuMicrosOf } from '../measure/process-usage.ts';
 import type { RunningServer } from '../admission/servers.ts';
 import { CREATORS, type BareClient, type LoopStage } from './stage.ts';
 import { countWrites, type Writes } from './writes.ts';
@@ -36,6 +37,7 @@ export interface ReleaseSetting {
   readonly stage: LoopStage;
   readonly observer: GateObserver;
   readonly bare: BareClient;
+  readonly watching: BareClient;
   readonly muster: RunningServer;
 }
 
@@ -49,31 +51,33 @@ export async function release(
   contender: Contender,
   namespace: string,
   shape: Shape,
-  { stage, observer, bare, muster }: ReleaseSetting,
+  setting: ReleaseSetting,
   order: 'PodGang first' | 'Pods first' = 'PodGang first',
 ): Promise<Release> {
+  const { stage, observer, muster } = setting;
   const { client } = stage;
   const pods = podsInTurn(shape);
+  const bare = contender === 'muster' ? undefined : setting[contender];
   await stage.createNamespace(namespace);
-  if (contender === 'bare') {
-    const names = pods.map(({ gang, index }) => podName(gang, index));
-    await bare.know(namespace, names);
-  } else if (order === 'PodGang first') {
+  if (contender === 'watching') await createGangs(namespace, shape, stage, NOT_MUSTERS);
+  else if (contender === 'muster' && order === 'PodGang first') {
     await createGangs(namespace, shape, stage);
+    await untilToldOf(namespace, shape, stage);
   }
+  await bare?.know(namespace, gangNames(shape));
   await inParallel(pods, CREATORS, ({ gang, index }) =>
     client.create(PODS, benchPod(namespace, { gang, index, contender }), { answer: 'metadata' }),
   );
-  if (order === 'Pods first') await createGangs(namespace, shape, stage);
-  const own = [contender === 'bare' ? bare.pid : muster.pid];
+  if (order === 'Pods first') {
+    await createGangs(namespace, shape, stage);
+    await untilToldOf(namespace, shape, stage);
+  }
+  const own = [(bare ?? muster).pid];
   const servers = Object.values(stage.plane.pids());
   const [ownBefore, serversBefore] = [cpuMs(own), cpuMs(servers)];
   const completeAt = performance.now();
   const before = observer.of(namespace).gateOffAt.size;
-  const [lastAt] = await Promise.all([
-    observer.gatesOff(namespace, pods.length, PATIENCE),
-    contender === 'bare' ? bare.go() : undefined,
-  ]);
+  const [lastAt] = await Promise.all([observer.gatesOff(namespace, pods.length, PATIENCE), bare?.go()]);
   const [ownCpuMs, serverCpuMs] = [cpuMs(own) - ownBefore, cpuMs(servers) - serversBefore];
   await delay(REST);
   const writes = contender === 'muster' ? { writes: countWrites(stage.auditLog, namespace) } : {};
@@ -84,15 +88,28 @@ export async function release(
 }
 
 const cpuMs = (pids: readonly number[]): number =>
-  pids.reduce((sum, pid) => sum + cpuMicrosOf(pid), 0) / 1000;
+  pids.reduce((sum, pid) => sum + fineCpuMicrosOf(pid), 0) / 1000;
 
-/** And waits until Muster has said of each that it waits for Pods. */
-async function createGangs(namespace: string, shape: Shape, { client }: LoopStage): Promise<void> {
+/** PodGangs that Muster sees and leaves to somebody else. */
+const NOT_MUSTERS = { [LABEL_MANAGED_BY]: MANAGED_BY_GROVE };
+
+async function createGangs(
+  namespace: string,
+  shape: Shape,
+  { client }: LoopStage,
+  labels?: Readonly<Record<string, string>>,
+): Promise<void> {
   const gangs = Array.from({ length: shape.gangs }, (_, gang) => gang);
-  await inParallel(gangs, CREATORS, (gang) => client.create(POD_GANGS, benchGang(namespace, gang, shape)));
+  await inParallel(gangs, CREATORS, (gang) =>
+    client.create(POD_GANGS, benchGang(namespace, gang, shape, labels)),
+  );
+}
+
+/** Until Muster has said of each gang that it waits for Pods. */
+async function untilToldOf(namespace: string, { gangs }: Shape, { client }: LoopStage): Promise<void> {
   await until('Muster has seen every gang', async () => {
     const { items } = await client.list<KubeObject>(POD_GANGS, { namespace });
-    return items.length === gangs.length && items.every(({ status }) => status !== undefined);
+    return items.length === gangs && items.every(({ status }) => status !== undefined);
   });
 }
 

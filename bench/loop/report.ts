@@ -32,42 +32,57 @@ export const loopReport = (figures: LoopFigures): StageReport => ({
 const nameOf = ({ gangs, podsPerGang }: Shape): string =>
   `${gangs} × ${podsPerGang.toLocaleString('en')} Pods`;
 
-/** Of the same round each. */
-const ratioToBare = (rounds: readonly ReleaseRound[], of: 'ms' | 'ownCpuMs'): Estimate =>
-  rounds.length === 0
+/** Of the same round each, of those rounds in which both were. */
+function ratioToBare(
+  rounds: readonly ReleaseRound[],
+  of: 'ms' | 'ownCpuMs',
+  contender: 'muster' | 'watching' = 'muster',
+): Estimate {
+  const pairs = rounds.flatMap((round) => {
+    const other = round[contender];
+    return other === undefined ? [] : [{ other: other[of], bare: round.bare[of] }];
+  });
+  return pairs.length === 0
     ? NOTHING
     : ratioOf(
-        rounds.map(({ muster }) => muster[of]),
-        rounds.map(({ bare }) => bare[of]),
+        pairs.map(({ other }) => other),
+        pairs.map(({ bare }) => bare),
       );
+}
 
 const RELEASE_HEAD = [
   ...['gates off', 'client', 'ms', 'least', 'most', 'gates per s', '× bare', 'off before'],
   ...['own CPU ms', '× bare', 'API server CPU ms'],
 ];
 
+const CONTENDERS = { bare: 'bare', watching: 'bare that watches', muster: 'Muster' } as const;
+
 function releases({ timing, one, many }: LoopFigures): string[][] {
-  const rowsOf = (shape: Shape, rounds: readonly ReleaseRound[] | undefined): string[][] =>
-    rounds === undefined
-      ? []
-      : (['bare', 'muster'] as const).map((name, index) => {
-          const times = rounds.map((round) => round[name].ms);
-          const before = median(rounds.map((round) => round[name].before));
-          const left = shape.gangs * shape.podsPerGang - before;
-          return [
-            index === 0 ? nameOf(shape) : '',
-            name === 'bare' ? 'bare' : 'Muster',
-            median(times).toFixed(0),
-            Math.min(...times).toFixed(0),
-            Math.max(...times).toFixed(0),
-            ((left / median(times)) * 1000).toFixed(0),
-            name === 'bare' ? '1' : withInterval(ratioToBare(rounds, 'ms')),
-            before.toFixed(0),
-            median(rounds.map((round) => round[name].ownCpuMs)).toFixed(0),
-            name === 'bare' ? '1' : withInterval(ratioToBare(rounds, 'ownCpuMs')),
-            median(rounds.map((round) => round[name].serverCpuMs)).toFixed(0),
-          ];
-        });
+  const rowsOf = (shape: Shape, rounds: readonly ReleaseRound[] = []): string[][] =>
+    (['bare', 'watching', 'muster'] as const).flatMap((name, index) => {
+      const took = rounds.flatMap((round) => round[name] ?? []);
+      if (took.length === 0) return [];
+      const times = took.map(({ ms }) => ms);
+      const before = median(took.map((release) => release.before));
+      const left = shape.gangs * shape.podsPerGang - before;
+      const ratio = (of: 'ms' | 'ownCpuMs'): string =>
+        name === 'bare' ? '1' : withInterval(ratioToBare(rounds, of, name));
+      return [
+        [
+          index === 0 ? nameOf(shape) : '',
+          CONTENDERS[name],
+          median(times).toFixed(0),
+          Math.min(...times).toFixed(0),
+          Math.max(...times).toFixed(0),
+          ((left / median(times)) * 1000).toFixed(0),
+          ratio('ms'),
+          before.toFixed(0),
+          median(took.map(({ ownCpuMs }) => ownCpuMs)).toFixed(0),
+          ratio('ownCpuMs'),
+          median(took.map(({ serverCpuMs }) => serverCpuMs)).toFixed(0),
+        ],
+      ];
+    });
   return [RELEASE_HEAD, ...rowsOf(timing.one, one), ...rowsOf(timing.many, many)];
 }
 

@@ -11,7 +11,8 @@ import { startControlPlane } from '../../test/cluster/control-plane/start.ts';
 import { until } from '../../test/cluster/control-plane/until.ts';
 import { grantRights } from '../../test/cluster/support/looping-muster.ts';
 import type { BareAnswer, BareRequest } from './bare.ts';
-import { benchGang } from './objects.ts';
+import type { GangNames } from './bare-watching.ts';
+import { benchGang, type Contender } from './objects.ts';
 import { writeAudit } from './writes.ts';
 import type { Placement } from '../measure/placement.ts';
 import { startServer, type RunningServer, type Scratch } from '../admission/servers.ts';
@@ -24,7 +25,7 @@ export interface LoopStage {
   readonly auditLog: string;
   /** A Muster with its loop under its own account, which has shown that it leads. */
   startMuster(nodeFlags?: readonly string[]): Promise<RunningServer>;
-  startBare(): BareClient;
+  startBare(contender: Exclude<Contender, 'muster'>): BareClient;
   createNamespace(name: string): Promise<void>;
   /** The PodGangs first, so that Muster has nothing to say of Pods without one; until no Pod is left. */
   empty(namespace: string): Promise<void>;
@@ -34,7 +35,7 @@ export interface LoopStage {
 export interface BareClient {
   readonly pid: number;
   /** Tells it what it will have to do, and lets it connect. */
-  know(namespace: string, pods: readonly string[]): Promise<void>;
+  know(namespace: string, gangs: readonly GangNames[]): Promise<void>;
   /** Until the last answer. */
   go(): Promise<void>;
   stop(): Promise<void>;
@@ -96,7 +97,7 @@ export async function startStage(scratch: Scratch): Promise<LoopStage> {
         });
         return muster;
       },
-      startBare: () => startBare(musterKubeconfig),
+      startBare: (contender) => startBare(musterKubeconfig, contender),
       createNamespace,
       empty: async (namespace) => {
         const query = { gracePeriodSeconds: 0 };
@@ -114,8 +115,8 @@ export async function startStage(scratch: Scratch): Promise<LoopStage> {
   }
 }
 
-function startBare(kubeconfig: string): BareClient {
-  const child = fork(join(import.meta.dirname, 'bare.ts'), [kubeconfig]);
+function startBare(kubeconfig: string, contender: string): BareClient {
+  const child = fork(join(import.meta.dirname, 'bare.ts'), [kubeconfig, contender]);
   const ask = async (request: BareRequest): Promise<void> => {
     const over = new AbortController();
     const answered = once(child, 'message', { signal: over.signal }) as Promise<[BareAnswer]>;
@@ -130,7 +131,7 @@ function startBare(kubeconfig: string): BareClient {
   };
   return {
     pid: child.pid ?? 0,
-    know: (namespace, pods) => ask({ know: { namespace, pods } }),
+    know: (namespace, gangs) => ask({ know: { namespace, gangs } }),
     go: () => ask('go'),
     stop: () => end(child),
   };
