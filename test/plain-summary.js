@@ -1,25 +1,39 @@
-import { relative } from 'node:path';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
 
 const SLOWEST = 10;
 
-/** Jest reporter: the slowest files, a loud word about every test that did not run, and one plain line at the very end. */
+/**
+ * Jest reporter: the slowest files and what all have cost, a loud word about every test that did not run, and one plain
+ * line at the very end.
+ */
 export default class PlainSummary {
   #rootDir;
+  #directory = mkdtempSync(join(tmpdir(), 'muster-costs-'));
 
   constructor({ rootDir }) {
     this.#rootDir = rootDir;
+    // Workers inherit it (measured-environment.js): they are started later.
+    process.env['TESTING_MUSTER_COSTS'] = join(this.#directory, 'costs.jsonl');
   }
 
   onRunComplete(_contexts, results) {
     const failed = results.numFailedTests + results.numRuntimeErrorTestSuites;
     const skipped = results.numPendingTests + results.numTodoTests;
     const nameOf = ({ testFilePath }) => relative(this.#rootDir, testFilePath);
+    const costs = this.#costs();
     if (results.testResults.length > SLOWEST) {
       const slowest = results.testResults
         .toSorted((a, b) => b.perfStats.runtime - a.perfStats.runtime)
         .slice(0, SLOWEST)
-        .map((suite) => `${(suite.perfStats.runtime / 1000).toFixed(1).padStart(7)} s  ${nameOf(suite)}`);
+        .map((suite) => {
+          const cost = costs.get(suite.testFilePath);
+          const told = cost === undefined ? '' : `${seconds(cost.own + cost.children)} of a processor`;
+          return `${seconds(suite.perfStats.runtime / 1000)} ${told}  ${nameOf(suite)}`;
+        });
       process.stderr.write(`\nThe slowest files:\n${slowest.join('\n')}\n`);
+      process.stderr.write(`\nWhat all have cost:\n${this.#byFolder(costs).join('\n')}\n`);
     }
     if (skipped > 0) {
       const suites = results.testResults
@@ -34,4 +48,35 @@ export default class PlainSummary {
       );
     });
   }
+
+  /** By path: what each file has cost in seconds of a processor, of jest's own process and of the programs it started. */
+  #costs() {
+    try {
+      const lines = readFileSync(process.env['TESTING_MUSTER_COSTS'], 'utf8').trim().split('\n');
+      return new Map(lines.map((line) => JSON.parse(line)).map((cost) => [cost.path, cost]));
+    } catch {
+      return new Map();
+    } finally {
+      rmSync(this.#directory, { recursive: true, force: true });
+    }
+  }
+
+  #byFolder(costs) {
+    const sums = new Map();
+    for (const { path, own, children } of costs.values()) {
+      const folder = relative(this.#rootDir, path).split('/').slice(0, 2).join('/');
+      const sum = sums.get(folder) ?? { files: 0, own: 0, children: 0 };
+      sums.set(folder, {
+        files: sum.files + 1,
+        own: sum.own + own,
+        children: sum.children + children,
+      });
+    }
+    return [...sums].map(
+      ([folder, { files, own, children }]) =>
+        `${seconds(own + children)} of a processor, of which ${seconds(children).trim()} in programs started: ${folder}, ${files} files`,
+    );
+  }
 }
+
+const seconds = (count) => `${count.toFixed(1).padStart(7)} s`;

@@ -27,12 +27,22 @@ export interface LaunchOptions {
   readonly watchdog: Watchdog;
 }
 
+/**
+ * A fifth of the processor time of a control plane is Go's garbage collector, which is there to save memory that these few
+ * minutes need not save: it collects when the memory has grown fivefold instead of twofold, or comes near a gigabyte.
+ */
+const FEW_COLLECTIONS = { GOGC: '400', GOMEMLIMIT: '1GiB' };
+
 /** Starts a process in a group of its own, both its output streams going to its log file. */
 export async function launch({ name, path, args, dir, watchdog }: LaunchOptions): Promise<ManagedProcess> {
   const logFile = join(dir, `${name}.log`);
   const log = openSync(logFile, 'a', 0o600);
   // Detached: Ctrl-C must reach only us, so that what is stopped, and in which order, is ours to say.
-  const child = spawn(path, args, { stdio: ['ignore', log, log], detached: true });
+  const child = spawn(path, args, {
+    stdio: ['ignore', log, log],
+    detached: true,
+    env: { ...FEW_COLLECTIONS, ...process.env },
+  });
   close(log, () => undefined);
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve);
