@@ -13,6 +13,11 @@ export const errorCatalogue = {
     exitCode: 2,
     summary: 'an object of a snapshot cannot be counted with; all are listed',
   },
+  BINDING_INVALID: {
+    exitCode: 2,
+    summary: 'a binding or a cluster of a fleet cannot be counted with; all are listed',
+  },
+  STRATEGY_INVALID: { exitCode: 1, summary: 'two plugins claim one strategy of assigning replicas' },
   CONFIG_UNREADABLE: {
     exitCode: 2,
     summary: 'the configuration file is missing, unreadable, or not YAML or JSON',

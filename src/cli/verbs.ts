@@ -47,6 +47,11 @@ export const verbs: readonly Verb[] = [
     load: async (io) => (await import('./interpret/interpret.ts')).interpretCommand(io),
   },
   {
+    name: 'assign',
+    summary: 'show which clusters of a fleet a workload goes to, and why not to the others',
+    load: async (io) => (await import('./assign/assign.ts')).assignCommand(io),
+  },
+  {
     name: 'doctor',
     summary: 'look at an installation in a cluster, and say what is wrong and what mends it',
     load: async (io) => (await import('./doctor/doctor.ts')).doctorCommand(io),

@@ -21,6 +21,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   workloads: ['api', 'errors'],
   // What several clusters are told of a gang: pure.
   fleet: ['api', 'workloads', 'errors'],
+  // Which clusters of a fleet a workload goes to: pure, of what their API server said of them.
+  'fleet/assign': ['api', 'gang', 'errors'],
   // Who may change a gang's Pod: the contract, the order, the guard.
   preparers: ['api', 'gang', 'gang/rules', 'errors'],
   backends: ['preparers', 'api', 'gang', 'gang/rules', 'errors', 'backends/*'],
@@ -80,6 +82,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'preemption',
     'workloads',
     'fleet',
+    'fleet/assign',
     'modules',
     'admission',
     'errors',
@@ -107,6 +110,7 @@ const PURE = [
   'preemption',
   'workloads',
   'fleet',
+  'fleet/assign',
   'api',
   'gang',
   'gang/rules',

@@ -1,0 +1,99 @@
+import { Command, Option } from 'commander';
+import { own, ownString, type JsonObject } from '../../api/json.ts';
+import { MusterError } from '../../errors.ts';
+import { assign as assignTo } from '../../fleet/assign/assign.ts';
+import { readBinding } from '../../fleet/assign/binding.ts';
+import { readMember } from '../../fleet/assign/member.ts';
+import { builtInStrategies } from '../../fleet/assign/strategies.ts';
+import { Reading, type ObjectFault } from '../../gang/reading.ts';
+import { unreadable, type InputFault } from '../input/input-fault.ts';
+import { readAll } from '../input/input-files.ts';
+import { colorOption, filenameOption } from '../input/shared-options.ts';
+import { ExitStatus } from '../output/exit-status.ts';
+import type { CliIo } from '../output/io.ts';
+import { paletteFor, type ColourMode } from '../output/palette.ts';
+import { toJson } from '../output/structured.ts';
+import { assignmentObject, assignmentText } from './render-assignment.ts';
+
+interface AssignFlags {
+  readonly filename: readonly string[];
+  readonly strategy?: string;
+  readonly output: 'text' | 'json';
+  readonly color: ColourMode;
+}
+
+const EXAMPLES = `
+Example:
+  $ muster assign -f binding.yaml -f clusters.yaml
+  $ kubectl get resourcebindings,clusters -A -o json | muster assign -f -
+
+Says which clusters get how many replicas of each ResourceBinding, and what speaks against each
+other cluster. Each binding is judged by itself, as if nothing else were placed meanwhile. Nothing
+is changed. Exits with 1 where a binding has no place.`;
+
+/** `muster assign`: which clusters of a fleet a workload would go to. */
+export const assignCommand = (io: CliIo): Command =>
+  new Command('assign')
+    .description('show which clusters of a fleet a workload goes to, and why not to the others')
+    .addOption(filenameOption('ResourceBindings and Clusters of Karmada'))
+    .option('--strategy <name>', 'how replicas are assigned, in place of what the binding says')
+    .addOption(
+      new Option('-o, --output <format>', 'how to print it').choices(['text', 'json']).default('text'),
+    )
+    .addOption(colorOption())
+    .addHelpText('after', EXAMPLES)
+    .action((flags: AssignFlags) => assign(flags, io));
+
+const BINDINGS = ['ResourceBinding', 'ClusterResourceBinding'];
+
+async function assign({ filename, strategy, output, color }: AssignFlags, io: CliIo): Promise<void> {
+  const bindings: JsonObject[] = [];
+  const clusters: JsonObject[] = [];
+  const unread: InputFault[] = [];
+  for await (const { object } of readAll(filename, io, (fault) => unread.push(fault))) {
+    const kind = ownString(object, 'kind') ?? '';
+    if (BINDINGS.includes(kind)) bindings.push(object);
+    else if (kind === 'Cluster') clusters.push(object);
+  }
+  if (unread.length > 0) throw unreadable(unread);
+  if (bindings.length === 0)
+    throw new MusterError(
+      'BINDING_INVALID',
+      'there is no ResourceBinding in the input',
+      'give one as well: kubectl get resourcebinding NAME -n NAMESPACE -o yaml > binding.yaml',
+    );
+  const faults: ObjectFault[] = [];
+  const each = <T>(object: JsonObject, read: (object: JsonObject, reading: Reading) => T): T => {
+    const reading = new Reading(nameOf(object));
+    const found = read(object, reading);
+    faults.push(...reading.faults);
+    return found;
+  };
+  const members = clusters.map((one) => each(one, readMember));
+  const wanted = bindings.map((one) => each(one, readBinding)).sort((a, b) => (a.key < b.key ? -1 : 1));
+  if (faults.length > 0)
+    throw new MusterError(
+      'BINDING_INVALID',
+      faults.map(({ object, field, message }) => `${object}: ${field}: ${message}`).join('\n'),
+      'correct these objects; nothing is assigned from what cannot be counted',
+    );
+  const strategies = builtInStrategies();
+  const found = wanted
+    .map((binding) => (strategy === undefined ? binding : { ...binding, strategy }))
+    .map((binding) => ({ binding, assignment: assignTo(binding, members, strategies) }));
+  if (output === 'text') {
+    const palette = paletteFor(color, io);
+    io.stdout(found.map((one) => assignmentText(one, palette)).join('\n'));
+  } else {
+    const all = found.map(assignmentObject);
+    io.stdout(`${toJson(all.length === 1 ? all[0] : all, 2)}\n`);
+  }
+  if (found.some(({ assignment }) => assignment.reason !== 'Success')) throw new ExitStatus(1);
+}
+
+function nameOf(object: JsonObject): string {
+  const metadata = own(object, 'metadata');
+  const namespace = ownString(metadata, 'namespace');
+  const name = ownString(metadata, 'name') ?? '';
+  return `${ownString(object, 'kind') ?? ''} ${namespace === undefined ? name : `${namespace}/${name}`}`;
+}

@@ -1,0 +1,164 @@
+import { quoted } from '../../api/printable.ts';
+import { isWorkload, type Binding, type TargetCluster } from './binding.ts';
+import { byPreference, Unplaced, type Candidate } from './candidate.ts';
+import { isForOneCluster } from './default-strategy.ts';
+import { replicasThatFit, setsThatFit } from './estimate.ts';
+import { obstacle, tiersOf } from './filter.ts';
+import { templatesOf } from './gang-strategies.ts';
+import type { Member } from './member.ts';
+import type { AssignReplicaPlugin } from './plugin.ts';
+import { select } from './select.ts';
+import type { Strategies } from './strategies.ts';
+import { takes } from './affinity.ts';
+
+/** Where a workload goes, or why it goes nowhere, and what speaks against each other cluster. */
+export interface Assignment {
+  readonly strategy: string;
+  /** The group of `clusterAffinities` that was taken, `''` where the placement has none. */
+  readonly affinityName: string;
+  /** By name; empty where there is no result. */
+  readonly clusters: readonly TargetCluster[];
+  /** Of condition `Scheduled`. */
+  readonly reason: 'Success' | Unplaced['reason'];
+  readonly message: string;
+  /** By name. */
+  readonly leftOut: readonly { readonly name: string; readonly why: string }[];
+}
+
+/**
+ * Filters, scores, selects and assigns, after Karmada's scheduler. Of several groups of affinities the first that
+ * succeeds is taken, from the one that the binding is in; where all fail, the first one's reason is told.
+ */
+export function assign(binding: Binding, members: readonly Member[], strategies: Strategies): Assignment {
+  const { strategy, placement } = binding;
+  const plugin = strategies.pluginOf(strategy);
+  if (plugin === undefined) {
+    const message = `unknown strategy ${quoted(strategy)}: there are ${strategies.names.join(', ')}`;
+    return { strategy, affinityName: '', clusters: [], reason: 'SchedulerError', message, leftOut: [] };
+  }
+  const groups = placement?.affinities ?? [];
+  if (placement?.affinity !== undefined || groups.length === 0) return inGroup(binding, members, plugin, '');
+  const from = binding.fresh
+    ? 0
+    : Math.max(
+        0,
+        groups.findIndex(({ name }) => name === binding.affinityName),
+      );
+  let first: Assignment | undefined;
+  for (const { name } of groups.slice(from)) {
+    const found = inGroup({ ...binding, affinityName: name }, members, plugin, name);
+    if (found.reason === 'Success') return found;
+    first ??= found;
+  }
+  return first ?? inGroup(binding, members, plugin, '');
+}
+
+function inGroup(
+  binding: Binding,
+  members: readonly Member[],
+  plugin: AssignReplicaPlugin,
+  affinityName: string,
+): Assignment {
+  const left = new Map<string, string>();
+  const candidates: Candidate[] = [];
+  const whole = { strategy: binding.strategy, affinityName };
+  try {
+    const tiers = tiersOf(binding, affinityName);
+    const there = members.filter(({ name, deleting }) => {
+      if (deleting) left.set(name, 'cluster(s) is being deleted');
+      return !deleting;
+    });
+    for (const member of there) {
+      const why = obstacle(binding, member, tiers);
+      if (why !== undefined) left.set(member.name, why);
+      else
+        candidates.push(
+          candidateOf(binding, member, plugin, tiers?.findIndex((one) => takes(one, member)) ?? 0),
+        );
+    }
+    if (candidates.length === 0) throw new Unplaced('NoClusterFit', nothingFits(members.length, there, left));
+    candidates.sort(byPreference);
+    const selected = during('select clusters', () => select(binding, candidates, needOf(binding, plugin)));
+    const targets = during('assign replicas', () => {
+      if (selected.length === 0) throw new Unplaced('SchedulerError', 'no clusters available to schedule');
+      return plugin.assignReplica(binding.strategy, selected, binding);
+    });
+    const clusters = [...targets].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const chosen = new Set(clusters.map(({ name }) => name));
+    for (const { name, available } of candidates)
+      if (!chosen.has(name)) left.set(name, `is not needed: it has room for ${roomOf(binding, available)}`);
+    return {
+      ...whole,
+      clusters,
+      reason: 'Success',
+      message: 'Binding has been scheduled successfully.',
+      leftOut: sorted(left),
+    };
+  } catch (error) {
+    if (!(error instanceof Unplaced)) throw error;
+    for (const { name, available } of candidates)
+      left.set(name, `is not enough: it has room for ${roomOf(binding, available)}`);
+    return { ...whole, clusters: [], reason: error.reason, message: error.message, leftOut: sorted(left) };
+  }
+}
+
+function during<T>(what: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof Unplaced) throw new Unplaced(error.reason, `failed to ${what}: ${error.message}`);
+    throw error;
+  }
+}
+
+const sorted = (left: ReadonlyMap<string, string>): Assignment['leftOut'] =>
+  [...left].map(([name, why]) => ({ name, why })).sort((a, b) => (a.name < b.name ? -1 : 1));
+
+const roomOf = (binding: Binding, available: number): string =>
+  binding.components.length > 1
+    ? `${available} sets of all templates`
+    : `${available} ${available === 1 ? 'replica' : 'replicas'}`;
+
+const needOf = (binding: Binding, plugin: AssignReplicaPlugin): number =>
+  plugin.room?.least(binding) ?? (isForOneCluster(binding) ? 1 : binding.replicas);
+
+function candidateOf(binding: Binding, member: Member, plugin: AssignReplicaPlugin, tier: number): Candidate {
+  const there = binding.clusters.find(({ name }) => name === member.name);
+  const allocatable = roomIn(binding, member, plugin);
+  return {
+    name: member.name,
+    member,
+    score: there === undefined ? 0 : 100,
+    tier,
+    allocatable,
+    available: allocatable + (there?.replicas ?? 0),
+  };
+}
+
+function roomIn(binding: Binding, member: Member, { room }: AssignReplicaPlugin): number {
+  if (!isWorkload(binding)) return 0;
+  if (room === undefined)
+    return isForOneCluster(binding)
+      ? setsThatFit(member, binding.components, 'none')
+      : replicasThatFit(member, binding.requests, 'none');
+  const templates = templatesOf(binding);
+  const [only, ...others] = templates;
+  if (only !== undefined && others.length === 0)
+    return replicasThatFit(member, only.requests, room.unmodelled);
+  const least = templates.map((one) => ({
+    ...one,
+    replicas: binding.minAvailable.get(one.name) ?? one.replicas,
+  }));
+  return setsThatFit(member, least, room.unmodelled);
+}
+
+/** As Karmada sums up: how many clusters each reason keeps it from. */
+function nothingFits(all: number, there: readonly Member[], left: ReadonlyMap<string, string>): string {
+  const counts = new Map<string, number>();
+  for (const { name } of there) {
+    const why = left.get(name);
+    if (why !== undefined) counts.set(why, (counts.get(why) ?? 0) + 1);
+  }
+  const reasons = [...counts].map(([why, count]) => `${count} ${why}`).sort();
+  return `0/${all} clusters are available: ${reasons.length === 0 ? 'no cluster exists' : reasons.join(', ')}.`;
+}

@@ -1,0 +1,140 @@
+import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { quoted } from '../../api/printable.ts';
+import type { Reading, Resources } from '../../gang/reading.ts';
+import { minAvailableOf, strategyOf, type MinAvailable } from './binding-terms.ts';
+import { readPlacement, type Placement } from './placement.ts';
+
+/** A ResourceBinding or ClusterResourceBinding (`work.karmada.io/v1alpha2`), trimmed to what decides where it goes. */
+export interface Binding {
+  /** `namespace/name`, or `name` of one that has no namespace. */
+  readonly key: string;
+  /** `batch/v1 Job`. */
+  readonly kind: string;
+  /** Of the workload: it decides between clusters that are equal in all else. */
+  readonly uid: string;
+  readonly replicas: number;
+  /** What one replica asks for; undefined where nothing was found out, as of a ConfigMap. */
+  readonly requests: Resources | undefined;
+  /** Templates of a workload that has several. */
+  readonly components: readonly Component[];
+  /** Where it is now. */
+  readonly clusters: readonly TargetCluster[];
+  /** Clusters that it is being taken from. */
+  readonly evicting: ReadonlySet<string>;
+  readonly placement: Placement | undefined;
+  /** Told to be placed anew, whatever it has. */
+  readonly fresh: boolean;
+  /** The group of `clusterAffinities` that it is in, `''` for none. */
+  readonly affinityName: string;
+  readonly strategy: string;
+  readonly minAvailable: MinAvailable;
+}
+
+export interface Component {
+  readonly name: string;
+  readonly replicas: number;
+  readonly requests: Resources;
+}
+
+/** A cluster that gets the workload. */
+export interface TargetCluster {
+  readonly name: string;
+  readonly replicas: number;
+  readonly components?: readonly ComponentReplicas[];
+}
+
+export interface ComponentReplicas {
+  readonly name: string;
+  readonly replicas: number;
+}
+
+/** Whether it is a workload at all; a ConfigMap goes to every cluster. */
+export const isWorkload = ({ replicas, requests, components }: Binding): boolean =>
+  replicas > 0 || requests !== undefined || components.length > 0;
+
+/** What of `object` cannot be read is told to `reading`. */
+export function readBinding(object: JsonObject, reading: Reading): Binding {
+  const metadata = own(object, 'metadata');
+  const spec = own(object, 'spec');
+  const status = own(object, 'status');
+  const resource = own(spec, 'resource');
+  const namespace = ownString(metadata, 'namespace') ?? '';
+  const name = ownString(metadata, 'name') ?? '';
+  const requirements = own(spec, 'replicaRequirements');
+  const components = (ownList(spec, 'components') ?? []).map((one, index) =>
+    readComponent(one, `spec.components[${index}]`, reading),
+  );
+  const replicas = replicasOf(spec, 'spec.replicas', reading);
+  const [twice] = components.filter((one, index) =>
+    components.some((other, at) => at < index && other.name === one.name),
+  );
+  if (twice !== undefined)
+    reading.wrong('spec.components', `two are named ${quoted(twice.name)}; give each a name of its own`);
+  const triggered = Date.parse(ownString(spec, 'rescheduleTriggeredAt') ?? '');
+  const last = Date.parse(ownString(status, 'lastScheduledTime') ?? '');
+  return {
+    key: namespace === '' ? name : `${namespace}/${name}`,
+    kind: `${ownString(resource, 'apiVersion') ?? ''} ${ownString(resource, 'kind') ?? ''}`,
+    uid: ownString(resource, 'uid') ?? '',
+    replicas,
+    requests: isObject(requirements)
+      ? reading.resources(own(requirements, 'resourceRequest'), 'spec.replicaRequirements.resourceRequest')
+      : undefined,
+    components,
+    clusters: (ownList(spec, 'clusters') ?? []).map((one, index) =>
+      readTarget(one, `spec.clusters[${index}]`, reading),
+    ),
+    evicting: new Set(
+      (ownList(spec, 'gracefulEvictionTasks') ?? []).map((one) => ownString(one, 'fromCluster') ?? ''),
+    ),
+    placement: readPlacement(own(spec, 'placement'), reading),
+    // Both times have to be there: without the second it was never placed, so there is nothing to forget.
+    fresh: triggered > last,
+    affinityName: ownString(status, 'schedulerObservingAffinityName') ?? '',
+    strategy: strategyOf(object, reading),
+    minAvailable: minAvailableOf(
+      object,
+      components.length > 0 ? components : [{ name: '', replicas }],
+      reading,
+    ),
+  };
+}
+
+const readComponent = (one: Json, at: string, reading: Reading): Component => {
+  const name = ownString(one, 'name') ?? '';
+  if (name === '') reading.wrong(`${at}.name`, 'must not be empty; name the template');
+  return {
+    name,
+    replicas: replicasOf(one, `${at}.replicas`, reading),
+    requests: reading.resources(
+      own(own(one, 'replicaRequirements'), 'resourceRequest'),
+      `${at}.replicaRequirements.resourceRequest`,
+    ),
+  };
+};
+
+function readTarget(one: Json, at: string, reading: Reading): TargetCluster {
+  const components = ownList(one, 'components');
+  return {
+    name: ownString(one, 'name') ?? '',
+    replicas: replicasOf(one, `${at}.replicas`, reading),
+    ...(components === undefined
+      ? {}
+      : {
+          components: components.map((component, index) => ({
+            name: ownString(component, 'name') ?? '',
+            replicas: replicasOf(component, `${at}.components[${index}].replicas`, reading),
+          })),
+        }),
+  };
+}
+
+/** An int32 of the API: more than that no cluster can be told. */
+const MOST_REPLICAS = 2 ** 31 - 1;
+
+function replicasOf(value: Json | undefined, field: string, reading: Reading): number {
+  const replicas = reading.integer(own(value, 'replicas'), field, 0);
+  if (replicas >= 0 && replicas <= MOST_REPLICAS) return replicas;
+  reading.wrong(field, `${replicas} must be from 0 to ${MOST_REPLICAS}; correct the workload`);
+  return 0;
+}

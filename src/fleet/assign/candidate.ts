@@ -1,0 +1,33 @@
+import type { Member } from './member.ts';
+
+/** A cluster that the workload may go to, with what is known of it. */
+export interface Candidate {
+  readonly name: string;
+  readonly member: Member;
+  /** 100 where the workload is there already, else 0. */
+  readonly score: number;
+  /** 0, or the number of the overflow affinity that takes it. */
+  readonly tier: number;
+  /** Replicas, or sets of all components, that it has room for. */
+  readonly allocatable: number;
+  /** The same, with the replicas that the workload has there. */
+  readonly available: number;
+}
+
+/** As Karmada sorts them: by tier, score, room, name. */
+export const byPreference = (a: Candidate, b: Candidate): number =>
+  a.tier - b.tier || b.score - a.score || b.available - a.available || (a.name < b.name ? -1 : 1);
+
+export const sumOfAvailable = (candidates: readonly Candidate[]): number =>
+  candidates.reduce((sum, { available }) => sum + available, 0);
+
+/** Why there is no result, by the reason of condition `Scheduled`. */
+export class Unplaced extends Error {
+  override readonly name = 'Unplaced';
+  readonly reason: 'NoClusterFit' | 'Unschedulable' | 'SchedulerError';
+
+  constructor(reason: Unplaced['reason'], message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}

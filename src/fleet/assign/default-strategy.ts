@@ -1,0 +1,147 @@
+import { takes } from './affinity.ts';
+import type { Binding, TargetCluster } from './binding.ts';
+import { Unplaced, type Candidate } from './candidate.ts';
+import { DEFAULT_STRATEGY } from './binding-terms.ts';
+import { duplicates, type Placement } from './placement.ts';
+import type { AssignReplicaPlugin } from './plugin.ts';
+import { divide, type Votes } from './webster.ts';
+
+/** What Karmada does by itself (`AssignReplicas` of 1.19). */
+export const defaultStrategy: AssignReplicaPlugin = {
+  name: 'default',
+  strategies: () => [DEFAULT_STRATEGY],
+  assignReplica: (_, clusters, binding) => {
+    const { replicas, requests, components } = binding;
+    if ((replicas > 0 || requests !== undefined) && components.length <= 1)
+      return overTiers(clusters, binding);
+    // All of it, wherever it may go: a ConfigMap, or a workload of several templates.
+    const whole =
+      components.length > 1 && isForOneCluster(binding)
+        ? { components: components.map(({ name, replicas: all }) => ({ name, replicas: all })) }
+        : {};
+    return clusters.map(({ name }) => ({ name, replicas: 0, ...whole }));
+  },
+};
+
+/** Whether it has components, and all of them go to one cluster: then sets of them are what is counted. */
+export const isForOneCluster = ({ components, placement }: Binding): boolean =>
+  components.length > 0 &&
+  (placement?.spread ?? []).some(({ field, min, max }) => field === 'cluster' && min === 1 && max === 1);
+
+const shortOfRoom = 'Clusters available replicas are not enough to schedule.';
+
+/** Fills one tier of overflow affinities after the other. */
+function overTiers(clusters: readonly Candidate[], binding: Binding): readonly TargetCluster[] {
+  const group = binding.placement?.affinities.find(({ name }) => name === binding.affinityName);
+  if (binding.placement?.affinity !== undefined || group === undefined || group.overflow.length === 0)
+    return assign(clusters, binding);
+  let left = binding.replicas;
+  const found: TargetCluster[] = [];
+  for (const tier of [...new Set(clusters.map((one) => one.tier))].sort((a, b) => a - b)) {
+    const inTier = clusters.filter((one) => one.tier === tier);
+    const room = inTier.reduce((sum, { available }) => sum + available, 0);
+    const replicas = Math.min(left, room);
+    found.push(...assign(inTier, { ...binding, replicas }));
+    left -= replicas;
+    if (left <= 0) break;
+  }
+  if (left > 0) throw new Unplaced('Unschedulable', shortOfRoom);
+  return found;
+}
+
+function assign(clusters: readonly Candidate[], binding: Binding): readonly TargetCluster[] {
+  const { placement, replicas, uid } = binding;
+  if (placement === undefined || duplicates(placement))
+    return withReplicas(clusters.map(({ name }) => ({ name, replicas })));
+  const { type, preference, weights } = placement.scheduling ?? {
+    type: '',
+    preference: '',
+    weights: undefined,
+  };
+  if (type === 'Divided' && preference === 'Weighted' && !weights?.dynamic)
+    return withReplicas(entriesOf(divide(replicas, fixedWeights(clusters, placement), uid)));
+  if (type === 'Divided' && (preference === 'Weighted' || preference === 'Aggregated'))
+    return withReplicas(byRoom(clusters, binding, preference === 'Aggregated'));
+  throw new Unplaced(
+    'SchedulerError',
+    `unsupported replica scheduling strategy, replicaSchedulingType: ${type}, replicaDivisionPreference: ${preference}, please try another scheduling strategy`,
+  );
+}
+
+/** Clusters that no rule takes get nothing, unless none takes any. */
+function fixedWeights(clusters: readonly Candidate[], { scheduling }: Placement): readonly Votes[] {
+  const rules = scheduling?.weights?.fixed ?? [];
+  const weighed = clusters.map(({ name, member }) => ({
+    name,
+    votes: Math.max(0, ...rules.filter((rule) => takes(rule.clusters, member)).map(({ weight }) => weight)),
+  }));
+  const some = weighed.filter(({ votes }) => votes > 0);
+  return some.length > 0 ? some : clusters.map(({ name }) => ({ name, votes: 1 }));
+}
+
+/**
+ * By the room that clusters have. What is placed already stays where it is, unless the workload shrinks or is to be placed
+ * anew; only what is missing is divided.
+ * @param few as few clusters as will do
+ */
+export function byRoom(
+  clusters: readonly Candidate[],
+  binding: Binding,
+  few: boolean,
+): readonly TargetCluster[] {
+  const { replicas, uid, fresh } = binding;
+  const placed = binding.clusters.filter((one) => clusters.some(({ name }) => name === one.name));
+  const assigned = placed.reduce((sum, one) => sum + one.replicas, 0);
+  const had = new Map(placed.map((one) => [one.name, one.replicas]));
+  const room = (one: Candidate): number => one.allocatable + (fresh ? (had.get(one.name) ?? 0) : 0);
+  const among = clusters.map((one) => ({ name: one.name, votes: room(one) }));
+  if (fresh)
+    return entriesOf(dispense(replicas, among, { few, uid, first: new Map(), doing: 'do fresh scale' }));
+  if (assigned > replicas) {
+    const votes = placed.map((one) => ({ name: one.name, votes: one.replicas }));
+    return entriesOf(dispense(replicas, votes, { few, uid, first: new Map(), doing: 'scale down' }));
+  }
+  if (assigned === replicas) return placed;
+  const more = dispense(replicas - assigned, among, { few, uid, first: had, doing: 'scale up' });
+  return entriesOf(
+    new Map([...had, ...[...more].map(([name, count]) => [name, count + (had.get(name) ?? 0)] as const)]),
+  );
+}
+
+/** @param given.first clusters that are filled before others, where few are wanted */
+function dispense(
+  replicas: number,
+  among: readonly Votes[],
+  given: {
+    readonly few: boolean;
+    readonly uid: string;
+    readonly first: ReadonlyMap<string, number>;
+    readonly doing: string;
+  },
+): Map<string, number> {
+  const { few, uid, first, doing } = given;
+  const room = among.reduce((sum, { votes }) => sum + votes, 0);
+  if (room < replicas)
+    throw new Unplaced(
+      'Unschedulable',
+      `failed to ${doing}: Clusters available replicas ${room} are not enough to schedule.`,
+    );
+  const sorted = [...among].sort((a, b) => b.votes - a.votes);
+  if (!few) return divide(replicas, sorted, uid);
+  const isFirst = ({ name }: Votes): boolean => (first.get(name) ?? 0) > 0;
+  const ordered = [...sorted.filter(isFirst), ...sorted.filter((one) => !isFirst(one))];
+  return divide(replicas, shortestThatHolds(replicas, ordered), uid);
+}
+
+/** The beginning of the list that has room enough. */
+export function shortestThatHolds(replicas: number, ordered: readonly Votes[]): readonly Votes[] {
+  let sum = 0;
+  const enough = ordered.findIndex(({ votes }) => (sum += votes) >= replicas);
+  return enough < 0 ? ordered : ordered.slice(0, enough + 1);
+}
+
+export const entriesOf = (counts: ReadonlyMap<string, number>): readonly TargetCluster[] =>
+  [...counts].map(([name, replicas]) => ({ name, replicas }));
+
+const withReplicas = (targets: readonly TargetCluster[]): readonly TargetCluster[] =>
+  targets.filter(({ replicas }) => replicas > 0);

@@ -1,0 +1,43 @@
+import { untolerated } from '../../gang/taints.ts';
+import { takes } from './affinity.ts';
+import { isWorkload, type Binding } from './binding.ts';
+import type { Member } from './member.ts';
+import type { ClusterAffinity } from './placement.ts';
+
+/** Affinities by tier: that of the placement, or of the group that is tried, then what it may flow over to. */
+export function tiersOf(binding: Binding, group: string): readonly ClusterAffinity[] | undefined {
+  const { placement } = binding;
+  if (placement?.affinity !== undefined) return [placement.affinity];
+  const found = placement?.affinities.find(({ name }) => name === group);
+  if (found === undefined) return undefined;
+  return [found.affinity, ...(isWorkload(binding) ? found.overflow : [])];
+}
+
+/**
+ * Why the workload may not go to the cluster, in Karmada's own words; undefined where it may. Where it is already, neither
+ * a kind that is missing nor a taint takes it away: others decide about that.
+ */
+export function obstacle(
+  binding: Binding,
+  member: Member,
+  tiers: readonly ClusterAffinity[] | undefined,
+): string | undefined {
+  const { placement, clusters, kind, evicting } = binding;
+  const isThere = clusters.some(({ name }) => name === member.name);
+  if (!isThere && !member.kinds.has(kind)) return 'cluster(s) did not have the API resource';
+  const taint = isThere
+    ? undefined
+    : untolerated(member.taints, placement?.tolerations ?? [], ['NoSchedule', 'NoExecute']);
+  if (taint !== undefined) {
+    const value = taint.value === '' ? '' : `=${taint.value}`;
+    return `cluster(s) had untolerated taint {${taint.key}${value}:${taint.effect}}`;
+  }
+  if (tiers !== undefined && !tiers.some((one) => takes(one, member)))
+    return 'cluster(s) did not match the placement cluster affinity constraint';
+  for (const { field } of placement?.spread ?? []) {
+    if (field === 'provider' && member.provider === '') return 'cluster(s) did not have provider property';
+    if (field === 'region' && member.region === '') return 'cluster(s) did not have region property';
+    if (field === 'zone' && member.zones.length === 0) return 'cluster(s) did not have zones property';
+  }
+  return evicting.has(member.name) ? 'cluster(s) is in the process of eviction' : undefined;
+}

@@ -1,0 +1,165 @@
+import type { Binding, Component, TargetCluster } from './binding.ts';
+import { Unplaced, type Candidate } from './candidate.ts';
+import { byRoom, entriesOf, shortestThatHolds } from './default-strategy.ts';
+import { fits } from './estimate.ts';
+import type { AssignReplicaPlugin } from './plugin.ts';
+import { divide } from './webster.ts';
+
+export const GANG_DIVIDED = 'gang-divided';
+export const GANG_NO_DIVIDED = 'gang-no-divided';
+
+/**
+ * Gangs: what has several templates goes to one cluster that holds the least of each, what has one may be divided
+ * (`gang-divided`) or not (`gang-no-divided`), and gets any number of replicas from the least that it can run with. Where
+ * that is not to be had, it waits whole.
+ */
+export const gangStrategies: AssignReplicaPlugin = {
+  name: 'gang',
+  strategies: () => [GANG_DIVIDED, GANG_NO_DIVIDED],
+  room: {
+    unmodelled: 'summary',
+    least: (binding) => {
+      const [only, ...others] = templatesOf(binding);
+      return only === undefined || others.length > 0 ? 1 : leastOf(binding, only);
+    },
+  },
+  assignReplica: (strategy, clusters, binding) => {
+    const [only, ...others] = templatesOf(binding);
+    if (only === undefined) return clusters.map(({ name }) => ({ name, replicas: 0 }));
+    if (others.length > 0) return [together(clusters, binding)];
+    const interval = { replicas: only.replicas, least: leastOf(binding, only) };
+    const found =
+      strategy === GANG_DIVIDED
+        ? divided(clusters, binding, interval)
+        : [undivided(clusters, binding, interval)];
+    // A workload whose one template is listed as a component is answered in the same words.
+    if (binding.components.length === 0) return found;
+    return found.map((one) => ({ ...one, components: [{ name: only.name, replicas: one.replicas }] }));
+  },
+};
+
+interface Interval {
+  readonly replicas: number;
+  readonly least: number;
+}
+
+/** A workload of one template has it in its own fields, or as its only component. */
+export function templatesOf(binding: Binding): readonly Component[] {
+  const { components, replicas, requests } = binding;
+  if (components.length > 0) return components;
+  return replicas > 0 || requests !== undefined
+    ? [{ name: '', replicas, requests: requests ?? new Map() }]
+    : [];
+}
+
+const leastOf = ({ minAvailable }: Binding, { name, replicas }: Component): number =>
+  minAvailable.get(name) ?? replicas;
+
+const tooFragmented = (what: string): Unplaced =>
+  new Unplaced('Unschedulable', `no available scheduling results: ${what}`);
+
+const replicasOn = (binding: Binding, cluster: string): number =>
+  binding.clusters.find(({ name }) => name === cluster)?.replicas ?? 0;
+
+function divided(
+  clusters: readonly Candidate[],
+  binding: Binding,
+  { replicas, least }: Interval,
+): readonly TargetCluster[] {
+  const room = clusters.reduce((sum, { available }) => sum + available, 0);
+  if (room < least)
+    throw tooFragmented(`the clusters hold ${room} replicas together, of which ${least} are needed at least`);
+  const target = Math.min(replicas, room);
+  const placed = clusters.reduce((sum, { name }) => sum + replicasOn(binding, name), 0);
+  // What runs stays where it is: only what is missing, or too much, is divided.
+  if (placed > 0 && !binding.fresh)
+    return byRoom(clusters, { ...binding, replicas: target }, true).filter((one) => one.replicas > 0);
+  const ordered = [...clusters]
+    .sort((a, b) => inUse(binding, b) - inUse(binding, a) || byRoomFirst(a, b))
+    .map(({ name, available }) => ({ name, votes: available }));
+  return entriesOf(divide(target, shortestThatHolds(target, ordered), binding.uid)).filter(
+    (one) => one.replicas > 0,
+  );
+}
+
+const inUse = (binding: Binding, { name }: Candidate): number =>
+  binding.clusters.some((one) => one.name === name) ? 1 : 0;
+
+const byRoomFirst = (a: Candidate, b: Candidate): number =>
+  b.available - a.available || b.score - a.score || (a.name < b.name ? -1 : 1);
+
+function undivided(
+  clusters: readonly Candidate[],
+  binding: Binding,
+  { replicas, least }: Interval,
+): TargetCluster {
+  const holds = (count: number): readonly Candidate[] =>
+    clusters.filter(({ available }) => available >= count);
+  const enough = holds(least);
+  // A gang that runs is not moved because another cluster would hold more of it.
+  const stays = binding.fresh ? undefined : enough.find(({ name }) => replicasOn(binding, name) > 0);
+  const full = holds(replicas);
+  const [best] = [...(full.length > 0 ? full : enough)].sort(
+    (a, b) => inUse(binding, b) - inUse(binding, a) || byRoomFirst(a, b),
+  );
+  const chosen = stays ?? best;
+  if (chosen === undefined) {
+    const room = clusters.reduce((sum, { available }) => sum + available, 0);
+    const most = Math.max(0, ...clusters.map(({ available }) => available));
+    throw tooFragmented(
+      `the clusters hold ${room} replicas together and ${most} at most in one, of which ${least} are needed at least`,
+    );
+  }
+  return { name: chosen.name, replicas: Math.min(replicas, chosen.available) };
+}
+
+/** All templates in one cluster: the least of each, then as much more as fits, template by template. */
+function together(clusters: readonly Candidate[], binding: Binding): TargetCluster {
+  const { components } = binding;
+  const options = clusters.flatMap((candidate) => {
+    const counts = grown(candidate, binding);
+    return counts === undefined
+      ? []
+      : [{ candidate, counts, total: counts.reduce((sum, one) => sum + one, 0) }];
+  });
+  const isThere = ({ candidate }: (typeof options)[number]): number =>
+    !binding.fresh && inUse(binding, candidate) === 1 ? 1 : 0;
+  const [best] = options.sort(
+    (a, b) => isThere(b) - isThere(a) || b.total - a.total || byRoomFirst(a.candidate, b.candidate),
+  );
+  if (best === undefined) {
+    const least = components.map((one) => `${one.name} ${leastOf(binding, one)}`).join(', ');
+    throw tooFragmented(`no cluster holds the least of all templates (${least})`);
+  }
+  return {
+    name: best.candidate.name,
+    replicas: 0,
+    components: components.map(({ name }, index) => ({ name, replicas: best.counts[index] ?? 0 })),
+  };
+}
+
+/** Replicas by component, in their order; undefined where not even the least of each fits. */
+function grown({ member }: Candidate, binding: Binding): readonly number[] | undefined {
+  const { components } = binding;
+  const there = binding.clusters.find(({ name }) => name === member.name)?.components ?? [];
+  const has = components.map(({ name }) => there.find((one) => one.name === name)?.replicas ?? 0);
+  const room = (counts: readonly number[]): boolean =>
+    fits(
+      member,
+      components.map((one, index) => ({ ...one, replicas: (counts[index] ?? 0) - (has[index] ?? 0) })),
+      'summary',
+    );
+  const counts = components.map((one) => leastOf(binding, one));
+  if (!room(counts)) return undefined;
+  for (const [index, { replicas }] of components.entries()) {
+    let [low, high] = [counts[index] ?? 0, replicas];
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      counts[index] = middle;
+      if (room(counts)) low = middle;
+      else high = middle - 1;
+    }
+    counts[index] = low;
+  }
+  return counts;
+}

@@ -1,0 +1,124 @@
+import { own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { quoted } from '../../api/printable.ts';
+import { countOf, parseQuantity } from '../../api/quantity.ts';
+import { labelsOf, stringsOf, type Labels, type Reading, type Resources } from '../../gang/reading.ts';
+import { taintOf, type Taint } from '../../gang/taints.ts';
+
+/** A Cluster of a fleet (`cluster.karmada.io/v1alpha1`), trimmed to what decides whether a workload may go there. */
+export interface Member {
+  readonly name: string;
+  readonly labels: Labels;
+  /** `''` where the Cluster names none; the same for the region. */
+  readonly provider: string;
+  readonly region: string;
+  readonly zones: readonly string[];
+  readonly taints: readonly Taint[];
+  readonly deleting: boolean;
+  /** `batch/v1 Job`: the kinds that its API server serves. */
+  readonly kinds: ReadonlySet<string>;
+  /** What is allocatable and neither allocated nor being allocated; undefined while nothing was reported. */
+  readonly free: Resources | undefined;
+  /** Nodes like these, as its resource models count them, smallest grade first; undefined where it has no models. */
+  readonly nodes: readonly NodeRun[] | undefined;
+}
+
+/** So many nodes that are alike. */
+export interface NodeRun {
+  readonly nodes: number;
+  readonly free: Resources;
+}
+
+/** Pods on one node of a model, the default of Kubernetes; a model says nothing of them. */
+const PODS_OF_A_NODE = 110;
+
+/** What of `object` cannot be read is told to `reading`. */
+export function readMember(object: JsonObject, reading: Reading): Member {
+  const metadata = own(object, 'metadata');
+  const spec = own(object, 'spec');
+  const status = own(object, 'status');
+  const zone = ownString(spec, 'zone') ?? '';
+  const zones = stringsOf(own(spec, 'zones'));
+  return {
+    name: ownString(metadata, 'name') ?? '',
+    labels: labelsOf(own(metadata, 'labels')),
+    provider: ownString(spec, 'provider') ?? '',
+    region: ownString(spec, 'region') ?? '',
+    zones: zones.length === 0 && zone !== '' ? [zone] : zones,
+    taints: (ownList(spec, 'taints') ?? []).map(taintOf),
+    deleting: ownString(metadata, 'deletionTimestamp') !== undefined,
+    kinds: kindsOf(own(status, 'apiEnablements')),
+    free: freeOf(own(status, 'resourceSummary'), reading),
+    nodes: modelNodes(spec, own(status, 'resourceSummary'), reading),
+  };
+}
+
+const kindsOf = (enablements: Json | undefined): ReadonlySet<string> =>
+  new Set(
+    listOf(enablements).flatMap((one) =>
+      (ownList(one, 'resources') ?? []).map(
+        (resource) => `${ownString(one, 'groupVersion') ?? ''} ${ownString(resource, 'kind') ?? ''}`,
+      ),
+    ),
+  );
+
+const listOf = (value: Json | undefined): readonly Json[] =>
+  Array.isArray(value) ? (value as readonly Json[]) : [];
+
+function freeOf(summary: Json | undefined, reading: Reading): Resources | undefined {
+  if (summary === undefined || summary === null) return undefined;
+  const field = 'status.resourceSummary';
+  const amounts = (which: string): Map<string, bigint> =>
+    billionths(own(summary, which), `${field}.${which}`, reading);
+  const [allocated, allocating] = [amounts('allocated'), amounts('allocating')];
+  const free = new Map<string, number>();
+  for (const [name, allocatable] of amounts('allocatable')) {
+    const left = allocatable - (allocated.get(name) ?? 0n) - (allocating.get(name) ?? 0n);
+    free.set(name, left <= 0n ? 0 : (countOf(name, left) ?? Number.MAX_SAFE_INTEGER));
+  }
+  return free;
+}
+
+function billionths(value: Json | undefined, field: string, reading: Reading): Map<string, bigint> {
+  const amounts = new Map<string, bigint>();
+  for (const [name, text] of Object.entries(value ?? {})) {
+    const amount = parseQuantity(text);
+    if (amount === undefined)
+      reading.wrong(`${field}.${name}`, `${quoted(text)} is no quantity; write it as 500m, 2 or 12Gi`);
+    else amounts.set(name, amount);
+  }
+  return amounts;
+}
+
+/** A node of a grade has at least the lower end of each of the grade's ranges, so that much is counted on. */
+function modelNodes(
+  spec: Json | undefined,
+  summary: Json | undefined,
+  reading: Reading,
+): readonly NodeRun[] | undefined {
+  const models = ownList(spec, 'resourceModels') ?? [];
+  const counted = ownList(summary, 'allocatableModelings') ?? [];
+  if (models.length === 0 || counted.length === 0) return undefined;
+  const counts = new Map<number, number>();
+  for (const [index, one] of counted.entries()) {
+    const at = `status.resourceSummary.allocatableModelings[${index}]`;
+    const grade = reading.integer(own(one, 'grade'), `${at}.grade`, 0);
+    const count = reading.integer(own(one, 'count'), `${at}.count`, 0);
+    if (count < 0) return undefined;
+    counts.set(grade, (counts.get(grade) ?? 0) + count);
+  }
+  const runs = models.map((model, index) => {
+    const at = `spec.resourceModels[${index}]`;
+    const grade = reading.integer(own(model, 'grade'), `${at}.grade`, 0);
+    const free = new Map([['pods', PODS_OF_A_NODE]]);
+    for (const [place, range] of (ownList(model, 'ranges') ?? []).entries()) {
+      const name = ownString(range, 'name') ?? '';
+      const least = reading.resources({ [name]: own(range, 'min') ?? '0' }, `${at}.ranges[${place}].min`);
+      free.set(name, least.get(name) ?? 0);
+    }
+    return { grade, nodes: counts.get(grade) ?? 0, free };
+  });
+  return runs
+    .filter(({ nodes }) => nodes > 0)
+    .sort((a, b) => a.grade - b.grade)
+    .map(({ nodes, free }) => ({ nodes, free }));
+}

@@ -1,0 +1,26 @@
+import type { Binding, TargetCluster } from './binding.ts';
+import type { Candidate } from './candidate.ts';
+import type { Unmodelled } from './estimate.ts';
+
+/**
+ * Gives the replicas of a workload to clusters. A policy names one strategy, and its plugin alone decides; results are never
+ * merged.
+ */
+export interface AssignReplicaPlugin {
+  readonly name: string;
+  /** Names of strategies, each of which is this plugin's alone. */
+  strategies(): readonly string[];
+  /** How room is counted for it, and how much the clusters that are selected must have; Karmada's way where it is absent. */
+  readonly room?: RoomNeeded;
+  /**
+   * @param clusters what filters and spread constraints left, by preference
+   * @throws Unplaced where there is no result
+   */
+  assignReplica(strategy: string, clusters: readonly Candidate[], binding: Binding): readonly TargetCluster[];
+}
+
+export interface RoomNeeded {
+  readonly unmodelled: Unmodelled;
+  /** Replicas; for a workload of several templates its sets are counted, with the least of each. */
+  least(binding: Binding): number;
+}

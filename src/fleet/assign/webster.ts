@@ -1,0 +1,59 @@
+/** A cluster with its votes: what it weighs, or how much it can hold. */
+export interface Votes {
+  readonly name: string;
+  readonly votes: number;
+}
+
+interface Party extends Votes {
+  seats: number;
+}
+
+/**
+ * Gives `seats` to clusters after Webster (Sainte-Laguë): each goes to whoever has most votes for each seat that he has
+ * and half of the next. A tie goes to the one with fewer seats, then by name: upwards, or downwards for half of all
+ * workloads, so that not every workload prefers the same cluster. Nobody gets more seats than votes while there are
+ * at most as many seats as votes in all.
+ * @param uid of the workload
+ * @returns seats by name
+ */
+export function divide(seats: number, among: readonly Votes[], uid: string): Map<string, number> {
+  const downwards = uid !== '' && (fnv1a(uid) & 1) === 1;
+  const heap: Party[] = among.map((one) => ({ ...one, seats: 0 }));
+  for (let at = heap.length >> 1; at >= 0; at -= 1) sink(heap, at, downwards);
+  for (let left = seats; left > 0; left -= 1) {
+    const [next] = heap;
+    if (next === undefined) break;
+    next.seats += 1;
+    sink(heap, 0, downwards);
+  }
+  return new Map(heap.map((one) => [one.name, one.seats]));
+}
+
+function sink(heap: Party[], from: number, downwards: boolean): void {
+  for (let at = from; ;) {
+    let best = at;
+    for (const child of [2 * at + 1, 2 * at + 2]) {
+      const [one, other] = [heap[child], heap[best]];
+      if (one !== undefined && other !== undefined && before(one, other, downwards)) best = child;
+    }
+    const [here, there] = [heap[at], heap[best]];
+    if (best === at || here === undefined || there === undefined) return;
+    heap[at] = there;
+    heap[best] = here;
+    at = best;
+  }
+}
+
+function before(a: Party, b: Party, downwards: boolean): boolean {
+  const [ofA, ofB] = [a.votes / (2 * a.seats + 1), b.votes / (2 * b.seats + 1)];
+  if (ofA !== ofB) return ofA > ofB;
+  if (a.seats !== b.seats) return a.seats < b.seats;
+  return downwards ? a.name > b.name : a.name < b.name;
+}
+
+/** FNV-1a of 32 bits. */
+function fnv1a(text: string): number {
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  return hash;
+}

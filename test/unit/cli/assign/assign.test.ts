@@ -1,0 +1,131 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { binding, cluster, rooms } from '../../fleet/assign/small-fleet.ts';
+import { muster } from '../fake-io.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'assign-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+let files = 0;
+const file = (...items: unknown[]): string => {
+  files += 1;
+  const path = join(folder, `${files}.json`);
+  writeFileSync(path, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+  return path;
+};
+const least = { annotations: { 'muster.dev/min-available': '8' } };
+const job = binding({ replicas: 12, placement: {} }, least);
+const assign = (objects: readonly unknown[], ...flags: string[]) =>
+  muster(['assign', '-f', file(...objects), ...flags]);
+
+describe('muster assign', () => {
+  test('where it goes, and what speaks against the others', async () => {
+    const tainted = cluster(
+      'm4',
+      { cpu: 99, pods: 99 },
+      { spec: { taints: [{ key: 'k', effect: 'NoExecute' }] } },
+    );
+    const { code, out } = await assign([job, ...rooms(6, 8, 1), tainted], '--strategy', 'gang-divided');
+    expect(code).toBe(0);
+    expect(out).toBe(`ml/job (gang-divided) goes to 2 clusters
+
+CLUSTER  REPLICAS  COMPONENTS
+m1       5         -
+m2       7         -
+
+LEFT OUT  WHY
+m3        is not needed: it has room for 1 replica
+m4        cluster(s) had untolerated taint {k:NoExecute}
+`);
+  });
+
+  test('it goes nowhere', async () => {
+    const { code, out } = await assign([job, ...rooms(3, 4)], '--strategy', 'gang-divided');
+    expect(code).toBe(1);
+    expect(out)
+      .toBe(`ml/job (gang-divided) goes nowhere: failed to assign replicas: no available scheduling results: the clusters hold 7 replicas together, of which 8 are needed at least (Unschedulable)
+
+LEFT OUT  WHY
+m1        is not enough: it has room for 3 replicas
+m2        is not enough: it has room for 4 replicas
+`);
+  });
+
+  test('components, a group of affinities, as JSON; several bindings are a list', async () => {
+    const components = ['a', 'b'].map((name) => ({
+      name,
+      replicas: 2,
+      replicaRequirements: { resourceRequest: { cpu: '1' } },
+    }));
+    const groups = { clusterAffinities: [{ affinityName: 'near', clusterNames: ['m1'] }] };
+    const multi = binding(
+      { replicaRequirements: null, components, placement: groups },
+      { annotations: { 'muster.dev/min-available': 'a=1,b=1' } },
+    );
+    const { code, out } = await assign([multi, ...rooms(3)], '--strategy', 'gang-divided', '-o', 'json');
+    expect(code).toBe(0);
+    const one = {
+      binding: 'ml/job',
+      strategy: 'gang-divided',
+      affinityName: 'near',
+      clusters: [
+        {
+          name: 'm1',
+          replicas: 0,
+          components: [
+            { name: 'a', replicas: 2 },
+            { name: 'b', replicas: 1 },
+          ],
+        },
+      ],
+      reason: 'Success',
+      message: 'Binding has been scheduled successfully.',
+      leftOut: [],
+    };
+    expect(JSON.parse(out)).toEqual(one);
+    const other = { ...multi, metadata: { name: 'another', namespace: 'ml' } };
+    const two = await assign([multi, other, ...rooms(9)], '-o', 'json');
+    expect((JSON.parse(two.out) as { binding: string }[]).map(({ binding: key }) => key)).toEqual([
+      'ml/another',
+      'ml/job',
+    ]);
+    const text = await assign([multi, ...rooms(3)], '--strategy', 'gang-divided');
+    expect(text.out).toContain('ml/job (gang-divided, group near) goes to 1 cluster\n');
+    expect(text.out).toContain('m1       3         a 2, b 1\n');
+  });
+
+  test('names the strategies where it knows none of that name', async () => {
+    const { code, out } = await assign([job, ...rooms(1)], '--strategy', 'gang');
+    expect([code, out]).toEqual([
+      1,
+      'ml/job (gang) goes nowhere: unknown strategy "gang": there are default, gang-divided, gang-no-divided (SchedulerError)\n',
+    ]);
+  });
+
+  test('refuses what it cannot count with, naming object and field', async () => {
+    const odd = binding({ replicas: -2, placement: {} });
+    const { code, err } = await assign([odd, cluster('m1', { cpu: 'much' })]);
+    expect(code).toBe(2);
+    expect(err).toContain(
+      'Cluster m1: status.resourceSummary.allocatable.cpu: "much" is no quantity; write it as 500m, 2 or 12Gi\n',
+    );
+    expect(err).toContain(
+      'ResourceBinding ml/job: spec.replicas: -2 must be from 0 to 2147483647; correct the workload\n',
+    );
+    expect(err).toContain('correct these objects; nothing is assigned from what cannot be counted');
+  });
+
+  test('asks for a binding where there is none', async () => {
+    const { code, err } = await assign(rooms(1));
+    expect(code).toBe(2);
+    expect(err).toContain('there is no ResourceBinding in the input');
+    expect(err).toContain('kubectl get resourcebinding NAME -n NAMESPACE -o yaml > binding.yaml');
+  });
+
+  test('a file that is none', async () => {
+    const { code, err } = await muster(['assign', '-f', join(folder, 'none.yaml')]);
+    expect(code).toBe(2);
+    expect(err).toContain('none.yaml');
+  });
+});
