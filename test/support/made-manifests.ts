@@ -147,22 +147,32 @@ function groupNamedIn(policy: string, factories: readonly BackendFactory[]): Mad
   };
 }
 
-/** Whether a Pod names any group that is not its own gang's; conditions know no variables, so the keys stand in it. */
+/**
+ * Whether a Pod names any group that is not its own gang's. Conditions know no variables, so the keys stand there too. A gang's
+ * Pod passes them as well: only a policy that was asked at first is asked again after a webhook has taken its labels away.
+ */
 function anyGroupNamedIn(policy: string, factories: readonly BackendFactory[]): Made {
-  const keys = factories.flatMap(({ countedBy }) => countedBy?.groupNamedBy ?? []);
-  const gang = "object.metadata.?labels[?'grove.io/podgang'].orValue('')";
-  const expression = [
-    `${quoted(keys)}.exists(k,`,
-    "[object.metadata.?labels[?k].orValue(''), object.metadata.?annotations[?k].orValue('')]",
-    `.exists(v, !(v in ['', ${gang}, request.namespace + '.' + ${gang}])))`,
-    "|| (request.operation == 'CREATE' && !('grove.io/podgang' in object.metadata.?labels.orValue({})) &&",
-    "['schedulingGroup', 'workloadRef'].exists(k, k in dyn(object.spec)))",
+  const keys = quoted(factories.flatMap(({ countedBy }) => countedBy?.groupNamedBy ?? []));
+  const native = "['schedulingGroup', 'workloadRef'].exists(k, k in dyn(object.spec))";
+  const lines = [
+    '    - name: may-name-a-group',
+    '      expression: >-',
+    `        ${keys}.exists(k,`,
+    '        k in object.metadata.?labels.orValue({}) || k in object.metadata.?annotations.orValue({})) ||',
+    "        (request.operation == 'CREATE' && ('grove.io/podgang' in object.metadata.?labels.orValue({}) ||",
+    `        ${native}))`,
+    '  variables:',
+    '    - name: gang',
+    "      expression: object.metadata.?labels[?'grove.io/podgang'].orValue('')",
+    '    - name: names',
+    '      expression: >-',
+    `        ${keys}.exists(k,`,
+    "        [object.metadata.?labels[?k].orValue(''), object.metadata.?annotations[?k].orValue('')]",
+    "        .exists(v, !(v in ['', variables.gang, request.namespace + '.' + variables.gang])))",
+    "        || (request.operation == 'CREATE' && !('grove.io/podgang' in object.metadata.?labels.orValue({})) &&",
+    `        ${native})`,
   ];
-  return {
-    file: `${POLICIES}/${policy}.yaml`,
-    between: [BEGIN, END],
-    text: `    - name: names-a-group\n      expression: >-\n        ${expression.join('\n        ')}\n`,
-  };
+  return { file: `${POLICIES}/${policy}.yaml`, between: [BEGIN, END], text: `${lines.join('\n')}\n` };
 }
 
 /** What a backend may create it keeps. */

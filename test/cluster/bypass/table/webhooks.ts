@@ -101,12 +101,16 @@ export const WEBHOOK_WAYS: readonly Way[] = [
     attempt: (scene) =>
       through(
         scene,
-        () => ({
-          patch: [
-            { op: 'remove', path: '/metadata/labels/grove.io~1podgang' },
-            { op: 'remove', path: '/spec/schedulingGates' },
-            { op: 'add', path: '/spec/nodeName', value: 'n1' },
-          ],
+        // It is asked again, since a policy adds something to what it left.
+        ({ object }) => ({
+          patch:
+            'grove.io/podgang' in ((object as Pod).metadata.labels ?? {})
+              ? [
+                  { op: 'remove', path: '/metadata/labels/grove.io~1podgang' },
+                  { op: 'remove', path: '/spec/schedulingGates' },
+                  { op: 'add', path: '/spec/nodeName', value: 'n1' },
+                ]
+              : [],
         }),
         TRAIN,
       ),
