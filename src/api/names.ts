@@ -35,6 +35,9 @@ export const ANNOTATION_MIRROR_POD = 'kubernetes.io/config.mirror';
 /** Prefix of every key that is Muster's own. */
 export const MUSTER_PREFIX = 'muster.dev/';
 
+/** Annotation of a PodGang: whom Muster is evicting for it at this moment, by their uids. */
+export const ANNOTATION_PREEMPTION_PLAN = `${MUSTER_PREFIX}preemption-plan`;
+
 /** Finalizer on the PodGangs of a backend that cleans up after them itself; the backend's name follows. */
 export const CLEANUP_FINALIZER_PREFIX = `cleanup.${MUSTER_PREFIX}`;
 

@@ -185,6 +185,12 @@ export const rules = {
     says: 'only trusted accounts hand a gang over to the Grove operator, or take it back',
     fix: 'leave the label as it is, or add the account to trustedAccounts',
   },
+  PreemptionPlanProtected: {
+    code: 403,
+    kind: 'Forbidden',
+    says: 'only trusted accounts write whom a gang preempts: Muster evicts them on its word',
+    fix: 'leave the annotation as it is; what you want of preemption goes into the other annotations',
+  },
   // PodGangs: Initialized
   InitializedProtected: {
     code: 403,

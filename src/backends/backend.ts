@@ -78,6 +78,11 @@ export interface Backend {
   followsBinding?(gang: PodGang): boolean;
   /** In which order gates come off; all at once where this is absent. */
   releaseOrder?(gang: PodGang): ReleaseOrder;
+  /**
+   * Whether its scheduler itself evicts others to make room for a whole gang, in the cluster as it was last looked at;
+   * undefined while that is not known. Where this is absent nobody knows, and Muster makes no room for its gangs.
+   */
+  preemptsGangs?(): boolean | undefined;
   /** What the scheduler says, in the gang's objects, about why it does not place the gang; one line. */
   explain?(objects: readonly JsonObject[]): string | undefined;
 }
@@ -148,6 +153,8 @@ export interface BackendFactory {
   readonly rights?: readonly AccountRight[];
   /** The API server keeps these on a gang's Pod: once there, nobody changes them, and no Binding brings them. */
   readonly countedBy?: CountedBy;
+  /** Its scheduler may be one that preempts no gangs, so that Muster can make room: see {@link Backend.preemptsGangs}. */
+  readonly leavesPreemption?: true;
   /** Absent: `muster doctor` cannot say whether the scheduler runs. */
   readonly traces?: SchedulerTraces;
   /** Under which settings it is tried out, by a title; where there are none, with no settings at all. */

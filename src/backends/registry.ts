@@ -29,6 +29,12 @@ export function supportedSchedulers(factories: readonly BackendFactory[] = built
   };
 }
 
+/** Those for whose gangs Muster may make room: for the configuration. */
+export const withoutGangPreemption = (
+  factories: readonly BackendFactory[] = builtInBackends,
+): readonly string[] =>
+  factories.filter(({ leavesPreemption }) => leavesPreemption === true).map(({ name }) => name);
+
 /** One enabled backend, found by one of its names. */
 export interface Resolved {
   readonly backend: Backend;

@@ -149,8 +149,49 @@ function trustedAccounts(read: Read): PathFault[] {
   return findings;
 }
 
-/** Everything the rules have to say about a document. */
-export function applyRules(document: unknown): PathFault[] {
+/** @param actsFor profiles whose scheduler leaves preemption to Muster; undefined: nobody knows */
+function preemption(
+  read: Read,
+  enabled: readonly string[],
+  actsFor: readonly string[] | undefined,
+): PathFault[] {
+  const findings: PathFault[] = [];
+  const after = read('preemption.after');
+  if (typeof after === 'string' && (parseGoDuration(after) ?? 1) <= 0)
+    findings.push(error(['preemption', 'after'], 'must be greater than 0'));
+  const profiles = read('preemption.profiles');
+  const acts = read('preemption.mode') === 'Act';
+  if (!Array.isArray(profiles)) return findings;
+  profiles.forEach((name: Json, index) => {
+    if (typeof name !== 'string' || name === '') return;
+    const path = ['preemption', 'profiles', index];
+    if (!acts) {
+      if (index === 0)
+        findings.push(warning(['preemption', 'profiles'], 'nothing is done: preemption.mode is Off'));
+    } else if (actsFor !== undefined && !actsFor.includes(name)) {
+      findings.push(
+        error(
+          path,
+          `"${name}" makes room for its gangs itself, or nobody knows whether it does, and two would evict twice as much: take it out (possible: ${actsFor.join(', ')})`,
+        ),
+      );
+    } else if (!enabled.includes(name)) {
+      findings.push(
+        error(path, `"${name}" is not among scheduler.profiles: add it there, or take it out here`),
+      );
+    }
+  });
+  return findings;
+}
+
+/**
+ * Everything the rules have to say about a document.
+ * @param given.enabled names of the profiles that it comes to
+ */
+export function applyRules(
+  document: unknown,
+  given: { readonly enabled: readonly string[]; readonly actsFor: readonly string[] | undefined },
+): PathFault[] {
   const read = reader(document);
   return [
     ...leaderElection(read),
@@ -159,5 +200,6 @@ export function applyRules(document: unknown): PathFault[] {
     ...ports(read),
     ...webhookLimits(read),
     ...trustedAccounts(read),
+    ...preemption(read, given.enabled, given.actsFor),
   ];
 }

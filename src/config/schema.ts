@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MUSTER_NAMESPACE, MUSTER_USER } from '../api/names.ts';
-import { GO_DURATION } from '../api/go-duration.ts';
+import { duration } from './duration.ts';
 import {
   authorizerSchema,
   concurrentSyncs,
@@ -16,15 +16,6 @@ import { serverSchema } from './server-schema.ts';
 /** The document Muster and Grove share. */
 export const CONFIG_API_VERSION = 'operator.config.grove.io/v1alpha1';
 export const CONFIG_KIND = 'OperatorConfiguration';
-
-const NOT_A_DURATION = 'must be a duration such as "15s" or "1m30s"';
-
-const duration = (fallback: string, description: string) =>
-  z
-    .string({ error: NOT_A_DURATION })
-    .regex(GO_DURATION, NOT_A_DURATION)
-    .default(fallback)
-    .describe(description);
 
 const runtimeClientConnection = z
   .strictObject({

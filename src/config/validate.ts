@@ -12,6 +12,8 @@ import { knownKeys, settings } from './settings.ts';
 export interface ValidationOptions {
   /** The names backends are registered under; the configuration knows none by itself. */
   readonly supportedSchedulers: readonly string[];
+  /** Those of them whose gangs Muster may make room for; absent: `preemption.profiles` is not compared with them. */
+  readonly actsFor?: readonly string[] | undefined;
 }
 
 /** Free-form values keep their nulls; everywhere else null is what an empty line of YAML leaves behind. */
@@ -97,7 +99,14 @@ export function inspect(
     document,
     options.supportedSchedulers,
   );
-  const findings = [...schema.findings, ...schedulerFindings, ...applyRules(document)];
+  const findings = [
+    ...schema.findings,
+    ...schedulerFindings,
+    ...applyRules(document, {
+      enabled: schedulers.profiles.map(({ name }) => name),
+      actsFor: options.actsFor,
+    }),
+  ];
   if (schema.data === undefined || findings.some(({ severity }) => severity === 'error')) return { findings };
   return { configuration: finish(schema.data, schedulers), findings };
 }

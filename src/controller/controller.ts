@@ -87,7 +87,7 @@ export function startControllers(
     Array.from([...manager.watches, classWatch], ({ resource, store }) => [resource.plural, store.size]),
   );
   classWatch.start();
-  manager.start(list.map((create) => create(shared)));
+  manager.start(list.flatMap((create) => create(shared) ?? []));
   const stopping = new AbortController();
   return {
     placement: placementOf({ client, view: watch.view, signal: stopping.signal }),

@@ -1,4 +1,5 @@
 import { gangs } from './gangs/controller.ts';
+import { preemption } from './preemption/controller.ts';
 import { schedulerObjects } from './scheduler-objects/controller.ts';
 import type { ControllerFactory } from './watch/shared.ts';
 
@@ -6,4 +7,4 @@ import type { ControllerFactory } from './watch/shared.ts';
  * Everything that Muster does in a cluster. A further controller is a folder here and a line in this list: it brings its
  * own watches, queue and metrics, and is started, led and stopped with the others.
  */
-export const controllers: readonly ControllerFactory[] = [schedulerObjects, gangs];
+export const controllers: readonly ControllerFactory[] = [schedulerObjects, gangs, preemption];

@@ -151,8 +151,32 @@ export const loopMetrics = {
   },
 } as const satisfies Record<string, Described>;
 
+/** What a replica with a loop tells besides, where `preemption.mode` is Act. */
+export const preemptionMetrics = {
+  muster_preemption_attempts_total: {
+    type: 'counter',
+    labels: ['result'],
+    help: 'Looks at a gang that has no room. result: preempting (a plan is begun), fits (it has room by now), waits (victims are on their way out), impossible (nobody may or can make room), blocked (a plan that may not be begun: budgets, limits), error (again, later).',
+  },
+  muster_preemption_victims_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Pods evicted for gangs.',
+  },
+  muster_preemption_plan_seconds: {
+    type: 'histogram',
+    labels: [],
+    help: 'How long a look took: reading the cluster and planning.',
+  },
+} as const satisfies Record<string, Described>;
+
 /** Every metric of Muster's own, for the documentation too. */
-export const metricCatalogue = { ...admissionMetrics, ...loopMetrics, ...backendMetricCatalogue };
+export const metricCatalogue = {
+  ...admissionMetrics,
+  ...loopMetrics,
+  ...preemptionMetrics,
+  ...backendMetricCatalogue,
+};
 
 export type MetricName = keyof typeof metricCatalogue;
 

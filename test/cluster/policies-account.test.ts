@@ -109,17 +109,40 @@ clusterSuite('Muster’s own account under the policies', () => {
     }
   });
 
+  test('says in the status of a Pod that it has to go, and for which node it is, and nothing else', async () => {
+    const path = `${PODS}/told`;
+    await plane.client.ok('POST', PODS, podOf('told'));
+    const ready = { type: 'Ready', status: 'False', reason: 'x' };
+    await ok('PATCH', `${path}/status`, { status: { conditions: [ready] } }, ROOT);
+    const target = { type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler' };
+    await ok('PATCH', `${path}/status`, { status: { conditions: [ready, target] } }, MUSTER);
+    await ok('PATCH', `${path}/status`, { status: { nominatedNodeName: 'node-1' } }, MUSTER);
+    const text = bounds(
+      "status: Forbidden: of a Pod's status Muster's account changes the condition DisruptionTarget and nominatedNodeName" +
+        ' alone; leave the rest to the scheduler and the kubelet',
+    );
+    for (const status of [
+      { conditions: [{ ...ready, status: 'True' }, target] },
+      { conditions: [target] },
+      { phase: 'Failed' },
+      { message: 'x' },
+    ]) {
+      refused(await send('PATCH', `${path}/status`, { status }, MUSTER), 'muster-account-pod-status', text);
+    }
+  });
+
   test('writes references and its own finalizers into a PodGang, and nothing else', async () => {
     const path = `${GANGS}/train`;
     const text = bounds(
-      "spec: Forbidden: of a PodGang Muster's account changes podReferences and its own finalizers alone; change the rest" +
-        ' as somebody else',
+      "spec: Forbidden: of a PodGang Muster's account changes podReferences, its own finalizers and the plan of a preemption" +
+        ' alone; change the rest as somebody else',
     );
     const group = { name: 'workers', minReplicas: 2, podReferences: refer('x') };
     const pack = { topologyConstraint: { packConstraint: { required: 'zone' } } };
     for (const change of [
       { metadata: { labels: { 'grove.io/scheduler-name': 'volcano' } } },
       { metadata: { annotations: { x: 'y' } } },
+      { metadata: { annotations: { x: 'y', 'muster.dev/preemption-plan': '{}' } } },
       { metadata: { finalizers: ['example.com/hold'] } },
       { spec: { priorityClassName: 'high' } },
       { spec: { podgroups: [{ ...group, minReplicas: 0 }] } },
@@ -130,6 +153,10 @@ clusterSuite('Muster’s own account under the policies', () => {
       refused(await send('PATCH', path, change, MUSTER), 'muster-account-podgangs', text);
     }
     await ok('PATCH', path, { spec: { podgroups: [group] } }, MUSTER);
+    const plan = (text: string | null) => ({
+      metadata: { annotations: { 'muster.dev/preemption-plan': text } },
+    });
+    for (const text of ['{}', '{"x":1}', null]) await ok('PATCH', path, plan(text), MUSTER);
     await ok('PATCH', path, { metadata: { finalizers: ['example.com/hold'] } }, ROOT);
     const both = ['example.com/hold', 'cleanup.muster.dev/volcano'];
     await ok('PATCH', path, { metadata: { finalizers: both } }, MUSTER);

@@ -167,6 +167,21 @@ clusterSuite('PodGangs under the policies alone', () => {
     expect((await send('PATCH', theirs, { metadata: { labels: { team: 'x' } } })).status).toBe(200);
   });
 
+  test('only trusted accounts write whom a gang preempts, and whoever may write it at all ends that', async () => {
+    const text =
+      'metadata.annotations[muster.dev/preemption-plan]: Forbidden: only trusted accounts write whom a gang preempts; leave' +
+      ' the annotation as it is [PreemptionPlanProtected]';
+    const path = await filled();
+    const plan = (value: string | null) => ({
+      metadata: { annotations: { 'muster.dev/preemption-plan': value } },
+    });
+    refused(await send('PATCH', path, plan('{}')), 'muster-podgang-spec', text);
+    expect((await send('PATCH', path, plan('{}'), MUSTER)).status).toBe(200);
+    refused(await send('PATCH', path, plan('{"x":1}')), 'muster-podgang-spec', text);
+    expect((await send('PATCH', path, { metadata: { annotations: { note: 'x' } } })).status).toBe(200);
+    expect((await send('PATCH', path, plan(null))).status).toBe(200);
+  });
+
   test('Grove’s operator is trusted with its component, and not without', async () => {
     const path = await filled('x', 'y');
     refused(

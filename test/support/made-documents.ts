@@ -1,7 +1,12 @@
 /** What manifests and pages say of the backends, made from what the backends say of themselves. */
 import type { BackendFactory } from '../../src/backends/backend.ts';
 import type { ProfileSettings } from '../../src/backends/profile-config.ts';
-import { MUSTERS_RULES, type ExpectedRule } from '../../src/cli/doctor/expected-rights.ts';
+import {
+  MUSTERS_RULES,
+  PAST_BUDGETS_RULES,
+  PREEMPTION_RULES,
+  type ExpectedRule,
+} from '../../src/cli/doctor/expected-rights.ts';
 
 /** A stretch of a file that is made, between the marks that stay. */
 export interface Made {
@@ -48,6 +53,8 @@ export const rightsTableOf = (factories: readonly BackendFactory[]): Made => ({
     ...MUSTERS_RULES.map((rule) =>
       row(rule.lease === undefined ? 'Muster' : 'Muster, in `muster-system`', rule),
     ),
+    ...PREEMPTION_RULES.map((rule) => row('component `preemption`', rule)),
+    ...PAST_BUDGETS_RULES.map((rule) => row('component `preemption-past-budgets`', rule)),
     ...factories.flatMap(({ name, rights = [] }) => rights.map((right) => row(`backend \`${name}\``, right))),
     '',
   ].join('\n'),

@@ -51,6 +51,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'gang',
     'gang/rules',
     'gang/plan',
+    // Who has to go for whom is decided there; the controller carries it out.
+    'preemption',
     'backends',
     'errors',
     'kube/client',

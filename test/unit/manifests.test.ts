@@ -545,11 +545,9 @@ describe('the Deployment and what is around it', () => {
     expect(bindings.map(({ object }) => [object.kind, object.roleRef.name, object.subjects])).toEqual([
       ['ClusterRoleBinding', 'muster', [account]],
       ['RoleBinding', 'muster-leader-election', [account]],
-      ...['coscheduling', 'kai-scheduler', 'volcano'].map((backend) => [
-        'ClusterRoleBinding',
-        `muster-${backend}`,
-        [account],
-      ]),
+      ...['coscheduling', 'kai-scheduler', 'preemption-past-budgets', 'preemption', 'volcano'].map(
+        (backend) => ['ClusterRoleBinding', `muster-${backend}`, [account]],
+      ),
       ['ClusterRoleBinding', 'muster-release', [{ ...account, name: 'muster-release' }]],
     ]);
     expect(named('Role', 'muster-release').rules).toEqual([
@@ -565,7 +563,9 @@ describe('the Deployment and what is around it', () => {
       expect(text).not.toContain('*');
       if (object === named('Role', 'muster-release')) continue;
       expect(text).not.toMatch(/secrets|escalate|impersonate|"bind"/);
-      if (object.metadata.name !== 'muster') expect(text).not.toMatch(/\/(status|finalizers)/);
+      // The condition DisruptionTarget of a victim, and the node that is meant for a Pod.
+      if (!['muster', 'muster-preemption'].includes(object.metadata.name))
+        expect(text).not.toMatch(/\/(status|finalizers)/);
     }
   });
 
@@ -592,6 +592,16 @@ describe('the Deployment and what is around it', () => {
       'customresourcedefinitions: get',
       'topologies: get list create patch delete',
     ]);
+    expect(rights('ClusterRole', 'muster-preemption')).toEqual([
+      'nodes: list',
+      'persistentvolumes: list',
+      'persistentvolumeclaims: list',
+      'poddisruptionbudgets: list',
+      'pods: get',
+      'pods/eviction: create',
+      'pods/status: patch',
+    ]);
+    expect(rights('ClusterRole', 'muster-preemption-past-budgets')).toEqual(['pods: delete']);
     expect(rights('ClusterRole', 'muster-volcano')).toEqual([
       'podgroups: get list watch create patch delete',
       'queues: get',

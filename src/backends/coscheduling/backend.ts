@@ -39,6 +39,7 @@ export const coscheduling: BackendFactory = {
     definitionRight(CRD),
   ],
   countedBy: { labels: [LABEL_POD_GROUP], groupNamedBy: [LABEL_POD_GROUP] },
+  leavesPreemption: true,
   traces: { deployment: /\/scheduler-plugins-scheduler$/ },
   conformance: { 'as it is': {} },
   create: (settings): Backend => {
@@ -68,6 +69,8 @@ export const coscheduling: BackendFactory = {
       onPodGangDelete: () => Promise.resolve(),
       owns: () => [POD_GROUPS],
       releaseOrder: (gang) => (gang.spec.groups.length > 1 ? 'minimum-first' : 'all-at-once'),
+      // The plugin knows no preemption, and the scheduler's own is of single Pods.
+      preemptsGangs: () => false,
       explain: explainPodGroups,
     };
   },

@@ -34,6 +34,7 @@ export const native: BackendFactory = {
       why: "Kubernetes' own gangs",
     },
   ],
+  leavesPreemption: true,
   traces: {
     deployment: /\/kube-scheduler$/,
     lease: { namespace: 'kube-system', name: 'kube-scheduler' },
@@ -73,6 +74,8 @@ export const native: BackendFactory = {
         cluster.native !== undefined && layout === 'flat' && spec.groups.length > 1
           ? 'minimum-first'
           : 'all-at-once',
+      // With native gangs the scheduler preempts for them, as a whole or member by member: its gates cannot be seen.
+      preemptsGangs: () => (cluster.certain ? cluster.native !== undefined : undefined),
       explain: explainPodGroups,
     };
   },

@@ -12,6 +12,8 @@ export interface Looked {
   readonly readiness: Readiness;
   /** By what its scheduler is known; undefined where the backend does not say. */
   readonly traces: SchedulerTraces | undefined;
+  /** Who makes room for its gangs where preemption.mode is Act. */
+  readonly room: 'muster' | 'scheduler' | 'unknown' | 'not-asked' | undefined;
   /** What its leader renews, where the traces name a Lease. */
   readonly lease: Read<LeaseRecord> | undefined;
   /** It failed for want of a right of whoever runs the doctor, which says nothing of Muster. */
@@ -33,6 +35,7 @@ export const checkBackends = (backends: Backends): readonly Diagnosis[] => [
   ...backends.enabled.flatMap((looked) => [
     ...checkReadiness(looked, looked.name === backends.defaultBackend),
     checkScheduler(looked, backends),
+    ...checkRoom(looked),
   ]),
   ...checkPublished(backends),
 ];
@@ -54,6 +57,23 @@ function checkReadiness({ name, readiness, blind }: Looked, isDefault: boolean):
       say.warning(notice, 'docs/backends.md leads to a page about it, with what it takes'),
     ),
   ];
+}
+
+/** Two that preempt for the same gangs would evict twice as much. */
+function checkRoom({ name, room }: Looked): Diagnosis[] {
+  const say = saying('backends', `${name} preempts`);
+  switch (room) {
+    case undefined:
+      return [];
+    case 'muster':
+      return [say.ok('Muster makes room for its gangs (preemption.mode is Act)')];
+    case 'scheduler':
+      return [say.ok('its scheduler makes room for its gangs itself: Muster does not')];
+    case 'unknown':
+      return [say.ok('whether its scheduler makes room for gangs is not known: Muster does not')];
+    case 'not-asked':
+      return [say.ok('not among preemption.profiles: Muster makes no room for its gangs')];
+  }
 }
 
 /** Whether the scheduler itself runs: another question than whether its objects are known. */

@@ -8,6 +8,7 @@ export const EXPECTED_POLICIES = {
   validating: [
     'muster-account-leases',
     'muster-account-objects',
+    'muster-account-pod-status',
     'muster-account-podgangs',
     'muster-account-pods',
     'muster-gang-objects',

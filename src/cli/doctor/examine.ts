@@ -10,7 +10,7 @@ import { clusterProbe } from '../../kube/client/cluster-probe.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { LEASES, POD_GANGS, PODS, type KubeObject, type Resource } from '../../kube/client/resources.ts';
 import { readView } from '../status/read-status.ts';
-import { checkBackends } from './check-backends.ts';
+import { checkBackends, type Looked } from './check-backends.ts';
 import { checkCertificate } from './check-certificate.ts';
 import { BACKEND_DEFINITION, checkDefinitions, POD_GANG_DEFINITION } from './check-definitions.ts';
 import { checkGangs } from './check-gangs.ts';
@@ -20,7 +20,7 @@ import { checkRights } from './check-rights.ts';
 import { checkTrials, trialGang, trialPod, type TrialAnswer, type Trials } from './check-trial.ts';
 import { checkWebhooks, registeredWebhooks } from './check-webhooks.ts';
 import { mountedSecret } from './deployment.ts';
-import { expectedRights } from './expected-rights.ts';
+import { expectedRights, preemptionRules } from './expected-rights.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { attempt, reasonOf, valueOf, type Read } from './read.ts';
 import { readServedCertificate } from './read-certificate.ts';
@@ -72,7 +72,7 @@ export async function examine(given: Examination): Promise<{ kubernetes: string;
     deployment,
     namespace,
   );
-  const { leaderElection, trustedAccounts, controllers } = configuration;
+  const { leaderElection, trustedAccounts, controllers, preemption } = configuration;
   const place = {
     namespace: leaderElection.resourceNamespace || namespace,
     name: leaderElection.resourceName,
@@ -89,7 +89,7 @@ export async function examine(given: Examination): Promise<{ kubernetes: string;
     readServedCertificate(client, webhooks, { namespace, name: mountedSecret(valueOf(deployment)) }),
     get(DEFINITIONS, POD_GANG_DEFINITION),
     get(DEFINITIONS, BACKEND_DEFINITION),
-    readRights(client, account, expectedRights(place, factories)),
+    readRights(client, account, expectedRights(place, factories, preemptionRules(preemption))),
     tryOut(client, given.tryIn),
     attempt(() => readView(client, undefined, controllers.podGang)),
     askBackends(registry, client, namespace),
@@ -129,6 +129,7 @@ export async function examine(given: Examination): Promise<{ kubernetes: string;
           name,
           readiness: registry.readiness(name),
           traces,
+          room: roomFor(name, registry, preemption),
           lease: traces?.lease && (await lease(traces.lease.namespace, traces.lease.name)),
           blind: blind.has(name),
         })),
@@ -139,6 +140,18 @@ export async function examine(given: Examination): Promise<{ kubernetes: string;
     ...checkGangs(view, now),
   ];
   return { kubernetes, findings };
+}
+
+/** Who makes room for a backend's gangs; undefined where Muster is not told to for any. */
+function roomFor(
+  name: string,
+  registry: BackendRegistry,
+  { mode, profiles }: { readonly mode: 'Off' | 'Act'; readonly profiles: readonly string[] },
+): Looked['room'] {
+  if (mode === 'Off') return undefined;
+  if (profiles.length > 0 && !profiles.includes(name)) return 'not-asked';
+  const own = registry.resolve(name)?.backend.preemptsGangs?.();
+  return own === false ? 'muster' : own === true ? 'scheduler' : 'unknown';
 }
 
 /** As the loop does at start. @returns those that could not look, for want of a right that is ours, not Muster's */

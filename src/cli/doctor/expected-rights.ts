@@ -81,6 +81,40 @@ export const MUSTERS_RULES: readonly ExpectedRule[] = [
   },
 ];
 
+/** What it needs besides to make room for gangs: manifests/components/preemption. */
+export const PREEMPTION_RULES: readonly ExpectedRule[] = [
+  {
+    group: '',
+    resources: ['nodes', 'persistentvolumes', 'persistentvolumeclaims'],
+    verbs: ['list'],
+    why: 'plans who makes room (`preemption.mode: Act`)',
+  },
+  { group: 'policy', resources: ['poddisruptionbudgets'], verbs: ['list'], why: 'the same' },
+  { group: '', resources: ['pods'], verbs: ['get'], why: 'reads a victim once more' },
+  { group: '', resources: ['pods/eviction'], verbs: ['create'], why: 'evicts victims' },
+  {
+    group: '',
+    resources: ['pods/status'],
+    verbs: ['patch'],
+    why: 'says why a victim goes, and for which node',
+  },
+];
+
+/** `preemption.overridePodDisruptionBudgets`: manifests/components/preemption-past-budgets. */
+export const PAST_BUDGETS_RULES: readonly ExpectedRule[] = [
+  { group: '', resources: ['pods'], verbs: ['delete'], why: 'victims that a budget protects' },
+];
+
+/** What the settings of preemption ask for. */
+export const preemptionRules = ({
+  mode,
+  overridePodDisruptionBudgets: pastBudgets,
+}: {
+  readonly mode: 'Off' | 'Act';
+  readonly overridePodDisruptionBudgets: boolean;
+}): readonly ExpectedRule[] =>
+  mode === 'Off' ? [] : [...PREEMPTION_RULES, ...(pastBudgets ? PAST_BUDGETS_RULES : [])];
+
 /** One verb on one resource. */
 export interface Right {
   readonly group: string;
@@ -93,17 +127,21 @@ export interface Right {
 /**
  * Every right that Muster needs with these backends.
  * @param place of the Lease of leader election
+ * @param more beside the usual ones
  */
 export const expectedRights = (
   place: { readonly namespace: string; readonly name: string },
   enabled: readonly BackendFactory[],
+  more: readonly ExpectedRule[] = [],
 ): readonly Right[] =>
-  [...MUSTERS_RULES, ...enabled.flatMap(({ rights = [] }): readonly ExpectedRule[] => rights)].flatMap(
-    ({ group, resources, verbs, names, lease }) => {
-      const objects = lease === 'name' ? [place.name] : (names ?? [undefined]);
-      const namespace = lease === undefined ? undefined : place.namespace;
-      return resources.flatMap((resource) =>
-        verbs.flatMap((verb) => objects.map((object) => ({ group, resource, verb, namespace, object }))),
-      );
-    },
-  );
+  [
+    ...MUSTERS_RULES,
+    ...more,
+    ...enabled.flatMap(({ rights = [] }): readonly ExpectedRule[] => rights),
+  ].flatMap(({ group, resources, verbs, names, lease }) => {
+    const objects = lease === 'name' ? [place.name] : (names ?? [undefined]);
+    const namespace = lease === undefined ? undefined : place.namespace;
+    return resources.flatMap((resource) =>
+      verbs.flatMap((verb) => objects.map((object) => ({ group, resource, verb, namespace, object }))),
+    );
+  });

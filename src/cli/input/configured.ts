@@ -1,5 +1,5 @@
 import type { BackendFactory } from '../../backends/backend.ts';
-import { supportedSchedulers } from '../../backends/registry.ts';
+import { supportedSchedulers, withoutGangPreemption } from '../../backends/registry.ts';
 import type { ConfigFault } from '../../config/config-fault.ts';
 import type { OperatorConfiguration } from '../../config/configuration.ts';
 import { loadConfiguration, readConfigurationFile } from '../../config/load.ts';
@@ -42,6 +42,7 @@ export function configured({ text, env = {}, flags = {}, brought, ...given }: Gi
     env,
     flags,
     supportedSchedulers: brought === undefined ? names : [...names, brought.name],
+    actsFor: withoutGangPreemption(),
   });
   const modules = modulesOf(configuration.schedulers.profiles, file);
   return {

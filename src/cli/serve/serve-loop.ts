@@ -1,8 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
+import { parseGoDuration } from '../../api/go-duration.ts';
+import { MUSTER_NAMESPACE } from '../../api/names.ts';
 import { printable } from '../../api/printable.ts';
 import type { BackendRegistry } from '../../backends/registry.ts';
 import type { OperatorConfiguration } from '../../config/configuration.ts';
 import type { Loop } from '../../controller/controller.ts';
+import type { PreemptionSettings } from '../../controller/watch/shared.ts';
 import { ProbeLoop } from '../../controller/scheduler-objects/probe-loop.ts';
 import type { ModuleObserver } from '../../modules/module-keeper.ts';
 import type { BackendMetrics } from '../../telemetry/backend-metrics.ts';
@@ -16,7 +19,10 @@ import type { CliIo } from '../output/io.ts';
 export async function startLoop(
   cluster: ClusterFlags,
   given: {
-    configuration: Pick<OperatorConfiguration, 'controllers' | 'leaderElection' | 'runtimeClientConnection'>;
+    configuration: Pick<
+      OperatorConfiguration,
+      'controllers' | 'leaderElection' | 'runtimeClientConnection' | 'preemption'
+    >;
     registry: BackendRegistry;
     metrics: Metrics;
     log: Logger;
@@ -39,6 +45,7 @@ export async function startLoop(
       concurrentSyncs: configuration.controllers.podGang.concurrentSyncs,
       selectors: configuration.controllers.podGang,
       leaderElection: configuration.leaderElection,
+      preemption: actingOn(configuration.preemption, io.env['POD_NAMESPACE']),
     },
     backendMetrics: metrics.backends,
     log,
@@ -47,6 +54,22 @@ export async function startLoop(
     // Elsewhere than in a cluster there is one namespace that is sure to exist.
     ownNamespace: io.env['POD_NAMESPACE'] ?? 'default',
   });
+}
+
+/** What is to be done to make room for gangs; undefined where nothing is. Muster never evicts its own Pods. */
+function actingOn(
+  { mode, after, exemptNamespaces, ...rest }: OperatorConfiguration['preemption'],
+  ownNamespace = MUSTER_NAMESPACE,
+): PreemptionSettings | undefined {
+  if (mode === 'Off') return undefined;
+  const { profiles, overridePodDisruptionBudgets, limits } = rest;
+  return {
+    profiles,
+    afterMs: parseGoDuration(after) ?? 0,
+    overridePodDisruptionBudgets,
+    limits,
+    exemptNamespaces: [...exemptNamespaces, ownNamespace],
+  };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { LABEL_SCHEDULER_NAME } from '../../api/names.ts';
+import { ANNOTATION_PREEMPTION_PLAN, LABEL_SCHEDULER_NAME } from '../../api/names.ts';
 import type { BackendRegistry } from '../../backends/registry.ts';
 import { keyOf, splitKey } from '../../kube/loop/cache.ts';
 import { stateOf } from '../../controller/gangs/reconcile-state.ts';
@@ -6,7 +6,8 @@ import { BY_GANG, type GangView } from '../../controller/watch/gang-view.ts';
 import { isGated } from '../../gang/plan/census.ts';
 import type { GangSelectors } from '../../gang/gang-selection.ts';
 import type { GangSummary, Waiting } from '../../gang/plan/gang-plan.ts';
-import type { GangState, PodRecord } from '../../gang/records.ts';
+import type { GangRecord, GangState, PodRecord } from '../../gang/records.ts';
+import { readPlan } from '../../preemption/written-plan.ts';
 import { plan } from '../../gang/plan/plan.ts';
 
 /** One gang as `muster status` tells of it, and as `-o json` prints it. */
@@ -59,11 +60,19 @@ export function gangStatus(namespace: string, name: string, judge: Judge): GangS
     backend: gang === undefined ? '-' : (named ?? state.backend.name),
     creationTimestamp: gang?.creationTimestamp,
     summary,
-    why: summary?.why ?? `PodGang ${name} does not exist`,
+    why: summary === undefined ? `PodGang ${name} does not exist` : `${roomOf(gang)}${summary.why}`,
     pods: [...state.pods]
       .sort((a, b) => byNumberedName(a.name, b.name))
       .map((pod) => podStatus(pod, reasons.get(pod.name))),
   };
+}
+
+/** Whether Muster evicts others for it at this moment. */
+function roomOf(gang: GangRecord | undefined): string {
+  const plan = gang && readPlan(gang.annotations.get(ANNOTATION_PREEMPTION_PLAN), gang.uid);
+  if (plan === undefined) return '';
+  const pods = plan.victims.flat().length;
+  return `room is being made: ${pods} ${pods === 1 ? 'Pod' : 'Pods'} of lower priority ${pods === 1 ? 'has' : 'have'} to go, since ${new Date(plan.at).toISOString()}; `;
 }
 
 /**

@@ -5,7 +5,7 @@ import { LABEL_POD_GANG, POD_GANG_API_VERSION, POD_GANG_GROUP, POD_GANG_KIND } f
 import { keyed, printable, quoted } from '../../api/printable.ts';
 import { nearestKey } from '../../api/nearest-key.ts';
 import { profileFaults } from '../../backends/profile-config.ts';
-import { builtInBackends } from '../../backends/registry.ts';
+import { builtInBackends, withoutGangPreemption } from '../../backends/registry.ts';
 import type { ConfigFault } from '../../config/config-fault.ts';
 import { checkConfiguration } from '../../config/load.ts';
 import { CONFIG_API_VERSION, CONFIG_KIND } from '../../config/schema.ts';
@@ -81,8 +81,13 @@ function checkName(source: SourceObject, object: JsonObject): Finding[] {
   return wrong(message, 'GangNameInvalid');
 }
 
+const known = (supportedSchedulers: readonly string[]) => ({
+  supportedSchedulers,
+  actsFor: withoutGangPreemption(),
+});
+
 function checkConfig(source: SourceObject, { supportedSchedulers }: ValidationContext): Finding[] {
-  const faults = checkConfiguration(source.text ?? toYaml(source.object), { supportedSchedulers });
+  const faults = checkConfiguration(source.text ?? toYaml(source.object), known(supportedSchedulers));
   const wrong = faults.some(({ severity }) => severity === 'error');
   return [...placed(source, faults), ...(wrong ? [] : checkProfiles(source))];
 }
@@ -144,7 +149,7 @@ function checkConfigMap(
   if (texts.length === 0) return undefined;
   return texts.flatMap(({ path, text }) => {
     const first = source.literal(path);
-    const faults = checkConfiguration(text, { supportedSchedulers });
+    const faults = checkConfiguration(text, known(supportedSchedulers));
     const wrong = faults.some(({ severity }) => severity === 'error');
     const [inner] = wrong ? [] : readObjects({ name: source.file, text }, () => undefined);
     const all = [...faults, ...(inner === undefined ? [] : checkProfiles(inner))];

@@ -14,8 +14,20 @@ import type { Logger } from '../../telemetry/log.ts';
 import type { LoopMetrics } from '../../telemetry/loop-metrics.ts';
 import type { GangWatch } from './gang-watch.ts';
 
+/** What Muster may do to make room for a gang. Durations in milliseconds. */
+export interface PreemptionSettings {
+  /** Backends whose gangs it is done for; empty: all whose scheduler preempts no gangs itself. */
+  readonly profiles: readonly string[];
+  readonly afterMs: number;
+  readonly overridePodDisruptionBudgets: boolean;
+  readonly limits: { readonly victimsPerPlan: number; readonly plansPerMinute: number };
+  readonly exemptNamespaces: readonly string[];
+}
+
 /** The part of the configuration that controllers read. */
 export interface ControllerSettings {
+  /** Absent: no room is made for anybody. */
+  readonly preemption?: PreemptionSettings | undefined;
   readonly concurrentSyncs: number;
   readonly selectors: GangSelectors;
 }
@@ -48,8 +60,8 @@ export interface Shared {
   readonly backends: BackendsBoard;
 }
 
-/** An entry of the list of controllers. */
-export type ControllerFactory = (shared: Shared) => Controller;
+/** An entry of the list of controllers. undefined: the configuration does not ask for it. */
+export type ControllerFactory = (shared: Shared) => Controller | undefined;
 
 /** Where one controller tells the others what it knows of the backends' objects. */
 export class BackendsBoard implements BackendsView {

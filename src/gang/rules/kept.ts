@@ -1,5 +1,5 @@
 import { fault, keyed, type Fault } from '../../api/fault.ts';
-import { LABEL_MANAGED_BY } from '../../api/names.ts';
+import { ANNOTATION_PREEMPTION_PLAN, LABEL_MANAGED_BY } from '../../api/names.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
 import { isGroveManaged } from '../gang-selection.ts';
 import { referencesOf } from './check-spec.ts';
@@ -40,4 +40,15 @@ export function checkManagerKept(before: PodGang, after: PodGang): Fault[] {
   const [from, to] = [before, after].map((gang) => gang.labels.get(LABEL_MANAGED_BY) ?? 'not set');
   const detail = `was ${from ?? ''}, now ${to ?? ''}`;
   return [fault('ManagerProtected', keyed('metadata.labels', LABEL_MANAGED_BY), { detail })];
+}
+
+/**
+ * Whom Muster evicts for a gang stands in the gang itself. One that is created with a plan has none: a plan names the uid
+ * of its gang. It may be taken off by anybody: Muster gives up then.
+ */
+export function checkPlanKept(before: PodGang, after: PodGang): Fault[] {
+  const [was, is] = [before, after].map(({ annotations }) => annotations.get(ANNOTATION_PREEMPTION_PLAN));
+  return is === undefined || is === was
+    ? []
+    : [fault('PreemptionPlanProtected', keyed('metadata.annotations', ANNOTATION_PREEMPTION_PLAN))];
 }

@@ -12,7 +12,7 @@ import {
 } from './check-spec.ts';
 import { checkGroupConfigs, checkTopology, type TopologyLevels } from './check-topology.ts';
 import { checkInitializedAuthor, checkInitializedComplete, checkInitializedStays } from './initialized.ts';
-import { checkGroupsFixed, checkManagerKept, checkReferencesKept } from './kept.ts';
+import { checkGroupsFixed, checkManagerKept, checkPlanKept, checkReferencesKept } from './kept.ts';
 
 /** Whom a rule is not for: Muster's own accounts, or PodGangs that the Grove operator keeps. */
 type Spared = 'trusted' | 'grove';
@@ -47,6 +47,7 @@ export const REFUSED_WHEN_WRITTEN: readonly (SpecRule | ChangeRule)[] = [
   { on: 'change', check: checkGroupsFixed, spares: ['grove'] },
   { on: 'change', check: checkReferencesKept, spares: ['grove', 'trusted'] },
   { on: 'labels', check: checkManagerKept, spares: ['trusted'] },
+  { on: 'labels', check: checkPlanKept, spares: ['trusted'] },
   { on: 'status', check: checkInitializedAuthor, spares: ['grove', 'trusted'] },
   { on: 'status', check: checkInitializedStays },
   { on: 'status', check: checkInitializedComplete, spares: ['grove'] },

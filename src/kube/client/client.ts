@@ -30,6 +30,12 @@ export interface DeleteOptions extends CallOptions {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
 }
 
+export interface PodToEvict {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
 export interface Selection {
   /** Of a namespaced resource; absent: all namespaces. */
   readonly namespace?: string | undefined;
@@ -105,6 +111,11 @@ export interface KubeClient {
   /** Conditional on `metadata.resourceVersion`, where the object has one. */
   replace<T = KubeObject>(resource: Resource, object: KubeObject, options?: WriteOptions): Promise<T>;
   delete(target: Target, options?: DeleteOptions): Promise<void>;
+  /**
+   * Asks for the eviction (policy/v1) of the Pod with this uid. What a PodDisruptionBudget does not allow is answered with
+   * 429, another Pod of the name with 409.
+   */
+  evict(pod: PodToEvict, options?: Pick<WriteOptions, 'dryRun' | keyof CallOptions>): Promise<void>;
   /** Ends what is under way and all connections. */
   close(): Promise<void>;
 }

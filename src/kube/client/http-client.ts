@@ -19,6 +19,7 @@ import {
   apiVersionOf,
   collectionPath,
   objectPath,
+  PODS,
   type KubeObject,
   type Resource,
   type Target,
@@ -130,6 +131,16 @@ export function createKubeClient(connection: Connection, options: KubeClientOpti
         },
         options,
       );
+    },
+    evict: async ({ namespace, name, uid }, options) => {
+      const pod = { resource: PODS, namespace, name, subresource: 'eviction' };
+      const body = {
+        apiVersion: 'policy/v1',
+        kind: 'Eviction',
+        metadata: { namespace, name },
+        deleteOptions: { preconditions: { uid } },
+      };
+      await write('POST', objectPath(pod), nameOf('create', pod), body, JSON_TYPE, options);
     },
     close: () => transport.close(),
   };

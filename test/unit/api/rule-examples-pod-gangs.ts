@@ -163,6 +163,12 @@ export const podGangExamples: readonly RuleExample[] = [
     decide: () => update({}, { labels: { 'app.kubernetes.io/managed-by': 'grove-operator' } }),
     says: 'metadata.labels[app.kubernetes.io/managed-by]: Forbidden: only trusted accounts hand a gang over to the Grove operator, or take it back (was not set, now grove-operator); leave the label as it is, or add the account to trustedAccounts [ManagerProtected]',
   },
+  {
+    rule: 'PreemptionPlanProtected',
+    mistake: 'a plan that its owner has made',
+    decide: () => update({}, { annotations: { 'muster.dev/preemption-plan': '{}' } }),
+    says: 'metadata.annotations[muster.dev/preemption-plan]: Forbidden: only trusted accounts write whom a gang preempts: Muster evicts them on its word; leave the annotation as it is; what you want of preemption goes into the other annotations [PreemptionPlanProtected]',
+  },
   ...initializedExamples(),
 ];
 

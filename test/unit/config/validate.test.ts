@@ -69,7 +69,16 @@ describe('defaults', () => {
           metrics: { port: 8080, bindAddress: '' },
         },
         trustedAccounts: ['system:serviceaccount:muster-system:muster'],
-        preemption: { preview: false, previewNames: 'Own' },
+        preemption: {
+          mode: 'Off',
+          profiles: [],
+          after: '10s',
+          overridePodDisruptionBudgets: false,
+          limits: { victimsPerPlan: 64, plansPerMinute: 6 },
+          exemptNamespaces: ['kube-system'],
+          preview: false,
+          previewNames: 'Own',
+        },
         runtimeClientConnection: {
           qps: -1,
           burst: 120,

@@ -162,6 +162,21 @@ export const GANG_WAYS: readonly Way[] = [
   },
   {
     who: 'tenant',
+    tries: 'writes into his gang whom Muster is to evict for it',
+    ends: {
+      up: policy(SPEC, 'PreemptionPlanProtected'),
+      gone: policy(SPEC, 'PreemptionPlanProtected'),
+      down: policy(SPEC, 'PreemptionPlanProtected'),
+    },
+    given,
+    attempt: async (scene) => [
+      await write(scene, scene.tenant, {
+        metadata: { annotations: { 'muster.dev/preemption-plan': '{"victims":[["x"]]}' } },
+      }),
+    ],
+  },
+  {
+    who: 'tenant',
     tries: 'creates a gang as the Grove operator’s and completes it himself',
     ends: {
       up: allowed(201, 'it is taken for Grove’s, whose operator does not know it: its Pods wait for ever'),

@@ -11,7 +11,7 @@ import {
 } from '../../../../src/cli/doctor/check-policies.ts';
 import { checkRights } from '../../../../src/cli/doctor/check-rights.ts';
 import { builtInBackends } from '../../../../src/backends/registry.ts';
-import { expectedRights, type Right } from '../../../../src/cli/doctor/expected-rights.ts';
+import { expectedRights, preemptionRules, type Right } from '../../../../src/cli/doctor/expected-rights.ts';
 import { ABSENT, found, unread } from '../../../../src/cli/doctor/read.ts';
 import { told, wrong } from './told.ts';
 
@@ -135,6 +135,34 @@ describe('rights', () => {
     expect(all.length).toBeGreaterThan(40);
   });
 
+  test('for making room are those of the components, and asked for where it is switched on', async () => {
+    interface Role {
+      kind: string;
+      rules: { apiGroups: string[]; resources: string[]; verbs: string[] }[];
+    }
+    const shipped = async (folder: string): Promise<object[]> =>
+      ((await manifestsIn(`components/${folder}`)) as unknown as Role[])
+        .filter(({ kind }) => kind === 'ClusterRole')
+        .flatMap(({ rules }) =>
+          rules.map(({ apiGroups, ...rule }) => ({ group: apiGroups.join(), ...rule })),
+        );
+    const bare = (rules: ReturnType<typeof preemptionRules>): object[] =>
+      rules.map(({ group, resources, verbs }) => ({ group, resources, verbs }));
+    const own = await shipped('preemption');
+    const past = await shipped('preemption-past-budgets');
+    const given = (mode: 'Off' | 'Act', overridePodDisruptionBudgets: boolean): object[] =>
+      bare(preemptionRules({ mode, overridePodDisruptionBudgets }));
+    expect(given('Off', true)).toEqual([]);
+    expect(given('Act', false)).toEqual(own);
+    expect(given('Act', true)).toEqual([...own, ...past]);
+    const more = expectedRights(
+      PLACE,
+      [],
+      preemptionRules({ mode: 'Act', overridePodDisruptionBudgets: false }),
+    );
+    expect(more.length - expectedRights(PLACE, []).length).toBe(7);
+  });
+
   test('of backends that are not enabled are not asked for', () => {
     const groups = new Set(expectedRights(PLACE, builtInBackends.slice(0, 1)).map(({ group }) => group));
     expect([groups.has('scheduling.k8s.io'), groups.has('scheduling.run.ai')]).toEqual([true, false]);
@@ -198,7 +226,7 @@ describe('policies', () => {
   test('as they ship, with the names that are expected', async () => {
     const policies = await shipped(asThey);
     expect(told(checkPolicies(policies, TRUSTED, MUSTER_USER))).toEqual([
-      'ok policies/validating: 14 of 14 installed and bound',
+      'ok policies/validating: 15 of 15 installed and bound',
       'ok policies/mutating: 2 of 2 installed and bound',
       'ok policies/accounts: policies and configuration trust the same account',
     ]);

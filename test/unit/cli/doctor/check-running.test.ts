@@ -205,6 +205,7 @@ describe('backends', () => {
     name,
     readiness: READY,
     traces: builtInBackends.find((factory) => factory.name === name)?.traces,
+    room: undefined,
     lease: undefined,
     blind: false,
     ...change,

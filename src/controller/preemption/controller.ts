@@ -1,0 +1,104 @@
+import { systemClock } from '../../kube/client/clock.ts';
+import { POD_GANGS, PODS } from '../../kube/client/resources.ts';
+import { aborted } from '../../kube/loop/deadline.ts';
+import { startWorkers } from '../../kube/loop/work-queue-workers.ts';
+import { WorkQueue } from '../../kube/loop/work-queue.ts';
+import { PreemptionMetrics } from '../../telemetry/preemption-metrics.ts';
+import type { ControllerFactory, Shared } from '../watch/shared.ts';
+import type { RoomObserver } from './make-room.ts';
+import { PlanRate } from './plan-rate.ts';
+import { roomReconciler } from './reconcile-room.ts';
+
+/**
+ * Makes room for gangs whose scheduler preempts for none: what the planner says, carried out. Where the configuration does
+ * not ask for it, nothing of it is there. It has no watch of its own: the one of gangs says whom to look at, and what
+ * decides is read when it is needed.
+ */
+export const preemption: ControllerFactory = (shared) => {
+  const { client, settings, log, metrics, watch, now } = shared;
+  const { preemption: acting } = settings;
+  if (acting === undefined) return undefined;
+  const counts = new PreemptionMetrics(metrics.registry);
+  let queue: WorkQueue | undefined;
+  watch.onTouch((key) => queue?.add(key));
+  return {
+    name: 'preemption',
+    watches: watch.watches,
+    lead: async (signal) => {
+      queue = new WorkQueue();
+      const reconcile = roomReconciler({
+        client,
+        view: watch.view,
+        registry: shared.registry,
+        selectors: settings.selectors,
+        settings: acting,
+        rate: new PlanRate(acting.limits.plansPerMinute, () => systemClock.now()),
+        now,
+        clock: systemClock,
+        observer: {
+          ...toldOf(shared, counts),
+          attempted: (gang, result, why) => {
+            counts.attempted(result);
+            if (result === 'impossible' || result === 'blocked') {
+              log.info({ gang: `${gang.namespace}/${gang.name}`, why }, 'no room is made for a gang');
+              shared.recorder.event(
+                { resource: POD_GANGS, ...gang },
+                { type: 'Warning', reason: 'PreemptionWaits', note: why },
+              );
+            }
+          },
+          planned: (seconds) => counts.planned(seconds),
+        },
+      });
+      for (const key of watch.keys()) queue.add(key);
+      const workers = startWorkers({
+        queue,
+        reconcile,
+        concurrency: 1,
+        failed: (gang, error, retryInMs) => {
+          counts.attempted('error');
+          log.error({ gang, err: error, retryInMs }, 'no room could be made, trying again');
+        },
+      });
+      await aborted(signal);
+      queue = undefined;
+      await workers.stop();
+    },
+  };
+};
+
+/** What is done, for log, metrics and Events. Of other namespaces a gang's Events tell numbers alone. */
+function toldOf({ log, recorder }: Shared, counts: PreemptionMetrics): Omit<RoomObserver, 'planned'> {
+  return {
+    begun: (gang, { evict, why }) => {
+      const pods = evict.flatMap(({ pods: all }) => all);
+      log.info(
+        { gang: `${gang.namespace}/${gang.name}`, victims: pods.map(({ name }) => name), why },
+        'room is being made for a gang',
+      );
+      recorder.event(
+        { resource: POD_GANGS, ...gang },
+        {
+          type: 'Normal',
+          reason: 'Preempting',
+          note: `${pods.length} Pods of ${evict.length} units with priorities up to ${Math.max(...evict.map(({ priority }) => priority))} make room`,
+        },
+      );
+    },
+    ended: (gang, why) =>
+      log.info({ gang: `${gang.namespace}/${gang.name}`, why }, 'room is no longer being made for a gang'),
+    evicted: (pod, gang, priority) => {
+      counts.evicted();
+      const who = pod.namespace === gang.namespace ? gang.name : gang.uid;
+      recorder.event(
+        { resource: PODS, ...pod },
+        {
+          type: 'Normal',
+          reason: 'Preempted',
+          action: 'Preempting',
+          note: `Preempted by PodGang ${who}, whose priority ${priority} is higher`,
+        },
+      );
+    },
+  };
+}

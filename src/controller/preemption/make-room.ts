@@ -1,0 +1,175 @@
+import { ANNOTATION_PREEMPTION_PLAN } from '../../api/names.ts';
+import type { GangRecord } from '../../gang/records.ts';
+import { attempt, type InFlight, type Step, type Victim } from '../../preemption/delayed.ts';
+import { readPlan, recalled, writePlan } from '../../preemption/written-plan.ts';
+import type { AttemptResult } from '../../telemetry/preemption-metrics.ts';
+import type { PodToEvict } from '../../kube/client/client.ts';
+import type { Evicted, Hands } from './hands.ts';
+import type { Look } from './look.ts';
+import type { PlanRate } from './plan-rate.ts';
+import { waitsForRoom } from './waits-for-room.ts';
+
+/** A plan that is not through after this time (ms) is not begun any further, and another one may be made. */
+const LATE_MS = 10 * 60_000;
+
+export interface MakeRoomOptions {
+  readonly hands: Hands;
+  readonly rate: PlanRate;
+  readonly victimsPerPlan: number;
+  /** Of the gang's Pods. */
+  readonly schedulerName: string;
+  readonly now: () => Date;
+  readonly observer: RoomObserver;
+}
+
+/** For log, metrics and Events. */
+export interface RoomObserver {
+  /** The cluster is read, and it is clear what is to be done. */
+  planned(): void;
+  begun(gang: GangRecord, step: Step): void;
+  /** The plan is not pursued any more: it is through, or given up. */
+  ended(gang: GangRecord, why: string): void;
+  evicted(pod: PodToEvict, gang: GangRecord, priority: number): void;
+}
+
+/** What came of a look. */
+export interface Outcome {
+  readonly result: AttemptResult;
+  readonly why: string;
+  /** Whether victims are on their way out: so long as one of these is there, there is nothing to look for. */
+  readonly leaving: readonly PodToEvict[];
+  /** Whether a plan is in flight. */
+  readonly pending: boolean;
+}
+
+const outcome = (result: AttemptResult, why: string, more: Partial<Outcome> = {}): Outcome => ({
+  result,
+  why,
+  leaving: [],
+  pending: false,
+  ...more,
+});
+
+/**
+ * One look at a gang and the next step for it. Before the first victim of a plan goes, the plan stands in the gang; so
+ * whoever comes after a crash goes on with it, and of two that begin one alone is let.
+ */
+export async function makeRoom(look: Look, options: MakeRoomOptions): Promise<Outcome> {
+  const { gang, situation, obstacle } = look;
+  const { hands, now, observer, schedulerName } = options;
+  const text = gang.annotations.get(ANNOTATION_PREEMPTION_PLAN);
+  const written = readPlan(text, gang.uid);
+  if (written === undefined) return begin(look, options);
+
+  const late = now().getTime() - written.at > LATE_MS;
+  const known = recalled(written, situation.snapshot, situation.preemptor);
+  const still = waitsForRoom(gang, look.pods, schedulerName) && obstacle === undefined;
+  const step = attempt({ ...known, closing: known.closing || late || !still }, situation);
+  observer.planned();
+  if (step.verdict === 'Preempts' || step.inFlight === undefined) {
+    // What would be begun now is another plan: not before this one is forgotten, and in a look of its own.
+    if ((await hands.remember(gang, null)) === undefined) return outcome('waits', CHANGED, { pending: true });
+    if (step.verdict !== 'Fits') await nominate(known, gang, hands, null);
+    observer.ended(gang, step.verdict === 'Fits' ? step.why : 'its victims are gone, or are left alone');
+    return outcome(step.verdict === 'Fits' ? 'fits' : 'waits', step.why);
+  }
+  const after = writePlan(gang.uid, written.at, step.inFlight);
+  if (after !== text && (await hands.remember(gang, after)) === undefined)
+    return outcome('waits', CHANGED, { pending: true });
+  return carryOut(step.inFlight, step, look, options);
+}
+
+const CHANGED = 'the gang was changed meanwhile';
+
+/** No plan is in flight. */
+async function begin(look: Look, options: MakeRoomOptions): Promise<Outcome> {
+  const { gang, pods, situation, obstacle } = look;
+  const { hands, now, observer, rate, victimsPerPlan, schedulerName } = options;
+  if (!waitsForRoom(gang, pods, schedulerName)) return outcome('fits', 'it does not wait for room any more');
+  if (obstacle !== undefined) return outcome('blocked', obstacle);
+  const step = attempt(undefined, situation);
+  observer.planned();
+  if (step.verdict !== 'Preempts' || step.inFlight === undefined)
+    return outcome(RESULTS[step.verdict], reasonOf(step));
+  const victims = step.evict.flatMap(podsOf);
+  if (victims.length > victimsPerPlan)
+    return outcome(
+      'blocked',
+      `${victims.length} Pods would have to go, more than preemption.limits.victimsPerPlan (${victimsPerPlan})`,
+    );
+  const waitMs = rate.waitMs();
+  if (waitMs > 0)
+    return outcome('blocked', 'as many plans were begun within a minute as preemption.limits.plansPerMinute');
+  for (const pod of victims) {
+    const asked = await hands.evict(pod, true);
+    if (typeof asked === 'object') return outcome('blocked', `a victim may not be evicted: ${asked.refused}`);
+  }
+  const plan = writePlan(gang.uid, now().getTime(), step.inFlight);
+  if ((await hands.remember(gang, plan)) === undefined) return outcome('waits', CHANGED);
+  rate.begin();
+  observer.begun(gang, step);
+  const { leaving, why } = await carryOut(step.inFlight, step, look, options);
+  return outcome('preempting', why, { leaving, pending: true });
+}
+
+const RESULTS = {
+  Fits: 'fits',
+  Preempts: 'preempting',
+  Waits: 'waits',
+  Unschedulable: 'impossible',
+} as const satisfies Record<Step['verdict'], AttemptResult>;
+
+const reasonOf = ({ why, plan }: Step): string => plan?.refusal ?? why;
+
+/** Evicts unit by unit. One whose Pods may not all go is not begun, and neither is any after it. */
+async function carryOut(
+  plan: InFlight,
+  step: Step,
+  { gang, situation, waiting }: Look,
+  { hands, now, observer }: MakeRoomOptions,
+): Promise<Outcome> {
+  if (!plan.closing) {
+    const unsaid = plan.nominations.filter(({ uid, node }) =>
+      waiting.some((pod) => pod.uid === uid && pod.nominatedNode !== node),
+    );
+    await nominate({ nominations: unsaid }, gang, hands);
+  }
+  const { priority } = situation.preemptor;
+  // The least important first: whoever is stopped half way has done the least harm.
+  for (const unit of step.evict.toReversed()) {
+    const pods = podsOf(unit);
+    const refused = await refusalOf(pods, hands);
+    if (refused !== undefined)
+      return outcome('blocked', `a victim may not be evicted: ${refused}`, { pending: true });
+    for (const pod of pods) await hands.mark(pod, now());
+    for (const pod of pods) {
+      const done = await hands.evict(pod);
+      if (done === 'evicted') observer.evicted(pod, gang, priority);
+      if (typeof done === 'object')
+        return outcome('blocked', `a victim may not be evicted: ${done.refused}`, { pending: true });
+    }
+  }
+  return outcome('waits', step.why, { pending: true, leaving: plan.victims.flatMap(podsOf) });
+}
+
+async function refusalOf(pods: readonly PodToEvict[], hands: Hands): Promise<string | undefined> {
+  for (const pod of pods) {
+    const asked: Evicted = await hands.evict(pod, true);
+    if (typeof asked === 'object') return asked.refused;
+  }
+  return undefined;
+}
+
+/** @param node in place of the ones of the plan */
+async function nominate(
+  { nominations }: Pick<InFlight, 'nominations'>,
+  { namespace }: GangRecord,
+  hands: Hands,
+  node?: null,
+): Promise<void> {
+  for (const one of nominations) await hands.nominate(namespace, one, node === undefined ? one.node : node);
+}
+
+/** Those that are still known by name: the others are gone. */
+const podsOf = ({ namespace, pods }: Victim): PodToEvict[] =>
+  pods.flatMap(({ name, uid }) => (name === '' ? [] : [{ namespace, name, uid }]));

@@ -1,0 +1,137 @@
+import { ANNOTATION_PREEMPTION_PLAN } from '../../api/names.ts';
+import type { BackendRegistry } from '../../backends/registry.ts';
+import { isGroveManaged, type GangSelectors } from '../../gang/gang-selection.ts';
+import type { GangRecord } from '../../gang/records.ts';
+import type { KubeClient, PodToEvict } from '../../kube/client/client.ts';
+import type { Clock } from '../../kube/client/clock.ts';
+import { splitKey } from '../../kube/loop/cache.ts';
+import type { Reconcile, ReconcileResult } from '../../kube/loop/work-queue-workers.ts';
+import type { AttemptResult } from '../../telemetry/preemption-metrics.ts';
+import { backendOf } from '../watch/backend-of.ts';
+import { BY_GANG, type GangView } from '../watch/gang-view.ts';
+import type { PreemptionSettings } from '../watch/shared.ts';
+import { handsOf, type Hands } from './hands.ts';
+import { lookAt } from './look.ts';
+import { makeRoom, type Outcome, type RoomObserver } from './make-room.ts';
+import type { PlanRate } from './plan-rate.ts';
+import { waitsForRoom } from './waits-for-room.ts';
+
+/** Between two looks whether a victim is gone (ms). */
+const LEAVING_MS = 1_000;
+/** The longest wait between two looks at a gang that nothing helps (ms): what could change that may be anywhere. */
+const LONGEST_MS = 5 * 60_000;
+
+export interface RoomOptions {
+  readonly client: KubeClient;
+  readonly view: GangView;
+  readonly registry: BackendRegistry;
+  readonly selectors: GangSelectors;
+  readonly settings: PreemptionSettings;
+  readonly rate: PlanRate;
+  readonly now: () => Date;
+  readonly clock: Clock;
+  readonly observer: Omit<RoomObserver, 'planned'> & {
+    attempted(gang: GangRecord, result: AttemptResult, why: string): void;
+    planned(seconds: number): void;
+  };
+}
+
+/** What is remembered of a gang that has no room. A new leader begins without, and waits once more. */
+interface Waiting {
+  /** Since when, and from when on it is looked at (ms of the clock). */
+  due: number;
+  /** How often nothing could be done for it. */
+  futile: number;
+  /** Victims that are on their way out. */
+  leaving: readonly PodToEvict[];
+}
+
+/** Of all gangs one at a time, so that no two plans count on the same room. */
+export function roomReconciler(options: RoomOptions): Reconcile {
+  const { view, settings, clock, client } = options;
+  const waiting = new Map<string, Waiting>();
+  let turn: Promise<unknown> = Promise.resolve();
+
+  const attempt = async (
+    gang: GangRecord,
+    schedulerName: string,
+    hands: Hands,
+    signal: AbortSignal,
+  ): Promise<Outcome | undefined> => {
+    const { observer, rate, now } = options;
+    const began = clock.now();
+    const look = await lookAt(gang, client, signal, settings);
+    if (look?.gang.uid !== gang.uid) return undefined;
+    const { victimsPerPlan } = settings.limits;
+    const done = await makeRoom(look, {
+      hands,
+      rate,
+      victimsPerPlan,
+      schedulerName,
+      now,
+      observer: { ...observer, planned: () => observer.planned((clock.now() - began) / 1000) },
+    });
+    observer.attempted(gang, done.result, done.why);
+    return done;
+  };
+
+  const one = async (key: string, signal: AbortSignal): Promise<ReconcileResult | undefined> => {
+    const { namespace, name } = splitKey(key);
+    const gang = view.gangs.get(namespace, name);
+    const schedulerName = gang && schedulerFor(gang, options);
+    const planned = gang?.annotations.has(ANNOTATION_PREEMPTION_PLAN) === true;
+    const wants =
+      gang !== undefined &&
+      schedulerName !== undefined &&
+      view.standstill?.(namespace) === undefined &&
+      (planned || waitsForRoom(gang, view.pods.byIndex(BY_GANG, key), schedulerName));
+    if (!wants) {
+      waiting.delete(key);
+      return undefined;
+    }
+    const now = clock.now();
+    const known = waiting.get(key) ?? { due: now + (planned ? 0 : settings.afterMs), futile: 0, leaving: [] };
+    waiting.set(key, known);
+    if (known.due > now) return { requeueAfterMs: known.due - now };
+
+    const hands = handsOf(client, signal, settings.overridePodDisruptionBudgets);
+    known.leaving = await stillThere(known.leaving, hands);
+    if (known.leaving.length > 0) return again(known, LEAVING_MS, clock);
+    const done = await attempt(gang, schedulerName, hands, signal);
+    if (done === undefined) return again(known, settings.afterMs, clock);
+    known.leaving = done.leaving;
+    if (done.leaving.length > 0) return again(known, LEAVING_MS, clock);
+    known.futile = done.result === 'impossible' || done.result === 'blocked' ? known.futile + 1 : 0;
+    const wait = settings.afterMs * 2 ** Math.max(0, known.futile - 1);
+    return again(known, Math.min(wait, Math.max(LONGEST_MS, settings.afterMs)), clock);
+  };
+  return (key, signal) => {
+    const mine = turn.then(() => one(key, signal));
+    turn = mine.catch(() => undefined);
+    return mine;
+  };
+}
+
+const again = (known: Waiting, ms: number, clock: Clock): ReconcileResult => {
+  known.due = clock.now() + ms;
+  return { requeueAfterMs: ms };
+};
+
+/** From the first on that is still there: those before it are gone for good. */
+async function stillThere(leaving: readonly PodToEvict[], hands: Hands): Promise<readonly PodToEvict[]> {
+  for (const [index, pod] of leaving.entries()) if (await hands.isThere(pod)) return leaving.slice(index);
+  return [];
+}
+
+/** The scheduler of a gang that room may be made for; undefined where its scheduler does it, or it is not Muster's to do. */
+function schedulerFor(
+  gang: GangRecord,
+  { view, registry, selectors, settings }: RoomOptions,
+): string | undefined {
+  if (isGroveManaged(gang)) return undefined;
+  const backend = backendOf(gang, { view, registry, selectors });
+  if (backend?.preemptsGangs?.() !== false) return undefined;
+  if (registry.readiness(backend.name).state !== 'ready') return undefined;
+  const { profiles } = settings;
+  return profiles.length === 0 || profiles.includes(backend.name) ? backend.schedulerName : undefined;
+}

@@ -1,0 +1,269 @@
+/** Making room for a gang: the real kube-scheduler without gangs of its own, and Muster under the rights that it ships with. */
+import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { MUSTER_USER } from '../../src/api/names.ts';
+import { inLength } from '../support/length.ts';
+import { manifestsIn } from '../support/manifests.ts';
+import { startServing } from '../support/serving.ts';
+import type { KubeList } from './control-plane/client.ts';
+import { readKubeconfig } from './control-plane/kubeconfig.ts';
+import { clusterSuite } from './control-plane/suite.ts';
+import { until } from './control-plane/until.ts';
+import { applyAll } from './support/apply.ts';
+import { startFaultProxy } from './support/fault-proxy.ts';
+import { GangCluster } from './support/gang-cluster.ts';
+import { group, type Pod } from './support/gang-objects.ts';
+import { SHORT_LEASE } from './support/looping-muster.ts';
+import { NAMESPACE } from './support/registered-muster.ts';
+import { WITHOUT_NATIVE_GANGS } from './support/small-gangs.ts';
+
+jest.setTimeout(120_000);
+
+const POLICY = { 'muster.dev/preemption-policy': 'PreemptLowerPriority' };
+const PLAN = 'muster.dev/preemption-plan';
+const OFF = { scheduler: { profiles: [{ name: 'default-scheduler' }] } };
+const SETTINGS = { ...OFF, preemption: { mode: 'Act', after: '500ms' } };
+
+clusterSuite('making room for a gang', () => {
+  let cluster: GangCluster;
+  const classes = '/apis/scheduling.k8s.io/v1/priorityclasses';
+
+  /** A Pod that runs, of a priority, on a node. */
+  const run = async (
+    name: string,
+    node: string,
+    priorityClassName: string,
+    given: { cpu?: string; labels?: Record<string, string>; namespace?: string } = {},
+  ): Promise<Pod> => {
+    const { cpu = '4', labels = {}, namespace = NAMESPACE } = given;
+    const pod = await cluster.client.ok<Pod>('POST', cluster.pods(namespace), {
+      metadata: { name, labels },
+      spec: {
+        nodeName: node,
+        priorityClassName,
+        terminationGracePeriodSeconds: 0,
+        containers: [{ name: 'c', image: 'example/a', resources: { requests: { cpu } } }],
+      },
+    });
+    // Of a Pod that is still pending no budget is asked.
+    await cluster.client.ok('PATCH', `${cluster.pods(namespace)}/${name}/status`, {
+      status: { phase: 'Running' },
+    });
+    return pod;
+  };
+  const gangOf = async (name: string, count: number, cpu = '4', priority = 'high'): Promise<void> => {
+    await cluster.createGang(name, [group('worker', count)], {
+      annotations: POLICY,
+      spec: { priorityClassName: priority },
+    });
+    for (let index = 0; index < count; index += 1) {
+      await cluster.createPod(name, `worker-${index}`, 'worker', {
+        spec: {
+          priorityClassName: priority,
+          containers: [{ name: 'main', image: 'example/a', resources: { requests: { cpu } } }],
+        },
+      });
+    }
+  };
+  const names = async (namespace = NAMESPACE): Promise<string[]> =>
+    (await cluster.client.ok<KubeList<Pod>>('GET', cluster.pods(namespace))).items
+      .map(({ metadata }) => metadata.name)
+      .sort();
+  const metric = async (name: string): Promise<number> => {
+    const text = await (await fetch(`http://127.0.0.1:${cluster.muster.metricsPort}/metrics`)).text();
+    return Number(
+      text
+        .split('\n')
+        .find((line) => line.startsWith(`${name} `))
+        ?.split(' ')
+        .at(-1) ?? NaN,
+    );
+  };
+  const planOf = async (gang: string): Promise<string | undefined> =>
+    ((await cluster.gang(gang)).metadata as { annotations?: Record<string, string> }).annotations?.[PLAN];
+
+  beforeAll(async () => {
+    cluster = await GangCluster.start({
+      webhooks: false,
+      nodes: false,
+      plane: WITHOUT_NATIVE_GANGS,
+      settings: OFF,
+    });
+    for (const [name, value, more] of [
+      ['low', 100, {}],
+      ['middle', 500, {}],
+      ['high', 1000, { preemptionPolicy: 'Never' }],
+    ] as const) {
+      await cluster.client.ok('POST', classes, { metadata: { name }, value, ...more });
+    }
+    await cluster.createNamespace('other');
+    for (const name of ['node-1', 'node-2']) await cluster.plane.addNode(name, { cpu: 8 });
+  }, 180_000);
+  afterAll(() => cluster?.stop(), 60_000);
+
+  beforeEach(async () => {
+    for (const namespace of [NAMESPACE, 'other']) {
+      const now = { query: { gracePeriodSeconds: 0 } };
+      await cluster.client.ok('DELETE', cluster.gangs(namespace));
+      await cluster.client.ok('DELETE', cluster.pods(namespace), undefined, now);
+      await until('it is empty', async () => (await names(namespace)).length === 0);
+    }
+  });
+
+  test('Off, as it is by default: nothing is read and nobody goes', async () => {
+    for (const [index, node] of ['node-1', 'node-1', 'node-2', 'node-2'].entries())
+      await run(`low-${index}`, node, 'low');
+    await gangOf('off', 2);
+    await cluster.untilCondition('off', 'Scheduled', { status: 'False' });
+    expect(await metric('muster_preemption_victims_total')).toBeNaN();
+    expect(await planOf('off')).toBeUndefined();
+    expect((await names()).filter((name) => name.startsWith('low-'))).toHaveLength(4);
+    expect((await cluster.requestsAbout('low')).map(({ verb }) => verb)).toEqual([]);
+  });
+
+  test('without the rights of its component it says what it lacks, and makes room once it has them', async () => {
+    for (const [index, node] of ['node-1', 'node-1', 'node-2', 'node-2'].entries())
+      await run(`first-${index}`, node, 'low');
+    await gangOf('early', 2);
+    await cluster.restart(SETTINGS);
+    await until('it says so', () =>
+      cluster.muster
+        .log()
+        .some(
+          ({ msg, err }) =>
+            msg === 'no room could be made, trying again' &&
+            /list nodes: 403 Forbidden.*manifests\/ has the roles/.test(JSON.stringify(err)),
+        ),
+    );
+    expect((await names()).filter((name) => name.startsWith('first-'))).toHaveLength(4);
+    await applyAll(cluster.client, await manifestsIn('components/preemption'));
+    await cluster.untilBound('early', 2);
+  });
+
+  test('exactly those go that the plan needs, and the gang starts whole', async () => {
+    await run('middle-0', 'node-1', 'middle');
+    await run('low-1', 'node-1', 'low');
+    await run('low-2', 'node-2', 'low');
+    await run('middle-3', 'node-2', 'middle');
+    const before = await metric('muster_preemption_victims_total');
+    await gangOf('urgent', 2);
+    await cluster.untilBound('urgent', 2);
+    expect(await names()).toEqual(['middle-0', 'middle-3', 'urgent-worker-0', 'urgent-worker-1']);
+    await until('the plan is forgotten', async () => (await planOf('urgent')) === undefined);
+    expect(await metric('muster_preemption_victims_total')).toBe(before + 2);
+    expect((await cluster.untilEvent('Pod', 'low-1', 'Preempted')).note).toMatch(
+      /^Preempted by PodGang urgent, whose priority 1000 is higher$/,
+    );
+    expect((await cluster.untilEvent('PodGang', 'urgent', 'Preempting')).note).toBe(
+      '2 Pods of 2 units with priorities up to 100 make room',
+    );
+  });
+
+  test('a PodDisruptionBudget is kept: nobody goes, and the gang is told why; once it allows it, they do', async () => {
+    const budgets = `/apis/policy/v1/namespaces/${NAMESPACE}/poddisruptionbudgets`;
+    await cluster.client.ok('POST', budgets, {
+      metadata: { name: 'all' },
+      spec: { minAvailable: 4, selector: { matchLabels: { app: 'web' } } },
+    });
+    for (const [index, node] of ['node-1', 'node-1', 'node-2', 'node-2'].entries())
+      await run(`low-${index}`, node, 'low', { labels: { app: 'web' } });
+    await until('the budget is reckoned', async () => {
+      const { status } = await cluster.client.ok<{ metadata: never; status?: { expectedPods?: number } }>(
+        'GET',
+        `${budgets}/all`,
+      );
+      return status?.expectedPods === 4;
+    });
+    await gangOf('polite', 2);
+    const told = await cluster.untilEvent('PodGang', 'polite', 'PreemptionWaits');
+    expect(told).toMatchObject({ type: 'Warning' });
+    expect(told.note).toBe(`it would fit only if PodDisruptionBudget ${NAMESPACE}/all were overdrawn`);
+    expect(await planOf('polite')).toBeUndefined();
+    expect((await names()).filter((name) => name.startsWith('low-'))).toHaveLength(4);
+    await cluster.client.ok('DELETE', `${budgets}/all`);
+    await cluster.untilBound('polite', 2);
+  });
+
+  test('a gang that is disrupted as one goes whole, and is shown as going; equal priority never goes', async () => {
+    await cluster.createGang('old', [group('worker', 2)], {
+      annotations: { 'muster.dev/disruption-mode': 'PodGroup' },
+      spec: { priorityClassName: 'low' },
+    });
+    const labels = { 'grove.io/podgang': 'old', 'grove.io/podclique': 'worker' };
+    await run('old-0', 'node-1', 'low', { labels });
+    await run('old-1', 'node-2', 'low', { labels });
+    for (const node of ['node-1', 'node-2']) await run(`same-${node}`, node, 'high');
+    // It stays on its way out until somebody lets it go.
+    const held = `${cluster.pods()}/old-0`;
+    await cluster.client.ok('PATCH', held, { metadata: { finalizers: ['example.com/hold'] } });
+    await gangOf('whole', 1);
+    await until('both are told to go', async () => {
+      const left = await names();
+      const { metadata } = await cluster.client.ok('GET', held);
+      return metadata.deletionTimestamp !== undefined && !left.includes('old-1');
+    });
+    expect((await cluster.status('whole')).why).toMatch(
+      /^room is being made: 2 Pods of lower priority have to go, since \d{4}-.*Z; /,
+    );
+    const { status } = await cluster.client.ok<{
+      metadata: never;
+      status: { conditions: { type: string; reason: string }[] };
+    }>('GET', held);
+    // The eviction API writes its own reason over the one that was given.
+    expect(status.conditions.find(({ type }) => type === 'DisruptionTarget')?.reason).toMatch(
+      /^(PreemptionByScheduler|EvictionByEvictionAPI)$/,
+    );
+    await cluster.client.ok('PATCH', held, { metadata: { finalizers: null } });
+    await cluster.untilBound('whole', 1);
+    expect(await names()).toEqual(['same-node-1', 'same-node-2', 'whole-worker-0']);
+    await gangOf('equal', 2);
+    const told = await cluster.untilEvent('PodGang', 'equal', 'PreemptionWaits');
+    expect(told.note).toBe('nothing that runs has a priority below 1000');
+  });
+
+  /** The write at which it is killed, and whether that is done still: the plan, two nominations, twice a mark and an eviction, the plan again. */
+  const KILLS = inLength<readonly (readonly [number, boolean])[]>({
+    short: [
+      [0, true],
+      [4, true],
+    ],
+    long: [0, 1, 2, 3, 4, 5, 6, 7].flatMap((index) => [[index, false] as const, [index, true] as const]),
+  });
+
+  test.each(KILLS)(
+    'killed at write %i (done: %s): the same end, and no second set of victims',
+    async (index, done) => {
+      const gang = `killed-${index}-${String(done)}`;
+      for (const [at, node] of ['node-1', 'node-1', 'node-2', 'node-2'].entries())
+        await run(`low-${at}`, node, 'low');
+      await cluster.restart(OFF);
+      await gangOf(gang, 2);
+      await cluster.untilCondition(gang, 'Scheduled', { status: 'False' });
+      await cluster.muster.kill();
+      const access = await readKubeconfig(await cluster.plane.kubeconfigFor(MUSTER_USER));
+      const proxy = await startFaultProxy(access, cluster.plane.dir, gang);
+      const killed = Promise.withResolvers<undefined>();
+      let writes = 0;
+      proxy.setFates(({ method, path }) => {
+        const counts =
+          method !== 'GET' &&
+          !path.includes('dryRun=') &&
+          (path.includes(`/podgangs/${gang}?`) || /\/pods\/[^/]+\/(status|eviction)\?/.test(path));
+        if (!counts || writes++ !== index) return {};
+        killed.resolve(undefined);
+        return { fault: done ? 'resetDone' : 'reset' };
+      });
+      const mortal = await startServing({
+        kubeconfig: proxy.kubeconfig,
+        settings: { leaderElection: SHORT_LEASE, ...SETTINGS },
+      });
+      await killed.promise;
+      await mortal.kill();
+      await mortal.close();
+      await proxy.close();
+      await cluster.restart(SETTINGS);
+      await cluster.untilBound(gang, 2);
+      await until('the plan is forgotten', async () => (await planOf(gang)) === undefined);
+      expect((await names()).filter((name) => name.startsWith('low-'))).toHaveLength(2);
+    },
+  );
+});

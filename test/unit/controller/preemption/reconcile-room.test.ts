@@ -1,0 +1,233 @@
+/** When a gang is looked at, and for whom nothing is done. */
+import { describe, expect, test } from '@jest/globals';
+import { BackendRegistry } from '../../../../src/backends/registry.ts';
+import { handsOf } from '../../../../src/controller/preemption/hands.ts';
+import { PlanRate } from '../../../../src/controller/preemption/plan-rate.ts';
+import { roomReconciler } from '../../../../src/controller/preemption/reconcile-room.ts';
+import type { GangView } from '../../../../src/controller/watch/gang-view.ts';
+import { EVERY_GANG } from '../../../../src/gang/gang-selection.ts';
+import { readGang, readPod } from '../../../../src/gang/read-records.ts';
+import type { JsonObject } from '../../../../src/api/json.ts';
+import { ApiError } from '../../../../src/kube/client/errors.ts';
+import { FakeClock } from '../fake-clock.ts';
+import type { FakeApi } from './fake-api.ts';
+import { cluster, evictions, FULL, gang, running } from './room-scene.ts';
+
+const AFTER_MS = 10_000;
+const { signal } = new AbortController();
+
+/** A view that knows at once what the API server knows. */
+const viewOf = (api: FakeApi): GangView => {
+  const object = (stored: unknown): JsonObject => stored as JsonObject;
+  return {
+    gangs: {
+      get: (namespace: string, name: string) => {
+        const found = api.get('podgangs', `${namespace}/${name}`);
+        return found && readGang(object(found));
+      },
+    },
+    pods: {
+      byIndex: (_index: string, key: string) =>
+        api
+          .all('pods')
+          .map((one) => readPod(object(one)))
+          .filter((pod) => `${pod.namespace}/${pod.gang}` === key),
+    },
+    namespaces: { get: () => undefined },
+  } as never;
+};
+
+async function start(
+  api: FakeApi,
+  given: { profile?: string; config?: JsonObject; profiles?: readonly string[] } = {},
+) {
+  const { profile = 'default-scheduler', config = { gangScheduling: false }, profiles = [] } = given;
+  const registry = new BackendRegistry([{ name: profile, config }], profile);
+  await registry.init(profile, (init) => init({ cluster: undefined, signal }));
+  const clock = new FakeClock();
+  const told: string[] = [];
+  let lists = 0;
+  const client = {
+    ...api.client,
+    list: (...asked: Parameters<typeof api.client.list>) => {
+      lists += 1;
+      return api.client.list(...asked);
+    },
+  };
+  const reconcile = roomReconciler({
+    client,
+    view: viewOf(api),
+    registry,
+    selectors: EVERY_GANG,
+    settings: {
+      profiles,
+      afterMs: AFTER_MS,
+      overridePodDisruptionBudgets: false,
+      limits: { victimsPerPlan: 64, plansPerMinute: 6 },
+      exemptNamespaces: [],
+    },
+    rate: new PlanRate(6, () => clock.now()),
+    now: () => clock.date(),
+    clock,
+    observer: {
+      begun: () => told.push('begun'),
+      ended: (_gang, why) => told.push(`ended: ${why}`),
+      evicted: ({ name }) => told.push(`evicted ${name}`),
+      attempted: (_gang, result) => told.push(result),
+      planned: () => told.push('planned'),
+    },
+  });
+  return {
+    clock,
+    told,
+    lists: () => lists,
+    look: async () => (await reconcile('ns/urgent', signal))?.requeueAfterMs,
+  };
+}
+
+describe('a gang without room', () => {
+  test('is looked at once it has been so for a while, and then until its victims are gone', async () => {
+    const api = cluster();
+    const { clock, told, lists, look } = await start(api);
+    expect(await look()).toBe(AFTER_MS);
+    await clock.pass(AFTER_MS - 1);
+    expect(await look()).toBe(1);
+    expect(lists()).toBe(0);
+    await clock.pass(1);
+    expect(await look()).toBe(1_000);
+    expect(told).toEqual(['planned', 'begun', 'evicted low-b', 'evicted low-a', 'preempting']);
+    // While the first of them is there nobody lists the cluster again.
+    const before = lists();
+    await clock.pass(1_000);
+    expect(await look()).toBe(1_000);
+    expect(lists()).toBe(before);
+    api.leave();
+    await clock.pass(1_000);
+    expect(await look()).toBe(AFTER_MS);
+    expect(told.slice(5)).toEqual(['planned', 'ended: it fits without anybody else going', 'fits']);
+    expect(running(api)).toEqual(['middle-a', 'middle-b']);
+  });
+
+  test('with a plan is gone on with at once', async () => {
+    const api = cluster();
+    api.after = (write) => {
+      if (write === 'remember urgent') throw new Error('killed');
+    };
+    const first = await start(api);
+    await first.look();
+    await first.clock.pass(AFTER_MS);
+    await expect(first.look()).rejects.toThrow('killed');
+    api.after = () => undefined;
+    const { look } = await start(api);
+    expect(await look()).toBe(1_000);
+    expect(evictions(api)).toHaveLength(2);
+  });
+
+  test('that nothing helps is looked at less and less often', async () => {
+    const { clock, look, told } = await start(cluster(FULL.map((one) => ({ ...one, prio: 1000 }))));
+    await look();
+    const waits: (number | undefined)[] = [];
+    let wait = AFTER_MS;
+    for (let times = 0; times < 8; times += 1) {
+      await clock.pass(wait);
+      wait = (await look()) ?? 0;
+      waits.push(wait / 1000);
+    }
+    expect(waits).toEqual([10, 20, 40, 80, 160, 300, 300, 300]);
+    expect(new Set(told)).toEqual(new Set(['planned', 'impossible']));
+  });
+
+  test('and that has room meanwhile is forgotten', async () => {
+    const api = cluster();
+    const { look } = await start(api);
+    expect(await look()).toBe(AFTER_MS);
+    for (const name of ['urgent-0', 'urgent-1']) {
+      const pod = api.get('pods', `ns/${name}`);
+      (pod?.['spec'] as JsonObject & { nodeName: string }).nodeName = 'a';
+    }
+    expect(await look()).toBeUndefined();
+  });
+});
+
+describe('nothing is done for a gang', () => {
+  test.each<[string, Parameters<typeof start>[1]]>([
+    ['whose scheduler may have gangs of its own', { config: {} }],
+    ['whose scheduler has them', { config: { api: 'v1alpha2' } }],
+    ['of KAI, which preempts itself', { profile: 'kai-scheduler', config: { queue: 'q' } }],
+    ['of Volcano, which preempts itself', { profile: 'volcano', config: {} }],
+    ['of a profile that is not asked for', { profiles: ['coscheduling'] }],
+  ])('%s', async (_case, given) => {
+    const { look, lists } = await start(cluster(), given);
+    expect(await look()).toBeUndefined();
+    expect(lists()).toBe(0);
+  });
+
+  test('that the Grove operator keeps, or that is not there', async () => {
+    const api = cluster();
+    const groves = gang('urgent', 2);
+    const metadata = {
+      ...(groves['metadata'] as JsonObject),
+      labels: { 'app.kubernetes.io/managed-by': 'grove-operator' },
+    };
+    api.put('podgangs', { ...groves, metadata });
+    const { look } = await start(api);
+    expect(await look()).toBeUndefined();
+    api.remove('podgangs', 'ns/urgent');
+    expect(await look()).toBeUndefined();
+  });
+});
+
+describe('a victim', () => {
+  const victim = { namespace: 'ns', name: 'low-a', uid: 'uid-low-a' };
+  const at = new Date('2026-01-01T00:00:00.123Z');
+
+  test('is told once, in place of an older word, and not where it goes already', async () => {
+    const api = cluster();
+    const hands = handsOf(api.client, signal, false);
+    const conditions = (): unknown => (api.get('pods', 'ns/low-a')?.['status'] as JsonObject)['conditions'];
+    (api.get('pods', 'ns/low-a')?.['status'] as { conditions: JsonObject[] }).conditions = [
+      { type: 'DisruptionTarget', status: 'False', reason: 'x' },
+    ];
+    await hands.mark(victim, at);
+    expect(conditions()).toEqual([
+      {
+        type: 'DisruptionTarget',
+        status: 'True',
+        reason: 'PreemptionByScheduler',
+        message: 'muster: preempting to make room for a gang of higher priority',
+        lastTransitionTime: '2026-01-01T00:00:00Z',
+      },
+    ]);
+    await hands.mark(victim, at);
+    await hands.mark({ ...victim, uid: 'another' }, at);
+    await hands.mark({ ...victim, name: 'nobody' }, at);
+    await hands.evict({ ...victim, name: 'low-b', uid: 'uid-low-b' });
+    await hands.mark({ ...victim, name: 'low-b', uid: 'uid-low-b' }, at);
+    expect(api.writes).toEqual(['mark low-a', 'evict low-b']);
+  });
+
+  test.each<[number, string, unknown]>([
+    [404, 'not found', 'gone'],
+    [409, 'the uid is another', 'gone'],
+    [429, 'would violate the budget', { refused: 'evict: 429: would violate the budget' }],
+    [
+      500,
+      'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
+      {
+        refused:
+          'evict: 500: This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
+      },
+    ],
+  ])('whose eviction is answered %i: %s', async (status, message, expected) => {
+    const api = cluster();
+    const evict = () => Promise.reject(new ApiError('evict', { status, message }));
+    const hands = handsOf({ ...api.client, evict }, signal, false);
+    expect(await hands.evict(victim)).toEqual(expected);
+  });
+
+  test('whose eviction is forbidden is no victim that is gone', async () => {
+    const evict = () => Promise.reject(new ApiError('evict', { status: 403, message: 'no' }));
+    const hands = handsOf({ ...cluster().client, evict }, signal, false);
+    await expect(hands.evict(victim)).rejects.toThrow('403');
+  });
+});
