@@ -8,6 +8,7 @@ import type { GangView } from '../../../../src/controller/watch/gang-view.ts';
 import { EVERY_GANG } from '../../../../src/gang/gang-selection.ts';
 import { readGang, readPod } from '../../../../src/gang/read-records.ts';
 import type { JsonObject } from '../../../../src/api/json.ts';
+import type { KubeClient } from '../../../../src/kube/client/client.ts';
 import { ApiError } from '../../../../src/kube/client/errors.ts';
 import { FakeClock } from '../fake-clock.ts';
 import type { FakeApi } from './fake-api.ts';
@@ -47,13 +48,14 @@ async function start(
   const clock = new FakeClock();
   const told: string[] = [];
   let lists = 0;
-  const client = {
-    ...api.client,
-    list: (...asked: Parameters<typeof api.client.list>) => {
-      lists += 1;
-      return api.client.list(...asked);
+  const client: KubeClient = Object.create(api.client, {
+    list: {
+      value: (...asked: Parameters<KubeClient['list']>) => {
+        lists += 1;
+        return api.client.list(...asked);
+      },
     },
-  };
+  }) as KubeClient;
   const reconcile = roomReconciler({
     client,
     view: viewOf(api),
