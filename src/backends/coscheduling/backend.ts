@@ -14,7 +14,8 @@ import { coschedulingSettings, readCoschedulingConfig, type CoschedulingConfig }
 import { explainPodGroups } from './explain.ts';
 import { POD_GROUPS, podGroup } from './objects.ts';
 import { CRD, probeCoscheduling } from './probe.ts';
-import { validateForCoscheduling } from './validate.ts';
+import { newlyUnheard } from '../preemption-terms.ts';
+import { COSCHEDULING_PREEMPTS, validateForCoscheduling } from './validate.ts';
 
 const NAME = 'coscheduling';
 
@@ -58,10 +59,12 @@ export const coscheduling: BackendFactory = {
       validatePodGang: (gang) => validateForCoscheduling(gang, config),
       warnOfUpdate: (before, after) => {
         const raised = raisedMinimums(before, after);
+        const unheard = newlyUnheard(before, after, COSCHEDULING_PREEMPTS);
         return raised === undefined
-          ? []
+          ? unheard
           : [
               `coscheduling leaves Pods that run, and asks for the raised minimum of those that come from now on: ${raised}`,
+              ...unheard,
             ];
       },
       syncPodGang: (context, gang) => syncPodGang(context, gang, config),

@@ -3,14 +3,20 @@ import { asksForTopology } from '../../gang/rules/check-topology.ts';
 import { checkTotalMinimum } from '../../gang/rules/total-minimum.ts';
 import type { PodGangVerdict } from '../backend.ts';
 import { checkMinResources } from '../min-resources.ts';
+import { unheardTerms, type Preempts } from '../preemption-terms.ts';
 import type { CoschedulingConfig } from './config.ts';
+
+export const COSCHEDULING_PREEMPTS: Preempts = {
+  scheduler: 'coscheduling',
+  always: { mode: 'Pod', says: 'its scheduler preempts Pods one by one' },
+};
 
 /**
  * What one flat count cannot hold, and what is lost on the way into it. That a gang has a minimum at all, and a name
  * that is a label value, is asked of every gang.
  */
 export function validateForCoscheduling(gang: PodGang, config: CoschedulingConfig): PodGangVerdict {
-  const { groups, priorityClassName, reuseReservationRef } = gang.spec;
+  const { groups, reuseReservationRef } = gang.spec;
   const warnings: string[] = [];
   if (groups.length > 1) {
     warnings.push(
@@ -18,15 +24,10 @@ export function validateForCoscheduling(gang: PodGang, config: CoschedulingConfi
     );
   }
   if (asksForTopology(gang)) warnings.push('coscheduling ignores topology constraints');
-  if (priorityClassName) {
-    warnings.push(
-      'coscheduling ignores spec.priorityClassName: give all Pods of the gang the same class, its queue sorts by that first',
-    );
-  }
   if (reuseReservationRef) warnings.push('coscheduling ignores spec.reuseReservationRef');
   const resources = checkMinResources(gang, { name: 'coscheduling', reads: config.minResources });
   return {
     faults: [...checkTotalMinimum(gang), ...resources.faults],
-    warnings: [...warnings, ...resources.warnings],
+    warnings: [...warnings, ...resources.warnings, ...unheardTerms(gang, COSCHEDULING_PREEMPTS)],
   };
 }

@@ -38,7 +38,8 @@ import { probe, UNSEEN, type Found } from './probe.ts';
 import { queueOf } from './queue.ts';
 import { syncPodGroup } from './sync.ts';
 import { heeded, keepTopology } from './topology.ts';
-import { validateForKai } from './validate.ts';
+import { newlyUnheard } from '../preemption-terms.ts';
+import { KAI_PREEMPTS, validateForKai } from './validate.ts';
 
 const TOPOLOGY_OFF = `${NAME} is told no topology constraints: topologyAwareScheduling is not enabled`;
 
@@ -148,6 +149,7 @@ class KaiBackend implements Backend {
         `${NAME} evicts all of a started gang that stays below a minimum for longer than its staleness grace period (60 s unless KAI is told otherwise): ${raised}; create the Pods first, then raise minReplicas`,
       );
     }
+    warnings.push(...newlyUnheard(before, after, KAI_PREEMPTS));
     return warnings;
   }
 

@@ -4,6 +4,7 @@ import type { PodGang } from '../../api/pod-gang.ts';
 import { printable } from '../../api/printable.ts';
 import { checkTotalMinimum } from '../../gang/rules/total-minimum.ts';
 import type { PodGangVerdict } from '../backend.ts';
+import { unheardTerms, type Preempts } from '../preemption-terms.ts';
 import { KEY_QUEUE, LABEL_PREEMPTIBILITY, NAME, PREEMPTIBILITY, TOPOLOGY_ANNOTATIONS } from './names.ts';
 import type { Found } from './probe.ts';
 import { ownQueue, queueOf } from './queue.ts';
@@ -14,6 +15,11 @@ export interface KaiDefaults {
   readonly queue: string | undefined;
   readonly topologyName: string | undefined;
 }
+
+export const KAI_PREEMPTS: Preempts = {
+  scheduler: NAME,
+  always: { mode: 'PodGroup', says: 'it evicts what is left of a gang that has fewer Pods than its minimum' },
+};
 
 /** @param found undefined where nobody has looked at a cluster */
 export const validateForKai = (
@@ -103,6 +109,7 @@ function checkPreemptibility(gang: PodGang): Fault[] {
 
 function warningsForKai(gang: PodGang, defaults: KaiDefaults, found: Found | undefined): string[] {
   const warnings = gang.spec.reuseReservationRef ? [`${NAME} ignores spec.reuseReservationRef`] : [];
+  warnings.push(...unheardTerms(gang, KAI_PREEMPTS));
   if (found?.grouping === 'podgrouper') return [...warnings, ...lostToThePodgrouper(gang)];
   const queue = queueOf(gang, defaults.queue);
   if (queue !== undefined && !isDnsSubdomain(queue)) {
@@ -115,15 +122,12 @@ function warningsForKai(gang: PodGang, defaults: KaiDefaults, found: Found | und
 
 /** An older KAI reads the owner of a Pod and the labels of the Pod, and nothing of the PodGang. */
 function lostToThePodgrouper(gang: PodGang): string[] {
-  const { groups, priorityClassName } = gang.spec;
+  const { groups } = gang.spec;
   const warnings = [
     `${NAME} here is older than 0.15 and groups Pods by their owner: the gates hold the gang together until all its Pods are there, then minReplicas does not reach KAI`,
   ];
   if (ownQueue(gang))
     warnings.push(`${NAME} before 0.15 reads the queue from the label ${KEY_QUEUE} of each Pod`);
-  if (priorityClassName) {
-    warnings.push(`${NAME} before 0.15 ignores spec.priorityClassName: set it on the Pods`);
-  }
   if (levelsAskedFor(gang).size > 0)
     warnings.push(`${NAME} before 0.15 ignores the topology constraints of a PodGang`);
   groups.forEach(({ name, minReplicas }, index) => {

@@ -16,7 +16,8 @@ import { SCHEDULING_GROUP, type GangApi } from './gang-api.ts';
 import { LookedAt } from './look.ts';
 import { syncNative } from './sync.ts';
 import { unitNames } from './units.ts';
-import { NAME, validateGatesAlone, validateNative, warnOfRaised } from './validate.ts';
+import { newlyUnheard } from '../preemption-terms.ts';
+import { NAME, preemptsHere, validateGatesAlone, validateNative, warnOfRaised } from './validate.ts';
 
 /**
  * kube-scheduler, with Kubernetes' own gangs where the cluster has them: a Workload and its PodGroups, which the Pods
@@ -59,7 +60,10 @@ export const native: BackendFactory = {
         cluster.native === undefined
           ? validateGatesAlone(gang, cluster.certain)
           : validateNative(gang, cluster.native),
-      warnOfUpdate: (before, after) => warnOfRaised(raisedMinimums(before, after), cluster.native?.api),
+      warnOfUpdate: (before, after) => [
+        ...warnOfRaised(raisedMinimums(before, after), cluster.native?.api),
+        ...newlyUnheard(before, after, preemptsHere(after, cluster.native)),
+      ],
       syncPodGang: async (context, gang) => {
         if (cluster.native !== undefined) await syncNative(context, gang, cluster.native);
       },

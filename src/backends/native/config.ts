@@ -34,7 +34,8 @@ export const nativeSettings = {
   },
   disruptionMode: {
     type: 'string',
-    description: 'Whether preemption takes single Pods (`pod`) or a native gang as a whole (`gang`).',
+    description:
+      'Whether preemption takes single Pods (`pod`) or a native gang as a whole (`gang`), where the gang does not say so itself (`muster.dev/disruption-mode`).',
     check: oneOf(DISRUPTION_MODES),
   },
 } as const satisfies ProfileSettings;

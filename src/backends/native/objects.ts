@@ -2,6 +2,7 @@ import type { JsonObject } from '../../api/json.ts';
 import { LABEL_POD_GANG } from '../../api/names.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
 import type { OwnedObject } from '../cluster.ts';
+import { modeOf } from '../preemption-terms.ts';
 import { inheritedLabels } from '../inherited-labels.ts';
 import type { NativeConfig } from './config.ts';
 import { MAX_TEMPLATES, type GangApi } from './gang-api.ts';
@@ -50,13 +51,20 @@ export function objectsOf(
   ];
 }
 
+/** What the gang itself asks for goes before what the profile says of all gangs. */
+function disruptionOf(gang: PodGang): NativeConfig['disruptionMode'] {
+  const mode = modeOf(gang);
+  return mode && (mode === 'PodGroup' ? 'gang' : 'pod');
+}
+
 function termsOf(gang: PodGang, unit: Unit, native: Native, alone: boolean): JsonObject {
   const { api, fields, disruptionMode } = native;
   const { minCount } = unit;
   const isGang = minCount > 0 && !alone;
   const key = fields.topology ? requiredLevel(gang, unit) : undefined;
   const { priorityClassName } = gang.spec;
-  const mode = isGang && fields.priority && disruptionMode && api.disruptionMode?.[disruptionMode];
+  const asked = disruptionOf(gang) ?? disruptionMode;
+  const mode = isGang && fields.priority && asked && api.disruptionMode?.[asked];
   return {
     [api.policy]: isGang ? { gang: { minCount } } : { basic: {} },
     ...(key && { schedulingConstraints: { topology: [{ key }] } }),

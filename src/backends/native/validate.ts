@@ -3,6 +3,7 @@ import type { PodGang } from '../../api/pod-gang.ts';
 import { asksForTopology } from '../../gang/rules/check-topology.ts';
 import { checkTotalMinimum } from '../../gang/rules/total-minimum.ts';
 import type { PodGangVerdict } from '../backend.ts';
+import { modeOf, unheardTerms, type Preempts } from '../preemption-terms.ts';
 import { MAX_TEMPLATES, type GangApi } from './gang-api.ts';
 import type { Native } from './objects.ts';
 import { checkNativeTopology } from './topology.ts';
@@ -23,8 +24,7 @@ export function validateGatesAlone(gang: PodGang, known: boolean): PodGangVerdic
     `${NAME} has no gang: the gates hold the Pods until all are there, then each is placed by itself`,
   ];
   if (asksForTopology(gang)) warnings.push(`${NAME} ignores topology constraints`);
-  if (gang.spec.priorityClassName) warnings.push(`${NAME} ignores ${PRIORITY}: set it on the Pods`);
-  return { faults, warnings: [...warnings, ...reservation(gang)] };
+  return { faults, warnings: [...warnings, ...unheardTerms(gang, ONE_BY_ONE), ...reservation(gang)] };
 }
 
 /** What native gangs of this cluster cannot express, and what they will not do. */
@@ -44,28 +44,36 @@ export function validateNative(gang: PodGang, native: Native): PodGangVerdict {
       `each group is a gang of its own here (config.groups: per-group): one may start without the others`,
     );
   }
-  const priority = checkPriority(gang, native);
   return {
-    faults: [...faults, ...topology.faults, ...priority.faults],
-    warnings: [...warnings, ...topology.warnings, ...priority.warnings, ...reservation(gang)],
+    faults: [...faults, ...topology.faults, ...checkPriority(gang, native)],
+    warnings: [
+      ...warnings,
+      ...topology.warnings,
+      ...unheardTerms(gang, preemptsHere(gang, native)),
+      ...reservation(gang),
+    ],
   };
 }
 
-function checkPriority(gang: PodGang, { fields }: Native): PodGangVerdict {
+const ONE_BY_ONE: Preempts = {
+  scheduler: NAME,
+  always: { mode: 'Pod', says: 'it preempts Pods one by one here' },
+};
+
+/** @param native undefined where nothing but gates holds a gang together */
+export function preemptsHere(gang: PodGang, native: Native | undefined): Preempts {
+  if (native?.fields.priority !== true) return ONE_BY_ONE;
+  const split = native.layout === 'per-group' && gang.spec.groups.length > 1;
+  const says = 'it preempts each group by itself (config.groups: per-group)';
+  return { scheduler: NAME, ...(split && modeOf(gang) === 'PodGroup' && { always: { mode: 'Pod', says } }) };
+}
+
+/** The Pods get the class, too, when they are admitted: schedulers read theirs as well. */
+function checkPriority(gang: PodGang, { fields }: Native): Fault[] {
   const { priorityClassName } = gang.spec;
-  if (!priorityClassName) return { faults: [], warnings: [] };
-  if (!fields.priority) {
-    return { faults: [], warnings: [`${NAME} ignores ${PRIORITY} in this cluster: set it on the Pods`] };
-  }
-  if (priorityClassName.startsWith('system-')) {
-    const detail = 'a PodGroup takes no priority over 1000000000';
-    return {
-      faults: [fault('BackendCannotExpress', PRIORITY, { value: priorityClassName, detail })],
-      warnings: [],
-    };
-  }
-  const warning = `set priorityClassName: ${priorityClassName} on the Pods too: from Kubernetes 1.37 on a gang whose Pods have another priority is not scheduled, and 1.36 mixes the two`;
-  return { faults: [], warnings: [warning] };
+  if (!fields.priority || priorityClassName?.startsWith('system-') !== true) return [];
+  const detail = 'a PodGroup takes no priority over 1000000000';
+  return [fault('BackendCannotExpress', PRIORITY, { value: priorityClassName, detail })];
 }
 
 const reservation = ({ spec }: PodGang): string[] =>

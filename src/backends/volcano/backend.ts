@@ -20,7 +20,8 @@ import { explainPodGroups } from './explain.ts';
 import { minResources, POD_GROUPS, podGroup } from './objects.ts';
 import { CRD, probeVolcano } from './probe.ts';
 import { checkQueue, queueOf } from './queue.ts';
-import { validateForVolcano } from './validate.ts';
+import { newlyUnheard } from '../preemption-terms.ts';
+import { validateForVolcano, VOLCANO_PREEMPTS } from './validate.ts';
 
 const NAME = 'volcano';
 
@@ -75,10 +76,12 @@ export const volcano: BackendFactory = {
       validatePodGang: (gang) => validateForVolcano(gang, config),
       warnOfUpdate: (before, after) => {
         const raised = raisedMinimums(before, after);
+        const unheard = newlyUnheard(before, after, VOLCANO_PREEMPTS);
         return raised === undefined
-          ? []
+          ? unheard
           : [
               `volcano leaves Pods that run, and holds further ones until the raised minimum is there: ${raised}; Pods that come within the same second it may still place by the old one`,
+              ...unheard,
             ];
       },
       syncPodGang: (context, gang) => syncPodGang(context, gang, config),

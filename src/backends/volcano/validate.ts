@@ -6,9 +6,15 @@ import { constraintsOf } from '../../gang/rules/check-topology.ts';
 import { checkTotalMinimum } from '../../gang/rules/total-minimum.ts';
 import type { PodGangVerdict } from '../backend.ts';
 import { checkMinResources } from '../min-resources.ts';
+import { unheardTerms, type Preempts } from '../preemption-terms.ts';
 import type { VolcanoConfig } from './config.ts';
 import { ANNOTATION_QUEUE, QUEUE_FIELD } from './queue.ts';
 import { decidingLevel } from './topology.ts';
+
+export const VOLCANO_PREEMPTS: Preempts = {
+  scheduler: 'volcano',
+  always: { mode: 'Pod', says: 'it takes Pods one by one' },
+};
 
 const CONFIGS = 'spec.topologyConstraintGroupConfigs';
 
@@ -18,7 +24,13 @@ export function validateForVolcano(gang: PodGang, config: VolcanoConfig): PodGan
   const resources = checkMinResources(gang, { name: 'volcano', reads: config.minResources });
   return {
     faults: [...checkQueueName(gang), ...checkTotalMinimum(gang), ...topology.faults, ...resources.faults],
-    warnings: [...emptyGroups(gang), ...topology.warnings, ...resources.warnings, ...reservation(gang)],
+    warnings: [
+      ...emptyGroups(gang),
+      ...topology.warnings,
+      ...resources.warnings,
+      ...unheardTerms(gang, VOLCANO_PREEMPTS),
+      ...reservation(gang),
+    ],
   };
 }
 

@@ -175,7 +175,7 @@ describe('group configurations', () => {
 });
 
 describe('what the chosen backend cannot express', () => {
-  test('kube-scheduler: topology, priority and reservations are ignored, and it says so', () => {
+  test('kube-scheduler: topology and reservations are ignored, and it says so; its Pods have the priority', () => {
     const spec = {
       topologyConstraint: { packConstraint: { required: ZONE } },
       priorityClassName: 'high',
@@ -186,7 +186,6 @@ describe('what the chosen backend cannot express', () => {
     expect(decision.warnings).toEqual([
       GANG_WARNING,
       'default-scheduler ignores topology constraints',
-      'default-scheduler ignores spec.priorityClassName: set it on the Pods',
       'default-scheduler ignores spec.reuseReservationRef',
     ]);
   });

@@ -122,11 +122,6 @@ describe('what it warns of', () => {
       'coscheduling ignores topology constraints',
     ],
     [
-      'a priority class, and what to do instead',
-      { groups: one, spec: { priorityClassName: 'high' } },
-      'coscheduling ignores spec.priorityClassName: give all Pods of the gang the same class, its queue sorts by that first',
-    ],
-    [
       'a reservation',
       { groups: one, spec: { reuseReservationRef: { namespace: 'ml', name: 'old' } } },
       'coscheduling ignores spec.reuseReservationRef',

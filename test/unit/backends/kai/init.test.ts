@@ -163,7 +163,6 @@ describe('with a KAI that groups Pods by their owner', () => {
     expect(warnings).toEqual([
       'kai-scheduler here is older than 0.15 and groups Pods by their owner: the gates hold the gang together until all its Pods are there, then minReplicas does not reach KAI',
       'kai-scheduler before 0.15 reads the queue from the label kai.scheduler/queue of each Pod',
-      'kai-scheduler before 0.15 ignores spec.priorityClassName: set it on the Pods',
       'kai-scheduler before 0.15 ignores the topology constraints of a PodGang',
       'spec.podgroups[1].minReplicas: kai-scheduler before 0.15 takes 0 for 1 (group b)',
     ]);

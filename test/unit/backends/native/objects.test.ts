@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Json, JsonObject } from '../../../../src/api/json.ts';
+import { own, type Json, type JsonObject } from '../../../../src/api/json.ts';
 import { gangOf } from '../../../support/made-backend.ts';
 import { group, type PodGangParts } from '../../../support/pod-gangs.ts';
 import { recordedSync } from '../../../support/sync-context.ts';
@@ -119,6 +119,21 @@ describe('the objects of a gang: leader 1, worker 2', () => {
       expect(objects[1]?.[1]).toMatchObject(terms);
     },
   );
+
+  test.each<[string, JsonObject, string | undefined, Json | undefined]>([
+    ['asks for PodGroup', { disruptionMode: 'pod' }, 'PodGroup', 'PodGroup'],
+    ['asks for Pod', { disruptionMode: 'gang' }, 'Pod', 'Pod'],
+    ['asks, and the profile says nothing', {}, 'PodGroup', 'PodGroup'],
+    ['says nothing', { disruptionMode: 'gang' }, undefined, 'PodGroup'],
+    ['says what means nothing', { disruptionMode: 'gang' }, 'All', 'PodGroup'],
+    ['says nothing, nor does the profile', {}, undefined, undefined],
+  ])('disruption mode of a gang that %s', async (_what, config, mode, expected) => {
+    const parts = mode === undefined ? {} : { annotations: { 'muster.dev/disruption-mode': mode } };
+    const [workload, podGroup] = await objectsOn(serving('v1alpha2'), parts, config);
+    const terms = { schedulingPolicy: gang(3), ...(expected !== undefined && { disruptionMode: expected }) };
+    expect(workload?.[1]).toEqual({ podGroupTemplates: [{ name: 'gang', ...terms }] });
+    expect(own(podGroup?.[1] as Json, 'disruptionMode')).toBe(expected);
+  });
 
   test('fields that the API server would drop are not sent', async () => {
     const served = serving('v1alpha2', ['disruptionMode', 'schedulingConstraints']);

@@ -156,8 +156,6 @@ describe('what native gangs cannot express is refused', () => {
 });
 
 describe('what native gangs will not do is said', () => {
-  const mix =
-    'set priorityClassName: high on the Pods too: from Kubernetes 1.37 on a gang whose Pods have another priority is not scheduled, and 1.36 mixes the two';
   test.each<[string, Served, JsonObject, PodGangParts, string[]]>([
     ['several groups as one: all or nothing, nothing to say', serving('v1alpha2'), {}, {}, []],
     ['several groups, each a gang', serving('v1alpha2'), PER_GROUP, {}, [APART]],
@@ -179,18 +177,18 @@ describe('what native gangs will not do is said', () => {
       ],
     ],
     [
-      'a priority: the Pods need it too',
+      'a priority: nothing to say, the Pods get it too',
       serving('v1alpha2'),
       {},
       { spec: { priorityClassName: 'high' } },
-      [mix],
+      [],
     ],
     [
       'a priority where the gate is off',
       serving('v1alpha2', ['disruptionMode']),
       {},
       { spec: { priorityClassName: 'system-node-critical' } },
-      ['default-scheduler ignores spec.priorityClassName in this cluster: set it on the Pods'],
+      [],
     ],
     [
       'a reservation',

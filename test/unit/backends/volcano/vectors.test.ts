@@ -188,6 +188,12 @@ test.each(Object.entries(vectors))('%s', async (_name, check) => {
   await check();
 });
 
+test('whether a gang may be preempted at all: its label goes on to the PodGroup', async () => {
+  const labels = new Map([['volcano.sh/preemptable', 'true']]);
+  const { labels: written } = await synced({ ...pg1(2, 3), labels });
+  expect(written).toEqual({ 'volcano.sh/preemptable': 'true' });
+});
+
 test('no vector is missing', () => {
   const numbers = new Set(Object.keys(vectors).flatMap((name) => (name.split(':')[0] as string).split(', ')));
   expect([...numbers].sort()).toEqual(
