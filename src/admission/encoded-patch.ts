@@ -19,7 +19,7 @@ let next = 0;
  */
 export function encodedPatch(changes: readonly Change[]): string {
   const values = changes.map(({ operation: { value } }) =>
-    typeof value === 'string' ? value : JSON.stringify(value),
+    typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value),
   );
   for (const one of known) if (isSame(one, changes, values)) return one.base64;
   const operations = changes.map(({ operation }) => operation);

@@ -1,11 +1,9 @@
 import { isObject, own, type Json, type JsonObject } from '../api/json.ts';
 
-/** One RFC 6902 operation. Only these two are ever emitted: never `copy` or `move`, never a whole object. */
-export interface Operation {
-  readonly op: 'add' | 'replace';
-  readonly path: string;
-  readonly value: unknown;
-}
+/** One RFC 6902 operation. Only these are ever emitted: never `copy` or `move`, never a whole object. */
+export type Operation =
+  | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: unknown }
+  | { readonly op: 'remove'; readonly path: string; readonly value?: never };
 
 /** An operation with the reason for it, one clause, for people. */
 export interface Change {
@@ -45,6 +43,8 @@ export class ObjectEdit {
   readonly #object: JsonObject | undefined;
   /** A handful at most, so a list is searched faster than a map is made. */
   readonly #edits: { key: string; value: unknown; why: string }[] = [];
+  /** Keys to take away: hardly any. */
+  #removed: { key: string; why: string }[] | undefined;
 
   /** @param path JSON pointer of the object; its own parent exists in the document */
   constructor(path: string, object: Json | undefined) {
@@ -60,6 +60,12 @@ export class ObjectEdit {
     else this.#edits[index] = { key, value, why };
   }
 
+  /** Takes `key` away, where the document has it. */
+  remove(key: string, why: string): void {
+    if (this.#object === undefined || !Object.hasOwn(this.#object, key)) return;
+    (this.#removed ??= []).push({ key, why });
+  }
+
   /** Leaves `key` as the document has it. */
   unset(key: string): void {
     const index = this.#edits.findIndex((edit) => edit.key === key);
@@ -68,6 +74,9 @@ export class ObjectEdit {
 
   /** Appends the changes to `changes`, and gives it back. */
   changes(changes: Change[] = []): Change[] {
+    for (const { key, why } of this.#removed ?? []) {
+      changes.push({ operation: { op: 'remove', path: rememberedPointer(this.#path, key) }, why });
+    }
     if (this.#edits.length === 0) return changes;
     const object = this.#object;
     if (object === undefined) {

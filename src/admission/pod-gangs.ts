@@ -10,6 +10,7 @@ import { idleInSpec, NO_TOPOLOGY } from '../gang/rules/check-topology.ts';
 import { refusedChange, refusedInSpec } from '../gang/rules/lists.ts';
 import { onlyReferencesDiffer, repairReferences } from '../gang/rules/references.ts';
 import type { PodGangVerdict } from '../preparers/preparer.ts';
+import { checkPriorities, recordPriority } from './gang-priorities.ts';
 import { ObjectEdit, type Change } from './json-patch.ts';
 import { checkReady, saidBy, type Ask, type Policy } from './policy.ts';
 import { decision, untouched, type AdmissionRequest, type Decision } from './review.ts';
@@ -22,7 +23,7 @@ export const isDeleting = (stored: JsonObject | undefined): boolean =>
   ownString(own(stored, 'metadata'), 'deletionTimestamp') !== undefined;
 
 /**
- * CREATE: the label of its backend is written down, and absent references become `[]`, which is what the CRD asks for; so
+ * CREATE: the label of its backend and the default PriorityClass are written down, and absent references become `[]`, which is what the CRD asks for; so
  * do those that an account gave which is not trusted. UPDATE: references stay as they are unless a trusted account writes
  * them, so that applying the manifest again never clears them.
  */
@@ -48,7 +49,8 @@ export function mutatePodGang(request: AdmissionRequest, policy: Policy): Decisi
   const warnings = repairs.some(({ untaken }) => untaken === true) ? [UNTAKEN] : [];
   const recorded = recordBackend(request, before, policy);
   if ('ask' in recorded) return decision({ ask: recorded.ask });
-  return decision({ changes: [...recorded, ...changes], warnings, gang: key });
+  const priority = recordPriority(request, before, gang, policy);
+  return decision({ changes: [...recorded, ...priority, ...changes], warnings, gang: key });
 }
 
 const UNTAKEN =
@@ -94,7 +96,7 @@ export function validatePodGang(request: AdmissionRequest, policy: Policy): Deci
   const gang = `${request.namespace}/${request.name || after.name}`;
   const ask = whomToAsk(before, after, policy);
   if (ask !== undefined) return decision({ ask });
-  if (before === undefined) return decision({ ...checkSpec(parsed, policy), gang });
+  if (before === undefined) return decision({ ...checkNew(parsed, policy), gang });
 
   const grove = isGroveManaged(before);
   const writer = { grove, trusted: policy.trustedAccounts.has(request.username) };
@@ -104,9 +106,10 @@ export function validatePodGang(request: AdmissionRequest, policy: Policy): Deci
     ...checkSchedulerKept(before, after, policy),
     ...refusedChange('labels', before, after, writer),
   ];
-  const notices = grove ? [] : updateWarnings(before, after, policy);
+  const priorities = checkPriorities(before, after, policy);
+  const notices = [...priorities.warnings, ...(grove ? [] : updateWarnings(before, after, policy))];
   if (isDeepStrictEqual(before.spec, after.spec)) {
-    return decision({ faults: [...labels, ...status], warnings: notices, gang });
+    return decision({ faults: [...priorities.faults, ...labels, ...status], warnings: notices, gang });
   }
   // The loop must be able to write references whatever became of the configuration since the gang was let in.
   const spec = onlyReferencesDiffer(before, after)
@@ -114,7 +117,13 @@ export function validatePodGang(request: AdmissionRequest, policy: Policy): Deci
     : checkSpec(parsed, policy, grove);
   return decision({
     ...spec,
-    faults: [...spec.faults, ...refusedChange('change', before, after, writer), ...labels, ...status],
+    faults: [
+      ...spec.faults,
+      ...refusedChange('change', before, after, writer),
+      ...priorities.faults,
+      ...labels,
+      ...status,
+    ],
     warnings: [...spec.warnings, ...notices],
     gang,
   });
@@ -145,15 +154,31 @@ function updateWarnings(before: PodGang, after: PodGang, policy: Policy): readon
   return (saidBy(policy, resolved.backend) ?? resolved.backend).warnOfUpdate?.(before, after) ?? [];
 }
 
+/** All that is asked of a new gang. */
+export function checkNew(parsed: { gang: PodGang; faults: readonly Fault[] }, policy: Policy): Checked {
+  const [spec, priorities] = [checkSpec(parsed, policy), checkPriorities(undefined, parsed.gang, policy)];
+  return {
+    ...spec,
+    faults: [...spec.faults, ...priorities.faults],
+    warnings: [...spec.warnings, ...priorities.warnings],
+  };
+}
+
+interface Checked {
+  readonly faults: Fault[];
+  readonly warnings: string[];
+  readonly backend: string | undefined;
+}
+
 /**
  * The rules of the spec.
  * @param grove whether it is Grove's: only the rules that Grove keeps as well, so that Muster is never in its way
  */
-export function checkSpec(
+function checkSpec(
   { gang, faults }: { gang: PodGang; faults: readonly Fault[] },
   policy: Policy,
   grove = isGroveManaged(gang),
-): { faults: Fault[]; warnings: string[]; backend: string | undefined } {
+): Checked {
   // Grove keeps topology levels of its own, per gang, so the configured ones say nothing of its gangs.
   const levels = grove ? NO_TOPOLOGY : policy.topology;
   const own = [...faults, ...refusedInSpec(gang, levels, { grove, trusted: false })];

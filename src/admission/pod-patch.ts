@@ -1,4 +1,5 @@
 import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
+import type { PriorityClass } from '../api/priority-class.ts';
 import type { PodField, PodList, PodPatch } from '../preparers/preparer.ts';
 import { ObjectEdit, type Change } from './json-patch.ts';
 import { ListEdits } from './list-edits.ts';
@@ -32,6 +33,14 @@ export class JsonPodPatch implements PodPatch {
 
   setSchedulerName(name: string, why: string): void {
     this.#spec.set('schedulerName', name, why);
+  }
+
+  /** Kubernetes fills in number and policy anew, from the class, and refuses the Pod where those of another stand there. */
+  setPriorityClass({ name, preempts }: Pick<PriorityClass, 'name' | 'preempts'>, why: string): void {
+    const policy = own(own(this.#pod, 'spec'), 'preemptionPolicy');
+    this.#spec.set('priorityClassName', name, why);
+    this.#spec.remove('priority', why);
+    if ((policy === 'Never') === preempts) this.#spec.remove('preemptionPolicy', why);
   }
 
   annotate(key: string, value: string, why: string): void {

@@ -37,6 +37,11 @@ export class ReceivedPod implements PodReader {
     return ownString(this.#spec, 'priorityClassName');
   }
 
+  get priority(): number | undefined {
+    const priority = own(this.#spec, 'priority');
+    return typeof priority === 'number' ? priority : undefined;
+  }
+
   get schedulingGroup(): string | undefined {
     return ownString(own(this.#spec, 'schedulingGroup'), 'podGroupName');
   }

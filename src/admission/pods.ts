@@ -11,6 +11,7 @@ import { isPodGangName } from '../api/name-syntax.ts';
 import { TryLater } from '../errors.ts';
 import { preparePod, type PrepareFailed } from '../preparers/prepare.ts';
 import { checkReady, saidBy, type Policy } from './policy.ts';
+import { checkPriority, givePriority } from './pod-priority.ts';
 import { JsonPodPatch } from './pod-patch.ts';
 import { isMirrorPod, ReceivedPod } from './pod-reader.ts';
 import { decision, untouched, type AdmissionRequest, type Decision } from './review.ts';
@@ -58,6 +59,7 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
   if (selection.by !== 'itself' && backend !== policy.registry.default) {
     patch.label(LABEL_SCHEDULER_NAME, backend.name, 'the backend of its gang or Namespace');
   }
+  const otherPriority = givePriority(pod, membership, policy, patch);
   const refusals = preparePod(
     says ?? backend,
     policy.preparers ?? [],
@@ -67,7 +69,7 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
   return {
     faults: refusals,
     changes: refusals.length === 0 ? patch.changes() : [],
-    warnings: notice === undefined ? [] : [notice],
+    warnings: [notice, otherPriority].filter((said) => said !== undefined),
     backend: backend.name,
     gang: gangKey(membership),
   };
@@ -93,7 +95,7 @@ export function selectBackend(
 }
 
 /** What is known, with nobody to ask for more. */
-const final = ({ ofGang, ofNamespace }: Placement): Placement => ({ ofGang, ofNamespace });
+const final = ({ read: _, ...known }: Placement): Placement => known;
 
 function checkMembership({ gang, group }: Membership): Fault[] {
   const faults: Fault[] = [];
@@ -128,7 +130,7 @@ function validateCreate(request: AdmissionRequest, pod: ReceivedPod, policy: Pol
   if (!isGangPod(pod, request, policy)) return untouched();
   const membership = membershipOf(request.namespace, (key) => pod.label(key));
   const gang = gangKey(membership);
-  const faults: Fault[] = pod.gated ? [] : [fault('GateMissing', GATES)];
+  const faults = [...(pod.gated ? [] : [fault('GateMissing', GATES)]), ...checkPriority(pod, policy)];
   const selection = selectBackend(pod, membership, policy, faults.length === 0);
   if (selection.ask !== undefined) return decision({ ask: selection.ask });
   if (selection.fault !== undefined) return decision({ faults: [...faults, selection.fault], gang });

@@ -2,6 +2,7 @@ import { TryLater } from '../errors.ts';
 import type { Backend } from '../backends/backend.ts';
 import type { BackendRegistry } from '../backends/registry.ts';
 import type { Place, Placement } from '../backends/select.ts';
+import type { PriorityClasses } from '../api/priority-class.ts';
 import type { Preparer } from '../preparers/preparer.ts';
 import type { TopologyLevels } from '../gang/rules/check-topology.ts';
 
@@ -17,6 +18,8 @@ export interface Policy {
   readonly preparers?: readonly Preparer[];
   /** What the watches know, read from memory: it may change, and no decision waits for it. Absent: nothing. */
   readonly placement?: Placement | undefined;
+  /** The cluster's PriorityClasses, read from memory like the placement. Absent: nobody watches them. */
+  readonly classes?: PriorityClasses | undefined;
   /**
    * Why nothing can be said for a backend yet, which is no fault of the object: it has not looked at the cluster. Absent
    * where nobody looks at one.

@@ -1,3 +1,5 @@
+import { priorityRules } from './priority-rules.ts';
+
 /**
  * Every rule by which Muster refuses an object. `code` is the HTTP code of the refusal: 422 where the object is
  * wrong, 403 where this account, or anyone at this moment, may not do it. `says` is the rule, `fix` the way out;
@@ -5,7 +7,7 @@
  */
 export type FaultKind = 'Required' | 'Invalid' | 'NotSupported' | 'Duplicate' | 'Forbidden' | 'TooLong';
 
-interface Rule {
+export interface Rule {
   readonly code: 403 | 422;
   readonly kind: FaultKind;
   readonly says: string;
@@ -73,6 +75,12 @@ export const rules = {
     kind: 'Forbidden',
     says: 'only trusted accounts take the gate grove.io/podgang-pending-creation away',
     fix: 'wait until the gang is complete, or add the account to trustedAccounts',
+  },
+  PriorityMismatch: {
+    code: 403,
+    kind: 'Invalid',
+    says: 'the priority of a Pod is the value of its PriorityClass',
+    fix: 'leave spec.priority to Kubernetes, and let no other webhook set spec.priorityClassName after Muster',
   },
   // PodGangs: shape
   FieldRequired: { code: 422, kind: 'Required', says: 'must be given', fix: 'add it' },
@@ -167,12 +175,7 @@ export const rules = {
     says: 'a group is in one group configuration only',
     fix: 'remove it from one of them',
   },
-  PriorityClassInvalid: {
-    code: 422,
-    kind: 'Invalid',
-    says: 'must be the name of a PriorityClass: a lower-case DNS name of at most 253 characters',
-    fix: 'correct it or leave it out',
-  },
+  ...priorityRules,
   SchedulerLabelImmutable: {
     code: 422,
     kind: 'Forbidden',

@@ -37,6 +37,10 @@ export interface Placement {
   readonly ofGang: (namespace: string, gang: string) => Named | undefined;
   /** By the annotation of the Namespace. */
   readonly ofNamespace: (namespace: string) => Named | undefined;
+  /** `spec.priorityClassName` of the PodGang; null: it names none. Absent where nobody knows. */
+  readonly classOfGang?: (namespace: string, gang: string) => string | null | undefined;
+  /** Whether some Pod claims the gang. Absent where nobody knows. */
+  readonly hasPods?: (namespace: string, gang: string) => boolean;
   /**
    * Asks the cluster where memory says too little. What it resolves to is final: it cannot be asked for more. Absent
    * where nobody can be asked, and then what is not known counts as named by nobody.

@@ -43,6 +43,7 @@ export function readPod(object: JsonObject): PodRecord {
     nodeName: ownString(spec, 'nodeName') ?? '',
     nativeGang: nativeGangOf(spec),
     schedulerName: ownString(spec, 'schedulerName'),
+    priorityClassName: ownString(spec, 'priorityClassName') ?? '',
     phase: ownString(status, 'phase') ?? '',
     ready: ownString(conditionOf(status, 'Ready'), 'status') === 'True',
     podScheduled: podScheduledOf(conditionOf(status, 'PodScheduled')),

@@ -70,6 +70,8 @@ export interface PodRecord {
   readonly nodeName: string;
   /** The native gang that its spec names: a PodGroup, or of Kubernetes 1.35 `<Workload>/<group>`; `''` for none. */
   readonly nativeGang?: string | undefined;
+  /** `spec.priorityClassName`, `''` where it names none; absent where nobody looked. */
+  readonly priorityClassName?: string | undefined;
   readonly phase: string;
   readonly ready: boolean;
   readonly podScheduled: PodScheduled | undefined;

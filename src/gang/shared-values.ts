@@ -16,7 +16,8 @@ export class SharedValues {
   readonly #conditions = new Map<string, PodRecord['podScheduled']>();
 
   pod(record: PodRecord): PodRecord {
-    const { gates, podScheduled, baseGang, creationTimestamp, nativeGang, schedulerName } = record;
+    const { gates, podScheduled, baseGang, creationTimestamp, nativeGang, schedulerName, priorityClassName } =
+      record;
     return {
       ...record,
       namespace: this.#text(record.namespace),
@@ -28,6 +29,7 @@ export class SharedValues {
       // No conditional spreads: they would make each record a dictionary, of twice the size.
       nativeGang: this.#optional(nativeGang),
       schedulerName: this.#optional(schedulerName),
+      priorityClassName: this.#optional(priorityClassName),
       gates: shared(this.#gates, JSON.stringify(gates), gates),
       podScheduled: podScheduled && shared(this.#conditions, JSON.stringify(podScheduled), podScheduled),
     };

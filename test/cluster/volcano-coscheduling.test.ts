@@ -158,17 +158,33 @@ clusterSuite('volcano and coscheduling', () => {
   });
 
   test('a change of the gang is patched in, and taken back again; the status stays', async () => {
-    await patchGang('train', { spec: { priorityClassName: 'high' } });
+    await cluster.client.ok('POST', '/apis/scheduling.k8s.io/v1/priorityclasses', {
+      apiVersion: 'scheduling.k8s.io/v1',
+      kind: 'PriorityClass',
+      metadata: { name: 'high' },
+      value: 1000,
+    });
+    // Muster hears of the class in a moment, and refuses the name until then.
+    await until('the class may be named', async () => {
+      const change = { spec: { priorityClassName: 'high' } };
+      return (await cluster.client.request('PATCH', `${cluster.gangs()}/train`, change)).status === 200;
+    });
     await until('the class is there', async () => {
       const { spec, status } = await podGroup(VOLCANO, 'train');
       expect(status).toMatchObject({ phase: 'Inqueue' });
       return spec['priorityClassName'] === 'high';
     });
+    // A gang that has Pods keeps its class; one that has none may lose it again.
     await patchGang('train', { spec: { priorityClassName: null } });
-    await until('the class is gone', async () => {
-      return !('priorityClassName' in (await podGroup(VOLCANO, 'train')).spec);
-    });
-    expect(await writesTo('train')).toEqual(['create', 'patch', 'patch']);
+    await createGang('volcano', 'empty', [group('worker', 1)]);
+    await patchGang('empty', { spec: { priorityClassName: 'high' } });
+    const classOf = async (name: string): Promise<unknown> =>
+      (await podGroup(VOLCANO, name).catch(() => undefined))?.spec['priorityClassName'];
+    await until('its class is there', async () => (await classOf('empty')) === 'high');
+    await patchGang('empty', { spec: { priorityClassName: null } });
+    await until('its class is gone', async () => (await classOf('empty')) === undefined);
+    expect(await classOf('train')).toBe('high');
+    expect(await writesTo('train')).toEqual(['create', 'patch']);
   });
 
   test('a late Pod is let go only once its gang’s change has reached the scheduler', async () => {

@@ -23,6 +23,10 @@ export function outsideOf(pod: JsonObject, surface: PatchSurface): string {
   const touched = [
     'schedulingGates',
     'schedulerName',
+    // Muster's own to set, from the gang's class.
+    'priorityClassName',
+    'priority',
+    'preemptionPolicy',
     ...(surface.schedulingGroup ? ['schedulingGroup'] : []),
     ...(surface.workloadRef ? ['workloadRef'] : []),
   ];

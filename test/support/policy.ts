@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../src/api/json.ts';
 import { GROVE_OPERATOR_USER, MUSTER_USER } from '../../src/api/names.ts';
+import type { PriorityClasses } from '../../src/api/priority-class.ts';
 import type { Policy } from '../../src/admission/policy.ts';
 import type { BackendFactory } from '../../src/backends/backend.ts';
 import type { Placement } from '../../src/backends/select.ts';
@@ -11,6 +12,7 @@ export interface PolicyParts {
   readonly factories?: readonly BackendFactory[];
   readonly levels?: readonly string[];
   readonly placement?: Placement;
+  readonly classes?: PriorityClasses;
   /** Of every profile. */
   readonly config?: JsonObject;
 }
@@ -30,6 +32,7 @@ export function policy(parts: PolicyParts = {}): Policy {
       { factories, topology },
     ),
     placement: parts.placement,
+    classes: parts.classes,
     trustedAccounts: new Set([MUSTER_USER, GROVE_OPERATOR_USER]),
     exemptNamespaces: new Set(['kube-system', 'muster-system']),
     topology,

@@ -28,6 +28,26 @@ const KEYS = [
   'every/label',
   'kubernetes.io/config.mirror',
 ] as const;
+type Fields = readonly [key: string, json: string][];
+/** As the API server fills them in. */
+const PRIORITIES: readonly [Fields, ...Fields[]] = [
+  [['priority', '0']],
+  [['priorityClassName', 'null']],
+  [
+    ['priorityClassName', '""'],
+    ['preemptionPolicy', '"Never"'],
+  ],
+  [
+    ['priorityClassName', '"low"'],
+    ['priority', '10'],
+    ['preemptionPolicy', '"PreemptLowerPriority"'],
+  ],
+  [
+    ['priorityClassName', '"high"'],
+    ['priority', '1000'],
+  ],
+  [['priorityClassName', '"gone"']],
+];
 const VALUES = [
   '',
   'x',
@@ -119,6 +139,7 @@ export function randomPodText(random: Random): string {
   const spec: [string, string][] = [[random.pick(KEYS), mapText(random)]];
   if (random.chance(80)) spec.push(['schedulerName', JSON.stringify(random.pick(SCHEDULERS))]);
   if (random.chance(2)) spec.push(['nodeName', JSON.stringify(random.pick(VALUES))]);
+  if (random.chance(60)) spec.push(...random.pick(PRIORITIES));
   if (random.chance(50)) spec.push(['schedulingGates', gatesText(random)]);
   if (random.chance(20))
     spec.push(['schedulingGroup', random.pick(['null', '{}', '{"podGroupName":"train-worker"}'])]);

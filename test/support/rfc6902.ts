@@ -27,6 +27,8 @@ export function applyStrictly(document: unknown, operations: readonly AnyOperati
     if (op === 'add' && Array.isArray(parent)) parent.splice(indexOf(last, parent.length), 0, value);
     else if (op === 'add' || (op === 'replace' && Object.hasOwn(parent, last))) {
       Object.defineProperty(parent, last, { value, writable: true, enumerable: true, configurable: true });
+    } else if (op === 'remove' && !Array.isArray(parent) && Object.hasOwn(parent, last)) {
+      Reflect.deleteProperty(parent, last);
     } else throw new Error(`${path}: ${op} of a member that is not there`);
   }
 }

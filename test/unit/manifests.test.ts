@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import {
+  ANNOTATION_PREEMPTION_PLAN,
   ANNOTATION_MIRROR_POD,
   GATE_POD_GANG_PENDING,
   GROVE_OPERATOR_USER,
@@ -28,6 +29,11 @@ import {
   POD_GANG_VERSION,
   SYSTEM_NAMESPACE,
 } from '../../src/api/names.ts';
+import {
+  ANNOTATION_DISRUPTION_MODE,
+  ANNOTATION_PREEMPTION_POLICY,
+  ANNOTATION_PREEMPTION_PRIORITY_CLASS,
+} from '../../src/api/preemption-terms.ts';
 import { rules } from '../../src/api/rules.ts';
 import { builtInBackends, supportedSchedulers } from '../../src/backends/registry.ts';
 import { EXPECTED_POLICIES, WITH_ACCOUNTS } from '../../src/cli/doctor/check-policies.ts';
@@ -263,6 +269,13 @@ describe('webhook configurations', () => {
   test('conditions name the accounts and keys that the program knows', () => {
     const text = ofKind('ValidatingWebhookConfiguration')[0]?.text ?? '';
     expect(text).toContain(`'${MUSTER_USER}'`);
+    const terms = [
+      ANNOTATION_DISRUPTION_MODE,
+      ANNOTATION_PREEMPTION_PLAN,
+      ANNOTATION_PREEMPTION_POLICY,
+      ANNOTATION_PREEMPTION_PRIORITY_CLASS,
+    ];
+    expect(text.replaceAll(/\s+/g, ' ')).toContain(`[${terms.map((key) => `'${key}'`).join(', ')}].exists(`);
     for (const kind of ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']) {
       expect(ofKind(kind)[0]?.text).toContain(`'${ANNOTATION_MIRROR_POD}' in object`);
     }

@@ -115,6 +115,7 @@ async function serveWith(
       ...policy,
       ...(loop && {
         placement: loop.placement,
+        classes: loop.classes,
         notReady: (backend: string) =>
           policy.registry.readiness(backend).state === 'unknown'
             ? `backend ${backend} has not looked at the cluster yet`

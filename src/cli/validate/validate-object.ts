@@ -1,4 +1,4 @@
-import { checkSpec } from '../../admission/pod-gangs.ts';
+import { checkNew } from '../../admission/pod-gangs.ts';
 import type { Policy } from '../../admission/policy.ts';
 import { own, ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
 import { LABEL_POD_GANG, POD_GANG_API_VERSION, POD_GANG_GROUP, POD_GANG_KIND } from '../../api/names.ts';
@@ -49,7 +49,7 @@ function finding(
 function checkPodGang(source: SourceObject, { policy, namespace }: ValidationContext): Finding[] {
   const { object } = source;
   const parsed = parsePodGang(object, ownString(own(object, 'metadata'), 'namespace') || namespace);
-  const { faults, warnings } = checkSpec(parsed, policy);
+  const { faults, warnings } = checkNew(parsed, policy);
   return [
     ...unknownPodGangFields(object).map(({ path, message }) =>
       finding(source, 'error', path, message, 'FieldUnknown'),

@@ -7,7 +7,7 @@ import { isNotFound } from '../../kube/client/errors.ts';
 import { NAMESPACES, POD_GANGS } from '../../kube/client/resources.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
 import { within } from '../../kube/loop/deadline.ts';
-import type { GangView } from './gang-view.ts';
+import { BY_GANG, type GangView } from './gang-view.ts';
 
 /** As long as anybody waits for a read, and how long one may take: who had to join an earlier one waits for two. */
 const WAIT_MS = 1_000;
@@ -20,7 +20,7 @@ const MAX_READS_OF_NAMESPACE = 16;
 
 export interface PlaceReaderOptions {
   readonly client: Pick<KubeClient, 'get' | 'list'>;
-  readonly view: Pick<GangView, 'gangs' | 'namespaces'>;
+  readonly view: Pick<GangView, 'gangs' | 'namespaces' | 'pods'>;
   /** Aborted when the controller stops. */
   readonly signal: AbortSignal;
 }
@@ -35,25 +35,37 @@ export function placementOf({ client, view, signal }: PlaceReaderOptions): Place
     const record = view.namespaces.get('', namespace);
     return record && (record.annotations.get(ANNOTATION_SCHEDULER_NAME) ?? null);
   };
+  const classOfGang = (namespace: string, gang: string): string | null | undefined => {
+    const record = view.gangs.get(namespace, gang);
+    return record && (record.spec.priorityClassName || null);
+  };
+  const hasPods = (namespace: string, gang: string): boolean =>
+    view.pods.byIndex(BY_GANG, keyOf(namespace, gang)).length > 0;
   const reads = new Reads();
 
-  const readGang = async (namespace: string, name: string): Promise<Named | undefined> => {
+  const readGang = async (namespace: string, name: string): Promise<Found | undefined> => {
     const options = { signal, timeoutMs: READ_MS, unlimited: true };
     try {
       const found = await client.get({ resource: POD_GANGS, namespace, name }, options);
-      return ownString(own(own(found, 'metadata'), 'labels'), LABEL_SCHEDULER_NAME) ?? null;
+      return {
+        named: ownString(own(own(found, 'metadata'), 'labels'), LABEL_SCHEDULER_NAME) ?? null,
+        priorityClass: ownString(own(found, 'spec'), 'priorityClassName') || null,
+      };
     } catch (error) {
       if (isNotFound(error)) return undefined;
       throw error;
     }
   };
   // By its name in a list: that is the right which the watch has as well.
-  const readNamespace = async (name: string): Promise<Named | undefined> => {
+  const readNamespace = async (name: string): Promise<Found | undefined> => {
     const fieldSelector = `metadata.name=${name}`;
     const options = { fieldSelector, limit: 1, signal, timeoutMs: READ_MS, unlimited: true };
     const [found] = (await client.list(NAMESPACES, options)).items;
     if (found === undefined) return undefined;
-    return ownString(own(own(found, 'metadata'), 'annotations'), ANNOTATION_SCHEDULER_NAME) ?? null;
+    return {
+      named: ownString(own(own(found, 'metadata'), 'annotations'), ANNOTATION_SCHEDULER_NAME) ?? null,
+      priorityClass: null,
+    };
   };
 
   const read = async ({ namespace, gang }: Place, withinMs: number): Promise<Placement> => {
@@ -66,10 +78,17 @@ export function placementOf({ client, view, signal }: PlaceReaderOptions): Place
           gang === undefined
             ? undefined
             : reads.read(namespace, `gang ${gang}`, () => readGang(namespace, gang)),
-          known === undefined ? reads.read(namespace, 'itself', () => readNamespace(namespace)) : known,
+          known === undefined
+            ? reads.read(namespace, 'itself', () => readNamespace(namespace))
+            : { named: known, priorityClass: null },
         ]),
       );
-      return { ofGang: () => gangs ?? null, ofNamespace: () => namespaces ?? null };
+      return {
+        ofGang: () => gangs?.named ?? null,
+        ofNamespace: () => namespaces?.named ?? null,
+        classOfGang: () => gangs?.priorityClass ?? null,
+        hasPods,
+      };
     } catch (error) {
       throw new TryLater(
         'gang-unread',
@@ -77,20 +96,28 @@ export function placementOf({ client, view, signal }: PlaceReaderOptions): Place
       );
     }
   };
-  return { ofGang, ofNamespace, read };
+  return { ofGang, ofNamespace, classOfGang, hasPods, read };
+}
+
+/** What was read of a PodGang, or of a Namespace. */
+interface Found {
+  /** The backend that it names. */
+  readonly named: Named;
+  /** Of a PodGang. */
+  readonly priorityClass: string | null;
 }
 
 /** Reads that are shared by all who ask for the same at the same time, and of which there are never too many. */
 class Reads {
-  readonly #running = new Map<string, Promise<Named | undefined>>();
+  readonly #running = new Map<string, Promise<Found | undefined>>();
   readonly #ofNamespace = new Map<string, number>();
 
   /** @throws Error where too many are under way; what `work` throws */
   async read(
     namespace: string,
     name: string,
-    work: () => Promise<Named | undefined>,
-  ): Promise<Named | undefined> {
+    work: () => Promise<Found | undefined>,
+  ): Promise<Found | undefined> {
     const key = `${namespace}/${name}`;
     const earlier = this.#running.get(key);
     if (earlier !== undefined) {
@@ -101,7 +128,7 @@ class Reads {
     return this.#running.get(key) ?? this.#begin(namespace, key, work);
   }
 
-  #begin(namespace: string, key: string, work: () => Promise<Named | undefined>): Promise<Named | undefined> {
+  #begin(namespace: string, key: string, work: () => Promise<Found | undefined>): Promise<Found | undefined> {
     const mine = this.#ofNamespace.get(namespace) ?? 0;
     if (this.#running.size >= MAX_READS || mine >= MAX_READS_OF_NAMESPACE) {
       throw new Error('too many are being read');

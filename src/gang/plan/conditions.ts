@@ -5,6 +5,8 @@ import { statusText } from '../status-text.ts';
 export const CONDITION_SCHEDULED = 'Scheduled';
 export const CONDITION_READY = 'Ready';
 export const CONDITION_UNHEALTHY = 'Unhealthy';
+/** Only of gangs that have, or had, Pods with another PriorityClass. */
+export const CONDITION_PODS_NOT_MATCHING_PRIORITY = 'PodsNotMatchingPriority';
 
 /** A condition as it should be; its times follow from what is there. */
 export interface Wanted {

@@ -1,5 +1,10 @@
 import { CONDITION_INITIALIZED, type Condition } from '../../api/pod-gang.ts';
-import { CONDITION_READY, CONDITION_SCHEDULED, CONDITION_UNHEALTHY } from './conditions.ts';
+import {
+  CONDITION_PODS_NOT_MATCHING_PRIORITY,
+  CONDITION_READY,
+  CONDITION_SCHEDULED,
+  CONDITION_UNHEALTHY,
+} from './conditions.ts';
 import type { PlannedEvent, ReferencesWrite, StatusWrite, Ungate, Violation } from './gang-plan.ts';
 import type { GangRecord, PodRecord } from '../records.ts';
 import type { ConditionReason } from './reasons.ts';
@@ -87,6 +92,9 @@ function eventType(old: Condition | undefined, next: Condition): Type | undefine
       return old?.status === 'True' ? 'Warning' : undefined;
     case CONDITION_UNHEALTHY:
       if (next.status === 'True') return turned || said ? 'Warning' : undefined;
+      return old?.status === 'True' ? 'Normal' : undefined;
+    case CONDITION_PODS_NOT_MATCHING_PRIORITY:
+      if (next.status === 'True') return turned ? 'Warning' : undefined;
       return old?.status === 'True' ? 'Normal' : undefined;
     default:
       return undefined;

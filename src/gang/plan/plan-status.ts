@@ -10,6 +10,7 @@ import {
 } from './conditions.ts';
 import type { GangPhase, StatusWrite } from './gang-plan.ts';
 import type { GangRecord, GangState } from '../records.ts';
+import { priorityCondition } from './other-priority.ts';
 import { boundShortfall, shortfall } from './group-counts.ts';
 import { placed, whyOf } from './why.ts';
 import type { Hold } from './reasons.ts';
@@ -58,12 +59,15 @@ export function judgeStatus(
 ): StatusJudgement {
   const { waitsFor } = given;
   const initialized = initializedCondition(gang, waitsFor);
+  const priority = priorityCondition(state, gang);
+  const told = priority === undefined ? [] : [priority];
   if (waitsFor !== undefined) {
     const message = 'gates come off once the gang is Initialized';
     const wanted: Wanted[] = [
       initialized,
       { type: CONDITION_SCHEDULED, status: 'False', reason: 'NotInitialized', message },
       { type: CONDITION_READY, status: 'False', reason: 'NotInitialized', message },
+      ...told,
     ];
     return { phase: 'Pending', wanted, why: waitsFor.message };
   }
@@ -76,7 +80,7 @@ export function judgeStatus(
   );
   return {
     phase: ready.status === 'True' ? 'Running' : scheduled.status === 'True' ? 'Starting' : 'Pending',
-    wanted: [initialized, scheduled, ready, unhealthy],
+    wanted: [initialized, scheduled, ready, unhealthy, ...told],
     why: whyOf(why, census),
     recheckAfterMs: said.countsAfterMs,
   };

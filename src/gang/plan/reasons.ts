@@ -23,6 +23,7 @@ export const CONDITION_REASONS = {
   ],
   Ready: ['NotInitialized', 'PodsNotReady', 'PodsReady'],
   Unhealthy: ['MinimumPresent', 'BelowMinimum'],
+  PodsNotMatchingPriority: ['OtherPriorityClass', 'PriorityClassesAgree'],
 } as const;
 
 export type ConditionType = keyof typeof CONDITION_REASONS;

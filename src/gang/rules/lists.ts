@@ -13,6 +13,14 @@ import {
 import { checkGroupConfigs, checkTopology, type TopologyLevels } from './check-topology.ts';
 import { checkInitializedAuthor, checkInitializedComplete, checkInitializedStays } from './initialized.ts';
 import { checkGroupsFixed, checkManagerKept, checkPlanKept, checkReferencesKept } from './kept.ts';
+import {
+  checkClassesKnown,
+  checkDisruptionModeKept,
+  checkPreemptionCost,
+  checkPreemptionTerms,
+  checkPriorityClassKept,
+  type PriorityKnowledge,
+} from './priorities.ts';
 
 /** Whom a rule is not for: Muster's own accounts, or PodGangs that the Grove operator keeps. */
 type Spared = 'trusted' | 'grove';
@@ -21,6 +29,13 @@ type Spared = 'trusted' | 'grove';
 interface SpecRule {
   readonly on: 'spec' | 'references';
   readonly check: (gang: PodGang, levels: TopologyLevels) => Fault[];
+  readonly spares?: readonly Spared[];
+}
+
+/** A rule of priorities, which also looks at the classes of the cluster; of a new gang and of what an update changes. */
+interface PriorityRule {
+  readonly on: 'priority';
+  readonly check: (gang: PodGang, before: PodGang | undefined, known: PriorityKnowledge) => Fault[];
   readonly spares?: readonly Spared[];
 }
 
@@ -35,7 +50,7 @@ interface ChangeRule {
  * What is refused when a PodGang is written, in the order in which an answer lists it. A rule that is added here says
  * nothing of gangs that are stored already.
  */
-export const REFUSED_WHEN_WRITTEN: readonly (SpecRule | ChangeRule)[] = [
+export const REFUSED_WHEN_WRITTEN: readonly (SpecRule | PriorityRule | ChangeRule)[] = [
   { on: 'references', check: checkMinimums },
   { on: 'spec', check: checkGangName },
   { on: 'references', check: checkGroupNames },
@@ -44,6 +59,11 @@ export const REFUSED_WHEN_WRITTEN: readonly (SpecRule | ChangeRule)[] = [
   { on: 'spec', check: checkTopology },
   { on: 'spec', check: checkGroupConfigs },
   { on: 'spec', check: checkGangIsOne, spares: ['grove'] },
+  { on: 'priority', check: checkPreemptionTerms, spares: ['grove'] },
+  { on: 'priority', check: checkClassesKnown, spares: ['grove'] },
+  { on: 'priority', check: checkPreemptionCost, spares: ['grove'] },
+  { on: 'priority', check: checkDisruptionModeKept, spares: ['grove'] },
+  { on: 'priority', check: checkPriorityClassKept, spares: ['grove'] },
   { on: 'change', check: checkGroupsFixed, spares: ['grove'] },
   { on: 'change', check: checkReferencesKept, spares: ['grove', 'trusted'] },
   { on: 'labels', check: checkManagerKept, spares: ['trusted'] },
@@ -69,7 +89,7 @@ export const STOPS_STORED: readonly ((gang: PodGang) => Fault[])[] = [
 /** Who writes, and whose gang it is. */
 export type Writer = Readonly<Record<Spared, boolean>>;
 
-const isFor = (writer: Writer, { spares = [] }: SpecRule | ChangeRule): boolean =>
+const isFor = (writer: Writer, { spares = [] }: SpecRule | PriorityRule | ChangeRule): boolean =>
   !spares.some((who) => writer[who]);
 
 /** @param onlyReferences whether nothing else of the spec is written */
@@ -83,6 +103,17 @@ export const refusedInSpec = (
     (rule.on === 'references' || (rule.on === 'spec' && !onlyReferences)) && isFor(writer, rule)
       ? rule.check(gang, levels)
       : [],
+  );
+
+/** @param before the stored gang; undefined for a new one */
+export const refusedPriority = (
+  gang: PodGang,
+  before: PodGang | undefined,
+  known: PriorityKnowledge,
+  writer: Writer,
+): Fault[] =>
+  REFUSED_WHEN_WRITTEN.flatMap((rule) =>
+    rule.on === 'priority' && isFor(writer, rule) ? rule.check(gang, before, known) : [],
   );
 
 export const refusedChange = (

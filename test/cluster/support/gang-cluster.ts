@@ -79,6 +79,11 @@ export class GangCluster {
     return this.#on.muster;
   }
 
+  /** The directory of Muster's certificate, for a server beside it. */
+  get certificates(): string {
+    return this.#on.certificates.path;
+  }
+
   stop(): Promise<void> {
     return this.#on.close();
   }

@@ -25,6 +25,26 @@ describe('a key in a JSON pointer', () => {
   });
 });
 
+describe('a key that is taken away', () => {
+  const without = (object: Json | undefined, ...keys: string[]) => {
+    const changed = new ObjectEdit('/map', object);
+    for (const key of keys) changed.remove(key, 'it is in the way');
+    changed.set('b', '2', 'b is wanted');
+    return changed.changes().map(({ operation }) => operation);
+  };
+
+  test('is one operation where it is there, and none where it is not', () => {
+    const document = { map: { a: 1, b: '1' } };
+    const operations = without(document.map, 'a', 'c');
+    expect(operations).toEqual([
+      { op: 'remove', path: '/map/a' },
+      { op: 'replace', path: '/map/b', value: '2' },
+    ]);
+    expect(patched(document, operations)).toEqual({ map: { b: '2' } });
+    expect(without(undefined, 'a')).toEqual([{ op: 'add', path: '/map', value: { b: '2' } }]);
+  });
+});
+
 describe('values set in an object', () => {
   test('are one operation each where it exists, add or replace', () => {
     expect(edit({ a: '1', b: null }, ['a', '2'], ['b', '3'], ['c', '4'])).toEqual([

@@ -9,6 +9,7 @@ import { BadRequest } from '../../../src/errors.ts';
 import { builtInBackends } from '../../../src/backends/registry.ts';
 import { outsideOf } from '../../support/outside-of.ts';
 import { policy } from '../../support/policy.ts';
+import { priorityClasses } from '../../support/priority-classes.ts';
 import { Random } from '../../support/random.ts';
 import { every, randomPodText } from '../../support/random-pods.ts';
 import { endpointOf, review } from '../../support/reviews.ts';
@@ -16,7 +17,9 @@ import { applied } from '../../support/rfc6902.ts';
 
 const PODS = inLength({ short: 20_000, long: 100_000 });
 const factories = [...builtInBackends, every];
-const policies = factories.map(({ name }) => policy({ factories, fallback: name }));
+const placement = { ofGang: () => undefined, ofNamespace: () => undefined, classOfGang: () => 'polite' };
+const classes = priorityClasses('low');
+const policies = factories.map(({ name }) => policy({ factories, fallback: name, placement, classes }));
 const template = JSON.stringify(review('Pod', { object: { here: true } }));
 
 const mutate = (request: AdmissionRequest, index: number) =>

@@ -2,6 +2,7 @@ import type { Decision } from '../../../src/admission/review.ts';
 import type { Json } from '../../../src/api/json.ts';
 import { completeGroups, group, INITIALIZED, podGang, references } from '../../support/pod-gangs.ts';
 import type { PodGangParts } from '../../support/pod-gangs.ts';
+import { priorityClasses } from '../../support/priority-classes.ts';
 import { policy } from '../../support/policy.ts';
 import { validatePodGang } from '../../support/reviews.ts';
 import type { RuleExample } from './rule-examples-pods.ts';
@@ -10,6 +11,16 @@ const create = (parts: PodGangParts): Decision => validatePodGang({ object: podG
 const update = (before: PodGangParts, after: PodGangParts): Decision =>
   validatePodGang({ oldObject: podGang(before), object: podGang(after) });
 const withGroups = (...groups: Json[]): Decision => create({ groups });
+
+const withPriorities = (after: PodGangParts, before?: PodGangParts): Decision =>
+  validatePodGang(
+    { object: podGang(after), ...(before && { oldObject: podGang(before) }) },
+    policy({ classes: priorityClasses() }),
+  );
+const costing = (name: string): PodGangParts => ({
+  spec: { priorityClassName: 'high' },
+  annotations: { 'muster.dev/preemption-priority-class': name },
+});
 
 const ZONE = 'topology.kubernetes.io/zone';
 const RACK = 'example.com/rack';
@@ -137,6 +148,46 @@ export const podGangExamples: readonly RuleExample[] = [
     mistake: 'no name of a PriorityClass',
     decide: () => create({ spec: { priorityClassName: 'High!' } }),
     says: 'spec.priorityClassName: Invalid value: "High!": must be the name of a PriorityClass: a lower-case DNS name of at most 253 characters; correct it or leave it out [PriorityClassInvalid]',
+  },
+  {
+    rule: 'PriorityClassUnknown',
+    mistake: 'a class that is not there',
+    decide: () => withPriorities({ spec: { priorityClassName: 'hihg' } }),
+    says: 'spec.priorityClassName: Unsupported value: "hihg": is no PriorityClass of this cluster; create it, or name another; one that was made a moment ago is known in a moment: try again [PriorityClassUnknown]',
+  },
+  {
+    rule: 'PriorityClassImmutable',
+    mistake: 'another class once there are Pods',
+    decide: () =>
+      withPriorities(
+        { spec: { priorityClassName: 'high' }, groups: completeGroups() },
+        { spec: { priorityClassName: 'low' }, groups: completeGroups() },
+      ),
+    says: 'spec.priorityClassName: Forbidden: the priority of a gang that has Pods never changes: its Pods keep theirs (was low, now high); create the gang and its Pods anew; what it costs to preempt it may change, by muster.dev/preemption-priority-class [PriorityClassImmutable]',
+  },
+  {
+    rule: 'PreemptionPriorityBelow',
+    mistake: 'a gang that is cheaper to preempt than it may preempt',
+    decide: () => withPriorities(costing('low')),
+    says: 'metadata.annotations[muster.dev/preemption-priority-class]: Invalid value: "low": a gang is preempted at its scheduling priority or above, or two gangs could preempt each other for ever (10 is below 1000); name a PriorityClass at least as high as that of spec.priorityClassName [PreemptionPriorityBelow]',
+  },
+  {
+    rule: 'PreemptionPolicyInvalid',
+    mistake: 'a policy that there is not',
+    decide: () => withPriorities({ annotations: { 'muster.dev/preemption-policy': 'Always' } }),
+    says: 'metadata.annotations[muster.dev/preemption-policy]: Unsupported value: "Always": must be PreemptLowerPriority or Never; correct it, or leave it out for that of the PriorityClass [PreemptionPolicyInvalid]',
+  },
+  {
+    rule: 'DisruptionModeInvalid',
+    mistake: 'a mode that there is not',
+    decide: () => withPriorities({ annotations: { 'muster.dev/disruption-mode': 'pod' } }),
+    says: 'metadata.annotations[muster.dev/disruption-mode]: Unsupported value: "pod": must be Pod or PodGroup; correct it, or leave it out for Pod [DisruptionModeInvalid]',
+  },
+  {
+    rule: 'DisruptionModeImmutable',
+    mistake: 'another mode later',
+    decide: () => withPriorities({ annotations: { 'muster.dev/disruption-mode': 'PodGroup' } }, {}),
+    says: 'metadata.annotations[muster.dev/disruption-mode]: Forbidden: whether the Pods of a gang are disrupted together never changes (was Pod, now PodGroup); create the gang anew [DisruptionModeImmutable]',
   },
   {
     rule: 'SchedulerNotEnabled',

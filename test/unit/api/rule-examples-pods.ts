@@ -4,6 +4,7 @@ import { PodRefused } from '../../../src/backends/backend.ts';
 import { backend } from '../../support/backends.ts';
 import { gangPod, pod, storedPod } from '../../support/pods.ts';
 import { policy } from '../../support/policy.ts';
+import { priorityClasses } from '../../support/priority-classes.ts';
 import { mutatePod, validatePod } from '../../support/reviews.ts';
 
 /** One mistake, and word for word what its maker is told. */
@@ -107,6 +108,16 @@ export const podExamples: readonly RuleExample[] = [
         policy({ placement: { ofGang: () => 'volcano', ofNamespace: () => null } }),
       ),
     says: 'spec.schedulerName: Invalid value: "kai-scheduler": a Pod goes to the scheduler of its gang, all others of which go there (PodGang train is of volcano); create the Pod again without this: it gets the backend of its gang [BackendOfGang]',
+  },
+  {
+    rule: 'PriorityMismatch',
+    mistake: 'a class that a webhook has exchanged, with the number of the first',
+    decide: () =>
+      validatePod(
+        { object: storedPod({ spec: { priorityClassName: 'low', priority: 1000 } }) },
+        policy({ classes: priorityClasses() }),
+      ),
+    says: 'spec.priority: Invalid value: 1000: the priority of a Pod is the value of its PriorityClass ("low" is 10); leave spec.priority to Kubernetes, and let no other webhook set spec.priorityClassName after Muster [PriorityMismatch]',
   },
   {
     rule: 'GangLabelImmutable',

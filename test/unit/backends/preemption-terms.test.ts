@@ -58,7 +58,9 @@ describe('of each backend', () => {
       backend.validatePodGang(gangOf(classed())),
     );
     expect(backend.warnOfUpdate?.(gangOf(classed()), gangOf(classed({ [COST]: 'high' })))).toEqual([
-      expect.stringContaining(`ignores metadata.annotations[${COST}]: it preempts by the scheduling priority`),
+      expect.stringContaining(
+        `ignores metadata.annotations[${COST}]: it preempts by the scheduling priority`,
+      ),
     ]);
     const both = gangOf(classed({ [COST]: 'high' }));
     expect(backend.warnOfUpdate?.(both, both)).toEqual([]);
@@ -78,9 +80,16 @@ describe('the words', () => {
     ['volcano', 'PodGroup', 'volcano', 'it takes Pods one by one'],
     ['coscheduling', 'PodGroup', 'coscheduling', 'its scheduler preempts Pods one by one'],
     ['default-scheduler', 'PodGroup', 'default-scheduler', 'it preempts Pods one by one here'],
-    ['kai-scheduler', 'Pod', 'kai-scheduler', 'it evicts what is left of a gang that has fewer Pods than its minimum'],
+    [
+      'kai-scheduler',
+      'Pod',
+      'kai-scheduler',
+      'it evicts what is left of a gang that has fewer Pods than its minimum',
+    ],
   ])('%s, %s', (name, value, scheduler, says) => {
-    expect(mode(name, value)).toEqual([`${scheduler} ignores metadata.annotations[${MODE}]: ${says}${KEEPS}`]);
+    expect(mode(name, value)).toEqual([
+      `${scheduler} ignores metadata.annotations[${MODE}]: ${says}${KEEPS}`,
+    ]);
     expect(mode(name, value === 'Pod' ? 'PodGroup' : 'Pod')).toEqual([]);
     expect(mode(name, 'All')).toEqual([]);
   });

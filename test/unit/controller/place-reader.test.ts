@@ -23,7 +23,10 @@ function stage(known: Readonly<Record<string, string>> = {}) {
     new Promise((resolve, refuse) => {
       const answer = (backend: string | null): void => {
         const names = backend === null ? {} : { [LABEL]: backend };
-        const object = { metadata: { labels: names, annotations: names } };
+        const object = {
+          metadata: { labels: names, annotations: names },
+          spec: { priorityClassName: 'high' },
+        };
         resolve((asList ? { items: [object] } : object) as never);
       };
       asked.push({ what, timeoutMs, answer, refuse });
@@ -39,10 +42,11 @@ function stage(known: Readonly<Record<string, string>> = {}) {
       const key = `${kind} ${namespace}/${name}`;
       if (!Object.hasOwn(known, key)) return undefined;
       const names = new Map(known[key] === '' ? [] : [[LABEL, known[key]]]);
-      return { labels: names, annotations: names };
+      return { labels: names, annotations: names, spec: { priorityClassName: known[`class of ${key}`] } };
     },
   });
-  const view = { gangs: store('gang'), namespaces: store('namespace') } as never;
+  const pods = { byIndex: (_index: string, gang: string) => (gang === 'ml/train' ? [{}] : []) };
+  const view = { gangs: store('gang'), namespaces: store('namespace'), pods } as never;
   const ending = new AbortController();
   const placement = placementOf({ client, view, signal: ending.signal });
   const read = (place: Place, withinMs = 5_000) => {
@@ -66,6 +70,17 @@ describe('what the watches know', () => {
     expect(placement.ofNamespace('ml')).toBe('volcano');
     expect(placement.ofNamespace('new')).toBeUndefined();
   });
+
+  test('tells the class of a gang, and whether it has Pods', () => {
+    const known = { 'gang ml/train': '', 'class of gang ml/train': 'high', 'gang ml/bare': '' };
+    const { classOfGang, hasPods } = stage(known).placement;
+    expect(['train', 'bare', 'new'].map((gang) => classOfGang?.('ml', gang))).toEqual([
+      'high',
+      null,
+      undefined,
+    ]);
+    expect(['train', 'bare'].map((gang) => hasPods?.('ml', gang))).toEqual([true, false]);
+  });
 });
 
 describe('what they do not know is read', () => {
@@ -78,6 +93,7 @@ describe('what they do not know is read', () => {
     asked[0]?.answer(null);
     asked[1]?.answer('volcano');
     expect((await found).ofGang('ml', 'train')).toBeNull();
+    expect((await found).classOfGang?.('ml', 'train')).toBe('high');
     expect((await found).ofNamespace('ml')).toBe('volcano');
     expect((await found).read).toBeUndefined();
   });
@@ -88,6 +104,7 @@ describe('what they do not know is read', () => {
     await turn();
     asked[0]?.refuse(gone);
     expect((await found).ofGang('ml', 'train')).toBeNull();
+    expect((await found).classOfGang?.('ml', 'train')).toBeNull();
     expect(asked).toHaveLength(1);
   });
 

@@ -48,6 +48,7 @@ describe('the rules of a PodGang', () => {
       'checkInitializedStays',
       'checkManagerKept',
       'checkMinimums',
+      'checkPlanKept',
       'checkPriorityClass',
       'checkReferences',
       'checkTopology',

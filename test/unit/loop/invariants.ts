@@ -16,7 +16,7 @@ export class Broken extends Error {
   }
 }
 
-const OURS = new Set(['Initialized', 'Scheduled', 'Ready', 'Unhealthy']);
+const OURS = new Set(['Initialized', 'Scheduled', 'Ready', 'Unhealthy', 'PodsNotMatchingPriority']);
 const initialized = (gang: GangRecord | undefined): boolean =>
   gang?.conditions.find((condition) => condition.type === 'Initialized')?.status === 'True';
 const names = (gang: GangRecord, pod: PodRecord): boolean =>

@@ -79,6 +79,7 @@ describe('objects as they come from the API server', () => {
         schedulingGates: [{ name: 'x' }, { name: 'y' }],
         nodeName: 'n',
         schedulerName: 's',
+        priorityClassName: 'high',
         containers: [],
       },
       status: {
@@ -103,6 +104,7 @@ describe('objects as they come from the API server', () => {
       nodeName: 'n',
       nativeGang: '',
       schedulerName: 's',
+      priorityClassName: 'high',
       phase: 'Running',
       ready: true,
       podScheduled: { status: 'False', reason: 'Unschedulable', message: 'full' },
