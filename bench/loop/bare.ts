@@ -42,6 +42,9 @@ const body = JSON.stringify([
   { op: 'remove', path: '/spec/schedulingGates/0' },
 ]);
 
+/** Of who watches, the same as Muster's: it does all that can be spared. */
+const query = watcher === undefined ? '' : '?fieldManager=bare&fieldValidation=Ignore';
+
 let namespace = '';
 let gangs: readonly GangNames[] = [];
 let known: Awaited<ReturnType<typeof readGangs>> = new Map();
@@ -55,7 +58,7 @@ async function patch(path: string, sent: Record<string, string>, text: string): 
 }
 
 const ungate = async (pod: string): Promise<void> => {
-  await patch(`/api/v1/namespaces/${namespace}/pods/${pod}`, gateHeaders, body);
+  await patch(`/api/v1/namespaces/${namespace}/pods/${pod}${query}`, gateHeaders, body);
 };
 
 /** Every connection is open before the clock starts, as Muster's are. */
@@ -81,7 +84,7 @@ async function handle(message: BareRequest): Promise<BareAnswer> {
     return 'done';
   }
   const patchGang = (path: string, contentType: string, text: string): Promise<string> =>
-    patch(path, { ...headers, 'content-type': contentType }, text);
+    patch(`${path}${query}`, { ...headers, 'content-type': contentType }, text);
   await releaseGangs(known, gangs, CONNECTIONS, { patch: patchGang, ungate });
   watches?.abort(new Error('all gates are off'));
   return 'done';

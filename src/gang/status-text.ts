@@ -11,7 +11,13 @@ const MAX_READ = 16 * MAX_STATUS_MESSAGE;
 /** A text of several lines on one, as conditions, Events and tables have it. */
 export const oneLine = (text: string): string => text.slice(0, MAX_READ).replaceAll(/\s+/g, ' ').trim();
 
-export const statusText = (text: string): string => printable(oneLine(text), MAX_STATUS_MESSAGE);
+/** The last text that was made fit to show: of a gang of a thousand each Pod waits for the same. */
+let last = { text: '', shown: '' };
+
+export function statusText(text: string): string {
+  if (text !== last.text) last = { text, shown: printable(oneLine(text), MAX_STATUS_MESSAGE) };
+  return last.shown;
+}
 
 /** `a, b, c and 12 more groups`. */
 export function listed(items: readonly string[], what: string, atMost = MAX_GROUPS_NAMED): string {

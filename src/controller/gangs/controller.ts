@@ -5,7 +5,9 @@ import type { ControllerFactory } from '../watch/shared.ts';
 import { FairSlots } from '../../kube/loop/fair-slots.ts';
 import { AT_A_TIME, gangWriter, Outdated } from './actions.ts';
 import { countingObserver, measured } from './measured.ts';
+import { WriteMemory } from './reconcile-memory.ts';
 import { podGangReconciler } from './reconcile-pod-gang.ts';
+import { SOON_MS, urgencyOf } from './urgency.ts';
 
 /** What is merely outdated is worth a line in the log once it comes again so often that its next try is later than this. */
 const TELL_AFTER_MS = 1_000;
@@ -16,7 +18,12 @@ export const gangs: ControllerFactory = (shared) => {
   const { selectors, concurrentSyncs } = settings;
   // Only a leader has a queue. Each term begins with a new one and with every gang in it.
   let queue: WorkQueue | undefined;
-  watch.onTouch((key) => queue?.add(key));
+  let memory = new WriteMemory();
+  watch.onTouch((key, change) => {
+    const when = change === undefined ? 'now' : urgencyOf(key, change, memory);
+    if (when === 'now') queue?.add(key);
+    else if (when === 'soon') queue?.addAfter(key, SOON_MS);
+  });
   metrics.queueFrom(() => queue);
   return {
     name: 'gangs',
@@ -24,6 +31,7 @@ export const gangs: ControllerFactory = (shared) => {
     busy: () => queue?.busy === true,
     lead: async (signal) => {
       queue = new WorkQueue({ retried: () => metrics.retried() });
+      memory = new WriteMemory();
       const slots = new FairSlots(AT_A_TIME);
       const reconcile = podGangReconciler({
         view: watch.view,
@@ -33,6 +41,7 @@ export const gangs: ControllerFactory = (shared) => {
         backends,
         writer: (end) => gangWriter(client, end, slots),
         recorder,
+        memory,
         now: () => now().getTime(),
         observer: countingObserver(metrics, backendMetrics, registry.enabled),
       });

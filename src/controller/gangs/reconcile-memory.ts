@@ -1,12 +1,17 @@
 import { isGated } from '../../gang/plan/census.ts';
 import type { GangRecord, GangState } from '../../gang/records.ts';
 
+/** When a gang is to be judged for something that happened to it: at once, a moment later, or not for this alone. */
+export type Urgency = 'now' | 'soon' | 'never';
+
 interface Remembered {
   statusWrittenAt: number | undefined;
   /** The gang as the API server answered our last write of it, until the cache shows that, too. */
   answered: GangRecord | undefined;
   /** The resourceVersions that our writes replaced meanwhile: a cache that has one of them is behind. */
   replaced: readonly string[];
+  /** The resourceVersion of an answer by which the gang was judged. */
+  judged: string | undefined;
   /** uids of Pods whose gate we took off, until the cache shows it. */
   readonly released: Set<string>;
 }
@@ -28,6 +33,30 @@ export class WriteMemory {
   newest(key: string, cached: GangRecord): GangRecord {
     const known = this.#gangs.get(key);
     return (known?.replaced.includes(cached.resourceVersion) === true ? known.answered : undefined) ?? cached;
+  }
+
+  /** The gang is being judged by the answer to our last write. */
+  judged(key: string): void {
+    const known = this.#gangs.get(key);
+    if (known !== undefined) known.judged = known.answered?.resourceVersion;
+  }
+
+  /** The cache shows the gang like this from now on. @returns when it has to be judged for that */
+  showsGang(key: string, { resourceVersion }: Pick<GangRecord, 'resourceVersion'>): Urgency {
+    const known = this.#gangs.get(key);
+    if (known?.answered === undefined) return 'now';
+    if (known.replaced.includes(resourceVersion)) return 'never';
+    if (known.answered.resourceVersion !== resourceVersion) return 'now';
+    known.answered = undefined;
+    known.replaced = NONE;
+    return known.judged === resourceVersion ? 'never' : 'soon';
+  }
+
+  /** The cache shows this Pod without our gate from now on. @returns when its gang has to be judged for that */
+  showsReleased(key: string, uid: string): Urgency {
+    const released = this.#gangs.get(key)?.released;
+    if (released?.delete(uid) !== true) return 'soon';
+    return released.size === 0 ? 'now' : 'never';
   }
 
   isReleased(key: string, uid: string): boolean {
@@ -70,7 +99,13 @@ export class WriteMemory {
   #of(key: string): Remembered {
     let known = this.#gangs.get(key);
     if (known === undefined) {
-      known = { statusWrittenAt: undefined, answered: undefined, replaced: NONE, released: new Set() };
+      known = {
+        statusWrittenAt: undefined,
+        answered: undefined,
+        replaced: NONE,
+        judged: undefined,
+        released: new Set(),
+      };
       this.#gangs.set(key, known);
     }
     return known;

@@ -2,6 +2,7 @@ import { CONDITION_INITIALIZED, type Condition } from '../../api/pod-gang.ts';
 import type { BackendRegistry } from '../../backends/registry.ts';
 import type { GangSelectors } from '../../gang/gang-selection.ts';
 import type { Plan, PlannedEvent, ReferencesWrite, Ungate } from '../../gang/plan/gang-plan.ts';
+import { isGated } from '../../gang/plan/census.ts';
 import type { GangRecord, GangState, PodRecord } from '../../gang/records.ts';
 import { ungateEvents } from '../../gang/plan/plan-events.ts';
 import { confirmUngates } from '../../gang/plan/plan-gates.ts';
@@ -44,6 +45,8 @@ export interface ReconcilerOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly observer?: ReconcileObserver;
+  /** Of one term as leader; default: a new one. */
+  readonly memory?: WriteMemory;
 }
 
 /** The most writes of a PodGang in one go: references, then Initialized; a further one for what came in between. */
@@ -55,7 +58,7 @@ const MAX_WRITES = 3;
  * before gates come off.
  */
 export function podGangReconciler(options: ReconcilerOptions): Reconcile {
-  const memory = new WriteMemory();
+  const { memory = new WriteMemory() } = options;
   const look = (key: string): GangState => {
     const { namespace, name } = splitKey(key);
     const context = {
@@ -67,7 +70,9 @@ export function podGangReconciler(options: ReconcilerOptions): Reconcile {
     const cached = stateOf(namespace, name, context);
     memory.catchUp(key, cached);
     const newest = cached.gang === 'missing' ? cached.gang : memory.newest(key, cached.gang);
-    return newest === cached.gang ? cached : withGang(cached, newest, context);
+    if (newest === cached.gang) return cached;
+    memory.judged(key);
+    return withGang(cached, newest, context);
   };
   return async (key, signal) => {
     const hands = { ...options, memory, writer: options.writer(signal) };
@@ -108,7 +113,7 @@ async function carryOut(
   answer: Answered | undefined,
   hands: Hands,
 ): Promise<Turn> {
-  const { memory, writer, observer, recorder } = hands;
+  const { memory, writer, observer, recorder, view } = hands;
   const name: GangName = state;
   const todo = plan(state);
   observer?.planned?.(key, state, todo);
@@ -127,7 +132,8 @@ async function carryOut(
     const done: Ungate[] = [];
     try {
       await writer.ungate(confirmed, (ungate) => {
-        memory.released(key, ungate.uid);
+        const shown = view.pods.get(ungate.namespace, ungate.pod);
+        if (shown?.uid === ungate.uid && isGated(shown)) memory.released(key, ungate.uid);
         done.push(ungate);
         observer?.ungated?.(ungate);
       });

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { PodGang } from '../../api/pod-gang.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { keyOf, type Change } from '../../kube/loop/cache.ts';
@@ -64,7 +64,7 @@ export function digestOf(gang: PodGang): string {
     const sorted = (map: ReadonlyMap<string, string>): unknown =>
       [...map].sort(([a], [b]) => (a < b ? -1 : 1));
     const all = JSON.stringify([sorted(labels), sorted(annotations), { ...spec, groups }]);
-    digest = createHash('sha256').update(all).digest('base64');
+    digest = hash('sha256', all, 'base64');
     digests.set(gang, digest);
   }
   return digest;

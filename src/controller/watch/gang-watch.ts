@@ -13,13 +13,16 @@ import { Reflector } from '../../kube/loop/reflector.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
 import { Watches } from '../../kube/loop/watches.ts';
 
+/** @param change what happened, where it was to the gang itself or to one of its Pods */
+export type TouchHandler = (key: string, change?: Change<GangRecord> | Change<PodRecord>) => void;
+
 /** What happens to gangs and to Pods that claim one. */
 export interface GangWatch {
   readonly view: GangView;
   /** For whoever starts and stops them, and waits for their first lists. */
   readonly watches: Watches;
   /** Hears of a gang, as `namespace/name`, as often as something happens that may change what is to be done for it. */
-  onTouch(handler: (key: string) => void): void;
+  onTouch(handler: TouchHandler): void;
   /** Tells all who listen that something happened to a gang which no watch shows. */
   touch(key: string): void;
   /** What happens to the PodGangs themselves; those that are there come as added at once. */
@@ -86,10 +89,10 @@ export function watchGangs(
     yield* view.pods.indexValues(BY_GANG);
     for (const gang of view.gangs.values()) yield keyOf(gang.namespace, gang.name);
   };
-  const handlers: ((key: string) => void)[] = [];
+  const handlers: TouchHandler[] = [];
   const placeHandlers: ((key: string) => void)[] = [];
-  const touch = (key: string): void => {
-    for (const handler of handlers) handler(key);
+  const touch: TouchHandler = (key, change) => {
+    for (const handler of handlers) handler(key, change);
   };
   const touchDependents = (base: string): void => {
     const waiting = view.pods.byIndex(BY_BASE_GANG, base);
@@ -103,17 +106,17 @@ export function watchGangs(
     }
   };
   pods.subscribe((change) => {
-    for (const pod of new Set([change.old, change.new])) {
-      if (pod !== undefined && pod.gang !== '') touch(keyOf(pod.namespace, pod.gang));
-    }
-    if (!countsForDependents(change)) return;
-    const pod = change.new ?? change.old;
-    touchDependents(keyOf(pod.namespace, pod.gang));
+    const { old, new: now } = change;
+    const pod = now ?? old;
+    const key = keyOf(pod.namespace, pod.gang);
+    if (pod.gang !== '') touch(key, change);
+    if (old !== undefined && old.gang !== '' && old.gang !== pod.gang) touch(keyOf(old.namespace, old.gang));
+    if (countsForDependents(change)) touchDependents(key);
   });
   gangs.subscribe((change) => {
     const gang = change.new ?? change.old;
     const key = keyOf(gang.namespace, gang.name);
-    touch(key);
+    touch(key, change);
     touchDependents(key);
   });
   if (namespaces instanceof Reflector) {
@@ -130,7 +133,7 @@ export function watchGangs(
     onTouch: (handler) => {
       handlers.push(handler);
     },
-    touch,
+    touch: (key) => touch(key),
     onGang: (handler) => {
       gangs.subscribe(handler);
     },

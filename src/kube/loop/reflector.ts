@@ -6,6 +6,7 @@ import { ServerBackoff } from './backoff.ts';
 import { KindShare } from './kind-share.ts';
 import { listPages, selectionOf } from './list-pages.ts';
 import { Refill } from './refill.ts';
+import { startSilenceAlarm, type SilenceAlarm } from './silence-alarm.ts';
 import {
   REFLECTOR_TIMES,
   type ChangeHandler,
@@ -153,7 +154,7 @@ export class Reflector<T extends Identified> {
     const { client, resource, observer } = this.#options;
     const startedAt = this.#clock.now();
     const silence = new AbortController();
-    let cancel = this.#whenSilent(silence);
+    const alarm = this.#whenSilent(silence);
     let received = 0;
     try {
       const batches = client.watch(resource, {
@@ -167,14 +168,13 @@ export class Reflector<T extends Identified> {
         },
       });
       for await (const batch of batches) {
-        cancel();
-        cancel = this.#whenSilent(silence);
+        alarm.heard();
         this.#backoff.alive();
         received += batch.length;
         for (const event of batch) this.#take(event);
       }
     } finally {
-      cancel();
+      alarm.cancel();
     }
     this.#backoff.alive();
     if (received === 0 && this.#clock.now() - startedAt < SHORTEST_WATCH_MS)
@@ -207,10 +207,11 @@ export class Reflector<T extends Identified> {
     }
   }
 
-  #whenSilent(silence: AbortController): () => void {
+  /** Cuts a watch off that says nothing for too long. */
+  #whenSilent(silence: AbortController): SilenceAlarm {
     const { client, resource } = this.#options;
     const { silenceMs } = this.#times;
-    return this.#clock.after(silenceMs, () => {
+    return startSilenceAlarm(this.#clock, silenceMs, () => {
       const why = new Error(`nothing for ${silenceMs / 1000} s, not even a bookmark`);
       silence.abort(unreachable(`watch ${resource.plural}`, client.server, why));
     });

@@ -2,7 +2,9 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { BackendRegistry } from '../../../src/backends/registry.ts';
 import { Outdated, type GangWriter } from '../../../src/controller/gangs/actions.ts';
-import { Cache } from '../../../src/kube/loop/cache.ts';
+import { WriteMemory, type Urgency } from '../../../src/controller/gangs/reconcile-memory.ts';
+import { urgencyOf } from '../../../src/controller/gangs/urgency.ts';
+import { Cache, type Change } from '../../../src/kube/loop/cache.ts';
 import { podGangReconciler } from '../../../src/controller/gangs/reconcile-pod-gang.ts';
 import { POD_INDEXERS } from '../../../src/controller/watch/gang-view.ts';
 import type { Reconcile } from '../../../src/kube/loop/work-queue-workers.ts';
@@ -30,6 +32,7 @@ let reads: number;
 let server: GangRecord | undefined;
 let versions: number;
 let reconcile: Reconcile;
+let memory: WriteMemory;
 
 const pod = (name: string, version: number, gated = true): PodRecord =>
   readPod({
@@ -111,7 +114,9 @@ beforeEach(() => {
   [wrote, said, observed, synced, fresh, freshPods] = [[], [], [], true, undefined, []];
   [reads, server, versions] = [0, undefined, 99];
   answer = () => undefined;
+  memory = new WriteMemory();
   reconcile = podGangReconciler({
+    memory,
     view: { pods, gangs, namespaces },
     selectors,
     synced: () => synced,
@@ -163,6 +168,35 @@ test('while the caches are behind what was answered, it goes by the answer', asy
   gangs.put({ ...gang(200, ['a'], true), generation: 2 });
   await reconcile(KEY, signal);
   expect(wrote).toEqual(['references a b', 'status True']);
+});
+
+/** When the gang would be judged for what the caches are told now. */
+const urgencies = (changes: readonly (Change<GangRecord> | Change<PodRecord>)[]): Urgency[] =>
+  changes.map((change) => urgencyOf(KEY, change, memory));
+
+test('of what it wrote itself, the watches bring nothing new but the last gate', async () => {
+  gangs.put(gang(1));
+  pods.put(pod('a', 2));
+  pods.put(pod('b', 3));
+  await reconcile(KEY, signal);
+  expect(urgencies(gangs.put(gang(100, ['a', 'b'])))).toEqual(['never']);
+  expect(urgencies(gangs.put(server as GangRecord))).toEqual(['never']);
+  expect(urgencies(pods.put(pod('b', 4, false)))).toEqual(['never']);
+  expect(urgencies(pods.put(pod('a', 5, false)))).toEqual(['now']);
+  expect(urgencies(gangs.put(gang(200, ['a', 'b'], true)))).toEqual(['now']);
+});
+
+test('a gate that the watch shows off before the answer is there keeps nobody waiting for it', async () => {
+  gangs.put(gang(1));
+  pods.put(pod('a', 2));
+  pods.put(pod('b', 3));
+  const early: Urgency[] = [];
+  answer = (what) => {
+    if (what === 'ungate a') early.push(...urgencies(pods.put(pod('a', 4, false))));
+  };
+  await reconcile(KEY, signal);
+  expect(early).toEqual(['soon']);
+  expect(urgencies(pods.put(pod('b', 5, false)))).toEqual(['now']);
 });
 
 test('an answer confirms nothing of Pods that were not known before it', async () => {
