@@ -9,6 +9,7 @@ import { readKubeconfig } from './control-plane/kubeconfig.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
 import { applyAll } from './support/apply.ts';
+import { requestsOf } from './support/audited.ts';
 import { startFaultProxy } from './support/fault-proxy.ts';
 import { GangCluster } from './support/gang-cluster.ts';
 import { group, type Pod } from './support/gang-objects.ts';
@@ -218,6 +219,27 @@ clusterSuite('making room for a gang', () => {
     await gangOf('equal', 2);
     const told = await cluster.untilEvent('PodGang', 'equal', 'PreemptionWaits');
     expect(told.note).toBe('nothing that runs has a priority below 1000');
+  });
+
+  test('with every right of its component, and no other', async () => {
+    const asked = await requestsOf(cluster.plane, MUSTER_USER);
+    const granted = (await manifestsIn('components/preemption')) as unknown as {
+      rules?: { apiGroups: string[]; resources: string[]; verbs: string[] }[];
+    }[];
+    const rights = granted.flatMap(({ rules = [] }) =>
+      rules.flatMap(({ apiGroups: [group = ''], resources, verbs }) =>
+        resources.flatMap((name) =>
+          verbs.map((verb) => `${verb} ${group === '' ? name : `${name}.${group}`}`),
+        ),
+      ),
+    );
+    const used = new Set(asked.map(({ verb, resource }) => `${verb} ${resource}`));
+    expect(rights.filter((right) => !used.has(right))).toEqual([]);
+    // Before it had them it tried the first list, and nothing else.
+    const refused = asked.filter(({ forbidden }) => forbidden);
+    expect(new Set(refused.map(({ verb, resource }) => `${verb} ${resource}`))).toEqual(
+      new Set(['list nodes']),
+    );
   });
 
   /** The write at which it is killed, and whether that is done still: the plan, two nominations, twice a mark and an eviction, the plan again. */

@@ -180,6 +180,10 @@ class KaiBackend implements Backend {
     return 'all-at-once' as const;
   }
 
+  preemptsGangs() {
+    return true;
+  }
+
   explain(objects: Parameters<typeof explainPodGroups>[0]) {
     return explainPodGroups(objects);
   }

@@ -89,6 +89,7 @@ export const volcano: BackendFactory = {
       onPodGangDelete: () => Promise.resolve(),
       owns: () => [POD_GROUPS],
       followsBinding: (gang) => minResources(gang, config) !== undefined,
+      preemptsGangs: () => true,
       explain: explainPodGroups,
     };
   },

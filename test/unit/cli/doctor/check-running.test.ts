@@ -231,6 +231,17 @@ describe('backends', () => {
     ]);
   });
 
+  test.each<[NonNullable<Looked['room']>, string]>([
+    ['muster', 'Muster makes room for its gangs (preemption.mode is Act)'],
+    ['scheduler', 'its scheduler makes room for its gangs itself: Muster does not'],
+    ['unknown', 'whether its scheduler makes room for gangs is not known: Muster does not'],
+    ['not-asked', 'not among preemption.profiles: Muster makes no room for its gangs'],
+  ])('say who makes room where Muster is to: %s', (room, text) => {
+    expect(told(checkBackends(cluster({ enabled: [looked('volcano', { room })] })))).toContain(
+      `ok backends/volcano preempts: ${text}`,
+    );
+  });
+
   test.each<[string, Partial<Backends>, string[]]>([
     [
       'not ready',
