@@ -30,7 +30,8 @@ export function preemptorOf(pods: readonly Pod[], snapshot: Snapshot, variant: V
     kind: 'Gang',
     key: keyOf(namespace, first.gang),
     priority: gang?.priority ?? Math.min(...pods.map(({ priority }) => priority)),
-    preempts: preempts && gang?.preempts !== false,
+    // With a class that says Never no Pod preempts by itself; the gang may say that all of them together do.
+    preempts: gang?.policy === 'PreemptLowerPriority' || (preempts && gang?.preempts !== false),
     pods: ordered,
     minimums: left(minimumsOf(gang, pods), snapshot.pods.filter(owns)),
     owns,

@@ -1,4 +1,4 @@
-import type { DisruptionMode } from '../api/preemption-terms.ts';
+import type { DisruptionMode, PreemptionPolicy } from '../api/preemption-terms.ts';
 import type { PriorityClass } from '../api/priority-class.ts';
 import type { LabelSelector } from '../gang/label-selector.ts';
 import type { Labels, Resources } from '../gang/reading.ts';
@@ -138,6 +138,8 @@ export interface Gang {
   /** What it costs to preempt it; the scheduling priority where nothing else is said. */
   readonly preemptionPriority: number | undefined;
   readonly preempts: boolean;
+  /** What the gang itself says of that, whatever its Pods' class says of each of them. */
+  readonly policy: PreemptionPolicy | undefined;
   readonly groups: readonly { readonly name: string; readonly minReplicas: number }[];
 }
 

@@ -92,18 +92,14 @@ function selfish(waiting: readonly Pod[]): string | undefined {
     : `Pod ${pod.key} preempts by itself: give its Pods a PriorityClass with preemptionPolicy Never, and the PodGang the annotation muster.dev/preemption-policy: PreemptLowerPriority`;
 }
 
-/**
- * The gang with its waiting Pods. Their own policy is Never, so that the scheduler preempts for none of them alone; the
- * gang's says whether all of them may.
- */
+/** The gang with its waiting Pods; without any where it waits no more. */
 function preemptorFor(gang: GangRecord, waiting: readonly Pod[], snapshot: Snapshot): Preemptor {
+  if (waiting.length > 0) return preemptorOf(waiting, snapshot, 'kep');
   const { namespace, name } = gang;
   const key = keyOf(namespace, name);
-  const read = snapshot.gangs.get(key);
-  const preempts = read?.preempts === true;
-  if (waiting.length > 0) return { ...preemptorOf(waiting, snapshot, 'kep'), preempts };
+  const { priority = 0, preempts = false } = snapshot.gangs.get(key) ?? {};
   const owns = (pod: Pod): boolean => pod.namespace === namespace && pod.gang === name;
-  return { kind: 'Gang', key, priority: read?.priority ?? 0, preempts, pods: [], minimums: [], owns };
+  return { kind: 'Gang', key, priority, preempts, pods: [], minimums: [], owns };
 }
 
 /** The node that is being cleared for a Pod of another gang, by the Pod's uid. */

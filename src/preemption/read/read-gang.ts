@@ -47,6 +47,7 @@ export function readGang(
     priority: scheduling?.value,
     preemptionPriority: cost?.value ?? scheduling?.value,
     preempts: policy === undefined ? (scheduling?.preempts ?? true) : policy !== 'Never',
+    policy,
     groups: (ownList(spec, 'podgroups') ?? []).filter(isObject).map((group, index) => ({
       name: ownString(group, 'name') ?? '',
       minReplicas: reading.integer(own(group, 'minReplicas'), `spec.podgroups[${index}].minReplicas`, 1),

@@ -150,6 +150,15 @@ describe('the stories of the document', () => {
     expect([found.feasible, found.refusal]).toEqual([false, 'its preemption policy is Never']);
   });
 
+  test('Pods that preempt nobody by themselves do so together, where their gang says so', () => {
+    const pods = wanting.map((each) => ({ ...each, never: true }));
+    const says = (policy: string) =>
+      podGang('new', { className: 'high', annotations: { 'muster.dev/preemption-policy': policy } });
+    const cluster = [node('n1', 1), pod(one('low', 'n1', 10)), ...classes];
+    expect(planFor(pods, [...cluster, says('PreemptLowerPriority')], 'kep').victims).toHaveLength(1);
+    expect(planFor(pods, [...cluster, gang], 'kep').refusal).toBe('its preemption policy is Never');
+  });
+
   test('what fits as it is needs nobody', () => {
     const found = planFor(wanting, [node('n1', 2), pod(one('low', 'n1', 10)), ...classes, gang], 'kep');
     expect(found).toMatchObject({ fits: true, feasible: true, victims: [], awaited: [] });
