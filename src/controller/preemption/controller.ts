@@ -5,6 +5,7 @@ import { startWorkers } from '../../kube/loop/work-queue-workers.ts';
 import { WorkQueue } from '../../kube/loop/work-queue.ts';
 import { PreemptionMetrics } from '../../telemetry/preemption-metrics.ts';
 import type { ControllerFactory, Shared } from '../watch/shared.ts';
+import { forOwner } from './for-owner.ts';
 import type { RoomObserver } from './make-room.ts';
 import { PlanRate } from './plan-rate.ts';
 import { roomReconciler } from './reconcile-room.ts';
@@ -43,7 +44,7 @@ export const preemption: ControllerFactory = (shared) => {
               log.info({ gang: `${gang.namespace}/${gang.name}`, why }, 'no room is made for a gang');
               shared.recorder.event(
                 { resource: POD_GANGS, ...gang },
-                { type: 'Warning', reason: 'PreemptionWaits', note: why },
+                { type: 'Warning', reason: 'PreemptionWaits', note: forOwner(why, gang.namespace) },
               );
             }
           },
@@ -67,6 +68,8 @@ export const preemption: ControllerFactory = (shared) => {
   };
 };
 
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
 /** What is done, for log, metrics and Events. Of other namespaces a gang's Events tell numbers alone. */
 function toldOf({ log, recorder }: Shared, counts: PreemptionMetrics): Omit<RoomObserver, 'planned'> {
   return {
@@ -81,7 +84,7 @@ function toldOf({ log, recorder }: Shared, counts: PreemptionMetrics): Omit<Room
         {
           type: 'Normal',
           reason: 'Preempting',
-          note: `${pods.length} Pods of ${evict.length} units with priorities up to ${Math.max(...evict.map(({ priority }) => priority))} make room`,
+          note: `${counted(pods.length, 'Pod')} of ${counted(evict.length, 'unit')} with priorities up to ${Math.max(...evict.map(({ priority }) => priority))} ${pods.length === 1 ? 'makes' : 'make'} room`,
         },
       );
     },

@@ -18,6 +18,11 @@ import { waitsForRoom } from './waits-for-room.ts';
 
 /** Between two looks whether a victim is gone (ms). */
 const LEAVING_MS = 1_000;
+/**
+ * Between two looks so many times as long passes as the first one took: looks at gangs without room, of which one tenant may
+ * make as many as he likes, are a tenth of the time at most. A plan that is begun is gone on with all the same.
+ */
+const REST = 9;
 /** The longest wait between two looks at a gang that nothing helps (ms): what could change that may be anywhere. */
 const LONGEST_MS = 5 * 60_000;
 
@@ -51,6 +56,7 @@ export function roomReconciler(options: RoomOptions): Reconcile {
   const { view, settings, clock, client } = options;
   const waiting = new Map<string, Waiting>();
   let turn: Promise<unknown> = Promise.resolve();
+  let restUntil = -Infinity;
 
   const attempt = async (
     gang: GangRecord,
@@ -72,6 +78,7 @@ export function roomReconciler(options: RoomOptions): Reconcile {
       observer: { ...observer, planned: () => observer.planned((clock.now() - began) / 1000) },
     });
     observer.attempted(gang, done.result, done.why);
+    restUntil = clock.now() + REST * (clock.now() - began);
     return done;
   };
 
@@ -92,7 +99,8 @@ export function roomReconciler(options: RoomOptions): Reconcile {
     const now = clock.now();
     const known = waiting.get(key) ?? { due: now + (planned ? 0 : settings.afterMs), futile: 0, leaving: [] };
     waiting.set(key, known);
-    if (known.due > now) return { requeueAfterMs: known.due - now };
+    const from = planned ? known.due : Math.max(known.due, restUntil);
+    if (from > now) return { requeueAfterMs: from - now };
 
     const hands = handsOf(client, signal, settings.overridePodDisruptionBudgets);
     known.leaving = await stillThere(known.leaving, hands);

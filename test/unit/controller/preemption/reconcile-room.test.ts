@@ -12,7 +12,7 @@ import type { KubeClient } from '../../../../src/kube/client/client.ts';
 import { ApiError } from '../../../../src/kube/client/errors.ts';
 import { FakeClock } from '../fake-clock.ts';
 import type { FakeApi } from './fake-api.ts';
-import { cluster, evictions, FULL, gang, running } from './room-scene.ts';
+import { cluster, evictions, FULL, gang, pod, running } from './room-scene.ts';
 
 const AFTER_MS = 10_000;
 const { signal } = new AbortController();
@@ -40,9 +40,14 @@ const viewOf = (api: FakeApi): GangView => {
 
 async function start(
   api: FakeApi,
-  given: { profile?: string; config?: JsonObject; profiles?: readonly string[] } = {},
+  given: { profile?: string; config?: JsonObject; profiles?: readonly string[]; lookMs?: number } = {},
 ) {
-  const { profile = 'default-scheduler', config = { gangScheduling: false }, profiles = [] } = given;
+  const {
+    profile = 'default-scheduler',
+    config = { gangScheduling: false },
+    profiles = [],
+    lookMs = 0,
+  } = given;
   const registry = new BackendRegistry([{ name: profile, config }], profile);
   await registry.init(profile, (init) => init({ cluster: undefined, signal }));
   const clock = new FakeClock();
@@ -50,8 +55,10 @@ async function start(
   let lists = 0;
   const client: KubeClient = Object.create(api.client, {
     list: {
-      value: (...asked: Parameters<KubeClient['list']>) => {
+      value: async (...asked: Parameters<KubeClient['list']>) => {
         lists += 1;
+        // The last kind of a look.
+        if (asked[0].plural === 'podgangs') await clock.pass(lookMs);
         return api.client.list(...asked);
       },
     },
@@ -83,7 +90,7 @@ async function start(
     clock,
     told,
     lists: () => lists,
-    look: async () => (await reconcile('ns/urgent', signal))?.requeueAfterMs,
+    look: async (key = 'ns/urgent') => (await reconcile(key, signal))?.requeueAfterMs,
   };
 }
 
@@ -137,6 +144,24 @@ describe('a gang without room', () => {
     }
     expect(waits).toEqual([10, 20, 40, 80, 160, 300, 300, 300]);
     expect(new Set(told)).toEqual(new Set(['planned', 'impossible']));
+  });
+
+  test('costs a tenth of the time at most, however many of them there are; a plan is gone on with all the same', async () => {
+    const api = cluster(FULL.map((one) => ({ ...one, prio: 1000 })));
+    api.put('podgangs', gang('second', 2));
+    for (const name of ['second-0', 'second-1'])
+      api.put('pods', pod({ name, prio: 1000, gang: 'second', never: true }));
+    const { clock, look, told } = await start(api, { lookMs: 500 });
+    await look();
+    await look('ns/second');
+    await clock.pass(AFTER_MS);
+    await look();
+    expect(told).toEqual(['planned', 'impossible']);
+    expect(await look('ns/second')).toBe(4_500);
+    const plan = { gang: 'uid-second', at: '1970-01-01T00:00:00Z', nominations: [], victims: [['uid-gone']] };
+    api.put('podgangs', gang('second', 2, { 'muster.dev/preemption-plan': JSON.stringify(plan) }));
+    expect(await look('ns/second')).toBe(AFTER_MS);
+    expect(told).toHaveLength(5);
   });
 
   test('and that has room meanwhile is forgotten', async () => {
