@@ -15,7 +15,7 @@ import type { PrepareFailed } from '../preparers/prepare.ts';
 import { nameOf } from './denial.ts';
 import { mutatePodGang, validatePodGang } from './pod-gangs.ts';
 import { mutatePod, validatePod } from './pods.ts';
-import { answered, type Ask, type Policy } from './policy.ts';
+import { answered, type Policy } from './policy.ts';
 import {
   parseReview,
   renderResponse,
@@ -112,18 +112,16 @@ export interface ReviewEndpoint {
 export const reviewEndpoints = (policy: Policy, observer: ReviewObserver): ReviewEndpoint[] =>
   endpoints.map((endpoint) => {
     const mutatesPods = endpoint.path === PATH_MUTATE_POD;
-    const answerTo = (request: AdmissionRequest, under: Policy): ReviewAnswer | Ask => {
-      const decision = mutatesPods
+    const decide = (request: AdmissionRequest, under: Policy): Decision =>
+      mutatesPods
         ? decideObserved(endpoint, request, under, observer)
         : decideRequest(endpoint, request, under);
-      if (decision.ask !== undefined) return decision.ask;
-      return {
-        body: renderResponse(request, decision),
-        operation: request.operation,
-        outcome: outcomeOf(decision),
-        sent: (ms) => observer.decided(request, decision, nameOf(request), ms),
-      };
-    };
+    const answerOf = (request: AdmissionRequest, decision: Decision): ReviewAnswer => ({
+      body: renderResponse(request, decision),
+      operation: request.operation,
+      outcome: outcomeOf(decision),
+      sent: (ms) => observer.decided(request, decision, nameOf(request), ms),
+    });
     const cut = endpoint.kind === POD && !readsEnvironment(policy);
     const unread = cut ? [MANAGED_FIELDS, ENVIRONMENT] : [MANAGED_FIELDS];
     return {
@@ -132,25 +130,37 @@ export const reviewEndpoints = (policy: Policy, observer: ReviewObserver): Revie
       idOf: (body) => ownString(own(body, 'request'), 'uid'),
       answer: (body, asked) => {
         const request = parseReview(body, cut ? () => asked.entire() : undefined);
-        const answer = answerTo(request, policy);
-        return 'body' in answer ? answer : answerAsked(request, answer, asked);
+        const decision = decide(request, policy);
+        return decision.ask === undefined && !isForetold(request, decision)
+          ? answerOf(request, decision)
+          : answerLater(request, decision, asked);
       },
     };
 
-    async function answerAsked(
+    async function answerLater(
       request: AdmissionRequest,
-      first: Ask,
+      first: Decision,
       clock: { readonly remainingMs: number },
     ): Promise<ReviewAnswer> {
-      let ask = first;
+      let decision = first;
       let under = policy;
-      for (let asked = 0; asked < MOST_ASKED; asked += 1) {
-        under = await answered(ask, under, clock.remainingMs);
-        const answer = answerTo(request, under);
-        if ('body' in answer) return answer;
-        ask = answer;
+      for (let asked = 0; decision.ask !== undefined; asked += 1) {
+        if (asked === MOST_ASKED)
+          throw new TryLater('not-ready', 'whose the object is changed while it was asked about: try again');
+        under = await answered(decision.ask, under, clock.remainingMs);
+        decision = decide(request, under);
       }
-      throw new TryLater('not-ready', 'whose the object is changed while it was asked about: try again');
+      if (!isForetold(request, decision)) return answerOf(request, decision);
+      const tried = { user: request.username, namespace: request.namespace, object: request.object ?? {} };
+      const foretold = (await policy.preview?.(tried, clock.remainingMs)) ?? [];
+      return answerOf(request, { ...decision, warnings: [...decision.warnings, ...foretold] });
+    }
+
+    /** A creation that is let in and only tried out; it is asked about once, when it is as it would be stored. */
+    function isForetold({ dryRun, operation, subResource }: AdmissionRequest, decision: Decision): boolean {
+      if (!dryRun || policy.preview === undefined || endpoint.verb !== 'validate') return false;
+      const { faults, gang } = decision;
+      return operation === 'CREATE' && subResource === '' && faults.length === 0 && gang !== undefined;
     }
   });
 

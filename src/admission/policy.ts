@@ -1,3 +1,4 @@
+import type { JsonObject } from '../api/json.ts';
 import { TryLater } from '../errors.ts';
 import type { Backend } from '../backends/backend.ts';
 import type { BackendRegistry } from '../backends/registry.ts';
@@ -25,8 +26,20 @@ export interface Policy {
    * where nobody looks at one.
    */
   readonly notReady?: (backend: string) => string | undefined;
+  /**
+   * What would become of a gang that is only tried out: warnings, within this time. It does not reject. Absent: nothing is
+   * said.
+   */
+  readonly preview?: ((tried: TriedOut, withinMs: number) => Promise<readonly string[]>) | undefined;
   /** What a backend outside of this process has said about the one object that is decided on. Absent: not asked yet. */
   readonly said?: Said;
+}
+
+/** A dry-run creation of a Pod or a PodGang. */
+export interface TriedOut {
+  readonly user: string;
+  readonly namespace: string;
+  readonly object: JsonObject;
 }
 
 /** An answer, and whose. */

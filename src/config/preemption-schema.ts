@@ -56,7 +56,7 @@ export const preemptionSchema = z
       .boolean()
       .default(false)
       .describe(
-        'Answer a dry-run creation of a gang, or of the Pod that completes one, with a warning that says whether it would fit and who would have to make room. Off: it watches all Nodes and Pods, in a process of its own, and needs the rights of manifests/components/preview.',
+        'Answer a dry-run creation of a gang, or of the Pod that completes one, with a warning that says whether it would fit and who would have to make room. Off: it watches all Nodes and Pods, in a process of its own, and needs the rights of manifests/components/preemption-preview.',
       ),
     previewNames: z
       .enum(['Own', 'All'])

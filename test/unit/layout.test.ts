@@ -62,6 +62,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   server: ['api', 'admission', 'errors', 'telemetry', 'config', 'tls'],
   // Backends of somebody else, in processes of their own: what runs there reads Pods as admission does.
   modules: ['preparers', 'api', 'gang', 'gang/rules', 'backends', 'admission', 'errors'],
+  // What a dry run is told beforehand: watches of its own, in a process of its own.
+  preview: ['api', 'gang', 'preemption', 'errors', 'kube/client', 'kube/loop', 'telemetry'],
   // What tries backends out, with the code that will call them.
   conformance: [
     'api',
@@ -85,6 +87,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'workloads',
     'fleet',
     'fleet/assign',
+    'preview',
     'modules',
     'admission',
     'errors',

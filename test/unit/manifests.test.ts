@@ -558,9 +558,14 @@ describe('the Deployment and what is around it', () => {
     expect(bindings.map(({ object }) => [object.kind, object.roleRef.name, object.subjects])).toEqual([
       ['ClusterRoleBinding', 'muster', [account]],
       ['RoleBinding', 'muster-leader-election', [account]],
-      ...['coscheduling', 'kai-scheduler', 'preemption-past-budgets', 'preemption', 'volcano'].map(
-        (backend) => ['ClusterRoleBinding', `muster-${backend}`, [account]],
-      ),
+      ...[
+        'coscheduling',
+        'kai-scheduler',
+        'preemption-past-budgets',
+        'preemption-preview',
+        'preemption',
+        'volcano',
+      ].map((backend) => ['ClusterRoleBinding', `muster-${backend}`, [account]]),
       ['ClusterRoleBinding', 'muster-release', [{ ...account, name: 'muster-release' }]],
     ]);
     expect(named('Role', 'muster-release').rules).toEqual([

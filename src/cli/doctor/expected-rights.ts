@@ -81,6 +81,22 @@ export const MUSTERS_RULES: readonly ExpectedRule[] = [
   },
 ];
 
+/** What forecasts of preemption need beside that, where `preemption.preview` asks for them: manifests/components/preemption-preview. */
+export const PREVIEW_RULES: readonly ExpectedRule[] = [
+  {
+    group: '',
+    resources: ['nodes', 'persistentvolumes', 'persistentvolumeclaims'],
+    verbs: ['list', 'watch'],
+    why: 'where Pods fit, for the forecast of a dry run',
+  },
+  {
+    group: 'policy',
+    resources: ['poddisruptionbudgets'],
+    verbs: ['list', 'watch'],
+    why: 'whom a budget protects, for the forecast of a dry run',
+  },
+];
+
 /** What it needs besides to make room for gangs: manifests/components/preemption. */
 export const PREEMPTION_RULES: readonly ExpectedRule[] = [
   {
@@ -109,11 +125,15 @@ export const PAST_BUDGETS_RULES: readonly ExpectedRule[] = [
 export const preemptionRules = ({
   mode,
   overridePodDisruptionBudgets: pastBudgets,
+  preview,
 }: {
   readonly mode: 'Off' | 'Act';
   readonly overridePodDisruptionBudgets: boolean;
-}): readonly ExpectedRule[] =>
-  mode === 'Off' ? [] : [...PREEMPTION_RULES, ...(pastBudgets ? PAST_BUDGETS_RULES : [])];
+  readonly preview: boolean;
+}): readonly ExpectedRule[] => [
+  ...(mode === 'Off' ? [] : [...PREEMPTION_RULES, ...(pastBudgets ? PAST_BUDGETS_RULES : [])]),
+  ...(preview ? PREVIEW_RULES : []),
+];
 
 /** One verb on one resource. */
 export interface Right {

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import type { JsonObject } from '../../api/json.ts';
+import { outcomeOf } from '../../preemption/outcome.ts';
 import { plan as planRoom } from '../../preemption/plan.ts';
 import { VARIANTS, type Variant } from '../../preemption/units.ts';
 import { colorOption, filenameOption } from '../input/shared-options.ts';
@@ -9,7 +10,7 @@ import { paletteFor, type ColourMode } from '../output/palette.ts';
 import { toJson } from '../output/structured.ts';
 import { clusterObjects } from '../snapshot/cluster-objects.ts';
 import { objectsOf } from './plan-objects.ts';
-import { outcomeOf, planObject, planText } from './render-plan.ts';
+import { planObject, planText } from './render-plan.ts';
 import { wantedOf } from './wanted.ts';
 
 interface PlanFlags {

@@ -1,35 +1,8 @@
-import { formatCount } from '../../api/quantity.ts';
-import type { Plan } from '../../preemption/plan.ts';
-import type { Preemptor } from '../../preemption/preemptor.ts';
-import { largestNow, shortageOf, sumUp } from '../../preemption/shortage.ts';
-import type { Snapshot } from '../../preemption/snapshot.ts';
+import { verdictOf, type Outcome } from '../../preemption/outcome.ts';
 import type { Judged } from '../../preemption/verdicts.ts';
 import { columns } from '../output/columns.ts';
 import { count } from '../output/findings.ts';
 import type { Palette } from '../output/palette.ts';
-
-/** A plan with what people ask next. */
-export interface Outcome {
-  readonly preemptor: Preemptor;
-  readonly plan: Plan;
-  readonly snapshot: Snapshot;
-  /** What is short where nothing helps, as quantities. */
-  readonly shortfall: Readonly<Record<string, string>>;
-  /** The largest gang of this shape that fits now, by group; undefined where it fits as it is, or none does. */
-  readonly largest: ReadonlyMap<string, number> | undefined;
-}
-
-export function outcomeOf(preemptor: Preemptor, plan: Plan, snapshot: Snapshot): Outcome {
-  const missing = plan.feasible ? new Map<string, number>() : shortageOf(preemptor, snapshot, plan.variant);
-  const shortfall = [...missing].sort(([a], [b]) => (a < b ? -1 : 1));
-  return {
-    preemptor,
-    plan,
-    snapshot,
-    shortfall: Object.fromEntries(shortfall.map(([name, amount]) => [name, formatCount(name, amount)])),
-    largest: plan.fits || preemptor.kind === 'Pod' ? undefined : largestNow(preemptor, snapshot),
-  };
-}
 
 /** For programs: sorted, so that the same plan is the same text. */
 export function planObject({ plan, shortfall, largest }: Outcome): object {
@@ -63,33 +36,6 @@ export function planObject({ plan, shortfall, largest }: Outcome): object {
     ...(plan.refusal === undefined ? {} : { refusal: plan.refusal }),
     ...(largest === undefined ? {} : { largest: Object.fromEntries(largest) }),
   };
-}
-
-/** One line that says it all. */
-export function verdictOf({ plan, preemptor, shortfall }: Outcome): string {
-  if (plan.fits) return 'fits as it is';
-  if (plan.feasible && plan.victims.length === 0)
-    return `fits once ${count(plan.awaited.length, 'Pod')} on the way out ${plan.awaited.length === 1 ? 'is' : 'are'} gone; nothing else is touched`;
-  if (plan.feasible) {
-    const pods = plan.victims.reduce((sum, { unit }) => sum + unit.pods.length, 0);
-    return `would fit if ${count(pods, 'Pod')} ${whose(plan.victims)} made room; nothing else is touched`;
-  }
-  const short = Object.entries(shortfall).map(([name, amount]) => `${amount} ${name}`);
-  const missing = short.length === 0 ? '' : `; short of ${short.join(', ')}`;
-  const even =
-    plan.refusal === undefined ? 'does not fit, even with preemption' : `does not fit, and ${plan.refusal}`;
-  const nodes = plan.rejected.length === 0 ? '' : `: ${sumUp(plan.rejected)}`;
-  return `${even}${nodes}${preemptor.pods.length === 0 ? '' : missing}`;
-}
-
-function whose(victims: readonly Judged[]): string {
-  const [first] = victims;
-  if (victims.length !== 1 || first === undefined) return `of ${victims.length} units`;
-  const { kind, namespace, name, priority } = first.unit;
-  const noun = kind === 'Pod' ? '' : kind === 'PodGang' ? 'of gang ' : 'of PodGroup ';
-  return kind === 'Pod'
-    ? `(${namespace}/${name}, priority ${priority})`
-    : `${noun}${namespace}/${name} (priority ${priority})`;
 }
 
 /** For people. @param given.reprieved also those that may stay */

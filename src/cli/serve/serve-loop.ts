@@ -9,6 +9,7 @@ import type { PreemptionSettings } from '../../controller/watch/shared.ts';
 import { ProbeLoop } from '../../controller/scheduler-objects/probe-loop.ts';
 import type { ModuleObserver } from '../../modules/module-keeper.ts';
 import type { BackendMetrics } from '../../telemetry/backend-metrics.ts';
+import type { Forecasts } from '../../preview/forecasts.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { LoopMetrics } from '../../telemetry/loop-metrics.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
@@ -70,6 +71,17 @@ function actingOn(
     limits,
     exemptNamespaces: [...exemptNamespaces, ownNamespace],
   };
+}
+
+/** What answers dry runs with a forecast; undefined where it is not asked for. Loaded only there. */
+export async function startForecasts(
+  { preemption }: Pick<OperatorConfiguration, 'preemption'>,
+  { kubeconfig, context }: ClusterFlags,
+  log: Logger,
+): Promise<Forecasts | undefined> {
+  if (!preemption.preview) return undefined;
+  const { Forecasts } = await import('../../preview/forecasts.ts');
+  return new Forecasts({ setting: { kubeconfig, context, names: preemption.previewNames }, log });
 }
 
 /**

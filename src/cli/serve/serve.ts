@@ -13,7 +13,7 @@ import { configured } from '../input/configured.ts';
 import { ExitStatus } from '../output/exit-status.ts';
 import type { CliIo } from '../output/io.ts';
 import { policyFrom } from '../input/policy.ts';
-import { endTogether, initWithoutCluster, moduleLog, startLoop } from './serve-loop.ts';
+import { endTogether, initWithoutCluster, moduleLog, startForecasts, startLoop } from './serve-loop.ts';
 import { musterVersion } from '../version.ts';
 
 interface ServeFlags {
@@ -106,6 +106,7 @@ async function serveWith(
   const endModules = (): void => {
     for (const { hosted } of policy.registry.hosted) hosted.stop();
   };
+  const forecasts = loop && (await startForecasts(configuration, flags, log));
   const serverName =
     flags.serverName ??
     (ownNamespace === undefined ? undefined : `${MUSTER_SERVICE_ACCOUNT}.${ownNamespace}.svc`);
@@ -121,6 +122,7 @@ async function serveWith(
             ? `backend ${backend} has not looked at the cluster yet`
             : undefined,
       }),
+      ...(forecasts && { preview: (tried, withinMs) => forecasts.ask(tried, withinMs) }),
     },
     metrics,
     log,
@@ -131,6 +133,7 @@ async function serveWith(
     ...(loop === undefined ? {} : { checks: [{ name: 'loop-caches', check: () => loop.check() }] }),
   }).catch(async (thrown: unknown) => {
     endModules();
+    forecasts?.stop();
     await (loop?.stop() ?? endProbes?.());
     throw thrown;
   });
@@ -148,6 +151,7 @@ async function serveWith(
           (failure) => log.error({ err: failure }, messageOf(failure)),
         );
         endModules();
+        forecasts?.stop();
         resolve();
       } finally {
         await flushLog(log);

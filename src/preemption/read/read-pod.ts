@@ -106,7 +106,8 @@ const SYSTEM: Readonly<Record<string, number>> = {
   'system-cluster-critical': 2_000_000_000,
 };
 
-function claimsOf(spec: Json | undefined, podName: string): string[] {
+/** Names of the claims of a Pod's volumes. */
+export function claimsOf(spec: Json | undefined, podName: string): string[] {
   return (ownList(spec, 'volumes') ?? []).flatMap((volume) => {
     const claim = ownString(own(volume, 'persistentVolumeClaim'), 'claimName');
     if (claim !== undefined) return [claim];

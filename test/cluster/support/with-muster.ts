@@ -106,9 +106,16 @@ export async function withMuster(given: WithMuster = {}): Promise<OnMuster> {
 }
 
 /** What an operator with this configuration adds to the base, and nothing else: a right that is missing there fails a test. */
-function componentsOf({ scheduler = USUAL_SCHEDULER }: Readonly<Record<string, unknown>>): string[] {
+function componentsOf({
+  scheduler = USUAL_SCHEDULER,
+  preemption = {},
+}: Readonly<Record<string, unknown>>): string[] {
   const { profiles } = scheduler as typeof USUAL_SCHEDULER;
-  return profiles.map(({ name }) => name).filter((name) => OTHER_BACKENDS.includes(name));
+  const { preview } = preemption as { preview?: boolean };
+  return [
+    ...profiles.map(({ name }) => name).filter((name) => OTHER_BACKENDS.includes(name)),
+    ...(preview === true ? ['preemption-preview'] : []),
+  ];
 }
 
 export const untilReady = ({ healthPort }: Serving): Promise<boolean> =>

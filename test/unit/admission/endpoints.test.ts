@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { reviewEndpoints, type ReviewObserver } from '../../../src/admission/endpoints.ts';
 import type { Policy } from '../../../src/admission/policy.ts';
 import { ENVIRONMENT, MANAGED_FIELDS } from '../../../src/api/unread-lists.ts';
-import { PATH_MUTATE_POD, PATH_VALIDATE_POD } from '../../../src/api/names.ts';
+import { GATE_POD_GANG_PENDING, PATH_MUTATE_POD, PATH_VALIDATE_POD } from '../../../src/api/names.ts';
 import { PodRefused } from '../../../src/backends/backend.ts';
 import { backend } from '../../support/backends.ts';
 import { gangPod, pod } from '../../support/pods.ts';
@@ -90,4 +90,38 @@ test('a review is known by its uid', () => {
   const [endpoint] = reviewEndpoints(policy(), deaf);
   expect(endpoint?.idOf({ request: { uid: 'u1' } })).toBe('u1');
   expect(endpoint?.idOf('nonsense')).toBeUndefined();
+});
+
+describe('a forecast', () => {
+  const prepared = gangPod({
+    metadata: { name: 'w' },
+    spec: { schedulerName: made.name, schedulingGates: [{ name: GATE_POD_GANG_PENDING }] },
+  });
+  const warned = async (path: string, parts: RequestParts): Promise<string[] | 'at once'> => {
+    const under: Policy = {
+      ...policy({ factories: [made] }),
+      preview: (tried, withinMs) => Promise.resolve([`${tried.user} ${tried.namespace} ${withinMs}`]),
+    };
+    const endpoint = reviewEndpoints(under, deaf).find((one) => one.path === path);
+    const asked = { remainingMs: 1_000, entire: () => undefined };
+    const answer = endpoint?.answer(review('Pod', { username: 'alice', ...parts }), asked);
+    if (!(answer instanceof Promise)) return 'at once';
+    return (JSON.parse((await answer).body) as { response: { warnings: string[] } }).response.warnings;
+  };
+
+  test('is a warning of a creation that is only tried out', async () => {
+    expect(await warned(PATH_VALIDATE_POD, { object: prepared, dryRun: true, namespace: 'ns' })).toEqual([
+      'alice ns 1000',
+    ]);
+  });
+
+  test.each<[string, string, RequestParts]>([
+    ['one that is meant', PATH_VALIDATE_POD, { object: prepared }],
+    ['one that is refused', PATH_VALIDATE_POD, { object: named('no-gate'), dryRun: true }],
+    ['a Pod of no gang', PATH_VALIDATE_POD, { object: pod(), dryRun: true }],
+    ['a change', PATH_VALIDATE_POD, { object: prepared, oldObject: prepared, dryRun: true }],
+    ['what is still to be prepared', PATH_MUTATE_POD, { object: named('sound'), dryRun: true }],
+  ])('is not waited for by %s', async (_, path, parts) => {
+    expect(await warned(path, parts)).toBe('at once');
+  });
 });

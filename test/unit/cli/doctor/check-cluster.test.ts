@@ -151,16 +151,28 @@ describe('rights', () => {
     const own = await shipped('preemption');
     const past = await shipped('preemption-past-budgets');
     const given = (mode: 'Off' | 'Act', overridePodDisruptionBudgets: boolean): object[] =>
-      bare(preemptionRules({ mode, overridePodDisruptionBudgets }));
+      bare(preemptionRules({ mode, overridePodDisruptionBudgets, preview: false }));
     expect(given('Off', true)).toEqual([]);
     expect(given('Act', false)).toEqual(own);
     expect(given('Act', true)).toEqual([...own, ...past]);
     const more = expectedRights(
       PLACE,
       [],
-      preemptionRules({ mode: 'Act', overridePodDisruptionBudgets: false }),
+      preemptionRules({ mode: 'Act', overridePodDisruptionBudgets: false, preview: false }),
     );
     expect(more.length - expectedRights(PLACE, []).length).toBe(7);
+  });
+
+  test('those of forecasts are the ones of their component, and asked for only where there are forecasts', async () => {
+    const [role] = (await manifestsIn('components/preemption-preview')) as unknown as {
+      rules: { apiGroups: string[]; resources: string[]; verbs: string[] }[];
+    }[];
+    const off = { mode: 'Off', overridePodDisruptionBudgets: false } as const;
+    const rules = preemptionRules({ ...off, preview: true });
+    expect(rules.map(({ group, resources, verbs }) => ({ apiGroups: [group], resources, verbs }))).toEqual(
+      role?.rules,
+    );
+    expect(preemptionRules({ ...off, preview: false })).toEqual([]);
   });
 
   test('of backends that are not enabled are not asked for', () => {

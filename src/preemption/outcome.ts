@@ -1,0 +1,64 @@
+import { formatCount } from '../api/quantity.ts';
+import type { Plan } from './plan.ts';
+import type { Preemptor } from './preemptor.ts';
+import { largestNow, shortageOf, sumUp } from './shortage.ts';
+import type { Snapshot } from './snapshot.ts';
+import type { Unit } from './units.ts';
+
+/** A plan with what people ask next. */
+export interface Outcome {
+  readonly preemptor: Preemptor;
+  readonly plan: Plan;
+  readonly snapshot: Snapshot;
+  /** What is short where nothing helps, as quantities. */
+  readonly shortfall: Readonly<Record<string, string>>;
+  /** The largest gang of this shape that fits now, by group; undefined where it fits as it is, or none does. */
+  readonly largest: ReadonlyMap<string, number> | undefined;
+}
+
+export function outcomeOf(preemptor: Preemptor, plan: Plan, snapshot: Snapshot): Outcome {
+  const missing = plan.feasible ? new Map<string, number>() : shortageOf(preemptor, snapshot, plan.variant);
+  const shortfall = [...missing].sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    preemptor,
+    plan,
+    snapshot,
+    shortfall: Object.fromEntries(shortfall.map(([name, amount]) => [name, formatCount(name, amount)])),
+    largest: plan.fits || preemptor.kind === 'Pod' ? undefined : largestNow(preemptor, snapshot),
+  };
+}
+
+/** Whether a text may say who a unit is, or only how large and how important. */
+export type MayName = (unit: Pick<Unit, 'namespace'>) => boolean;
+
+/** One line that says it all. */
+export function verdictOf({ plan, preemptor, shortfall }: Outcome, mayName: MayName = () => true): string {
+  if (plan.fits) return 'fits as it is';
+  if (plan.feasible && plan.victims.length === 0)
+    return `fits once ${podsOf(plan.awaited.length)} on the way out ${plan.awaited.length === 1 ? 'is' : 'are'} gone; nothing else is touched`;
+  if (plan.feasible) {
+    const pods = plan.victims.reduce((sum, { unit }) => sum + unit.pods.length, 0);
+    const units = plan.victims.map(({ unit }) => unit);
+    return `would fit if ${podsOf(pods)} ${whose(units, mayName)} made room; nothing else is touched`;
+  }
+  const short = Object.entries(shortfall).map(([name, amount]) => `${amount} ${name}`);
+  const missing = short.length === 0 ? '' : `; short of ${short.join(', ')}`;
+  const even =
+    plan.refusal === undefined ? 'does not fit, even with preemption' : `does not fit, and ${plan.refusal}`;
+  const nodes = plan.rejected.length === 0 ? '' : `: ${sumUp(plan.rejected)}`;
+  return `${even}${nodes}${preemptor.pods.length === 0 ? '' : missing}`;
+}
+
+function whose(units: readonly Unit[], mayName: MayName): string {
+  const [first] = units;
+  if (units.length !== 1 || first === undefined) return `of ${units.length} units`;
+  const { kind, namespace, name, priority } = first;
+  if (kind === 'Pod')
+    return `(${mayName(first) ? `${namespace}/${name}` : 'of another namespace'}, priority ${priority})`;
+  const noun = kind === 'PodGang' ? 'gang' : 'PodGroup';
+  const called = mayName(first) ? `${noun} ${namespace}/${name}` : `a ${noun} of another namespace`;
+  return `of ${called} (priority ${priority})`;
+}
+
+/** `1 Pod`, `4 Pods`. */
+export const podsOf = (count: number): string => (count === 1 ? '1 Pod' : `${count} Pods`);

@@ -1,0 +1,116 @@
+import { own, type JsonObject } from '../api/json.ts';
+import { printable } from '../api/printable.ts';
+import { outcomeOf, podsOf, verdictOf, type MayName, type Outcome } from '../preemption/outcome.ts';
+import { plan } from '../preemption/plan.ts';
+import { counted } from '../preemption/preemptor.ts';
+import { preemptorOf } from '../preemption/preemptor-of.ts';
+import { readPod } from '../preemption/read/read-pod.ts';
+import { nameOf } from '../preemption/read/read-snapshot.ts';
+import { Reading } from '../gang/reading.ts';
+import { trimmed } from '../preemption/read/trim.ts';
+import type { Judged } from '../preemption/verdicts.ts';
+import type { ClusterNow } from './cluster-watch.ts';
+import type { Question } from './question.ts';
+import type { Tried } from './rehearsal.ts';
+
+/** Every warning of a forecast begins with it. */
+const HEAD = 'forecast: ';
+/** So many units are named; the rest are counted. */
+const MOST_NAMED = 12;
+
+/** What a forecast goes by. */
+export interface Given {
+  readonly question: Question;
+  readonly tried: Tried;
+  readonly names: 'Own' | 'All';
+  readonly now: (more: readonly JsonObject[], gangKey: string) => ClusterNow;
+}
+
+/** What is to be said of a creation that is tried out; nothing while Pods of its gang are missing. */
+export function forecast({ question, tried, names, now }: Given): string[] {
+  const gang = tried.gang === undefined ? [] : [placed(tried.gang, question.namespace)];
+  const cluster = now(gang, tried.key);
+  const { snapshot, context, faults } = cluster;
+  const wrong: string[] = [];
+  const asked = tried.pods.map((object) => {
+    const reading = new Reading(nameOf(object, 'Pod'));
+    const pod = readPod(trimmed(object), { ...context, namespace: question.namespace }, reading);
+    wrong.push(...reading.faults.map(({ object: name, field, message }) => `${name}: ${field}: ${message}`));
+    return pod;
+  });
+  if (wrong.length > 0) return wrong.map((text) => `${HEAD}none: ${text}`);
+  const byKey = new Map([...cluster.waiting, ...asked].map((pod) => [pod.key, pod]));
+  const pods = [...byKey.values()].filter(({ nodeName }) => nodeName === '');
+  const known = snapshot.gangs.get(tried.key);
+  if (known === undefined || pods.length === 0) return [];
+  const preemptor = preemptorOf(pods, snapshot, 'kep');
+  const { minimums } = preemptor;
+  const isComplete = minimums.every((one) => counted(one, pods) >= one.count);
+  // One that runs already is not waiting for this Pod.
+  if (!isComplete || minimums.every(({ count }) => count === 0)) return [];
+  const outcome = outcomeOf(preemptor, plan(preemptor, snapshot, 'kep'), snapshot);
+  const mayName: MayName = (unit) => names === 'All' || unit.namespace === question.namespace;
+  return [
+    `gang ${tried.key} (priority ${preemptor.priority}, ${podsOf(pods.length)}) ${verdictOf(outcome, mayName)}`,
+    ...whoGoes(outcome, mayName),
+    ...(faults.length === 0 ? [] : [uncounted(new Set(faults.map(({ object }) => object)).size)]),
+  ].map((text) => printable(HEAD + text));
+}
+
+const uncounted = (objects: number): string =>
+  `${objects === 1 ? '1 object of the cluster says' : `${objects} objects of the cluster say`} what cannot be counted with; the forecast may be wrong there`;
+
+/** Where several have to go: who, as far as they may be named, and how important the others are. */
+function whoGoes({ plan: { victims } }: Outcome, mayName: MayName): string[] {
+  const lines: string[] = [];
+  const broken = victims.filter(({ violatesBudget }) => violatesBudget).length;
+  if (broken > 0)
+    lines.push(
+      broken === 1
+        ? '1 of the units that make room would overdraw a PodDisruptionBudget'
+        : `${broken} of the units that make room would overdraw a PodDisruptionBudget`,
+    );
+  if (victims.length < 2) return lines;
+  const named = victims.filter(({ unit }) => mayName(unit));
+  lines.push(
+    ...inLines(
+      named.slice(0, MOST_NAMED).map(({ unit }) => unitText(unit)),
+      named.length - MOST_NAMED,
+    ),
+  );
+  const others = victims.filter(({ unit }) => !mayName(unit));
+  if (others.length > 0) lines.push(`of other namespaces ${numbers(others)} would go`);
+  return lines;
+}
+
+const unitText = ({ kind, namespace, name, priority, pods }: Judged['unit']): string => {
+  const what = kind === 'Pod' ? 'Pod' : kind === 'PodGang' ? 'gang' : 'PodGroup';
+  return `${what} ${namespace}/${name} (priority ${priority}${kind === 'Pod' ? '' : `, ${podsOf(pods.length)}`})`;
+};
+
+function numbers(units: readonly Judged[]): string {
+  const pods = units.reduce((sum, { unit }) => sum + unit.pods.length, 0);
+  const priorities = [...new Set(units.map(({ unit }) => unit.priority))].sort((a, b) => a - b);
+  const [lowest = 0, highest = lowest] = [priorities[0], priorities.at(-1)];
+  const range = lowest === highest ? `priority ${lowest}` : `priorities ${lowest} to ${highest}`;
+  return `${podsOf(pods)} of ${units.length === 1 ? '1 unit' : `${units.length} units`} (${range})`;
+}
+
+/** As few warnings as hold all of them: each is cut at 256 characters. */
+function inLines(texts: readonly string[], left: number): string[] {
+  const lines: string[] = [];
+  for (const text of texts) {
+    const last = lines.at(-1);
+    if (last !== undefined && HEAD.length + last.length + text.length + 2 <= 240)
+      lines[lines.length - 1] = `${last}, ${text}`;
+    else lines.push(`would go: ${text}`);
+  }
+  if (left > 0) lines.push(`would go: ${left} more of this namespace`);
+  return lines;
+}
+
+function placed(gang: JsonObject, namespace: string): JsonObject {
+  const metadata = own(gang, 'metadata');
+  const of = typeof metadata === 'object' && metadata !== null ? (metadata as JsonObject) : {};
+  return trimmed({ ...gang, metadata: { ...of, namespace } });
+}

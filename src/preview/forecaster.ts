@@ -1,0 +1,38 @@
+import type { ClusterWatch } from './cluster-watch.ts';
+import { forecast } from './forecast.ts';
+import type { Asked, PreviewSetting } from './question.ts';
+import { Rehearsal } from './rehearsal.ts';
+
+/** Answers one question after the other from what the watches know. */
+export class Forecaster {
+  readonly #watch: Pick<ClusterWatch, 'missing' | 'now'>;
+  readonly #names: PreviewSetting['names'];
+  readonly #rehearsal = new Rehearsal();
+  readonly #now: () => number;
+
+  /** @param now milliseconds since 1970 */
+  constructor(
+    watch: Pick<ClusterWatch, 'missing' | 'now'>,
+    names: PreviewSetting['names'],
+    now: () => number = Date.now,
+  ) {
+    this.#watch = watch;
+    this.#names = names;
+    this.#now = now;
+  }
+
+  /** Warnings; none where there is nothing to say, or nobody waits any more. */
+  answer(question: Asked): readonly string[] {
+    const now = this.#now();
+    const tried = this.#rehearsal.add(question, now);
+    if (tried === undefined || now >= question.until) return [];
+    const { missing } = this.#watch;
+    if (missing !== undefined) return [`forecast: none yet: ${missing}`];
+    return forecast({
+      question,
+      tried,
+      names: this.#names,
+      now: (more, gangKey) => this.#watch.now(more, gangKey),
+    });
+  }
+}

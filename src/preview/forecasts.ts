@@ -1,0 +1,123 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { extname } from 'node:path';
+import type { Logger } from '../telemetry/log.ts';
+import type { Asked, PreviewSetting, Question, Said } from './question.ts';
+
+/** So many questions may wait at a time, and so many of one person's. */
+const MOST_WAITING = 16;
+const MOST_OF_ONE = 2;
+/** Of what is left of a review's time so much is kept for the answer itself. */
+const RESERVE_MS = 250;
+/** Before a process that has ended is begun anew. */
+const REST_MS = 30_000;
+/** A cluster of 100,000 Pods takes a fourth of it. */
+const HEAP_MIB = 256;
+
+const NONE = 'forecast: none';
+
+interface Waiting {
+  readonly user: string;
+  readonly settle: (warnings: readonly string[]) => void;
+}
+
+export interface ForecastsOptions {
+  readonly setting: PreviewSetting;
+  readonly log: Logger;
+  /** For tests: another program in its place, and how long it rests. */
+  readonly program?: URL;
+  readonly restMs?: number;
+}
+
+/**
+ * Asks a process of its own for forecasts, so that no review waits for one but the dry run that it is about, and what it
+ * takes of memory is not the loop's. When it ends it is begun anew.
+ */
+export class Forecasts {
+  readonly #options: ForecastsOptions;
+  readonly #waiting = new Map<number, Waiting>();
+  #process: ChildProcess | undefined;
+  #rest: NodeJS.Timeout | undefined;
+  #stopped = false;
+  #last = 0;
+
+  constructor(options: ForecastsOptions) {
+    this.#options = options;
+    this.#begin();
+  }
+
+  /** Warnings, within this time. Never rejects: a dry run does not fail for want of a forecast. */
+  ask(question: Question, withinMs: number): Promise<readonly string[]> {
+    const child = this.#process;
+    if (child === undefined) return Promise.resolve([`${NONE}: it is begun anew in some seconds`]);
+    let ofOne = 0;
+    for (const { user } of this.#waiting.values()) if (user === question.user) ofOne += 1;
+    if (ofOne >= MOST_OF_ONE || this.#waiting.size >= MOST_WAITING)
+      return Promise.resolve([`${NONE}: too many are asked for at a time`]);
+    const ms = Math.max(0, withinMs - RESERVE_MS);
+    this.#last += 1;
+    const id = this.#last;
+    return new Promise((resolve) => {
+      const timer = setTimeout(
+        () => settle([`${NONE} within ${(ms / 1000).toFixed(1)} s, the time of this request`]),
+        ms,
+      );
+      const settle = (warnings: readonly string[]): void => {
+        clearTimeout(timer);
+        this.#waiting.delete(id);
+        resolve(warnings);
+      };
+      this.#waiting.set(id, { user: question.user, settle });
+      const asked: Asked = { ...question, id, until: Date.now() + ms };
+      // One that ends meanwhile is told of by its end.
+      child.send(asked, () => undefined);
+    });
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#rest);
+    this.#process?.kill('SIGKILL');
+  }
+
+  #begin(): void {
+    const { setting, program } = this.#options;
+    const child = fork(
+      program ?? new URL(`./program${extname(import.meta.url)}`, import.meta.url),
+      [JSON.stringify(setting)],
+      {
+        // Flags of the process are for its own heap. Full, it ends.
+        execArgv: [`--max-old-space-size=${HEAP_MIB}`, '--max-semi-space-size=4'],
+        stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      },
+    );
+    this.#process = child;
+    // Nothing waits for it at the end.
+    child.unref();
+    child.channel?.unref();
+    let ended = false;
+    const end = (why: string): void => {
+      if (ended) return;
+      ended = true;
+      this.#ended(why);
+    };
+    child.on('error', ({ message }) => end(message));
+    child.on('exit', (code, signal) => end(`it ended with ${signal ?? `exit code ${code ?? ''}`}`));
+    child.on('message', (said) => this.#hear(said as Said));
+  }
+
+  #hear(said: Said): void {
+    if (said.what === 'forecast') this.#waiting.get(said.id)?.settle(said.warnings);
+    else if (said.ready) this.#options.log.info('forecasts of preemption can be given');
+    else this.#options.log.warn({ reason: said.reason }, 'no forecasts of preemption');
+  }
+
+  #ended(why: string): void {
+    this.#process = undefined;
+    for (const { settle } of [...this.#waiting.values()]) settle([`${NONE}: ${why}`]);
+    if (this.#stopped) return;
+    const { log, restMs = REST_MS } = this.#options;
+    log.error({ reason: why, againInMs: restMs }, 'the process of the forecasts has ended');
+    this.#rest = setTimeout(() => this.#begin(), restMs);
+    this.#rest.unref();
+  }
+}

@@ -1,0 +1,31 @@
+import type { JsonObject } from '../api/json.ts';
+
+/** A creation that is only tried out. */
+export interface Question {
+  /** Who tries it: what others have tried is not counted for them. */
+  readonly user: string;
+  readonly namespace: string;
+  /** The Pod or PodGang, as it would be stored. */
+  readonly object: JsonObject;
+}
+
+/** What the process of the forecasts is told. */
+export interface Asked extends Question {
+  readonly id: number;
+  /** Milliseconds since 1970 after which nobody waits for it. */
+  readonly until: number;
+}
+
+/** What it says. */
+export type Said =
+  | { readonly what: 'forecast'; readonly id: number; readonly warnings: readonly string[] }
+  /** Whether its watches are complete; why not, by kind. */
+  | { readonly what: 'state'; readonly ready: boolean; readonly reason: string };
+
+/** How it is started. */
+export interface PreviewSetting {
+  readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
+  /** Whether a forecast may name units of all namespaces, or of the gang's own. */
+  readonly names: 'Own' | 'All';
+}

@@ -1,0 +1,79 @@
+import { isObject, own, ownString, type JsonObject } from '../api/json.ts';
+import { gangOf } from './cluster-watch.ts';
+import type { Question } from './question.ts';
+
+/** For so long what was tried out counts for what is tried out next: time for a file of many objects. */
+const KEPT_MS = 30_000;
+const MOST_GANGS = 64;
+const MOST_PODS = 2_048;
+
+/** What one person has tried out of one gang. */
+export interface Tried {
+  /** `namespace/name`. */
+  readonly key: string;
+  /** The PodGang, where it was tried out itself. */
+  readonly gang: JsonObject | undefined;
+  readonly pods: readonly JsonObject[];
+}
+
+interface Kept {
+  readonly key: string;
+  gang: JsonObject | undefined;
+  readonly pods: Map<string, JsonObject>;
+  at: number;
+}
+
+/**
+ * Remembers what was tried out a moment ago. A dry run stores nothing, so of a file with a PodGang and its Pods each
+ * object would be looked at as if the others were not there.
+ */
+export class Rehearsal {
+  readonly #kept = new Map<string, Kept>();
+
+  /** @param now milliseconds */
+  add({ user, namespace, object }: Question, now: number): Tried | undefined {
+    for (const [id, { at }] of this.#kept) if (now - at > KEPT_MS) this.#kept.delete(id);
+    const metadata = own(object, 'metadata');
+    const isGang = own(object, 'kind') === 'PodGang';
+    const name = isGang ? (ownString(metadata, 'name') ?? '') : gangOf(object);
+    if (name === '') return undefined;
+    const key = `${namespace}/${name}`;
+    const id = JSON.stringify([user, key]);
+    const known = this.#kept.get(id) ?? {
+      key,
+      gang: undefined,
+      pods: new Map<string, JsonObject>(),
+      at: now,
+    };
+    known.at = now;
+    const given = ownString(metadata, 'name') ?? '';
+    // What is tried out for the second time begins a new rehearsal: the file may have changed.
+    if (isGang ? known.gang !== undefined : known.pods.has(given)) known.pods.clear();
+    if (isGang) known.gang = object;
+    else if (known.pods.size < MOST_PODS) {
+      const generated = `${ownString(metadata, 'generateName') ?? ''}${known.pods.size}`;
+      known.pods.set(given || generated, named(object, given || generated, namespace));
+    }
+    // The one that was used last stands last.
+    this.#kept.delete(id);
+    this.#kept.set(id, known);
+    this.#forget();
+    return { key, gang: known.gang, pods: [...known.pods.values()] };
+  }
+
+  #forget(): void {
+    let pods = 0;
+    for (const one of this.#kept.values()) pods += one.pods.size;
+    for (const [id, one] of this.#kept) {
+      if (this.#kept.size <= MOST_GANGS && pods <= MOST_PODS) return;
+      if (this.#kept.size === 1) return;
+      this.#kept.delete(id);
+      pods -= one.pods.size;
+    }
+  }
+}
+
+function named(object: JsonObject, name: string, namespace: string): JsonObject {
+  const { metadata } = object;
+  return { ...object, metadata: { ...(isObject(metadata) ? metadata : {}), name, namespace } };
+}

@@ -1,0 +1,174 @@
+/** What a dry run is told beforehand: Muster under the rights that ship, the real API server, kubectl and kube-scheduler. */
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { stringify } from 'yaml';
+import { MUSTER_USER } from '../../src/api/names.ts';
+import { manifestsIn } from '../support/manifests.ts';
+import { clusterSuite } from './control-plane/suite.ts';
+import { until } from './control-plane/until.ts';
+import { requestsOf } from './support/audited.ts';
+import { GANGS, gangPod, NAMESPACE, podGang, PODS } from './support/registered-muster.ts';
+import { withMuster, type OnMuster } from './support/with-muster.ts';
+
+jest.setTimeout(120_000);
+
+const BATCH = '/api/v1/namespaces/batch/pods';
+
+clusterSuite('the forecast of a dry run', () => {
+  let on: OnMuster;
+
+  const ok = (path: string, body: object): Promise<unknown> => on.plane.client.ok('POST', path, body);
+  const cpus = (count: number, more: object = {}): Record<string, unknown> => ({
+    containers: [
+      { name: 'main', image: 'example.test/none', resources: { requests: { cpu: String(count) } } },
+    ],
+    ...more,
+  });
+  const running = (name: string, more: object = {}): object => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name },
+    // No kubelet ends them.
+    spec: cpus(1, { priorityClassName: 'low', terminationGracePeriodSeconds: 0, ...more }),
+  });
+  /** A PodGang and its Pods, as one file. */
+  const file = (name: string, cpu: number, className = 'high'): string => {
+    const gang = {
+      ...podGang(name),
+      spec: { priorityClassName: className, podgroups: [{ name: 'worker', minReplicas: 2 }] },
+    };
+    const pods = ['a', 'b'].map((letter) =>
+      gangPod(
+        { name: `${name}-${letter}`, namespace: NAMESPACE },
+        cpus(cpu, { priorityClassName: className }),
+        { 'grove.io/podgang': name },
+      ),
+    );
+    return [gang, ...pods].map((one) => stringify(one)).join('---\n');
+  };
+  const forecasts = ({ stderr }: { stderr: string }): string[] =>
+    stderr.split('\n').flatMap((line) => /^Warning: (forecast: .*)$/.exec(line)?.[1] ?? []);
+  const dryRun = async (text: string): Promise<string[]> => {
+    const done = await on.plane.kubectl(['create', '--dry-run=server', '-f', '-'], { stdin: text });
+    expect([done.code, done.stderr]).toEqual([0, expect.any(String)]);
+    return forecasts(done);
+  };
+
+  beforeAll(async () => {
+    on = await withMuster({
+      // Topology constraints would switch workload-aware preemption off.
+      plane: {
+        scheduler: true,
+        auditPolicy: 'Metadata',
+        featureGates: { TopologyAwareWorkloadScheduling: false },
+      },
+      settings: {
+        preemption: { preview: true },
+        scheduler: { profiles: [{ name: 'default-scheduler' }] },
+      },
+      cpu: 4,
+    });
+    for (const [name, value] of Object.entries({ low: 10, high: 100 }))
+      await ok('/apis/scheduling.k8s.io/v1/priorityclasses', { metadata: { name }, value });
+    await ok('/api/v1/namespaces', { metadata: { name: 'batch' } });
+    for (const name of ['old-0', 'old-1', 'old-2']) await ok(BATCH, running(name));
+    await until('they run', async () => {
+      const { items } = await on.plane.client.ok<{ items: { spec: { nodeName?: string } }[] }>('GET', BATCH);
+      return items.every(({ spec }) => spec.nodeName !== undefined);
+    });
+    await until('it says that forecasts can be given', () =>
+      Promise.resolve(on.muster.log().some(({ msg }) => msg === 'forecasts of preemption can be given')),
+    );
+  }, 180_000);
+  afterAll(() => on?.close(), 60_000);
+
+  const head = (name: string, priority = 100): string =>
+    `forecast: gang ${NAMESPACE}/${name} (priority ${priority}, 2 Pods)`;
+
+  test('one file of which nothing is stored: who would have to make room, and of others no names', async () => {
+    expect(await dryRun(file('first', 2))).toEqual([
+      `${head('first')} would fit if 3 Pods of 3 units made room; nothing else is touched`,
+      'forecast: of other namespaces 3 Pods of 3 units (priority 10) would go',
+    ]);
+    // Half of it says nothing: the gang is not complete.
+    const [gang = '', pod = ''] = file('half', 2).split('---\n');
+    expect(await dryRun(`${gang}---\n${pod}`)).toEqual([]);
+    // Once more with smaller Pods: what was tried out before does not count.
+    expect(await dryRun(file('first', 1).replaceAll('cpu: "1"', 'cpu: 500m'))).toEqual([
+      `${head('first')} fits as it is`,
+    ]);
+    const { items } = await on.plane.client.ok<{ items: unknown[] }>('GET', GANGS);
+    expect(items).toEqual([]);
+  });
+
+  test('nothing helps: what is short', async () => {
+    expect(await dryRun(file('large', 3))).toEqual([
+      `${head('large')} does not fit, even with preemption: 0/1 nodes are available: 1 Insufficient cpu; short of 2 cpu`,
+    ]);
+    expect(await dryRun(file('modest', 2, 'low'))).toEqual([
+      `${head('modest', 10)} does not fit, and nothing that runs has a priority below 10: 0/1 nodes are available: 1 Insufficient cpu; short of 3 cpu`,
+    ]);
+  });
+
+  test('a Pod that completes a gang which is stored; own Pods by name; and kube-scheduler agrees', async () => {
+    const create = (text: string) => on.plane.kubectl(['create', '-f', '-'], { stdin: text });
+    const [gang = '', first = '', second = ''] = file('third', 2).split('---\n');
+    // One of those that run is of the same namespace.
+    await ok(PODS, running('mine'));
+    await until('it runs', async () => {
+      const { spec } = await on.plane.client.ok<{ spec: { nodeName?: string } }>('GET', `${PODS}/mine`);
+      return spec.nodeName !== undefined;
+    });
+    expect(forecasts(await create(`${gang}---\n${first}`))).toEqual([]);
+    const told = await until('the thread has seen the first Pod', async () => {
+      const found = await dryRun(second);
+      return found.length > 0 && found;
+    });
+    expect(told).toEqual([
+      `${head('third')} would fit if 4 Pods of 4 units made room; nothing else is touched`,
+      `forecast: would go: Pod ${NAMESPACE}/mine (priority 10)`,
+      'forecast: of other namespaces 3 Pods of 3 units (priority 10) would go',
+    ]);
+    expect(forecasts(await create(second))).toEqual([]);
+    await until('both run, and those four are gone', async () => {
+      const pods = await on.plane.client.ok<{
+        items: { metadata: { name: string; deletionTimestamp?: string }; spec: { nodeName?: string } }[];
+      }>('GET', '/api/v1/pods');
+      const left = pods.items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+      const names = left.map(({ metadata }) => metadata.name).sort();
+      return (
+        JSON.stringify(names) === '["third-a","third-b"]' &&
+        left.every(({ spec }) => spec.nodeName !== undefined)
+      );
+    });
+  });
+
+  test('a Pod of no gang, and one that is really made, are told nothing', async () => {
+    const pod = { ...(running('single', {}) as { metadata: object }), kind: 'Pod' };
+    expect(await dryRun(stringify(pod))).toEqual([]);
+  });
+
+  test('each right of its component is used, and none is missing', async () => {
+    const roles = (await manifestsIn('components/preemption-preview')) as unknown as {
+      rules?: { apiGroups: string[]; resources: string[]; verbs: string[] }[];
+    }[];
+    const granted = roles.flatMap(({ rules = [] }) =>
+      rules.flatMap(({ apiGroups, resources, verbs }) =>
+        resources.flatMap((resource) =>
+          verbs.map((verb) => `${verb} ${[resource, ...apiGroups.filter(Boolean)].join('.')}`),
+        ),
+      ),
+    );
+    await on.muster.terminate();
+    // The log has a watch only once it has ended.
+    await until('each right is used', async () => {
+      const used = new Set(
+        (await requestsOf(on.plane, MUSTER_USER)).map(({ verb, resource }) => `${verb} ${resource}`),
+      );
+      const unused = granted.filter((right) => !used.has(right));
+      if (unused.length > 0) throw new Error(`granted and not used: ${unused.join(', ')}`);
+      return granted.length > 0;
+    });
+    const refused = (await requestsOf(on.plane, MUSTER_USER)).filter(({ forbidden }) => forbidden);
+    expect(refused).toEqual([]);
+  });
+});
