@@ -27,7 +27,7 @@ export const partsOf = (stage: string): readonly string[] => STAGES[stage] ?? []
 
 export const USAGE = `npm run bench -- [${Object.keys(STAGES).join('] [')}] [options]
 
-  --rounds N     interleaved rounds, per start of the servers for reviews (20), of the loop (6), of attacks (6)
+  --rounds N     interleaved rounds, per start of the servers for reviews (20), of the loop (6), of attacks (6), of floods (2)
   --starts N     how often the servers are started anew (4)
   --slice MS     CPU time of one server's turn (100)
   --only LIST    some of: ${PARTS.join(',')}
@@ -93,7 +93,11 @@ export function optionsFrom(argv: readonly string[]): BenchOptions | string {
           sliceMs: positive('--slice', values.slice) ?? admission.sliceMs,
         },
         loop: { ...loop, rounds: positive('--rounds', rounds) ?? loop.rounds },
-        hostile: { ...hostile, rounds: positive('--rounds', rounds) ?? hostile.rounds },
+        hostile: {
+          ...hostile,
+          attacks: { ...hostile.attacks, rounds: positive('--rounds', rounds) ?? hostile.attacks.rounds },
+          floods: { ...hostile.floods, rounds: positive('--rounds', rounds) ?? hostile.floods.rounds },
+        },
       },
     };
   } catch (thrown) {
@@ -134,7 +138,11 @@ const USUAL: Timing = {
     memory: { shape: { gangs: 2500, podsPerGang: 8 }, settleMs: 8000 },
   },
   backends: { prepare: { rounds: 400, decisions: 500 }, module: { rounds: 40, reviews: 480 }, gangs: 250 },
-  hostile: { rounds: 6, roundMs: 3000, settleMs: 1500 },
+  hostile: {
+    attacks: { rounds: 6, roundMs: 2000 },
+    floods: { rounds: 2, roundMs: 8000 },
+    settleMs: 700,
+  },
   plan: { nodes: [10, 100, 1000, 5000], rounds: 5 },
 };
 
@@ -152,6 +160,10 @@ const QUICK: Timing = {
     memory: { shape: { gangs: 25, podsPerGang: 8 }, settleMs: 1000 },
   },
   backends: { prepare: { rounds: 20, decisions: 100 }, module: { rounds: 5, reviews: 96 }, gangs: 50 },
-  hostile: { rounds: 1, roundMs: 500, settleMs: 200 },
+  hostile: {
+    attacks: { rounds: 1, roundMs: 500 },
+    floods: { rounds: 1, roundMs: 1000 },
+    settleMs: 200,
+  },
   plan: { nodes: [10, 100], rounds: 2 },
 };

@@ -1,5 +1,6 @@
 import { figure, withInterval, type Figure, type StageReport } from '../measure/figures.ts';
-import { exactly, NOTHING, plainMean, ratioOf, type Estimate } from '../measure/interval.ts';
+import { exactly, quantile, type Estimate } from '../measure/interval.ts';
+import { quantileRatio } from '../measure/quantile-ratio.ts';
 import type { Beside, HostileSetting, HostileTiming, Scenario } from './scenario.ts';
 import { SCENARIOS } from './scenarios.ts';
 
@@ -27,24 +28,18 @@ export async function measureHostile(
   return { tables: { hostile: table(measured) }, figures: figuresOf(measured) };
 }
 
-const ratio = ({ rounds }: Beside): Estimate =>
-  rounds.length === 0
-    ? NOTHING
-    : ratioOf(
-        rounds.map(({ attacked }) => attacked.p99),
-        rounds.map(({ calm }) => calm.p99),
-      );
+const ratio = ({ attacked, calm }: Beside): Estimate => quantileRatio(attacked, calm, 0.99);
 
 const HEAD = ['beside', 'p50 ms', 'without', 'p99 ms', 'without', 'p99 × without', 'failed', 'most MiB'];
 
 const table = (measured: readonly (readonly [Scenario, Beside])[]): string[][] => [
   HEAD,
   ...measured.map(([{ title }, beside]) => {
-    const mean = (side: 'calm' | 'attacked', of: 'p50' | 'p99'): string =>
-      plainMean(beside.rounds.map((round) => round[side][of])).toFixed(2);
     return [
       title,
-      ...(['p50', 'p99'] as const).flatMap((of) => [mean('attacked', of), mean('calm', of)]),
+      ...[0.5, 0.99].flatMap((share) =>
+        [beside.attacked, beside.calm].map((waits) => quantile(waits.flat(), share).toFixed(2)),
+      ),
       withInterval(ratio(beside)),
       String(beside.failed),
       beside.peakMiB.toFixed(0),

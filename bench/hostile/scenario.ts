@@ -10,8 +10,9 @@ export interface Scenario {
 
 export interface HostileTiming {
   /** Each has a time without the attack and one with it; which is first changes from round to round. */
-  readonly rounds: number;
-  readonly roundMs: number;
+  readonly attacks: { readonly rounds: number; readonly roundMs: number };
+  /** Of these it takes longer until they are there. */
+  readonly floods: { readonly rounds: number; readonly roundMs: number };
   /** After an attack has begun or ended, before anything is counted. */
   readonly settleMs: number;
 }
@@ -24,15 +25,13 @@ export interface HostileSetting {
   readonly against?: string;
 }
 
-/** How long somebody had to wait, in milliseconds. */
-export interface Waits {
-  readonly p50: number;
-  readonly p99: number;
-}
+/** How long each call took, in milliseconds, a list for each second or so. */
+export type Waits = readonly (readonly number[])[];
 
 /** What a good neighbour had, side by side. */
 export interface Beside {
-  readonly rounds: readonly { readonly calm: Waits; readonly attacked: Waits }[];
+  readonly calm: Waits;
+  readonly attacked: Waits;
   /** What the good neighbour asked for during the attack and never got. */
   readonly failed: number;
   /** The most memory that Muster ever had, in MiB. */

@@ -104,6 +104,11 @@ export class Connections {
     return this.#open.get(socket);
   }
 
+  /** Whether a connection from there has shown who it is. */
+  isKnown(address: string): boolean {
+    return this.#places.isKnown(address);
+  }
+
   /** To be called when a review of it was decided upon. */
   decided(connection: Connection): void {
     if (connection.standing === 'stranger') this.#places.move(connection, 'known');

@@ -8,7 +8,8 @@ import { deadlineOf } from './deadline.ts';
 import { HttpFailure, sendFailure } from './failure.ts';
 import { LARGE_BYTES, type LoadLimits, type Slot } from './load-limits.ts';
 import { parseJson, readBody } from './read-body.ts';
-import type { Turns } from './turns.ts';
+import { parseLarge } from './large-json.ts';
+import type { Steps, Turns } from './turns.ts';
 
 /** What is sent for a request that was understood. */
 export interface Answer {
@@ -112,18 +113,24 @@ export class Exchange {
 
   /** Reads the body, and answers it when it is its turn. */
   begin(): void {
-    const { turns } = this.#context;
     readBody(
       this.#request,
       this.#announced,
       this.#slot,
-      (bytes) => turns.take(turnOf(this.#connection, bytes), bytes.length, () => this.#decide(bytes)),
+      (bytes) => this.#wait(bytes),
       (failure) => this.#fail(failure),
     );
   }
 
   entire(): unknown {
     return (this.#entire ??= this.#bytes && parseJson(this.#bytes));
+  }
+
+  #wait(bytes: Buffer): void {
+    const { turns } = this.#context;
+    const { address } = this.#connection.peer;
+    if (bytes.length <= LARGE_BYTES) turns.take(address, () => this.#decide(bytes));
+    else turns.takeLarge(`${address} ${namespaceIn(bytes)}`, () => this.#decideInSteps(bytes));
   }
 
   #decide(bytes: Buffer): void {
@@ -136,6 +143,26 @@ export class Exchange {
       this.#fail(failure as HttpFailure);
       return;
     }
+    this.#decideOn(body, bytes);
+  }
+
+  *#decideInSteps(bytes: Buffer): Steps {
+    const parsing = parseLarge(bytes, this.#endpoint.unread);
+    try {
+      while (!this.#answered) {
+        const { done, value } = parsing.next();
+        if (done === true) {
+          this.#decideOn(value, bytes);
+          return;
+        }
+        yield;
+      }
+    } catch (failure) {
+      this.#fail(failure as HttpFailure);
+    }
+  }
+
+  #decideOn(body: unknown, bytes: Buffer): void {
     this.#bytes = bytes;
     const { beforeDecision } = this.#context;
     if (beforeDecision === undefined) this.#answer(body);
@@ -204,13 +231,11 @@ const NAMESPACE = /"namespace":"([a-z0-9-]{1,63})"/;
 const HEAD_BYTES = 1024;
 
 /**
- * Among whom turns are shared: among peers; but all API servers may be one peer, so large reviews among namespaces. Which
- * namespace is only guessed, since the body is not parsed yet: nothing but the order follows from it.
+ * Small reviews take turns among peers; but all API servers may be one peer, so large ones among namespaces. Which one is
+ * only guessed, since the body is not parsed yet: nothing but the order follows from it.
  */
-function turnOf({ peer }: Connection, bytes: Buffer): string {
-  if (bytes.length <= LARGE_BYTES) return peer.address;
-  return `${peer.address} ${NAMESPACE.exec(bytes.toString('latin1', 0, HEAD_BYTES))?.[1] ?? ''}`;
-}
+const namespaceIn = (bytes: Buffer): string =>
+  NAMESPACE.exec(bytes.toString('latin1', 0, HEAD_BYTES))?.[1] ?? '';
 
 function checkHeaders({ headers }: IncomingMessage): void {
   const contentType = headers['content-type'] ?? '';

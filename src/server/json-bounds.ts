@@ -1,3 +1,5 @@
+import type { Part } from '../api/unread-lists.ts';
+
 /** Up to this many bytes nothing is looked at: whatever stands there takes at most 0.5 MiB and 1 ms. */
 const UNBOUNDED_BYTES = 16 * 1024;
 /** Above this many each byte is looked at; between, only where a sample shows much structure. */
@@ -9,7 +11,8 @@ const STRIDE = 1024;
 const SAMPLE_DENSITY = 1 / 7;
 
 /** Nesting: objects of Kubernetes have some ten levels, a schema within one some dozens. */
-const MAX_DEPTH = 256;
+export const MAX_DEPTH = 256;
+export const TOO_DEEP = `it is nested more than ${MAX_DEPTH} levels deep`;
 /**
  * Lists, objects and keys, for each byte. The densest that a large object can be is one of the shortest entries,
  * `{"name":"A"},`, over and over: 2 in 13.
@@ -80,7 +83,7 @@ export class JsonBounds {
       else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
         opened += 1;
         depth += 1;
-        if (depth > MAX_DEPTH) return `it is nested more than ${MAX_DEPTH} levels deep`;
+        if (depth > MAX_DEPTH) return TOO_DEEP;
       } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1;
       index += 1;
     }
@@ -114,18 +117,39 @@ export function tooMuchJson(bytes: Buffer): string | undefined {
   return bounds.push(bytes) ?? bounds.verdict();
 }
 
-/** Of the bytes in windows at places that no sender can foresee, the share that opens a list or object, or ends a key. */
-function sampledDensity(bytes: Buffer): number {
+/** The same in steps, for one that is large. */
+export function* tooMuchInSteps(bytes: Buffer): Generator<void, string | undefined> {
+  if (sampledDensity(bytes) <= SAMPLE_DENSITY) return undefined;
+  const bounds = new JsonBounds();
+  for (let start = 0; start < bytes.length; start += STEP_BYTES) {
+    const tooDeep = bounds.push(bytes.subarray(start, start + STEP_BYTES));
+    if (tooDeep !== undefined) return tooDeep;
+    yield;
+  }
+  return bounds.verdict();
+}
+const STEP_BYTES = 128 * 1024;
+
+/**
+ * Of the bytes in windows at places that no sender can foresee, the share that opens a list or object, or ends a key.
+ * @param parts of the document; it is NaN where all of them are short
+ */
+export function sampledDensity(
+  bytes: Buffer,
+  parts: readonly Part[] = [{ start: 0, end: bytes.length }],
+): number {
   const view = plain(bytes);
   let found = 0;
   let seen = 0;
-  for (let stride = 0; stride + STRIDE <= view.length; stride += STRIDE) {
-    const start = stride + Math.floor(Math.random() * (STRIDE - WINDOW));
-    for (let index = start; index < start + WINDOW; index += 1) {
-      const byte = view[index];
-      if (byte === COLON || byte === OPEN_LIST || byte === OPEN_OBJECT) found += 1;
+  for (const { start: first, end } of parts) {
+    for (let stride = first; stride + STRIDE <= end; stride += STRIDE) {
+      const start = stride + Math.floor(Math.random() * (STRIDE - WINDOW));
+      for (let index = start; index < start + WINDOW; index += 1) {
+        const byte = view[index];
+        if (byte === COLON || byte === OPEN_LIST || byte === OPEN_OBJECT) found += 1;
+      }
+      seen += WINDOW;
     }
-    seen += WINDOW;
   }
   return found / seen;
 }

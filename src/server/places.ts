@@ -29,6 +29,11 @@ export class Places {
     return this.#taken[standing];
   }
 
+  /** Whether one from this address is known. */
+  isKnown(address: string): boolean {
+    return (this.#peers.get(address)?.holds.known.size ?? 0) > 0;
+  }
+
   /** The peer with this address. To be followed by {@link take}. */
   peer(address: string): Peer {
     const found = this.#peers.get(address);

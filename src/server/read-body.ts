@@ -66,19 +66,32 @@ export function readBody(
  * @throws {HttpFailure} 400, or 413 where parsing it would cost too much
  */
 export function parseJson(bytes: Buffer, unread: readonly UnreadList[] = [MANAGED_FIELDS]): unknown {
-  if (bytes.length === 0) throw new HttpFailure(400, 'an AdmissionReview is needed, the body is empty');
-  // JavaScript would read broken UTF-8 as U+FFFD, so the object that is decided on would not be the one stored.
-  const ascii = isAscii(bytes);
-  if (!ascii && !isUtf8(bytes)) throw new HttpFailure(400, 'the body is not valid UTF-8');
+  const encoding = encodingOf(bytes);
   // A larger one was judged while it came.
   if (bytes.length <= SAMPLED_BYTES) refuse(tooMuchJson(bytes));
-  const text = withoutLists(bytes, unread, ascii ? 'latin1' : 'utf8');
+  return parsed(withoutLists(bytes, unread, encoding));
+}
+
+/** @throws {HttpFailure} 400 where it is no text */
+export function encodingOf(bytes: Buffer): 'latin1' | 'utf8' {
+  if (bytes.length === 0) throw new HttpFailure(400, 'an AdmissionReview is needed, the body is empty');
+  if (isAscii(bytes)) return 'latin1';
+  // JavaScript would read broken UTF-8 as U+FFFD, so the object that is decided on would not be the one stored.
+  if (!isUtf8(bytes)) throw new HttpFailure(400, 'the body is not valid UTF-8');
+  return 'utf8';
+}
+
+/** @throws {HttpFailure} 400 */
+export function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (thrown) {
-    throw new HttpFailure(400, `the body is not JSON: ${withoutQuotation((thrown as Error).message)}`);
+    throw notJson(thrown);
   }
 }
+
+export const notJson = (thrown: unknown): HttpFailure =>
+  new HttpFailure(400, `the body is not JSON: ${withoutQuotation((thrown as Error).message)}`);
 
 /** V8 quotes the text around the fault. This goes into the log, where nothing of an object may stand. */
 const withoutQuotation = (message: string): string =>

@@ -1,35 +1,51 @@
-import { LARGE_BYTES } from './load-limits.ts';
+import { Rotation } from './rotation.ts';
 
-/** Bytes of bodies that are parsed in one round of the event loop: about 2 ms of work. */
-const ROUND_BYTES = 256 * 1024;
+/** Milliseconds of small reviews in one round of the event loop. */
+const SMALL_MS = 1;
+/** Milliseconds of a large one in one round, beyond which no further step of it is begun. */
+const LARGE_MS = 0.5;
 
-interface Turn {
-  readonly bytes: number;
-  readonly work: () => void;
-}
+/** Work that can be left between any two of its steps, each shorter than a millisecond. */
+export type Steps = Generator<void, void>;
 
 /**
- * Whose review is next, where more wait than one round of the event loop can do. There is one thread, so a review that
- * stands before others costs them its whole time: large ones come one a round, after all small ones; of the small ones
- * everybody who waits has one in turn. Where nobody waits, a small review has its turn at once and pays for none of this.
+ * Whose review is next, where more wait than one round of the event loop can do. There is one thread, so what stands
+ * before others costs them its whole time: large reviews are done in steps, one review at a time, after all small ones; of
+ * the small ones everybody who waits has one in turn. Where nobody waits, a small review has its turn at once.
  */
 export class Turns {
-  readonly #small = new Rotation();
-  readonly #large = new Rotation();
+  readonly #small = new Rotation<() => void>();
+  readonly #large = new Rotation<() => Steps>();
+  readonly #now: () => number;
+  /** The large review that was begun. To begin a second would hold both in memory. */
+  #begun: Steps | undefined;
   #spent = 0;
   #scheduled = false;
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
 
   /**
    * @param key turns are shared out evenly among keys
    * @param work must not throw
    */
-  take(key: string, bytes: number, work: () => void): void {
-    if (bytes > LARGE_BYTES) this.#large.add(key, { bytes, work });
-    else if (this.#spent < ROUND_BYTES && this.#small.isEmpty) {
-      this.#spent += bytes;
-      work();
-    } else this.#small.add(key, { bytes, work });
+  take(key: string, work: () => void): void {
+    if (this.#spent < SMALL_MS && this.#small.isEmpty) this.#do(work);
+    else this.#small.add(key, work);
     this.#schedule();
+  }
+
+  /** @param work must not throw, neither when it is begun nor in a step */
+  takeLarge(key: string, work: () => Steps): void {
+    this.#large.add(key, work);
+    this.#schedule();
+  }
+
+  #do(work: () => void): void {
+    const since = this.#now();
+    work();
+    this.#spent += this.#now() - since;
   }
 
   #schedule(): void {
@@ -41,39 +57,25 @@ export class Turns {
   readonly #round = (): void => {
     this.#scheduled = false;
     this.#spent = 0;
-    while (this.#spent < ROUND_BYTES) {
-      const turn = this.#small.next();
-      if (turn === undefined) break;
-      this.#spent += turn.bytes;
-      turn.work();
+    while (this.#spent < SMALL_MS) {
+      const work = this.#small.next();
+      if (work === undefined) break;
+      this.#do(work);
     }
     // Also where small ones are left: it shall not wait for ever.
-    this.#large.next()?.work();
-    if (!this.#small.isEmpty || !this.#large.isEmpty) this.#schedule();
+    this.#goOn();
+    if (!this.#small.isEmpty || !this.#large.isEmpty || this.#begun !== undefined) this.#schedule();
   };
-}
 
-/** Turns by key, one of each key after the other. */
-class Rotation {
-  readonly #waiting = new Map<string, Turn[]>();
-
-  get isEmpty(): boolean {
-    return this.#waiting.size === 0;
-  }
-
-  add(key: string, turn: Turn): void {
-    const queue = this.#waiting.get(key);
-    if (queue === undefined) this.#waiting.set(key, [turn]);
-    else queue.push(turn);
-  }
-
-  next(): Turn | undefined {
-    for (const [key, queue] of this.#waiting) {
-      const turn = queue.shift();
-      this.#waiting.delete(key);
-      if (queue.length > 0) this.#waiting.set(key, queue);
-      return turn;
-    }
-    return undefined;
+  #goOn(): void {
+    const steps = (this.#begun ??= this.#large.next()?.());
+    if (steps === undefined) return;
+    const until = this.#now() + LARGE_MS;
+    do {
+      if (steps.next().done === true) {
+        this.#begun = undefined;
+        return;
+      }
+    } while (this.#now() < until);
   }
 }

@@ -9,7 +9,9 @@ import { Connections, RETIRE_AFTER_MS } from './connections.ts';
 import { Exchange, unexpected, type Endpoint, type ExchangeContext } from './exchange.ts';
 import { answerBrokenHttp, HttpFailure, sendFailure } from './failure.ts';
 import { evictions } from './evictions.ts';
+import { Handshakes } from './handshakes.ts';
 import { LoadLimits, type Limits } from './load-limits.ts';
+import { isLong, Reading } from './reading.ts';
 import { startTimer } from './timer.ts';
 import { Turns } from './turns.ts';
 
@@ -50,6 +52,7 @@ export class WebhookServer {
   readonly #options: WebhookServerOptions;
   readonly #load: LoadLimits;
   readonly #context: ExchangeContext;
+  readonly #reading = new Reading();
   readonly #routes: ReadonlyMap<string, Endpoint>;
 
   constructor(options: WebhookServerOptions) {
@@ -143,6 +146,7 @@ export class WebhookServer {
     );
     // Connections keeps to the limit; Node's own counts what is still closing, and would refuse whoever comes next.
     server.maxConnections = Math.ceil(limits.maxConnections * 1.25);
+    new Handshakes(server, (address) => this.connections.isKnown(address));
     server.on('connection', (socket) => this.connections.accept(socket));
     server.on('secureConnection', (socket) => this.connections.establish(socket));
     server.on('clientError', (error: Error & { code?: string }, socket) =>
@@ -162,6 +166,7 @@ export class WebhookServer {
     const connection = this.connections.of(request.socket);
     // Closed in the meantime: nobody is there to be answered.
     if (connection === undefined) return;
+    if (isLong(request)) this.#reading.slowDown(request, connection.peer.address);
     try {
       if (endpoint !== undefined && request.method === 'POST') {
         if (connection.refusal !== undefined) throw new HttpFailure(403, connection.refusal);

@@ -8,17 +8,16 @@ import { startStage, type LoopStage } from '../../loop/stage.ts';
 import { quantile } from '../../measure/interval.ts';
 import { peakRssMiBOf } from '../../measure/process-usage.ts';
 import { Helper } from '../helper.ts';
-import type { Beside, HostileSetting, HostileTiming, Scenario, Waits } from '../scenario.ts';
+import type { Beside, HostileSetting, HostileTiming, Scenario } from '../scenario.ts';
 import type { FloodJob } from './flooder.ts';
 import type { Flood } from './floods.ts';
 
 /** MiB: what Node makes of the limit of 512 MiB that the image’s container has. */
 const HEAP = 256;
-const PODS_PER_GANG = 4;
+const PODS_PER_GANG = 2;
+const GANGS_PER_SECOND = 12;
 /** A gang that is not released by then has failed (ms). */
 const PATIENCE = 30_000;
-/** Gangs are fewer than reviews: a turn of them takes so many times as long. */
-const LONGER = 2;
 
 /** How soon a good neighbour’s gangs are released beside a flood in another namespace. */
 export const besideFlood = (flood: Flood): Scenario => ({
@@ -31,34 +30,42 @@ async function measure(flood: Flood, timing: HostileTiming, { scratch }: Hostile
   const observer = new GateObserver();
   const job: FloodJob = { kubeconfig: stage.plane.kubeconfig, flood: flood.id };
   const flooder = new Helper(join(import.meta.dirname, 'flooder.ts'), ['nice', '-n', '19'], job);
-  const rounds: { calm: Waits; attacked: Waits }[] = [];
+  const calm: number[][] = [];
+  const attacked: number[][] = [];
+  const { rounds, roundMs } = timing.floods;
+  const own: Record<'calm' | 'attacked', number[]> = { calm: [], attacked: [] };
   let [turns, failed, came] = [0, 0, ''];
-  const turn = async (): Promise<Waits> => {
+  const turn = async (): Promise<GoodGangs> => {
     await delay(timing.settleMs);
-    const { waits, late } = await goodGangs(stage, observer, `good-${++turns}`, LONGER * timing.roundMs);
-    failed += late;
-    return { p50: quantile(waits, 0.5), p99: quantile(waits, 0.99) };
+    return goodGangs(stage, observer, `good-${++turns}`, roundMs);
   };
-  const besides = async (): Promise<Waits> => {
+  const alone = async (): Promise<void> => {
+    const { waits, creations, late } = await turn();
+    calm.push(...waits);
+    own.calm.push(...creations);
+    failed += late;
+  };
+  const besides = async (): Promise<void> => {
     const namespace = `flood-${turns}`;
     await stage.createNamespace(namespace);
     await flooder.ask({ begin: namespace });
-    const waits = await turn();
+    const { waits, creations, late } = await turn();
+    attacked.push(...waits);
+    own.attacked.push(...creations);
+    failed += late;
     came = await flooder.ask<string>('end');
-    return waits;
   };
   try {
     await observer.start(stage.client);
     const muster = await stage.startMuster([...nodeFlagsOfImage(), `--max-old-space-size=${HEAP}`]);
     try {
       await turn(); // warms it up
-      failed = 0;
-      for (let round = 0; round < timing.rounds; round += 1) {
-        const first = round % 2 === 0 ? await turn() : undefined;
-        const attacked = await besides();
-        rounds.push({ calm: first ?? (await turn()), attacked });
+      for (let round = 0; round < rounds; round += 1) {
+        for (const half of round % 2 === 0 ? [alone, besides] : [besides, alone]) await half();
       }
-      return { rounds, failed, peakMiB: peakRssMiBOf(muster.pid), attack: came };
+      const slower = quantile(own.attacked, 0.99) / quantile(own.calm, 0.99);
+      const attack = `${came}; the API server takes ${slower.toFixed(2)} × as long for a creation (p99)`;
+      return { calm, attacked, failed, peakMiB: peakRssMiBOf(muster.pid), attack };
     } finally {
       await muster.stop();
     }
@@ -69,36 +76,62 @@ async function measure(flood: Flood, timing: HostileTiming, { scratch }: Hostile
   }
 }
 
-/** One gang after another for so long; how long each waited, from its last Pod being there to its last gate being off. */
+interface GoodGangs {
+  /** From a gang's last Pod being there to its last gate being off, a list for each second in which a gang was begun. */
+  readonly waits: number[][];
+  /** How long the API server took to create each Pod. */
+  readonly creations: number[];
+  readonly late: number;
+}
+
+/** A gang now and then for so long, whether or not the one before is released. */
 async function goodGangs(
   stage: LoopStage,
   observer: GateObserver,
   namespace: string,
   ms: number,
-): Promise<{ waits: number[]; late: number }> {
+): Promise<GoodGangs> {
   const { client } = stage;
   await stage.createNamespace(namespace);
-  const waits: number[] = [];
-  let late = 0;
-  const until = performance.now() + ms;
-  for (let gang = 0; gang === 0 || performance.now() < until; gang += 1) {
+  const creations: number[] = [];
+  const began: number[] = [];
+  const completeAt: number[] = [];
+  const since = performance.now();
+  const make = async (gang: number): Promise<void> => {
     const shape = { gangs: 1, podsPerGang: PODS_PER_GANG };
     await client.create(POD_GANGS, benchGang(namespace, gang, shape), { answer: 'metadata' });
     for (let index = 0; index < PODS_PER_GANG; index += 1) {
       const pod = benchPod(namespace, { gang, index, contender: 'muster' });
+      const at = performance.now();
       await client.create(PODS, pod, { answer: 'metadata' });
+      creations.push(performance.now() - at);
     }
-    const completeAt = performance.now();
-    try {
-      await observer.gatesOff(namespace, (gang + 1) * PODS_PER_GANG, PATIENCE);
-      const off = [...observer.of(namespace).gateOffAt].filter(([pod]) => gangOf(pod) === gangName(gang));
-      waits.push(Math.max(...off.map(([, at]) => at)) - completeAt);
-    } catch {
-      late += 1;
-      waits.push(PATIENCE);
-      break;
-    }
+    completeAt[gang] = performance.now();
+  };
+  const making: Promise<void>[] = [];
+  for (let gang = 0; (gang * 1000) / GANGS_PER_SECOND < ms; gang += 1) {
+    await delay(Math.max(0, since + (gang * 1000) / GANGS_PER_SECOND - performance.now()));
+    began.push(performance.now() - since);
+    making.push(make(gang));
+  }
+  await Promise.all(making);
+  await observer.gatesOff(namespace, making.length * PODS_PER_GANG, PATIENCE).catch(() => undefined);
+  const offAt = new Map<string, number>();
+  const seen = new Map<string, number>();
+  for (const [pod, at] of observer.of(namespace).gateOffAt) {
+    const gang = gangOf(pod);
+    offAt.set(gang, Math.max(offAt.get(gang) ?? 0, at));
+    seen.set(gang, (seen.get(gang) ?? 0) + 1);
+  }
+  const waits: number[][] = [];
+  let late = 0;
+  for (const [gang, complete] of completeAt.entries()) {
+    const name = gangName(gang);
+    const released = seen.get(name) === PODS_PER_GANG;
+    if (!released) late += 1;
+    const wait = released ? Math.max(0, (offAt.get(name) ?? 0) - complete) : PATIENCE;
+    (waits[Math.floor((began[gang] ?? 0) / 1000)] ??= []).push(wait);
   }
   await stage.empty(namespace);
-  return { waits, late };
+  return { waits: waits.filter(({ length }) => length > 0), creations, late };
 }

@@ -2,7 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { findConnection } from '../../../src/kube/client/connection.ts';
 import { createKubeClient } from '../../../src/kube/client/http-client.ts';
-import { POD_GANGS, PODS } from '../../../src/kube/client/resources.ts';
+import type { Page } from '../../../src/kube/client/client.ts';
+import { POD_GANGS, PODS, type KubeObject } from '../../../src/kube/client/resources.ts';
 import { inParallel } from '../../measure/in-parallel.ts';
 import { FLOODS } from './floods.ts';
 
@@ -52,10 +53,14 @@ async function end(): Promise<string> {
   going = false;
   await running;
   for (const resource of [POD_GANGS, PODS]) {
-    const { items } = await client.list(resource, { namespace });
-    await inParallel(items, CONNECTIONS, ({ metadata: { name } }) =>
-      client.delete({ resource, namespace, name }, { gracePeriodSeconds: 0 }).catch(() => undefined),
-    );
+    // In pages: of large objects a hundred are as much as an answer may have.
+    for (let more: string | undefined = ''; more !== undefined;) {
+      const page: Page<KubeObject> = await client.list(resource, { namespace, limit: 50 });
+      await inParallel(page.items, CONNECTIONS, ({ metadata: { name } }) =>
+        client.delete({ resource, namespace, name }, { gracePeriodSeconds: 0 }).catch(() => undefined),
+      );
+      more = page.continue;
+    }
   }
   return `${turns} writes beside what was there, ${refused} refused`;
 }

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startServer } from '../../admission/servers.ts';
-import { quantile } from '../../measure/interval.ts';
 import { peakRssMiBOf } from '../../measure/process-usage.ts';
-import type { Beside, HostileSetting, HostileTiming, Scenario, Waits } from '../scenario.ts';
+import type { Beside, HostileSetting, HostileTiming, Scenario } from '../scenario.ts';
 import type { Attack } from './attack.ts';
 import { Helper } from '../helper.ts';
 import type { Job, Report } from './messages.ts';
@@ -22,30 +21,31 @@ async function measure(attack: Attack, timing: HostileTiming, setting: HostileSe
   // It gives way to the good client, with which it shares a core: what is measured is the server.
   const attacker = new Helper(program('attacker.ts'), [...placement.onClientCore, 'nice', '-n', '19'], job);
   const failed: string[] = [];
-  const rounds: { calm: Waits; attacked: Waits }[] = [];
+  const calm: number[][] = [];
+  const attacked: number[][] = [];
+  const { rounds, roundMs } = timing.attacks;
   let came = '';
-  const turn = async (): Promise<Waits & { failed: readonly string[] }> => {
+  const turn = async (): Promise<Report> => {
     await delay(timing.settleMs);
-    const { waits, failed: why } = await client.ask<Report>({ ms: timing.roundMs });
-    return { p50: quantile(waits, 0.5), p99: quantile(waits, 0.99), failed: why };
+    return client.ask<Report>({ ms: roundMs });
   };
-  const besides = async (): Promise<Waits> => {
+  const alone = async (): Promise<void> => void calm.push(...(await turn()).waits);
+  const besides = async (): Promise<void> => {
     await attacker.ask('begin');
-    const waits = await turn();
-    failed.push(...waits.failed);
+    const report = await turn();
+    attacked.push(...report.waits);
+    failed.push(...report.failed);
     came = await attacker.ask<string>('end');
-    return waits;
   };
   try {
-    await client.ask({ ms: timing.roundMs }); // warms both up
-    for (let round = 0; round < timing.rounds; round += 1) {
-      const first = round % 2 === 0 ? await turn() : undefined;
-      const attacked = await besides();
-      rounds.push({ calm: first ?? (await turn()), attacked });
+    await client.ask({ ms: timing.settleMs + roundMs }); // warms both up
+    for (let round = 0; round < rounds; round += 1) {
+      for (const half of round % 2 === 0 ? [alone, besides] : [besides, alone]) await half();
     }
     const [why] = failed;
     const peakMiB = peakRssMiBOf(server.pid);
-    return { rounds, failed: failed.length, peakMiB, attack: why === undefined ? came : `${came}; ${why}` };
+    const attack = why === undefined ? came : `${came}; ${why}`;
+    return { calm, attacked, failed: failed.length, peakMiB, attack };
   } finally {
     client.stop();
     attacker.stop();

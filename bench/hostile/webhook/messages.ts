@@ -12,8 +12,8 @@ export type Order = { readonly ms: number } | 'begin' | 'end';
 
 /** What the good client answers. */
 export interface Report {
-  /** Milliseconds that each answered review took, new sendings included. */
-  readonly waits: readonly number[];
+  /** Milliseconds that each answered review took, new sendings included, a list for each second in which they began. */
+  readonly waits: readonly number[][];
   /** Why each of those failed that did. */
   readonly failed: readonly string[];
 }

@@ -5,10 +5,15 @@ import type { KubeObject, Resource } from '../client/resources.ts';
 
 /** A page of thousands of objects from a busy server takes its time (ms). */
 const PAGE_TIMEOUT = 60_000;
-/** A page of a hundred Pods has a tenth of it; one of a hundred objects of the largest size there is would have 150 MiB. */
-const PAGE_BYTES = 16 * 2 ** 20;
+/**
+ * A page of a hundred Pods has half of it; one of a hundred objects of the largest size there is would have 150 MiB. It is
+ * parsed at once, on the thread that answers reviews.
+ */
+const PAGE_BYTES = 4 * 2 ** 20;
+/** Of one object alone: etcd takes 1.5 MiB, of which JSON escapes may make six times as many. */
+const OBJECT_BYTES = 16 * 2 ** 20;
 /** A page that was too large is asked for again with so many times fewer objects. */
-const SMALLER = 10;
+const SMALLER = 4;
 
 /**
  * Lists page by page, so that only one page of full objects is in memory. The list is the newest there is (no
@@ -29,7 +34,8 @@ export async function listPages(
   let token: string | undefined;
   for (;;) {
     try {
-      const options = { limit, continue: token, signal, timeoutMs: PAGE_TIMEOUT, maxBytes: PAGE_BYTES };
+      const maxBytes = limit === 1 ? OBJECT_BYTES : PAGE_BYTES;
+      const options = { limit, continue: token, signal, timeoutMs: PAGE_TIMEOUT, maxBytes };
       const page = await from.client.list(from.resource, { ...selectionOf(from), ...options });
       take(page.items, token === undefined);
       if (page.continue === undefined) return page.resourceVersion;

@@ -51,8 +51,8 @@ test('small objects come a hundred at a time', async () => {
 
 test('where a page would be too large it goes on from there with fewer', async () => {
   const sizes = [...Array.from({ length: 100 }, () => 0.01), ...Array.from({ length: 12 }, () => 1.5)];
-  expect(await listed(sizes)).toEqual({ names: names(112), limits: [100, 100, 10, 10] });
-  expect(await listed([9, 9, 9])).toEqual({ names: names(3), limits: [100, 10, 1, 1, 1] });
+  expect(await listed(sizes)).toEqual({ names: names(112), limits: [100, 100, 25, 6, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1] });
+  expect(await listed([9, 9, 9])).toEqual({ names: names(3), limits: [100, 25, 6, 1, 1, 1] });
 });
 
 test('pages that expire begin again without any, and with smaller ones where that is too much', async () => {
@@ -69,7 +69,7 @@ test('pages that expire begin again without any, and with smaller ones where tha
     ),
   ).toMatchObject({
     names: names(120),
-    limits: [100, 100, undefined, 10, ...Array.from({ length: 11 }, () => 10)],
+    limits: [100, 25, 25, undefined, 25, ...Array.from({ length: 4 }, () => 25)],
   });
 });
 

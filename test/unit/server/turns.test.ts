@@ -1,22 +1,34 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import { LARGE_BYTES } from '../../../src/server/load-limits.ts';
-import { Turns } from '../../../src/server/turns.ts';
+import { Turns, type Steps } from '../../../src/server/turns.ts';
 
-const SMALL = 32 * 1024;
-/** So many small ones fill a round. */
+/** Milliseconds. So many small ones fill a round. */
+const SMALL = 0.125;
 const FULL = 8;
 
 function turns() {
   const done: string[] = [];
-  const one = new Turns();
-  const take = (key: string, name: string, bytes = SMALL): void =>
-    one.take(key, bytes, () => void done.push(name));
+  let now = 0;
+  const one = new Turns(() => now);
+  const take = (key: string, name: string, ms = SMALL): void =>
+    one.take(key, () => {
+      now += ms;
+      done.push(name);
+    });
+  function* inSteps(name: string, steps: number, ms: number): Steps {
+    for (let step = 1; step <= steps; step += 1) {
+      now += ms;
+      done.push(steps === 1 ? name : `${name}/${step}`);
+      if (step < steps) yield;
+    }
+  }
+  const takeLarge = (key: string, name: string, steps = 1, ms = 1): void =>
+    one.takeLarge(key, () => inSteps(name, steps, ms));
   const fill = (): void => {
     for (let count = 0; count < FULL; count += 1) take('busy', 'first');
     done.length = 0;
   };
-  return { done, take, fill };
+  return { done, take, takeLarge, fill };
 }
 
 describe('turns', () => {
@@ -30,22 +42,32 @@ describe('turns', () => {
     expect(done).toHaveLength(FULL + 2);
   });
 
+  test('what is dear fills a round by itself', async () => {
+    const { done, take } = turns();
+    for (const name of ['1', '2', '3']) take('a', name, 2);
+    expect(done).toEqual(['1']);
+    await nextRound();
+    expect(done).toEqual(['1', '2']);
+    await nextRound();
+    expect(done).toEqual(['1', '2', '3']);
+  });
+
   test('nobody overtakes those who wait, and each peer has one in turn', async () => {
     const { done, take, fill } = turns();
     fill();
     for (const name of ['a1', 'a2', 'a3']) take('a', name);
     take('b', 'b1');
-    take('c', 'c1', 1);
+    take('c', 'c1', 0.01);
     expect(done).toEqual([]);
     await nextRound();
     expect(done).toEqual(['a1', 'b1', 'c1', 'a2', 'a3']);
   });
 
   test('large ones come one a round, each namespace in turn, after the small ones', async () => {
-    const { done, take, fill } = turns();
+    const { done, take, takeLarge, fill } = turns();
     fill();
-    for (const name of ['tenant 1', 'tenant 2', 'tenant 3']) take('tenant', name, LARGE_BYTES + 1);
-    take('good', 'good', LARGE_BYTES + 1);
+    for (const name of ['tenant 1', 'tenant 2', 'tenant 3']) takeLarge('tenant', name);
+    takeLarge('good', 'good');
     take('a', 'small');
     await nextRound();
     expect(done).toEqual(['small', 'tenant 1']);
@@ -57,9 +79,28 @@ describe('turns', () => {
     expect(done.at(-1)).toBe('tenant 3');
   });
 
+  test('a large one is left between its steps, and ended before another is begun', async () => {
+    const { done, take, takeLarge } = turns();
+    takeLarge('tenant', 'large', 5, 0.3);
+    takeLarge('good', 'good', 2, 0.3);
+    const rounds: string[][] = [];
+    while (done.length < 11) {
+      const before = done.length;
+      take('a', 'small');
+      await nextRound();
+      rounds.push(done.slice(before));
+    }
+    expect(rounds).toEqual([
+      ['small', 'large/1', 'large/2'],
+      ['small', 'large/3', 'large/4'],
+      ['small', 'large/5'],
+      ['small', 'good/1', 'good/2'],
+    ]);
+  });
+
   test('a large one comes though small ones never end', async () => {
-    const { done, take } = turns();
-    take('tenant', 'large', LARGE_BYTES + 1);
+    const { done, take, takeLarge } = turns();
+    takeLarge('tenant', 'large');
     for (let round = 0; round < 2; round += 1) {
       for (let count = 0; count < 3 * FULL; count += 1) take('a', 'small');
       await nextRound();
