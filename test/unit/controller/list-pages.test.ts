@@ -51,7 +51,10 @@ test('small objects come a hundred at a time', async () => {
 
 test('where a page would be too large it goes on from there with fewer', async () => {
   const sizes = [...Array.from({ length: 100 }, () => 0.01), ...Array.from({ length: 12 }, () => 1.5)];
-  expect(await listed(sizes)).toEqual({ names: names(112), limits: [100, 100, 25, 6, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1] });
+  expect(await listed(sizes)).toEqual({
+    names: names(112),
+    limits: [100, 100, 25, 6, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1],
+  });
   expect(await listed([9, 9, 9])).toEqual({ names: names(3), limits: [100, 25, 6, 1, 1, 1] });
 });
 

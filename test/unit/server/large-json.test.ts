@@ -59,7 +59,12 @@ describe('a large body in steps', () => {
     ['no JSON, of which nothing is quoted', `[${big}secret]`, 400, /^the body is not JSON: [^"]*$/],
     ['no end', `{"a":[${big}`, 400, /^the body is not JSON: /],
     ['a list that is never closed', `{"a":${big}"managedFields":[${big}`, 400, /^the body is not JSON: /],
-    ['depth', `[${big.repeat(4)}${'['.repeat(300)}${']'.repeat(300)}]`, 413, /nested more than 256 levels deep$/],
+    [
+      'depth',
+      `[${big.repeat(4)}${'['.repeat(300)}${']'.repeat(300)}]`,
+      413,
+      /nested more than 256 levels deep$/,
+    ],
     ['brackets', `[${'[{}],'.repeat(20_000)}0]`, 413, /lists, objects and keys in \d+ bytes/],
     ['half a character', Buffer.from(`["${'ü'.repeat(40 * KIB)}`).subarray(0, -1), 400, /not valid UTF-8/],
   ] as [string, string | Buffer, number, RegExp][])('%s is refused', (_, text, code, message) => {
