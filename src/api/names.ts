@@ -55,4 +55,5 @@ export const SYSTEM_NAMESPACE = 'kube-system';
 export const PATH_MUTATE_POD = '/mutate-v1-pod';
 export const PATH_VALIDATE_POD = '/validate-v1-pod';
 export const PATH_MUTATE_POD_GANG = '/mutate-scheduler-grove-io-v1alpha1-podgang';
+export const PATH_INTERPRET = '/interpret-config-karmada-io-v1alpha1-resourceinterpretercontext';
 export const PATH_VALIDATE_POD_GANG = '/validate-scheduler-grove-io-v1alpha1-podgang';

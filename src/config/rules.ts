@@ -2,6 +2,7 @@ import { type Json, own, ownString } from '../api/json.ts';
 import { isLabelKey } from '../api/name-syntax.ts';
 import { MUSTER_USER } from '../api/names.ts';
 import { type PathFault, error, warning } from './config-fault.ts';
+import { fleetFindings } from './fleet-rules.ts';
 import { parseGoDuration } from '../api/go-duration.ts';
 import { selectorFindings } from './label-selector.ts';
 import { settings } from './settings.ts';
@@ -201,5 +202,6 @@ export function applyRules(
     ...webhookLimits(read),
     ...trustedAccounts(read),
     ...preemption(read, given.enabled, given.actsFor),
+    ...fleetFindings(read('fleet.kinds')),
   ];
 }

@@ -9,6 +9,7 @@ import {
   groveControllers,
   networkSchema,
 } from './grove-schema.ts';
+import { fleetSchema } from './fleet-schema.ts';
 import { labelSelector } from './label-selector.ts';
 import { preemptionSchema } from './preemption-schema.ts';
 import { serverSchema } from './server-schema.ts';
@@ -187,6 +188,7 @@ export const operatorConfigurationSchema = z.strictObject({
       'User names that may write gates, references and status of a gang: Muster’s own account. Beside the Grove operator its account, too.',
     ),
   preemption: preemptionSchema,
+  fleet: fleetSchema,
   runtimeClientConnection,
   debugging: debuggingSchema,
   authorizer: authorizerSchema,

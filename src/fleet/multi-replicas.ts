@@ -2,11 +2,12 @@ import type { JsonObject } from '../api/json.ts';
 import { quoted } from '../api/printable.ts';
 import { MusterError } from '../errors.ts';
 import { componentsOf, type Component } from '../workloads/components.ts';
-import { fieldOf, path, type Path } from '../workloads/path.ts';
+import { fieldOf, type Path } from '../workloads/path.ts';
 import type { Requirements } from '../workloads/pod-requirements.ts';
 import { knownKindOf, workloadKinds } from '../workloads/workload-kinds.ts';
 import type { CountField, WorkloadKind } from '../workloads/workload-kind.ts';
-import { MOST_PODS, WorkloadReading } from '../workloads/workload-reading.ts';
+import { MOST_PODS } from '../workloads/workload-reading.ts';
+import { minimumCaps } from './minimum-caps.ts';
 import { withEdits, type Edit } from './object-edits.ts';
 
 /** One Pod template of a workload: how many Pods of it there are, how many must start together, what each needs. */
@@ -65,23 +66,13 @@ export function revisionEdits(
 ): Edit[] {
   const asked = new Map(revisions.map(({ templateName, replicas }) => [templateName, replicas]));
   const edits = new Map<string, { readonly path: Path; readonly value: number }>();
-  let total = 0;
-  for (const component of components) {
-    const { name, count, replicas: before, minimum, minAvailable } = component;
-    const replicas = asked.get(name) ?? before;
-    total += replicas;
-    if (replicas === before) continue;
-    edit(edits, name, { at: count, pods: replicas, before });
-    if (minimum !== undefined && minAvailable > replicas)
-      edit(edits, name, { at: minimum, pods: replicas, before: minAvailable });
+  for (const { name, count, replicas: before } of components) {
+    const pods = asked.get(name) ?? before;
+    if (pods !== before) edit(edits, name, { at: count, pods, before });
   }
   if (edits.size === 0) return [];
-  const least = kind.totalMinimum === undefined ? undefined : path(kind.totalMinimum);
-  const lowered: Edit[] =
-    least !== undefined && new WorkloadReading(object).count(least, 0) > total
-      ? [{ path: least, value: total }]
-      : [];
-  return [...edits.values(), ...lowered];
+  const counts = [...edits.values()];
+  return [...counts, ...minimumCaps(withEdits(object, counts), kind)];
 }
 
 function edit(

@@ -38,7 +38,8 @@ export function operationsFor(root: JsonObject, edits: readonly Edit[]): Operati
   let now = root;
   for (const edit of edits) {
     let depth = 1;
-    while (depth < edit.path.length && isParent(valueAt(now, edit.path.slice(0, depth)))) depth += 1;
+    while (depth < edit.path.length && takes(valueAt(now, edit.path.slice(0, depth)), edit.path[depth]))
+      depth += 1;
     const path = edit.path.slice(0, depth);
     const op = valueAt(now, path) === undefined ? 'add' : 'replace';
     now = withEdits(now, [edit]);
@@ -47,7 +48,9 @@ export function operationsFor(root: JsonObject, edits: readonly Edit[]): Operati
   return operations;
 }
 
-const isParent = (value: Json | undefined): boolean => typeof value === 'object' && value !== null;
+/** Whether `parent` can have a child of this name or position. */
+const takes = (parent: Json | undefined, step: string | number | undefined): boolean =>
+  typeof step === 'number' ? Array.isArray(parent) : isObject(parent);
 
 const pointerTo = (path: Path): string =>
   path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');

@@ -11,35 +11,26 @@ export interface TemplateList {
   /** What an item without a name is called; its position follows. */
   readonly unnamed?: string;
   readonly template: string;
-  readonly replicas: string;
-  /** Where there is no number. */
-  readonly otherwise?: number;
+  /** Absent where every item stands for one Pod. */
+  readonly replicas?: string;
   readonly minAvailable?: string;
 }
 
 /** A template for each item of a list. */
 export function templatesIn(
   reading: WorkloadReading,
-  {
-    items,
-    name = 'name',
-    unnamed = 'template',
-    template,
-    replicas,
-    otherwise = 1,
-    minAvailable,
-  }: TemplateList,
+  { items, name = 'name', unnamed = 'template', template, replicas, minAvailable }: TemplateList,
 ): Template[] {
   return itemsAt(reading, path(items)).map(({ item, at }, index) => {
-    const count: Path = [...at, ...path(replicas)];
+    const count = replicas === undefined ? undefined : [...at, ...path(replicas)];
     const minimum = minAvailable === undefined ? undefined : [...at, ...path(minAvailable)];
     return {
       name: textAt(reading, [...at, ...path(name)]) || `${unnamed}-${index}`,
       template: templateAt(item, path(template)),
       path: [...at, ...path(template)],
-      replicas: reading.count(count, otherwise),
+      replicas: count === undefined ? 1 : reading.count(count, 1),
       minAvailable: minimum && reading.count(minimum, undefined),
-      count: { path: count, per: 1 },
+      count: count && { path: count, per: 1 },
       minimum: minimum && { path: minimum, per: 1 },
     };
   });

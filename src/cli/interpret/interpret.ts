@@ -1,7 +1,10 @@
 import { Command, Option } from 'commander';
 import { MusterError } from '../../errors.ts';
 import { interpretationOf } from '../../fleet/interpretation.ts';
-import { kindOf, knownKindOf, workloadKinds } from '../../workloads/workload-kinds.ts';
+import { kindsWith } from '../../workloads/configured-kinds.ts';
+import { kindOf, knownKindOf } from '../../workloads/workload-kinds.ts';
+import { formatFault } from '../../config/config-fault.ts';
+import { configured } from '../input/configured.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readAll } from '../input/input-files.ts';
@@ -15,6 +18,7 @@ import { interpretationObject, interpretationText, type Interpreted } from './re
 
 interface InterpretFlags {
   readonly filename: readonly string[];
+  readonly config?: string;
   readonly output: 'text' | 'json';
   readonly color: ColourMode;
 }
@@ -34,6 +38,7 @@ export const interpretCommand = (io: CliIo): Command =>
   new Command('interpret')
     .description('show what of a workload counts for a gang: its components, health and dependencies')
     .addOption(filenameOption('workloads'))
+    .option('--config <file>', 'OperatorConfiguration with fleet.kinds (default: $MUSTER_CONFIG)')
     .addOption(
       new Option('-o, --output <format>', 'how to print it').choices(['text', 'json']).default('text'),
     )
@@ -41,19 +46,22 @@ export const interpretCommand = (io: CliIo): Command =>
     .addHelpText('after', EXAMPLES)
     .action((flags: InterpretFlags) => interpret(flags, io));
 
-async function interpret({ filename, output, color }: InterpretFlags, io: CliIo): Promise<void> {
+async function interpret({ filename, config, output, color }: InterpretFlags, io: CliIo): Promise<void> {
+  const { configuration, warnings, file } = configured({ file: config, env: io.env });
+  for (const warning of warnings) io.stderr(`${formatFault(warning, file ?? 'configuration')}\n`);
+  const kinds = kindsWith(configuration.fleet.kinds);
   const palette = paletteFor(color, io);
   const faults: InputFault[] = [];
   const found: Interpreted[] = [];
   let other: SourceObject | undefined;
   let wrong = false;
   for await (const source of readAll(filename, io, (fault) => faults.push(fault))) {
-    if (kindOf(source.object) === undefined) {
+    if (kindOf(source.object, kinds) === undefined) {
       other ??= source;
       continue;
     }
     try {
-      found.push({ source, ...interpretationOf(source.object) });
+      found.push({ source, ...interpretationOf(source.object, kinds) });
     } catch (thrown) {
       if (!(thrown instanceof MusterError)) throw thrown;
       wrong = true;
@@ -76,5 +84,5 @@ async function interpret({ filename, output, color }: InterpretFlags, io: CliIo)
   }
   if (faults.length > 0) throw unreadable(faults);
   if (wrong) throw new ExitStatus(1);
-  if (found.length === 0 && other !== undefined) knownKindOf(other.object, workloadKinds);
+  if (found.length === 0 && other !== undefined) knownKindOf(other.object, kinds);
 }

@@ -13,6 +13,7 @@ import { configured } from '../input/configured.ts';
 import { ExitStatus } from '../output/exit-status.ts';
 import type { CliIo } from '../output/io.ts';
 import { policyFrom } from '../input/policy.ts';
+import { fleetEndpoints } from './serve-fleet.ts';
 import { endTogether, initWithoutCluster, moduleLog, startForecasts, startLoop } from './serve-loop.ts';
 import { musterVersion } from '../version.ts';
 
@@ -126,6 +127,7 @@ async function serveWith(
     },
     metrics,
     log,
+    endpoints: fleetEndpoints(configuration, log),
     version: musterVersion(),
     now: () => io.now(),
     ...(serverName === undefined ? {} : { serverName }),

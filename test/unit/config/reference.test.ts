@@ -42,6 +42,18 @@ describe('documentation is made from the schema', () => {
       'topologyAwareScheduling.levels[].domain',
       'topologyAwareScheduling.levels[].key',
       'server.webhooks.clientCertificate.caFile',
+      'fleet.kinds[].group',
+      'fleet.kinds[].kind',
+      'fleet.kinds[].templates[].items',
+      'fleet.kinds[].templates[].name',
+      'fleet.kinds[].templates[].nameFrom',
+      'fleet.kinds[].templates[].template',
+      'fleet.kinds[].templates[].replicas',
+      'fleet.kinds[].templates[].minAvailable',
+      'fleet.kinds[].single.template',
+      'fleet.kinds[].single.replicas',
+      'fleet.kinds[].single.minAvailable',
+      'fleet.kinds[].minAvailable',
     ]);
   });
 

@@ -79,6 +79,7 @@ describe('defaults', () => {
           preview: false,
           previewNames: 'Own',
         },
+        fleet: { interpreter: false, kinds: [] },
         runtimeClientConnection: {
           qps: -1,
           burst: 120,

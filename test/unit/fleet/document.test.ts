@@ -1,10 +1,13 @@
-/** docs/fleet.md says what the table of workloads says. `UPDATE_DOCS=1 npm run test:unit` rewrites it. */
+/** docs/fleet.md and manifests/karmada say what the table of workloads says. `UPDATE_DOCS=1 npm run test:unit` rewrites both. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { isMultiTemplate } from '../../../src/workloads/components.ts';
 import { path } from '../../../src/workloads/path.ts';
 import { titleOf, type HealthSigns, type WorkloadKind } from '../../../src/workloads/workload-kind.ts';
 import { workloadKinds } from '../../../src/workloads/workload-kinds.ts';
+import { interpreterManifest } from '../../support/interpreter-manifest.ts';
 
 const FILE = join(import.meta.dirname, '../../../docs/fleet.md');
 
@@ -47,4 +50,20 @@ test('docs/fleet.md has the table of workloads', () => {
   expect(wanted).toContain(table);
   if (process.env['UPDATE_DOCS'] === '1') writeFileSync(FILE, wanted);
   else expect(text).toBe(wanted);
+});
+
+test('manifests/karmada registers the same kinds, for what does not hurt', () => {
+  const file = join(import.meta.dirname, '../../../manifests/karmada/interpreter.yaml');
+  const wanted = interpreterManifest();
+  if (process.env['UPDATE_DOCS'] === '1') writeFileSync(file, wanted);
+  else expect(readFileSync(file, 'utf8')).toBe(wanted);
+  const { webhooks } = parse(wanted) as {
+    webhooks: { rules: { operations: string[]; apiGroups: string[]; kinds: string[] }[] }[];
+  };
+  const rules = webhooks.flatMap((webhook) => webhook.rules);
+  const operations = new Set(rules.flatMap((rule) => rule.operations));
+  expect([...operations].filter((one) => /Replica|\*|Prune/.test(one))).toEqual([]);
+  const kinds = rules.flatMap((rule) => rule.kinds.map((kind) => `${rule.apiGroups.join()} ${kind}`));
+  const several = workloadKinds.filter(isMultiTemplate).map(({ group, kind }) => `${group} ${kind}`);
+  expect(kinds.sort()).toEqual(several.sort());
 });

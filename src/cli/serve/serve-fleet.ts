@@ -1,0 +1,18 @@
+import type { OperatorConfiguration } from '../../config/configuration.ts';
+import { interpreterEndpoint } from '../../fleet/interpreter-endpoint.ts';
+import type { Endpoint } from '../../server/exchange.ts';
+import type { Logger } from '../../telemetry/log.ts';
+import { kindsWith } from '../../workloads/configured-kinds.ts';
+
+/** The paths beside those of the admission reviews, as far as the configuration asks for them. */
+export function fleetEndpoints({ fleet }: Pick<OperatorConfiguration, 'fleet'>, log: Logger): Endpoint[] {
+  if (!fleet.interpreter) return [];
+  const endpoint = interpreterEndpoint(kindsWith(fleet.kinds), (request, refusal, ms) => {
+    const { uid, operation, kind, namespace, name } = request;
+    const fields = { uid, operation, kind, namespace, name, ms: Math.round(ms * 1000) / 1000 };
+    // Karmada asks again with every change of every workload: what is in order is for those who look for something.
+    if (refusal === undefined) log.debug(fields, 'interpreted');
+    else log.info({ ...fields, reason: refusal }, 'not interpreted');
+  });
+  return [endpoint];
+}

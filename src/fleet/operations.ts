@@ -1,0 +1,84 @@
+import type { JsonObject } from '../api/json.ts';
+import { MusterError } from '../errors.ts';
+import { componentsOf, isMultiTemplate } from '../workloads/components.ts';
+import { knownKindOf } from '../workloads/workload-kinds.ts';
+import type { WorkloadKind } from '../workloads/workload-kind.ts';
+import { dependenciesOf } from './dependencies.ts';
+import { isHealthy } from './health.ts';
+import { patched, type Answered, type InterpreterRequest } from './interpreter-context.ts';
+import { revisionEdits } from './multi-replicas.ts';
+import { operationsFor, type Operation } from './object-edits.ts';
+import { retainedEdits } from './retain.ts';
+import { aggregatedStatus, clusterStatuses, reflectedStatus } from './status.ts';
+import { totalReplicas } from './total-replicas.ts';
+
+type Operate = (object: JsonObject, kind: WorkloadKind, request: InterpreterRequest) => Answered;
+
+/** The operations of Karmada's resource interpreter. `Prune` is a word of its that nothing sends. */
+export const operations: ReadonlyMap<string, Operate> = new Map<string, Operate>([
+  [
+    'InterpretReplica',
+    (object, kind, { namespace }) => {
+      const { replicas, requirements } = totalReplicas(componentsOf(object, kind));
+      const replicaRequirements = requirements && { ...requirements, ...(namespace !== '' && { namespace }) };
+      return { replicas, ...(replicaRequirements && { replicaRequirements }) };
+    },
+  ],
+  [
+    'InterpretComponent',
+    (object, kind) => ({
+      components: componentsOf(object, kind).map(({ name, replicas, requirements }) => ({
+        name,
+        replicas,
+        ...(requirements && { replicaRequirements: requirements }),
+      })),
+    }),
+  ],
+  ['ReviseReplica', (object, kind, { replicas }) => patched(revised(object, kind, replicas))],
+  ['InterpretStatus', (object) => ({ rawStatus: reflectedStatus(object) })],
+  ['InterpretHealth', (object, kind) => ({ healthy: isHealthy(object, kind) })],
+  ['InterpretDependency', (object, kind) => ({ dependencies: dependenciesOf(object, kind) })],
+  [
+    'Retain',
+    (object, kind, { observed }) =>
+      patched(observed === undefined ? [] : operationsFor(object, retainedEdits(object, observed, kind))),
+  ],
+  [
+    'AggregateStatus',
+    (object, kind, request) => {
+      const status = aggregatedStatus(object, clusterStatuses(request.aggregatedStatus), kind);
+      const unchanged = status === undefined || JSON.stringify(status) === JSON.stringify(object['status']);
+      return patched(unchanged ? [] : [{ op: 'add', path: '/status', value: status }]);
+    },
+  ],
+]);
+
+/**
+ * The number of Pods for one cluster. Karmada asks for 0 of every workload that it knows by components, for each of its
+ * clusters: for a kind with several templates that means that nothing is to change, or every gang would be scaled to nothing.
+ */
+function revised(object: JsonObject, kind: WorkloadKind, replicas: number): Operation[] {
+  if (isMultiTemplate(kind) && replicas === 0) return [];
+  const components = componentsOf(object, kind);
+  const [first, ...others] = components;
+  if (first === undefined || totalReplicas(components).replicas === replicas) return [];
+  if (others.length > 0) {
+    throw new MusterError(
+      'WORKLOAD_SCALE',
+      `a gang with ${components.length} templates cannot be cut to ${replicas} Pods: one number does not say of which`,
+      'place it in one cluster: spreadConstraints with spreadByField cluster, minGroups 1, maxGroups 1',
+    );
+  }
+  return operationsFor(
+    object,
+    revisionEdits(object, components, [{ templateName: first.name, replicas }], kind),
+  );
+}
+
+/** @throws MusterError WORKLOAD_UNKNOWN, WORKLOAD_INVALID, WORKLOAD_SCALE */
+export const operate = (
+  operation: Operate,
+  object: JsonObject,
+  request: InterpreterRequest,
+  kinds: readonly WorkloadKind[],
+): Answered => operation(object, knownKindOf(object, kinds), request);

@@ -1,0 +1,94 @@
+import { isObject, own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { path, valueAt, type Path } from '../workloads/path.ts';
+import type { WorkloadKind } from '../workloads/workload-kind.ts';
+import { minimumCaps } from './minimum-caps.ts';
+import { withEdits, type Edit } from './object-edits.ts';
+
+/**
+ * What `desired` has to take over from `observed`, the same workload as its member cluster has it: minimums that were
+ * revised for that cluster, references and defaults that its controllers wrote, what a queue added to templates when it let
+ * the job in. A minimum never stays above the number of Pods.
+ */
+export function retainedEdits(
+  desired: JsonObject,
+  observed: JsonObject,
+  { kept, ...kind }: WorkloadKind,
+): Edit[] {
+  const edits: Edit[] = [];
+  const take = (at: Path, value: Json): void => void edits.push({ path: at, value });
+  for (const pattern of kept.always)
+    for (const { at, wanted, has } of pairs(desired, observed, path(pattern)))
+      if (has !== undefined && has !== null && !same(has, wanted)) take(at, has);
+  for (const pattern of kept.filled)
+    for (const { at, wanted, has } of pairs(desired, observed, path(pattern)))
+      if ((wanted === undefined || wanted === null || wanted === '') && has !== undefined && has !== null)
+        take(at, has);
+  for (const pattern of kept.templates)
+    for (const { at, wanted, has } of pairs(desired, observed, path(pattern)))
+      if (isObject(wanted) && isObject(has)) inTemplate(wanted, has, at, take);
+  if (edits.length === 0) return [];
+  return [...edits, ...minimumCaps(withEdits(desired, edits), { kept, ...kind })];
+}
+
+interface Pair {
+  /** In the desired object. */
+  readonly at: Path;
+  readonly wanted: Json | undefined;
+  readonly has: Json | undefined;
+}
+
+/** A field of both objects. Items of lists are the same where they have the same name, or none and the same position. */
+function pairs(desired: JsonObject, observed: JsonObject, pattern: Path): Pair[] {
+  let found: Pair[] = [{ at: [], wanted: desired, has: observed }];
+  for (const step of pattern) {
+    found = found.flatMap(({ at, wanted, has }): Pair[] => {
+      if (step !== '*')
+        return [{ at: [...at, step], wanted: valueAt(wanted, [step]), has: valueAt(has, [step]) }];
+      if (Array.isArray(wanted)) {
+        return (wanted as readonly Json[]).map((item, index) => ({
+          at: [...at, index],
+          wanted: item,
+          has: counterpart(item, index, has),
+        }));
+      }
+      return isObject(wanted)
+        ? Object.keys(wanted).map((key) => ({ at: [...at, key], wanted: wanted[key], has: own(has, key) }))
+        : [];
+    });
+  }
+  // Where the parent is not asked for, neither is what is in it.
+  return found.filter(({ at, has }) => has !== undefined && at.length > 0);
+}
+
+const nameOf = (item: Json | undefined): string | undefined =>
+  ownString(item, 'name') || ownString(item, 'groupName') || undefined;
+
+function counterpart(item: Json, index: number, has: Json | undefined): Json | undefined {
+  if (!Array.isArray(has)) return undefined;
+  const list = has as readonly Json[];
+  const name = nameOf(item);
+  return name === undefined ? list[index] : list.find((one) => nameOf(one) === name);
+}
+
+/** Keys that the member's template has beside those that are asked for, and tolerations behind them. */
+function inTemplate(
+  wanted: JsonObject,
+  has: JsonObject,
+  at: Path,
+  take: (at: Path, value: Json) => void,
+): void {
+  for (const map of ['metadata.labels', 'metadata.annotations', 'spec.nodeSelector']) {
+    const before = valueAt(wanted, path(map));
+    const now = valueAt(has, path(map));
+    for (const key of isObject(now) ? Object.keys(now) : []) {
+      if (own(before, key) === undefined) take([...at, ...path(map), key], (now as JsonObject)[key] ?? null);
+    }
+  }
+  const asked = ownList(ownObject(wanted, 'spec'), 'tolerations') ?? [];
+  const more = (ownList(ownObject(has, 'spec'), 'tolerations') ?? []).filter(
+    (one) => !asked.some((other) => same(one, other)),
+  );
+  if (more.length > 0) take([...at, 'spec', 'tolerations'], [...asked, ...more]);
+}
+
+const same = (a: Json, b: Json | undefined): boolean => JSON.stringify(a) === JSON.stringify(b);

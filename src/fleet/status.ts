@@ -1,0 +1,195 @@
+import { isObject, own, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
+import type { WorkloadKind } from '../workloads/workload-kind.ts';
+
+/** What one cluster tells of its copy of a workload. */
+export interface ClusterStatus {
+  readonly clusterName: string;
+  /** undefined where nothing has been collected yet. */
+  readonly status: JsonObject | undefined;
+}
+
+/** Karmada writes into each copy which generation of the template it was made from. */
+const TEMPLATE_GENERATION = 'resourcetemplate.karmada.io/generation';
+/** With these a cluster tells whether its controller has seen what is asked for. They are no part of the status. */
+const GENERATIONS = ['generation', 'resourceTemplateGeneration'];
+
+/** What is collected of a workload in a member cluster: its status, and which generation it speaks of. */
+export function reflectedStatus(object: JsonObject): JsonObject {
+  const status = ownObject(object, 'status') ?? {};
+  if (typeof own(status, 'observedGeneration') !== 'number') return status;
+  const metadata = own(object, 'metadata');
+  const generation = own(metadata, 'generation');
+  const template = Number(ownString(own(metadata, 'annotations'), TEMPLATE_GENERATION) ?? NaN);
+  return {
+    ...status,
+    ...(typeof generation === 'number' && { generation }),
+    ...(Number.isSafeInteger(template) && { resourceTemplateGeneration: template }),
+  };
+}
+
+/**
+ * The status of a workload from those of its clusters, whatever their order: that of the one it is in, as it is; of several
+ * the sum of what is counted, the worst phase, conditions that hold for all (of failures: for any), and what all agree
+ * about. undefined where no cluster says anything: what is known stays.
+ */
+export function aggregatedStatus(
+  object: JsonObject,
+  clusters: readonly ClusterStatus[],
+  kind: WorkloadKind,
+): JsonObject | undefined {
+  const sorted = [...clusters].sort((a, b) => (a.clusterName < b.clusterName ? -1 : 1));
+  const told = sorted.flatMap(({ clusterName, status }) =>
+    status === undefined ? [] : [{ clusterName, status }],
+  );
+  const [first] = told;
+  if (first === undefined) return undefined;
+  const missing = told.length < sorted.length;
+  const merged =
+    told.length === 1 && !missing
+      ? first.status
+      : new Merging(
+          kind,
+          told.map((one) => one.clusterName),
+          missing,
+        ).objects(
+          told.map(({ status }) => status),
+          '',
+        );
+  const { observedGeneration, ...rest } = Object.fromEntries(
+    Object.entries(merged).filter(([key]) => !GENERATIONS.includes(key)),
+  );
+  const observed = observedGenerationOf(object, told, missing);
+  if (observed !== undefined) return { ...rest, observedGeneration: observed };
+  // A cluster counts generations of its own.
+  const before = own(own(object, 'status'), 'observedGeneration');
+  return observedGeneration !== undefined && before !== undefined
+    ? { ...rest, observedGeneration: before }
+    : rest;
+}
+
+/** The template's generation once every cluster has seen it. */
+function observedGenerationOf(
+  object: JsonObject,
+  told: readonly { readonly status: JsonObject }[],
+  missing: boolean,
+): number | undefined {
+  const wanted = own(own(object, 'metadata'), 'generation');
+  if (typeof wanted !== 'number' || missing) return undefined;
+  const number = (status: JsonObject, key: string): number => {
+    const value = own(status, key);
+    return typeof value === 'number' ? value : NaN;
+  };
+  const seen = told.every(
+    ({ status }) =>
+      number(status, 'resourceTemplateGeneration') >= wanted &&
+      number(status, 'observedGeneration') >= number(status, 'generation'),
+  );
+  return seen ? wanted : undefined;
+}
+
+/** Conditions that are True as soon as they are anywhere. */
+const OF_ANY = [
+  'Failed',
+  'FailureTarget',
+  'ReplicaFailure',
+  'Unhealthy',
+  'Suspended',
+  'MinAvailableBreached',
+  'Restarting',
+];
+
+class Merging {
+  readonly #kind: WorkloadKind;
+  readonly #clusters: readonly string[];
+  /** Whether there are clusters that say nothing. */
+  readonly #missing: boolean;
+
+  constructor(kind: WorkloadKind, clusters: readonly string[], missing: boolean) {
+    this.#kind = kind;
+    this.#clusters = clusters;
+    this.#missing = missing;
+  }
+
+  objects(values: readonly JsonObject[], path: string): JsonObject {
+    const keys = [...new Set(values.flatMap((value) => Object.keys(value)))];
+    return Object.fromEntries(
+      keys.flatMap((key) => {
+        const found = this.#one(
+          values.map((value) => own(value, key)),
+          path === '' ? key : `${path}.${key}`,
+        );
+        return found === undefined ? [] : [[key, found]];
+      }),
+    );
+  }
+
+  #one(values: readonly (Json | undefined)[], path: string): Json | undefined {
+    const { sums, phases } = this.#kind.status;
+    if (sums.includes(path)) return sumOf(values);
+    const phase = phases.find((one) => one.path === path);
+    if (phase !== undefined) return this.#worst(values, phase);
+    if (path === 'conditions') return this.#conditions(values);
+    const objects = values.filter(isObject);
+    if (objects.length === values.length) return this.objects(objects, path);
+    const [first] = values;
+    const text = JSON.stringify(first);
+    return values.every((value) => JSON.stringify(value) === text) ? first : undefined;
+  }
+
+  #worst(
+    values: readonly (Json | undefined)[],
+    { order, waiting }: WorkloadKind['status']['phases'][number],
+  ): string {
+    const phases = values.map((value) => (typeof value === 'string' ? value : waiting));
+    if (this.#missing) phases.push(waiting);
+    const rank = (phase: string): number => {
+      const known = order.indexOf(phase);
+      // A phase that is not in the list is shown rather than hidden behind a better one.
+      return known < 0 ? -1 : known;
+    };
+    return phases.reduce((worst, phase) => (rank(phase) < rank(worst) ? phase : worst));
+  }
+
+  #conditions(values: readonly (Json | undefined)[]): readonly Json[] {
+    const lists = values.map((value) =>
+      Array.isArray(value) ? (value as readonly Json[]).filter(isObject) : [],
+    );
+    const types = [...new Set(lists.flatMap((list) => list.map((one) => ownString(one, 'type') ?? '')))];
+    const bad = [...OF_ANY, ...this.#kind.health.conditions];
+    return types.flatMap((type) => {
+      const found = lists.map((list) => list.find((one) => ownString(one, 'type') === type));
+      const wanted = bad.includes(type) ? 'True' : 'False';
+      const isOdd = (one: JsonObject | undefined): boolean =>
+        bad.includes(type) ? ownString(one, 'status') === wanted : ownString(one, 'status') !== 'True';
+      const odd = found.findIndex(isOdd);
+      const at = odd < 0 ? found.findIndex((one) => one !== undefined) : odd;
+      const deciding = found[at];
+      // Not yet true of all: a cluster has not said so, or says nothing.
+      if (deciding === undefined || (odd < 0 && this.#missing && !bad.includes(type))) return [];
+      const message = ownString(deciding, 'message');
+      return [message ? { ...deciding, message: `${this.#clusters[at] ?? ''}: ${message}` } : deciding];
+    });
+  }
+}
+
+/** Numbers added up, in objects by their keys. */
+function sumOf(values: readonly (Json | undefined)[]): Json | undefined {
+  const numbers = values.filter((value) => typeof value === 'number');
+  if (numbers.length > 0) return numbers.reduce((sum, one) => sum + one, 0);
+  const objects = values.filter(isObject);
+  if (objects.length === 0) return undefined;
+  const keys = [...new Set(objects.flatMap((value) => Object.keys(value)))];
+  return Object.fromEntries(
+    keys.flatMap((key) => {
+      const sum = sumOf(objects.map((value) => own(value, key)));
+      return sum === undefined ? [] : [[key, sum]];
+    }),
+  );
+}
+
+/** The list that Karmada sends, as far as it can be read. */
+export const clusterStatuses = (list: Json | undefined): ClusterStatus[] =>
+  (Array.isArray(list) ? (list as readonly Json[]) : []).filter(isObject).map((item) => ({
+    clusterName: ownString(item, 'clusterName') ?? '',
+    status: ownObject(item, 'status'),
+  }));
