@@ -261,7 +261,9 @@ describe('webhook configurations', () => {
   });
 
   test('there are no other webhooks, and theirs is the first turn', () => {
-    const hooks = ofKind(/^(Mutating|Validating)WebhookConfiguration$/).flatMap(({ object }) => object.webhooks);
+    const hooks = ofKind(/^(Mutating|Validating)WebhookConfiguration$/).flatMap(
+      ({ object }) => object.webhooks,
+    );
     expect(hooks).toHaveLength(expected.length);
     expect(only('MutatingWebhookConfiguration').metadata.name < 'mutating-kai-admission').toBe(true);
   });
