@@ -126,7 +126,7 @@ function selection(stages: readonly string[], list: string | undefined): Set<str
 
 const USUAL: Timing = {
   admission: { starts: 4, rounds: 20, sliceMs: 100, firstWarmUpMs: 4000, warmUpMs: 500 },
-  growth: { warmUp: 100_000, reviews: 1_000_000, settleMs: 1500 },
+  growth: { warmUp: 400_000, reviews: 1_000_000, settleMs: 1500 },
   apiServer: { rounds: 40, pods: 16 },
   review: { pods: 17_770, rounds: 3 },
   loop: {
