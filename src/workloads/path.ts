@@ -26,23 +26,3 @@ export function valueAt(root: Json | undefined, steps: Path): Json | undefined {
   }
   return value;
 }
-
-/**
- * The paths that a pattern has in `root`: `*` is every item of a list, or every key of an object. Sorted by key where
- * they are keys, so that the same object always gives the same order.
- */
-export function pathsOf(root: Json | undefined, pattern: Path): Path[] {
-  let found: { readonly value: Json | undefined; readonly steps: Path }[] = [{ value: root, steps: [] }];
-  for (const step of pattern) {
-    found = found.flatMap(({ value, steps }) => {
-      if (step !== '*') return [{ value: valueAt(value, [step]), steps: [...steps, step] }];
-      const keys = Array.isArray(value)
-        ? [...value.keys()]
-        : typeof value === 'object' && value !== null
-          ? Object.keys(value).sort()
-          : [];
-      return keys.map((key) => ({ value: valueAt(value, [key]), steps: [...steps, key] }));
-    });
-  }
-  return found.filter(({ value }) => value !== undefined).map(({ steps }) => steps);
-}

@@ -30,6 +30,7 @@ export const killAll = (): void => {
 export async function serve(
   drain: { seconds: number; maxSeconds: number },
   nodeFlags: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
 ): Promise<Served> {
   const directory = await mkdtemp(join(tmpdir(), 'muster-serve-'));
   const config = join(directory, 'config.yaml');
@@ -59,7 +60,7 @@ server:
       config,
       ...ports,
     ],
-    { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'] } },
+    { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'], ...env } },
   );
   running.add(child);
   let output = '';

@@ -1,4 +1,7 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { PATH_INTERPRET } from '../../../src/api/names.ts';
+import { contextOf, readAnswer } from '../../unit/fleet/karmada-client.ts';
+import { deployment } from '../../unit/workloads/made-workloads.ts';
 import { MUTATE_POD, goldenText } from '../server/bodies.ts';
 import { expectGolden, until } from '../server/running.ts';
 import { Wire, httpRequest } from '../server/wire.ts';
@@ -93,9 +96,21 @@ describe('V55: the process on SIGTERM', () => {
     expect(performance.now() - started).toBeLessThan(3000);
   });
 
-  test('SIGINT drains too', async () => {
-    const served = await serve({ seconds: 0.1, maxSeconds: 5 });
+  test('SIGINT drains too, and Karmada’s questions are answered meanwhile as reviews are', async () => {
+    const served = await serve({ seconds: 2, maxSeconds: 20 }, [], { MUSTER_FLEET_INTERPRETER: 'true' });
+    const question = { operation: 'InterpretReplica', object: deployment({ replicas: 3 }) };
+    const wire = await Wire.open(served.ports.webhooks);
+    const ask = async (): Promise<readonly unknown[]> => {
+      const { headers, body } = await wire
+        .send(httpRequest(PATH_INTERPRET, JSON.stringify(contextOf('u-1', question))))
+        .answer();
+      return [readAnswer('u-1', question, body).replicas, headers['connection']];
+    };
+    expect(await ask()).toEqual([3, 'keep-alive']);
     served.child.kill('SIGINT');
+    await unready(served);
+    expect(await ask()).toEqual([3, 'close']);
+    wire.destroy();
     expect(await served.exited).toBe(0);
     expect(served.output()).toContain('"msg":"drained"');
   });
