@@ -65,10 +65,7 @@ clusterSuite('Karmada’s interpreter, configured on a real API server', () => {
     plane = await startControlPlane();
     for (const one of [interpreterWebhookConfigurations, resourceBindings])
       await plane.client.ok('POST', DEFINITIONS, one);
-    await untilEstablished(plane.client, [
-      interpreterWebhookConfigurations,
-      resourceBindings as never,
-    ]);
+    await untilEstablished(plane.client, [interpreterWebhookConfigurations, resourceBindings as never]);
   }, 120_000);
 
   afterAll(async () => {
