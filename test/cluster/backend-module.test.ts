@@ -26,10 +26,12 @@ const PROFILES = [
   faulty('hanging'),
   faulty('cleaning'),
   faulty('misbehaving'),
-  // These two never begin, beside all that follows.
-  faulty('looping'),
-  faulty('unloadable'),
 ];
+/** Two more, which never begin; the first takes a processor for as long as it is let. */
+const NEVER_BEGIN = [faulty('looping'), faulty('unloadable')];
+const settingsOf = (profiles: readonly object[]) => ({
+  scheduler: { profiles, defaultProfileName: 'default-scheduler' },
+});
 
 /** The rights that docs/backends.md tells operators to give, as they stand there. */
 function documentedRights(): string {
@@ -68,8 +70,7 @@ clusterSuite('backends from modules', () => {
     (await cluster.plane.kubectl(['get', 'schedulerbackends', `${backend}-scheduler`])).stdout;
 
   beforeAll(async () => {
-    const scheduler = { profiles: PROFILES, defaultProfileName: 'default-scheduler' };
-    cluster = await GangCluster.start({ webhooks: true, settings: { scheduler } });
+    cluster = await GangCluster.start({ webhooks: true, settings: settingsOf(PROFILES) });
     const granted = await cluster.plane.kubectl(['apply', '-f', '-'], { stdin: documentedRights() });
     expect(granted.stderr).toBe('');
   }, 120_000);
@@ -187,7 +188,10 @@ clusterSuite('backends from modules', () => {
       (await cluster.events('PodGang', 'kept')).find((one) => one.note === 'cleaned up after kept'),
     );
     expect(told).toMatchObject({ reason: 'BackendWarning' });
-    expect(await operationsOf('cleaning-scheduler')).toEqual(['operation="delete",status="success"} 1']);
+    // Where it does not answer in time it is asked again, so how often is not said here.
+    expect(await operationsOf('cleaning-scheduler')).toContainEqual(
+      expect.stringMatching(/^operation="delete",status="success"\} [1-9]/),
+    );
   });
 
   test.each([
@@ -225,16 +229,6 @@ clusterSuite('backends from modules', () => {
       },
       { withinMs: 60_000 },
     );
-
-  test.each([
-    ['looping', 'let nothing else run: a loop without an end'],
-    ['unloadable', 'does not load: no licence found'],
-  ])('one that is %s at its start is not ready, and its gangs say why', async (kind, reason) => {
-    await cluster.createGang(kind, [group('worker', 1)], { labels: on(kind) }).catch(() => undefined);
-    await until('it is shown', async () => (await shown(kind)).includes(reason), { withinMs: 60_000 });
-    // What nobody can judge is not let in; what was there before waits.
-    expect((await cluster.client.request('GET', `${cluster.gangs()}/${kind}`)).status).toBe(404);
-  });
 
   test.each([
     ['loop', 'let nothing else run: a loop without an end'],
@@ -288,4 +282,23 @@ clusterSuite('backends from modules', () => {
     // The API server is told to come again, and does until its time is up.
     expect(await refused).toContain('failed calling webhook "pods.muster.dev"');
   }, 120_000);
+
+  test.each([
+    ['looping', 'let nothing else run: a loop without an end'],
+    ['unloadable', 'does not load: no licence found'],
+  ])(
+    'one that is %s at its start is not ready, its gangs say why, and others form beside it',
+    async (kind, reason) => {
+      if (kind === 'looping') await cluster.restart(settingsOf([...PROFILES, ...NEVER_BEGIN]));
+      await cluster.createGang(kind, [group('worker', 1)], { labels: on(kind) }).catch(() => undefined);
+      await makeGang('line', `beside-${kind}`, 1);
+      await until('another backend’s gang forms', async () => (await released(`beside-${kind}`)) === 1, {
+        withinMs: 60_000,
+      });
+      await until('it is shown', async () => (await shown(kind)).includes(reason), { withinMs: 60_000 });
+      // What nobody can judge is not let in.
+      expect((await cluster.client.request('GET', `${cluster.gangs()}/${kind}`)).status).toBe(404);
+    },
+    150_000,
+  );
 });

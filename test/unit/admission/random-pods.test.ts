@@ -15,7 +15,7 @@ import { every, randomPodText } from '../../support/random-pods.ts';
 import { endpointOf, review } from '../../support/reviews.ts';
 import { applied } from '../../support/rfc6902.ts';
 
-const PODS = inLength({ short: 20_000, long: 100_000 });
+const PODS = inLength({ short: 8_000, long: 100_000 });
 const factories = [...builtInBackends, every];
 const placement = { ofGang: () => undefined, ofNamespace: () => undefined, classOfGang: () => 'polite' };
 const classes = priorityClasses('low');

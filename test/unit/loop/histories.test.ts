@@ -12,7 +12,7 @@ const FLAVOURS: readonly Flavour[] = [
   { leaders: 2, faults: true, order: 'all-at-once' },
   { leaders: 1, faults: false, order: 'minimum-first', cut: true },
 ];
-const SEEDS = inLength({ short: 50, long: 200 });
+const SEEDS = inLength({ short: 25, long: 200 });
 /** A broken loop is noticed by the first few, or by one of many. */
 const SEEDS_TO_NOTICE = 200;
 const STEPS = 600;
