@@ -13,7 +13,7 @@ import { startFaultProxy, type Fate, type FaultProxy, type ProxiedRequest } from
 import { judge, NOTHING_BROKEN } from './support/gang-judge.ts';
 import { live, randomLives } from './support/gang-lives.ts';
 import { stuckGangs, untilAllFormed, unlikeInTheEnd } from './support/gangs-in-the-end.ts';
-import { startLoopingReplica } from './support/looping-muster.ts';
+import { SHORT_LEASE, startLoopingReplica } from './support/looping-muster.ts';
 import { mortalMuster } from './support/mortal-muster.ts';
 import { NAMESPACE } from './support/registered-muster.ts';
 import { withMuster, type OnMuster } from './support/with-muster.ts';
@@ -79,7 +79,8 @@ clusterSuite('the loop in a storm', () => {
     const lives = randomLives(random, GANGS_FORMED);
     proxy.setFates(storm(random));
     const muster = mortalMuster(
-      () => startLoopingReplica(plane, on.certificates.path, {}, proxy.kubeconfig),
+      () =>
+        startLoopingReplica(plane, on.certificates.path, { leaderElection: SHORT_LEASE }, proxy.kubeconfig),
       () => SHORTEST_LIFE_MS + random.below(2 * SHORTEST_LIFE_MS),
     );
     try {

@@ -9,8 +9,8 @@ import { DEFAULT_LEASE, withMuster, type OnMuster } from './support/with-muster.
 const CACHED_PODS = inLength({ short: 500, long: 5_000 });
 const SECONDS_AWAY = inLength({ short: [2], long: [0, 4, 12] });
 const PODS_OF_A_GANG = 100;
-/** From the API server being ready to the gates being off. */
-const WITHIN_MS = 5_000;
+/** From the API server being ready to the gates being off: usually one or two seconds, on a busy machine several. */
+const WITHIN_MS = 15_000;
 
 clusterSuite(`the loop with ${CACHED_PODS} Pods, when the API server was away`, () => {
   let plane: ControlPlane;

@@ -112,8 +112,10 @@ clusterSuite('a tenant who floods', () => {
     expect(pods.map(gatesOf)).toEqual([[GATE], [GATE]]);
     const metrics = await (await fetch(`http://127.0.0.1:${cluster.muster.metricsPort}/metrics`)).text();
     expect(metrics).toContain('\nmuster_loop_namespaces_standing_still 1\n');
-    expect(cluster.muster.log()).toContainEqual(
-      expect.objectContaining({ msg: 'the namespace stands still', namespace }),
+    await until('it is logged', () =>
+      cluster.muster
+        .log()
+        .some((line) => line['msg'] === 'the namespace stands still' && line['namespace'] === namespace),
     );
     await cluster.client.ok('DELETE', cluster.gangs(namespace), undefined, {
       query: { fieldSelector: 'metadata.name!=waits' },

@@ -28,6 +28,8 @@ export async function openStage(): Promise<Stage> {
     // Accounts of nodes have the rights that they have in a cluster; `edit` is put together by a controller.
     plane: {
       controllerManager: true,
+      // Each of a thousand namespaces would get an account and a ConfigMap that nobody here looks at.
+      withoutControllers: ['serviceaccount-controller', 'root-ca-certificate-publisher-controller'],
       extraApiServerArgs: ['--authorization-mode=Node', '--enable-admission-plugins=NodeRestriction'],
     },
     settings: {

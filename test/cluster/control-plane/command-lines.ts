@@ -78,18 +78,22 @@ export function controllerManagerArguments(
     readonly serviceAccountKey: string;
     readonly rootCaFile: string;
     readonly nodeGraceSeconds: number | undefined;
+    readonly without: readonly string[];
   },
 ): string[] {
+  // Our nodes have no kubelet that would renew a lease: this controller would declare them dead after 40 s.
+  const lifecycle = settings.nodeGraceSeconds === undefined ? ['node-lifecycle-controller'] : [];
+  const without = [...lifecycle, ...settings.without].map((name) => `-${name}`);
   return [
     ...componentArguments(settings),
+    `--controllers=${['*', ...without].join(',')}`,
     // Each controller under its own service account, as in a real cluster: the Pods of a ReplicaSet are created by
     // system:serviceaccount:kube-system:replicaset-controller, and that is who admission sees.
     '--use-service-account-credentials=true',
     `--service-account-private-key-file=${settings.serviceAccountKey}`,
     `--root-ca-file=${settings.rootCaFile}`,
-    // Our nodes have no kubelet that would renew a lease: this controller would declare them dead after 40 s.
     ...(settings.nodeGraceSeconds === undefined
-      ? ['--controllers=*,-node-lifecycle-controller']
+      ? []
       : [
           `--node-monitor-grace-period=${settings.nodeGraceSeconds}s`,
           `--node-startup-grace-period=${settings.nodeGraceSeconds}s`,

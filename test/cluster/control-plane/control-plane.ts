@@ -18,6 +18,8 @@ export interface ControlPlaneOptions {
    * `addNode` makes a node that has to be kept alive by heartbeats. Default: no node is ever given up.
    */
   readonly nodeGraceSeconds?: number;
+  /** Of the controller manager: controllers that it is to do without, by the names that its `--controllers` knows. */
+  readonly withoutControllers?: readonly string[];
   /** Folder for all state, kept afterwards. Default: a temporary one, removed by `stop()`. */
   readonly dir?: string;
   /** Keep an audit log; `true` means level `Request`, which holds the patches of webhooks. Default: none. */

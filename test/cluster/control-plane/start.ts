@@ -150,7 +150,7 @@ async function start(options: ControlPlaneOptions): Promise<ControlPlane> {
       const args = schedulerArguments({ kubeconfig: schedulerKubeconfig, port: schedulerPort, featureGates });
       await untilReady([await run('kube-scheduler', args)], schedulerPort, '/healthz', signal);
     };
-    const { nodeGraceSeconds } = options;
+    const { nodeGraceSeconds, withoutControllers: without = [] } = options;
     const startControllerManager = async (): Promise<void> => {
       const args = controllerManagerArguments({
         kubeconfig: managerKubeconfig,
@@ -159,6 +159,7 @@ async function start(options: ControlPlaneOptions): Promise<ControlPlane> {
         serviceAccountKey: credentials.serviceAccountKey,
         rootCaFile: caFile,
         nodeGraceSeconds,
+        without,
       });
       await untilReady([await run('kube-controller-manager', args)], controllerPort, '/healthz', signal);
     };

@@ -9,6 +9,8 @@ import { grantRights, startLoopingReplica } from './looping-muster.ts';
 import { observeEventsOf } from './observed-events.ts';
 import { certificateDirectory, NAMESPACE, register, startReplica } from './registered-muster.ts';
 
+const LEASE = `/apis/coordination.k8s.io/v1/namespaces/${MUSTER_NAMESPACE}/leases/muster-leader-election`;
+
 export interface WithMuster {
   /** Of the control plane: API server and etcd alone, unless more is asked for. */
   readonly plane?: ControlPlaneOptions;
@@ -94,6 +96,8 @@ export async function withMuster(given: WithMuster = {}): Promise<OnMuster> {
       put,
       restart: async (other) => {
         await running().close();
+        // It was killed, so it did not give its Lease up: the next one need not wait until that has run out.
+        await plane.client.request('DELETE', LEASE).catch(() => undefined);
         await put(await start(other));
       },
       before: (end) => void ends.push(end),

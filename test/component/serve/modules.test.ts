@@ -76,7 +76,8 @@ const patchOf = ({ text }: Answer): string => {
 };
 
 test('it serves though modules loop and throw at their start, and says what became of them', async () => {
-  expect((await fetch(`http://127.0.0.1:${serving.healthPort}/readyz`)).status).toBe(200);
+  const ready = `http://127.0.0.1:${serving.healthPort}/readyz`;
+  await until('it is ready', async () => (await fetch(ready)).status === 200);
   expect(await prepared('default-scheduler')).toMatchObject({ status: 200 });
   await until('it has begun', async () => (await prepared('mine')).status === 200);
   expect(patchOf(await prepared('mine'))).toContain('mine-for-pods');

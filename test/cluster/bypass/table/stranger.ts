@@ -4,6 +4,8 @@ import { expect } from '@jest/globals';
 import { PATH_MUTATE_POD, PATH_VALIDATE_POD_GANG, MUSTER_USER } from '../../../../src/api/names.ts';
 import { review } from '../../../support/reviews.ts';
 import { httpRequest, Wire } from '../../../component/server/wire.ts';
+import { until } from '../../control-plane/until.ts';
+import { httpGet } from '../../support/http-get.ts';
 import { MAX_CONNECTIONS, type Scene } from '../scene.ts';
 import { harmless, muster, type Answer, type Way } from '../way.ts';
 
@@ -172,10 +174,13 @@ export const STRANGER_WAYS: readonly Way[] = [
         `http://127.0.0.1:${scene.muster.metricsPort}/metrics`,
         `http://127.0.0.1:${scene.muster.healthPort}/readyz`,
       ]) {
-        const answer = await fetch(url);
-        const body = await answer.text();
-        expect(body).not.toContain(scene.namespace);
-        answers.push({ status: answer.status, body });
+        // While it is busy with what the others try, its probe of itself may come late.
+        const answer = await until(`${url} answers 200`, async () => {
+          const { status, text } = await httpGet(Number(new URL(url).port), new URL(url).pathname);
+          expect(text).not.toContain(scene.namespace);
+          return status === 200 && { status, body: text };
+        });
+        answers.push(answer);
       }
       return answers;
     },
