@@ -4,6 +4,7 @@ import { VARIANTS } from '../../src/preemption/units.ts';
 import { figure, short, withInterval, type StageReport } from '../measure/figures.ts';
 import { exactly, meanOf } from '../measure/interval.ts';
 import type { SizeCost } from './one-size.ts';
+import type { PreviewCost } from './preview-memory.ts';
 
 export interface PlanTiming {
   readonly nodes: readonly number[];
@@ -12,6 +13,8 @@ export interface PlanTiming {
 
 const MOST_SECONDS = 1;
 const MOST_MIB = 300;
+const PREVIEWED_PODS = 50_000;
+const MOST_BYTES_A_POD = 1_024;
 
 /** What a plan costs by the size of the cluster: ten Pods on each node, and a gang of 64 that needs whole nodes. */
 export function measurePlan({ nodes, rounds }: PlanTiming, progress: (line: string) => void): StageReport {
@@ -36,11 +39,19 @@ export function measurePlan({ nodes, rounds }: PlanTiming, progress: (line: stri
       figures.push(figure('plan', `${what}: plan, s`, seconds, { most: MOST_SECONDS }));
       figures.push(figure('plan', `${what}: heap, MiB`, exactly(cost.mib), { most: MOST_MIB }));
     }
+  const { bytesAPod } = printed<PreviewCost>('preview-memory.ts', [String(PREVIEWED_PODS)]);
+  const what = `forecasts: bytes a Pod, of ${PREVIEWED_PODS.toLocaleString('en')}, in their own process`;
+  figures.push(figure('plan', what, exactly(bytesAPod), { most: MOST_BYTES_A_POD }));
   return { tables: { plan: rows }, figures };
 }
 
-function costOf(size: number, variant: string, rounds: number): SizeCost {
-  const script = join(import.meta.dirname, 'one-size.ts');
-  const args = ['--expose-gc', script, String(size), variant, String(rounds)];
-  return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as SizeCost;
+const costOf = (size: number, variant: string, rounds: number): SizeCost =>
+  printed('one-size.ts', [String(size), variant, String(rounds)]);
+
+/** What a program beside this one prints, in a process of its own. */
+function printed<T>(program: string, args: readonly string[]): T {
+  const script = join(import.meta.dirname, program);
+  return JSON.parse(
+    execFileSync(process.execPath, ['--expose-gc', script, ...args], { encoding: 'utf8' }),
+  ) as T;
 }

@@ -20,6 +20,7 @@ import { startControlPlane } from './control-plane/start.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
 import { cli } from './support/muster-cli.ts';
+import { stories } from './support/user-stories.ts';
 import { priorityClasses, randomCluster, type RandomCluster } from './support/random-cluster.ts';
 
 /** More, or others, by hand. */
@@ -72,6 +73,16 @@ clusterSuite('the planner beside kube-scheduler', () => {
     // A generator that only makes one kind of answer would show nothing.
     expect(Math.min(seen.fits, seen.preempts, seen.never)).toBeGreaterThan(0);
   });
+
+  test.each(stories.map((story, index) => ({ ...story, index })))(
+    'user story: $what',
+    async ({ made, victims, index }) => {
+      const namespace = `story-${index}`;
+      const story = made(namespace);
+      expect(plannedFor(story)).toMatchObject({ feasible: true, victims });
+      expect(await play(plane.client, story, namespace)).toMatchObject({ feasible: true, victims });
+    },
+  );
 
   test('muster plan asks a live cluster, and says the same of a snapshot of it', async () => {
     const namespace = 'live';

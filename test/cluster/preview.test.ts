@@ -5,6 +5,7 @@ import { MUSTER_USER } from '../../src/api/names.ts';
 import { manifestsIn } from '../support/manifests.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
+import { cli } from './support/muster-cli.ts';
 import { requestsOf } from './support/audited.ts';
 import { GANGS, gangPod, NAMESPACE, podGang, PODS } from './support/registered-muster.ts';
 import { withMuster, type OnMuster } from './support/with-muster.ts';
@@ -140,6 +141,42 @@ clusterSuite('the forecast of a dry run', () => {
         left.every(({ spec }) => spec.nodeName !== undefined)
       );
     });
+  });
+
+  test('muster status says of a gang without room what the planner says, or which right it takes', async () => {
+    const created = await on.plane.kubectl(['create', '-f', '-'], { stdin: file('stuck', 3) });
+    expect(created.code).toBe(0);
+    const status = (kubeconfig: string) =>
+      cli(['status', 'stuck', '-n', NAMESPACE, '--kubeconfig', kubeconfig, '-o', 'json']);
+    const planOf = ({ out }: { out: string }): string | undefined =>
+      (JSON.parse(out) as { gangs: { plan?: string }[] }).gangs[0]?.plan;
+    const told = await until('the scheduler has found no room', async () =>
+      planOf(await status(on.plane.kubeconfig)),
+    );
+    expect(told).toBe(
+      'plan: does not fit, and nothing that runs has a priority below 100: 0/1 nodes are available: 1 Insufficient cpu; short of 6 cpu',
+    );
+    const rbac = '/apis/rbac.authorization.k8s.io/v1';
+    const rights = [
+      { apiGroups: [''], resources: ['pods'], verbs: ['list'] },
+      { apiGroups: ['scheduler.grove.io'], resources: ['podgangs'], verbs: ['list'] },
+    ];
+    await ok(`${rbac}/namespaces/${NAMESPACE}/roles`, { metadata: { name: 'viewer' }, rules: rights });
+    await ok(`${rbac}/namespaces/${NAMESPACE}/rolebindings`, {
+      metadata: { name: 'viewer' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'viewer' },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'viewer' }],
+    });
+    const viewer = await on.plane.kubeconfigFor('viewer');
+    const seen = await until('the right is there', async () => {
+      const found = await status(viewer);
+      if (found.code !== 0) throw new Error(found.out);
+      return planOf(found);
+    });
+    expect(seen).toBe(
+      'plan: not known: it takes the right to list these in all namespaces: nodes, pods, namespaces, persistentvolumes, persistentvolumeclaims, poddisruptionbudgets.policy, priorityclasses.scheduling.k8s.io, podgangs.scheduler.grove.io, podgroups.scheduling.k8s.io',
+    );
+    await on.plane.kubectl(['delete', 'podgang,pod', '-n', NAMESPACE, '--all', '--force', '--wait=false']);
   });
 
   test('a Pod of no gang, and one that is really made, are told nothing', async () => {

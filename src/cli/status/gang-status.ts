@@ -20,6 +20,8 @@ export interface GangStatus {
   /** undefined where Pods claim a PodGang that does not exist. */
   readonly summary: GangSummary | undefined;
   readonly why: string;
+  /** What the planner says of one that was asked for by name and that finds no room. */
+  readonly plan?: string;
   /** Sorted by name, numbers by their value. */
   readonly pods: readonly PodStatus[];
 }

@@ -14,6 +14,7 @@ import { refused, unknownGang } from './faults.ts';
 import { follow, type Show } from './follow.ts';
 import { gangKeys, gangStatus, type Judge } from './gang-status.ts';
 import { liveScreen } from './live-screen.ts';
+import { roomLine } from './room.ts';
 import { readView } from './read-status.ts';
 import { painted } from './styled-line.ts';
 import { bodyLines, placeOf, WIDTH, type Question } from './view.ts';
@@ -77,9 +78,16 @@ async function once(question: Question, { client, json, ...given }: Given, io: C
     throw refused(error, question);
   });
   const keys = gangKeys(view);
-  const gangs = keys
-    .filter(({ name }) => question.gang === undefined || question.gang === name)
-    .map(({ namespace, name }) => gangStatus(namespace, name, { ...given, view }));
+  const gangs = await Promise.all(
+    keys
+      .filter(({ name }) => question.gang === undefined || question.gang === name)
+      .map(async ({ namespace, name }) => {
+        const told = gangStatus(namespace, name, { ...given, view });
+        if (question.gang === undefined) return told;
+        const plan = await roomLine(client, view, { namespace, name });
+        return plan === undefined ? told : { ...told, plan };
+      }),
+  );
   if (question.gang !== undefined && gangs.length === 0) {
     const known = keys.map(({ name }) => name);
     throw unknownGang({ ...question, gang: question.gang }, known);

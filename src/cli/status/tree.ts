@@ -40,6 +40,7 @@ export function treeLines(gang: GangStatus, given: { readonly now: number; reado
   const lines = [
     head,
     ...wrapped(gang.why, width),
+    ...(gang.plan === undefined ? [] : wrapped(gang.plan, width)),
     ...branches.flatMap(({ head: branch, pods }, index) => {
       const last = index === branches.length - 1;
       return [[span(last ? '└─ ' : '├─ '), ...branch], ...podLines(pods, last ? '     ' : '│    ', width)];

@@ -111,7 +111,7 @@ const away = (app: string): JsonObject => ({
   ],
 });
 
-const podGroup = (
+export const podGroup = (
   namespace: string,
   name: string,
   priority: number,
@@ -128,7 +128,7 @@ const podGroup = (
   },
 });
 
-function pod(
+export function pod(
   namespace: string,
   name: string,
   given: {

@@ -23,6 +23,16 @@ test('a gang that waits for a group', () => {
   ]);
 });
 
+test('what the planner says of it, where it was asked', () => {
+  const plan = 'plan: would fit if 3 Pods of gang batch/old (priority 10) made room; nothing else is touched';
+  expect(lines({ ...statusOf([gang()], [pod('workers-0')]), plan }, 60).slice(0, 4)).toEqual([
+    'ml/train  Pending  (default)  2m',
+    'waiting for Pods: leader 0/1, workers 1/2',
+    'plan: would fit if 3 Pods of gang batch/old (priority 10)',
+    'made room; nothing else is touched',
+  ]);
+});
+
 test('what the scheduler says is said once for all Pods, and in full', () => {
   const pods = [
     running('leader-0'),

@@ -1,0 +1,43 @@
+import { own, ownString } from '../../api/json.ts';
+import { snapshotObjects } from '../../controller/preemption/snapshot-objects.ts';
+import { isWaiting, waitsForRoom } from '../../controller/preemption/waits-for-room.ts';
+import { BY_GANG, type GangView } from '../../controller/watch/gang-view.ts';
+import { messageOf } from '../../errors.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
+import { isForbidden } from '../../kube/client/errors.ts';
+import { SNAPSHOT_RIGHTS } from '../../kube/client/snapshot-resources.ts';
+import { keyOf } from '../../kube/loop/cache.ts';
+import { outcomeOf, verdictOf } from '../../preemption/outcome.ts';
+import { plan } from '../../preemption/plan.ts';
+import { wantedOf } from '../plan/wanted.ts';
+
+/**
+ * What the planner says, in one line, of a gang that its scheduler finds no room for; undefined of any other. It takes
+ * lists of the whole cluster, which not everybody may have: then the line says so.
+ */
+export async function roomLine(
+  client: KubeClient,
+  view: GangView,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): Promise<string | undefined> {
+  const gang = view.gangs.get(namespace, name);
+  const pods = view.pods.byIndex(BY_GANG, keyOf(namespace, name));
+  const scheduler = pods.find(isWaiting)?.schedulerName;
+  if (gang === undefined || scheduler === undefined || !waitsForRoom(gang, pods, scheduler)) return undefined;
+  try {
+    const cluster = await snapshotObjects(client, new AbortController().signal);
+    const wanted = cluster.filter((object) => {
+      const metadata = own(object, 'metadata');
+      const isIt = own(object, 'kind') === 'PodGang' && ownString(metadata, 'name') === name;
+      return isIt && ownString(metadata, 'namespace') === namespace;
+    });
+    const given = { wanted, cluster, variant: 'kep', namespace, priorityClass: undefined } as const;
+    const { preemptor, snapshot } = wantedOf(given);
+    return `plan: ${verdictOf(outcomeOf(preemptor, plan(preemptor, snapshot, 'kep'), snapshot))}`;
+  } catch (error) {
+    const why = isForbidden(error)
+      ? `it takes the right to list these in all namespaces: ${SNAPSHOT_RIGHTS.join(', ')}`
+      : messageOf(error);
+    return `plan: not known: ${why}`;
+  }
+}
