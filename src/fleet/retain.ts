@@ -16,7 +16,8 @@ export function retainedEdits(
 ): Edit[] {
   const edits: Edit[] = [];
   const take = (at: Path, value: Json): void => void edits.push({ path: at, value });
-  for (const pattern of kept.always)
+  const scaled = kept.scaled !== undefined && valueAt(desired, path(kept.scaled.flag)) === true;
+  for (const pattern of [...kept.always, ...(scaled ? (kept.scaled?.paths ?? []) : [])])
     for (const { at, wanted, has } of pairs(desired, observed, path(pattern)))
       if (has !== undefined && has !== null && !same(has, wanted)) take(at, has);
   for (const pattern of kept.filled)

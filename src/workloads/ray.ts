@@ -65,6 +65,7 @@ export const rayKinds: readonly WorkloadKind[] = [
     },
     kept: {
       always: ['spec.suspend', 'spec.workerGroupSpecs.*.minReplicas'],
+      scaled: { flag: 'spec.enableInTreeAutoscaling', paths: ['spec.workerGroupSpecs.*.replicas'] },
       filled: [
         'spec.managedBy',
         'spec.workerGroupSpecs.*.numOfHosts',

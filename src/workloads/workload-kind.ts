@@ -53,6 +53,8 @@ export interface Kept {
   readonly always: readonly string[];
   /** The member's value where nothing is asked for: defaults that its webhooks fill in, and may not be changed later. */
   readonly filled: readonly string[];
+  /** The member's number of Pods where `flag` says that something there sets it by itself. */
+  readonly scaled?: { readonly flag: string; readonly paths: readonly string[] };
   /** Pod templates to which a queue adds labels, node selectors, tolerations as it lets a job in. */
   readonly templates: readonly string[];
 }

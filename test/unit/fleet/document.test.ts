@@ -25,9 +25,10 @@ function unhealthy({ phases, conditions, ready = [] }: HealthSigns): string {
 const fields = (list: readonly string[]): string =>
   list.map((one) => code(path(one).join('.').replaceAll('.*', '[]'))).join(', ');
 
-const kept = ({ always, templates }: WorkloadKind['kept']): string =>
+const kept = ({ always, scaled, templates }: WorkloadKind['kept']): string =>
   [
     ...(always.length > 0 ? [fields(always)] : []),
+    ...(scaled ? [`with ${code(scaled.flag)} ${fields(scaled.paths)}`] : []),
     ...(templates.length > 0 ? ['what a queue adds to templates'] : []),
   ].join('; ') || 'nothing';
 

@@ -334,6 +334,16 @@ describe('Retain', () => {
     );
   });
 
+  test('how many workers an autoscaler has asked for, and only where there is one', () => {
+    const cluster = (enableInTreeAutoscaling: boolean, replicas: number) =>
+      workload('ray.io/v1', 'RayCluster', {
+        enableInTreeAutoscaling,
+        workerGroupSpecs: [{ groupName: 'gpu', replicas, minReplicas: 1 }],
+      });
+    expect(retained(cluster(true, 2), cluster(true, 7))).toEqual(cluster(true, 7)['spec']);
+    expect(retained(cluster(false, 2), cluster(false, 7))).toEqual(cluster(false, 2)['spec']);
+  });
+
   test('applied to its own result it changes nothing', () => {
     const tasks = fc.array(
       fc.record({ name: fc.constantFrom('a', 'b', 'c'), replicas: fc.nat(5), minAvailable: fc.nat(5) }),
