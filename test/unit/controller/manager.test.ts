@@ -1,5 +1,5 @@
 /** Controllers in a list: each gets its watch, its leadership and its end, whatever it is. */
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { BackendRegistry } from '../../../src/backends/registry.ts';
 import { startControllers, type Loop } from '../../../src/controller/controller.ts';
@@ -13,7 +13,8 @@ import { Watches } from '../../../src/kube/loop/watches.ts';
 import { startWorkers } from '../../../src/kube/loop/work-queue-workers.ts';
 import { WorkQueue } from '../../../src/kube/loop/work-queue.ts';
 import type { KubeClient } from '../../../src/kube/client/client.ts';
-import type { KubeObject, Resource } from '../../../src/kube/client/resources.ts';
+import { ApiError } from '../../../src/kube/client/errors.ts';
+import { PRIORITY_CLASSES, type KubeObject, type Resource } from '../../../src/kube/client/resources.ts';
 import { LoopMetrics } from '../../../src/telemetry/loop-metrics.ts';
 import { backend } from '../../support/backends.ts';
 import { until } from '../tls/until.ts';
@@ -93,6 +94,58 @@ describe('a further controller in the list', () => {
     loop = undefined;
     expect(did).toEqual(['started', 'leads with 1', 'reconciled a', 'reconciled b', 'rests', 'stopped']);
     expect(await metrics.expose()).toContain('muster_loop_leading 0');
+  });
+});
+
+describe('the PriorityClasses', () => {
+  const startOn = (client: KubeClient): Loop =>
+    startControllers(
+      {
+        client,
+        registry: new BackendRegistry([{ name: 'b' }], 'b', { factories: [backend('b')] }),
+        settings: {
+          concurrentSyncs: 1,
+          selectors: {} as never,
+          leaderElection: { enabled: false } as never,
+        },
+        log: pino({ level: 'silent' }),
+        metrics,
+        backendMetrics: { initialized: () => undefined, operated: () => undefined },
+        now: () => new Date(),
+        ownNamespace: 'muster-system',
+      },
+      [() => ({ name: 'idle', watches: [], lead: aborted })],
+    );
+  let metrics = new LoopMetrics();
+  beforeEach(() => {
+    metrics = new LoopMetrics();
+  });
+
+  test('are known for admission, whoever leads', async () => {
+    const cluster = new FakeCluster();
+    const usual = { metadata: { name: 'usual', uid: 'u', resourceVersion: '1' }, value: 3, globalDefault: true };
+    cluster.objects.set(PRIORITY_CLASSES, [usual]);
+    loop = startOn(cluster.client);
+    const { classes } = loop;
+    await until('they are listed', () => classes.known);
+    expect(classes.byDefault).toMatchObject({ name: 'usual', value: 3 });
+    expect(await metrics.expose()).toContain('muster_loop_cached_objects{resource="priorityclasses"} 1');
+  });
+
+  test('keep nobody waiting: without the right all else goes on', async () => {
+    const cluster = new FakeCluster();
+    const list = cluster.client.list.bind(cluster.client);
+    const forbidden = new ApiError('list', { status: 403, message: 'no' });
+    Object.assign(cluster.client, {
+      list: (...given: Parameters<KubeClient['list']>) =>
+        given[0] === PRIORITY_CLASSES ? Promise.reject(forbidden) : list(...given),
+    });
+    loop = startOn(cluster.client);
+    await until('the refusal is counted', async () =>
+      (await metrics.expose()).includes('muster_loop_watch_failures_total{resource="priorityclasses"} 1'),
+    );
+    expect(loop.check()).toBeUndefined();
+    expect(loop.classes.known).toBe(false);
   });
 });
 
