@@ -123,7 +123,11 @@ describe('the PriorityClasses', () => {
 
   test('are known for admission, whoever leads', async () => {
     const cluster = new FakeCluster();
-    const usual = { metadata: { name: 'usual', uid: 'u', resourceVersion: '1' }, value: 3, globalDefault: true };
+    const usual = {
+      metadata: { name: 'usual', uid: 'u', resourceVersion: '1' },
+      value: 3,
+      globalDefault: true,
+    };
     cluster.objects.set(PRIORITY_CLASSES, [usual]);
     loop = startOn(cluster.client);
     const { classes } = loop;
