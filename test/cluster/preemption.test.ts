@@ -137,6 +137,11 @@ clusterSuite('making room for a gang', () => {
     );
     expect((await names()).filter((name) => name.startsWith('first-'))).toHaveLength(4);
     await applyAll(cluster.client, await manifestsIn('components/preemption'));
+    // What bounds its account must not be in its way.
+    const bounds = (await manifestsIn('policies')).filter(({ metadata }) =>
+      metadata.name.startsWith('muster-account'),
+    );
+    await applyAll(cluster.client, bounds);
     await cluster.untilBound('early', 2);
   });
 

@@ -109,7 +109,8 @@ export function roomReconciler(options: RoomOptions): Reconcile {
     if (done === undefined) return again(known, settings.afterMs, clock);
     known.leaving = done.leaving;
     if (done.leaving.length > 0) return again(known, LEAVING_MS, clock);
-    known.futile = done.result === 'impossible' || done.result === 'blocked' ? known.futile + 1 : 0;
+    // One that fits and is not placed either has a scheduler that knows better.
+    known.futile = done.pending ? 0 : known.futile + 1;
     const wait = settings.afterMs * 2 ** Math.max(0, known.futile - 1);
     return again(known, Math.min(wait, Math.max(LONGEST_MS, settings.afterMs)), clock);
   };
