@@ -13,7 +13,10 @@ import type { CliIo } from '../output/io.ts';
 export async function clusterObjects(flags: ClusterFlags, io: Pick<CliIo, 'env'>): Promise<JsonObject[]> {
   const { client } = await connect(flags, io);
   try {
-    return await snapshotObjects(client, new AbortController().signal);
+    const objects: JsonObject[] = [];
+    for await (const some of snapshotObjects(client, new AbortController().signal))
+      for (const object of some) objects.push(object);
+    return objects;
   } catch (error) {
     throw refused(error);
   } finally {

@@ -7,6 +7,7 @@ import { PreemptionMetrics } from '../../telemetry/preemption-metrics.ts';
 import type { ControllerFactory, Shared } from '../watch/shared.ts';
 import { forOwner } from './for-owner.ts';
 import type { RoomObserver } from './make-room.ts';
+import { plannerThread } from './planner.ts';
 import { PlanRate } from './plan-rate.ts';
 import { roomReconciler } from './reconcile-room.ts';
 
@@ -34,6 +35,7 @@ export const preemption: ControllerFactory = (shared) => {
         selectors: settings.selectors,
         settings: acting,
         rate: new PlanRate(acting.limits.plansPerMinute, () => systemClock.now()),
+        planner: plannerThread,
         now,
         clock: systemClock,
         observer: {

@@ -1,9 +1,10 @@
 import { ANNOTATION_PREEMPTION_PLAN } from '../../api/names.ts';
 import type { GangRecord } from '../../gang/records.ts';
-import { attempt, type InFlight, type Step, type Victim } from '../../preemption/delayed.ts';
-import { readPlan, recalled, writePlan } from '../../preemption/written-plan.ts';
+import type { InFlight, Step, Victim } from '../../preemption/delayed.ts';
+import { readPlan, writePlan } from '../../preemption/written-plan.ts';
 import type { AttemptResult } from '../../telemetry/preemption-metrics.ts';
 import type { PodToEvict } from '../../kube/client/client.ts';
+import type { Considered, Question } from './consider.ts';
 import type { Evicted, Hands } from './hands.ts';
 import type { Look } from './look.ts';
 import type { PlanRate } from './plan-rate.ts';
@@ -14,6 +15,10 @@ const LATE_MS = 10 * 60_000;
 
 export interface MakeRoomOptions {
   readonly hands: Hands;
+  /** Knows the cluster that was looked at. */
+  readonly consider: (question: Question) => Promise<Considered>;
+  readonly exemptNamespaces: readonly string[];
+  readonly overridePodDisruptionBudgets: boolean;
   readonly rate: PlanRate;
   readonly victimsPerPlan: number;
   /** Of the gang's Pods. */
@@ -26,7 +31,7 @@ export interface MakeRoomOptions {
 export interface RoomObserver {
   /** The cluster is read, and it is clear what is to be done. */
   planned(): void;
-  begun(gang: GangRecord, step: Step): void;
+  begun(gang: GangRecord, step: Pick<Step, 'evict' | 'why'>): void;
   /** The plan is not pursued any more: it is through, or given up. */
   ended(gang: GangRecord, why: string): void;
   evicted(pod: PodToEvict, gang: GangRecord, priority: number): void;
@@ -55,17 +60,20 @@ const outcome = (result: AttemptResult, why: string, more: Partial<Outcome> = {}
  * whoever comes after a crash goes on with it, and of two that begin one alone is let.
  */
 export async function makeRoom(look: Look, options: MakeRoomOptions): Promise<Outcome> {
-  const { gang, situation, obstacle } = look;
+  const { gang, pods, whole } = look;
   const { hands, now, observer, schedulerName } = options;
+  const { exemptNamespaces, overridePodDisruptionBudgets } = options;
   const text = gang.annotations.get(ANNOTATION_PREEMPTION_PLAN);
-  const written = readPlan(text, gang.uid);
-  if (written === undefined) return begin(look, options);
-
-  const late = now().getTime() - written.at > LATE_MS;
-  const known = recalled(written, situation.snapshot, situation.preemptor);
-  const still = waitsForRoom(gang, look.pods, schedulerName) && obstacle === undefined;
-  const step = attempt({ ...known, closing: known.closing || late || !still }, situation);
+  const plan = readPlan(text, gang.uid);
+  const waits = waitsForRoom(gang, pods, schedulerName);
+  if (plan === undefined && !waits) return outcome('fits', 'it does not wait for room any more');
+  const late = plan !== undefined && now().getTime() - plan.at > LATE_MS;
+  const restraint = { exemptNamespaces, overridePodDisruptionBudgets };
+  const considered = await options.consider({ ...whole, waits, plan, late, ...restraint });
   observer.planned();
+  const { known, step, obstacle = '' } = considered;
+  if (step === undefined) return outcome('blocked', obstacle);
+  if (plan === undefined || known === undefined) return begin(gang, step, considered, options);
   if (step.verdict === 'Preempts' || step.inFlight === undefined) {
     // What would be begun now is another plan: not before this one is forgotten, and in a look of its own.
     if ((await hands.remember(gang, null)) === undefined) return outcome('waits', CHANGED, { pending: true });
@@ -73,24 +81,24 @@ export async function makeRoom(look: Look, options: MakeRoomOptions): Promise<Ou
     observer.ended(gang, step.verdict === 'Fits' ? step.why : 'its victims are gone, or are left alone');
     return outcome(step.verdict === 'Fits' ? 'fits' : 'waits', step.why);
   }
-  const after = writePlan(gang.uid, written.at, step.inFlight);
+  const after = writePlan(gang.uid, plan.at, step.inFlight);
   if (after !== text && (await hands.remember(gang, after)) === undefined)
     return outcome('waits', CHANGED, { pending: true });
-  return carryOut(step.inFlight, step, look, options);
+  return carryOut(step.inFlight, gang, { ...considered, step }, options);
 }
 
 const CHANGED = 'the gang was changed meanwhile';
 
 /** No plan is in flight. */
-async function begin(look: Look, options: MakeRoomOptions): Promise<Outcome> {
-  const { gang, pods, situation, obstacle } = look;
-  const { hands, now, observer, rate, victimsPerPlan, schedulerName } = options;
-  if (!waitsForRoom(gang, pods, schedulerName)) return outcome('fits', 'it does not wait for room any more');
-  if (obstacle !== undefined) return outcome('blocked', obstacle);
-  const step = attempt(undefined, situation);
-  observer.planned();
+async function begin(
+  gang: GangRecord,
+  step: ThoughtOut['step'],
+  considered: Considered,
+  options: MakeRoomOptions,
+): Promise<Outcome> {
+  const { hands, now, observer, rate, victimsPerPlan } = options;
   if (step.verdict !== 'Preempts' || step.inFlight === undefined)
-    return outcome(RESULTS[step.verdict], reasonOf(step));
+    return outcome(RESULTS[step.verdict], step.why);
   const victims = step.evict.flatMap(podsOf);
   if (victims.length > victimsPerPlan)
     return outcome(
@@ -108,7 +116,7 @@ async function begin(look: Look, options: MakeRoomOptions): Promise<Outcome> {
   if ((await hands.remember(gang, plan)) === undefined) return outcome('waits', CHANGED);
   rate.begin();
   observer.begun(gang, step);
-  const { leaving, why } = await carryOut(step.inFlight, step, look, options);
+  const { leaving, why } = await carryOut(step.inFlight, gang, { ...considered, step }, options);
   return outcome('preempting', why, { leaving, pending: true });
 }
 
@@ -119,22 +127,22 @@ const RESULTS = {
   Unschedulable: 'impossible',
 } as const satisfies Record<Step['verdict'], AttemptResult>;
 
-const reasonOf = ({ why, plan }: Step): string => plan?.refusal ?? why;
+/** What was thought of, where something is to be done. */
+type ThoughtOut = Considered & { readonly step: NonNullable<Considered['step']> };
 
 /** Evicts unit by unit. One whose Pods may not all go is not begun, and neither is any after it. */
 async function carryOut(
   plan: InFlight,
-  step: Step,
-  { gang, situation, waiting }: Look,
+  gang: GangRecord,
+  { step, nominated, priority }: ThoughtOut,
   { hands, now, observer }: MakeRoomOptions,
 ): Promise<Outcome> {
   if (!plan.closing) {
-    const unsaid = plan.nominations.filter(({ uid, node }) =>
-      waiting.some((pod) => pod.uid === uid && pod.nominatedNode !== node),
+    const unsaid = plan.nominations.filter(
+      ({ uid, node }) => nominated.has(uid) && nominated.get(uid) !== node,
     );
     await nominate({ nominations: unsaid }, gang, hands);
   }
-  const { priority } = situation.preemptor;
   // The least important first: whoever is stopped half way has done the least harm.
   for (const unit of step.evict.toReversed()) {
     const pods = podsOf(unit);

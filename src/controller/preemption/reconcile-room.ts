@@ -5,6 +5,7 @@ import type { GangRecord } from '../../gang/records.ts';
 import type { KubeClient, PodToEvict } from '../../kube/client/client.ts';
 import type { Clock } from '../../kube/client/clock.ts';
 import { splitKey } from '../../kube/loop/cache.ts';
+import { unlessAborted } from '../../kube/loop/deadline.ts';
 import type { Reconcile, ReconcileResult } from '../../kube/loop/work-queue-workers.ts';
 import type { AttemptResult } from '../../telemetry/preemption-metrics.ts';
 import { backendOf } from '../watch/backend-of.ts';
@@ -14,6 +15,7 @@ import { handsOf, type Hands } from './hands.ts';
 import { lookAt } from './look.ts';
 import { makeRoom, type Outcome, type RoomObserver } from './make-room.ts';
 import type { PlanRate } from './plan-rate.ts';
+import type { Planner } from './planner.ts';
 import { waitsForRoom } from './waits-for-room.ts';
 
 /** Between two looks whether a victim is gone (ms). */
@@ -33,6 +35,7 @@ export interface RoomOptions {
   readonly selectors: GangSelectors;
   readonly settings: PreemptionSettings;
   readonly rate: PlanRate;
+  readonly planner: () => Planner;
   readonly now: () => Date;
   readonly clock: Clock;
   readonly observer: Omit<RoomObserver, 'planned'> & {
@@ -66,17 +69,24 @@ export function roomReconciler(options: RoomOptions): Reconcile {
   ): Promise<Outcome | undefined> => {
     const { observer, rate, now } = options;
     const began = clock.now();
-    const look = await lookAt(gang, client, signal, settings);
-    if (look?.gang.uid !== gang.uid) return undefined;
-    const { victimsPerPlan } = settings.limits;
-    const done = await makeRoom(look, {
-      hands,
-      rate,
-      victimsPerPlan,
-      schedulerName,
-      now,
-      observer: { ...observer, planned: () => observer.planned((clock.now() - began) / 1000) },
-    });
+    const planner = options.planner();
+    let done: Outcome;
+    try {
+      const look = await lookAt(gang, client, signal, (objects) => planner.take(objects));
+      if (look?.gang.uid !== gang.uid) return undefined;
+      done = await makeRoom(look, {
+        ...settings,
+        hands,
+        rate,
+        victimsPerPlan: settings.limits.victimsPerPlan,
+        schedulerName,
+        now,
+        consider: (question) => unlessAborted(signal, planner.consider(question)),
+        observer: { ...observer, planned: () => observer.planned((clock.now() - began) / 1000) },
+      });
+    } finally {
+      await planner.end();
+    }
     observer.attempted(gang, done.result, done.why);
     restUntil = clock.now() + REST * (clock.now() - began);
     return done;

@@ -9,20 +9,16 @@ import { trimmed } from '../../preemption/read/trim.ts';
 const PAGE = 500;
 
 /**
- * Everything of a cluster that a plan goes by, trimmed, as the API server has it now. Kinds that it does not know are left
- * out.
+ * Everything of a cluster that a plan goes by, trimmed, as the API server has it now, kind by kind. Kinds that it does not
+ * know are left out.
  * @param whole hears of each object as it came; of a list that begins anew it hears again
  */
-export async function snapshotObjects(
+export async function* snapshotObjects(
   client: KubeClient,
   signal: AbortSignal,
   whole?: (object: JsonObject) => void,
-): Promise<JsonObject[]> {
-  const objects: JsonObject[] = [];
-  for (const versions of SNAPSHOT_RESOURCES) {
-    for (const object of await firstServed(client, versions, signal, whole)) objects.push(object);
-  }
-  return objects;
+): AsyncGenerator<readonly JsonObject[], void> {
+  for (const versions of SNAPSHOT_RESOURCES) yield await firstServed(client, versions, signal, whole);
 }
 
 async function firstServed(

@@ -5,7 +5,18 @@ import { lookAt } from '../../../../src/controller/preemption/look.ts';
 import { makeRoom, type Outcome } from '../../../../src/controller/preemption/make-room.ts';
 import { PlanRate } from '../../../../src/controller/preemption/plan-rate.ts';
 import type { FakeApi } from './fake-api.ts';
-import { cluster, evictions, FULL, gang, GANG, pod, running, SCHEDULER, type PodIn } from './room-scene.ts';
+import {
+  cluster,
+  evictions,
+  FULL,
+  gang,
+  GANG,
+  plannerHere,
+  pod,
+  running,
+  SCHEDULER,
+  type PodIn,
+} from './room-scene.ts';
 
 interface Settings {
   readonly victimsPerPlan?: number;
@@ -19,14 +30,15 @@ interface Settings {
 async function look(api: FakeApi, settings: Settings = {}): Promise<Outcome | undefined> {
   const { victimsPerPlan = 64, overrides = false, exempt = ['kube-system'], at = 0 } = settings;
   const { signal } = new AbortController();
-  const seen = await lookAt(GANG, api.client, signal, {
-    exemptNamespaces: exempt,
-    overridePodDisruptionBudgets: overrides,
-  });
+  const planner = plannerHere();
+  const seen = await lookAt(GANG, api.client, signal, (objects) => planner.take(objects));
   return (
     seen &&
     makeRoom(seen, {
       hands: handsOf(api.client, signal, overrides),
+      consider: (question) => planner.consider(question),
+      exemptNamespaces: exempt,
+      overridePodDisruptionBudgets: overrides,
       rate: settings.rate ?? new PlanRate(100, () => 0),
       victimsPerPlan,
       schedulerName: SCHEDULER,

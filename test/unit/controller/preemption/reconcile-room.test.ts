@@ -2,7 +2,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { BackendRegistry } from '../../../../src/backends/registry.ts';
 import { handsOf } from '../../../../src/controller/preemption/hands.ts';
+import { plannerThread } from '../../../../src/controller/preemption/planner.ts';
 import { PlanRate } from '../../../../src/controller/preemption/plan-rate.ts';
+import { snapshotObjects } from '../../../../src/controller/preemption/snapshot-objects.ts';
 import { roomReconciler } from '../../../../src/controller/preemption/reconcile-room.ts';
 import type { GangView } from '../../../../src/controller/watch/gang-view.ts';
 import { EVERY_GANG } from '../../../../src/gang/gang-selection.ts';
@@ -12,7 +14,7 @@ import type { KubeClient } from '../../../../src/kube/client/client.ts';
 import { ApiError } from '../../../../src/kube/client/errors.ts';
 import { FakeClock } from '../fake-clock.ts';
 import type { FakeApi } from './fake-api.ts';
-import { cluster, evictions, FULL, gang, pod, running } from './room-scene.ts';
+import { cluster, evictions, FULL, gang, plannerHere, pod, running } from './room-scene.ts';
 
 const AFTER_MS = 10_000;
 const { signal } = new AbortController();
@@ -76,6 +78,7 @@ async function start(
       exemptNamespaces: [],
     },
     rate: new PlanRate(6, () => clock.now()),
+    planner: plannerHere,
     now: () => clock.date(),
     clock,
     observer: {
@@ -261,3 +264,37 @@ describe('a victim', () => {
     await expect(hands.evict(victim)).rejects.toThrow('403');
   });
 });
+
+describe('the thread in which it is planned', () => {
+  test('comes to what is come to here', async () => {
+    const objects = (await readAll(cluster())).flat();
+    const question = {
+      gang: gang('urgent', 2),
+      waiting: ['urgent-0', 'urgent-1'].map((name) => pod({ name, prio: 1000, gang: 'urgent', never: true })),
+      waits: true,
+      plan: undefined,
+      late: false,
+      exemptNamespaces: [],
+      overridePodDisruptionBudgets: false,
+    };
+    const [there, here] = [plannerThread(), plannerHere()];
+    for (const planner of [there, here]) planner.take(objects);
+    const answer = await there.consider(question);
+    expect(answer).toEqual(await here.consider(question));
+    expect(answer.step?.evict.map(({ name }) => name)).toEqual(['low-a', 'low-b']);
+    await there.end();
+  });
+
+  test('that ends before it has an answer is an error for whoever asked', async () => {
+    const planner = plannerThread();
+    planner.take([null as never]);
+    await expect(planner.consider({} as never)).rejects.toThrow();
+    await planner.end();
+  });
+});
+
+async function readAll(api: FakeApi): Promise<(readonly JsonObject[])[]> {
+  const all: (readonly JsonObject[])[] = [];
+  for await (const some of snapshotObjects(api.client, signal)) all.push(some);
+  return all;
+}

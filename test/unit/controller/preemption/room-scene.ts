@@ -1,4 +1,6 @@
 import type { JsonObject } from '../../../../src/api/json.ts';
+import { consider } from '../../../../src/controller/preemption/consider.ts';
+import type { Planner } from '../../../../src/controller/preemption/planner.ts';
 import { FakeApi } from './fake-api.ts';
 
 /** The gang that wants room. */
@@ -90,3 +92,13 @@ export const running = (api: FakeApi): string[] =>
     .filter((name) => !name.startsWith('urgent'))
     .sort();
 export const evictions = (api: FakeApi): string[] => api.writes.filter((write) => write.startsWith('evict '));
+
+/** A planner in this thread. */
+export function plannerHere(): Planner {
+  const all: JsonObject[] = [];
+  return {
+    take: (objects) => void all.push(...objects),
+    consider: (question) => Promise.resolve(consider(all, structuredClone(question))),
+    end: () => Promise.resolve(),
+  };
+}

@@ -1,0 +1,99 @@
+import type { JsonObject } from '../../api/json.ts';
+import { POD_GANG_KIND } from '../../api/names.ts';
+import { Reading } from '../../gang/reading.ts';
+import { readGang } from '../../gang/read-records.ts';
+import type { GangRecord } from '../../gang/records.ts';
+import { attempt, type InFlight, type Step } from '../../preemption/delayed.ts';
+import type { Preemptor } from '../../preemption/preemptor.ts';
+import { preemptorOf } from '../../preemption/preemptor-of.ts';
+import { readPod } from '../../preemption/read/read-pod.ts';
+import { nameOf } from '../../preemption/read/read-snapshot.ts';
+import { keyOf, type Pod, type Snapshot } from '../../preemption/snapshot.ts';
+import { recalled, type WrittenPlan } from '../../preemption/written-plan.ts';
+import { carefulSnapshot } from './careful-snapshot.ts';
+import { withNominated } from './nominated.ts';
+
+/** What is to be thought about, beside the cluster: plain data, since it is thought about elsewhere. */
+export interface Question {
+  /** The PodGang as it came, and those of its Pods that wait for a node. */
+  readonly gang: JsonObject;
+  readonly waiting: readonly JsonObject[];
+  /** Whether it waits for room at all. */
+  readonly waits: boolean;
+  /** The plan that it has; whether that is too old to be gone on with. */
+  readonly plan: WrittenPlan | undefined;
+  readonly late: boolean;
+  readonly exemptNamespaces: readonly string[];
+  readonly overridePodDisruptionBudgets: boolean;
+}
+
+export interface Considered {
+  /** Why nothing can be planned for it; undefined where something can. */
+  readonly obstacle: string | undefined;
+  readonly priority: number;
+  /** The nodes that are meant for its Pods by now, by their uids. */
+  readonly nominated: ReadonlyMap<string, string>;
+  /** The plan that it has, with the names of its victims. */
+  readonly known: InFlight | undefined;
+  /** undefined where there is no plan, and none can be made. */
+  readonly step: Pick<Step, 'verdict' | 'inFlight' | 'evict' | 'why'> | undefined;
+}
+
+/** Pure, and as long as the cluster is large. */
+export function consider(objects: readonly JsonObject[], question: Question): Considered {
+  const { plan, late, waits } = question;
+  const gang = readGang(question.gang);
+  const { placed, without } = withNominated(objects, gang);
+  const { snapshot: all, context, isClear, faults } = carefulSnapshot(placed);
+  const reading = new Reading(nameOf(question.gang, POD_GANG_KIND));
+  const waiting = question.waiting.map((object) => readPod(object, context, reading));
+  const preemptor = preemptorFor(gang, waiting, all);
+  const exempt = new Set(question.exemptNamespaces);
+  const snapshot = without(all, preemptor);
+  const own = nameOf(question.gang, POD_GANG_KIND);
+  const [fault] = [...reading.faults, ...faults.filter(({ object }) => object === own)];
+  const obstacle =
+    fault === undefined ? selfish(waiting) : `${fault.object}: ${fault.field}: ${fault.message}`;
+  const known = plan && recalled(plan, snapshot, preemptor);
+  const stops = late || !waits || obstacle !== undefined;
+  const step =
+    known === undefined && stops
+      ? undefined
+      : attempt(known && { ...known, closing: known.closing || stops }, {
+          preemptor,
+          snapshot,
+          variant: 'kep',
+          mayGo: (unit) => isClear(unit) && unit.pods.every((pod) => !exempt.has(pod.namespace)),
+          breaksBudgets: question.overridePodDisruptionBudgets,
+        });
+  return {
+    obstacle,
+    priority: preemptor.priority,
+    nominated: new Map(waiting.map(({ uid, nominatedNode }) => [uid, nominatedNode])),
+    known,
+    step: step && {
+      verdict: step.verdict,
+      inFlight: step.inFlight,
+      evict: step.evict,
+      why: step.plan?.refusal ?? step.why,
+    },
+  };
+}
+
+/** Two that evict for the same gang evict twice as much, and kube-scheduler takes what one Pod alone needs. */
+function selfish(waiting: readonly Pod[]): string | undefined {
+  const [pod] = waiting.filter(({ preempts }) => preempts);
+  return pod === undefined
+    ? undefined
+    : `Pod ${pod.key} preempts by itself: give its Pods a PriorityClass with preemptionPolicy Never, and the PodGang the annotation muster.dev/preemption-policy: PreemptLowerPriority`;
+}
+
+/** The gang with its waiting Pods; without any where it waits no more. */
+function preemptorFor(gang: GangRecord, waiting: readonly Pod[], snapshot: Snapshot): Preemptor {
+  if (waiting.length > 0) return preemptorOf(waiting, snapshot, 'kep');
+  const { namespace, name } = gang;
+  const key = keyOf(namespace, name);
+  const { priority = 0, preempts = false } = snapshot.gangs.get(key) ?? {};
+  const owns = (pod: Pod): boolean => pod.namespace === namespace && pod.gang === name;
+  return { kind: 'Gang', key, priority, preempts, pods: [], minimums: [], owns };
+}
