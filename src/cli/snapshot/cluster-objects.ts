@@ -13,10 +13,7 @@ import type { CliIo } from '../output/io.ts';
 export async function clusterObjects(flags: ClusterFlags, io: Pick<CliIo, 'env'>): Promise<JsonObject[]> {
   const { client } = await connect(flags, io);
   try {
-    const objects: JsonObject[] = [];
-    for await (const some of snapshotObjects(client, new AbortController().signal))
-      for (const object of some) objects.push(object);
-    return objects;
+    return await snapshotObjects(client, new AbortController().signal);
   } catch (error) {
     throw refused(error);
   } finally {

@@ -3,7 +3,7 @@ import { LABEL_POD_GANG, POD_GANG_KIND } from '../../api/names.ts';
 import { readGang, readPod } from '../../gang/read-records.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
-import { snapshotObjects } from './snapshot-objects.ts';
+import { objectsByKind } from './snapshot-objects.ts';
 import { isWaiting } from './waits-for-room.ts';
 
 /** A gang as the API server has it at one moment. */
@@ -36,7 +36,7 @@ export async function lookAt(
     if (kind === 'Pod' && ownString(own(metadata, 'labels'), LABEL_POD_GANG) === name)
       members.set(ownString(metadata, 'uid') ?? '', object);
   };
-  for await (const objects of snapshotObjects(client, signal, hear)) take(objects);
+  for await (const objects of objectsByKind(client, signal, hear)) take(objects);
   if (found === undefined) return undefined;
   const all = [...members.values()].map((object) => ({ object, pod: readPod(object) }));
   const waiting = all.filter(

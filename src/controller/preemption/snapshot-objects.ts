@@ -13,12 +13,19 @@ const PAGE = 500;
  * know are left out.
  * @param whole hears of each object as it came; of a list that begins anew it hears again
  */
-export async function* snapshotObjects(
+export async function* objectsByKind(
   client: KubeClient,
   signal: AbortSignal,
   whole?: (object: JsonObject) => void,
 ): AsyncGenerator<readonly JsonObject[], void> {
   for (const versions of SNAPSHOT_RESOURCES) yield await firstServed(client, versions, signal, whole);
+}
+
+/** The same, all at once. */
+export async function snapshotObjects(client: KubeClient, signal: AbortSignal): Promise<JsonObject[]> {
+  const all: JsonObject[] = [];
+  for await (const objects of objectsByKind(client, signal)) for (const object of objects) all.push(object);
+  return all;
 }
 
 async function firstServed(

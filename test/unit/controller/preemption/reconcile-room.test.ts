@@ -267,7 +267,7 @@ describe('a victim', () => {
 
 describe('the thread in which it is planned', () => {
   test('comes to what is come to here', async () => {
-    const objects = (await readAll(cluster())).flat();
+    const objects = await snapshotObjects(cluster().client, signal);
     const question = {
       gang: gang('urgent', 2),
       waiting: ['urgent-0', 'urgent-1'].map((name) => pod({ name, prio: 1000, gang: 'urgent', never: true })),
@@ -292,9 +292,3 @@ describe('the thread in which it is planned', () => {
     await planner.end();
   });
 });
-
-async function readAll(api: FakeApi): Promise<(readonly JsonObject[])[]> {
-  const all: (readonly JsonObject[])[] = [];
-  for await (const some of snapshotObjects(api.client, signal)) all.push(some);
-  return all;
-}
