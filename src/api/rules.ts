@@ -43,7 +43,7 @@ export const rules = {
   BackendFailed: {
     code: 422,
     kind: 'Invalid',
-    says: 'the backend could not prepare this Pod',
+    says: 'this Pod could not be prepared',
     fix: 'correct what it names, or tell whoever runs Muster',
   },
   GateMissing: {

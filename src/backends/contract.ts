@@ -3,6 +3,7 @@ import type { Resource } from '../api/resource.ts';
 import { messageOf, MusterError } from '../errors.ts';
 import type { Backend, BackendFactory, BackendSettings, ContractRange } from './backend.ts';
 import type { BackendFacts } from './cluster.ts';
+import { ProfileConfigError, type ConfigFault } from './profile-config.ts';
 
 /** Whatever the types say, a module may be plain JavaScript; what it gives must not reach those who rely on them. */
 export function checkedFacts(facts: unknown): BackendFacts {
@@ -40,6 +41,24 @@ export function create(factory: BackendFactory, settings: BackendSettings, contr
   }
   checkContract(factory.name, backend, contract);
   return backend;
+}
+
+/**
+ * What is wrong with the `config` of a profile, by the backend itself: to be made takes no cluster, and runs nothing of
+ * anybody's but the backend's `create`.
+ */
+export function profileFaults(
+  factory: Pick<BackendFactory, 'create'>,
+  settings: BackendSettings,
+): readonly ConfigFault[] {
+  try {
+    factory.create(settings);
+    return [];
+  } catch (thrown) {
+    return thrown instanceof ProfileConfigError
+      ? thrown.faults
+      : [{ field: 'config', message: messageOf(thrown) }];
+  }
 }
 
 /** @throws MusterError BACKEND_CONTRACT where a backend is of another name or version than it has to be */

@@ -1,8 +1,6 @@
 import { isObject, type Json, type JsonObject, own } from '../api/json.ts';
 import { suggestion } from '../api/nearest-key.ts';
 import { quoted } from '../api/printable.ts';
-import { messageOf } from '../errors.ts';
-import type { BackendFactory, BackendSettings } from './backend.ts';
 
 interface Kinds {
   readonly string: string;
@@ -26,24 +24,6 @@ export class ProfileConfigError extends Error {
   constructor(faults: readonly ConfigFault[]) {
     super(faults.map(({ field, message }) => `${field}: ${message}`).join('; '));
     this.faults = faults;
-  }
-}
-
-/**
- * What is wrong with the `config` of a profile, by the backend itself: to be made takes no cluster, and runs nothing of
- * anybody's but the backend's `create`.
- */
-export function profileFaults(
-  factory: Pick<BackendFactory, 'create'>,
-  settings: BackendSettings,
-): readonly ConfigFault[] {
-  try {
-    factory.create(settings);
-    return [];
-  } catch (thrown) {
-    return thrown instanceof ProfileConfigError
-      ? thrown.faults
-      : [{ field: 'config', message: messageOf(thrown) }];
   }
 }
 

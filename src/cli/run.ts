@@ -4,7 +4,8 @@ import { MusterError, messageOf } from '../errors.ts';
 import { ExitStatus } from './output/exit-status.ts';
 import type { CliIo } from './output/io.ts';
 import { reflowed, widthFor } from './output/wrap.ts';
-import { verbs as allVerbs, type Verb } from './verbs.ts';
+import type { Verb } from './verb.ts';
+import { verbs as allVerbs } from './verbs.ts';
 
 const EXIT_CODES = `
 Exit codes:

@@ -4,6 +4,9 @@ import { MusterError } from '../errors.ts';
 import { MEMBERSHIP_LABELS } from '../gang/membership.ts';
 import { POD_LISTS, type PatchSurface, type PodField, type PodList, type PodPatch } from './preparer.ts';
 
+/** What a preparer is called where it is told of: only a backend has a scheduler. */
+export type PreparerKind = 'backend' | 'preparer';
+
 /** Whose patch it is, and what they declared. */
 export interface Declared {
   readonly name: string;
@@ -13,69 +16,72 @@ export interface Declared {
 }
 
 /**
- * `patch`, narrowed to what `backend` declared. Anything else is the backend's defect and throws, and so is a value
+ * `patch`, narrowed to what `declared` says. Anything else is the defect of whose it is and throws, and so is a value
  * that is no text: the API server could not read the Pod it would make.
  */
-export const withinSurface = (patch: PodPatch, backend: Declared): PodPatch =>
-  new GuardedPatch(patch, backend);
+export const withinSurface = (patch: PodPatch, declared: Declared, kind: PreparerKind): PodPatch =>
+  new GuardedPatch(patch, declared, kind);
 
 class GuardedPatch implements PodPatch {
   readonly #patch: PodPatch;
-  readonly #backend: Declared;
+  readonly #declared: Declared;
+  /** For people: `backend kai-scheduler`. */
+  readonly #who: string;
 
-  constructor(patch: PodPatch, backend: Declared) {
+  constructor(patch: PodPatch, declared: Declared, kind: PreparerKind) {
     this.#patch = patch;
-    this.#backend = backend;
+    this.#declared = declared;
+    this.#who = `${kind} ${declared.name}`;
   }
 
   setSchedulerName(scheduler: string, why: string): void {
-    const { name, schedulerName, patchSurface } = this.#backend;
+    const { schedulerName, patchSurface } = this.#declared;
     this.#check(patchSurface.schedulerName, 'setSchedulerName', '', scheduler);
-    if (scheduler !== schedulerName) throw otherScheduler(name, scheduler, schedulerName ?? 'none');
+    if (scheduler !== schedulerName) throw otherScheduler(this.#who, scheduler, schedulerName ?? 'none');
     this.#patch.setSchedulerName(scheduler, why);
   }
 
   annotate(key: string, value: string, why: string): void {
-    this.#check(this.#backend.patchSurface.annotations?.includes(key), 'annotate', key, value);
+    this.#check(this.#declared.patchSurface.annotations?.includes(key), 'annotate', key, value);
     this.#patch.annotate(key, value, why);
   }
 
   label(key: string, value: string, why: string): void {
-    this.#check(mayLabel(this.#backend.patchSurface, key), 'label', key, value);
+    this.#check(mayLabel(this.#declared.patchSurface, key), 'label', key, value);
     this.#patch.label(key, value, why);
   }
 
   addGate(gate: string, why: string): void {
-    const { gates } = this.#backend.patchSurface;
+    const { gates } = this.#declared.patchSurface;
     this.#check(gate !== GATE_POD_GANG_PENDING && gates?.includes(gate), 'addGate', gate, gate);
     this.#patch.addGate(gate, why);
   }
 
   setSchedulingGroup(podGroupName: string, why: string): void {
-    this.#check(this.#backend.patchSurface.schedulingGroup, 'setSchedulingGroup', '', podGroupName);
+    this.#check(this.#declared.patchSurface.schedulingGroup, 'setSchedulingGroup', '', podGroupName);
     this.#patch.setSchedulingGroup(podGroupName, why);
   }
 
   setWorkloadRef(reference: { name: string; podGroup: string }, why: string): void {
-    const { workloadRef } = this.#backend.patchSurface;
+    const { workloadRef } = this.#declared.patchSurface;
     this.#check(workloadRef, 'setWorkloadRef', '', reference.name);
     this.#check(workloadRef, 'setWorkloadRef', '', reference.podGroup);
     this.#patch.setWorkloadRef(reference, why);
   }
 
   add(list: PodList, item: JsonObject, why: string, container?: string): void {
-    this.#check(this.#backend.patchSurface.lists?.includes(list), 'add', list, list);
+    this.#check(this.#declared.patchSurface.lists?.includes(list), 'add', list, list);
     const key = POD_LISTS[list];
     if (!isObject(item) || (key !== undefined && typeof item[key] !== 'string')) {
-      throw noItem(this.#backend.name, `add ${list}`, key);
+      throw noItem(this.#who, `add ${list}`, key);
     }
     this.#patch.add(list, item, why, container);
   }
 
   set(field: PodField, value: Json, why: string, container?: string): void {
-    this.#check(this.#backend.patchSurface.fields?.includes(field), 'set', field, field);
+    this.#check(this.#declared.patchSurface.fields?.includes(field), 'set', field, field);
     if (!Array.isArray(value) || !value.every((word) => typeof word === 'string')) {
-      throw noItem(this.#backend.name, `set ${field}`, undefined);
+      throw noItem(this.#who, `set ${field}`, undefined);
     }
     this.#patch.set(field, value, why, container);
   }
@@ -83,39 +89,39 @@ class GuardedPatch implements PodPatch {
   #check(allowed: boolean | undefined, method: string, key: string, value: unknown): void {
     if (allowed && typeof value === 'string') return;
     const act = key === '' ? method : `${method} ${key}`;
-    throw allowed ? noText(this.#backend.name, act) : outsideSurface(this.#backend.name, act);
+    throw allowed ? noText(this.#who, act) : outsideSurface(this.#who, act);
   }
 }
 
-/** A backend never moves a Pod to another gang, whatever it declared. */
+/** Nobody moves a Pod to another gang, whatever was declared. */
 const mayLabel = (surface: PatchSurface, key: string): boolean =>
   (surface.labels?.includes(key) ?? false) && !(MEMBERSHIP_LABELS as readonly string[]).includes(key);
 
-const outsideSurface = (backend: string, act: string): MusterError =>
+const outsideSurface = (who: string, act: string): MusterError =>
   new MusterError(
     'BACKEND_CONTRACT',
-    `backend ${backend} called ${act}, which is outside its patchSurface`,
-    "declare it in the backend's patchSurface, or leave the Pod alone",
+    `${who} called ${act}, which is outside its patchSurface`,
+    'declare it in its patchSurface, or leave the Pod alone',
   );
 
-const noText = (backend: string, act: string): MusterError =>
+const noText = (who: string, act: string): MusterError =>
   new MusterError(
     'BACKEND_CONTRACT',
-    `backend ${backend} called ${act} with a value that is no string`,
+    `${who} called ${act} with a value that is no string`,
     'give the value as a string',
   );
 
 /** The validating webhook would refuse the Pod and blame another webhook for it. */
-const otherScheduler = (backend: string, found: string, declared: string): MusterError =>
+const otherScheduler = (who: string, found: string, declared: string): MusterError =>
   new MusterError(
     'BACKEND_CONTRACT',
-    `backend ${backend} called setSchedulerName with ${found}, but its schedulerName is ${declared}`,
-    "set the backend's own schedulerName",
+    `${who} called setSchedulerName with ${found}, but its schedulerName is ${declared}`,
+    'set its own schedulerName',
   );
 
-const noItem = (backend: string, act: string, key: string | undefined): MusterError =>
+const noItem = (who: string, act: string, key: string | undefined): MusterError =>
   new MusterError(
     'BACKEND_CONTRACT',
-    `backend ${backend} called ${act} with what cannot stand there`,
+    `${who} called ${act} with what cannot stand there`,
     key === undefined ? 'give what the field takes' : `give an object with a ${key}`,
   );

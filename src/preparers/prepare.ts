@@ -1,7 +1,7 @@
 import { fault, type Fault } from '../api/fault.ts';
 import { MusterError } from '../errors.ts';
 import type { Membership } from '../gang/membership.ts';
-import { withinSurface, type Declared } from './guarded-patch.ts';
+import { withinSurface, type Declared, type PreparerKind } from './guarded-patch.ts';
 import { isPodRefused, type PodPatch, type PodReader, type Preparer } from './preparer.ts';
 
 /** The part of a backend that prepares Pods. */
@@ -27,10 +27,10 @@ export function preparePod(
   const { pod, gang, patch } = given;
   const faults: Fault[] = [];
   const defects: unknown[] = [];
-  const ask = (who: Declared, kind: string, prepare: (patch: PodPatch) => unknown): void => {
+  const ask = (who: Declared, kind: PreparerKind, prepare: (patch: PodPatch) => unknown): void => {
     try {
-      const returned = prepare(withinSurface(patch, who));
-      if (returned !== undefined) throw notSynchronous(`${kind} ${who.name}`, returned);
+      const returned = prepare(withinSurface(patch, who, kind));
+      if (returned !== undefined) throw notSynchronous(kind, who.name, returned);
     } catch (thrown) {
       if (isPodRefused(thrown)) {
         faults.push(fault('BackendFailed', thrown.field, { detail: `${who.name}: ${thrown.message}` }));
@@ -47,11 +47,13 @@ export function preparePod(
 }
 
 /** The type allows an `async` method here; its patches would come too late, and its failure would end the process. */
-function notSynchronous(who: string, returned: unknown): MusterError {
+function notSynchronous(kind: PreparerKind, name: string, returned: unknown): MusterError {
   Promise.resolve(returned).catch(() => undefined);
+  const [called, elsewhere] =
+    kind === 'backend' ? ['preparePod', 'syncPodGang'] : ['prepare', 'its own loop'];
   return new MusterError(
     'BACKEND_CONTRACT',
-    `${who} returned something from preparePod, which is synchronous and returns nothing`,
-    'prepare the Pod from what preparePod is given; do the rest in syncPodGang',
+    `${kind} ${name} returned something from ${called}, which is synchronous and returns nothing`,
+    `prepare the Pod from what ${called} is given; do the rest in ${elsewhere}`,
   );
 }

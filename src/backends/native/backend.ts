@@ -8,14 +8,14 @@ import {
   type PodReader,
 } from '../backend.ts';
 import { KEEP_OBJECTS } from '../cluster.ts';
-import { nativeSettings, readNativeConfig, type Layout } from './config.ts';
+import { nativeSettings, readNativeConfig } from './config.ts';
 import { nativeTrials } from './conformance.ts';
 import { raisedMinimums } from '../raised-minimum.ts';
 import { explainPodGroups } from './explain.ts';
 import { SCHEDULING_GROUP, type GangApi } from './gang-api.ts';
 import { LookedAt } from './look.ts';
 import { syncNative } from './sync.ts';
-import { unitNames } from './units.ts';
+import { unitNames, type Layout } from './units.ts';
 import { newlyUnheard } from '../preemption-terms.ts';
 import { NAME, preemptsHere, validateGatesAlone, validateNative, warnOfRaised } from './validate.ts';
 

@@ -1,16 +1,10 @@
 import type { JsonObject } from '../../api/json.ts';
 import { suggestion } from '../../api/nearest-key.ts';
 import { readProfileConfig, type ProfileSettings } from '../profile-config.ts';
-import { GANG_APIS } from './gang-api.ts';
+import { DISRUPTION_MODES, GANG_APIS, type DisruptionMode } from './gang-api.ts';
+import { LAYOUTS, type Layout } from './units.ts';
 
 const APIS = ['auto', ...GANG_APIS.map(({ version }) => version), 'none'];
-export const LAYOUTS = ['flat', 'per-group'] as const;
-const DISRUPTION_MODES = ['pod', 'gang'] as const;
-
-/** How groups become native gangs: one for all of them, or one each. */
-export type Layout = (typeof LAYOUTS)[number];
-/** What preemption takes at once. */
-export type DisruptionMode = (typeof DISRUPTION_MODES)[number];
 
 /** What a profile `default-scheduler` may say in its `config`; README.md has the table. */
 export const nativeSettings = {

@@ -1,6 +1,6 @@
 import type { ConformanceSettings } from '../backend.ts';
 import type { ClusterProbe } from '../cluster.ts';
-import { LAYOUTS } from './config.ts';
+import { LAYOUTS } from './units.ts';
 import { apiVersionOf, GANG_APIS, markOf, type GangApi } from './gang-api.ts';
 
 const none = (): Promise<undefined> => Promise.resolve(undefined);

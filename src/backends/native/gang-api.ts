@@ -1,11 +1,14 @@
 import type { Json, JsonObject } from '../../api/json.ts';
 import type { Resource } from '../../api/resource.ts';
 import type { PodPatch, PodReader } from '../backend.ts';
-import type { DisruptionMode } from './config.ts';
 import type { Unit } from './units.ts';
 
 /** The API group of native gangs. It has PriorityClasses too, in versions of the same names. */
 export const SCHEDULING_GROUP = 'scheduling.k8s.io';
+
+export const DISRUPTION_MODES = ['pod', 'gang'] as const;
+/** What preemption takes at once. */
+export type DisruptionMode = (typeof DISRUPTION_MODES)[number];
 
 /** One generation of the native gang API: each release of Kubernetes since 1.35 has worded it anew. */
 export interface GangApi {

@@ -2,7 +2,10 @@ import { hash } from 'node:crypto';
 import { isDnsLabel } from '../../api/name-syntax.ts';
 import type { PodGang, PodGroup } from '../../api/pod-gang.ts';
 import { totalMinimum } from '../../gang/rules/total-minimum.ts';
-import type { Layout } from './config.ts';
+
+export const LAYOUTS = ['flat', 'per-group'] as const;
+/** How groups become native gangs: one for all of them, or one each. */
+export type Layout = (typeof LAYOUTS)[number];
 
 /** One native gang of a PodGang: a template of its Workload, and the PodGroup made from it. */
 export interface Unit {

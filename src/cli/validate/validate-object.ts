@@ -4,7 +4,7 @@ import { own, ownList, ownObject, ownString, type JsonObject } from '../../api/j
 import { LABEL_POD_GANG, POD_GANG_API_VERSION, POD_GANG_GROUP, POD_GANG_KIND } from '../../api/names.ts';
 import { keyed, printable, quoted } from '../../api/printable.ts';
 import { nearestKey } from '../../api/nearest-key.ts';
-import { profileFaults } from '../../backends/profile-config.ts';
+import { profileFaults } from '../../backends/contract.ts';
 import { builtInBackends, withoutGangPreemption } from '../../backends/registry.ts';
 import type { ConfigFault } from '../../config/config-fault.ts';
 import { checkConfiguration } from '../../config/load.ts';

@@ -63,7 +63,7 @@ export const podExamples: readonly RuleExample[] = [
     rule: 'BackendFailed',
     mistake: 'a Pod that the backend refuses',
     decide: () => mutatePod({ object: gangPod() }, policy({ factories: [refusing] })),
-    says: 'metadata.annotations[choosy/queue]: Invalid value: the backend could not prepare this Pod (choosy: no such queue "night"); correct what it names, or tell whoever runs Muster [BackendFailed]',
+    says: 'metadata.annotations[choosy/queue]: Invalid value: this Pod could not be prepared (choosy: no such queue "night"); correct what it names, or tell whoever runs Muster [BackendFailed]',
   },
   {
     rule: 'GateMissing',

@@ -54,7 +54,7 @@ describe('the example of docs/backends.md', () => {
   test('refuses a Pod by its own reason', () => {
     const object = gangPod({ ...onLine, annotations: { 'line.example.com/line': 'other' } });
     expect(textsOf(mutatePod({ object }, started({})))).toEqual([
-      'metadata.annotations[line.example.com/line]: Invalid value: the backend could not prepare this Pod (line-scheduler: stands in the line "other" already); correct what it names, or tell whoever runs Muster [BackendFailed]',
+      'metadata.annotations[line.example.com/line]: Invalid value: this Pod could not be prepared (line-scheduler: stands in the line "other" already); correct what it names, or tell whoever runs Muster [BackendFailed]',
     ]);
   });
 

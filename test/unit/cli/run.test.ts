@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { Command } from 'commander';
 import { ExitStatus } from '../../../src/cli/output/exit-status.ts';
 import { run } from '../../../src/cli/run.ts';
-import { verbs, type Verb } from '../../../src/cli/verbs.ts';
+import type { Verb } from '../../../src/cli/verb.ts';
+import { verbs } from '../../../src/cli/verbs.ts';
 import { MusterError } from '../../../src/errors.ts';
 import { fakeIo, muster } from './fake-io.ts';
 

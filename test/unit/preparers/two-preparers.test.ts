@@ -134,27 +134,32 @@ describe('each is contained alone', () => {
     [
       'a list outside of its surface',
       (_p, _g, patch) => patch.add('spec.volumes', { name: 'x' }, ''),
-      'called add spec.volumes, which is outside its patchSurface',
+      'preparer bold called add spec.volumes, which is outside its patchSurface',
     ],
     [
       'a field outside of its surface',
       (_p, _g, patch) => patch.set('containers.args', ['x'], ''),
-      'called set containers.args, which is outside its patchSurface',
+      'preparer bold called set containers.args, which is outside its patchSurface',
+    ],
+    [
+      'something returned',
+      () => Promise.resolve() as never,
+      'preparer bold returned something from prepare, which is synchronous and returns nothing',
     ],
     [
       'another scheduler',
       (_p, _g, patch) => patch.setSchedulerName('mine', ''),
-      'called setSchedulerName, which is outside its patchSurface',
+      'preparer bold called setSchedulerName, which is outside its patchSurface',
     ],
     [
       'an item without its key',
       (_p, _g, patch) => patch.add('containers.env', { value: 'x' }, ''),
-      'called add containers.env with what cannot stand there',
+      'preparer bold called add containers.env with what cannot stand there',
     ],
     [
       'a command that is no list',
       (_p, _g, patch) => patch.set('containers.command', 'x', ''),
-      'called set containers.command with what cannot stand there',
+      'preparer bold called set containers.command with what cannot stand there',
     ],
   ])('%s is its author’s defect', (_what, prepare, says) => {
     const bold = preparer('bold', prepare, { lists: ['containers.env'], fields: ['containers.command'] });
@@ -165,7 +170,9 @@ describe('each is contained alone', () => {
     const bold = preparer('bold', (_p, _g, patch) => patch.setSchedulerName('mine', ''), {
       schedulerName: true,
     });
-    expect(() => mutatePod({ object: gangPod() }, under(bold))).toThrow('its schedulerName is none');
+    expect(() => mutatePod({ object: gangPod() }, under(bold))).toThrow(
+      'preparer bold called setSchedulerName with mine, but its schedulerName is none',
+    );
   });
 
   test('refusals of all are told in one answer, and nothing is patched', () => {

@@ -116,7 +116,7 @@ describe('before anything is known', () => {
   test('of a cluster that does not answer, Pods are refused: they could not be put into a gang later', async () => {
     const under = await policyOn({ down: 'connection refused' });
     expect(textsOf(mutatePod({ object: gangPod() }, under))).toEqual([
-      'spec.schedulerName: Invalid value: the backend could not prepare this Pod (default-scheduler: it is not known yet which native gangs the cluster has; try again in a moment (connection refused)); correct what it names, or tell whoever runs Muster [BackendFailed]',
+      'spec.schedulerName: Invalid value: this Pod could not be prepared (default-scheduler: it is not known yet which native gangs the cluster has; try again in a moment (connection refused)); correct what it names, or tell whoever runs Muster [BackendFailed]',
     ]);
   });
 
