@@ -8,7 +8,7 @@ import {
   POD_GANG_VERSION,
 } from '../api/names.ts';
 import { own, ownString } from '../api/json.ts';
-import { ENVIRONMENT, MANAGED_FIELDS, type UnreadList } from '../api/unread-lists.ts';
+import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS, type UnreadList } from '../api/unread-lists.ts';
 import { quoted } from '../api/printable.ts';
 import { BadRequest, TryLater } from '../errors.ts';
 import type { PrepareFailed } from '../preparers/prepare.ts';
@@ -122,8 +122,8 @@ export const reviewEndpoints = (policy: Policy, observer: ReviewObserver): Revie
       outcome: outcomeOf(decision),
       sent: (ms) => observer.decided(request, decision, nameOf(request), ms),
     });
-    const cut = endpoint.kind === POD && !readsEnvironment(policy);
-    const unread = cut ? [MANAGED_FIELDS, ENVIRONMENT] : [MANAGED_FIELDS];
+    const cut = endpoint.kind === POD && !readsLists(policy);
+    const unread = cut ? [MANAGED_FIELDS, ENVIRONMENT_AND_VOLUMES] : [MANAGED_FIELDS];
     return {
       path: endpoint.path,
       unread,
@@ -164,11 +164,11 @@ export const reviewEndpoints = (policy: Policy, observer: ReviewObserver): Revie
     }
   });
 
-/** Whoever declares it, or runs elsewhere and gets the whole Pod, is going to look: it would be parsed twice then. */
-const readsEnvironment = ({ registry, preparers = [] }: Policy): boolean =>
+/** Whoever declares to add to lists, or runs elsewhere and gets the whole Pod, is going to look: it would be parsed twice. */
+const readsLists = ({ registry, preparers = [] }: Policy): boolean =>
   registry.hosted.length > 0 ||
-  [...registry.backends, ...preparers].some(({ patchSurface }) =>
-    patchSurface.lists?.includes('containers.env'),
+  [...registry.backends, ...preparers].some(
+    ({ patchSurface: { lists = [], fields = [] } }) => lists.length + fields.length > 0,
   );
 
 /** Counts what a backend did to a Pod: the operation `mutate` of the backend framework's metrics. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { reviewEndpoints, type ReviewObserver } from '../../../src/admission/endpoints.ts';
 import type { Policy } from '../../../src/admission/policy.ts';
-import { ENVIRONMENT, MANAGED_FIELDS } from '../../../src/api/unread-lists.ts';
+import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS } from '../../../src/api/unread-lists.ts';
 import { GATE_POD_GANG_PENDING, PATH_MUTATE_POD, PATH_VALIDATE_POD } from '../../../src/api/names.ts';
 import { PodRefused } from '../../../src/backends/backend.ts';
 import { backend } from '../../support/backends.ts';
@@ -74,16 +74,23 @@ describe('of the operation mutate', () => {
 
 const deaf: ReviewObserver = { prepared: () => undefined, decided: () => undefined };
 
-test('the environment of a Pod is parsed for whoever declares to add to it, and for nobody else', () => {
+describe('the environment and volumes of a Pod are parsed for whoever declares to look, and for nobody else', () => {
   const unread = (under: Policy) => reviewEndpoints(under, deaf).map((one) => one.unread);
   const usual = [MANAGED_FIELDS];
-  const most = [MANAGED_FIELDS, ENVIRONMENT];
+  const most = [MANAGED_FIELDS, ENVIRONMENT_AND_VOLUMES];
   const none = [usual, usual, usual, usual];
-  expect(unread(policy())).toEqual([most, most, usual, usual]);
-  const patchSurface = { schedulerName: true, lists: ['containers.env'] as const };
-  expect(unread(policy({ factories: [made, backend('adds', { patchSurface })] }))).toEqual(none);
-  const preparer = { name: 'adds', patchSurface, prepare: () => undefined };
-  expect(unread({ ...policy(), preparers: [preparer] })).toEqual(none);
+
+  test('nobody', () => expect(unread(policy())).toEqual([most, most, usual, usual]));
+
+  test.each([
+    { schedulerName: true, lists: ['containers.env'] as const },
+    { schedulerName: true, lists: ['spec.volumes'] as const },
+    { schedulerName: true, fields: ['containers.args'] as const },
+  ])('%j', (patchSurface) => {
+    expect(unread(policy({ factories: [made, backend('adds', { patchSurface })] }))).toEqual(none);
+    const preparer = { name: 'adds', patchSurface, prepare: () => undefined };
+    expect(unread({ ...policy(), preparers: [preparer] })).toEqual(none);
+  });
 });
 
 test('a review is known by its uid', () => {

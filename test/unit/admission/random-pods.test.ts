@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { ENVIRONMENT, MANAGED_FIELDS, withoutLists } from '../../../src/api/unread-lists.ts';
+import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS, withoutLists } from '../../../src/api/unread-lists.ts';
 import { inLength } from '../../support/length.ts';
 import fc from 'fast-check';
 import { own, ownString, type JsonObject } from '../../../src/api/json.ts';
@@ -31,7 +31,7 @@ const plainRequestOf = (podText: string): AdmissionRequest => parseReview(JSON.p
 /** As the server reads it: without what is hardly ever looked at. */
 const requestOf = (podText: string): AdmissionRequest => {
   const text = textOf(podText);
-  const cut = withoutLists(Buffer.from(text), [MANAGED_FIELDS, ENVIRONMENT]);
+  const cut = withoutLists(Buffer.from(text), [MANAGED_FIELDS, ENVIRONMENT_AND_VOLUMES]);
   return parseReview(JSON.parse(cut), () => JSON.parse(text));
 };
 

@@ -1,13 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { inLength } from '../../support/length.ts';
 import fc from 'fast-check';
-import { ENVIRONMENT, MANAGED_FIELDS, withoutLists } from '../../../src/api/unread-lists.ts';
+import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS, withoutLists } from '../../../src/api/unread-lists.ts';
 
-const cut = (text: string): string => withoutLists(Buffer.from(text), [MANAGED_FIELDS, ENVIRONMENT]);
+const cut = (text: string): string =>
+  withoutLists(Buffer.from(text), [MANAGED_FIELDS, ENVIRONMENT_AND_VOLUMES]);
 
-/** An environment is told by the first key of its first item. */
-const isEnvironment = (key: string, [first]: readonly unknown[]): boolean =>
-  key === 'env' &&
+/** Such a list is told by the first key of its first item. */
+const isNamed = (key: string, [first]: readonly unknown[]): boolean =>
+  ['env', 'volumes', 'volumeMounts'].includes(key) &&
   typeof first === 'object' &&
   first !== null &&
   (Object.keys(first)[0]?.startsWith('name') ?? false);
@@ -18,7 +19,7 @@ function emptied(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).map(([key, item]): [string, unknown] => [
     key,
-    Array.isArray(item) && (key === 'managedFields' || isEnvironment(key, item)) ? [] : emptied(item),
+    Array.isArray(item) && (key === 'managedFields' || isNamed(key, item)) ? [] : emptied(item),
   ]);
   return Object.fromEntries(entries);
 }
@@ -29,6 +30,7 @@ const hostile = fc.constantFrom(
   '{"managedFields":["x',
   'managedFields',
   '"env":[{"name',
+  ',"volumeMounts":[{"name":"x"}],"',
   ',"env":[{"name":"x"}],"',
   '[{"name',
   ']},{"name":',
@@ -53,7 +55,10 @@ const { document } = fc.letrec<{ document: unknown }>((tie) => ({
     fc
       .array(
         fc.tuple(
-          fc.oneof(fc.constantFrom('managedFields', 'metadata', 'spec', 'env', 'name'), text),
+          fc.oneof(
+            fc.constantFrom('managedFields', 'metadata', 'spec', 'env', 'volumes', 'volumeMounts', 'name'),
+            text,
+          ),
           tie('document'),
         ),
         { maxLength: 4 },
@@ -104,6 +109,14 @@ describe('lists that nobody reads are left out before parsing', () => {
     ['{"env":[{"name":"],\\"a"},{"name":"]"}],"a":1}', '{"env":[],"a":1}'],
     ['{"env":[{"name":"],"},{"b":"]}"}],"a":1}', '{"env":[],"a":1}'],
     ['{"env":[{"name":"A","of":["B"]}],"a":1}', '{"env":[],"a":1}'],
+    [
+      '{"volumes":[{"name":"A","emptyDir":{}}],"containers":[{"volumeMounts":[{"name":"A"}],"env":[{"name":"B"}]}]}',
+      '{"volumes":[],"containers":[{"volumeMounts":[],"env":[]}]}',
+    ],
+    [
+      '{"volumes":[{"emptyDir":{}}],"mounts":[{"name":1}]}',
+      '{"volumes":[{"emptyDir":{}}],"mounts":[{"name":1}]}',
+    ],
     // Within another that is left out, and one that holds another.
     ['{"managedFields":[{"env":[{"name":"A"}]}],"a":1}', '{"managedFields":[],"a":1}'],
     ['{"env":[{"name":{"managedFields":[1]}}],"a":1}', '{"env":[],"a":1}'],

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { ENVIRONMENT, MANAGED_FIELDS } from '../../../src/api/unread-lists.ts';
+import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS } from '../../../src/api/unread-lists.ts';
 import { parseLarge } from '../../../src/server/large-json.ts';
 import { parseJson } from '../../../src/server/read-body.ts';
 
-const UNREAD = [MANAGED_FIELDS, ENVIRONMENT];
+const UNREAD = [MANAGED_FIELDS, ENVIRONMENT_AND_VOLUMES];
 const KIB = 1024;
 
 function inSteps(bytes: Buffer): { value: unknown; steps: number } {
