@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { OneARound, Rotation } from './rotation.ts';
 
-/** Bytes of one body that are read at a time: half a millisecond's work. Nearly all bodies are smaller. */
+/** Bytes of one body that are read at a time: half a millisecond's work. */
 const AT_A_TIME_BYTES = 256 * 1024;
+/** Up to so many a body is read as it comes: to stop and go on costs a tenth of a review of half a megabyte. */
+const LONG_BYTES = 1024 * 1024;
 
 /**
  * Large bodies are read so much at a time, one in a round of the event loop, of each address in turn. By itself Node reads
@@ -28,4 +30,4 @@ export class Reading {
 
 /** Whether a request may have a body that is read in parts. */
 export const isLong = ({ headers }: IncomingMessage): boolean =>
-  headers['content-length'] === undefined || Number(headers['content-length']) > AT_A_TIME_BYTES;
+  headers['content-length'] === undefined || Number(headers['content-length']) > LONG_BYTES;

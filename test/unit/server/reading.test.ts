@@ -45,8 +45,8 @@ describe('a large body', () => {
 test.each([
   [undefined, true],
   ['8192', false],
-  [String(256 * KIB), false],
-  [String(256 * KIB + 1), true],
+  [String(KIB * KIB), false],
+  [String(KIB * KIB + 1), true],
 ])('a body announced with %s bytes may be large: %s', (length, long) => {
   expect(isLong({ headers: { 'content-length': length } } as IncomingMessage)).toBe(long);
 });
