@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { VARIANTS } from '../../src/preemption/units.ts';
 import { figure, short, withInterval, type StageReport } from '../measure/figures.ts';
 import { exactly, meanOf } from '../measure/interval.ts';
+import { besideScheduler } from './beside-scheduler.ts';
 import type { SizeCost } from './one-size.ts';
 import type { PreviewCost } from './preview-memory.ts';
 
@@ -13,11 +14,15 @@ export interface PlanTiming {
 
 const MOST_SECONDS = 1;
 const MOST_MIB = 300;
+const BESIDE_NODES = 200;
 const PREVIEWED_PODS = 50_000;
 const MOST_BYTES_A_POD = 1_024;
 
 /** What a plan costs by the size of the cluster: ten Pods on each node, and a gang of 64 that needs whole nodes. */
-export function measurePlan({ nodes, rounds }: PlanTiming, progress: (line: string) => void): StageReport {
+export async function measurePlan(
+  { nodes, rounds }: PlanTiming,
+  progress: (line: string) => void,
+): Promise<StageReport> {
   const figures = [];
   const rows = [['nodes', 'Pods', 'algorithm', 'victims', 'plan, ms', 'heap, MiB']];
   for (const size of nodes)
@@ -42,6 +47,11 @@ export function measurePlan({ nodes, rounds }: PlanTiming, progress: (line: stri
   const { bytesAPod } = printed<PreviewCost>('preview-memory.ts', [String(PREVIEWED_PODS)]);
   const what = `forecasts: bytes a Pod, of ${PREVIEWED_PODS.toLocaleString('en')}, in their own process`;
   figures.push(figure('plan', what, exactly(bytesAPod), { most: MOST_BYTES_A_POD }));
+  const { schedulerMs, planMs } = await besideScheduler(BESIDE_NODES, rounds);
+  const single = `a Pod that preempts among ${BESIDE_NODES} nodes`;
+  figures.push(figure('plan', `${single}: kube-scheduler’s PostFilter, ms`, exactly(schedulerMs)));
+  figures.push(figure('plan', `${single}: plan, ms`, exactly(planMs)));
+  figures.push(figure('plan', `${single}: plan to kube-scheduler`, exactly(planMs / schedulerMs)));
   return { tables: { plan: rows }, figures };
 }
 

@@ -45,6 +45,8 @@ export interface ControlPlane {
   readonly url: string;
   /** `http://127.0.0.1:<port>` of etcd, which also serves JSON over HTTP below `/v3/`. */
   readonly etcdUrl: string;
+  /** Of the scheduler, where one was asked for: its metrics lie below it. */
+  readonly schedulerUrl: string;
   /** PEM file that the API server's certificate is checked against. */
   readonly caFile: string;
   readonly dir: string;

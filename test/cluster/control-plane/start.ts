@@ -176,6 +176,7 @@ async function start(options: ControlPlaneOptions): Promise<ControlPlane> {
       version: gitVersion,
       url,
       etcdUrl: `http://127.0.0.1:${etcdPort}`,
+      schedulerUrl: `https://127.0.0.1:${schedulerPort}`,
       caFile,
       dir,
       binaries,
