@@ -226,3 +226,11 @@ describe('docs/operations.md', () => {
     expect(page).toContain(`\`drain.maxSeconds\` (${of('drain.maxSeconds')})`);
   });
 });
+
+test('the records of decisions are numbered one by one, each as its file', () => {
+  const records = filesIn('docs/adr', /^\d{4}-.*\.md$/).sort();
+  const numbers = records.map((file) => Number(/\/(\d{4})-/.exec(file)?.[1]));
+  expect(numbers).toEqual(records.map((_, index) => index + 1));
+  const headings = records.map((file) => Number(/^# (\d+)\. /.exec(read(file))?.[1]));
+  expect(headings).toEqual(numbers);
+});
