@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { MUSTER_USER } from '../../src/api/names.ts';
 import type { BackendFactory } from '../../src/backends/backend.ts';
 import { native } from '../../src/backends/native/backend.ts';
 import { kai } from '../../src/backends/kai/backend.ts';
+import type { Serving } from '../support/serving.ts';
 import { webhookConfigurations } from '../support/manifests.ts';
 import type { Program } from '../../src/server/program.ts';
 import { issueAuthority } from '../../src/tls/issue.ts';
@@ -14,7 +16,11 @@ import type { ControlPlane } from './control-plane/control-plane.ts';
 import { startControlPlane } from './control-plane/start.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
+import { readKubeconfig } from './control-plane/kubeconfig.ts';
+import { applyAll } from './support/apply.ts';
+import { startFaultProxy } from './support/fault-proxy.ts';
 import { inProcess } from './support/in-process.ts';
+import { grantRights, startLoopingReplica } from './support/looping-muster.ts';
 import { loopbackService, type LoopbackService } from './support/loopback-service.ts';
 import { certificateDirectory, DRY_RUN, gangPod, PODS, register } from './support/registered-muster.ts';
 import { secondWebhook } from './support/second-webhook.ts';
@@ -35,7 +41,6 @@ clusterSuite('what users see when something is wrong', () => {
   let service: LoopbackService;
   let certificates: Awaited<ReturnType<typeof certificateDirectory>>;
   let muster: Program;
-  let notReady: string | undefined;
   let stall = 0;
 
   beforeAll(async () => {
@@ -51,7 +56,6 @@ clusterSuite('what users see when something is wrong', () => {
         },
         server: { webhooks: { limits: { maxInFlight: 2 } } },
       },
-      notReady: () => notReady,
       overrides: {
         beforeDecision: async () => void (stall > 0 && (await delay(stall))),
       },
@@ -83,15 +87,6 @@ clusterSuite('what users see when something is wrong', () => {
     stall = 0;
     expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(201));
     expect(await shed('requests')).toBeGreaterThan(0);
-  });
-
-  test('a replica that is not ready yet costs no Pod either', async () => {
-    notReady = 'the caches are not filled';
-    const before = await shed('not-ready');
-    const pending = create(gangPod(), DRY_RUN);
-    await until('it was asked to come back', async () => (await shed('not-ready')) > before);
-    notReady = undefined;
-    expect((await pending).status).toBe(201);
   });
 
   test('a backend that breaks its contract is named, and no Pod is harmed', async () => {
@@ -151,6 +146,54 @@ clusterSuite('what users see when something is wrong', () => {
       await other.close();
     }
   });
+
+  test('a Muster that has only just begun costs no Pod: it is asked again within the same call', async () => {
+    await grantRights(plane, ['kai-scheduler']);
+    const access = await readKubeconfig(await plane.kubeconfigFor(MUSTER_USER));
+    const proxy = await startFaultProxy(access, certificates.path, 'slow');
+    const another = await loopbackService();
+    let begun: Serving | undefined;
+    let look = (): void => undefined;
+    const looks = new Promise<void>((resolve) => (look = resolve));
+    try {
+      // The API server calls an address at which nobody is yet.
+      const configurations = await webhookConfigurations(another.port, certificates.ca);
+      for (const { webhooks = [] } of configurations) {
+        for (const webhook of webhooks) Object.assign(webhook, { timeoutSeconds: 30 });
+      }
+      await applyAll(plane.client, configurations);
+      await until('it is asked there', async () => (await create(gangPod(), DRY_RUN)).status === 500);
+      // Its caches are not filled and its backends have not looked: but for the version nothing that it asks is answered.
+      proxy.setFates(({ path }) => (path.startsWith('/version') ? {} : { after: looks }));
+      const { healthPort, metricsPort, port } = (begun = await startLoopingReplica(
+        plane,
+        certificates.path,
+        {},
+        proxy.kubeconfig,
+      ));
+      another.setEndpoints([port]);
+      expect((await fetch(`http://127.0.0.1:${healthPort}/readyz`)).status).toBe(503);
+      // The one names its backend; for the other its gang has to be read.
+      const named = gangPod(undefined, {}, { 'grove.io/scheduler-name': 'kai-scheduler' });
+      const pending = Promise.all([named, gangPod()].map((pod) => create(pod, DRY_RUN)));
+      await until('both are told to come back', async () => {
+        const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+        return ['not-ready', 'gang-unread'].every((reason) =>
+          new RegExp(`^muster_admission_shed_total\\{reason="${reason}"\\} [1-9]`, 'm').test(text),
+        );
+      });
+      look();
+      for (const { status, body } of await pending) {
+        expect([status, body.message]).toEqual([201, undefined]);
+        expect(JSON.stringify(body)).toContain('pod-group-name');
+      }
+    } finally {
+      look();
+      await begun?.close();
+      await proxy.close();
+      await another.close();
+    }
+  }, 120_000);
 });
 
 clusterSuite('an API server that shows a client certificate', () => {

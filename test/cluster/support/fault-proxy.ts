@@ -31,6 +31,8 @@ export interface ProxiedRequest {
 
 /** What becomes of a request. */
 export interface Fate {
+  /** The API server hears of it no sooner. */
+  readonly after?: Promise<unknown>;
   readonly fault?: Exclude<Fault, 'cut'> | undefined;
   /** Milliseconds by which the events of a watch come late, and until it is cut. */
   readonly lateMs?: number;
@@ -94,7 +96,8 @@ export async function startFaultProxy(access: Access, folder: string, name: stri
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const { method = 'GET', url: path = '' } = request;
     const watch = /[?&]watch=(1|true)(&|$)/.test(path);
-    const { fault, lateMs = 0, cutAfterMs } = fates?.({ method, path, watch }) ?? {};
+    const { after, fault, lateMs = 0, cutAfterMs } = fates?.({ method, path, watch }) ?? {};
+    await after;
     if (fault !== undefined && spoil(fault, response)) {
       happened[fault] += 1;
       return;

@@ -14,7 +14,6 @@ export async function inProcess(
     settings?: object;
     factories?: readonly BackendFactory[];
     overrides?: Partial<Pick<WebhookServerOptions, 'beforeDecision' | 'times'>>;
-    notReady?: () => string | undefined;
     lines?: string[];
   } = {},
 ): Promise<Program> {
@@ -43,10 +42,7 @@ export async function inProcess(
   });
   return startProgram({
     configuration,
-    policy: {
-      ...policyFrom(configuration, { factories }),
-      ...(given.notReady && { notReady: given.notReady }),
-    },
+    policy: policyFrom(configuration, { factories }),
     log: createLogger({
       level: 'info',
       format: 'json',
