@@ -290,6 +290,27 @@ clusterSuite('native gangs of kube-scheduler', () => {
       throw new Error(`it says "${why}"`);
     });
 
+  // A Workload of 1.35 has no field for it.
+  if (HAS_POD_GROUPS) {
+    test('a gang with a required topology lands in one domain that has room for all of it', async () => {
+      const ZONE = 'topology.kubernetes.io/zone';
+      const zones = { 'narrow-0': 'narrow', 'wide-0': 'wide', 'wide-1': 'wide' };
+      for (const [name, zone] of Object.entries(zones)) {
+        await cluster.plane.addNode(name, { cpu: 2, labels: { [ZONE]: zone } });
+      }
+      try {
+        const spec = { topologyConstraint: { packConstraint: { required: ZONE } } };
+        await cluster.createGang(gang, [group('worker', 3)], { spec });
+        await pods('worker', 3);
+        await cluster.untilBound(gang, 3);
+        const nodes = (await cluster.podsOf(gang)).map(({ spec: { nodeName = '' } }) => nodeName);
+        expect(new Set(nodes)).toEqual(new Set(['wide-0', 'wide-1']));
+      } finally {
+        for (const name of Object.keys(zones)) await cluster.client.ok('DELETE', `/api/v1/nodes/${name}`);
+      }
+    });
+  }
+
   async function withBigNode(body: () => Promise<void>): Promise<void> {
     await cluster.plane.addNode(BIG_NODE, { cpu: 3 * CPU });
     try {
