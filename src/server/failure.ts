@@ -105,7 +105,7 @@ const CODES: Readonly<Record<string, { code: number; text: string; message: stri
   HPE_HEADER_OVERFLOW: {
     code: 431,
     text: 'Request Header Fields Too Large',
-    message: 'the request headers are larger than 16 KiB',
+    message: 'the request headers are larger than 16 KiB, or more than 100',
   },
   ERR_HTTP_REQUEST_TIMEOUT: { code: 408, text: 'Request Timeout', message: 'the request came in too slowly' },
 };

@@ -27,6 +27,8 @@ const TIMES = {
   retireAfter: RETIRE_AFTER_MS,
 };
 const MAX_HEADER_BYTES = 16_384;
+/** An API server sends six. */
+const MAX_HEADERS = 100;
 
 export interface WebhookServerOptions {
   readonly host: string;
@@ -144,6 +146,7 @@ export class WebhookServer {
     server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
       this.#route(request, response),
     );
+    server.maxHeadersCount = MAX_HEADERS;
     // Connections keeps to the limit; Node's own counts what is still closing, and would refuse whoever comes next.
     server.maxConnections = Math.ceil(limits.maxConnections * 1.25);
     new Handshakes(server, (address) => this.connections.isKnown(address));

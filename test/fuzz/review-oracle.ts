@@ -25,7 +25,7 @@ const CAUSES: ReadonlyMap<number, RegExp> = new Map([
   [408, /^the request came in too slowly$/],
   [413, /^the review is (larger than [0-9]+ bytes|too costly to parse: )/],
   [415, /^the (Content-Type must be application\/json|body must not be compressed)$/],
-  [431, /^the request headers are larger than 16 KiB$/],
+  [431, /^the request headers are larger than 16 KiB, or more than 100$/],
   [503, /; the API server retries$/],
   [504, /^no decision within [0-9]+ ms of the API server's timeout$/],
 ]);

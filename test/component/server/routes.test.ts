@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MUTATE_GANG, MUTATE_POD, VALIDATE_GANG, VALIDATE_POD, goldenText } from './bodies.ts';
 import { closeAll, expectGolden, expectStatus, responseOf, start, type Running } from './running.ts';
-import { Wire, httpRequest } from './wire.ts';
+import { Wire, httpRequest, type WireAnswer } from './wire.ts';
 
 let running: Running;
 beforeAll(async () => void (running = await start()));
@@ -103,6 +103,17 @@ describe('V06: parameters of the Content-Type are ignored', () => {
     'Application/JSON',
     'application/json ; x="y"',
   ])('%s', async (type) => expectGolden(await withType(type)));
+});
+
+describe('more headers than anybody needs', () => {
+  const withMore = (count: number): Promise<WireAnswer> => {
+    const headers = Object.fromEntries(Array.from({ length: count }, (_, at) => [`x-${at}`, String(at)]));
+    return running.call(httpRequest(MUTATE_POD, goldenText, { headers }));
+  };
+
+  test('some more do no harm', async () => expectGolden(await withMore(90)));
+
+  test('hundreds are refused with 431', async () => expectStatus(await withMore(500), 431, /more than 100/));
 });
 
 describe('V07: a compressed body is refused with 415', () => {
