@@ -141,11 +141,14 @@ export function judgeDecision(
   const patched = applied(JSON.stringify(object), operations);
   const backend = ownString(own(response, 'auditAnnotations'), 'backend');
   if (path.includes('podgang')) {
-    for (const { path: at } of operations)
+    const had = own(own(own(own(body, 'request'), 'oldObject'), 'spec'), 'priorityClassName');
+    for (const { path: at, ...operation } of operations)
       must(
-        /^\/spec\/podgroups\/[0-9]+\/podReferences$|^\/metadata\/labels(\/grove\.io~1scheduler-name)?$/.test(
-          at,
-        ),
+        // A gang that has Pods gets back the class that was taken from it; there is no default class here.
+        (at === '/spec/priorityClassName' && had !== undefined && own(operation, 'value') === had) ||
+          /^\/spec\/podgroups\/[0-9]+\/podReferences$|^\/metadata\/labels(\/grove\.io~1scheduler-name)?$/.test(
+            at,
+          ),
         `a PodGang is changed at ${at}`,
       );
     return { allowed, operations, patched, words: ['patched PodGang'] };
