@@ -120,6 +120,8 @@ export function answerBrokenHttp(
   socket: Socket,
   settings: { keepAliveMs: number; onAnswer: (code: number) => void },
 ): void {
+  // It has its answer. What else comes is thrown away: to close on it would take the answer from whoever still sends.
+  if (socket.writableEnded && !socket.destroyed && error.code !== 'ECONNRESET') return;
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;

@@ -186,8 +186,10 @@ clusterSuite('reflector, Lease and Events, on a real API server', () => {
       spec: { containers: [{ name: 'main', image: 'example.test/none' }] },
     });
     let now = 0;
+    let sent = 0;
     const events = new EventRecorder({
       client,
+      observer: { sent: () => (sent += 1) },
       controller: 'muster.dev/loop',
       instance: 'muster-0',
       clock: { now: () => now, date: () => new Date(), after: () => () => undefined },
@@ -199,7 +201,9 @@ clusterSuite('reflector, Lease and Events, on a real API server', () => {
         (event) => event.reason === 'WaitingForPods',
       ) as never;
     events.event(regarding, details);
-    await until('it is there', async () => (await shown()).length === 1);
+    // Others see it before whoever sent it has the answer, and only then knows its name.
+    await until('it is sent', () => sent === 1);
+    expect(await shown()).toHaveLength(1);
     now = 61_000;
     events.event(regarding, details);
     await until('it is counted', async () => (await shown())[0]?.series?.count === 2);

@@ -112,6 +112,7 @@ export function judgeDecision(
   path: string,
   surfaceOf: (backend: string) => PatchSurface | undefined,
 ): Decided {
+  must(answer.status === 200, () => `a review is answered ${answer.status}: ${answer.body}`);
   must(answer.headers.get('content-type') === 'application/json', 'the content type of a decision');
   const { apiVersion, kind, response, ...rest } = JSON.parse(answer.body) as Record<string, Json>;
   must(

@@ -145,7 +145,7 @@ describe('reviews: what is noticed', () => {
     [
       'an answer that depends on the one before',
       (body) => body.replace('"allowed":true', `"allowed":true,"warnings":["${(times += 1)}"]`),
-      /the same bytes, another answer|managedFields have a say/,
+      /the same bytes, another answer|what is left out has a say/,
     ],
     [
       'a defect',

@@ -134,6 +134,22 @@ describe('V14, V15: what is not HTTP is answered, counted, and its connection cl
   });
 });
 
+test('what a refused sender goes on sending does not take the answer from it', async () => {
+  const series = 'muster_http_failures_total{code="431"}';
+  const before = await running.metric(series);
+  const wire = await Wire.open(running.port, { allowHalfOpen: true });
+  const header = `POST / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20 * 1024)}`;
+  expectStatus(await wire.send(header).answer(), 431, /larger than 16 KiB/);
+  for (let more = 0; more < 8; more += 1) {
+    await wire.sendAll('x'.repeat(16 * 1024));
+    expect(await running.metric('muster_connections')).toBe(1);
+  }
+  expect(await running.metric(series)).toBe(before + 1);
+  await until('the server let go of it', async () => (await running.metric('muster_connections')) === 0);
+  expect(wire.error).toBeUndefined();
+  wire.destroy();
+});
+
 test('a slow sender that never closes is let go of', async () => {
   const wire = await Wire.open(running.port, { allowHalfOpen: true });
   expectStatus(await wire.send(whole.subarray(0, 10)).answer(), 408, /too slowly/);

@@ -168,7 +168,8 @@ describe('lists that nobody reads are left out before parsing', () => {
         const valid = isJson(broken);
         // Valid stays valid; invalid may only become valid where the fault was inside of a list that is cut.
         if (valid) expect(isJson(cut(broken))).toBe(true);
-        else if (!/"(managedFields|env|volumes|volumeMounts)":\[/.test(broken)) expect(cut(broken)).toBe(broken);
+        else if (!/"(managedFields|env|volumes|volumeMounts)":\[/.test(broken))
+          expect(cut(broken)).toBe(broken);
       }),
       { numRuns: inLength({ short: 1_000, long: 5_000 }) },
     );
