@@ -155,6 +155,6 @@ describe('over any history of writes by any accounts', () => {
     );
     // It must have come to it, and been tried to be undone, or nothing was shown.
     expect(initialized).toBeGreaterThan(HISTORIES / 10);
-    expect(attempts).toBeGreaterThan(HISTORIES);
+    expect(attempts).toBeGreaterThan(HISTORIES / 2);
   }, 120_000);
 });

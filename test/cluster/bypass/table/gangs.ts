@@ -282,7 +282,11 @@ export const GANG_WAYS: readonly Way[] = [
       gone: harmless(201, ANOTHER),
       down: DOWN,
     },
-    given,
+    given: async (scene) => {
+      await scene.waiting();
+      // Made a moment after the gang: without it there is nothing that is kept.
+      await scene.untilNative('train');
+    },
     attempt: async (scene) => {
       // While Muster is down it is not even deleted, so that there is something to compare.
       if (scene.state === 'down')
