@@ -183,8 +183,9 @@ const part = (share: number): string => `1/${1 / share}`;
 const limits = [
   '## Limits',
   '',
-  'One tenant or stranger at his bound costs another little: each of these has a bound for a peer or a namespace, and something',
-  'that nobody else can take. What that comes to beside each attack is measured: [Beside an attack](benchmarks.md#beside-an-attack).',
+  'Each of these has a bound for a peer or a namespace, and something that nobody else can take, so that one tenant or stranger at',
+  'his bound stops nobody. How much slower others are meanwhile is measured for each attack: at most twice as slow for most, more',
+  'for [three floods](benchmarks.md#beside-an-attack).',
   '',
   '| What | Bound | What others keep |',
   '|---|---|---|',
