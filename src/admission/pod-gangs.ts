@@ -23,9 +23,9 @@ export const isDeleting = (stored: JsonObject | undefined): boolean =>
   ownString(own(stored, 'metadata'), 'deletionTimestamp') !== undefined;
 
 /**
- * CREATE: the label of its backend and the default PriorityClass are written down, and absent references become `[]`, which is what the CRD asks for; so
- * do those that an account gave which is not trusted. UPDATE: references stay as they are unless a trusted account writes
- * them, so that applying the manifest again never clears them.
+ * CREATE: the label of its backend and the default PriorityClass are written down, and absent references become `[]`,
+ * which is what the CRD asks for; so do those that an account gave which is not trusted. UPDATE: references stay as they
+ * are unless a trusted account writes them, so that applying the manifest again never clears them.
  */
 export function mutatePodGang(request: AdmissionRequest, policy: Policy): Decision {
   const { object, oldObject, operation, subResource } = request;

@@ -1,5 +1,6 @@
 import { keyed, printable, quoted } from './printable.ts';
-import { rules, type FaultKind, type RuleName } from './rules.ts';
+import type { FaultKind } from './rule.ts';
+import { rules, type RuleName } from './rules.ts';
 
 /** How Kubernetes words each kind of field error, and the `reason` of its `metav1.StatusCause`. */
 const wording: Record<FaultKind, { readonly prefix: string; readonly reason: string }> = {

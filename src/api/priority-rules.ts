@@ -1,4 +1,4 @@
-import type { Rule } from './rules.ts';
+import type { Rule } from './rule.ts';
 
 /** What is asked of a PodGang about priorities and preemption. */
 export const priorityRules = {

@@ -1,19 +1,10 @@
 import { priorityRules } from './priority-rules.ts';
+import type { Rule } from './rule.ts';
 
 /**
- * Every rule by which Muster refuses an object. `code` is the HTTP code of the refusal: 422 where the object is
- * wrong, 403 where this account, or anyone at this moment, may not do it. `says` is the rule, `fix` the way out;
- * docs/rules.md lists them and a test compares the two. Messages name the rule at their end, in brackets.
+ * Every rule by which Muster refuses an object. docs/rules.md lists them and a test compares the two. Messages name the
+ * rule at their end, in brackets.
  */
-export type FaultKind = 'Required' | 'Invalid' | 'NotSupported' | 'Duplicate' | 'Forbidden' | 'TooLong';
-
-export interface Rule {
-  readonly code: 403 | 422;
-  readonly kind: FaultKind;
-  readonly says: string;
-  readonly fix: string;
-}
-
 export const rules = {
   // Pods
   GangNameInvalid: {

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { POD_GANG_API_VERSION } from '../api/names.ts';
 import { BACKEND_CONTRACT_VERSION } from '../backends/backend.ts';
 import { supportedSchedulers } from '../backends/registry.ts';
+import { outputOption } from './input/shared-options.ts';
 import type { CliIo } from './output/io.ts';
 import { packageRoot } from './input/package-root.ts';
 
@@ -42,9 +43,7 @@ export function versionReport(): VersionReport {
 export const versionCommand = (io: CliIo): Command =>
   new Command('version')
     .description('print the version of Muster and what it serves')
-    .addOption(
-      new Option('-o, --output <format>', 'how to print it').choices(['text', 'json']).default('text'),
-    )
+    .addOption(outputOption())
     .addHelpText('after', '\nExample:\n  $ muster version -o json')
     .action(({ output }: { output: 'text' | 'json' }) => {
       const report = versionReport();

@@ -1,4 +1,4 @@
-import { isObject, own, ownList, ownString, type Json } from '../api/json.ts';
+import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../api/json.ts';
 import { quoted } from '../api/printable.ts';
 import { countOf, parseQuantity } from '../api/quantity.ts';
 import type { LabelSelector } from './label-selector.ts';
@@ -16,6 +16,14 @@ export interface ObjectFault {
   readonly field: string;
   /** What is wrong, the rule, the way out. */
   readonly message: string;
+}
+
+/** `Pod batch/worker-0`, for messages. */
+export function titleOf(object: JsonObject, kind = ownString(object, 'kind') ?? ''): string {
+  const metadata = own(object, 'metadata');
+  const name = ownString(metadata, 'name') ?? ownString(metadata, 'generateName') ?? '';
+  const namespace = ownString(metadata, 'namespace');
+  return `${kind} ${namespace === undefined ? name : `${namespace}/${name}`}`;
 }
 
 /** Reads the fields of one object, and collects what it cannot read. */

@@ -5,8 +5,7 @@ import { plan } from '../preemption/plan.ts';
 import { counted } from '../preemption/preemptor.ts';
 import { preemptorOf } from '../preemption/preemptor-of.ts';
 import { readPod } from '../preemption/read/read-pod.ts';
-import { nameOf } from '../preemption/read/read-snapshot.ts';
-import { Reading } from '../gang/reading.ts';
+import { Reading, titleOf } from '../gang/reading.ts';
 import { trimmed } from '../preemption/read/trim.ts';
 import type { Judged } from '../preemption/verdicts.ts';
 import type { ClusterNow } from './cluster-watch.ts';
@@ -33,7 +32,7 @@ export function forecast({ question, tried, names, now }: Given): string[] {
   const { snapshot, context, faults } = cluster;
   const wrong: string[] = [];
   const asked = tried.pods.map((object) => {
-    const reading = new Reading(nameOf(object, 'Pod'));
+    const reading = new Reading(titleOf(object, 'Pod'));
     const pod = readPod(trimmed(object), { ...context, namespace: question.namespace }, reading);
     wrong.push(...reading.faults.map(({ object: name, field, message }) => `${name}: ${field}: ${message}`));
     return pod;

@@ -1,9 +1,8 @@
-import type { JsonObject } from '../api/json.ts';
+import { own, type JsonObject } from '../api/json.ts';
 import type { KubeObject } from '../kube/client/resources.ts';
 import type { NodeTerm, Pod } from '../preemption/snapshot.ts';
 import { claimsOf, hasEnded, readPod, SharedConstraints } from '../preemption/read/read-pod.ts';
 import { Reading, type ObjectFault } from '../gang/reading.ts';
-import { own } from '../api/json.ts';
 
 /** A Pod as the planner reads it, and what a cache wants to know. */
 export interface KeptPod extends Pod {

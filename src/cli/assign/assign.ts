@@ -1,18 +1,18 @@
-import { Command, Option } from 'commander';
-import { own, ownString, type JsonObject } from '../../api/json.ts';
+import { Command } from 'commander';
+import { ownString, type JsonObject } from '../../api/json.ts';
 import { MusterError } from '../../errors.ts';
 import { assign as assignTo } from '../../fleet/assign/assign.ts';
 import { readBinding } from '../../fleet/assign/binding.ts';
 import { readMember } from '../../fleet/assign/member.ts';
 import { builtInStrategies } from '../../fleet/assign/strategies.ts';
-import { Reading, type ObjectFault } from '../../gang/reading.ts';
+import { Reading, titleOf, type ObjectFault } from '../../gang/reading.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readAll } from '../input/input-files.ts';
-import { colorOption, filenameOption } from '../input/shared-options.ts';
+import { colorOption, filenameOption, outputOption } from '../input/shared-options.ts';
 import { ExitStatus } from '../output/exit-status.ts';
 import type { CliIo } from '../output/io.ts';
 import { paletteFor, type ColourMode } from '../output/palette.ts';
-import { toJson } from '../output/structured.ts';
+import { oneOrList } from '../output/structured.ts';
 import { assignmentObject, assignmentText } from './render-assignment.ts';
 
 interface AssignFlags {
@@ -37,9 +37,7 @@ export const assignCommand = (io: CliIo): Command =>
     .description('show which clusters of a fleet a workload goes to, and why not to the others')
     .addOption(filenameOption('ResourceBindings and Clusters of Karmada'))
     .option('--strategy <name>', 'how replicas are assigned, in place of what the binding says')
-    .addOption(
-      new Option('-o, --output <format>', 'how to print it').choices(['text', 'json']).default('text'),
-    )
+    .addOption(outputOption())
     .addOption(colorOption())
     .addHelpText('after', EXAMPLES)
     .action((flags: AssignFlags) => assign(flags, io));
@@ -64,7 +62,7 @@ async function assign({ filename, strategy, output, color }: AssignFlags, io: Cl
     );
   const faults: ObjectFault[] = [];
   const each = <T>(object: JsonObject, read: (object: JsonObject, reading: Reading) => T): T => {
-    const reading = new Reading(nameOf(object));
+    const reading = new Reading(titleOf(object));
     const found = read(object, reading);
     faults.push(...reading.faults);
     return found;
@@ -84,16 +82,6 @@ async function assign({ filename, strategy, output, color }: AssignFlags, io: Cl
   if (output === 'text') {
     const palette = paletteFor(color, io);
     io.stdout(found.map((one) => assignmentText(one, palette)).join('\n'));
-  } else {
-    const all = found.map(assignmentObject);
-    io.stdout(`${toJson(all.length === 1 ? all[0] : all, 2)}\n`);
-  }
+  } else io.stdout(oneOrList(found.map(assignmentObject)));
   if (found.some(({ assignment }) => assignment.reason !== 'Success')) throw new ExitStatus(1);
-}
-
-function nameOf(object: JsonObject): string {
-  const metadata = own(object, 'metadata');
-  const namespace = ownString(metadata, 'namespace');
-  const name = ownString(metadata, 'name') ?? '';
-  return `${ownString(object, 'kind') ?? ''} ${namespace === undefined ? name : `${namespace}/${name}`}`;
 }

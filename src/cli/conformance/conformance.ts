@@ -1,5 +1,6 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { printable } from '../../api/printable.ts';
+import { outputOption } from '../input/shared-options.ts';
 import { ExitStatus } from '../output/exit-status.ts';
 import type { CliIo } from '../output/io.ts';
 import { paletteFor } from '../output/palette.ts';
@@ -26,9 +27,7 @@ export const conformanceCommand = (io: CliIo): Command =>
     .option('--module <module>', 'the backend: a file (./my-backend.js), or the name of a package')
     .option('--name <name>', 'its name: of a backend that comes with Muster, or of a profile in --config')
     .option('--config <file>', 'OperatorConfiguration with the profile of its settings')
-    .addOption(
-      new Option('-o, --output <format>', 'how to print it').choices(['text', 'json']).default('text'),
-    )
+    .addOption(outputOption())
     .addHelpText('after', EXAMPLES)
     .action((flags: ConformanceFlags) => conformance(flags, io));
 

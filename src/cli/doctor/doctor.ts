@@ -1,6 +1,7 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { MUSTER_NAMESPACE } from '../../api/names.ts';
 import { CONFIG_FILE_VARIABLE } from '../../config/overrides.ts';
+import { outputOption } from '../input/shared-options.ts';
 import { examine } from './examine.ts';
 import { reportLines, reportOf } from './render.ts';
 import { ExitStatus } from '../output/exit-status.ts';
@@ -39,9 +40,7 @@ export const doctorCommand = (io: CliIo): Command =>
     .option('--context <name>', 'context of the kubeconfig (default: its current one)')
     .option('-n, --namespace <name>', 'where Muster runs', MUSTER_NAMESPACE)
     .option('--try-in <name>', 'namespace in which Pods and PodGangs are tried by dry run', 'default')
-    .addOption(
-      new Option('-o, --output <format>', 'how to print it').choices(['text', 'json']).default('text'),
-    )
+    .addOption(outputOption())
     .addHelpText('after', EXAMPLE)
     .action((flags: DoctorFlags) => doctor(flags, io));
 

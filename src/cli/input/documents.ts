@@ -3,11 +3,16 @@ import { isObject, type Json, type JsonObject } from '../../api/json.ts';
 import { quoted } from '../../api/printable.ts';
 import { yamlTrouble } from '../../api/yaml-trouble.ts';
 import { nodeAt, offsetOf, stepsOf } from './field-position.ts';
-import type { InputText } from './input-files.ts';
 import type { InputFault } from './input-fault.ts';
 import { jsonDocumentIn, type JsonDocument } from './json-document.ts';
 import { itemsOf } from './list-items.ts';
 import { READ_AS_KUBERNETES } from './yaml-dialect.ts';
+
+/** One input as text, with the name that messages call it by. */
+export interface InputText {
+  readonly name: string;
+  readonly text: string;
+}
 
 /** 1-based, as editors count. */
 export interface Position {

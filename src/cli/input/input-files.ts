@@ -2,14 +2,8 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../errors.ts';
 import type { CliIo } from '../output/io.ts';
-import { readObjects, type SourceObject } from './documents.ts';
+import { readObjects, type InputText, type SourceObject } from './documents.ts';
 import type { InputFault } from './input-fault.ts';
-
-/** One input as text, with the name that messages call it by. */
-export interface InputText {
-  readonly name: string;
-  readonly text: string;
-}
 
 type Tell = (fault: InputFault) => void;
 

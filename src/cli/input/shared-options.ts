@@ -7,6 +7,9 @@ export const filenameOption = (what = 'YAML or JSON'): Option =>
     `files and folders with ${what}; - is standard input`,
   ).makeOptionMandatory();
 
+export const outputOption = (formats: readonly string[] = ['text', 'json']): Option =>
+  new Option('-o, --output <format>', 'how to print it').choices(formats).default('text');
+
 export const strictOption = (): Option =>
   new Option('--strict', 'fail where gangs, Pods and labels of the input do not go together');
 

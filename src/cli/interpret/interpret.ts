@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { MusterError } from '../../errors.ts';
 import { interpretationOf } from '../../fleet/interpretation.ts';
 import { kindsWith } from '../../workloads/configured-kinds.ts';
@@ -8,12 +8,12 @@ import { configured } from '../input/configured.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readAll } from '../input/input-files.ts';
-import { colorOption, filenameOption } from '../input/shared-options.ts';
+import { colorOption, filenameOption, outputOption } from '../input/shared-options.ts';
 import { ExitStatus } from '../output/exit-status.ts';
 import { findingLine } from '../output/findings.ts';
 import type { CliIo } from '../output/io.ts';
 import { paletteFor, type ColourMode } from '../output/palette.ts';
-import { toJson } from '../output/structured.ts';
+import { oneOrList } from '../output/structured.ts';
 import { interpretationObject, interpretationText, type Interpreted } from './render-interpretation.ts';
 
 interface InterpretFlags {
@@ -39,9 +39,7 @@ export const interpretCommand = (io: CliIo): Command =>
     .description('show what of a workload counts for a gang: its components, health and dependencies')
     .addOption(filenameOption('workloads'))
     .option('--config <file>', 'OperatorConfiguration with fleet.kinds (default: $MUSTER_CONFIG)')
-    .addOption(
-      new Option('-o, --output <format>', 'how to print it').choices(['text', 'json']).default('text'),
-    )
+    .addOption(outputOption())
     .addOption(colorOption())
     .addHelpText('after', EXAMPLES)
     .action((flags: InterpretFlags) => interpret(flags, io));
@@ -78,10 +76,7 @@ async function interpret({ filename, config, output, color }: InterpretFlags, io
     }
   }
   if (output === 'text') io.stdout(found.map((one) => interpretationText(one, palette)).join('\n'));
-  else if (found.length > 0 || !wrong) {
-    const objects = found.map(interpretationObject);
-    io.stdout(`${toJson(objects.length === 1 ? objects[0] : objects, 2)}\n`);
-  }
+  else if (found.length > 0 || !wrong) io.stdout(oneOrList(found.map(interpretationObject)));
   if (faults.length > 0) throw unreadable(faults);
   if (wrong) throw new ExitStatus(1);
   if (found.length === 0 && other !== undefined) knownKindOf(other.object, kinds);

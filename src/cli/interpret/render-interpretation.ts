@@ -1,6 +1,7 @@
 import { own, ownString } from '../../api/json.ts';
 import { printable } from '../../api/printable.ts';
 import type { Interpretation } from '../../fleet/interpretation.ts';
+import { titleOf } from '../../gang/reading.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { columns } from '../output/columns.ts';
 import { count } from '../output/findings.ts';
@@ -10,15 +11,6 @@ import type { Palette } from '../output/palette.ts';
 export interface Interpreted extends Interpretation {
   readonly source: SourceObject;
 }
-
-const titleOf = ({ object }: SourceObject): string => {
-  const metadata = own(object, 'metadata');
-  const namespace = ownString(metadata, 'namespace');
-  const name = ownString(metadata, 'name') ?? ownString(metadata, 'generateName') ?? '';
-  return printable(
-    `${ownString(object, 'kind') ?? ''} ${namespace === undefined ? '' : `${namespace}/`}${name}`,
-  );
-};
 
 /** For programs: what Karmada is told, and the minimum, which it has no word for. */
 export function interpretationObject({
@@ -52,7 +44,7 @@ export function interpretationObject({
 export function interpretationText(interpreted: Interpreted, palette: Palette): string {
   const { source, components, replicas, healthy, dependencies } = interpreted;
   const lines = [
-    `${titleOf(source)}: ${count(replicas, 'Pod')}, ${healthy ? palette.good('healthy') : palette.bad('not healthy')}`,
+    `${printable(titleOf(source.object))}: ${count(replicas, 'Pod')}, ${healthy ? palette.good('healthy') : palette.bad('not healthy')}`,
   ];
   if (components.length > 0) {
     const rows = components.map(({ name, replicas: pods, minAvailable, requirements }) => [

@@ -13,6 +13,10 @@ const escaped = (text: string): string =>
 export const toJson = (value: unknown, indent?: number): string =>
   escaped(JSON.stringify(value, null, indent));
 
+/** Of one object the object, of several their list. */
+export const oneOrList = (objects: readonly object[]): string =>
+  `${toJson(objects.length === 1 ? objects[0] : objects, 2)}\n`;
+
 /** YAML, and the line on which each field begins, from 1, by JSON pointer. */
 export interface WrittenYaml {
   readonly lines: readonly string[];

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../api/json.ts';
 import { outcomeOf } from '../../preemption/outcome.ts';
 import { plan as planRoom } from '../../preemption/plan.ts';
 import { VARIANTS, type Variant } from '../../preemption/units.ts';
-import { colorOption, filenameOption } from '../input/shared-options.ts';
+import { colorOption, filenameOption, outputOption } from '../input/shared-options.ts';
 import { ExitStatus } from '../output/exit-status.ts';
 import type { CliIo } from '../output/io.ts';
 import { paletteFor, type ColourMode } from '../output/palette.ts';
@@ -54,9 +54,7 @@ export const planCommand = (io: CliIo): Command =>
     .option('--priority-class <name>', 'plan as if the gang had this class')
     .option('-n, --namespace <name>', 'namespace of objects that name none', 'default')
     .option('--reprieved', 'show those that may stay, too')
-    .addOption(
-      new Option('-o, --output <format>', 'how to print it').choices(['text', 'json']).default('text'),
-    )
+    .addOption(outputOption())
     .addOption(colorOption())
     .addHelpText('after', EXAMPLES)
     .action((flags: PlanFlags) => plan(flags, io));

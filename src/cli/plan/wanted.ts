@@ -4,8 +4,8 @@ import { MusterError } from '../../errors.ts';
 import type { Preemptor } from '../../preemption/preemptor.ts';
 import { preemptorOf } from '../../preemption/preemptor-of.ts';
 import { readPod, hasEnded } from '../../preemption/read/read-pod.ts';
-import { nameOf, readSnapshot } from '../../preemption/read/read-snapshot.ts';
-import { Reading, type ObjectFault } from '../../gang/reading.ts';
+import { readSnapshot } from '../../preemption/read/read-snapshot.ts';
+import { Reading, titleOf, type ObjectFault } from '../../gang/reading.ts';
 import { keyOf, type Pod, type Snapshot } from '../../preemption/snapshot.ts';
 import type { Variant } from '../../preemption/units.ts';
 import { podsOf } from './plan-objects.ts';
@@ -45,7 +45,7 @@ export function wantedOf(given: {
     );
   const wrong: ObjectFault[] = [];
   const read = (object: JsonObject): Pod => {
-    const reading = new Reading(nameOf(object, 'Pod'));
+    const reading = new Reading(titleOf(object, 'Pod'));
     const pod = readPod(object, context, reading);
     wrong.push(...reading.faults);
     return pod;

@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import type { Policy } from '../../admission/policy.ts';
 import { suggestion } from '../../api/nearest-key.ts';
 import { formatFault } from '../../config/config-fault.ts';
@@ -8,7 +8,7 @@ import { configured } from '../input/configured.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readAll } from '../input/input-files.ts';
 import { policyFrom } from '../input/policy.ts';
-import { colorOption, filenameOption, strictOption } from '../input/shared-options.ts';
+import { colorOption, filenameOption, outputOption, strictOption } from '../input/shared-options.ts';
 import { ExitStatus } from '../output/exit-status.ts';
 import { faultFindings } from '../output/findings.ts';
 import type { CliIo } from '../output/io.ts';
@@ -45,7 +45,7 @@ export const reviewCommand = (io: CliIo): Command =>
     .description('show what admission would do to Pods, PodGangs and workloads, without a cluster')
     .addOption(filenameOption())
     .option('--config <file>', 'OperatorConfiguration to decide by (default: $MUSTER_CONFIG)')
-    .addOption(new Option('-o, --output <format>', 'how to print it').choices(FORMATS).default('text'))
+    .addOption(outputOption(FORMATS))
     .option('-n, --namespace <name>', 'namespace of objects that name none', 'default')
     .option('--user <name>', 'who creates the objects', 'muster-review')
     .option('--backend <name>', 'preview with this default backend')

@@ -1,10 +1,11 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { BackendRegistry, builtInBackends } from '../../backends/registry.ts';
 import { EVERY_GANG } from '../../gang/gang-selection.ts';
 import { systemClock } from '../../kube/client/clock.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { connect } from '../input/cluster.ts';
 import { configured } from '../input/configured.ts';
+import { outputOption } from '../input/shared-options.ts';
 import { ExitStatus } from '../output/exit-status.ts';
 import type { CliIo } from '../output/io.ts';
 import { paletteFor } from '../output/palette.ts';
@@ -47,9 +48,7 @@ export const statusCommand = (io: CliIo): Command =>
     .option('-n, --namespace <name>', 'where to look (default: that of the kubeconfig’s context)')
     .option('-A, --all-namespaces', 'look everywhere')
     .option('-w, --watch', 'go on showing what changes, until Ctrl-C')
-    .addOption(
-      new Option('-o, --output <format>', 'how to print it').choices(['text', 'json']).default('text'),
-    )
+    .addOption(outputOption())
     .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl)')
     .option('--context <name>', 'context of the kubeconfig (default: its current one)')
     .option('--config <file>', 'OperatorConfiguration: which scheduler serves gangs that name none')

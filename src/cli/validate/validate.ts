@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import type { Policy } from '../../admission/policy.ts';
 import { supportedSchedulers } from '../../backends/registry.ts';
 import { GangSurvey } from '../gangs/survey.ts';
@@ -6,7 +6,7 @@ import { configured } from '../input/configured.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readAll } from '../input/input-files.ts';
 import { policyFrom } from '../input/policy.ts';
-import { colorOption, filenameOption, strictOption } from '../input/shared-options.ts';
+import { colorOption, filenameOption, outputOption, strictOption } from '../input/shared-options.ts';
 import { ExitStatus } from '../output/exit-status.ts';
 import { asGithub, asSarif, count, countsOf, faultFindings, findingLine } from '../output/findings.ts';
 import type { Finding } from '../output/findings.ts';
@@ -49,11 +49,7 @@ export const validateCommand = (io: CliIo): Command =>
     .description('check PodGangs and configurations, with file, line and field of every fault')
     .addOption(filenameOption())
     .option('--config <file>', 'OperatorConfiguration that PodGangs are checked against')
-    .addOption(
-      new Option('-o, --output <format>', 'how to print it')
-        .choices(['text', 'json', 'github', 'sarif'])
-        .default('text'),
-    )
+    .addOption(outputOption(['text', 'json', 'github', 'sarif']))
     .option('-n, --namespace <name>', 'namespace of PodGangs that name none', 'default')
     .addOption(strictOption())
     .addOption(colorOption())

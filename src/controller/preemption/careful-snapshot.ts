@@ -1,7 +1,7 @@
 import { own, ownString, type JsonObject } from '../../api/json.ts';
-import type { ObjectFault } from '../../gang/reading.ts';
+import { titleOf, type ObjectFault } from '../../gang/reading.ts';
 import type { PodContext } from '../../preemption/read/read-pod.ts';
-import { nameOf, readSnapshot } from '../../preemption/read/read-snapshot.ts';
+import { readSnapshot } from '../../preemption/read/read-snapshot.ts';
 import { keyOf, type Snapshot } from '../../preemption/snapshot.ts';
 import type { Unit } from '../../preemption/units.ts';
 
@@ -26,7 +26,7 @@ export function carefulSnapshot(objects: readonly JsonObject[]): CarefulSnapshot
   const [nodes, groups, namespaces] = [new Set<string>(), new Set<string>(), new Set<string>()];
   for (const object of objects) {
     const kind = ownString(object, 'kind') ?? '';
-    if (!wrong.has(nameOf(object, kind))) continue;
+    if (!wrong.has(titleOf(object, kind))) continue;
     const metadata = own(object, 'metadata');
     const [name = '', namespace = ''] = [ownString(metadata, 'name'), ownString(metadata, 'namespace')];
     if (kind === 'Node') nodes.add(name);

@@ -1,13 +1,12 @@
 import type { JsonObject } from '../../api/json.ts';
 import { POD_GANG_KIND } from '../../api/names.ts';
-import { Reading } from '../../gang/reading.ts';
+import { Reading, titleOf } from '../../gang/reading.ts';
 import { readGang } from '../../gang/read-records.ts';
 import type { GangRecord } from '../../gang/records.ts';
 import { attempt, type InFlight, type Step } from '../../preemption/delayed.ts';
 import type { Preemptor } from '../../preemption/preemptor.ts';
 import { preemptorOf } from '../../preemption/preemptor-of.ts';
 import { readPod } from '../../preemption/read/read-pod.ts';
-import { nameOf } from '../../preemption/read/read-snapshot.ts';
 import { keyOf, type Pod, type Snapshot } from '../../preemption/snapshot.ts';
 import { recalled, type WrittenPlan } from '../../preemption/written-plan.ts';
 import { carefulSnapshot } from './careful-snapshot.ts';
@@ -45,12 +44,12 @@ export function consider(objects: readonly JsonObject[], question: Question): Co
   const gang = readGang(question.gang);
   const { placed, without } = withNominated(objects, gang);
   const { snapshot: all, context, isClear, faults } = carefulSnapshot(placed);
-  const reading = new Reading(nameOf(question.gang, POD_GANG_KIND));
+  const own = titleOf(question.gang, POD_GANG_KIND);
+  const reading = new Reading(own);
   const waiting = question.waiting.map((object) => readPod(object, context, reading));
   const preemptor = preemptorFor(gang, waiting, all);
   const exempt = new Set(question.exemptNamespaces);
   const snapshot = without(all, preemptor);
-  const own = nameOf(question.gang, POD_GANG_KIND);
   const [fault] = [...reading.faults, ...faults.filter(({ object }) => object === own)];
   const obstacle =
     fault === undefined ? selfish(waiting) : `${fault.object}: ${fault.field}: ${fault.message}`;

@@ -13,7 +13,7 @@ import { nodeTerm } from './pod-constraints.ts';
 import { readGang, readNativeGroup } from './read-gang.ts';
 import { hasEnded, readPod, SharedConstraints, type PodContext } from './read-pod.ts';
 import { taintOf } from '../../gang/taints.ts';
-import { labelsOf, Reading, type ObjectFault } from '../../gang/reading.ts';
+import { labelsOf, Reading, titleOf, type ObjectFault } from '../../gang/reading.ts';
 
 /** The kinds that a snapshot is made of, with the versions that are read. */
 export const SNAPSHOT_KINDS: Readonly<Record<string, readonly string[]>> = {
@@ -53,7 +53,7 @@ export function readSnapshot(objects: Iterable<JsonObject>, namespace = 'default
   for (const object of objects) sort(object, byKind, faults);
   const each = <T>(kind: string, read: (object: JsonObject, reading: Reading) => T): T[] =>
     (byKind.get(kind) ?? []).map((object) => {
-      const reading = new Reading(nameOf(object, kind));
+      const reading = new Reading(titleOf(object, kind));
       const value = read(object, reading);
       faults.push(...reading.faults);
       return value;
@@ -87,14 +87,6 @@ export function readSnapshot(objects: Iterable<JsonObject>, namespace = 'default
   return { snapshot, faults, warnings, context };
 }
 
-/** `Pod batch/worker-0`, for messages. */
-export function nameOf(object: JsonObject, kind: string): string {
-  const metadata = own(object, 'metadata');
-  const name = ownString(metadata, 'name') ?? ownString(metadata, 'generateName') ?? '';
-  const namespace = ownString(metadata, 'namespace');
-  return `${kind} ${namespace === undefined ? name : keyOf(namespace, name)}`;
-}
-
 function sort(object: JsonObject, byKind: Map<string, JsonObject[]>, faults: ObjectFault[]): void {
   const [kind = '', version = ''] = [ownString(object, 'kind'), ownString(object, 'apiVersion')];
   const versions = Object.hasOwn(SNAPSHOT_KINDS, kind) ? (SNAPSHOT_KINDS[kind] ?? []) : [];
@@ -106,7 +98,7 @@ function sort(object: JsonObject, byKind: Map<string, JsonObject[]>, faults: Obj
   } else if (versions.some((one) => group(one) === group(version))) {
     const wanted = versions.length === 1 ? versions[0] : `one of ${versions.join(', ')}`;
     faults.push({
-      object: nameOf(object, kind),
+      object: titleOf(object, kind),
       field: 'apiVersion',
       message: `version ${version} is not read; take the snapshot as ${wanted ?? ''}`,
     });

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { readInputs, type InputText } from '../../../src/cli/input/input-files.ts';
+import type { InputText } from '../../../src/cli/input/documents.ts';
+import { readInputs } from '../../../src/cli/input/input-files.ts';
 import { unreadable, type InputFault } from '../../../src/cli/input/input-fault.ts';
 
 const io = { readStdin: () => Promise.resolve('from stdin') };
