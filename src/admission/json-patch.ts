@@ -1,19 +1,12 @@
 import { isObject, own, type Json, type JsonObject } from '../api/json.ts';
-
-/** One RFC 6902 operation. Only these are ever emitted: never `copy` or `move`, never a whole object. */
-export type Operation =
-  | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: unknown }
-  | { readonly op: 'remove'; readonly path: string; readonly value?: never };
+import { pointer } from '../api/json-pointer.ts';
+import type { Operation } from '../api/patch-operation.ts';
 
 /** An operation with the reason for it, one clause, for people. */
 export interface Change {
   readonly operation: Operation;
   readonly why: string;
 }
-
-/** A key as one part of a JSON pointer (RFC 6901). */
-export const pointer = (key: string): string =>
-  key.includes('~') || key.includes('/') ? key.replaceAll('~', '~0').replaceAll('/', '~1') : key;
 
 /** The pointers to what backends set, by object and key: some dozens in the life of a process, asked for with every Pod. */
 const pointers = new Map<string, Map<string, string>>();

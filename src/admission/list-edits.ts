@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { pointer } from '../api/json-pointer.ts';
 import { MusterError } from '../errors.ts';
 import { POD_LISTS, type PodField, type PodList } from '../preparers/preparer.ts';
-import { pointer, type Change } from './json-patch.ts';
+import type { Change } from './json-patch.ts';
 
 /** A place in the received Pod, and what comes there. */
 interface Edit {

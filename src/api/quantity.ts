@@ -56,7 +56,7 @@ export function countOf(resource: string, billionths: bigint): number | undefine
 /** A count of {@link countOf} as a person writes it: `1500m`, `4`, `12Gi`. */
 export function formatCount(resource: string, count: number): string {
   if (resource === 'cpu') return count % 1000 === 0 ? String(count / 1000) : `${count}m`;
-  if (!BYTES.test(resource)) return String(count);
+  if (!isBytes(resource)) return String(count);
   let [amount, step] = [count, 0];
   while (amount !== 0 && amount % 1024 === 0 && step < BINARY.length)
     [amount, step] = [amount / 1024, step + 1];
@@ -64,3 +64,6 @@ export function formatCount(resource: string, count: number): string {
 }
 
 const BYTES = /^(?:memory|ephemeral-storage|hugepages-.*)$/;
+
+/** Whether the resource is counted in bytes. */
+export const isBytes = (resource: string): boolean => BYTES.test(resource);

@@ -1,7 +1,7 @@
 import { isObject, own, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
+import type { Operation } from '../api/patch-operation.ts';
 import { printable, quoted } from '../api/printable.ts';
 import { BadRequest } from '../errors.ts';
-import type { Operation } from './object-edits.ts';
 
 export const CONTEXT_API_VERSION = 'config.karmada.io/v1alpha1';
 export const CONTEXT_KIND = 'ResourceInterpreterContext';

@@ -6,7 +6,7 @@ import { fieldOf, type Path } from '../workloads/path.ts';
 import type { Requirements } from '../workloads/pod-requirements.ts';
 import { knownKindOf, workloadKinds } from '../workloads/workload-kinds.ts';
 import type { CountField, WorkloadKind } from '../workloads/workload-kind.ts';
-import { MOST_PODS } from '../workloads/workload-reading.ts';
+import { MOST_PODS } from '../api/most-pods.ts';
 import { minimumCaps } from './minimum-caps.ts';
 import { withEdits, type Edit } from './object-edits.ts';
 

@@ -1,16 +1,11 @@
 import { isObject, type Json, type JsonObject } from '../api/json.ts';
+import { pointerTo } from '../api/json-pointer.ts';
+import type { Operation } from '../api/patch-operation.ts';
 import { valueAt, type Path } from '../workloads/path.ts';
 
 /** A field and what it is to be. */
 export interface Edit {
   readonly path: Path;
-  readonly value: Json;
-}
-
-/** One RFC 6902 operation. */
-export interface Operation {
-  readonly op: 'add' | 'replace';
-  readonly path: string;
   readonly value: Json;
 }
 
@@ -51,6 +46,3 @@ export function operationsFor(root: JsonObject, edits: readonly Edit[]): Operati
 /** Whether `parent` can have a child of this name or position. */
 const takes = (parent: Json | undefined, step: string | number | undefined): boolean =>
   typeof step === 'number' ? Array.isArray(parent) : isObject(parent);
-
-const pointerTo = (path: Path): string =>
-  path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');

@@ -1,3 +1,4 @@
+import type { Operation } from '../api/patch-operation.ts';
 import type { JsonObject } from '../api/json.ts';
 import { MusterError } from '../errors.ts';
 import { componentsOf, isMultiTemplate } from '../workloads/components.ts';
@@ -7,7 +8,7 @@ import { dependenciesOf } from './dependencies.ts';
 import { isHealthy } from './health.ts';
 import { patched, type Answered, type InterpreterRequest } from './interpreter-context.ts';
 import { revisionEdits } from './multi-replicas.ts';
-import { operationsFor, type Operation } from './object-edits.ts';
+import { operationsFor } from './object-edits.ts';
 import { retainedEdits } from './retain.ts';
 import { aggregatedStatus, clusterStatuses, reflectedStatus } from './status.ts';
 import { totalReplicas } from './total-replicas.ts';

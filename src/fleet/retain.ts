@@ -12,8 +12,9 @@ import { withEdits, type Edit } from './object-edits.ts';
 export function retainedEdits(
   desired: JsonObject,
   observed: JsonObject,
-  { kept, ...kind }: WorkloadKind,
+  kind: WorkloadKind,
 ): Edit[] {
+  const { kept } = kind;
   const edits: Edit[] = [];
   const take = (at: Path, value: Json): void => void edits.push({ path: at, value });
   const scaled = kept.scaled !== undefined && valueAt(desired, path(kept.scaled.flag)) === true;
@@ -28,7 +29,7 @@ export function retainedEdits(
     for (const { at, wanted, has } of pairs(desired, observed, path(pattern)))
       if (isObject(wanted) && isObject(has)) inTemplate(wanted, has, at, take);
   if (edits.length === 0) return [];
-  return [...edits, ...minimumCaps(withEdits(desired, edits), { kept, ...kind })];
+  return [...edits, ...minimumCaps(withEdits(desired, edits), kind)];
 }
 
 interface Pair {

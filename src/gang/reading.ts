@@ -43,17 +43,25 @@ export class Reading {
   resources(value: Json | undefined, field: string): Map<string, number> {
     const counts = new Map<string, number>();
     for (const [name, amount] of isObject(value) ? Object.entries(value) : []) {
-      const billionths = parseQuantity(amount);
-      const count = billionths === undefined ? undefined : countOf(name, billionths);
-      if (count === undefined) {
-        const rule =
-          billionths === undefined
-            ? 'is no quantity; write it as 500m, 2 or 12Gi'
-            : `must be from 0 to ${countLimit(name)}; correct it`;
-        this.wrong(`${field}.${name}`, `${quoted(amount)} ${rule}`);
-      } else counts.set(name, count);
+      const billionths = this.quantity(amount, `${field}.${name}`);
+      if (billionths === undefined) continue;
+      const count = countOf(name, billionths);
+      if (count === undefined)
+        this.wrong(
+          `${field}.${name}`,
+          `${quoted(amount)} must be from 0 to ${countLimit(name)}; correct it`,
+        );
+      else counts.set(name, count);
     }
     return counts;
+  }
+
+  /** A quantity in billionths of its unit; undefined where it is none. */
+  quantity(value: Json | undefined, field: string): bigint | undefined {
+    const billionths = parseQuantity(value);
+    if (billionths === undefined)
+      this.wrong(field, `${quoted(value)} is no quantity; write it as 500m, 2 or 12Gi`);
+    return billionths;
   }
 
   /** An integer, or `fallback` where there is none. */

@@ -1,3 +1,5 @@
+import { fnv1a } from '../api/fnv1a.ts';
+
 /** Karmada stores no longer name of a component. */
 export const LONGEST_COMPONENT_NAME = 32;
 
@@ -22,11 +24,4 @@ export function componentNames(names: readonly string[]): string[] {
 const cut = (name: string, tail: string): string =>
   `${name.slice(0, LONGEST_COMPONENT_NAME - 1 - tail.length).replace(/[-_.]+$/, '')}-${tail}`;
 
-/** FNV-1a of 32 bits: short, and the same everywhere. */
-function hashOf(text: string): string {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < text.length; index += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193) >>> 0;
-  }
-  return hash.toString(16).padStart(8, '0');
-}
+const hashOf = (text: string): string => fnv1a(text).toString(16).padStart(8, '0');

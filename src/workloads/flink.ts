@@ -1,8 +1,9 @@
+import { MOST_PODS } from '../api/most-pods.ts';
 import { isObject, own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
 import { quoted } from '../api/printable.ts';
 import { path } from './path.ts';
 import type { Template, WorkloadKind } from './workload-kind.ts';
-import { MOST_PODS, type WorkloadReading } from './workload-reading.ts';
+import type { WorkloadReading } from './workload-reading.ts';
 
 /** The container of a Pod template that the operator merges its own into. */
 const MAIN_CONTAINER = 'flink-main-container';

@@ -1,7 +1,7 @@
 import { add, containerSum } from '../api/container-sum.ts';
 import { isObject, own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
 import { quoted } from '../api/printable.ts';
-import { countOf, formatCount, parseQuantity } from '../api/quantity.ts';
+import { countOf, formatCount, isBytes, parseQuantity } from '../api/quantity.ts';
 import type { Path } from './path.ts';
 import type { WorkloadReading } from './workload-reading.ts';
 
@@ -20,7 +20,6 @@ export interface Requirements {
 }
 
 /** Bytes are counted in binary units by who compares them; an amount without one is taken for a thousand times as much. */
-const BYTES = /^(?:memory|ephemeral-storage|hugepages-.*)$/;
 const KIBI = 1024;
 
 /** The amounts as text, each name in its place of the alphabet; without what is 0. */
@@ -31,7 +30,7 @@ export const requestText = (counts: ReadonlyMap<string, number>): Record<string,
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([name, count]) => [
         name,
-        formatCount(name, BYTES.test(name) ? Math.ceil(count / KIBI) * KIBI : count),
+        formatCount(name, isBytes(name) ? Math.ceil(count / KIBI) * KIBI : count),
       ]),
   );
 

@@ -1,9 +1,7 @@
+import { MOST_PODS } from '../api/most-pods.ts';
 import type { Json, JsonObject } from '../api/json.ts';
 import { quoted } from '../api/printable.ts';
 import { fieldOf, path, valueAt, type Path } from './path.ts';
-
-/** Kubernetes counts Pods in 32 bits. */
-export const MOST_PODS = 2_147_483_647;
 
 /** Reads the numbers of one workload, and collects what is wrong with them, a sentence each. */
 export class WorkloadReading {

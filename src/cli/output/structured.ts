@@ -1,5 +1,5 @@
 import { Document, visit, type Tags } from 'yaml';
-import { pointer } from '../../admission/json-patch.ts';
+import { pointer } from '../../api/json-pointer.ts';
 import { isObject, type Json } from '../../api/json.ts';
 
 /** C1 controls, DEL, and what reorders or hides text on a screen; C0 is escaped by the YAML and JSON writers. */

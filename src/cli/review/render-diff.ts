@@ -1,4 +1,5 @@
-import { pointer, type Change } from '../../admission/json-patch.ts';
+import type { Change } from '../../admission/json-patch.ts';
+import { pointer } from '../../api/json-pointer.ts';
 import { isObject, own, type Json, type JsonObject } from '../../api/json.ts';
 import { printable } from '../../api/printable.ts';
 import { diffLines, hunksOf } from './line-diff.ts';

@@ -4,7 +4,7 @@ import { byPreference, Unplaced, type Candidate } from './candidate.ts';
 import { isForOneCluster } from './default-strategy.ts';
 import { replicasThatFit, setsThatFit } from './estimate.ts';
 import { obstacle, tiersOf } from './filter.ts';
-import { templatesOf } from './gang-strategies.ts';
+import { leastOf, templatesOf } from './gang-strategies.ts';
 import type { Member } from './member.ts';
 import type { AssignReplicaPlugin } from './plugin.ts';
 import { select } from './select.ts';
@@ -69,12 +69,10 @@ function inGroup(
       return !deleting;
     });
     for (const member of there) {
-      const why = obstacle(binding, member, tiers);
+      const tier = tiers?.findIndex((one) => takes(one, member)) ?? 0;
+      const why = obstacle(binding, member, tier);
       if (why !== undefined) left.set(member.name, why);
-      else
-        candidates.push(
-          candidateOf(binding, member, plugin, tiers?.findIndex((one) => takes(one, member)) ?? 0),
-        );
+      else candidates.push(candidateOf(binding, member, plugin, tier));
     }
     if (candidates.length === 0) throw new Unplaced('NoClusterFit', nothingFits(members.length, there, left));
     candidates.sort(byPreference);
@@ -145,10 +143,7 @@ function roomIn(binding: Binding, member: Member, { room }: AssignReplicaPlugin)
   const [only, ...others] = templates;
   if (only !== undefined && others.length === 0)
     return replicasThatFit(member, only.requests, room.unmodelled);
-  const least = templates.map((one) => ({
-    ...one,
-    replicas: binding.minAvailable.get(one.name) ?? one.replicas,
-  }));
+  const least = templates.map((one) => ({ ...one, replicas: leastOf(binding, one) }));
   return setsThatFit(member, least, room.unmodelled);
 }
 

@@ -1,4 +1,5 @@
 import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { MOST_PODS } from '../../api/most-pods.ts';
 import { quoted } from '../../api/printable.ts';
 import type { Reading, Resources } from '../../gang/reading.ts';
 import { minAvailableOf, strategyOf, type MinAvailable } from './binding-terms.ts';
@@ -129,12 +130,9 @@ function readTarget(one: Json, at: string, reading: Reading): TargetCluster {
   };
 }
 
-/** An int32 of the API: more than that no cluster can be told. */
-const MOST_REPLICAS = 2 ** 31 - 1;
-
 function replicasOf(value: Json | undefined, field: string, reading: Reading): number {
   const replicas = reading.integer(own(value, 'replicas'), field, 0);
-  if (replicas >= 0 && replicas <= MOST_REPLICAS) return replicas;
-  reading.wrong(field, `${replicas} must be from 0 to ${MOST_REPLICAS}; correct the workload`);
+  if (replicas >= 0 && replicas <= MOST_PODS) return replicas;
+  reading.wrong(field, `${replicas} must be from 0 to ${MOST_PODS}; correct the workload`);
   return 0;
 }

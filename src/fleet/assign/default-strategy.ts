@@ -1,8 +1,8 @@
 import { takes } from './affinity.ts';
 import type { Binding, TargetCluster } from './binding.ts';
-import { Unplaced, type Candidate } from './candidate.ts';
+import { sumOfAvailable, Unplaced, type Candidate } from './candidate.ts';
 import { DEFAULT_STRATEGY } from './binding-terms.ts';
-import { duplicates, type Placement } from './placement.ts';
+import { divisionOf, type FixedWeight } from './placement.ts';
 import type { AssignReplicaPlugin } from './plugin.ts';
 import { divide, type Votes } from './webster.ts';
 
@@ -39,8 +39,7 @@ function overTiers(clusters: readonly Candidate[], binding: Binding): readonly T
   const found: TargetCluster[] = [];
   for (const tier of [...new Set(clusters.map((one) => one.tier))].sort((a, b) => a - b)) {
     const inTier = clusters.filter((one) => one.tier === tier);
-    const room = inTier.reduce((sum, { available }) => sum + available, 0);
-    const replicas = Math.min(left, room);
+    const replicas = Math.min(left, sumOfAvailable(inTier));
     found.push(...assign(inTier, { ...binding, replicas }));
     left -= replicas;
     if (left <= 0) break;
@@ -51,15 +50,11 @@ function overTiers(clusters: readonly Candidate[], binding: Binding): readonly T
 
 function assign(clusters: readonly Candidate[], binding: Binding): readonly TargetCluster[] {
   const { placement, replicas, uid } = binding;
-  if (placement === undefined || duplicates(placement))
-    return withReplicas(clusters.map(({ name }) => ({ name, replicas })));
-  const { type, preference, weights } = placement.scheduling ?? {
-    type: '',
-    preference: '',
-    weights: undefined,
-  };
+  const division = divisionOf(placement);
+  if (division === undefined) return withReplicas(clusters.map(({ name }) => ({ name, replicas })));
+  const { type, preference, weights } = division;
   if (type === 'Divided' && preference === 'Weighted' && !weights?.dynamic)
-    return withReplicas(entriesOf(divide(replicas, fixedWeights(clusters, placement), uid)));
+    return withReplicas(entriesOf(divide(replicas, fixedWeights(clusters, weights?.fixed ?? []), uid)));
   if (type === 'Divided' && (preference === 'Weighted' || preference === 'Aggregated'))
     return withReplicas(byRoom(clusters, binding, preference === 'Aggregated'));
   throw new Unplaced(
@@ -69,8 +64,7 @@ function assign(clusters: readonly Candidate[], binding: Binding): readonly Targ
 }
 
 /** Clusters that no rule takes get nothing, unless none takes any. */
-function fixedWeights(clusters: readonly Candidate[], { scheduling }: Placement): readonly Votes[] {
-  const rules = scheduling?.weights?.fixed ?? [];
+function fixedWeights(clusters: readonly Candidate[], rules: readonly FixedWeight[]): readonly Votes[] {
   const weighed = clusters.map(({ name, member }) => ({
     name,
     votes: Math.max(0, ...rules.filter((rule) => takes(rule.clusters, member)).map(({ weight }) => weight)),
@@ -143,5 +137,5 @@ export function shortestThatHolds(replicas: number, ordered: readonly Votes[]): 
 export const entriesOf = (counts: ReadonlyMap<string, number>): readonly TargetCluster[] =>
   [...counts].map(([name, replicas]) => ({ name, replicas }));
 
-const withReplicas = (targets: readonly TargetCluster[]): readonly TargetCluster[] =>
+export const withReplicas = (targets: readonly TargetCluster[]): readonly TargetCluster[] =>
   targets.filter(({ replicas }) => replicas > 0);

@@ -1,5 +1,4 @@
 import { untolerated } from '../../gang/taints.ts';
-import { takes } from './affinity.ts';
 import { isWorkload, type Binding } from './binding.ts';
 import type { Member } from './member.ts';
 import type { ClusterAffinity } from './placement.ts';
@@ -16,12 +15,9 @@ export function tiersOf(binding: Binding, group: string): readonly ClusterAffini
 /**
  * Why the workload may not go to the cluster, in Karmada's own words; undefined where it may. Where it is already, neither
  * a kind that is missing nor a taint takes it away: others decide about that.
+ * @param tier the affinity that takes it, -1 where none does
  */
-export function obstacle(
-  binding: Binding,
-  member: Member,
-  tiers: readonly ClusterAffinity[] | undefined,
-): string | undefined {
+export function obstacle(binding: Binding, member: Member, tier: number): string | undefined {
   const { placement, clusters, kind, evicting } = binding;
   const isThere = clusters.some(({ name }) => name === member.name);
   if (!isThere && !member.kinds.has(kind)) return 'cluster(s) did not have the API resource';
@@ -32,8 +28,7 @@ export function obstacle(
     const value = taint.value === '' ? '' : `=${taint.value}`;
     return `cluster(s) had untolerated taint {${taint.key}${value}:${taint.effect}}`;
   }
-  if (tiers !== undefined && !tiers.some((one) => takes(one, member)))
-    return 'cluster(s) did not match the placement cluster affinity constraint';
+  if (tier < 0) return 'cluster(s) did not match the placement cluster affinity constraint';
   for (const { field } of placement?.spread ?? []) {
     if (field === 'provider' && member.provider === '') return 'cluster(s) did not have provider property';
     if (field === 'region' && member.region === '') return 'cluster(s) did not have region property';

@@ -1,6 +1,6 @@
 import type { Binding, Component, TargetCluster } from './binding.ts';
-import { Unplaced, type Candidate } from './candidate.ts';
-import { byRoom, entriesOf, shortestThatHolds } from './default-strategy.ts';
+import { sumOfAvailable, Unplaced, type Candidate } from './candidate.ts';
+import { byRoom, entriesOf, shortestThatHolds, withReplicas } from './default-strategy.ts';
 import { fits } from './estimate.ts';
 import type { AssignReplicaPlugin } from './plugin.ts';
 import { divide } from './webster.ts';
@@ -52,7 +52,8 @@ export function templatesOf(binding: Binding): readonly Component[] {
     : [];
 }
 
-const leastOf = ({ minAvailable }: Binding, { name, replicas }: Component): number =>
+/** So many replicas of the template have to run. */
+export const leastOf = ({ minAvailable }: Binding, { name, replicas }: Component): number =>
   minAvailable.get(name) ?? replicas;
 
 const tooFragmented = (what: string): Unplaced =>
@@ -66,20 +67,18 @@ function divided(
   binding: Binding,
   { replicas, least }: Interval,
 ): readonly TargetCluster[] {
-  const room = clusters.reduce((sum, { available }) => sum + available, 0);
+  const room = sumOfAvailable(clusters);
   if (room < least)
     throw tooFragmented(`the clusters hold ${room} replicas together, of which ${least} are needed at least`);
   const target = Math.min(replicas, room);
   const placed = clusters.reduce((sum, { name }) => sum + replicasOn(binding, name), 0);
   // What runs stays where it is: only what is missing, or too much, is divided.
   if (placed > 0 && !binding.fresh)
-    return byRoom(clusters, { ...binding, replicas: target }, true).filter((one) => one.replicas > 0);
+    return withReplicas(byRoom(clusters, { ...binding, replicas: target }, true));
   const ordered = [...clusters]
     .sort((a, b) => inUse(binding, b) - inUse(binding, a) || byRoomFirst(a, b))
     .map(({ name, available }) => ({ name, votes: available }));
-  return entriesOf(divide(target, shortestThatHolds(target, ordered), binding.uid)).filter(
-    (one) => one.replicas > 0,
-  );
+  return withReplicas(entriesOf(divide(target, shortestThatHolds(target, ordered), binding.uid)));
 }
 
 const inUse = (binding: Binding, { name }: Candidate): number =>
@@ -104,7 +103,7 @@ function undivided(
   );
   const chosen = stays ?? best;
   if (chosen === undefined) {
-    const room = clusters.reduce((sum, { available }) => sum + available, 0);
+    const room = sumOfAvailable(clusters);
     const most = Math.max(0, ...clusters.map(({ available }) => available));
     throw tooFragmented(
       `the clusters hold ${room} replicas together and ${most} at most in one, of which ${least} are needed at least`,

@@ -1,6 +1,5 @@
-import { own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
-import { quoted } from '../../api/printable.ts';
-import { countOf, parseQuantity } from '../../api/quantity.ts';
+import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { countOf } from '../../api/quantity.ts';
 import { labelsOf, stringsOf, type Labels, type Reading, type Resources } from '../../gang/reading.ts';
 import { taintOf, type Taint } from '../../gang/taints.ts';
 
@@ -46,23 +45,20 @@ export function readMember(object: JsonObject, reading: Reading): Member {
     zones: zones.length === 0 && zone !== '' ? [zone] : zones,
     taints: (ownList(spec, 'taints') ?? []).map(taintOf),
     deleting: ownString(metadata, 'deletionTimestamp') !== undefined,
-    kinds: kindsOf(own(status, 'apiEnablements')),
+    kinds: kindsOf(status),
     free: freeOf(own(status, 'resourceSummary'), reading),
     nodes: modelNodes(spec, own(status, 'resourceSummary'), reading),
   };
 }
 
-const kindsOf = (enablements: Json | undefined): ReadonlySet<string> =>
+const kindsOf = (status: Json | undefined): ReadonlySet<string> =>
   new Set(
-    listOf(enablements).flatMap((one) =>
+    (ownList(status, 'apiEnablements') ?? []).flatMap((one) =>
       (ownList(one, 'resources') ?? []).map(
         (resource) => `${ownString(one, 'groupVersion') ?? ''} ${ownString(resource, 'kind') ?? ''}`,
       ),
     ),
   );
-
-const listOf = (value: Json | undefined): readonly Json[] =>
-  Array.isArray(value) ? (value as readonly Json[]) : [];
 
 function freeOf(summary: Json | undefined, reading: Reading): Resources | undefined {
   if (summary === undefined || summary === null) return undefined;
@@ -80,11 +76,9 @@ function freeOf(summary: Json | undefined, reading: Reading): Resources | undefi
 
 function billionths(value: Json | undefined, field: string, reading: Reading): Map<string, bigint> {
   const amounts = new Map<string, bigint>();
-  for (const [name, text] of Object.entries(value ?? {})) {
-    const amount = parseQuantity(text);
-    if (amount === undefined)
-      reading.wrong(`${field}.${name}`, `${quoted(text)} is no quantity; write it as 500m, 2 or 12Gi`);
-    else amounts.set(name, amount);
+  for (const [name, text] of isObject(value) ? Object.entries(value) : []) {
+    const amount = reading.quantity(text, `${field}.${name}`);
+    if (amount !== undefined) amounts.set(name, amount);
   }
   return amounts;
 }

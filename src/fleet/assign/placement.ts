@@ -57,9 +57,9 @@ export interface FixedWeight {
   readonly weight: number;
 }
 
-/** Every cluster gets all replicas, whether it has room or not. */
-export const duplicates = ({ scheduling }: Placement): boolean =>
-  scheduling === undefined || scheduling.type === 'Duplicated';
+/** How replicas are divided; undefined where every cluster gets all of them, whether it has room or not. */
+export const divisionOf = (placement: Placement | undefined): ReplicaScheduling | undefined =>
+  placement?.scheduling?.type === 'Duplicated' ? undefined : placement?.scheduling;
 
 /** undefined where the binding has none, as those of dependencies. */
 export function readPlacement(value: Json | undefined, reading: Reading): Placement | undefined {

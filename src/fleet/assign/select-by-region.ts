@@ -1,6 +1,6 @@
 import type { Binding } from './binding.ts';
 import { byPreference, Unplaced, type Candidate } from './candidate.ts';
-import { duplicates, type Spread } from './placement.ts';
+import { divisionOf, type Spread } from './placement.ts';
 import { selectGroups } from './select-groups.ts';
 
 /** Regions first, then the best cluster of each, then whatever is best of the rest. */
@@ -51,7 +51,7 @@ export function scoreOf(
 ): number {
   const mean = (some: readonly Candidate[]): number =>
     Math.floor(some.reduce((sum, { score }) => sum + score, 0) / some.length);
-  if (placement === undefined || duplicates(placement)) {
+  if (divisionOf(placement) === undefined) {
     const valid = clusters.filter(({ available }) => available >= replicas);
     return valid.length === 0 ? 0 : valid.length * UNIT + mean(valid);
   }

@@ -1,6 +1,6 @@
 import type { Binding } from './binding.ts';
 import { sumOfAvailable, Unplaced, type Candidate } from './candidate.ts';
-import { duplicates, type Placement } from './placement.ts';
+import { divisionOf, type Placement } from './placement.ts';
 import { selectByRegion } from './select-by-region.ts';
 
 /**
@@ -27,7 +27,7 @@ export function select(
       'the number of feasible clusters is less than spreadConstraint.MinGroups',
     );
   const most = Math.min(candidates.length, cluster.max);
-  if (duplicates(placement)) return candidates.slice(0, most);
+  if (divisionOf(placement) === undefined) return candidates.slice(0, most);
   const selected = withRoom(candidates, most, need);
   if (selected.length === 0)
     throw new Unplaced('SchedulerError', `no enough resource when selecting ${most} clusters`);

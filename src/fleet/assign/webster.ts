@@ -1,3 +1,5 @@
+import { fnv1a } from '../../api/fnv1a.ts';
+
 /** A cluster with its votes: what it weighs, or how much it can hold. */
 export interface Votes {
   readonly name: string;
@@ -49,11 +51,4 @@ function before(a: Party, b: Party, downwards: boolean): boolean {
   if (ofA !== ofB) return ofA > ofB;
   if (a.seats !== b.seats) return a.seats < b.seats;
   return downwards ? a.name > b.name : a.name < b.name;
-}
-
-/** FNV-1a of 32 bits. */
-function fnv1a(text: string): number {
-  let hash = 0x811c9dc5;
-  for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
-  return hash;
 }

@@ -1,0 +1,4 @@
+/** One RFC 6902 operation. Only these are ever emitted: never `copy` or `move`, never a whole object. */
+export type Operation =
+  | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: unknown }
+  | { readonly op: 'remove'; readonly path: string; readonly value?: never };
