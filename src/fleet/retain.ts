@@ -9,11 +9,7 @@ import { withEdits, type Edit } from './object-edits.ts';
  * revised for that cluster, references and defaults that its controllers wrote, what a queue added to templates when it let
  * the job in. A minimum never stays above the number of Pods.
  */
-export function retainedEdits(
-  desired: JsonObject,
-  observed: JsonObject,
-  kind: WorkloadKind,
-): Edit[] {
+export function retainedEdits(desired: JsonObject, observed: JsonObject, kind: WorkloadKind): Edit[] {
   const { kept } = kind;
   const edits: Edit[] = [];
   const take = (at: Path, value: Json): void => void edits.push({ path: at, value });

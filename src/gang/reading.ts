@@ -47,10 +47,7 @@ export class Reading {
       if (billionths === undefined) continue;
       const count = countOf(name, billionths);
       if (count === undefined)
-        this.wrong(
-          `${field}.${name}`,
-          `${quoted(amount)} must be from 0 to ${countLimit(name)}; correct it`,
-        );
+        this.wrong(`${field}.${name}`, `${quoted(amount)} must be from 0 to ${countLimit(name)}; correct it`);
       else counts.set(name, count);
     }
     return counts;
