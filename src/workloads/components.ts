@@ -3,7 +3,7 @@ import { MusterError } from '../errors.ts';
 import { componentNames } from './component-names.ts';
 import { path } from './path.ts';
 import { requirementsOf, type Requirements } from './pod-requirements.ts';
-import type { Template, WorkloadKind } from './workload-kind.ts';
+import type { Template, TemplateKind, WorkloadKind } from './workload-kind.ts';
 import { WorkloadReading } from './workload-reading.ts';
 
 /** A template of a workload, with a name that is unique in it and the number of Pods that must start together. */
@@ -40,7 +40,7 @@ export function componentsOf(object: JsonObject, kind: WorkloadKind): Component[
 /** Where a kind has both ways, that of each template by itself counts. */
 export const templatesOf = (
   object: JsonObject,
-  { templates, single }: WorkloadKind,
+  { templates, single }: TemplateKind,
   reading: WorkloadReading,
 ): readonly Template[] =>
   templates?.(object, reading) ?? (single === undefined ? [] : [single(object, reading)]);

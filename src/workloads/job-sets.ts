@@ -1,8 +1,8 @@
-import { own, ownObject, type JsonObject } from '../api/json.ts';
+import { own, ownObject, ownString, type JsonObject } from '../api/json.ts';
 import { itemsAt, textAt } from './listed-templates.ts';
 import { path } from './path.ts';
 import { jobPods } from './plain.ts';
-import type { Template, WorkloadKind } from './workload-kind.ts';
+import type { OneByOne, Template, WorkloadKind } from './workload-kind.ts';
 import type { WorkloadReading } from './workload-reading.ts';
 
 function replicatedJobs(_: JsonObject, reading: WorkloadReading): Template[] {
@@ -21,6 +21,11 @@ function replicatedJobs(_: JsonObject, reading: WorkloadReading): Template[] {
   });
 }
 
+const afterLeader = (object: JsonObject): OneByOne | undefined =>
+  ownString(own(object, 'spec'), 'startupPolicy') === 'LeaderReady'
+    ? { field: 'spec.startupPolicy', instead: 'LeaderCreated' }
+    : undefined;
+
 /** Of each group one leader and `size - 1` workers; without a template of its own the leader has the workers'. */
 function leaderAndWorkers(object: JsonObject, reading: WorkloadReading): Template[] {
   const group = path('spec.leaderWorkerTemplate');
@@ -37,7 +42,9 @@ function leaderAndWorkers(object: JsonObject, reading: WorkloadReading): Templat
     minAvailable: undefined,
     count: { path: count, per: each },
   });
-  return [part('leader', ofLeader, 1), ...(workers === 0 ? [] : [part('worker', 'workerTemplate', workers)])];
+  if (workers === 0) return [part('leader', ofLeader, 1)];
+  const worker = { ...part('worker', 'workerTemplate', workers), oneByOne: afterLeader(object) };
+  return [part('leader', ofLeader, 1), worker];
 }
 
 export const jobSetKinds: readonly WorkloadKind[] = [

@@ -13,6 +13,17 @@ export const fieldOf = (steps: Path): string =>
     '',
   );
 
+/** {@link fieldOf}, with keys in brackets that have dots of their own: what can be looked up in a file again. */
+export const placeOf = (steps: Path): string =>
+  steps.reduce<string>(
+    (text, step) => text + (typeof step === 'number' ? `[${step}]` : stepTo(step, text === '')),
+    '',
+  );
+
+/** A key in a field's path; in brackets where it would not be told from the rest. */
+export const stepTo = (key: string, isFirst: boolean): string =>
+  !/^[\w-]+$/.test(key) ? `[${key}]` : isFirst ? key : `.${key}`;
+
 /** What stands at `steps`; undefined where there is nothing. */
 export function valueAt(root: Json | undefined, steps: Path): Json | undefined {
   let value = root;

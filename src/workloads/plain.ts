@@ -1,7 +1,7 @@
-import { ownObject, type JsonObject } from '../api/json.ts';
+import { ownObject, ownString, type JsonObject } from '../api/json.ts';
 import { ownName } from './listed-templates.ts';
 import { path } from './path.ts';
-import type { StatusShape, Template, WorkloadKind } from './workload-kind.ts';
+import type { OneByOne, StatusShape, Template, WorkloadKind } from './workload-kind.ts';
 import type { WorkloadReading } from './workload-reading.ts';
 
 /** What the component of a workload with one template is called, as that template has hardly ever a name. */
@@ -20,8 +20,13 @@ function plainTemplate(object: JsonObject, count: string, replicas: number): Tem
   };
 }
 
-const replicated = (object: JsonObject, reading: WorkloadReading): Template =>
+export const replicated = (object: JsonObject, reading: WorkloadReading): Template =>
   plainTemplate(object, 'spec.replicas', reading.countOf('spec.replicas', 1));
+
+const inOrder = (object: JsonObject): OneByOne | undefined =>
+  ownString(ownObject(object, 'spec'), 'podManagementPolicy') === 'Parallel'
+    ? undefined
+    : { field: 'spec.podManagementPolicy', instead: 'Parallel' };
 
 /** So many at a time, but no more than are left to complete. */
 export const jobPods = (reading: WorkloadReading, spec: string | readonly (string | number)[]): number => {
@@ -62,7 +67,7 @@ export const plainKinds: readonly WorkloadKind[] = [
     group: 'apps',
     version: 'v1',
     kind: 'StatefulSet',
-    single: replicated,
+    single: (object, reading) => ({ ...replicated(object, reading), oneByOne: inOrder(object) }),
     health: { phases: [], conditions: [], ready: readyWhere('updatedReplicas', 'readyReplicas') },
     status: REPLICAS,
     kept: { always: [], filled: [], templates: [] },

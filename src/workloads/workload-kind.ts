@@ -23,6 +23,15 @@ export interface Template {
   readonly count?: CountField | undefined;
   /** The same for its minimum. */
   readonly minimum?: CountField | undefined;
+  /** Nobody can say how many there are at a time; `replicas` means nothing. */
+  readonly uncounted?: true;
+  readonly oneByOne?: OneByOne | undefined;
+}
+
+/** The field that has the next Pod wait until the one before is ready, and what to write there. */
+export interface OneByOne {
+  readonly field: string;
+  readonly instead: string;
 }
 
 /** By what the status of a workload tells that it has failed, or that it is not as it should be. */
@@ -59,11 +68,8 @@ export interface Kept {
   readonly templates: readonly string[];
 }
 
-/**
- * One kind of workload: what of it are Pod templates, how many Pods each stands for, and what its status says. The one
- * table of this ({@link workloadKinds}) serves everybody who has to know.
- */
-export interface WorkloadKind {
+/** What of a kind are Pod templates, and how many Pods each stands for. */
+export interface TemplateKind {
   /** Empty for the core group. */
   readonly group: string;
   readonly version: string;
@@ -72,6 +78,13 @@ export interface WorkloadKind {
   readonly templates?: (object: JsonObject, reading: WorkloadReading) => readonly Template[];
   /** The one template of a kind that has no other. */
   readonly single?: (object: JsonObject, reading: WorkloadReading) => Template;
+}
+
+/**
+ * One kind of workload: its Pod templates, and what its status says. The one table of this ({@link workloadKinds}) serves
+ * everybody who has to know.
+ */
+export interface WorkloadKind extends TemplateKind {
   /** A minimum of all templates together. */
   readonly totalMinimum?: string;
   readonly health: HealthSigns;

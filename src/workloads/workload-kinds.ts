@@ -8,7 +8,7 @@ import { kubeflowKinds } from './kubeflow.ts';
 import { plainKinds } from './plain.ts';
 import { rayKinds } from './ray.ts';
 import { volcanoKinds } from './volcano.ts';
-import { titleOf, type WorkloadKind } from './workload-kind.ts';
+import { titleOf, type TemplateKind, type WorkloadKind } from './workload-kind.ts';
 
 /** The workloads that Muster understands by itself. */
 export const workloadKinds: readonly WorkloadKind[] = [
@@ -21,11 +21,13 @@ export const workloadKinds: readonly WorkloadKind[] = [
   ...plainKinds,
 ];
 
-/** The kind of an object. Versions of a kind differ in other things than its templates. */
-export function kindOf(
+export const kindOf = (
   object: JsonObject,
   kinds: readonly WorkloadKind[] = workloadKinds,
-): WorkloadKind | undefined {
+): WorkloadKind | undefined => kindAmong(kinds, object);
+
+/** The kind of an object. Versions of a kind differ in other things than its templates. */
+export function kindAmong<K extends TemplateKind>(kinds: readonly K[], object: JsonObject): K | undefined {
   const apiVersion = ownString(object, 'apiVersion') ?? '';
   const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
   const name = ownString(object, 'kind');

@@ -11,7 +11,8 @@ import { editDistance } from '../../api/nearest-key.ts';
 import { keyed, quoted } from '../../api/printable.ts';
 import { RENDER_FIRST } from '../input/documents.ts';
 import type { NoticeName } from './notices.ts';
-import { knownWorkloads, type PodTemplate } from './pod-templates.ts';
+import type { PodTemplate } from '../../workloads/pod-templates.ts';
+import { templateKinds } from '../../workloads/template-kinds.ts';
 
 /** A slip in one object, where in it, and what is particular to it. */
 export interface Slip {
@@ -24,9 +25,7 @@ const LABELS = [LABEL_POD_GANG, LABEL_POD_CLIQUE, LABEL_BASE_POD_GANG, LABEL_SCH
 
 /** What Muster reads, by group: nothing else is looked at, whatever it is called. */
 const KINDS = new Map<string, string[]>();
-const POD_GANG = `${POD_GANG_API_VERSION.slice(0, POD_GANG_API_VERSION.indexOf('/'))}/${POD_GANG_KIND}`;
-for (const name of ['/Pod', POD_GANG, ...knownWorkloads]) {
-  const [group = '', kind = ''] = name.split('/');
+for (const { group, kind } of [{ group: '', kind: 'Pod' }, ...templateKinds]) {
   KINDS.set(group, [...(KINDS.get(group) ?? []), kind]);
 }
 

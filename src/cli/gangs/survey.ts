@@ -12,7 +12,7 @@ import type { SourceObject } from '../input/documents.ts';
 import type { Finding } from '../output/findings.ts';
 import { compareGangs, type GivenGang, type GivenPods } from './compare.ts';
 import { notices, noticeText, type NoticeName } from './notices.ts';
-import { podTemplatesOf, type PodTemplate } from './pod-templates.ts';
+import { podTemplatesOf, type PodTemplate } from '../../workloads/pod-templates.ts';
 import { slipsIn } from './slips.ts';
 
 /** Where an object is, and where in it the Pod is that is spoken of. */

@@ -1,5 +1,6 @@
 import { isObject, own, ownList, ownString, type JsonObject } from '../../api/json.ts';
-import { podFromTemplate, podTemplatesOf } from '../gangs/pod-templates.ts';
+import { podFromTemplate } from '../../workloads/pod-from-template.ts';
+import { podTemplatesOf } from '../../workloads/pod-templates.ts';
 import { readObjects } from '../input/documents.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readInputs } from '../input/input-files.ts';

@@ -17,7 +17,8 @@ import { fault } from '../../api/fault.ts';
 import { keyed, printable, quoted } from '../../api/printable.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { unknownPodGangFields } from '../input/pod-gang-fields.ts';
-import { podFromTemplate, podTemplatesOf } from '../gangs/pod-templates.ts';
+import { podFromTemplate } from '../../workloads/pod-from-template.ts';
+import { podTemplatesOf } from '../../workloads/pod-templates.ts';
 import { notText } from '../gangs/slips.ts';
 import { notReviewed, type Cause, type Ref, type ReviewResult } from './review-result.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../../src/api/json.ts';
-import { podFromTemplate, podTemplatesOf } from '../../../../src/cli/gangs/pod-templates.ts';
+import type { JsonObject } from '../../../src/api/json.ts';
+import { podFromTemplate } from '../../../src/workloads/pod-from-template.ts';
+import { podTemplatesOf } from '../../../src/workloads/pod-templates.ts';
 
 const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c' }] } };
 const other = { spec: { containers: [] } };
@@ -84,6 +85,67 @@ describe('the Pod templates', () => {
     ['keys of the language', { kind: 'constructor', ['__proto__']: null, spec: { constructor: 1 } }],
   ])('none in %s', (_, object) => {
     expect(podTemplatesOf(object as unknown as JsonObject)).toEqual([]);
+  });
+
+  const rayCluster = { headGroupSpec: { template }, workerGroupSpecs: [{ template, replicas: 3 }] };
+  const pods: [string, string, JsonObject, [string, number | undefined][]][] = [
+    ['apps/v1', 'Deployment', { spec: { template } }, [['spec.template', 1]]],
+    // Without containers it is no template yet, but it stands where one does.
+    ['apps/v1', 'ReplicaSet', { spec: { replicas: 4, template: {} } }, [['spec.template', 4]]],
+    ['apps/v1', 'Deployment', { spec: { replicas: 'x', template } }, [['spec.template', undefined]]],
+    ['apps/v1', 'DaemonSet', { spec: { template } }, [['spec.template', undefined]]],
+    ['batch/v1', 'Job', { spec: { parallelism: 9, completions: 7, template } }, [['spec.template', 7]]],
+    [
+      'leaderworkerset.x-k8s.io/v1',
+      'LeaderWorkerSet',
+      { spec: { replicas: 2, leaderWorkerTemplate: { size: 4, workerTemplate: template } } },
+      [['spec.leaderWorkerTemplate.workerTemplate', 8]],
+    ],
+    [
+      'kubeflow.org/v1',
+      'PyTorchJob',
+      { spec: { pytorchReplicaSpecs: { Worker: { replicas: 2, template }, 'a.b': { template } } } },
+      [
+        ['spec.pytorchReplicaSpecs.Worker.template', 2],
+        ['spec.pytorchReplicaSpecs[a.b].template', 1],
+      ],
+    ],
+    // What the table leaves out of a kind is found as in one that it does not know.
+    [
+      'ray.io/v1',
+      'RayJob',
+      { spec: { submitterPodTemplate: template, rayClusterSpec: rayCluster } },
+      [
+        ['spec.submitterPodTemplate', undefined],
+        ['spec.rayClusterSpec.headGroupSpec.template', 1],
+        ['spec.rayClusterSpec.workerGroupSpecs[0].template', 3],
+      ],
+    ],
+  ];
+
+  test.each(pods)('of %s %s stand for Pods', (apiVersion, kind, fields, counts) => {
+    const found = podTemplatesOf({ apiVersion, kind, ...fields });
+    expect(found.map(({ path, pods: count }) => [path, count])).toEqual(counts);
+  });
+
+  test.each([
+    ['apps/v1', 'StatefulSet', { spec: { template } }, 'spec.podManagementPolicy'],
+    ['apps/v1', 'StatefulSet', { spec: { template, podManagementPolicy: 'Parallel' } }, undefined],
+    [
+      'leaderworkerset.x-k8s.io/v1',
+      'LeaderWorkerSet',
+      {
+        spec: {
+          startupPolicy: 'LeaderReady',
+          leaderWorkerTemplate: { size: 2, workerTemplate: template },
+        },
+      },
+      'spec.startupPolicy',
+    ],
+  ])('of %s %s are made one by one, or not', (apiVersion, kind, fields, field) => {
+    expect(podTemplatesOf({ apiVersion, kind, ...fields }).map(({ oneByOne }) => oneByOne?.field)).toEqual([
+      field,
+    ]);
   });
 
   test('are not looked for inside another', () => {

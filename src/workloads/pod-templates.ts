@@ -1,0 +1,96 @@
+import { isObject, own, ownList, ownObject, type Json, type JsonObject } from '../api/json.ts';
+import { templatesOf } from './components.ts';
+import { placeOf, stepTo, valueAt } from './path.ts';
+import { templateKinds } from './template-kinds.ts';
+import type { OneByOne, TemplateKind } from './workload-kind.ts';
+import { kindAmong } from './workload-kinds.ts';
+import { WorkloadReading } from './workload-reading.ts';
+
+/** A Pod template and where it stands in its workload: `spec.replicatedJobs[0].template.spec.template`. */
+export interface PodTemplate {
+  readonly path: string;
+  readonly template: JsonObject;
+  /** How many Pods of it there are at the same time, if nothing holds them up; undefined where nobody can say. */
+  readonly pods: number | undefined;
+  readonly oneByOne?: OneByOne | undefined;
+}
+
+/** All Pod templates of an object, in its own order; none for what is no workload. */
+export function podTemplatesOf(object: JsonObject): PodTemplate[] {
+  const kind = kindAmong(templateKinds, object);
+  const told = kind === undefined ? new Map<string, PodTemplate>() : toldOf(object, kind);
+  const found = search(object).map((one) => {
+    const known = told.get(one.path) ?? one;
+    told.delete(one.path);
+    return known;
+  });
+  // Those without containers stand where the table says, but are not found.
+  return [...found, ...told.values()];
+}
+
+/** By their paths: the templates that the table knows and that stand in the object as they are. */
+function toldOf(object: JsonObject, kind: TemplateKind): Map<string, PodTemplate> {
+  const reading = new WorkloadReading(object);
+  const told = new Map<string, PodTemplate>();
+  const templates = templatesOf(object, kind, reading);
+  const isCounted = reading.faults.length === 0;
+  for (const { template, path: at, replicas, uncounted, oneByOne } of templates) {
+    if (template === undefined || valueAt(object, at) !== template) continue;
+    const path = placeOf(at);
+    const pods = isCounted && uncounted !== true ? replicas : undefined;
+    const before = told.get(path);
+    // Leader and workers of one template.
+    const together = before?.pods === undefined || pods === undefined ? pods : before.pods + pods;
+    told.set(path, { path, template, pods: together, oneByOne: before?.oneByOne ?? oneByOne });
+  }
+  return told;
+}
+
+/** `template` (PyTorchJob, RayCluster, Knative), `podTemplate`, `workerTemplate` and their like. */
+const TEMPLATE_KEY = /^template$|Template$/;
+/** More than any workload has; a hostile object costs no more than this. */
+const MAX_VISITED = 100_000;
+
+/**
+ * Whatever stands under a template key and has `spec.containers`: of kinds that Muster does not know, and what the table
+ * leaves out of those that it knows (a RayJob's submitter). What is inside a template is part of it and not searched.
+ */
+function search(root: JsonObject): PodTemplate[] {
+  const found: PodTemplate[] = [];
+  const waiting: { value: Json; path: string; key: string; pods: number | undefined }[] = [
+    { value: root, path: '', key: '', pods: undefined },
+  ];
+  let visited = 0;
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    visited += 1;
+    if (visited > MAX_VISITED) break;
+    const { value, path, key, pods } = next;
+    if (Array.isArray(value)) {
+      const items = value as readonly Json[];
+      for (let index = items.length - 1; index >= 0; index -= 1) {
+        const item = items[index];
+        if (typeof item === 'object' && item !== null)
+          waiting.push({ value: item, path: `${path}[${index}]`, key: '', pods: undefined });
+      }
+    } else if (isObject(value)) {
+      if (TEMPLATE_KEY.test(key) && ownList(ownObject(value, 'spec'), 'containers') !== undefined) {
+        found.push({ path, template: value, pods });
+        continue;
+      }
+      // What stands beside a template says how many Pods are made of it (PyTorchJob, RayCluster).
+      const beside = own(value, 'replicas');
+      for (const name of Object.keys(value).reverse()) {
+        const child = value[name];
+        if (typeof child !== 'object' || child === null) continue;
+        const at = `${path}${stepTo(name, path === '')}`;
+        waiting.push({
+          value: child,
+          path: at,
+          key: name,
+          pods: typeof beside === 'number' ? beside : undefined,
+        });
+      }
+    }
+  }
+  return found;
+}
