@@ -37,7 +37,8 @@ export default {
     './src/telemetry/': { lines: 85 },
     './src/tls/': { lines: 97 },
   },
-  globalSetup: '<rootDir>/test/compiled-once.ts',
+  globalSetup: '<rootDir>/test/temporary-folder.ts',
+  globalTeardown: '<rootDir>/test/temporary-folder-removed.ts',
   testSequencer: '<rootDir>/test/longest-first.js',
   reporters: ['default', '<rootDir>/test/wiring/reporter.js', '<rootDir>/test/plain-summary.js'],
   // What is waited for has limits of its own, which say what did not come; this one only ends what hangs.
