@@ -38,6 +38,16 @@ export const MUSTER_PREFIX = 'muster.dev/';
 /** Annotation of a PodGang: whom Muster is evicting for it at this moment, by their uids. */
 export const ANNOTATION_PREEMPTION_PLAN = `${MUSTER_PREFIX}preemption-plan`;
 
+/** HPCPolicy: how the Pods of a gang are prepared for a program that runs on all of them. */
+export const HPC_POLICY_GROUP = 'muster.dev';
+export const HPC_POLICY_VERSION = 'v1alpha1';
+export const HPC_POLICY_API_VERSION = `${HPC_POLICY_GROUP}/${HPC_POLICY_VERSION}`;
+export const HPC_POLICY_KIND = 'HPCPolicy';
+/** Annotation of a PodGang: the HPCPolicy of its namespace by which its Pods are prepared. */
+export const ANNOTATION_HPC_POLICY = `${MUSTER_PREFIX}hpc-policy`;
+/** Annotation of a PodGang or a Pod: how many Pods its groups have when all are there, `leader=1,worker=7`. */
+export const ANNOTATION_GANG_SIZE = `${MUSTER_PREFIX}gang-size`;
+
 /** Finalizer on the PodGangs of a backend that cleans up after them itself; the backend's name follows. */
 export const CLEANUP_FINALIZER_PREFIX = `cleanup.${MUSTER_PREFIX}`;
 

@@ -1,3 +1,4 @@
+import { hpcRules } from './hpc-rules.ts';
 import { priorityRules } from './priority-rules.ts';
 import type { Rule } from './rule.ts';
 
@@ -229,6 +230,7 @@ export const rules = {
     says: 'the scheduler of this gang cannot do this',
     fix: 'change it, or choose another backend with the label grove.io/scheduler-name',
   },
+  ...hpcRules,
 } as const satisfies Record<string, Rule>;
 
 export type RuleName = keyof typeof rules;

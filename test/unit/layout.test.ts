@@ -23,6 +23,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   fleet: ['api', 'workloads', 'errors'],
   // Which clusters of a fleet a workload goes to: pure, of what their API server said of them.
   'fleet/assign': ['api', 'gang', 'errors'],
+  // What programs that run on all Pods of a gang need: settings, scripts, objects. Pure.
+  hpc: ['api', 'gang'],
   // Who may change a gang's Pod: the contract, the order, the guard.
   preparers: ['api', 'gang', 'gang/rules', 'errors'],
   backends: ['preparers', 'api', 'gang', 'gang/rules', 'errors', 'backends/*'],
@@ -87,6 +89,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'workloads',
     'fleet',
     'fleet/assign',
+    'hpc',
     'preview',
     'modules',
     'admission',
@@ -112,6 +115,7 @@ const PACKAGES: readonly { readonly name: RegExp; readonly rooms: readonly strin
 ];
 const PURE = [
   'preparers',
+  'hpc',
   'preemption',
   'workloads',
   'fleet',
