@@ -1,4 +1,4 @@
-import type { Rule } from './rules.ts';
+import type { Rule } from './rule.ts';
 
 /** What is asked of an HPCPolicy, and of the gangs and Pods that are prepared by one. */
 export const hpcRules = {
