@@ -25,6 +25,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'fleet/assign': ['api', 'gang', 'errors'],
   // What programs that run on all Pods of a gang need: settings, scripts, objects. Pure.
   hpc: ['api', 'gang'],
+  // Whose turn it is to be placed at all: pure.
+  'fleet/queues': ['api', 'gang'],
   // Who may change a gang's Pod: the contract, the order, the guard.
   preparers: ['api', 'gang', 'gang/rules', 'errors'],
   backends: ['preparers', 'api', 'gang', 'gang/rules', 'errors', 'backends/*'],
@@ -120,6 +122,7 @@ const PURE = [
   'workloads',
   'fleet',
   'fleet/assign',
+  'fleet/queues',
   'api',
   'gang',
   'gang/rules',

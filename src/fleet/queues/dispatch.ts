@@ -1,0 +1,163 @@
+import { quoted } from '../../api/printable.ts';
+import type { Resources } from '../../gang/reading.ts';
+import { queueTree, type PlacedQueue, type Queue } from './queue-tree.ts';
+import { isHopeless, Room, shortageText, type Shortage } from './room.ts';
+import { Turns, type Deficits } from './turns.ts';
+
+/** A gang in a queue: what it asks for in all, and since when (ms since 1970). */
+export interface QueuedGang {
+  /** `namespace/name` of its binding, or `name`. */
+  readonly key: string;
+  readonly uid: string;
+  readonly queue: string;
+  readonly priority: number;
+  readonly since: number;
+  readonly pods: number;
+  readonly requests: Resources;
+}
+
+export interface DispatchInput {
+  readonly queues: Iterable<Queue>;
+  /** Held back. */
+  readonly waiting: readonly QueuedGang[];
+  /** Let through before, and not finished. */
+  readonly through: readonly QueuedGang[];
+  readonly deficits: Deficits;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** From this age on (ms) room is kept for a gang that is too large for what is free. */
+  readonly reserveAfterMs: number;
+  /** No more than so many are let through at once. */
+  readonly most?: number;
+}
+
+/** Where a gang that waits stands. */
+export interface Standing {
+  readonly gang: QueuedGang;
+  /** In its queue, from 1 on. */
+  readonly position: number;
+  readonly why: string;
+}
+
+export interface Dispatched {
+  /** Who is let through, in this order. */
+  readonly release: readonly QueuedGang[];
+  /** The others, by queue and position. */
+  readonly standings: readonly Standing[];
+  readonly deficits: Deficits;
+  readonly tree: ReadonlyMap<string, PlacedQueue>;
+  /** With those that are let through now. */
+  readonly room: Room;
+  /** When the first of those who wait is old enough for room to be kept for it (ms since 1970); undefined: none. */
+  readonly nextReservation: number | undefined;
+}
+
+/**
+ * Who is let through now: by priority, then age within a queue; by weight between queues. Who finds too little room is
+ * passed by whoever finds enough, until it has waited for so long that room is kept for it. What one gets is never more
+ * than a queue has, and the order of what is given decides nothing.
+ */
+export function dispatch(input: DispatchInput): Dispatched {
+  const { waiting, through, deficits, now, reserveAfterMs, most = Infinity } = input;
+  const tree = queueTree(input.queues);
+  // What is taken; and the same with what is kept for somebody.
+  const [taken, claimed] = [new Room(), new Room()];
+  for (const gang of through)
+    for (const room of [taken, claimed]) room.take(tree.get(gang.queue)?.chain ?? [], gang.requests);
+  const lanes = lanesOf(waiting);
+  const turns = new Turns(
+    [...lanes].flatMap(([name, gangs]) => {
+      const at = tree.get(name);
+      return at === undefined || at.closed !== undefined ? [] : [{ at, waiting: gangs }];
+    }),
+    deficits,
+  );
+  const release: QueuedGang[] = [];
+  const why = new Map<QueuedGang, string>();
+  const keptIn = new Map<string, QueuedGang>();
+  let nextReservation: number | undefined;
+  for (let next = turns.next(); next !== undefined && release.length < most; next = turns.next()) {
+    const gang = next.one;
+    const chain = tree.get(gang.queue)?.chain ?? [];
+    const short = claimed.shortage(chain, gang.requests);
+    if (short === undefined) {
+      next.letThrough(gang.pods);
+      release.push(gang);
+      claimed.take(chain, gang.requests);
+      taken.take(chain, gang.requests);
+      continue;
+    }
+    const really = taken.shortage(chain, gang.requests);
+    const hopeless = chain.map((queue) => alone(queue, gang)).find((one) => one !== undefined);
+    const due = gang.since + reserveAfterMs;
+    const keeps = hopeless === undefined && due <= now;
+    why.set(gang, whyOf(hopeless ?? really, short, keeps, keptIn));
+    if (keeps) {
+      // Room further out than where it lacks is no use to it before there is some here.
+      const inner = chain.slice(0, chain.indexOf(short.queue) + 1);
+      claimed.take(inner, gang.requests);
+      for (const { name } of inner) if (!keptIn.has(name)) keptIn.set(name, gang);
+    } else if (hopeless === undefined) nextReservation = Math.min(nextReservation ?? due, due);
+  }
+  return {
+    release,
+    standings: standingsOf(lanes, new Set(release), (gang) => why.get(gang) ?? closedText(gang, tree)),
+    deficits: turns.deficits,
+    tree,
+    room: taken,
+    nextReservation,
+  };
+}
+
+/** What it lacks in a queue where nothing else is. */
+const alone = (queue: Queue, gang: QueuedGang): Shortage | undefined => {
+  const short = new Room().shortage([queue], gang.requests);
+  return short !== undefined && isHopeless(short) ? short : undefined;
+};
+
+function whyOf(
+  really: Shortage | undefined,
+  short: Shortage,
+  keeps: boolean,
+  keptIn: ReadonlyMap<string, QueuedGang>,
+): string {
+  const first = keptIn.get(short.queue.name);
+  const text =
+    really === undefined && first !== undefined
+      ? `room in queue ${quoted(short.queue.name)} is kept for ${quoted(first.key)}, which waits for it`
+      : shortageText(really ?? short);
+  return keeps ? `${text}; room is kept for it` : text;
+}
+
+function closedText({ queue }: QueuedGang, tree: ReadonlyMap<string, PlacedQueue>): string {
+  const at = tree.get(queue);
+  if (at === undefined) return `there is no queue ${quoted(queue)}; create it, or name another one`;
+  return at.closed?.message ?? 'its turn comes with the next ones';
+}
+
+/** By queue, in the order of their turn. */
+function lanesOf(waiting: readonly QueuedGang[]): ReadonlyMap<string, readonly QueuedGang[]> {
+  const lanes = Map.groupBy(waiting, ({ queue }) => queue);
+  for (const lane of lanes.values()) lane.sort(inOrder);
+  return lanes;
+}
+
+/** Priority, then age; of those that are equal in both the uid decides, which nobody chooses. */
+const inOrder = (one: QueuedGang, other: QueuedGang): number =>
+  other.priority - one.priority ||
+  one.since - other.since ||
+  (one.uid < other.uid ? -1 : one.uid > other.uid ? 1 : 0);
+
+function standingsOf(
+  lanes: ReadonlyMap<string, readonly QueuedGang[]>,
+  released: ReadonlySet<QueuedGang>,
+  why: (gang: QueuedGang) => string,
+): Standing[] {
+  return [...lanes.keys()]
+    .sort()
+    .flatMap((name) =>
+      (lanes.get(name) ?? [])
+        .filter((gang) => !released.has(gang))
+        .map((gang, index) => ({ gang, position: index + 1, why: why(gang) })),
+    );
+}

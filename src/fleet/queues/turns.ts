@@ -1,0 +1,106 @@
+import type { PlacedQueue } from './queue-tree.ts';
+
+/**
+ * How much less than its share of what was let through a queue has got, in Pods. Absent: 0. It is what fairness goes by;
+ * who loses it begins anew, and nothing else follows.
+ */
+export type Deficits = ReadonlyMap<string, number>;
+
+/** A queue with those that are a part of it, or the gangs that wait in the queue itself. */
+interface Turn<T> {
+  /** Name of the queue; of gangs that wait in a queue with parts `name/`, which no queue is called. */
+  readonly key: string;
+  readonly weight: number;
+  readonly parts: Map<string, Turn<T>>;
+  /** Who waits here, the first one last. */
+  readonly waiting: T[];
+}
+
+/**
+ * Whose turn it is, by deficit round robin at each level of the tree: the one with the largest deficit by weight. What one
+ * gets the others of its level, who wait as well, are credited with by their weights.
+ */
+export class Turns<T> {
+  readonly #deficits: Map<string, number>;
+  readonly #root: Turn<T>;
+
+  /** @param lanes who waits in which queue, the first one first */
+  constructor(
+    lanes: readonly { readonly at: PlacedQueue; readonly waiting: readonly T[] }[],
+    deficits: Deficits,
+  ) {
+    this.#root = turn('', 1);
+    const waited = new Set<string>();
+    for (const { at, waiting } of lanes) {
+      if (waiting.length === 0) continue;
+      let node = this.#root;
+      for (const { name, weight } of at.chain.toReversed()) {
+        waited.add(name);
+        node = part(node, name, weight);
+      }
+      const own = `${at.queue.name}/`;
+      waited.add(own);
+      part(node, own, 1).waiting.push(...waiting.toReversed());
+    }
+    // As in any deficit round robin: who has nothing to send keeps no deficit for later.
+    this.#deficits = new Map([...deficits].filter(([key]) => waited.has(key)));
+  }
+
+  get deficits(): Deficits {
+    return this.#deficits;
+  }
+
+  /** The next one, and what is to be called if it is let through: with its Pods. undefined: nobody is left. */
+  next(): { readonly one: T; readonly letThrough: (pods: number) => void } | undefined {
+    const path: { readonly among: readonly Turn<T>[]; readonly chosen: Turn<T> }[] = [];
+    let node = this.#root;
+    while (node.parts.size > 0) {
+      const among = [...node.parts.values()];
+      const chosen = among.reduce((best, other) => (this.#isBefore(other, best) ? other : best));
+      path.push({ among, chosen });
+      node = chosen;
+    }
+    const one = node.waiting.pop();
+    if (one === undefined) return undefined;
+    this.#prune(path.map(({ chosen }) => chosen));
+    return {
+      one,
+      letThrough: (pods) => {
+        const cost = Math.max(1, pods);
+        for (const { among, chosen } of path) {
+          const all = among.reduce((sum, { weight }) => sum + weight, 0);
+          for (const { key, weight } of among) this.#add(key, (cost * weight) / all);
+          this.#add(chosen.key, -cost);
+        }
+      },
+    };
+  }
+
+  #isBefore(one: Turn<T>, other: Turn<T>): boolean {
+    const [mine, his] = [this.#owed(one), this.#owed(other)];
+    return mine === his ? one.key < other.key : mine > his;
+  }
+
+  #owed = ({ key, weight }: Turn<T>): number => (this.#deficits.get(key) ?? 0) / weight;
+
+  #add(key: string, amount: number): void {
+    this.#deficits.set(key, (this.#deficits.get(key) ?? 0) + amount);
+  }
+
+  /** Takes away who has nobody left, the innermost first. */
+  #prune(path: readonly Turn<T>[]): void {
+    for (let depth = path.length - 1; depth >= 0; depth -= 1) {
+      const node = path[depth];
+      if (node === undefined || node.waiting.length > 0 || node.parts.size > 0) return;
+      (path[depth - 1] ?? this.#root).parts.delete(node.key);
+    }
+  }
+}
+
+const turn = <T>(key: string, weight: number): Turn<T> => ({ key, weight, parts: new Map(), waiting: [] });
+
+function part<T>(node: Turn<T>, key: string, weight: number): Turn<T> {
+  let found = node.parts.get(key);
+  if (found === undefined) node.parts.set(key, (found = turn(key, weight)));
+  return found;
+}

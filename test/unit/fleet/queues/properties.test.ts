@@ -1,0 +1,153 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { dispatch, type QueuedGang } from '../../../../src/fleet/queues/dispatch.ts';
+import type { Queue } from '../../../../src/fleet/queues/queue-tree.ts';
+import { gang, queue } from './made-queues.ts';
+
+const NAMES = ['q0', 'q1', 'q2', 'q3', 'q4'];
+const amounts = fc.dictionary(fc.constantFrom('cpu', 'gpu'), fc.integer({ min: 1, max: 6 }), { maxKeys: 2 });
+const capacities = fc.dictionary(fc.constantFrom('cpu', 'gpu'), fc.integer({ min: 4, max: 12 }), {
+  maxKeys: 2,
+});
+
+/** A tree: each queue is a part of one before it, or of none. */
+const trees = fc
+  .array(
+    fc.record({
+      weight: fc.integer({ min: 1, max: 5 }),
+      up: fc.integer({ min: -3, max: 4 }),
+      capacity: capacities,
+    }),
+    { minLength: 1, maxLength: NAMES.length },
+  )
+  .map((made) =>
+    made.map(({ weight, up, capacity }, index): Queue =>
+      queue(NAMES[index] ?? '', { weight, capacity, parent: up >= 0 && up < index ? (NAMES[up] ?? '') : '' }),
+    ),
+  );
+
+const gangs = fc
+  .array(
+    fc.record({
+      at: fc.integer({ min: 0, max: 4 }),
+      priority: fc.integer({ min: 0, max: 2 }),
+      since: fc.integer({ min: 0, max: 50 }),
+      pods: fc.integer({ min: 1, max: 4 }),
+      requests: amounts,
+    }),
+    { maxLength: 24 },
+  )
+  .map((made) => made.map(({ at, ...rest }, index) => gang(`g${index}`, NAMES[at] ?? '', rest)));
+
+const chainOf = (queues: readonly Queue[], name: string): Queue[] => {
+  const found = queues.find((one) => one.name === name);
+  return found === undefined ? [] : [found, ...chainOf(queues, found.parent)];
+};
+
+/** The queues of which more is taken than they have. */
+const overfull = (queues: readonly Queue[], through: readonly QueuedGang[]): string[] =>
+  queues.flatMap(({ name, capacity }) =>
+    [...capacity].flatMap(([resource, most]) => {
+      const inside = through.filter((one) => chainOf(queues, one.queue).some((at) => at.name === name));
+      const sum = inside.reduce((all, { requests }) => all + (requests.get(resource) ?? 0), 0);
+      return sum > most ? [`${name} ${resource}`] : [];
+    }),
+  );
+
+const fitsAlone = (queues: readonly Queue[], one: QueuedGang): boolean =>
+  queues.some(({ name }) => name === one.queue) && overfull(queues, [one]).length === 0;
+
+const MINUTE = 60_000;
+
+test('never over capacity, nobody twice, nobody lost, and the order of what is given decides nothing', () => {
+  fc.assert(
+    fc.property(trees, gangs, fc.nat(5 * MINUTE), (queues, waiting, now) => {
+      const input = { queues, waiting, through: [], deficits: new Map(), now, reserveAfterMs: MINUTE };
+      const { release, standings } = dispatch(input);
+      expect(overfull(queues, release)).toEqual([]);
+      const all = [...release, ...standings.map((one) => one.gang)];
+      expect(all.map(({ key }) => key).sort()).toEqual(waiting.map(({ key }) => key).sort());
+      for (const { why } of standings) expect(why).not.toBe('');
+      const other = dispatch({ ...input, queues: queues.toReversed(), waiting: waiting.toReversed() });
+      expect(other.release).toEqual(release);
+      expect(other.standings).toEqual(standings);
+      // Again, with those let through: the same room, so nobody else comes before anybody leaves.
+      const again = dispatch({
+        ...input,
+        waiting: standings.map((one) => one.gang),
+        through: release,
+        now: 0,
+      });
+      expect(overfull(queues, [...release, ...again.release])).toEqual([]);
+    }),
+  );
+});
+
+test('nobody starves: whoever fits at all is let through, whoever else keeps coming', () => {
+  fc.assert(
+    fc.property(trees, gangs, gangs, (queues, waiting, more) => {
+      let through: QueuedGang[] = [];
+      let left: readonly QueuedGang[] = waiting;
+      let deficits: ReadonlyMap<string, number> = new Map();
+      const seen = new Set<string>();
+      const rounds = 40 + waiting.length * 20;
+      for (let round = 0; round < rounds; round += 1) {
+        const now = round * MINUTE;
+        // In each round the same again comes, younger, of no higher priority; and the one longest there leaves.
+        const fresh = more.map((one, index) => ({
+          ...one,
+          ...{ key: `n${round}-${index}`, uid: `n${round}-${index}`, since: now, priority: 0 },
+        }));
+        through = through.slice(1);
+        const done = dispatch({
+          ...{ queues, waiting: [...left, ...fresh], through, deficits },
+          ...{ now, reserveAfterMs: 3 * MINUTE },
+        });
+        ({ deficits } = done);
+        for (const { key } of done.release) seen.add(key);
+        through = [...through, ...done.release];
+        expect(overfull(queues, through)).toEqual([]);
+        left = left.filter(({ key }) => !seen.has(key));
+        if (!left.some((one) => fitsAlone(queues, one))) break;
+      }
+      expect(left.filter((one) => fitsAlone(queues, one))).toEqual([]);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('by weight: what two queues get for it differs by no more than their largest gangs', () => {
+  const weights = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 2, maxLength: 4 });
+  const sizes = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 5 });
+  fc.assert(
+    fc.property(weights, sizes, fc.integer({ min: 1, max: 60 }), (shares, pods, most) => {
+      const queues = shares.map((weight, index) => queue(`q${index}`, { weight }));
+      const waiting = queues.flatMap(({ name }, at) =>
+        Array.from({ length: 60 }, (_, since) =>
+          gang(`${name}-${since}`, name, { since, pods: pods[(since + at) % pods.length] ?? 1 }),
+        ),
+      );
+      const got = new Map<string, number>();
+      let deficits: ReadonlyMap<string, number> = new Map();
+      const left = new Set(waiting);
+      // One at a time, as room comes.
+      for (let turn = 0; turn < most; turn += 1) {
+        const input = { queues, waiting: [...left], through: [], now: 0, reserveAfterMs: MINUTE };
+        const done = dispatch({ ...input, deficits, most: 1 });
+        ({ deficits } = done);
+        for (const one of done.release) {
+          left.delete(one);
+          got.set(one.queue, (got.get(one.queue) ?? 0) + one.pods);
+        }
+      }
+      const largest = Math.max(...pods);
+      for (const one of queues)
+        for (const other of queues) {
+          const [mine, his] = [one, other].map(({ name, weight }) => (got.get(name) ?? 0) / weight);
+          const bound = largest / one.weight + largest / other.weight;
+          expect(Math.abs((mine ?? 0) - (his ?? 0))).toBeLessThanOrEqual(bound + 1e-9);
+        }
+    }),
+    { numRuns: 60 },
+  );
+});
