@@ -1,8 +1,10 @@
 import {
   BACKEND_CONTRACT_VERSION,
   fault,
+  newlyUnheard,
   PodRefused,
   readProfileConfig,
+  unheardTerms,
   type Backend,
   type BackendFacts,
   type BackendFactory,
@@ -13,6 +15,7 @@ import {
   type PodGangVerdict,
   type PodPatch,
   type PodReader,
+  type Preempts,
   type Resource,
   type SyncContext,
 } from '../../src/index.ts';
@@ -40,6 +43,9 @@ const SETTINGS = {
 } as const;
 const ANNOTATION_QUEUE = 'line.example.com/queue';
 
+/** Whatever a gang says of it, the scheduler preempts Pods one by one, by their own priority. */
+const PREEMPTS: Preempts = { scheduler: NAME, always: { mode: 'Pod', says: 'it preempts Pods one by one' } };
+
 /** "line", a scheduler that does not exist: it starts a gang once the Line has enough Pods. */
 export const line: BackendFactory = {
   name: NAME,
@@ -54,6 +60,7 @@ export const line: BackendFactory = {
       init,
       preparePod,
       validatePodGang,
+      warnOfUpdate: (before, after) => newlyUnheard(before, after, PREEMPTS),
       syncPodGang: (context, gang) => syncPodGang(context, gang, queue),
       // The Line belongs to the PodGang and goes with it.
       onPodGangDelete: () => Promise.resolve(),
@@ -92,7 +99,7 @@ function validatePodGang(gang: PodGang): PodGangVerdict {
     }),
   );
   const warnings = gang.spec.pack === undefined ? [] : [`${NAME} ignores topology constraints`];
-  return { faults, warnings };
+  return { faults, warnings: [...warnings, ...unheardTerms(gang, PREEMPTS)] };
 }
 
 async function syncPodGang(context: SyncContext, gang: PodGang, fallback: string): Promise<void> {

@@ -3,6 +3,7 @@ import { checksOf, type ConformanceCheck } from './check.ts';
 import { gangRules } from './gang-rules.ts';
 import { identityRules } from './identity-rules.ts';
 import { prepareRules } from './prepare-rules.ts';
+import { priorityRules } from './priority-rules.ts';
 import { Subject } from './subject.ts';
 import { syncRules } from './sync-rules.ts';
 import { troubleRules } from './trouble-rules.ts';
@@ -10,7 +11,7 @@ import { troubleRules } from './trouble-rules.ts';
 export { ConformanceFailure, type ConformanceCheck, type ConformanceOutcome } from './check.ts';
 export type { ConformanceSettings } from '../backends/backend.ts';
 
-const RULES = [...identityRules, ...prepareRules, ...gangRules, ...syncRules, ...troubleRules];
+const RULES = [...identityRules, ...prepareRules, ...gangRules, ...syncRules, ...priorityRules, ...troubleRules];
 
 /** Name and text of every rule, in their order. */
 export const conformanceRules: readonly { readonly name: string; readonly rule: string }[] = RULES.map(

@@ -7,7 +7,8 @@ import { cli } from '../../cluster/support/muster-cli.ts';
 
 /** A backend with one member more, or another one. */
 const backend = (members: string, before = ''): string => `
-import { BACKEND_CONTRACT_VERSION } from 'muster';
+import { BACKEND_CONTRACT_VERSION, newlyUnheard, unheardTerms } from 'muster';
+const PREEMPTS = { scheduler: 'cart', always: { mode: 'Pod', says: 'one by one' } };
 ${before}
 export default {
   name: 'cart',
@@ -18,7 +19,8 @@ export default {
       patchSurface: { schedulerName: true },
       init: () => Promise.resolve({ version: '1' }),
       preparePod: (_pod, _gang, patch) => patch.setSchedulerName('cart', 'asked for'),
-      validatePodGang: () => ({ faults: [], warnings: [] }),
+      validatePodGang: (gang) => ({ faults: [], warnings: unheardTerms(gang, PREEMPTS) }),
+      warnOfUpdate: (before, after) => newlyUnheard(before, after, PREEMPTS),
       syncPodGang: () => Promise.resolve(),
       onPodGangDelete: () => Promise.resolve(),
       ${members}

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { PodGang } from '../../../src/api/pod-gang.ts';
 import { fault } from '../../../src/api/fault.ts';
-import { changed, type BrokenBackend } from './sound.ts';
+import { newlyUnheard } from '../../../src/backends/preemption-terms.ts';
+import { CART_PREEMPTS, changed, type BrokenBackend } from './sound.ts';
 
 const NOTHING_WRONG = { faults: [], warnings: [] };
 let calls = 0;
@@ -65,9 +66,9 @@ export const brokenGangs: readonly BrokenBackend[] = [
     how: 'counts on a group of the old gang',
     says: 'it threw "no group" for a PodGang "train" with 0 groups',
     factory: changed(() => ({
-      warnOfUpdate: (before: PodGang) => {
+      warnOfUpdate: (before: PodGang, after: PodGang) => {
         if (before.spec.groups.length === 0) throw new Error('no group');
-        return [];
+        return newlyUnheard(before, after, CART_PREEMPTS);
       },
     })),
   },

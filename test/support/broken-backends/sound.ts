@@ -8,6 +8,7 @@ import { readProfileConfig } from '../../../src/backends/profile-config.ts';
 import type { OwnedObject, SyncContext } from '../../../src/backends/cluster.ts';
 import type { PodGang } from '../../../src/api/pod-gang.ts';
 import type { Resource } from '../../../src/api/resource.ts';
+import { newlyUnheard, unheardTerms, type Preempts } from '../../../src/backends/preemption-terms.ts';
 
 export const CARTS: Resource = {
   group: 'cart.example.com',
@@ -26,6 +27,12 @@ export const cart = (gang: PodGang, name = gang.name): OwnedObject => ({
   labels: { 'cart.example.com/made-for': gang.name },
   spec: { seats: gang.spec.groups.reduce((sum, { minReplicas }) => sum + minReplicas, 0) },
 });
+
+/** How its scheduler preempts, whatever a gang says. */
+export const CART_PREEMPTS: Preempts = {
+  scheduler: 'cart',
+  always: { mode: 'Pod', says: 'it unloads Pods one by one' },
+};
 
 /** A backend in which nothing is wrong: each of the broken ones differs from it in one thing. */
 export const soundBackend = ({ config }: BackendSettings): Backend => {
@@ -47,7 +54,11 @@ export const soundBackend = ({ config }: BackendSettings): Backend => {
       patch.label(LABEL_GROUP, gang.group, 'where it sits');
       patch.addGate(GATE_CART, 'it waits for its cart');
     },
-    validatePodGang: () => ({ faults: [], warnings: ['carts are slow'] }),
+    validatePodGang: (gang) => ({
+      faults: [],
+      warnings: ['carts are slow', ...unheardTerms(gang, CART_PREEMPTS)],
+    }),
+    warnOfUpdate: (before, after) => newlyUnheard(before, after, CART_PREEMPTS),
     syncPodGang: async (context: SyncContext, gang: PodGang) => {
       await context.apply(cart(gang));
     },

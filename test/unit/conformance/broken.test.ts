@@ -9,10 +9,11 @@ import { messageOf } from '../../../src/errors.ts';
 import { brokenGangs } from '../../support/broken-backends/broken-gangs.ts';
 import { brokenIdentity } from '../../support/broken-backends/broken-identity.ts';
 import { brokenPrepare } from '../../support/broken-backends/broken-prepare.ts';
+import { brokenPriorities } from '../../support/broken-backends/broken-priorities.ts';
 import { brokenSync } from '../../support/broken-backends/broken-sync.ts';
 import { changed } from '../../support/broken-backends/sound.ts';
 
-const BROKEN = [...brokenIdentity, ...brokenPrepare, ...brokenGangs, ...brokenSync];
+const BROKEN = [...brokenIdentity, ...brokenPrepare, ...brokenGangs, ...brokenSync, ...brokenPriorities];
 
 /** Hundreds of Pods are admitted for it: only what breaks it is looked at by it. */
 const SPEED = 'prepare-speed';
