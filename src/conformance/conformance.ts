@@ -11,7 +11,14 @@ import { troubleRules } from './trouble-rules.ts';
 export { ConformanceFailure, type ConformanceCheck, type ConformanceOutcome } from './check.ts';
 export type { ConformanceSettings } from '../backends/backend.ts';
 
-const RULES = [...identityRules, ...prepareRules, ...gangRules, ...syncRules, ...priorityRules, ...troubleRules];
+const RULES = [
+  ...identityRules,
+  ...prepareRules,
+  ...gangRules,
+  ...syncRules,
+  ...priorityRules,
+  ...troubleRules,
+];
 
 /** Name and text of every rule, in their order. */
 export const conformanceRules: readonly { readonly name: string; readonly rule: string }[] = RULES.map(
