@@ -45,8 +45,8 @@ export class ObjectEdit {
     this.#object = isObject(object) ? object : undefined;
   }
 
-  /** Sets `key`, unless the document has that very string already. A later value wins. */
-  set(key: string, value: string | JsonObject | readonly JsonObject[], why: string): void {
+  /** Sets `key`, unless the document has that very string or boolean already. A later value wins. */
+  set(key: string, value: string | boolean | JsonObject | readonly JsonObject[], why: string): void {
     const index = this.#edits.findIndex((edit) => edit.key === key);
     if (own(this.#object, key) === value) this.unset(key);
     else if (index < 0) this.#edits.push({ key, value, why });

@@ -48,6 +48,17 @@ export const ANNOTATION_HPC_POLICY = `${MUSTER_PREFIX}hpc-policy`;
 /** Annotation of a PodGang or a Pod: how many Pods its groups have when all are there, `leader=1,worker=7`. */
 export const ANNOTATION_GANG_SIZE = `${MUSTER_PREFIX}gang-size`;
 
+/** Annotation of a workload or of its policy: the FleetQueue that lets it through. Carried to its binding. */
+export const ANNOTATION_FLEET_QUEUE = `${MUSTER_PREFIX}fleet-queue`;
+/** Annotation of a binding that is held until it is known what its workload and its policy say. */
+export const ANNOTATION_FLEET_TERMS = `${MUSTER_PREFIX}fleet-terms`;
+/** Value of {@link ANNOTATION_FLEET_TERMS}; there is no other. */
+export const TERMS_UNREAD = 'unread';
+
+/** Bindings of Karmada: which clusters of a fleet a workload goes to. */
+export const BINDING_GROUP = 'work.karmada.io';
+export const BINDING_VERSION = 'v1alpha2';
+
 /** Finalizer on the PodGangs of a backend that cleans up after them itself; the backend's name follows. */
 export const CLEANUP_FINALIZER_PREFIX = `cleanup.${MUSTER_PREFIX}`;
 
@@ -66,4 +77,5 @@ export const PATH_MUTATE_POD = '/mutate-v1-pod';
 export const PATH_VALIDATE_POD = '/validate-v1-pod';
 export const PATH_MUTATE_POD_GANG = '/mutate-scheduler-grove-io-v1alpha1-podgang';
 export const PATH_INTERPRET = '/interpret-config-karmada-io-v1alpha1-resourceinterpretercontext';
+export const PATH_MUTATE_BINDING = '/mutate-work-karmada-io-v1alpha2-resourcebinding';
 export const PATH_VALIDATE_POD_GANG = '/validate-scheduler-grove-io-v1alpha1-podgang';

@@ -25,6 +25,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'fleet/assign': ['api', 'gang', 'errors'],
   // What programs that run on all Pods of a gang need: settings, scripts, objects. Pure.
   hpc: ['api', 'gang'],
+  // What Karmada and its neighbours write into bindings beside what decides where they go: pure.
+  'fleet/bindings': ['api', 'gang', 'errors', 'workloads', 'fleet', 'fleet/assign', 'fleet/queues'],
   // Whose turn it is to be placed at all: pure.
   'fleet/queues': ['api', 'gang'],
   // Who may change a gang's Pod: the contract, the order, the guard.
@@ -122,6 +124,7 @@ const PURE = [
   'workloads',
   'fleet',
   'fleet/assign',
+  'fleet/bindings',
   'fleet/queues',
   'api',
   'gang',

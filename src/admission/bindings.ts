@@ -1,0 +1,73 @@
+import { isObject, own, ownList, ownString, type JsonObject } from '../api/json.ts';
+import {
+  ANNOTATION_FLEET_TERMS,
+  BINDING_GROUP,
+  BINDING_VERSION,
+  PATH_MUTATE_BINDING,
+  TERMS_UNREAD,
+} from '../api/names.ts';
+import { quoted } from '../api/printable.ts';
+import { MANAGED_FIELDS } from '../api/unread-lists.ts';
+import { BadRequest } from '../errors.ts';
+import { nameOf } from './denial.ts';
+import type { ReviewAnswer, ReviewEndpoint } from './endpoints.ts';
+import { ObjectEdit } from './json-patch.ts';
+import {
+  decision,
+  parseReview,
+  renderResponse,
+  untouched,
+  type AdmissionRequest,
+  type Decision,
+} from './review.ts';
+
+const KINDS = ['ResourceBinding', 'ClusterResourceBinding'];
+
+/**
+ * A new binding of a workload is held back from every scheduler until the loop has read what the workload and its policy
+ * say: neither's annotations are on the binding, and admission reads nothing. Bindings of what a workload depends on have
+ * no placement, and are nobody's to hold; nor are those of what runs no Pods.
+ */
+export function holdBinding({ object, operation, subResource }: AdmissionRequest): Decision {
+  const spec = own(object, 'spec');
+  if (operation !== 'CREATE' || subResource !== '' || !isObject(spec)) return untouched();
+  if (!isObject(own(spec, 'placement')) || !runsPods(spec)) return untouched();
+  const suspension = new ObjectEdit('/spec/suspension', own(spec, 'suspension'));
+  suspension.set('scheduling', true, 'held until its queue lets it through');
+  const annotations = new ObjectEdit('/metadata/annotations', own(own(object, 'metadata'), 'annotations'));
+  annotations.set(ANNOTATION_FLEET_TERMS, TERMS_UNREAD, 'what its workload and its policy say is to be read');
+  return decision({ changes: annotations.changes(suspension.changes()) });
+}
+
+/** As Karmada has it of a binding. */
+const runsPods = (spec: JsonObject): boolean =>
+  Number(own(spec, 'replicas') ?? 0) > 0 ||
+  isObject(own(spec, 'replicaRequirements')) ||
+  (ownList(spec, 'components') ?? []).length > 0;
+
+/** The path for Karmada's API server, beside those of {@link reviewEndpoints}. */
+export const bindingEndpoint = (
+  decided: (request: AdmissionRequest, held: boolean, name: string, ms: number) => void,
+): ReviewEndpoint => ({
+  path: PATH_MUTATE_BINDING,
+  unread: [MANAGED_FIELDS],
+  idOf: (body) => ownString(own(body, 'request'), 'uid'),
+  answer: (body): ReviewAnswer => {
+    const request = parseReview(body);
+    const { group, version, kind } = request.kind;
+    if (group !== BINDING_GROUP || version !== BINDING_VERSION || !KINDS.includes(kind)) {
+      const found = `${group || 'core'}/${version} ${kind}`;
+      throw new BadRequest(
+        `request.kind: unexpected kind ${quoted(found)}: ${PATH_MUTATE_BINDING} takes ${BINDING_GROUP}/${BINDING_VERSION} ${KINDS.join(' and ')}`,
+      );
+    }
+    const done = holdBinding(request);
+    const held = done.changes.length > 0;
+    return {
+      body: renderResponse(request, done),
+      operation: request.operation,
+      outcome: held ? 'patched' : 'allowed',
+      sent: (ms) => decided(request, held, nameOf(request), ms),
+    };
+  },
+});
