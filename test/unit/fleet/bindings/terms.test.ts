@@ -23,8 +23,10 @@ const binding = {
     ],
   },
 };
-const noting = (object: object, annotations: Record<string, string>): JsonObject =>
-  ({ ...object, metadata: { ...(object as { metadata?: object }).metadata, annotations } });
+const noting = (object: object, annotations: Record<string, string>): JsonObject => ({
+  ...object,
+  metadata: { ...(object as { metadata?: object }).metadata, annotations },
+});
 const read = (sources: { binding?: object; template?: object; policy?: object }) =>
   termsOf({ binding, template: job, policy: undefined, ...sources } as never, workloadKinds);
 
