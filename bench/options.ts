@@ -7,7 +7,7 @@ import { BACKEND_PARTS, type BackendTiming } from './backends/backends.ts';
 import { HOSTILE_PARTS } from './hostile/hostile.ts';
 import type { HostileTiming } from './hostile/scenario.ts';
 import { LOOP_PARTS, type LoopTiming } from './loop/loop.ts';
-import type { PlanTiming } from './plan/plan.ts';
+import { PLAN_PARTS, type PlanTiming } from './plan/plan.ts';
 import type { ReviewTiming } from './review/review.ts';
 
 /** The stages, and the parts of each that can be asked for alone. */
@@ -19,7 +19,7 @@ const STAGES: Readonly<Record<string, readonly string[]>> = {
   loop: LOOP_PARTS,
   backends: BACKEND_PARTS,
   hostile: HOSTILE_PARTS,
-  plan: ['plan'],
+  plan: PLAN_PARTS,
 };
 const PARTS = Object.values(STAGES).flat();
 
@@ -143,7 +143,11 @@ const USUAL: Timing = {
     floods: { rounds: 2, roundMs: 8000 },
     settleMs: 700,
   },
-  plan: { nodes: [10, 100, 1000, 5000], rounds: 5 },
+  plan: {
+    nodes: [10, 100, 1000, 5000],
+    rounds: 5,
+    reviews: { starts: 6, rounds: 40, sliceMs: 100, firstWarmUpMs: 4000, warmUpMs: 0 },
+  },
 };
 
 const QUICK: Timing = {
@@ -165,5 +169,9 @@ const QUICK: Timing = {
     floods: { rounds: 1, roundMs: 1000 },
     settleMs: 200,
   },
-  plan: { nodes: [10, 100], rounds: 2 },
+  plan: {
+    nodes: [10, 100],
+    rounds: 2,
+    reviews: { starts: 2, rounds: 4, sliceMs: 20, firstWarmUpMs: 50, warmUpMs: 0 },
+  },
 };

@@ -41,7 +41,7 @@ async function measureAll({ only, timing, against }: BenchOptions): Promise<Map<
   await stage('review', () => Promise.resolve(measureReview(timing.review, progress)));
   await stage('loop', () => measureLoop(only, timing.loop, progress));
   await stage('backends', () => measureBackends(only, timing.backends, progress));
-  await stage('plan', () => measurePlan(timing.plan, progress));
+  await stage('plan', () => measurePlan(only, timing.plan, progress));
   return reports;
 }
 

@@ -148,7 +148,7 @@ const valueOf = (slice: Slice, of: Of): number =>
   of === 'perSecond' ? (slice.reviews / slice.ms) * 1000 : slice[of];
 
 /** How many times what `lower` had is what `upper` had, over the rounds in which both took part. */
-function ratioBetween(
+export function ratioBetween(
   upper: ServerName,
   lower: ServerName,
   of: Of,
@@ -171,6 +171,7 @@ const NAMES: Readonly<Record<ServerName, string>> = {
   bare: 'bare node:https',
   muster: 'Muster',
   other: 'the other Muster',
+  preview: 'Muster with forecasts',
   peer: 'controller-runtime',
 };
 const HEAD = ['review', 'server', 'per s', 'CPU µs', '× bare', 'p50 ms', 'p99 ms', 'RSS MiB'];

@@ -1,9 +1,9 @@
 import { GATE_POD_GANG_PENDING, LABEL_POD_CLIQUE, LABEL_POD_GANG } from '../../src/api/names.ts';
 
 /** The gang that every benchmarked Pod is of. */
-const NAMESPACE = 'inference';
-const GANG = 'llama-0';
-const GROUP = 'decode';
+export const NAMESPACE = 'inference';
+export const GANG = 'llama-0';
+export const GROUP = 'decode';
 
 export type Size = 2 | 8 | 64 | 512;
 

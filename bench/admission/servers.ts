@@ -9,8 +9,11 @@ import { connect } from 'node:tls';
 import { issueDevelopmentCertificates } from '../../src/tls/issue.ts';
 import type { Placement } from '../measure/placement.ts';
 
-/** `other`: a Muster of another build, to compare two states of the program in one run. */
-export type ServerName = 'bare' | 'muster' | 'other' | 'peer';
+/**
+ * `other`: a second Muster, mostly of another build, to compare two states of the program in one run. `preview`: one that
+ * forecasts preemption.
+ */
+export type ServerName = 'bare' | 'muster' | 'other' | 'preview' | 'peer';
 
 /** A server under measurement, as a process of its own. */
 export interface RunningServer {
@@ -85,7 +88,8 @@ export async function startServer(
   const output = join(scratch.folder, `${name}.log`);
   const fd = openSync(output, 'w');
   const [file = '', ...args] = [...options.placement.onServerCore, ...command];
-  const child = spawn(file, args, { cwd: scratch.folder, stdio: ['ignore', fd, fd] });
+  const env = { ...process.env, ...(name === 'preview' && { MUSTER_PREEMPTION_PREVIEW: 'true' }) };
+  const child = spawn(file, args, { cwd: scratch.folder, stdio: ['ignore', fd, fd], env });
   running.add(child);
   child.once('exit', () => running.delete(child));
   await Promise.race([

@@ -1,58 +1,84 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { VARIANTS } from '../../src/preemption/units.ts';
-import { figure, short, withInterval, type StageReport } from '../measure/figures.ts';
-import { exactly, meanOf } from '../measure/interval.ts';
+import { figure, short, withInterval, type Figure, type StageReport } from '../measure/figures.ts';
+import { exactly, meanOf, type Estimate } from '../measure/interval.ts';
+import type { AdmissionTiming } from '../admission/admission.ts';
 import { besideScheduler } from './beside-scheduler.ts';
 import type { SizeCost } from './one-size.ts';
+import { measurePreviewCost } from './preview-cost.ts';
 import type { PreviewCost } from './preview-memory.ts';
 
 export interface PlanTiming {
   readonly nodes: readonly number[];
   readonly rounds: number;
+  /** Of ordinary reviews with forecasts on and off. */
+  readonly reviews: AdmissionTiming;
 }
+
+/** The parts that can be asked for alone. */
+export const PLAN_PARTS = ['plan-size', 'plan-memory', 'plan-reviews', 'plan-scheduler'] as const;
 
 const MOST_SECONDS = 1;
 const MOST_MIB = 300;
 const BESIDE_NODES = 200;
 const PREVIEWED_PODS = 50_000;
 const MOST_BYTES_A_POD = 1_024;
+/** An ordinary review with forecasts on, times one without. */
+const MOST_FOR_REVIEWS = 1.01;
 
-/** What a plan costs by the size of the cluster: ten Pods on each node, and a gang of 64 that needs whole nodes. */
+/**
+ * What a plan costs by the size of the cluster: ten Pods on each node, and a gang of 64 that needs whole nodes; what
+ * forecasts keep in memory, and what they cost reviews that have none; and the planner beside kube-scheduler.
+ */
 export async function measurePlan(
-  { nodes, rounds }: PlanTiming,
+  parts: ReadonlySet<string>,
+  { nodes, rounds, reviews }: PlanTiming,
   progress: (line: string) => void,
 ): Promise<StageReport> {
-  const figures = [];
-  const rows = [['nodes', 'Pods', 'algorithm', 'victims', 'plan, ms', 'heap, MiB']];
-  for (const size of nodes)
-    for (const variant of VARIANTS) {
-      const cost = costOf(size, variant, rounds);
-      const time = meanOf(cost.milliseconds);
-      rows.push([
-        String(size),
-        String(size * 10),
-        variant,
-        String(cost.victims),
-        withInterval(time),
-        short(cost.mib),
-      ]);
-      progress(`plan: ${size} nodes, ${variant}: ${short(time.value)} ms`);
-      if (size !== Math.max(...nodes)) continue;
-      const what = `gang of 64 among ${size.toLocaleString('en')} nodes, ${variant}`;
-      const seconds = meanOf(cost.milliseconds.map((ms) => ms / 1000));
-      figures.push(figure('plan', `${what}: plan, s`, seconds, { most: MOST_SECONDS }));
-      figures.push(figure('plan', `${what}: heap, MiB`, exactly(cost.mib), { most: MOST_MIB }));
-    }
-  const { bytesAPod } = printed<PreviewCost>('preview-memory.ts', [String(PREVIEWED_PODS)]);
-  const what = `forecasts: bytes a Pod, of ${PREVIEWED_PODS.toLocaleString('en')}, in their own process`;
-  figures.push(figure('plan', what, exactly(bytesAPod), { most: MOST_BYTES_A_POD }));
-  const { schedulerMs, planMs } = await besideScheduler(BESIDE_NODES, rounds);
-  const single = `a Pod that preempts among ${BESIDE_NODES} nodes`;
-  figures.push(figure('plan', `${single}: kube-scheduler’s PostFilter, ms`, exactly(schedulerMs)));
-  figures.push(figure('plan', `${single}: plan, ms`, exactly(planMs)));
-  figures.push(figure('plan', `${single}: plan to kube-scheduler`, exactly(planMs / schedulerMs)));
-  return { tables: { plan: rows }, figures };
+  const figures: Figure[] = [];
+  const goal = (name: string, estimate: Estimate, most?: number): void =>
+    void figures.push(figure('plan', name, estimate, most === undefined ? undefined : { most }));
+  const rows: string[][] = [];
+  if (parts.has('plan-size')) {
+    rows.push(['nodes', 'Pods', 'algorithm', 'victims', 'plan, ms', 'heap, MiB']);
+    for (const size of nodes)
+      for (const variant of VARIANTS) {
+        const cost = costOf(size, variant, rounds);
+        const time = meanOf(cost.milliseconds);
+        rows.push([
+          String(size),
+          String(size * 10),
+          variant,
+          String(cost.victims),
+          withInterval(time),
+          short(cost.mib),
+        ]);
+        progress(`plan: ${size} nodes, ${variant}: ${short(time.value)} ms`);
+        if (size !== Math.max(...nodes)) continue;
+        const what = `gang of 64 among ${size.toLocaleString('en')} nodes, ${variant}`;
+        goal(`${what}: plan, s`, meanOf(cost.milliseconds.map((ms) => ms / 1000)), MOST_SECONDS);
+        goal(`${what}: heap, MiB`, exactly(cost.mib), MOST_MIB);
+      }
+  }
+  if (parts.has('plan-memory')) {
+    const { bytesAPod } = printed<PreviewCost>('preview-memory.ts', [String(PREVIEWED_PODS)]);
+    const what = `forecasts: bytes a Pod, of ${PREVIEWED_PODS.toLocaleString('en')}, in their own process`;
+    goal(what, exactly(bytesAPod), MOST_BYTES_A_POD);
+  }
+  if (parts.has('plan-reviews')) {
+    const { withForecasts, alike } = await measurePreviewCost(reviews, progress);
+    goal('forecasts: CPU of a review without one, times that with them off', withForecasts, MOST_FOR_REVIEWS);
+    goal('the same of two Musters with them off', alike);
+  }
+  if (parts.has('plan-scheduler')) {
+    const { schedulerMs, planMs } = await besideScheduler(BESIDE_NODES, rounds);
+    const single = `a Pod that preempts among ${BESIDE_NODES} nodes`;
+    goal(`${single}: kube-scheduler’s PostFilter, ms`, exactly(schedulerMs));
+    goal(`${single}: plan, ms`, exactly(planMs));
+    goal(`${single}: plan to kube-scheduler`, exactly(planMs / schedulerMs));
+  }
+  return { tables: rows.length === 0 ? {} : { plan: rows }, figures };
 }
 
 const costOf = (size: number, variant: string, rounds: number): SizeCost =>

@@ -27,6 +27,12 @@ import { priorityClasses, randomCluster, type RandomCluster } from './support/ra
 const CASES = Number(process.env['TESTING_MUSTER_CASES'] ?? inLength({ short: 10, long: 30 }));
 const SEED = Number(process.env['TESTING_MUSTER_SEED'] ?? 5710);
 
+/**
+ * kube-scheduler keeps the Pods of a unit, and the budgets, in maps: which of a unit's Pods charges its budget first is left
+ * to chance, and 1.36 stops at the first that breaks one. So many other orders are tried where the usual one differs.
+ */
+const ORDERS = 50;
+
 jest.setTimeout(60_000 + CASES * 20_000);
 
 interface Outcome {
@@ -60,15 +66,24 @@ clusterSuite('the planner beside kube-scheduler', () => {
 
   test(`${CASES} random clusters: feasible alike, and the same victims`, async () => {
     const differences: object[] = [];
+    const chance: number[] = [];
     const seen = { fits: 0, preempts: 0, never: 0 };
+    let feasibleAlike = 0;
     for (let index = 0; index < CASES; index += 1) {
       const made = randomCluster(new Random(SEED + index), `case-${index}`);
       const planned = plannedFor(made);
       const done = await play(plane.client, made, `case-${index}`);
       seen[!planned.feasible ? 'never' : planned.victims.length === 0 ? 'fits' : 'preempts'] += 1;
-      if (!agree(planned, done)) differences.push({ seed: SEED + index, planned, done });
+      if (planned.feasible === done.feasible) feasibleAlike += 1;
+      if (agree(planned, done)) continue;
+      const order = new Random(index);
+      const byChance = Array.from({ length: ORDERS }, () => plannedFor(made, order));
+      if (byChance.some((other) => agree(other, done))) chance.push(SEED + index);
+      else differences.push({ seed: SEED + index, planned, done });
     }
-    process.stderr.write(`the planner beside kube-scheduler, ${CASES} clusters: ${JSON.stringify(seen)}\n`);
+    process.stderr.write(
+      `the planner beside kube-scheduler, ${CASES} clusters: ${JSON.stringify(seen)}; feasible alike ${feasibleAlike}, victims alike ${CASES - chance.length - differences.length}, left to chance ${chance.length} (seeds ${chance.join(', ') || 'none'}), different ${differences.length}\n`,
+    );
     expect(differences).toEqual([]);
     // A generator that only makes one kind of answer would show nothing.
     expect(Math.min(seen.fits, seen.preempts, seen.never)).toBeGreaterThan(0);
@@ -126,8 +141,14 @@ const agree = (planned: Outcome, done: Outcome): boolean =>
   JSON.stringify(planned.victims) === JSON.stringify(done.victims) &&
   (planned.nodes === undefined || done.nodes?.every((name) => planned.nodes?.includes(name)) === true);
 
-function plannedFor({ nodes, groups, budgets, running, gang, wanting }: RandomCluster): Outcome {
-  const { snapshot, faults, context } = readSnapshot([
+/** @param order brings Pods and budgets into another order than that of their names */
+function plannedFor(made: RandomCluster, order?: Random): Outcome {
+  const { nodes, groups, budgets, running, gang, wanting } = made;
+  const {
+    snapshot: byName,
+    faults,
+    context,
+  } = readSnapshot([
     ...nodes,
     ...groups,
     ...budgets,
@@ -136,6 +157,8 @@ function plannedFor({ nodes, groups, budgets, running, gang, wanting }: RandomCl
     ...priorityClasses,
   ]);
   expect(faults).toEqual([]);
+  const mixed = <T>(all: readonly T[]): readonly T[] => (order === undefined ? all : shuffled(all, order));
+  const snapshot = { ...byName, pods: mixed(byName.pods), budgets: mixed(byName.budgets) };
   const pods = wanting.map((one) => readPod(one, context, new Reading('Pod')));
   const { fits, feasible, victims } = plan(preemptorOf(pods, snapshot, 'kube-1.36'), snapshot, 'kube-1.36');
   const [first] = pods;
@@ -156,6 +179,12 @@ function plannedFor({ nodes, groups, budgets, running, gang, wanting }: RandomCl
         : undefined,
   };
 }
+
+const shuffled = <T>(all: readonly T[], random: Random): T[] =>
+  all
+    .map((one) => [random.below(1_000_000), one] as const)
+    .sort(([a], [b]) => a - b)
+    .map(([, one]) => one);
 
 /** Makes the cluster real, lets the scheduler decide, and takes everything away again. */
 async function play(client: Client, made: RandomCluster, namespace: string): Promise<Outcome> {

@@ -232,6 +232,25 @@ describe('decisions that the document leaves open', () => {
     expect(broken(objects, 'kube-1.36')).toEqual(['g']);
   });
 
+  test('which Pod of a unit charges first, where 1.36 stops at the first that breaks one: by name', () => {
+    const unit = (first: string, second: string) => [
+      pod(one('g-1', 'a', 10, { podGroup: 'g', labels: { app: first } })),
+      pod(one('g-2', 'a', 10, { podGroup: 'g', labels: { app: second } })),
+      pod(one('x', 'a', 5, { labels: { app: 'bar' } })),
+    ];
+    const rest = [
+      node('a', 3),
+      podGroup('g', { prio: 10, mode: 'PodGroup' }),
+      budget('foo', 0),
+      budget('bar', 1),
+      p,
+    ];
+    // g-1 breaks foo, so bar still has its one for x; or g-1 takes it, and x breaks bar, too.
+    expect(broken([...unit('foo', 'bar'), ...rest], 'kube-1.36')).toEqual(['g']);
+    expect(broken([...unit('bar', 'foo').reverse(), ...rest], 'kube-1.36')).toEqual(['g', 'x']);
+    expect(broken([...unit('foo', 'bar'), ...rest], 'kep')).toEqual(['g', 'x']);
+  });
+
   test('a Pod that never started is the youngest', () => {
     const objects = [
       node('a', 2),
