@@ -45,8 +45,6 @@ export const HPC_POLICY_API_VERSION = `${HPC_POLICY_GROUP}/${HPC_POLICY_VERSION}
 export const HPC_POLICY_KIND = 'HPCPolicy';
 /** Annotation of a PodGang: the HPCPolicy of its namespace by which its Pods are prepared. */
 export const ANNOTATION_HPC_POLICY = `${MUSTER_PREFIX}hpc-policy`;
-/** Annotation of a PodGang or a Pod: how many Pods its groups have when all are there, `leader=1,worker=7`. */
-export const ANNOTATION_GANG_SIZE = `${MUSTER_PREFIX}gang-size`;
 
 /** Annotation of a workload or of its policy: the FleetQueue that lets it through. Carried to its binding. */
 export const ANNOTATION_FLEET_QUEUE = `${MUSTER_PREFIX}fleet-queue`;

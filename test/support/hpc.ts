@@ -1,4 +1,8 @@
 import type { Json, JsonObject } from '../../src/api/json.ts';
+import { parsePodGang } from '../../src/gang/parse-pod-gang.ts';
+import { fluxDefaults, type FluxSettings } from '../../src/hpc/flux-settings.ts';
+import type { FluxGang } from '../../src/hpc/hosts.ts';
+import { group, podGang } from './pod-gangs.ts';
 import { json } from './pods.ts';
 
 /** An HPCPolicy `flux` of the namespace `ml`. */
@@ -9,3 +13,20 @@ export const hpcPolicy = (spec: Json): JsonObject =>
     metadata: { namespace: 'ml', name: 'flux' },
     spec,
   });
+
+export const settings = (given: Partial<FluxSettings> = {}): FluxSettings => ({ ...fluxDefaults, ...given });
+
+export interface GangParts {
+  readonly name?: string;
+  readonly namespace?: string;
+  /** `muster.dev/expected-pods` */
+  readonly expected?: string;
+}
+
+/** A gang `g` of the namespace `n` with groups of these minimums. */
+export function gangOf(minimums: Readonly<Record<string, number>>, parts: GangParts = {}): FluxGang {
+  const { name = 'g', namespace = 'n', expected } = parts;
+  const groups = Object.entries(minimums).map(([one, minReplicas]) => group(one, { minReplicas }));
+  const annotations = expected === undefined ? {} : { 'muster.dev/expected-pods': expected };
+  return parsePodGang(podGang({ metadata: { name, namespace }, annotations, groups }), namespace).gang;
+}

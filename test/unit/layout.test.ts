@@ -24,7 +24,9 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // Which clusters of a fleet a workload goes to: pure, of what their API server said of them.
   'fleet/assign': ['api', 'gang', 'errors'],
   // What programs that run on all Pods of a gang need: settings, scripts, objects. Pure.
-  hpc: ['api', 'gang'],
+  hpc: ['api', 'gang', 'gang/plan'],
+  // The one part of it that throws dice.
+  'hpc/curve': ['hpc'],
   // What Karmada and its neighbours write into bindings beside what decides where they go: pure.
   'fleet/bindings': ['api', 'gang', 'errors', 'workloads', 'fleet', 'fleet/assign', 'fleet/queues'],
   // Whose turn it is to be placed at all: pure.
@@ -94,6 +96,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'fleet',
     'fleet/assign',
     'hpc',
+    'hpc/curve',
     'preview',
     'modules',
     'admission',

@@ -1,7 +1,10 @@
 import type { Decision } from '../../../src/admission/review.ts';
 import type { Fault } from '../../../src/api/fault.ts';
 import { parseHpcPolicy } from '../../../src/hpc/hpc-policy.ts';
-import { hpcPolicy } from '../../support/hpc.ts';
+import { checkFluxGang } from '../../../src/hpc/flux-gang-rules.ts';
+import type { FluxSettings } from '../../../src/hpc/flux-settings.ts';
+import { policyMissing } from '../../../src/hpc/policy-of-gang.ts';
+import { gangOf, hpcPolicy, settings as settingsWith, type GangParts } from '../../support/hpc.ts';
 import type { Json } from '../../../src/api/json.ts';
 import type { RuleExample } from './rule-examples-pods.ts';
 
@@ -15,7 +18,12 @@ const refused = (faults: readonly Fault[]): Decision => ({
 const policyOf = (spec: Json) => (): Decision => refused(parseHpcPolicy(hpcPolicy(spec), 'ml').faults);
 const settings = (given: Json) => policyOf({ hpc: { manager: 'flux', settings: given } });
 
-/** What is wrong with an HPCPolicy. */
+const gang =
+  (minimums: Readonly<Record<string, number>>, parts: GangParts = {}, given: Partial<FluxSettings> = {}) =>
+  (): Decision =>
+    refused(checkFluxGang(gangOf(minimums, parts), settingsWith(given)));
+
+/** What is wrong with an HPCPolicy, or with a gang that names one. */
 export const hpcExamples: readonly RuleExample[] = [
   {
     rule: 'HpcPolicyEmpty',
@@ -52,5 +60,53 @@ export const hpcExamples: readonly RuleExample[] = [
     mistake: 'no process',
     decide: policyOf({ torch: { procPerNode: 0 } }),
     says: 'spec.torch.procPerNode: Invalid value: 0: procPerNode is a whole number from 1 to 1024; give the number of processes of one Pod, or leave it out for 1 [TorchProcPerNodeInvalid]',
+  },
+  {
+    rule: 'HpcPolicyMissing',
+    mistake: 'no HPCPolicy of that name',
+    decide: () => refused([policyMissing('flux', [])]),
+    says: 'metadata.annotations[muster.dev/hpc-policy]: Invalid value: "flux": the PodGang names an HPCPolicy that its namespace does not have; create the HPCPolicy there, or correct the annotation muster.dev/hpc-policy of the PodGang [HpcPolicyMissing]',
+  },
+  {
+    rule: 'HpcExpectedInvalid',
+    mistake: 'expected Pods of no group',
+    decide: gang({ worker: 2 }, { expected: 'wroker=4' }),
+    says: 'metadata.annotations[muster.dev/expected-pods]: Invalid value: Flux has to know every host of the gang beforehand ("wroker" is no group of this gang); write group=count for groups of the gang, joined by commas [HpcExpectedInvalid]',
+  },
+  {
+    rule: 'HpcHostsNone',
+    mistake: 'nobody to wait for',
+    decide: gang({ worker: 0 }),
+    says: 'spec.podgroups: Required value: a gang under Flux has at least one Pod to wait for; raise minReplicas of the group that must start together [HpcHostsNone]',
+  },
+  {
+    rule: 'HpcHostNameInvalid',
+    mistake: 'a group of 62 characters',
+    decide: gang({ ['w'.repeat(62)]: 1 }),
+    says: `spec.podgroups[0].name: Invalid value: "${'w'.repeat(62)}-0": its Pods are called group-0 and so on: at most 63 of a-z, 0-9 and "-" (64 characters); rename the group, and the workload that its Pods are of [HpcHostNameInvalid]`,
+  },
+  {
+    rule: 'HpcServiceNameInvalid',
+    mistake: 'a gang with a dot in its name',
+    decide: gang({ worker: 1 }, { name: 'train.v2' }),
+    says: 'metadata.name: Invalid value: "train.v2": a Service is made of this name: at most 63 lower-case letters, digits and "-", beginning with a letter; rename the gang, or give its Pods a subdomain [HpcServiceNameInvalid]',
+  },
+  {
+    rule: 'HpcDomainTooLong',
+    mistake: 'a long cluster domain',
+    decide: gang({ worker: 1 }, {}, { clusterDomain: 'd'.repeat(240) }),
+    says: 'spec.podgroups[0].name: Too long: the name of a host with its domain has at most 253 characters (257 characters); choose shorter names for gang, group, namespace or cluster-domain [HpcDomainTooLong]',
+  },
+  {
+    rule: 'HpcLeadGroupUnknown',
+    mistake: 'a slip in the lead group',
+    decide: gang({ leader: 1, worker: 4 }, {}, { leadGroup: 'laeder' }),
+    says: 'spec.hpc.settings[lead-group]: Unsupported value: "laeder": is no group of the gang, or one without Pods (did you mean "leader"?); name a group of the gang, or leave lead-group out for the first [HpcLeadGroupUnknown]',
+  },
+  {
+    rule: 'HpcQuorumTooLarge',
+    mistake: 'a quorum that is never reached',
+    decide: gang({ worker: 4 }, {}, { quorum: 5 }),
+    says: 'spec.hpc.settings[quorum]: Invalid value: "5": the quorum is at most the number of Pods that are expected (4 are expected); lower it, raise muster.dev/expected-pods of the gang, or leave it out [HpcQuorumTooLarge]',
   },
 ];
