@@ -10,6 +10,8 @@ export type Standing = 'handshake' | 'stranger' | 'known';
 export interface Peer {
   readonly address: string;
   readonly holds: Readonly<Record<Standing, Set<Connection>>>;
+  /** Those whose handshake is done, and which are not paused: see Pauses. */
+  readonly read: Set<Connection>;
   /** Its requests in flight, and the bytes of their bodies. */
   requests: number;
   bytes: number;
@@ -19,6 +21,7 @@ export interface Peer {
 export const newPeer = (address: string): Peer => ({
   address,
   holds: { handshake: new Set(), stranger: new Set(), known: new Set() },
+  read: new Set(),
   requests: 0,
   bytes: 0,
 });

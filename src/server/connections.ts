@@ -93,8 +93,10 @@ export class Connections {
     const verified = this.#allowedNames !== undefined && connection.refusal === undefined;
     this.#places.move(connection, verified ? 'known' : 'stranger');
     this.#open.set(socket, connection);
+    connection.peer.read.add(connection);
     socket.once('close', () => {
       this.#open.delete(socket);
+      connection.peer.read.delete(connection);
       this.#places.leave(connection);
       if (this.#open.size === 0) for (const resolve of this.#waiting.splice(0)) resolve();
     });
@@ -107,6 +109,11 @@ export class Connections {
   /** Whether a connection from there has shown who it is. */
   isKnown(address: string): boolean {
     return this.#places.isKnown(address);
+  }
+
+  /** Whether all there are come from one address. */
+  get ofOnePeer(): boolean {
+    return this.#places.peers < 2;
   }
 
   /** To be called when a review of it was decided upon. */

@@ -29,6 +29,10 @@ export class Places {
     return this.#taken[standing];
   }
 
+  get peers(): number {
+    return this.#peers.size;
+  }
+
   /** Whether one from this address is known. */
   isKnown(address: string): boolean {
     return (this.#peers.get(address)?.holds.known.size ?? 0) > 0;

@@ -11,6 +11,7 @@ import { answerBrokenHttp, HttpFailure, sendFailure } from './failure.ts';
 import { evictions } from './evictions.ts';
 import { Handshakes } from './handshakes.ts';
 import { LoadLimits, type Limits } from './load-limits.ts';
+import { Pauses } from './pauses.ts';
 import { isLong, Reading } from './reading.ts';
 import { startTimer } from './timer.ts';
 import { Turns } from './turns.ts';
@@ -55,6 +56,7 @@ export class WebhookServer {
   readonly #load: LoadLimits;
   readonly #context: ExchangeContext;
   readonly #reading = new Reading();
+  readonly #pauses: Pauses;
   readonly #routes: ReadonlyMap<string, Endpoint>;
 
   constructor(options: WebhookServerOptions) {
@@ -67,6 +69,7 @@ export class WebhookServer {
       retireAfterMs: times?.retireAfter,
       gaveWay: evictions(metrics, log),
     });
+    this.#pauses = new Pauses(() => this.connections.ofOnePeer);
     this.#load = new LoadLimits(limits, (reason) => metrics.shed(reason));
     const { beforeDecision, endpoints } = options;
     this.#context = {
@@ -169,6 +172,7 @@ export class WebhookServer {
     const connection = this.connections.of(request.socket);
     // Closed in the meantime: nobody is there to be answered.
     if (connection === undefined) return;
+    this.#pauses.asked(connection);
     if (isLong(request)) this.#reading.slowDown(request, connection.peer.address);
     try {
       if (endpoint !== undefined && request.method === 'POST') {

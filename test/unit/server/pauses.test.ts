@@ -1,0 +1,165 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { connect, type TLSSocket } from 'node:tls';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { newPeer, type Connection, type Peer } from '../../../src/server/connection.ts';
+import { Pauses } from '../../../src/server/pauses.ts';
+import { issueDevelopmentCertificates } from '../../../src/tls/issue.ts';
+
+/** Milliseconds of a request; a turn is full with the fifth. */
+const REQUEST = 0.125;
+const FULL = 5;
+
+function pauses({ alone = false } = {}) {
+  let now = 0;
+  const one = new Pauses(
+    () => alone,
+    () => now,
+  );
+  const asked = (connection: Connection): void => {
+    one.asked(connection);
+    now += REQUEST;
+  };
+  return { asked };
+}
+
+function connectionOf(peer: Peer, socket: object): Connection {
+  const connection = {
+    ...{ peer, standing: 'known', socket: socket as Socket, refusal: undefined },
+    ...{ retireAt: Infinity, usedAt: 0, busy: false },
+  } as Connection;
+  peer.read.add(connection);
+  return connection;
+}
+
+class FakeSocket {
+  destroyed = false;
+  paused = false;
+  pause(): void {
+    this.paused = true;
+  }
+  resume(): void {
+    this.paused = false;
+  }
+}
+
+function peerOf(address: string, connections: number) {
+  const peer = newPeer(address);
+  const sockets = Array.from({ length: connections }, () => new FakeSocket());
+  const all = sockets.map((socket) => connectionOf(peer, socket));
+  /** How many are not read. */
+  const paused = (): number => sockets.filter((socket) => socket.paused).length;
+  /** The one at this place, which is there. */
+  const at = (index: number): Connection => all[index] as Connection;
+  return { peer, sockets, at, paused };
+}
+
+describe('connections of a peer that asks most', () => {
+  test('are not read any more once a turn has lasted for long enough, but for the one that asks', () => {
+    const { asked } = pauses();
+    const busy = peerOf('busy', 40);
+    for (let index = 0; index < FULL - 1; index += 1) asked(busy.at(index));
+    expect(busy.paused()).toBe(0);
+    asked(busy.at(FULL - 1));
+    expect(busy.paused()).toBe(39);
+    expect(busy.sockets[FULL - 1]?.paused).toBe(false);
+  });
+
+  test('are read again in the turns that follow, sixteen at a time', async () => {
+    const { asked } = pauses();
+    const busy = peerOf('busy', 40);
+    for (let index = 0; index < FULL; index += 1) asked(busy.at(index));
+    const seen = [busy.paused()];
+    while (busy.paused() > 0) {
+      await nextTurn();
+      seen.push(busy.paused());
+    }
+    expect(seen).toEqual([39, 23, 7, 0]);
+    expect(busy.peer.read.size).toBe(40);
+  });
+
+  test('of two that wait, each has its turn, and who has left is not waited for', async () => {
+    const { asked } = pauses();
+    const [one, other] = [peerOf('one', 30), peerOf('other', 30)];
+    for (let index = 0; index < FULL - 1; index += 1) asked((index % 2 === 0 ? one : other).at(index));
+    asked(one.at(4));
+    asked(other.at(5));
+    expect([one.paused(), other.paused()]).toEqual([29, 29]);
+    for (const socket of one.sockets.slice(0, 20)) socket.destroyed = true;
+    await nextTurn();
+    expect([one.paused() - 19, other.paused()]).toEqual([10, 21]);
+  });
+
+  test('who asks less than its share is read on', () => {
+    const { asked } = pauses();
+    const [busy, good] = [peerOf('busy', 40), peerOf('good', 3)];
+    for (let index = 0; index < FULL; index += 1) asked(busy.at(index));
+    asked(good.at(0));
+    expect([busy.paused(), good.paused()]).toEqual([39, 0]);
+  });
+
+  test('where nobody else is there, nothing is paused', () => {
+    const { asked } = pauses({ alone: true });
+    const busy = peerOf('busy', 40);
+    for (let index = 0; index < 40; index += 1) asked(busy.at(index));
+    expect(busy.paused()).toBe(0);
+  });
+});
+
+describe('over TLS, as Node reads it', () => {
+  const ends: (() => void)[] = [];
+  afterAll(() => ends.forEach((end) => end()));
+  /** Which turn of the event loop it is. */
+  const turn = (): number => performance.nodeTiming.uvMetricsInfo.loopCount;
+
+  async function server(onRequest: (socket: Socket) => void) {
+    const { key, certificate } = await issueDevelopmentCertificates({
+      ...{ dnsNames: ['localhost'], days: 1, now: new Date() },
+    });
+    const answer = ({ socket }: IncomingMessage, response: ServerResponse): void => {
+      onRequest(socket);
+      response.end('done');
+    };
+    const one = createServer({ key, cert: certificate }, answer).listen(0, '127.0.0.1');
+    await once(one, 'listening');
+    ends.push(() => one.close());
+    const { port } = one.address() as AddressInfo;
+    return async (): Promise<TLSSocket> => {
+      const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false });
+      ends.push(() => socket.destroy());
+      await once(socket, 'secureConnect');
+      return socket;
+    };
+  }
+
+  test('of twenty requests that have come, as many are taken in a turn as fit into it, and none is lost', async () => {
+    const { asked } = pauses();
+    const peer = newPeer('busy');
+    const known = new Map<Socket, Connection>();
+    const turns: number[] = [];
+    const open = await server((socket) => {
+      turns.push(turn());
+      const connection = known.get(socket) ?? connectionOf(peer, socket);
+      known.set(socket, connection);
+      asked(connection);
+    });
+    const sockets: TLSSocket[] = [];
+    for (let count = 0; count < 20; count += 1) sockets.push(await open());
+    const ask = async (): Promise<void> => {
+      const answers = sockets.map((socket) => once(socket, 'data'));
+      for (const socket of sockets) socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+      await Promise.all(answers);
+    };
+    // Only now all of them are known.
+    await ask();
+    turns.length = 0;
+    await ask();
+    expect(turns).toHaveLength(20);
+    const most = Math.max(...turns.map((one) => turns.filter((other) => other === one).length));
+    expect(most).toBeLessThanOrEqual(FULL);
+  });
+});
