@@ -115,6 +115,13 @@ clusterSuite('the planner beside kube-scheduler', () => {
       expect(taken.code).toBe(0);
       await writeFile(snapshot, taken.out);
       const later = await cli(['plan', '-f', wanted, '--snapshot', snapshot, '-o', 'json']);
+      const hidden = await cli(['snapshot', '--anonymous', '--kubeconfig', plane.kubeconfig]);
+      expect(hidden.code).toBe(0);
+      const [named, nameless] = [taken, hidden].map(
+        ({ out }) => (JSON.parse(out) as { items: JsonObject[] }).items,
+      );
+      expect(nameless?.map(({ kind }) => kind)).toEqual(named?.map(({ kind }) => kind));
+      expect(hidden.out).not.toContain(namespace);
       expect(live.code).toBe(4);
       expect(later).toEqual(live);
       expect((JSON.parse(live.out) as { victims: unknown[] }).victims.length).toBeGreaterThan(0);

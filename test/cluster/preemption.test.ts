@@ -13,7 +13,7 @@ import { requestsOf } from './support/audited.ts';
 import { startFaultProxy } from './support/fault-proxy.ts';
 import { GangCluster } from './support/gang-cluster.ts';
 import { group, type Pod } from './support/gang-objects.ts';
-import { SHORT_LEASE } from './support/looping-muster.ts';
+import { SHORT_LEASE, startLoopingReplica } from './support/looping-muster.ts';
 import { NAMESPACE } from './support/registered-muster.ts';
 import { WITHOUT_NATIVE_GANGS } from './support/small-gangs.ts';
 
@@ -79,6 +79,21 @@ clusterSuite('making room for a gang', () => {
         .at(-1) ?? NaN,
     );
   };
+  const budgets = `/apis/policy/v1/namespaces/${NAMESPACE}/poddisruptionbudgets`;
+  /** A budget that lets none of these Pods go. */
+  const protect = (minAvailable: number): Promise<unknown> =>
+    cluster.client.ok('POST', budgets, {
+      metadata: { name: 'all' },
+      spec: { minAvailable, selector: { matchLabels: { app: 'web' } } },
+    });
+  const reckoned = (pods: number): Promise<unknown> =>
+    until('the budget is reckoned', async () => {
+      const { status } = await cluster.client.ok<{ metadata: never; status?: { expectedPods?: number } }>(
+        'GET',
+        `${budgets}/all`,
+      );
+      return status?.expectedPods === pods;
+    });
   const planOf = async (gang: string): Promise<string | undefined> =>
     ((await cluster.gang(gang)).metadata as { annotations?: Record<string, string> }).annotations?.[PLAN];
 
@@ -165,20 +180,10 @@ clusterSuite('making room for a gang', () => {
   });
 
   test('a PodDisruptionBudget is kept: nobody goes, and the gang is told why; once it allows it, they do', async () => {
-    const budgets = `/apis/policy/v1/namespaces/${NAMESPACE}/poddisruptionbudgets`;
-    await cluster.client.ok('POST', budgets, {
-      metadata: { name: 'all' },
-      spec: { minAvailable: 4, selector: { matchLabels: { app: 'web' } } },
-    });
+    await protect(4);
     for (const [index, node] of ['node-1', 'node-1', 'node-2', 'node-2'].entries())
       await run(`low-${index}`, node, 'low', { labels: { app: 'web' } });
-    await until('the budget is reckoned', async () => {
-      const { status } = await cluster.client.ok<{ metadata: never; status?: { expectedPods?: number } }>(
-        'GET',
-        `${budgets}/all`,
-      );
-      return status?.expectedPods === 4;
-    });
+    await reckoned(4);
     await gangOf('polite', 2);
     const told = await cluster.untilEvent('PodGang', 'polite', 'PreemptionWaits');
     expect(told).toMatchObject({ type: 'Warning' });
@@ -226,9 +231,30 @@ clusterSuite('making room for a gang', () => {
     expect(told.note).toBe('nothing that runs has a priority below 1000');
   });
 
-  test('with every right of its component, and no other', async () => {
+  test('past budgets, where that is asked for: only of a gang that nothing else helps, and then Pods are deleted', async () => {
+    await applyAll(cluster.client, await manifestsIn('components/preemption-past-budgets'));
+    await cluster.restart({
+      ...OFF,
+      preemption: { ...SETTINGS.preemption, overridePodDisruptionBudgets: true },
+    });
+    await protect(2);
+    for (const name of ['low-0', 'low-1']) await run(name, 'node-1', 'low', { labels: { app: 'web' } });
+    for (const name of ['middle-0', 'middle-1']) await run(name, 'node-2', 'middle');
+    await reckoned(2);
+    await gangOf('spares', 1);
+    await cluster.untilBound('spares', 1);
+    expect((await names()).filter((name) => name.startsWith('low-'))).toEqual(['low-0', 'low-1']);
+    await gangOf('breaks', 1, '8');
+    await cluster.untilBound('breaks', 1);
+    expect((await names()).filter((name) => name.startsWith('low-'))).toEqual([]);
+    await cluster.client.ok('DELETE', `${budgets}/all`);
+  });
+
+  test('with every right of its components, and no other', async () => {
     const asked = await requestsOf(cluster.plane, MUSTER_USER);
-    const granted = (await manifestsIn('components/preemption')) as unknown as {
+    const granted = (await Promise.all(
+      ['components/preemption', 'components/preemption-past-budgets'].map((folder) => manifestsIn(folder)),
+    ).then((all) => all.flat())) as unknown as {
       rules?: { apiGroups: string[]; resources: string[]; verbs: string[] }[];
     }[];
     const rights = granted.flatMap(({ rules = [] }) =>
@@ -245,6 +271,85 @@ clusterSuite('making room for a gang', () => {
     expect(new Set(refused.map(({ verb, resource }) => `${verb} ${resource}`))).toEqual(
       new Set(['list nodes']),
     );
+  });
+
+  test('its limits: exempt namespaces, victims for one gang, plans within a minute', async () => {
+    await cluster.restart({
+      ...OFF,
+      preemption: {
+        ...SETTINGS.preemption,
+        exemptNamespaces: ['other'],
+        limits: { victimsPerPlan: 1, plansPerMinute: 1 },
+      },
+    });
+    const waits = async (gang: string): Promise<string> =>
+      (await cluster.untilEvent('PodGang', gang, 'PreemptionWaits')).note;
+    for (const node of ['node-1', 'node-2'])
+      await run(`exempt-${node}`, node, 'low', { cpu: '8', namespace: 'other' });
+    await gangOf('stopped', 1);
+    expect(await waits('stopped')).toBe('nothing that runs below priority 1000 may be touched');
+    expect(await names('other')).toHaveLength(2);
+    await cluster.client.ok('DELETE', cluster.gangs());
+    await cluster.client.ok('DELETE', cluster.pods(), undefined, { query: { gracePeriodSeconds: 0 } });
+    await cluster.client.ok('DELETE', cluster.pods('other'), undefined, { query: { gracePeriodSeconds: 0 } });
+    await until('it is empty', async () => [...(await names()), ...(await names('other'))].length === 0);
+
+    for (const [index, node] of ['node-1', 'node-1', 'node-2', 'node-2'].entries())
+      await run(`low-${index}`, node, 'low');
+    await gangOf('large', 2);
+    expect(await waits('large')).toBe(
+      '2 Pods would have to go, more than preemption.limits.victimsPerPlan (1)',
+    );
+    await gangOf('first', 1);
+    await cluster.untilBound('first', 1);
+    await gangOf('second', 1);
+    expect(await waits('second')).toBe(
+      'as many plans were begun within a minute as preemption.limits.plansPerMinute',
+    );
+    expect((await names()).filter((name) => name.startsWith('low-'))).toHaveLength(3);
+  });
+
+  test('two that lead at once: one set of victims, and no second while those are on their way out', async () => {
+    for (const [at, node] of ['node-1', 'node-1', 'node-2', 'node-2'].entries()) {
+      await run(`low-${at}`, node, 'low');
+      // Who is told to go stays until somebody lets it go: time for the other to think of a set of its own.
+      await cluster.client.ok('PATCH', `${cluster.pods()}/low-${at}`, {
+        metadata: { finalizers: ['example.com/hold'] },
+      });
+    }
+    await cluster.restart(OFF);
+    await gangOf('contested', 2);
+    await cluster.untilCondition('contested', 'Scheduled', { status: 'False' });
+    const both = { ...SETTINGS, leaderElection: { enabled: false } };
+    const [other] = await Promise.all([
+      startLoopingReplica(cluster.plane, cluster.certificates, both),
+      cluster.restart(both),
+    ]);
+    try {
+      const leaving = async (): Promise<string[]> =>
+        (await cluster.client.ok<KubeList<Pod>>('GET', cluster.pods())).items
+          .filter(
+            ({ metadata }) => (metadata as { deletionTimestamp?: string }).deletionTimestamp !== undefined,
+          )
+          .map(({ metadata }) => metadata.name);
+      await until('two are told to go', async () => (await leaving()).length >= 2);
+      // Both have thought about it, or this would prove nothing.
+      for (const { metricsPort } of [cluster.muster, other])
+        await until('it has looked at the gang', async () => {
+          const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+          const looks = [...text.matchAll(/^muster_preemption_attempts_total\{.*\} (\d+)$/gm)];
+          return looks.reduce((sum, [, count]) => sum + Number(count), 0) > 0;
+        });
+      const told = await leaving();
+      expect(told).toHaveLength(2);
+      for (let at = 0; at < 4; at += 1)
+        await cluster.client.ok('PATCH', `${cluster.pods()}/low-${at}`, { metadata: { finalizers: null } });
+      await cluster.untilBound('contested', 2);
+      expect((await names()).filter((name) => told.includes(name))).toEqual([]);
+      expect((await names()).filter((name) => name.startsWith('low-'))).toHaveLength(2);
+    } finally {
+      await other.close();
+    }
   });
 
   /** The write at which it is killed, and whether that is done still: the plan, two nominations, twice a mark and an eviction, the plan again. */

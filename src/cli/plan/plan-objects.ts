@@ -1,9 +1,10 @@
-import { isObject, own, ownList, ownString, type JsonObject } from '../../api/json.ts';
+import { isObject, own, ownString, type JsonObject } from '../../api/json.ts';
 import { podFromTemplate } from '../../workloads/pod-from-template.ts';
 import { podTemplatesOf } from '../../workloads/pod-templates.ts';
 import { readObjects } from '../input/documents.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readInputs } from '../input/input-files.ts';
+import { itemsOf } from '../input/list-items.ts';
 import type { CliIo } from '../output/io.ts';
 
 /**
@@ -20,8 +21,8 @@ export async function objectsOf(
   const objects: JsonObject[] = [];
   for await (const input of readInputs(paths, io, (fault) => faults.push(fault))) {
     const whole = /^\s*\{/.test(input.text) ? parsed(input.text) : undefined;
-    if (whole !== undefined) flatten(whole, objects);
-    else for (const { object } of readObjects(input, (fault) => faults.push(fault))) objects.push(object);
+    const found = whole === undefined ? readObjects(input, (fault) => faults.push(fault)) : itemsOf(whole);
+    for (const { object } of found) objects.push(object);
   }
   if (faults.length > 0) throw unreadable(faults);
   return objects;
@@ -35,12 +36,6 @@ function parsed(text: string): JsonObject | undefined {
   } catch {
     return undefined;
   }
-}
-
-function flatten(object: JsonObject, into: JsonObject[]): void {
-  const items = ownString(object, 'kind')?.endsWith('List') === true ? ownList(object, 'items') : undefined;
-  if (items === undefined) into.push(object);
-  else for (const item of items) if (isObject(item)) flatten(item, into);
 }
 
 /** More Pods of one workload than this is a slip of the pen. */

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import type { JsonObject } from '../../api/json.ts';
+import { MusterError } from '../../errors.ts';
 import { outcomeOf } from '../../preemption/outcome.ts';
 import { plan as planRoom } from '../../preemption/plan.ts';
 import { VARIANTS, type Variant } from '../../preemption/units.ts';
@@ -61,6 +62,12 @@ export const planCommand = (io: CliIo): Command =>
 
 async function plan(flags: PlanFlags, io: CliIo): Promise<void> {
   const { variant, namespace, priorityClass } = flags;
+  if (flags.filename.includes('-') && flags.snapshot?.includes('-') === true)
+    throw new MusterError(
+      'USAGE',
+      '-f and --snapshot both ask for standard input, which can be read but once',
+      'give one of them as a file',
+    );
   const wanted = await objectsOf(flags.filename, io);
   const cluster = await clusterOf(flags, io);
   const { preemptor, snapshot, warnings } = wantedOf({ wanted, cluster, variant, namespace, priorityClass });

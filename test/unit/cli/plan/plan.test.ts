@@ -141,6 +141,24 @@ n2    NodeResourcesFit  Insufficient cpu
     });
   });
 
+  test('a snapshot is any kubectl List, also of lists, of lists of one kind, and in a folder', async () => {
+    const bare = ({ metadata, spec = null, status = null }: JsonObject) => ({ metadata, spec, status });
+    const nodes = cluster.filter(({ kind }) => kind === 'Node').map(bare);
+    const others = cluster.filter(({ kind }) => kind !== 'Node');
+    const list = (kind: string, items: readonly unknown[]) => ({ apiVersion: 'v1', kind, items });
+    const wanted = file(gang, ...workers);
+    const usual = await muster(['plan', '-f', wanted, '--snapshot', file(...cluster), '-o', 'json']);
+    const nested = file(list('NodeList', nodes), list('List', [list('List', others)]));
+    expect(await muster(['plan', '-f', wanted, '--snapshot', nested, '-o', 'json'])).toEqual(usual);
+    const parts = mkdtempSync(join(folder, 'parts-'));
+    writeFileSync(join(parts, 'nodes.json'), JSON.stringify(list('NodeList', nodes)));
+    writeFileSync(join(parts, 'rest.yaml'), others.map((one) => JSON.stringify(one)).join('\n---\n'));
+    expect(await muster(['plan', '-f', wanted, '--snapshot', parts, '-o', 'json'])).toEqual(usual);
+    const piped = JSON.stringify(list('List', cluster));
+    const read = await muster(['plan', '-f', wanted, '--snapshot', '-', '-o', 'json'], { stdin: piped });
+    expect(read).toEqual(usual);
+  });
+
   test('what kube-scheduler 1.36 would do: it knows no PodGang', async () => {
     const { out } = await plan([gang, ...workers], cluster, '--variant', 'kube-1.36');
     expect(out).toContain('would fit if 2 Pods of 2 units made room');
@@ -202,6 +220,14 @@ describe('what cannot be planned', () => {
   ])('%s', async (_, wanted, inside, told) => {
     const { code, err } = await plan(wanted, inside);
     expect([code, err.replaceAll(/ +/g, ' ')]).toEqual([2, expect.stringContaining(told)]);
+  });
+
+  test('standard input for both', async () => {
+    expect(await muster(['plan', '-f', '-', '--snapshot', '-'])).toEqual({
+      code: 2,
+      out: '',
+      err: 'error[USAGE]: -f and --snapshot both ask for standard input, which can be read but once\nfix: give one of them as a file\n',
+    });
   });
 
   test('an odd node is a warning', async () => {
