@@ -59,6 +59,7 @@ export const errorCatalogue = {
     summary: 'a workload has numbers or amounts that cannot be counted with; all are listed',
   },
   WORKLOAD_SCALE: { exitCode: 1, summary: 'a workload cannot have the numbers of Pods that are asked for' },
+  HPC_NOTHING: { exitCode: 1, summary: 'no gang of the input runs under Flux' },
   GANG_UNKNOWN: { exitCode: 1, summary: 'no PodGang and no Pod of the cluster has that gang name' },
   CLUSTER_REFUSED: {
     exitCode: 1,

@@ -13,7 +13,7 @@ export const verbs: readonly Verb[] = [
   },
   {
     name: 'validate',
-    summary: 'check PodGangs and configurations, with file, line and field of every fault',
+    summary: 'check PodGangs, HPCPolicies and configurations, with file, line and field of every fault',
     load: async (io) => (await import('./validate/validate.ts')).validateCommand(io),
   },
   {
@@ -40,6 +40,11 @@ export const verbs: readonly Verb[] = [
     name: 'assign',
     summary: 'show which clusters of a fleet a workload goes to, and why not to the others',
     load: async (io) => (await import('./assign/assign.ts')).assignCommand(io),
+  },
+  {
+    name: 'hpc',
+    summary: 'show what is made for a gang under Flux: scripts, settings, certificate, Service',
+    load: async (io) => (await import('./hpc/hpc.ts')).hpcCommand(io),
   },
   {
     name: 'doctor',

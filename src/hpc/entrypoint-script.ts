@@ -1,3 +1,5 @@
+import { FLUX } from './flux-names.ts';
+
 /**
  * Runs in the program's container instead of its command, which follows `--` as it is. On the lead's Pod it runs the
  * program on all Pods and ends with the program's exit code; on every other one it runs a broker until the lead's is gone.
@@ -49,7 +51,7 @@ tasks=$(setting tasks-per-node)
 name=$(hostname 2>/dev/null || printf '%s' "$HOSTNAME")
 
 # What only this Pod knows, and what would send the broker elsewhere if the program's image or Pod had set it.
-gpus=\${MUSTER_FLUX_GPUS:-0}
+gpus=\${${FLUX.gpusVariable}:-0}
 device=\${FLUX_NETWORK_DEVICE:-}
 queue=\${FLUX_QUEUE_POLICY:-}
 unset FLUX_VIEW_IMAGE FLUX_NETWORK_DEVICE FLUX_QUEUE_POLICY FLUX_CONF_DIR FLUX_URI
@@ -158,8 +160,8 @@ if [ "$name" = "$lead" ]; then
 fi
 
 # A broker ends well when the lead's does; otherwise it lost the lead, which may come back.
-retries=\${MUSTER_FLUX_RETRIES:-20}
-delay=\${MUSTER_FLUX_RETRY_SECONDS:-15}
+retries=\${${FLUX.retriesVariable}:-20}
+delay=\${${FLUX.secondsVariable}:-15}
 failures=0
 while :; do
   began=$SECONDS

@@ -13,6 +13,9 @@ export const FLUX = {
   port: 8050,
   /** The GPUs of one Pod, which only the Pod knows: set in the runner container at admission where there are some. */
   gpusVariable: 'MUSTER_FLUX_GPUS',
+  /** How often a follower whose broker failed tries again, and after how many seconds: for the environment of a Pod. */
+  retriesVariable: 'MUSTER_FLUX_RETRIES',
+  secondsVariable: 'MUSTER_FLUX_RETRY_SECONDS',
 } as const;
 
 /** The ConfigMap of a gang: `init.sh`, `entrypoint.sh` and what they read. */

@@ -22,6 +22,8 @@ interface Completed {
   readonly verb: string;
   readonly summary: string;
   readonly flags: readonly Flag[];
+  /** What may stand behind the verb, where that is known. */
+  readonly first: readonly string[];
 }
 
 /** `muster completion`: what a shell needs to complete verbs, flags and their values. */
@@ -46,6 +48,7 @@ async function completed(verb: Verb, io: CliIo): Promise<Completed> {
   return {
     verb: name,
     summary,
+    first: command.registeredArguments[0]?.argChoices ?? [],
     flags: [...flags, { names: ['--help'], summary: 'help', values: undefined }],
   };
 }
@@ -76,7 +79,13 @@ ${branches(all)}
   if [[ -z $known ]]; then
     if [[ $COMP_CWORD -eq 1 ]]; then words="help ${all.map(({ verb }) => verb).join(' ')}"
     elif [[ $verb == help && $COMP_CWORD -eq 2 ]]; then words="${all.map(({ verb }) => verb).join(' ')}"
-    elif [[ $verb == completion && $COMP_CWORD -eq 2 ]]; then words="${SHELLS.join(' ')}"
+${all
+  .filter(({ first }) => first.length > 0)
+  .map(
+    ({ verb, first }) =>
+      `    elif [[ $verb == ${verb} && $COMP_CWORD -eq 2 ]]; then words="${first.join(' ')}"`,
+  )
+  .join('\n')}
     elif [[ $current == -* ]]; then
       case "$verb" in
 ${all.map(({ verb, flags }) => `        ${verb}) words="${namesOf(flags)}" ;;`).join('\n')}
@@ -95,8 +104,11 @@ autoload -U +X bashcompinit && bashcompinit
 ${bash(all)}`;
 
 const fish = (all: readonly Completed[]): string => {
-  const lines = all.flatMap(({ verb, summary, flags }) => [
+  const lines = all.flatMap(({ verb, summary, flags, first }) => [
     `complete -c muster -f -n __fish_use_subcommand -a ${verb} -d '${summary}'`,
+    ...(first.length > 0
+      ? [`complete -c muster -f -n '__fish_seen_subcommand_from ${verb}' -a '${first.join(' ')}'`]
+      : []),
     ...flags.map(({ names, summary: about, values }) => {
       const forms = names.map((name) =>
         name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`,
@@ -106,7 +118,5 @@ const fish = (all: readonly Completed[]): string => {
       return `complete -c muster -n '__fish_seen_subcommand_from ${verb}' ${forms.join(' ')}${value} -d '${about}'`;
     }),
   ]);
-  return `# muster completion fish\n${lines.join('\n')}
-complete -c muster -f -n '__fish_seen_subcommand_from completion' -a '${SHELLS.join(' ')}'
-`;
+  return `# muster completion fish\n${lines.join('\n')}\n`;
 };

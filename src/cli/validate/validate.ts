@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { Policy } from '../../admission/policy.ts';
 import { supportedSchedulers } from '../../backends/registry.ts';
 import { GangSurvey } from '../gangs/survey.ts';
+import { HpcGangs } from '../hpc/hpc-gangs.ts';
 import { configured } from '../input/configured.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readAll } from '../input/input-files.ts';
@@ -46,7 +47,7 @@ where there is an error, with --strict also where gangs, Pods and labels do not 
 /** `muster validate`: PodGangs and configurations, all faults at once. */
 export const validateCommand = (io: CliIo): Command =>
   new Command('validate')
-    .description('check PodGangs and configurations, with file, line and field of every fault')
+    .description('check PodGangs, HPCPolicies and configurations, with file, line and field of every fault')
     .addOption(filenameOption())
     .option('--config <file>', 'OperatorConfiguration that PodGangs are checked against')
     .addOption(outputOption(['text', 'json', 'github', 'sarif']))
@@ -64,13 +65,16 @@ async function validate(options: ValidateOptions, io: CliIo): Promise<void> {
   const survey = new GangSurvey(namespace, policy.exemptNamespaces);
   const faults: InputFault[] = [];
   const findings: Finding[] = [];
+  const gangs = new HpcGangs(namespace);
   const counts = { checked: 0, skipped: 0 };
   for await (const source of readAll(filename, io, (fault) => faults.push(fault))) {
     const found = validateObject(source, context);
     counts[found === undefined ? 'skipped' : 'checked'] += 1;
     findings.push(...(found ?? []));
     survey.add(source, found === undefined);
+    gangs.add(source);
   }
+  findings.push(...gangs.all().flatMap(({ together }) => together));
   const whole = survey.findings();
   const report = { ...counts, findings: [...findings, ...whole] };
   const forTools = [...faultFindings(faults), ...report.findings];

@@ -1,0 +1,117 @@
+import type { Fault } from '../../api/fault.ts';
+import { own, ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import {
+  HPC_POLICY_API_VERSION,
+  HPC_POLICY_KIND,
+  LABEL_POD_GANG,
+  POD_GANG_API_VERSION,
+  POD_GANG_KIND,
+} from '../../api/names.ts';
+import type { PodGang } from '../../api/pod-gang.ts';
+import { printable } from '../../api/printable.ts';
+import { parsePodGang } from '../../gang/parse-pod-gang.ts';
+import { checkGangName, checkMinimums } from '../../gang/rules/check-spec.ts';
+import { checkFluxGang } from '../../hpc/flux-gang-rules.ts';
+import { parseHpcPolicy, type HpcPolicy } from '../../hpc/hpc-policy.ts';
+import { policyMissing, policyNameOf } from '../../hpc/policy-of-gang.ts';
+import { podTemplatesOf } from '../../workloads/pod-templates.ts';
+import type { SourceObject } from '../input/documents.ts';
+import type { Finding } from '../output/findings.ts';
+
+/** A gang of the input that names an HPCPolicy, with all of the input that concerns it. */
+export interface HpcGang {
+  readonly gang: PodGang;
+  /** Undefined where the input has none of that name in the gang's namespace. */
+  readonly policy: HpcPolicy | undefined;
+  /** Of its Pods, where they have one of their own. */
+  readonly subdomain: string | undefined;
+  readonly missing: Finding | undefined;
+  /** What is wrong with the gang or the policy, each by itself. */
+  readonly alone: readonly Finding[];
+  /** What is wrong with the gang under this policy. */
+  readonly together: readonly Finding[];
+}
+
+interface Sourced<T> {
+  readonly source: SourceObject;
+  readonly value: T;
+  readonly faults: readonly Fault[];
+}
+
+/** Objects are given in any order: gangs, policies and Pods are put together at the end. */
+export class HpcGangs {
+  readonly #gangs: Sourced<PodGang>[] = [];
+  readonly #policies: Sourced<HpcPolicy>[] = [];
+  /** By namespace and gang. */
+  readonly #subdomains = new Map<string, string>();
+  readonly #namespace: string;
+
+  /** @param namespace of objects that name none */
+  constructor(namespace: string) {
+    this.#namespace = namespace;
+  }
+
+  /** @returns whether the object is a PodGang or an HPCPolicy */
+  add(source: SourceObject): boolean {
+    const { object } = source;
+    const kind = `${ownString(object, 'apiVersion') ?? ''} ${ownString(object, 'kind') ?? ''}`;
+    const namespace = ownString(own(object, 'metadata'), 'namespace') || this.#namespace;
+    if (kind === `${POD_GANG_API_VERSION} ${POD_GANG_KIND}`) {
+      const { gang, faults } = parsePodGang(object, namespace);
+      this.#gangs.push({ source, value: gang, faults });
+      return true;
+    }
+    if (kind === `${HPC_POLICY_API_VERSION} ${HPC_POLICY_KIND}`) {
+      const { policy, faults } = parseHpcPolicy(object, namespace);
+      this.#policies.push({ source, value: policy, faults });
+      return true;
+    }
+    const pods = kind === 'v1 Pod' ? [object] : podTemplatesOf(object).map(({ template }) => template);
+    for (const pod of pods) this.#addPod(pod, namespace);
+    return false;
+  }
+
+  #addPod(pod: JsonObject, namespace: string): void {
+    const gang = ownString(ownObject(ownObject(pod, 'metadata'), 'labels'), LABEL_POD_GANG);
+    const subdomain = ownString(own(pod, 'spec'), 'subdomain') ?? '';
+    if (gang !== undefined && subdomain !== '') this.#subdomains.set(`${namespace}/${gang}`, subdomain);
+  }
+
+  /** Those that name an HPCPolicy, in the order of the input. */
+  all(): HpcGang[] {
+    return this.#gangs.flatMap((sourced) => {
+      const name = policyNameOf(sourced.value);
+      return name === undefined ? [] : [this.#together(sourced, name)];
+    });
+  }
+
+  #together({ source, value: gang, faults }: Sourced<PodGang>, name: string): HpcGang {
+    const named = this.#policies.filter(({ value }) => value.name === name);
+    // Of two the later one holds, as it would be applied last.
+    const found = named.findLast(({ value }) => value.namespace === gang.namespace);
+    const subdomain = this.#subdomains.get(`${gang.namespace}/${gang.name}`);
+    const elsewhere = [...new Set(named.map(({ value }) => value.namespace))].sort();
+    const settings = found?.value.flux;
+    const judged = settings === undefined ? [] : checkFluxGang(gang, settings, subdomain);
+    const stopped = [...faults, ...checkGangName(gang), ...checkMinimums(gang)];
+    const alone = [
+      ...stopped.map((one) => findingOf(source, one)),
+      ...(found?.faults ?? []).map((one) => findingOf(found?.source ?? source, one)),
+    ];
+    // Such a rule speaks of fields of both.
+    const together = judged.map((one) =>
+      findingOf(one.field.startsWith('spec.hpc.') ? (found?.source ?? source) : source, one),
+    );
+    const missing = found === undefined ? findingOf(source, policyMissing(name, elsewhere)) : undefined;
+    return { gang, policy: found?.value, subdomain, missing, alone, together };
+  }
+}
+
+export const findingOf = (source: SourceObject, { field, message, rule }: Fault): Finding => ({
+  file: source.file,
+  ...source.locate(field),
+  severity: 'error',
+  path: field,
+  message: printable(message, 1024),
+  rule,
+});

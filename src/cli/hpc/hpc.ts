@@ -1,0 +1,116 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Argument, Command } from 'commander';
+import { own, ownObject, type JsonObject } from '../../api/json.ts';
+import { messageOf, MusterError } from '../../errors.ts';
+import { makeCurveCertificate } from '../../hpc/curve/make-certificate.ts';
+import { renderFluxObjects } from '../../hpc/flux-objects.ts';
+import { unreadable, type InputFault } from '../input/input-fault.ts';
+import { readAll } from '../input/input-files.ts';
+import { colorOption, filenameOption, outputOption } from '../input/shared-options.ts';
+import { ExitStatus } from '../output/exit-status.ts';
+import { findingLine } from '../output/findings.ts';
+import type { CliIo } from '../output/io.ts';
+import { paletteFor, type ColourMode } from '../output/palette.ts';
+import { toJson, toYaml } from '../output/structured.ts';
+import { HpcGangs, type HpcGang } from './hpc-gangs.ts';
+
+interface HpcFlags {
+  readonly filename: readonly string[];
+  readonly namespace: string;
+  readonly out?: string;
+  readonly output: 'yaml' | 'json';
+  readonly color: ColourMode;
+}
+
+const EXAMPLES = `
+Example:
+  $ muster hpc render -f gang.yaml -f policy.yaml -o yaml
+  $ muster hpc render -f manifests/ --out /tmp/flux && bash -n /tmp/flux/entrypoint.sh
+
+Prints the ConfigMap, the Secret and the Service that Muster makes for every PodGang of the input that
+names an HPCPolicy of the input. The certificate in the Secret is another one each time: a cluster's is
+made there, once. Exits with 1 where a gang cannot run so; "muster review" shows its Pods.`;
+
+/** `muster hpc render`: what is made for a gang under Flux, without a cluster. */
+export const hpcCommand = (io: CliIo): Command =>
+  new Command('hpc')
+    .description('show what is made for a gang under Flux: scripts, settings, certificate, Service')
+    .addArgument(new Argument('<what>', 'what to do').choices(['render']))
+    .addOption(filenameOption('PodGangs and HPCPolicies'))
+    .option('-n, --namespace <name>', 'namespace of objects that name none', 'default')
+    .option('--out <dir>', 'write each key of the ConfigMap to a file in here instead; made if missing')
+    .addOption(outputOption(['yaml', 'json']).default('yaml'))
+    .addOption(colorOption())
+    .addHelpText('after', EXAMPLES)
+    .action((_what: string, flags: HpcFlags) => render(flags, io));
+
+async function render({ filename, namespace, out, output, color }: HpcFlags, io: CliIo): Promise<void> {
+  const gangs = new HpcGangs(namespace);
+  const unread: InputFault[] = [];
+  for await (const source of readAll(filename, io, (fault) => unread.push(fault))) gangs.add(source);
+  if (unread.length > 0) throw unreadable(unread);
+  const all = gangs.all();
+  if (all.length === 0) throw noGang();
+  const palette = paletteFor(color, io);
+  const findings = all.flatMap(({ missing, alone, together }) => [
+    ...(missing === undefined ? [] : [missing]),
+    ...alone,
+    ...together,
+  ]);
+  for (const finding of findings) io.stderr(`${findingLine(finding, palette)}\n`);
+  if (findings.length > 0) throw new ExitStatus(1);
+  const rendered = all.map(objectsOf);
+  if (out !== undefined) return writeFiles(out, rendered, io);
+  const objects = rendered.flat();
+  // A List is what kubectl takes for several objects of JSON.
+  if (output === 'json') io.stdout(`${toJson({ apiVersion: 'v1', kind: 'List', items: objects }, 2)}\n`);
+  else io.stdout(objects.map((one) => `---\n${toYaml(one)}`).join(''));
+}
+
+function objectsOf({ gang, policy, subdomain }: HpcGang): JsonObject[] {
+  if (policy?.flux === undefined) {
+    throw new MusterError(
+      'HPC_NOTHING',
+      `the HPCPolicy ${gang.namespace}/${policy?.name ?? ''} of the gang ${gang.name} has no spec.hpc: there is nothing to render`,
+      'add spec.hpc with manager: flux where the gang is to run under Flux',
+    );
+  }
+  const certificate = makeCurveCertificate(gang.name);
+  return renderFluxObjects(gang, policy.flux, { certificate, subdomain });
+}
+
+const noGang = (): MusterError =>
+  new MusterError(
+    'HPC_NOTHING',
+    'no PodGang of the input names an HPCPolicy',
+    'annotate the PodGang with muster.dev/hpc-policy: NAME, and give it with -f',
+  );
+
+/** Every key as it is mounted: scripts can be run, all else read. */
+async function writeFiles(out: string, rendered: readonly JsonObject[][], io: CliIo): Promise<void> {
+  const [objects, ...more] = rendered;
+  if (more.length > 0) {
+    throw new MusterError(
+      'USAGE',
+      `--out takes the files of one gang, and the input has ${rendered.length}`,
+      'give the PodGangs one at a time',
+    );
+  }
+  const data = ownObject(objects?.[0], 'data') ?? {};
+  try {
+    await mkdir(out, { recursive: true });
+    for (const key of Object.keys(data)) {
+      const text = own(data, key);
+      const mode = key.endsWith('.sh') ? 0o755 : 0o644;
+      if (typeof text === 'string') await writeFile(join(out, key), text, { mode });
+    }
+  } catch (thrown) {
+    throw new MusterError(
+      'USAGE',
+      `--out ${out}: ${messageOf(thrown)}`,
+      'name a folder that you may write to',
+    );
+  }
+  for (const key of Object.keys(data)) io.stdout(`${join(out, key)}\n`);
+}

@@ -1,0 +1,244 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { parseAllDocuments } from 'yaml';
+import { muster } from '../fake-io.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'hpc-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const EXAMPLE = 'docs/examples/hpc-gang.yaml';
+const KEYS = [
+  'init.sh',
+  'entrypoint.sh',
+  'broker.toml',
+  'hostlist',
+  'hosts',
+  'lead',
+  'quorum',
+  'cores',
+  'tasks-per-node',
+];
+
+interface Rendered {
+  readonly kind: string;
+  readonly metadata: { readonly namespace: string; readonly name: string };
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+const policy = (settings = '{}', metadata = '{name: flux, namespace: ml}'): string =>
+  `apiVersion: muster.dev/v1alpha1
+kind: HPCPolicy
+metadata: ${metadata}
+spec:
+  hpc:
+    manager: flux
+    settings: ${settings}
+`;
+const gang = (metadata = '{name: g, namespace: ml, annotations: {muster.dev/hpc-policy: flux}}'): string =>
+  `apiVersion: scheduler.grove.io/v1alpha1
+kind: PodGang
+metadata: ${metadata}
+spec:
+  podgroups:
+    - {name: g-worker, minReplicas: 4, podReferences: []}
+`;
+const render = (documents: readonly string[], ...flags: string[]) =>
+  muster(['hpc', 'render', '-f', '-', ...flags], { stdin: documents.join('---\n') });
+const objectsOf = (out: string): Rendered[] =>
+  parseAllDocuments(out).map((document) => document.toJS() as Rendered);
+const named = (objects: readonly Rendered[]): string[] =>
+  objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace}/${metadata.name}`);
+
+describe('muster hpc render', () => {
+  test('prints the objects as a stream of YAML', async () => {
+    const { code, out, err } = await muster(['hpc', 'render', '-f', EXAMPLE, '-o', 'yaml']);
+    expect([code, err]).toEqual([0, '']);
+    const objects = objectsOf(out);
+    expect(named(objects)).toEqual([
+      'ConfigMap ml/lammps-flux-entrypoint',
+      'Secret ml/lammps-flux-curve',
+      'Service ml/lammps',
+    ]);
+    expect(Object.keys(objects[0]?.data ?? {})).toEqual(KEYS);
+    expect(objects[0]?.data).toMatchObject({
+      hostlist: 'lammps-lead-0,lammps-worker-[0-3]\n',
+      'tasks-per-node': '4\n',
+    });
+  });
+
+  test('YAML is the default; JSON is a list', async () => {
+    const { out } = await muster(['hpc', 'render', '-f', EXAMPLE]);
+    const json = await muster(['hpc', 'render', '-f', EXAMPLE, '-o', 'json']);
+    const list = JSON.parse(json.out) as { kind: string; items: Rendered[] };
+    expect(list.kind).toBe('List');
+    expect(list.items[0]).toEqual(objectsOf(out)[0]);
+    // The certificate is another one each time.
+    expect(list.items[1]).not.toEqual(objectsOf(out)[1]);
+  });
+
+  test('writes each key of the ConfigMap to a file', async () => {
+    const out = join(folder, 'new', 'flux');
+    const { code, out: said } = await muster(['hpc', 'render', '-f', EXAMPLE, '--out', out]);
+    expect([code, said]).toEqual([0, KEYS.map((key) => `${join(out, key)}\n`).join('')]);
+    expect(readdirSync(out).sort()).toEqual([...KEYS].sort());
+    expect(statSync(join(out, 'init.sh')).mode & 0o777).toBe(0o755);
+    expect(readFileSync(join(out, 'lead'), 'utf8')).toBe('lammps-lead-0\n');
+  });
+
+  test('finds gang and policy in folders, lists and standard input, in any order', async () => {
+    writeFileSync(join(folder, 'policy.yaml'), policy());
+    const { out } = await muster(['hpc', 'render', '-f', '-', '-f', join(folder, 'policy.yaml')], {
+      stdin: gang(),
+    });
+    expect(named(objectsOf(out))).toHaveLength(3);
+    const items = [gang(), policy()].map((one) => parseAllDocuments(one)[0]?.toJS() as object);
+    const list = await render([JSON.stringify({ apiVersion: 'v1', kind: 'List', items })]);
+    expect(objectsOf(list.out)[0]).toEqual(objectsOf(out)[0]);
+  });
+
+  test('several gangs one after the other, and a namespace for what names none', async () => {
+    const bare = '{name: a, annotations: {muster.dev/hpc-policy: flux}}';
+    const { out } = await render([gang(), policy(), gang(bare), policy('{}', '{name: flux}')], '-n', 'ours');
+    expect(named(objectsOf(out)).filter((name) => name.startsWith('Service'))).toEqual([
+      'Service ml/g',
+      'Service ours/a',
+    ]);
+  });
+
+  test('a subdomain of the Pods is kept: its Service is not made', async () => {
+    const pod = `apiVersion: v1
+kind: Pod
+metadata: {name: p, namespace: ml, labels: {grove.io/podgang: g}}
+spec: {subdomain: theirs, containers: [{name: a, image: i}]}
+`;
+    const { out } = await render([pod, gang(), policy()]);
+    expect(named(objectsOf(out))).toEqual(['ConfigMap ml/g-flux-entrypoint', 'Secret ml/g-flux-curve']);
+    expect(objectsOf(out)[0]?.data?.['broker.toml']).toContain('tcp://%h.theirs.ml.svc.cluster.local:%p');
+  });
+});
+
+describe('muster hpc render says of bad input', () => {
+  const wrong: [string, string[], string, number][] = [
+    [
+      'no policy',
+      [gang()],
+      '<stdin>:3:50: error: metadata.annotations[muster.dev/hpc-policy]: Invalid value: "flux": the PodGang names an HPCPolicy that its namespace does not have; create the HPCPolicy there, or correct the annotation muster.dev/hpc-policy of the PodGang [HpcPolicyMissing]\n',
+      1,
+    ],
+    [
+      'a policy of another namespace',
+      [gang(), policy('{}', '{name: flux, namespace: other}')],
+      '<stdin>:3:50: error: metadata.annotations[muster.dev/hpc-policy]: Invalid value: "flux": the PodGang names an HPCPolicy that its namespace does not have (there is one in other); create the HPCPolicy there, or correct the annotation muster.dev/hpc-policy of the PodGang [HpcPolicyMissing]\n',
+      1,
+    ],
+    [
+      'an unknown setting',
+      [gang(), policy('{tasks-per-nod: "4"}')],
+      '<stdin>:14:16: error: spec.hpc.settings[tasks-per-nod]: Unsupported value: is no setting of flux (did you mean "tasks-per-node"?); correct it or remove it; docs/hpc.md lists the settings [HpcSettingUnknown]\n',
+      1,
+    ],
+    [
+      'a quorum that is never reached, where the policy has it',
+      [gang(), policy('{quorum: "5"}')],
+      '<stdin>:14:16: error: spec.hpc.settings[quorum]: Invalid value: "5": the quorum is at most the number of Pods that are expected (4 are expected); lower it, raise muster.dev/expected-pods of the gang, or leave it out [HpcQuorumTooLarge]\n',
+      1,
+    ],
+    [
+      'a group name of 63 characters, where the gang has it',
+      [gang().replace('g-worker', 'w'.repeat(63)), policy()],
+      `<stdin>:6:8: error: spec.podgroups[0].name: Invalid value: "${'w'.repeat(63)}-3": its Pods are called group-0 and so on: at most 63 of a-z, 0-9 and "-" (65 characters); rename the group, and the workload that its Pods are of [HpcHostNameInvalid]\n`,
+      1,
+    ],
+    [
+      'no gang under Flux at all',
+      [gang('{name: g}'), policy()],
+      'error[HPC_NOTHING]: no PodGang of the input names an HPCPolicy\nfix: annotate the PodGang with muster.dev/hpc-policy: NAME, and give it with -f\n',
+      1,
+    ],
+    [
+      'a policy of something else',
+      [gang(), policy().replace(/ {2}hpc:[^]*/, '  torch: {procPerNode: 2}\n')],
+      'error[HPC_NOTHING]: the HPCPolicy ml/flux of the gang g has no spec.hpc: there is nothing to render\nfix: add spec.hpc with manager: flux where the gang is to run under Flux\n',
+      1,
+    ],
+  ];
+  test.each(wrong)('%s', async (_what, documents, says, exitCode) => {
+    expect(await render(documents)).toEqual({ code: exitCode, out: '', err: says });
+  });
+
+  test('what is wrong with gang and policy, all at once', async () => {
+    const { code, err } = await render([
+      gang('{name: G.x, namespace: ml, annotations: {muster.dev/hpc-policy: flux}}').replace('4', '-4'),
+      policy('{quorum: 4, network: ib}'),
+    ]);
+    expect(code).toBe(1);
+    expect([...err.matchAll(/\[(\w+)\]\n/g)].map(([, rule]) => rule)).toEqual([
+      'MinReplicasInvalid',
+      'FieldType',
+      'HpcSettingInvalid',
+      'HpcHostsNone',
+      'HpcServiceNameInvalid',
+    ]);
+  });
+
+  test('files of two gangs in one folder, and a folder that cannot be one', async () => {
+    const two = await render([gang(), policy(), gang().replace('name: g,', 'name: h,')], '--out', folder);
+    expect(two).toMatchObject({ code: 2, out: '' });
+    expect(two.err).toContain(
+      'error[USAGE]: --out takes the files of one gang, and the input has 2\nfix: give',
+    );
+    const file = join(folder, 'a-file');
+    writeFileSync(file, '');
+    const none = await render([gang(), policy()], '--out', file);
+    expect(none).toMatchObject({ code: 2, out: '' });
+    expect(none.err).toMatch(
+      /^error\[USAGE\]: --out .*a-file: .*\nfix: name a folder that you may write to\n$/,
+    );
+  });
+
+  test('what it cannot read, and what it does not do', async () => {
+    expect(await render(['{'])).toMatchObject({ code: 2, out: '' });
+    const unknown = await muster(['hpc', 'rendr', '-f', EXAMPLE]);
+    expect(unknown).toMatchObject({ code: 2, out: '' });
+    expect(unknown.err).toContain("'rendr' is invalid for argument 'what'");
+  });
+});
+
+describe('muster validate', () => {
+  const validate = (documents: readonly string[]) =>
+    muster(['validate', '-f', '-'], { stdin: documents.join('---\n') });
+
+  test('knows HPCPolicies', async () => {
+    expect(await validate([policy()])).toMatchObject({
+      code: 0,
+      out: '1 object checked, 0 skipped: 0 errors, 0 warnings\n',
+    });
+    const { code, out } = await validate([policy('{flux-queue-polcy: easy, interactive: yes}')]);
+    expect(code).toBe(1);
+    expect(out.split('\n').map((line) => line.replace(/\w+ value:.*/, ''))).toEqual([
+      '<stdin>:7:16: error: spec.hpc.settings[flux-queue-polcy]: ',
+      '<stdin>:7:40: error: spec.hpc.settings[interactive]: ',
+      '1 object checked, 0 skipped: 2 errors, 0 warnings',
+      '',
+    ]);
+  });
+
+  test('holds a gang against its policy where both are given, and asks for neither', async () => {
+    const { code, out } = await validate([gang(), policy('{lead-group: lead}')]);
+    expect(code).toBe(1);
+    expect(out).toMatch(
+      /\n<stdin>:14:16: error: spec\.hpc\.settings\[lead-group\]: .*\[HpcLeadGroupUnknown\]\n/,
+    );
+    expect((await validate([gang()])).code).toBe(0);
+  });
+
+  test('names the kind that was meant, and leaves other kinds of the group alone', async () => {
+    const { out } = await validate([policy().replace('HPCPolicy', 'HpcPolcy')]);
+    expect(out).toContain('unknown kind "HpcPolcy" (did you mean "HPCPolicy"?)');
+    expect(await validate([policy().replace('HPCPolicy', 'SchedulerBackend')])).toMatchObject({ code: 0 });
+    const version = await validate([policy().replace('v1alpha1', 'v1')]);
+    expect(version.out).toContain('unknown apiVersion "muster.dev/v1" (did you mean "muster.dev/v1alpha1"?)');
+  });
+});
