@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { inLength } from '../../support/length.ts';
 import type { Client } from '../control-plane/client.ts';
 import { DRY_RUN, gangPod, PODS } from './registered-muster.ts';
 
@@ -9,8 +11,11 @@ export interface Load {
   stop(): Promise<void>;
 }
 
+/** Of a worker between two Pods (ms). What matters is that some are under way at any moment, not that the processors are full. */
+const PAUSE = inLength({ short: 40, long: 0 });
+
 /**
- * Creates gang Pods without a pause, by `workers` at a time, as dry runs: the whole admission chain runs for each,
+ * Creates gang Pods one after the other, by `workers` at a time, as dry runs: the whole admission chain runs for each,
  * and the store is not what is tested.
  */
 export function createLoad(client: Client, workers: number): Load {
@@ -23,6 +28,7 @@ export function createLoad(client: Client, workers: number): Load {
       const prepared = body.metadata?.annotations?.['pod-group-name'] !== undefined;
       if (status === 201 && prepared) admitted += 1;
       else failures.push(`${status} ${body.message ?? JSON.stringify(body)}`);
+      if (PAUSE > 0) await delay(PAUSE);
     }
   };
   const done = Promise.all(Array.from({ length: workers }, work));

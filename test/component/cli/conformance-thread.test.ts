@@ -28,14 +28,17 @@ export default {
   },
 };`;
 
+/** Without an end, and at work when that is found out: until then it spares the processor, whose time is not the subject. */
+const FOR_EVER =
+  'for (let rests = 95; ; rests -= 1) if (rests > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);';
 const LOOP = 'it was at work for 10 s and let nothing else run: a loop without an end';
 
 const MODULES: Readonly<Record<string, string>> = {
   'sound.mjs': backend(''),
-  'loop.mjs': backend('validatePodGang: () => { for (;;); },'),
+  'loop.mjs': backend(`validatePodGang: () => { ${FOR_EVER} },`),
   'exit.mjs': backend('explain: () => process.exit(7),'),
   'late.mjs': backend('owns: () => { setImmediate(() => { throw new Error("too late"); }); return []; },'),
-  'at-once.mjs': backend('', 'for (;;);'),
+  'at-once.mjs': backend('', FOR_EVER),
 };
 
 describe('muster conformance --module', () => {

@@ -13,17 +13,20 @@ import { moduleText } from '../modules/hosting.ts';
 import { until } from '../server/running.ts';
 import { Wire, httpRequest } from '../server/wire.ts';
 
+/** Without an end, and at work when that is found out after five seconds: until then it spares the processor. */
+const FOR_EVER =
+  'for (let rests = 45; ; rests -= 1) if (rests > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);';
 const PARTS = `
   validatePodGang: ({ name }) => ({ faults: [], warnings: ['seen ' + name] }),
   warnOfUpdate: () => ['a change is for later'],
   preparePod: (pod, _gang, patch) => {
-    if (pod.label('do') === 'loop') for (;;);
+    if (pod.label('do') === 'loop') { ${FOR_EVER} }
     if (pod.label('do') === 'refuse') throw new PodRefused('spec.x', 'no such queue');
     patch.setSchedulerName('mine-for-pods', 'asked for');
   },`;
 const FILES: Readonly<Record<string, string>> = {
   'mine.mjs': moduleText(PARTS, "console.log('begun');"),
-  'looping.mjs': 'for (;;);',
+  'looping.mjs': FOR_EVER,
   'throwing.mjs': "throw new Error('no licence found');",
   'not-beginning.mjs': moduleText(
     "init: () => { throw new Error('the engine does not start'); },",

@@ -93,7 +93,7 @@ describe('V55: the process on SIGTERM', () => {
     const started = performance.now();
     served.child.kill('SIGTERM');
     expect(await served.exited).not.toBe(0);
-    expect(performance.now() - started).toBeLessThan(3000);
+    expect(performance.now() - started).toBeLessThan(40_000);
   });
 
   test('SIGINT drains too, and Karmada’s questions are answered meanwhile as reviews are', async () => {

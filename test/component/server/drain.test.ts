@@ -70,7 +70,7 @@ describe('V55: a drain', () => {
     const started = performance.now();
     await running.program.drain();
     expect(performance.now() - started).toBeGreaterThan(990);
-    expect(performance.now() - started).toBeLessThan(4000);
+    expect(performance.now() - started).toBeLessThan(20_000);
     for (const wire of [...wires, silent]) wire.destroy();
   });
 });
@@ -84,7 +84,7 @@ test('closing ends at once, also while connections come in', async () => {
   await until('they are served', async () => (await running.metric('muster_connections')) > 0);
   const started = performance.now();
   await running.program.close();
-  expect(performance.now() - started).toBeLessThan(3000);
+  expect(performance.now() - started).toBeLessThan(20_000);
   stop = true;
   await Promise.all(knocking);
 });

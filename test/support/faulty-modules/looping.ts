@@ -1,6 +1,7 @@
 import { backend } from '../backends.ts';
+import { forEver } from './for-ever.ts';
 
 // Never comes to its end.
-for (let turn = 0; turn >= 0; turn = 0) Math.random();
+if (Date.now() > 0) forEver();
 
 export default backend('looping-scheduler');

@@ -1,4 +1,5 @@
 import { backend } from '../backends.ts';
+import { forEver } from './for-ever.ts';
 
 /** Does what a label of its gang says, and behaves once there is none. */
 const misbehave = (what: string | undefined): void => {
@@ -7,7 +8,7 @@ const misbehave = (what: string | undefined): void => {
     const kept = new Map<number, number>();
     for (let count = 0; ; count += 1) kept.set(count, count);
   }
-  while (what === 'loop') Math.random();
+  if (what === 'loop') forEver();
   while (what === 'print') console.log('x'.repeat(1_000));
 };
 

@@ -50,10 +50,10 @@ describe('Go durations', () => {
   });
 
   test('hostile text is read in linear time', () => {
-    const start = performance.now();
+    const start = process.cpuUsage();
     expect(parseGoDuration(`${'1'.repeat(100_000)}x`)).toBeUndefined();
     expect(parseGoDuration(`${'1m'.repeat(50_000)}x`)).toBeUndefined();
-    expect(performance.now() - start).toBeLessThan(500);
+    expect(process.cpuUsage(start).user / 1000).toBeLessThan(2_000);
   });
 });
 
