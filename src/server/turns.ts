@@ -1,7 +1,7 @@
 import { Rotation } from './rotation.ts';
 
 /** Milliseconds of small reviews in one round of the event loop. */
-const SMALL_MS = 1;
+const SMALL_MS = 0.5;
 /** Milliseconds of a large one in one round, beyond which no further step of it is begun. */
 const LARGE_MS = 0.5;
 
