@@ -1,11 +1,17 @@
 import type { Fault } from '../api/fault.ts';
-import { own, ownString } from '../api/json.ts';
+import { own, ownString, type JsonObject } from '../api/json.ts';
 import { MAX_TOTAL_RUNES, printable } from '../api/printable.ts';
 import { rules } from '../api/rules.ts';
-import type { AdmissionRequest } from './review.ts';
 
 /** As many causes as anybody would read; a PodGang may have a fault in each of 100,000 lines. */
 const MAX_CAUSES = 256;
+
+/** What a denial says of the request. */
+interface Subject {
+  readonly kind: { readonly kind: string };
+  readonly name: string;
+  readonly object: JsonObject | undefined;
+}
 
 /** A refusal as the API server hands it to the user: a `metav1.Status`. */
 export interface Denial {
@@ -16,7 +22,7 @@ export interface Denial {
 }
 
 /** 422 as soon as the object itself is wrong; 403 where only the account or the moment is. */
-export function denialOf(request: AdmissionRequest, faults: readonly Fault[]): Denial {
+export function denialOf(request: Subject, faults: readonly Fault[]): Denial {
   const code = faults.some((fault) => rules[fault.rule].code === 422) ? 422 : 403;
   return {
     code,
@@ -28,7 +34,7 @@ export function denialOf(request: AdmissionRequest, faults: readonly Fault[]): D
   };
 }
 
-function messageOf(request: AdmissionRequest, faults: readonly Fault[]): string {
+function messageOf(request: Subject, faults: readonly Fault[]): string {
   const subject = printable(`${request.kind.kind} ${nameOf(request)}`, 128);
   const textOf = (fault: Fault): string => `${printable(fault.field)}: ${fault.message}`;
   const [first] = faults;
@@ -47,7 +53,7 @@ function messageOf(request: AdmissionRequest, faults: readonly Fault[]): string 
 }
 
 /** The object's name for people; a generated name is still open when the Pod is mutated. */
-export function nameOf(request: AdmissionRequest): string {
+export function nameOf(request: Subject): string {
   const metadata = own(request.object, 'metadata');
   const generateName = ownString(metadata, 'generateName');
   const name = request.name || ownString(metadata, 'name');

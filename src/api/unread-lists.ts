@@ -1,3 +1,5 @@
+import { plain } from './plain-view.ts';
+
 /** Keys under which a list may be left out, as the API server writes them: compact JSON. With spaces they are not found. */
 export interface UnreadList {
   /**
@@ -225,7 +227,3 @@ function scanOn(
   }
   Object.assign(scan, { at, depth, inString });
 }
-
-/** A plain view and a length of its own: reading a Buffer's bytes in a loop takes twice the time. */
-const plain = ({ buffer, byteOffset, length }: Buffer): Uint8Array =>
-  new Uint8Array(buffer, byteOffset, length);

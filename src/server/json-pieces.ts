@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { plain } from '../api/plain-view.ts';
 import type { Part } from '../api/unread-lists.ts';
 
 /** Bytes that are parsed at a time: about half a millisecond, at their dearest. */
@@ -38,8 +39,7 @@ export function* parseInPieces(
   parts: readonly Part[],
   { encoding, maxDepth }: { readonly encoding: 'utf8' | 'latin1'; readonly maxDepth: number },
 ): Generator<void, unknown> {
-  // A plain view: reading a Buffer's bytes in a loop takes twice the time.
-  const view = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
+  const view = plain(bytes);
   const pieces = new Pieces(bytes, encoding);
   const { lists, keys } = pieces;
   let depth = 0;

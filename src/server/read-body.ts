@@ -74,7 +74,7 @@ export function parseJson(bytes: Buffer, unread: readonly UnreadList[] = [MANAGE
 
 /** @throws {HttpFailure} 400 where it is no text */
 export function encodingOf(bytes: Buffer): 'latin1' | 'utf8' {
-  if (bytes.length === 0) throw new HttpFailure(400, 'an AdmissionReview is needed, the body is empty');
+  if (bytes.length === 0) throw new HttpFailure(400, 'the body is empty, JSON is needed');
   if (isAscii(bytes)) return 'latin1';
   // JavaScript would read broken UTF-8 as U+FFFD, so the object that is decided on would not be the one stored.
   if (!isUtf8(bytes)) throw new HttpFailure(400, 'the body is not valid UTF-8');

@@ -150,6 +150,12 @@ test('what is no question is refused without Retry-After: asking again would not
   }
 });
 
+test('a body of nothing is told in words of no other protocol', async () => {
+  const running = await interpreter();
+  const answer = await running.post(PATH_INTERPRET, '');
+  expectStatus(answer, 400, /: the body is empty, JSON is needed$/);
+});
+
 test('an object above the 1 MiB of Karmada’s own servers', async () => {
   const running = await interpreter();
   const note = 'x'.repeat(2 * 1024 * 1024);
