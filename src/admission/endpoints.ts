@@ -1,6 +1,10 @@
 import {
+  HPC_POLICY_GROUP,
+  HPC_POLICY_KIND,
+  HPC_POLICY_VERSION,
   PATH_MUTATE_POD,
   PATH_MUTATE_POD_GANG,
+  PATH_VALIDATE_HPC_POLICY,
   PATH_VALIDATE_POD,
   PATH_VALIDATE_POD_GANG,
   POD_GANG_GROUP,
@@ -13,6 +17,7 @@ import { quoted } from '../api/printable.ts';
 import { BadRequest, TryLater } from '../errors.ts';
 import type { PrepareFailed } from '../preparers/prepare.ts';
 import { nameOf } from './denial.ts';
+import { validateHpcPolicy } from './hpc-policies.ts';
 import { mutatePodGang, validatePodGang } from './pod-gangs.ts';
 import { mutatePod, validatePod } from './pods.ts';
 import { answered, type Policy } from './policy.ts';
@@ -51,6 +56,13 @@ export const endpoints: readonly Endpoint[] = [
     kind: POD_GANG,
     resource: 'podgangs',
     decide: validatePodGang,
+  },
+  {
+    path: PATH_VALIDATE_HPC_POLICY,
+    verb: 'validate',
+    kind: { group: HPC_POLICY_GROUP, version: HPC_POLICY_VERSION, kind: HPC_POLICY_KIND },
+    resource: 'hpcpolicies',
+    decide: validateHpcPolicy,
   },
 ];
 

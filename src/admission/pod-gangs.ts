@@ -5,10 +5,13 @@ import { LABEL_SCHEDULER_NAME } from '../api/names.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import { selectByPlace, selectForPodGang } from '../backends/select.ts';
 import { isGroveManaged } from '../gang/gang-selection.ts';
+import { refersToPods } from '../gang/rules/priorities.ts';
+import { HPC_POLICY_FIELD, policyNameOf } from '../hpc/policy-of-gang.ts';
 import { parsePodGang } from '../gang/parse-pod-gang.ts';
 import { idleInSpec, NO_TOPOLOGY } from '../gang/rules/check-topology.ts';
 import { refusedChange, refusedInSpec } from '../gang/rules/lists.ts';
 import { onlyReferencesDiffer, repairReferences } from '../gang/rules/references.ts';
+import { checkGang } from '../preparers/preparations.ts';
 import type { PodGangVerdict } from '../preparers/preparer.ts';
 import { checkPriorities, recordPriority } from './gang-priorities.ts';
 import { ObjectEdit, type Change } from './json-patch.ts';
@@ -105,6 +108,7 @@ export function validatePodGang(request: AdmissionRequest, policy: Policy): Deci
   const labels = [
     ...checkSchedulerKept(before, after, policy),
     ...refusedChange('labels', before, after, writer),
+    ...checkPolicyKept(before, after, policy),
   ];
   const priorities = checkPriorities(before, after, policy);
   const notices = [...priorities.warnings, ...(grove ? [] : updateWarnings(before, after, policy))];
@@ -191,6 +195,7 @@ function checkSpec(
   const { backend, notice } = selection.resolved;
   checkReady(policy, backend.name);
   const verdicts = [(saidBy(policy, backend) ?? backend).validatePodGang(gang)];
+  if (policy.hpc?.known === true) verdicts.push(checkGang(gang, policy.hpc));
   for (const one of policy.preparers ?? []) verdicts.push(one.validate?.(gang) ?? NOTHING_TO_SAY);
   return {
     faults: [...own, ...verdicts.flatMap((verdict) => verdict.faults)],
@@ -217,4 +222,14 @@ function checkSchedulerKept(before: PodGang, after: PodGang, policy: Policy): Fa
   }
   const detail = `was ${from ?? 'not set'}, now ${to ?? 'not set'}`;
   return [fault('SchedulerLabelImmutable', keyed('metadata.labels', LABEL_SCHEDULER_NAME), { detail })];
+}
+
+/** The Pods of a gang are all prepared by one policy. */
+function checkPolicyKept(before: PodGang, after: PodGang, { placement }: Policy): Fault[] {
+  const [from, to] = [policyNameOf(before), policyNameOf(after)];
+  if (from === to) return [];
+  const hasPods = refersToPods(before) || placement?.hasPods?.(before.namespace, before.name) === true;
+  if (!hasPods) return [];
+  const detail = `was ${from ?? 'not set'}, now ${to ?? 'not set'}`;
+  return [fault('HpcPolicyFixed', HPC_POLICY_FIELD, { detail })];
 }

@@ -75,6 +75,10 @@ export class ReceivedPod implements PodReader {
     return place && at(pod, place);
   }
 
+  at(path: readonly string[]): Json | undefined {
+    return at(this.#entire(), path);
+  }
+
   get nodeName(): string | undefined {
     return ownString(this.#spec, 'nodeName');
   }

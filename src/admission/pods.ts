@@ -10,6 +10,7 @@ import { claimsGang, MEMBERSHIP_LABELS, membershipOf, type Membership } from '..
 import { isPodGangName } from '../api/name-syntax.ts';
 import { TryLater } from '../errors.ts';
 import { preparePod, type PrepareFailed } from '../preparers/prepare.ts';
+import { checkPrepared, preparersOfPod } from './gang-preparers.ts';
 import { checkReady, saidBy, type Policy } from './policy.ts';
 import { checkPriority, givePriority } from './pod-priority.ts';
 import { JsonPodPatch } from './pod-patch.ts';
@@ -53,6 +54,11 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
       ask: { of: backend, says: (ms) => hosted.ofPod(entire?.() ?? object, membership, ms) },
     });
   }
+  const besides = preparersOfPod(membership, policy);
+  if (besides.ask !== undefined) return decision({ ask: besides.ask });
+  if (besides.preparers === undefined) {
+    return decision({ faults: [besides.fault], backend: backend.name, gang: gangKey(membership) });
+  }
   const patch = new JsonPodPatch(object, entire);
   patch.addGate(GATE_POD_GANG_PENDING, 'the Pod waits until its gang is complete');
   // Written down, so that this Pod is the same backend's in every later pass, whatever is known by then.
@@ -62,7 +68,7 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
   const otherPriority = givePriority(pod, membership, policy, patch);
   const refusals = preparePod(
     says ?? backend,
-    policy.preparers ?? [],
+    [...(policy.preparers ?? []), ...besides.preparers],
     { pod, gang: membership, patch },
     failed,
   );
@@ -118,7 +124,7 @@ const GATES = 'spec.schedulingGates';
 export function validatePod(request: AdmissionRequest, policy: Policy): Decision {
   const { operation, object, oldObject, subResource } = request;
   if (object === undefined) return untouched();
-  const pod = new ReceivedPod(object, request.namespace);
+  const pod = new ReceivedPod(object, request.namespace, request.entire);
   if (operation === 'CREATE' && subResource === '') return validateCreate(request, pod, policy);
   if (operation === 'UPDATE' && oldObject !== undefined) {
     return validateUpdate(request, new ReceivedPod(oldObject, request.namespace), pod, policy);
@@ -149,6 +155,10 @@ function validateCreate(request: AdmissionRequest, pod: ReceivedPod, policy: Pol
       faults.push(notOfGang('spec.schedulerName', pod.schedulerName, membership.gang, backend.name));
     }
   }
+  const besides = preparersOfPod(membership, policy);
+  if (besides.ask !== undefined) return decision({ ask: besides.ask });
+  if (besides.preparers === undefined) faults.push(besides.fault);
+  else faults.push(...checkPrepared(request, pod, membership, besides.preparers));
   return decision({ faults, backend: backend.name, gang });
 }
 

@@ -4,6 +4,7 @@ import type { Backend } from '../backends/backend.ts';
 import type { BackendRegistry } from '../backends/registry.ts';
 import type { Place, Placement } from '../backends/select.ts';
 import type { PriorityClasses } from '../api/priority-class.ts';
+import type { HpcPolicies } from '../preparers/preparation.ts';
 import type { Preparer } from '../preparers/preparer.ts';
 import type { TopologyLevels } from '../gang/rules/check-topology.ts';
 
@@ -19,6 +20,8 @@ export interface Policy {
   readonly preparers?: readonly Preparer[];
   /** What the watches know, read from memory: it may change, and no decision waits for it. Absent: nothing. */
   readonly placement?: Placement | undefined;
+  /** The HPCPolicies, read from memory like the placement. Absent: no gang is prepared by one. */
+  readonly hpc?: HpcPolicies | undefined;
   /** The cluster's PriorityClasses, read from memory like the placement. Absent: nobody watches them. */
   readonly classes?: PriorityClasses | undefined;
   /**

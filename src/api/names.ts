@@ -56,6 +56,8 @@ export const TERMS_UNREAD = 'unread';
 /** Bindings of Karmada: which clusters of a fleet a workload goes to. */
 export const BINDING_GROUP = 'work.karmada.io';
 export const BINDING_VERSION = 'v1alpha2';
+/** Annotation of a Pod: the HPCPolicy by which Muster prepared it, and a sum over what that said. */
+export const ANNOTATION_PREPARED = `${MUSTER_PREFIX}prepared`;
 
 /** Finalizer on the PodGangs of a backend that cleans up after them itself; the backend's name follows. */
 export const CLEANUP_FINALIZER_PREFIX = `cleanup.${MUSTER_PREFIX}`;
@@ -77,3 +79,4 @@ export const PATH_MUTATE_POD_GANG = '/mutate-scheduler-grove-io-v1alpha1-podgang
 export const PATH_INTERPRET = '/interpret-config-karmada-io-v1alpha1-resourceinterpretercontext';
 export const PATH_MUTATE_BINDING = '/mutate-work-karmada-io-v1alpha2-resourcebinding';
 export const PATH_VALIDATE_POD_GANG = '/validate-scheduler-grove-io-v1alpha1-podgang';
+export const PATH_VALIDATE_HPC_POLICY = '/validate-muster-dev-v1alpha1-hpcpolicy';

@@ -1,3 +1,4 @@
+import { hpcPodRules } from './hpc-pod-rules.ts';
 import { hpcRules } from './hpc-rules.ts';
 import { priorityRules } from './priority-rules.ts';
 import type { Rule } from './rule.ts';
@@ -231,6 +232,7 @@ export const rules = {
     fix: 'change it, or choose another backend with the label grove.io/scheduler-name',
   },
   ...hpcRules,
+  ...hpcPodRules,
 } as const satisfies Record<string, Rule>;
 
 export type RuleName = keyof typeof rules;

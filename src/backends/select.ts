@@ -1,5 +1,6 @@
 import { fault, keyed, type Fault } from '../api/fault.ts';
 import { ANNOTATION_SCHEDULER_NAME, LABEL_SCHEDULER_NAME } from '../api/names.ts';
+import type { PodGang } from '../api/pod-gang.ts';
 import type { BackendRegistry, Resolved } from './registry.ts';
 
 /** What the API server writes into `spec.schedulerName` of a Pod that names no scheduler. */
@@ -39,6 +40,8 @@ export interface Placement {
   readonly ofNamespace: (namespace: string) => Named | undefined;
   /** `spec.priorityClassName` of the PodGang; null: it names none. Absent where nobody knows. */
   readonly classOfGang?: (namespace: string, gang: string) => string | null | undefined;
+  /** The PodGang itself; null: there is none. Absent where nobody knows. */
+  readonly gang?: (namespace: string, gang: string) => PodGang | null | undefined;
   /** Whether some Pod claims the gang. Absent where nobody knows. */
   readonly hasPods?: (namespace: string, gang: string) => boolean;
   /**

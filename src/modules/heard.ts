@@ -4,7 +4,7 @@ import type { Resource } from '../api/resource.ts';
 import { rules, type RuleName } from '../api/rules.ts';
 import type { PatchSurface } from '../backends/backend.ts';
 import type { OwnedObject } from '../backends/cluster.ts';
-import { POD_LISTS, type PodField, type PodGangVerdict, type PodList } from '../preparers/preparer.ts';
+import { POD_FIELDS, POD_LISTS, type PodField, type PodGangVerdict, type PodList } from '../preparers/preparer.ts';
 import type { FromModule } from './messages.ts';
 
 /** What a module is: said by it once, and held to since. */
@@ -78,7 +78,7 @@ function surfaceOf(value: Json | undefined): PatchSurface {
   const texts = (key: string): readonly string[] => textsIn(own(value, key) ?? [], `patchSurface.${key}`);
   const lists = texts('lists').filter((list): list is PodList => Object.hasOwn(POD_LISTS, list));
   const fields = texts('fields').filter((field): field is PodField =>
-    /^containers\.(command|args)$/.test(field),
+    Object.hasOwn(POD_FIELDS, field),
   );
   return {
     schedulerName: own(value, 'schedulerName') === true,

@@ -2,7 +2,14 @@ import { isObject, type Json, type JsonObject } from '../api/json.ts';
 import { GATE_POD_GANG_PENDING } from '../api/names.ts';
 import { MusterError } from '../errors.ts';
 import { MEMBERSHIP_LABELS } from '../gang/membership.ts';
-import { POD_LISTS, type PatchSurface, type PodField, type PodList, type PodPatch } from './preparer.ts';
+import {
+  POD_FIELDS,
+  POD_LISTS,
+  type PatchSurface,
+  type PodField,
+  type PodList,
+  type PodPatch,
+} from './preparer.ts';
 
 /** What a preparer is called where it is told of: only a backend has a scheduler. */
 export type PreparerKind = 'backend' | 'preparer';
@@ -80,7 +87,8 @@ class GuardedPatch implements PodPatch {
 
   set(field: PodField, value: Json, why: string, container?: string): void {
     this.#check(this.#declared.patchSurface.fields?.includes(field), 'set', field, field);
-    if (!Array.isArray(value) || !value.every((word) => typeof word === 'string')) {
+    const fits = (one: unknown): boolean => typeof one === 'string';
+    if (POD_FIELDS[field] === 'text' ? !fits(value) : !(Array.isArray(value) && value.every(fits))) {
       throw noItem(this.#who, `set ${field}`, undefined);
     }
     this.#patch.set(field, value, why, container);

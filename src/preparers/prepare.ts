@@ -2,7 +2,7 @@ import { fault, type Fault } from '../api/fault.ts';
 import { MusterError } from '../errors.ts';
 import type { Membership } from '../gang/membership.ts';
 import { withinSurface, type Declared, type PreparerKind } from './guarded-patch.ts';
-import { isPodRefused, type PodPatch, type PodReader, type Preparer } from './preparer.ts';
+import { isPodRefused, PodRefused, type PodPatch, type PodReader, type Preparer } from './preparer.ts';
 
 /** The part of a backend that prepares Pods. */
 export interface PreparingBackend extends Declared {
@@ -15,11 +15,12 @@ export type PrepareFailed = (name: string) => void;
 /**
  * Lets the backend prepare the Pod, and then the others in their order. Each has its own surface and is asked whatever
  * became of those before, so that one answer names all that is wrong.
+ * @param backend undefined: its part is not asked for
  * @returns the refusals; the Pod must not be patched where there is one
  * @throws the first defect, once all were asked
  */
 export function preparePod(
-  backend: PreparingBackend,
+  backend: PreparingBackend | undefined,
   others: readonly Preparer[],
   given: { readonly pod: PodReader; readonly gang: Membership; readonly patch: PodPatch },
   failed?: PrepareFailed,
@@ -33,14 +34,15 @@ export function preparePod(
       if (returned !== undefined) throw notSynchronous(kind, who.name, returned);
     } catch (thrown) {
       if (isPodRefused(thrown)) {
-        faults.push(fault('BackendFailed', thrown.field, { detail: `${who.name}: ${thrown.message}` }));
+        if (thrown instanceof PodRefused && thrown.faults) faults.push(...thrown.faults);
+        else faults.push(fault('BackendFailed', thrown.field, { detail: `${who.name}: ${thrown.message}` }));
         return;
       }
       failed?.(who.name);
       defects.push(thrown);
     }
   };
-  ask(backend, 'backend', (guarded) => backend.preparePod(pod, gang, guarded));
+  if (backend !== undefined) ask(backend, 'backend', (guarded) => backend.preparePod(pod, gang, guarded));
   for (const one of others) ask(one, 'preparer', (guarded) => one.prepare(pod, gang, guarded));
   if (defects.length > 0) throw defects[0];
   return faults;

@@ -23,13 +23,20 @@ export const POD_LISTS = {
   'spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution': undefined,
   'spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution': undefined,
   'spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution': undefined,
+  'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms': undefined,
   'containers.env': 'name',
   'containers.volumeMounts': 'mountPath',
 } as const satisfies Record<string, string | undefined>;
 export type PodList = keyof typeof POD_LISTS;
 
-/** Fields that are set as a whole, in each container of `spec.containers`. */
-export type PodField = 'containers.command' | 'containers.args';
+/** Fields that are set as a whole, and what they take; those of `containers` are of each container of `spec.containers`. */
+export const POD_FIELDS = {
+  'containers.command': 'texts',
+  'containers.args': 'texts',
+  'spec.hostname': 'text',
+  'spec.subdomain': 'text',
+} as const satisfies Record<string, 'text' | 'texts'>;
+export type PodField = keyof typeof POD_FIELDS;
 
 /** What may be read of the Pod at admission: the received Pod, before anything of Muster's. */
 export interface PodReader {
@@ -49,6 +56,8 @@ export interface PodReader {
   /** @param container whose, for a list of `containers`; absent: of the first */
   list(list: PodList, container?: string): readonly JsonObject[];
   field(field: PodField, container?: string): Json | undefined;
+  /** What stands at a place of it, `['spec', 'hostNetwork']`; undefined where there is none. */
+  at(path: readonly string[]): Json | undefined;
 }
 
 /**
@@ -113,11 +122,14 @@ export interface Preparer {
 /** A refusal of a Pod that cannot be prepared: the user is told, with 422. */
 export class PodRefused extends Error {
   readonly field: string;
+  /** All that is wrong, each by its rule, where Muster itself has rules for it. */
+  readonly faults: readonly Fault[] | undefined;
 
-  constructor(field: string, message: string) {
+  constructor(field: string, message: string, faults?: readonly Fault[]) {
     super(message);
     this.name = 'PodRefused';
     this.field = field;
+    this.faults = faults;
   }
 }
 

@@ -27,7 +27,7 @@ export function pod(parts: PodParts = {}): JsonObject {
   });
 }
 
-type GangPodParts = Omit<PodParts, 'labels'> & { readonly labels?: JsonObject };
+export type GangPodParts = Omit<PodParts, 'labels'> & { readonly labels?: JsonObject };
 
 /** A Pod labelled for the gang `train`, group `worker`. */
 export const gangPod = (parts: GangPodParts = {}): JsonObject =>

@@ -32,10 +32,10 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // Whose turn it is to be placed at all: pure.
   'fleet/queues': ['api', 'gang'],
   // Who may change a gang's Pod: the contract, the order, the guard.
-  preparers: ['api', 'gang', 'gang/rules', 'errors'],
+  preparers: ['api', 'gang', 'gang/rules', 'hpc', 'errors'],
   backends: ['preparers', 'api', 'gang', 'gang/rules', 'errors', 'backends/*'],
   'backends/*': ['preparers', 'api', 'gang', 'gang/rules', 'errors', 'backends'],
-  admission: ['preparers', 'api', 'gang', 'gang/rules', 'backends', 'errors'],
+  admission: ['preparers', 'api', 'gang', 'gang/rules', 'hpc', 'backends', 'errors'],
   'kube/client': ['api', 'errors'],
   'kube/loop': ['api', 'errors', 'kube/client'],
   telemetry: ['api', 'errors'],
@@ -96,6 +96,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'fleet',
     'fleet/assign',
     'hpc',
+    'preparers',
     'hpc/curve',
     'preview',
     'modules',

@@ -7,10 +7,13 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import {
+  ANNOTATION_HPC_POLICY,
   ANNOTATION_PREEMPTION_PLAN,
   ANNOTATION_MIRROR_POD,
   GATE_POD_GANG_PENDING,
   GROVE_OPERATOR_USER,
+  HPC_POLICY_GROUP,
+  HPC_POLICY_VERSION,
   LABEL_BASE_POD_GANG,
   LABEL_MANAGED_BY,
   LABEL_POD_CLIQUE,
@@ -22,6 +25,7 @@ import {
   MUSTER_USER,
   PATH_MUTATE_POD,
   PATH_MUTATE_POD_GANG,
+  PATH_VALIDATE_HPC_POLICY,
   PATH_VALIDATE_POD,
   PATH_VALIDATE_POD_GANG,
   POD_GANG_GROUP,
@@ -240,6 +244,17 @@ describe('webhook configurations', () => {
         resources: ['podgangs', 'podgangs/status'],
       },
     ],
+    [
+      'ValidatingWebhookConfiguration',
+      'hpcpolicies.muster.dev',
+      PATH_VALIDATE_HPC_POLICY,
+      {
+        apiGroups: [HPC_POLICY_GROUP],
+        apiVersions: [HPC_POLICY_VERSION],
+        operations: ['CREATE', 'UPDATE'],
+        resources: ['hpcpolicies'],
+      },
+    ],
   ];
 
   test.each(expected)('%s %s', (kind, name, path, rule) => {
@@ -273,6 +288,7 @@ describe('webhook configurations', () => {
     expect(text).toContain(`'${MUSTER_USER}'`);
     const terms = [
       ANNOTATION_DISRUPTION_MODE,
+      ANNOTATION_HPC_POLICY,
       ANNOTATION_PREEMPTION_PLAN,
       ANNOTATION_PREEMPTION_POLICY,
       ANNOTATION_PREEMPTION_PRIORITY_CLASS,

@@ -1,6 +1,9 @@
 import {
+  HPC_POLICY_GROUP,
+  HPC_POLICY_VERSION,
   PATH_MUTATE_POD,
   PATH_MUTATE_POD_GANG,
+  PATH_VALIDATE_HPC_POLICY,
   PATH_VALIDATE_POD,
   PATH_VALIDATE_POD_GANG,
   POD_GANG_GROUP,
@@ -51,5 +54,15 @@ export const EXPECTED_WEBHOOKS: readonly ExpectedWebhook[] = [
     path: PATH_VALIDATE_POD_GANG,
     operations: ['CREATE', 'UPDATE'],
     resources: ['podgangs', 'podgangs/status'],
+  },
+  {
+    kind: 'ValidatingWebhookConfiguration',
+    name: 'hpcpolicies.muster.dev',
+    group: HPC_POLICY_GROUP,
+    version: HPC_POLICY_VERSION,
+    gangsOnly: false,
+    path: PATH_VALIDATE_HPC_POLICY,
+    operations: ['CREATE', 'UPDATE'],
+    resources: ['hpcpolicies'],
   },
 ];

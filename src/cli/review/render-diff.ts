@@ -1,6 +1,6 @@
 import type { Change } from '../../admission/json-patch.ts';
 import { pointer } from '../../api/json-pointer.ts';
-import { isObject, own, type Json, type JsonObject } from '../../api/json.ts';
+import { own, type Json, type JsonObject } from '../../api/json.ts';
 import { printable } from '../../api/printable.ts';
 import { diffLines, hunksOf } from './line-diff.ts';
 import type { Palette } from '../output/palette.ts';
@@ -23,15 +23,18 @@ export function renderDiff(
   const out = [palette.strong('--- as given'), palette.strong('+++ as stored')];
   for (const { header, lines } of hunksOf(diffLines(before.lines, after.lines))) {
     out.push(palette.hunk(header));
+    // Of a list that is replaced and begins as it did, the first line is no change: the reason stands at the one that is.
+    let due: readonly string[] = [];
     for (const { kind, text, after: number } of lines) {
       const shown = printable(text, MAX_LINE);
+      if (kind !== 'removed') due = [...due, ...(reasons.get(number) ?? [])];
       if (kind === 'same') out.push(` ${shown}`);
       else if (kind === 'removed') out.push(palette.removed(`-${shown}`));
       else {
-        const why = reasons.get(number);
         out.push(
-          `${palette.added(`+${shown}`)}${why === undefined ? '' : palette.reason(`  # ${why.join('; ')}`)}`,
+          `${palette.added(`+${shown}`)}${due.length === 0 ? '' : palette.reason(`  # ${due.join('; ')}`)}`,
         );
+        due = [];
       }
     }
   }
@@ -64,12 +67,12 @@ function reasonsByLine(
 }
 
 /**
- * A map that is added as a whole has its reasons in one string, one for each key: each is shown beside its own key.
+ * A map or a list that is added as a whole has its reasons in one string, one for each key: each is shown beside its own.
  * Where they do not come out even, all are shown at the top.
  */
 function byKey({ operation, why }: Change): { path: string; why: string }[] {
   const { path, value } = operation;
-  const keys = isObject(value) ? Object.keys(value) : [];
+  const keys = typeof value === 'object' && value !== null ? Object.keys(value) : [];
   const reasons = why.split('; ');
   if (keys.length < 2 || keys.length !== reasons.length) return [{ path, why }];
   return keys.map((key, index) => ({ path: `${path}/${pointer(key)}`, why: reasons[index] ?? '' }));

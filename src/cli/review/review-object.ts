@@ -8,11 +8,17 @@ import {
   parseReview,
   REVIEW_API_VERSION,
   REVIEW_KIND,
+  untouched,
   type AdmissionRequest,
 } from '../../admission/review.ts';
 import { BadRequest } from '../../errors.ts';
 import { isObject, own, ownString, type JsonObject } from '../../api/json.ts';
-import { POD_GANG_API_VERSION, POD_GANG_KIND } from '../../api/names.ts';
+import {
+  HPC_POLICY_API_VERSION,
+  HPC_POLICY_KIND,
+  POD_GANG_API_VERSION,
+  POD_GANG_KIND,
+} from '../../api/names.ts';
 import { fault } from '../../api/fault.ts';
 import { keyed, printable, quoted } from '../../api/printable.ts';
 import type { SourceObject } from '../input/documents.ts';
@@ -20,6 +26,7 @@ import { unknownPodGangFields } from '../input/pod-gang-fields.ts';
 import { podFromTemplate } from '../../workloads/pod-from-template.ts';
 import { podTemplatesOf } from '../../workloads/pod-templates.ts';
 import { notText } from '../gangs/slips.ts';
+import { withHost } from './host-of-template.ts';
 import { notReviewed, type Cause, type Ref, type ReviewResult } from './review-result.ts';
 
 export interface ReviewContext {
@@ -51,7 +58,7 @@ export function reviewObject(source: SourceObject, context: ReviewContext): Revi
     return [notReviewed(source, { ...ref, namespace }, nothingIn(ref))];
   }
   return templates.map(({ path, template }) => {
-    const pod = podFromTemplate(template, ref);
+    const pod = withHost(podFromTemplate(template, ref), object, path);
     const podRef = { apiVersion: 'v1', kind: 'Pod', namespace: ref.namespace, name: '' };
     const review = createReview(pod, podRef, 'pods', context.username);
     return decide(source, { ...ref, template: path }, review, path, context.policy);
@@ -70,6 +77,7 @@ const withUnknownFields = (result: ReviewResult, object: JsonObject): ReviewResu
 const RESOURCES: Readonly<Record<string, string>> = {
   'v1 Pod': 'pods',
   [`${POD_GANG_API_VERSION} ${POD_GANG_KIND}`]: 'podgangs',
+  [`${HPC_POLICY_API_VERSION} ${HPC_POLICY_KIND}`]: 'hpcpolicies',
 };
 
 function refOf(object: JsonObject, namespace: string): Ref {
@@ -116,13 +124,14 @@ function decide(
   const received = isObject(object) ? object : undefined;
   try {
     const request = parseReview(review);
-    const [mutating, validating] = endpoints.filter((endpoint) =>
-      takes(endpoint.kind, endpoint.resource, request),
+    const asked = endpoints.filter((endpoint) => takes(endpoint.kind, endpoint.resource, request));
+    const [mutating, validating] = (['mutate', 'validate'] as const).map((verb) =>
+      asked.find((endpoint) => endpoint.verb === verb),
     );
-    if (mutating === undefined || validating === undefined) {
+    if (validating === undefined) {
       return notReviewed(source, ref, `nothing to review: Muster is not asked about a ${ref.kind}`);
     }
-    const mutation = decideRequest(mutating, request, policy);
+    const mutation = mutating === undefined ? untouched() : decideRequest(mutating, request, policy);
     if (mutation.faults.length > 0)
       return outcome(source, ref, root, request, [mutation], received, undefined);
     const stored = received && applied(received, mutation.changes);

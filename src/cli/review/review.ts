@@ -5,6 +5,7 @@ import { formatFault } from '../../config/config-fault.ts';
 import { MusterError } from '../../errors.ts';
 import { GangSurvey } from '../gangs/survey.ts';
 import { configured } from '../input/configured.ts';
+import type { SourceObject } from '../input/documents.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readAll } from '../input/input-files.ts';
 import { policyFrom } from '../input/policy.ts';
@@ -13,6 +14,7 @@ import { ExitStatus } from '../output/exit-status.ts';
 import { faultFindings } from '../output/findings.ts';
 import type { CliIo } from '../output/io.ts';
 import { paletteFor, type ColourMode } from '../output/palette.ts';
+import { withGiven } from './given-gangs.ts';
 import { FORMATS, printerFor, type Format } from './review-formats.ts';
 import { reviewObject } from './review-object.ts';
 
@@ -34,7 +36,7 @@ Example:
   $ muster review -f job.yaml --backend kai-scheduler
   $ muster review -f manifests/ --strict -o github
 
-Takes Pods, PodGangs, AdmissionReviews, workloads with Pod templates (Deployment, Job, JobSet,
+Takes Pods, PodGangs, HPCPolicies, AdmissionReviews, workloads with Pod templates (Deployment, Job, JobSet,
 LeaderWorkerSet and others) and lists of them. Everything is decided here: no cluster is asked.
 Then groups, counts and labels of all of them are held against each other. Exits with 1 where
 anything is denied, with --strict also where a warning is given of the whole.`;
@@ -56,12 +58,16 @@ export const reviewCommand = (io: CliIo): Command =>
 
 async function review(options: ReviewOptions, io: CliIo): Promise<void> {
   const { namespace, user: username } = options;
-  const policy = await policyFor(options, io);
+  const configuredPolicy = await policyFor(options, io);
   const printer = printerFor(options.output, io, paletteFor(options.color, io));
-  const survey = new GangSurvey(namespace, policy.exemptNamespaces);
+  const survey = new GangSurvey(namespace, configuredPolicy.exemptNamespaces);
   const faults: InputFault[] = [];
   let denied = false;
-  for await (const source of readAll(options.filename, io, (fault) => faults.push(fault))) {
+  // Whole before the first decision: a Pod is prepared by what its gang and the policy of that say, wherever they stand.
+  const sources: SourceObject[] = [];
+  for await (const source of readAll(options.filename, io, (fault) => faults.push(fault))) sources.push(source);
+  const policy = withGiven(configuredPolicy, sources, namespace);
+  for (const source of sources) {
     for (const result of reviewObject(source, { policy, namespace, username })) {
       if (!result.allowed) denied = true;
       printer.result(result);

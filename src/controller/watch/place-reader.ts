@@ -1,7 +1,9 @@
 import { ANNOTATION_SCHEDULER_NAME, LABEL_SCHEDULER_NAME } from '../../api/names.ts';
-import { own, ownString } from '../../api/json.ts';
+import { own, ownString, type JsonObject } from '../../api/json.ts';
+import type { PodGang } from '../../api/pod-gang.ts';
 import type { Named, Place, Placement } from '../../backends/select.ts';
 import { messageOf, TryLater } from '../../errors.ts';
+import { parsePodGang } from '../../gang/parse-pod-gang.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
 import { NAMESPACES, POD_GANGS } from '../../kube/client/resources.ts';
@@ -50,6 +52,7 @@ export function placementOf({ client, view, signal }: PlaceReaderOptions): Place
       return {
         named: ownString(own(own(found, 'metadata'), 'labels'), LABEL_SCHEDULER_NAME) ?? null,
         priorityClass: ownString(own(found, 'spec'), 'priorityClassName') || null,
+        gang: parsePodGang(found as unknown as JsonObject, namespace).gang,
       };
     } catch (error) {
       if (isNotFound(error)) return undefined;
@@ -87,6 +90,7 @@ export function placementOf({ client, view, signal }: PlaceReaderOptions): Place
         ofGang: () => gangs?.named ?? null,
         ofNamespace: () => namespaces?.named ?? null,
         classOfGang: () => gangs?.priorityClass ?? null,
+        gang: () => gangs?.gang ?? null,
         hasPods,
       };
     } catch (error) {
@@ -96,7 +100,8 @@ export function placementOf({ client, view, signal }: PlaceReaderOptions): Place
       );
     }
   };
-  return { ofGang, ofNamespace, classOfGang, hasPods, read };
+  const gang = (namespace: string, name: string): PodGang | undefined => view.gangs.get(namespace, name);
+  return { ofGang, ofNamespace, classOfGang, gang, hasPods, read };
 }
 
 /** What was read of a PodGang, or of a Namespace. */
@@ -105,6 +110,8 @@ interface Found {
   readonly named: Named;
   /** Of a PodGang. */
   readonly priorityClass: string | null;
+  /** The PodGang, where it was one. */
+  readonly gang?: PodGang;
 }
 
 /** Reads that are shared by all who ask for the same at the same time, and of which there are never too many. */

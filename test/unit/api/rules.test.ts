@@ -3,10 +3,11 @@ import { fault } from '../../../src/api/fault.ts';
 import { rules, type RuleName } from '../../../src/api/rules.ts';
 import { textsOf } from '../../support/reviews.ts';
 import { hpcExamples } from './rule-examples-hpc.ts';
+import { hpcPodExamples } from './rule-examples-hpc-pods.ts';
 import { podExamples } from './rule-examples-pods.ts';
 import { podGangExamples } from './rule-examples-pod-gangs.ts';
 
-const examples = [...podExamples, ...podGangExamples, ...hpcExamples];
+const examples = [...podExamples, ...podGangExamples, ...hpcExamples, ...hpcPodExamples];
 const names = Object.keys(rules) as RuleName[];
 
 /** What ends a line, moves a cursor or reorders text: nothing of it may reach a terminal. */

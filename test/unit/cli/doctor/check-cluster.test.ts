@@ -38,7 +38,10 @@ describe('definitions', () => {
   const shipped = async (
     change: (version: Definition['spec']['versions'][number], all: Definition) => void,
   ) => {
-    const [podGang, backend] = (await manifestsIn('crds')) as unknown as [Definition, Definition];
+    const all = (await manifestsIn('crds')) as unknown as Definition[];
+    const [podGang, backend] = ['podgangs.scheduler.grove.io', 'schedulerbackends.muster.dev'].map((name) =>
+      all.find(({ metadata }) => metadata.name === name),
+    ) as [Definition, Definition];
     for (const one of [podGang, backend])
       one.status = { conditions: [{ type: 'Established', status: 'True' }] };
     const [version] = podGang.spec.versions;

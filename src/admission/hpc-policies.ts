@@ -1,0 +1,25 @@
+import { isDeepStrictEqual } from 'node:util';
+import { fault } from '../api/fault.ts';
+import { own } from '../api/json.ts';
+import { parseHpcPolicy } from '../hpc/hpc-policy.ts';
+import type { Policy } from './policy.ts';
+import { isDeleting } from './pod-gangs.ts';
+import { decision, untouched, type AdmissionRequest, type Decision } from './review.ts';
+
+/**
+ * All faults of an HPCPolicy in one answer. One by which Pods were prepared stays as it is: the others of the gang would
+ * come to be prepared in another way. Its metadata is anybody's, and its deletion stops nothing that runs.
+ */
+export function validateHpcPolicy(
+  { object, oldObject, namespace, name, subResource }: AdmissionRequest,
+  policy: Policy,
+): Decision {
+  if (object === undefined || subResource !== '' || isDeleting(oldObject)) return untouched();
+  if (oldObject !== undefined && isDeepStrictEqual(own(object, 'spec'), own(oldObject, 'spec')))
+    return untouched();
+  const { faults } = parseHpcPolicy(object, namespace);
+  const user = oldObject === undefined ? undefined : policy.hpc?.userOf?.(namespace, name);
+  if (user !== undefined)
+    faults.push(fault('HpcPolicyInUse', 'spec', { detail: `PodGang ${user} has Pods` }));
+  return decision({ faults });
+}

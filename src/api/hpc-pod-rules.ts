@@ -1,0 +1,83 @@
+import type { Rule } from './rule.ts';
+
+/** What is asked of the Pods of a gang that an HPCPolicy prepares, and of what they depend on. */
+export const hpcPodRules = {
+  HpcPolicyUnusable: {
+    code: 422,
+    kind: 'Invalid',
+    says: 'the HPCPolicy of its gang has faults',
+    fix: 'correct the HPCPolicy: muster validate lists what is wrong with it',
+  },
+  HpcPolicyInUse: {
+    code: 403,
+    kind: 'Forbidden',
+    says: 'an HPCPolicy stays as it is while a gang has Pods that were prepared by it',
+    fix: 'create another HPCPolicy and name it in the next PodGang, or delete the gang first',
+  },
+  HpcPolicyFixed: {
+    code: 422,
+    kind: 'Forbidden',
+    says: 'the HPCPolicy of a gang that has Pods never changes: they are prepared by it',
+    fix: 'delete the gang and create it with the annotation that you want',
+  },
+  HpcPodNotPrepared: {
+    code: 403,
+    kind: 'Invalid',
+    says: 'the Pod is not as the HPCPolicy of its gang asks',
+    fix: 'create it again; let no other webhook change after Muster what this field names',
+  },
+  HpcNameReserved: {
+    code: 422,
+    kind: 'Invalid',
+    says: 'is what Muster adds for the HPCPolicy of the gang, and the Pod has something else there',
+    fix: 'rename or move that of the Pod',
+  },
+  HpcCommandRequired: {
+    code: 422,
+    kind: 'Required',
+    says: 'what runs under Flux is given by command: the entry point of an image cannot be seen here',
+    fix: 'write the program and its arguments into command, or set interactive: "true" in the HPCPolicy',
+  },
+  HpcRunnerUnknown: {
+    code: 422,
+    kind: 'Invalid',
+    says: 'one container runs under the HPCPolicy, and it is not clear which',
+    fix: 'name it by the setting runner-container of the HPCPolicy',
+  },
+  HpcHostRequired: {
+    code: 422,
+    kind: 'Required',
+    says: 'a Pod of an HPC gang has a host name that is known before it starts',
+    fix: 'make it by an Indexed Job, a JobSet or a StatefulSet, or give it metadata.name or spec.hostname',
+  },
+  HpcHostUnlisted: {
+    code: 422,
+    kind: 'Invalid',
+    says: 'hosts are called <group>-0, <group>-1 and so on, and this is none of them',
+    fix: 'name the group as its workload, or raise muster.dev/expected-pods of the PodGang',
+  },
+  HpcHostInvalid: {
+    code: 422,
+    kind: 'Invalid',
+    says: 'a broker needs a host name that is a DNS label, and 253 characters at most with its domain',
+    fix: 'give the workload, the PodGang or the namespace a shorter name of letters, digits and "-"',
+  },
+  HpcNetworkForbidden: {
+    code: 422,
+    kind: 'Forbidden',
+    says: 'brokers know each other by host names, which this takes away',
+    fix: 'leave it out of the Pods of this gang',
+  },
+  HpcGpusUneven: {
+    code: 422,
+    kind: 'Invalid',
+    says: 'the GPUs of a Pod are shared out evenly among its tasks',
+    fix: 'ask for a multiple of the setting tasks-per-node of the HPCPolicy',
+  },
+  HpcAffinityForeign: {
+    code: 422,
+    kind: 'Forbidden',
+    says: 'the Pod has required node affinity of its own, beside which that of the HPCPolicy would be a choice',
+    fix: 'write all of it into the Pod and take node-affinity out of the HPCPolicy, or the other way round',
+  },
+} as const satisfies Record<string, Rule>;

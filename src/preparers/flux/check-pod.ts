@@ -1,0 +1,120 @@
+import { isDeepStrictEqual } from 'node:util';
+import { fault, keyed, type Fault } from '../../api/fault.ts';
+import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { isDnsLabel } from '../../api/name-syntax.ts';
+import { FLUX, fluxConfigMapName, fluxSecretName, INIT_COMMAND } from '../../hpc/flux-names.ts';
+import type { FluxSettings } from '../../hpc/flux-settings.ts';
+import type { HpcGang } from '../preparation.ts';
+import type { PodReader } from '../preparer.ts';
+import type { HostName } from './host-name.ts';
+import { gpusOf, type Runner } from './runner.ts';
+
+/** All that keeps a Pod from running under Flux. Whatever is there already because it was prepared is in order. */
+export function checkPod(
+  pod: PodReader,
+  runner: Runner,
+  gang: HpcGang,
+  settings: FluxSettings,
+  host: HostName,
+): Fault[] {
+  return [
+    ...checkNetwork(pod),
+    ...checkHost(pod, host, settings),
+    ...checkNames(pod, gang),
+    ...checkMounts(runner),
+    ...checkCommand(runner, settings),
+    ...checkGpus(runner, settings),
+  ];
+}
+
+function checkNetwork(pod: PodReader): Fault[] {
+  const faults: Fault[] = [];
+  for (const field of ['hostNetwork', 'setHostnameAsFQDN']) {
+    if (pod.at(['spec', field]) === true) {
+      faults.push(fault('HpcNetworkForbidden', `spec.${field}`, { value: true }));
+    }
+  }
+  const override = pod.at(['spec', 'hostnameOverride']);
+  if (typeof override === 'string' && override !== '') {
+    faults.push(fault('HpcNetworkForbidden', 'spec.hostnameOverride', { value: override }));
+  }
+  return faults;
+}
+
+/** What a broker calls itself and its domain are DNS names, and not too long. */
+function checkHost(
+  pod: PodReader,
+  { hostname, subdomain }: HostName,
+  { clusterDomain }: FluxSettings,
+): Fault[] {
+  const field = hostname === pod.name ? 'metadata.name' : 'spec.hostname';
+  const whole = `${hostname}.${subdomain}.${pod.namespace}.svc.${clusterDomain}`;
+  // A Service, which gives the domain its name, begins with a letter.
+  const isDomain = isDnsLabel(subdomain) && /^[a-z]/.test(subdomain) && whole.length <= 253;
+  if (isDnsLabel(hostname) && isDomain) return [];
+  return [fault('HpcHostInvalid', field, { value: isDnsLabel(hostname) ? whole : hostname })];
+}
+
+/** What the Pod calls by a name that Muster needs. What is Muster's own is known by what it is made of. */
+function checkNames(pod: PodReader, { name }: HpcGang): Fault[] {
+  const faults: Fault[] = [];
+  const reserved = (field: string, value: string): void => {
+    faults.push(fault('HpcNameReserved', field, { value }));
+  };
+  for (const [index, one] of itemsAt(pod, 'initContainers').entries()) {
+    if (ownString(one, 'name') !== FLUX.installer) continue;
+    if (!isDeepStrictEqual(own(one, 'command'), INIT_COMMAND)) {
+      reserved(`spec.initContainers[${index}].name`, FLUX.installer);
+    }
+  }
+  for (const [index, one] of itemsAt(pod, 'containers').entries()) {
+    if (ownString(one, 'name') === FLUX.installer) reserved(`spec.containers[${index}].name`, FLUX.installer);
+  }
+  const { install, software, config, curve, memory } = FLUX.volumes;
+  const ours: Readonly<Record<string, (volume: Json) => boolean>> = {
+    [install.name]: (volume) => isObject(own(volume, 'emptyDir')),
+    [software.name]: (volume) => isObject(own(volume, 'emptyDir')),
+    [config.name]: (volume) => own(own(volume, 'configMap'), 'name') === fluxConfigMapName(name),
+    [curve.name]: (volume) => own(own(volume, 'secret'), 'secretName') === fluxSecretName(name),
+    [memory.name]: (volume) => own(own(volume, 'emptyDir'), 'medium') === 'Memory',
+  };
+  for (const [index, volume] of itemsAt(pod, 'volumes').entries()) {
+    const called = ownString(volume, 'name') ?? '';
+    if (Object.hasOwn(ours, called) && ours[called]?.(volume) !== true) {
+      reserved(`spec.volumes[${index}].name`, called);
+    }
+  }
+  return faults;
+}
+
+function checkMounts({ container, path }: Runner): Fault[] {
+  const places = new Map<string, string>(
+    Object.values(FLUX.volumes).map((volume) => [volume.mountPath, volume.name]),
+  );
+  return (ownList(container, 'volumeMounts') ?? []).flatMap((mount, index) => {
+    const at = (ownString(mount, 'mountPath') ?? '').replace(/(?<=.)\/+$/, '');
+    const name = places.get(at);
+    return name === undefined || ownString(mount, 'name') === name
+      ? []
+      : [fault('HpcNameReserved', `${path}.volumeMounts[${index}].mountPath`, { value: at })];
+  });
+}
+
+function checkCommand({ container, path, argv, wrapped }: Runner, { interactive }: FluxSettings): Fault[] {
+  if (wrapped) return [];
+  const command = ownList(container, 'command') ?? [];
+  if (command.length > 0 || (interactive && argv.length === 0)) return [];
+  return [fault('HpcCommandRequired', `${path}.command`)];
+}
+
+function checkGpus({ container, path }: Runner, { tasksPerNode }: FluxSettings): Fault[] {
+  const gpus = gpusOf(container);
+  if (gpus === undefined || gpus.count % tasksPerNode === 0) return [];
+  const field = keyed(`${path}.resources.limits`, gpus.resource);
+  return [fault('HpcGpusUneven', field, { value: gpus.count, detail: `tasks-per-node is ${tasksPerNode}` })];
+}
+
+export const itemsAt = (pod: PodReader, list: string): readonly JsonObject[] => {
+  const value = pod.at(['spec', list]);
+  return Array.isArray(value) ? (value as readonly Json[]).filter(isObject) : [];
+};

@@ -1,0 +1,152 @@
+import type { Decision } from '../../../src/admission/review.ts';
+import { decideRequest, endpoints } from '../../../src/admission/endpoints.ts';
+import type { Policy } from '../../../src/admission/policy.ts';
+import { parseReview } from '../../../src/admission/review.ts';
+import type { Json, JsonObject } from '../../../src/api/json.ts';
+import { HPC_POLICY_KIND, PATH_VALIDATE_HPC_POLICY } from '../../../src/api/names.ts';
+import { hpcPolicy } from '../../support/hpc.ts';
+import { hpcPod, underHpc } from '../../support/hpc-gangs.ts';
+import { references, group, podGang } from '../../support/pod-gangs.ts';
+import { mutatePod, operationsOf, review, validatePod, validatePodGang } from '../../support/reviews.ts';
+import { applied } from '../../support/rfc6902.ts';
+import type { RuleExample } from './rule-examples-pods.ts';
+
+/** What becomes of a change of an HPCPolicy. */
+export function validateHpcPolicy(object: JsonObject, oldObject: JsonObject | null, under: Policy): Decision {
+  const endpoint = endpoints.find(({ path }) => path === PATH_VALIDATE_HPC_POLICY);
+  if (endpoint === undefined) throw new Error('no endpoint for HPCPolicies');
+  const { request, ...envelope } = review('PodGang', {
+    object,
+    oldObject: oldObject ?? undefined,
+  }) as unknown as { request: JsonObject };
+  const kind = { group: 'muster.dev', version: 'v1alpha1', kind: HPC_POLICY_KIND };
+  const name = 'flux';
+  const changed = { ...envelope, request: { ...request, kind, name } };
+  return decideRequest(endpoint, parseReview(changed), under);
+}
+
+const ofPod =
+  (object: JsonObject, settings: Json = {}) =>
+  (): Decision =>
+    mutatePod({ object }, underHpc(settings));
+const inContainer = (container: Json, settings: Json = {}) => ofPod(hpcPod({}, container), settings);
+const inSpec = (spec: Record<string, Json>, settings: Json = {}) => ofPod(hpcPod({ spec }), settings);
+
+/** The Pod as Muster would have it stored. */
+export const preparedBy = (object: JsonObject, under: Policy): JsonObject => {
+  const decision = mutatePod({ object }, under);
+  if (decision.faults.length > 0) throw new Error(decision.faults[0]?.message);
+  return applied(JSON.stringify(object), operationsOf(decision) as never);
+};
+
+/** What is wrong with the Pods of a gang under Flux. */
+export const hpcPodExamples: readonly RuleExample[] = [
+  {
+    rule: 'HpcPolicyUnusable',
+    mistake: 'a policy that was stored without the webhook',
+    decide: ofPod(hpcPod(), { 'queue-policy': 'easy' }),
+    says: 'metadata.annotations[muster.dev/hpc-policy]: Invalid value: "flux": the HPCPolicy of its gang has faults (spec.hpc.settings[queue-policy]); correct the HPCPolicy: muster validate lists what is wrong with it [HpcPolicyUnusable]',
+  },
+  {
+    rule: 'HpcPolicyInUse',
+    mistake: 'an edit of a policy while a gang runs by it',
+    decide: () =>
+      validateHpcPolicy(
+        hpcPolicy({ hpc: { settings: { interactive: 'true' } } }),
+        hpcPolicy({ hpc: {} }),
+        underHpc({}, { userOf: () => 'train' }),
+      ),
+    says: 'spec: Forbidden: an HPCPolicy stays as it is while a gang has Pods that were prepared by it (PodGang train has Pods); create another HPCPolicy and name it in the next PodGang, or delete the gang first [HpcPolicyInUse]',
+  },
+  {
+    rule: 'HpcPolicyFixed',
+    mistake: 'another policy for a gang that has Pods',
+    decide: () => {
+      const groups = [group('worker', { podReferences: references('worker-0') })];
+      const annotations = { 'muster.dev/hpc-policy': 'flux' };
+      return validatePodGang({ oldObject: podGang({ groups }), object: podGang({ groups, annotations }) });
+    },
+    says: 'metadata.annotations[muster.dev/hpc-policy]: Forbidden: the HPCPolicy of a gang that has Pods never changes: they are prepared by it (was not set, now flux); delete the gang and create it with the annotation that you want [HpcPolicyFixed]',
+  },
+  {
+    rule: 'HpcPodNotPrepared',
+    mistake: 'a webhook that takes off what Muster has put on',
+    decide: () => {
+      const prepare = underHpc({ 'one-pod-per-node': 'none' });
+      const stored = preparedBy(hpcPod(), prepare);
+      const metadata = { ...(stored['metadata'] as JsonObject), annotations: {} };
+      return validatePod({ object: { ...stored, metadata } }, prepare);
+    },
+    says: 'metadata.annotations.muster.dev/prepared: Invalid value: the Pod is not as the HPCPolicy of its gang asks (by which it was prepared); create it again; let no other webhook change after Muster what this field names [HpcPodNotPrepared]',
+  },
+  {
+    rule: 'HpcNameReserved',
+    mistake: 'a volume of its own where the scripts come',
+    decide: inSpec({ volumes: [{ name: 'flux-config', emptyDir: {} }] }),
+    says: 'spec.volumes[0].name: Invalid value: "flux-config": is what Muster adds for the HPCPolicy of the gang, and the Pod has something else there; rename or move that of the Pod [HpcNameReserved]',
+  },
+  {
+    rule: 'HpcCommandRequired',
+    mistake: 'only arguments',
+    decide: inContainer({ command: [], args: ['-in', 'x'] }),
+    says: 'spec.containers[0].command: Required value: what runs under Flux is given by command: the entry point of an image cannot be seen here; write the program and its arguments into command, or set interactive: "true" in the HPCPolicy [HpcCommandRequired]',
+  },
+  {
+    rule: 'HpcRunnerUnknown',
+    mistake: 'two containers',
+    decide: inSpec({
+      containers: [
+        { name: 'a', command: ['x'] },
+        { name: 'b', command: ['y'] },
+      ],
+    }),
+    says: 'spec.containers: Invalid value: one container runs under the HPCPolicy, and it is not clear which (the Pod has a, b); name it by the setting runner-container of the HPCPolicy [HpcRunnerUnknown]',
+  },
+  {
+    rule: 'HpcHostRequired',
+    mistake: 'a Pod of a Deployment',
+    decide: ofPod(
+      hpcPod({ metadata: { name: undefined, generateName: 'x-' }, spec: { hostname: undefined } }),
+    ),
+    says: 'spec.hostname: Required value: a Pod of an HPC gang has a host name that is known before it starts; make it by an Indexed Job, a JobSet or a StatefulSet, or give it metadata.name or spec.hostname [HpcHostRequired]',
+  },
+  {
+    rule: 'HpcHostUnlisted',
+    mistake: 'one more Pod than are expected',
+    decide: inSpec({ hostname: 'worker-4' }),
+    says: 'spec.hostname: Invalid value: "worker-4": hosts are called <group>-0, <group>-1 and so on, and this is none of them (group worker has 4 hosts); name the group as its workload, or raise muster.dev/expected-pods of the PodGang [HpcHostUnlisted]',
+  },
+  {
+    rule: 'HpcHostInvalid',
+    mistake: 'a domain that no Service can have',
+    decide: inSpec({ subdomain: '9a' }),
+    says: 'metadata.name: Invalid value: "worker-0.9a.ml.svc.cluster.local": a broker needs a host name that is a DNS label, and 253 characters at most with its domain; give the workload, the PodGang or the namespace a shorter name of letters, digits and "-" [HpcHostInvalid]',
+  },
+  {
+    rule: 'HpcNetworkForbidden',
+    mistake: 'the network of the node',
+    decide: inSpec({ hostNetwork: true }),
+    says: 'spec.hostNetwork: Forbidden: true: brokers know each other by host names, which this takes away; leave it out of the Pods of this gang [HpcNetworkForbidden]',
+  },
+  {
+    rule: 'HpcGpusUneven',
+    mistake: '4 GPUs for 3 tasks',
+    decide: inContainer({ resources: { limits: { 'nvidia.com/gpu': '4' } } }, { 'tasks-per-node': '3' }),
+    says: 'spec.containers[0].resources.limits[nvidia.com/gpu]: Invalid value: 4: the GPUs of a Pod are shared out evenly among its tasks (tasks-per-node is 3); ask for a multiple of the setting tasks-per-node of the HPCPolicy [HpcGpusUneven]',
+  },
+  {
+    rule: 'HpcAffinityForeign',
+    mistake: 'nodes of its own beside those of the policy',
+    decide: inSpec(
+      {
+        affinity: {
+          nodeAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [] }] },
+          },
+        },
+      },
+      { 'node-affinity': 'pool=hpc' },
+    ),
+    says: 'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms: Forbidden: the Pod has required node affinity of its own, beside which that of the HPCPolicy would be a choice; write all of it into the Pod and take node-affinity out of the HPCPolicy, or the other way round [HpcAffinityForeign]',
+  },
+];

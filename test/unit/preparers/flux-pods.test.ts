@@ -1,0 +1,297 @@
+/** Pods of a gang that runs under Flux: what they get, what they keep, and that no Pod is prepared by halves. */
+import fc from 'fast-check';
+import { describe, expect, test } from '@jest/globals';
+import type { Json, JsonObject } from '../../../src/api/json.ts';
+import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS, withoutLists } from '../../../src/api/unread-lists.ts';
+import { parseReview } from '../../../src/admission/review.ts';
+import { decideRequest } from '../../../src/admission/endpoints.ts';
+import { TryLater } from '../../../src/errors.ts';
+import { hpcGang, hpcPod, underHpc } from '../../support/hpc-gangs.ts';
+import { inLength } from '../../support/length.ts';
+import { gangPod, pod } from '../../support/pods.ts';
+import {
+  endpointOf,
+  mutatePod,
+  review,
+  rulesOf,
+  validatePod,
+  validatePodGang,
+} from '../../support/reviews.ts';
+import { preparedBy, validateHpcPolicy } from '../api/rule-examples-hpc-pods.ts';
+import { hpcPolicy } from '../../support/hpc.ts';
+
+const START = ['/bin/bash', '/etc/flux-config/entrypoint.sh', '--'];
+type Spec = Record<string, Json> & { containers: JsonObject[] };
+const specOf = (object: JsonObject): Spec => object['spec'] as Spec;
+const argvOf = (container: JsonObject | undefined): Json[] => [
+  ...((container?.['command'] ?? []) as Json[]),
+  ...((container?.['args'] ?? []) as Json[]),
+];
+
+describe('a Pod under Flux', () => {
+  test('has what Flux needs, in this order, and else what it had', () => {
+    const under = underHpc({ 'node-affinity': 'pool=hpc,fast', 'shm-size': '8Gi' });
+    const gpus = { resources: { limits: { 'nvidia.com/gpu': '4' } }, args: ['-in', 'x y', '*.toml'] };
+    const mine = { volumes: [{ name: 'data' }], initContainers: [{ name: 'first', image: 'a' }] };
+    const stored = preparedBy(hpcPod({ spec: mine }, gpus), under);
+    expect(stored).toMatchObject({ metadata: { annotations: { 'muster.dev/prepared': 'flux@b450f069' } } });
+    const spec = specOf(stored);
+    expect(spec).toMatchObject({ hostname: 'worker-0', subdomain: 'train', restartPolicy: 'Never' });
+    expect(spec['volumes']).toEqual([
+      { name: 'data' },
+      { name: 'flux-install', emptyDir: {} },
+      { name: 'spack-install', emptyDir: {} },
+      { name: 'flux-config', configMap: { name: 'train-flux-entrypoint', defaultMode: 0o755 } },
+      { name: 'shared-memory', emptyDir: { medium: 'Memory', sizeLimit: '8Gi' } },
+      { name: 'flux-curve', secret: { secretName: 'train-flux-curve', defaultMode: 0o400 } },
+    ]);
+    expect(spec['initContainers']).toEqual([
+      { name: 'first', image: 'a' },
+      {
+        name: 'flux-installer',
+        image: 'ghcr.io/converged-computing/flux-view-ubuntu:tag-jammy',
+        command: ['/bin/bash', '/etc/flux-config/init.sh'],
+        volumeMounts: [
+          { name: 'flux-install', mountPath: '/mnt/flux' },
+          { name: 'flux-config', mountPath: '/etc/flux-config', readOnly: true },
+        ],
+      },
+    ]);
+    expect(spec.containers).toEqual([
+      {
+        name: 'main',
+        image: 'lammps',
+        command: [...START, 'lmp', '-in', 'x y', '*.toml'],
+        args: [],
+        resources: { limits: { 'nvidia.com/gpu': '4' } },
+        volumeMounts: [
+          { name: 'flux-install', mountPath: '/mnt/flux' },
+          { name: 'spack-install', mountPath: '/opt/software' },
+          { name: 'flux-config', mountPath: '/etc/flux-config', readOnly: true },
+          { name: 'flux-curve', mountPath: '/curve', readOnly: true },
+          { name: 'shared-memory', mountPath: '/dev/shm' },
+        ],
+        env: [{ name: 'MUSTER_FLUX_GPUS', value: '4' }],
+      },
+    ]);
+    expect(spec['affinity']).toEqual({
+      podAntiAffinity: {
+        preferredDuringSchedulingIgnoredDuringExecution: [
+          {
+            weight: 100,
+            podAffinityTerm: {
+              labelSelector: { matchLabels: { 'grove.io/podgang': 'train' } },
+              topologyKey: 'kubernetes.io/hostname',
+            },
+          },
+        ],
+      },
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [
+            {
+              matchExpressions: [
+                { key: 'pool', operator: 'In', values: ['hpc'] },
+                { key: 'fast', operator: 'Exists' },
+              ],
+            },
+          ],
+        },
+      },
+    });
+  });
+
+  test.each<[string, Json, Json]>([
+    ['without a number of Pods a node', { 'one-pod-per-node': 'none' }, undefined as unknown as Json],
+    [
+      'with one Pod a node at most',
+      { 'one-pod-per-node': 'required' },
+      {
+        podAntiAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: [
+            {
+              labelSelector: { matchLabels: { 'grove.io/podgang': 'train' } },
+              topologyKey: 'kubernetes.io/hostname',
+            },
+          ],
+        },
+      },
+    ],
+  ])('%s', (_what, settings, affinity) => {
+    expect(specOf(preparedBy(hpcPod(), underHpc(settings)))['affinity']).toEqual(affinity);
+  });
+
+  test('is called by its group and number, where no DNS knows it by another name', () => {
+    const named = gangPod({ metadata: { name: 'job-3' }, spec: specOf(hpcPod({ spec: { hostname: '' } })) });
+    expect(specOf(preparedBy(named, underHpc()))).toMatchObject({ hostname: 'worker-3', subdomain: 'train' });
+    const known = hpcPod({ spec: { hostname: 'job-3', subdomain: 'job' } });
+    expect(rulesOf(mutatePod({ object: known }, underHpc()))).toEqual(['HpcHostUnlisted']);
+    const own = hpcPod({ spec: { subdomain: 'job' } });
+    expect(specOf(preparedBy(own, underHpc()))).toMatchObject({ hostname: 'worker-0', subdomain: 'job' });
+  });
+
+  test('takes the image of its own environment, and refuses one that is none', () => {
+    const env = (value: string): Json => ({ env: [{ name: 'FLUX_VIEW_IMAGE', value }] });
+    const [installer] = specOf(preparedBy(hpcPod({}, env('my/view:1')), underHpc()))[
+      'initContainers'
+    ] as Json[];
+    expect(installer).toMatchObject({ image: 'my/view:1' });
+    expect(rulesOf(mutatePod({ object: hpcPod({}, env('a b')) }, underHpc()))).toEqual(['HpcSettingInvalid']);
+  });
+
+  test('that is interactive starts a broker and nothing else', () => {
+    const stored = preparedBy(hpcPod({}, { command: [] }), underHpc({ interactive: 'true' }));
+    expect(specOf(stored).containers[0]?.['command']).toEqual(START);
+  });
+
+  test('which another webhook gave a container and a wrapper stays what it is', () => {
+    const stored = preparedBy(hpcPod(), underHpc());
+    const [main] = specOf(stored).containers;
+    const wrapped = { ...main, command: ['/bin/trace', ...argvOf(main)] };
+    const object = {
+      ...stored,
+      spec: { ...specOf(stored), containers: [wrapped, { name: 'mesh', image: 'm' }] },
+    };
+    expect(mutatePod({ object }, underHpc())).toMatchObject({ changes: [], faults: [] });
+    expect(validatePod({ object }, underHpc()).faults).toEqual([]);
+  });
+
+  test.each<[string, JsonObject, string[]]>([
+    [
+      'a container',
+      hpcPod({ spec: { containers: [{ name: 'flux-installer', command: ['x'] }] } }),
+      ['HpcNameReserved'],
+    ],
+    [
+      'an init container',
+      hpcPod({ spec: { initContainers: [{ name: 'flux-installer' }] } }),
+      ['HpcNameReserved'],
+    ],
+    [
+      'another mount',
+      hpcPod({}, { volumeMounts: [{ name: 'x', mountPath: '/dev/shm/' }] }),
+      ['HpcNameReserved'],
+    ],
+    ['a host name of the node', hpcPod({ spec: { setHostnameAsFQDN: true } }), ['HpcNetworkForbidden']],
+    ['another host name', hpcPod({ spec: { hostnameOverride: 'x' } }), ['HpcNetworkForbidden']],
+    [
+      'all at once',
+      hpcPod({ spec: { hostNetwork: true } }, { command: null }),
+      ['HpcNetworkForbidden', 'HpcCommandRequired'],
+    ],
+  ])('is refused with %s in the way', (_what, object, rules) => {
+    expect(rulesOf(mutatePod({ object }, underHpc()))).toEqual(rules);
+  });
+});
+
+describe('who is prepared', () => {
+  test('no Pod of a gang without the annotation, of another gang, or of none', () => {
+    const under = underHpc({}, { gang: { ...hpcGang(), metadata: { name: 'train', namespace: 'ml' } } });
+    expect(specOf(preparedBy(hpcPod(), under)).containers[0]?.['command']).toEqual(['lmp']);
+    const other = hpcPod({ labels: { 'grove.io/podgang': 'other' } });
+    expect(specOf(preparedBy(other, underHpc())).containers[0]?.['command']).toEqual(['lmp']);
+    expect(mutatePod({ object: pod() }, underHpc()).changes).toEqual([]);
+  });
+
+  test('nobody while the policies are not known: it is tried again', () => {
+    expect(() => mutatePod({ object: hpcPod() }, underHpc({}, { known: false }))).toThrow(TryLater);
+  });
+
+  test('nobody by a policy that is not there; where it is instead is said to who may know', () => {
+    const none = underHpc({}, { get: () => undefined, elsewhere: () => ['hpc'] });
+    const decision = mutatePod({ object: hpcPod() }, none);
+    expect(decision.faults[0]?.message).toContain('(there is one in hpc)');
+    const gang = validatePodGang({ object: hpcGang() }, none);
+    expect(gang.faults).toEqual([]);
+    expect(gang.warnings.join()).toContain('[HpcPolicyMissing]');
+  });
+
+  test('a gang that no watch knows is read first, in a namespace that has a policy', () => {
+    const unknown = (anyIn: boolean) => {
+      const under = underHpc({}, { anyIn: () => anyIn });
+      const read = () => Promise.reject(new Error('not asked here'));
+      return {
+        ...under,
+        placement: { ofGang: () => null, ofNamespace: () => null, gang: () => undefined, read },
+      };
+    };
+    expect(mutatePod({ object: hpcPod() }, unknown(true)).ask).toEqual({ namespace: 'ml', gang: 'train' });
+    expect(mutatePod({ object: hpcPod() }, unknown(false)).ask).toBeUndefined();
+  });
+
+  test('a Pod that came unprepared is refused once its gang is known', () => {
+    const object = preparedBy(hpcPod(), underHpc({}, { gang: { ...hpcGang(), metadata: { name: 'x' } } }));
+    expect(new Set(rulesOf(validatePod({ object }, underHpc())))).toEqual(new Set(['HpcPodNotPrepared']));
+  });
+});
+
+test('an HPCPolicy may be edited while no Pod was prepared by it, and its metadata always', () => {
+  const [before, after] = [hpcPolicy({ hpc: {} }), hpcPolicy({ torch: {} })];
+  const idle = underHpc({}, { userOf: () => undefined });
+  const used = underHpc({}, { userOf: () => 'train' });
+  expect(validateHpcPolicy(after, before, idle).faults).toEqual([]);
+  expect(validateHpcPolicy({ ...before, metadata: {} }, before, used).faults).toEqual([]);
+  expect(rulesOf(validateHpcPolicy(after, before, used))).toEqual(['HpcPolicyInUse']);
+  expect(rulesOf(validateHpcPolicy(hpcPolicy({}), null, used))).toEqual(['HpcPolicyEmpty']);
+  expect(rulesOf(validatePodGang({ object: hpcGang() }, underHpc({ quorum: '5' })))).toEqual([
+    'HpcQuorumTooLarge',
+  ]);
+});
+
+const PODS = inLength({ short: 500, long: 100_000 });
+
+test(`of ${PODS} Pods each patch applies, a second one is empty, what is stored is let in, and argv is as it was`, () => {
+  const word = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('--', '', '$(HOME)', '*.toml', 'a b', "it's"),
+  );
+  const names = fc.uniqueArray(fc.stringMatching(/^[a-z]{1,6}$/), { maxLength: 3 });
+  const volume = fc.record({ name: fc.stringMatching(/^v[a-z]{1,6}$/), emptyDir: fc.constant({}) });
+  const mount = fc.record({ name: fc.constant('v'), mountPath: fc.stringMatching(/^\/x[a-z/]{0,6}$/) });
+  const absent = <T extends object>(one: fc.Arbitrary<T>) => fc.option(one, { nil: undefined });
+  const container = fc.record({
+    command: fc.array(word, { minLength: 1, maxLength: 5 }),
+    args: absent(fc.array(word, { maxLength: 5 })),
+    env: absent(
+      fc.array(fc.record({ name: fc.stringMatching(/^[A-Z]{1,5}$/), value: word }), { maxLength: 3 }),
+    ),
+    volumeMounts: absent(fc.uniqueArray(mount, { maxLength: 3, selector: ({ mountPath }) => mountPath })),
+    resources: absent(fc.record({ limits: fc.record({ 'amd.com/gpu': fc.constantFrom('2', '8') }) })),
+  });
+  const spec = fc.record({
+    index: fc.integer({ min: 0, max: 3 }),
+    subdomain: fc.constantFrom(undefined, '', 'job'),
+    volumes: absent(fc.uniqueArray(volume, { maxLength: 3, selector: ({ name }) => name })),
+    side: names,
+    settings: fc.record({
+      'runner-container': fc.constant('main'),
+      'one-pod-per-node': fc.constantFrom('none', 'preferred', 'required'),
+      'tasks-per-node': fc.constantFrom('1', '2'),
+      'node-affinity': fc.constantFrom('a', 'a=b,c=d|e'),
+    }),
+    affinity: fc.constantFrom(undefined, {}, { podAntiAffinity: {} }, { podAffinity: {}, nodeAffinity: {} }),
+  });
+  fc.assert(
+    fc.property(spec, container, ({ index, side, settings, subdomain, volumes, affinity }, main) => {
+      const containers = [
+        ...side.map((name) => ({ name: `s-${name}`, image: 'i' })),
+        { name: 'main', ...main },
+      ];
+      const object = hpcPod({
+        spec: { hostname: `worker-${index}`, subdomain, volumes, affinity, containers } as never,
+      });
+      const under = underHpc(settings);
+      const stored = preparedBy(object, under);
+      const text = JSON.stringify(review('Pod', { object: stored }));
+      const cut = withoutLists(Buffer.from(text), [MANAGED_FIELDS, ENVIRONMENT_AND_VOLUMES]);
+      const request = parseReview(JSON.parse(cut), () => JSON.parse(text));
+      const second = decideRequest(endpointOf('mutate', 'Pod'), request, under);
+      expect([second.faults, second.changes]).toEqual([[], []]);
+      expect(decideRequest(endpointOf('validate', 'Pod'), request, under).faults).toEqual([]);
+      const before = argvOf(specOf(object).containers.at(-1));
+      expect(argvOf(specOf(stored).containers.at(-1))).toEqual([...START, ...before]);
+      expect(specOf(stored).containers.slice(0, -1)).toEqual(specOf(object).containers.slice(0, -1));
+    }),
+    { numRuns: PODS },
+  );
+});
