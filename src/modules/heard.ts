@@ -4,7 +4,13 @@ import type { Resource } from '../api/resource.ts';
 import { rules, type RuleName } from '../api/rules.ts';
 import type { PatchSurface } from '../backends/backend.ts';
 import type { OwnedObject } from '../backends/cluster.ts';
-import { POD_FIELDS, POD_LISTS, type PodField, type PodGangVerdict, type PodList } from '../preparers/preparer.ts';
+import {
+  POD_FIELDS,
+  POD_LISTS,
+  type PodField,
+  type PodGangVerdict,
+  type PodList,
+} from '../preparers/preparer.ts';
 import type { FromModule } from './messages.ts';
 
 /** What a module is: said by it once, and held to since. */
@@ -77,9 +83,7 @@ function surfaceOf(value: Json | undefined): PatchSurface {
   if (!isObject(value)) throw wrong('a backend without a patchSurface');
   const texts = (key: string): readonly string[] => textsIn(own(value, key) ?? [], `patchSurface.${key}`);
   const lists = texts('lists').filter((list): list is PodList => Object.hasOwn(POD_LISTS, list));
-  const fields = texts('fields').filter((field): field is PodField =>
-    Object.hasOwn(POD_FIELDS, field),
-  );
+  const fields = texts('fields').filter((field): field is PodField => Object.hasOwn(POD_FIELDS, field));
   return {
     schedulerName: own(value, 'schedulerName') === true,
     schedulingGroup: own(value, 'schedulingGroup') === true,

@@ -65,7 +65,8 @@ async function review(options: ReviewOptions, io: CliIo): Promise<void> {
   let denied = false;
   // Whole before the first decision: a Pod is prepared by what its gang and the policy of that say, wherever they stand.
   const sources: SourceObject[] = [];
-  for await (const source of readAll(options.filename, io, (fault) => faults.push(fault))) sources.push(source);
+  for await (const source of readAll(options.filename, io, (fault) => faults.push(fault)))
+    sources.push(source);
   const policy = withGiven(configuredPolicy, sources, namespace);
   for (const source of sources) {
     for (const result of reviewObject(source, { policy, namespace, username })) {
