@@ -69,6 +69,29 @@ export const fleetSchema = z
       .describe(
         'Answer Karmada’s ResourceInterpreterWebhook beside the admission reviews. See docs/fleet.md.',
       ),
+    kubeconfig: z
+      .string()
+      .min(1, 'must not be empty')
+      .optional()
+      .describe(
+        'How Karmada’s API server is reached: the path of a kubeconfig. Where absent it is the API server that Muster works with anyway.',
+      ),
+    assigner: z
+      .strictObject({
+        enabled: z
+          .boolean()
+          .default(false)
+          .describe(
+            'Place the bindings whose policy names Muster as their scheduler. It needs the rights of manifests/karmada/assigner in Karmada’s API server.',
+          ),
+        schedulerName: z
+          .string()
+          .min(1, 'must not be empty')
+          .refine((name) => name !== 'default-scheduler', 'must not be the name of Karmada’s own scheduler')
+          .default('muster')
+          .describe('`spec.schedulerName` of the policies whose bindings Muster places.'),
+      })
+      .prefault({}),
     kinds: z.array(kind).default([]).describe('Workloads beside those that Muster knows: see docs/fleet.md.'),
   })
   .prefault({});

@@ -1,18 +1,16 @@
 import { getHeapStatistics } from 'node:v8';
 import type { PriorityClasses } from '../api/priority-class.ts';
 import type { Placement } from '../backends/select.ts';
-import { isForbidden, isNotFound } from '../kube/client/errors.ts';
 import type { Resource } from '../kube/client/resources.ts';
 import { CacheRoom, roomIn } from '../kube/loop/cache-room.ts';
 import { Manager } from '../kube/loop/manager.ts';
 import type { ReflectorObserver } from '../kube/loop/reflector-options.ts';
-import type { Logger } from '../telemetry/log.ts';
-import type { LoopMetrics } from '../telemetry/loop-metrics.ts';
 import { controllers } from './controllers.ts';
 import { watchPriorityClasses } from './watch/class-watch.ts';
 import { tellOfStandstill } from './watch/standstill.ts';
 import { watchGangs } from './watch/gang-watch.ts';
 import { placementOf } from './watch/place-reader.ts';
+import { observerFor } from './watch-observer.ts';
 import {
   BackendsBoard,
   type ControllerFactory,
@@ -21,7 +19,7 @@ import {
 } from './watch/shared.ts';
 
 /** Durations in milliseconds. */
-interface LeaderElection {
+export interface LeaderElection {
   readonly enabled: boolean;
   readonly leaseDurationMs: number;
   readonly renewDeadlineMs: number;
@@ -99,26 +97,5 @@ export function startControllers(
       await manager.stop();
       log.info('the loop has ended');
     },
-  };
-}
-
-/** A restarted API server is no news; a missing right or definition is, as it stays until somebody mends it. */
-function observerFor(resource: Resource, log: Logger, metrics: LoopMetrics): ReflectorObserver {
-  const what = resource.plural;
-  metrics.watches(what);
-  return {
-    listed: (count, ms) => {
-      metrics.listed(what);
-      log.info({ what, count, ms: Math.round(ms) }, 'listed');
-    },
-    failed: (error, retryInMs) => {
-      metrics.watchFailed(what);
-      const lasting = isForbidden(error) || isNotFound(error);
-      log[lasting ? 'error' : 'info'](
-        { what, err: error, retryInMs: Math.round(retryInMs) },
-        'watch failed, trying again',
-      );
-    },
-    handlerFailed: (error) => log.error({ what, err: error }, 'an object could not be dealt with'),
   };
 }

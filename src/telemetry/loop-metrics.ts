@@ -41,7 +41,7 @@ export class LoopMetrics {
   readonly #throttled = counter('muster_kube_throttled_seconds_total', this.registry);
   readonly #remembered = new Set<string>();
   #queue: () => QueueState | undefined = () => undefined;
-  #sizes: () => Iterable<readonly [string, number]> = () => [];
+  readonly #sizes: (() => Iterable<readonly [string, number]>)[] = [];
   #still: () => number = () => 0;
 
   constructor() {
@@ -57,7 +57,8 @@ export class LoopMetrics {
     this.#depth.set(depth);
     this.#oldest.set(oldestMs / 1000);
     this.#longest.set(longestRunningMs / 1000);
-    for (const [resource, size] of this.#sizes()) this.#cached.set({ resource }, size);
+    for (const sizes of this.#sizes)
+      for (const [resource, size] of sizes()) this.#cached.set({ resource }, size);
     this.#standing.set(this.#still());
     return this.registry.metrics();
   }
@@ -67,9 +68,9 @@ export class LoopMetrics {
     this.#queue = queue;
   }
 
-  /** @param sizes asked at every scrape: each kind with how many of it are held */
+  /** @param sizes asked at every scrape, as those before it: each kind with how many of it are held */
   cachedFrom(sizes: () => Iterable<readonly [resource: string, count: number]>): void {
-    this.#sizes = sizes;
+    this.#sizes.push(sizes);
   }
 
   /** @param count asked at every scrape: namespaces whose objects have no room in memory */

@@ -170,11 +170,31 @@ export const preemptionMetrics = {
   },
 } as const satisfies Record<string, Described>;
 
+/** What a replica with a loop tells besides, where `fleet.assigner.enabled` is true. */
+export const fleetMetrics = {
+  muster_fleet_bindings_judged_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Bindings for which clusters were looked for. One that nothing is to be done for is not counted.',
+  },
+  muster_fleet_bindings_total: {
+    type: 'counter',
+    labels: ['result'],
+    help: 'What was written of bindings. result: placed (its clusters), held (why it waits), error (again, later).',
+  },
+  muster_fleet_bindings_waiting: {
+    type: 'gauge',
+    labels: [],
+    help: 'Bindings that wait for room in some cluster, or for more of it.',
+  },
+} as const satisfies Record<string, Described>;
+
 /** Every metric of Muster's own, for the documentation too. */
 export const metricCatalogue = {
   ...admissionMetrics,
   ...loopMetrics,
   ...preemptionMetrics,
+  ...fleetMetrics,
   ...backendMetricCatalogue,
 };
 

@@ -61,6 +61,9 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'gang/plan',
     // Who has to go for whom is decided there; the controller carries it out.
     'preemption',
+    // Where a workload of a fleet goes, the same.
+    'fleet/assign',
+    'fleet/bindings',
     'backends',
     'errors',
     'kube/client',

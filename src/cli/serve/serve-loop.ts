@@ -8,6 +8,7 @@ import type { Loop } from '../../controller/controller.ts';
 import type { PreemptionSettings } from '../../controller/watch/shared.ts';
 import { ProbeLoop } from '../../controller/scheduler-objects/probe-loop.ts';
 import type { ModuleObserver } from '../../modules/module-keeper.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
 import type { BackendMetrics } from '../../telemetry/backend-metrics.ts';
 import type { Forecasts } from '../../preview/forecasts.ts';
 import type { Logger } from '../../telemetry/log.ts';
@@ -32,12 +33,7 @@ export async function startLoop(
   },
 ): Promise<Loop> {
   const { configuration, registry, metrics, loopMetrics, log, io } = given;
-  const { TokenBucket } = await import('../../kube/client/token-bucket.ts');
-  const { qps, burst } = configuration.runtimeClientConnection;
-  const { client } = await connect(cluster, io, {
-    limit: qps > 0 ? new TokenBucket({ qps, burst, waited: (ms) => loopMetrics.throttled(ms) }) : undefined,
-    observer: { answered: (verb, status) => loopMetrics.requested(verb, status) },
-  });
+  const client = await clientFor(cluster, configuration.runtimeClientConnection, loopMetrics, io);
   const { startControllers } = await import('../../controller/controller.ts');
   return startControllers({
     client,
@@ -55,6 +51,50 @@ export async function startLoop(
     // Elsewhere than in a cluster there is one namespace that is sure to exist.
     ownNamespace: io.env['POD_NAMESPACE'] ?? 'default',
   });
+}
+
+/** Starts the loop of a fleet on Karmada's API server; undefined where the configuration asks for nothing there. */
+export async function startFleetLoop(
+  cluster: ClusterFlags,
+  given: {
+    configuration: Pick<OperatorConfiguration, 'fleet' | 'leaderElection' | 'runtimeClientConnection'>;
+    log: Logger;
+    loopMetrics: LoopMetrics;
+    io: CliIo;
+  },
+): Promise<Pick<Loop, 'check' | 'stop'> | undefined> {
+  const { configuration, loopMetrics, log, io } = given;
+  const { kubeconfig, assigner } = configuration.fleet;
+  if (!assigner.enabled) return undefined;
+  const client = await clientFor(
+    kubeconfig === undefined ? cluster : { kubeconfig },
+    configuration.runtimeClientConnection,
+    loopMetrics,
+    io,
+  );
+  const { startFleet } = await import('../../controller/fleet.ts');
+  const { schedulerName } = assigner;
+  return startFleet({
+    client,
+    settings: { assigner: { schedulerName }, leaderElection: configuration.leaderElection },
+    log,
+    metrics: loopMetrics,
+    now: () => io.now(),
+  });
+}
+
+async function clientFor(
+  cluster: ClusterFlags,
+  { qps, burst }: OperatorConfiguration['runtimeClientConnection'],
+  loopMetrics: LoopMetrics,
+  io: CliIo,
+): Promise<KubeClient> {
+  const { TokenBucket } = await import('../../kube/client/token-bucket.ts');
+  const { client } = await connect(cluster, io, {
+    limit: qps > 0 ? new TokenBucket({ qps, burst, waited: (ms) => loopMetrics.throttled(ms) }) : undefined,
+    observer: { answered: (verb, status) => loopMetrics.requested(verb, status) },
+  });
+  return client;
 }
 
 /** What is to be done to make room for gangs; undefined where nothing is. Muster never evicts its own Pods. */

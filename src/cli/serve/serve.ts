@@ -14,7 +14,14 @@ import { ExitStatus } from '../output/exit-status.ts';
 import type { CliIo } from '../output/io.ts';
 import { policyFrom } from '../input/policy.ts';
 import { fleetEndpoints } from './serve-fleet.ts';
-import { endTogether, initWithoutCluster, moduleLog, startForecasts, startLoop } from './serve-loop.ts';
+import {
+  endTogether,
+  initWithoutCluster,
+  moduleLog,
+  startFleetLoop,
+  startForecasts,
+  startLoop,
+} from './serve-loop.ts';
 import { musterVersion } from '../version.ts';
 
 interface ServeFlags {
@@ -102,6 +109,7 @@ async function serveWith(
       loopMetrics,
       io,
     }));
+  const fleet = loopMetrics && (await startFleetLoop(flags, { configuration, log, loopMetrics, io }));
   const endProbes =
     loop === undefined ? await initWithoutCluster(policy.registry, log, metrics.backends) : undefined;
   const endModules = (): void => {
@@ -132,11 +140,14 @@ async function serveWith(
     now: () => io.now(),
     ...(serverName === undefined ? {} : { serverName }),
     ...(loopMetrics === undefined ? {} : { moreMetrics: () => loopMetrics.expose() }),
-    ...(loop === undefined ? {} : { checks: [{ name: 'loop-caches', check: () => loop.check() }] }),
+    checks: [
+      ...(loop === undefined ? [] : [{ name: 'loop-caches', check: () => loop.check() }]),
+      ...(fleet === undefined ? [] : [{ name: 'fleet-caches', check: () => fleet.check() }]),
+    ],
   }).catch(async (thrown: unknown) => {
     endModules();
     forecasts?.stop();
-    await (loop?.stop() ?? endProbes?.());
+    await Promise.all([loop?.stop() ?? endProbes?.(), fleet?.stop()]);
     throw thrown;
   });
 
@@ -149,7 +160,11 @@ async function serveWith(
       try {
         // Gangs that are admitted during the drain are moved by another replica, or by the next process.
         await endTogether(
-          [() => loop?.stop() ?? endProbes?.(), () => (err ? program.close() : program.drain())],
+          [
+            () => loop?.stop() ?? endProbes?.(),
+            () => fleet?.stop(),
+            () => (err ? program.close() : program.drain()),
+          ],
           (failure) => log.error({ err: failure }, messageOf(failure)),
         );
         endModules();

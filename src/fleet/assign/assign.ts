@@ -1,12 +1,11 @@
 import { quoted } from '../../api/printable.ts';
-import { isWorkload, type Binding, type TargetCluster } from './binding.ts';
+import type { Binding, TargetCluster } from './binding.ts';
 import { byPreference, Unplaced, type Candidate } from './candidate.ts';
 import { isForOneCluster } from './default-strategy.ts';
-import { replicasThatFit, setsThatFit } from './estimate.ts';
-import { obstacle, tiersOf } from './filter.ts';
-import { leastOf, templatesOf } from './gang-strategies.ts';
+import { groupsOf, obstacle, tiersOf } from './filter.ts';
 import type { Member } from './member.ts';
 import type { AssignReplicaPlugin } from './plugin.ts';
+import { roomIn } from './room-in.ts';
 import { select } from './select.ts';
 import type { Strategies } from './strategies.ts';
 import { takes } from './affinity.ts';
@@ -36,16 +35,10 @@ export function assign(binding: Binding, members: readonly Member[], strategies:
     const message = `unknown strategy ${quoted(strategy)}: there are ${strategies.names.join(', ')}`;
     return { strategy, affinityName: '', clusters: [], reason: 'SchedulerError', message, leftOut: [] };
   }
-  const groups = placement?.affinities ?? [];
-  if (placement?.affinity !== undefined || groups.length === 0) return inGroup(binding, members, plugin, '');
-  const from = binding.fresh
-    ? 0
-    : Math.max(
-        0,
-        groups.findIndex(({ name }) => name === binding.affinityName),
-      );
+  const groups = groupsOf(placement);
+  const from = binding.fresh ? 0 : Math.max(0, groups.indexOf(binding.affinityName));
   let first: Assignment | undefined;
-  for (const { name } of groups.slice(from)) {
+  for (const name of groups.slice(from)) {
     const found = inGroup({ ...binding, affinityName: name }, members, plugin, name);
     if (found.reason === 'Success') return found;
     first ??= found;
@@ -131,20 +124,6 @@ function candidateOf(binding: Binding, member: Member, plugin: AssignReplicaPlug
     allocatable,
     available: allocatable + (there?.replicas ?? 0),
   };
-}
-
-function roomIn(binding: Binding, member: Member, { room }: AssignReplicaPlugin): number {
-  if (!isWorkload(binding)) return 0;
-  if (room === undefined)
-    return isForOneCluster(binding)
-      ? setsThatFit(member, binding.components, 'none')
-      : replicasThatFit(member, binding.requests, 'none');
-  const templates = templatesOf(binding);
-  const [only, ...others] = templates;
-  if (only !== undefined && others.length === 0)
-    return replicasThatFit(member, only.requests, room.unmodelled);
-  const least = templates.map((one) => ({ ...one, replicas: leastOf(binding, one) }));
-  return setsThatFit(member, least, room.unmodelled);
 }
 
 /** As Karmada sums up: how many clusters each reason keeps it from. */

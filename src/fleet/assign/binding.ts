@@ -3,6 +3,7 @@ import { MOST_PODS } from '../../api/most-pods.ts';
 import { quoted } from '../../api/printable.ts';
 import type { Reading, Resources } from '../../gang/reading.ts';
 import { minAvailableOf, strategyOf, type MinAvailable } from './binding-terms.ts';
+import { placedComponentsOf } from './placed-components.ts';
 import { readPlacement, type Placement } from './placement.ts';
 
 /** A ResourceBinding or ClusterResourceBinding (`work.karmada.io/v1alpha2`), trimmed to what decides where it goes. */
@@ -71,6 +72,7 @@ export function readBinding(object: JsonObject, reading: Reading): Binding {
   );
   if (twice !== undefined)
     reading.wrong('spec.components', `two are named ${quoted(twice.name)}; give each a name of its own`);
+  const written = placedComponentsOf(object, reading);
   const triggered = Date.parse(ownString(spec, 'rescheduleTriggeredAt') ?? '');
   const last = Date.parse(ownString(status, 'lastScheduledTime') ?? '');
   return {
@@ -83,7 +85,7 @@ export function readBinding(object: JsonObject, reading: Reading): Binding {
       : undefined,
     components,
     clusters: (ownList(spec, 'clusters') ?? []).map((one, index) =>
-      readTarget(one, `spec.clusters[${index}]`, reading),
+      readTarget(one, `spec.clusters[${index}]`, reading, components.length > 0 ? written : undefined),
     ),
     evicting: new Set(
       (ownList(spec, 'gracefulEvictionTasks') ?? []).map((one) => ownString(one, 'fromCluster') ?? ''),
@@ -114,20 +116,20 @@ const readComponent = (one: Json, at: string, reading: Reading): Component => {
   };
 };
 
-function readTarget(one: Json, at: string, reading: Reading): TargetCluster {
-  const components = ownList(one, 'components');
-  return {
-    name: ownString(one, 'name') ?? '',
-    replicas: replicasOf(one, `${at}.replicas`, reading),
-    ...(components === undefined
-      ? {}
-      : {
-          components: components.map((component, index) => ({
-            name: ownString(component, 'name') ?? '',
-            replicas: replicasOf(component, `${at}.components[${index}].replicas`, reading),
-          })),
-        }),
-  };
+/** @param written the components that were written down beside the field, by cluster */
+function readTarget(
+  one: Json,
+  at: string,
+  reading: Reading,
+  written: ReadonlyMap<string, readonly ComponentReplicas[]> | undefined,
+): TargetCluster {
+  const name = ownString(one, 'name') ?? '';
+  const components =
+    ownList(one, 'components')?.map((component, index) => ({
+      name: ownString(component, 'name') ?? '',
+      replicas: replicasOf(component, `${at}.components[${index}].replicas`, reading),
+    })) ?? written?.get(name);
+  return { name, replicas: replicasOf(one, `${at}.replicas`, reading), ...(components && { components }) };
 }
 
 function replicasOf(value: Json | undefined, field: string, reading: Reading): number {

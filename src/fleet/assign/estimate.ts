@@ -125,6 +125,24 @@ function without(free: Resources, requests: Resources, times: number): Resources
   return left;
 }
 
+/** The cluster with so many of each component in it, which nobody has reported yet. */
+export function occupied(member: Member, components: readonly Component[]): Member {
+  const { free, nodes } = member;
+  if (free === undefined) return member;
+  const left = new Map(free);
+  for (const [name, amount] of totalOf(components))
+    left.set(name, Math.max(0, (left.get(name) ?? 0) - amount));
+  const pods = components.reduce((sum, { replicas }) => sum + replicas, 0);
+  left.set('pods', Math.max(0, (left.get('pods') ?? 0) - pods));
+  if (nodes === undefined) return { ...member, free: left };
+  const parts = components.map(({ replicas, requests }) => ({
+    replicas,
+    requests: split(nodes, requests, 'summary').modelled,
+  }));
+  // What its models have no room for is on nodes that they do not count.
+  return { ...member, free: left, nodes: firstFit(nodes, parts) ?? nodes };
+}
+
 /** Whether so many more of each component fit; a negative number gives back what it has. */
 export function fits(member: Member, components: readonly Component[], unmodelled: Unmodelled): boolean {
   const { free } = member;

@@ -1,7 +1,13 @@
 import { untolerated } from '../../gang/taints.ts';
 import { isWorkload, type Binding } from './binding.ts';
 import type { Member } from './member.ts';
-import type { ClusterAffinity } from './placement.ts';
+import type { ClusterAffinity, Placement } from './placement.ts';
+
+/** The groups of affinities in the order in which they are tried; one without a name where there are none. */
+export const groupsOf = (placement: Placement | undefined): readonly string[] =>
+  placement === undefined || placement.affinity !== undefined || placement.affinities.length === 0
+    ? ['']
+    : placement.affinities.map(({ name }) => name);
 
 /** Affinities by tier: that of the placement, or of the group that is tried, then what it may flow over to. */
 export function tiersOf(binding: Binding, group: string): readonly ClusterAffinity[] | undefined {

@@ -140,8 +140,10 @@ function together(clusters: readonly Candidate[], binding: Binding): TargetClust
 /** Replicas by component, in their order; undefined where not even the least of each fits. */
 function grown({ member }: Candidate, binding: Binding): readonly number[] | undefined {
   const { components } = binding;
-  const there = binding.clusters.find(({ name }) => name === member.name)?.components ?? [];
-  const has = components.map(({ name }) => there.find((one) => one.name === name)?.replicas ?? 0);
+  const there = binding.clusters.find(({ name }) => name === member.name);
+  // Where nobody wrote down how many there are, all of it is there: whole is how it was sent.
+  const written = there === undefined ? [] : (there.components ?? components);
+  const has = components.map(({ name }) => written.find((one) => one.name === name)?.replicas ?? 0);
   const room = (counts: readonly number[]): boolean =>
     fits(
       member,

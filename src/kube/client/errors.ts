@@ -41,6 +41,9 @@ export const isGone = (error: unknown): boolean =>
 export const isUnreachable = (error: unknown): boolean =>
   error instanceof MusterError && error.code === 'CLUSTER_UNREACHABLE';
 
+/** Reasons of a 403 that no right would change. */
+const OF_ADMISSION: readonly string[] = ['QuotaExceeded'];
+
 /** An answer of 400 and above as an error; `text` is a `Status` or whatever a proxy on the way wrote. */
 export function errorFromAnswer(
   what: string,
@@ -56,15 +59,16 @@ export function errorFromAnswer(
   }
   const seconds = Number(retryAfter ?? own(ownObject(body, 'details'), 'retryAfterSeconds') ?? NaN);
   const message = ownString(body, 'message') ?? printable(text.trim() || 'no explanation', 512);
+  const reason = ownString(body, 'reason') ?? '';
   const help =
     status === 401
       ? ' (the credentials are not accepted: are they of this cluster, and not expired?)'
-      : status === 403
+      : status === 403 && !OF_ADMISSION.includes(reason)
         ? ' (grant this right: manifests/ has the roles that Muster needs)'
         : '';
   return new ApiError(what, {
     status,
-    reason: ownString(body, 'reason') ?? '',
+    reason,
     message: `${message}${help}`,
     retryAfter: Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined,
   });

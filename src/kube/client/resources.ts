@@ -73,6 +73,29 @@ export const EVENTS: Resource = {
   namespaced: true,
 };
 
+/** A cluster of a fleet, as Karmada has it. */
+export const CLUSTERS: Resource = {
+  group: 'cluster.karmada.io',
+  version: 'v1alpha1',
+  plural: 'clusters',
+  kind: 'Cluster',
+  namespaced: false,
+};
+export const RESOURCE_BINDINGS: Resource = {
+  group: 'work.karmada.io',
+  version: 'v1alpha2',
+  plural: 'resourcebindings',
+  kind: 'ResourceBinding',
+  namespaced: true,
+};
+export const CLUSTER_RESOURCE_BINDINGS: Resource = {
+  group: 'work.karmada.io',
+  version: 'v1alpha2',
+  plural: 'clusterresourcebindings',
+  kind: 'ClusterResourceBinding',
+  namespaced: false,
+};
+
 export const apiVersionOf = ({ group, version }: Resource): string =>
   group === '' ? version : `${group}/${version}`;
 

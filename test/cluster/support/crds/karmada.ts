@@ -70,28 +70,124 @@ const replicaRequirements = object({
   priorityClassName: string(),
 });
 
-/** A binding as far as its detector writes what an interpreter says. */
-export const resourceBindings = definition({
-  group: 'work.karmada.io',
-  version: 'v1alpha2',
-  kind: 'ResourceBinding',
-  plural: 'resourcebindings',
-  status: true,
-  spec: object(
-    {
-      resource: object(
-        { apiVersion: string(), kind: string(), namespace: string(), name: string() },
-        { required: ['apiVersion', 'kind', 'name'] },
-      ),
-      replicas: int32(),
-      components: list(
+const time = string({ format: 'date-time' });
+const free = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+const componentReplicas = list(
+  object({ name: string(), replicas: int32() }, { required: ['name', 'replicas'] }),
+);
+
+/** @param given.targetComponents whether `spec.clusters[].components` is kept; no release up to 1.19 has it */
+const bindingDefinition = (given: {
+  readonly kind: string;
+  readonly plural: string;
+  readonly scope: 'Namespaced' | 'Cluster';
+  readonly targetComponents?: boolean;
+}) =>
+  definition({
+    group: 'work.karmada.io',
+    version: 'v1alpha2',
+    ...given,
+    status: true,
+    spec: object(
+      {
+        resource: object(
+          {
+            apiVersion: string(),
+            kind: string(),
+            namespace: string(),
+            name: string(),
+            uid: string(),
+            resourceVersion: string(),
+          },
+          { required: ['apiVersion', 'kind', 'name'] },
+        ),
+        schedulerName: string(),
+        replicas: int32(),
+        replicaRequirements,
+        components: list(
+          object(
+            { name: string({ maxLength: 32 }), replicas: int32(), replicaRequirements },
+            { required: ['name', 'replicas'] },
+          ),
+        ),
+        clusters: list(
+          object(
+            {
+              name: string(),
+              replicas: int32(),
+              ...(given.targetComponents && { components: componentReplicas }),
+            },
+            { required: ['name'] },
+          ),
+        ),
+        placement: object({
+          clusterAffinity: free,
+          clusterAffinities: list(free),
+          clusterTolerations: list(free),
+          spreadConstraints: list(
+            object({
+              spreadByField: string(),
+              spreadByLabel: string(),
+              minGroups: int32(),
+              maxGroups: int32(),
+            }),
+          ),
+          replicaScheduling: object({
+            replicaSchedulingType: string({ enum: ['Duplicated', 'Divided'], default: 'Divided' }),
+            replicaDivisionPreference: string({ enum: ['Aggregated', 'Weighted'] }),
+            weightPreference: free,
+          }),
+        }),
+        gracefulEvictionTasks: list(
+          object({ fromCluster: string(), reason: string(), producer: string(), replicas: int32() }),
+        ),
+        suspension: object({
+          scheduling: { type: 'boolean' },
+          dispatching: { type: 'boolean' },
+          dispatchingOnClusters: object({ clusterNames: strings }),
+        }),
+        schedulePriority: object({ priority: int32() }),
+        rescheduleTriggeredAt: time,
+        propagateDeps: { type: 'boolean' },
+        conflictResolution: string(),
+      },
+      { required: ['resource'] },
+    ),
+    statusSchema: object({
+      schedulerObservedGeneration: { type: 'integer', format: 'int64' },
+      schedulerObservingAffinityName: string(),
+      lastScheduledTime: time,
+      conditions: list(
         object(
-          { name: string({ maxLength: 32 }), replicas: int32(), replicaRequirements },
-          { required: ['name', 'replicas'] },
+          { type: string(), status: string(), reason: string(), message: string(), lastTransitionTime: time },
+          { required: ['type', 'status', 'reason', 'message', 'lastTransitionTime'] },
         ),
       ),
-    },
-    { required: ['resource'] },
-  ),
-  statusSchema: object({}),
+      aggregatedStatus: list(free),
+    }),
+  });
+
+/** Karmada's bindings as its releases have them. */
+export const resourceBindings = bindingDefinition({
+  kind: 'ResourceBinding',
+  plural: 'resourcebindings',
+  scope: 'Namespaced',
+});
+export const clusterResourceBindings = bindingDefinition({
+  kind: 'ClusterResourceBinding',
+  plural: 'clusterresourcebindings',
+  scope: 'Cluster',
+  targetComponents: true,
+});
+
+/** A cluster of the fleet. Karmada serves them from an API server of its own; of the fields none is checked here. */
+export const fleetClusters = definition({
+  group: 'cluster.karmada.io',
+  version: 'v1alpha1',
+  kind: 'Cluster',
+  plural: 'clusters',
+  scope: 'Cluster',
+  status: true,
+  spec: free,
+  statusSchema: free,
 });

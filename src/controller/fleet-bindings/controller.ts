@@ -1,0 +1,184 @@
+import type { JsonObject } from '../../api/json.ts';
+import type { TargetCluster } from '../../fleet/assign/binding.ts';
+import { mayHelp } from '../../fleet/assign/may-help.ts';
+import { readMember, type Member } from '../../fleet/assign/member.ts';
+import { builtInStrategies } from '../../fleet/assign/strategies.ts';
+import { Reading } from '../../gang/reading.ts';
+import { systemClock } from '../../kube/client/clock.ts';
+import {
+  CLUSTERS,
+  CLUSTER_RESOURCE_BINDINGS,
+  RESOURCE_BINDINGS,
+  type KubeObject,
+  type Resource,
+} from '../../kube/client/resources.ts';
+import { keyOf, type Identified } from '../../kube/loop/cache.ts';
+import { aborted } from '../../kube/loop/deadline.ts';
+import { Reflector } from '../../kube/loop/reflector.ts';
+import { startWorkers } from '../../kube/loop/work-queue-workers.ts';
+import { WorkQueue } from '../../kube/loop/work-queue.ts';
+import { FleetMetrics } from '../../telemetry/fleet-metrics.ts';
+import type { FleetControllerFactory } from '../watch/fleet-shared.ts';
+import { recordOf, type BindingRecord } from './binding-record.ts';
+import { Members } from './members.ts';
+import { bindingReconciler } from './reconcile-binding.ts';
+
+interface ClusterRecord extends Identified {
+  readonly member: Member;
+}
+
+/** Bindings of one namespace written at a time; of all together twice as many. */
+const AT_A_TIME = 5;
+/** Between two looks whether clusters have reported what was sent to them for long enough (ms). */
+const EXPIRE_MS = 5_000;
+
+/**
+ * Places the bindings whose policy names Muster as their scheduler. Who waits is judged again when a cluster has more room
+ * for it than before, and nobody else is.
+ */
+export const fleetBindings: FleetControllerFactory = (shared) => {
+  const { client, settings, log, metrics, now, recorder } = shared;
+  const { assigner } = settings;
+  if (assigner === undefined) return undefined;
+  const counts = new FleetMetrics(metrics.registry);
+  const strategies = builtInStrategies();
+  const waiting = new Set<string>();
+  let queue: WorkQueue | undefined;
+  const watchOf = (resource: Resource): Reflector<BindingRecord> =>
+    new Reflector({
+      client,
+      resource,
+      trim: (object) => recordOf(object, resource, assigner.schedulerName),
+      observer: shared.observe(resource),
+    });
+  const bindings = watchOf(RESOURCE_BINDINGS);
+  const clusterBindings = watchOf(CLUSTER_RESOURCE_BINDINGS);
+  const known = (key: string): BindingRecord | undefined => {
+    const slash = key.indexOf('/');
+    return slash < 0
+      ? clusterBindings.store.get('', key)
+      : bindings.store.get(key.slice(0, slash), key.slice(slash + 1));
+  };
+  const clusters = new Reflector<ClusterRecord>({
+    client,
+    resource: CLUSTERS,
+    trim: (object) => clusterOf(object, (why) => log.error({ cluster: object.metadata.name, why }, UNREAD)),
+    observer: shared.observe(CLUSTERS),
+  });
+
+  const wakeAll = (): void => {
+    for (const { store } of [bindings, clusterBindings])
+      for (const { namespace, name } of store.values()) queue?.add(keyOf(namespace, name));
+  };
+  const members = new Members((before, after) => {
+    if (queue === undefined) return;
+    // What a cluster is decides about bindings that wait for nothing, too: those that go everywhere, or leave it.
+    if (before === undefined || after === undefined || shapeOf(before) !== shapeOf(after)) {
+      wakeAll();
+      return;
+    }
+    for (const key of waiting) {
+      const record = known(key);
+      if (record === undefined) waiting.delete(key);
+      else if (mayHelp(record.binding, before, after, strategies)) queue.add(key);
+    }
+  });
+  for (const watch of [bindings, clusterBindings])
+    watch.subscribe(({ old, new: record }) => {
+      const { namespace, name } = record ?? old;
+      const key = keyOf(namespace, name);
+      if (record === undefined) members.forget(key);
+      queue?.add(key);
+    });
+  clusters.subscribe(({ old, new: record }) => members.report((record ?? old).name, record?.member));
+
+  return {
+    name: 'fleet-bindings',
+    watches: [bindings, clusterBindings, clusters],
+    lead: async (signal) => {
+      queue = new WorkQueue();
+      waiting.clear();
+      members.clear();
+      for (const { store } of [bindings, clusterBindings])
+        for (const { binding, scheduledAt } of store.values())
+          // Who led before placed it just now: no cluster may have said so yet.
+          if (scheduledAt > 0) members.remember(binding, scheduledAt, now().getTime());
+      const expiry = setInterval(() => members.expire(now().getTime()), EXPIRE_MS);
+      const reconcile = bindingReconciler({
+        client,
+        strategies,
+        members,
+        recordOf: known,
+        waiting,
+        now,
+        observer: {
+          judged: () => counts.judged(),
+          placed: (record, { clusters: to }) => {
+            counts.wrote('placed');
+            const result = targetsText(to ?? record.binding.clusters);
+            log.info({ binding: record.binding.key, result }, 'a binding was placed');
+            recorder.event(record, {
+              type: 'Normal',
+              reason: 'ScheduleBindingSucceed',
+              note: `Binding has been scheduled successfully. Result: {${result}}`,
+            });
+          },
+          held: (record, { reason, message }) => {
+            counts.wrote('held');
+            log.info({ binding: record.binding.key, reason, why: message }, 'a binding was not placed');
+            recorder.event(record, { type: 'Warning', reason: 'ScheduleBindingFailed', note: message });
+          },
+        },
+      });
+      const workers = startWorkers({
+        queue,
+        reconcile: async (key, over) => {
+          const result = await reconcile(key, over);
+          counts.waits(waiting.size);
+          return result;
+        },
+        concurrency: AT_A_TIME,
+        failed: (binding, error, retryInMs) => {
+          counts.wrote('error');
+          log.error({ binding, err: error, retryInMs }, 'a binding could not be written, trying again');
+        },
+        clock: systemClock,
+      });
+      wakeAll();
+      await aborted(signal);
+      clearInterval(expiry);
+      queue = undefined;
+      await workers.stop();
+    },
+  };
+};
+
+const UNREAD = 'a cluster says what cannot be counted, and counts as full';
+
+function clusterOf(object: KubeObject, unread: (why: string) => void): ClusterRecord {
+  const reading = new Reading(object.metadata.name);
+  const member = readMember(object as unknown as JsonObject, reading);
+  const [fault] = reading.faults;
+  if (fault !== undefined) unread(`${fault.field}: ${fault.message}`);
+  return {
+    namespace: '',
+    name: object.metadata.name,
+    uid: object.metadata.uid ?? '',
+    resourceVersion: object.metadata.resourceVersion ?? '',
+    member: fault === undefined ? member : { ...member, free: undefined },
+  };
+}
+
+/** All of a cluster but its room. */
+const shapeOf = ({ labels, provider, region, zones, taints, deleting, kinds }: Member): string =>
+  JSON.stringify([[...labels].sort(), provider, region, zones, taints, deleting, [...kinds].sort()]);
+
+/** `m1:3, m2:2`, or by template `m1:[master:1, worker:4]`. */
+const targetsText = (clusters: readonly TargetCluster[]): string =>
+  clusters
+    .map(({ name, replicas, components }) =>
+      components === undefined
+        ? `${name}:${replicas}`
+        : `${name}:[${components.map((one) => `${one.name}:${one.replicas}`).join(', ')}]`,
+    )
+    .join(', ');

@@ -1,0 +1,145 @@
+import type { Component, Binding, TargetCluster } from '../../fleet/assign/binding.ts';
+import { placedOf } from '../../fleet/assign/due.ts';
+import { occupied } from '../../fleet/assign/estimate.ts';
+import { templatesOf } from '../../fleet/assign/gang-strategies.ts';
+import type { Member } from '../../fleet/assign/member.ts';
+
+/**
+ * How long what was placed counts as taken although no cluster has said so (ms). Karmada's clusters report every ten
+ * seconds; until the Pods are made and bound some reports pass. Meanwhile they may count twice, which makes others wait.
+ */
+const COUNTED_MS = 60_000;
+
+interface Placed {
+  readonly until: number;
+  readonly components: readonly Component[];
+}
+
+/** A cluster whose room became another one. */
+export type RoomChange = (before: Member | undefined, now: Member | undefined) => void;
+
+/** The clusters of a fleet, less what was sent to them and is not in their reports yet. */
+export class Members {
+  readonly #reported = new Map<string, Member>();
+  readonly #counted = new Map<string, Member>();
+  /** By cluster, then by binding. */
+  readonly #placed = new Map<string, Map<string, Placed>>();
+  /** Where something of a binding is counted. */
+  readonly #clustersOf = new Map<string, Set<string>>();
+  readonly #changed: RoomChange;
+
+  /** @param changed told of what clusters report, and of room that is counted as free again */
+  constructor(changed: RoomChange) {
+    this.#changed = changed;
+  }
+
+  all(): readonly Member[] {
+    return [...this.#counted.values()];
+  }
+
+  /** Whether there is such a cluster and it is not being deleted. */
+  readonly stays = (name: string): boolean => this.#reported.get(name)?.deleting === false;
+
+  report(name: string, member: Member | undefined): void {
+    const before = this.#counted.get(name);
+    if (member === undefined) {
+      this.#reported.delete(name);
+      this.#counted.delete(name);
+      this.#placed.delete(name);
+    } else {
+      this.#reported.set(name, member);
+      this.#count(name);
+    }
+    this.#changed(before, this.#counted.get(name));
+  }
+
+  /**
+   * Counts what a binding gets more than it has.
+   * @returns what takes it back, where it was not sent after all
+   */
+  place(binding: Binding, after: readonly TargetCluster[], now: number): () => void {
+    const { key } = binding;
+    const undone: (() => void)[] = [];
+    for (const target of after) {
+      const components = moreOf(binding, target);
+      if (components.length === 0) continue;
+      const here = this.#placed.get(target.name) ?? new Map<string, Placed>();
+      const before = here.get(key);
+      this.#clustersOf.set(key, (this.#clustersOf.get(key) ?? new Set()).add(target.name));
+      this.#placed.set(target.name, here.set(key, { until: now + COUNTED_MS, components }));
+      const counted = this.#counted.get(target.name);
+      if (before !== undefined) this.#count(target.name);
+      else if (counted !== undefined) this.#counted.set(target.name, occupied(counted, components));
+      undone.push(() => {
+        if (before === undefined) here.delete(key);
+        else here.set(key, before);
+        this.#count(target.name);
+      });
+    }
+    return () => {
+      for (const undo of undone) undo();
+    };
+  }
+
+  /** Counts all of a binding as sent at that time, by whoever led then. */
+  remember(binding: Binding, at: number, now: number): void {
+    if (at + COUNTED_MS > now) this.place({ ...binding, clusters: [] }, binding.clusters, at);
+  }
+
+  /** A binding that is gone, or is not Muster's any more, takes nothing. */
+  forget(key: string): void {
+    for (const name of this.#clustersOf.get(key) ?? []) {
+      const before = this.#counted.get(name);
+      if (this.#placed.get(name)?.delete(key) !== true) continue;
+      this.#count(name);
+      this.#changed(before, this.#counted.get(name));
+    }
+    this.#clustersOf.delete(key);
+  }
+
+  /** Frees what has been counted for long enough. */
+  expire(now: number): void {
+    for (const [name, here] of this.#placed) {
+      const old = [...here].filter(([, { until }]) => until <= now);
+      if (old.length === 0) continue;
+      for (const [key] of old) {
+        here.delete(key);
+        this.#clustersOf.get(key)?.delete(name);
+        if (this.#clustersOf.get(key)?.size === 0) this.#clustersOf.delete(key);
+      }
+      if (here.size === 0) this.#placed.delete(name);
+      const before = this.#counted.get(name);
+      this.#count(name);
+      this.#changed(before, this.#counted.get(name));
+    }
+  }
+
+  clear(): void {
+    const names = [...this.#placed.keys()];
+    this.#placed.clear();
+    this.#clustersOf.clear();
+    for (const name of names) this.#count(name);
+  }
+
+  #count(name: string): void {
+    const reported = this.#reported.get(name);
+    if (reported === undefined) return;
+    const here = [...(this.#placed.get(name)?.values() ?? [])];
+    this.#counted.set(
+      name,
+      here.reduce((member, { components }) => occupied(member, components), reported),
+    );
+  }
+}
+
+/** What is new of a binding in a cluster. */
+function moreOf(binding: Binding, target: TargetCluster): readonly Component[] {
+  const had = binding.clusters.find(({ name }) => name === target.name);
+  const templates = templatesOf(binding);
+  return templates.flatMap((template) => {
+    const replicas =
+      placedOf(target, template, templates.length) -
+      (had === undefined ? 0 : placedOf(had, template, templates.length));
+    return replicas > 0 ? [{ ...template, replicas }] : [];
+  });
+}

@@ -1,0 +1,85 @@
+import type { Strategies } from '../../fleet/assign/strategies.ts';
+import { ApiError, isConflict, isNotFound } from '../../kube/client/errors.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
+import type { Reconcile, ReconcileResult } from '../../kube/loop/work-queue-workers.ts';
+import type { BindingRecord } from './binding-record.ts';
+import type { Members } from './members.ts';
+import { verdictOn, type Verdict } from './verdict.ts';
+import { writeClusters, writeStatus } from './write-verdict.ts';
+
+/** A quota that is freed, or a plugin that works again, is seen by no watch (ms). */
+const LOOK_AGAIN_MS = 30_000;
+/** For what waits for clusters: they wake it, and this is for what nobody thought of (ms). */
+const LONGEST_MS = 5 * 60_000;
+/** After a conflict the watch brings what is there now (ms). */
+const CONFLICT_MS = 100;
+
+export interface BindingOptions {
+  readonly client: KubeClient;
+  readonly strategies: Strategies;
+  readonly members: Members;
+  readonly recordOf: (key: string) => BindingRecord | undefined;
+  /** What waits for room is in it, for whoever hears of room. */
+  readonly waiting: Set<string>;
+  readonly now: () => Date;
+  readonly observer: {
+    judged(): void;
+    placed(record: BindingRecord, verdict: Verdict): void;
+    held(record: BindingRecord, verdict: Pick<Verdict, 'reason' | 'message'>): void;
+  };
+}
+
+/** Judges one binding and writes what comes of it, each write on the binding as it was read. */
+export function bindingReconciler(options: BindingOptions): Reconcile {
+  const { client, strategies, members, waiting, now, observer } = options;
+
+  return async (key, signal): Promise<ReconcileResult | undefined> => {
+    const record = options.recordOf(key);
+    if (record === undefined) {
+      waiting.delete(key);
+      return undefined;
+    }
+    const verdict = verdictOn(record, members, strategies);
+    const { due, clusters, waits, reason } = verdict;
+    if (due !== undefined) observer.judged();
+    if (waits) waiting.add(key);
+    else waiting.delete(key);
+    const writing = { client, signal, now: now() };
+    const undo = members.place(record.binding, clusters ?? [], now().getTime());
+    let after;
+    try {
+      after = await writeClusters(record, verdict, writing);
+    } catch (error) {
+      undo();
+      if (!(error instanceof ApiError) || error.reason !== 'QuotaExceeded') return again(error);
+      const refused = {
+        due,
+        reason: 'QuotaExceeded',
+        message: quotaMessage(error),
+        affinityName: '',
+      } as const;
+      if (await writeStatus(record, refused, record, writing)) observer.held(record, refused);
+      waiting.add(key);
+      return { requeueAfterMs: LOOK_AGAIN_MS };
+    }
+    try {
+      const told = await writeStatus(record, verdict, after, writing);
+      if (reason === 'Success' && after !== record) observer.placed(record, verdict);
+      if (reason !== 'Success' && told) observer.held(record, verdict);
+    } catch (error) {
+      return again(error);
+    }
+    if (reason === 'SchedulerError' && waits) return { requeueAfterMs: LOOK_AGAIN_MS };
+    return waits ? { requeueAfterMs: LONGEST_MS } : undefined;
+  };
+}
+
+/** @throws what is neither a conflict nor the end of the binding */
+function again(error: unknown): ReconcileResult | undefined {
+  if (isNotFound(error)) return undefined;
+  if (isConflict(error)) return { requeueAfterMs: CONFLICT_MS };
+  throw error;
+}
+
+/** What the quota says, without what Muster was doing. */
+const quotaMessage = ({ message }: ApiError): string => message.replace(/^.*?QuotaExceeded: /s, '');

@@ -1,0 +1,69 @@
+import { assign } from '../../fleet/assign/assign.ts';
+import type { TargetCluster } from '../../fleet/assign/binding.ts';
+import { dueFor, keepsWhatRuns, sameClusters, type Due } from '../../fleet/assign/due.ts';
+import type { Strategies } from '../../fleet/assign/strategies.ts';
+import type { ScheduledReason } from '../../fleet/bindings/scheduled-condition.ts';
+import type { BindingRecord } from './binding-record.ts';
+import type { Members } from './members.ts';
+
+/** What is to be done for a binding. */
+export interface Verdict {
+  /** Why it was judged; undefined where there was nothing to judge. */
+  readonly due: Due | undefined;
+  /** What `spec.clusters` is to be, null for nothing; undefined where it stays. */
+  readonly clusters: readonly TargetCluster[] | null | undefined;
+  /** Whether its placement counts as the one by which it is placed. */
+  readonly applies: boolean;
+  readonly reason: ScheduledReason;
+  readonly message: string;
+  readonly affinityName: string;
+  /** Whether it waits for room, or for more of it. */
+  readonly waits: boolean;
+}
+
+const SUCCESS = 'Binding has been scheduled successfully.';
+
+/**
+ * Where a binding goes, of what it is and what clusters say. What runs stays: a gang is neither taken down nor moved because
+ * something cannot be had, unless its placement was changed or somebody told it to go.
+ */
+export function verdictOn(record: BindingRecord, members: Members, strategies: Strategies): Verdict {
+  const { binding, faults, applied } = record;
+  const plugin = strategies.pluginOf(binding.strategy);
+  const { stays } = members;
+  const settled: Verdict = {
+    due: undefined,
+    clusters: undefined,
+    applies: true,
+    reason: 'Success',
+    message: SUCCESS,
+    affinityName: binding.affinityName,
+    waits: false,
+  };
+  if (faults.length > 0) {
+    const message = faults.map(({ field, message: what }) => `${field}: ${what}`).join('; ');
+    return { ...settled, due: 'placement', applies: false, reason: 'SchedulerError', message };
+  }
+  const due = dueFor(binding, plugin, applied, stays);
+  if (due === undefined) return settled;
+  const gang = plugin?.room !== undefined || binding.minAvailable.size > 0 || binding.components.length > 1;
+  const found = assign(binding, members.all(), strategies);
+  const { reason, message, affinityName } = found;
+  const held: Verdict = { ...settled, due, applies: false, reason, message, waits: true };
+  if (reason !== 'Success') {
+    // What runs, and only wanted more, is as well as before.
+    if (due === 'growth') return { ...settled, due, waits: true };
+    const takenDown = reason === 'NoClusterFit' && binding.clusters.length > 0 && !gang;
+    return takenDown ? { ...held, clusters: null, applies: true } : held;
+  }
+  const mayMove = due === 'placement' || due === 'fresh';
+  if (gang && !mayMove && !keepsWhatRuns(binding, found.clusters, stays)) {
+    if (due === 'growth') return { ...settled, due, waits: true };
+    const why = 'no available scheduling results: it would have to move, and what runs is not moved';
+    return { ...held, reason: 'Unschedulable', message: why };
+  }
+  const clusters = sameClusters(binding.clusters, found.clusters) ? undefined : found.clusters;
+  const after = clusters === undefined ? binding : { ...binding, clusters };
+  const waits = dueFor(after, plugin, true, stays) === 'growth';
+  return { ...settled, due, clusters, affinityName, waits };
+}

@@ -1,0 +1,51 @@
+import type { Resource } from '../kube/client/resources.ts';
+import { Manager } from '../kube/loop/manager.ts';
+import type { ReflectorObserver } from '../kube/loop/reflector-options.ts';
+import { fleetBindings } from './fleet-bindings/controller.ts';
+import type { LeaderElection, Loop } from './controller.ts';
+import type { FleetControllerFactory, FleetSettings, FleetShared } from './watch/fleet-shared.ts';
+import { observerFor } from './watch-observer.ts';
+
+/** What Muster does in Karmada's API server. A further controller is a folder here and a line in this list. */
+export const fleetControllers: readonly FleetControllerFactory[] = [fleetBindings];
+
+export interface FleetOptions extends Pick<FleetShared, 'client' | 'log' | 'metrics' | 'now'> {
+  readonly settings: FleetSettings & { readonly leaderElection: LeaderElection };
+}
+
+/**
+ * The loop of a fleet, with a Lease of its own beside the one of gangs: Karmada's API server is another than that of the
+ * cluster in which Muster runs, and one of them may be away without the other.
+ */
+export function startFleet(
+  options: FleetOptions,
+  list: readonly FleetControllerFactory[] = fleetControllers,
+): Pick<Loop, 'check' | 'stop'> {
+  const { client, settings, log, metrics } = options;
+  const { enabled, resourceName, resourceNamespace: namespace, ...times } = settings.leaderElection;
+  const manager: Manager = new Manager({
+    client,
+    name: 'muster',
+    ...(enabled && { election: { ...times, name: `${resourceName}-fleet`, namespace } }),
+    observer: {
+      leading: (leads, why) =>
+        log.info(
+          { leads, identity: manager.identity },
+          `the fleet's loop ${leads ? 'runs' : 'rests'} here: ${why}`,
+        ),
+      failed: (what, error) => log.error({ err: error }, what),
+    },
+  });
+  const observe = (resource: Resource): ReflectorObserver => observerFor(resource, log, metrics);
+  metrics.cachedFrom(() =>
+    Array.from(manager.watches, ({ resource, store }) => [resource.plural, store.size]),
+  );
+  manager.start(list.flatMap((create) => create({ ...options, observe, recorder: manager.recorder }) ?? []));
+  return {
+    check: () => manager.check(),
+    stop: async () => {
+      await manager.stop();
+      log.info("the fleet's loop has ended");
+    },
+  };
+}

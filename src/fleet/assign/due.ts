@@ -1,0 +1,106 @@
+import { isWorkload, type Binding, type TargetCluster } from './binding.ts';
+import { leastOf, templatesOf } from './gang-strategies.ts';
+import { divisionOf } from './placement.ts';
+import type { AssignReplicaPlugin } from './plugin.ts';
+
+/**
+ * Why a binding is to be judged: its placement was changed, its numbers do not come out, it was told to be placed anew, a
+ * cluster of its own is going, it may grow up to what it asks for, or it goes wherever it may (`everywhere`).
+ */
+export type Due = 'placement' | 'replicas' | 'fresh' | 'cluster' | 'growth' | 'everywhere';
+
+/**
+ * After Karmada's scheduler, with growth in between.
+ * @param applied whether its placement is the one by which it was placed
+ * @param stays whether there is such a cluster, and it is not being deleted
+ */
+export function dueFor(
+  binding: Binding,
+  plugin: AssignReplicaPlugin | undefined,
+  applied: boolean,
+  stays: (cluster: string) => boolean,
+): Due | undefined {
+  if (!applied) return 'placement';
+  if (binding.fresh) return 'fresh';
+  const numbers =
+    plugin?.room === undefined ? withoutInterval(binding) : withInterval(binding, binding.clusters);
+  if (numbers === 'replicas') return numbers;
+  if (!binding.clusters.every(({ name }) => stays(name))) return 'cluster';
+  return numbers;
+}
+
+function withoutInterval(binding: Binding): Due | undefined {
+  const { clusters, replicas, components, placement } = binding;
+  if (!isWorkload(binding)) return 'everywhere';
+  if (components.length > 0) {
+    if (clusters.length === 0) return 'replicas';
+  } else if (divisionOf(placement) === undefined) {
+    return clusters.some((one) => one.replicas !== replicas) ? 'replicas' : 'everywhere';
+  } else if (sumOf(clusters) !== replicas) return 'replicas';
+  return divisionOf(placement) === undefined ? 'everywhere' : undefined;
+}
+
+function withInterval(binding: Binding, clusters: readonly TargetCluster[]): Due | undefined {
+  const templates = templatesOf(binding);
+  if (templates.length === 0) return 'everywhere';
+  if (clusters.length === 0) return 'replicas';
+  let due: Due | undefined;
+  for (const template of templates) {
+    const placed = clusters.reduce((sum, one) => sum + placedOf(one, template, templates.length), 0);
+    if (placed > template.replicas || placed < leastOf(binding, template)) return 'replicas';
+    if (placed < template.replicas) due = 'growth';
+  }
+  return due;
+}
+
+/**
+ * How many replicas of a template are in a cluster. Where nobody wrote that down of several, all of it is there: whole is
+ * how it was sent.
+ */
+export const placedOf = (
+  { replicas, components }: TargetCluster,
+  template: { readonly name: string; readonly replicas: number },
+  templates: number,
+): number => {
+  if (components !== undefined) return components.find(({ name }) => name === template.name)?.replicas ?? 0;
+  return templates > 1 ? template.replicas : replicas;
+};
+
+const sumOf = (clusters: readonly TargetCluster[]): number =>
+  clusters.reduce((sum, { replicas }) => sum + replicas, 0);
+
+/**
+ * Whether everything that runs stays where it is and as large. Only what shrinks as a whole may lose some.
+ * @param stays as in {@link dueFor}
+ */
+export function keepsWhatRuns(
+  binding: Binding,
+  after: readonly TargetCluster[],
+  stays: (cluster: string) => boolean,
+): boolean {
+  const templates = templatesOf(binding);
+  return templates.every((template) => {
+    const count = (one: TargetCluster | undefined): number =>
+      one === undefined ? 0 : placedOf(one, template, templates.length);
+    const all = binding.clusters.reduce((sum, one) => sum + count(one), 0);
+    if (all > template.replicas) return true;
+    return binding.clusters.every(
+      (one) => !stays(one.name) || count(after.find(({ name }) => name === one.name)) >= count(one),
+    );
+  });
+}
+
+/** Whether both say the same, in whatever order. */
+export function sameClusters(a: readonly TargetCluster[], b: readonly TargetCluster[]): boolean {
+  const text = (clusters: readonly TargetCluster[]): string =>
+    JSON.stringify(
+      clusters
+        .map(({ name, replicas, components = [] }) => [
+          name,
+          replicas,
+          components.map((one) => `${one.name} ${one.replicas}`).sort(),
+        ])
+        .sort(([x = ''], [y = '']) => (x < y ? -1 : 1)),
+    );
+  return text(a) === text(b);
+}

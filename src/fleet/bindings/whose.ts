@@ -1,0 +1,25 @@
+import { own, ownString, type JsonObject } from '../../api/json.ts';
+
+/** Who places a binding that names nobody. */
+export const DEFAULT_SCHEDULER = 'default-scheduler';
+
+/** Labels by which Karmada knows a binding of its own making; one of them is on each. */
+const MANAGED = [
+  'propagationpolicy.karmada.io/permanent-id',
+  'clusterpropagationpolicy.karmada.io/permanent-id',
+  'binding.karmada.io/managed-by',
+];
+
+/** Which scheduler a binding is for, as its policy says. */
+export const schedulerOf = (binding: JsonObject): string =>
+  ownString(own(binding, 'spec'), 'schedulerName') || DEFAULT_SCHEDULER;
+
+/** Whether it is held back from every scheduler until somebody lets it go. */
+export const isSuspended = (binding: JsonObject): boolean =>
+  own(own(own(binding, 'spec'), 'suspension'), 'scheduling') === true;
+
+/** Whether Karmada made it for a policy; others are nobody's to place. */
+export const isManaged = (binding: JsonObject): boolean => {
+  const labels = own(own(binding, 'metadata'), 'labels');
+  return MANAGED.some((label) => (ownString(labels, label) ?? '') !== '');
+};

@@ -1,0 +1,356 @@
+/** Muster as a scheduler of Karmada's bindings, on a real API server with the shapes of Karmada's definitions. */
+import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import type { Serving } from '../support/serving.ts';
+import { manifestsIn } from '../support/manifests.ts';
+import type { Client, KubeList, KubeObject } from './control-plane/client.ts';
+import { clusterSuite } from './control-plane/suite.ts';
+import { until } from './control-plane/until.ts';
+import { applyAll, untilEstablished } from './support/apply.ts';
+import { clusterResourceBindings, fleetClusters, resourceBindings } from './support/crds/karmada.ts';
+import { SHORT_LEASE } from './support/looping-muster.ts';
+import { withMuster, type OnMuster } from './support/with-muster.ts';
+
+jest.setTimeout(120_000);
+
+const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const CLUSTERS = '/apis/cluster.karmada.io/v1alpha1/clusters';
+const BINDINGS = '/apis/work.karmada.io/v1alpha2/namespaces/default/resourcebindings';
+const CLUSTER_BINDINGS = '/apis/work.karmada.io/v1alpha2/clusterresourcebindings';
+const LABELS = { 'propagationpolicy.karmada.io/permanent-id': '77aa' };
+const STRATEGY = 'muster.dev/custom-scheduling-strategy';
+const LEAST = 'muster.dev/min-available';
+const APPLIED = 'policy.karmada.io/applied-placement';
+const PLACED = 'muster.dev/placed-components';
+const SETTINGS = {
+  scheduler: { profiles: [{ name: 'default-scheduler' }] },
+  leaderElection: SHORT_LEASE,
+  fleet: { assigner: { enabled: true } },
+};
+
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+}
+interface Binding extends KubeObject {
+  readonly metadata: KubeObject['metadata'] & { readonly generation: number };
+  readonly spec: {
+    readonly clusters?: readonly { name: string; replicas?: number; components?: unknown }[];
+    readonly placement?: object;
+  };
+  readonly status?: {
+    readonly schedulerObservedGeneration?: number;
+    readonly schedulerObservingAffinityName?: string;
+    readonly lastScheduledTime?: string;
+    readonly conditions?: readonly Condition[];
+  };
+}
+
+clusterSuite('the assigner, on a real API server', () => {
+  let on: OnMuster;
+  let client: Client;
+
+  const room = (cpu: number): object => ({
+    resourceSummary: { allocatable: { cpu: String(cpu), pods: '100' } },
+    apiEnablements: [
+      { groupVersion: 'batch/v1', resources: [{ name: 'jobs', kind: 'Job' }] },
+      { groupVersion: 'v1', resources: [{ name: 'namespaces', kind: 'Namespace' }] },
+    ],
+  });
+  const setRoom = (name: string, cpu: number): Promise<unknown> =>
+    client.ok('PATCH', `${CLUSTERS}/${name}/status`, { status: room(cpu) });
+  const addCluster = async (name: string, cpu: number): Promise<void> => {
+    await client.ok('POST', CLUSTERS, {
+      apiVersion: 'cluster.karmada.io/v1alpha1',
+      kind: 'Cluster',
+      metadata: { name },
+      spec: { syncMode: 'Push' },
+    });
+    await setRoom(name, cpu);
+  };
+  const create = (
+    name: string,
+    spec: object,
+    annotations: Record<string, string> = {},
+    labels: object = LABELS,
+  ): Promise<Binding> =>
+    client.ok<Binding>('POST', BINDINGS, {
+      apiVersion: 'work.karmada.io/v1alpha2',
+      kind: 'ResourceBinding',
+      metadata: { name, labels, annotations },
+      spec: {
+        schedulerName: 'muster',
+        resource: { apiVersion: 'batch/v1', kind: 'Job', namespace: 'default', name, uid: name },
+        replicaRequirements: { resourceRequest: { cpu: '1' } },
+        placement: { clusterAffinity: {} },
+        ...spec,
+      },
+    });
+  const get = (name: string): Promise<Binding> => client.ok<Binding>('GET', `${BINDINGS}/${name}`);
+  const patch = (name: string, body: object): Promise<Binding> =>
+    client.ok<Binding>('PATCH', `${BINDINGS}/${name}`, body);
+  const gang = (least: number | string, strategy = 'gang-divided'): Record<string, string> => ({
+    [STRATEGY]: strategy,
+    [LEAST]: String(least),
+  });
+  const scheduled = (binding: Binding): Condition | undefined =>
+    binding.status?.conditions?.find(({ type }) => type === 'Scheduled');
+  const clustersOf = ({ spec }: Binding): Record<string, number> =>
+    Object.fromEntries((spec.clusters ?? []).map(({ name, replicas = 0 }) => [name, replicas]));
+  /** Waits until the clusters are these and the status speaks of them. */
+  const placed = (name: string, clusters: Record<string, number>): Promise<Binding> =>
+    until(`${name} is placed`, async () => {
+      const binding = await get(name);
+      expect(clustersOf(binding)).toEqual(clusters);
+      expect(scheduled(binding)).toMatchObject({ status: 'True', reason: 'Success' });
+      expect(binding.status?.schedulerObservedGeneration).toBe(binding.metadata.generation);
+      return binding;
+    });
+  const held = (name: string, reason: string): Promise<Binding> =>
+    until(`${name} is held`, async () => {
+      const binding = await get(name);
+      return scheduled(binding)?.reason === reason && binding;
+    });
+  const metric = async (muster: Serving, name: string): Promise<number> => {
+    const text = await (await fetch(`http://127.0.0.1:${muster.metricsPort}/metrics`)).text();
+    const line = text.split('\n').find((one) => one.startsWith(`${name} `));
+    return Number(line?.split(' ').at(-1) ?? NaN);
+  };
+
+  beforeAll(async () => {
+    on = await withMuster({ muster: 'none' });
+    client = on.plane.client;
+    const definitions = [resourceBindings, clusterResourceBindings, fleetClusters];
+    for (const one of definitions) await client.ok('POST', DEFINITIONS, one);
+    await untilEstablished(client, definitions as never);
+    await applyAll(client, await manifestsIn('karmada/assigner'));
+    await on.put(await on.start(SETTINGS));
+  }, 180_000);
+  afterAll(() => on?.close(), 60_000);
+
+  beforeEach(async () => {
+    for (const collection of [BINDINGS, CLUSTER_BINDINGS, CLUSTERS]) {
+      await client.ok('DELETE', collection);
+      await until(
+        'it is empty',
+        async () => (await client.ok<KubeList>('GET', collection)).items.length === 0,
+      );
+    }
+    // Each kind has a watch of its own: what comes now must not be judged by clusters that are gone.
+    const cached = 'muster_loop_cached_objects{resource="clusters"}';
+    await until('Muster knows of no cluster', async () => (await metric(on.muster, cached)) === 0);
+  });
+
+  test('a gang is divided, with all that others go by: placement, generation, the whole list of conditions', async () => {
+    await addCluster('m1', 6);
+    await addCluster('m2', 8);
+    const { metadata } = await create('train', { replicas: 12 }, gang(8));
+    await until('it is there', () => get('train'));
+    const binding = await placed('train', { m1: 5, m2: 7 });
+    expect(JSON.parse(binding.metadata.annotations?.[APPLIED] ?? '')).toEqual(binding.spec.placement);
+    expect(binding.status?.lastScheduledTime).toMatch(/^\d{4}-/);
+    expect(binding.metadata.uid).toBe(metadata.uid);
+    // Somebody else's condition stays, whatever Muster says beside it.
+    const other = {
+      type: 'FullyApplied',
+      status: 'True',
+      reason: 'FullyAppliedSuccess',
+      message: 'all',
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    };
+    const conditions = [...(binding.status?.conditions ?? []), other];
+    await client.ok('PATCH', `${BINDINGS}/train/status`, { status: { conditions } });
+    // The detector writes placement anew: the same placement moves nothing, and the generation is observed.
+    await patch('train', { spec: { replicas: 13 } });
+    const grown = await until('it is seen', async () => {
+      const now = await get('train');
+      return now.status?.schedulerObservedGeneration === now.metadata.generation && now;
+    });
+    const sum = Object.values(clustersOf(grown)).reduce((all, one) => all + one, 0);
+    expect(sum).toBe(13);
+    expect(grown.status?.conditions?.map(({ type }) => type).sort()).toEqual(['FullyApplied', 'Scheduled']);
+  });
+
+  test('what is too fragmented waits, and only it is judged again when a cluster has room', async () => {
+    await addCluster('m1', 3);
+    await addCluster('m2', 3);
+    await create('waits', { replicas: 8 }, gang(8));
+    const binding = await held('waits', 'Unschedulable');
+    expect(scheduled(binding)?.message).toMatch(
+      /no available scheduling results: .*6 replicas.* 8 are needed/,
+    );
+    expect(binding.spec.clusters).toBeUndefined();
+    expect(binding.status?.schedulerObservedGeneration).toBeUndefined();
+    await create('runs', { replicas: 1 }, gang(1));
+    await until('the small one runs', async () => clustersOf(await get('runs')));
+    expect(await metric(on.muster, 'muster_fleet_bindings_waiting')).toBe(1);
+    await setRoom('m2', 9);
+    await until('it is placed', async () => {
+      const all = Object.values(clustersOf(await get('waits')));
+      return all.reduce((sum, one) => sum + one, 0) === 8;
+    });
+    const words = await until('an Event says so', async () => {
+      const events = await client.ok<KubeList>('GET', '/apis/events.k8s.io/v1/namespaces/default/events');
+      const of = events.items as unknown as { regarding: { name: string }; reason: string; note: string }[];
+      const mine = of.filter(({ regarding }) => regarding.name === 'waits');
+      return mine.length >= 2 && mine.map(({ reason }) => reason);
+    });
+    expect(words).toEqual(expect.arrayContaining(['ScheduleBindingFailed', 'ScheduleBindingSucceed']));
+  });
+
+  test('it grows from its least up to all, and what runs is not moved', async () => {
+    await addCluster('m1', 4);
+    await create('grows', { replicas: 8 }, gang(4, 'gang-no-divided'));
+    await placed('grows', { m1: 4 });
+    await addCluster('m2', 50);
+    // The cluster says by now what runs in it.
+    await client.ok('PATCH', `${CLUSTERS}/m1/status`, {
+      status: {
+        ...room(20),
+        resourceSummary: { allocatable: { cpu: '20', pods: '100' }, allocated: { cpu: '4', pods: '4' } },
+      },
+    });
+    await placed('grows', { m1: 8 });
+  });
+
+  test('templates go together, and how many went is known where the definition drops it', async () => {
+    await addCluster('m1', 40);
+    await addCluster('m2', 28);
+    const components = [
+      { name: 'master', replicas: 1, replicaRequirements: { resourceRequest: { cpu: '1' } } },
+      { name: 'worker', replicas: 4, replicaRequirements: { resourceRequest: { cpu: '8' } } },
+    ];
+    await create('multi', { replicaRequirements: null, components }, gang('master=1,worker=2'));
+    const binding = await placed('multi', { m1: 0 });
+    expect(binding.spec.clusters?.[0]?.components).toBeUndefined();
+    expect(JSON.parse(binding.metadata.annotations?.[PLACED] ?? '')).toEqual({
+      m1: { master: 1, worker: 4 },
+    });
+    // Full by now, as it runs there; a better place elsewhere changes nothing.
+    await client.ok('PATCH', `${CLUSTERS}/m1/status`, {
+      status: {
+        ...room(40),
+        resourceSummary: { allocatable: { cpu: '40', pods: '100' }, allocated: { cpu: '40', pods: '5' } },
+      },
+    });
+    await setRoom('m2', 400);
+    await patch('multi', { spec: { resource: { resourceVersion: '2' } } });
+    await placed('multi', { m1: 0 });
+  });
+
+  test('nothing of a running gang is taken down: not for a policy that nothing fits, nor for a cluster that is gone', async () => {
+    await addCluster('m1', 8);
+    await create('stays', { replicas: 4 }, gang(4));
+    await placed('stays', { m1: 4 });
+    await patch('stays', { spec: { placement: { clusterAffinity: { clusterNames: ['none'] } } } });
+    expect(clustersOf(await held('stays', 'NoClusterFit'))).toEqual({ m1: 4 });
+    await patch('stays', { spec: { placement: { clusterAffinity: { clusterNames: null } } } });
+    await placed('stays', { m1: 4 });
+    await client.ok('DELETE', `${CLUSTERS}/m1`);
+    expect(clustersOf(await held('stays', 'NoClusterFit'))).toEqual({ m1: 4 });
+    await addCluster('m2', 8);
+    await placed('stays', { m2: 4 });
+  });
+
+  test('what is being evicted from goes elsewhere', async () => {
+    await addCluster('m1', 8);
+    await create('moves', { replicas: 4 }, gang(4));
+    await placed('moves', { m1: 4 });
+    await addCluster('m2', 8);
+    await patch('moves', {
+      spec: {
+        clusters: null,
+        gracefulEvictionTasks: [{ fromCluster: 'm1', reason: 'TaintUntolerated', producer: 'TaintManager' }],
+      },
+    });
+    await placed('moves', { m2: 4 });
+  });
+
+  test('suspended, another’s, or of no policy: left alone; let go, it is placed', async () => {
+    await addCluster('m1', 8);
+    await create('suspended', { replicas: 1, suspension: { scheduling: true } });
+    await create('other', { replicas: 1, schedulerName: 'default-scheduler' });
+    await create('unlabelled', { replicas: 1 }, {}, {});
+    await create('mine', { replicas: 1 });
+    await placed('mine', { m1: 1 });
+    for (const name of ['suspended', 'other', 'unlabelled']) expect((await get(name)).status).toBeUndefined();
+    await patch('suspended', { spec: { suspension: { scheduling: false } } });
+    await placed('suspended', { m1: 1 });
+  });
+
+  test('of the cluster: a binding without a namespace, and one that is no workload goes everywhere', async () => {
+    await addCluster('m1', 8);
+    await client.ok('POST', CLUSTER_BINDINGS, {
+      apiVersion: 'work.karmada.io/v1alpha2',
+      kind: 'ClusterResourceBinding',
+      metadata: { name: 'ns', labels: LABELS },
+      spec: {
+        schedulerName: 'muster',
+        resource: { apiVersion: 'v1', kind: 'Namespace', name: 'ns' },
+        placement: {},
+      },
+    });
+    const names = async (): Promise<string[]> =>
+      ((await client.ok<Binding>('GET', `${CLUSTER_BINDINGS}/ns`)).spec.clusters ?? []).map(
+        ({ name }) => name,
+      );
+    await until('it is there', async () => (await names()).join() === 'm1');
+    await addCluster('m2', 8);
+    await until('it is in the new cluster, too', async () => (await names()).join() === 'm1,m2');
+  });
+
+  test('an unknown strategy, and a binding that cannot be read, say so', async () => {
+    await addCluster('m1', 8);
+    await create('unknown', { replicas: 1 }, { [STRATEGY]: 'best' });
+    expect(scheduled(await held('unknown', 'SchedulerError'))?.message).toBe(
+      'unknown strategy "best": there are default, gang-divided, gang-no-divided',
+    );
+    await create('wrong', { replicas: 4 }, gang(9));
+    expect(scheduled(await held('wrong', 'SchedulerError'))?.message).toMatch(
+      /min-available.*9 must be from 1 to the 4/,
+    );
+    await patch('wrong', { metadata: { annotations: { [LEAST]: '2' } } });
+    await placed('wrong', { m1: 4 });
+    await client.ok('PATCH', `${CLUSTERS}/m1/status`, {
+      status: { resourceSummary: { allocatable: { cpu: 'many' } } },
+    });
+    await until('its log says so', () =>
+      on.muster.log().some(({ msg }) => msg === 'a cluster says what cannot be counted, and counts as full'),
+    );
+  });
+
+  test('killed at any moment, under a detector that writes all the time: each is placed once, and stays', async () => {
+    for (const name of ['m1', 'm2', 'm3']) await addCluster(name, 20);
+    const names = Array.from({ length: 8 }, (_, index) => `many-${index}`);
+    let ended = false;
+    const detector = (async () => {
+      for (let turn = 0; !ended; turn += 1) {
+        const name = names[turn % names.length] ?? '';
+        await patch(name, { spec: { resource: { resourceVersion: String(turn) } } }).catch(() => undefined);
+      }
+    })();
+    for (const name of names) {
+      await create(name, { replicas: 6 }, gang(4));
+      if (name === 'many-2' || name === 'many-5') {
+        await on.muster.kill();
+        await on.put(await on.start(SETTINGS));
+      }
+    }
+    const sums = async (): Promise<number[]> =>
+      Promise.all(
+        names.map(async (name) =>
+          Object.values(clustersOf(await get(name))).reduce((all, one) => all + one, 0),
+        ),
+      );
+    await until('all are placed', async () => (await sums()).every((sum) => sum === 6), { withinMs: 60_000 });
+    ended = true;
+    await detector;
+    const total: Record<string, number> = {};
+    for (const name of names)
+      for (const [cluster, replicas] of Object.entries(clustersOf(await get(name))))
+        total[cluster] = (total[cluster] ?? 0) + replicas;
+    // No cluster has reported any of it: what was sent is counted all the same.
+    expect(Math.max(...Object.values(total))).toBeLessThanOrEqual(20);
+  });
+});
