@@ -42,6 +42,7 @@ describe('documentation is made from the schema', () => {
       'topologyAwareScheduling.levels[].domain',
       'topologyAwareScheduling.levels[].key',
       'server.webhooks.clientCertificate.caFile',
+      'fleet.kubeconfig',
       'fleet.kinds[].group',
       'fleet.kinds[].kind',
       'fleet.kinds[].templates[].items',

@@ -79,7 +79,11 @@ describe('defaults', () => {
           preview: false,
           previewNames: 'Own',
         },
-        fleet: { interpreter: false, kinds: [] },
+        fleet: {
+          interpreter: false,
+          assigner: { enabled: false, schedulerName: 'muster' },
+          kinds: [],
+        },
         runtimeClientConnection: {
           qps: -1,
           burst: 120,
