@@ -584,6 +584,9 @@ describe('the Deployment and what is around it', () => {
         'preemption',
         'volcano',
       ].map((backend) => ['ClusterRoleBinding', `muster-${backend}`, [account]]),
+      // For Karmada's API server.
+      ['ClusterRoleBinding', 'muster-fleet-assigner', [account]],
+      ['RoleBinding', 'muster-fleet-leader-election', [account]],
       ['ClusterRoleBinding', 'muster-release', [{ ...account, name: 'muster-release' }]],
     ]);
     expect(named('Role', 'muster-release').rules).toEqual([
@@ -599,8 +602,8 @@ describe('the Deployment and what is around it', () => {
       expect(text).not.toContain('*');
       if (object === named('Role', 'muster-release')) continue;
       expect(text).not.toMatch(/secrets|escalate|impersonate|"bind"/);
-      // The condition DisruptionTarget of a victim, and the node that is meant for a Pod.
-      if (!['muster', 'muster-preemption'].includes(object.metadata.name))
+      // The condition DisruptionTarget of a victim, and the node that is meant for a Pod; the status of a binding.
+      if (!['muster', 'muster-preemption', 'muster-fleet-assigner'].includes(object.metadata.name))
         expect(text).not.toMatch(/\/(status|finalizers)/);
     }
   });
