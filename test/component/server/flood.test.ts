@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { inLength } from '../../support/length.ts';
 import { MUTATE_POD, goldenText } from './bodies.ts';
@@ -29,6 +30,9 @@ interface Latencies {
   readonly fresh: number[];
 }
 
+/** Between two reviews of those who behave (ms): it is the flood that is to be much. */
+const PAUSE = inLength({ short: 20, long: 0 });
+
 /** Golden reviews on kept and on new connections until `done`; the times of each in milliseconds. */
 async function measure({ port }: Running, done: () => boolean): Promise<Latencies> {
   const times: Latencies = { kept: [], fresh: [] };
@@ -42,6 +46,7 @@ async function measure({ port }: Running, done: () => boolean): Promise<Latencie
     expectGolden(await wire.send(request).answer());
     times.fresh.push(performance.now() - started);
     wire.destroy();
+    await delay(PAUSE);
   }
   kept.destroy();
   return times;
