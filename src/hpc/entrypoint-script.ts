@@ -29,11 +29,10 @@ heard=
 forward() {
   stopped=yes
   heard=yes
-  [ -z "$child" ] || kill -s "$1" "$child" 2>/dev/null || :
+  [ -z "$child" ] || kill -s TERM "$child" 2>/dev/null || :
 }
-trap 'forward TERM' TERM
-trap 'forward INT' INT
-trap 'forward HUP' HUP
+# Whatever the image has for a stop signal. What runs beside a script does not hear INT and QUIT: all are told TERM.
+trap forward TERM INT QUIT HUP
 
 setting() { cat "$settings/$1" || fail "$settings/$1 cannot be read: the ConfigMap of the gang is missing"; }
 
