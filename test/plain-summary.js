@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 
 const SLOWEST = 10;
+/** Seconds of a processor that leave `npm test` within eight minutes on two of them; counting lines costs more. */
+const BUDGET = 870;
 
 /**
  * Jest reporter: the slowest files and what all have cost, a loud word about every test that did not run, and one plain
@@ -21,7 +23,7 @@ export default class PlainSummary {
   onRunComplete(_contexts, results) {
     const failed = results.numFailedTests + results.numRuntimeErrorTestSuites;
     const skipped = results.numPendingTests + results.numTodoTests;
-    const nameOf = ({ testFilePath }) => relative(this.#rootDir, testFilePath);
+    const nameOf = ({ testFilePath }) => this.#nameOf(testFilePath);
     const costs = this.#costs();
     if (results.testResults.length > SLOWEST) {
       const slowest = results.testResults
@@ -33,7 +35,15 @@ export default class PlainSummary {
           return `${seconds(suite.perfStats.runtime / 1000)} ${told}  ${nameOf(suite)}`;
         });
       process.stderr.write(`\nThe slowest files:\n${slowest.join('\n')}\n`);
-      process.stderr.write(`\nWhat all have cost:\n${this.#byFolder(costs).join('\n')}\n`);
+      const dearest = [...costs.values()]
+        .toSorted((a, b) => b.own + b.children - (a.own + a.children))
+        .slice(0, SLOWEST)
+        .map(({ path, own, children }) => `${seconds(own + children)} of a processor  ${this.#nameOf(path)}`);
+      process.stderr.write(`\nThe dearest files:\n${dearest.join('\n')}\n`);
+      const sum = [...costs.values()].reduce((all, { own, children }) => all + own + children, 0);
+      process.stderr.write(
+        `\nWhat all have cost:\n${this.#byFolder(costs).join('\n')}\n${seconds(sum)} in all, of the ${BUDGET} that a run without coverage may take${sum > BUDGET ? ': TOO MUCH (CONTRIBUTING.md, What tests cost)' : ''}\n`,
+      );
     }
     if (skipped > 0) {
       const suites = results.testResults
@@ -59,6 +69,10 @@ export default class PlainSummary {
     } finally {
       rmSync(this.#directory, { recursive: true, force: true });
     }
+  }
+
+  #nameOf(path) {
+    return relative(this.#rootDir, path);
   }
 
   #byFolder(costs) {
