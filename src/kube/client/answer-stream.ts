@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import type { Clock } from './clock.ts';
 import { headerOf } from './pending-call.ts';
 
 /** The head of an answer. */
@@ -9,6 +10,8 @@ export interface AnswerHead {
 
 /** More than this (bytes) is not taken in before somebody has taken what is there. */
 const MAX_WAITING = 1024 * 1024;
+/** Of so much (bytes) more is not waited for: one waking for all of it is little beside reading it. */
+const MUCH = 256 * 1024;
 
 /**
  * An answer that goes on and on. What comes is kept until somebody takes it, all at once: whoever takes seldom is woken
@@ -22,6 +25,7 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
   #waiting = 0;
   #ended: { readonly error?: unknown } | undefined;
   #wake: (() => void) | undefined;
+  #gathered: (() => void) | undefined;
 
   constructor() {
     this.#head = Promise.withResolvers<AnswerHead>();
@@ -44,6 +48,18 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
     }
     if (this.#ended !== undefined && 'error' in this.#ended) throw this.#ended.error;
     return undefined;
+  }
+
+  /** Waits so long for more, but not where much is there already, or as soon as it is; nor for what has ended. */
+  async gather(clock: Clock, ms: number): Promise<void> {
+    if (this.#hasMuch) return;
+    await new Promise<void>((resolve) => {
+      const cancel = clock.after(ms, resolve);
+      this.#gathered = () => {
+        cancel();
+        resolve();
+      };
+    });
   }
 
   /** Ends it, and its connection; {@link take} and {@link head} reject with the reason. */
@@ -90,8 +106,15 @@ export class AnswerStream implements Dispatcher.DispatchHandler {
     this.#wakeUp();
   }
 
+  get #hasMuch(): boolean {
+    return this.#waiting >= MUCH || this.#ended !== undefined;
+  }
+
   #wakeUp(): void {
     this.#wake?.();
     this.#wake = undefined;
+    if (!this.#hasMuch) return;
+    this.#gathered?.();
+    this.#gathered = undefined;
   }
 }

@@ -249,6 +249,16 @@ describe('a watch', () => {
     expect(isGone(await thrown(collect(client)))).toBe(true);
   });
 
+  test('takes what is large as it comes: the clock stands still', async () => {
+    await client.close();
+    client = createKubeClient(server.connection(), { clock: new FakeClock() });
+    const large = { metadata: { ...thing('b', 3).metadata, annotations: { note: 'x'.repeat(400_000) } } };
+    server.answer(LIST, stream([event('ADDED', thing('a', 2)), ...Array(5).fill(event('ADDED', large))]));
+    expect((await collect(client)).map(({ object }) => object.metadata.name)).toEqual([
+      ...['a', 'b', 'b', 'b', 'b', 'b'],
+    ]);
+  });
+
   test('does not take connections away from calls', async () => {
     const watches = Array.from({ length: 40 }, () => {
       server.answer(LIST, stream([event('ADDED', thing('a', 2))], silence));

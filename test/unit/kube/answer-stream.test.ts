@@ -1,6 +1,8 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, expect, test } from '@jest/globals';
 import type { Dispatcher } from 'undici';
 import { AnswerStream } from '../../../src/kube/client/answer-stream.ts';
+import { FakeClock } from '../controller/fake-clock.ts';
 
 let done: string[];
 let controller: Dispatcher.DispatchController;
@@ -43,6 +45,35 @@ test('nothing more is read than a bound, until it is taken', async () => {
   expect(done).toEqual(['pause']);
   await stream.take();
   expect(done).toEqual(['pause', 'resume']);
+});
+
+test('more is waited for, but not where much is there, nor once it is, nor at the end', async () => {
+  const clock = new FakeClock();
+  let waited = false;
+  const wait = async (): Promise<void> => {
+    waited = false;
+    await stream.gather(clock, 20);
+    waited = true;
+  };
+  const half = 'x'.repeat(128 * 1024);
+  comes('a');
+  const patient = wait();
+  await clock.pass(19);
+  expect(waited).toBe(false);
+  await clock.pass(1);
+  await patient;
+  // The clock stands still from here on.
+  const early = wait();
+  comes(half);
+  await nextTurn();
+  expect(waited).toBe(false);
+  comes(half);
+  await early;
+  await wait();
+  await stream.take();
+  const ended = wait();
+  stream.onResponseEnd();
+  await ended;
 });
 
 test('a lost connection is told after what came before it', async () => {
