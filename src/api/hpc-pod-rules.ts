@@ -68,6 +68,12 @@ export const hpcPodRules = {
     says: 'brokers know each other by host names, which this takes away',
     fix: 'leave it out of the Pods of this gang',
   },
+  HpcRdmaRequired: {
+    code: 422,
+    kind: 'Required',
+    says: 'with network: rdma the runner container asks for an RDMA device',
+    fix: 'add a resource such as rdma/hca or vpc.amazonaws.com/efa to its limits, or set network to device',
+  },
   HpcGpusUneven: {
     code: 422,
     kind: 'Invalid',

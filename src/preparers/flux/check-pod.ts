@@ -6,6 +6,7 @@ import { FLUX, fluxConfigMapName, fluxSecretName, INIT_COMMAND } from '../../hpc
 import type { FluxSettings } from '../../hpc/flux-settings.ts';
 import type { HpcGang } from '../preparation.ts';
 import type { PodReader } from '../preparer.ts';
+import { checkRdma } from './check-rdma.ts';
 import type { HostName } from './host-name.ts';
 import { gpusOf, type Runner } from './runner.ts';
 
@@ -24,6 +25,7 @@ export function checkPod(
     ...checkMounts(runner),
     ...checkCommand(runner, settings),
     ...checkGpus(runner, settings),
+    ...checkRdma(runner, settings),
   ];
 }
 

@@ -94,7 +94,8 @@ function addVolumes(
   const volume = (name: string, source: JsonObject, why: string): void =>
     patch.add('spec.volumes', { name, ...source }, why);
   const scripts = { name: fluxConfigMapName(gang.name), defaultMode: 0o755 };
-  const certificate = { secretName: fluxSecretName(gang.name), defaultMode: 0o400 };
+  // For whoever the program runs as: the file is root's, and only this container has it. The broker's copy is its own.
+  const certificate = { secretName: fluxSecretName(gang.name), defaultMode: 0o444 };
   volume(install.name, { emptyDir: {} }, 'Flux is copied here');
   volume(software.name, { emptyDir: {} }, 'what Flux needs is copied here');
   volume(config.name, { configMap: scripts }, 'the scripts and settings of the gang');

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { ownObject } from '../../../src/api/json.ts';
+import { ownObject, ownString } from '../../../src/api/json.ts';
 import { makeCurveCertificate } from '../../../src/hpc/curve/make-certificate.ts';
 import { renderFluxObjects } from '../../../src/hpc/flux-objects.ts';
 import type { FluxSettings } from '../../../src/hpc/flux-settings.ts';
@@ -62,7 +62,7 @@ export class PodRoot {
     const certificate = makeCurveCertificate('g');
     const gang = gangOf(minimums, expected === undefined ? {} : { expected });
     const data = ownObject(renderFluxObjects(gang, settings(given), { certificate })[0], 'data') ?? {};
-    for (const [key, text] of Object.entries(data)) this.write(`etc/flux-config/${key}`, String(text));
+    for (const key of Object.keys(data)) this.write(`etc/flux-config/${key}`, ownString(data, key) ?? '');
     this.write('curve/curve.cert', certificate, 0o444);
     const view = 'opt/views/._view/abcdef';
     this.write(`${view}/bin/flux`, FAKE_FLUX, 0o755);

@@ -41,7 +41,7 @@ test('what is no bash is told so, not half run', async () => {
 });
 
 describe.each(users)('as user %s', (uid) => {
-  test('init.sh copies the view and what it needs, and run again leaves all as it is', async () => {
+  test('pitfall 8: init.sh copies the view and what it needs, and run again leaves all as it is', async () => {
     const root = new PodRoot({ lead: 1 });
     expect(await root.init({ uid })).toEqual({ code: 0, out: '', err: '' });
     const once = root.tree('mnt/flux');
@@ -66,7 +66,7 @@ describe.each(users)('as user %s', (uid) => {
     expect(root.tree('mnt/flux')).toEqual(whole);
   });
 
-  test('entrypoint.sh of the lead starts a broker with the program, twice the same', async () => {
+  test('vector 17: entrypoint.sh of the lead starts a broker with the program, twice the same', async () => {
     const root = new PodRoot({ lead: 1, worker: 3 }, { tasksPerNode: 4 });
     const env = { MUSTER_FLUX_GPUS: '8' };
     expect(await root.start(['keep', 'a b'], { uid, env })).toEqual({ code: 0, out: '', err: '' });
@@ -113,7 +113,7 @@ describe('the program', () => {
     expect((await root.entrypoint(['no-such-program'])).code).toBe(127);
   });
 
-  test('vector 16: its words arrive byte for byte', async () => {
+  test('vectors 11 and 16: its words arrive byte for byte', async () => {
     const word = fc.oneof(
       fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('\0')),
       fc.constantFrom(
@@ -215,7 +215,7 @@ describe('GPUs', () => {
   });
 });
 
-describe('the quorum', () => {
+describe('pitfall 12: the quorum', () => {
   test('is told only where it is less than all, and the program runs on that many', async () => {
     const root = new PodRoot({ lead: 1, worker: 2 }, {}, 'worker=7');
     await root.start(['keep']);

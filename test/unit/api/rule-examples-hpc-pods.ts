@@ -129,6 +129,12 @@ export const hpcPodExamples: readonly RuleExample[] = [
     says: 'spec.hostNetwork: Forbidden: true: brokers know each other by host names, which this takes away; leave it out of the Pods of this gang [HpcNetworkForbidden]',
   },
   {
+    rule: 'HpcRdmaRequired',
+    mistake: 'no RDMA device',
+    decide: inContainer({ resources: { limits: { cpu: '4' } } }, { network: 'rdma' }),
+    says: 'spec.containers[0].resources.limits: Required value: with network: rdma the runner container asks for an RDMA device; add a resource such as rdma/hca or vpc.amazonaws.com/efa to its limits, or set network to device [HpcRdmaRequired]',
+  },
+  {
     rule: 'HpcGpusUneven',
     mistake: '4 GPUs for 3 tasks',
     decide: inContainer({ resources: { limits: { 'nvidia.com/gpu': '4' } } }, { 'tasks-per-node': '3' }),

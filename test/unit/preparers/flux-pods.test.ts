@@ -43,7 +43,7 @@ describe('a Pod under Flux', () => {
       { name: 'spack-install', emptyDir: {} },
       { name: 'flux-config', configMap: { name: 'train-flux-entrypoint', defaultMode: 0o755 } },
       { name: 'shared-memory', emptyDir: { medium: 'Memory', sizeLimit: '8Gi' } },
-      { name: 'flux-curve', secret: { secretName: 'train-flux-curve', defaultMode: 0o400 } },
+      { name: 'flux-curve', secret: { secretName: 'train-flux-curve', defaultMode: 0o444 } },
     ]);
     expect(spec['initContainers']).toEqual([
       { name: 'first', image: 'a' },
