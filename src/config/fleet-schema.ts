@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { duration } from './duration.ts';
 
 /** Names of fields with dots between them; no index, no expression. */
 const FIELD = /^[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*$/;
@@ -93,5 +94,19 @@ export const fleetSchema = z
       })
       .prefault({}),
     kinds: z.array(kind).default([]).describe('Workloads beside those that Muster knows: see docs/fleet.md.'),
+    queues: z
+      .strictObject({
+        enabled: z
+          .boolean()
+          .default(false)
+          .describe(
+            'Hold new bindings of workloads, and let them through the FleetQueues that they name. It needs manifests/karmada/queues in Karmada’s API server.',
+          ),
+        reserveAfter: duration(
+          '5m',
+          'From this age on room is kept for a gang that is too large for what is free in its queue: until then smaller ones pass it.',
+        ),
+      })
+      .prefault({}),
   })
   .prefault({});

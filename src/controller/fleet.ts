@@ -2,12 +2,13 @@ import type { Resource } from '../kube/client/resources.ts';
 import { Manager } from '../kube/loop/manager.ts';
 import type { ReflectorObserver } from '../kube/loop/reflector-options.ts';
 import { fleetBindings } from './fleet-bindings/controller.ts';
+import { fleetQueues } from './fleet-queues/controller.ts';
 import type { LeaderElection, Loop } from './controller.ts';
 import type { FleetControllerFactory, FleetSettings, FleetShared } from './watch/fleet-shared.ts';
 import { observerFor } from './watch-observer.ts';
 
 /** What Muster does in Karmada's API server. A further controller is a folder here and a line in this list. */
-export const fleetControllers: readonly FleetControllerFactory[] = [fleetBindings];
+export const fleetControllers: readonly FleetControllerFactory[] = [fleetQueues, fleetBindings];
 
 export interface FleetOptions extends Pick<FleetShared, 'client' | 'log' | 'metrics' | 'now'> {
   readonly settings: FleetSettings & { readonly leaderElection: LeaderElection };

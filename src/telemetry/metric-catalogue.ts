@@ -151,6 +151,25 @@ export const loopMetrics = {
   },
 } as const satisfies Record<string, Described>;
 
+/** What a replica with a loop tells besides, where `fleet.queues.enabled` is true. Of each queue its status tells. */
+export const fleetQueueMetrics = {
+  muster_fleet_queue_waiting: {
+    type: 'gauge',
+    labels: [],
+    help: 'Gangs that wait in queues of the fleet.',
+  },
+  muster_fleet_queue_through: {
+    type: 'gauge',
+    labels: [],
+    help: 'Gangs that queues of the fleet have let through and that have not finished.',
+  },
+  muster_fleet_queue_released_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Gangs that this replica has let through a queue.',
+  },
+} as const satisfies Record<string, Described>;
+
 /** What a replica with a loop tells besides, where `preemption.mode` is Act. */
 export const preemptionMetrics = {
   muster_preemption_attempts_total: {
@@ -193,6 +212,7 @@ export const fleetMetrics = {
 export const metricCatalogue = {
   ...admissionMetrics,
   ...loopMetrics,
+  ...fleetQueueMetrics,
   ...preemptionMetrics,
   ...fleetMetrics,
   ...backendMetricCatalogue,

@@ -61,9 +61,11 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'gang/plan',
     // Who has to go for whom is decided there; the controller carries it out.
     'preemption',
-    // Where a workload of a fleet goes, the same.
+    // Where a workload of a fleet goes, and who is let through before, the same.
     'fleet/assign',
     'fleet/bindings',
+    'fleet/queues',
+    'workloads',
     'backends',
     'errors',
     'kube/client',
@@ -98,6 +100,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'workloads',
     'fleet',
     'fleet/assign',
+    'fleet/bindings',
+    'fleet/queues',
     'hpc',
     'preparers',
     'hpc/curve',

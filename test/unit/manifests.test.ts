@@ -7,9 +7,13 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import {
+  ANNOTATION_FLEET_QUEUE,
+  ANNOTATION_FLEET_TERMS,
   ANNOTATION_HPC_POLICY,
   ANNOTATION_PREEMPTION_PLAN,
   ANNOTATION_MIRROR_POD,
+  BINDING_GROUP,
+  BINDING_VERSION,
   GATE_POD_GANG_PENDING,
   GROVE_OPERATOR_USER,
   HPC_POLICY_GROUP,
@@ -23,6 +27,7 @@ import {
   MUSTER_NAMESPACE,
   MUSTER_SERVICE_ACCOUNT,
   MUSTER_USER,
+  PATH_MUTATE_BINDING,
   PATH_MUTATE_POD,
   PATH_MUTATE_POD_GANG,
   PATH_VALIDATE_HPC_POLICY,
@@ -258,7 +263,7 @@ describe('webhook configurations', () => {
   ];
 
   test.each(expected)('%s %s', (kind, name, path, rule) => {
-    const hook = only(kind).webhooks.find((candidate: Any) => candidate.name === name);
+    const hook = named(kind, 'muster').webhooks.find((candidate: Any) => candidate.name === name);
     expect(hook).toMatchObject({
       admissionReviewVersions: ['v1'],
       sideEffects: 'None',
@@ -276,11 +281,39 @@ describe('webhook configurations', () => {
   });
 
   test('there are no other webhooks, and theirs is the first turn', () => {
-    const hooks = ofKind(/^(Mutating|Validating)WebhookConfiguration$/).flatMap(
-      ({ object }) => object.webhooks,
-    );
+    const hooks = ofKind(/^(Mutating|Validating)WebhookConfiguration$/)
+      .filter(({ file }) => !file.startsWith('manifests/karmada/'))
+      .flatMap(({ object }) => object.webhooks);
     expect(hooks).toHaveLength(expected.length);
-    expect(only('MutatingWebhookConfiguration').metadata.name < 'mutating-kai-admission').toBe(true);
+    expect(named('MutatingWebhookConfiguration', 'muster').metadata.name < 'mutating-kai-admission').toBe(
+      true,
+    );
+  });
+
+  test('bindings of Karmada have a configuration of their own, which fails closed', () => {
+    const { webhooks } = named('MutatingWebhookConfiguration', 'muster-fleet-queues');
+    expect(webhooks).toMatchObject([
+      {
+        failurePolicy: 'Fail',
+        sideEffects: 'None',
+        clientConfig: { service: { name: 'muster', namespace: MUSTER_NAMESPACE, path: PATH_MUTATE_BINDING } },
+        rules: [
+          {
+            ...{ apiGroups: [BINDING_GROUP], apiVersions: [BINDING_VERSION], operations: ['CREATE'] },
+            ...{ resources: ['resourcebindings', 'clusterresourcebindings'], scope: '*' },
+          },
+        ],
+      },
+    ]);
+    const policy = named('ValidatingAdmissionPolicy', 'muster-fleet-queues').spec;
+    expect(policy.failurePolicy).toBe('Fail');
+    expect(named('ValidatingAdmissionPolicyBinding', 'muster-fleet-queues').spec).toEqual({
+      policyName: 'muster-fleet-queues',
+      validationActions: ['Deny'],
+    });
+    const text = JSON.stringify(policy);
+    for (const key of [ANNOTATION_FLEET_QUEUE, ANNOTATION_FLEET_TERMS, MUSTER_USER])
+      expect(text).toContain(`'${key}'`);
   });
 
   test('conditions name the accounts and keys that the program knows', () => {
@@ -303,7 +336,9 @@ describe('webhook configurations', () => {
 describe('policies', () => {
   const accountsIn = (expression: string): string[] =>
     [...expression.matchAll(/'([^']+)'/g)].map((found) => found[1] ?? '');
-  const policies = () => ofKind(/AdmissionPolicy$/);
+  /** Those for the cluster that Muster runs in. */
+  const policies = () =>
+    ofKind(/AdmissionPolicy$/).filter(({ file }) => !file.startsWith('manifests/karmada/'));
 
   test('each is bound, fails closed, denies and leaves kube-system alone', () => {
     expect(
@@ -434,7 +469,10 @@ describe('policies', () => {
   });
 
   test('every refusal names a rule that the documentation explains, and says the same with and without details', async () => {
-    const documentation = await readFile('docs/manifests.md', 'utf8');
+    const pages = await Promise.all(
+      ['manifests', 'fleet'].map((page) => readFile(`docs/${page}.md`, 'utf8')),
+    );
+    const documentation = pages.join('\n');
     for (const { object } of ofKind('ValidatingAdmissionPolicy')) {
       for (const { message, messageExpression, reason } of object.spec.validations) {
         const rule = /; [^;]+ \[(\w+)\]$/.exec(message)?.[1] ?? '';
@@ -587,6 +625,8 @@ describe('the Deployment and what is around it', () => {
       // For Karmada's API server.
       ['ClusterRoleBinding', 'muster-fleet-assigner', [account]],
       ['RoleBinding', 'muster-fleet-leader-election', [account]],
+      ['ClusterRoleBinding', 'muster-fleet-queues', [account]],
+      ['RoleBinding', 'muster-fleet-queues-leader-election', [account]],
       ['ClusterRoleBinding', 'muster-release', [{ ...account, name: 'muster-release' }]],
     ]);
     expect(named('Role', 'muster-release').rules).toEqual([
@@ -603,7 +643,11 @@ describe('the Deployment and what is around it', () => {
       if (object === named('Role', 'muster-release')) continue;
       expect(text).not.toMatch(/secrets|escalate|impersonate|"bind"/);
       // The condition DisruptionTarget of a victim, and the node that is meant for a Pod; the status of a binding.
-      if (!['muster', 'muster-preemption', 'muster-fleet-assigner'].includes(object.metadata.name))
+      if (
+        !['muster', 'muster-preemption', 'muster-fleet-assigner', 'muster-fleet-queues'].includes(
+          object.metadata.name,
+        )
+      )
         expect(text).not.toMatch(/\/(status|finalizers)/);
     }
   });

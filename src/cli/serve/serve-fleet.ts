@@ -1,3 +1,4 @@
+import { bindingEndpoint } from '../../admission/bindings.ts';
 import type { OperatorConfiguration } from '../../config/configuration.ts';
 import { interpreterEndpoint } from '../../fleet/interpreter-endpoint.ts';
 import type { Endpoint } from '../../server/exchange.ts';
@@ -6,13 +7,25 @@ import { kindsWith } from '../../workloads/configured-kinds.ts';
 
 /** The paths beside those of the admission reviews, as far as the configuration asks for them. */
 export function fleetEndpoints({ fleet }: Pick<OperatorConfiguration, 'fleet'>, log: Logger): Endpoint[] {
-  if (!fleet.interpreter) return [];
-  const endpoint = interpreterEndpoint(kindsWith(fleet.kinds), (request, refusal, ms) => {
+  return [
+    ...(fleet.interpreter ? [interpreter(fleet.kinds, log)] : []),
+    ...(fleet.queues.enabled ? [holding(log)] : []),
+  ];
+}
+
+const interpreter = (kinds: OperatorConfiguration['fleet']['kinds'], log: Logger): Endpoint =>
+  interpreterEndpoint(kindsWith(kinds), (request, refusal, ms) => {
     const { uid, operation, kind, namespace, name } = request;
     const fields = { uid, operation, kind, namespace, name, ms: Math.round(ms * 1000) / 1000 };
     // Karmada asks again with every change of every workload: what is in order is for those who look for something.
     if (refusal === undefined) log.debug(fields, 'interpreted');
     else log.info({ ...fields, reason: refusal }, 'not interpreted');
   });
-  return [endpoint];
-}
+
+/** Of each binding that is held one line; the others are nobody's business. */
+const holding = (log: Logger): Endpoint =>
+  bindingEndpoint(({ uid, namespace, kind, dryRun }, held, name, ms) => {
+    const fields = { uid, kind: kind.kind, namespace, name, dryRun, ms: Math.round(ms * 1000) / 1000 };
+    if (held) log.info(fields, 'a new binding is held');
+    else log.debug(fields, 'a new binding is let in as it is');
+  });

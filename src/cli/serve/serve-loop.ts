@@ -14,6 +14,7 @@ import type { Forecasts } from '../../preview/forecasts.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { LoopMetrics } from '../../telemetry/loop-metrics.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
+import { kindsWith } from '../../workloads/configured-kinds.ts';
 import { connect, type ClusterFlags } from '../input/cluster.ts';
 import type { CliIo } from '../output/io.ts';
 
@@ -64,8 +65,8 @@ export async function startFleetLoop(
   },
 ): Promise<Pick<Loop, 'check' | 'stop'> | undefined> {
   const { configuration, loopMetrics, log, io } = given;
-  const { kubeconfig, assigner } = configuration.fleet;
-  if (!assigner.enabled) return undefined;
+  const { kubeconfig, assigner, queues, kinds } = configuration.fleet;
+  if (!assigner.enabled && !queues.enabled) return undefined;
   const client = await clientFor(
     kubeconfig === undefined ? cluster : { kubeconfig },
     configuration.runtimeClientConnection,
@@ -73,10 +74,15 @@ export async function startFleetLoop(
     io,
   );
   const { startFleet } = await import('../../controller/fleet.ts');
-  const { schedulerName } = assigner;
   return startFleet({
     client,
-    settings: { assigner: { schedulerName }, leaderElection: configuration.leaderElection },
+    settings: {
+      assigner: assigner.enabled ? { schedulerName: assigner.schedulerName } : undefined,
+      queues: queues.enabled
+        ? { reserveAfterMs: parseGoDuration(queues.reserveAfter) ?? 0, kinds: kindsWith(kinds) }
+        : undefined,
+      leaderElection: configuration.leaderElection,
+    },
     log,
     metrics: loopMetrics,
     now: () => io.now(),

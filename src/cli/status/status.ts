@@ -1,5 +1,6 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { BackendRegistry, builtInBackends } from '../../backends/registry.ts';
+import { MusterError } from '../../errors.ts';
 import { EVERY_GANG } from '../../gang/gang-selection.ts';
 import { systemClock } from '../../kube/client/clock.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
@@ -11,6 +12,7 @@ import type { CliIo } from '../output/io.ts';
 import { paletteFor } from '../output/palette.ts';
 import { policyFrom } from '../input/policy.ts';
 import { appendJson, appendText } from './append.ts';
+import { fleetStatus, fleetText } from './fleet.ts';
 import { refused, unknownGang } from './faults.ts';
 import { follow, type Show } from './follow.ts';
 import { gangKeys, gangStatus, type Judge } from './gang-status.ts';
@@ -24,6 +26,7 @@ interface StatusFlags {
   namespace?: string;
   allNamespaces?: boolean;
   watch?: boolean;
+  fleet?: boolean;
   output: 'text' | 'json';
   kubeconfig?: string;
   context?: string;
@@ -35,6 +38,7 @@ Examples:
   $ muster status -A              every gang of the cluster
   $ muster status train -n team   one gang: its groups and Pods, and why each of them waits
   $ muster status -n team -w      live, until Ctrl-C
+  $ muster status --fleet         who waits in which queue of a fleet, at which position, and why
   $ muster status -w -o json | jq 'select(.gang.summary.phase == "Running").gang.name'
 
 It reads Pods and PodGangs and judges them as the loop does; it needs no running Muster. Exit code 1 where the gang that
@@ -48,6 +52,12 @@ export const statusCommand = (io: CliIo): Command =>
     .option('-n, --namespace <name>', 'where to look (default: that of the kubeconfig’s context)')
     .option('-A, --all-namespaces', 'look everywhere')
     .option('-w, --watch', 'go on showing what changes, until Ctrl-C')
+    .addOption(
+      new Option(
+        '--fleet',
+        'the queues of a fleet instead, on Karmada’s API server (default: fleet.kubeconfig of --config)',
+      ).conflicts(['namespace', 'allNamespaces', 'watch']),
+    )
     .addOption(outputOption())
     .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl)')
     .option('--context <name>', 'context of the kubeconfig (default: its current one)')
@@ -56,6 +66,16 @@ export const statusCommand = (io: CliIo): Command =>
     .action((gang: string | undefined, flags: StatusFlags) => status(gang, flags, io));
 
 async function status(gang: string | undefined, flags: StatusFlags, io: CliIo): Promise<void> {
+  if (flags.fleet === true) {
+    if (gang !== undefined)
+      throw new MusterError(
+        'USAGE',
+        '--fleet shows all queues of a fleet, not one gang',
+        `leave out ${gang}`,
+      );
+    await fleet(flags, io);
+    return;
+  }
   const judge = await judgeFor(flags.config, io);
   const { client, namespace } = await connect(flags, io);
   const question: Question = {
@@ -65,6 +85,23 @@ async function status(gang: string | undefined, flags: StatusFlags, io: CliIo): 
   try {
     if (flags.watch === true) await watch(question, { ...judge, client, json: flags.output === 'json' }, io);
     else await once(question, { ...judge, client, json: flags.output === 'json' }, io);
+  } finally {
+    await client.close();
+  }
+}
+
+async function fleet({ config, output, kubeconfig, context }: StatusFlags, io: CliIo): Promise<void> {
+  const { configuration } = configured({ file: config, env: io.env });
+  // Where the configuration says how Karmada's API server is reached, that is the one.
+  const { client } = await connect({ kubeconfig: kubeconfig ?? configuration.fleet.kubeconfig, context }, io);
+  try {
+    const now = io.now();
+    const found = await fleetStatus(client, now, configuration.fleet.queues.reserveAfter);
+    io.stdout(
+      output === 'json'
+        ? `${JSON.stringify(found, null, 2)}\n`
+        : fleetText(found, paletteFor('auto', io), now.getTime()),
+    );
   } finally {
     await client.close();
   }

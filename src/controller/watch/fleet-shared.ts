@@ -1,4 +1,5 @@
 import type { Controller } from '../../kube/loop/manager.ts';
+import type { WorkloadKind } from '../../workloads/workload-kind.ts';
 import type { Shared } from './shared.ts';
 
 /** Muster as a scheduler of Karmada's bindings. */
@@ -7,10 +8,20 @@ export interface AssignerSettings {
   readonly schedulerName: string;
 }
 
+/** Muster in front of Karmada's schedulers: who may be placed, and when. */
+export interface QueueSettings {
+  /** From this age on (ms) room is kept for a gang that is too large for what is free. */
+  readonly reserveAfterMs: number;
+  /** Workloads whose least number of Pods is known. */
+  readonly kinds: readonly WorkloadKind[];
+}
+
 /** The part of the configuration that controllers of a fleet read. */
 export interface FleetSettings {
   /** Absent: no binding is placed. */
   readonly assigner?: AssignerSettings | undefined;
+  /** Absent: no binding is held, and none let through. */
+  readonly queues?: QueueSettings | undefined;
 }
 
 /** What every controller of a fleet is made from. Its client is one of Karmada's API server. */

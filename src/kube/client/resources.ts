@@ -96,6 +96,15 @@ export const CLUSTER_RESOURCE_BINDINGS: Resource = {
   namespaced: false,
 };
 
+/** Muster's own: in which order gangs of a fleet are placed. */
+export const FLEET_QUEUES: Resource = {
+  group: 'muster.dev',
+  version: 'v1alpha1',
+  plural: 'fleetqueues',
+  kind: 'FleetQueue',
+  namespaced: false,
+};
+
 export const apiVersionOf = ({ group, version }: Resource): string =>
   group === '' ? version : `${group}/${version}`;
 

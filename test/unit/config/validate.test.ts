@@ -83,6 +83,7 @@ describe('defaults', () => {
           interpreter: false,
           assigner: { enabled: false, schedulerName: 'muster' },
           kinds: [],
+          queues: { enabled: false, reserveAfter: '5m' },
         },
         runtimeClientConnection: {
           qps: -1,

@@ -1,0 +1,182 @@
+import { parseGoDuration } from '../../api/go-duration.ts';
+import type { JsonObject } from '../../api/json.ts';
+import { printable } from '../../api/printable.ts';
+import { formatCount } from '../../api/quantity.ts';
+import { MusterError } from '../../errors.ts';
+import { readQueuedBinding, type QueuedBinding } from '../../fleet/bindings/queued-binding.ts';
+import { viewQueues } from '../../fleet/bindings/queue-view.ts';
+import { readQueue, type QueueRecord } from '../../fleet/queues/read-queue.ts';
+import type { Resources } from '../../gang/reading.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
+import { ApiError, isForbidden, isNotFound } from '../../kube/client/errors.ts';
+import {
+  CLUSTER_RESOURCE_BINDINGS,
+  FLEET_QUEUES,
+  RESOURCE_BINDINGS,
+  type Resource,
+} from '../../kube/client/resources.ts';
+import { listPages } from '../../kube/loop/list-pages.ts';
+import { columns } from '../output/columns.ts';
+import type { Palette } from '../output/palette.ts';
+import { duration } from './table.ts';
+
+/** A queue, as the JSON has it. */
+interface QueueStatus {
+  readonly name: string;
+  readonly parent: string;
+  readonly weight: number;
+  readonly hold: boolean;
+  /** Why nothing is let through it; null where something is. */
+  readonly closed: string | null;
+  readonly capacity: Readonly<Record<string, string>>;
+  readonly used: Readonly<Record<string, string>>;
+  readonly waiting: number;
+  readonly through: number;
+}
+
+/** A binding that is held, as the JSON has it. */
+interface HeldStatus {
+  /** Empty for one of the whole fleet. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly workload: string;
+  /** null while nobody has read which it is. */
+  readonly queue: string | null;
+  /** In its queue, from 1 on; 0 where it has none. */
+  readonly position: number;
+  readonly priority: number;
+  /** Since when it waits. */
+  readonly since: string | null;
+  readonly why: string;
+}
+
+export interface FleetStatus {
+  readonly queues: readonly QueueStatus[];
+  readonly waiting: readonly HeldStatus[];
+}
+
+const PAGE_SIZE = 500;
+
+/** Reads the queues and bindings of a fleet, and judges them as the loop does. @param reserveAfter a duration of the configuration */
+export async function fleetStatus(client: KubeClient, now: Date, reserveAfter: string): Promise<FleetStatus> {
+  const all = async <T>(resource: Resource, read: (object: JsonObject) => T): Promise<T[]> => {
+    const found: T[] = [];
+    const { signal } = new AbortController();
+    await listPages({ client, resource }, PAGE_SIZE, signal, (page, first) => {
+      if (first) found.length = 0;
+      for (const object of page) found.push(read(object as unknown as JsonObject));
+    });
+    return found;
+  };
+  try {
+    const [queues, ...bindings] = await Promise.all([
+      all(FLEET_QUEUES, readQueue),
+      all(RESOURCE_BINDINGS, readQueuedBinding),
+      all(CLUSTER_RESOURCE_BINDINGS, readQueuedBinding),
+    ]);
+    return judged(queues, bindings.flat(), now.getTime(), parseGoDuration(reserveAfter) ?? 0);
+  } catch (error) {
+    throw refused(error);
+  }
+}
+
+function judged(
+  queues: readonly QueueRecord[],
+  bindings: readonly QueuedBinding[],
+  now: number,
+  reserveAfterMs: number,
+): FleetStatus {
+  const { standings, through, release, tree, room } = viewQueues(bindings, queues, { now, reserveAfterMs });
+  const byKey = new Map(bindings.flatMap((one) => (one.gang === undefined ? [] : [[one.gang.uid, one]])));
+  // Whose turn it is now has only just come, or nobody runs the loop.
+  const next = release.map((gang) => ({
+    gang,
+    position: 0,
+    why: 'its turn has come: Muster lets it through now',
+  }));
+  const waiting = [...next, ...standings].map(({ gang, position, why }): HeldStatus => {
+    const { namespace = '', name = '', workload = '' } = byKey.get(gang.uid) ?? {};
+    const since = gang.since > 0 ? new Date(gang.since).toISOString() : null;
+    return { namespace, name, workload, queue: gang.queue, position, priority: gang.priority, since, why };
+  });
+  const unread = bindings
+    .filter(({ unread: isUnread, held, deleting }) => isUnread && held && !deleting)
+    .map(({ namespace, name, workload }) => ({
+      ...{ namespace, name, workload, queue: null, position: 0, priority: 0, since: null },
+      why: 'what its workload and its policy say is not read yet; its Events say why',
+    }));
+  return {
+    queues: queues
+      .map(({ name, queue, fault }) => ({
+        ...{ name, parent: queue.parent, weight: queue.weight, hold: queue.hold && fault === undefined },
+        closed: fault ?? tree.get(name)?.closed?.message ?? null,
+        capacity: amounts(queue.capacity),
+        used: amounts(room.used(name)),
+        waiting: waiting.filter((one) => one.queue === name).length,
+        through: through.filter((gang) => gang.queue === name).length,
+      }))
+      .sort((one, other) => (one.name < other.name ? -1 : 1)),
+    waiting: [...waiting, ...unread],
+  };
+}
+
+const amounts = (counts: Resources): Record<string, string> =>
+  Object.fromEntries(
+    [...counts]
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([resource, amount]) => [resource, formatCount(resource, amount)]),
+  );
+
+/** For people. @param now milliseconds since 1970 */
+export function fleetText({ queues, waiting }: FleetStatus, palette: Palette, now: number): string {
+  if (queues.length === 0 && waiting.length === 0) return 'no queues, and nobody waits\n';
+  const lines: string[] = [];
+  if (queues.length > 0) {
+    const rows = queues.map((queue) => [
+      printable(queue.name),
+      printable(queue.parent) || '-',
+      String(queue.weight),
+      String(queue.waiting),
+      String(queue.through),
+      queue.closed === null ? usedText(queue) : printable(queue.closed),
+    ]);
+    lines.push(...columns([['QUEUE', 'PARENT', 'WEIGHT', 'WAITING', 'THROUGH', 'USED'], ...rows], palette));
+  }
+  if (waiting.length > 0) {
+    const rows = waiting.map((one) => [
+      one.queue === null ? '-' : printable(one.queue),
+      one.position === 0 ? '-' : String(one.position),
+      printable(one.namespace === '' ? one.name : `${one.namespace}/${one.name}`),
+      one.since === null ? '-' : duration(now - Date.parse(one.since)),
+      printable(one.why),
+    ]);
+    if (lines.length > 0) lines.push('');
+    lines.push(...columns([['QUEUE', 'POSITION', 'BINDING', 'AGE', 'WHY'], ...rows], palette));
+  } else lines.push('', 'nobody waits');
+  return `${lines.join('\n')}\n`;
+}
+
+/** `8 of 10 nvidia.com/gpu`; what has no limit is not said. */
+function usedText({ capacity, used }: QueueStatus): string {
+  const parts = Object.entries(capacity).map(
+    ([resource, most]) => `${used[resource] ?? '0'} of ${most} ${printable(resource)}`,
+  );
+  return parts.length === 0 ? 'no limit' : parts.join(', ');
+}
+
+/** What the API server refuses to somebody who only looks, with the way out; any other error as it is. */
+function refused(error: unknown): unknown {
+  if (!(error instanceof ApiError)) return error;
+  if (isNotFound(error)) {
+    return new MusterError(
+      'CLUSTER_REFUSED',
+      `${error.message} (it knows no FleetQueue, or no bindings of Karmada)`,
+      'Name Karmada’s API server with --kubeconfig, and apply manifests/karmada/queues there.',
+      { cause: error },
+    );
+  }
+  if (!isForbidden(error)) return error;
+  const fix =
+    'It takes the rights to list fleetqueues.muster.dev, resourcebindings.work.karmada.io and clusterresourcebindings.work.karmada.io.';
+  return new MusterError('CLUSTER_REFUSED', error.message, fix, { cause: error });
+}

@@ -1,0 +1,141 @@
+import type { JsonObject } from '../../api/json.ts';
+import { quoted } from '../../api/printable.ts';
+import { readQueuedBinding, type QueuedBinding } from '../../fleet/bindings/queued-binding.ts';
+import { readQueue, type QueueRecord } from '../../fleet/queues/read-queue.ts';
+import {
+  CLUSTER_RESOURCE_BINDINGS,
+  FLEET_QUEUES,
+  RESOURCE_BINDINGS,
+  type KubeObject,
+  type Resource,
+} from '../../kube/client/resources.ts';
+import { isConflict } from '../../kube/client/errors.ts';
+import { keyOf, splitKey, type Identified } from '../../kube/loop/cache.ts';
+import { aborted } from '../../kube/loop/deadline.ts';
+import { Reflector } from '../../kube/loop/reflector.ts';
+import { startWorkers, type ReconcileResult } from '../../kube/loop/work-queue-workers.ts';
+import { WorkQueue } from '../../kube/loop/work-queue.ts';
+import { FleetQueueMetrics } from '../../telemetry/fleet-queue-metrics.ts';
+import type { FleetControllerFactory } from '../watch/fleet-shared.ts';
+import { Behind, letThrough, targetOf } from './let-through.ts';
+import { termsReader } from './read-terms.ts';
+
+/** The key of all queues together: whose turn it is is decided for all of them at once. No object is called so. */
+const TURN = '*';
+/** A burst of changes is one decision (ms). */
+const SOON_MS = 50;
+/** Workloads that are read at a time, of one namespace. */
+const AT_A_TIME = 4;
+/** Before a workload that could not be read is looked for again (ms). */
+const UNREAD_MS = 5_000;
+/** The longest wait for room to be kept for somebody (ms): a clock that was set does not put it off for ever. */
+const LONGEST_MS = 60_000;
+
+/**
+ * Lets gangs through the queues of a fleet. New bindings are held by admission before anybody knows their queue: it is read
+ * here, and who needs none goes at once.
+ */
+export const fleetQueues: FleetControllerFactory = (shared) => {
+  const { client, settings, log, metrics, now, recorder } = shared;
+  const { queues: acting } = settings;
+  if (acting === undefined) return undefined;
+  const counts = new FleetQueueMetrics(metrics.registry);
+  let work: WorkQueue | undefined;
+  const watchOf = <T extends Identified>(resource: Resource, read: (object: JsonObject) => T): Reflector<T> =>
+    new Reflector<T>({
+      client,
+      resource,
+      trim: (object: KubeObject) => read(object as unknown as JsonObject),
+      observer: shared.observe(resource),
+    });
+  const bindings = watchOf(RESOURCE_BINDINGS, readQueuedBinding);
+  const clusterBindings = watchOf(CLUSTER_RESOURCE_BINDINGS, readQueuedBinding);
+  const queues = watchOf<QueueRecord>(FLEET_QUEUES, readQueue);
+  const soon = (): void => work?.addAfter(TURN, SOON_MS);
+  const hear = ({ namespace, name, unread, deleting }: QueuedBinding): void => {
+    if (unread && !deleting) work?.add(keyOf(namespace, name));
+  };
+  for (const watch of [bindings, clusterBindings])
+    watch.subscribe(({ old, new: binding }) => {
+      if (binding !== undefined) hear(binding);
+      if (binding?.gang !== undefined || old?.gang !== undefined) soon();
+    });
+  queues.subscribe(soon);
+  const all = (): QueuedBinding[] => [...bindings.store.values(), ...clusterBindings.store.values()];
+  const known = (key: string): QueuedBinding | undefined =>
+    key.includes('/')
+      ? bindings.store.get(splitKey(key).namespace, splitKey(key).name)
+      : clusterBindings.store.get('', key);
+  const tell = (
+    { namespace, name, uid }: QueuedBinding,
+    type: 'Normal' | 'Warning',
+    reason: string,
+    note: string,
+  ): void => {
+    const { resource } = targetOf({ namespace, name });
+    recorder.event({ resource, namespace, name, uid }, { type, reason, note });
+  };
+
+  const readTerms = termsReader(client, acting.kinds);
+  const oneBinding = async (key: string, signal: AbortSignal): Promise<ReconcileResult | undefined> => {
+    const binding = known(key);
+    if (binding?.unread !== true) return undefined;
+    const read = await readTerms(targetOf(binding), signal);
+    if (read === undefined) return undefined;
+    if (read === 'none') {
+      log.debug({ binding: key }, 'a binding needs no queue');
+      return undefined;
+    }
+    if ('unread' in read) {
+      tell(binding, 'Warning', 'WorkloadUnread', `held, as its queue is not known: ${read.unread}`);
+      return { requeueAfterMs: UNREAD_MS };
+    }
+    log.info({ binding: key, queue: read.queue, workload: binding.workload }, 'a binding waits in its queue');
+    tell(binding, 'Normal', 'Queued', `waits in queue ${quoted(read.queue)}`);
+    return undefined;
+  };
+
+  const oneTurn = async (signal: AbortSignal): Promise<ReconcileResult | undefined> => {
+    try {
+      const view = await letThrough({
+        ...{ client, signal, now: now(), reserveAfterMs: acting.reserveAfterMs },
+        ...{ bindings: all(), queues: [...queues.store.values()] },
+        released: (binding, { key, queue }) => {
+          counts.released();
+          log.info({ binding: key, queue, workload: binding.workload }, 'a queue lets a binding through');
+          tell(binding, 'Normal', 'LetThrough', `queue ${quoted(queue)} lets it through`);
+        },
+      });
+      counts.counted(view.standings.length, view.through.length + view.release.length);
+      const { nextReservation: next } = view;
+      if (next === undefined) return undefined;
+      return { requeueAfterMs: Math.min(LONGEST_MS, Math.max(SOON_MS, next - now().getTime())) };
+    } catch (error) {
+      if (error instanceof Behind) return { requeueAfterMs: SOON_MS };
+      throw error;
+    }
+  };
+
+  return {
+    name: 'fleet-queues',
+    watches: [bindings, clusterBindings, queues],
+    lead: async (signal) => {
+      work = new WorkQueue();
+      for (const binding of all()) hear(binding);
+      work.add(TURN);
+      const workers = startWorkers({
+        queue: work,
+        reconcile: (key, over) => (key === TURN ? oneTurn(over) : oneBinding(key, over)),
+        concurrency: AT_A_TIME,
+        failed: (key, error, retryInMs) => {
+          // It has changed since it was seen, and is looked at once more.
+          const level = isConflict(error) ? 'debug' : 'error';
+          log[level]({ binding: key, err: error, retryInMs }, 'a queue could not go on, trying again');
+        },
+      });
+      await aborted(signal);
+      work = undefined;
+      await workers.stop();
+    },
+  };
+};

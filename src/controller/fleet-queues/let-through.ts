@@ -1,0 +1,104 @@
+import type { QueuedBinding } from '../../fleet/bindings/queued-binding.ts';
+import { viewQueues, type QueueView } from '../../fleet/bindings/queue-view.ts';
+import type { QueuedGang } from '../../fleet/queues/dispatch.ts';
+import { statusOf } from '../../fleet/queues/queue-status.ts';
+import { claimOf, releasingOf, type QueueRecord } from '../../fleet/queues/read-queue.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
+import { isConflict, isInvalid, isNotFound } from '../../kube/client/errors.ts';
+import {
+  CLUSTER_RESOURCE_BINDINGS,
+  FLEET_QUEUES,
+  RESOURCE_BINDINGS,
+  type Target,
+} from '../../kube/client/resources.ts';
+
+/** Let through at once at most: they are all written down in one status before the first of them goes. */
+const MOST_AT_ONCE = 100;
+
+export const targetOf = ({ namespace, name }: Pick<QueuedBinding, 'namespace' | 'name'>): Target =>
+  namespace === ''
+    ? { resource: CLUSTER_RESOURCE_BINDINGS, name }
+    : { resource: RESOURCE_BINDINGS, namespace, name };
+
+export interface LettingThrough {
+  readonly client: KubeClient;
+  readonly bindings: readonly QueuedBinding[];
+  readonly queues: readonly QueueRecord[];
+  readonly reserveAfterMs: number;
+  readonly now: Date;
+  readonly signal: AbortSignal;
+  /** Told of each that goes. */
+  readonly released: (binding: QueuedBinding, gang: QueuedGang) => void;
+}
+
+/** What is known of the cluster is behind: what was to be written is judged again when it has caught up. */
+export class Behind extends Error {}
+
+/**
+ * Lets through whose turn it is. Whoever it is is first written into the status of the outermost queue, on condition that
+ * nobody has written there since it was read; then his binding is let go. So who dies in between has told his successor
+ * whom, two that lead at a time cannot both give the same room away, and nobody goes twice.
+ */
+export async function letThrough(given: LettingThrough): Promise<QueueView> {
+  const { client, queues, signal, now, released } = given;
+  const view = viewQueues(given.bindings, queues, {
+    now: now.getTime(),
+    reserveAfterMs: given.reserveAfterMs,
+    most: MOST_AT_ONCE,
+  });
+  const held = new Map(
+    given.bindings.flatMap((one) => (one.gang !== undefined && one.held ? [[claimOf(one.gang), one]] : [])),
+  );
+  const rootOf = (gang: QueuedGang): string => view.tree.get(gang.queue)?.chain.at(-1)?.name ?? '';
+  const fresh = Map.groupBy(view.release, rootOf);
+  const writes = queues.flatMap((record) => {
+    const { name } = record;
+    const claims = releasingOf(record).filter((claim) => held.has(claim));
+    const going = (fresh.get(name) ?? []).map(claimOf);
+    const count = (list: readonly QueuedGang[]): number => list.filter(({ queue }) => queue === name).length;
+    const status = statusOf(
+      record,
+      view,
+      {
+        waiting: view.standings.filter(({ gang }) => gang.queue === name).length,
+        through: count(view.through) + count(view.release),
+        releasing: [...claims, ...going],
+      },
+      now,
+    );
+    return status === undefined ? [] : [{ record, status, claims: going.length > 0 }];
+  });
+  const write = async ({ record, status }: (typeof writes)[number]): Promise<void> => {
+    const target = { resource: FLEET_QUEUES, name: record.name, subresource: 'status' };
+    await unlessBehind(
+      client.jsonPatch(
+        target,
+        [
+          { op: 'test', path: '/metadata/resourceVersion', value: record.resourceVersion },
+          { op: 'add', path: '/status', value: status },
+        ],
+        { signal, answer: 'nothing' },
+      ),
+    );
+  };
+  for (const one of writes) if (one.claims) await write(one);
+  for (const binding of [...view.begun, ...view.release.flatMap((gang) => held.get(claimOf(gang)) ?? [])]) {
+    const { resourceVersion, gang } = binding;
+    // Merged: what else its suspension says stays.
+    const patch = { metadata: { resourceVersion }, spec: { suspension: { scheduling: false } } };
+    await unlessBehind(client.mergePatch(targetOf(binding), patch, { signal, answer: 'nothing' }));
+    if (gang !== undefined) released(binding, gang);
+  }
+  for (const one of writes) if (!one.claims) await write(one);
+  return view;
+}
+
+async function unlessBehind(call: Promise<unknown>): Promise<void> {
+  try {
+    await call;
+  } catch (error) {
+    if (isConflict(error) || isInvalid(error) || isNotFound(error))
+      throw new Behind('the API server has it otherwise by now', { cause: error });
+    throw error;
+  }
+}

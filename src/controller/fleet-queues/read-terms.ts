@@ -1,0 +1,82 @@
+import { own, ownString, type JsonObject } from '../../api/json.ts';
+import { ANNOTATION_FLEET_TERMS, TERMS_UNREAD } from '../../api/names.ts';
+import { termsOf } from '../../fleet/bindings/terms.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
+import type { Target } from '../../kube/client/resources.ts';
+import type { WorkloadKind } from '../../workloads/workload-kind.ts';
+import { CLUSTER_PROPAGATION_POLICIES, kindFinder, PROPAGATION_POLICIES, readIfThere } from './resources.ts';
+
+/**
+ * What came of it: its queue, `'none'` where it needs none and was let go, why nothing is known yet; undefined where
+ * there was nothing to read.
+ */
+export type TermsRead = { readonly queue: string } | { readonly unread: string } | 'none' | undefined;
+
+/**
+ * Reads what the workload and the policy of a held binding say, and writes it down there, all in one: who is let go with
+ * it has its annotations from the first moment on.
+ */
+export function termsReader(
+  client: KubeClient,
+  kinds: readonly WorkloadKind[],
+): (target: Target, signal: AbortSignal) => Promise<TermsRead> {
+  const find = kindFinder(client);
+
+  const templateOf = async (binding: JsonObject, signal: AbortSignal): Promise<JsonObject | string> => {
+    const resource = own(own(binding, 'spec'), 'resource');
+    const said = (field: string): string => ownString(resource, field) ?? '';
+    const [apiVersion, kind, namespace, name] = [
+      said('apiVersion'),
+      said('kind'),
+      said('namespace'),
+      said('name'),
+    ];
+    const found = await find(apiVersion, kind, signal);
+    const title = `${kind} ${namespace === '' ? name : `${namespace}/${name}`}`;
+    const template =
+      found &&
+      (await readIfThere(client, { resource: found, name, ...(found.namespaced && { namespace }) }, signal));
+    if (template === undefined) return `${apiVersion} ${title} is not there; make it, or delete the binding`;
+    const uid = said('uid');
+    if (uid !== '' && ownString(own(template, 'metadata'), 'uid') !== uid)
+      return `${apiVersion} ${title} is another one than the binding was made for; it is read once the binding follows it`;
+    return template;
+  };
+
+  return async (target, signal) => {
+    const binding = await readIfThere(client, target, signal);
+    const annotations = own(own(binding, 'metadata'), 'annotations');
+    if (binding === undefined || ownString(annotations, ANNOTATION_FLEET_TERMS) !== TERMS_UNREAD)
+      return undefined;
+    const policy = policyOf(annotations);
+    const [template, found] = await Promise.all([
+      templateOf(binding, signal),
+      policy && readIfThere(client, policy, signal),
+    ]);
+    if (typeof template === 'string') return { unread: template };
+    const terms = termsOf({ binding, template, policy: found }, kinds);
+    const resourceVersion = ownString(own(binding, 'metadata'), 'resourceVersion') ?? '';
+    await client.mergePatch(
+      target,
+      {
+        metadata: { resourceVersion, annotations: terms.annotations },
+        // Merged: what else its suspension says stays.
+        ...(terms.queue === undefined && { spec: { suspension: { scheduling: false } } }),
+      },
+      { signal, answer: 'nothing' },
+    );
+    return terms.queue === undefined ? 'none' : { queue: terms.queue };
+  };
+}
+
+/** The policy that a binding was made for, as Karmada writes it there. */
+function policyOf(annotations: JsonObject[string] | undefined): Target | undefined {
+  const said = (key: string): string => ownString(annotations, key) ?? '';
+  const name = said('propagationpolicy.karmada.io/name');
+  if (name !== '') {
+    const namespace = said('propagationpolicy.karmada.io/namespace');
+    return namespace === '' ? undefined : { resource: PROPAGATION_POLICIES, namespace, name };
+  }
+  const wide = said('clusterpropagationpolicy.karmada.io/name');
+  return wide === '' ? undefined : { resource: CLUSTER_PROPAGATION_POLICIES, name: wide };
+}

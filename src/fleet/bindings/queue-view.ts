@@ -1,0 +1,41 @@
+import { dispatch, type Dispatched, type QueuedGang, type Standing } from '../queues/dispatch.ts';
+import { claimOf, deficitsOf, releasingOf, type QueueRecord } from '../queues/read-queue.ts';
+import type { QueuedBinding } from './queued-binding.ts';
+
+/** What the API server says of queues and bindings, judged. */
+export interface QueueView extends Omit<Dispatched, 'standings'> {
+  readonly standings: readonly Standing[];
+  readonly through: readonly QueuedGang[];
+  /** Bindings that a queue has begun to let through, and that are held still. */
+  readonly begun: readonly QueuedBinding[];
+}
+
+/** Who waits, who is through, and whose turn it is: the same for the loop and for whoever looks. */
+export function viewQueues(
+  bindings: readonly QueuedBinding[],
+  queues: readonly QueueRecord[],
+  given: { readonly now: number; readonly reserveAfterMs: number; readonly most?: number },
+): QueueView {
+  const claims = new Set(queues.flatMap(releasingOf));
+  const waiting: QueuedGang[] = [];
+  const through: QueuedGang[] = [];
+  const begun: QueuedBinding[] = [];
+  const unreadable: { readonly gang: QueuedGang; readonly why: string }[] = [];
+  for (const binding of bindings) {
+    const { gang, fault, held, unread, placed, finished, deleting } = binding;
+    if (gang === undefined || unread || finished) continue;
+    const isBegun = held && (placed || claims.has(claimOf(gang)));
+    if (!held || isBegun) through.push(gang);
+    else if (deleting) continue;
+    else if (fault !== undefined) unreadable.push({ gang, why: fault });
+    else waiting.push(gang);
+    // One that has clusters already holds what it has: nothing is gained by holding it.
+    if (isBegun && !deleting) begun.push(binding);
+  }
+  const done = dispatch({
+    ...given,
+    ...{ waiting, through, queues: queues.map(({ queue }) => queue), deficits: deficitsOf(queues) },
+  });
+  const last = unreadable.map(({ gang, why }): Standing => ({ gang, why, position: 0 }));
+  return { ...done, standings: [...done.standings, ...last], through, begun };
+}
