@@ -39,7 +39,8 @@ export async function measurePlan(
   const figures: Figure[] = [];
   const goal = (name: string, estimate: Estimate, most?: number): void =>
     void figures.push(figure('plan', name, estimate, most === undefined ? undefined : { most }));
-  const rows: string[][] = [];
+  const [rows, beside]: [string[][], string[][]] = [[], []];
+  const notes: string[] = [];
   if (parts.has('plan-size')) {
     rows.push(['nodes', 'Pods', 'algorithm', 'victims', 'plan, ms', 'heap, MiB']);
     for (const size of nodes)
@@ -70,15 +71,19 @@ export async function measurePlan(
     const { withForecasts, alike } = await measurePreviewCost(reviews, progress);
     goal('forecasts: CPU of a review without one, times that with them off', withForecasts, MOST_FOR_REVIEWS);
     goal('the same of two Musters with them off', alike);
+    notes.push(`CPU of two Musters with forecasts off: ${withInterval(alike)} times each other’s`);
   }
   if (parts.has('plan-scheduler')) {
-    const { schedulerMs, planMs } = await besideScheduler(BESIDE_NODES, rounds);
-    const single = `a Pod that preempts among ${BESIDE_NODES} nodes`;
-    goal(`${single}: kube-scheduler’s PostFilter, ms`, exactly(schedulerMs));
-    goal(`${single}: plan, ms`, exactly(planMs));
-    goal(`${single}: plan to kube-scheduler`, exactly(planMs / schedulerMs));
+    beside.push(['who preempts, among 200 nodes', 'kube-scheduler, ms', 'plan, ms', 'ratio']);
+    const measured = await besideScheduler(BESIDE_NODES, rounds);
+    for (const [who, { schedulerMs, planMs }] of Object.entries(measured)) {
+      const what = who === 'gang' ? 'a gang of 8 Pods' : 'a single Pod';
+      beside.push([what, short(schedulerMs), short(planMs), short(planMs / schedulerMs)]);
+      goal(`${what} among ${BESIDE_NODES} nodes: kube-scheduler, ms`, exactly(schedulerMs));
+      goal(`${what} among ${BESIDE_NODES} nodes: plan, ms`, exactly(planMs));
+    }
   }
-  return { tables: rows.length === 0 ? {} : { plan: rows }, figures };
+  return { tables: { plan: rows, 'plan beside': beside }, figures, notes };
 }
 
 const costOf = (size: number, variant: string, rounds: number): SizeCost =>

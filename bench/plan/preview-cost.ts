@@ -26,7 +26,8 @@ const SIDES: readonly ServerName[] = ['muster', 'other', 'preview'];
 /**
  * What an ordinary review of 8 KiB costs where forecasts are on: three Musters on one cluster, two without and one with,
  * in turns, a slice of a tenth of a second each. What V8 makes of a program differs from start to start, so each start
- * gives one ratio, and the interval is that of the starts. Who is started first, and so leads, changes.
+ * gives one ratio, and the interval is that of the starts. Whose turn comes first, which is some percent, goes round, and with
+ * it who leads.
  */
 export async function measurePreviewCost(
   timing: AdmissionTiming,
@@ -41,14 +42,15 @@ export async function measurePreviewCost(
     for (let start = 0; start < timing.starts; start += 1) {
       const servers = new Map<ServerName, RunningServer>();
       try {
-        for (const name of SIDES.map((_, at) => SIDES[(at + start) % SIDES.length] ?? 'muster'))
+        const order = SIDES.map((_, at) => SIDES[(at + start) % SIDES.length] ?? 'muster');
+        for (const name of order)
           servers.set(name, await startServer(name, scratch, { ...setting, kubeconfig: stage.kubeconfig }));
         await until('forecasts can be given', () =>
           readFileSync(join(scratch.folder, 'preview.log'), 'utf8').includes(
             'forecasts of preemption can be given',
           ),
         );
-        const sides = SIDES.flatMap((name) => servers.get(name) ?? []);
+        const sides = order.flatMap((name) => servers.get(name) ?? []);
         const load = {
           body: bodyOf(8),
           mode: 'keep',

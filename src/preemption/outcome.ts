@@ -17,14 +17,20 @@ export interface Outcome {
 }
 
 export function outcomeOf(preemptor: Preemptor, plan: Plan, snapshot: Snapshot): Outcome {
-  const missing = plan.feasible ? new Map<string, number>() : shortageOf(preemptor, snapshot, plan.variant);
+  const missing =
+    plan.feasible || preemptor.topology !== undefined
+      ? new Map<string, number>()
+      : shortageOf(preemptor, snapshot, plan.variant);
   const shortfall = [...missing].sort(([a], [b]) => (a < b ? -1 : 1));
   return {
     preemptor,
     plan,
     snapshot,
     shortfall: Object.fromEntries(shortfall.map(([name, amount]) => [name, formatCount(name, amount)])),
-    largest: plan.fits || preemptor.kind === 'Pod' ? undefined : largestNow(preemptor, snapshot),
+    largest:
+      plan.fits || preemptor.kind === 'Pod' || preemptor.topology !== undefined
+        ? undefined
+        : largestNow(preemptor, snapshot),
   };
 }
 

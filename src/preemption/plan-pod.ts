@@ -35,11 +35,13 @@ export function planForPod(question: Question): Search | { readonly rejected: re
 
 interface Candidate {
   readonly search: Search;
-  /** What is compared, the lower the better, one after the other. */
-  readonly cost: readonly number[];
+  readonly cost: Cost;
 }
 
-function cheaper(a: Candidate, b: Candidate): boolean {
+/** What is compared, the lower the better, one after the other. */
+type Cost = readonly number[];
+
+export function cheaper(a: { readonly cost: Cost }, b: { readonly cost: Cost }): boolean {
   for (const [index, cost] of a.cost.entries()) {
     const other = b.cost[index] ?? 0;
     if (cost !== other) return cost < other;
@@ -92,7 +94,7 @@ const restore = (units: readonly Unit[], state: ClusterState): void => {
  * positive, so that fewer count less), Pods, and the latest start of the most important ones. All Pods of a unit count,
  * also those elsewhere. Then the first node by name.
  */
-function costOf({ victims }: Pick<Search, 'victims'>): readonly number[] {
+export function costOf({ victims }: Pick<Search, 'victims'>): Cost {
   const [first] = victims;
   const highest = first?.unit.priority ?? -Infinity;
   let [broken, sum, pods, start] = [0, 0, 0, Infinity];

@@ -2,6 +2,7 @@ import { ClusterState } from './cluster-state.ts';
 import { place, undo, type Placement } from './place.ts';
 import { roomBeingMade } from './nominations.ts';
 import { planForGang } from './plan-gang.ts';
+import { planInOneDomain } from './plan-in-domains.ts';
 import { planForPod } from './plan-pod.ts';
 import type { Rejection } from './predicates/predicates.ts';
 import type { Preemptor } from './preemptor.ts';
@@ -40,6 +41,18 @@ export function plan(
   snapshot: Snapshot,
   variant: Variant,
   mayGo: (unit: Unit) => boolean = () => true,
+): Plan {
+  const search = (confined: Preemptor): Plan => planAnywhere(confined, snapshot, variant, mayGo);
+  return preemptor.topology === undefined
+    ? search(preemptor)
+    : planInOneDomain(preemptor, preemptor.topology, snapshot, search);
+}
+
+function planAnywhere(
+  preemptor: Preemptor,
+  snapshot: Snapshot,
+  variant: Variant,
+  mayGo: (unit: Unit) => boolean,
 ): Plan {
   const state = new ClusterState(snapshot);
   const asItIs = place(preemptor, state);

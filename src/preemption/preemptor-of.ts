@@ -34,6 +34,7 @@ export function preemptorOf(pods: readonly Pod[], snapshot: Snapshot, variant: V
     preempts: gang?.policy === 'PreemptLowerPriority' || (preempts && gang?.preempts !== false),
     pods: ordered,
     minimums: left(minimumsOf(gang, pods), snapshot.pods.filter(owns)),
+    topology: variant === 'kep' ? gang?.topology : undefined,
     owns,
   };
 }

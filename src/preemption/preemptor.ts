@@ -13,6 +13,8 @@ export interface Preemptor {
   readonly pods: readonly Pod[];
   /** What has to be placed together; a Pod beyond its group's count is welcome, not needed. */
   readonly minimums: readonly Minimum[];
+  /** The node label of which all its Pods need the same value. */
+  readonly topology?: string | undefined;
   /** Whether a running Pod is one of its own: it is never its own victim. */
   owns(pod: Pod): boolean;
 }

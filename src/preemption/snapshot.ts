@@ -141,6 +141,8 @@ export interface Gang {
   /** What the gang itself says of that, whatever its Pods' class says of each of them. */
   readonly policy: PreemptionPolicy | undefined;
   readonly groups: readonly { readonly name: string; readonly minReplicas: number }[];
+  /** The node label of which all its Pods need the same value; undefined: they may be anywhere. */
+  readonly topology: string | undefined;
 }
 
 /** A PodGroup of Kubernetes itself. */

@@ -23,8 +23,8 @@ const NAMES: ReadonlySet<string> = new Set([
 const LABELS: ReadonlySet<string> = new Set(['labels', 'matchLabels', 'nodeSelector']);
 /** Lists of names or of label values. */
 const LISTS: ReadonlySet<string> = new Set(['values', 'namespaces', 'matchLabelKeys']);
-/** Where a label key, or the key of a taint, stands as a text. */
-const KEYS: ReadonlySet<string> = new Set(['key', 'topologyKey']);
+/** Where a label key, or the key of a taint, stands as a text; `required` in the topology constraint of a gang. */
+const KEYS: ReadonlySet<string> = new Set(['key', 'topologyKey', 'required']);
 /** What everybody has says nothing of anybody. */
 const COMMON = /(?:^|\.)(?:kubernetes\.io|k8s\.io|grove\.io|muster\.dev)\//;
 const KEPT = /^(?:system-(?:node|cluster)-critical|default-scheduler|metadata\.name|)$/;

@@ -89,7 +89,8 @@ function selfish(waiting: readonly Pod[]): string | undefined {
 
 /** The gang with its waiting Pods; without any where it waits no more. */
 function preemptorFor(gang: GangRecord, waiting: readonly Pod[], snapshot: Snapshot): Preemptor {
-  if (waiting.length > 0) return preemptorOf(waiting, snapshot, 'kep');
+  // Schedulers that Muster makes room for know no topology of a gang, so they will not keep one either.
+  if (waiting.length > 0) return { ...preemptorOf(waiting, snapshot, 'kep'), topology: undefined };
   const { namespace, name } = gang;
   const key = keyOf(namespace, name);
   const { priority = 0, preempts = false } = snapshot.gangs.get(key) ?? {};

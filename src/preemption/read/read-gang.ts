@@ -52,6 +52,7 @@ export function readGang(
       name: ownString(group, 'name') ?? '',
       minReplicas: reading.integer(own(group, 'minReplicas'), `spec.podgroups[${index}].minReplicas`, 1),
     })),
+    topology: ownString(own(own(spec, 'topologyConstraint'), 'packConstraint'), 'required') || undefined,
   };
 }
 

@@ -78,7 +78,11 @@ const SHAPES: Readonly<Record<string, Shape>> = {
         [ANNOTATION_PREEMPTION_POLICY]: true,
       },
     },
-    spec: { priorityClassName: true, podgroups: { name: true, minReplicas: true } },
+    spec: {
+      priorityClassName: true,
+      podgroups: { name: true, minReplicas: true },
+      topologyConstraint: { packConstraint: { required: true } },
+    },
   },
   PodGroup: {
     metadata: METADATA,

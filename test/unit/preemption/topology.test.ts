@@ -1,0 +1,119 @@
+/** Gangs whose Pods need the same value of a node label. */
+import { describe, expect, test } from '@jest/globals';
+import type { JsonObject } from '../../../src/api/json.ts';
+import { anonymizer } from '../../../src/cli/snapshot/anonymous.ts';
+import { trimmed } from '../../../src/preemption/read/trim.ts';
+import { node, planFor, pod, podGang, priorityClass, type PodIn } from './small-cluster.ts';
+
+const KEY = 'acme.example/rack';
+const inZone = (name: string, rack: string | undefined): JsonObject =>
+  node(name, 2, {}, { labels: rack === undefined ? {} : { [KEY]: rack } });
+const gang = (required: string): JsonObject => {
+  const made = podGang('new', { className: 'high', groups: { worker: 2 } });
+  const topologyConstraint = { packConstraint: { ...(required !== '' && { required }) } };
+  return { ...made, spec: { ...(made['spec'] as JsonObject), topologyConstraint } };
+};
+const wanting: PodIn[] = ['w-0', 'w-1'].map((name) => ({ name, cpu: 2, prio: 100, gang: 'new' }));
+const runs = (name: string, on: string, prio: number, more: Partial<PodIn> = {}): JsonObject =>
+  pod({ name, on, prio, cpu: 2, ...more });
+const high = priorityClass('high', 100);
+/** A free node and a full one in each of two racks; it costs less in y. */
+const racks = [
+  inZone('x1', 'x'),
+  inZone('x2', 'x'),
+  inZone('y1', 'y'),
+  inZone('y2', 'y'),
+  inZone('z', undefined),
+  runs('in-x', 'x2', 50),
+  runs('in-y', 'y2', 10),
+  high,
+];
+
+describe('a gang that has to be in one domain', () => {
+  const found = (objects: JsonObject[], required = KEY, pods = wanting) => {
+    const { fits, feasible, placement, victims, rejected } = planFor(
+      pods,
+      [...objects, gang(required)],
+      'kep',
+    );
+    return {
+      ...{ fits, feasible, rejected },
+      nodes: [...placement.values()].sort(),
+      victims: victims.map(({ unit }) => unit.name),
+    };
+  };
+
+  test('may be anywhere without', () => {
+    expect(found(racks, '')).toMatchObject({ fits: true, victims: [] });
+  });
+
+  test('goes where making room costs least', () => {
+    expect(found(racks)).toMatchObject({
+      fits: false,
+      feasible: true,
+      victims: ['in-y'],
+      nodes: ['y1', 'y2'],
+    });
+  });
+
+  test('goes where it fits as it is, the first by name', () => {
+    const freed = racks.filter((one) => !/in-[xy]/.test(JSON.stringify(one)));
+    expect(found(freed)).toMatchObject({ fits: true, nodes: ['x1', 'x2'] });
+  });
+
+  test('stays where members of it run', () => {
+    const member = runs('w-9', 'x1', 100, { gang: 'new' });
+    expect(found([...racks, member], KEY, wanting.slice(0, 1))).toMatchObject({
+      victims: ['in-x'],
+      nodes: ['x2'],
+    });
+  });
+
+  test('… and waits for what is on its way out', () => {
+    const leaving = racks.map((one) =>
+      /in-x/.test(JSON.stringify(one)) ? runs('in-x', 'x2', 50, { leaving: true }) : one,
+    );
+    expect(found(leaving)).toMatchObject({ feasible: true, victims: [], nodes: ['x1', 'x2'] });
+  });
+
+  test('does not fit where no domain is large enough, and is told so of each node', () => {
+    const small = [
+      inZone('x1', 'x'),
+      inZone('y1', 'y'),
+      inZone('z', undefined),
+      runs('in-x', 'x1', 10),
+      high,
+    ];
+    const { feasible, rejected } = found(small);
+    expect(feasible).toBe(false);
+    expect(rejected).toEqual([
+      ...['x1', 'y1'].map((name) => ({
+        node: name,
+        predicate: 'TopologyConstraint',
+        messages: [`node(s) in a domain of ${KEY} without room for the whole gang`],
+      })),
+      {
+        node: 'z',
+        predicate: 'TopologyConstraint',
+        messages: [`node(s) in no domain of ${KEY} that the gang may use`],
+      },
+    ]);
+  });
+
+  test('nobody goes for one that may not preempt', () => {
+    const never = priorityClass('high', 100, { preemptionPolicy: 'Never' });
+    expect(found([...racks.filter((one) => one !== high), never])).toMatchObject({
+      feasible: false,
+      victims: [],
+    });
+  });
+
+  test('a snapshot keeps it, and hides whose label it is', () => {
+    const hide = anonymizer(Buffer.from('salt'));
+    const texts = [gang(KEY), inZone('x1', 'x')].map((one) => JSON.stringify(hide(trimmed(one))));
+    expect(texts.join('')).not.toContain('acme');
+    const [, hashed = ''] = /"required":"(x[0-9a-f]{12})"/.exec(texts[0] ?? '') ?? [];
+    expect(hashed).not.toBe('');
+    expect(texts[1]).toContain(hashed);
+  });
+});
