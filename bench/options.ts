@@ -4,6 +4,7 @@ import { SCENARIOS, type AdmissionTiming } from './admission/admission.ts';
 import type { GrowthTiming } from './admission/growth.ts';
 import type { ApiServerTiming } from './api-server/api-server.ts';
 import { BACKEND_PARTS, type BackendTiming } from './backends/backends.ts';
+import { FLEET_PARTS, type FleetTiming } from './fleet/fleet.ts';
 import { HOSTILE_PARTS } from './hostile/hostile.ts';
 import type { HostileTiming } from './hostile/scenario.ts';
 import { LOOP_PARTS, type LoopTiming } from './loop/loop.ts';
@@ -20,6 +21,7 @@ const STAGES: Readonly<Record<string, readonly string[]>> = {
   backends: BACKEND_PARTS,
   hostile: HOSTILE_PARTS,
   plan: PLAN_PARTS,
+  fleet: FLEET_PARTS,
 };
 const PARTS = Object.values(STAGES).flat();
 
@@ -46,6 +48,7 @@ export interface Timing {
   readonly backends: BackendTiming;
   readonly hostile: HostileTiming;
   readonly plan: PlanTiming;
+  readonly fleet: FleetTiming;
 }
 
 export interface BenchOptions {
@@ -148,6 +151,7 @@ const USUAL: Timing = {
     rounds: 5,
     reviews: { starts: 6, rounds: 40, sliceMs: 100, firstWarmUpMs: 4000, warmUpMs: 0 },
   },
+  fleet: { clusters: 1_000, bindings: 10_000, waiting: 100 },
 };
 
 const QUICK: Timing = {
@@ -174,4 +178,5 @@ const QUICK: Timing = {
     rounds: 2,
     reviews: { starts: 2, rounds: 4, sliceMs: 20, firstWarmUpMs: 50, warmUpMs: 0 },
   },
+  fleet: { clusters: 20, bindings: 100, waiting: 5 },
 };

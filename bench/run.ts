@@ -7,6 +7,7 @@ import { measureGrowth } from './admission/growth.ts';
 import { makeScratch } from './admission/servers.ts';
 import { measureApiServer } from './api-server/api-server.ts';
 import { measureBackends } from './backends/backends.ts';
+import { measureFleet } from './fleet/fleet.ts';
 import { measureHostile } from './hostile/hostile.ts';
 import { measureLoop } from './loop/loop.ts';
 import { aligned, goalLines, type StageReport } from './measure/figures.ts';
@@ -42,6 +43,7 @@ async function measureAll({ only, timing, against }: BenchOptions): Promise<Map<
   await stage('loop', () => measureLoop(only, timing.loop, progress));
   await stage('backends', () => measureBackends(only, timing.backends, progress));
   await stage('plan', () => measurePlan(only, timing.plan, progress));
+  await stage('fleet', () => measureFleet(timing.fleet, progress));
   return reports;
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../api/json.ts';
 import type { TargetCluster } from '../../fleet/assign/binding.ts';
 import { mayHelp } from '../../fleet/assign/may-help.ts';
@@ -88,7 +89,7 @@ export const fleetBindings: FleetControllerFactory = (shared) => {
       const { namespace, name } = record ?? old;
       const key = keyOf(namespace, name);
       if (record === undefined) members.forget(key);
-      queue?.add(key);
+      if (old === undefined || record === undefined || isAnother(old, record)) queue?.add(key);
     });
   clusters.subscribe(({ old, new: record }) => members.report((record ?? old).name, record?.member));
 
@@ -152,6 +153,13 @@ export const fleetBindings: FleetControllerFactory = (shared) => {
     },
   };
 };
+
+/** Whether anything of it is different that decides where it goes. What others and Muster itself say of it does not. */
+const isAnother = (old: BindingRecord, now: BindingRecord): boolean =>
+  old.uid !== now.uid ||
+  old.generation !== now.generation ||
+  old.applied !== now.applied ||
+  !isDeepStrictEqual([old.binding, old.faults], [now.binding, now.faults]);
 
 const UNREAD = 'a cluster says what cannot be counted, and counts as full';
 
