@@ -1,6 +1,8 @@
 /** Muster as a scheduler of Karmada's bindings, on a real API server with the shapes of Karmada's definitions. */
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { observeExposition } from '../support/observed.ts';
 import type { Serving } from '../support/serving.ts';
+import { MUSTER_USER } from '../../src/api/names.ts';
 import { manifestsIn } from '../support/manifests.ts';
 import type { Client, KubeList, KubeObject } from './control-plane/client.ts';
 import { clusterSuite } from './control-plane/suite.ts';
@@ -114,6 +116,7 @@ clusterSuite('the assigner, on a real API server', () => {
     });
   const metric = async (muster: Serving, name: string): Promise<number> => {
     const text = await (await fetch(`http://127.0.0.1:${muster.metricsPort}/metrics`)).text();
+    observeExposition(text);
     const line = text.split('\n').find((one) => one.startsWith(`${name} `));
     return Number(line?.split(' ').at(-1) ?? NaN);
   };
@@ -322,6 +325,33 @@ clusterSuite('the assigner, on a real API server', () => {
     );
   });
 
+  test('without its rights it says so, and goes on once it has them', async () => {
+    await addCluster('m1', 8);
+    const role = '/apis/rbac.authorization.k8s.io/v1/clusterroles/muster-fleet-assigner';
+    const { rules } = await client.ok<KubeObject & { rules: { verbs: string[] }[] }>('GET', role);
+    await client.ok('PATCH', role, {
+      rules: rules
+        .map((rule) => ({ ...rule, verbs: rule.verbs.filter((verb) => verb !== 'patch') }))
+        .filter(({ verbs }) => verbs.length > 0),
+    });
+    await until('it may not', async () => {
+      const { status } = await client.request('PATCH', `${BINDINGS}/none`, {}, { as: MUSTER_USER });
+      return status === 403;
+    });
+    await create('early', { replicas: 2 });
+    await until('its log says so', () =>
+      on.muster
+        .log()
+        .some(
+          ({ msg, err }) =>
+            msg === 'a binding could not be written, trying again' &&
+            /403 Forbidden.*manifests/.test(JSON.stringify(err)),
+        ),
+    );
+    await client.ok('PATCH', role, { rules });
+    await placed('early', { m1: 2 });
+  });
+
   test('killed at any moment, under a detector that writes all the time: each is placed once, and stays', async () => {
     for (const name of ['m1', 'm2', 'm3']) await addCluster(name, 20);
     const names = Array.from({ length: 8 }, (_, index) => `many-${index}`);
@@ -354,5 +384,16 @@ clusterSuite('the assigner, on a real API server', () => {
         total[cluster] = (total[cluster] ?? 0) + replicas;
     // No cluster has reported any of it: what was sent is counted all the same.
     expect(Math.max(...Object.values(total))).toBeLessThanOrEqual(20);
+  });
+
+  test('it ends in good order, and gives its Lease up', async () => {
+    const lease = '/apis/coordination.k8s.io/v1/namespaces/muster-system/leases/muster-leader-election-fleet';
+    const holder = async (): Promise<string> =>
+      (await client.ok<KubeObject & { spec: { holderIdentity?: string } }>('GET', lease)).spec
+        .holderIdentity ?? '';
+    await until('somebody leads', holder);
+    expect(await on.muster.terminate()).toBe(0);
+    expect(on.muster.log().map(({ msg }) => msg)).toContain("the fleet's loop has ended");
+    expect(await holder()).toBe('');
   });
 });

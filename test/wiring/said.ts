@@ -42,6 +42,9 @@ const NO_EVENTS = new Set([
   'PodsPending',
   'WaitingForBackend',
   'BackendNotConfigured',
+  'Success',
+  'QuotaExceeded',
+  'SchedulerError',
 ]);
 
 const LABELS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
