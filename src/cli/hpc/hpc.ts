@@ -5,6 +5,7 @@ import { own, ownObject, type JsonObject } from '../../api/json.ts';
 import { messageOf, MusterError } from '../../errors.ts';
 import { makeCurveCertificate } from '../../hpc/curve/make-certificate.ts';
 import { renderFluxObjects } from '../../hpc/flux-objects.ts';
+import type { SourceObject } from '../input/documents.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readAll } from '../input/input-files.ts';
 import { colorOption, filenameOption, outputOption } from '../input/shared-options.ts';
@@ -14,6 +15,7 @@ import type { CliIo } from '../output/io.ts';
 import { paletteFor, type ColourMode } from '../output/palette.ts';
 import { toJson, toYaml } from '../output/structured.ts';
 import { HpcGangs, type HpcGang } from './hpc-gangs.ts';
+import { podFindings } from './hpc-pods.ts';
 
 interface HpcFlags {
   readonly filename: readonly string[];
@@ -30,7 +32,8 @@ Example:
 
 Prints the ConfigMap, the Secret and the Service that Muster makes for every PodGang of the input that
 names an HPCPolicy of the input. The certificate in the Secret is another one each time: a cluster's is
-made there, once. Exits with 1 where a gang cannot run so; "muster review" shows its Pods.`;
+made there, once. Exits with 1 where a gang or a Pod of the input cannot run so; how the Pods are
+prepared, "muster review" shows.`;
 
 /** `muster hpc render`: what is made for a gang under Flux, without a cluster. */
 export const hpcCommand = (io: CliIo): Command =>
@@ -48,7 +51,11 @@ export const hpcCommand = (io: CliIo): Command =>
 async function render({ filename, namespace, out, output, color }: HpcFlags, io: CliIo): Promise<void> {
   const gangs = new HpcGangs(namespace);
   const unread: InputFault[] = [];
-  for await (const source of readAll(filename, io, (fault) => unread.push(fault))) gangs.add(source);
+  const sources: SourceObject[] = [];
+  for await (const source of readAll(filename, io, (fault) => unread.push(fault))) {
+    gangs.add(source);
+    sources.push(source);
+  }
   if (unread.length > 0) throw unreadable(unread);
   const all = gangs.all();
   if (all.length === 0) throw noGang();
@@ -58,6 +65,8 @@ async function render({ filename, namespace, out, output, color }: HpcFlags, io:
     ...alone,
     ...together,
   ]);
+  // A Pod of a gang that is wrong itself would say the same once more.
+  if (findings.length === 0) findings.push(...(await podFindings(sources, namespace)));
   for (const finding of findings) io.stderr(`${findingLine(finding, palette)}\n`);
   if (findings.length > 0) throw new ExitStatus(1);
   const rendered = all.map(objectsOf);

@@ -168,6 +168,27 @@ describe('muster hpc render says of bad input', () => {
     expect(await render(documents)).toEqual({ code: exitCode, out: '', err: says });
   });
 
+  test('a Pod whose GPUs its tasks cannot share, and one that is in order', async () => {
+    const job = (gpus: number): string => `apiVersion: batch/v1
+kind: Job
+metadata: {name: g-worker, namespace: ml}
+spec:
+  completionMode: Indexed
+  template:
+    metadata: {labels: {grove.io/podgang: g, grove.io/podclique: g-worker}}
+    spec:
+      containers:
+        - {name: main, image: i, command: [run], resources: {limits: {nvidia.com/gpu: ${gpus}}}}
+`;
+    const documents = [gang(), policy('{tasks-per-node: "4"}')];
+    expect(await render([...documents, job(6)])).toEqual({
+      code: 1,
+      out: '',
+      err: '<stdin>:25:71: error: spec.template.spec.containers[0].resources.limits[nvidia.com/gpu]: Invalid value: 6: the GPUs of a Pod are shared out evenly among its tasks (tasks-per-node is 4); ask for a multiple of the setting tasks-per-node of the HPCPolicy [HpcGpusUneven]\n',
+    });
+    expect(await render([...documents, job(8)])).toMatchObject({ code: 0, err: '' });
+  });
+
   test('what is wrong with gang and policy, all at once', async () => {
     const { code, err } = await render([
       gang('{name: G.x, namespace: ml, annotations: {muster.dev/hpc-policy: flux}}').replace('4', '-4'),
