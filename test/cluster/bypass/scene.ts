@@ -73,11 +73,12 @@ export class Scene {
   readonly plane: ControlPlane;
   readonly state: State;
   readonly namespace: string;
-  /** Somebody else's. */
+  /** Somebody else's: there once something of his is {@link waiting}. */
   readonly other: string;
   /** May `edit` the namespace, and has no rights elsewhere. */
   readonly tenant: Identity;
   readonly #stage: Stage;
+  readonly #opened: string[] = [];
 
   constructor(stage: Stage, state: State, number: number) {
     this.plane = stage.plane;
@@ -100,14 +101,17 @@ export class Scene {
 
   async open(): Promise<void> {
     const { client } = this.plane;
-    for (const name of [this.namespace, this.other]) {
-      await client.ok('POST', '/api/v1/namespaces', { metadata: { name, labels: { scene: 'yes' } } });
-    }
+    await this.#openNamespace(this.namespace);
     await client.ok('POST', `${RBAC}/namespaces/${this.namespace}/rolebindings`, {
       metadata: { name: 'tenant' },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'edit' },
       subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: this.tenant.as }],
     });
+  }
+
+  async #openNamespace(name: string): Promise<void> {
+    this.#opened.push(name);
+    await this.make('/api/v1/namespaces', { metadata: { name, labels: { scene: 'yes' } } });
   }
 
   send = (
@@ -177,6 +181,7 @@ export class Scene {
 
   /** Gang `train` of two with one Pod, `w0`, which waits for the other; Muster has taken notice. */
   waiting = async (namespace = this.namespace, spec: object = {}): Promise<void> => {
+    if (!this.#opened.includes(namespace)) await this.#openNamespace(namespace);
     await this.make(this.gangs('', '', namespace), this.gang());
     await this.make(this.pods('', '', namespace), this.pod('w0', { spec }));
     await this.untilSaid('worker 1/2', 'train', namespace);
@@ -251,10 +256,10 @@ export class Scene {
     return [{ op: 'remove', path: `/spec/schedulingGates/${index}` }];
   };
 
-  /** What matters of everything in both namespaces, so that two moments can be compared. */
+  /** What matters of everything in its namespaces, so that two moments can be compared. */
   async snapshot(): Promise<unknown> {
     const found: Record<string, unknown> = {};
-    for (const namespace of [this.namespace, this.other]) {
+    for (const namespace of this.#opened) {
       const { items } = await this.get<KubeList<Pod>>(this.pods('', '', namespace));
       for (const { metadata, spec } of items)
         found[`pod ${namespace}/${metadata.name}`] = [identity(metadata), spec];
