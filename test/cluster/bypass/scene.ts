@@ -2,10 +2,14 @@ import { MUSTER_NAMESPACE, MUSTER_USER } from '../../../src/api/names.ts';
 import type { Serving } from '../../support/serving.ts';
 import type { Client, KubeList, KubeObject, RequestOptions } from '../control-plane/client.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
-import { until } from '../control-plane/until.ts';
+import { until as wait } from '../control-plane/until.ts';
 import { GATE } from '../support/registered-muster.ts';
 import type { Stage } from './stage.ts';
 import type { Answer, State } from './way.ts';
+
+/** A dozen scenes wait at the same time, for the same loop: each asks less often than one that waits alone. */
+const until = <T>(what: string, probe: () => Promise<T | undefined | false>): Promise<T> =>
+  wait(what, probe, { everyMs: 200 });
 
 export const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 
