@@ -6,6 +6,8 @@ import { JUDGE, type Judge } from './model-leader.ts';
 /** A loop with one guard taken out, and the invariant that has to notice. */
 export interface BrokenJudge {
   readonly what: string;
+  /** Of the history that notices it first, where that is a late one: the search begins there. */
+  readonly seed?: number;
   /** How the failure begins: the invariant's name, or `end` for an end state that differs. */
   readonly noticed: RegExp;
   readonly judge: Judge;
@@ -81,6 +83,7 @@ const onState =
 export const BROKEN: readonly BrokenJudge[] = [
   {
     what: 'ungates without Initialized',
+    seed: 5,
     noticed: /^I1/,
     judge: {
       ...unguarded,
@@ -89,6 +92,7 @@ export const BROKEN: readonly BrokenJudge[] = [
   },
   {
     what: 'ungates Pods that are not referenced',
+    seed: 8,
     noticed: /^I1/,
     judge: {
       ...unguarded,
@@ -97,11 +101,13 @@ export const BROKEN: readonly BrokenJudge[] = [
   },
   {
     what: 'does not read the gang again before it ungates',
+    seed: 28,
     noticed: /^I1/,
     judge: unguarded,
   },
   {
     what: 'ungates a Pod of the same name with another uid, unconfirmed',
+    seed: 10,
     noticed: /^I1/,
     judge: {
       ...unguarded,
@@ -111,6 +117,7 @@ export const BROKEN: readonly BrokenJudge[] = [
   },
   {
     what: 'ungates a Pod whose labels have changed since',
+    seed: 13,
     noticed: /^I1/,
     judge: {
       ...JUDGE,
@@ -125,6 +132,7 @@ export const BROKEN: readonly BrokenJudge[] = [
   },
   {
     what: 'removes a gate by its place alone',
+    seed: 14,
     noticed: /^I4/,
     judge: {
       ...JUDGE,
@@ -133,11 +141,13 @@ export const BROKEN: readonly BrokenJudge[] = [
   },
   {
     what: 'trusts a cache that is not complete',
+    seed: 20,
     noticed: /^I3/,
     judge: { ...JUDGE, plan: onState((state) => ({ ...state, synced: true })) },
   },
   {
     what: 'acts on a namespace of which not all is known',
+    seed: 49,
     noticed: /^I3/,
     judge: { ...JUDGE, plan: onState((state) => ({ ...state, standstill: undefined })) },
   },
@@ -231,6 +241,7 @@ export const BROKEN: readonly BrokenJudge[] = [
   },
   {
     what: 'releases the others of an Initialized gang in which a Pod of another scheduler stands',
+    seed: 7,
     noticed: /^I11.*beside/,
     judge: {
       ...JUDGE,
@@ -242,6 +253,7 @@ export const BROKEN: readonly BrokenJudge[] = [
   },
   {
     what: 'takes a base gang as scheduled by the Pods of another scheduler',
+    seed: 27,
     noticed: /^base gang/,
     judge: {
       ...JUDGE,

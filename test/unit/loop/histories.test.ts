@@ -64,8 +64,10 @@ describe('the same histories notice a loop that', () => {
 
   test.each(BROKEN.map((broken) => [broken.what, broken] as const))(
     '%s',
-    (_what, { judge, noticed }) => {
-      for (let seed = 1; seed <= SEEDS_TO_NOTICE; seed += 1) {
+    (_what, { judge, noticed, seed: first = 1 }) => {
+      const from = inLength({ short: first, long: 1 });
+      for (let tried = 0; tried < SEEDS_TO_NOTICE; tried += 1) {
+        const seed = ((from - 1 + tried) % SEEDS_TO_NOTICE) + 1;
         for (const flavour of FLAVOURS) {
           const found = trouble(seed, flavour, ends[flavour.order], judge);
           if (noticed.test(found)) return;
