@@ -86,6 +86,8 @@ function recordBackend(
   return labels.changes();
 }
 
+const NOT_PREPARED = `${HPC_POLICY_FIELD}: nothing is prepared: hpc.enabled is false, tell whoever runs Muster`;
+
 const NOTHING_TO_SAY: PodGangVerdict = { faults: [], warnings: [] };
 
 /** All faults of a PodGang in one answer. Deletion, finalizers and other metadata are never in the way. */
@@ -196,6 +198,9 @@ function checkSpec(
   checkReady(policy, backend.name);
   const verdicts = [(saidBy(policy, backend) ?? backend).validatePodGang(gang)];
   if (policy.hpc?.known === true) verdicts.push(checkGang(gang, policy.hpc));
+  const idle =
+    policy.hpc === undefined && policy.placement?.gang !== undefined && policyNameOf(gang) !== undefined;
+  if (idle) warnings.push(NOT_PREPARED);
   for (const one of policy.preparers ?? []) verdicts.push(one.validate?.(gang) ?? NOTHING_TO_SAY);
   return {
     faults: [...own, ...verdicts.flatMap((verdict) => verdict.faults)],

@@ -30,6 +30,8 @@ export interface OwnedObject {
   readonly spec: JsonObject;
   /** The same for what stands beside `spec`, or in place of one that is `{}`: `{ data: … }` of a ConfigMap. */
   readonly body?: JsonObject;
+  /** Whether it is only ever made: once it is there it stays as it is, and no record is kept of what it says. */
+  readonly once?: true;
   /** Top-level fields of `spec` that are written at creation and are the scheduler's from then on. */
   readonly writtenOnce?: readonly string[];
 }

@@ -188,6 +188,16 @@ export const operatorConfigurationSchema = z.strictObject({
       'User names that may write gates, references and status of a gang: Muster’s own account. Beside the Grove operator its account, too.',
     ),
   preemption: preemptionSchema,
+  hpc: z
+    .strictObject({
+      enabled: z
+        .boolean()
+        .default(false)
+        .describe(
+          'Whether gangs with the annotation muster.dev/hpc-policy have their Pods prepared by that HPCPolicy. It needs the rights of manifests/components/hpc.',
+        ),
+    })
+    .prefault({}),
   fleet: fleetSchema,
   runtimeClientConnection,
   debugging: debuggingSchema,

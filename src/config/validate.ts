@@ -77,6 +77,7 @@ function finish(data: DefaultedDocument, schedulers: Schedulers): OperatorConfig
     server: data.server,
     trustedAccounts: data.trustedAccounts,
     preemption: data.preemption,
+    hpc: data.hpc,
     fleet: data.fleet,
     runtimeClientConnection: data.runtimeClientConnection,
     debugging: data.debugging,

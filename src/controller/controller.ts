@@ -6,6 +6,9 @@ import { CacheRoom, roomIn } from '../kube/loop/cache-room.ts';
 import { Manager } from '../kube/loop/manager.ts';
 import type { ReflectorObserver } from '../kube/loop/reflector-options.ts';
 import { controllers } from './controllers.ts';
+import type { HpcPolicies } from '../preparers/preparation.ts';
+import { HpcObjects } from './watch/hpc-objects.ts';
+import { watchPolicies } from './watch/policy-watch.ts';
 import { watchPriorityClasses } from './watch/class-watch.ts';
 import { tellOfStandstill } from './watch/standstill.ts';
 import { watchGangs } from './watch/gang-watch.ts';
@@ -43,6 +46,8 @@ export interface Loop {
   readonly placement: Placement;
   /** The cluster's PriorityClasses, for admission; on every replica. */
   readonly classes: PriorityClasses;
+  /** The cluster's HPCPolicies, for admission; undefined where they are not asked for. */
+  readonly hpc: HpcPolicies | undefined;
   /** Ends the work under way, gives the Lease up, closes the client. */
   stop(): Promise<void>;
 }
@@ -71,6 +76,8 @@ export function startControllers(
   tellOfStandstill(room, log, metrics);
   const watch = watchGangs(client, observe, { room });
   const { classes, watch: classWatch } = watchPriorityClasses(client, observe);
+  const policyWatch = settings.hpc === true ? watchPolicies(client, observe, watch) : undefined;
+  const hpc = policyWatch && new HpcObjects(watch, policyWatch);
   const { recorder } = manager;
   const shared: Shared = {
     ...options,
@@ -79,21 +86,27 @@ export function startControllers(
     classes,
     room,
     observe,
-    backends: new BackendsBoard(),
+    hpc,
+    backends: new BackendsBoard(hpc),
   };
   metrics.cachedFrom(() =>
-    Array.from([...manager.watches, classWatch], ({ resource, store }) => [resource.plural, store.size]),
+    Array.from(
+      [...manager.watches, classWatch, ...(policyWatch === undefined ? [] : [policyWatch.watch])],
+      ({ resource, store }) => [resource.plural, store.size],
+    ),
   );
   classWatch.start();
+  policyWatch?.watch.start();
   manager.start(list.flatMap((create) => create(shared) ?? []));
   const stopping = new AbortController();
   return {
     placement: placementOf({ client, view: watch.view, signal: stopping.signal }),
     classes,
+    hpc: policyWatch?.policies,
     check: () => manager.check(),
     stop: async () => {
       stopping.abort(new Error('the controller is stopping'));
-      await classWatch.stop();
+      await Promise.all([classWatch.stop(), policyWatch?.watch.stop()]);
       await manager.stop();
       log.info('the loop has ended');
     },

@@ -1,5 +1,5 @@
 import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
-import { ANNOTATION_MIRROR_POD } from '../api/names.ts';
+import { ANNOTATION_MIRROR_POD, ANNOTATION_PREPARED } from '../api/names.ts';
 import type { GangRecord, NamespaceRecord, PodRecord, PodScheduled } from './records.ts';
 import { membershipOf } from './membership.ts';
 import { parsePodGang } from './parse-pod-gang.ts';
@@ -28,6 +28,7 @@ export function readPod(object: JsonObject): PodRecord {
   const spec = ownObject(object, 'spec');
   const status = ownObject(object, 'status');
   const namespace = ownString(metadata, 'namespace') ?? '';
+  const prepared = ownString(ownObject(metadata, 'annotations'), ANNOTATION_PREPARED);
   const membership = isMirror(metadata) ? NOBODYS : membershipOf(namespace, (key) => ownString(labels, key));
   return {
     namespace,
@@ -44,6 +45,8 @@ export function readPod(object: JsonObject): PodRecord {
     nativeGang: nativeGangOf(spec),
     schedulerName: ownString(spec, 'schedulerName'),
     priorityClassName: ownString(spec, 'priorityClassName') ?? '',
+    prepared,
+    subdomain: prepared === undefined ? undefined : ownString(spec, 'subdomain'),
     phase: ownString(status, 'phase') ?? '',
     ready: ownString(conditionOf(status, 'Ready'), 'status') === 'True',
     podScheduled: podScheduledOf(conditionOf(status, 'PodScheduled')),

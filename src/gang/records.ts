@@ -72,6 +72,10 @@ export interface PodRecord {
   readonly nativeGang?: string | undefined;
   /** `spec.priorityClassName`, `''` where it names none; absent where nobody looked. */
   readonly priorityClassName?: string | undefined;
+  /** By what it was prepared beside its backend, as its annotation has it; absent: by nothing. */
+  readonly prepared?: string | undefined;
+  /** `spec.subdomain` of a Pod that was prepared so. */
+  readonly subdomain?: string | undefined;
   readonly phase: string;
   readonly ready: boolean;
   readonly podScheduled: PodScheduled | undefined;

@@ -18,6 +18,7 @@ export class SharedValues {
   pod(record: PodRecord): PodRecord {
     const { gates, podScheduled, baseGang, creationTimestamp, nativeGang, schedulerName, priorityClassName } =
       record;
+    const { prepared, subdomain } = record;
     return {
       ...record,
       namespace: this.#text(record.namespace),
@@ -30,6 +31,8 @@ export class SharedValues {
       nativeGang: this.#optional(nativeGang),
       schedulerName: this.#optional(schedulerName),
       priorityClassName: this.#optional(priorityClassName),
+      prepared: this.#optional(prepared),
+      subdomain: this.#optional(subdomain),
       gates: shared(this.#gates, JSON.stringify(gates), gates),
       podScheduled: podScheduled && shared(this.#conditions, JSON.stringify(podScheduled), podScheduled),
     };

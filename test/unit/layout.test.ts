@@ -42,6 +42,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   config: ['api', 'errors'],
   tls: ['api', 'errors'],
   controller: [
+    'preparers',
     'api',
     'gang',
     'gang/rules',
@@ -55,6 +56,10 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   'controller/*': [
     'controller/watch',
+    // What is kept for gangs that an HPCPolicy prepares.
+    'hpc',
+    'hpc/curve',
+    'preparers',
     'api',
     'gang',
     'gang/rules',

@@ -616,6 +616,7 @@ describe('the Deployment and what is around it', () => {
       ['RoleBinding', 'muster-leader-election', [account]],
       ...[
         'coscheduling',
+        'hpc',
         'kai-scheduler',
         'preemption-past-budgets',
         'preemption-preview',
@@ -641,7 +642,11 @@ describe('the Deployment and what is around it', () => {
       const text = JSON.stringify(object.rules);
       expect(text).not.toContain('*');
       if (object === named('Role', 'muster-release')) continue;
-      expect(text).not.toMatch(/secrets|escalate|impersonate|"bind"/);
+      expect(text).not.toMatch(/escalate|impersonate|"bind"/);
+      // The key of a gang under Flux: made, and looked at by its name.
+      const ofSecrets = object.rules.filter(({ resources = [] }: Any) => resources.includes('secrets'));
+      const verbs = object.metadata.name === 'muster-hpc' ? [['get', 'create']] : [];
+      expect(ofSecrets.map((rule: Any) => rule.verbs)).toEqual(verbs);
       // The condition DisruptionTarget of a victim, and the node that is meant for a Pod; the status of a binding.
       if (
         !['muster', 'muster-preemption', 'muster-fleet-assigner', 'muster-fleet-queues'].includes(

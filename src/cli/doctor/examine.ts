@@ -20,7 +20,7 @@ import { checkRights } from './check-rights.ts';
 import { checkTrials, trialGang, trialPod, type TrialAnswer, type Trials } from './check-trial.ts';
 import { checkWebhooks, registeredWebhooks } from './check-webhooks.ts';
 import { mountedSecret } from './deployment.ts';
-import { expectedRights, preemptionRules } from './expected-rights.ts';
+import { expectedRights, HPC_RULES, preemptionRules } from './expected-rights.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { attempt, reasonOf, valueOf, type Read } from './read.ts';
 import { readServedCertificate } from './read-certificate.ts';
@@ -72,7 +72,7 @@ export async function examine(given: Examination): Promise<{ kubernetes: string;
     deployment,
     namespace,
   );
-  const { leaderElection, trustedAccounts, controllers, preemption } = configuration;
+  const { leaderElection, trustedAccounts, controllers, preemption, hpc } = configuration;
   const place = {
     namespace: leaderElection.resourceNamespace || namespace,
     name: leaderElection.resourceName,
@@ -89,7 +89,11 @@ export async function examine(given: Examination): Promise<{ kubernetes: string;
     readServedCertificate(client, webhooks, { namespace, name: mountedSecret(valueOf(deployment)) }),
     get(DEFINITIONS, POD_GANG_DEFINITION),
     get(DEFINITIONS, BACKEND_DEFINITION),
-    readRights(client, account, expectedRights(place, factories, preemptionRules(preemption))),
+    readRights(
+      client,
+      account,
+      expectedRights(place, factories, [...preemptionRules(preemption), ...(hpc.enabled ? HPC_RULES : [])]),
+    ),
     tryOut(client, given.tryIn),
     attempt(() => readView(client, undefined, controllers.podGang)),
     askBackends(registry, client, namespace),

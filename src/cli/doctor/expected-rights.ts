@@ -135,6 +135,23 @@ export const preemptionRules = ({
   ...(preview ? PREVIEW_RULES : []),
 ];
 
+/** What gangs with an HPCPolicy need besides, where `hpc.enabled` asks for it: manifests/components/hpc. */
+export const HPC_RULES: readonly ExpectedRule[] = [
+  {
+    group: 'muster.dev',
+    resources: ['hpcpolicies'],
+    verbs: ['list', 'watch'],
+    why: 'how the Pods of gangs are prepared (`hpc.enabled`)',
+  },
+  {
+    group: '',
+    resources: ['configmaps', 'services'],
+    verbs: ['get', 'create', 'patch'],
+    why: 'what those Pods mount, and the Service by which they find each other',
+  },
+  { group: '', resources: ['secrets'], verbs: ['get', 'create'], why: 'the key of a gang, made once' },
+];
+
 /** One verb on one resource. */
 export interface Right {
   readonly group: string;

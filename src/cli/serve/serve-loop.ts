@@ -24,7 +24,7 @@ export async function startLoop(
   given: {
     configuration: Pick<
       OperatorConfiguration,
-      'controllers' | 'leaderElection' | 'runtimeClientConnection' | 'preemption'
+      'controllers' | 'leaderElection' | 'runtimeClientConnection' | 'preemption' | 'hpc'
     >;
     registry: BackendRegistry;
     metrics: Metrics;
@@ -43,6 +43,7 @@ export async function startLoop(
       concurrentSyncs: configuration.controllers.podGang.concurrentSyncs,
       selectors: configuration.controllers.podGang,
       leaderElection: configuration.leaderElection,
+      hpc: configuration.hpc.enabled,
       preemption: actingOn(configuration.preemption, io.env['POD_NAMESPACE']),
     },
     backendMetrics: metrics.backends,

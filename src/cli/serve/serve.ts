@@ -126,6 +126,7 @@ async function serveWith(
       ...(loop && {
         placement: loop.placement,
         classes: loop.classes,
+        hpc: loop.hpc,
         notReady: (backend: string) =>
           policy.registry.readiness(backend).state === 'unknown'
             ? `backend ${backend} has not looked at the cluster yet`

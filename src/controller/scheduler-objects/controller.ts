@@ -19,7 +19,6 @@ import { BackendPublisher } from './publish.ts';
 import { backendReconciler, cleanersOf, tellBlocked } from './reconcile-backend.ts';
 import { Bindings, digestOf, SyncMemory } from './sync-reasons.ts';
 
-/** What runs only while this replica leads. */
 interface Term {
   readonly queues: ReadonlyMap<string, WorkQueue>;
   readonly publisher: BackendPublisher;
@@ -66,6 +65,7 @@ export class SchedulerObjects implements Controller, BackendsView {
     watch.onPod((change) => bindings.observe(change));
     for (const { name, hosted } of registry.hosted)
       hosted.tell({ ended: () => this.#probes.soon(name), said: (key) => watch.touch(key) });
+    shared.hpc?.onChange((key) => this.#syncAgain(key));
     shared.backends.tell(this);
   }
 
@@ -110,7 +110,7 @@ export class SchedulerObjects implements Controller, BackendsView {
     if (old !== undefined && old.uid !== now?.uid) this.#left(old);
     if (now === undefined) return;
     const ends = now.deletionTimestamp !== old?.deletionTimestamp;
-    // Of references alone nobody has to hear; labels and annotations, which some backends go by, bump no generation.
+    // Of references alone nobody has to hear.
     if (old?.uid !== now.uid || ends || digestOf(old) !== digestOf(now)) {
       this.#enqueue(keyOf(now.namespace, now.name));
     }
@@ -123,7 +123,7 @@ export class SchedulerObjects implements Controller, BackendsView {
   }
 
   async lead(signal: AbortSignal): Promise<void> {
-    const { client, registry, recorder, log, now, watch, backendMetrics, settings } = this.#shared;
+    const { client, registry, recorder, log, now, watch, backendMetrics, settings, hpc } = this.#shared;
     const queues = new Map(registry.enabled.map((name) => [name, new WorkQueue()]));
     const publisher = new BackendPublisher({ client, registry, recorder, now });
     this.#memory.clear();
@@ -147,6 +147,7 @@ export class SchedulerObjects implements Controller, BackendsView {
           recorder,
           log,
           synced: (key) => watch.touch(key),
+          besides: hpc && ((context, gang) => hpc.sync(context, gang)),
           operated: (operation, ok, seconds) => backendMetrics.operated(name, operation, ok, seconds),
         }),
       });
@@ -164,7 +165,6 @@ export class SchedulerObjects implements Controller, BackendsView {
     return this.#shared.watch.view.gangs.get(namespace, name);
   }
 
-  /** Nothing can be made in a Namespace that is ending. */
   #isEnding(namespace: string): boolean {
     return this.#shared.watch.view.namespaces.get('', namespace)?.deletionTimestamp !== undefined;
   }

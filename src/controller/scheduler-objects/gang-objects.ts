@@ -101,7 +101,7 @@ export class GangObjects {
         name,
         ...(resource.namespaced && { namespace: this.#namespace(resource) }),
         labels: { ...labels, [LABEL_MANAGED_BY]: MANAGED_BY_MUSTER },
-        annotations: { ...annotations, [ANNOTATION_APPLIED]: recordOf(wanted) },
+        annotations: { ...annotations, [ANNOTATION_APPLIED]: wanted.once === true ? '{}' : recordOf(wanted) },
         ...(this.#gang && { ownerReferences: [ownerReference(this.#gang)] }),
       },
       ...body,
@@ -133,10 +133,9 @@ export class GangObjects {
       throw new StillThere(`${kind} ${wanted.name} is being deleted: it is made anew once it is gone`);
     }
     const labelled = ownString(ownObject(metadata, 'labels'), LABEL_MANAGED_BY) === MANAGED_BY_MUSTER;
-    const patch = ownedPatch(live, {
-      ...wanted,
-      labels: labelled ? (wanted.labels ?? {}) : { ...wanted.labels, [LABEL_MANAGED_BY]: MANAGED_BY_MUSTER },
-    });
+    const labels = labelled ? wanted.labels : { ...wanted.labels, [LABEL_MANAGED_BY]: MANAGED_BY_MUSTER };
+    const patch =
+      wanted.once === true ? undefined : ownedPatch(live, { ...wanted, labels: labels ?? {} });
     const adopted = this.#gang !== undefined && controllerOf(live) === undefined;
     if (patch === undefined && !adopted) return 'unchanged';
     const conditional = {

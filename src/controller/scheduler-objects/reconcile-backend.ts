@@ -48,6 +48,8 @@ export interface BackendReconcilerOptions {
   readonly memory: SyncMemory;
   readonly recorder: Pick<EventRecorder, 'event'>;
   readonly log: Logger;
+  /** What is kept for the gang beside the backend's objects, once those are there. */
+  readonly besides?: ((context: SyncContext, gang: GangRecord) => Promise<void>) | undefined;
   /** For the metrics. */
   readonly operated: (operation: Operation, ok: boolean, seconds: number) => void;
   /** A gang was synced, or could not be: it may go on, or waits for another reason than before. */
@@ -73,11 +75,11 @@ export function backendReconciler(options: BackendReconcilerOptions): Reconcile 
     const since = clock.now();
     let ok = false;
     try {
-      const work = (limit: AbortSignal): Promise<void> => {
+      const work = async (limit: AbortSignal): Promise<void> => {
         const context = contextFor(options, key, gang, limit);
-        return operation === 'delete'
-          ? backend.onPodGangDelete(context, gang)
-          : backend.syncPodGang(context, gang);
+        if (operation === 'delete') return backend.onPodGangDelete(context, gang);
+        await backend.syncPodGang(context, gang);
+        await options.besides?.(context, gang);
       };
       await within(`backend ${backend.name}`, SYNC_MS, signal, work, clock);
       ok = true;

@@ -1,5 +1,6 @@
 import type { PriorityClasses } from '../../api/priority-class.ts';
 import type { Backend } from '../../backends/backend.ts';
+import type { SyncContext } from '../../backends/cluster.ts';
 import type { BackendRegistry } from '../../backends/registry.ts';
 import type { GangSelectors } from '../../gang/gang-selection.ts';
 import type { BackendState, GangRecord } from '../../gang/records.ts';
@@ -26,6 +27,8 @@ export interface PreemptionSettings {
 
 /** The part of the configuration that controllers read. */
 export interface ControllerSettings {
+  /** Whether HPCPolicies are watched, and what gangs with one need is kept. */
+  readonly hpc?: boolean | undefined;
   /** Absent: no room is made for anybody. */
   readonly preemption?: PreemptionSettings | undefined;
   readonly concurrentSyncs: number;
@@ -35,6 +38,16 @@ export interface ControllerSettings {
 /** What is known of gangs' objects by whoever keeps them. */
 export interface BackendsView {
   stateOf(gang: GangRecord, backend: Backend): BackendState;
+}
+
+/** What is kept for gangs whose Pods an HPCPolicy prepares. */
+export interface GangPreparation {
+  /** Why a gang has to wait for how its Pods are prepared; undefined where it has not. */
+  waitOf(gang: GangRecord): string | undefined;
+  /** Makes and keeps what the Pods mount. @throws where they cannot be made, with the reason */
+  sync(context: SyncContext, gang: GangRecord): Promise<void>;
+  /** Hears of gangs, by their keys, for which {@link sync} may have something else to do. */
+  onChange(handler: (key: string) => void): void;
 }
 
 /** What every controller is made from: one of everything, whoever uses it. */
@@ -50,6 +63,8 @@ export interface Shared {
   /** Where Muster itself runs. */
   readonly ownNamespace: string;
   readonly watch: GangWatch;
+  /** What is done for gangs with an HPCPolicy; absent where that is not enabled. */
+  readonly hpc?: GangPreparation | undefined;
   /** The PriorityClasses of the cluster. */
   readonly classes: PriorityClasses;
   /** What all caches may take in memory. */
@@ -66,6 +81,11 @@ export type ControllerFactory = (shared: Shared) => Controller | undefined;
 /** Where one controller tells the others what it knows of the backends' objects. */
 export class BackendsBoard implements BackendsView {
   #source: BackendsView | undefined;
+  readonly #preparation: Pick<GangPreparation, 'waitOf'> | undefined;
+
+  constructor(preparation?: Pick<GangPreparation, 'waitOf'>) {
+    this.#preparation = preparation;
+  }
 
   tell(source: BackendsView): void {
     this.#source = source;
@@ -73,6 +93,8 @@ export class BackendsBoard implements BackendsView {
 
   stateOf(gang: GangRecord, backend: Backend): BackendState {
     if (this.#source === undefined) throw new Error('no controller keeps the objects of backends');
-    return this.#source.stateOf(gang, backend);
+    const state = this.#source.stateOf(gang, backend);
+    const wait = state.objectsExist ? this.#preparation?.waitOf(gang) : undefined;
+    return wait === undefined ? state : { ...state, objectsExist: false, objectsWait: wait };
   }
 }

@@ -1,4 +1,11 @@
-import { POD_GANG_GROUP, POD_GANG_KIND, POD_GANG_VERSION } from '../../api/names.ts';
+import {
+  HPC_POLICY_GROUP,
+  HPC_POLICY_KIND,
+  HPC_POLICY_VERSION,
+  POD_GANG_GROUP,
+  POD_GANG_KIND,
+  POD_GANG_VERSION,
+} from '../../api/names.ts';
 import type { Resource } from '../../api/resource.ts';
 
 export type { Resource };
@@ -57,6 +64,13 @@ export const PRIORITY_CLASSES: Resource = {
   plural: 'priorityclasses',
   kind: 'PriorityClass',
   namespaced: false,
+};
+export const HPC_POLICIES: Resource = {
+  group: HPC_POLICY_GROUP,
+  version: HPC_POLICY_VERSION,
+  plural: 'hpcpolicies',
+  kind: HPC_POLICY_KIND,
+  namespaced: true,
 };
 export const LEASES: Resource = {
   group: 'coordination.k8s.io',

@@ -113,12 +113,14 @@ export async function withMuster(given: WithMuster = {}): Promise<OnMuster> {
 function componentsOf({
   scheduler = USUAL_SCHEDULER,
   preemption = {},
+  hpc = {},
 }: Readonly<Record<string, unknown>>): string[] {
   const { profiles } = scheduler as typeof USUAL_SCHEDULER;
   const { preview } = preemption as { preview?: boolean };
   return [
     ...profiles.map(({ name }) => name).filter((name) => OTHER_BACKENDS.includes(name)),
     ...(preview === true ? ['preemption-preview'] : []),
+    ...((hpc as { enabled?: boolean }).enabled === true ? ['hpc'] : []),
   ];
 }
 

@@ -69,6 +69,7 @@ describe('defaults', () => {
           metrics: { port: 8080, bindAddress: '' },
         },
         trustedAccounts: ['system:serviceaccount:muster-system:muster'],
+        hpc: { enabled: false },
         preemption: {
           mode: 'Off',
           profiles: [],

@@ -206,6 +206,14 @@ describe('who is prepared', () => {
     expect(gang.warnings.join()).toContain('[HpcPolicyMissing]');
   });
 
+  test('nobody where that is switched off, and the gang’s author is told', () => {
+    const off = { ...underHpc(), hpc: undefined };
+    expect(specOf(preparedBy(hpcPod(), off)).containers[0]?.['command']).toEqual(['lmp']);
+    expect(validatePodGang({ object: hpcGang() }, off).warnings).toContain(
+      'metadata.annotations[muster.dev/hpc-policy]: nothing is prepared: hpc.enabled is false, tell whoever runs Muster',
+    );
+  });
+
   test('a gang that no watch knows is read first, in a namespace that has a policy', () => {
     const unknown = (anyIn: boolean) => {
       const under = underHpc({}, { anyIn: () => anyIn });

@@ -11,7 +11,7 @@ import {
 } from '../../../../src/cli/doctor/check-policies.ts';
 import { checkRights } from '../../../../src/cli/doctor/check-rights.ts';
 import { builtInBackends } from '../../../../src/backends/registry.ts';
-import { expectedRights, preemptionRules, type Right } from '../../../../src/cli/doctor/expected-rights.ts';
+import { expectedRights, HPC_RULES, preemptionRules, type Right } from '../../../../src/cli/doctor/expected-rights.ts';
 import { ABSENT, found, unread } from '../../../../src/cli/doctor/read.ts';
 import { told, wrong } from './told.ts';
 
@@ -176,6 +176,14 @@ describe('rights', () => {
       role?.rules,
     );
     expect(preemptionRules({ ...off, preview: false })).toEqual([]);
+  });
+
+  test('for gangs with an HPCPolicy are those of their component', async () => {
+    const [role] = (await manifestsIn('components/hpc')) as unknown as {
+      rules: { apiGroups: string[]; resources: string[]; verbs: string[] }[];
+    }[];
+    const rules = HPC_RULES.map(({ group, resources, verbs }) => ({ apiGroups: [group], resources, verbs }));
+    expect(rules).toEqual(role?.rules);
   });
 
   test('of backends that are not enabled are not asked for', () => {

@@ -1,0 +1,133 @@
+import { own, ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import { GATE_POD_GANG_PENDING } from '../../api/names.ts';
+import type { OwnedObject, SyncContext } from '../../backends/cluster.ts';
+import type { Resource } from '../../api/resource.ts';
+import type { GangRecord, PodRecord } from '../../gang/records.ts';
+import { makeCurveCertificate } from '../../hpc/curve/make-certificate.ts';
+import { checkFluxGang } from '../../hpc/flux-gang-rules.ts';
+import { fluxServiceName } from '../../hpc/flux-names.ts';
+import { renderFluxObjects } from '../../hpc/flux-objects.ts';
+import type { FluxSettings } from '../../hpc/flux-settings.ts';
+import { policyNameOf } from '../../hpc/policy-of-gang.ts';
+import { keyOf } from '../../kube/loop/cache.ts';
+import { markOf, policyOf } from '../../preparers/preparations.ts';
+import type { HpcPolicies } from '../../preparers/preparation.ts';
+import { BY_GANG } from './gang-view.ts';
+import type { GangWatch } from './gang-watch.ts';
+import type { PolicyWatch } from './policy-watch.ts';
+import type { GangPreparation } from './shared.ts';
+
+const core = (kind: string, plural: string): Resource => ({
+  group: '',
+  version: 'v1',
+  plural,
+  kind,
+  namespaced: true,
+});
+const RESOURCES: Readonly<Record<string, Resource>> = {
+  ConfigMap: core('ConfigMap', 'configmaps'),
+  Secret: core('Secret', 'secrets'),
+  Service: core('Service', 'services'),
+};
+
+/** Keeps ConfigMap, Secret and Service of gangs with an HPCPolicy, and holds those whose Pods are not as it asks. */
+export class HpcObjects implements GangPreparation {
+  readonly #policies: HpcPolicies;
+  readonly #watch: GangWatch;
+  readonly #handlers: ((key: string) => void)[] = [];
+
+  constructor(watch: GangWatch, { policies, onPolicy }: Pick<PolicyWatch, 'policies' | 'onPolicy'>) {
+    this.#policies = policies;
+    this.#watch = watch;
+    const changed = (key: string): void => {
+      for (const handler of this.#handlers) handler(key);
+      watch.touch(key);
+    };
+    onPolicy(changed);
+    // The first Pod, and the last that goes, may tell another domain than was taken for granted.
+    watch.onPod(({ old, new: now }) => {
+      if (domainOf(old) === domainOf(now)) return;
+      const pod = now ?? old;
+      changed(keyOf(pod.namespace, pod.gang));
+    });
+  }
+
+  onChange(handler: (key: string) => void): void {
+    this.#handlers.push(handler);
+  }
+
+  /** A Pod that has been let go is as it is: its policy stays as it was, or was changed past the webhook. */
+  waitOf(gang: GangRecord): string | undefined {
+    const found = policyOf(gang, this.#policies);
+    if (found === undefined || 'rule' in found) return found?.message;
+    const mark = markOf(found);
+    const wrong = this.#podsOf(gang).find(
+      ({ prepared, gates }) => prepared !== mark && gates.includes(GATE_POD_GANG_PENDING),
+    );
+    return wrong === undefined
+      ? undefined
+      : `Pod ${wrong.name} is not prepared by HPCPolicy ${found.name} as it is now: delete it, so that it is made anew`;
+  }
+
+  async sync(context: SyncContext, gang: GangRecord): Promise<void> {
+    if (policyNameOf(gang) === undefined) return;
+    if (!this.#policies.known) throw new Error('the HPCPolicies of the cluster are not known yet');
+    const found = policyOf(gang, this.#policies);
+    if (found === undefined) return;
+    if ('rule' in found) throw new Error(found.message);
+    if (found.flux !== undefined) await this.#syncFlux(context, gang, found.flux);
+  }
+
+  async #syncFlux(context: SyncContext, gang: GangRecord, settings: FluxSettings): Promise<void> {
+    const domains = [...new Set(this.#podsOf(gang).flatMap((pod) => domainOf(pod) ?? []))].sort();
+    if (domains.length > 1)
+      throw new Error(`its Pods have several subdomains: ${domains.slice(0, 3).join(', ')}`);
+    const [subdomain = fluxServiceName(gang.name)] = domains;
+    const [wrong] = checkFluxGang(gang, settings, subdomain);
+    if (wrong !== undefined) throw new Error(`${wrong.field}: ${wrong.message}`);
+    const certificate = makeCurveCertificate(gang.name);
+    for (const object of renderFluxObjects(gang, settings, { certificate, subdomain })) {
+      await context.apply(ownedOf(object));
+    }
+    if (subdomain !== fluxServiceName(gang.name)) await checkService(context, gang.namespace, subdomain);
+  }
+
+  #podsOf({ namespace, name }: GangRecord): readonly PodRecord[] {
+    return this.#watch.view.pods
+      .byIndex(BY_GANG, keyOf(namespace, name))
+      .filter(({ deletionTimestamp }) => deletionTimestamp === undefined);
+  }
+}
+
+const domainOf = (pod: PodRecord | undefined): string | undefined =>
+  pod?.prepared === undefined || pod.deletionTimestamp !== undefined ? undefined : pod.subdomain;
+
+function ownedOf(object: JsonObject): OwnedObject {
+  const resource = RESOURCES[ownString(object, 'kind') ?? ''];
+  const metadata = ownObject(object, 'metadata');
+  const name = ownString(metadata, 'name');
+  if (resource === undefined || name === undefined) throw new Error('an object of no known kind');
+  const labels = Object.fromEntries(
+    Object.entries(ownObject(metadata, 'labels') ?? {}).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string',
+    ),
+  );
+  const body = Object.fromEntries(
+    Object.entries(object).filter(([key]) => !['apiVersion', 'kind', 'metadata', 'spec'].includes(key)),
+  );
+  const once = resource.kind === 'Secret' ? { once: true as const } : {};
+  return { resource, name, labels, spec: ownObject(object, 'spec') ?? {}, body, ...once };
+}
+
+/** The Service of the Pods' own subdomain: without its records for Pods that are not ready yet brokers wait for each other. */
+async function checkService(context: SyncContext, namespace: string, name: string): Promise<void> {
+  const service = await context.read?.(`/api/v1/namespaces/${namespace}/services/${name}`);
+  if (service === undefined)
+    throw new Error(`there is no Service ${name}, which the subdomain of its Pods names`);
+  const spec = own(service, 'spec');
+  if (own(spec, 'clusterIP') !== 'None')
+    throw new Error(`Service ${name}, the subdomain of its Pods, is not headless`);
+  if (own(spec, 'publishNotReadyAddresses') !== true) {
+    throw new Error(`Service ${name}, the subdomain of its Pods, needs publishNotReadyAddresses: true`);
+  }
+}

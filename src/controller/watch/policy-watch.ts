@@ -1,0 +1,83 @@
+import type { JsonObject } from '../../api/json.ts';
+import type { GangRecord } from '../../gang/records.ts';
+import { parseHpcPolicy } from '../../hpc/hpc-policy.ts';
+import { policyNameOf } from '../../hpc/policy-of-gang.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
+import { HPC_POLICIES, type KubeObject, type Resource } from '../../kube/client/resources.ts';
+import { keyOf } from '../../kube/loop/cache.ts';
+import { Reflector } from '../../kube/loop/reflector.ts';
+import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
+import type { Watched } from '../../kube/loop/watches.ts';
+import type { HpcPolicies, StoredPolicy } from '../../preparers/preparation.ts';
+import type { GangWatch } from './gang-watch.ts';
+import { BY_GANG } from './gang-view.ts';
+
+interface PolicyRecord extends StoredPolicy {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+const BY_NAMESPACE = 'namespace';
+
+export interface PolicyWatch {
+  readonly policies: HpcPolicies;
+  readonly watch: Watched;
+  /** Hears of a gang whose policy came, changed or went. */
+  onPolicy(handler: (gang: string) => void): void;
+}
+
+/** Keeps the HPCPolicies of the cluster in memory, and which gangs name each. */
+export function watchPolicies(
+  client: KubeClient,
+  observe: (resource: Resource) => ReflectorObserver,
+  gangs: Pick<GangWatch, 'onGang' | 'view'>,
+): PolicyWatch {
+  const watch = new Reflector<PolicyRecord>({
+    client,
+    resource: HPC_POLICIES,
+    trim: (object: KubeObject) => {
+      const { namespace = '', name = '', uid = '', resourceVersion = '' } = object.metadata;
+      const { policy, faults } = parseHpcPolicy(object as unknown as JsonObject, namespace);
+      return { namespace, name, uid, resourceVersion, policy, wrong: faults[0]?.field };
+    },
+    indexers: { [BY_NAMESPACE]: ({ namespace }) => namespace },
+    observer: observe(HPC_POLICIES),
+  });
+  const users = new Map<string, Set<string>>();
+  gangs.onGang(({ old, new: now }) => {
+    const [before, after] = [old && named(old), now && named(now)];
+    const gang = now ?? old;
+    if (before !== undefined && before !== after) {
+      users.get(before)?.delete(gang.name);
+      if (users.get(before)?.size === 0) users.delete(before);
+    }
+    if (after !== undefined) users.set(after, (users.get(after) ?? new Set()).add(gang.name));
+  });
+  const hasPods = (namespace: string, gang: string): boolean =>
+    gangs.view.pods.byIndex(BY_GANG, keyOf(namespace, gang)).length > 0;
+  return {
+    policies: {
+      get known() {
+        return watch.hasSynced;
+      },
+      get: (namespace, name) => watch.store.get(namespace, name),
+      anyIn: (namespace) => watch.store.byIndex(BY_NAMESPACE, namespace).length > 0,
+      userOf: (namespace, name) =>
+        [...(users.get(keyOf(namespace, name)) ?? [])].find((gang) => hasPods(namespace, gang)),
+    },
+    watch,
+    onPolicy: (handler) => {
+      watch.subscribe((change) => {
+        const { namespace, name } = change.new ?? change.old;
+        for (const gang of users.get(keyOf(namespace, name)) ?? []) handler(keyOf(namespace, gang));
+      });
+    },
+  };
+}
+
+function named(gang: GangRecord): string | undefined {
+  const policy = policyNameOf(gang);
+  return policy === undefined ? undefined : keyOf(gang.namespace, policy);
+}

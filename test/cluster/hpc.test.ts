@@ -1,0 +1,176 @@
+/**
+ * Gangs that name an HPCPolicy, made by the Job controller and placed by the real scheduler: their Pods are stored as they
+ * are prepared, what these mount is there before the first gate is off, and goes with the gang.
+ */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { MUSTER_USER } from '../../src/api/names.ts';
+import { clusterSuite } from './control-plane/suite.ts';
+import { until } from './control-plane/until.ts';
+import { requestsOf } from './support/audited.ts';
+import { GangCluster } from './support/gang-cluster.ts';
+import { group } from './support/gang-objects.ts';
+import { NAMESPACE } from './support/registered-muster.ts';
+
+const POLICIES = `/apis/muster.dev/v1alpha1/namespaces/${NAMESPACE}/hpcpolicies`;
+const START = ['/bin/bash', '/etc/flux-config/entrypoint.sh', '--'];
+const ARGV = ['lmp', '-v', 'x y', '*.toml', '$(HOME)'];
+
+interface HpcPod {
+  readonly metadata: { readonly name: string; readonly annotations: Readonly<Record<string, string>> };
+  readonly spec: {
+    readonly hostname: string;
+    readonly subdomain: string;
+    readonly initContainers: readonly { readonly name: string }[];
+    readonly containers: readonly {
+      readonly command: readonly string[];
+      readonly args?: readonly string[];
+    }[];
+  };
+}
+
+clusterSuite('gangs that run under Flux', () => {
+  let cluster: GangCluster;
+
+  beforeAll(async () => {
+    cluster = await GangCluster.start({ webhooks: true, settings: { hpc: { enabled: true } } });
+    await cluster.client.ok('POST', POLICIES, policy('flux', { 'tasks-per-node': '2' }));
+  }, 120_000);
+  afterAll(() => cluster?.stop(), 60_000);
+
+  const policy = (name: string, settings: Record<string, string>) => ({
+    apiVersion: 'muster.dev/v1alpha1',
+    kind: 'HPCPolicy',
+    metadata: { name },
+    spec: { hpc: { manager: 'flux', settings } },
+  });
+  const core = (what: string): string => `/api/v1/namespaces/${NAMESPACE}/${what}`;
+  const createJob = (name: string, gang: string, count: number, spec: object = {}): Promise<unknown> =>
+    cluster.client.ok('POST', `/apis/batch/v1/namespaces/${NAMESPACE}/jobs`, {
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: { name },
+      spec: {
+        completionMode: 'Indexed',
+        completions: count,
+        parallelism: count,
+        template: {
+          metadata: {
+            labels: {
+              'grove.io/podgang': gang,
+              'grove.io/podclique': name,
+              'grove.io/scheduler-name': 'default-scheduler',
+            },
+          },
+          spec: {
+            restartPolicy: 'Never',
+            containers: [{ name: 'main', image: 'lammps', command: ARGV.slice(0, 1), args: ARGV.slice(1) }],
+            ...spec,
+          },
+        },
+      },
+    });
+  const hostsOf = async (gang: string): Promise<string> =>
+    (
+      await cluster.client.ok<{ data: Record<string, string> }>(
+        'GET',
+        core(`configmaps/${gang}-flux-entrypoint`),
+      )
+    ).data['hostlist'] ?? '';
+  const hpc = { annotations: { 'muster.dev/hpc-policy': 'flux' } };
+
+  test('a pair of Indexed Jobs is prepared, has what it mounts, starts, keeps its policy, and leaves nothing', async () => {
+    await cluster.createGang('lammps', [group('leader', 1), group('worker', 2)], hpc);
+    await createJob('leader', 'lammps', 1);
+    await createJob('worker', 'lammps', 2);
+    await cluster.untilBound('lammps', 3);
+    const pods = (await cluster.podsOf('lammps')) as unknown as readonly HpcPod[];
+    expect(pods.map(({ spec }) => spec.hostname).sort()).toEqual(['leader-0', 'worker-0', 'worker-1']);
+    for (const { metadata, spec } of pods) {
+      expect(metadata.annotations['muster.dev/prepared']).toMatch(/^flux@[0-9a-f]{8}$/);
+      expect(spec.subdomain).toBe('lammps');
+      expect(spec.initContainers.map(({ name }) => name)).toEqual(['flux-installer']);
+      expect(spec.containers[0]).toMatchObject({ command: [...START, ...ARGV] });
+      expect(spec.containers[0]?.args ?? []).toEqual([]);
+    }
+    expect(await hostsOf('lammps')).toBe('leader-0,worker-[0-1]\n');
+    const service = await cluster.client.ok('GET', core('services/lammps'));
+    expect(service).toMatchObject({ spec: { clusterIP: 'None', publishNotReadyAddresses: true } });
+    interface Secret {
+      readonly metadata: { readonly uid: string; readonly annotations: Readonly<Record<string, string>> };
+      readonly data: Readonly<Record<string, string>>;
+    }
+    const secret = await cluster.client.ok<Secret>('GET', core('secrets/lammps-flux-curve'));
+    expect(Buffer.from(secret.data['curve.cert'] ?? '', 'base64').toString()).toContain('secret-key = "');
+    expect(JSON.stringify(secret.metadata)).not.toContain(secret.data['curve.cert']?.slice(200, 240));
+
+    const asked = await requestsOf(cluster.plane, MUSTER_USER);
+    const first = (verb: string, resource: string): number =>
+      asked.findIndex((one) => one.verb === verb && one.resource === resource);
+    for (const resource of ['configmaps', 'secrets', 'services']) {
+      expect(first('create', resource)).toBeGreaterThanOrEqual(0);
+      expect(first('create', resource)).toBeLessThan(first('patch', 'pods'));
+    }
+
+    await expect(
+      cluster.client.ok('PUT', `${POLICIES}/flux`, {
+        ...policy('flux', { 'tasks-per-node': '4' }),
+        metadata: (await cluster.client.ok<{ metadata: object }>('GET', `${POLICIES}/flux`)).metadata,
+      }),
+    ).rejects.toThrow(/PodGang lammps has Pods.*HpcPolicyInUse/);
+
+    // Another pass over the gang, by a process that remembers nothing, leaves the key as it is.
+    await cluster.restart();
+    await cluster.life('meanwhile');
+    expect((await cluster.client.ok<Secret>('GET', core('secrets/lammps-flux-curve'))).data).toEqual(
+      secret.data,
+    );
+
+    await cluster.removeGang('lammps');
+  }, 180_000);
+
+  test('a gang waits, and says why, for a policy that is not there, for a Service that is not fit, and for a Pod of before', async () => {
+    await cluster.createGang('early', [group('early', 1)], {
+      annotations: { 'muster.dev/hpc-policy': 'later' },
+    });
+    await cluster.untilCondition('early', 'Initialized', { status: 'False' });
+    await until('its policy is missed', async () =>
+      (await cluster.status('early')).why.includes('HpcPolicyMissing'),
+    );
+    await createJob('early', 'early', 1, { subdomain: 'own' });
+    await cluster.client.ok('POST', POLICIES, policy('later', {}));
+    await until('the Service is missed', async () =>
+      (await cluster.status('early')).why.includes('there is no Service own'),
+    );
+    const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'own' } };
+    const spec = { clusterIP: 'None', publishNotReadyAddresses: true, selector: { a: 'b' } };
+    await cluster.client.ok('POST', core('services'), { ...service, spec });
+    await cluster.untilBound('early', 1);
+    expect(await hostsOf('early')).toBe('early-0\n');
+
+    await createJob('orphan', 'late', 1);
+    await until('a Pod before its gang', async () => (await cluster.podsOf('late')).length === 1);
+    await cluster.createGang('late', [group('orphan', 1)], hpc);
+    await until('the Pod is named', async () =>
+      /Pod orphan-0-\w+ is not prepared by HPCPolicy flux/.test((await cluster.status('late')).why),
+    );
+    const [pod] = await cluster.podsOf('late');
+    await cluster.removePod(pod?.metadata.name ?? '');
+    await cluster.untilBound('late', 1);
+  }, 180_000);
+
+  test('what the first gang had is gone with it', async () => {
+    // The garbage collector takes a while where the definition of PodGangs is new to it.
+    await until(
+      'what the gang had is gone',
+      async () => {
+        const gone = await Promise.all(
+          ['configmaps/lammps-flux-entrypoint', 'secrets/lammps-flux-curve', 'services/lammps'].map(
+            async (what) => (await cluster.client.request('GET', core(what))).status === 404,
+          ),
+        );
+        return gone.every(Boolean);
+      },
+      { withinMs: 90_000 },
+    );
+  }, 120_000);
+});
