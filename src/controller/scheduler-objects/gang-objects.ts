@@ -134,8 +134,7 @@ export class GangObjects {
     }
     const labelled = ownString(ownObject(metadata, 'labels'), LABEL_MANAGED_BY) === MANAGED_BY_MUSTER;
     const labels = labelled ? wanted.labels : { ...wanted.labels, [LABEL_MANAGED_BY]: MANAGED_BY_MUSTER };
-    const patch =
-      wanted.once === true ? undefined : ownedPatch(live, { ...wanted, labels: labels ?? {} });
+    const patch = wanted.once === true ? undefined : ownedPatch(live, { ...wanted, labels: labels ?? {} });
     const adopted = this.#gang !== undefined && controllerOf(live) === undefined;
     if (patch === undefined && !adopted) return 'unchanged';
     const conditional = {

@@ -11,7 +11,12 @@ import {
 } from '../../../../src/cli/doctor/check-policies.ts';
 import { checkRights } from '../../../../src/cli/doctor/check-rights.ts';
 import { builtInBackends } from '../../../../src/backends/registry.ts';
-import { expectedRights, HPC_RULES, preemptionRules, type Right } from '../../../../src/cli/doctor/expected-rights.ts';
+import {
+  expectedRights,
+  HPC_RULES,
+  preemptionRules,
+  type Right,
+} from '../../../../src/cli/doctor/expected-rights.ts';
 import { ABSENT, found, unread } from '../../../../src/cli/doctor/read.ts';
 import { told, wrong } from './told.ts';
 
