@@ -44,7 +44,8 @@ export function verdictOn(record: BindingRecord, members: Members, strategies: S
     const message = faults.map(({ field, message: what }) => `${field}: ${what}`).join('; ');
     return { ...settled, due: 'placement', applies: false, reason: 'SchedulerError', message };
   }
-  const due = dueFor(binding, plugin, applied, stays);
+  // Nobody can say whether its numbers come out by a strategy that nobody knows.
+  const due = plugin === undefined ? 'placement' : dueFor(binding, plugin, applied, stays);
   if (due === undefined) return settled;
   const gang = plugin?.room !== undefined || binding.minAvailable.size > 0 || binding.components.length > 1;
   const found = assign(binding, members.all(), strategies);
@@ -64,6 +65,6 @@ export function verdictOn(record: BindingRecord, members: Members, strategies: S
   }
   const clusters = sameClusters(binding.clusters, found.clusters) ? undefined : found.clusters;
   const after = clusters === undefined ? binding : { ...binding, clusters };
-  const waits = dueFor(after, plugin, true, stays) === 'growth';
+  const waits = plugin !== undefined && dueFor(after, plugin, true, stays) === 'growth';
   return { ...settled, due, clusters, affinityName, waits };
 }

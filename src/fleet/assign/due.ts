@@ -16,14 +16,14 @@ export type Due = 'placement' | 'replicas' | 'fresh' | 'cluster' | 'growth' | 'e
  */
 export function dueFor(
   binding: Binding,
-  plugin: AssignReplicaPlugin | undefined,
+  plugin: AssignReplicaPlugin,
   applied: boolean,
   stays: (cluster: string) => boolean,
 ): Due | undefined {
   if (!applied) return 'placement';
   if (binding.fresh) return 'fresh';
   const numbers =
-    plugin?.room === undefined ? withoutInterval(binding) : withInterval(binding, binding.clusters);
+    plugin.room === undefined ? withoutInterval(binding) : withInterval(binding, binding.clusters);
   if (numbers === 'replicas') return numbers;
   if (!binding.clusters.every(({ name }) => stays(name))) return 'cluster';
   return numbers;

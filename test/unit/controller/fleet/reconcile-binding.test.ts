@@ -204,6 +204,20 @@ describe('what is written of a binding', () => {
     expect(stored.writes).toHaveLength(writes);
   });
 
+  test('one that runs, and by now names a strategy that nobody knows, says so and stays', async () => {
+    const annotations = {
+      'muster.dev/custom-scheduling-strategy': 'best',
+      'policy.karmada.io/applied-placement': '{"clusterAffinity":{}}',
+    };
+    const stored = new Stored({ replicas: 4, clusters: [{ name: 'm1', replicas: 4 }] }, { annotations });
+    const { look, said } = scene(stored, { m1: 8 });
+    await look();
+    expect(said).toEqual([
+      'SchedulerError: unknown strategy "best": there are default, gang-divided, gang-no-divided',
+    ]);
+    expect(clustersOf(stored)).toEqual([{ name: 'm1', replicas: 4 }]);
+  });
+
   test('a workload that is no gang goes where its policy says: nowhere, where nothing fits it', async () => {
     const stored = new Stored({
       replicas: 4,
