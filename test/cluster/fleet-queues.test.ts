@@ -1,5 +1,4 @@
 /** Queues in front of Karmada's schedulers, on a real API server with the shapes of Karmada's definitions. */
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { inLength } from '../support/length.ts';
 import { manifestsIn } from '../support/manifests.ts';
@@ -27,6 +26,7 @@ const TERMS = 'muster.dev/fleet-terms';
 const SETTINGS = {
   scheduler: { profiles: [{ name: 'default-scheduler' }] },
   leaderElection: STEADY_LEASE,
+  logLevel: 'debug',
   fleet: { queues: { enabled: true, reserveAfter: '2s' } },
 };
 
@@ -206,7 +206,10 @@ clusterSuite('queues of a fleet, on a real API server', () => {
     expect(isHeld(await create('free', ''))).toBe(true);
     const configuration = bindingOf('settings', { placement: undefined, replicas: 0 });
     expect(isHeld(await client.ok<Binding>('POST', BINDINGS, configuration))).toBe(false);
-    await untilThrough('free', 'settings');
+    // Nor is what runs no Pods, though it has a placement.
+    const settled = bindingOf('placed-settings', { replicas: 0, replicaRequirements: undefined });
+    expect(isHeld(await client.ok<Binding>('POST', BINDINGS, settled))).toBe(false);
+    await untilThrough('free', 'placed-settings', 'settings');
     expect((await get('free')).metadata.annotations).toBeUndefined();
     // Of the whole fleet, the same.
     await client.ok('POST', WIDE_BINDINGS, { ...bindingOf('free'), kind: 'ClusterResourceBinding' });
@@ -220,6 +223,21 @@ clusterSuite('queues of a fleet, on a real API server', () => {
     await client.ok('POST', BINDINGS, bindingOf('orphan'));
     await until('it is told', async () => (await reasons('orphan')).includes('WorkloadUnread'));
     expect(isHeld(await get('orphan'))).toBe(true);
+  });
+
+  test('of a kind that Muster may not read: it waits, and its Event says which right is missing', async () => {
+    const resource = { apiVersion: 'v1', kind: 'Secret', namespace: 'default', name: 'other' };
+    await client.ok('POST', BINDINGS, bindingOf('other', { resource }));
+    await until('it is told', async () => {
+      const { items } = await client.ok<KubeList<KubeObject & { note?: string }>>(
+        'GET',
+        '/apis/events.k8s.io/v1/namespaces/default/events',
+      );
+      return items.some(({ note = '' }) =>
+        /secrets "other" is forbidden.*; give Muster's account there/.test(note),
+      );
+    });
+    expect(isHeld(await get('other'))).toBe(true);
   });
 
   test('as many as there is room for, by priority; the next one as room comes; people see why', async () => {
@@ -269,10 +287,11 @@ clusterSuite('queues of a fleet, on a real API server', () => {
     await createQueue('q', { capacity: { cpu: '2' } });
     await create('first', 'q');
     await untilThrough('first');
-    await create('large', 'q', { replicas: 2 });
+    const { metadata } = await create('large', 'q', { replicas: 2 });
     await create('passes', 'q');
     await untilThrough('first', 'passes');
-    await delay(2_500);
+    const since = Date.parse((metadata as { creationTimestamp?: string }).creationTimestamp ?? '');
+    await until('it is old enough', () => Date.now() - since > 2_500);
     await client.ok('DELETE', `${BINDINGS}/passes`);
     await create('late', 'q');
     await until('late is known', async () => (await get('late')).metadata.annotations?.[QUEUE] === 'q');

@@ -1,7 +1,9 @@
 import { own, ownString, type JsonObject } from '../../api/json.ts';
 import { ANNOTATION_FLEET_TERMS, TERMS_UNREAD } from '../../api/names.ts';
 import { termsOf } from '../../fleet/bindings/terms.ts';
+import { messageOf } from '../../errors.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
+import { isForbidden } from '../../kube/client/errors.ts';
 import type { Target } from '../../kube/client/resources.ts';
 import type { WorkloadKind } from '../../workloads/workload-kind.ts';
 import { CLUSTER_PROPAGATION_POLICIES, kindFinder, PROPAGATION_POLICIES, readIfThere } from './resources.ts';
@@ -35,7 +37,16 @@ export function termsReader(
     const title = `${kind} ${namespace === '' ? name : `${namespace}/${name}`}`;
     const template =
       found &&
-      (await readIfThere(client, { resource: found, name, ...(found.namespaced && { namespace }) }, signal));
+      (await readIfThere(
+        client,
+        { resource: found, name, ...(found.namespaced && { namespace }) },
+        signal,
+      ).catch((error: unknown) => {
+        if (isForbidden(error)) return messageOf(error);
+        throw error;
+      }));
+    if (typeof template === 'string')
+      return `${template}; give Muster's account there the right to get it, as manifests/karmada/queues does for others`;
     if (template === undefined) return `${apiVersion} ${title} is not there; make it, or delete the binding`;
     const uid = said('uid');
     if (uid !== '' && ownString(own(template, 'metadata'), 'uid') !== uid)
