@@ -36,6 +36,7 @@ test('what ships is fine, and is what is expected', () => {
     'ok webhooks/mutating: podgangs.muster.dev in muster sends CREATE and UPDATE of podgangs to /mutate-scheduler-grove-io-v1alpha1-podgang',
     'ok webhooks/validating: pods.muster.dev in muster sends CREATE and UPDATE of pods to /validate-v1-pod',
     'ok webhooks/validating: podgangs.muster.dev in muster sends CREATE and UPDATE of podgangs and podgangs/status to /validate-scheduler-grove-io-v1alpha1-podgang',
+    'ok webhooks/validating: hpcpolicies.muster.dev in muster sends CREATE and UPDATE of hpcpolicies to /validate-muster-dev-v1alpha1-hpcpolicy',
   ]);
   expect(EXPECTED_WEBHOOKS).toHaveLength(shipped.flatMap(({ webhooks }) => webhooks).length);
 });
