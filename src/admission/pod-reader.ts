@@ -1,6 +1,8 @@
 import { asObject, isObject, own, ownList, ownString, type Json, type JsonObject } from '../api/json.ts';
 import { ANNOTATION_MIRROR_POD, GATE_POD_GANG_PENDING } from '../api/names.ts';
+import type { PodController } from '../api/pod-origin.ts';
 import type { PodField, PodList, PodReader, WorkloadRef } from '../preparers/preparer.ts';
+import { controllerOf } from '../workloads/pod-origin.ts';
 import { at, placesOf } from './list-edits.ts';
 import { BadRequest } from '../errors.ts';
 import type { AdmissionRequest } from './review.ts';
@@ -13,6 +15,7 @@ export class ReceivedPod implements PodReader {
   readonly #spec: Json | undefined;
   readonly #labels: Json | undefined;
   readonly #annotations: Json | undefined;
+  #given: Readonly<Record<string, string>> | undefined;
 
   /** @param entire the Pod with the lists of its containers, where those were left out of `pod` */
   constructor(pod: JsonObject, namespace: string, entire = () => pod) {
@@ -94,7 +97,16 @@ export class ReceivedPod implements PodReader {
   }
 
   label(key: string): string | undefined {
-    return ownString(this.#labels, key);
+    return this.#given?.[key] ?? ownString(this.#labels, key);
+  }
+
+  /** Reads from now on as if these labels stood on it: the patch adds them. */
+  withLabels(given: Readonly<Record<string, string>>): void {
+    this.#given = given;
+  }
+
+  get controller(): PodController | undefined {
+    return controllerOf(this.#metadata);
   }
 
   annotation(key: string): string | undefined {

@@ -6,11 +6,18 @@ import {
   LABEL_SCHEDULER_NAME,
 } from '../api/names.ts';
 import { notOfGang, selectForPod, type Placement, type Selection } from '../backends/select.ts';
-import { claimsGang, MEMBERSHIP_LABELS, membershipOf, type Membership } from '../gang/membership.ts';
+import {
+  asksForGang,
+  claimsGang,
+  MEMBERSHIP_LABELS,
+  membershipOf,
+  type Membership,
+} from '../gang/membership.ts';
 import { isPodGangName } from '../api/name-syntax.ts';
 import { TryLater } from '../errors.ts';
 import { preparePod, type PrepareFailed } from '../preparers/prepare.ts';
 import { checkPrepared, preparersOfPod } from './gang-preparers.ts';
+import { checkNamed, nameGang } from './name-gang.ts';
 import { checkReady, saidBy, type Policy } from './policy.ts';
 import { checkPriority, givePriority } from './pod-priority.ts';
 import { JsonPodPatch } from './pod-patch.ts';
@@ -19,7 +26,7 @@ import { decision, untouched, type AdmissionRequest, type Decision } from './rev
 
 /** A Pod that Muster answers for: labelled for a gang, no mirror, in a namespace that is not exempt. */
 export const isGangPod = (pod: ReceivedPod, request: AdmissionRequest, policy: Policy): boolean =>
-  claimsGang((key) => pod.label(key)) &&
+  (claimsGang((key) => pod.label(key)) || asksForGang((key) => pod.label(key))) &&
   !policy.exemptNamespaces.has(request.namespace) &&
   !isMirrorPod(pod, request);
 
@@ -36,6 +43,10 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
   if (!isGangPod(pod, request, policy)) return untouched();
   pod.checkPatchable();
 
+  const named = nameGang(pod);
+  // Asked again once the label is there that is missing; if it never comes, the validating webhook refuses the Pod.
+  if (named === 'later') return untouched();
+  if (named.faults.length > 0) return decision({ faults: named.faults });
   const membership = membershipOf(request.namespace, (key) => pod.label(key));
   const faults = [...checkMembership(membership), ...checkNodeName(pod)];
   const selection = selectBackend(pod, membership, policy, faults.length === 0);
@@ -51,7 +62,7 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
   const says = hosted && saidBy(policy, backend);
   if (hosted !== undefined && says === undefined) {
     return decision({
-      ask: { of: backend, says: (ms) => hosted.ofPod(entire?.() ?? object, membership, ms) },
+      ask: { of: backend, says: (ms) => hosted.ofPod(named.on(entire?.() ?? object), membership, ms) },
     });
   }
   const besides = preparersOfPod(membership, policy);
@@ -60,6 +71,7 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
     return decision({ faults: [besides.fault], backend: backend.name, gang: gangKey(membership) });
   }
   const patch = new JsonPodPatch(object, entire);
+  named.write(patch);
   patch.addGate(GATE_POD_GANG_PENDING, 'the Pod waits until its gang is complete');
   // Written down, so that this Pod is the same backend's in every later pass, whatever is known by then.
   if (selection.by !== 'itself' && backend !== policy.registry.default) {
@@ -136,6 +148,8 @@ function validateCreate(request: AdmissionRequest, pod: ReceivedPod, policy: Pol
   if (!isGangPod(pod, request, policy)) return untouched();
   const membership = membershipOf(request.namespace, (key) => pod.label(key));
   const gang = gangKey(membership);
+  const unnamed = checkNamed(pod);
+  if (unnamed.length > 0) return decision({ faults: unnamed });
   const faults = [...(pod.gated ? [] : [fault('GateMissing', GATES)]), ...checkPriority(pod, policy)];
   const selection = selectBackend(pod, membership, policy, faults.length === 0);
   if (selection.ask !== undefined) return decision({ ask: selection.ask });

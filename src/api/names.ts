@@ -35,6 +35,24 @@ export const ANNOTATION_MIRROR_POD = 'kubernetes.io/config.mirror';
 /** Prefix of every key that is Muster's own. */
 export const MUSTER_PREFIX = 'muster.dev/';
 
+/**
+ * Annotation on a PodGang: how many Pods each group will have before the gang counts as complete, where that is
+ * more than `minReplicas`: `workers=8,leader=1`. Without it the Pods past the minimum are late Pods: each arrival
+ * may cost a write of references. Groups it does not name keep their minimum.
+ */
+export const ANNOTATION_EXPECTED_PODS = `${MUSTER_PREFIX}expected-pods`;
+
+/** Label on the Pod template of a workload, `"true"`: its Pods are a gang, which Muster names and makes. */
+export const LABEL_GANG = `${MUSTER_PREFIX}gang`;
+/** Label or annotation beside {@link LABEL_GANG} on a JobSet's template: `replicatedjob` for a gang of each replicated job. */
+export const MARK_GANG_PER = `${MUSTER_PREFIX}gang-per`;
+/** Annotation beside {@link LABEL_GANG}: how many Pods the groups have, `leader=1,worker=7`, where nobody may read the workload. */
+export const ANNOTATION_GANG_SIZE = `${MUSTER_PREFIX}gang-size`;
+/** Annotations of a PodGang that Muster made: of which workload (`job/train`), its uid, and how that ended. */
+export const ANNOTATION_WORKLOAD = `${MUSTER_PREFIX}workload`;
+export const ANNOTATION_WORKLOAD_UID = `${MUSTER_PREFIX}workload-uid`;
+export const ANNOTATION_WORKLOAD_RESULT = `${MUSTER_PREFIX}workload-result`;
+
 /** Annotation of a PodGang: whom Muster is evicting for it at this moment, by their uids. */
 export const ANNOTATION_PREEMPTION_PLAN = `${MUSTER_PREFIX}preemption-plan`;
 

@@ -1,6 +1,7 @@
 import { hpcPodRules } from './hpc-pod-rules.ts';
 import { hpcRules } from './hpc-rules.ts';
 import { priorityRules } from './priority-rules.ts';
+import { workloadRules } from './workload-rules.ts';
 import type { Rule } from './rule.ts';
 
 /**
@@ -21,6 +22,7 @@ export const rules = {
     says: 'a gang Pod names its group',
     fix: 'add the label grove.io/podclique with a name from spec.podgroups of the PodGang',
   },
+  ...workloadRules,
   NodeNameForbidden: {
     code: 403,
     kind: 'Forbidden',

@@ -1,4 +1,5 @@
 import type { PodGang } from '../api/pod-gang.ts';
+import type { PodOrigin } from '../api/pod-origin.ts';
 
 /**
  * What the loop has read before it judges: plain data, so that a test can make up any moment of any history.
@@ -79,6 +80,8 @@ export interface PodRecord {
   readonly phase: string;
   readonly ready: boolean;
   readonly podScheduled: PodScheduled | undefined;
+  /** The workload by which it is of its gang; absent where it names the gang itself, or nobody looked. */
+  readonly origin?: PodOrigin | undefined;
 }
 
 /** A Namespace, trimmed to what decides about the gangs in it. */

@@ -14,11 +14,12 @@ export class SharedValues {
   readonly #texts = new Map<string, string>();
   readonly #gates = new Map<string, PodRecord['gates']>();
   readonly #conditions = new Map<string, PodRecord['podScheduled']>();
+  readonly #origins = new Map<string, PodRecord['origin']>();
 
   pod(record: PodRecord): PodRecord {
     const { gates, podScheduled, baseGang, creationTimestamp, nativeGang, schedulerName, priorityClassName } =
       record;
-    const { prepared, subdomain } = record;
+    const { origin, prepared, subdomain } = record;
     return {
       ...record,
       namespace: this.#text(record.namespace),
@@ -34,6 +35,7 @@ export class SharedValues {
       prepared: this.#optional(prepared),
       subdomain: this.#optional(subdomain),
       gates: shared(this.#gates, JSON.stringify(gates), gates),
+      origin: origin && shared(this.#origins, JSON.stringify(origin), origin),
       podScheduled: podScheduled && shared(this.#conditions, JSON.stringify(podScheduled), podScheduled),
     };
   }

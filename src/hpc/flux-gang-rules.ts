@@ -1,7 +1,8 @@
+import { ANNOTATION_EXPECTED_PODS } from '../api/names.ts';
 import { fault, keyed, type Fault } from '../api/fault.ts';
 import { isDnsLabel } from '../api/name-syntax.ts';
 import { suggestion } from '../api/nearest-key.ts';
-import { ANNOTATION_EXPECTED_PODS, expectedPods } from '../gang/plan/expected-pods.ts';
+import { expectedPods } from '../gang/plan/expected-pods.ts';
 import { fluxServiceName } from './flux-names.ts';
 import type { FluxSettings } from './flux-settings.ts';
 import { hostCount, hostGroups, quorumOf, type FluxGang, type HostGroup } from './hosts.ts';

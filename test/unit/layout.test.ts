@@ -35,7 +35,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   preparers: ['api', 'gang', 'gang/rules', 'hpc', 'errors'],
   backends: ['preparers', 'api', 'gang', 'gang/rules', 'errors', 'backends/*'],
   'backends/*': ['preparers', 'api', 'gang', 'gang/rules', 'errors', 'backends'],
-  admission: ['preparers', 'api', 'gang', 'gang/rules', 'hpc', 'backends', 'errors'],
+  // Of which workload a Pod is, and so of which gang, the table of workloads says.
+  admission: ['preparers', 'api', 'gang', 'gang/rules', 'hpc', 'backends', 'workloads', 'errors'],
   'kube/client': ['api', 'errors'],
   'kube/loop': ['api', 'errors', 'kube/client'],
   telemetry: ['api', 'errors'],
@@ -60,6 +61,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'hpc',
     'hpc/curve',
     'preparers',
+    'workloads',
     'api',
     'gang',
     'gang/rules',

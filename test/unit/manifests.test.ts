@@ -21,6 +21,8 @@ import {
   LABEL_BASE_POD_GANG,
   LABEL_MANAGED_BY,
   LABEL_POD_CLIQUE,
+  ANNOTATION_WORKLOAD,
+  LABEL_GANG,
   LABEL_POD_GANG,
   LABEL_SCHEDULER_NAME,
   MANAGED_BY_GROVE,
@@ -164,6 +166,11 @@ describe('PodGang definition', () => {
       subresources: { status: {} },
       additionalPrinterColumns: [
         { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+        {
+          name: 'Workload',
+          type: 'string',
+          jsonPath: `.metadata.annotations.${ANNOTATION_WORKLOAD.replaceAll('.', '\\.')}`,
+        },
         { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
       ],
     });
@@ -208,7 +215,18 @@ describe('PodGang definition', () => {
 });
 
 describe('webhook configurations', () => {
-  const gangPods = { matchExpressions: [{ key: LABEL_POD_GANG, operator: 'Exists' }] };
+  const exists = (key: string, operator = 'Exists'): object => ({ key, operator });
+  /** Each Pod comes once: by the gang that it names, or to be given one. */
+  const selectors: Readonly<Record<string, object>> = {
+    'MutatingWebhookConfiguration pods.muster.dev': {
+      matchExpressions: [exists(LABEL_POD_GANG), exists(LABEL_GANG, 'DoesNotExist')],
+    },
+    'ValidatingWebhookConfiguration pods.muster.dev': { matchExpressions: [exists(LABEL_POD_GANG)] },
+    'MutatingWebhookConfiguration workload-pods.muster.dev': { matchExpressions: [exists(LABEL_GANG)] },
+    'ValidatingWebhookConfiguration workload-pods.muster.dev': {
+      matchExpressions: [exists(LABEL_GANG), exists(LABEL_POD_GANG, 'DoesNotExist')],
+    },
+  };
   const notOurs = {
     matchExpressions: [
       { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: [SYSTEM_NAMESPACE, MUSTER_NAMESPACE] },
@@ -224,6 +242,18 @@ describe('webhook configurations', () => {
     [
       'ValidatingWebhookConfiguration',
       'pods.muster.dev',
+      PATH_VALIDATE_POD,
+      { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['pods'] },
+    ],
+    [
+      'MutatingWebhookConfiguration',
+      'workload-pods.muster.dev',
+      PATH_MUTATE_POD,
+      { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] },
+    ],
+    [
+      'ValidatingWebhookConfiguration',
+      'workload-pods.muster.dev',
       PATH_VALIDATE_POD,
       { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['pods'] },
     ],
@@ -263,6 +293,7 @@ describe('webhook configurations', () => {
   ];
 
   test.each(expected)('%s %s', (kind, name, path, rule) => {
+    const selector = selectors[`${kind} ${name}`];
     const hook = named(kind, 'muster').webhooks.find((candidate: Any) => candidate.name === name);
     expect(hook).toMatchObject({
       admissionReviewVersions: ['v1'],
@@ -274,9 +305,8 @@ describe('webhook configurations', () => {
       rules: [{ ...rule, scope: 'Namespaced' }],
     });
     expect(hook.reinvocationPolicy).toBe(kind.startsWith('Mutating') ? 'IfNeeded' : undefined);
-    const isPods = name.startsWith('pods.');
-    expect(hook.objectSelector).toEqual(isPods ? gangPods : undefined);
-    expect(hook.namespaceSelector).toEqual(isPods ? notOurs : undefined);
+    expect(hook.objectSelector).toEqual(selector);
+    expect(hook.namespaceSelector).toEqual(selector === undefined ? undefined : notOurs);
     expect(hook.matchConditions.length).toBeGreaterThan(0);
   });
 
@@ -357,8 +387,8 @@ describe('policies', () => {
       expect(object.spec.paramKind === undefined || /-strangers$/.test(name)).toBe(true);
       const { resourceRules, namespaceSelector, objectSelector } = object.spec.matchConstraints;
       for (const rule of resourceRules) {
-        // Deletion is nobody's business but where a scheduler counts by what is deleted.
-        if (!/-objects$/.test(name)) expect(rule.operations).not.toContain('DELETE');
+        // Deletion is nobody's business but where a scheduler counts by what is deleted, and of what Muster deletes.
+        if (!/-objects$|-account-made-/.test(name)) expect(rule.operations).not.toContain('DELETE');
         expect(rule.operations).not.toContain('*');
       }
       if (!resourceRules.some((rule: Any) => /pods|bindings/.test(rule.resources)) || /-account-/.test(name))
@@ -622,6 +652,7 @@ describe('the Deployment and what is around it', () => {
         'preemption-preview',
         'preemption',
         'volcano',
+        'workloads',
       ].map((backend) => ['ClusterRoleBinding', `muster-${backend}`, [account]]),
       // For Karmada's API server.
       ['ClusterRoleBinding', 'muster-fleet-assigner', [account]],
@@ -666,8 +697,11 @@ describe('the Deployment and what is around it', () => {
       'pods: list watch patch',
       'namespaces: list watch',
       'priorityclasses: list watch',
-      'podgangs: get list watch patch',
+      'podgangs: get list watch patch create delete',
       'podgangs/status: patch',
+      'jobs: list watch',
+      'statefulsets: list watch',
+      'replicasets: list watch',
       'events: create patch',
       'schedulerbackends: get list create',
       'schedulerbackends/status: patch',

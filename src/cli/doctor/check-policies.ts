@@ -7,6 +7,7 @@ export const EXPECTED_POLICIES = {
   mutating: ['muster-add-gang-gate', 'muster-mark-strangers'],
   validating: [
     'muster-account-leases',
+    'muster-account-made-podgangs',
     'muster-account-objects',
     'muster-account-pod-status',
     'muster-account-podgangs',
@@ -15,6 +16,7 @@ export const EXPECTED_POLICIES = {
     'muster-gang-pod-create',
     'muster-gang-pod-gate',
     'muster-gang-pod-identity',
+    'muster-gang-pod-named',
     'muster-group-strangers',
     'muster-native-gang-strangers',
     'muster-pod-binding',

@@ -1,5 +1,5 @@
 import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../api/json.ts';
-import { LABEL_POD_GANG } from '../../api/names.ts';
+import { LABEL_GANG, LABEL_POD_GANG } from '../../api/names.ts';
 import { EXPECTED_WEBHOOKS, type ExpectedWebhook, type WebhookKind } from './expected-webhooks.ts';
 import { saying, type Diagnosis } from './diagnosis.ts';
 import { nameOf, RIGHTS_FIX, valueOf, type Read } from './read.ts';
@@ -164,5 +164,6 @@ const excessIn = (webhook: JsonObject, { operations, resources }: ExpectedWebhoo
 const asksForGangsOnly = (webhook: JsonObject): boolean =>
   (ownList(ownObject(webhook, 'objectSelector'), 'matchExpressions') ?? []).some(
     (expression) =>
-      ownString(expression, 'key') === LABEL_POD_GANG && ownString(expression, 'operator') === 'Exists',
+      [LABEL_POD_GANG, LABEL_GANG].includes(ownString(expression, 'key') ?? '') &&
+      ownString(expression, 'operator') === 'Exists',
   );

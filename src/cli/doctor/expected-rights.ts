@@ -32,8 +32,20 @@ export const MUSTERS_RULES: readonly ExpectedRule[] = [
   {
     group: POD_GANG_GROUP,
     resources: ['podgangs'],
-    verbs: ['get', 'list', 'watch', 'patch'],
-    why: 'writes references; reads a gang once more before gates come off',
+    verbs: ['get', 'list', 'watch', 'patch', 'create', 'delete'],
+    why: 'writes references; reads a gang once more before gates come off; makes those of workloads (`muster.dev/gang`)',
+  },
+  {
+    group: 'batch',
+    resources: ['jobs'],
+    verbs: ['list', 'watch'],
+    why: 'the numbers of Jobs whose Pods ask for a gang by `muster.dev/gang`',
+  },
+  {
+    group: 'apps',
+    resources: ['statefulsets', 'replicasets'],
+    verbs: ['list', 'watch'],
+    why: 'the same of StatefulSets and Deployments',
   },
   {
     group: POD_GANG_GROUP,

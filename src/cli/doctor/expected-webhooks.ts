@@ -25,6 +25,7 @@ export interface ExpectedWebhook {
 }
 
 const pods = { name: 'pods.muster.dev', group: '', version: 'v1', resources: ['pods'], gangsOnly: true };
+const workloadPods = { ...pods, name: 'workload-pods.muster.dev' };
 const gangs = {
   name: 'podgangs.muster.dev',
   group: POD_GANG_GROUP,
@@ -64,5 +65,12 @@ export const EXPECTED_WEBHOOKS: readonly ExpectedWebhook[] = [
     path: PATH_VALIDATE_HPC_POLICY,
     operations: ['CREATE', 'UPDATE'],
     resources: ['hpcpolicies'],
+  },
+  { kind: 'MutatingWebhookConfiguration', ...workloadPods, path: PATH_MUTATE_POD, operations: ['CREATE'] },
+  {
+    kind: 'ValidatingWebhookConfiguration',
+    ...workloadPods,
+    path: PATH_VALIDATE_POD,
+    operations: ['CREATE', 'UPDATE'],
   },
 ];

@@ -2,15 +2,17 @@ import { printable } from '../../api/printable.ts';
 import type { Position } from '../input/documents.ts';
 import { findingLine, type Finding } from '../output/findings.ts';
 import type { Palette } from '../output/palette.ts';
+import { writeYaml } from '../output/structured.ts';
 import { reflowed } from '../output/wrap.ts';
 import { renderDiff } from './render-diff.ts';
 import type { ReviewResult } from './review-result.ts';
 
-export type Verdict = 'changed' | 'unchanged' | 'denied' | 'skipped';
+export type Verdict = 'made' | 'changed' | 'unchanged' | 'denied' | 'skipped';
 
-export const verdictOf = ({ reviewed, allowed, changes }: ReviewResult): Verdict => {
+export const verdictOf = ({ reviewed, allowed, changes, made }: ReviewResult): Verdict => {
   if (!reviewed) return 'skipped';
   if (!allowed) return 'denied';
+  if (made !== undefined) return 'made';
   return changes.length > 0 ? 'changed' : 'unchanged';
 };
 
@@ -34,7 +36,10 @@ export function renderResult(result: ReviewResult, palette: Palette, width: numb
   lines.push(
     ...result.warnings.map((warning) => reflowed(`  ${palette.warn('warning:')} ${warning}`, width)),
   );
-  if (received !== undefined && stored !== undefined && changes.length > 0) {
+  if (result.made !== undefined && stored !== undefined) {
+    lines.push(`  Muster makes it for ${printable(result.made)}, once the first of its Pods is there:`);
+    lines.push(...writeYaml(stored).lines.map((line) => `  ${palette.added(`+${printable(line, 200)}`)}`));
+  } else if (received !== undefined && stored !== undefined && changes.length > 0) {
     if (result.ref.template !== undefined) {
       lines.push(
         `  the ${printable(result.ref.kind)} is stored as it is; its Pods are prepared when they are created:`,

@@ -69,7 +69,7 @@ function plainPrinter(format: Format, io: CliIo, palette: Palette): Printer {
 
 /** Blocks with an empty line between them, and a summary. */
 function textPrinter(io: CliIo, palette: Palette): Printer {
-  const counts: Record<Verdict, number> = { changed: 0, unchanged: 0, denied: 0, skipped: 0 };
+  const counts: Record<Verdict, number> = { made: 0, changed: 0, unchanged: 0, denied: 0, skipped: 0 };
   const skipped = new Map<string, number>();
   let first = true;
   const width = widthFor(io, Infinity);
@@ -94,7 +94,9 @@ function textPrinter(io: CliIo, palette: Palette): Printer {
       if (findings.length > 0)
         block(findings.map((finding) => reflowed(findingLine(finding, palette), width)));
       if (total === 0) return;
-      const parts = Object.entries(counts).map(([verdict, number]) => `${number} ${verdict}`);
+      const parts = Object.entries(counts)
+        .filter(([verdict, number]) => verdict !== 'made' || number > 0)
+        .map(([verdict, number]) => `${number} ${verdict}`);
       const whole = findings.length === 0 ? '' : `; of the whole: ${countsOf(findings)}`;
       block([`${total} ${total === 1 ? 'review' : 'reviews'}: ${parts.join(', ')}${whole}`]);
     },
@@ -136,6 +138,7 @@ function jsonOf(result: ReviewResult): object {
     backend: backend ?? null,
     gang: gang ?? null,
     patch: changes.map(({ operation }) => operation),
+    ...(result.made !== undefined && { made: result.made, object: result.stored ?? null }),
   };
 }
 

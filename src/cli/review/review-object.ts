@@ -14,8 +14,10 @@ import {
 import { BadRequest } from '../../errors.ts';
 import { isObject, own, ownString, type JsonObject } from '../../api/json.ts';
 import {
+  ANNOTATION_WORKLOAD,
   HPC_POLICY_API_VERSION,
   HPC_POLICY_KIND,
+  MUSTER_USER,
   POD_GANG_API_VERSION,
   POD_GANG_KIND,
 } from '../../api/names.ts';
@@ -23,9 +25,11 @@ import { fault } from '../../api/fault.ts';
 import { keyed, printable, quoted } from '../../api/printable.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { unknownPodGangFields } from '../input/pod-gang-fields.ts';
+import { asksForGang, controlledPod, foreseenGang } from '../../workloads/foreseen-gang.ts';
 import { podFromTemplate } from '../../workloads/pod-from-template.ts';
 import { podTemplatesOf } from '../../workloads/pod-templates.ts';
 import { notText } from '../gangs/slips.ts';
+import { createReview } from './create-review.ts';
 import { withHost } from './host-of-template.ts';
 import { notReviewed, type Cause, type Ref, type ReviewResult } from './review-result.ts';
 
@@ -57,12 +61,36 @@ export function reviewObject(source: SourceObject, context: ReviewContext): Revi
     const namespace = ownString(own(object, 'metadata'), 'namespace') ?? '';
     return [notReviewed(source, { ...ref, namespace }, nothingIn(ref))];
   }
-  return templates.map(({ path, template }) => {
-    const pod = withHost(podFromTemplate(template, ref), object, path);
+  const gangs = new Set<string>();
+  return templates.flatMap(({ path, template }) => {
+    const asks = asksForGang(template);
+    const bare = withHost(podFromTemplate(template, ref), object, path);
+    const pod = asks ? controlledPod(bare, object, template) : bare;
     const podRef = { apiVersion: 'v1', kind: 'Pod', namespace: ref.namespace, name: '' };
     const review = createReview(pod, podRef, 'pods', context.username);
-    return decide(source, { ...ref, template: path }, review, path, context.policy);
+    const result = decide(source, { ...ref, template: path }, review, path, context.policy);
+    const made = asks ? madeGangOf(result, object, context) : undefined;
+    // Several templates may be of one gang.
+    if (made === undefined || gangs.has(made.ref.name)) return [result];
+    gangs.add(made.ref.name);
+    return [result, made];
   });
+}
+
+/** The PodGang that the loop makes for these Pods, as it is stored. */
+function madeGangOf(
+  { source, stored, gang, backend }: ReviewResult,
+  object: JsonObject,
+  { policy }: ReviewContext,
+): ReviewResult | undefined {
+  const [namespace = '', name = ''] = gang?.split('/') ?? [];
+  const foreseen = stored && foreseenGang(stored, object, { namespace, name, backend });
+  if (foreseen === undefined) return undefined;
+  const ref = { apiVersion: POD_GANG_API_VERSION, kind: POD_GANG_KIND, namespace, name };
+  const result = decide(source, ref, createReview(foreseen.gang, ref, 'podgangs', MUSTER_USER), '', policy);
+  const warnings = foreseen.wrong === undefined ? [] : [foreseen.wrong];
+  const made = ownString(own(own(foreseen.gang, 'metadata'), 'annotations'), ANNOTATION_WORKLOAD) ?? '';
+  return { ...result, made, warnings: [...warnings, ...result.warnings] };
 }
 
 /** The API server says the same to clients that ask for it (`fieldValidation=Warn`); admission never sees these. */
@@ -210,29 +238,5 @@ function outcome(
     received,
     stored: denial === undefined ? stored : undefined,
     root,
-  };
-}
-
-/** No API server sends this one, so that nobody looks for it in an audit log. */
-const UID = '00000000-0000-0000-0000-000000000000';
-
-/** The review that an API server would send for `object` when it is created. */
-function createReview(object: JsonObject, ref: Ref, resource: string, username: string): JsonObject {
-  const [group, version] = ref.apiVersion.includes('/') ? ref.apiVersion.split('/', 2) : ['', ref.apiVersion];
-  return {
-    apiVersion: REVIEW_API_VERSION,
-    kind: REVIEW_KIND,
-    request: {
-      uid: UID,
-      kind: { group: group ?? '', version: version ?? '', kind: ref.kind },
-      resource: { group: group ?? '', version: version ?? '', resource },
-      name: ref.name,
-      namespace: ref.namespace,
-      operation: 'CREATE',
-      userInfo: { username, groups: ['system:authenticated'] },
-      object,
-      oldObject: null,
-      dryRun: true,
-    },
   };
 }

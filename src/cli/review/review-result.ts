@@ -37,6 +37,8 @@ export interface ReviewResult {
   readonly received: JsonObject | undefined;
   /** The object as it would be stored; undefined where it would not be, or is not sent. */
   readonly stored: JsonObject | undefined;
+  /** `job/train`: this PodGang is in no file, Muster makes it for that workload. */
+  readonly made?: string;
   /** Where the fields of `received` stand in the source: `spec.template`, `request.object`, or ''. */
   readonly root: string;
 }

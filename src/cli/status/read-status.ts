@@ -5,7 +5,8 @@ import { POD_INDEXERS, type GangView } from '../../controller/watch/gang-view.ts
 import { listPages } from '../../kube/loop/list-pages.ts';
 import type { GangSelectors } from '../../gang/gang-selection.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
-import { readGang, readPod } from '../../gang/read-records.ts';
+import { readMember } from '../../controller/watch/read-member.ts';
+import { readGang } from '../../gang/read-records.ts';
 import type { KubeClient, Selection } from '../../kube/client/client.ts';
 import { POD_GANGS, PODS, type Resource } from '../../kube/client/resources.ts';
 import { readNamespaces } from './namespaces.ts';
@@ -23,7 +24,7 @@ export async function readView(
   const gangs = new Cache<GangRecord>();
   const [namespaces] = await Promise.all([
     readNamespaces(client, namespace, selectors),
-    fill(client, PODS, { namespace, labelSelector: LABEL_POD_GANG }, pods, readPod),
+    fill(client, PODS, { namespace, labelSelector: LABEL_POD_GANG }, pods, readMember),
     fill(client, POD_GANGS, { namespace }, gangs, readGang),
   ]);
   return { pods, gangs, namespaces };

@@ -1,12 +1,13 @@
 import type { Ungate, ReferencesWrite, StatusWrite } from '../../gang/plan/gang-plan.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
-import { readGang, readPod } from '../../gang/read-records.ts';
+import { readGang } from '../../gang/read-records.ts';
 import { referencesPatch, statusPatch, ungatePatch } from '../../gang/plan/write-patches.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { LABEL_POD_GANG } from '../../api/names.ts';
 import type { KubeClient, PatchOperation } from '../../kube/client/client.ts';
 import { isConflict, isInvalid, isNotFound } from '../../kube/client/errors.ts';
 import { POD_GANGS, PODS } from '../../kube/client/resources.ts';
+import { readMember } from '../watch/read-member.ts';
 import { FairSlots } from '../../kube/loop/fair-slots.ts';
 import { listPages } from '../../kube/loop/list-pages.ts';
 
@@ -105,7 +106,7 @@ async function podsByName(
     const fieldSelector = `metadata.name=${name.replace(/[\\,=]/g, '\\$&')}`;
     try {
       const { items } = await client.list<JsonObject>(PODS, { namespace, fieldSelector, signal });
-      found.push(...items.map(readPod));
+      found.push(...items.map(readMember));
     } catch (error) {
       // Refused as it is: no Pod can have this name.
       if (!isInvalid(error)) throw error;
@@ -127,7 +128,7 @@ async function podsOfGang(
   await listPages({ client, resource: PODS, namespace, labelSelector }, PAGE, signal, (page, first) => {
     if (first) found.length = 0;
     for (const pod of page) {
-      if (names.has(pod.metadata.name)) found.push(readPod(pod as unknown as JsonObject));
+      if (names.has(pod.metadata.name)) found.push(readMember(pod as unknown as JsonObject));
     }
   });
   return found;

@@ -1,6 +1,7 @@
 import { own, ownString, type JsonObject } from '../../api/json.ts';
 import { LABEL_POD_GANG, POD_GANG_KIND } from '../../api/names.ts';
-import { readGang, readPod } from '../../gang/read-records.ts';
+import { readMember } from '../watch/read-member.ts';
+import { readGang } from '../../gang/read-records.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { objectsByKind } from './snapshot-objects.ts';
@@ -38,7 +39,7 @@ export async function lookAt(
   };
   for await (const objects of objectsByKind(client, signal, hear)) take(objects);
   if (found === undefined) return undefined;
-  const all = [...members.values()].map((object) => ({ object, pod: readPod(object) }));
+  const all = [...members.values()].map((object) => ({ object, pod: readMember(object) }));
   const waiting = all.filter(
     ({ pod }) => isWaiting(pod) && pod.deletionTimestamp === undefined && pod.phase !== 'Failed',
   );

@@ -2,11 +2,12 @@ import { LABEL_POD_GANG } from '../../api/names.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { ENVIRONMENT, MANAGED_FIELDS } from '../../api/unread-lists.ts';
 import type { GangRecord, NamespaceRecord, PodRecord } from '../../gang/records.ts';
-import { readGang, readNamespace, readPod } from '../../gang/read-records.ts';
+import { readGang, readNamespace } from '../../gang/read-records.ts';
 import { SharedValues } from '../../gang/shared-values.ts';
 import type { KubeClient, Selection } from '../../kube/client/client.ts';
 import { NAMESPACES, POD_GANGS, PODS, type KubeObject, type Resource } from '../../kube/client/resources.ts';
 import { keyOf, type Change, type Store } from '../../kube/loop/cache.ts';
+import { readMember } from './read-member.ts';
 import { BY_BASE_GANG, BY_GANG, POD_INDEXERS, type GangView } from './gang-view.ts';
 import type { CacheRoom } from '../../kube/loop/cache-room.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
@@ -56,7 +57,7 @@ export function watchGangs(
     namespace,
     labelSelector: LABEL_POD_GANG,
     unread: [MANAGED_FIELDS, ENVIRONMENT],
-    trim: (object) => shared.pod(readPod(asJson(object))),
+    trim: (object) => shared.pod(readMember(asJson(object))),
     indexers: POD_INDEXERS,
     room,
     observer: observe(PODS),

@@ -1,4 +1,6 @@
 import { GATE_POD_GANG_PENDING } from '../../api/names.ts';
+import { isInitialized } from '../rules/initialized.ts';
+import { isOfWorkload, workloadOf } from '../made-for.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
 import { referencesOf } from '../rules/check-spec.ts';
 import type { PodRecord } from '../records.ts';
@@ -27,6 +29,10 @@ export const isLive = (pod: PodRecord): boolean => pod.deletionTimestamp === und
 export const isBound = (pod: PodRecord): boolean => pod.nodeName !== '';
 export const isGated = (pod: PodRecord): boolean => pod.gates.includes(GATE_POD_GANG_PENDING);
 
+/** As much of a gang as its Pods are counted by. */
+type CountedGang = Pick<PodGang, 'namespace' | 'name' | 'spec'> &
+  Partial<Pick<PodGang, 'annotations' | 'conditions'>>;
+
 /** Bytewise, as every list of Kubernetes: `localeCompare` would depend on the machine. */
 export const byName = (a: { readonly name: string }, b: { readonly name: string }): number =>
   a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
@@ -51,10 +57,12 @@ const isReady = (pod: PodRecord): boolean => pod.ready || pod.phase === 'Succeed
  * @param schedulerName the scheduler of the gang's backend; undefined where it is not known or not Muster's to judge
  */
 export function takeCensus(
-  gang: Pick<PodGang, 'namespace' | 'name' | 'spec'>,
+  gang: CountedGang,
   pods: readonly PodRecord[],
   schedulerName?: string,
 ): GroupCensus[] {
+  // What an earlier run has done is no Pod that starts with the others.
+  const forms = workloadOf(gang) !== undefined && !isInitialized({ conditions: gang.conditions ?? [] });
   const byGroup = new Map<string, PodRecord[]>(gang.spec.groups.map((group) => [group.name, []]));
   for (const pod of pods) {
     if (isMember(gang, pod)) byGroup.get(pod.group)?.push(pod);
@@ -64,7 +72,7 @@ export function takeCensus(
     byGroup.delete(group.name);
     const all = every.filter(isLive);
     const members = all.filter((pod) => isPlacedBy(schedulerName, pod));
-    const present = members.filter((pod) => pod.phase !== 'Failed');
+    const present = members.filter((pod) => pod.phase !== 'Failed' && !(forms && pod.phase === 'Succeeded'));
     return {
       index,
       name: group.name,
@@ -84,9 +92,12 @@ export function takeCensus(
   });
 }
 
-/** Whether a Pod claims this very gang: same namespace, and a group label. */
-export const isMember = (gang: Pick<PodGang, 'namespace' | 'name'>, pod: PodRecord): boolean =>
-  pod.namespace === gang.namespace && pod.gang === gang.name && pod.group !== '';
+/** Whether a Pod claims this very gang: same namespace, a group label, and the workload that the gang was made for. */
+export const isMember = (gang: Omit<CountedGang, 'spec'>, pod: PodRecord): boolean =>
+  pod.namespace === gang.namespace &&
+  pod.gang === gang.name &&
+  pod.group !== '' &&
+  isOfWorkload(gang, pod.origin);
 
 /** Every group has at least its minimum of Pods bound. A gang without groups never is. */
 export const isScheduled = (census: readonly GroupCensus[]): boolean =>

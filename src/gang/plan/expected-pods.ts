@@ -1,13 +1,6 @@
-import { MUSTER_PREFIX } from '../../api/names.ts';
+import { ANNOTATION_EXPECTED_PODS } from '../../api/names.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
 import { printable, quoted } from '../../api/printable.ts';
-
-/**
- * Annotation on a PodGang: how many Pods each group will have before the gang counts as complete, where that is
- * more than `minReplicas`: `workers=8,leader=1`. Without it the Pods past the minimum are late Pods: each arrival
- * may cost a write of references. Groups it does not name keep their minimum.
- */
-export const ANNOTATION_EXPECTED_PODS = `${MUSTER_PREFIX}expected-pods`;
 
 /** As many entries as are read; more groups than this no API server stores. */
 const MAX_ENTRIES = 4096;

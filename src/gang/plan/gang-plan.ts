@@ -51,7 +51,7 @@ export interface StatusWrite {
   readonly conditions: readonly Condition[];
 }
 
-export type GangPhase = 'Pending' | 'Starting' | 'Running';
+export type GangPhase = 'Pending' | 'Starting' | 'Running' | 'Succeeded' | 'Failed';
 
 /** Take our gate off one Pod, if it is still the Pod that was judged. `ungatePatch` words it. */
 export interface Ungate {
@@ -100,6 +100,8 @@ export interface Violation {
 export interface GangSummary {
   readonly namespace: string;
   readonly name: string;
+  /** `job/train`, where Muster made the gang for a workload. */
+  readonly workload?: string | undefined;
   readonly backend: string;
   readonly phase: GangPhase;
   readonly initialized: boolean;

@@ -14,6 +14,7 @@ import { priorityCondition } from './other-priority.ts';
 import { boundShortfall, shortfall } from './group-counts.ts';
 import { placed, whyOf } from './why.ts';
 import type { Hold } from './reasons.ts';
+import { workloadOf, workloadResult } from '../made-for.ts';
 import { initializedOf, isInitialized } from '../rules/initialized.ts';
 import { gangWords, type SchedulerWords } from './scheduler-words.ts';
 
@@ -69,11 +70,15 @@ export function judgeStatus(
       { type: CONDITION_READY, status: 'False', reason: 'NotInitialized', message },
       ...told,
     ];
+    const ended = workloadResult(gang);
+    if (ended !== undefined) return { phase: ended, wanted, why: endWords(gang, ended) };
     return { phase: 'Pending', wanted, why: waitsFor.message };
   }
   const said: SchedulerWords = isScheduled(census) ? {} : gangWords(state, gang, census);
   const scheduled = scheduledCondition(census, given, said.words);
   const ready = readyCondition(census);
+  const ended = workloadResult(gang);
+  if (ended !== undefined) return endedStatus(gang, ended, [initialized, scheduled, ready, ...told]);
   const unhealthy = unhealthyCondition(census, given.torn);
   const why = [unhealthy.status === 'True' ? unhealthy : undefined, scheduled, ready].find(
     (condition) => condition !== undefined && (condition === unhealthy || condition.status === 'False'),
@@ -85,6 +90,20 @@ export function judgeStatus(
     recheckAfterMs: said.countsAfterMs,
   };
 }
+
+/** A gang whose workload has ended is done, whatever is left of its Pods: nothing is missing of it. */
+function endedStatus(
+  gang: GangRecord,
+  phase: 'Succeeded' | 'Failed',
+  conditions: readonly Wanted[],
+): StatusJudgement {
+  const message = endWords(gang, phase);
+  const healthy: Wanted = { type: CONDITION_UNHEALTHY, status: 'False', reason: 'WorkloadEnded', message };
+  return { phase, wanted: [...conditions, healthy], why: phase === 'Failed' ? message : '' };
+}
+
+const endWords = (gang: GangRecord, phase: 'Succeeded' | 'Failed'): string =>
+  `${workloadOf(gang) ?? ''} has ${phase === 'Failed' ? 'failed' : 'succeeded'}`;
 
 /** Given once: a condition that is True is kept with its own words, whoever wrote them. */
 function initializedCondition(gang: GangRecord, waitsFor: Hold | undefined): Wanted {

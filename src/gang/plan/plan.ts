@@ -1,13 +1,13 @@
-import { quoted } from '../../api/printable.ts';
-import { isGated, isLive, takeCensus, type GroupCensus } from './census.ts';
+import { isGated, takeCensus, type GroupCensus } from './census.ts';
 import { expectedPods } from './expected-pods.ts';
-import { EMPTY_PLAN, type GangSummary, type Plan, type PlannedEvent, type Waiting } from './gang-plan.ts';
-import type { GangRecord, GangState, PodRecord } from '../records.ts';
+import { EMPTY_PLAN, type GangSummary, type Plan } from './gang-plan.ts';
+import type { GangRecord, GangState } from '../records.ts';
 import { backendHold } from './backend-hold.ts';
 import type { Hold } from './reasons.ts';
 import { mismatchHold, specHold, standstillHold } from './holds.ts';
 import { shortfall } from './group-counts.ts';
-import { listed, statusText } from '../status-text.ts';
+import { statusText } from '../status-text.ts';
+import { workloadOf } from '../made-for.ts';
 import { isInitialized } from '../rules/initialized.ts';
 import {
   gangEvent,
@@ -18,13 +18,11 @@ import {
   violationEvents,
 } from './plan-events.ts';
 import { mismatch, misplacedPod } from './misplaced.ts';
+import { claims, planUngrouped, planWithoutGang } from './plan-strays.ts';
 import { planGates } from './plan-gates.ts';
 import { isComplete, isFullyReferenced, planReferences } from './plan-references.ts';
 import { judgeStatus, NO_GROUPS, planStatus } from './plan-status.ts';
 import { stoppedBy } from '../rules/lists.ts';
-
-/** Pods may come before their PodGang; only after this long is that worth an Event. */
-const ORPHAN_GRACE_MS = 5_000;
 
 /**
  * The loop's whole judgement: what is known in, what to do out. Pure, so that every history can be tried.
@@ -63,7 +61,7 @@ export function plan(state: GangState): Plan {
   // Objects that are merely on their way are there in a moment, or the backend says why not: two writes saved.
   const told = isOnItsWay(state, hold) ? tornHold : hold;
   const judgement = judgeStatus(state, gang, census, { waitsFor, hold: told, torn, baseWait });
-  const ungrouped = planUngrouped(state, census);
+  const ungrouped = planUngrouped(state, gang, census);
   const summary = summaryOf(
     state,
     gang,
@@ -170,54 +168,6 @@ function referencesDue(
   return wrong || !mayInitialize ? planReferences(gang, census, fill) : undefined;
 }
 
-/** Pods that claim this gang and a group that it does not have. */
-function planUngrouped(
-  state: GangState,
-  census: readonly GroupCensus[],
-): { waiting: Waiting[]; events: PlannedEvent[] } {
-  const known = new Set(census.map((group) => group.name));
-  const pods = state.pods.filter((pod) => claims(state, pod) && !(pod.group !== '' && known.has(pod.group)));
-  const groups = known.size === 0 ? 'none at all' : `only ${listed([...known], 'groups')}`;
-  const reasonOf = (pod: PodRecord): string => {
-    const what =
-      pod.group === ''
-        ? 'the Pod names no group'
-        : `PodGang ${state.name} has no group ${quoted(pod.group)}, ${groups}`;
-    return `${what}: correct the label grove.io/podclique where the Pod comes from, and delete the Pod`;
-  };
-  return {
-    waiting: pods.filter(isGated).map((pod) => gatedBecause(pod, reasonOf(pod))),
-    events: pods.map((pod) => podEvent(pod, 'UnknownGroup', reasonOf(pod))),
-  };
-}
-
-/** Pods whose PodGang is not there: they stay gated, for the gang may still come. */
-function planWithoutGang(state: GangState): Plan {
-  const pods = state.pods.filter((pod) => claims(state, pod) && isGated(pod));
-  const reason = `PodGang ${state.name} does not exist: create it, or delete the Pod`;
-  const waiting = pods.map((pod) => gatedBecause(pod, state.notOurs ?? state.standstill ?? reason));
-  if ((state.notOurs ?? state.standstill) !== undefined) return { ...EMPTY_PLAN, waiting };
-  const born = (pod: PodRecord): number => Date.parse(pod.creationTimestamp ?? '') || 0;
-  const left = (pod: PodRecord): number => Math.min(ORPHAN_GRACE_MS, born(pod) + ORPHAN_GRACE_MS - state.now);
-  const young = pods.map(left).filter((ms) => ms > 0);
-  return {
-    ...EMPTY_PLAN,
-    waiting,
-    events: pods.filter((pod) => left(pod) <= 0).map((pod) => podEvent(pod, 'UnknownGang', reason)),
-    recheckAfterMs: young.length === 0 ? undefined : young.reduce((a, b) => Math.min(a, b)),
-  };
-}
-
-const claims = (state: GangState, pod: PodRecord): boolean =>
-  isLive(pod) && pod.namespace === state.namespace && pod.gang === state.name;
-
-const gatedBecause = (pod: PodRecord, reason: string): Waiting => ({
-  pod: pod.name,
-  group: pod.group,
-  state: 'gated',
-  reason: statusText(reason),
-});
-
 function summaryOf(
   state: GangState,
   gang: GangRecord,
@@ -231,6 +181,7 @@ function summaryOf(
   return {
     namespace: gang.namespace,
     name: gang.name,
+    workload: workloadOf(gang),
     backend: state.backend.name,
     phase,
     initialized: isInitialized(gang),

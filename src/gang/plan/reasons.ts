@@ -22,7 +22,7 @@ export const CONDITION_REASONS = {
     'PodsBound',
   ],
   Ready: ['NotInitialized', 'PodsNotReady', 'PodsReady'],
-  Unhealthy: ['MinimumPresent', 'BelowMinimum'],
+  Unhealthy: ['MinimumPresent', 'BelowMinimum', 'WorkloadEnded'],
   PodsNotMatchingPriority: ['OtherPriorityClass', 'PriorityClassesAgree'],
 } as const;
 
@@ -42,6 +42,8 @@ export const EVENT_REASONS = [
   'NamespaceTooLarge',
   'BackendWarning',
   'BackendOperationFailed',
+  'WorkloadUnreadable',
+  'WorkloadInvalid',
   'CleanupBlocked',
 ] as const;
 

@@ -3,11 +3,12 @@ import { CONDITION_INITIALIZED, type Condition, type PodGang } from '../../api/p
 import { referencesOf } from './check-spec.ts';
 
 /** The condition Initialized of a PodGang, or undefined while nobody has written it. */
-export const initializedOf = (gang: PodGang): Condition | undefined =>
+export const initializedOf = (gang: Pick<PodGang, 'conditions'>): Condition | undefined =>
   gang.conditions.find((condition) => condition.type === CONDITION_INITIALIZED);
 
 /** True only for the status `True`; absent, `False` and `Unknown` all mean that gates stay on. */
-export const isInitialized = (gang: PodGang): boolean => initializedOf(gang)?.status === 'True';
+export const isInitialized = (gang: Pick<PodGang, 'conditions'>): boolean =>
+  initializedOf(gang)?.status === 'True';
 
 const sameCondition = (a: Condition | undefined, b: Condition | undefined): boolean =>
   a?.status === b?.status &&

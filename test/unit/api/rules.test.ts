@@ -5,9 +5,10 @@ import { textsOf } from '../../support/reviews.ts';
 import { hpcExamples } from './rule-examples-hpc.ts';
 import { hpcPodExamples } from './rule-examples-hpc-pods.ts';
 import { podExamples } from './rule-examples-pods.ts';
+import { workloadExamples } from './rule-examples-workloads.ts';
 import { podGangExamples } from './rule-examples-pod-gangs.ts';
 
-const examples = [...podExamples, ...podGangExamples, ...hpcExamples, ...hpcPodExamples];
+const examples = [...podExamples, ...podGangExamples, ...hpcExamples, ...hpcPodExamples, ...workloadExamples];
 const names = Object.keys(rules) as RuleName[];
 
 /** What ends a line, moves a cursor or reorders text: nothing of it may reach a terminal. */

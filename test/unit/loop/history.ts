@@ -1,5 +1,5 @@
 import { GATE_POD_GANG_PENDING as GATE } from '../../../src/api/names.ts';
-import { ANNOTATION_EXPECTED_PODS } from '../../../src/gang/plan/expected-pods.ts';
+import { ANNOTATION_EXPECTED_PODS } from '../../../src/api/names.ts';
 import type { BackendState, ReleaseOrder } from '../../../src/gang/records.ts';
 import { Random } from '../../support/random.ts';
 import { Broken, Invariants } from './invariants.ts';

@@ -254,7 +254,7 @@ describe('policies', () => {
   test('as they ship, with the names that are expected', async () => {
     const policies = await shipped(asThey);
     expect(told(checkPolicies(policies, TRUSTED, MUSTER_USER))).toEqual([
-      'ok policies/validating: 15 of 15 installed and bound',
+      'ok policies/validating: 17 of 17 installed and bound',
       'ok policies/mutating: 2 of 2 installed and bound',
       'ok policies/accounts: policies and configuration trust the same account',
     ]);

@@ -37,6 +37,8 @@ test('what ships is fine, and is what is expected', () => {
     'ok webhooks/validating: pods.muster.dev in muster sends CREATE and UPDATE of pods to /validate-v1-pod',
     'ok webhooks/validating: podgangs.muster.dev in muster sends CREATE and UPDATE of podgangs and podgangs/status to /validate-scheduler-grove-io-v1alpha1-podgang',
     'ok webhooks/validating: hpcpolicies.muster.dev in muster sends CREATE and UPDATE of hpcpolicies to /validate-muster-dev-v1alpha1-hpcpolicy',
+    'ok webhooks/mutating: workload-pods.muster.dev in muster sends CREATE of pods to /mutate-v1-pod',
+    'ok webhooks/validating: workload-pods.muster.dev in muster sends CREATE and UPDATE of pods to /validate-v1-pod',
   ]);
   expect(EXPECTED_WEBHOOKS).toHaveLength(shipped.flatMap(({ webhooks }) => webhooks).length);
 });
@@ -47,7 +49,7 @@ describe('finds', () => {
   test.each<[string, (mutating: Configuration, validating: Configuration) => void, string[]]>([
     [
       'a webhook that is missing',
-      (mutating) => void mutating.webhooks.pop(),
+      (mutating) => void mutating.webhooks.splice(1, 1),
       [
         `problem webhooks/mutating: no MutatingWebhookConfiguration has the webhook podgangs.muster.dev: its objects do not come to Muster → ${APPLY}`,
       ],

@@ -1,0 +1,35 @@
+import type { Rule } from './rule.ts';
+
+/** Rules of Pods that ask for the gang of their workload by the label `muster.dev/gang`. */
+export const workloadRules = {
+  GangLabelValue: {
+    code: 422,
+    kind: 'NotSupported',
+    says: 'the label muster.dev/gang is "true", or not there',
+    fix: 'write "true", in quotes; leave the label out of Pods that are no gang',
+  },
+  GangWorkloadUnknown: {
+    code: 422,
+    kind: 'Invalid',
+    says: 'the gang of a Pod with this label is that of the workload which controls it',
+    fix: 'use a kind of docs/workloads.md, or the labels grove.io/podgang and grove.io/podclique',
+  },
+  GangWorkloadMismatch: {
+    code: 403,
+    kind: 'Forbidden',
+    says: 'this label of the workload is not what the owner reference of the Pod says',
+    fix: 'leave the label to the controller that writes it',
+  },
+  GangNotNamed: {
+    code: 403,
+    kind: 'Required',
+    says: 'Muster has not named the gang of this Pod',
+    fix: 'see that the API server calls Muster (muster doctor), and again after others (reinvocationPolicy: IfNeeded)',
+  },
+  GangNameForeign: {
+    code: 403,
+    kind: 'Forbidden',
+    says: 'the gang of a Pod with muster.dev/gang is that of its workload',
+    fix: 'leave grove.io/podgang and grove.io/podclique to Muster, or muster.dev/gang out',
+  },
+} as const satisfies Record<string, Rule>;

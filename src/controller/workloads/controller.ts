@@ -1,0 +1,77 @@
+import { notSelected } from '../../gang/gang-selection.ts';
+import { workloadOf } from '../../gang/made-for.ts';
+import type { GangRecord, PodRecord } from '../../gang/records.ts';
+import { splitKey } from '../../kube/loop/cache.ts';
+import { aborted } from '../../kube/loop/deadline.ts';
+import { startWorkers, type Reconcile } from '../../kube/loop/work-queue-workers.ts';
+import { WorkQueue } from '../../kube/loop/work-queue.ts';
+import { BY_GANG } from '../watch/gang-view.ts';
+import type { ControllerFactory } from '../watch/shared.ts';
+import { AskedFor } from './asked-for.ts';
+import { carryOut } from './gang-maker.ts';
+import { planMadeGang } from './plan-made-gang.ts';
+import { WorkloadWatch } from './workload-watch.ts';
+
+/** Makes the PodGangs of workloads whose Pods ask for a gang by the label `muster.dev/gang`, and keeps them in step. */
+export const workloads: ControllerFactory = (shared) => {
+  const { watch, settings, log } = shared;
+  const { view } = watch;
+  let queue: WorkQueue | undefined;
+  watch.onTouch((key, change) => {
+    // Only what Pods and gangs tell of workloads: not every Pod of every gang.
+    if (change === undefined || isOfOne(change.new) || isOfOne(change.old)) queue?.add(key);
+  });
+  return {
+    name: 'workloads',
+    watches: watch.watches,
+    busy: () => queue?.busy === true,
+    lead: async (signal) => {
+      queue = new WorkQueue();
+      const asked = new AskedFor();
+      const known = new WorkloadWatch({
+        ...shared,
+        changed: (kind, namespace, name) => {
+          for (const key of asked.gangsOf(kind, namespace, name)) queue?.add(key);
+        },
+      });
+      const reconcile: Reconcile = async (key, end) => {
+        const { namespace, name } = splitKey(key);
+        const place = view.namespaces.get('', namespace)?.labels;
+        const elsewhere = notSelected(settings.selectors, namespace, place, new Map());
+        if (elsewhere !== undefined || view.standstill?.(namespace) !== undefined) return undefined;
+        asked.forget(key);
+        const deed = planMadeGang({
+          namespace,
+          name,
+          gang: view.gangs.get(namespace, name),
+          pods: view.pods.byIndex(BY_GANG, key),
+          workload: (kind, workload) => {
+            asked.remember(key, kind, namespace, workload);
+            return known.of(kind, namespace, workload);
+          },
+        });
+        const againMs = await carryOut(deed, shared, end);
+        return againMs === undefined ? undefined : { requeueAfterMs: againMs };
+      };
+      for (const key of watch.keys()) queue.add(key);
+      const workers = startWorkers({
+        queue,
+        reconcile,
+        concurrency: settings.concurrentSyncs,
+        failed: (gang, error, retryInMs) =>
+          log.error(
+            { gang, err: error, retryInMs },
+            'the gang of a workload was not dealt with, trying again',
+          ),
+      });
+      await aborted(signal);
+      queue = undefined;
+      await Promise.all([workers.stop(), known.stop()]);
+    },
+  };
+};
+
+/** Whether it is a Pod that asked for a gang, or a gang that Muster made. */
+const isOfOne = (record: PodRecord | GangRecord | undefined): boolean =>
+  record !== undefined &&
+  ('gates' in record ? record.origin !== undefined : workloadOf(record) !== undefined);

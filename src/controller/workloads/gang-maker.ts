@@ -1,0 +1,83 @@
+import { madeGang } from '../../workloads/made-gang.ts';
+import type { BackendRegistry } from '../../backends/registry.ts';
+import type { KubeClient, PatchOperation } from '../../kube/client/client.ts';
+import { isAlreadyExists, isConflict, isInvalid, isNotFound } from '../../kube/client/errors.ts';
+import { POD_GANGS, PODS, type KubeObject } from '../../kube/client/resources.ts';
+import type { EventRecorder } from '../../kube/loop/event-recorder.ts';
+import type { Logger } from '../../telemetry/log.ts';
+import type { Deed } from './plan-made-gang.ts';
+
+interface Hands {
+  readonly client: Pick<KubeClient, 'create' | 'delete' | 'jsonPatch'>;
+  readonly registry: Pick<BackendRegistry, 'backends'>;
+  readonly recorder: Pick<EventRecorder, 'event'>;
+  readonly log: Logger;
+}
+
+/** Look again after this long where what was read is not what is there any more (ms). */
+const OUTDATED_MS = 1_000;
+
+/** Carries a deed out. @returns when to look again, where nothing else would have it looked at */
+export async function carryOut(
+  deed: Deed,
+  { client, registry, recorder, log }: Hands,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  try {
+    switch (deed.do) {
+      case 'nothing':
+        return deed.againMs;
+      case 'create': {
+        const { like, gang } = deed;
+        const backend = registry.backends.find(
+          ({ schedulerName }) => schedulerName === like.schedulerName,
+        )?.name;
+        const object = madeGang({ ...gang, backend });
+        await client.create(POD_GANGS, object as unknown as KubeObject, { signal });
+        log.info({ gang: `${gang.namespace}/${gang.name}`, workload: gang.origin.name }, 'made a PodGang');
+        return undefined;
+      }
+      case 'delete': {
+        const { namespace, name, uid, resourceVersion } = deed.gang;
+        const preconditions = { uid, resourceVersion };
+        await client.delete({ resource: POD_GANGS, namespace, name }, { preconditions, signal });
+        log.info({ gang: `${namespace}/${name}`, why: deed.why }, 'deleted a PodGang that Muster had made');
+        return undefined;
+      }
+      case 'change': {
+        const { namespace, name } = deed.gang;
+        await client.jsonPatch({ resource: POD_GANGS, namespace, name }, changePatch(deed), { signal });
+        return undefined;
+      }
+      case 'say': {
+        const { namespace, name, uid } = deed.pod;
+        const { reason, message: note } = deed;
+        recorder.event({ resource: PODS, namespace, name, uid }, { type: 'Warning', reason, note });
+        return undefined;
+      }
+    }
+  } catch (error) {
+    // Somebody was first, this process a moment ago perhaps: the watch shows what there is.
+    if (isAlreadyExists(error) || isConflict(error) || isNotFound(error)) return OUTDATED_MS;
+    // A failed `test` of a patch.
+    if (deed.do === 'change' && isInvalid(error)) return OUTDATED_MS;
+    throw error;
+  }
+}
+
+/** Setting the resourceVersion makes the API server answer 409 where the gang has changed. */
+function changePatch({ gang, change }: Extract<Deed, { do: 'change' }>): PatchOperation[] {
+  return [
+    { op: 'test', path: '/metadata/uid', value: gang.uid },
+    { op: 'replace', path: '/metadata/resourceVersion', value: gang.resourceVersion },
+    ...[...change.minimums].map(([index, value]): PatchOperation => ({
+      op: 'replace',
+      path: `/spec/podgroups/${index}/minReplicas`,
+      value,
+    })),
+    ...Object.entries(change.annotations).map(([key, value]): PatchOperation => {
+      const path = `/metadata/annotations/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      return value === null ? { op: 'remove', path } : { op: 'add', path, value };
+    }),
+  ];
+}

@@ -1,0 +1,195 @@
+import {
+  ANNOTATION_EXPECTED_PODS,
+  ANNOTATION_WORKLOAD_RESULT,
+  ANNOTATION_WORKLOAD_UID,
+} from '../../api/names.ts';
+import { workloadTitle, type PodOrigin } from '../../api/pod-origin.ts';
+import { workloadOf, workloadResult } from '../../gang/made-for.ts';
+import { byAge, isLive } from '../../gang/plan/census.ts';
+import type { GangRecord, PodRecord } from '../../gang/records.ts';
+import { isInitialized } from '../../gang/rules/initialized.ts';
+import type { GangKind } from '../../workloads/gang-kind.ts';
+import { gangKindOf } from '../../workloads/gang-kinds.ts';
+import { gangName } from '../../workloads/gang-names.ts';
+import { groupsOfPart, type GangNumbers, type GroupNumbers } from '../../workloads/gang-numbers.ts';
+import { expectedText, groupsFromSize, ownerOf, type GangGiven } from '../../workloads/made-gang.ts';
+
+/** A workload, trimmed to what is made of it. */
+export interface WorkloadRecord {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly numbers: GangNumbers;
+}
+
+/** `unknown`: not listed yet. `unreadable`: a right or the definition is missing. */
+export type KnownWorkload = WorkloadRecord | 'unknown' | 'gone' | { readonly unreadable: string };
+
+/** What is known around one name of a gang. */
+export interface MadeState {
+  readonly namespace: string;
+  readonly name: string;
+  readonly gang: GangRecord | undefined;
+  /** Every Pod with the gang's name on it. */
+  readonly pods: readonly PodRecord[];
+  readonly workload: (kind: GangKind, name: string) => KnownWorkload;
+}
+
+/** One thing to do. Each write is conditional on what was read, so that doing it twice, or late, does no harm. */
+export type Deed =
+  | { readonly do: 'nothing'; readonly againMs?: number }
+  | { readonly do: 'create'; readonly gang: Omit<GangGiven, 'backend'>; readonly like: PodRecord }
+  | { readonly do: 'delete'; readonly gang: GangRecord; readonly why: string }
+  | { readonly do: 'change'; readonly gang: GangRecord; readonly change: GangChange }
+  | {
+      readonly do: 'say';
+      readonly pod: PodRecord;
+      readonly reason: 'WorkloadUnreadable' | 'WorkloadInvalid';
+      readonly message: string;
+    };
+
+export interface GangChange {
+  /** By the position of their groups. */
+  readonly minimums: ReadonlyMap<number, number>;
+  /** Absent: stays. null: is taken off. */
+  readonly annotations: Readonly<Record<string, string | null>>;
+}
+
+const NOTHING: Deed = { do: 'nothing' };
+/** The watches of Pods and of workloads are not in step; both should show the same soon. */
+const BEHIND: Deed = { do: 'nothing', againMs: 1_000 };
+
+/** What has to be done about the PodGang of this name, if it is one that Muster makes. */
+export function planMadeGang(state: MadeState): Deed {
+  const { gang } = state;
+  // What somebody wrote is used as it is, and one that goes has to be gone first.
+  if (gang !== undefined && (workloadOf(gang) === undefined || gang.deletionTimestamp !== undefined))
+    return NOTHING;
+  const running = state.pods.filter(isRunning);
+  const newest = running.toSorted(byAge).at(-1);
+  const subject = newest?.origin ?? (gang && subjectOf(gang));
+  const kind = subject && gangKindOf(subject.kind);
+  if (subject === undefined || kind === undefined) return NOTHING;
+  const known = state.workload(kind, subject.name);
+  if (known === 'unknown') return NOTHING;
+  if (known === 'gone') return newest === undefined ? NOTHING : BEHIND;
+  if ('unreadable' in known) return planUnread(state, kind, newest, known.unreadable);
+
+  const stale = gang?.annotations.get(ANNOTATION_WORKLOAD_UID) ?? known.uid;
+  if (gang !== undefined && stale !== known.uid) {
+    return { do: 'delete', gang, why: `there is another ${workloadTitle(subject)} now` };
+  }
+  if ((newest?.origin?.uid ?? known.uid) !== known.uid) return BEHIND;
+  const { numbers } = known;
+  if (numbers.ended !== undefined) return planEnd(gang, numbers.ended);
+  if (numbers.wrong !== undefined) {
+    const message = `the gang of ${workloadTitle(subject)} cannot be made: ${numbers.wrong}`;
+    return newest === undefined ? NOTHING : { do: 'say', pod: newest, reason: 'WorkloadInvalid', message };
+  }
+  const groups = groupsOfPart(numbers, kind, subject.part);
+  const owner = ownerOf(kind, subject.name, known.uid);
+  const idle =
+    numbers.suspended || groups.every(({ minReplicas, left }) => Math.min(minReplicas, left) === 0);
+  return planGroups(state, { groups, idle, newest, origin: { ...subject, uid: known.uid }, owner });
+}
+
+/** A Pod that its workload still counts on. */
+const isRunning = (pod: PodRecord): boolean =>
+  pod.origin !== undefined && isLive(pod) && pod.phase !== 'Succeeded' && pod.phase !== 'Failed';
+
+type Subject = Pick<PodOrigin, 'kind' | 'name' | 'part'>;
+
+/** The workload that a gang was made for. */
+function subjectOf(gang: GangRecord): Subject | undefined {
+  const [kind = '', name = ''] = (workloadOf(gang) ?? '').split('/');
+  if (name === '') return undefined;
+  return { kind, name, part: gang.name === gangName(kind, name) ? undefined : gang.spec.groups[0]?.name };
+}
+
+/** Nobody may read the workload: its Pods may say how many they are. */
+function planUnread(state: MadeState, kind: GangKind, newest: PodRecord | undefined, why: string): Deed {
+  const { gang } = state;
+  const origin = newest?.origin;
+  if (newest === undefined || origin === undefined) return NOTHING;
+  const uid = gang?.annotations.get(ANNOTATION_WORKLOAD_UID);
+  if (gang !== undefined && (uid ?? origin.uid) !== origin.uid) {
+    return { do: 'delete', gang, why: `there is another ${workloadTitle(origin)} now` };
+  }
+  const groups = origin.size === undefined ? undefined : groupsFromSize(origin.size);
+  if (groups === undefined) {
+    const given =
+      origin.size === undefined ? '' : `, and muster.dev/gang-size says no numbers (leader=1,worker=7)`;
+    const message = `the gang of ${workloadTitle(origin)} cannot be made: ${kind.plural} cannot be read (${why})${given}; give Muster the right (docs/workloads.md), or write muster.dev/gang-size on the Pod template`;
+    return { do: 'say', pod: newest, reason: 'WorkloadUnreadable', message };
+  }
+  const owner = origin.uid === undefined ? origin.controller : ownerOf(kind, origin.name, origin.uid);
+  return planGroups(state, { groups, idle: false, newest, origin, owner });
+}
+
+function planEnd(gang: GangRecord | undefined, result: 'Succeeded' | 'Failed'): Deed {
+  return gang === undefined || workloadResult(gang) === result
+    ? NOTHING
+    : changing(gang, new Map(), { [ANNOTATION_WORKLOAD_RESULT]: result });
+}
+
+interface Wanted extends Pick<GangGiven, 'owner'> {
+  readonly groups: readonly GroupNumbers[];
+  /** Nothing of it is to run now. */
+  readonly idle: boolean;
+  readonly newest: PodRecord | undefined;
+  readonly origin: GangGiven['origin'];
+}
+
+function planGroups({ namespace, name, gang, pods }: MadeState, wanted: Wanted): Deed {
+  const { newest, origin, owner } = wanted;
+  if (wanted.idle) {
+    const why = `${workloadTitle(origin)} has no Pods to run: it gets a new gang once it has`;
+    return gang === undefined || newest !== undefined ? NOTHING : { do: 'delete', gang, why };
+  }
+  const forms = gang === undefined || !isInitialized(gang);
+  const groups = wanted.groups.map((group) => {
+    if (!forms) return group;
+    const { left } = group;
+    return { ...group, replicas: left, minReplicas: Math.min(group.minReplicas, left) };
+  });
+  if (gang === undefined) {
+    if (newest === undefined) return NOTHING;
+    const { priorityClassName } = newest;
+    return {
+      do: 'create',
+      gang: { namespace, name, origin, owner, groups, priorityClassName },
+      like: newest,
+    };
+  }
+  const same =
+    groups.length === gang.spec.groups.length &&
+    groups.every((group, index) => group.name === gang.spec.groups[index]?.name);
+  // Groups of a gang that has formed are fixed; a young one is made anew.
+  if (!same) {
+    return forms ? { do: 'delete', gang, why: `${workloadTitle(origin)} has other groups now` } : NOTHING;
+  }
+  const minimums = new Map<number, number>();
+  const asked = groups.map((group, index) => {
+    const now = gang.spec.groups[index]?.minReplicas ?? 0;
+    const there = pods.filter((pod) => isLive(pod) && pod.group === group.name).length;
+    // A gang that runs is never put below its minimum by raising that: some schedulers evict such a gang.
+    const next = forms ? group.minReplicas : Math.min(group.minReplicas, Math.max(now, there));
+    if (next !== now) minimums.set(index, next);
+    return { ...group, minReplicas: next };
+  });
+  const expected = expectedText(asked);
+  const other = expected !== gang.annotations.get(ANNOTATION_EXPECTED_PODS);
+  const resumed = workloadResult(gang) !== undefined;
+  if (minimums.size === 0 && !other && !resumed) return NOTHING;
+  return changing(gang, minimums, {
+    ...(other && { [ANNOTATION_EXPECTED_PODS]: expected ?? null }),
+    ...(resumed && { [ANNOTATION_WORKLOAD_RESULT]: null }),
+  });
+}
+
+const changing = (
+  gang: GangRecord,
+  minimums: GangChange['minimums'],
+  annotations: GangChange['annotations'],
+): Deed => ({ do: 'change', gang, change: { minimums, annotations } });

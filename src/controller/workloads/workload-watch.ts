@@ -1,0 +1,96 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { JsonObject } from '../../api/json.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
+import { isForbidden, isNotFound } from '../../kube/client/errors.ts';
+import type { Resource } from '../../kube/client/resources.ts';
+import type { CacheRoom } from '../../kube/loop/cache-room.ts';
+import { Reflector } from '../../kube/loop/reflector.ts';
+import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
+import type { GangKind } from '../../workloads/gang-kind.ts';
+import { gangNumbers } from '../../workloads/gang-numbers.ts';
+import type { KnownWorkload, WorkloadRecord } from './plan-made-gang.ts';
+
+interface Watched {
+  readonly reflector: Reflector<WorkloadRecord>;
+  unreadable: string | undefined;
+}
+
+export interface WorkloadWatchOptions {
+  readonly client: KubeClient;
+  readonly observe: (resource: Resource) => ReflectorObserver;
+  readonly room?: CacheRoom | undefined;
+  /** Something is known of a workload that was not; without a name: of any of the kind. */
+  readonly changed: (kind: GangKind, namespace?: string, name?: string) => void;
+}
+
+/** The workloads of gangs: each kind is watched from the moment on at which a Pod of one asks for a gang. */
+export class WorkloadWatch {
+  readonly #options: WorkloadWatchOptions;
+  readonly #kinds = new Map<string, Watched>();
+
+  constructor(options: WorkloadWatchOptions) {
+    this.#options = options;
+  }
+
+  of(kind: GangKind, namespace: string, name: string): KnownWorkload {
+    const { reflector, unreadable } = this.#kinds.get(kind.short) ?? this.#watch(kind);
+    if (unreadable !== undefined) return { unreadable };
+    if (!reflector.hasSynced) return 'unknown';
+    return reflector.store.get(namespace, name) ?? 'gone';
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#kinds.values()].map(({ reflector }) => reflector.stop()));
+  }
+
+  #watch(kind: GangKind): Watched {
+    const { group, version, plural } = kind;
+    const { client, observe, room, changed } = this.#options;
+    const resource: Resource = { group, version, plural, kind: kind.kind, namespaced: true };
+    const told = observe(resource);
+    const readable = (why: string | undefined): void => {
+      const before = watched.unreadable;
+      watched.unreadable = why;
+      if ((before === undefined) !== (why === undefined)) changed(kind);
+    };
+    const reflector = new Reflector<WorkloadRecord>({
+      client,
+      resource,
+      room,
+      trim: ({ metadata, ...rest }) => ({
+        namespace: metadata.namespace ?? '',
+        name: metadata.name,
+        uid: metadata.uid ?? '',
+        resourceVersion: metadata.resourceVersion ?? '',
+        numbers: gangNumbers({ ...rest, metadata } as unknown as JsonObject, kind),
+      }),
+      observer: {
+        ...told,
+        listed: (count, ms) => {
+          told.listed?.(count, ms);
+          readable(undefined);
+        },
+        failed: (error, retryInMs) => {
+          told.failed?.(error, retryInMs);
+          // Both stay as they are until somebody mends them; anything else passes.
+          if (isForbidden(error)) readable('Muster may not list them');
+          else if (isNotFound(error)) readable('the API server does not have them');
+        },
+      },
+    });
+    const watched: Watched = { reflector, unreadable: undefined };
+    this.#kinds.set(kind.short, watched);
+    reflector.subscribe(({ old, new: now }) => {
+      const { namespace, name } = now ?? old;
+      // Most changes are of its status, and change nothing for its gang.
+      const same = old?.uid === now?.uid && isDeepStrictEqual(old?.numbers, now?.numbers);
+      if (!same) changed(kind, namespace, name);
+    });
+    void reflector.whenSynced().then(
+      () => changed(kind),
+      () => undefined,
+    );
+    reflector.start();
+    return watched;
+  }
+}

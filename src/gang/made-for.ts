@@ -1,0 +1,28 @@
+import { ANNOTATION_WORKLOAD, ANNOTATION_WORKLOAD_RESULT, ANNOTATION_WORKLOAD_UID } from '../api/names.ts';
+import type { PodGang } from '../api/pod-gang.ts';
+import { workloadTitle, type PodOrigin } from '../api/pod-origin.ts';
+
+type Made = Partial<Pick<PodGang, 'annotations'>>;
+
+/** The workload that Muster made a gang for, as `job/train`; undefined for a gang that somebody wrote. */
+export const workloadOf = ({ annotations }: Made): string | undefined =>
+  annotations?.get(ANNOTATION_WORKLOAD);
+
+/**
+ * Whether a Pod may be of this gang. One that was made for a workload is for that one's Pods alone: neither for a Pod that
+ * merely has the gang's name on it, nor for those of a later workload of the same name.
+ */
+export function isOfWorkload(gang: Made, origin: PodOrigin | undefined): boolean {
+  const workload = workloadOf(gang);
+  if (workload === undefined) return true;
+  if (origin === undefined || workloadTitle(origin) !== workload) return false;
+  const uid = gang.annotations?.get(ANNOTATION_WORKLOAD_UID);
+  return uid === undefined || origin.uid === undefined || origin.uid === uid;
+}
+
+/** How the workload of a gang ended; undefined where it has not, or nobody made the gang for one. */
+export function workloadResult(gang: Made): 'Succeeded' | 'Failed' | undefined {
+  const result =
+    workloadOf(gang) === undefined ? undefined : gang.annotations?.get(ANNOTATION_WORKLOAD_RESULT);
+  return result === 'Succeeded' || result === 'Failed' ? result : undefined;
+}

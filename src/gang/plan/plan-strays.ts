@@ -1,0 +1,75 @@
+import { workloadTitle } from '../../api/pod-origin.ts';
+import { quoted } from '../../api/printable.ts';
+import { isOfWorkload, workloadOf } from '../made-for.ts';
+import type { GangRecord, GangState, PodRecord } from '../records.ts';
+import { listed, statusText } from '../status-text.ts';
+import { isGated, isLive, type GroupCensus } from './census.ts';
+import { EMPTY_PLAN, type Plan, type PlannedEvent, type Waiting } from './gang-plan.ts';
+import { podEvent } from './plan-events.ts';
+
+/** Pods may come before their PodGang; only after this long is that worth an Event. */
+const ORPHAN_GRACE_MS = 5_000;
+
+/** Pods that claim this gang and a group that it does not have. */
+export function planUngrouped(
+  state: GangState,
+  gang: GangRecord,
+  census: readonly GroupCensus[],
+): { waiting: Waiting[]; events: PlannedEvent[] } {
+  const known = new Set(census.map((group) => group.name));
+  const pods = state.pods.filter(
+    (pod) =>
+      claims(state, pod) && !(pod.group !== '' && known.has(pod.group) && isOfWorkload(gang, pod.origin)),
+  );
+  const groups = known.size === 0 ? 'none at all' : `only ${listed([...known], 'groups')}`;
+  const reasonOf = (pod: PodRecord): string => {
+    if (!isOfWorkload(gang, pod.origin)) return notOfWorkload(gang, pod);
+    const what =
+      pod.group === ''
+        ? 'the Pod names no group'
+        : `PodGang ${state.name} has no group ${quoted(pod.group)}, ${groups}`;
+    return `${what}: correct the label grove.io/podclique where the Pod comes from, and delete the Pod`;
+  };
+  return {
+    waiting: pods.filter(isGated).map((pod) => gatedBecause(pod, reasonOf(pod))),
+    events: pods.map((pod) => podEvent(pod, 'UnknownGroup', reasonOf(pod))),
+  };
+}
+
+function notOfWorkload(gang: GangRecord, { origin }: PodRecord): string {
+  const made = `PodGang ${gang.name} was made for ${workloadOf(gang) ?? ''}`;
+  return origin === undefined
+    ? `${made}, and this Pod is not of it: take the label grove.io/podgang off where the Pod comes from, and delete the Pod`
+    : `${made} as it was before: the Pod waits for a new one`;
+}
+
+/** Pods whose PodGang is not there: they stay gated, for the gang may still come. */
+export function planWithoutGang(state: GangState): Plan {
+  const pods = state.pods.filter((pod) => claims(state, pod) && isGated(pod));
+  const reasonOf = ({ origin }: PodRecord): string =>
+    origin === undefined
+      ? `PodGang ${state.name} does not exist: create it, or delete the Pod`
+      : `Muster makes PodGang ${state.name} from ${workloadTitle(origin)} once it has read that`;
+  const waiting = pods.map((pod) => gatedBecause(pod, state.notOurs ?? state.standstill ?? reasonOf(pod)));
+  if ((state.notOurs ?? state.standstill) !== undefined) return { ...EMPTY_PLAN, waiting };
+  const born = (pod: PodRecord): number => Date.parse(pod.creationTimestamp ?? '') || 0;
+  const left = (pod: PodRecord): number => Math.min(ORPHAN_GRACE_MS, born(pod) + ORPHAN_GRACE_MS - state.now);
+  const young = pods.map(left).filter((ms) => ms > 0);
+  return {
+    ...EMPTY_PLAN,
+    waiting,
+    events: pods.filter((pod) => left(pod) <= 0).map((pod) => podEvent(pod, 'UnknownGang', reasonOf(pod))),
+    recheckAfterMs: young.length === 0 ? undefined : young.reduce((a, b) => Math.min(a, b)),
+  };
+}
+
+/** Whether a live Pod has the name of this gang on it. */
+export const claims = (state: GangState, pod: PodRecord): boolean =>
+  isLive(pod) && pod.namespace === state.namespace && pod.gang === state.name;
+
+const gatedBecause = (pod: PodRecord, reason: string): Waiting => ({
+  pod: pod.name,
+  group: pod.group,
+  state: 'gated',
+  reason: statusText(reason),
+});

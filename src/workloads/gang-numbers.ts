@@ -1,0 +1,99 @@
+import { own, ownList, ownString, type JsonObject } from '../api/json.ts';
+import { MusterError } from '../errors.ts';
+import { componentsOf, isMultiTemplate, templatesOf } from './components.ts';
+import type { GangKind } from './gang-kind.ts';
+import { groupName } from './gang-names.ts';
+import { MAIN } from './plain.ts';
+import { valueAt, path } from './path.ts';
+import type { WorkloadKind } from './workload-kind.ts';
+import { workloadKinds } from './workload-kinds.ts';
+import { WorkloadReading } from './workload-reading.ts';
+
+/** A group as a workload asks for it. */
+export interface GroupNumbers {
+  readonly name: string;
+  readonly minReplicas: number;
+  readonly replicas: number;
+  /** How many of them are still to run, where that is less. */
+  readonly left: number;
+}
+
+/** What a workload says of its gangs, each of which has these numbers. */
+export interface GangNumbers {
+  readonly groups: readonly GroupNumbers[];
+  readonly suspended: boolean;
+  /** How it ended; undefined where it has not, or never does. */
+  readonly ended: 'Succeeded' | 'Failed' | undefined;
+  /** Why its numbers cannot be told. */
+  readonly wrong?: string;
+}
+
+/** Reads a workload, its status included. Never throws: what is wrong is said. */
+export function gangNumbers(workload: JsonObject, kind: GangKind): GangNumbers {
+  const told = { suspended: isSuspended(workload), ended: endOf(workload) };
+  try {
+    return { ...told, groups: groupsOf(workload, kind) };
+  } catch (error) {
+    if (!(error instanceof MusterError)) throw error;
+    return { ...told, groups: [], wrong: error.message };
+  }
+}
+
+/** The groups of one gang: all of the workload, or those of a part. */
+export const groupsOfPart = (
+  { groups }: Pick<GangNumbers, 'groups'>,
+  { partIsGroup }: Pick<GangKind, 'partIsGroup'>,
+  part: string | undefined,
+): readonly GroupNumbers[] =>
+  part !== undefined && partIsGroup === true ? groups.filter(({ name }) => name === groupName(part)) : groups;
+
+/** Where the templates and numbers of a kind stand. */
+const rowOf = ({ group, kind, countsAs = kind }: GangKind): WorkloadKind | undefined =>
+  workloadKinds.find((one) => one.group === group && one.kind === countsAs);
+
+/** The group of the Pods that are made from one template of a workload. */
+export function groupOfTemplate(workload: JsonObject, kind: GangKind, template: JsonObject): string {
+  const row = rowOf(kind);
+  if (row === undefined || !isMultiTemplate(row)) return MAIN;
+  const all = templatesOf(workload, row, new WorkloadReading(workload));
+  return all.findLast((one) => one.template === template)?.name ?? MAIN;
+}
+
+function groupsOf(workload: JsonObject, kind: GangKind): GroupNumbers[] {
+  const row = rowOf(kind);
+  if (row === undefined) return [];
+  const reading = new WorkloadReading(workload);
+  // Components have names that Karmada can store; the Pods' labels have those of the templates.
+  const names = templatesOf(workload, row, reading).map(({ name }) => name);
+  return componentsOf(workload, row).map(({ replicas: counted, minAvailable }, index) => {
+    const name = isMultiTemplate(row) ? groupName(names[index] ?? '') : MAIN;
+    const replicas = kind.pods?.(name, counted, reading) ?? counted;
+    return {
+      name,
+      replicas,
+      // Of a workload that is many gangs, each is one whole.
+      minReplicas: kind.pods === undefined ? minAvailable : replicas,
+      left: kind.left?.(replicas, reading) ?? replicas,
+    };
+  });
+}
+
+/** Where the kinds of the table keep it. */
+const isSuspended = (workload: JsonObject): boolean =>
+  own(own(workload, 'spec'), 'suspend') === true ||
+  valueAt(workload, path('spec.runPolicy.suspend')) === true;
+
+const SUCCEEDED = ['Complete', 'Completed', 'Succeeded'];
+
+function endOf(workload: JsonObject): GangNumbers['ended'] {
+  const status = own(workload, 'status');
+  const phase = ownString(own(status, 'state'), 'phase');
+  if (phase === 'Completed') return 'Succeeded';
+  if (phase === 'Failed' || phase === 'Aborted' || phase === 'Terminated') return 'Failed';
+  const holds = (types: readonly string[]): boolean =>
+    (ownList(status, 'conditions') ?? []).some(
+      (one) => types.includes(ownString(one, 'type') ?? '') && ownString(one, 'status') === 'True',
+    );
+  if (holds(SUCCEEDED)) return 'Succeeded';
+  return holds(['Failed']) ? 'Failed' : undefined;
+}

@@ -1,0 +1,70 @@
+import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { ANNOTATION_GANG_SIZE, LABEL_GANG } from '../api/names.ts';
+import type { PodController, PodOrigin } from '../api/pod-origin.ts';
+import { gangName, groupName } from './gang-names.ts';
+import type { GangKind, PodMarks } from './gang-kind.ts';
+import { gangKinds } from './gang-kinds.ts';
+
+/** Where a Pod with the label `muster.dev/gang` belongs, or why that cannot be told. */
+export type Belonging =
+  | { readonly is: 'told'; readonly gang: string; readonly group: string; readonly origin: PodOrigin }
+  /** The Pod lacks a label that another webhook adds: to be asked again. */
+  | { readonly is: 'late'; readonly label: string }
+  /** No controller, or none of a kind that is known. */
+  | { readonly is: 'unknown'; readonly controller: PodController | undefined }
+  /** The label says something else than the owner reference. */
+  | { readonly is: 'different'; readonly label: string; readonly controller: PodController };
+
+/**
+ * The gang and the group of a Pod, from labels and the owner reference that the controller of its workload writes. Both
+ * have to agree: a label alone, which anybody may write into a template, makes nobody a member.
+ */
+export function belongingOf(pod: PodMarks, kinds: readonly GangKind[] = gangKinds): Belonging {
+  const { controller } = pod;
+  if (controller === undefined) return { is: 'unknown', controller };
+  const title = `${groupOf(controller.apiVersion)}/${controller.kind}`;
+  const kind = kinds.find(
+    ({ controllers, marked }) =>
+      controllers.includes(title) && (marked === undefined || pod.label(marked) !== undefined),
+  );
+  if (kind === undefined) return { is: 'unknown', controller };
+  const read = kind.read(pod, controller);
+  if ('late' in read) return { is: 'late', label: read.late };
+  if ('differs' in read) return { is: 'different', label: read.differs, controller };
+  const { name, uid, group, part } = read;
+  const { short } = kind;
+  return {
+    is: 'told',
+    gang: gangName(short, name, part),
+    group: groupName(group),
+    origin: { kind: short, name, uid, part, controller, size: pod.annotation(ANNOTATION_GANG_SIZE) },
+  };
+}
+
+/** The origin of a stored Pod; undefined where it has not asked to be of a gang, or nobody can tell of which. */
+export function originOf(pod: JsonObject, kinds?: readonly GangKind[]): PodOrigin | undefined {
+  const metadata = ownObject(pod, 'metadata');
+  const [labels, annotations] = [ownObject(metadata, 'labels'), ownObject(metadata, 'annotations')];
+  if (ownString(labels, LABEL_GANG) === undefined) return undefined;
+  const belonging = belongingOf(
+    {
+      label: (key) => ownString(labels, key),
+      annotation: (key) => ownString(annotations, key),
+      name: ownString(metadata, 'name'),
+      controller: controllerOf(metadata),
+    },
+    kinds,
+  );
+  return belonging.is === 'told' ? belonging.origin : undefined;
+}
+
+/** The owner reference with `controller: true`; there is at most one. */
+export function controllerOf(metadata: Json | undefined): PodController | undefined {
+  const found = ownList(metadata, 'ownerReferences')?.find((one) => own(one, 'controller') === true);
+  if (found === undefined) return undefined;
+  const text = (key: string): string => ownString(found, key) ?? '';
+  return { apiVersion: text('apiVersion'), kind: text('kind'), name: text('name'), uid: text('uid') };
+}
+
+const groupOf = (apiVersion: string): string =>
+  apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';

@@ -1,0 +1,43 @@
+import { mutatePod, validatePod } from '../../support/reviews.ts';
+import { workloadPod } from '../../support/workload-pods.ts';
+import type { RuleExample } from './rule-examples-pods.ts';
+
+const asked = (labels: Readonly<Record<string, string>>) => workloadPod('job', 'train', 'main', { labels });
+const early = workloadPod('lws', 'vllm', 'leader', {
+  labels: { 'leaderworkerset.sigs.k8s.io/group-index': undefined },
+});
+
+/** What is asked of Pods with the label `muster.dev/gang`. */
+export const workloadExamples: readonly RuleExample[] = [
+  {
+    rule: 'GangLabelValue',
+    mistake: 'another value of the label',
+    decide: () => mutatePod({ object: asked({ 'muster.dev/gang': 'yes' }) }),
+    says: 'metadata.labels[muster.dev/gang]: Unsupported value: "yes": the label muster.dev/gang is "true", or not there; write "true", in quotes; leave the label out of Pods that are no gang [GangLabelValue]',
+  },
+  {
+    rule: 'GangWorkloadUnknown',
+    mistake: 'the label on a Pod of nobody',
+    decide: () =>
+      mutatePod({ object: workloadPod('job', 'train', 'main', { metadata: { ownerReferences: [] } }) }),
+    says: 'metadata.labels[muster.dev/gang]: Invalid value: the gang of a Pod with this label is that of the workload which controls it (nobody controls this Pod); use a kind of docs/workloads.md, or the labels grove.io/podgang and grove.io/podclique [GangWorkloadUnknown]',
+  },
+  {
+    rule: 'GangWorkloadMismatch',
+    mistake: 'another job’s name written into a template',
+    decide: () => mutatePod({ object: asked({ 'batch.kubernetes.io/job-name': 'yours' }) }),
+    says: 'metadata.labels[batch.kubernetes.io/job-name]: Forbidden: this label of the workload is not what the owner reference of the Pod says (batch/v1 Job train controls this Pod); leave the label to the controller that writes it [GangWorkloadMismatch]',
+  },
+  {
+    rule: 'GangNotNamed',
+    mistake: 'a label that never came',
+    decide: () => validatePod({ object: early }),
+    says: 'metadata.labels[grove.io/podgang]: Required value: Muster has not named the gang of this Pod (leaderworkerset.sigs.k8s.io/group-index is missing); see that the API server calls Muster (muster doctor), and again after others (reinvocationPolicy: IfNeeded) [GangNotNamed]',
+  },
+  {
+    rule: 'GangNameForeign',
+    mistake: 'a gang besides that of the workload',
+    decide: () => mutatePod({ object: asked({ 'grove.io/podgang': 'other' }) }),
+    says: 'metadata.labels[grove.io/podgang]: Forbidden: "other": the gang of a Pod with muster.dev/gang is that of its workload (that is job-train); leave grove.io/podgang and grove.io/podclique to Muster, or muster.dev/gang out [GangNameForeign]',
+  },
+];

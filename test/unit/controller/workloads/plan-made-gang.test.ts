@@ -1,0 +1,215 @@
+/** What is done about the PodGang of a workload, whatever is known and whoever else is at work. */
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { JsonObject } from '../../../../src/api/json.ts';
+import {
+  planMadeGang,
+  type Deed,
+  type KnownWorkload,
+} from '../../../../src/controller/workloads/plan-made-gang.ts';
+import { readMember } from '../../../../src/controller/watch/read-member.ts';
+import type { GangRecord, PodRecord } from '../../../../src/gang/records.ts';
+import { readGang } from '../../../../src/gang/read-records.ts';
+import { gangKindOf } from '../../../../src/workloads/gang-kinds.ts';
+import { gangNumbers } from '../../../../src/workloads/gang-numbers.ts';
+import { madeGang } from '../../../../src/workloads/made-gang.ts';
+import { inLength } from '../../../support/length.ts';
+import { workloadPod } from '../../../support/workload-pods.ts';
+
+const NAME = 'job-train';
+const INITIALIZED = { type: 'Initialized', status: 'True' };
+
+const jobPod = (uid: string, at = 0, status: JsonObject = {}, annotations: JsonObject = {}): PodRecord => {
+  const pod = workloadPod('job', 'train', 'main', {
+    labels: { 'grove.io/podgang': NAME, 'grove.io/podclique': 'main' },
+    controller: { uid },
+    annotations,
+    metadata: {
+      name: `train-${uid}-${at}`,
+      uid: `pod-${uid}-${at}`,
+      creationTimestamp: `2026-01-01T00:00:0${at}Z`,
+    },
+  });
+  return readMember({ ...pod, status });
+};
+const job = (uid: string, spec: JsonObject = {}, status: JsonObject = {}): KnownWorkload => {
+  const kind = gangKindOf('job');
+  if (kind === undefined) throw new Error('there is no kind job');
+  const object = { spec: { parallelism: 2, completions: 2, ...spec }, status };
+  return { namespace: 'ml', name: 'train', uid, resourceVersion: '1', numbers: gangNumbers(object, kind) };
+};
+const stored = (object: JsonObject, version = '1', status: JsonObject = {}): GangRecord => {
+  const metadata = {
+    ...(object['metadata'] as JsonObject),
+    uid: `gang-${version}`,
+    resourceVersion: version,
+  };
+  return readGang({ ...object, metadata, status });
+};
+const made = (uid: string, minReplicas = 2, status: JsonObject = {}): GangRecord =>
+  stored(
+    madeGang({
+      ...{ namespace: 'ml', name: NAME },
+      origin: { kind: 'job', name: 'train', uid },
+      groups: [{ name: 'main', minReplicas, replicas: minReplicas }],
+    }),
+    '1',
+    status,
+  );
+const formed = (uid: string, minReplicas = 2): GangRecord =>
+  made(uid, minReplicas, { conditions: [INITIALIZED] });
+const planned = (workload: KnownWorkload, pods: readonly PodRecord[], gang?: GangRecord): Deed =>
+  planMadeGang({ namespace: 'ml', name: NAME, gang, pods, workload: () => workload });
+
+describe('a PodGang', () => {
+  test('is made with the first Pod, from the numbers of its workload, and goes with that', () => {
+    expect(planned(job('a'), [jobPod('a')])).toMatchObject({
+      do: 'create',
+      gang: {
+        name: NAME,
+        origin: { kind: 'job', name: 'train', uid: 'a' },
+        owner: { apiVersion: 'batch/v1', kind: 'Job', name: 'train', uid: 'a' },
+        groups: [{ name: 'main', minReplicas: 2, replicas: 2 }],
+      },
+    });
+    expect(planned(job('a'), [])).toEqual({ do: 'nothing' });
+    expect(planned('unknown', [jobPod('a')])).toEqual({ do: 'nothing' });
+  });
+
+  test('that is resumed asks for what is left to do', () => {
+    const half = job('a', { completions: 5, parallelism: 4 }, { succeeded: 3 });
+    const pods = [jobPod('a', 0, { phase: 'Succeeded' }), jobPod('a', 1)];
+    expect(planned(half, pods)).toMatchObject({ do: 'create', gang: { groups: [{ minReplicas: 2 }] } });
+  });
+
+  test('that somebody wrote is left as it is', () => {
+    const written = stored({
+      metadata: { name: NAME, namespace: 'ml' },
+      spec: { podgroups: [{ name: 'other', minReplicas: 7, podReferences: [] }] },
+    });
+    for (const workload of [job('a'), job('b'), job('a', {}, ENDED), 'gone', { unreadable: 'x' }] as const) {
+      expect(planned(workload, [jobPod('a')], written)).toEqual({ do: 'nothing' });
+    }
+  });
+
+  test('of a former workload of the name goes first', () => {
+    expect(planned(job('b'), [jobPod('b')], made('a'))).toMatchObject({ do: 'delete' });
+    expect(planned({ unreadable: 'no right' }, [jobPod('b')], made('a'))).toMatchObject({ do: 'delete' });
+    // One of the watches is behind.
+    expect(planned(job('a'), [jobPod('b')])).toEqual({ do: 'nothing', againMs: 1_000 });
+    expect(planned('gone', [jobPod('b')])).toEqual({ do: 'nothing', againMs: 1_000 });
+  });
+
+  test('follows the numbers; of a gang that has formed the minimum rises with its Pods', () => {
+    const more = job('a', { parallelism: 3, completions: 3 });
+    const change = (deed: Deed) => (deed.do === 'change' ? [...deed.change.minimums] : deed.do);
+    expect(change(planned(more, [jobPod('a')], made('a')))).toEqual([[0, 3]]);
+    expect(change(planned(more, [jobPod('a', 1), jobPod('a', 2)], formed('a')))).toEqual([]);
+    expect(
+      change(
+        planned(
+          more,
+          [1, 2, 3].map((at) => jobPod('a', at)),
+          formed('a'),
+        ),
+      ),
+    ).toEqual([[0, 3]]);
+    const less = job('a', { parallelism: 1, completions: 1 });
+    expect(change(planned(less, [jobPod('a')], formed('a')))).toEqual([[0, 1]]);
+    expect(change(planned(job('a'), [jobPod('a')], formed('a')))).toBe('nothing');
+  });
+
+  test('of a suspended workload is given back once no Pod runs', () => {
+    const suspended = job('a', { suspend: true });
+    expect(planned(suspended, [jobPod('a')], formed('a'))).toEqual({ do: 'nothing' });
+    expect(planned(suspended, [], formed('a'))).toMatchObject({ do: 'delete' });
+    expect(planned(suspended, [], undefined)).toEqual({ do: 'nothing' });
+    expect(planned(suspended, [jobPod('a', 0, { phase: 'Succeeded' })], formed('a'))).toMatchObject({
+      do: 'delete',
+    });
+  });
+
+  test('is told once how its workload ended', () => {
+    const deed = planned(job('a', {}, ENDED), [], formed('a'));
+    expect(deed).toMatchObject({ change: { annotations: { 'muster.dev/workload-result': 'Succeeded' } } });
+    const failed = { conditions: [{ type: 'Failed', status: 'True' }] };
+    expect(planned(job('a', {}, failed), [], formed('a'))).toMatchObject({
+      change: { annotations: { 'muster.dev/workload-result': 'Failed' } },
+    });
+    expect(planned(job('a', {}, ENDED), [], undefined)).toEqual({ do: 'nothing' });
+  });
+
+  test('of a workload that cannot be read has the numbers that its Pods say, or none', () => {
+    const unread = { unreadable: 'Muster may not list them' };
+    const said = planned(unread, [jobPod('a')]);
+    expect(said).toMatchObject({ do: 'say', reason: 'WorkloadUnreadable' });
+    expect(said.do === 'say' && said.message).toContain('jobs cannot be read (Muster may not list them)');
+    for (const size of ['', 'main', 'main=x', 'main=1,main=2', 'main=0']) {
+      const pod = jobPod('a', 0, {}, { 'muster.dev/gang-size': size });
+      expect(planned(unread, [pod])).toMatchObject({ do: 'say', reason: 'WorkloadUnreadable' });
+    }
+    const pod = jobPod('a', 0, {}, { 'muster.dev/gang-size': 'main=3' });
+    expect(planned(unread, [pod])).toMatchObject({ do: 'create', gang: { groups: [{ minReplicas: 3 }] } });
+  });
+});
+
+const ENDED: JsonObject = { conditions: [{ type: 'Complete', status: 'True' }] };
+
+/** One name in an API server, as two leaders see it: each may act on any state that there ever was. */
+test('there is one PodGang in the end, of the workload that is there, whoever crashes and whatever was seen late', () => {
+  const step = fc.oneof(
+    fc.record({ do: fc.constant('again' as const) }),
+    fc.record({ do: fc.constant('pod' as const) }),
+    fc.record({ do: fc.constant('suspend' as const), suspend: fc.boolean() }),
+    fc.record({ do: fc.constant('lead' as const), seen: fc.nat(5) }),
+  );
+  const property = fc.property(fc.array(step, { maxLength: 40 }), fc.boolean(), (steps, mine) => {
+    const written = stored(
+      {
+        metadata: { name: NAME, namespace: 'ml' },
+        spec: { podgroups: [{ name: 'main', minReplicas: 1, podReferences: [] }] },
+      },
+      'mine',
+    );
+    let run = 0;
+    let version = 0;
+    let suspended = false;
+    let pods: PodRecord[] = [];
+    let gang: GangRecord | undefined = mine ? written : undefined;
+    const uid = (): string => `run-${run}`;
+    const seen: { gang: GangRecord | undefined; pods: PodRecord[]; workload: KnownWorkload }[] = [];
+    const observe = (): void => {
+      seen.push({ gang, pods: [...pods], workload: job(uid(), { suspend: suspended }) });
+    };
+    const lead = (back: number): void => {
+      const state = seen.at(-1 - back) ?? seen.at(-1);
+      if (state === undefined) return;
+      const deed = planned(state.workload, state.pods, state.gang);
+      // As the API server: a name is there once, and what was read has to be what is there.
+      if (deed.do === 'create' && gang === undefined) {
+        version += 1;
+        gang = stored(madeGang({ ...deed.gang, backend: undefined }), String(version));
+      } else if (deed.do === 'delete' && gang?.uid === deed.gang.uid) gang = undefined;
+      if (mine) expect(gang).toBe(written);
+      observe();
+    };
+    observe();
+    for (const one of steps) {
+      if (one.do === 'again') {
+        run += 1;
+        pods = [];
+      } else if (one.do === 'suspend') {
+        suspended = one.suspend;
+        if (suspended) pods = [];
+      } else if (one.do === 'pod' && !suspended) pods.push(jobPod(uid(), pods.length % 9));
+      else if (one.do === 'lead') lead(one.seen);
+      observe();
+    }
+    if (!suspended && pods.length === 0) pods.push(jobPod(uid()));
+    observe();
+    for (let round = 0; round < 3; round += 1) lead(0);
+    if (mine) expect(gang).toBe(written);
+    else expect(gang?.annotations.get('muster.dev/workload-uid')).toBe(suspended ? undefined : uid());
+  });
+  fc.assert(property, { numRuns: inLength({ short: 300, long: 20_000 }) });
+});

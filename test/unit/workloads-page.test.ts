@@ -1,0 +1,37 @@
+/** docs/workloads.md: each example is a gang, as `muster review` shows it. */
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { reviewObject } from '../../src/cli/review/review-object.ts';
+import type { JsonObject } from '../../src/api/json.ts';
+import { json } from '../support/pods.ts';
+import { policy } from '../support/policy.ts';
+
+const page = readFileSync(new URL('../../docs/workloads.md', import.meta.url), 'utf8');
+const example = (name: string): JsonObject =>
+  json(parse(new RegExp(`<!-- ${name} -->\\n\`\`\`yaml\\n([^]*?)\`\`\``).exec(page)?.[1] ?? ''));
+
+test.each([
+  ['job', 'job-train', 'main 4'],
+  ['cronjob', 'job-nightly-0', 'main 4'],
+  ['statefulset', 'statefulset-db', 'main 3'],
+  ['deployment', 'replicaset-web-hash', 'main 3'],
+  ['jobset', 'jobset-train', 'leader 1, worker 4'],
+  ['leaderworkerset', 'lws-vllm--0', 'leader 1, worker 3'],
+  ['pytorchjob', 'pytorchjob-bert', 'master 1, worker 3'],
+  ['raycluster', 'raycluster-ray', 'ray-head 1, gpu 3'],
+])('%s is %s', (name, gang, groups) => {
+  const source = {
+    object: example(name),
+    file: `${name}.yaml`,
+    locate: () => ({ line: 1, column: 1 }),
+    written: () => undefined,
+  };
+  const context = { policy: policy(), namespace: 'default', username: 'somebody' };
+  const results = reviewObject(source as never, context);
+  expect(results.filter(({ allowed }) => !allowed)).toEqual([]);
+  const made = results.filter((result) => result.made !== undefined);
+  expect(made.map(({ ref }) => ref.name)).toEqual([gang]);
+  const spec = made[0]?.stored?.['spec'] as { podgroups: { name: string; minReplicas: number }[] };
+  expect(spec.podgroups.map((one) => `${one.name} ${one.minReplicas}`).join(', ')).toBe(groups);
+});
