@@ -8,9 +8,4 @@ import type { ControllerFactory } from './watch/shared.ts';
  * Everything that Muster does in a cluster. A further controller is a folder here and a line in this list: it brings its
  * own watches, queue and metrics, and is started, led and stopped with the others.
  */
-export const controllers: readonly ControllerFactory[] = [
-  schedulerObjects,
-  gangs,
-  workloads,
-  preemption,
-];
+export const controllers: readonly ControllerFactory[] = [schedulerObjects, gangs, workloads, preemption];
