@@ -207,7 +207,7 @@ clusterSuite('muster doctor', () => {
   test('a webhook configuration is gone', async () => {
     await plane.client.ok('DELETE', `${WEBHOOKS}/mutatingwebhookconfigurations/muster`);
     expect(await problems()).toEqual(
-      ['pods', 'podgangs'].map((what) =>
+      ['pods', 'podgangs', 'workload-pods'].map((what) =>
         toBe(
           `webhooks/mutating: no MutatingWebhookConfiguration has the webhook ${what}.muster.dev`,
           'kubectl apply -k manifests/base',

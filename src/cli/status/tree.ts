@@ -35,7 +35,12 @@ export function treeLines(gang: GangStatus, given: { readonly now: number; reado
     span(`${gang.namespace}/${gang.name}`, 'strong'),
     ...(gang.summary === undefined
       ? []
-      : [span('  '), phaseOf(gang), span(`  ${gang.backend}  ${ageOf(gang, now)}`)]),
+      : [
+          span('  '),
+          phaseOf(gang),
+          span(`  ${gang.backend}  ${ageOf(gang, now)}`),
+          ...(gang.summary.workload === undefined ? [] : [span(`  ${gang.summary.workload}`)]),
+        ]),
   ];
   const lines = [
     head,

@@ -104,3 +104,8 @@ test.each([200, 100, 50, 20, 1])('no line is wider than %d', (width) => {
   const all = lines(statusOf([gang({ groups: FULL, conditions: [INITIALIZED] })], pods), width);
   expect(Math.max(...all.map(widthOf))).toBeLessThanOrEqual(width);
 });
+
+test('the workload that a gang was made for', () => {
+  const made = { ...gang(), annotations: new Map([['muster.dev/workload', 'job/train']]) };
+  expect(lines(statusOf([made], []))[0]).toBe('ml/train  Pending  (default)  2m  job/train');
+});
