@@ -54,7 +54,8 @@ export interface Dispatched {
 
 /**
  * Who is let through now: by priority, then age within a queue; by weight between queues. Who finds too little room is
- * passed by whoever finds enough, until it has waited for so long that room is kept for it. What one gets is never more
+ * passed by whoever finds enough, until it has waited for so long that room is kept for it: then its turn comes before that of
+ * those in other queues who have not waited as long. What one gets is never more
  * than a queue has, and the order of what is given decides nothing.
  */
 export function dispatch(input: DispatchInput): Dispatched {
@@ -65,10 +66,14 @@ export function dispatch(input: DispatchInput): Dispatched {
   for (const gang of through)
     for (const room of [taken, claimed]) room.take(tree.get(gang.queue)?.chain ?? [], gang.requests);
   const lanes = lanesOf(waiting);
+  const isDue = ({ since }: QueuedGang): boolean => since + reserveAfterMs <= now;
   const turns = new Turns(
     [...lanes].flatMap(([name, gangs]) => {
       const at = tree.get(name);
-      return at === undefined || at.closed !== undefined ? [] : [{ at, waiting: gangs }];
+      if (at === undefined || at.closed !== undefined) return [];
+      // Up to the last one for whom room is kept: who stands before it in its own queue stays before it.
+      const last = gangs.findLastIndex((gang) => isDue(gang) && hopelessIn(at.chain, gang) === undefined);
+      return [{ at, waiting: gangs, pressing: last + 1 }];
     }),
     deficits,
   );
@@ -88,9 +93,9 @@ export function dispatch(input: DispatchInput): Dispatched {
       continue;
     }
     const really = taken.shortage(chain, gang.requests);
-    const hopeless = chain.map((queue) => alone(queue, gang)).find((one) => one !== undefined);
+    const hopeless = hopelessIn(chain, gang);
     const due = gang.since + reserveAfterMs;
-    const keeps = hopeless === undefined && due <= now;
+    const keeps = hopeless === undefined && isDue(gang);
     why.set(gang, whyOf(hopeless ?? really, short, keeps, keptIn));
     if (keeps) {
       // Room further out than where it lacks is no use to it before there is some here.
@@ -108,6 +113,10 @@ export function dispatch(input: DispatchInput): Dispatched {
     nextReservation,
   };
 }
+
+/** What it lacks even when nothing else is there, in the innermost queue that has too little. */
+const hopelessIn = (chain: readonly Queue[], gang: QueuedGang): Shortage | undefined =>
+  chain.map((queue) => alone(queue, gang)).find((one) => one !== undefined);
 
 /** What it lacks in a queue where nothing else is. */
 const alone = (queue: Queue, gang: QueuedGang): Shortage | undefined => {

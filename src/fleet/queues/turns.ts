@@ -14,33 +14,39 @@ interface Turn<T> {
   readonly parts: Map<string, Turn<T>>;
   /** Who waits here, the first one last. */
   readonly waiting: T[];
+  /** How many of those that wait here or in its parts come before all the others. */
+  pressing: number;
 }
 
 /**
- * Whose turn it is, by deficit round robin at each level of the tree: the one with the largest deficit by weight. What one
+ * Whose turn it is, by deficit round robin at each level of the tree: the one with the largest deficit by weight. Where
+ * somebody has waited for too long goes before where nobody has, or newcomers would take each room that comes free. What one
  * gets the others of its level, who wait as well, are credited with by their weights.
  */
 export class Turns<T> {
   readonly #deficits: Map<string, number>;
   readonly #root: Turn<T>;
 
-  /** @param lanes who waits in which queue, the first one first */
+  /** @param lanes who waits in which queue, the first one first, and how many of the first ones have pressing turns */
   constructor(
-    lanes: readonly { readonly at: PlacedQueue; readonly waiting: readonly T[] }[],
+    lanes: readonly { readonly at: PlacedQueue; readonly waiting: readonly T[]; readonly pressing: number }[],
     deficits: Deficits,
   ) {
     this.#root = turn('', 1);
     const waited = new Set<string>();
-    for (const { at, waiting } of lanes) {
+    for (const { at, waiting, pressing } of lanes) {
       if (waiting.length === 0) continue;
       let node = this.#root;
       for (const { name, weight } of at.chain.toReversed()) {
         waited.add(name);
         node = part(node, name, weight);
+        node.pressing += pressing;
       }
       const own = `${at.queue.name}/`;
       waited.add(own);
-      part(node, own, 1).waiting.push(...waiting.toReversed());
+      const lane = part(node, own, 1);
+      lane.waiting.push(...waiting.toReversed());
+      lane.pressing += pressing;
     }
     // As in any deficit round robin: who has nothing to send keeps no deficit for later.
     this.#deficits = new Map([...deficits].filter(([key]) => waited.has(key)));
@@ -62,6 +68,7 @@ export class Turns<T> {
     }
     const one = node.waiting.pop();
     if (one === undefined) return undefined;
+    if (node.pressing > 0) for (const { chosen } of path) chosen.pressing -= 1;
     this.#prune(path.map(({ chosen }) => chosen));
     return {
       one,
@@ -77,6 +84,7 @@ export class Turns<T> {
   }
 
   #isBefore(one: Turn<T>, other: Turn<T>): boolean {
+    if (one.pressing > 0 !== other.pressing > 0) return one.pressing > 0;
     const [mine, his] = [this.#owed(one), this.#owed(other)];
     return mine === his ? one.key < other.key : mine > his;
   }
@@ -97,7 +105,10 @@ export class Turns<T> {
   }
 }
 
-const turn = <T>(key: string, weight: number): Turn<T> => ({ key, weight, parts: new Map(), waiting: [] });
+const turn = <T>(key: string, weight: number): Turn<T> => ({
+  ...{ key, weight, parts: new Map(), waiting: [] },
+  pressing: 0,
+});
 
 function part<T>(node: Turn<T>, key: string, weight: number): Turn<T> {
   let found = node.parts.get(key);

@@ -134,6 +134,28 @@ describe('who is let through', () => {
     expect(run({ queues, waiting, now: 10_000 }).release).toEqual(['large']);
   });
 
+  test('one for whom room is kept comes before newcomers of other queues, and behind those before it in its own', () => {
+    const queues = [
+      queue('org', { capacity: { cpu: 4_000 } }),
+      queue('a', { parent: 'org', weight: 9 }),
+      queue('b', { parent: 'org' }),
+    ];
+    const cpu = { requests: { cpu: 4_000 } };
+    const old = gang('old', 'b', cpu);
+    const fresh = gang('fresh', 'a', { ...cpu, since: 9_000 });
+    expect(run({ queues, waiting: [fresh, old], now: 9_999 }).release).toEqual(['fresh']);
+    expect(run({ queues, waiting: [fresh, old], now: 10_000 }).release).toEqual(['old']);
+    const urgent = gang('urgent', 'b', { ...cpu, since: 9_000, priority: 1 });
+    expect(run({ queues, waiting: [fresh, old, urgent], now: 10_000 }).release).toEqual(['urgent']);
+    // Where all have waited for long weight and what is owed decide, as before; so they do beside one that never fits.
+    const deficits = new Map([['a', 1]]);
+    expect(run({ queues, waiting: [fresh, old], deficits, now: 20_000 }).release).toEqual(['fresh']);
+    const never = gang('never', 'b', { requests: { cpu: 5_000 } });
+    expect(run({ queues, waiting: [fresh, never], now: 10_000 }).release).toEqual(['fresh']);
+    const newcomer = gang('newcomer', 'b', { ...cpu, since: 9_000 });
+    expect(run({ queues, waiting: [fresh, never, newcomer], deficits, now: 10_000 }).release).toEqual(['fresh']);
+  });
+
   test('room that its own queue lacks is not kept in the one that the queue is a part of', () => {
     const queues = [
       queue('org', { capacity: { cpu: 4_000 } }),
