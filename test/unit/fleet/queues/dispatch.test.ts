@@ -153,7 +153,9 @@ describe('who is let through', () => {
     const never = gang('never', 'b', { requests: { cpu: 5_000 } });
     expect(run({ queues, waiting: [fresh, never], now: 10_000 }).release).toEqual(['fresh']);
     const newcomer = gang('newcomer', 'b', { ...cpu, since: 9_000 });
-    expect(run({ queues, waiting: [fresh, never, newcomer], deficits, now: 10_000 }).release).toEqual(['fresh']);
+    expect(run({ queues, waiting: [fresh, never, newcomer], deficits, now: 10_000 }).release).toEqual([
+      'fresh',
+    ]);
   });
 
   test('room that its own queue lacks is not kept in the one that the queue is a part of', () => {
