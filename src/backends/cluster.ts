@@ -32,6 +32,8 @@ export interface OwnedObject {
   readonly body?: JsonObject;
   /** Whether it is only ever made: once it is there it stays as it is, and no record is kept of what it says. */
   readonly once?: true;
+  /** Finalizers that shall not keep what an earlier gang of that name has left: those that wait for Pods which do not count. */
+  readonly despite?: readonly string[];
   /** Top-level fields of `spec` that are written at creation and are the scheduler's from then on. */
   readonly writtenOnce?: readonly string[];
 }

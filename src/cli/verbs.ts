@@ -13,7 +13,7 @@ export const verbs: readonly Verb[] = [
   },
   {
     name: 'validate',
-    summary: 'check PodGangs, HPCPolicies and configurations, with file, line and field of every fault',
+    summary: 'check PodGangs, HPCPolicies and configurations, with the place of every fault',
     load: async (io) => (await import('./validate/validate.ts')).validateCommand(io),
   },
   {

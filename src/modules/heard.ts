@@ -151,7 +151,7 @@ export function ownedObjectOf(value: unknown): OwnedObject {
   const [spec, body] = [ownObject(value, 'spec'), ownObject(value, 'body')];
   if (spec === undefined) throw wrong('an object without a spec');
   const [labels, annotations] = ['labels', 'annotations'].map((key) => textMapOf(own(value, key), key));
-  const writtenOnce = own(value, 'writtenOnce');
+  const [writtenOnce, despite] = ['writtenOnce', 'despite'].map((key) => own(value, key));
   return {
     resource: resourceOf(own(value, 'resource')),
     name: nameOf(own(value, 'name')),
@@ -160,6 +160,7 @@ export function ownedObjectOf(value: unknown): OwnedObject {
     ...(annotations && { annotations }),
     ...(body && { body }),
     ...(writtenOnce !== undefined && { writtenOnce: textsIn(writtenOnce, 'writtenOnce') }),
+    ...(despite !== undefined && { despite: textsIn(despite, 'despite') }),
   };
 }
 

@@ -173,7 +173,7 @@ clusterSuite('manifests on a real control plane, Muster down', () => {
 
   test('PodGangs are listed as people know them from Grove', async () => {
     const [header, row] = (await kubectl('get', 'pg', '-n', 'a', 'grove')).split('\n');
-    expect(header?.split(/\s+/)).toEqual(['NAME', 'PHASE', 'AGE']);
+    expect(header?.split(/\s+/)).toEqual(['NAME', 'PHASE', 'WORKLOAD', 'AGE']);
     expect(row?.split(/\s+/).slice(0, 2)).toEqual(['grove', 'Pending']);
   });
 
@@ -319,17 +319,20 @@ clusterSuite('manifests on a real control plane, Muster down', () => {
       .filter((line) => !/selfsubject|^\s+\[/.test(line) && line.trim() !== '');
     expect(granted.map((line) => line.replaceAll(/\s+/g, ' ')).sort()).toEqual([
       'events.events.k8s.io [] [] [create patch]',
+      'jobs.batch [] [] [list watch]',
       'leases.coordination.k8s.io [] [] [create]',
       'leases.coordination.k8s.io [] [muster-leader-election] [get update]',
       'namespaces [] [] [list watch]',
-      'podgangs.scheduler.grove.io [] [] [get list watch patch]',
+      'podgangs.scheduler.grove.io [] [] [get list watch patch create delete]',
       'podgangs.scheduler.grove.io/finalizers [] [] [update]',
       'podgangs.scheduler.grove.io/status [] [] [patch]',
       'podgroups.scheduling.k8s.io [] [] [get list watch create patch delete]',
       'pods [] [] [list watch patch]',
       'priorityclasses.scheduling.k8s.io [] [] [list watch]',
+      'replicasets.apps [] [] [list watch]',
       'schedulerbackends.muster.dev [] [] [get list create]',
       'schedulerbackends.muster.dev/status [] [] [patch]',
+      'statefulsets.apps [] [] [list watch]',
       'workloads.scheduling.k8s.io [] [] [get list watch create patch delete]',
     ]);
 

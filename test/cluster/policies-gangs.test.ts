@@ -8,6 +8,7 @@ import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
 import {
   ALICE,
+  filledGang,
   gangOf,
   MUSTER,
   podOf,
@@ -34,11 +35,9 @@ clusterSuite('PodGangs under the policies alone', () => {
   const send = (method: string, path: string, body: unknown, who: Who = ALICE) =>
     plane.client.request<Answer>(method, path, body, who);
   /** A gang that Muster has filled. */
-  const filled = async (...names: string[]): Promise<string> => {
+  const filled = (...names: string[]): Promise<string> => {
     serial += 1;
-    const gang = gangOf(`g${serial}`, [workers(...names)]);
-    const { metadata } = await plane.client.ok<Answer>('POST', GANGS, gang, MUSTER);
-    return `${GANGS}/${metadata.name}`;
+    return filledGang(plane.client, gangOf(`g${serial}`, [workers(...names)]));
   };
   const initialize = (path: string) =>
     plane.client.ok(
@@ -132,10 +131,8 @@ clusterSuite('PodGangs under the policies alone', () => {
       minReplicas: 1,
       podReferences: refer(`pod-${index}`),
     }));
-    const wide = await plane.client.ok<Answer>('POST', GANGS, gangOf('wide', groups), MUSTER);
-    const turned = await send('PATCH', `${GANGS}/${wide.metadata.name}`, {
-      spec: { podgroups: groups.toReversed() },
-    });
+    const wide = await filledGang(plane.client, gangOf('wide', groups));
+    const turned = await send('PATCH', wide, { spec: { podgroups: groups.toReversed() } });
     expect(turned.body.message).toBeUndefined();
   });
 

@@ -8,6 +8,7 @@ import type { ControlPlane } from './control-plane/control-plane.ts';
 import { startControlPlane } from './control-plane/start.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
+import { filledGang } from './support/policies-alone.ts';
 
 interface Pod {
   metadata: {
@@ -206,28 +207,23 @@ clusterSuite('admission policies without Muster', () => {
     references: number,
     labels: Record<string, string> = {},
   ): Promise<string> => {
-    await cluster.client.ok(
-      'POST',
-      '/apis/scheduler.grove.io/v1alpha1/namespaces/a/podgangs',
-      {
-        apiVersion: 'scheduler.grove.io/v1alpha1',
-        kind: 'PodGang',
-        metadata: { name, labels },
-        spec: {
-          podgroups: [
-            {
-              name: 'workers',
-              minReplicas: 2,
-              podReferences: Array.from({ length: references }, (_, i) => ({
-                namespace: 'a',
-                name: `${name}-${i}`,
-              })),
-            },
-          ],
-        },
+    await filledGang(cluster.client, {
+      apiVersion: 'scheduler.grove.io/v1alpha1',
+      kind: 'PodGang',
+      metadata: { name, labels },
+      spec: {
+        podgroups: [
+          {
+            name: 'workers',
+            minReplicas: 2,
+            podReferences: Array.from({ length: references }, (_, i) => ({
+              namespace: 'a',
+              name: `${name}-${i}`,
+            })),
+          },
+        ],
       },
-      MUSTER,
-    );
+    });
     return name;
   };
 

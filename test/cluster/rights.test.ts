@@ -266,6 +266,57 @@ clusterSuite('the rights of Muster’s account', () => {
     await untilUngated('more');
   }, 60_000);
 
+  test('a gang is made for each kind of workload that every cluster has, and goes when that rests', async () => {
+    const template = (labels: object) => ({
+      metadata: { labels: { app: 'x', ...labels } },
+      spec: { restartPolicy: 'Always', containers: [{ name: 'main', image: 'example/a' }] },
+    });
+    const selector = { matchLabels: { app: 'x' } };
+    const once = { ...template({}), spec: { ...template({}).spec, restartPolicy: 'Never' } };
+    const kinds = [
+      {
+        ...{ kind: 'Job', apiVersion: 'batch/v1', plural: 'jobs', spec: { template: once } },
+        labels: { 'batch.kubernetes.io/job-name': 'made' },
+      },
+      {
+        ...{ kind: 'StatefulSet', apiVersion: 'apps/v1', plural: 'statefulsets' },
+        spec: { serviceName: 'x', podManagementPolicy: 'Parallel', selector, template: template({}) },
+        labels: { 'statefulset.kubernetes.io/pod-name': 'made-0' },
+      },
+      {
+        ...{ kind: 'ReplicaSet', apiVersion: 'apps/v1', plural: 'replicasets' },
+        ...{ spec: { selector, template: template({}) }, labels: {} },
+      },
+    ];
+    for (const { kind, apiVersion, plural, spec, labels } of kinds) {
+      const path = `/apis/${apiVersion}/namespaces/${NAMESPACE}/${plural}`;
+      const owner = await ok<{ metadata: { uid: string } }>('POST', path, {
+        ...{ apiVersion, kind, metadata: { name: 'made' }, spec },
+      });
+      const gang = `${kind.toLowerCase()}-made`;
+      const names = { 'muster.dev/gang': 'true', 'grove.io/podgang': gang, 'grove.io/podclique': 'main' };
+      const controller = { apiVersion, kind, name: 'made', uid: owner.metadata.uid, controller: true };
+      const pod = kind === 'StatefulSet' ? 'made-0' : `${gang}-0`;
+      await ok(
+        'POST',
+        PODS,
+        gangPod(
+          { name: pod, ownerReferences: [controller] },
+          { schedulingGates: [{ name: GATE }] },
+          { ...names, ...labels },
+        ),
+      );
+      await until(`PodGang ${gang} is made`, () => ok('GET', `${GANGS}/${gang}`));
+      if (kind !== 'Job') continue;
+      await ok('PATCH', `${path}/made`, { spec: { suspend: true } });
+      await ok('DELETE', `${PODS}/${pod}`);
+      await until(
+        'a Job that is suspended has no gang',
+        async () => (await on.plane.client.request('GET', `${GANGS}/${gang}`)).status === 404,
+      );
+    }
+  }, 60_000);
+
   test('a Topology of the cluster is kept, put right and made anew; another default is shown', async () => {
     interface Topology {
       metadata: { annotations: Record<string, string>; labels: Record<string, string>; uid: string };

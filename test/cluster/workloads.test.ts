@@ -118,12 +118,7 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
     expect((await cluster.podsOf('job-short')).every((pod: Pod) => gatesOf(pod).length === 1)).toBe(true);
     await cluster.client.ok('DELETE', `${JOBS}/short`, undefined, AT_ONCE);
     await cluster.client.ok('DELETE', `${quotas}/two`);
-    // While Pods name the former's PodGroup, Kubernetes keeps that.
-    await untilGone('job-short');
-    await until('its PodGroup is gone', async () => {
-      const path = `/apis/scheduling.k8s.io/v1alpha2/namespaces/${NAMESPACE}/podgroups/job-short`;
-      return (await cluster.client.request('GET', path)).status === 404;
-    });
+    // At once, so that its Pods name the former's PodGroup before that has gone.
     await create(JOBS, job('short', 2));
     await until('another gang of the same name has formed', async () => {
       const now = await gang('job-short');

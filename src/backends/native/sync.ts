@@ -41,7 +41,7 @@ export async function syncNative(context: SyncContext, gang: PodGang, native: Na
     const leaving = outdated.includes(object) || isTerminating(liveOf(context, object));
     const idle = object.resource === api.podGroups && strangers.length > 0 && leaving;
     const skipped = inUse ? outdated.includes(object) : idle;
-    if (!skipped) await context.apply(object);
+    if (!skipped) await context.apply(inUse ? object : { ...object, despite: [PROTECTION] });
   }
   await removeStrays(context, wanted, api);
 }

@@ -47,7 +47,7 @@ where there is an error, with --strict also where gangs, Pods and labels do not 
 /** `muster validate`: PodGangs and configurations, all faults at once. */
 export const validateCommand = (io: CliIo): Command =>
   new Command('validate')
-    .description('check PodGangs, HPCPolicies and configurations, with file, line and field of every fault')
+    .description('check PodGangs, HPCPolicies and configurations, with the place of every fault')
     .addOption(filenameOption())
     .option('--config <file>', 'OperatorConfiguration that PodGangs are checked against')
     .addOption(outputOption(['text', 'json', 'github', 'sarif']))

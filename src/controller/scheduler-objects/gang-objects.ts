@@ -156,17 +156,21 @@ export class GangObjects {
    * Deletes what an earlier PodGang of this name has left: names are unique, so its owner is gone for certain. The garbage
    * collector does so too, but takes half a minute where the definition of PodGangs is new to it.
    */
-  async #clearAway(live: JsonObject, { resource, name }: OwnedObject): Promise<void> {
+  async #clearAway(live: JsonObject, { resource, name, despite = [] }: OwnedObject): Promise<void> {
     const metadata = ownObject(live, 'metadata');
     const label = ownString(ownObject(metadata, 'labels'), LABEL_MANAGED_BY);
     if (!this.#isPredecessors(live) || label !== MANAGED_BY_MUSTER) return;
-    if (ownString(metadata, 'deletionTimestamp') !== undefined) return;
     const uid = ownString(metadata, 'uid');
+    const target = this.#target(resource, name);
     try {
-      await this.#client.delete(this.#target(resource, name), {
-        signal: this.#signal,
-        preconditions: uid === undefined ? {} : { uid },
-      });
+      if (ownString(metadata, 'deletionTimestamp') === undefined) {
+        await this.#client.delete(target, {
+          signal: this.#signal,
+          preconditions: uid === undefined ? {} : { uid },
+        });
+      }
+      // The new Pods may name it by now, and would keep it for ever.
+      if (despite.length > 0) await this.#letGo(target, uid, despite);
     } catch (error) {
       if (!isNotFound(error) && !isConflict(error) && !isForbidden(error)) throw error;
     }

@@ -105,6 +105,23 @@ export function refused(
   expect(answer.status).toBe(status);
 }
 
+/** A gang as its owner makes it, with the references that Muster fills in then. @returns its path */
+export async function filledGang(
+  client: ControlPlane['client'],
+  gang: {
+    readonly metadata: { readonly name: string };
+    readonly spec: { readonly podgroups: readonly object[] };
+  },
+): Promise<string> {
+  const gangs = '/apis/scheduler.grove.io/v1alpha1/namespaces/a/podgangs';
+  const { podgroups } = gang.spec;
+  const empty = podgroups.map((group) => ({ ...group, podReferences: [] }));
+  await client.ok('POST', gangs, { ...gang, spec: { ...gang.spec, podgroups: empty } });
+  const path = `${gangs}/${gang.metadata.name}`;
+  await client.ok('PATCH', path, { spec: { podgroups } }, MUSTER);
+  return path;
+}
+
 export const podOf = (name: string, given: { metadata?: object; spec?: object } = {}) => ({
   metadata: { name, ...given.metadata },
   spec: { containers: [{ name: 'c', image: 'registry.example/c' }], ...given.spec },

@@ -180,7 +180,8 @@ describe('a backend from a module', () => {
     const { code, out } = await cli(['conformance', '--module', module]);
     expect(code).toBe(1);
     expect(out).toMatch(/^✗ config-keys: create\(\) took config\.noBackendHasThisSetting: /m);
-    expect(out).toMatch(/\nmine: \d+ passed, 1 failed, 0 skipped\n$/);
+    expect(out).toMatch(/^✗ priorities: /m);
+    expect(out).toMatch(/\nmine: \d+ passed, 2 failed, 0 skipped\n$/);
   });
 
   test('another name than the profile’s', async () => {

@@ -29,7 +29,7 @@ test.each<[string, (value: Json) => unknown, fc.Arbitrary<Json>]>([
   ['facts', factsOf, nearly('name', 'contractVersion', 'schedulerName', 'patchSurface', 'has')],
   ['a verdict', verdictOf, nearly('faults', 'warnings')],
   ['a kind', resourceOf, nearly('group', 'version', 'plural', 'kind')],
-  ['an object', ownedObjectOf, nearly('resource', 'name', 'spec', 'labels', 'writtenOnce')],
+  ['an object', ownedObjectOf, nearly('resource', 'name', 'spec', 'labels', 'writtenOnce', 'despite')],
   ['a path', pathOf, anything],
 ])('%s: whatever is said is taken or refused in words', (_what, read, said) => {
   fc.assert(
