@@ -100,8 +100,10 @@ clusterSuite('pages that are followed command by command', () => {
     muster = await startLoopingReplica(plane, certificates.path, shipped);
     for (const kind of ['mutating', 'validating']) {
       const value = { url: `https://127.0.0.1:${muster.port}` };
-      const patch = [0, 1].map((at) => ({ op: 'replace', path: `/webhooks/${at}/clientConfig`, value }));
-      await plane.client.ok('PATCH', `${WEBHOOKS}/${kind}webhookconfigurations/muster`, patch);
+      const path = `${WEBHOOKS}/${kind}webhookconfigurations/muster`;
+      const { webhooks } = await plane.client.ok<{ webhooks: object[] }>('GET', path);
+      const patch = webhooks.map((_, at) => ({ op: 'replace', path: `/webhooks/${at}/clientConfig`, value }));
+      await plane.client.ok('PATCH', path, patch);
     }
     await register(plane, muster.port, certificates.ca);
     await until('the backends are shown', async () => (await run(FIRST_HOUR, 'backends')).includes('True'));

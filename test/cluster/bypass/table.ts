@@ -7,6 +7,7 @@ import { OTHERS_WAYS } from './table/others.ts';
 import { PLACEMENT_WAYS } from './table/placement.ts';
 import { STRANGER_WAYS } from './table/stranger.ts';
 import { WEBHOOK_WAYS } from './table/webhooks.ts';
+import { WORKLOAD_WAYS } from './table/workloads.ts';
 import type { Way } from './way.ts';
 
 /** By what is tried, in the order of docs/security.md. */
@@ -15,6 +16,7 @@ export const TABLE: readonly (readonly [title: string, ways: readonly Way[]])[] 
   ['Which gang a Pod counts for', IDENTITY_WAYS],
   ['Past the scheduler', PLACEMENT_WAYS],
   ['The gang itself', GANG_WAYS],
+  ['The gangs of plain workloads', WORKLOAD_WAYS],
   ['What the schedulers count by', OBJECT_WAYS],
   ['Accounts and rights', ACCOUNT_WAYS],
   ['Other webhooks', WEBHOOK_WAYS],

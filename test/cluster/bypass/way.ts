@@ -87,12 +87,12 @@ export const policy = (name: string, rule: string, status = 403): End => ({
 /** Two policies refuse it: the answer is of either. */
 export const either = (one: End, other: End): End =>
   one.kind === 'refused' && other.kind === 'refused' ? { ...one, or: other.by } : one;
-export const webhook = (name: 'pods' | 'podgangs', rule: string, status = 422): End => ({
+export const webhook = (name: 'pods' | 'podgangs' | 'workload-pods', rule: string, status = 422): End => ({
   kind: 'refused',
   status,
   by: { kind: 'webhook', name: `${name}${MUSTERS}`, rule },
 });
-export const unreachable = (name: 'pods' | 'podgangs'): End => ({
+export const unreachable = (name: 'pods' | 'podgangs' | 'workload-pods'): End => ({
   kind: 'refused',
   status: 500,
   by: { kind: 'unreachable', name: `${name}${MUSTERS}` },

@@ -109,7 +109,7 @@ export function refused(
 export async function filledGang(
   client: ControlPlane['client'],
   gang: {
-    readonly metadata: { readonly name: string };
+    readonly metadata: { readonly name: string; readonly labels?: object };
     readonly spec: { readonly podgroups: readonly object[] };
   },
 ): Promise<string> {
