@@ -109,6 +109,8 @@ export function refused(
 export async function filledGang(
   client: ControlPlane['client'],
   gang: {
+    readonly apiVersion: string;
+    readonly kind: string;
     readonly metadata: { readonly name: string; readonly labels?: object };
     readonly spec: { readonly podgroups: readonly object[] };
   },
