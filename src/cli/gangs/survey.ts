@@ -1,5 +1,6 @@
 import { own, ownString } from '../../api/json.ts';
 import {
+  LABEL_GANG,
   LABEL_POD_GANG,
   LABEL_SCHEDULER_NAME,
   POD_GANG_API_VERSION,
@@ -111,7 +112,12 @@ export class GangSurvey {
     const { path: root, template, pods, oneByOne } = given;
     const labels = own(own(template, 'metadata'), 'labels');
     const label = (key: string): string | undefined => ownString(labels, key);
-    if (!claimsGang(label)) return;
+    if (!claimsGang(label)) {
+      // Its PodGang is made of it: there is nothing else to hold it against.
+      if (label(LABEL_GANG) !== undefined && oneByOne !== undefined && (pods ?? 0) > 1)
+        this.#tell('PodsOneByOne', { source, root: '' }, oneByOne.field, `write ${oneByOne.instead}`);
+      return;
+    }
     const { gang, group, baseGang } = membershipOf(namespace, label);
     // The review itself refuses these.
     if (gang === '' || group === '') return;
