@@ -6,18 +6,21 @@ import { messageOf } from '../src/errors.ts';
 import type { ControlPlane } from '../test/cluster/control-plane/control-plane.ts';
 import { startControlPlane } from '../test/cluster/control-plane/start.ts';
 import { gangLife } from './gang-life.ts';
+import { hpcDemo } from './hpc.ts';
 import { admitLoop, install } from './install.ts';
 import { mistakesRefused, protectedThings } from './kept.ts';
 import { musterDown } from './muster-down.ts';
 import { Narrator } from './narrator.ts';
 import { offlineDemo } from './offline.ts';
 import { otherScheduler } from './other-scheduler.ts';
+import { plainWorkloads } from './plain-workloads.ts';
 import { startServing } from './serving.ts';
 import { Stage } from './stage.ts';
 
 export interface DemoOptions {
   readonly keep: boolean;
   readonly offline: boolean;
+  readonly hpc: boolean;
   readonly source: boolean;
 }
 
@@ -25,6 +28,10 @@ export interface DemoOptions {
 export async function demo(options: DemoOptions, io: CliIo): Promise<boolean> {
   const main = program(options);
   const tell = new Narrator(io);
+  if (options.hpc) {
+    await hpcDemo(main, tell);
+    return asClaimed(tell, io);
+  }
   const plane = options.offline ? undefined : await planeOrWhyNot(io);
   try {
     const serving = await startServing({
@@ -42,6 +49,7 @@ export async function demo(options: DemoOptions, io: CliIo): Promise<boolean> {
           mistakesRefused,
           protectedThings,
           otherScheduler,
+          plainWorkloads,
           // With --keep Muster goes on, for whoever wants to try something.
           ...(options.keep ? [] : [musterDown]),
         ]) {
@@ -58,7 +66,10 @@ export async function demo(options: DemoOptions, io: CliIo): Promise<boolean> {
   } finally {
     await plane?.stop();
   }
-  const { surprises } = tell;
+  return asClaimed(tell, io);
+}
+
+function asClaimed({ surprises }: Narrator, io: CliIo): boolean {
   io.stdout(
     surprises.length === 0
       ? '\nAll of it was as claimed.\n'
@@ -77,9 +88,13 @@ function program({ source }: DemoOptions): string {
 
 /** The control plane, or undefined after saying why there is none. */
 async function planeOrWhyNot(io: CliIo): Promise<ControlPlane | undefined> {
-  io.stdout('Starting a real etcd, kube-apiserver and kube-scheduler …\n');
+  io.stdout('Starting a real etcd, kube-apiserver, kube-scheduler and kube-controller-manager …\n');
   try {
-    return await startControlPlane({ scheduler: true, log: (line) => io.stdout(`  ${line}\n`) });
+    return await startControlPlane({
+      scheduler: true,
+      controllerManager: true,
+      log: (line) => io.stdout(`  ${line}\n`),
+    });
   } catch (thrown) {
     io.stdout(`No control plane here: ${messageOf(thrown)}\nGoing on without one, as with --offline.\n`);
     return undefined;

@@ -6,9 +6,10 @@ import { demo } from './demo.ts';
 
 const HELP = `Usage: npm run demo -- [options]
 
-  (none)      a real etcd, kube-apiserver and kube-scheduler; built with Go the first time, about five minutes
+  (none)      a real etcd, kube-apiserver, kube-scheduler and kube-controller-manager; built with Go the first time, about five minutes
   --keep      leaves it all running until Ctrl-C, for your own kubectl
   --offline   without a control plane: the real HTTPS server, and reviews sent to it directly
+  --hpc       without a control plane: a gang that runs its program under Flux
   --source    runs Muster from src instead of the built program
   --help      this
 `;
@@ -19,6 +20,7 @@ try {
     options: {
       keep: { type: 'boolean', default: false },
       offline: { type: 'boolean', default: false },
+      hpc: { type: 'boolean', default: false },
       source: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },

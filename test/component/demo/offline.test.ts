@@ -17,6 +17,14 @@ test('the demo without a control plane shows prepared Pods and refusals, and all
   expect(stdout).toMatch(/All of it was as claimed\.\n$/);
 });
 
+test('the demo of a gang under Flux shows its Pods and what they run with', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, [MAIN, '--hpc', '--source']);
+  expect(stdout).toContain('+  annotations:  # by which it was prepared');
+  expect(stdout).toContain('✔ two scripts, which bash can read, and the settings of the brokers');
+  expect(stdout).not.toContain('✘');
+  expect(stdout).toMatch(/All of it was as claimed\.\n$/);
+});
+
 test('where no control plane can be had it says why, and goes on without', async () => {
   // No Go on the PATH, no cache, no KUBEBUILDER_ASSETS.
   const empty = await mkdtemp(join(tmpdir(), 'muster-no-cache-'));
