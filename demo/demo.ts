@@ -48,8 +48,8 @@ export async function demo(options: DemoOptions, io: CliIo): Promise<boolean> {
           gangLife,
           mistakesRefused,
           protectedThings,
-          otherScheduler,
           plainWorkloads,
+          otherScheduler,
           // With --keep Muster goes on, for whoever wants to try something.
           ...(options.keep ? [] : [musterDown]),
         ]) {
