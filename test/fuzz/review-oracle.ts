@@ -18,7 +18,7 @@ import type { HttpAnswer } from './wire.ts';
 const CAUSES: ReadonlyMap<number, RegExp> = new Map([
   [
     400,
-    /^(an AdmissionReview is needed|admission\.k8s\.io\/v1 AdmissionReview is needed|request(\.[a-zA-Z.]+)?: |the body is not (JSON|valid UTF-8)|the request (is not valid HTTP|ended before)|.*nested|.*deep|.*values)/,
+    /^(an AdmissionReview is needed|admission\.k8s\.io\/v1 AdmissionReview is needed|request(\.[a-zA-Z.]+)?: |the body is (empty, JSON is needed$|not (JSON|valid UTF-8))|the request (is not valid HTTP|ended before)|.*nested|.*deep|.*values)/,
   ],
   [404, /^no such path$/],
   [405, / is not served here: POST a review$/],

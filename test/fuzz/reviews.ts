@@ -112,7 +112,9 @@ export async function openReviews(start: () => Promise<Serving>): Promise<Trial>
     const decided = judgeDecision(answer, body, path, serving.surfaceOf);
     if (bytes.length % 4 === 0) {
       const again = await ask(path, bytes);
-      must(again.body === answer.body, () => `the same bytes, another answer: ${again.body}`);
+      // Of 16 KiB and more a sample at random places tells whether they are looked at: what ought to be refused may pass.
+      const byChance = isCostly(bytes) && [again.status, answer.status].includes(413);
+      must(byChance || again.body === answer.body, () => `the same bytes, another answer: ${again.body}`);
     }
     if (!canBeWritten(body)) return [...decided.words, 'cannot be written back'];
     if (UNREAD.some((key) => bytes.includes(`"${key}":[`))) await withoutUnread(path, body, answer);
