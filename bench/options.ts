@@ -7,7 +7,8 @@ import { BACKEND_PARTS, type BackendTiming } from './backends/backends.ts';
 import { FLEET_PARTS, type FleetTiming } from './fleet/fleet.ts';
 import { HOSTILE_PARTS } from './hostile/hostile.ts';
 import type { HostileTiming } from './hostile/scenario.ts';
-import { LOOP_PARTS, type LoopTiming } from './loop/loop.ts';
+import { LOOP_PARTS } from './loop/loop.ts';
+import type { LoopTiming } from './loop/loop-figures.ts';
 import { PLAN_PARTS, type PlanTiming } from './plan/plan.ts';
 import type { ReviewTiming } from './review/review.ts';
 

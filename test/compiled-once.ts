@@ -14,7 +14,7 @@ if (process.argv[1] === import.meta.filename) {
   const io = processIo();
   for (const verb of verbs) await verb.load(io);
   await import('../src/controller/controller.ts');
-  await import('../src/kube/client/connection.ts');
+  await import('../src/kube/client/find-connection.ts');
   await import('../src/kube/client/http-client.ts');
   await import('../src/kube/client/token-bucket.ts');
 }

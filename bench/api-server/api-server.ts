@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { GATE_POD_GANG_PENDING } from '../../src/api/names.ts';
-import { findConnection } from '../../src/kube/client/connection.ts';
+import { findConnection } from '../../src/kube/client/find-connection.ts';
 import { createKubeClient } from '../../src/kube/client/http-client.ts';
 import { PODS, type KubeObject } from '../../src/kube/client/resources.ts';
 import type { ControlPlane } from '../../test/cluster/control-plane/control-plane.ts';

@@ -1,5 +1,5 @@
-import { measureModule, type ModuleRow, type ModuleTiming } from './module.ts';
-import { measurePrepare, type PrepareRow, type PrepareTiming } from './prepare.ts';
+import { measureModule, type ModuleTiming } from './module.ts';
+import { measurePrepare, type PrepareTiming } from './prepare.ts';
 import { startBackendStage } from './stage.ts';
 import { measureSync, type SyncFigures } from './sync.ts';
 import type { StageReport } from '../measure/figures.ts';
@@ -14,13 +14,6 @@ export interface BackendTiming {
   readonly module: ModuleTiming;
   /** Of each backend. */
   readonly gangs: number;
-}
-
-/** undefined: not measured. */
-export interface BackendFigures {
-  readonly prepare?: readonly PrepareRow[];
-  readonly module?: readonly ModuleRow[];
-  readonly sync?: readonly SyncFigures[];
 }
 
 export async function measureBackends(

@@ -1,9 +1,15 @@
 import { figure, withInterval, type StageReport } from '../measure/figures.ts';
 import { exactly, type Estimate } from '../measure/interval.ts';
-import type { BackendFigures } from './backends.ts';
 import type { ModuleRow } from './module.ts';
 import type { PrepareRow } from './prepare.ts';
 import type { SyncFigures, SyncPass } from './sync.ts';
+
+/** undefined: not measured. */
+export interface BackendFigures {
+  readonly prepare?: readonly PrepareRow[];
+  readonly module?: readonly ModuleRow[];
+  readonly sync?: readonly SyncFigures[];
+}
 
 const MAX_MORE_MICROS = 10;
 const MAX_MODULE_MICROS = 500;

@@ -1,6 +1,6 @@
 import { MUSTER_USER } from '../../src/api/names.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
-import { findConnection } from '../../src/kube/client/connection.ts';
+import { findConnection } from '../../src/kube/client/find-connection.ts';
 import { createKubeClient } from '../../src/kube/client/http-client.ts';
 import type { ControlPlane } from '../../test/cluster/control-plane/control-plane.ts';
 import { startControlPlane } from '../../test/cluster/control-plane/start.ts';

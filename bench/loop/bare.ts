@@ -8,7 +8,7 @@
 // Usage: fork('bench/loop/bare.ts', ['KUBECONFIG', 'bare' | 'watching']), then messages, see BareRequest and BareAnswer.
 import { Pool } from 'undici';
 import { GATE_POD_GANG_PENDING } from '../../src/api/names.ts';
-import { findConnection } from '../../src/kube/client/connection.ts';
+import { findConnection } from '../../src/kube/client/find-connection.ts';
 import { createKubeClient } from '../../src/kube/client/http-client.ts';
 import { inParallel } from '../measure/in-parallel.ts';
 import { readGangs, releaseGangs, watchAsTheLoop, type GangNames } from './bare-watching.ts';

@@ -1,4 +1,5 @@
-import { measureMemory, type LoopMemory, type MemoryTiming } from './memory.ts';
+import type { LoopTiming, LoopFigures, ReleaseRound } from './loop-figures.ts';
+import { measureMemory } from './memory.ts';
 import type { Contender, Shape } from './objects.ts';
 import { GateObserver } from './observer.ts';
 import { arrive, release, type Arrivals, type Release, type ReleaseSetting } from './release.ts';
@@ -10,37 +11,6 @@ import { makeScratch } from '../admission/servers.ts';
 /** What of the loop is measured; all of it on a real control plane. */
 export const LOOP_PARTS = ['loop-release', 'loop-arrivals', 'loop-memory'] as const;
 export type LoopPart = (typeof LOOP_PARTS)[number];
-
-export interface LoopTiming {
-  readonly rounds: number;
-  /** Before the first round, for both contenders: connections, and the compiler. */
-  readonly warmUp: Shape;
-  readonly one: Shape;
-  readonly many: Shape;
-  /** Where the Pods are there before their PodGangs; only the writes count. */
-  readonly podsFirst: Shape;
-  readonly memory: MemoryTiming;
-}
-
-/** The contenders, one after the other. */
-export interface ReleaseRound {
-  readonly bare: Release;
-  readonly muster: Release;
-  /** In every second round: it is held against no limit. */
-  readonly watching: Release | undefined;
-}
-
-/** undefined: not measured. */
-export interface LoopFigures {
-  readonly timing: LoopTiming;
-  readonly one?: readonly ReleaseRound[];
-  readonly many?: readonly ReleaseRound[];
-  readonly podsFirst?: Release;
-  readonly arrivals?: readonly Arrivals[];
-  readonly memory?: LoopMemory;
-  /** How often the watch of the bench began anew. */
-  readonly cuts?: number;
-}
 
 type Progress = (line: string) => void;
 

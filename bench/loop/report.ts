@@ -1,6 +1,6 @@
 import { figure, withInterval, type Figure, type Limit, type StageReport } from '../measure/figures.ts';
 import { exactly, meanOf, median, NOTHING, quantile, ratioOf, type Estimate } from '../measure/interval.ts';
-import type { LoopFigures, ReleaseRound } from './loop.ts';
+import type { LoopFigures, ReleaseRound } from './loop-figures.ts';
 import type { MemorySample } from './memory.ts';
 import type { Shape } from './objects.ts';
 import type { Release } from './release.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { MUSTER_USER } from '../../src/api/names.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
-import { findConnection } from '../../src/kube/client/connection.ts';
+import { findConnection } from '../../src/kube/client/find-connection.ts';
 import { createKubeClient } from '../../src/kube/client/http-client.ts';
 import { POD_GANGS } from '../../src/kube/client/resources.ts';
 import type { ControlPlane } from '../../test/cluster/control-plane/control-plane.ts';

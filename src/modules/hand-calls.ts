@@ -1,8 +1,7 @@
 import type { JsonObject } from '../api/json.ts';
 import type { Resource } from '../api/resource.ts';
 import type { ClusterProbe, SyncContext } from '../backends/cluster.ts';
-import type { HandAnswer } from './messages.ts';
-import type { SyncGiven } from './hosted-calls.ts';
+import type { HandAnswer, SyncGiven } from './messages.ts';
 
 /** A call of the hands that failed: with the number by which Muster knows what it threw. */
 export class HandFailed extends Error {

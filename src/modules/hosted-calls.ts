@@ -2,26 +2,22 @@ import type { Json, JsonObject } from '../api/json.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import { ReceivedPod } from '../admission/pod-reader.ts';
 import type { Backend } from '../backends/backend.ts';
-import type { GangPod, SyncContext } from '../backends/cluster.ts';
+import type { SyncContext } from '../backends/cluster.ts';
 import { messageOf } from '../errors.ts';
 import type { Membership } from '../gang/membership.ts';
 import { isPodRefused } from '../preparers/preparer.ts';
 import { contextOf, HandFailed, HandCalls, probeOf } from './hand-calls.ts';
 import { importModule } from './import-module.ts';
-import { MAX_LINE, type FromModule, type LoadGiven, type Operation, type ToModule } from './messages.ts';
+import {
+  MAX_LINE,
+  type FromModule,
+  type LoadGiven,
+  type Operation,
+  type SaidGang,
+  type SyncGiven,
+  type ToModule,
+} from './messages.ts';
 import { RecordedPatch } from './recorded-patch.ts';
-
-/** A PodGang as it was said. */
-export type SaidGang = Omit<PodGang, 'labels' | 'annotations'> & {
-  readonly labels: readonly (readonly [string, string])[];
-  readonly annotations: readonly (readonly [string, string])[];
-};
-
-export interface SyncGiven {
-  readonly gang: SaidGang;
-  readonly pods: readonly GangPod[];
-  readonly owned: readonly (readonly [string, readonly JsonObject[]])[];
-}
 
 const gangOf = (said: SaidGang): PodGang => ({
   ...said,

@@ -1,4 +1,6 @@
 import type { Json, JsonObject } from '../api/json.ts';
+import type { PodGang } from '../api/pod-gang.ts';
+import type { GangPod } from '../backends/cluster.ts';
 import type { TopologyLevels } from '../gang/rules/check-topology.ts';
 import type { ModuleFile } from './module-file.ts';
 
@@ -27,6 +29,18 @@ export interface LoadGiven {
   /** Where the configuration names it, for errors. */
   readonly field: string;
   readonly settings: { readonly config: JsonObject; readonly topology: TopologyLevels };
+}
+
+/** A PodGang as it was said. */
+export type SaidGang = Omit<PodGang, 'labels' | 'annotations'> & {
+  readonly labels: readonly (readonly [string, string])[];
+  readonly annotations: readonly (readonly [string, string])[];
+};
+
+export interface SyncGiven {
+  readonly gang: SaidGang;
+  readonly pods: readonly GangPod[];
+  readonly owned: readonly (readonly [string, readonly JsonObject[]])[];
 }
 
 export type ToModule =

@@ -1,6 +1,6 @@
 /** The program of the process that forecasts: it has watches of its own and shares nothing with the loop. */
 import { messageOf } from '../errors.ts';
-import { findConnection } from '../kube/client/connection.ts';
+import { findConnection } from '../kube/client/find-connection.ts';
 import { createKubeClient } from '../kube/client/http-client.ts';
 import { ClusterWatch } from './cluster-watch.ts';
 import { Forecaster } from './forecaster.ts';

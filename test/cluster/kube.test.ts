@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { KubeClient } from '../../src/kube/client/client.ts';
-import { findConnection } from '../../src/kube/client/connection.ts';
+import { findConnection } from '../../src/kube/client/find-connection.ts';
 import {
   isAlreadyExists,
   isConflict,

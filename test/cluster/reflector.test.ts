@@ -5,7 +5,7 @@ import { LeaseElection } from '../../src/kube/loop/lease.ts';
 import { EventRecorder } from '../../src/kube/loop/event-recorder.ts';
 import { Reflector } from '../../src/kube/loop/reflector.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
-import { findConnection } from '../../src/kube/client/connection.ts';
+import { findConnection } from '../../src/kube/client/find-connection.ts';
 import { createKubeClient } from '../../src/kube/client/http-client.ts';
 import { PODS, type KubeObject, type Resource } from '../../src/kube/client/resources.ts';
 import type { KubeList } from './control-plane/client.ts';

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { MUSTER_USER } from '../../src/api/names.ts';
 import { systemClock } from '../../src/kube/client/clock.ts';
-import { findConnection } from '../../src/kube/client/connection.ts';
+import { findConnection } from '../../src/kube/client/find-connection.ts';
 import { createKubeClient } from '../../src/kube/client/http-client.ts';
 import { EventRecorder } from '../../src/kube/loop/event-recorder.ts';
 import { POD_GANGS } from '../../src/kube/client/resources.ts';

@@ -1,6 +1,6 @@
 // Whoever floods, a process of its own: begins and ends one flood in one namespace when told to.
 import { setTimeout as delay } from 'node:timers/promises';
-import { findConnection } from '../../../src/kube/client/connection.ts';
+import { findConnection } from '../../../src/kube/client/find-connection.ts';
 import { createKubeClient } from '../../../src/kube/client/http-client.ts';
 import type { Page } from '../../../src/kube/client/client.ts';
 import { POD_GANGS, PODS, type KubeObject } from '../../../src/kube/client/resources.ts';

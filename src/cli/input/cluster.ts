@@ -21,7 +21,7 @@ export async function connect(
   io: Pick<CliIo, 'env'>,
   options: KubeClientOptions = {},
 ): Promise<{ client: KubeClient; namespace: string }> {
-  const { findConnection } = await import('../../kube/client/connection.ts');
+  const { findConnection } = await import('../../kube/client/find-connection.ts');
   const { createKubeClient } = await import('../../kube/client/http-client.ts');
   const connection = await findConnection({ kubeconfig, context, env: io.env });
   const client = createKubeClient(connection, options);

@@ -12,6 +12,7 @@ import type { BackendsView, ControllerFactory, Shared } from '../watch/shared.ts
 import { startWorkers } from '../../kube/loop/work-queue-workers.ts';
 import type { Watches } from '../../kube/loop/watches.ts';
 import { WorkQueue } from '../../kube/loop/work-queue.ts';
+import { backendState } from './backend-state.ts';
 import { syncClusterObjects } from './cluster-objects.ts';
 import { ProbeLoop } from './probe-loop.ts';
 import { OwnedObjects } from './owned-objects.ts';
@@ -19,6 +20,7 @@ import { BackendPublisher } from './publish.ts';
 import { backendReconciler, cleanersOf, tellBlocked } from './reconcile-backend.ts';
 import { Bindings, digestOf, SyncMemory } from './sync-reasons.ts';
 
+/** What runs only while this replica leads. */
 interface Term {
   readonly queues: ReadonlyMap<string, WorkQueue>;
   readonly publisher: BackendPublisher;
@@ -84,33 +86,16 @@ export class SchedulerObjects implements Controller, BackendsView {
     await this.#owned.stop();
   }
 
-  /** The backend of a gang as the judgement sees it. */
   stateOf(gang: GangRecord, backend: Backend): BackendState {
-    const readiness = this.#shared.registry.readiness(backend.name);
-    const releaseOrder = backend.releaseOrder?.(gang) ?? 'all-at-once';
-    const common = { name: backend.name, schedulerName: backend.schedulerName || undefined, releaseOrder };
-    if (readiness.state !== 'ready') {
-      const reason = readiness.state === 'failed' ? readiness.reason : 'it has not looked at the cluster yet';
-      return { ...common, ready: false, reason, objectsExist: false };
-    }
     const synced = this.#memory.of(keyOf(gang.namespace, gang.name), gang, backend.name);
-    const objects = this.#shared.registry
-      .owned(backend.name)
-      .flatMap((kind) => this.#owned.of(kind, gang.namespace, gang.name) ?? []);
-    return {
-      ...common,
-      ready: true,
-      objectsExist: synced.done,
-      ...(!synced.done && synced.failure !== undefined && { objectsWait: synced.failure }),
-      says: objects.length === 0 ? undefined : backend.explain?.(objects),
-    };
+    return backendState(gang, backend, { registry: this.#shared.registry, owned: this.#owned, synced });
   }
 
   #gangChanged({ old, new: now }: Change<GangRecord>): void {
     if (old !== undefined && old.uid !== now?.uid) this.#left(old);
     if (now === undefined) return;
     const ends = now.deletionTimestamp !== old?.deletionTimestamp;
-    // Of references alone nobody has to hear.
+    // Of references alone nobody has to hear; labels and annotations, which some backends go by, bump no generation.
     if (old?.uid !== now.uid || ends || digestOf(old) !== digestOf(now)) {
       this.#enqueue(keyOf(now.namespace, now.name));
     }
@@ -122,6 +107,7 @@ export class SchedulerObjects implements Controller, BackendsView {
     this.#enqueue(key);
   }
 
+  /** Keeps the objects in step until `signal` is aborted. */
   async lead(signal: AbortSignal): Promise<void> {
     const { client, registry, recorder, log, now, watch, backendMetrics, settings, hpc } = this.#shared;
     const queues = new Map(registry.enabled.map((name) => [name, new WorkQueue()]));
@@ -165,6 +151,7 @@ export class SchedulerObjects implements Controller, BackendsView {
     return this.#shared.watch.view.gangs.get(namespace, name);
   }
 
+  /** Nothing can be made in a Namespace that is ending. */
   #isEnding(namespace: string): boolean {
     return this.#shared.watch.view.namespaces.get('', namespace)?.deletionTimestamp !== undefined;
   }

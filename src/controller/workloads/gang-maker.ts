@@ -1,3 +1,4 @@
+import { pointerTo } from '../../api/json-pointer.ts';
 import { madeGang } from '../../workloads/made-gang.ts';
 import type { BackendRegistry } from '../../backends/registry.ts';
 import type { KubeClient, PatchOperation } from '../../kube/client/client.ts';
@@ -76,7 +77,7 @@ function changePatch({ gang, change }: Extract<Deed, { do: 'change' }>): PatchOp
       value,
     })),
     ...Object.entries(change.annotations).map(([key, value]): PatchOperation => {
-      const path = `/metadata/annotations/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      const path = pointerTo(['metadata', 'annotations', key]);
       return value === null ? { op: 'remove', path } : { op: 'add', path, value };
     }),
   ];

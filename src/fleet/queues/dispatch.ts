@@ -54,9 +54,9 @@ export interface Dispatched {
 
 /**
  * Who is let through now: by priority, then age within a queue; by weight between queues. Who finds too little room is
- * passed by whoever finds enough, until it has waited for so long that room is kept for it: then its turn comes before that of
- * those in other queues who have not waited as long. What one gets is never more
- * than a queue has, and the order of what is given decides nothing.
+ * passed by whoever finds enough, until it has waited for so long that room is kept for it: then its turn comes before
+ * that of those in other queues who have not waited as long. What one gets is never more than a queue has, and the order
+ * of what is given decides nothing.
  */
 export function dispatch(input: DispatchInput): Dispatched {
   const { waiting, through, deficits, now, reserveAfterMs, most = Infinity } = input;

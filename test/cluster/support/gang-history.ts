@@ -1,4 +1,4 @@
-import { findConnection } from '../../../src/kube/client/connection.ts';
+import { findConnection } from '../../../src/kube/client/find-connection.ts';
 import type { KubeClient } from '../../../src/kube/client/client.ts';
 import { createKubeClient } from '../../../src/kube/client/http-client.ts';
 import { POD_GANGS, PODS, type KubeObject, type Resource } from '../../../src/kube/client/resources.ts';

@@ -8,7 +8,7 @@ import { reviewEndpoints } from '../../../src/admission/endpoints.ts';
 import { supportedSchedulers } from '../../../src/backends/registry.ts';
 import { checkConfiguration, loadConfiguration } from '../../../src/config/load.ts';
 import { BadRequest } from '../../../src/errors.ts';
-import { findConnection } from '../../../src/kube/client/connection.ts';
+import { findConnection } from '../../../src/kube/client/find-connection.ts';
 import type { Reflector } from '../../../src/kube/loop/reflector.ts';
 import type { Identified } from '../../../src/kube/loop/cache.ts';
 import type { Endpoint } from '../../../src/server/exchange.ts';

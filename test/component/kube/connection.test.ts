@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
-import { findConnection } from '../../../src/kube/client/connection.ts';
+import { findConnection } from '../../../src/kube/client/find-connection.ts';
 import { FakeClock } from '../../unit/controller/fake-clock.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
