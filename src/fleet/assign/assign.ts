@@ -4,7 +4,7 @@ import { byPreference, Unplaced, type Candidate } from './candidate.ts';
 import { isForOneCluster } from './default-strategy.ts';
 import { groupsOf, obstacle, tiersOf } from './filter.ts';
 import type { Member } from './member.ts';
-import type { AssignReplicaPlugin } from './plugin.ts';
+import type { Assigner } from './plugin.ts';
 import { roomIn } from './room-in.ts';
 import { select } from './select.ts';
 import type { Strategies } from './strategies.ts';
@@ -49,7 +49,7 @@ export function assign(binding: Binding, members: readonly Member[], strategies:
 function inGroup(
   binding: Binding,
   members: readonly Member[],
-  plugin: AssignReplicaPlugin,
+  plugin: Assigner,
   affinityName: string,
 ): Assignment {
   const left = new Map<string, string>();
@@ -110,10 +110,10 @@ const roomOf = (binding: Binding, available: number): string =>
     ? `${available} sets of all templates`
     : `${available} ${available === 1 ? 'replica' : 'replicas'}`;
 
-const needOf = (binding: Binding, plugin: AssignReplicaPlugin): number =>
+const needOf = (binding: Binding, plugin: Assigner): number =>
   plugin.room?.least(binding) ?? (isForOneCluster(binding) ? 1 : binding.replicas);
 
-function candidateOf(binding: Binding, member: Member, plugin: AssignReplicaPlugin, tier: number): Candidate {
+function candidateOf(binding: Binding, member: Member, plugin: Assigner, tier: number): Candidate {
   const there = binding.clusters.find(({ name }) => name === member.name);
   const allocatable = roomIn(binding, member, plugin);
   return {

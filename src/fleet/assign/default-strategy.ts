@@ -3,11 +3,11 @@ import type { Binding, TargetCluster } from './binding.ts';
 import { sumOfAvailable, Unplaced, type Candidate } from './candidate.ts';
 import { DEFAULT_STRATEGY } from './binding-terms.ts';
 import { divisionOf, type FixedWeight } from './placement.ts';
-import type { AssignReplicaPlugin } from './plugin.ts';
+import type { Assigner } from './plugin.ts';
 import { divide, type Votes } from './webster.ts';
 
 /** What Karmada does by itself (`AssignReplicas` of 1.19). */
-export const defaultStrategy: AssignReplicaPlugin = {
+export const defaultStrategy: Assigner = {
   name: 'default',
   strategies: () => [DEFAULT_STRATEGY],
   assignReplica: (_, clusters, binding) => {

@@ -1,7 +1,7 @@
 import { isWorkload, type Binding, type TargetCluster } from './binding.ts';
 import { leastOf, templatesOf } from './gang-strategies.ts';
 import { divisionOf } from './placement.ts';
-import type { AssignReplicaPlugin } from './plugin.ts';
+import type { Assigner } from './plugin.ts';
 
 /**
  * Why a binding is to be judged: its placement was changed, its numbers do not come out, it was told to be placed anew, a
@@ -16,7 +16,7 @@ export type Due = 'placement' | 'replicas' | 'fresh' | 'cluster' | 'growth' | 'e
  */
 export function dueFor(
   binding: Binding,
-  plugin: AssignReplicaPlugin,
+  plugin: Assigner,
   applied: boolean,
   stays: (cluster: string) => boolean,
 ): Due | undefined {

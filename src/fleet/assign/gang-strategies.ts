@@ -2,7 +2,7 @@ import type { Binding, Component, TargetCluster } from './binding.ts';
 import { sumOfAvailable, Unplaced, type Candidate } from './candidate.ts';
 import { byRoom, entriesOf, shortestThatHolds, withReplicas } from './default-strategy.ts';
 import { fits } from './estimate.ts';
-import type { AssignReplicaPlugin } from './plugin.ts';
+import type { Assigner } from './plugin.ts';
 import { divide } from './webster.ts';
 
 export const GANG_DIVIDED = 'gang-divided';
@@ -13,7 +13,7 @@ export const GANG_NO_DIVIDED = 'gang-no-divided';
  * (`gang-divided`) or not (`gang-no-divided`), and gets any number of replicas from the least that it can run with. Where
  * that is not to be had, it waits whole.
  */
-export const gangStrategies: AssignReplicaPlugin = {
+export const gangStrategies: Assigner = {
   name: 'gang',
   strategies: () => [GANG_DIVIDED, GANG_NO_DIVIDED],
   room: {

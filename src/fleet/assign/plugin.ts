@@ -6,7 +6,7 @@ import type { Unmodelled } from './estimate.ts';
  * Gives the replicas of a workload to clusters. A policy names one strategy, and its plugin alone decides; results are never
  * merged.
  */
-export interface AssignReplicaPlugin {
+export interface Assigner {
   readonly name: string;
   /** Names of strategies, each of which is this plugin's alone. */
   strategies(): readonly string[];

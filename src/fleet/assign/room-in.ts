@@ -3,10 +3,10 @@ import { isForOneCluster } from './default-strategy.ts';
 import { replicasThatFit, setsThatFit } from './estimate.ts';
 import { leastOf, templatesOf } from './gang-strategies.ts';
 import type { Member } from './member.ts';
-import type { AssignReplicaPlugin } from './plugin.ts';
+import type { Assigner } from './plugin.ts';
 
 /** How many replicas, or sets of all templates, the cluster has room for, counted as the plugin has it. */
-export function roomIn(binding: Binding, member: Member, { room }: AssignReplicaPlugin): number {
+export function roomIn(binding: Binding, member: Member, { room }: Assigner): number {
   if (!isWorkload(binding)) return 0;
   if (room === undefined)
     return isForOneCluster(binding)

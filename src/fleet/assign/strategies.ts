@@ -1,18 +1,18 @@
 import { MusterError } from '../../errors.ts';
 import { defaultStrategy } from './default-strategy.ts';
 import { gangStrategies } from './gang-strategies.ts';
-import type { AssignReplicaPlugin } from './plugin.ts';
+import type { Assigner } from './plugin.ts';
 
 /** Which plugin answers for a strategy. */
 export interface Strategies {
   readonly names: readonly string[];
-  pluginOf(strategy: string): AssignReplicaPlugin | undefined;
+  pluginOf(strategy: string): Assigner | undefined;
 }
 
 /** @throws MusterError STRATEGY_INVALID where two plugins claim a strategy */
-export function strategiesOf(plugins: readonly AssignReplicaPlugin[]): Strategies {
+export function strategiesOf(plugins: readonly Assigner[]): Strategies {
   const claims = plugins.flatMap((plugin) => plugin.strategies().map((name) => ({ name, plugin })));
-  const taken = new Map<string, AssignReplicaPlugin>();
+  const taken = new Map<string, Assigner>();
   const twice: string[] = [];
   for (const { name, plugin } of claims) {
     const other = taken.get(name);
