@@ -63,6 +63,8 @@ export const HPC_POLICY_API_VERSION = `${HPC_POLICY_GROUP}/${HPC_POLICY_VERSION}
 export const HPC_POLICY_KIND = 'HPCPolicy';
 /** Annotation of a PodGang: the HPCPolicy of its namespace by which its Pods are prepared. */
 export const ANNOTATION_HPC_POLICY = `${MUSTER_PREFIX}hpc-policy`;
+/** Annotation of a Pod: the HPCPolicy by which Muster prepared it, and a sum over what that said. */
+export const ANNOTATION_PREPARED = `${MUSTER_PREFIX}prepared`;
 
 /** Annotation of a workload or of its policy: the FleetQueue that lets it through. Carried to its binding. */
 export const ANNOTATION_FLEET_QUEUE = `${MUSTER_PREFIX}fleet-queue`;
@@ -74,8 +76,6 @@ export const TERMS_UNREAD = 'unread';
 /** Bindings of Karmada: which clusters of a fleet a workload goes to. */
 export const BINDING_GROUP = 'work.karmada.io';
 export const BINDING_VERSION = 'v1alpha2';
-/** Annotation of a Pod: the HPCPolicy by which Muster prepared it, and a sum over what that said. */
-export const ANNOTATION_PREPARED = `${MUSTER_PREFIX}prepared`;
 
 /** Finalizer on the PodGangs of a backend that cleans up after them itself; the backend's name follows. */
 export const CLEANUP_FINALIZER_PREFIX = `cleanup.${MUSTER_PREFIX}`;

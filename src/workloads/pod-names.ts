@@ -1,0 +1,44 @@
+import { fault, keyed, type Fault } from '../api/fault.ts';
+import { LABEL_GANG, LABEL_POD_CLIQUE, LABEL_POD_GANG } from '../api/names.ts';
+import type { PodOrigin } from '../api/pod-origin.ts';
+import type { GangKind, PodMarks } from './gang-kind.ts';
+import { belongingOf, type Belonging } from './pod-origin.ts';
+
+/** The labels that a Pod with the label `muster.dev/gang` gets, or why it can have none. */
+export type PodNames =
+  | { readonly is: 'given'; readonly names: Readonly<Record<string, string>>; readonly origin: PodOrigin }
+  /** Another webhook still adds this label. */
+  | { readonly is: 'late'; readonly label: string }
+  | { readonly is: 'wrong'; readonly faults: readonly Fault[] };
+
+/** Of a Pod that has the label. */
+export function namesOf(pod: PodMarks, kinds?: readonly GangKind[]): PodNames {
+  const value = pod.label(LABEL_GANG);
+  if (value !== 'true')
+    return wrong(fault('GangLabelValue', keyed('metadata.labels', LABEL_GANG), { value }));
+  const belonging = belongingOf(pod, kinds);
+  if (belonging.is === 'late') return belonging;
+  if (belonging.is !== 'told') return wrong(untold(belonging));
+  const { gang, group, origin } = belonging;
+  const names = { [LABEL_POD_GANG]: gang, [LABEL_POD_CLIQUE]: group };
+  const foreign = Object.entries(names).flatMap(([key, name]) => {
+    const found = pod.label(key);
+    return found === undefined || found === name
+      ? []
+      : [fault('GangNameForeign', keyed('metadata.labels', key), { value: found, detail: `that is ${name}` })];
+  });
+  return foreign.length > 0 ? wrong(...foreign) : { is: 'given', names, origin };
+}
+
+const wrong = (...faults: readonly Fault[]): PodNames => ({ is: 'wrong', faults });
+
+function untold(belonging: Exclude<Belonging, { is: 'told' | 'late' }>): Fault {
+  const { controller } = belonging;
+  const detail =
+    controller === undefined
+      ? 'nobody controls this Pod'
+      : `${controller.apiVersion} ${controller.kind} ${controller.name} controls this Pod`;
+  return belonging.is === 'unknown'
+    ? fault('GangWorkloadUnknown', keyed('metadata.labels', LABEL_GANG), { detail })
+    : fault('GangWorkloadMismatch', keyed('metadata.labels', belonging.label), { detail });
+}
