@@ -25,7 +25,12 @@ export function namesOf(pod: PodMarks, kinds?: readonly GangKind[]): PodNames {
     const found = pod.label(key);
     return found === undefined || found === name
       ? []
-      : [fault('GangNameForeign', keyed('metadata.labels', key), { value: found, detail: `that is ${name}` })];
+      : [
+          fault('GangNameForeign', keyed('metadata.labels', key), {
+            value: found,
+            detail: `that is ${name}`,
+          }),
+        ];
   });
   return foreign.length > 0 ? wrong(...foreign) : { is: 'given', names, origin };
 }
