@@ -1,5 +1,5 @@
-import { ownObject, type Json, type JsonObject } from '../api/json.ts';
-import { path } from './path.ts';
+import { isObject } from '../api/json.ts';
+import { path, valueAt } from './path.ts';
 import { replicated } from './plain.ts';
 import type { TemplateKind } from './workload-kind.ts';
 import { workloadKinds } from './workload-kinds.ts';
@@ -10,11 +10,10 @@ const uncounted = (group: string, kind: string, at: string): TemplateKind => ({
   version: 'v1',
   kind,
   single: (object) => {
-    const keys = at.split('.');
-    const template = keys.reduce<Json | undefined>((value, key) => ownObject(value, key), object);
+    const template = valueAt(object, path(at));
     return {
       name: '',
-      template: template as JsonObject | undefined,
+      template: isObject(template) ? template : undefined,
       path: path(at),
       replicas: 0,
       uncounted: true,

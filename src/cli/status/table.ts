@@ -15,9 +15,14 @@ interface Column {
 }
 
 const NAMESPACE: Column = { head: 'NAMESPACE', name: true, cell: ({ namespace }) => span(namespace) };
+const GANG: Column = { head: 'GANG', name: true, cell: ({ name }) => span(name) };
+const WORKLOAD: Column = {
+  head: 'WORKLOAD',
+  name: true,
+  cell: ({ summary }) => span(summary?.workload ?? '-'),
+};
 
 const columnsAt = (now: number): Column[] => [
-  { head: 'GANG', name: true, cell: ({ name }) => span(name) },
   { head: 'BACKEND', name: true, cell: ({ backend }) => span(backend) },
   { head: 'PHASE', cell: phaseOf },
   { head: 'GROUPS', cell: (gang) => span(groupsReady(gang)) },
@@ -34,7 +39,14 @@ export function tableLines(
   gangs: readonly GangStatus[],
   given: { readonly namespaces: boolean; readonly now: number; readonly width: number },
 ): Line[] {
-  const columns = [...(given.namespaces ? [NAMESPACE] : []), ...columnsAt(given.now)];
+  // Where all PodGangs are written by people, nobody's room is taken for it.
+  const ofWorkloads = gangs.some(({ summary }) => summary?.workload !== undefined);
+  const columns = [
+    ...(given.namespaces ? [NAMESPACE] : []),
+    GANG,
+    ...(ofWorkloads ? [WORKLOAD] : []),
+    ...columnsAt(given.now),
+  ];
   const rows = gangs.map((gang) => columns.map((column) => column.cell(gang)));
   const widths = columns.map(({ head }, index) =>
     rows.reduce((most, row) => Math.max(most, widthOf(row[index]?.text ?? '')), head.length),

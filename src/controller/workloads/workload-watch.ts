@@ -57,12 +57,12 @@ export class WorkloadWatch {
       client,
       resource,
       room,
-      trim: ({ metadata, ...rest }) => ({
-        namespace: metadata.namespace ?? '',
-        name: metadata.name,
-        uid: metadata.uid ?? '',
-        resourceVersion: metadata.resourceVersion ?? '',
-        numbers: gangNumbers({ ...rest, metadata } as unknown as JsonObject, kind),
+      trim: (object) => ({
+        namespace: object.metadata.namespace ?? '',
+        name: object.metadata.name,
+        uid: object.metadata.uid ?? '',
+        resourceVersion: object.metadata.resourceVersion ?? '',
+        numbers: gangNumbers(object as unknown as JsonObject, kind),
       }),
       observer: {
         ...told,

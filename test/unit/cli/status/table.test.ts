@@ -28,6 +28,20 @@ describe('the table', () => {
     ]);
   });
 
+  test('of workloads: beside each gang the one that it was made for', () => {
+    const made = row({ name: 'job-train', phase: 'Running' });
+    const workload = 'job/train';
+    const gangs = [
+      { ...made, ...(made.summary && { summary: { ...made.summary, workload } }) },
+      row({ phase: 'Running' }),
+    ];
+    expect(lines(gangs, 120)).toEqual([
+      'GANG       WORKLOAD   BACKEND            PHASE    GROUPS  PODS  GATES  AGE  WHY',
+      'job-train  job/train  default-scheduler  Running  1/2     2/6   0      45s',
+      'train      -          default-scheduler  Running  1/2     2/6   0      45s',
+    ]);
+  });
+
   test('a gang that only Pods know', () => {
     const why = 'PodGang train does not exist';
     expect(lines([row({ why, backend: '-', creationTimestamp: undefined })])).toEqual([
