@@ -31,7 +31,7 @@ export interface Fault {
 export function fault(
   rule: RuleName,
   field: string,
-  given: { value?: unknown; detail?: string } = {},
+  given: { value?: unknown; detail?: string | undefined } = {},
 ): Fault {
   const { kind, says, fix } = rules[rule];
   const { prefix, reason } = wording[kind];

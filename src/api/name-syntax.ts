@@ -9,6 +9,8 @@ const NAME_PART = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 export const MAX_LABEL_VALUE = 63;
 
 export const isDnsLabel = (text: string): boolean => text.length <= 63 && DNS_LABEL.test(text);
+/** The name of a Service, which becomes a domain: it begins with a letter. */
+export const isServiceName = (text: string): boolean => isDnsLabel(text) && /^[a-z]/.test(text);
 export const isDnsSubdomain = (text: string): boolean => text.length <= 253 && DNS_SUBDOMAIN.test(text);
 /** A label value that names something, so not the empty one. */
 export const isLabelValue = (text: string): boolean => text.length <= MAX_LABEL_VALUE && NAME_PART.test(text);

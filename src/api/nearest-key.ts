@@ -46,8 +46,14 @@ export function nearestKey(key: string, known: Iterable<string>): string | undef
   return best ?? [...known].find((candidate) => candidate.toLowerCase().startsWith(`${wanted}-`));
 }
 
-/** ` (did you mean "x"?)`, or nothing where no known key is near. */
-export function suggestion(key: string, known: Iterable<string>): string {
+/** `did you mean "x"?`, or undefined where no known key is near. */
+export function didYouMean(key: string, known: Iterable<string>): string | undefined {
   const nearest = nearestKey(key, known);
-  return nearest === undefined ? '' : ` (did you mean "${nearest}"?)`;
+  return nearest === undefined ? undefined : `did you mean "${nearest}"?`;
+}
+
+/** As {@link didYouMean}, in brackets behind a word; '' where no known key is near. */
+export function suggestion(key: string, known: Iterable<string>): string {
+  const words = didYouMean(key, known);
+  return words === undefined ? '' : ` (${words})`;
 }

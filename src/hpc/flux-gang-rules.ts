@@ -1,14 +1,11 @@
 import { ANNOTATION_EXPECTED_PODS } from '../api/names.ts';
 import { fault, keyed, type Fault } from '../api/fault.ts';
-import { isDnsLabel } from '../api/name-syntax.ts';
-import { suggestion } from '../api/nearest-key.ts';
+import { isDnsLabel, isServiceName } from '../api/name-syntax.ts';
+import { didYouMean } from '../api/nearest-key.ts';
 import { expectedPods } from '../gang/plan/expected-pods.ts';
-import { fluxServiceName } from './flux-names.ts';
+import { fluxDomain, fluxServiceName } from './flux-names.ts';
 import type { FluxSettings } from './flux-settings.ts';
 import { hostCount, hostGroups, quorumOf, type FluxGang, type HostGroup } from './hosts.ts';
-
-/** A Service, whose name becomes a domain, begins with a letter. */
-const isServiceName = (text: string): boolean => isDnsLabel(text) && /^[a-z]/.test(text);
 
 /**
  * Everything by which a gang cannot run under Flux with these settings, as far as it shows without its Pods. Fields of
@@ -42,7 +39,7 @@ const checkService = ({ name }: FluxGang, subdomain: string | undefined): Fault[
 
 function checkHostNames(
   gang: FluxGang,
-  { clusterDomain }: FluxSettings,
+  settings: FluxSettings,
   groups: readonly HostGroup[],
   subdomain: string,
 ): Fault[] {
@@ -54,7 +51,7 @@ function checkHostNames(
       const detail = host.length > 63 ? `${host.length} characters` : 'of this group they would not be';
       return [fault('HpcHostNameInvalid', field, { value: host, detail })];
     }
-    const { length } = `${host}.${subdomain}.${gang.namespace}.svc.${clusterDomain}`;
+    const { length } = `${host}.${fluxDomain(subdomain, gang.namespace, settings)}`;
     return length <= 253 ? [] : [fault('HpcDomainTooLong', field, { detail: `${length} characters` })];
   });
 }
@@ -62,9 +59,8 @@ function checkHostNames(
 function checkLead(gang: FluxGang, { leadGroup }: FluxSettings, groups: readonly HostGroup[]): Fault[] {
   if (leadGroup === undefined || groups.some(({ group }) => group === leadGroup)) return [];
   const names = gang.spec.groups.map(({ name }) => name);
-  const meant = names.includes(leadGroup) ? '' : suggestion(leadGroup, names).replace(/^ \(|\)$/g, '');
-  const detail = meant === '' ? {} : { detail: meant };
-  return [fault('HpcLeadGroupUnknown', setting('lead-group'), { value: leadGroup, ...detail })];
+  const detail = names.includes(leadGroup) ? undefined : didYouMean(leadGroup, names);
+  return [fault('HpcLeadGroupUnknown', setting('lead-group'), { value: leadGroup, detail })];
 }
 
 function checkQuorum(gang: FluxGang, settings: FluxSettings, groups: readonly HostGroup[]): Fault[] {

@@ -1,14 +1,8 @@
 import type { JsonObject } from '../api/json.ts';
-import {
-  LABEL_MANAGED_BY,
-  LABEL_POD_GANG,
-  MANAGED_BY_MUSTER,
-  POD_GANG_API_VERSION,
-  POD_GANG_KIND,
-} from '../api/names.ts';
+import { LABEL_MANAGED_BY, LABEL_POD_GANG, MANAGED_BY_MUSTER } from '../api/names.ts';
 import { brokerConfig } from './broker-config.ts';
 import { ENTRYPOINT_SCRIPT } from './entrypoint-script.ts';
-import { FLUX, fluxConfigMapName, fluxSecretName, fluxServiceName } from './flux-names.ts';
+import { FLUX, fluxConfigMapName, fluxDomain, fluxSecretName, fluxServiceName } from './flux-names.ts';
 import type { FluxSettings } from './flux-settings.ts';
 import { hostCount, hostGroups, hostList, leadHost, quorumOf, rangeOf, type FluxGang } from './hosts.ts';
 import { INIT_SCRIPT } from './init-script.ts';
@@ -19,8 +13,6 @@ export interface ObjectsGiven {
   readonly certificate: string;
   /** `spec.subdomain` of the Pods where they have one of their own: its Service is their owner's then. */
   readonly subdomain?: string | undefined;
-  /** Of the PodGang, where it is stored. */
-  readonly uid?: string | undefined;
 }
 
 /**
@@ -28,12 +20,11 @@ export interface ObjectsGiven {
  * same gang, policy and subdomain give the same ConfigMap and Service. {@link checkFluxGang} goes first.
  */
 export function renderFluxObjects(gang: FluxGang, settings: FluxSettings, given: ObjectsGiven): JsonObject[] {
-  const { certificate, subdomain = fluxServiceName(gang.name), uid } = given;
+  const { certificate, subdomain = fluxServiceName(gang.name) } = given;
   const metadata = (name: string): JsonObject => ({
     namespace: gang.namespace,
     name,
     labels: { [LABEL_MANAGED_BY]: MANAGED_BY_MUSTER, [LABEL_POD_GANG]: gang.name },
-    ...(uid !== undefined && { ownerReferences: [owner(gang.name, uid)] }),
   });
   const objects: JsonObject[] = [
     {
@@ -70,7 +61,7 @@ export function renderFluxObjects(gang: FluxGang, settings: FluxSettings, given:
 
 function configData(gang: FluxGang, settings: FluxSettings, subdomain: string): JsonObject {
   const groups = hostGroups(gang, settings);
-  const domain = `${subdomain}.${gang.namespace}.svc.${settings.clusterDomain}`;
+  const domain = fluxDomain(subdomain, gang.namespace, settings);
   // A file each, read as a whole: nothing of this is ever part of a command line that a shell takes apart.
   return {
     'init.sh': INIT_SCRIPT,
@@ -86,12 +77,3 @@ function configData(gang: FluxGang, settings: FluxSettings, subdomain: string): 
 }
 
 const line = (value: string | number): string => `${value}\n`;
-
-const owner = (name: string, uid: string): JsonObject => ({
-  apiVersion: POD_GANG_API_VERSION,
-  kind: POD_GANG_KIND,
-  name,
-  uid,
-  controller: true,
-  blockOwnerDeletion: true,
-});

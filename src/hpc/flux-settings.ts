@@ -197,17 +197,12 @@ export const fluxSettingRows: Readonly<Record<string, SettingRow>> = {
 
 /** What holds where nothing is set. */
 export const fluxDefaults: FluxSettings = {
-  viewImage: 'ghcr.io/converged-computing/flux-view-ubuntu:tag-jammy',
-  networkDevice: 'eth0',
-  queuePolicy: 'fcfs',
-  tasksPerNode: 1,
-  interactive: false,
-  shmSize: undefined,
-  network: 'device',
-  quorum: undefined,
-  clusterDomain: 'cluster.local',
-  leadGroup: undefined,
-  runnerContainer: undefined,
+  ...(Object.fromEntries(
+    Object.values(fluxSettingRows).map(({ field, byDefault, read }) => [
+      field,
+      byDefault === undefined ? undefined : read(byDefault),
+    ]),
+  ) as unknown as FluxSettings),
+  // No list is a list of nothing.
   nodeAffinity: [],
-  onePodPerNode: 'preferred',
 };

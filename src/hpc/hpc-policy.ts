@@ -1,6 +1,6 @@
 import { fault, keyed, type Fault } from '../api/fault.ts';
 import { isObject, own, ownString, type Json, type JsonObject } from '../api/json.ts';
-import { suggestion } from '../api/nearest-key.ts';
+import { didYouMean } from '../api/nearest-key.ts';
 import { fluxDefaults, fluxSettingRows, type FluxSettings } from './flux-settings.ts';
 
 /** What PyTorch is told of its processes. */
@@ -53,9 +53,8 @@ function fluxOf(hpc: JsonObject, faults: Fault[]): FluxSettings {
     const value = written[key];
     const row = Object.hasOwn(fluxSettingRows, key) ? fluxSettingRows[key] : undefined;
     if (row === undefined) {
-      const nearest = suggestion(key, Object.keys(fluxSettingRows)).replace(/^ \(|\)$/g, '');
-      const detail = nearest === '' ? {} : { detail: nearest };
-      faults.push(fault('HpcSettingUnknown', keyed(path, key), detail));
+      const detail = didYouMean(key, Object.keys(fluxSettingRows));
+      faults.push(fault('HpcSettingUnknown', keyed(path, key), { detail }));
     } else if (typeof value !== 'string') {
       faults.push(fault('FieldType', keyed(path, key), { value, detail: 'a string is needed: quote it' }));
     } else {
@@ -117,8 +116,7 @@ function objectAt(
   }
   for (const key of Object.keys(value)) {
     if (known === undefined || known.includes(key)) continue;
-    const nearest = suggestion(key, known).replace(/^ \(|\)$/g, '');
-    faults.push(fault('HpcFieldUnknown', `${path}.${key}`, nearest === '' ? {} : { detail: nearest }));
+    faults.push(fault('HpcFieldUnknown', `${path}.${key}`, { detail: didYouMean(key, known) }));
   }
   return value;
 }

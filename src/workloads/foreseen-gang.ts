@@ -41,7 +41,7 @@ function controlling(object: JsonObject): Controlling | undefined {
 const nameOf = (object: JsonObject): string => ownString(own(object, 'metadata'), 'name') || 'unnamed';
 
 /** Whether the Pods of a template ask for a gang. */
-export const asksForGang = (template: JsonObject): boolean =>
+export const templateAsksForGang = (template: JsonObject): boolean =>
   own(own(own(template, 'metadata'), 'labels'), LABEL_GANG) !== undefined;
 
 /** A Pod from a template of a workload, with the marks that the workload's controller puts on it. */

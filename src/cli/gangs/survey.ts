@@ -1,13 +1,12 @@
 import { own, ownString } from '../../api/json.ts';
 import {
-  LABEL_GANG,
   LABEL_POD_GANG,
   LABEL_SCHEDULER_NAME,
   POD_GANG_API_VERSION,
   POD_GANG_KIND,
 } from '../../api/names.ts';
 import { keyed } from '../../api/printable.ts';
-import { claimsGang, membershipOf } from '../../gang/membership.ts';
+import { asksForGang, claimsGang, membershipOf } from '../../gang/membership.ts';
 import { parsePodGang } from '../../gang/parse-pod-gang.ts';
 import type { SourceObject } from '../input/documents.ts';
 import type { Finding } from '../output/findings.ts';
@@ -114,7 +113,7 @@ export class GangSurvey {
     const label = (key: string): string | undefined => ownString(labels, key);
     if (!claimsGang(label)) {
       // Its PodGang is made of it: there is nothing else to hold it against.
-      if (label(LABEL_GANG) !== undefined && oneByOne !== undefined && (pods ?? 0) > 1)
+      if (asksForGang(label) && oneByOne !== undefined && (pods ?? 0) > 1)
         this.#tell('PodsOneByOne', { source, root: '' }, oneByOne.field, `write ${oneByOne.instead}`);
       return;
     }

@@ -1,8 +1,7 @@
-import { printable } from '../../api/printable.ts';
 import { configured } from '../input/configured.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { policyFrom } from '../input/policy.ts';
-import type { Finding } from '../output/findings.ts';
+import { findingOf, type Finding } from '../output/findings.ts';
 import { withGiven } from '../review/given-gangs.ts';
 import { reviewObject } from '../review/review-object.ts';
 
@@ -18,18 +17,9 @@ export async function podFindings(sources: readonly SourceObject[], namespace: s
     reviewObject(source, { policy, namespace, username: 'muster-hpc' }).flatMap(({ causes, root }) =>
       causes
         .filter(({ rule }) => rule.startsWith('Hpc'))
-        .map(({ field, message, rule }): Finding => {
-          const path = root === '' ? field : `${root}.${field}`;
-          const place = source.locate(path);
-          return {
-            file: source.file,
-            ...place,
-            severity: 'error',
-            path,
-            message: printable(message, 1024),
-            rule,
-          };
-        }),
+        .map((cause) => findingOf(source, { ...cause, field: within(root, cause.field) })),
     ),
   );
 }
+
+const within = (root: string, field: string): string => (root === '' ? field : `${root}.${field}`);

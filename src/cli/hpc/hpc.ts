@@ -14,7 +14,7 @@ import { findingLine } from '../output/findings.ts';
 import type { CliIo } from '../output/io.ts';
 import { paletteFor, type ColourMode } from '../output/palette.ts';
 import { toJson, toYaml } from '../output/structured.ts';
-import { HpcGangs, type HpcGang } from './hpc-gangs.ts';
+import { HpcGangs, type HpcGang } from '../gangs/hpc-gangs.ts';
 import { podFindings } from './hpc-pods.ts';
 
 interface HpcFlags {

@@ -1,6 +1,7 @@
 import { isAbsolute, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { printable } from '../../api/printable.ts';
+import type { SourceObject } from '../input/documents.ts';
 import type { InputFault } from '../input/input-fault.ts';
 import { toJson } from './structured.ts';
 import type { Palette } from './palette.ts';
@@ -18,6 +19,19 @@ export interface Finding {
   /** The name of what it breaks, for tools that count by it. */
   readonly rule: string;
 }
+
+/** What is wrong at a field of an object of the input. */
+export const findingOf = (
+  source: SourceObject,
+  { field, message, rule }: Pick<Finding, 'message' | 'rule'> & { readonly field: string },
+): Finding => ({
+  file: source.file,
+  ...source.locate(field),
+  severity: 'error',
+  path: field,
+  message: printable(message, 1024),
+  rule,
+});
 
 /** One line, as compilers write them, so that editors and CI find the place. */
 export function findingLine(finding: Finding, palette: Palette): string {

@@ -25,7 +25,7 @@ import { fault } from '../../api/fault.ts';
 import { keyed, printable, quoted } from '../../api/printable.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { unknownPodGangFields } from '../input/pod-gang-fields.ts';
-import { asksForGang, controlledPod, foreseenGang } from '../../workloads/foreseen-gang.ts';
+import { controlledPod, foreseenGang, templateAsksForGang } from '../../workloads/foreseen-gang.ts';
 import { podFromTemplate } from '../../workloads/pod-from-template.ts';
 import { podTemplatesOf } from '../../workloads/pod-templates.ts';
 import { notText } from '../gangs/slips.ts';
@@ -63,7 +63,7 @@ export function reviewObject(source: SourceObject, context: ReviewContext): Revi
   }
   const gangs = new Set<string>();
   return templates.flatMap(({ path, template }) => {
-    const asks = asksForGang(template);
+    const asks = templateAsksForGang(template);
     const bare = withHost(podFromTemplate(template, ref), object, path);
     const pod = asks ? controlledPod(bare, object, template) : bare;
     const podRef = { apiVersion: 'v1', kind: 'Pod', namespace: ref.namespace, name: '' };

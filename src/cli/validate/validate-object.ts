@@ -19,13 +19,12 @@ import { checkConfiguration } from '../../config/load.ts';
 import { CONFIG_API_VERSION, CONFIG_KIND } from '../../config/schema.ts';
 import { parsePodGang } from '../../gang/parse-pod-gang.ts';
 import { parseHpcPolicy } from '../../hpc/hpc-policy.ts';
-import { findingOf } from '../hpc/hpc-gangs.ts';
 import { isPodGangName } from '../../api/name-syntax.ts';
 import { readObjects, type SourceObject } from '../input/documents.ts';
 import { unknownPodGangFields } from '../input/pod-gang-fields.ts';
 import { notText } from '../gangs/slips.ts';
 import { noticeText } from '../gangs/notices.ts';
-import type { Finding } from '../output/findings.ts';
+import { findingOf, type Finding } from '../output/findings.ts';
 import { toYaml } from '../output/structured.ts';
 
 export interface ValidationContext {

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { Policy } from '../../admission/policy.ts';
 import { supportedSchedulers } from '../../backends/registry.ts';
 import { GangSurvey } from '../gangs/survey.ts';
-import { HpcGangs } from '../hpc/hpc-gangs.ts';
+import { HpcGangs } from '../gangs/hpc-gangs.ts';
 import { configured } from '../input/configured.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readAll } from '../input/input-files.ts';

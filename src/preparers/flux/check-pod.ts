@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fault, keyed, type Fault } from '../../api/fault.ts';
-import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
-import { isDnsLabel } from '../../api/name-syntax.ts';
-import { FLUX, fluxConfigMapName, fluxSecretName, INIT_COMMAND } from '../../hpc/flux-names.ts';
+import { isObject, own, ownList, ownString, type Json } from '../../api/json.ts';
+import { isDnsLabel, isServiceName } from '../../api/name-syntax.ts';
+import { FLUX, fluxConfigMapName, fluxDomain, fluxSecretName, INIT_COMMAND } from '../../hpc/flux-names.ts';
 import type { FluxSettings } from '../../hpc/flux-settings.ts';
 import type { HpcGang } from '../preparation.ts';
 import type { PodReader } from '../preparer.ts';
 import { checkRdma } from './check-rdma.ts';
 import type { HostName } from './host-name.ts';
-import { gpusOf, type Runner } from './runner.ts';
+import { containersOf, gpusOf, type Runner } from './runner.ts';
 
 /** All that keeps a Pod from running under Flux. Whatever is there already because it was prepared is in order. */
 export function checkPod(
@@ -44,15 +44,10 @@ function checkNetwork(pod: PodReader): Fault[] {
 }
 
 /** What a broker calls itself and its domain are DNS names, and not too long. */
-function checkHost(
-  pod: PodReader,
-  { hostname, subdomain }: HostName,
-  { clusterDomain }: FluxSettings,
-): Fault[] {
+function checkHost(pod: PodReader, { hostname, subdomain }: HostName, settings: FluxSettings): Fault[] {
   const field = hostname === pod.name ? 'metadata.name' : 'spec.hostname';
-  const whole = `${hostname}.${subdomain}.${pod.namespace}.svc.${clusterDomain}`;
-  // A Service, which gives the domain its name, begins with a letter.
-  const isDomain = isDnsLabel(subdomain) && /^[a-z]/.test(subdomain) && whole.length <= 253;
+  const whole = `${hostname}.${fluxDomain(subdomain, pod.namespace, settings)}`;
+  const isDomain = isServiceName(subdomain) && whole.length <= 253;
   if (isDnsLabel(hostname) && isDomain) return [];
   return [fault('HpcHostInvalid', field, { value: isDnsLabel(hostname) ? whole : hostname })];
 }
@@ -63,13 +58,13 @@ function checkNames(pod: PodReader, { name }: HpcGang): Fault[] {
   const reserved = (field: string, value: string): void => {
     faults.push(fault('HpcNameReserved', field, { value }));
   };
-  for (const [index, one] of itemsAt(pod, 'initContainers').entries()) {
+  for (const [index, one] of pod.list('spec.initContainers').entries()) {
     if (ownString(one, 'name') !== FLUX.installer) continue;
     if (!isDeepStrictEqual(own(one, 'command'), INIT_COMMAND)) {
       reserved(`spec.initContainers[${index}].name`, FLUX.installer);
     }
   }
-  for (const [index, one] of itemsAt(pod, 'containers').entries()) {
+  for (const [index, one] of containersOf(pod).entries()) {
     if (ownString(one, 'name') === FLUX.installer) reserved(`spec.containers[${index}].name`, FLUX.installer);
   }
   const { install, software, config, curve, memory } = FLUX.volumes;
@@ -80,7 +75,7 @@ function checkNames(pod: PodReader, { name }: HpcGang): Fault[] {
     [curve.name]: (volume) => own(own(volume, 'secret'), 'secretName') === fluxSecretName(name),
     [memory.name]: (volume) => own(own(volume, 'emptyDir'), 'medium') === 'Memory',
   };
-  for (const [index, volume] of itemsAt(pod, 'volumes').entries()) {
+  for (const [index, volume] of pod.list('spec.volumes').entries()) {
     const called = ownString(volume, 'name') ?? '';
     if (Object.hasOwn(ours, called) && ours[called]?.(volume) !== true) {
       reserved(`spec.volumes[${index}].name`, called);
@@ -115,8 +110,3 @@ function checkGpus({ container, path }: Runner, { tasksPerNode }: FluxSettings):
   const field = keyed(`${path}.resources.limits`, gpus.resource);
   return [fault('HpcGpusUneven', field, { value: gpus.count, detail: `tasks-per-node is ${tasksPerNode}` })];
 }
-
-export const itemsAt = (pod: PodReader, list: string): readonly JsonObject[] => {
-  const value = pod.at(['spec', list]);
-  return Array.isArray(value) ? (value as readonly Json[]).filter(isObject) : [];
-};

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Fault } from '../../api/fault.ts';
-import { fault } from '../../api/fault.ts';
-import { own, ownList, type Json, type JsonObject } from '../../api/json.ts';
+import { fault, type Fault } from '../../api/fault.ts';
+import { ownList, type JsonObject } from '../../api/json.ts';
 import { LABEL_POD_GANG } from '../../api/names.ts';
 import {
   ENTRYPOINT_COMMAND,
@@ -155,15 +154,6 @@ function nodeTerm({ nodeAffinity }: FluxSettings): JsonObject | undefined {
 /** Terms of node affinity are a choice: what stands there already would be another way past the policy's. */
 function checkNodeAffinity(pod: PodReader, settings: FluxSettings): Fault[] {
   const term = nodeTerm(settings);
-  const [field, ...rest] = [
-    'spec',
-    'affinity',
-    'nodeAffinity',
-    'requiredDuringSchedulingIgnoredDuringExecution',
-  ];
-  const required = pod.at([field ?? '', ...rest]);
-  const terms: readonly Json[] =
-    ownList({ terms: own(required, 'nodeSelectorTerms') ?? null }, 'terms') ?? [];
-  if (term === undefined || terms.every((one) => isDeepStrictEqual(one, term))) return [];
-  return [fault('HpcAffinityForeign', [field, ...rest, 'nodeSelectorTerms'].join('.'))];
+  if (term === undefined || pod.list(NODES).every((one) => isDeepStrictEqual(one, term))) return [];
+  return [fault('HpcAffinityForeign', NODES)];
 }

@@ -1,5 +1,5 @@
 import { fault, type Fault } from '../../api/fault.ts';
-import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { isObject, own, ownString, type Json, type JsonObject } from '../../api/json.ts';
 import { ENTRYPOINT_COMMAND } from '../../hpc/flux-names.ts';
 import type { FluxSettings } from '../../hpc/flux-settings.ts';
 import type { PodReader } from '../preparer.ts';
@@ -29,10 +29,14 @@ function runnerAt(container: JsonObject, index: number): Runner {
   return { name, path: `spec.containers[${index}]`, container, argv, wrapped: isWrapped(argv) };
 }
 
+export const containersOf = (pod: PodReader): readonly JsonObject[] => {
+  const containers = pod.at(['spec', 'containers']);
+  return Array.isArray(containers) ? (containers as readonly Json[]).filter(isObject) : [];
+};
+
 /** The one that the settings name, or that is under Flux already, or the only one. */
 export function runnerOf(pod: PodReader, { runnerContainer }: FluxSettings): Runner | Fault {
-  const containers = ownList({ containers: pod.at(['spec', 'containers']) ?? null }, 'containers') ?? [];
-  const all = containers.filter(isObject).map(runnerAt);
+  const all = containersOf(pod).map(runnerAt);
   const named = all.filter(({ name, wrapped }) =>
     runnerContainer === undefined ? wrapped : name === runnerContainer,
   );

@@ -20,8 +20,8 @@ const kinds = (objects: readonly JsonObject[]): string[] =>
   objects.map((one) => `${ownString(one, 'kind') ?? ''}/${ownString(own(one, 'metadata'), 'name') ?? ''}`);
 
 describe('the objects of a gang under Flux', () => {
-  test('vector 2: ConfigMap and Secret of the names that Trainer gives them, all owned by the gang', () => {
-    const objects = render(gangOf({ node: 2 }, { name: 'test-job' }), {}, { uid: 'test-uid' });
+  test("vector 2: ConfigMap and Secret of the names that Trainer gives them, all marked as Muster's and the gang's", () => {
+    const objects = render(gangOf({ node: 2 }, { name: 'test-job' }));
     expect(kinds(objects)).toEqual([
       'ConfigMap/test-job-flux-entrypoint',
       'Secret/test-job-flux-curve',
@@ -31,13 +31,8 @@ describe('the objects of a gang under Flux', () => {
       expect(own(object, 'metadata')).toMatchObject({
         namespace: 'n',
         labels: { 'app.kubernetes.io/managed-by': 'muster', 'grove.io/podgang': 'test-job' },
-        ownerReferences: [{ kind: 'PodGang', uid: 'test-uid', controller: true, blockOwnerDeletion: true }],
       });
     }
-  });
-
-  test('have no owner before the gang is stored', () => {
-    for (const object of render()) expect(own(object, 'metadata')).not.toHaveProperty('ownerReferences');
   });
 
   test('pitfall 11: the Service publishes Pods that are not ready', () => {

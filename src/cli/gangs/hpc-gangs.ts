@@ -8,15 +8,15 @@ import {
   POD_GANG_KIND,
 } from '../../api/names.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
-import { printable } from '../../api/printable.ts';
 import { parsePodGang } from '../../gang/parse-pod-gang.ts';
 import { checkGangName, checkMinimums } from '../../gang/rules/check-spec.ts';
 import { checkFluxGang } from '../../hpc/flux-gang-rules.ts';
 import { parseHpcPolicy, type HpcPolicy } from '../../hpc/hpc-policy.ts';
 import { policyMissing, policyNameOf } from '../../hpc/policy-of-gang.ts';
+import type { StoredPolicy } from '../../preparers/preparation.ts';
 import { podTemplatesOf } from '../../workloads/pod-templates.ts';
 import type { SourceObject } from '../input/documents.ts';
-import type { Finding } from '../output/findings.ts';
+import { findingOf, type Finding } from '../output/findings.ts';
 
 /** A gang of the input that names an HPCPolicy, with all of the input that concerns it. */
 export interface HpcGang {
@@ -77,6 +77,21 @@ export class HpcGangs {
     if (gang !== undefined && subdomain !== '') this.#subdomains.set(`${namespace}/${gang}`, subdomain);
   }
 
+  /** PodGangs by namespace and name; of two of one name the later one holds, as it would be applied last. */
+  get gangs(): ReadonlyMap<string, PodGang> {
+    return new Map(this.#gangs.map(({ value }) => [`${value.namespace}/${value.name}`, value]));
+  }
+
+  /** HPCPolicies, as {@link gangs}. */
+  get policies(): ReadonlyMap<string, StoredPolicy> {
+    return new Map(
+      this.#policies.map(({ value: policy, faults }) => [
+        `${policy.namespace}/${policy.name}`,
+        { policy, wrong: faults[0]?.field },
+      ]),
+    );
+  }
+
   /** Those that name an HPCPolicy, in the order of the input. */
   all(): HpcGang[] {
     return this.#gangs.flatMap((sourced) => {
@@ -106,12 +121,3 @@ export class HpcGangs {
     return { gang, policy: found?.value, subdomain, missing, alone, together };
   }
 }
-
-export const findingOf = (source: SourceObject, { field, message, rule }: Fault): Finding => ({
-  file: source.file,
-  ...source.locate(field),
-  severity: 'error',
-  path: field,
-  message: printable(message, 1024),
-  rule,
-});
