@@ -2,6 +2,7 @@ import { isObject, own, ownList, ownString, type JsonObject } from '../api/json.
 import {
   ANNOTATION_FLEET_TERMS,
   BINDING_GROUP,
+  BINDING_KINDS,
   BINDING_VERSION,
   PATH_MUTATE_BINDING,
   TERMS_UNREAD,
@@ -20,8 +21,6 @@ import {
   type AdmissionRequest,
   type Decision,
 } from './review.ts';
-
-const KINDS = ['ResourceBinding', 'ClusterResourceBinding'];
 
 /**
  * A new binding of a workload is held back from every scheduler until the loop has read what the workload and its policy
@@ -55,10 +54,10 @@ export const bindingEndpoint = (
   answer: (body): ReviewAnswer => {
     const request = parseReview(body);
     const { group, version, kind } = request.kind;
-    if (group !== BINDING_GROUP || version !== BINDING_VERSION || !KINDS.includes(kind)) {
+    if (group !== BINDING_GROUP || version !== BINDING_VERSION || !BINDING_KINDS.includes(kind)) {
       const found = `${group || 'core'}/${version} ${kind}`;
       throw new BadRequest(
-        `request.kind: unexpected kind ${quoted(found)}: ${PATH_MUTATE_BINDING} takes ${BINDING_GROUP}/${BINDING_VERSION} ${KINDS.join(' and ')}`,
+        `request.kind: unexpected kind ${quoted(found)}: ${PATH_MUTATE_BINDING} takes ${BINDING_GROUP}/${BINDING_VERSION} ${BINDING_KINDS.join(' and ')}`,
       );
     }
     const done = holdBinding(request);

@@ -1,3 +1,4 @@
+import type { Json } from './json.ts';
 import { printable } from './printable.ts';
 
 /** Letters, digits and signs that mean the same in JSON and on a terminal: all that a proper name is made of. */
@@ -12,3 +13,12 @@ export const jsonText = (text: string): string => (PLAIN.test(text) ? `"${text}"
 /** The same of what people read: printable, and not too long. */
 export const printableJson = (text: string, maxRunes?: number): string =>
   PLAIN.test(text) ? `"${text}"` : JSON.stringify(printable(text, maxRunes));
+
+/** What a text is as JSON, as people and programs keep it in annotations; undefined for what is none. */
+export function parsedJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}

@@ -32,8 +32,11 @@ export const GATE_POD_GANG_PENDING = 'grove.io/podgang-pending-creation';
 /** Annotation of a mirror Pod, set by the kubelet for a static Pod. */
 export const ANNOTATION_MIRROR_POD = 'kubernetes.io/config.mirror';
 
+/** Group of the kinds that are Muster's own. */
+export const MUSTER_GROUP = 'muster.dev';
+export const MUSTER_VERSION = 'v1alpha1';
 /** Prefix of every key that is Muster's own. */
-export const MUSTER_PREFIX = 'muster.dev/';
+export const MUSTER_PREFIX = `${MUSTER_GROUP}/`;
 
 /**
  * Annotation on a PodGang: how many Pods each group will have before the gang counts as complete, where that is
@@ -57,8 +60,8 @@ export const ANNOTATION_WORKLOAD_RESULT = `${MUSTER_PREFIX}workload-result`;
 export const ANNOTATION_PREEMPTION_PLAN = `${MUSTER_PREFIX}preemption-plan`;
 
 /** HPCPolicy: how the Pods of a gang are prepared for a program that runs on all of them. */
-export const HPC_POLICY_GROUP = 'muster.dev';
-export const HPC_POLICY_VERSION = 'v1alpha1';
+export const HPC_POLICY_GROUP = MUSTER_GROUP;
+export const HPC_POLICY_VERSION = MUSTER_VERSION;
 export const HPC_POLICY_API_VERSION = `${HPC_POLICY_GROUP}/${HPC_POLICY_VERSION}`;
 export const HPC_POLICY_KIND = 'HPCPolicy';
 /** Annotation of a PodGang: the HPCPolicy of its namespace by which its Pods are prepared. */
@@ -76,6 +79,7 @@ export const TERMS_UNREAD = 'unread';
 /** Bindings of Karmada: which clusters of a fleet a workload goes to. */
 export const BINDING_GROUP = 'work.karmada.io';
 export const BINDING_VERSION = 'v1alpha2';
+export const BINDING_KINDS: readonly string[] = ['ResourceBinding', 'ClusterResourceBinding'];
 
 /** Finalizer on the PodGangs of a backend that cleans up after them itself; the backend's name follows. */
 export const CLEANUP_FINALIZER_PREFIX = `cleanup.${MUSTER_PREFIX}`;

@@ -7,3 +7,14 @@ export interface Resource {
   readonly kind: string;
   readonly namespaced: boolean;
 }
+
+/** `batch/v1` as its parts; the core group is empty. */
+export function groupVersionOf(apiVersion: string): Pick<Resource, 'group' | 'version'> {
+  const slash = apiVersion.indexOf('/');
+  return slash < 0
+    ? { group: '', version: apiVersion }
+    : { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };
+}
+
+export const apiVersionOf = ({ group, version }: Pick<Resource, 'group' | 'version'>): string =>
+  group === '' ? version : `${group}/${version}`;

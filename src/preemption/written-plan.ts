@@ -1,4 +1,5 @@
-import { isObject, own, ownList, ownString, type Json } from '../api/json.ts';
+import { parsedJson } from '../api/json-text.ts';
+import { own, ownList, ownString, type Json } from '../api/json.ts';
 import type { InFlight, Nomination } from './delayed.ts';
 import type { Preemptor } from './preemptor.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -29,7 +30,7 @@ export const writePlan = (gang: string, at: number, { nominations, victims, clos
 
 /** undefined for what is no plan of the gang with this uid: nobody is evicted on the word of that. */
 export function readPlan(text: string | undefined, gang: string): WrittenPlan | undefined {
-  const value = parsed(text);
+  const value = text === undefined ? undefined : parsedJson(text);
   const at = Date.parse(ownString(value, 'at') ?? '');
   if (gang === '' || ownString(value, 'gang') !== gang || Number.isNaN(at)) return undefined;
   return {
@@ -73,13 +74,4 @@ export function recalled(
 function nominationOf(value: Json): Nomination[] {
   const [name, uid, node] = ['name', 'uid', 'node'].map((key) => ownString(value, key));
   return name && uid && node ? [{ name, uid, node }] : [];
-}
-
-function parsed(text: string | undefined): Json | undefined {
-  try {
-    const value = text === undefined ? undefined : (JSON.parse(text) as Json);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,9 +1,10 @@
 import { isObject, type JsonObject } from '../api/json.ts';
 import { LABEL_POD_GANG } from '../api/names.ts';
+import { apiVersionOf } from '../api/resource.ts';
 import { messageOf } from '../errors.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { isForbidden, isNotFound } from '../kube/client/errors.ts';
-import { apiVersionOf, PODS, type KubeObject, type Resource } from '../kube/client/resources.ts';
+import { PODS, type KubeObject, type Resource } from '../kube/client/resources.ts';
 import { SNAPSHOT_RESOURCES } from '../kube/client/snapshot-resources.ts';
 import type { Identified } from '../kube/loop/cache.ts';
 import { Reflector } from '../kube/loop/reflector.ts';

@@ -1,5 +1,6 @@
 import { isObject, own, ownObject, ownString, type JsonObject } from '../api/json.ts';
 import { LABEL_GANG } from '../api/names.ts';
+import { groupVersionOf } from '../api/resource.ts';
 import type { GangKind } from './gang-kind.ts';
 import { gangKinds } from './gang-kinds.ts';
 import { gangNumbers, groupOfTemplate, groupsOfPart } from './gang-numbers.ts';
@@ -19,7 +20,7 @@ interface Controlling {
  */
 function controlling(object: JsonObject): Controlling | undefined {
   const apiVersion = ownString(object, 'apiVersion') ?? '';
-  const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+  const { group } = groupVersionOf(apiVersion);
   const name = nameOf(object);
   const between = (kind: string, suffix: string, spec: JsonObject | undefined): JsonObject => ({
     ...{ apiVersion, kind },

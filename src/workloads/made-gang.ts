@@ -10,6 +10,7 @@ import {
   POD_GANG_KIND,
 } from '../api/names.ts';
 import { workloadTitle, type PodController, type PodOrigin } from '../api/pod-origin.ts';
+import { apiVersionOf } from '../api/resource.ts';
 import type { GangKind } from './gang-kind.ts';
 import type { GroupNumbers } from './gang-numbers.ts';
 
@@ -65,10 +66,10 @@ export function expectedText(groups: GangGiven['groups']): string | undefined {
 
 /** Who a gang of this origin goes with, where its uid is known. */
 export const ownerOf = (
-  { group, version, kind }: Pick<GangKind, 'group' | 'version' | 'kind'>,
+  kind: Pick<GangKind, 'group' | 'version' | 'kind'>,
   name: string,
   uid: string,
-): PodController => ({ apiVersion: group === '' ? version : `${group}/${version}`, kind, name, uid });
+): PodController => ({ apiVersion: apiVersionOf(kind), kind: kind.kind, name, uid });
 
 /** Entries beyond this many are not read: no workload has as many groups. */
 const MOST_GROUPS = 256;

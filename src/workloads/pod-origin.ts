@@ -1,6 +1,7 @@
 import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
 import { ANNOTATION_GANG_SIZE, LABEL_GANG } from '../api/names.ts';
 import type { PodController, PodOrigin } from '../api/pod-origin.ts';
+import { groupVersionOf } from '../api/resource.ts';
 import { gangName, groupName } from './gang-names.ts';
 import type { GangKind, PodMarks } from './gang-kind.ts';
 import { gangKinds } from './gang-kinds.ts';
@@ -22,7 +23,7 @@ export type Belonging =
 export function belongingOf(pod: PodMarks, kinds: readonly GangKind[] = gangKinds): Belonging {
   const { controller } = pod;
   if (controller === undefined) return { is: 'unknown', controller };
-  const title = `${groupOf(controller.apiVersion)}/${controller.kind}`;
+  const title = `${groupVersionOf(controller.apiVersion).group}/${controller.kind}`;
   const kind = kinds.find(
     ({ controllers, marked }) =>
       controllers.includes(title) && (marked === undefined || pod.label(marked) !== undefined),
@@ -65,6 +66,3 @@ export function controllerOf(metadata: Json | undefined): PodController | undefi
   const text = (key: string): string => ownString(found, key) ?? '';
   return { apiVersion: text('apiVersion'), kind: text('kind'), name: text('name'), uid: text('uid') };
 }
-
-const groupOf = (apiVersion: string): string =>
-  apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';

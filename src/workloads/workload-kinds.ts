@@ -1,5 +1,6 @@
 import { ownString, type JsonObject } from '../api/json.ts';
 import { quoted } from '../api/printable.ts';
+import { groupVersionOf } from '../api/resource.ts';
 import { MusterError } from '../errors.ts';
 import { flinkKinds } from './flink.ts';
 import { groveKinds } from './grove.ts';
@@ -29,7 +30,7 @@ export const kindOf = (
 /** The kind of an object. Versions of a kind differ in other things than its templates. */
 export function kindAmong<K extends TemplateKind>(kinds: readonly K[], object: JsonObject): K | undefined {
   const apiVersion = ownString(object, 'apiVersion') ?? '';
-  const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+  const { group } = groupVersionOf(apiVersion);
   const name = ownString(object, 'kind');
   return kinds.find((one) => one.kind === name && one.group === group);
 }

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { ownString, type JsonObject } from '../../api/json.ts';
+import { BINDING_KINDS } from '../../api/names.ts';
 import { MusterError } from '../../errors.ts';
 import { assign as assignTo } from '../../fleet/assign/assign.ts';
 import { readBinding } from '../../fleet/assign/binding.ts';
@@ -42,15 +43,13 @@ export const assignCommand = (io: CliIo): Command =>
     .addHelpText('after', EXAMPLES)
     .action((flags: AssignFlags) => assign(flags, io));
 
-const BINDINGS = ['ResourceBinding', 'ClusterResourceBinding'];
-
 async function assign({ filename, strategy, output, color }: AssignFlags, io: CliIo): Promise<void> {
   const bindings: JsonObject[] = [];
   const clusters: JsonObject[] = [];
   const unread: InputFault[] = [];
   for await (const { object } of readAll(filename, io, (fault) => unread.push(fault))) {
     const kind = ownString(object, 'kind') ?? '';
-    if (BINDINGS.includes(kind)) bindings.push(object);
+    if (BINDING_KINDS.includes(kind)) bindings.push(object);
     else if (kind === 'Cluster') clusters.push(object);
   }
   if (unread.length > 0) throw unreadable(unread);

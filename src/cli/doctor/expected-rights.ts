@@ -1,4 +1,4 @@
-import { POD_GANG_GROUP } from '../../api/names.ts';
+import { MUSTER_GROUP, POD_GANG_GROUP } from '../../api/names.ts';
 import type { AccountRight, BackendFactory } from '../../backends/backend.ts';
 
 /** One rule of manifests/base/rbac.yaml, or of a backend's component, for Muster's account, which the image does not hold; a test compares the two. */
@@ -66,13 +66,13 @@ export const MUSTERS_RULES: readonly ExpectedRule[] = [
     why: 'says what happens and why something waits',
   },
   {
-    group: 'muster.dev',
+    group: MUSTER_GROUP,
     resources: ['schedulerbackends'],
     verbs: ['get', 'list', 'create'],
     why: 'what the backends found, for people to see',
   },
   {
-    group: 'muster.dev',
+    group: MUSTER_GROUP,
     resources: ['schedulerbackends/status'],
     verbs: ['patch'],
     why: 'the same',
@@ -150,7 +150,7 @@ export const preemptionRules = ({
 /** What gangs with an HPCPolicy need besides, where `hpc.enabled` asks for it: manifests/components/hpc. */
 export const HPC_RULES: readonly ExpectedRule[] = [
   {
-    group: 'muster.dev',
+    group: MUSTER_GROUP,
     resources: ['hpcpolicies'],
     verbs: ['list', 'watch'],
     why: 'how the Pods of gangs are prepared (`hpc.enabled`)',

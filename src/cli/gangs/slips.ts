@@ -1,4 +1,5 @@
 import { isObject, own, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { groupVersionOf } from '../../api/resource.ts';
 import {
   LABEL_BASE_POD_GANG,
   LABEL_POD_CLIQUE,
@@ -43,8 +44,7 @@ export function slipsIn(
 ): Slip[] {
   const [apiVersion, kind] = [ownString(object, 'apiVersion') ?? '', ownString(object, 'kind') ?? ''];
   if (apiVersion === '' || kind === '') return [{ rule: 'KindMissing', path: '', about: '' }];
-  const slash = apiVersion.indexOf('/');
-  const kinds = KINDS.get(slash < 0 ? '' : apiVersion.slice(0, slash));
+  const kinds = KINDS.get(groupVersionOf(apiVersion).group);
   const known = kinds?.includes(kind) === true;
   if (!known) {
     const meant = kinds?.find((name) => nearly(kind, name));

@@ -1,5 +1,6 @@
 import { REVIEW_API_VERSION, REVIEW_KIND } from '../../admission/review.ts';
 import type { JsonObject } from '../../api/json.ts';
+import { groupVersionOf } from '../../api/resource.ts';
 import type { Ref } from './review-result.ts';
 
 /** No API server sends this one, so that nobody looks for it in an audit log. */
@@ -7,14 +8,14 @@ const UID = '00000000-0000-0000-0000-000000000000';
 
 /** The review that an API server would send for `object` when it is created. */
 export function createReview(object: JsonObject, ref: Ref, resource: string, username: string): JsonObject {
-  const [group, version] = ref.apiVersion.includes('/') ? ref.apiVersion.split('/', 2) : ['', ref.apiVersion];
+  const served = groupVersionOf(ref.apiVersion);
   return {
     apiVersion: REVIEW_API_VERSION,
     kind: REVIEW_KIND,
     request: {
       uid: UID,
-      kind: { group: group ?? '', version: version ?? '', kind: ref.kind },
-      resource: { group: group ?? '', version: version ?? '', resource },
+      kind: { ...served, kind: ref.kind },
+      resource: { ...served, resource },
       name: ref.name,
       namespace: ref.namespace,
       operation: 'CREATE',

@@ -1,3 +1,4 @@
+import { kubeTime } from '../../api/kube-time.ts';
 import type { CliIo } from '../output/io.ts';
 import type { Palette } from '../output/palette.ts';
 import { gangChange, podChanges, type Changed } from './changes.ts';
@@ -49,7 +50,7 @@ function appending(io: Pick<CliIo, 'stdout' | 'stderr'>, words: Words): Show {
   let troubled = false;
   return {
     show: (moment, changed) => {
-      const time = `${new Date(moment.now).toISOString().slice(0, 19)}Z`;
+      const time = kubeTime(moment.now);
       const { trouble } = moment;
       if (!begun && words.first !== undefined) words.first(moment);
       else io.stdout(changed.flatMap((one) => words.change(one, moment, time)).join(''));

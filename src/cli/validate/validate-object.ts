@@ -1,6 +1,7 @@
 import { checkNew } from '../../admission/pod-gangs.ts';
 import type { Policy } from '../../admission/policy.ts';
 import { own, ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import { groupVersionOf } from '../../api/resource.ts';
 import {
   HPC_POLICY_API_VERSION,
   HPC_POLICY_GROUP,
@@ -189,7 +190,7 @@ function checkConfigMap(
 const KINDS = [
   { apiVersion: POD_GANG_API_VERSION, kind: POD_GANG_KIND, group: POD_GANG_GROUP },
   { apiVersion: HPC_POLICY_API_VERSION, kind: HPC_POLICY_KIND, group: HPC_POLICY_GROUP },
-  { apiVersion: CONFIG_API_VERSION, kind: CONFIG_KIND, group: CONFIG_API_VERSION.split('/')[0] ?? '' },
+  { apiVersion: CONFIG_API_VERSION, kind: CONFIG_KIND, group: groupVersionOf(CONFIG_API_VERSION).group },
 ] as const;
 
 /**
@@ -198,7 +199,7 @@ const KINDS = [
  */
 function misnamed(apiVersion: string, kind: string): { path: string; message: string } | undefined {
   for (const known of KINDS) {
-    const sameGroup = apiVersion.split('/')[0] === known.group;
+    const sameGroup = groupVersionOf(apiVersion).group === known.group;
     if (kind === known.kind || nearlyThe(kind, known.kind)) {
       if (apiVersion === known.apiVersion) return unknown('kind', kind, known.kind);
       // The kind alone is a name that others may use; with a group of theirs it is theirs.

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { parsedJson } from '../../api/json-text.ts';
 import { own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
 import { readBinding, type Binding } from '../../fleet/assign/binding.ts';
 import { isManaged, isSuspended, schedulerOf } from '../../fleet/bindings/whose.ts';
@@ -53,16 +54,8 @@ export function recordOf(
     observedGeneration: Number(own(status, 'schedulerObservedGeneration') ?? 0),
     conditions: ownList(status, 'conditions') ?? [],
     placement: JSON.stringify(placement),
-    applied: applied !== undefined && isDeepStrictEqual(parsed(applied), placement),
+    applied: applied !== undefined && isDeepStrictEqual(parsedJson(applied), placement),
     triggeredAt: Date.parse(ownString(spec, 'rescheduleTriggeredAt') ?? ''),
     scheduledAt: Date.parse(ownString(status, 'lastScheduledTime') ?? ''),
   };
 }
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};

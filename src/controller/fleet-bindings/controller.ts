@@ -6,19 +6,14 @@ import { readMember, type Member } from '../../fleet/assign/member.ts';
 import { builtInStrategies } from '../../fleet/assign/strategies.ts';
 import { Reading } from '../../gang/reading.ts';
 import { systemClock } from '../../kube/client/clock.ts';
-import {
-  CLUSTERS,
-  CLUSTER_RESOURCE_BINDINGS,
-  RESOURCE_BINDINGS,
-  type KubeObject,
-  type Resource,
-} from '../../kube/client/resources.ts';
+import { CLUSTERS, type KubeObject } from '../../kube/client/resources.ts';
 import { keyOf, type Identified } from '../../kube/loop/cache.ts';
 import { aborted } from '../../kube/loop/deadline.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
 import { startWorkers } from '../../kube/loop/work-queue-workers.ts';
 import { WorkQueue } from '../../kube/loop/work-queue.ts';
 import { FleetMetrics } from '../../telemetry/fleet-metrics.ts';
+import { watchBindings } from '../watch/binding-watches.ts';
 import type { FleetControllerFactory } from '../watch/fleet-shared.ts';
 import { recordOf, type BindingRecord } from './binding-record.ts';
 import { Members } from './members.ts';
@@ -45,21 +40,9 @@ export const fleetBindings: FleetControllerFactory = (shared) => {
   const strategies = builtInStrategies();
   const waiting = new Set<string>();
   let queue: WorkQueue | undefined;
-  const watchOf = (resource: Resource): Reflector<BindingRecord> =>
-    new Reflector({
-      client,
-      resource,
-      trim: (object) => recordOf(object, resource, assigner.schedulerName),
-      observer: shared.observe(resource),
-    });
-  const bindings = watchOf(RESOURCE_BINDINGS);
-  const clusterBindings = watchOf(CLUSTER_RESOURCE_BINDINGS);
-  const known = (key: string): BindingRecord | undefined => {
-    const slash = key.indexOf('/');
-    return slash < 0
-      ? clusterBindings.store.get('', key)
-      : bindings.store.get(key.slice(0, slash), key.slice(slash + 1));
-  };
+  const bindings = watchBindings(shared, (object, resource) =>
+    recordOf(object, resource, assigner.schedulerName),
+  );
   const clusters = new Reflector<ClusterRecord>({
     client,
     resource: CLUSTERS,
@@ -68,8 +51,7 @@ export const fleetBindings: FleetControllerFactory = (shared) => {
   });
 
   const wakeAll = (): void => {
-    for (const { store } of [bindings, clusterBindings])
-      for (const { namespace, name } of store.values()) queue?.add(keyOf(namespace, name));
+    for (const { namespace, name } of bindings.all()) queue?.add(keyOf(namespace, name));
   };
   const members = new Members((before, after) => {
     if (queue === undefined) return;
@@ -79,37 +61,35 @@ export const fleetBindings: FleetControllerFactory = (shared) => {
       return;
     }
     for (const key of waiting) {
-      const record = known(key);
+      const record = bindings.get(key);
       if (record === undefined) waiting.delete(key);
       else if (mayHelp(record.binding, before, after, strategies)) queue.add(key);
     }
   });
-  for (const watch of [bindings, clusterBindings])
-    watch.subscribe(({ old, new: record }) => {
-      const { namespace, name } = record ?? old;
-      const key = keyOf(namespace, name);
-      if (record === undefined) members.forget(key);
-      if (old === undefined || record === undefined || isAnother(old, record)) queue?.add(key);
-    });
+  bindings.subscribe(({ old, new: record }) => {
+    const { namespace, name } = record ?? old;
+    const key = keyOf(namespace, name);
+    if (record === undefined) members.forget(key);
+    if (old === undefined || record === undefined || isAnother(old, record)) queue?.add(key);
+  });
   clusters.subscribe(({ old, new: record }) => members.report((record ?? old).name, record?.member));
 
   return {
     name: 'fleet-bindings',
-    watches: [bindings, clusterBindings, clusters],
+    watches: [...bindings.watches, clusters],
     lead: async (signal) => {
       queue = new WorkQueue();
       waiting.clear();
       members.clear();
-      for (const { store } of [bindings, clusterBindings])
-        for (const { binding, scheduledAt } of store.values())
-          // Who led before placed it just now: no cluster may have said so yet.
-          if (scheduledAt > 0) members.remember(binding, scheduledAt, now().getTime());
+      for (const { binding, scheduledAt } of bindings.all())
+        // Who led before placed it just now: no cluster may have said so yet.
+        if (scheduledAt > 0) members.remember(binding, scheduledAt, now().getTime());
       const expiry = setInterval(() => members.expire(now().getTime()), EXPIRE_MS);
       const reconcile = bindingReconciler({
         client,
         strategies,
         members,
-        recordOf: known,
+        recordOf: bindings.get,
         waiting,
         now,
         observer: {

@@ -1,8 +1,10 @@
 import type { Json } from '../../api/json.ts';
+import { kubeTime } from '../../api/kube-time.ts';
 import { ANNOTATION_PLACED_COMPONENTS, placedComponentsText } from '../../fleet/assign/placed-components.ts';
 import { scheduledConditions } from '../../fleet/bindings/scheduled-condition.ts';
 import type { CallOptions, KubeClient } from '../../kube/client/client.ts';
 import type { KubeObject } from '../../kube/client/resources.ts';
+import { bindingTarget } from '../watch/binding-watches.ts';
 import { ANNOTATION_APPLIED_PLACEMENT, type BindingRecord } from './binding-record.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -17,12 +19,6 @@ interface State {
   readonly resourceVersion: string;
   readonly generation: number;
 }
-
-const targetOf = ({ resource, namespace, name }: BindingRecord) => ({
-  resource,
-  name,
-  ...(resource.namespaced && { namespace }),
-});
 
 /**
  * Writes clusters and the placement that they come from, where they are others.
@@ -47,7 +43,7 @@ export async function writeClusters(
     },
     ...(clusters !== undefined && { spec: { clusters } }),
   };
-  const { metadata } = await client.mergePatch<KubeObject>(targetOf(record), patch, {
+  const { metadata } = await client.mergePatch<KubeObject>(bindingTarget(record), patch, {
     signal,
     answer: 'metadata',
   });
@@ -76,12 +72,12 @@ export async function writeStatus(
     if (anew || Number.isNaN(record.scheduledAt)) {
       // Not before it was told to: by a clock that runs behind it would be placed anew for ever.
       const at = Math.max(now.getTime(), Number.isNaN(record.triggeredAt) ? 0 : record.triggeredAt);
-      status['lastScheduledTime'] = `${new Date(at).toISOString().slice(0, 19)}Z`;
+      status['lastScheduledTime'] = kubeTime(at);
     }
     if (affinityName !== record.binding.affinityName) status['schedulerObservingAffinityName'] = affinityName;
   }
   if (Object.keys(status).length === 0) return false;
   const patch = { metadata: { resourceVersion: after.resourceVersion }, status };
-  await client.patchStatus(targetOf(record), patch, { signal, answer: 'nothing' });
+  await client.patchStatus(bindingTarget(record), patch, { signal, answer: 'nothing' });
   return true;
 }

@@ -2,22 +2,17 @@ import type { JsonObject } from '../../api/json.ts';
 import { quoted } from '../../api/printable.ts';
 import { readQueuedBinding, type QueuedBinding } from '../../fleet/bindings/queued-binding.ts';
 import { readQueue, type QueueRecord } from '../../fleet/queues/read-queue.ts';
-import {
-  CLUSTER_RESOURCE_BINDINGS,
-  FLEET_QUEUES,
-  RESOURCE_BINDINGS,
-  type KubeObject,
-  type Resource,
-} from '../../kube/client/resources.ts';
+import { FLEET_QUEUES } from '../../kube/client/resources.ts';
 import { isConflict } from '../../kube/client/errors.ts';
-import { keyOf, splitKey, type Identified } from '../../kube/loop/cache.ts';
+import { keyOf } from '../../kube/loop/cache.ts';
 import { aborted } from '../../kube/loop/deadline.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
 import { startWorkers, type ReconcileResult } from '../../kube/loop/work-queue-workers.ts';
 import { WorkQueue } from '../../kube/loop/work-queue.ts';
 import { FleetQueueMetrics } from '../../telemetry/fleet-queue-metrics.ts';
+import { bindingTarget, watchBindings } from '../watch/binding-watches.ts';
 import type { FleetControllerFactory } from '../watch/fleet-shared.ts';
-import { Behind, letThrough, targetOf } from './let-through.ts';
+import { Behind, letThrough } from './let-through.ts';
 import { termsReader } from './read-terms.ts';
 
 /** The key of all queues together: whose turn it is is decided for all of them at once. No object is called so. */
@@ -41,46 +36,37 @@ export const fleetQueues: FleetControllerFactory = (shared) => {
   if (acting === undefined) return undefined;
   const counts = new FleetQueueMetrics(metrics.registry);
   let work: WorkQueue | undefined;
-  const watchOf = <T extends Identified>(resource: Resource, read: (object: JsonObject) => T): Reflector<T> =>
-    new Reflector<T>({
-      client,
-      resource,
-      trim: (object: KubeObject) => read(object as unknown as JsonObject),
-      observer: shared.observe(resource),
-    });
-  const bindings = watchOf(RESOURCE_BINDINGS, readQueuedBinding);
-  const clusterBindings = watchOf(CLUSTER_RESOURCE_BINDINGS, readQueuedBinding);
-  const queues = watchOf<QueueRecord>(FLEET_QUEUES, readQueue);
+  const bindings = watchBindings(shared, (object) => readQueuedBinding(object as unknown as JsonObject));
+  const queues = new Reflector<QueueRecord>({
+    client,
+    resource: FLEET_QUEUES,
+    trim: (object) => readQueue(object as unknown as JsonObject),
+    observer: shared.observe(FLEET_QUEUES),
+  });
   const soon = (): void => work?.addAfter(TURN, SOON_MS);
   const hear = ({ namespace, name, unread, deleting }: QueuedBinding): void => {
     if (unread && !deleting) work?.add(keyOf(namespace, name));
   };
-  for (const watch of [bindings, clusterBindings])
-    watch.subscribe(({ old, new: binding }) => {
-      if (binding !== undefined) hear(binding);
-      if (binding?.gang !== undefined || old?.gang !== undefined) soon();
-    });
+  bindings.subscribe(({ old, new: binding }) => {
+    if (binding !== undefined) hear(binding);
+    if (binding?.gang !== undefined || old?.gang !== undefined) soon();
+  });
   queues.subscribe(soon);
-  const all = (): QueuedBinding[] => [...bindings.store.values(), ...clusterBindings.store.values()];
-  const known = (key: string): QueuedBinding | undefined =>
-    key.includes('/')
-      ? bindings.store.get(splitKey(key).namespace, splitKey(key).name)
-      : clusterBindings.store.get('', key);
   const tell = (
     { namespace, name, uid }: QueuedBinding,
     type: 'Normal' | 'Warning',
     reason: string,
     note: string,
   ): void => {
-    const { resource } = targetOf({ namespace, name });
+    const { resource } = bindingTarget({ namespace, name });
     recorder.event({ resource, namespace, name, uid }, { type, reason, note });
   };
 
   const readTerms = termsReader(client, acting.kinds);
   const oneBinding = async (key: string, signal: AbortSignal): Promise<ReconcileResult | undefined> => {
-    const binding = known(key);
+    const binding = bindings.get(key);
     if (binding?.unread !== true) return undefined;
-    const read = await readTerms(targetOf(binding), signal);
+    const read = await readTerms(bindingTarget(binding), signal);
     if (read === undefined) return undefined;
     if (read === 'none') {
       log.debug({ binding: key }, 'a binding needs no queue');
@@ -99,7 +85,7 @@ export const fleetQueues: FleetControllerFactory = (shared) => {
     try {
       const view = await letThrough({
         ...{ client, signal, now: now(), reserveAfterMs: acting.reserveAfterMs },
-        ...{ bindings: all(), queues: [...queues.store.values()] },
+        ...{ bindings: bindings.all(), queues: [...queues.store.values()] },
         released: (binding, { key, queue }) => {
           counts.released();
           log.info({ binding: key, queue, workload: binding.workload }, 'a queue lets a binding through');
@@ -118,10 +104,10 @@ export const fleetQueues: FleetControllerFactory = (shared) => {
 
   return {
     name: 'fleet-queues',
-    watches: [bindings, clusterBindings, queues],
+    watches: [...bindings.watches, queues],
     lead: async (signal) => {
       work = new WorkQueue();
-      for (const binding of all()) hear(binding);
+      for (const binding of bindings.all()) hear(binding);
       work.add(TURN);
       const workers = startWorkers({
         queue: work,

@@ -5,20 +5,11 @@ import { statusOf } from '../../fleet/queues/queue-status.ts';
 import { claimOf, releasingOf, type QueueRecord } from '../../fleet/queues/read-queue.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isConflict, isInvalid, isNotFound } from '../../kube/client/errors.ts';
-import {
-  CLUSTER_RESOURCE_BINDINGS,
-  FLEET_QUEUES,
-  RESOURCE_BINDINGS,
-  type Target,
-} from '../../kube/client/resources.ts';
+import { FLEET_QUEUES } from '../../kube/client/resources.ts';
+import { bindingTarget } from '../watch/binding-watches.ts';
 
 /** Let through at once at most: they are all written down in one status before the first of them goes. */
 const MOST_AT_ONCE = 100;
-
-export const targetOf = ({ namespace, name }: Pick<QueuedBinding, 'namespace' | 'name'>): Target =>
-  namespace === ''
-    ? { resource: CLUSTER_RESOURCE_BINDINGS, name }
-    : { resource: RESOURCE_BINDINGS, namespace, name };
 
 export interface LettingThrough {
   readonly client: KubeClient;
@@ -86,7 +77,7 @@ export async function letThrough(given: LettingThrough): Promise<QueueView> {
     const { resourceVersion, gang } = binding;
     // Merged: what else its suspension says stays.
     const patch = { metadata: { resourceVersion }, spec: { suspension: { scheduling: false } } };
-    await unlessBehind(client.mergePatch(targetOf(binding), patch, { signal, answer: 'nothing' }));
+    await unlessBehind(client.mergePatch(bindingTarget(binding), patch, { signal, answer: 'nothing' }));
     if (gang !== undefined) released(binding, gang);
   }
   for (const one of writes) if (!one.claims) await write(one);

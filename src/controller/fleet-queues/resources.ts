@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../api/json.ts';
+import { groupVersionOf } from '../../api/resource.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
 import type { Resource, Target } from '../../kube/client/resources.ts';
@@ -31,7 +32,7 @@ export function kindFinder(
     const title = `${apiVersion} ${kind}`;
     const before = known.get(title);
     if (before !== undefined) return before;
-    const [group = '', version = ''] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
+    const { group, version } = groupVersionOf(apiVersion);
     const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
     const { resources = [] } = await client.read<Discovered>(path, { signal }).catch((error: unknown) => {
       if (isNotFound(error)) return { resources: [] };

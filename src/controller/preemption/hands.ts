@@ -1,3 +1,4 @@
+import { kubeTime } from '../../api/kube-time.ts';
 import { ANNOTATION_PREEMPTION_PLAN } from '../../api/names.ts';
 import { DISRUPTION_TARGET, PREEMPTION } from '../../api/preemption-terms.ts';
 import { own, ownList, ownString, type JsonObject } from '../../api/json.ts';
@@ -103,7 +104,7 @@ function markPatch(pod: JsonObject, uid: string, at: Date): readonly PatchOperat
     status: 'True',
     reason: PREEMPTION,
     message: 'muster: preempting to make room for a gang of higher priority',
-    lastTransitionTime: at.toISOString().replace(/\.\d+Z$/, 'Z'),
+    lastTransitionTime: kubeTime(at.getTime()),
   };
   const same: PatchOperation = { op: 'test', path: '/metadata/uid', value: uid };
   if (conditions === undefined) return [same, { op: 'add', path: '/status/conditions', value: [value] }];

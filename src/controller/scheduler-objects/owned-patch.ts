@@ -1,3 +1,4 @@
+import { parsedJson } from '../../api/json-text.ts';
 import { isObject, own, ownObject, ownString, type Json, type JsonObject } from '../../api/json.ts';
 import { MUSTER_PREFIX } from '../../api/names.ts';
 import type { OwnedObject } from '../../backends/cluster.ts';
@@ -60,13 +61,8 @@ const objectAt = (value: Json | undefined, key: string): JsonObject => ownObject
 
 /** A record that somebody has spoilt is no record: nothing is removed on its word. */
 function readRecord(text: string | undefined): JsonObject | undefined {
-  if (text === undefined) return undefined;
-  try {
-    const value = JSON.parse(text) as Json;
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = text === undefined ? undefined : parsedJson(text);
+  return isObject(value) ? value : undefined;
 }
 
 /** @returns undefined where nothing differs */

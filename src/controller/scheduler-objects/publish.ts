@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { own, ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import { kubeTime } from '../../api/kube-time.ts';
+import { MUSTER_GROUP, MUSTER_VERSION } from '../../api/names.ts';
 import type { Resource } from '../../api/resource.ts';
 import type { Backend } from '../../backends/backend.ts';
 import type { Readiness } from '../../backends/readiness.ts';
@@ -10,8 +12,8 @@ import type { EventRecorder } from '../../kube/loop/event-recorder.ts';
 
 /** One object a backend, for people: `kubectl get schedulerbackends`. */
 export const SCHEDULER_BACKENDS: Resource = {
-  group: 'muster.dev',
-  version: 'v1alpha1',
+  group: MUSTER_GROUP,
+  version: MUSTER_VERSION,
   plural: 'schedulerbackends',
   kind: 'SchedulerBackend',
   namespaced: false,
@@ -105,12 +107,7 @@ export class BackendPublisher {
     const { status, reason, message } = shown;
     const since = ownString(before, 'lastTransitionTime');
     const kept = ownString(before, 'status') === status && since !== undefined;
-    const lastTransitionTime = kept
-      ? since
-      : this.#options
-          .now()
-          .toISOString()
-          .replace(/\.\d+Z$/, 'Z');
+    const lastTransitionTime = kept ? since : kubeTime(this.#options.now().getTime());
     const wanted = {
       ...shown.fields,
       conditions: [{ type: CONDITION, status, reason, message, lastTransitionTime }],

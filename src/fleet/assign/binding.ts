@@ -5,6 +5,9 @@ import type { Reading, Resources } from '../../gang/reading.ts';
 import { minAvailableOf, strategyOf, type MinAvailable } from './binding-terms.ts';
 import { placedComponentsOf } from './placed-components.ts';
 import { readPlacement, type Placement } from './placement.ts';
+import type { ComponentReplicas, TargetCluster } from './target-cluster.ts';
+
+export type { TargetCluster };
 
 /** A ResourceBinding or ClusterResourceBinding (`work.karmada.io/v1alpha2`), trimmed to what decides where it goes. */
 export interface Binding {
@@ -36,18 +39,6 @@ export interface Component {
   readonly name: string;
   readonly replicas: number;
   readonly requests: Resources;
-}
-
-/** A cluster that gets the workload. */
-export interface TargetCluster {
-  readonly name: string;
-  readonly replicas: number;
-  readonly components?: readonly ComponentReplicas[];
-}
-
-export interface ComponentReplicas {
-  readonly name: string;
-  readonly replicas: number;
 }
 
 /** Whether it is a workload at all; a ConfigMap goes to every cluster. */

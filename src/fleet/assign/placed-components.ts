@@ -1,7 +1,8 @@
+import { parsedJson } from '../../api/json-text.ts';
 import { isObject, own, ownString, type JsonObject } from '../../api/json.ts';
 import { MUSTER_PREFIX } from '../../api/names.ts';
 import type { Reading } from '../../gang/reading.ts';
-import type { ComponentReplicas, TargetCluster } from './binding.ts';
+import type { ComponentReplicas, TargetCluster } from './target-cluster.ts';
 
 /**
  * How many replicas of each template went where, as JSON: `{"m1":{"master":1,"worker":4}}`. Karmada's released
@@ -17,7 +18,7 @@ export function placedComponentsOf(
   const annotations = own(own(object, 'metadata'), 'annotations');
   const text = ownString(annotations, ANNOTATION_PLACED_COMPONENTS);
   if (text === undefined) return found;
-  const clusters = parsed(text);
+  const clusters = parsedJson(text);
   if (!isObject(clusters)) {
     reading.wrong(
       `metadata.annotations["${ANNOTATION_PLACED_COMPONENTS}"]`,
@@ -36,14 +37,6 @@ export function placedComponentsOf(
     );
   return found;
 }
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
 
 /** The text for these clusters; undefined where none has components. */
 export function placedComponentsText(clusters: readonly TargetCluster[]): string | undefined {

@@ -5,6 +5,7 @@ import { readBinding } from '../assign/binding.ts';
 import { totalOf } from '../assign/estimate.ts';
 import type { QueuedGang } from '../queues/dispatch.ts';
 import { hasFinished } from './finished.ts';
+import { isSuspended } from './whose.ts';
 
 /** A binding, as far as queues look at it. */
 export interface QueuedBinding {
@@ -56,7 +57,7 @@ export function readQueuedBinding(object: JsonObject): QueuedBinding {
     resourceVersion: ownString(metadata, 'resourceVersion') ?? '',
     deleting: own(metadata, 'deletionTimestamp') !== undefined,
     unread: ownString(annotations, ANNOTATION_FLEET_TERMS) === TERMS_UNREAD,
-    held: own(own(spec, 'suspension'), 'scheduling') === true,
+    held: isSuspended(object),
     placed: clusters.length > 0,
     finished: hasFinished(ownList(own(object, 'status'), 'aggregatedStatus') ?? [], clusters.length),
     workload: `${kind} ${ownString(own(spec, 'resource'), 'name') ?? ''}`,

@@ -1,4 +1,5 @@
 import { ownString, type Json } from '../../api/json.ts';
+import { kubeTime } from '../../api/kube-time.ts';
 
 /** Of condition `Scheduled`; those of Karmada's own scheduler. */
 export type ScheduledReason =
@@ -26,7 +27,7 @@ export function scheduledConditions(
     status,
     reason: said.reason,
     message: said.message,
-    lastTransitionTime: since ?? `${now.toISOString().slice(0, 19)}Z`,
+    lastTransitionTime: since ?? kubeTime(now.getTime()),
   };
   return before === undefined
     ? [...conditions, condition]

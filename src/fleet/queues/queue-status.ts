@@ -1,4 +1,5 @@
 import { own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { kubeTime } from '../../api/kube-time.ts';
 import { formatCount } from '../../api/quantity.ts';
 import type { Dispatched } from './dispatch.ts';
 import type { QueueRecord } from './read-queue.ts';
@@ -65,6 +66,6 @@ function readyCondition(
     status,
     reason: why?.reason ?? 'Open',
     message: why?.message ?? 'gangs are let through in their turn',
-    lastTransitionTime: since ?? `${now.toISOString().slice(0, 19)}Z`,
+    lastTransitionTime: since ?? kubeTime(now.getTime()),
   };
 }

@@ -1,3 +1,4 @@
+import { kubeTime } from '../../api/kube-time.ts';
 import type { Condition } from '../../api/pod-gang.ts';
 import type { ConditionType } from './reasons.ts';
 import { statusText } from '../status-text.ts';
@@ -16,9 +17,6 @@ export interface Wanted {
   readonly reason: string;
   readonly message: string;
 }
-
-/** `metav1.Time`: RFC 3339 in whole seconds. */
-export const kubeTime = (now: number): string => `${new Date(now).toISOString().slice(0, 19)}Z`;
 
 /**
  * The whole list with ours in their places. Conditions is an atomic list: whatever is left out is erased, so all

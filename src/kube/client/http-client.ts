@@ -1,6 +1,7 @@
 import { own, ownString, type Json } from '../../api/json.ts';
 import { printable } from '../../api/printable.ts';
 import { MANAGED_FIELDS, withoutLists } from '../../api/unread-lists.ts';
+import { apiVersionOf } from '../../api/resource.ts';
 import { messageOf } from '../../errors.ts';
 import type {
   CallOptions,
@@ -16,7 +17,6 @@ import type {
 import type { Connection } from './connection.ts';
 import { errorFromStatus, unreachable } from './errors.ts';
 import {
-  apiVersionOf,
   collectionPath,
   objectPath,
   PODS,

@@ -1,7 +1,11 @@
 import {
+  BINDING_GROUP,
+  BINDING_VERSION,
   HPC_POLICY_GROUP,
   HPC_POLICY_KIND,
   HPC_POLICY_VERSION,
+  MUSTER_GROUP,
+  MUSTER_VERSION,
   POD_GANG_GROUP,
   POD_GANG_KIND,
   POD_GANG_VERSION,
@@ -96,15 +100,15 @@ export const CLUSTERS: Resource = {
   namespaced: false,
 };
 export const RESOURCE_BINDINGS: Resource = {
-  group: 'work.karmada.io',
-  version: 'v1alpha2',
+  group: BINDING_GROUP,
+  version: BINDING_VERSION,
   plural: 'resourcebindings',
   kind: 'ResourceBinding',
   namespaced: true,
 };
 export const CLUSTER_RESOURCE_BINDINGS: Resource = {
-  group: 'work.karmada.io',
-  version: 'v1alpha2',
+  group: BINDING_GROUP,
+  version: BINDING_VERSION,
   plural: 'clusterresourcebindings',
   kind: 'ClusterResourceBinding',
   namespaced: false,
@@ -112,15 +116,12 @@ export const CLUSTER_RESOURCE_BINDINGS: Resource = {
 
 /** Muster's own: in which order gangs of a fleet are placed. */
 export const FLEET_QUEUES: Resource = {
-  group: 'muster.dev',
-  version: 'v1alpha1',
+  group: MUSTER_GROUP,
+  version: MUSTER_VERSION,
   plural: 'fleetqueues',
   kind: 'FleetQueue',
   namespaced: false,
 };
-
-export const apiVersionOf = ({ group, version }: Resource): string =>
-  group === '' ? version : `${group}/${version}`;
 
 /** The collection's path: of one namespace, or of all where none is given. */
 export function collectionPath(resource: Resource, namespace?: string): string {

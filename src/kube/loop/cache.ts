@@ -33,10 +33,10 @@ export interface Store<T> {
 export const keyOf = (namespace: string, name: string): string =>
   namespace === '' ? name : `${namespace}/${name}`;
 
-/** The parts of a `namespace/name` that {@link keyOf} made. */
+/** The parts of what {@link keyOf} made. */
 export function splitKey(key: string): { readonly namespace: string; readonly name: string } {
   const slash = key.indexOf('/');
-  return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+  return { namespace: key.slice(0, Math.max(0, slash)), name: key.slice(slash + 1) };
 }
 
 /** The objects of one kind, as last seen, and indexes over them. */

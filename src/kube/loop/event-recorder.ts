@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { printable } from '../../api/printable.ts';
+import { apiVersionOf } from '../../api/resource.ts';
 import { microTime, sleep, systemClock, type Clock } from '../client/clock.ts';
 import type { KubeClient } from '../client/client.ts';
 import { isNotFound } from '../client/errors.ts';
-import { apiVersionOf, EVENTS, type KubeObject, type Resource } from '../client/resources.ts';
+import { EVENTS, type KubeObject, type Resource } from '../client/resources.ts';
 import { TokenBucket } from '../client/token-bucket.ts';
 import { FairMemory } from './fair-memory.ts';
 import { Lanes } from './lanes.ts';

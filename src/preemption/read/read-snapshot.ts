@@ -1,4 +1,5 @@
 import { own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { groupVersionOf } from '../../api/resource.ts';
 import { POD_GANG_API_VERSION } from '../../api/names.ts';
 import { readPriorityClass, type PriorityClass } from '../../api/priority-class.ts';
 import {
@@ -90,12 +91,12 @@ export function readSnapshot(objects: Iterable<JsonObject>, namespace = 'default
 function sort(object: JsonObject, byKind: Map<string, JsonObject[]>, faults: ObjectFault[]): void {
   const [kind = '', version = ''] = [ownString(object, 'kind'), ownString(object, 'apiVersion')];
   const versions = Object.hasOwn(SNAPSHOT_KINDS, kind) ? (SNAPSHOT_KINDS[kind] ?? []) : [];
-  const group = (apiVersion: string): string => apiVersion.split('/').slice(0, -1).join('/');
+  const { group } = groupVersionOf(version);
   if (versions.includes(version)) {
     const list = byKind.get(kind);
     if (list === undefined) byKind.set(kind, [object]);
     else list.push(object);
-  } else if (versions.some((one) => group(one) === group(version))) {
+  } else if (versions.some((one) => groupVersionOf(one).group === group)) {
     const wanted = versions.length === 1 ? versions[0] : `one of ${versions.join(', ')}`;
     faults.push({
       object: titleOf(object, kind),

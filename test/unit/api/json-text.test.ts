@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { jsonText, printableJson } from '../../../src/api/json-text.ts';
+import { jsonText, parsedJson, printableJson } from '../../../src/api/json-text.ts';
 import { printable } from '../../../src/api/printable.ts';
 
 const text = fc.oneof(
@@ -20,4 +20,13 @@ test('a text is written as JSON.stringify writes it', () => {
     expect(jsonText('x'.repeat(length))).toBe(JSON.stringify('x'.repeat(length)));
     expect(printableJson('x'.repeat(length), 320)).toBe(JSON.stringify(printable('x'.repeat(length), 320)));
   }
+});
+
+test.each([
+  ['{"a":[1]}', { a: [1] }],
+  ['null', null],
+  ['{', undefined],
+  ['', undefined],
+])('%j as somebody wrote it is %j', (text, value) => {
+  expect(parsedJson(text)).toEqual(value);
 });
