@@ -28,11 +28,12 @@ export function readPod(object: JsonObject): PodRecord {
   const spec = ownObject(object, 'spec');
   const status = ownObject(object, 'status');
   const namespace = ownString(metadata, 'namespace') ?? '';
+  const name = ownString(metadata, 'name') ?? '';
   const prepared = ownString(ownObject(metadata, 'annotations'), ANNOTATION_PREPARED);
   const membership = isMirror(metadata) ? NOBODYS : membershipOf(namespace, (key) => ownString(labels, key));
   return {
     namespace,
-    name: ownString(metadata, 'name') ?? '',
+    name,
     uid: ownString(metadata, 'uid') ?? '',
     resourceVersion: ownString(metadata, 'resourceVersion') ?? '',
     creationTimestamp: ownString(metadata, 'creationTimestamp'),
@@ -47,6 +48,7 @@ export function readPod(object: JsonObject): PodRecord {
     priorityClassName: ownString(spec, 'priorityClassName') ?? '',
     prepared,
     subdomain: prepared === undefined ? undefined : ownString(spec, 'subdomain'),
+    hostname: prepared === undefined ? undefined : ownString(spec, 'hostname') || name,
     phase: ownString(status, 'phase') ?? '',
     ready: ownString(conditionOf(status, 'Ready'), 'status') === 'True',
     podScheduled: podScheduledOf(conditionOf(status, 'PodScheduled')),

@@ -77,6 +77,8 @@ export interface PodRecord {
   readonly prepared?: string | undefined;
   /** `spec.subdomain` of a Pod that was prepared so. */
   readonly subdomain?: string | undefined;
+  /** What a Pod that was prepared so calls itself: `spec.hostname`, or its name. */
+  readonly hostname?: string | undefined;
   readonly phase: string;
   readonly ready: boolean;
   readonly podScheduled: PodScheduled | undefined;

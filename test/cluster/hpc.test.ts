@@ -93,6 +93,20 @@ clusterSuite('gangs that run under Flux', () => {
       expect(spec.containers[0]?.args ?? []).toEqual([]);
     }
     expect(await hostsOf('lammps')).toBe('leader-0,worker-[0-1]\n');
+    const lead = pods.find(({ spec }) => spec.hostname === 'leader-0')?.metadata.name ?? '';
+    await cluster.kubelet(lead, 'Running', true);
+    await until('the lead waits for the others', async () => {
+      const { hpc } = await cluster.status('lammps');
+      expect(hpc).toMatchObject({
+        why: '',
+        flux: {
+          lead: { host: 'leader-0', pod: lead, state: 'running' },
+          ...{ expected: 3, there: 3, ready: 1, quorum: 3 },
+          waitsFor: [{ host: 'worker-0' }, { host: 'worker-1' }],
+        },
+      });
+      return true;
+    });
     const service = await cluster.client.ok('GET', core('services/lammps'));
     expect(service).toMatchObject({ spec: { clusterIP: 'None', publishNotReadyAddresses: true } });
     interface Secret {
@@ -156,6 +170,32 @@ clusterSuite('gangs that run under Flux', () => {
     const [pod] = await cluster.podsOf('late');
     await cluster.removePod(pod?.metadata.name ?? '');
     await cluster.untilBound('late', 1);
+  }, 180_000);
+
+  test('one Indexed Job is a gang; its policy is deleted while it runs, and comes back', async () => {
+    await cluster.client.ok('POST', POLICIES, policy('solo', { quorum: '1' }));
+    await cluster.createGang('solo', [group('solo', 2)], {
+      annotations: { 'muster.dev/hpc-policy': 'solo' },
+    });
+    await createJob('solo', 'solo', 2);
+    await cluster.untilBound('solo', 2);
+    expect(await hostsOf('solo')).toBe('solo-[0-1]\n');
+    const runs = (await cluster.podsOf('solo')) as unknown as readonly HpcPod[];
+    const follower = runs.find(({ spec }) => spec.hostname === 'solo-1')?.metadata.name ?? '';
+
+    await cluster.client.ok('DELETE', `${POLICIES}/solo`);
+    await cluster.removePod(follower);
+    await until('what runs goes on, and its lack is told', async () => {
+      const { hpc, pods } = await cluster.status('solo');
+      return (
+        pods.length === 1 &&
+        /^HPCPolicy solo was deleted under its Pods: those that run go on/.test(hpc?.why ?? '')
+      );
+    });
+    // As it was: a new Pod of that host is prepared as the one before, and let go.
+    await cluster.client.ok('POST', POLICIES, policy('solo', { quorum: '1' }));
+    await cluster.untilBound('solo', 2);
+    expect((await cluster.status('solo')).hpc).toMatchObject({ why: '', flux: { there: 2, expected: 2 } });
   }, 180_000);
 
   test('what the first gang had is gone with it', async () => {

@@ -9,6 +9,7 @@ import type { GangSummary, Waiting } from '../../gang/plan/gang-plan.ts';
 import type { GangRecord, GangState, PodRecord } from '../../gang/records.ts';
 import { readPlan } from '../../preemption/written-plan.ts';
 import { plan } from '../../gang/plan/plan.ts';
+import type { HpcStatus } from './brokers.ts';
 
 /** One gang as `muster status` tells of it, and as `-o json` prints it. */
 export interface GangStatus {
@@ -22,6 +23,8 @@ export interface GangStatus {
   readonly why: string;
   /** What the planner says of one that was asked for by name and that finds no room. */
   readonly plan?: string;
+  /** Of one that was asked for by name and that names an HPCPolicy. */
+  readonly hpc?: HpcStatus;
   /** Sorted by name, numbers by their value. */
   readonly pods: readonly PodStatus[];
 }

@@ -16,6 +16,7 @@ import { fleetStatus, fleetText } from './fleet.ts';
 import { refused, unknownGang } from './faults.ts';
 import { follow, type Show } from './follow.ts';
 import { gangKeys, gangStatus, type Judge } from './gang-status.ts';
+import { hpcOf } from './hpc.ts';
 import { liveScreen } from './live-screen.ts';
 import { roomLine } from './room.ts';
 import { readView } from './read-status.ts';
@@ -41,8 +42,9 @@ Examples:
   $ muster status --fleet         who waits in which queue of a fleet, at which position, and why
   $ muster status -w -o json | jq 'select(.gang.summary.phase == "Running").gang.name'
 
-It reads Pods and PodGangs and judges them as the loop does; it needs no running Muster. Exit code 1 where the gang that
-was asked for does not exist.`;
+It reads Pods and PodGangs and judges them as the loop does; it needs no running Muster. Of one gang
+that names an HPCPolicy it reads that, too, and says which broker of Flux leads and which ones it
+waits for. Exit code 1 where the gang that was asked for does not exist.`;
 
 /** `muster status`: what is there, and why it is not moving. */
 export const statusCommand = (io: CliIo): Command =>
@@ -121,7 +123,8 @@ async function once(question: Question, { client, json, ...given }: Given, io: C
         const told = gangStatus(namespace, name, { ...given, view });
         if (question.gang === undefined) return told;
         const plan = await roomLine(client, view, { namespace, name });
-        return plan === undefined ? told : { ...told, plan };
+        const hpc = await hpcOf(client, view, told);
+        return { ...told, ...(plan !== undefined && { plan }), ...(hpc !== undefined && { hpc }) };
       }),
   );
   if (question.gang !== undefined && gangs.length === 0) {

@@ -1,11 +1,14 @@
 import { printable } from '../../api/printable.ts';
 import type { GroupSummary } from '../../gang/plan/gang-plan.ts';
+import { brokersText, type HpcStatus } from './brokers.ts';
 import type { GangStatus, PodStatus } from './gang-status.ts';
 import { cutLine, span, widthOf, wrapped, type Line, type Span } from './styled-line.ts';
 import { ageOf, phaseOf } from './table.ts';
 
 /** Kubernetes' own limit for the name of a group. */
 const MAX_NAME = 63;
+/** Eight hosts of 63 characters with their states, and what stands before them. */
+const MAX_HPC = 1_536;
 
 /**
  * One gang: its groups in their order, their Pods, and why each is where it is. Each line has at most `width` characters;
@@ -46,6 +49,7 @@ export function treeLines(gang: GangStatus, given: { readonly now: number; reado
     head,
     ...wrapped(gang.why, width),
     ...(gang.plan === undefined ? [] : wrapped(gang.plan, width)),
+    ...(gang.hpc === undefined ? [] : hpcLines(gang.hpc, width)),
     ...branches.flatMap(({ head: branch, pods }, index) => {
       const last = index === branches.length - 1;
       return [[span(last ? '└─ ' : '├─ '), ...branch], ...podLines(pods, last ? '     ' : '│    ', width)];
@@ -53,6 +57,12 @@ export function treeLines(gang: GangStatus, given: { readonly now: number; reado
   ];
   return lines.map((line) => cutLine(line, width));
 }
+
+/** What stops a gang with an HPCPolicy, and its brokers. */
+const hpcLines = (hpc: HpcStatus, width: number): Line[] => [
+  ...wrapped(printable(hpc.why, MAX_HPC), width, '', 'bad'),
+  ...wrapped(printable(hpc.flux === undefined ? '' : brokersText(hpc.flux), MAX_HPC), width),
+];
 
 /** What there is of a group; a count of none is left out. */
 function groupHead(group: GroupSummary): Span[] {

@@ -34,6 +34,13 @@ export interface ToldEvent {
 /** What `muster status -o json` says of a gang. */
 export interface Told {
   readonly why: string;
+  readonly hpc?: {
+    readonly why: string;
+    readonly flux?: {
+      readonly lead: { readonly host: string; readonly state: string };
+      readonly waitsFor: readonly { readonly host: string; readonly state: string }[];
+    };
+  };
   readonly pods: readonly { readonly name: string; readonly state: string; readonly reason: string }[];
 }
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { run } from '../../../src/cli/run.ts';
 import { until } from '../../unit/tls/until.ts';
-import { list, status } from '../kube/fault-server.ts';
+import { json, list, status } from '../kube/fault-server.ts';
 import { processAt } from './fake-tty.ts';
 import { GANGS, gangObject, podObject, PODS, WatchedApi } from './watched-api.ts';
 
@@ -97,6 +97,50 @@ test('a gang that only its Pods know is shown, with exit code 1', async () => {
     out: expect.stringMatching(
       /^ml\/train\nPodGang train does not exist\n└─ Pods that name it\n {5}leader-0 {2}gated/,
     ),
+  });
+});
+
+describe('a gang that names an HPCPolicy', () => {
+  const POLICY = 'GET /apis/muster.dev/v1alpha1/namespaces/ml/hpcpolicies/flux';
+  const object = gangObject('train', 1, [['leader', 1]]);
+  const hpc = {
+    ...object,
+    metadata: { ...object.metadata, annotations: { 'muster.dev/hpc-policy': 'flux' } },
+  };
+  const linesOf = async (...args: readonly string[]): Promise<readonly string[]> =>
+    (await ended('train', ...args)).out.split('\n').slice(2, 4);
+
+  test('says who leads, and whom it waits for', async () => {
+    const policy = { metadata: { name: 'flux', namespace: 'ml' }, spec: { hpc: { manager: 'flux' } } };
+    api.has([hpc], []).server.answer(POLICY, json(policy));
+    expect(await linesOf()).toEqual([
+      'Flux: lead leader-0 (missing); 0 of 1 brokers there, 0 ready, quorum 1; waits for leader-0 (missing)',
+      '└─ leader  0/1 Pods, minimum 1',
+    ]);
+  });
+
+  test('and in JSON', async () => {
+    api.has([hpc], []).server.answer(POLICY, json({ spec: { hpc: {} } }));
+    const { out } = await ended('train', '-o', 'json');
+    expect((JSON.parse(out) as { gangs: unknown[] }).gangs[0]).toMatchObject({
+      hpc: { policy: 'flux', why: '', flux: { lead: { host: 'leader-0', state: 'missing' }, expected: 1 } },
+    });
+  });
+
+  test.each([
+    [
+      'is not there',
+      404,
+      'HPCPolicy flux does not exist in namespace ml: Pods of the gang are refused until it is created',
+    ],
+    [
+      'may not be read',
+      403,
+      'HPCPolicy flux is not known: it takes the right to get hpcpolicies.muster.dev in ml',
+    ],
+  ])('says that it %s', async (_, code, line) => {
+    api.has([hpc], []).server.answer(POLICY, status(code, 'no'));
+    expect((await linesOf())[0]).toBe(line);
   });
 });
 

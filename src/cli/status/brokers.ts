@@ -1,0 +1,134 @@
+import type { GangRecord, PodRecord } from '../../gang/records.ts';
+import { listed } from '../../gang/status-text.ts';
+import { checkFluxGang } from '../../hpc/flux-gang-rules.ts';
+import { hostCount, hostGroups, leadHost, quorumOf } from '../../hpc/hosts.ts';
+import type { FluxSettings } from '../../hpc/flux-settings.ts';
+import { policyOf } from '../../preparers/preparations.ts';
+import type { StoredPolicy } from '../../preparers/preparation.ts';
+import type { PodStatus } from './gang-status.ts';
+
+/** A host that Flux was told of, and the Pod that has its name. */
+export interface BrokerStatus {
+  readonly host: string;
+  /** Empty where there is none. */
+  readonly pod: string;
+  readonly state: PodStatus['state'] | 'missing';
+}
+
+/** The brokers of a gang under Flux. */
+export interface FluxStatus {
+  readonly lead: BrokerStatus;
+  /** Hosts in the list of every broker. */
+  readonly expected: number;
+  /** Those that have a Pod. */
+  readonly there: number;
+  /** Those whose Pod is ready, or has ended well. */
+  readonly ready: number;
+  /** So many have to be ready before the program starts. */
+  readonly quorum: number;
+  /** Those that are expected and not ready, in the order of the list; empty once the program has ended. */
+  readonly waitsFor: readonly BrokerStatus[];
+}
+
+/** What `muster status` says of a gang that names an HPCPolicy. */
+export interface HpcStatus {
+  readonly policy: string;
+  /** What keeps it from running so; empty where nothing does. */
+  readonly why: string;
+  /** Absent where the policy does not ask for Flux, or is not known. */
+  readonly flux?: FluxStatus;
+}
+
+/** The policy that a gang names: as it is stored, or that it does not exist, or why nobody could look. */
+export type FoundPolicy = StoredPolicy | 'missing' | { readonly unread: string };
+
+/**
+ * Judged from the policy as it is now and from the Pods: which of them are the brokers that every broker has in its list.
+ * @param pods those of the gang, and `states` what `muster status` says of each
+ */
+export function hpcStatusOf(
+  gang: GangRecord,
+  named: string,
+  found: FoundPolicy,
+  { pods, states }: { readonly pods: readonly PodRecord[]; readonly states: readonly PodStatus[] },
+): HpcStatus {
+  const live = pods.filter(({ deletionTimestamp }) => deletionTimestamp === undefined);
+  const bare = live.find(({ prepared }) => prepared === undefined);
+  if (found === 'missing') {
+    const gone = live.length > 0 && bare === undefined;
+    const why = gone
+      ? `HPCPolicy ${named} was deleted under its Pods: those that run go on, those with a gate are held, and further ones are refused until it is there again as it was`
+      : `HPCPolicy ${named} does not exist in namespace ${gang.namespace}: Pods of the gang are refused until it is created`;
+    return { policy: named, why };
+  }
+  if ('unread' in found) return { policy: named, why: found.unread };
+  const policy = policyOf(gang, { get: () => found });
+  if (policy === undefined || 'rule' in policy) return { policy: named, why: policy?.message ?? '' };
+  const [wrong] = policy.flux === undefined ? [] : checkFluxGang(gang, policy.flux, subdomainOf(live));
+  const unprepared =
+    bare === undefined
+      ? ''
+      : `Pod ${bare.name} was not prepared when it was created (is hpc.enabled set, and was the policy there?): delete it, so that it is made anew`;
+  const why = wrong === undefined ? unprepared : `${wrong.field}: ${wrong.message}`;
+  if (policy.flux === undefined || wrong !== undefined) return { policy: named, why };
+  return { policy: named, why, flux: fluxStatusOf(gang, policy.flux, pods, states) };
+}
+
+const subdomainOf = (pods: readonly PodRecord[]): string | undefined =>
+  pods.find(({ subdomain }) => subdomain !== undefined)?.subdomain;
+
+/** Pods of one host come one after the other; the last of these that there is counts. */
+const PAST: readonly PodStatus['state'][] = ['terminating', 'failed'];
+const READY: readonly BrokerStatus['state'][] = ['running', 'succeeded'];
+
+function fluxStatusOf(
+  gang: GangRecord,
+  settings: FluxSettings,
+  pods: readonly PodRecord[],
+  states: readonly PodStatus[],
+): FluxStatus {
+  const groups = hostGroups(gang, settings);
+  const stateOf = new Map(states.map(({ name, state }) => [name, state]));
+  const podOf = new Map<string, BrokerStatus>();
+  for (const { name, hostname: host } of pods) {
+    const state = stateOf.get(name);
+    if (host === undefined || state === undefined) continue;
+    const before = podOf.get(host);
+    if (before === undefined || PAST.some((past) => past === before.state))
+      podOf.set(host, { host, pod: name, state });
+  }
+  const brokers = groups.flatMap(({ group, hosts }) =>
+    Array.from({ length: hosts }, (_, index): BrokerStatus => {
+      const host = `${group}-${index}`;
+      return podOf.get(host) ?? { host, pod: '', state: 'missing' };
+    }),
+  );
+  const host = leadHost(groups);
+  const lead = brokers[0] ?? { host, pod: '', state: 'missing' };
+  const late = brokers.filter(({ state }) => !READY.includes(state));
+  return {
+    lead,
+    expected: hostCount(groups),
+    there: brokers.filter(({ state }) => state !== 'missing').length,
+    ready: brokers.length - late.length,
+    quorum: quorumOf(gang, settings),
+    waitsFor: hasEnded(lead) ? [] : late,
+  };
+}
+
+const hasEnded = ({ state }: BrokerStatus): boolean => state === 'succeeded' || state === 'failed';
+
+/** For people, in one line. */
+export function brokersText({ lead, expected, there, ready, quorum, waitsFor }: FluxStatus): string {
+  const pod = lead.pod === '' || lead.pod === lead.host ? '' : `, Pod ${lead.pod}`;
+  const head = `Flux: lead ${lead.host} (${lead.state}${pod}); `;
+  const counts = `${there} of ${expected} brokers there, ${ready} ready, quorum ${quorum}`;
+  if (lead.state === 'succeeded') return `${head}the program has ended`;
+  if (lead.state === 'failed') return `${head}the program, or the broker that led it, has failed; ${counts}`;
+  if (waitsFor.length === 0) return `${head}${counts}`;
+  const names = listed(
+    waitsFor.map(({ host, state }) => `${host} (${state})`),
+    'brokers',
+  );
+  return `${head}${counts}; ${ready < quorum ? 'waits for' : 'may start without'} ${names}`;
+}
