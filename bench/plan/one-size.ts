@@ -13,6 +13,8 @@ const GANG = 64;
 /** What one size costs. */
 export interface SizeCost {
   readonly milliseconds: readonly number[];
+  /** What the process took of its processors meanwhile, which says the same on a machine that has other things to do. */
+  readonly cpuMilliseconds: readonly number[];
   /** The most that the heap held beyond the snapshot. */
   readonly mib: number;
   readonly victims: number;
@@ -91,6 +93,7 @@ function measure(nodes: number, variant: Variant, rounds: number): SizeCost {
   );
   const preemptor = preemptorOf(pods, snapshot, variant);
   const milliseconds: number[] = [];
+  const cpuMilliseconds: number[] = [];
   let [most, victims] = [0, 0];
   const collect = globalThis.gc;
   if (collect === undefined) throw new Error('start it with --expose-gc');
@@ -98,14 +101,19 @@ function measure(nodes: number, variant: Variant, rounds: number): SizeCost {
     collect();
     const before = process.memoryUsage().heapUsed;
     const since = performance.now();
+    const cpuBefore = process.cpuUsage();
     const found = plan(preemptor, snapshot, variant);
     // The first time everything is compiled; people wait for that once.
-    if (round > 0) milliseconds.push(performance.now() - since);
+    if (round > 0) {
+      milliseconds.push(performance.now() - since);
+      const { user, system } = process.cpuUsage(cpuBefore);
+      cpuMilliseconds.push((user + system) / 1000);
+    }
     most = Math.max(most, process.memoryUsage().heapUsed - before);
     if (!found.feasible) throw new Error(`${nodes} nodes: the gang does not fit`);
     victims = found.victims.length;
   }
-  return { milliseconds, mib: most / 2 ** 20, victims };
+  return { milliseconds, cpuMilliseconds, mib: most / 2 ** 20, victims };
 }
 
 const [nodes = '', variant = '', rounds = ''] = process.argv.slice(2);

@@ -42,7 +42,7 @@ export async function measurePlan(
   const [rows, beside]: [string[][], string[][]] = [[], []];
   const notes: string[] = [];
   if (parts.has('plan-size')) {
-    rows.push(['nodes', 'Pods', 'algorithm', 'victims', 'plan, ms', 'heap, MiB']);
+    rows.push(['nodes', 'Pods', 'algorithm', 'victims', 'plan, ms', 'plan, ms of CPU', 'heap, MiB']);
     for (const size of nodes)
       for (const variant of VARIANTS) {
         const cost = costOf(size, variant, rounds);
@@ -53,6 +53,7 @@ export async function measurePlan(
           variant,
           String(cost.victims),
           withInterval(time),
+          withInterval(meanOf(cost.cpuMilliseconds)),
           short(cost.mib),
         ]);
         progress(`plan: ${size} nodes, ${variant}: ${short(time.value)} ms`);

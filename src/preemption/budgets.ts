@@ -1,6 +1,6 @@
 import { takesEverything } from '../gang/label-selector.ts';
-import { selects } from './selectors.ts';
-import type { DisruptionBudget, Pod } from './snapshot.ts';
+import { matcherOf, selects } from './selectors.ts';
+import type { DisruptionBudget, Labels, Pod } from './snapshot.ts';
 import type { Unit, Variant } from './units.ts';
 
 /** The budgets of a cluster, and what is left of each while victims are counted. */
@@ -28,20 +28,26 @@ export function splitByBudgets(
   return { violating, others };
 }
 
+/** A budget with what is left of it. */
+interface Account {
+  left: number;
+  readonly disrupted: ReadonlySet<string>;
+  readonly takes: (labels: Labels) => boolean;
+}
+
 class Ledger {
-  readonly #left = new Map<DisruptionBudget, number>();
-  readonly #byNamespace = new Map<string, DisruptionBudget[]>();
+  readonly #byNamespace = new Map<string, Account[]>();
   readonly #stopsAtFirst: boolean;
 
   constructor(budgets: readonly DisruptionBudget[], stopsAtFirst: boolean) {
     this.#stopsAtFirst = stopsAtFirst;
-    for (const budget of budgets) {
+    for (const { namespace, selector, disruptionsAllowed: left, disrupted } of budgets) {
       // A budget without a selector, or with an empty one, is for no Pod here, as in kube-scheduler.
-      if (budget.selector === undefined || takesEverything(budget.selector)) continue;
-      this.#left.set(budget, budget.disruptionsAllowed);
-      const list = this.#byNamespace.get(budget.namespace);
-      if (list === undefined) this.#byNamespace.set(budget.namespace, [budget]);
-      else list.push(budget);
+      if (selector === undefined || takesEverything(selector)) continue;
+      const account = { left, disrupted, takes: matcherOf(selector) };
+      const list = this.#byNamespace.get(namespace);
+      if (list === undefined) this.#byNamespace.set(namespace, [account]);
+      else list.push(account);
     }
   }
 
@@ -57,11 +63,10 @@ class Ledger {
   #chargeFor(pod: Pod): boolean {
     let violated = false;
     if (pod.labels.size === 0) return false;
-    for (const budget of this.#byNamespace.get(pod.namespace) ?? []) {
-      if (budget.disrupted.has(pod.name) || !selects(budget.selector, pod.labels)) continue;
-      const left = (this.#left.get(budget) ?? 0) - 1;
-      this.#left.set(budget, left);
-      if (left < 0) violated = true;
+    for (const account of this.#byNamespace.get(pod.namespace) ?? []) {
+      if (account.disrupted.has(pod.name) || !account.takes(pod.labels)) continue;
+      account.left -= 1;
+      if (account.left < 0) violated = true;
       if (violated && this.#stopsAtFirst) return true;
     }
     return violated;

@@ -7,6 +7,12 @@ interface Amount {
   readonly count: number;
 }
 
+/** Where a Pod of the snapshot runs and what it takes there: looked up once, since it comes and goes many times. */
+interface Home {
+  readonly node: NodeState;
+  readonly amounts: readonly Amount[];
+}
+
 /** A node with the Pods that are on it in thought. */
 export class NodeState {
   readonly node: Node;
@@ -52,7 +58,9 @@ export class ClusterState {
   readonly wantingDistance = new Map<Pod, NodeState>();
   /** Of every resource that a node has. */
   readonly #indexes = new Map<string, number>();
-  readonly #amounts = new WeakMap<Resources, readonly Amount[]>();
+  /** By what is asked for, which Pods of one template share. */
+  readonly #amounts = new Map<Resources, readonly Amount[]>();
+  readonly #homes = new Map<Pod, Home>();
 
   constructor({ nodes, namespaces, pods }: Pick<Snapshot, 'nodes' | 'namespaces' | 'pods'>) {
     for (const { requests } of pods) this.#index(requests);
@@ -82,27 +90,45 @@ export class ClusterState {
   }
 
   put(pod: Pod, node: NodeState): void {
-    if (node.pods.has(pod)) return;
-    node.pods.add(pod);
-    node.count(pod, this.amountsOf(pod), 1);
-    if (pod.constraints.antiAffinity.length > 0) this.wantingDistance.set(pod, node);
+    this.#put(pod, node, this.amountsOf(pod));
   }
 
   take(pod: Pod, node: NodeState): void {
-    if (!node.pods.delete(pod)) return;
-    node.count(pod, this.amountsOf(pod), -1);
-    if (this.wantingDistance.size > 0) this.wantingDistance.delete(pod);
+    this.#take(pod, node, this.amountsOf(pod));
   }
 
   /** A Pod of the snapshot on the node that it runs on; one whose node is gone is nowhere. */
   putBack(pod: Pod): void {
-    const node = this.byName.get(pod.nodeName);
-    if (node !== undefined) this.put(pod, node);
+    const home = this.#homeOf(pod);
+    if (home !== undefined) this.#put(pod, home.node, home.amounts);
   }
 
   takeAway(pod: Pod): void {
+    const home = this.#homeOf(pod);
+    if (home !== undefined) this.#take(pod, home.node, home.amounts);
+  }
+
+  #homeOf(pod: Pod): Home | undefined {
+    const known = this.#homes.get(pod);
+    if (known !== undefined) return known;
     const node = this.byName.get(pod.nodeName);
-    if (node !== undefined) this.take(pod, node);
+    if (node === undefined) return undefined;
+    const home = { node, amounts: this.amountsOf(pod) };
+    this.#homes.set(pod, home);
+    return home;
+  }
+
+  #put(pod: Pod, node: NodeState, amounts: readonly Amount[]): void {
+    if (node.pods.has(pod)) return;
+    node.pods.add(pod);
+    node.count(pod, amounts, 1);
+    if (pod.constraints.antiAffinity.length > 0) this.wantingDistance.set(pod, node);
+  }
+
+  #take(pod: Pod, node: NodeState, amounts: readonly Amount[]): void {
+    if (!node.pods.delete(pod)) return;
+    node.count(pod, amounts, -1);
+    if (this.wantingDistance.size > 0) this.wantingDistance.delete(pod);
   }
 }
 

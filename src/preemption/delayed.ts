@@ -1,44 +1,12 @@
 import { EVICTION, PREEMPTION } from '../api/preemption-terms.ts';
 import { roomBeingMade, stillNominated } from './nominations.ts';
 import { planKeeping } from './kept-budgets.ts';
-import { plan as planRoom, type Plan } from './plan.ts';
-import type { Preemptor } from './preemptor.ts';
+import type { Plan } from './planned.ts';
+import type { InFlight, Victim } from './in-flight.ts';
+import { plan as planRoom } from './plan.ts';
+import type { Situation } from './situation.ts';
 import type { Pod, Snapshot } from './snapshot.ts';
-import { unitsOf, type Unit, type Variant } from './units.ts';
-
-/**
- * A plan on its way: who was told to go, and where the preemptor's Pods are to be. JSON as it stands, so that it can be
- * written down before the first Pod goes, and whoever reads it again goes on with it.
- */
-export interface InFlight {
-  readonly nominations: readonly Nomination[];
-  readonly victims: readonly Victim[];
-  /** Given up: units that were begun are brought to their end, no other is touched, and nothing new is planned till then. */
-  readonly closing: boolean;
-}
-
-/** A node that is being cleared for a Pod of the preemptor. */
-export interface Nomination {
-  readonly name: string;
-  readonly uid: string;
-  readonly node: string;
-}
-
-/** A unit that has to go. */
-export interface Victim extends Pick<Unit, 'kind' | 'namespace' | 'name' | 'priority'> {
-  readonly pods: readonly { readonly name: string; readonly uid: string }[];
-}
-
-/** What is known at one attempt. */
-export interface Situation {
-  readonly preemptor: Preemptor;
-  readonly snapshot: Snapshot;
-  readonly variant: Variant;
-  /** Whether a unit may be touched at all. */
-  readonly mayGo: (unit: Unit) => boolean;
-  /** Whether a PodDisruptionBudget may be overdrawn where nothing else helps. */
-  readonly breaksBudgets: boolean;
-}
+import { unitsOf, type Unit } from './units.ts';
 
 /** What follows from it. The same situation with the same plan in flight gives the same step. */
 export interface Step {

@@ -1,6 +1,7 @@
 import { overdrawnBy } from './budgets.ts';
-import type { Situation } from './delayed.ts';
-import { plan, type Plan } from './plan.ts';
+import type { Plan } from './planned.ts';
+import { plan } from './plan.ts';
+import type { Situation } from './situation.ts';
 import type { Unit } from './units.ts';
 
 /** So many plans are made for one that overdraws no budget: each choice of whom to keep is a plan of its own. */

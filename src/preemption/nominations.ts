@@ -1,6 +1,6 @@
 import { PREEMPTION } from '../api/preemption-terms.ts';
 import { ClusterState } from './cluster-state.ts';
-import type { InFlight } from './delayed.ts';
+import type { InFlight } from './in-flight.ts';
 import { judgeFor } from './predicates/predicates.ts';
 import { counted, type Preemptor } from './preemptor.ts';
 import type { Pod, Snapshot } from './snapshot.ts';

@@ -1,5 +1,5 @@
 import { formatCount } from '../api/quantity.ts';
-import type { Plan } from './plan.ts';
+import type { Plan } from './planned.ts';
 import type { Preemptor } from './preemptor.ts';
 import { largestNow, shortageOf, sumUp } from './shortage.ts';
 import type { Snapshot } from './snapshot.ts';

@@ -63,16 +63,17 @@ function reprieveInPlace(
   undo(withNobody, state);
 
   const left = ordered.filter((unit) => !verdicts.isSpared(unit));
-  const highest = highestNeeded(preemptor, state, left);
-  for (const unit of left) {
-    if (highest !== undefined && unit.priority <= highest) continue;
-    putBack(unit, state);
-    verdicts.spare(unit, `the gang fits without those above priority ${highest ?? 'any'}`);
-  }
+  const highest = putBackAbove(preemptor, state, left);
+  const why = `the gang fits without those above priority ${highest ?? 'any'}`;
+  const below = left.filter((unit) => {
+    if (highest !== undefined && unit.priority <= highest) return true;
+    verdicts.spare(unit, why);
+    return false;
+  });
 
   const final = place(preemptor, state);
   const there = new Assumed(final, state);
-  for (const unit of left) if (!verdicts.isSpared(unit)) tryInPlace(unit, there, state, verdicts);
+  for (const unit of below) tryInPlace(unit, there, state, verdicts);
   // Not placed once more: the victims are those of this placement.
   return final;
 }
@@ -88,31 +89,49 @@ function tryInPlace(unit: Unit, assumed: Assumed, state: ClusterState, verdicts:
 }
 
 /**
- * The lowest priority N such that the gang fits with only units up to N gone; undefined where none has to go. With plain
- * Pods more room never hurts and halving finds it; otherwise every priority is tried from the lowest.
+ * The lowest priority N such that the gang fits with only units up to N gone, undefined where none has to go; those above
+ * are put back. With plain Pods more room never hurts: from the highest priority down units come back for as long as the
+ * gang fits. Otherwise every priority is tried from the lowest.
+ * @param removable all of them gone
  */
-function highestNeeded(
+function putBackAbove(
   preemptor: Preemptor,
   state: ClusterState,
   removable: readonly Unit[],
 ): number | undefined {
-  const priorities = [...new Set(removable.map(({ priority }) => priority))].sort((a, b) => a - b);
+  const levels = byPriority(removable);
   const fit = fitOf(preemptor, state);
-  const fitsUpTo = (level: number): boolean => {
-    const kept = removable.filter(({ priority }) => priority > (priorities[level] ?? -Infinity));
-    for (const unit of kept) putBack(unit, state, fit);
-    const fits = fit.fits();
-    for (const unit of kept) removed(unit, state, fit);
-    return fits;
-  };
-  // Level -1 keeps all of them.
-  let [low, high] = [-1, priorities.length - 1];
   if (isPlain(preemptor, state)) {
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2);
-      if (fitsUpTo(middle)) high = middle;
-      else low = middle + 1;
+    for (const { priority, units } of levels.reverse()) {
+      for (const unit of units) putBack(unit, state, fit);
+      if (fit.fits()) continue;
+      for (const unit of units) removed(unit, state);
+      return priority;
     }
-  } else while (low < high && !fitsUpTo(low)) low += 1;
-  return priorities[low];
+    return undefined;
+  }
+  for (const unit of removable) putBack(unit, state, fit);
+  let highest: number | undefined;
+  for (const { priority, units } of levels) {
+    if (fit.fits()) break;
+    for (const unit of units) removed(unit, state, fit);
+    highest = priority;
+  }
+  return highest;
+}
+
+interface Level {
+  readonly priority: number;
+  readonly units: Unit[];
+}
+
+/** The lowest first. */
+function byPriority(units: readonly Unit[]): Level[] {
+  const levels = new Map<number, Level>();
+  for (const unit of units) {
+    const level = levels.get(unit.priority);
+    if (level === undefined) levels.set(unit.priority, { priority: unit.priority, units: [unit] });
+    else level.units.push(unit);
+  }
+  return [...levels.values()].sort((a, b) => a.priority - b.priority);
 }

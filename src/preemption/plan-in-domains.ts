@@ -1,5 +1,5 @@
 import { ClusterState, type NodeState } from './cluster-state.ts';
-import type { Plan } from './plan.ts';
+import type { Plan } from './planned.ts';
 import { cheaper, costOf } from './plan-pod.ts';
 import { place, undo } from './place.ts';
 import type { Rejection } from './predicates/predicates.ts';

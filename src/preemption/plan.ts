@@ -1,35 +1,13 @@
 import { ClusterState } from './cluster-state.ts';
 import { place, undo, type Placement } from './place.ts';
 import { roomBeingMade } from './nominations.ts';
+import type { Plan } from './planned.ts';
 import { planForGang } from './plan-gang.ts';
 import { planInOneDomain } from './plan-in-domains.ts';
 import { planForPod } from './plan-pod.ts';
-import type { Rejection } from './predicates/predicates.ts';
 import type { Preemptor } from './preemptor.ts';
 import type { Snapshot } from './snapshot.ts';
 import { unitsOf, type Unit, type Variant } from './units.ts';
-import type { Judged } from './verdicts.ts';
-
-/** Who would make room for whom, and who would not have to. */
-export interface Plan {
-  readonly variant: Variant;
-  /** Whether it fits as it is. */
-  readonly fits: boolean;
-  /** Whether it fits once the victims are gone; true where it fits as it is. */
-  readonly feasible: boolean;
-  /** Where each Pod would go, by `namespace/name`. */
-  readonly placement: ReadonlyMap<string, string>;
-  /** The most important first. */
-  readonly victims: readonly Judged[];
-  /** Who was looked at and may stay. */
-  readonly reprieved: readonly Judged[];
-  /** Pods on their way out whose room is needed: it waits for them, and preempts nobody more. */
-  readonly awaited: readonly string[];
-  /** Why nothing helps, node by node, for the first Pod without a place. */
-  readonly rejected: readonly Rejection[];
-  /** Why nobody may be preempted at all; undefined where somebody may. */
-  readonly refusal: string | undefined;
-}
 
 /**
  * Plans room for a gang or a Pod. Pure: the same snapshot gives the same plan, to the letter.

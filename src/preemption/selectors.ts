@@ -7,10 +7,20 @@ export function selects(selector: LabelSelector | undefined, labels: Labels): bo
   for (const key in selector.matchLabels) {
     if (labels.get(key) !== selector.matchLabels[key]) return false;
   }
-  return selector.matchExpressions.every(({ key, operator, values }) =>
-    holds(operator, labels.get(key), values),
-  );
+  return allHold(selector, labels);
 }
+
+/** The same for many labels: what there is to look for is taken out of the selector once. */
+export function matcherOf(selector: LabelSelector): (labels: Labels) => boolean {
+  const wanted = Object.entries(selector.matchLabels);
+  return (labels) => {
+    for (const [key, value] of wanted) if (labels.get(key) !== value) return false;
+    return allHold(selector, labels);
+  };
+}
+
+const allHold = ({ matchExpressions }: LabelSelector, labels: Labels): boolean =>
+  matchExpressions.every(({ key, operator, values }) => holds(operator, labels.get(key), values));
 
 /** Whether a term of a Pod speaks of `other`. */
 export function termTakes(

@@ -22,25 +22,37 @@ export interface Unit {
 
 /** Everything that runs, as units; without what is the preemptor's own and what is going away already. */
 export function unitsOf(snapshot: Snapshot, preemptor: Preemptor, variant: Variant): Unit[] {
+  const units: Unit[] = [];
   const together = new Map<string, { readonly of: Membership; readonly pods: Pod[] }>();
+  // For a single Pod kube-scheduler 1.36 knows no groups at all.
+  const alone = variant === 'kube-1.36' && preemptor.kind === 'Pod';
   for (const pod of snapshot.pods) {
     if (preemptor.owns(pod) || (variant === 'kep' && pod.terminating)) continue;
-    // For a single Pod kube-scheduler 1.36 knows no groups at all.
-    const alone = variant === 'kube-1.36' && preemptor.kind === 'Pod';
-    const of = alone ? single(pod, pod.priority) : membership(pod, snapshot, variant);
+    const of = alone ? single(pod, pod.priority, false) : membership(pod, snapshot, variant);
+    if (of.kind === 'Pod') {
+      units.push(unit(of, [pod]));
+      continue;
+    }
     const key = `${of.kind} ${of.namespace}/${of.name}`;
     const found = together.get(key);
     if (found === undefined) together.set(key, { of, pods: [pod] });
     else found.pods.push(pod);
   }
-  return [...together.values()].map(({ of, pods }) => ({
-    ...of,
-    pods,
-    start: pods.reduce((earliest, { startTime = Infinity }) => Math.min(earliest, startTime), Infinity),
-  }));
+  for (const { of, pods } of together.values()) units.push(unit(of, pods));
+  return units;
 }
 
 type Membership = Pick<Unit, 'kind' | 'namespace' | 'name' | 'priority' | 'grouped'>;
+
+const unit = ({ kind, namespace, name, priority, grouped }: Membership, pods: readonly Pod[]): Unit => ({
+  kind,
+  namespace,
+  name,
+  priority,
+  grouped,
+  pods,
+  start: pods.reduce((earliest, { startTime = Infinity }) => Math.min(earliest, startTime), Infinity),
+});
 
 /**
  * The unit that a Pod belongs to. For the document a PodGang of Muster's comes first, since its native PodGroups are
@@ -61,15 +73,15 @@ function membership(pod: Pod, snapshot: Snapshot, variant: Variant): Membership 
   const priority =
     variant === 'kep' ? (gang?.preemptionPriority ?? native?.priority ?? pod.priority) : pod.priority;
   // kube-scheduler takes every Pod with a scheduling group for one; the document speaks of units.
-  return { ...single(pod, priority), grouped: variant === 'kube-1.36' && pod.podGroup !== '' };
+  return single(pod, priority, variant === 'kube-1.36' && pod.podGroup !== '');
 }
 
-const single = ({ namespace, name }: Pod, priority: number): Membership => ({
+const single = ({ namespace, name }: Pod, priority: number, grouped: boolean): Membership => ({
   kind: 'Pod',
   namespace,
   name,
   priority,
-  grouped: false,
+  grouped,
 });
 
 /**

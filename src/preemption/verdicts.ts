@@ -33,31 +33,33 @@ export interface Search {
 /** Who has to go and who may stay, with the reason of each. */
 export class Verdicts {
   readonly #violating: ReadonlySet<Unit>;
-  readonly #spared = new Map<Unit, string>();
-  readonly #needed = new Map<Unit, string>();
+  readonly #spared = new Map<Unit, Judged>();
+  readonly #needed = new Map<Unit, Judged>();
 
   constructor(violating: ReadonlySet<Unit>) {
     this.#violating = violating;
   }
 
   spare(unit: Unit, why: string): void {
-    this.#needed.delete(unit);
-    this.#spared.set(unit, why);
+    if (this.#needed.size > 0) this.#needed.delete(unit);
+    this.#spared.set(unit, this.#judged(unit, why));
   }
 
   need(unit: Unit, why: string): void {
-    this.#needed.set(unit, why);
+    this.#needed.set(unit, this.#judged(unit, why));
   }
 
   isSpared(unit: Unit): boolean {
     return this.#spared.has(unit);
   }
 
+  #judged(unit: Unit, why: string): Judged {
+    return { unit, why, violatesBudget: this.#violating.has(unit) };
+  }
+
   sorted(): { readonly victims: readonly Judged[]; readonly reprieved: readonly Judged[] } {
-    const list = (from: ReadonlyMap<Unit, string>): Judged[] =>
-      [...from]
-        .map(([unit, why]) => ({ unit, why, violatesBudget: this.#violating.has(unit) }))
-        .sort((a, b) => byImportance(a.unit, b.unit));
+    const list = (from: ReadonlyMap<Unit, Judged>): Judged[] =>
+      [...from.values()].sort((a, b) => byImportance(a.unit, b.unit));
     return { victims: list(this.#needed), reprieved: list(this.#spared) };
   }
 }

@@ -1,6 +1,6 @@
 import { parsedJson } from '../api/json-text.ts';
 import { own, ownList, ownString, type Json } from '../api/json.ts';
-import type { InFlight, Nomination } from './delayed.ts';
+import type { InFlight, Nomination } from './in-flight.ts';
 import type { Preemptor } from './preemptor.ts';
 import type { Snapshot } from './snapshot.ts';
 import { unitsOf } from './units.ts';

@@ -1,7 +1,7 @@
 import { own, type JsonObject } from '../api/json.ts';
 import type { KubeObject } from '../kube/client/resources.ts';
 import type { NodeTerm, Pod } from '../preemption/snapshot.ts';
-import { claimsOf, hasEnded, readPod, SharedConstraints } from '../preemption/read/read-pod.ts';
+import { claimsOf, hasEnded, readPod, SharedByTemplate } from '../preemption/read/read-pod.ts';
 import { Reading, type ObjectFault } from '../gang/reading.ts';
 
 /** A Pod as the planner reads it, and what a cache wants to know. */
@@ -22,7 +22,7 @@ const NONE: readonly never[] = [];
  * A Pod then takes some hundred bytes.
  */
 export class PodReader {
-  #constraints = new SharedConstraints();
+  #templates = new SharedByTemplate();
   readonly #shared = new Map<string, unknown>();
 
   /** undefined for those that have ended, and those without a node that are in no gang: nobody asks about them. */
@@ -31,11 +31,11 @@ export class PodReader {
     if (hasEnded(json)) return undefined;
     if (this.#shared.size > MOST_SHARED) {
       this.#shared.clear();
-      this.#constraints = new SharedConstraints();
+      this.#templates = new SharedByTemplate();
     }
     const reading = new Reading(`Pod ${object.metadata.namespace ?? ''}/${object.metadata.name}`);
     // Stored Pods have the number of their class written in.
-    const context = { classes: NO_CLASSES, claims: NO_CLAIMS, namespace: '', shared: this.#constraints };
+    const context = { classes: NO_CLASSES, claims: NO_CLAIMS, namespace: '', shared: this.#templates };
     const pod = readPod(json, context, reading);
     if (pod.nodeName === '' && pod.gang === '') return undefined;
     const claims = claimsOf(own(json, 'spec'), pod.name);
@@ -47,7 +47,6 @@ export class PodReader {
       group: this.#text(pod.group),
       podGroup: this.#text(pod.podGroup),
       labels: this.#map('labels', pod.labels),
-      requests: this.#map('requests', pod.requests),
       scored: this.#one(`scored ${pod.scored.cpu} ${pod.scored.memory}`, pod.scored),
       resourceVersion: object.metadata.resourceVersion ?? '',
       claims: claims.length === 0 ? NONE : claims,
@@ -63,7 +62,7 @@ export class PodReader {
       return terms === undefined ? [] : [terms];
     });
     if (volumeNodes.length === 0) return pod;
-    return { ...pod, constraints: this.#constraints.of({ ...pod.constraints, volumeNodes }) };
+    return { ...pod, constraints: this.#templates.constraints({ ...pod.constraints, volumeNodes }) };
   }
 
   #text(text: string): string {

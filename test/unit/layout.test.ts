@@ -195,6 +195,24 @@ function wrongArrows(sources: Sources): string[] {
   });
 }
 
+/** Files of a room that are reached from themselves. */
+function ringsIn(room: string, sources: Sources): string[] {
+  const files = [...sources.keys()].filter((file) => roomOf(file) === room);
+  const targets = (file: string): string[] =>
+    importsOf(sources.get(file) ?? '').flatMap((target) =>
+      target.startsWith('.') ? [posix.join(posix.dirname(file), target)] : [],
+    );
+  const reached = (from: string, seen = new Set<string>()): Set<string> => {
+    for (const target of targets(from))
+      if (!seen.has(target)) {
+        seen.add(target);
+        reached(target, seen);
+      }
+    return seen;
+  };
+  return files.filter((file) => reached(file).has(file)).sort();
+}
+
 /** What else no file of src may be or have. */
 function wrongHabits(sources: Sources): string[] {
   return [...sources].flatMap(([file, text]) => {
@@ -232,6 +250,10 @@ describe('src', () => {
     expect(wrongArrows(sources)).toEqual([]);
   });
 
+  test('has, in the room of preemption, no files that import each other in a ring', () => {
+    expect(ringsIn('preemption', sources)).toEqual([]);
+  });
+
   test('has rooms that are on the plan', () => {
     const rooms = new Set([...sources.keys()].map(roomOf));
     expect(
@@ -245,6 +267,20 @@ describe('src', () => {
 });
 
 describe('the check itself finds', () => {
+  test('a ring, also of types and through a third file', () => {
+    const ring = new Map([
+      ['preemption/a.ts', `import { b } from './b.ts';`],
+      ['preemption/b.ts', `import type { C } from './read/c.ts';`],
+      ['preemption/read/c.ts', `export { a } from '../a.ts';`],
+      ['preemption/d.ts', `import { a } from './a.ts';`],
+    ]);
+    expect(ringsIn('preemption', ring)).toEqual([
+      'preemption/a.ts',
+      'preemption/b.ts',
+      'preemption/read/c.ts',
+    ]);
+  });
+
   test.each([
     ['gang/a.ts', `import { x } from '../admission/b.ts';`, 'admission/b.ts'],
     ['gang/a.ts', `import type { X } from '../errors.ts';`, 'errors.ts'],

@@ -7,7 +7,7 @@ import type { GangRecord } from '../../gang/records.ts';
 import type { KubeClient, PatchOperation, PodToEvict } from '../../kube/client/client.ts';
 import { ApiError, isConflict, isInvalid, isNotFound } from '../../kube/client/errors.ts';
 import { POD_GANGS, PODS, type Target } from '../../kube/client/resources.ts';
-import type { Nomination } from '../../preemption/delayed.ts';
+import type { Nomination } from '../../preemption/in-flight.ts';
 
 /** What became of a victim: it goes, was gone already, or may not go now, and why. */
 export type Evicted = 'evicted' | 'gone' | { readonly refused: string };

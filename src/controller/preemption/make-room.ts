@@ -1,6 +1,7 @@
 import { ANNOTATION_PREEMPTION_PLAN } from '../../api/names.ts';
 import type { GangRecord } from '../../gang/records.ts';
-import type { InFlight, Step, Victim } from '../../preemption/delayed.ts';
+import type { Step } from '../../preemption/delayed.ts';
+import type { InFlight, Victim } from '../../preemption/in-flight.ts';
 import { readPlan, writePlan } from '../../preemption/written-plan.ts';
 import type { AttemptResult } from '../../telemetry/preemption-metrics.ts';
 import type { PodToEvict } from '../../kube/client/client.ts';

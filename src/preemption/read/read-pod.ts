@@ -2,7 +2,7 @@ import { own, ownList, ownString, type Json, type JsonObject } from '../../api/j
 import { LABEL_POD_CLIQUE, LABEL_POD_GANG } from '../../api/names.ts';
 import { DISRUPTION_TARGET } from '../../api/preemption-terms.ts';
 import { defaultClass, type PriorityClass } from '../../api/priority-class.ts';
-import { keyOf, type Constraints, type NodeTerm, type Pod } from '../snapshot.ts';
+import { keyOf, type Constraints, type NodeTerm, type Pod, type Resources } from '../snapshot.ts';
 import { podConstraints } from './pod-constraints.ts';
 import { podRequests } from './pod-requests.ts';
 import { labelsOf, type Reading } from '../../gang/reading.ts';
@@ -14,22 +14,33 @@ export interface PodContext {
   readonly claims: ReadonlyMap<string, readonly NodeTerm[]>;
   /** Of a Pod that names none. */
   readonly namespace: string;
-  readonly shared: SharedConstraints;
+  readonly shared: SharedByTemplate;
 }
 
-/** Pods of one template have the same constraints; they are kept once. */
-export class SharedConstraints {
-  readonly #known = new Map<string, Constraints>();
+/** Pods of one template have the same constraints and ask for the same; both are kept once. */
+export class SharedByTemplate {
+  readonly #constraints = new Map<string, Constraints>();
+  readonly #requests = new Map<string, Resources>();
 
-  of(constraints: Constraints): Constraints {
+  constraints(constraints: Constraints): Constraints {
     const text = JSON.stringify(constraints, (_, value: unknown) =>
       value instanceof Map ? [...(value as ReadonlyMap<string, string>)] : value,
     );
-    const known = this.#known.get(text);
-    if (known !== undefined) return known;
-    this.#known.set(text, constraints);
-    return constraints;
+    return keptOnce(this.#constraints, text, constraints);
   }
+
+  requests(requests: Resources): Resources {
+    let text = '';
+    for (const [name, count] of requests) text += `${name} ${count} `;
+    return keptOnce(this.#requests, text, requests);
+  }
+}
+
+function keptOnce<T>(all: Map<string, T>, text: string, value: T): T {
+  const known = all.get(text);
+  if (known !== undefined) return known;
+  all.set(text, value);
+  return value;
 }
 
 /** A Pod, stored or about to be. */
@@ -56,9 +67,11 @@ export function readPod(object: JsonObject, context: PodContext, reading: Readin
     terminating: ownString(metadata, 'deletionTimestamp') !== undefined,
     disruption: disruptionOf(own(object, 'status')),
     nominatedNode: ownString(own(object, 'status'), 'nominatedNodeName') ?? '',
-    requests,
+    requests: context.shared.requests(requests),
     scored,
-    constraints: context.shared.of(podConstraints(spec, { namespace, labels, volumeNodes }, reading)),
+    constraints: context.shared.constraints(
+      podConstraints(spec, { namespace, labels, volumeNodes }, reading),
+    ),
     gang: labels.get(LABEL_POD_GANG) ?? '',
     group: labels.get(LABEL_POD_CLIQUE) ?? '',
     podGroup: ownString(own(spec, 'schedulingGroup'), 'podGroupName') ?? '',

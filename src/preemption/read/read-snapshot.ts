@@ -12,7 +12,7 @@ import {
 } from '../snapshot.ts';
 import { nodeTerm } from './pod-constraints.ts';
 import { readGang, readNativeGroup } from './read-gang.ts';
-import { hasEnded, readPod, SharedConstraints, type PodContext } from './read-pod.ts';
+import { hasEnded, readPod, SharedByTemplate, type PodContext } from './read-pod.ts';
 import { taintOf } from '../../gang/taints.ts';
 import { labelsOf, Reading, titleOf, type ObjectFault } from '../../gang/reading.ts';
 
@@ -62,7 +62,7 @@ export function readSnapshot(objects: Iterable<JsonObject>, namespace = 'default
 
   const classes = new Map(each('PriorityClass', readClass).map((one) => [one.name, one]));
   const claims = boundClaims(byKind.get('PersistentVolume') ?? [], byKind.get('PersistentVolumeClaim') ?? []);
-  const context: PodContext = { classes, claims, namespace, shared: new SharedConstraints() };
+  const context: PodContext = { classes, claims, namespace, shared: new SharedByTemplate() };
   const nodes = each('Node', readNode).sort((a, b) => compareText(a.name, b.name));
   for (const { name, allocatable } of nodes)
     if (allocatable.size === 0) warnings.push(`node ${name} has no status.allocatable: no Pod fits it`);
@@ -71,7 +71,9 @@ export function readSnapshot(objects: Iterable<JsonObject>, namespace = 'default
     pods: each('Pod', (object, reading) => (hasEnded(object) ? [] : [readPod(object, context, reading)]))
       .flat()
       .filter(({ nodeName }) => nodeName !== '')
-      .sort((a, b) => compareText(a.key, b.key)),
+      .sort((a, b) => compareText(a.key, b.key))
+      // Given twice, in two files: the later one counts.
+      .filter(({ key }, index, sorted) => sorted[index + 1]?.key !== key),
     budgets: each('PodDisruptionBudget', readBudget).sort((a, b) =>
       compareText(keyOf(a.namespace, a.name), keyOf(b.namespace, b.name)),
     ),

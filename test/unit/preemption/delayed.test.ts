@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../src/api/json.ts';
-import { attempt, type InFlight, type Situation, type Step } from '../../../src/preemption/delayed.ts';
+import { attempt, type Step } from '../../../src/preemption/delayed.ts';
+import type { InFlight } from '../../../src/preemption/in-flight.ts';
+import type { Situation } from '../../../src/preemption/situation.ts';
 import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
 import { readPod } from '../../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../../src/preemption/read/read-snapshot.ts';

@@ -145,8 +145,17 @@ test.each<[JsonObject[string], string]>([
   expect(readSnapshot([{ ...group, spec }]).snapshot.podGroups.get('ns/g')?.mode).toBe(mode);
 });
 
-test('Pods of one template share their constraints', () => {
+test('Pods of one template share their constraints, and what they ask for', () => {
   const spec: JsonObject = { nodeSelector: { a: 'b' }, tolerations: [{ operator: 'Exists' }] };
-  const { pods } = readSnapshot(['x', 'y'].map((name) => pod({ name, on: 'n', spec }))).snapshot;
+  const made = ['x', 'y'].map((name) => pod({ name, on: 'n', spec, cpu: 1 }));
+  const { pods } = readSnapshot([...made, pod({ name: 'z', on: 'n', cpu: 2 })]).snapshot;
   expect(pods[0]?.constraints).toBe(pods[1]?.constraints);
+  expect(pods[0]?.requests).toBe(pods[1]?.requests);
+  expect(pods.map(({ requests }) => requests.get('cpu'))).toEqual([1000, 1000, 2000]);
+});
+
+test('a Pod that is given twice is there once, as it was given last', () => {
+  const given = ['n1', 'n2'].map((on) => pod({ name: 'x', on, cpu: 1 }));
+  const { pods } = readSnapshot([...given, pod({ name: 'y', on: 'n1' })]).snapshot;
+  expect(pods.map(({ name, nodeName }) => `${name} ${nodeName}`)).toEqual(['x n2', 'y n1']);
 });

@@ -1,9 +1,11 @@
 import type { JsonObject } from '../../../src/api/json.ts';
-import { plan, type Plan } from '../../../src/preemption/plan.ts';
+import type { Plan } from '../../../src/preemption/planned.ts';
+import { plan } from '../../../src/preemption/plan.ts';
 import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
 import { readPod } from '../../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../../src/preemption/read/read-snapshot.ts';
 import { Reading } from '../../../src/gang/reading.ts';
+import type { Pod, Snapshot } from '../../../src/preemption/snapshot.ts';
 import type { Variant } from '../../../src/preemption/units.ts';
 
 /** A Pod in few words: `{name, cpu, prio, on}`; without `on` it wants room. */
@@ -146,12 +148,20 @@ export const budget = (app: string, allowed: number, disrupted: readonly string[
   },
 });
 
-/** The plan for `wanting` in a cluster of `objects`. */
-export function planFor(wanting: readonly PodIn[], objects: readonly JsonObject[], variant: Variant): Plan {
+/** What is read of `objects`, and how a Pod that wants room there is read. */
+export function snapshotOf(objects: readonly JsonObject[]): {
+  readonly snapshot: Snapshot;
+  readonly read: (given: PodIn) => Pod;
+} {
   const { snapshot, faults, context } = readSnapshot(objects, 'ns');
   if (faults.length > 0) throw new Error(JSON.stringify(faults));
-  const pods = wanting.map((one) => readPod(pod(one), context, new Reading(one.name)));
-  return plan(preemptorOf(pods, snapshot, variant), snapshot, variant);
+  return { snapshot, read: (given) => readPod(pod(given), context, new Reading(given.name)) };
+}
+
+/** The plan for `wanting` in a cluster of `objects`. */
+export function planFor(wanting: readonly PodIn[], objects: readonly JsonObject[], variant: Variant): Plan {
+  const { snapshot, read } = snapshotOf(objects);
+  return plan(preemptorOf(wanting.map(read), snapshot, variant), snapshot, variant);
 }
 
 /** Names of the Pods that would have to go, sorted; undefined where nothing helps. */

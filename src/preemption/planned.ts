@@ -1,0 +1,24 @@
+import type { Rejection } from './predicates/predicates.ts';
+import type { Variant } from './units.ts';
+import type { Judged } from './verdicts.ts';
+
+/** Who would make room for whom, and who would not have to. */
+export interface Plan {
+  readonly variant: Variant;
+  /** Whether it fits as it is. */
+  readonly fits: boolean;
+  /** Whether it fits once the victims are gone; true where it fits as it is. */
+  readonly feasible: boolean;
+  /** Where each Pod would go, by `namespace/name`. */
+  readonly placement: ReadonlyMap<string, string>;
+  /** The most important first. */
+  readonly victims: readonly Judged[];
+  /** Who was looked at and may stay. */
+  readonly reprieved: readonly Judged[];
+  /** Pods on their way out whose room is needed: it waits for them, and preempts nobody more. */
+  readonly awaited: readonly string[];
+  /** Why nothing helps, node by node, for the first Pod without a place. */
+  readonly rejected: readonly Rejection[];
+  /** Why nobody may be preempted at all; undefined where somebody may. */
+  readonly refusal: string | undefined;
+}

@@ -1,0 +1,14 @@
+import type { Preemptor } from './preemptor.ts';
+import type { Snapshot } from './snapshot.ts';
+import type { Unit, Variant } from './units.ts';
+
+/** What is known at one attempt. */
+export interface Situation {
+  readonly preemptor: Preemptor;
+  readonly snapshot: Snapshot;
+  readonly variant: Variant;
+  /** Whether a unit may be touched at all. */
+  readonly mayGo: (unit: Unit) => boolean;
+  /** Whether a PodDisruptionBudget may be overdrawn where nothing else helps. */
+  readonly breaksBudgets: boolean;
+}
