@@ -3,6 +3,7 @@ import { isObject, own, type JsonObject } from '../api/json.ts';
 import { LABEL_GANG, LABEL_POD_GANG } from '../api/names.ts';
 import { workloadTitle } from '../api/pod-origin.ts';
 import type { PodPatch } from '../preparers/preparer.ts';
+import type { GangKind } from '../workloads/gang-kind.ts';
 import { namesOf } from '../workloads/pod-names.ts';
 import type { ReceivedPod } from './pod-reader.ts';
 
@@ -18,9 +19,9 @@ export interface Named {
 const NAMED_ALREADY: Named = { faults: [], write: () => undefined, on: (pod) => pod };
 
 /** Gives a Pod with the label `muster.dev/gang` its gang and its group. `later`: another webhook has to go first. */
-export function nameGang(pod: ReceivedPod): Named | 'later' {
+export function nameGang(pod: ReceivedPod, kinds?: readonly GangKind[]): Named | 'later' {
   if (pod.label(LABEL_GANG) === undefined) return NAMED_ALREADY;
-  const told = namesOf(pod);
+  const told = namesOf(pod, kinds);
   if (told.is === 'late') return 'later';
   if (told.is === 'wrong') return { ...NAMED_ALREADY, faults: told.faults };
   const { names, origin } = told;
@@ -46,9 +47,9 @@ export function nameGang(pod: ReceivedPod): Named | 'later' {
 }
 
 /** Of a Pod that is about to be stored: that it has the names which its workload gives it. */
-export function checkNamed(pod: ReceivedPod): readonly Fault[] {
+export function checkNamed(pod: ReceivedPod, kinds?: readonly GangKind[]): readonly Fault[] {
   if (pod.label(LABEL_GANG) === undefined) return [];
-  const told = namesOf(pod);
+  const told = namesOf(pod, kinds);
   if (told.is === 'wrong') return told.faults;
   if (told.is === 'late') {
     const detail = `${told.label} is missing`;

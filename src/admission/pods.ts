@@ -43,7 +43,7 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
   if (!isGangPod(pod, request, policy)) return untouched();
   pod.checkPatchable();
 
-  const named = nameGang(pod);
+  const named = nameGang(pod, policy.gangKinds);
   // Asked again once the label is there that is missing; if it never comes, the validating webhook refuses the Pod.
   if (named === 'later') return untouched();
   if (named.faults.length > 0) return decision({ faults: named.faults });
@@ -148,7 +148,7 @@ function validateCreate(request: AdmissionRequest, pod: ReceivedPod, policy: Pol
   if (!isGangPod(pod, request, policy)) return untouched();
   const membership = membershipOf(request.namespace, (key) => pod.label(key));
   const gang = gangKey(membership);
-  const unnamed = checkNamed(pod);
+  const unnamed = checkNamed(pod, policy.gangKinds);
   if (unnamed.length > 0) return decision({ faults: unnamed });
   const faults = [...(pod.gated ? [] : [fault('GateMissing', GATES)]), ...checkPriority(pod, policy)];
   const selection = selectBackend(pod, membership, policy, faults.length === 0);

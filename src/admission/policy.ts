@@ -7,6 +7,7 @@ import type { PriorityClasses } from '../api/priority-class.ts';
 import type { HpcPolicies } from '../preparers/preparation.ts';
 import type { Preparer } from '../preparers/preparer.ts';
 import type { TopologyLevels } from '../gang/rules/check-topology.ts';
+import type { GangKind } from '../workloads/gang-kind.ts';
 
 /** All that a decision depends on beside the request. Fixed at start, but for the placement. */
 export interface Policy {
@@ -16,6 +17,8 @@ export interface Policy {
   /** Namespaces whose Pods are never touched: kube-system and Muster's own. */
   readonly exemptNamespaces: ReadonlySet<string>;
   readonly topology: TopologyLevels;
+  /** Workloads whose Pods may ask for a gang. Absent: those that Muster knows. */
+  readonly gangKinds?: readonly GangKind[];
   /** Who prepares a gang's Pods beside its backend, in their order. */
   readonly preparers?: readonly Preparer[];
   /** What the watches know, read from memory: it may change, and no decision waits for it. Absent: nothing. */

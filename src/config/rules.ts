@@ -2,7 +2,8 @@ import { type Json, own, ownString } from '../api/json.ts';
 import { isLabelKey } from '../api/name-syntax.ts';
 import { MUSTER_USER } from '../api/names.ts';
 import { type PathFault, error, warning } from './config-fault.ts';
-import { fleetFindings } from './fleet-rules.ts';
+import { kindFindings } from './kind-rules.ts';
+import { type KnownWorkload, workloadFindings } from './workload-rules.ts';
 import { parseGoDuration } from '../api/go-duration.ts';
 import { selectorFindings } from './label-selector.ts';
 import { settings } from './settings.ts';
@@ -191,7 +192,11 @@ function preemption(
  */
 export function applyRules(
   document: unknown,
-  given: { readonly enabled: readonly string[]; readonly actsFor: readonly string[] | undefined },
+  given: {
+    readonly enabled: readonly string[];
+    readonly actsFor: readonly string[] | undefined;
+    readonly workloads: readonly KnownWorkload[];
+  },
 ): PathFault[] {
   const read = reader(document);
   return [
@@ -202,6 +207,7 @@ export function applyRules(
     ...webhookLimits(read),
     ...trustedAccounts(read),
     ...preemption(read, given.enabled, given.actsFor),
-    ...fleetFindings(read('fleet.kinds')),
+    ...kindFindings(read('fleet.kinds'), ['fleet', 'kinds']),
+    ...workloadFindings(read('workloads'), given.workloads),
   ];
 }

@@ -13,6 +13,7 @@ import { fleetSchema } from './fleet-schema.ts';
 import { labelSelector } from './label-selector.ts';
 import { preemptionSchema } from './preemption-schema.ts';
 import { serverSchema } from './server-schema.ts';
+import { workloadsSchema } from './workload-schema.ts';
 
 /** The document Muster and Grove share. */
 export const CONFIG_API_VERSION = 'operator.config.grove.io/v1alpha1';
@@ -198,6 +199,7 @@ export const operatorConfigurationSchema = z.strictObject({
         ),
     })
     .prefault({}),
+  workloads: workloadsSchema,
   fleet: fleetSchema,
   runtimeClientConnection,
   debugging: debuggingSchema,

@@ -5,6 +5,7 @@ import { parseGoDuration } from '../api/go-duration.ts';
 import { inWords, messageFor } from './messages.ts';
 import { suggestion } from '../api/nearest-key.ts';
 import { applyRules } from './rules.ts';
+import type { KnownWorkload } from './workload-rules.ts';
 import { resolveSchedulers } from './schedulers.ts';
 import { type DefaultedDocument, operatorConfigurationSchema } from './schema.ts';
 import { knownKeys, settings } from './settings.ts';
@@ -14,6 +15,8 @@ export interface ValidationOptions {
   readonly supportedSchedulers: readonly string[];
   /** Those of them whose gangs Muster may make room for; absent: `preemption.profiles` is not compared with them. */
   readonly actsFor?: readonly string[] | undefined;
+  /** Workloads whose gangs are made without `workloads`; absent: that is not compared with them. */
+  readonly workloads?: readonly KnownWorkload[] | undefined;
 }
 
 /** Free-form values keep their nulls; everywhere else null is what an empty line of YAML leaves behind. */
@@ -78,6 +81,7 @@ function finish(data: DefaultedDocument, schedulers: Schedulers): OperatorConfig
     trustedAccounts: data.trustedAccounts,
     preemption: data.preemption,
     hpc: data.hpc,
+    workloads: data.workloads,
     fleet: data.fleet,
     runtimeClientConnection: data.runtimeClientConnection,
     debugging: data.debugging,
@@ -107,6 +111,7 @@ export function inspect(
     ...applyRules(document, {
       enabled: schedulers.profiles.map(({ name }) => name),
       actsFor: options.actsFor,
+      workloads: options.workloads ?? [],
     }),
   ];
   if (schema.data === undefined || findings.some(({ severity }) => severity === 'error')) return { findings };

@@ -74,7 +74,7 @@ export function startControllers(
   const observe = (resource: Resource): ReflectorObserver => observerFor(resource, log, metrics);
   const room = new CacheRoom(roomIn(getHeapStatistics().heap_size_limit));
   tellOfStandstill(room, log, metrics);
-  const watch = watchGangs(client, observe, { room });
+  const watch = watchGangs(client, observe, { room, gangKinds: settings.gangKinds });
   const { classes, watch: classWatch } = watchPriorityClasses(client, observe);
   const policyWatch = settings.hpc === true ? watchPolicies(client, observe, watch) : undefined;
   const hpc = policyWatch && new HpcObjects(watch, policyWatch);

@@ -18,7 +18,7 @@ interface Controlling {
  * Deployment, whose name ends with a hash of the template (`hash` stands for it), and a Job of a CronJob, whose name ends
  * with its minute (`0`).
  */
-function controlling(object: JsonObject): Controlling | undefined {
+function controlling(object: JsonObject, kinds = gangKinds): Controlling | undefined {
   const apiVersion = ownString(object, 'apiVersion') ?? '';
   const { group } = groupVersionOf(apiVersion);
   const name = nameOf(object);
@@ -35,7 +35,7 @@ function controlling(object: JsonObject): Controlling | undefined {
       : title === 'batch/CronJob'
         ? between('Job', '0', ownObject(own(spec, 'jobTemplate'), 'spec'))
         : object;
-  const kind = gangKinds.find((one) => one.group === group && one.kind === ownString(workload, 'kind'));
+  const kind = kinds.find((one) => one.group === group && one.kind === ownString(workload, 'kind'));
   return kind && { workload, kind };
 }
 
@@ -46,8 +46,13 @@ export const templateAsksForGang = (template: JsonObject): boolean =>
   own(own(own(template, 'metadata'), 'labels'), LABEL_GANG) !== undefined;
 
 /** A Pod from a template of a workload, with the marks that the workload's controller puts on it. */
-export function controlledPod(pod: JsonObject, object: JsonObject, template: JsonObject): JsonObject {
-  const by = controlling(object);
+export function controlledPod(
+  pod: JsonObject,
+  object: JsonObject,
+  template: JsonObject,
+  kinds?: readonly GangKind[],
+): JsonObject {
+  const by = controlling(object, kinds);
   const metadata = own(pod, 'metadata');
   const made =
     by === undefined
@@ -80,10 +85,16 @@ export function foreseenGang(
     namespace,
     name,
     backend,
-  }: { readonly namespace: string; readonly name: string; readonly backend?: string | undefined },
+    kinds,
+  }: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly backend?: string | undefined;
+    readonly kinds?: readonly GangKind[] | undefined;
+  },
 ): { readonly gang: JsonObject; readonly wrong?: string } | undefined {
-  const by = controlling(object);
-  const origin = originOf(admitted);
+  const by = controlling(object, kinds);
+  const origin = originOf(admitted, kinds);
   if (by === undefined || origin === undefined) return undefined;
   const numbers = gangNumbers(by.workload, by.kind);
   const groups = groupsOfPart(numbers, by.kind, origin.part);

@@ -1,4 +1,5 @@
 import type { PodController } from '../api/pod-origin.ts';
+import type { WorkloadKind } from './workload-kind.ts';
 import type { WorkloadReading } from './workload-reading.ts';
 
 /** What a Pod says of itself. */
@@ -40,6 +41,8 @@ export interface GangKind {
   readonly plural: string;
   /** Whose templates and numbers count, where its own row of the table has none. */
   readonly countsAs?: string;
+  /** Where its templates and numbers stand; absent: where the table of workloads says. */
+  readonly row?: WorkloadKind;
   /** Who may control its Pods: `batch/Job`. */
   readonly controllers: readonly string[];
   /** The label by which its Pods are told from others of the same controller. Absent: all the rest are its own. */

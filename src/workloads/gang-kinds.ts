@@ -179,5 +179,5 @@ export const gangKinds: readonly GangKind[] = [
 ];
 
 /** The row by which the PodGang of an origin was made. */
-export const gangKindOf = (short: string): GangKind | undefined =>
-  gangKinds.find((one) => one.short === short);
+export const gangKindOf = (short: string, kinds: readonly GangKind[] = gangKinds): GangKind | undefined =>
+  kinds.find((one) => one.short === short);

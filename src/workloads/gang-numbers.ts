@@ -30,7 +30,7 @@ export interface GangNumbers {
 
 /** Reads a workload, its status included. Never throws: what is wrong is said. */
 export function gangNumbers(workload: JsonObject, kind: GangKind): GangNumbers {
-  const told = { suspended: isSuspended(workload), ended: endOf(workload) };
+  const told = { suspended: isSuspended(workload), ended: endOf(workload, kind) };
   try {
     return { ...told, groups: groupsOf(workload, kind) };
   } catch (error) {
@@ -48,8 +48,8 @@ export const groupsOfPart = (
   part !== undefined && partIsGroup === true ? groups.filter(({ name }) => name === groupName(part)) : groups;
 
 /** Where the templates and numbers of a kind stand. */
-const rowOf = ({ group, kind, countsAs = kind }: GangKind): WorkloadKind | undefined =>
-  workloadKinds.find((one) => one.group === group && one.kind === countsAs);
+const rowOf = ({ row, group, kind, countsAs = kind }: GangKind): WorkloadKind | undefined =>
+  row ?? workloadKinds.find((one) => one.group === group && one.kind === countsAs);
 
 /** The group of the Pods that are made from one template of a workload. */
 export function groupOfTemplate(workload: JsonObject, kind: GangKind, template: JsonObject): string {
@@ -85,10 +85,11 @@ const isSuspended = (workload: JsonObject): boolean =>
 
 const SUCCEEDED = ['Complete', 'Completed', 'Succeeded'];
 
-function endOf(workload: JsonObject): GangNumbers['ended'] {
+/** @param kind one of the configuration tells it as nearly all do: by a phase or by a condition */
+function endOf(workload: JsonObject, { row }: GangKind): GangNumbers['ended'] {
   const status = own(workload, 'status');
-  const phase = ownString(own(status, 'state'), 'phase');
-  if (phase === 'Completed') return 'Succeeded';
+  const phase = ownString(row === undefined ? own(status, 'state') : status, 'phase') ?? '';
+  if (phase === 'Completed' || (row !== undefined && SUCCEEDED.includes(phase))) return 'Succeeded';
   if (phase === 'Failed' || phase === 'Aborted' || phase === 'Terminated') return 'Failed';
   const holds = (types: readonly string[]): boolean =>
     (ownList(status, 'conditions') ?? []).some(

@@ -1,5 +1,6 @@
 import { isObject, own, ownList, ownObject, type Json, type JsonObject } from '../api/json.ts';
 import { templatesOf } from './components.ts';
+import type { GangKind } from './gang-kind.ts';
 import { placeOf, stepTo, valueAt } from './path.ts';
 import { templateKinds } from './template-kinds.ts';
 import type { OneByOne, TemplateKind } from './workload-kind.ts';
@@ -15,17 +16,21 @@ export interface PodTemplate {
   readonly oneByOne?: OneByOne | undefined;
 }
 
-/** All Pod templates of an object, in its own order; none for what is no workload. */
-export function podTemplatesOf(object: JsonObject): PodTemplate[] {
-  const kind = kindAmong(templateKinds, object);
-  const told = kind === undefined ? new Map<string, PodTemplate>() : toldOf(object, kind);
+/**
+ * All Pod templates of an object, in its own order; none for what is no workload.
+ * @param gangs workloads that the configuration tells of; others in it are passed over
+ */
+export function podTemplatesOf(object: JsonObject, gangs: readonly GangKind[] = []): PodTemplate[] {
+  const told = gangs.flatMap(({ row }) => row ?? []);
+  const kind = kindAmong<TemplateKind>([...told, ...templateKinds], object);
+  const known = kind === undefined ? new Map<string, PodTemplate>() : toldOf(object, kind);
   const found = search(object).map((one) => {
-    const known = told.get(one.path) ?? one;
-    told.delete(one.path);
-    return known;
+    const same = known.get(one.path) ?? one;
+    known.delete(one.path);
+    return same;
   });
   // Those without containers stand where the table says, but are not found.
-  return [...found, ...told.values()];
+  return [...found, ...known.values()];
 }
 
 /** By their paths: the templates that the table knows and that stand in the object as they are. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../src/api/json.ts';
+import type { GangKind } from '../../src/workloads/gang-kind.ts';
 import { gangKindOf } from '../../src/workloads/gang-kinds.ts';
 import { pod } from './pods.ts';
 
@@ -14,8 +15,9 @@ export function workloadPod(
     readonly controller?: JsonObject;
     readonly metadata?: JsonObject;
   } = {},
+  kinds?: readonly GangKind[],
 ): JsonObject {
-  const made = gangKindOf(short)?.mark(name, group, given.part);
+  const made = gangKindOf(short, kinds)?.mark(name, group, given.part);
   if (made === undefined) throw new Error(`there is no kind ${short}`);
   const labels = { 'muster.dev/gang': 'true', ...made.labels, ...given.labels } as Record<string, string>;
   return pod({

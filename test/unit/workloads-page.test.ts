@@ -1,17 +1,43 @@
 /** docs/workloads.md: each example is a gang, as `muster review` shows it. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { parse } from 'yaml';
+import { parseAllDocuments, stringify } from 'yaml';
+import { workloadRules } from '../../src/cli/doctor/expected-rights.ts';
 import { reviewObject } from '../../src/cli/review/review-object.ts';
 import type { JsonObject } from '../../src/api/json.ts';
+import { loadConfiguration } from '../../src/config/load.ts';
+import { gangKindsWith } from '../../src/workloads/configured-gangs.ts';
 import { json } from '../support/pods.ts';
 import { policy } from '../support/policy.ts';
 
 const page = readFileSync(new URL('../../docs/workloads.md', import.meta.url), 'utf8');
 const example = (name: string): JsonObject =>
-  json(parse(new RegExp(`<!-- ${name} -->\\n\`\`\`yaml\\n([^]*?)\`\`\``).exec(page)?.[1] ?? ''));
+  json(
+    parseAllDocuments(
+      new RegExp(`<!-- ${name} -->\\n\`\`\`yaml\\n([^]*?)\`\`\``).exec(page)?.[1] ?? '',
+    )[0]?.toJS() as object,
+  );
+
+const { workloads } = loadConfiguration({
+  text: stringify(example('configuration')),
+  env: {},
+  flags: {},
+  supportedSchedulers: ['default-scheduler'],
+}).configuration;
+
+test('the rights for kinds of one’s own are those that the program asks for', () => {
+  const rules = workloadRules(gangKindsWith(workloads));
+  expect(example('rights')['rules']).toEqual([
+    {
+      apiGroups: [...new Set(rules.map(({ group }) => group))],
+      resources: rules.flatMap(({ resources }) => resources),
+      verbs: rules[0]?.verbs,
+    },
+  ]);
+});
 
 test.each([
+  ['trainer', 'trainer-bert', 'driver 1, worker 3'],
   ['job', 'job-train', 'main 4'],
   ['cronjob', 'job-nightly-0', 'main 4'],
   ['statefulset', 'statefulset-db', 'main 3'],
@@ -27,7 +53,9 @@ test.each([
     locate: () => ({ line: 1, column: 1 }),
     written: () => undefined,
   };
-  const context = { policy: policy(), namespace: 'default', username: 'somebody' };
+  const context = {
+    policy: { ...policy(), gangKinds: gangKindsWith(workloads) },
+    namespace: 'default', username: 'somebody' };
   const results = reviewObject(source as never, context);
   expect(results.filter(({ allowed }) => !allowed)).toEqual([]);
   const made = results.filter((result) => result.made !== undefined);

@@ -9,7 +9,8 @@ export interface Rights {
   readonly asked: Read<readonly { readonly right: Right; readonly allowed: boolean }[]>;
 }
 
-const APPLY = 'kubectl apply -k manifests/base; the roles for a backend are in manifests/components';
+const APPLY =
+  'kubectl apply -k manifests/base; the roles for a backend are in manifests/components, that for workloads[] in docs/workloads.md';
 
 export function checkRights({ account, asked }: Rights): readonly Diagnosis[] {
   const say = saying('rights', 'account');

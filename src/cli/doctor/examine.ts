@@ -20,12 +20,13 @@ import { checkRights } from './check-rights.ts';
 import { checkTrials, trialGang, trialPod, type TrialAnswer, type Trials } from './check-trial.ts';
 import { checkWebhooks, registeredWebhooks } from './check-webhooks.ts';
 import { mountedSecret } from './deployment.ts';
-import { expectedRights, HPC_RULES, preemptionRules } from './expected-rights.ts';
+import { expectedRights, HPC_RULES, preemptionRules, workloadRules } from './expected-rights.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { attempt, reasonOf, valueOf, type Read } from './read.ts';
 import { readServedCertificate } from './read-certificate.ts';
 import { readConfigured } from './read-configuration.ts';
 import { readRights } from './read-rights.ts';
+import { gangKindsWith } from '../../workloads/configured-gangs.ts';
 
 export interface Examination {
   readonly client: KubeClient;
@@ -72,11 +73,12 @@ export async function examine(given: Examination): Promise<{ kubernetes: string;
     deployment,
     namespace,
   );
-  const { leaderElection, trustedAccounts, controllers, preemption, hpc } = configuration;
+  const { leaderElection, trustedAccounts, controllers, preemption, hpc, workloads } = configuration;
   const place = {
     namespace: leaderElection.resourceNamespace || namespace,
     name: leaderElection.resourceName,
   };
+  const gangKinds = gangKindsWith(workloads);
   const account = `system:serviceaccount:${namespace}:${MUSTER_SERVICE_ACCOUNT}`;
 
   const configurations = {
@@ -92,10 +94,14 @@ export async function examine(given: Examination): Promise<{ kubernetes: string;
     readRights(
       client,
       account,
-      expectedRights(place, factories, [...preemptionRules(preemption), ...(hpc.enabled ? HPC_RULES : [])]),
+      expectedRights(place, factories, [
+        ...preemptionRules(preemption),
+        ...(hpc.enabled ? HPC_RULES : []),
+        ...workloadRules(gangKinds),
+      ]),
     ),
     tryOut(client, given.tryIn),
-    attempt(() => readView(client, undefined, controllers.podGang)),
+    attempt(() => readView(client, undefined, controllers.podGang, gangKinds)),
     askBackends(registry, client, namespace),
   ]);
   const kubernetes = ownString(version, 'gitVersion') ?? '';

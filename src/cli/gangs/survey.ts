@@ -12,6 +12,7 @@ import type { SourceObject } from '../input/documents.ts';
 import type { Finding } from '../output/findings.ts';
 import { compareGangs, type GivenGang, type GivenPods } from './compare.ts';
 import { notices, noticeText, type NoticeName } from './notices.ts';
+import type { GangKind } from '../../workloads/gang-kind.ts';
 import { podTemplatesOf, type PodTemplate } from '../../workloads/pod-templates.ts';
 import { slipsIn } from './slips.ts';
 
@@ -31,22 +32,27 @@ const MOST_OF_A_RULE = 20;
 export class GangSurvey {
   readonly #namespace: string;
   readonly #exempt: ReadonlySet<string>;
+  readonly #kinds: readonly GangKind[] | undefined;
   readonly #gangs: GivenGang<At>[] = [];
   readonly #pods = new Map<string, GivenPods<At>>();
   readonly #names = new Set<string>();
   readonly #findings: Finding[] = [];
   readonly #told = new Map<NoticeName, number>();
 
-  /** @param namespace of objects that name none */
-  constructor(namespace: string, exempt: ReadonlySet<string>) {
+  /**
+   * @param namespace of objects that name none
+   * @param kinds workloads whose Pods may ask for a gang; default: those that Muster knows
+   */
+  constructor(namespace: string, exempt: ReadonlySet<string>, kinds?: readonly GangKind[]) {
     this.#namespace = namespace;
     this.#exempt = exempt;
+    this.#kinds = kinds;
   }
 
   /** @param alone whether the object by itself is looked at as well */
   add(source: SourceObject, alone = true): void {
     const { object } = source;
-    const templates = podTemplatesOf(object);
+    const templates = podTemplatesOf(object, this.#kinds);
     if (alone) this.#addSlips(source, templates);
     const [apiVersion, kind] = [ownString(object, 'apiVersion'), ownString(object, 'kind')];
     const namespace = ownString(own(object, 'metadata'), 'namespace') || this.#namespace;

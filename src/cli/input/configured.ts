@@ -5,6 +5,7 @@ import type { OperatorConfiguration } from '../../config/configuration.ts';
 import { loadConfiguration, readConfigurationFile } from '../../config/load.ts';
 import { CONFIG_FILE_VARIABLE } from '../../config/overrides.ts';
 import { backendsOf, modulesOf, type NamedModule } from './backend-modules.ts';
+import { gangKinds } from '../../workloads/gang-kinds.ts';
 
 interface Given {
   /** As the flag names it. */
@@ -43,6 +44,7 @@ export function configured({ text, env = {}, flags = {}, brought, ...given }: Gi
     flags,
     supportedSchedulers: brought === undefined ? names : [...names, brought.name],
     actsFor: withoutGangPreemption(),
+    workloads: gangKinds,
   });
   const modules = modulesOf(configuration.schedulers.profiles, file);
   return {

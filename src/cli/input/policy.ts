@@ -3,6 +3,7 @@ import { MUSTER_NAMESPACE, SYSTEM_NAMESPACE } from '../../api/names.ts';
 import { BackendRegistry, builtInBackends } from '../../backends/registry.ts';
 import type { BackendFactory } from '../../backends/backend.ts';
 import type { OperatorConfiguration } from '../../config/configuration.ts';
+import { gangKindsWith } from '../../workloads/configured-gangs.ts';
 
 /** What admission depends on that is in no configuration file. */
 export interface PolicyContext {
@@ -16,7 +17,7 @@ export interface PolicyContext {
 /** The parts of a configuration that decisions are made of. */
 export type PolicySettings = Pick<
   OperatorConfiguration,
-  'schedulers' | 'trustedAccounts' | 'topologyAwareScheduling'
+  'schedulers' | 'trustedAccounts' | 'topologyAwareScheduling' | 'workloads'
 >;
 
 /**
@@ -25,7 +26,7 @@ export type PolicySettings = Pick<
  * @throws MusterError BACKEND_UNSUPPORTED, BACKEND_CONTRACT, BACKEND_INIT_FAILED
  */
 export function policyFrom(configuration: PolicySettings, context: PolicyContext = {}): Policy {
-  const { schedulers, trustedAccounts, topologyAwareScheduling } = configuration;
+  const { schedulers, trustedAccounts, topologyAwareScheduling, workloads } = configuration;
   const { ownNamespace = MUSTER_NAMESPACE, defaultBackend, factories = builtInBackends } = context;
   const profiles =
     defaultBackend === undefined || schedulers.profiles.some(({ name }) => name === defaultBackend)
@@ -41,5 +42,6 @@ export function policyFrom(configuration: PolicySettings, context: PolicyContext
     trustedAccounts: new Set(trustedAccounts),
     exemptNamespaces: new Set([SYSTEM_NAMESPACE, ownNamespace]),
     topology,
+    gangKinds: gangKindsWith(workloads),
   };
 }

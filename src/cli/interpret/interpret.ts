@@ -38,7 +38,7 @@ export const interpretCommand = (io: CliIo): Command =>
   new Command('interpret')
     .description('show what of a workload counts for a gang: its components, health and dependencies')
     .addOption(filenameOption('workloads'))
-    .option('--config <file>', 'OperatorConfiguration with fleet.kinds (default: $MUSTER_CONFIG)')
+    .option('--config <file>', 'OperatorConfiguration with fleet.kinds or workloads (default: $MUSTER_CONFIG)')
     .addOption(outputOption())
     .addOption(colorOption())
     .addHelpText('after', EXAMPLES)
@@ -47,7 +47,7 @@ export const interpretCommand = (io: CliIo): Command =>
 async function interpret({ filename, config, output, color }: InterpretFlags, io: CliIo): Promise<void> {
   const { configuration, warnings, file } = configured({ file: config, env: io.env });
   for (const warning of warnings) io.stderr(`${formatFault(warning, file ?? 'configuration')}\n`);
-  const kinds = kindsWith(configuration.fleet.kinds);
+  const kinds = kindsWith([...configuration.fleet.kinds, ...configuration.workloads]);
   const palette = paletteFor(color, io);
   const faults: InputFault[] = [];
   const found: Interpreted[] = [];

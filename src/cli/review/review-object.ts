@@ -55,7 +55,8 @@ export function reviewObject(source: SourceObject, context: ReviewContext): Revi
     const result = decide(source, ref, review, '', context.policy);
     return [ref.kind === POD_GANG_KIND ? withUnknownFields(result, object) : result];
   }
-  const templates = podTemplatesOf(object);
+  const { gangKinds } = context.policy;
+  const templates = podTemplatesOf(object, gangKinds);
   if (templates.length === 0) {
     // Whether such a kind is namespaced is not known here, so none is made up.
     const namespace = ownString(own(object, 'metadata'), 'namespace') ?? '';
@@ -65,7 +66,7 @@ export function reviewObject(source: SourceObject, context: ReviewContext): Revi
   return templates.flatMap(({ path, template }) => {
     const asks = templateAsksForGang(template);
     const bare = withHost(podFromTemplate(template, ref), object, path);
-    const pod = asks ? controlledPod(bare, object, template) : bare;
+    const pod = asks ? controlledPod(bare, object, template, gangKinds) : bare;
     const podRef = { apiVersion: 'v1', kind: 'Pod', namespace: ref.namespace, name: '' };
     const review = createReview(pod, podRef, 'pods', context.username);
     const result = decide(source, { ...ref, template: path }, review, path, context.policy);
@@ -84,7 +85,7 @@ function madeGangOf(
   { policy }: ReviewContext,
 ): ReviewResult | undefined {
   const [namespace = '', name = ''] = gang?.split('/') ?? [];
-  const foreseen = stored && foreseenGang(stored, object, { namespace, name, backend });
+  const foreseen = stored && foreseenGang(stored, object, { namespace, name, backend, kinds: policy.gangKinds });
   if (foreseen === undefined) return undefined;
   const ref = { apiVersion: POD_GANG_API_VERSION, kind: POD_GANG_KIND, namespace, name };
   const result = decide(source, ref, createReview(foreseen.gang, ref, 'podgangs', MUSTER_USER), '', policy);

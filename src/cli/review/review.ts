@@ -60,7 +60,7 @@ async function review(options: ReviewOptions, io: CliIo): Promise<void> {
   const { namespace, user: username } = options;
   const configuredPolicy = await policyFor(options, io);
   const printer = printerFor(options.output, io, paletteFor(options.color, io));
-  const survey = new GangSurvey(namespace, configuredPolicy.exemptNamespaces);
+  const survey = new GangSurvey(namespace, configuredPolicy.exemptNamespaces, configuredPolicy.gangKinds);
   const faults: InputFault[] = [];
   let denied = false;
   // Whole before the first decision: a Pod is prepared by what its gang and the policy of that say, wherever they stand.

@@ -3,17 +3,17 @@ import type { OperatorConfiguration } from '../../config/configuration.ts';
 import { interpreterEndpoint } from '../../fleet/interpreter-endpoint.ts';
 import type { Endpoint } from '../../server/exchange.ts';
 import type { Logger } from '../../telemetry/log.ts';
-import { kindsWith } from '../../workloads/configured-kinds.ts';
+import { kindsWith, type ConfiguredKind } from '../../workloads/configured-kinds.ts';
 
 /** The paths beside those of the admission reviews, as far as the configuration asks for them. */
-export function fleetEndpoints({ fleet }: Pick<OperatorConfiguration, 'fleet'>, log: Logger): Endpoint[] {
+export function fleetEndpoints({ fleet, workloads }: Pick<OperatorConfiguration, 'fleet' | 'workloads'>, log: Logger): Endpoint[] {
   return [
-    ...(fleet.interpreter ? [interpreter(fleet.kinds, log)] : []),
+    ...(fleet.interpreter ? [interpreter([...fleet.kinds, ...workloads], log)] : []),
     ...(fleet.queues.enabled ? [holding(log)] : []),
   ];
 }
 
-const interpreter = (kinds: OperatorConfiguration['fleet']['kinds'], log: Logger): Endpoint =>
+const interpreter = (kinds: readonly ConfiguredKind[], log: Logger): Endpoint =>
   interpreterEndpoint(kindsWith(kinds), (request, refusal, ms) => {
     const { uid, operation, kind, namespace, name } = request;
     const fields = { uid, operation, kind, namespace, name, ms: Math.round(ms * 1000) / 1000 };

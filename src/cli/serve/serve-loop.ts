@@ -14,6 +14,7 @@ import type { Forecasts } from '../../preview/forecasts.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { LoopMetrics } from '../../telemetry/loop-metrics.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
+import { gangKindsWith } from '../../workloads/configured-gangs.ts';
 import { kindsWith } from '../../workloads/configured-kinds.ts';
 import { connect, type ClusterFlags } from '../input/cluster.ts';
 import type { CliIo } from '../output/io.ts';
@@ -24,7 +25,7 @@ export async function startLoop(
   given: {
     configuration: Pick<
       OperatorConfiguration,
-      'controllers' | 'leaderElection' | 'runtimeClientConnection' | 'preemption' | 'hpc'
+      'controllers' | 'leaderElection' | 'runtimeClientConnection' | 'preemption' | 'hpc' | 'workloads'
     >;
     registry: BackendRegistry;
     metrics: Metrics;
@@ -42,6 +43,7 @@ export async function startLoop(
     settings: {
       concurrentSyncs: configuration.controllers.podGang.concurrentSyncs,
       selectors: configuration.controllers.podGang,
+      gangKinds: gangKindsWith(configuration.workloads),
       leaderElection: configuration.leaderElection,
       hpc: configuration.hpc.enabled,
       preemption: actingOn(configuration.preemption, io.env['POD_NAMESPACE']),
@@ -59,7 +61,10 @@ export async function startLoop(
 export async function startFleetLoop(
   cluster: ClusterFlags,
   given: {
-    configuration: Pick<OperatorConfiguration, 'fleet' | 'leaderElection' | 'runtimeClientConnection'>;
+    configuration: Pick<
+      OperatorConfiguration,
+      'fleet' | 'workloads' | 'leaderElection' | 'runtimeClientConnection'
+    >;
     log: Logger;
     loopMetrics: LoopMetrics;
     io: CliIo;
@@ -80,7 +85,7 @@ export async function startFleetLoop(
     settings: {
       assigner: assigner.enabled ? { schedulerName: assigner.schedulerName } : undefined,
       queues: queues.enabled
-        ? { reserveAfterMs: parseGoDuration(queues.reserveAfter) ?? 0, kinds: kindsWith(kinds) }
+        ? { reserveAfterMs: parseGoDuration(queues.reserveAfter) ?? 0, kinds: kindsWith([...kinds, ...configuration.workloads]) }
         : undefined,
       leaderElection: configuration.leaderElection,
     },

@@ -59,6 +59,7 @@ export async function follow(
   });
   const watch = watchGangs(client, (resource) => failures.of(resource, () => watch.watches.hasSynced), {
     namespace: question.namespace,
+    gangKinds: given.gangKinds,
     ...namespaces,
   });
   watch.onTouch((key) => {

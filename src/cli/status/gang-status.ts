@@ -10,6 +10,7 @@ import type { GangRecord, GangState, PodRecord } from '../../gang/records.ts';
 import { readPlan } from '../../preemption/written-plan.ts';
 import { plan } from '../../gang/plan/plan.ts';
 import type { HpcStatus } from './brokers.ts';
+import type { GangKind } from '../../workloads/gang-kind.ts';
 
 /** One gang as `muster status` tells of it, and as `-o json` prints it. */
 export interface GangStatus {
@@ -42,6 +43,8 @@ export interface Judge {
   readonly view: GangView;
   readonly registry: BackendRegistry;
   readonly selectors: GangSelectors;
+  /** Workloads whose Pods may ask for a gang; absent: those that Muster knows. */
+  readonly gangKinds?: readonly GangKind[] | undefined;
   /** Name to show for gangs that name no scheduler; undefined: the registry's default. */
   readonly defaultBackend?: string | undefined;
 }

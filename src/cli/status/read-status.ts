@@ -10,21 +10,27 @@ import { readGang } from '../../gang/read-records.ts';
 import type { KubeClient, Selection } from '../../kube/client/client.ts';
 import { POD_GANGS, PODS, type Resource } from '../../kube/client/resources.ts';
 import { readNamespaces } from './namespaces.ts';
+import type { GangKind } from '../../workloads/gang-kind.ts';
 
 /** A person waits for it: fewer round trips matter more than memory. */
 const PAGE_SIZE = 500;
 
-/** Lists everything once. @param namespace undefined: all */
+/**
+ * Lists everything once.
+ * @param namespace undefined: all
+ * @param kinds workloads whose Pods may ask for a gang; default: those that Muster knows
+ */
 export async function readView(
   client: KubeClient,
   namespace: string | undefined,
   selectors: GangSelectors,
+  kinds?: readonly GangKind[],
 ): Promise<GangView> {
   const pods = new Cache<PodRecord>(POD_INDEXERS);
   const gangs = new Cache<GangRecord>();
   const [namespaces] = await Promise.all([
     readNamespaces(client, namespace, selectors),
-    fill(client, PODS, { namespace, labelSelector: LABEL_POD_GANG }, pods, readMember),
+    fill(client, PODS, { namespace, labelSelector: LABEL_POD_GANG }, pods, (pod) => readMember(pod, kinds)),
     fill(client, POD_GANGS, { namespace }, gangs, readGang),
   ]);
   return { pods, gangs, namespaces };

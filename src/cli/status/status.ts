@@ -112,7 +112,8 @@ async function fleet({ config, output, kubeconfig, context }: StatusFlags, io: C
 type Given = Omit<Judge, 'view'> & { readonly client: KubeClient; readonly json: boolean };
 
 async function once(question: Question, { client, json, ...given }: Given, io: CliIo): Promise<void> {
-  const view = await readView(client, question.namespace, given.selectors).catch((error: unknown) => {
+  const { selectors, gangKinds } = given;
+  const view = await readView(client, question.namespace, selectors, gangKinds).catch((error: unknown) => {
     throw refused(error, question);
   });
   const keys = gangKeys(view);
@@ -178,8 +179,10 @@ async function judgeFor(config: string | undefined, io: CliIo): Promise<Omit<Jud
     const registry = new BackendRegistry(profiles, 'default-scheduler');
     return { registry, selectors: EVERY_GANG, defaultBackend: '(default)' };
   }
+  const { registry, gangKinds } = policyFrom(configuration, { factories: await factories() });
   return {
-    registry: policyFrom(configuration, { factories: await factories() }).registry,
+    registry,
+    gangKinds,
     selectors: configuration.controllers.podGang,
   };
 }

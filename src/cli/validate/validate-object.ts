@@ -27,6 +27,7 @@ import { notText } from '../gangs/slips.ts';
 import { noticeText } from '../gangs/notices.ts';
 import { findingOf, type Finding } from '../output/findings.ts';
 import { toYaml } from '../output/structured.ts';
+import { gangKinds } from '../../workloads/gang-kinds.ts';
 
 export interface ValidationContext {
   readonly policy: Policy;
@@ -99,6 +100,7 @@ function checkName(source: SourceObject, object: JsonObject): Finding[] {
 const known = (supportedSchedulers: readonly string[]) => ({
   supportedSchedulers,
   actsFor: withoutGangPreemption(),
+    workloads: gangKinds,
 });
 
 function checkConfig(source: SourceObject, { supportedSchedulers }: ValidationContext): Finding[] {

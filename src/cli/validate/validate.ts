@@ -62,7 +62,7 @@ async function validate(options: ValidateOptions, io: CliIo): Promise<void> {
   const { namespace, filename, output } = options;
   const policy = await policyFor(options.config, names);
   const context = { policy, namespace, supportedSchedulers: names };
-  const survey = new GangSurvey(namespace, policy.exemptNamespaces);
+  const survey = new GangSurvey(namespace, policy.exemptNamespaces, policy.gangKinds);
   const faults: InputFault[] = [];
   const findings: Finding[] = [];
   const gangs = new HpcGangs(namespace);

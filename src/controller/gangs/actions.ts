@@ -10,6 +10,7 @@ import { POD_GANGS, PODS } from '../../kube/client/resources.ts';
 import { readMember } from '../watch/read-member.ts';
 import { FairSlots } from '../../kube/loop/fair-slots.ts';
 import { listPages } from '../../kube/loop/list-pages.ts';
+import type { GangKind } from '../../workloads/gang-kind.ts';
 
 /** Pods dealt with at a time: as many as the client has connections. More would only queue in the API server. */
 export const AT_A_TIME = 16;
@@ -45,11 +46,15 @@ export interface GangName {
   readonly name: string;
 }
 
-/** @param slots for the gates of all gangs, so that one namespace's thousands do not stand before another's few */
+/**
+ * @param slots for the gates of all gangs, so that one namespace's thousands do not stand before another's few
+ * @param kinds workloads whose Pods may ask for a gang; default: those that Muster knows
+ */
 export function gangWriter(
   client: KubeClient,
   signal: AbortSignal,
   slots = new FairSlots(AT_A_TIME),
+  kinds?: readonly GangKind[],
 ): GangWriter {
   const target = ({ namespace, name }: GangName) => ({ resource: POD_GANGS, namespace, name });
   const written = async (write: Promise<JsonObject>): Promise<GangRecord | undefined> => {
@@ -75,10 +80,13 @@ export function gangWriter(
         throw error;
       }
     },
-    freshPods: ({ namespace, name }, names) =>
-      names.length > READ_BY_NAME
-        ? podsOfGang(client, namespace, name, new Set(names), signal)
-        : podsByName(client, namespace, names, signal),
+    freshPods: async ({ namespace, name }, names) => {
+      const found =
+        names.length > READ_BY_NAME
+          ? await podsOfGang(client, namespace, name, new Set(names), signal)
+          : await podsByName(client, namespace, names, signal);
+      return found.map((pod) => readMember(pod, kinds));
+    },
     ungate: (ungates, done) =>
       forEachOf(ungates, AT_A_TIME, async (ungate) => {
         const pod = { resource: PODS, namespace: ungate.namespace, name: ungate.pod };
@@ -100,13 +108,13 @@ async function podsByName(
   namespace: string,
   names: readonly string[],
   signal: AbortSignal,
-): Promise<PodRecord[]> {
-  const found: PodRecord[] = [];
+): Promise<JsonObject[]> {
+  const found: JsonObject[] = [];
   await forEachOf(names, AT_A_TIME, async (name) => {
     const fieldSelector = `metadata.name=${name.replace(/[\\,=]/g, '\\$&')}`;
     try {
       const { items } = await client.list<JsonObject>(PODS, { namespace, fieldSelector, signal });
-      found.push(...items.map(readMember));
+      found.push(...items);
     } catch (error) {
       // Refused as it is: no Pod can have this name.
       if (!isInvalid(error)) throw error;
@@ -122,13 +130,13 @@ async function podsOfGang(
   gang: string,
   names: ReadonlySet<string>,
   signal: AbortSignal,
-): Promise<PodRecord[]> {
-  const found: PodRecord[] = [];
+): Promise<JsonObject[]> {
+  const found: JsonObject[] = [];
   const labelSelector = `${LABEL_POD_GANG}=${gang}`;
   await listPages({ client, resource: PODS, namespace, labelSelector }, PAGE, signal, (page, first) => {
     if (first) found.length = 0;
     for (const pod of page) {
-      if (names.has(pod.metadata.name)) found.push(readMember(pod as unknown as JsonObject));
+      if (names.has(pod.metadata.name)) found.push(pod as unknown as JsonObject);
     }
   });
   return found;

@@ -39,7 +39,7 @@ export const gangs: ControllerFactory = (shared) => {
         registry,
         selectors,
         backends,
-        writer: (end) => gangWriter(client, end, slots),
+        writer: (end) => gangWriter(client, end, slots, settings.gangKinds),
         recorder,
         memory,
         now: () => now().getTime(),

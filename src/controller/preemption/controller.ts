@@ -34,6 +34,7 @@ export const preemption: ControllerFactory = (shared) => {
         registry: shared.registry,
         selectors: settings.selectors,
         settings: acting,
+        gangKinds: settings.gangKinds,
         rate: new PlanRate(acting.limits.plansPerMinute, () => systemClock.now()),
         planner: plannerThread,
         now,

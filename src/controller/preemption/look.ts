@@ -6,6 +6,7 @@ import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { objectsByKind } from './snapshot-objects.ts';
 import { isWaiting } from './waits-for-room.ts';
+import type { GangKind } from '../../workloads/gang-kind.ts';
 
 /** A gang as the API server has it at one moment. */
 export interface Look {
@@ -19,6 +20,7 @@ export interface Look {
 /**
  * Reads all that a plan for a gang goes by.
  * @param take gets all of the cluster, trimmed, kind by kind
+ * @param kinds workloads whose Pods may ask for a gang; default: those that Muster knows
  * @returns undefined where the gang is gone
  */
 export async function lookAt(
@@ -26,6 +28,7 @@ export async function lookAt(
   client: KubeClient,
   signal: AbortSignal,
   take: (objects: readonly JsonObject[]) => void,
+  kinds?: readonly GangKind[],
 ): Promise<Look | undefined> {
   let found: JsonObject | undefined;
   const members = new Map<string, JsonObject>();
@@ -39,7 +42,7 @@ export async function lookAt(
   };
   for await (const objects of objectsByKind(client, signal, hear)) take(objects);
   if (found === undefined) return undefined;
-  const all = [...members.values()].map((object) => ({ object, pod: readMember(object) }));
+  const all = [...members.values()].map((object) => ({ object, pod: readMember(object, kinds) }));
   const waiting = all.filter(
     ({ pod }) => isWaiting(pod) && pod.deletionTimestamp === undefined && pod.phase !== 'Failed',
   );

@@ -17,6 +17,7 @@ import { makeRoom, type Outcome, type RoomObserver } from './make-room.ts';
 import type { PlanRate } from './plan-rate.ts';
 import type { Planner } from './planner.ts';
 import { waitsForRoom } from './waits-for-room.ts';
+import type { GangKind } from '../../workloads/gang-kind.ts';
 
 /** Between two looks whether a victim is gone (ms). */
 const LEAVING_MS = 1_000;
@@ -34,6 +35,8 @@ export interface RoomOptions {
   readonly registry: BackendRegistry;
   readonly selectors: GangSelectors;
   readonly settings: PreemptionSettings;
+  /** Workloads whose Pods may ask for a gang; absent: those that Muster knows. */
+  readonly gangKinds?: readonly GangKind[] | undefined;
   readonly rate: PlanRate;
   readonly planner: () => Planner;
   readonly now: () => Date;
@@ -72,7 +75,8 @@ export function roomReconciler(options: RoomOptions): Reconcile {
     const planner = options.planner();
     let done: Outcome;
     try {
-      const look = await lookAt(gang, client, signal, (objects) => planner.take(objects));
+      const { gangKinds } = options;
+      const look = await lookAt(gang, client, signal, (objects) => planner.take(objects), gangKinds);
       if (look?.gang.uid !== gang.uid) return undefined;
       done = await makeRoom(look, {
         ...settings,

@@ -7,6 +7,7 @@ import { SharedValues } from '../../gang/shared-values.ts';
 import type { KubeClient, Selection } from '../../kube/client/client.ts';
 import { NAMESPACES, POD_GANGS, PODS, type KubeObject, type Resource } from '../../kube/client/resources.ts';
 import { keyOf, type Change, type Store } from '../../kube/loop/cache.ts';
+import type { GangKind } from '../../workloads/gang-kind.ts';
 import { readMember } from './read-member.ts';
 import { BY_BASE_GANG, BY_GANG, POD_INDEXERS, type GangView } from './gang-view.ts';
 import type { CacheRoom } from '../../kube/loop/cache-room.ts';
@@ -36,7 +37,8 @@ export interface GangWatch {
 }
 
 /**
- * @param given of one namespace only, default: all; the Namespaces, for whom may not watch them, default: watched, too
+ * @param given of one namespace only, default: all; the Namespaces, for whom may not watch them, default: watched, too;
+ *   workloads whose Pods may ask for a gang, default: those that Muster knows
  */
 export function watchGangs(
   client: KubeClient,
@@ -45,9 +47,11 @@ export function watchGangs(
     namespace,
     namespaces: known,
     room,
+    gangKinds,
   }: Pick<Selection, 'namespace'> & {
     readonly namespaces?: Store<NamespaceRecord>;
     readonly room?: CacheRoom;
+    readonly gangKinds?: readonly GangKind[] | undefined;
   } = {},
 ): GangWatch {
   const shared = new SharedValues();
@@ -57,7 +61,7 @@ export function watchGangs(
     namespace,
     labelSelector: LABEL_POD_GANG,
     unread: [MANAGED_FIELDS, ENVIRONMENT],
-    trim: (object) => shared.pod(readMember(asJson(object))),
+    trim: (object) => shared.pod(readMember(asJson(object), gangKinds)),
     indexers: POD_INDEXERS,
     room,
     observer: observe(PODS),

@@ -13,6 +13,7 @@ import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
 import type { BackendMetrics } from '../../telemetry/backend-metrics.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { LoopMetrics } from '../../telemetry/loop-metrics.ts';
+import type { GangKind } from '../../workloads/gang-kind.ts';
 import type { GangWatch } from './gang-watch.ts';
 
 /** What Muster may do to make room for a gang. Durations in milliseconds. */
@@ -32,6 +33,8 @@ export interface ControllerSettings {
   /** Absent: no room is made for anybody. */
   readonly preemption?: PreemptionSettings | undefined;
   readonly concurrentSyncs: number;
+  /** Workloads whose Pods may ask for a gang. Absent: those that Muster knows. */
+  readonly gangKinds?: readonly GangKind[] | undefined;
   readonly selectors: GangSelectors;
 }
 

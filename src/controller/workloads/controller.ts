@@ -45,6 +45,7 @@ export const workloads: ControllerFactory = (shared) => {
           name,
           gang: view.gangs.get(namespace, name),
           pods: view.pods.byIndex(BY_GANG, key),
+          kinds: settings.gangKinds,
           workload: (kind, workload) => {
             asked.remember(key, kind, namespace, workload);
             return known.of(kind, namespace, workload);

@@ -34,6 +34,8 @@ export interface MadeState {
   /** Every Pod with the gang's name on it. */
   readonly pods: readonly PodRecord[];
   readonly workload: (kind: GangKind, name: string) => KnownWorkload;
+  /** Absent: those that Muster knows. */
+  readonly kinds?: readonly GangKind[] | undefined;
 }
 
 /** One thing to do. Each write is conditional on what was read, so that doing it twice, or late, does no harm. */
@@ -69,7 +71,7 @@ export function planMadeGang(state: MadeState): Deed {
   const running = state.pods.filter(isRunning);
   const newest = running.toSorted(byAge).at(-1);
   const subject = newest?.origin ?? (gang && subjectOf(gang));
-  const kind = subject && gangKindOf(subject.kind);
+  const kind = subject && gangKindOf(subject.kind, state.kinds);
   if (subject === undefined || kind === undefined) return NOTHING;
   const known = state.workload(kind, subject.name);
   if (known === 'unknown') return NOTHING;

@@ -68,6 +68,7 @@ describe('defaults', () => {
           healthProbes: { port: 8081, bindAddress: '', enable: true },
           metrics: { port: 8080, bindAddress: '' },
         },
+        workloads: [],
         trustedAccounts: ['system:serviceaccount:muster-system:muster'],
         hpc: { enabled: false },
         preemption: {

@@ -204,7 +204,8 @@ describe('rights', () => {
           asked: found(all.map((right) => ({ right, allowed: !denied(right) }))),
         }),
       );
-    const FIX = 'kubectl apply -k manifests/base; the roles for a backend are in manifests/components';
+    const FIX =
+      'kubectl apply -k manifests/base; the roles for a backend are in manifests/components, that for workloads[] in docs/workloads.md';
     expect(asked(() => false)).toEqual([
       `ok rights/account: ${MUSTER_USER} has the ${all.length} rights that it needs`,
     ]);

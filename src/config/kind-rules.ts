@@ -1,12 +1,15 @@
 import { type Json, own, ownList, ownString } from '../api/json.ts';
-import { type PathFault, error } from './config-fault.ts';
+import { type ConfigPath, type PathFault, error } from './config-fault.ts';
 
-/** What the schema cannot say of `fleet.kinds`: two of a kind, one without templates, names that nothing can be read from. */
-export function fleetFindings(kinds: Json | undefined): PathFault[] {
+/**
+ * What the schema cannot say of a list of kinds: two of a kind, one without templates, names that nothing can be read from.
+ * @param at where the list stands
+ */
+export function kindFindings(kinds: Json | undefined, at: ConfigPath): PathFault[] {
   if (!Array.isArray(kinds)) return [];
   const seen = new Set<string>();
   return (kinds as readonly Json[]).flatMap((kind, index) => {
-    const path = ['fleet', 'kinds', index];
+    const path = [...at, index];
     const findings: PathFault[] = [];
     const name = `${ownString(kind, 'group') ?? ''} ${ownString(kind, 'kind') ?? ''}`;
     if (seen.has(name))
@@ -18,8 +21,8 @@ export function fleetFindings(kinds: Json | undefined): PathFault[] {
         error(path, 'must say where Pod templates are: templates, or single where there is but one'),
       );
     }
-    templates.forEach((template, at) => {
-      const where = [...path, 'templates', at];
+    templates.forEach((template, position) => {
+      const where = [...path, 'templates', position];
       const listed = own(template, 'items') !== undefined;
       if (!listed && own(template, 'name') === undefined)
         findings.push(

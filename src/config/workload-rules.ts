@@ -1,0 +1,59 @@
+import { type Json, own, ownList, ownString } from '../api/json.ts';
+import { type PathFault, error } from './config-fault.ts';
+import { kindFindings } from './kind-rules.ts';
+
+/** A kind whose gangs Muster makes by itself: the configuration knows none. */
+export interface KnownWorkload {
+  readonly short: string;
+  readonly group: string;
+  readonly kind: string;
+  /** Whoever may control its Pods: `batch/Job`. */
+  readonly controllers: readonly string[];
+}
+
+/** The longest `short` there is. */
+const LONGEST_SHORT = 20;
+
+/** What the schema cannot say of `workloads`. */
+export function workloadFindings(workloads: Json | undefined, known: readonly KnownWorkload[]): PathFault[] {
+  if (!Array.isArray(workloads)) return [];
+  const shorts = new Map(known.map(({ short, kind }) => [short, kind]));
+  return [
+    ...kindFindings(workloads, ['workloads']),
+    ...(workloads as readonly Json[]).flatMap((workload, index) => {
+      const path = ['workloads', index];
+      const findings: PathFault[] = [];
+      const [group, kind] = [ownString(workload, 'group') ?? '', ownString(workload, 'kind') ?? ''];
+      const title = `${group}/${kind}`;
+      const isKnown = (one: KnownWorkload): boolean =>
+        one.controllers.includes(title) || (one.group === group && one.kind === kind);
+      if (known.some(isKnown)) {
+        findings.push(
+          error([...path, 'kind'], `Muster knows the Pods of ${title} by itself: take this entry out`),
+        );
+      }
+      const written = ownString(workload, 'short');
+      const short = written ?? kind.toLowerCase();
+      const at = [...path, 'short'];
+      if (short.length > LONGEST_SHORT && written === undefined) {
+        findings.push(error(at, `is required: ${short} has more than ${LONGEST_SHORT} characters`));
+      }
+      const other = shorts.get(short);
+      if (other !== undefined) {
+        findings.push(error(at, `"${short}" is how gangs of ${other} begin: give this kind another one`));
+      }
+      if (short !== '') shorts.set(short, kind);
+      const labels = own(workload, 'labels');
+      const several = (ownList(workload, 'templates') ?? []).length > 0;
+      if (several && labels !== undefined && own(labels, 'group') === undefined) {
+        const why = 'is required with templates: nothing else says which of them a Pod is made from';
+        findings.push(error([...path, 'labels', 'group'], why));
+      }
+      if (!several && own(labels, 'group') !== undefined) {
+        const why = 'is for templates only: with single all Pods are of one group, so take it out';
+        findings.push(error([...path, 'labels', 'group'], why));
+      }
+      return findings;
+    }),
+  ];
+}

@@ -1,0 +1,40 @@
+import { kindFrom, type ConfiguredKind } from './configured-kinds.ts';
+import type { GangKind } from './gang-kind.ts';
+import { gangKinds } from './gang-kinds.ts';
+import { MAIN } from './plain.ts';
+
+/** A kind of somebody else's whose Pods may be gangs, told of in the configuration. */
+export interface ConfiguredWorkload extends ConfiguredKind {
+  readonly plural?: string | undefined;
+  readonly short?: string | undefined;
+  /** In which the kind's controller writes the workload and the template that a Pod is made from. */
+  readonly labels: { readonly gang: string; readonly group?: string | undefined };
+}
+
+/** Those that Muster knows and those of the configuration. */
+export const gangKindsWith = (configured: readonly ConfiguredWorkload[]): readonly GangKind[] =>
+  configured.length === 0 ? gangKinds : [...gangKinds, ...configured.map(gangKindFrom)];
+
+function gangKindFrom(told: ConfiguredWorkload): GangKind {
+  const { group, version, kind, labels } = told;
+  const short = told.short ?? kind.toLowerCase();
+  return {
+    ...{ short, group, version, kind },
+    plural: told.plural ?? `${kind.toLowerCase()}s`,
+    row: kindFrom(told),
+    controllers: [`${group}/${kind}`],
+    read: (pod, { name, uid }) => {
+      const workload = pod.label(labels.gang);
+      // Nobody knows here who writes them, and when: what is missing may still come.
+      if (workload === undefined) return { late: labels.gang };
+      if (workload !== name) return { differs: labels.gang };
+      if (labels.group === undefined) return { name, uid, group: MAIN };
+      const of = pod.label(labels.group);
+      return of === undefined ? { late: labels.group } : { name, uid, group: of };
+    },
+    mark: (name, of) => ({
+      labels: { [labels.gang]: name, ...(labels.group !== undefined && { [labels.group]: of }) },
+      controller: { apiVersion: group === '' ? version : `${group}/${version}`, kind, name },
+    }),
+  };
+}
