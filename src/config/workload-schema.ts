@@ -43,4 +43,6 @@ export const workloadsSchema = z
     }),
   )
   .default([])
-  .describe('Workloads whose Pods may ask for a gang, beside those that Muster knows: see docs/workloads.md.');
+  .describe(
+    'Workloads whose Pods may ask for a gang, beside those that Muster knows: see docs/workloads.md.',
+  );

@@ -29,7 +29,14 @@ export interface ConfiguredKind {
 export const kindsWith = (configured: readonly ConfiguredKind[]): readonly WorkloadKind[] =>
   configured.length === 0 ? workloadKinds : [...configured.map(kindFrom), ...workloadKinds];
 
-export function kindFrom({ group, version, kind, templates, single, minAvailable }: ConfiguredKind): WorkloadKind {
+export function kindFrom({
+  group,
+  version,
+  kind,
+  templates,
+  single,
+  minAvailable,
+}: ConfiguredKind): WorkloadKind {
   return {
     ...{ group, version, kind },
     ...(templates.length > 0 && {

@@ -55,7 +55,9 @@ test.each([
   };
   const context = {
     policy: { ...policy(), gangKinds: gangKindsWith(workloads) },
-    namespace: 'default', username: 'somebody' };
+    namespace: 'default',
+    username: 'somebody',
+  };
   const results = reviewObject(source as never, context);
   expect(results.filter(({ allowed }) => !allowed)).toEqual([]);
   const made = results.filter((result) => result.made !== undefined);

@@ -38,7 +38,10 @@ export const interpretCommand = (io: CliIo): Command =>
   new Command('interpret')
     .description('show what of a workload counts for a gang: its components, health and dependencies')
     .addOption(filenameOption('workloads'))
-    .option('--config <file>', 'OperatorConfiguration with fleet.kinds or workloads (default: $MUSTER_CONFIG)')
+    .option(
+      '--config <file>',
+      'OperatorConfiguration with fleet.kinds or workloads (default: $MUSTER_CONFIG)',
+    )
     .addOption(outputOption())
     .addOption(colorOption())
     .addHelpText('after', EXAMPLES)

@@ -85,7 +85,8 @@ function madeGangOf(
   { policy }: ReviewContext,
 ): ReviewResult | undefined {
   const [namespace = '', name = ''] = gang?.split('/') ?? [];
-  const foreseen = stored && foreseenGang(stored, object, { namespace, name, backend, kinds: policy.gangKinds });
+  const foreseen =
+    stored && foreseenGang(stored, object, { namespace, name, backend, kinds: policy.gangKinds });
   if (foreseen === undefined) return undefined;
   const ref = { apiVersion: POD_GANG_API_VERSION, kind: POD_GANG_KIND, namespace, name };
   const result = decide(source, ref, createReview(foreseen.gang, ref, 'podgangs', MUSTER_USER), '', policy);

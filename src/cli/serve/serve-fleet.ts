@@ -6,7 +6,10 @@ import type { Logger } from '../../telemetry/log.ts';
 import { kindsWith, type ConfiguredKind } from '../../workloads/configured-kinds.ts';
 
 /** The paths beside those of the admission reviews, as far as the configuration asks for them. */
-export function fleetEndpoints({ fleet, workloads }: Pick<OperatorConfiguration, 'fleet' | 'workloads'>, log: Logger): Endpoint[] {
+export function fleetEndpoints(
+  { fleet, workloads }: Pick<OperatorConfiguration, 'fleet' | 'workloads'>,
+  log: Logger,
+): Endpoint[] {
   return [
     ...(fleet.interpreter ? [interpreter([...fleet.kinds, ...workloads], log)] : []),
     ...(fleet.queues.enabled ? [holding(log)] : []),

@@ -85,7 +85,10 @@ export async function startFleetLoop(
     settings: {
       assigner: assigner.enabled ? { schedulerName: assigner.schedulerName } : undefined,
       queues: queues.enabled
-        ? { reserveAfterMs: parseGoDuration(queues.reserveAfter) ?? 0, kinds: kindsWith([...kinds, ...configuration.workloads]) }
+        ? {
+            reserveAfterMs: parseGoDuration(queues.reserveAfter) ?? 0,
+            kinds: kindsWith([...kinds, ...configuration.workloads]),
+          }
         : undefined,
       leaderElection: configuration.leaderElection,
     },

@@ -100,7 +100,7 @@ function checkName(source: SourceObject, object: JsonObject): Finding[] {
 const known = (supportedSchedulers: readonly string[]) => ({
   supportedSchedulers,
   actsFor: withoutGangPreemption(),
-    workloads: gangKinds,
+  workloads: gangKinds,
 });
 
 function checkConfig(source: SourceObject, { supportedSchedulers }: ValidationContext): Finding[] {

@@ -45,7 +45,10 @@ const { configuration } = loadConfiguration({
   supportedSchedulers: ['default-scheduler'],
 });
 const kinds = gangKindsWith(configuration.workloads);
-const template = { metadata: { labels: { 'muster.dev/gang': 'true' } }, spec: { containers: [{ name: 'x' }] } };
+const template = {
+  metadata: { labels: { 'muster.dev/gang': 'true' } },
+  spec: { containers: [{ name: 'x' }] },
+};
 const trainer = (spec: object = {}, status: object = {}): JsonObject =>
   json({
     ...{ apiVersion: 'example.com/v1beta1', kind: 'Trainer', metadata: { name: 'bert' } },
