@@ -42,7 +42,7 @@ export const hpcPodRules = {
     code: 422,
     kind: 'Invalid',
     says: 'one container runs under the HPCPolicy, and it is not clear which',
-    fix: 'name it by the setting runner-container of the HPCPolicy',
+    fix: 'name it in the HPCPolicy: by the setting runner-container, or by spec.torch.container',
   },
   HpcHostRequired: {
     code: 422,
@@ -59,13 +59,13 @@ export const hpcPodRules = {
   HpcHostInvalid: {
     code: 422,
     kind: 'Invalid',
-    says: 'a broker needs a host name that is a DNS label, and 253 characters at most with its domain',
+    says: 'its host name has to be a DNS label, and 253 characters at most with its domain',
     fix: 'give the workload, the PodGang or the namespace a shorter name of letters, digits and "-"',
   },
   HpcNetworkForbidden: {
     code: 422,
     kind: 'Forbidden',
-    says: 'brokers know each other by host names, which this takes away',
+    says: 'the Pods of the gang know each other by host names, which this takes away',
     fix: 'leave it out of the Pods of this gang',
   },
   HpcRdmaRequired: {
@@ -85,5 +85,23 @@ export const hpcPodRules = {
     kind: 'Forbidden',
     says: 'the Pod has required node affinity of its own, beside which that of the HPCPolicy would be a choice',
     fix: 'write all of it into the Pod and take node-affinity out of the HPCPolicy, or the other way round',
+  },
+  TorchVariableTaken: {
+    code: 422,
+    kind: 'Forbidden',
+    says: 'Muster sets this variable for the HPCPolicy of the gang, and the container has another value for it',
+    fix: 'remove it from env',
+  },
+  TorchGpusMissing: {
+    code: 422,
+    kind: 'Required',
+    says: 'with procPerNode: gpu the container asks for GPUs, a process each',
+    fix: 'add them to its limits, or give procPerNode of the HPCPolicy as a number',
+  },
+  TorchDnsMissing: {
+    code: 422,
+    kind: 'Invalid',
+    says: 'the first Pod of the gang is found by its name in the cluster, which this Pod cannot look up',
+    fix: 'set dnsPolicy to ClusterFirst, or with hostNetwork to ClusterFirstWithHostNet',
   },
 } as const satisfies Record<string, Rule>;

@@ -8,6 +8,12 @@ export const hpcRules = {
     says: 'an HPCPolicy says who prepares the Pods',
     fix: 'add spec.hpc with manager: flux, or spec.torch',
   },
+  HpcPolicyTwofold: {
+    code: 422,
+    kind: 'Forbidden',
+    says: 'an HPCPolicy has spec.hpc or spec.torch, not both: Flux gives every task the environment of the first Pod',
+    fix: 'remove one of the two',
+  },
   HpcFieldUnknown: {
     code: 422,
     kind: 'NotSupported',
@@ -41,13 +47,13 @@ export const hpcRules = {
   HpcExpectedInvalid: {
     code: 422,
     kind: 'Invalid',
-    says: 'Flux has to know every host of the gang beforehand',
+    says: 'every host of a gang with an HPCPolicy has to be known beforehand',
     fix: 'write group=count for groups of the gang, joined by commas',
   },
   HpcHostsNone: {
     code: 422,
     kind: 'Required',
-    says: 'a gang under Flux has at least one Pod to wait for',
+    says: 'a gang with an HPCPolicy has at least one Pod to wait for',
     fix: 'raise minReplicas of the group that must start together',
   },
   HpcHostNameInvalid: {
@@ -83,7 +89,13 @@ export const hpcRules = {
   TorchProcPerNodeInvalid: {
     code: 422,
     kind: 'Invalid',
-    says: 'procPerNode is a whole number from 1 to 1024',
-    fix: 'give the number of processes of one Pod, or leave it out for 1',
+    says: 'procPerNode is a whole number from 1 to 1024, or auto, cpu or gpu',
+    fix: 'give the number of processes of one Pod, not quoted, or leave it out for 1',
+  },
+  TorchContainerInvalid: {
+    code: 422,
+    kind: 'Invalid',
+    says: 'is no name of a container',
+    fix: 'name the container that PyTorch runs in, or leave it out for the only one',
   },
 } as const satisfies Record<string, Rule>;

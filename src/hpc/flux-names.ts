@@ -1,5 +1,3 @@
-import type { FluxSettings } from './flux-settings.ts';
-
 /** Where everything of Flux is in a Pod, and what it is called there: shared by the scripts, the objects and the Pods. */
 export const FLUX = {
   /** The init container that copies Flux out of its image. */
@@ -24,14 +22,6 @@ export const FLUX = {
 export const fluxConfigMapName = (gang: string): string => `${gang}-flux-entrypoint`;
 /** The Secret of a gang, with the one key `curve.cert`. */
 export const fluxSecretName = (gang: string): string => `${gang}-flux-curve`;
-/** The headless Service of a gang, and the subdomain of those of its Pods that have none. */
-export const fluxServiceName = (gang: string): string => gang;
-/** The DNS domain in which the brokers of a gang find each other by their host names. */
-export const fluxDomain = (
-  subdomain: string,
-  namespace: string,
-  { clusterDomain }: Pick<FluxSettings, 'clusterDomain'>,
-): string => `${subdomain}.${namespace}.svc.${clusterDomain}`;
 
 export const INIT_COMMAND = ['/bin/bash', '/etc/flux-config/init.sh'];
 /** What the runner container runs instead of its own command, which follows it byte for byte; empty: interactive. */

@@ -1,10 +1,19 @@
 import type { JsonObject } from '../api/json.ts';
-import { LABEL_MANAGED_BY, LABEL_POD_GANG, MANAGED_BY_MUSTER } from '../api/names.ts';
 import { brokerConfig } from './broker-config.ts';
 import { ENTRYPOINT_SCRIPT } from './entrypoint-script.ts';
-import { FLUX, fluxConfigMapName, fluxDomain, fluxSecretName, fluxServiceName } from './flux-names.ts';
+import { FLUX, fluxConfigMapName, fluxSecretName } from './flux-names.ts';
 import type { FluxSettings } from './flux-settings.ts';
-import { hostCount, hostGroups, hostList, leadHost, quorumOf, rangeOf, type FluxGang } from './hosts.ts';
+import { gangService, gangServiceName, objectMetadata } from './gang-service.ts';
+import {
+  hostCount,
+  hostDomain,
+  hostGroups,
+  hostList,
+  leadHost,
+  quorumOf,
+  rangeOf,
+  type HpcGang,
+} from './hosts.ts';
 import { INIT_SCRIPT } from './init-script.ts';
 
 /** What the objects of a gang depend on beside the gang and its policy. */
@@ -19,49 +28,30 @@ export interface ObjectsGiven {
  * What a gang under Flux needs beside its Pods: ConfigMap, Secret, and the headless Service unless the Pods have one. The
  * same gang, policy and subdomain give the same ConfigMap and Service. {@link checkFluxGang} goes first.
  */
-export function renderFluxObjects(gang: FluxGang, settings: FluxSettings, given: ObjectsGiven): JsonObject[] {
-  const { certificate, subdomain = fluxServiceName(gang.name) } = given;
-  const metadata = (name: string): JsonObject => ({
-    namespace: gang.namespace,
-    name,
-    labels: { [LABEL_MANAGED_BY]: MANAGED_BY_MUSTER, [LABEL_POD_GANG]: gang.name },
-  });
-  const objects: JsonObject[] = [
+export function renderFluxObjects(gang: HpcGang, settings: FluxSettings, given: ObjectsGiven): JsonObject[] {
+  const { certificate, subdomain } = given;
+  return [
     {
       apiVersion: 'v1',
       kind: 'ConfigMap',
-      metadata: metadata(fluxConfigMapName(gang.name)),
-      data: configData(gang, settings, subdomain),
+      metadata: objectMetadata(gang, fluxConfigMapName(gang.name)),
+      data: configData(gang, settings, subdomain ?? gangServiceName(gang.name)),
     },
     {
       apiVersion: 'v1',
       kind: 'Secret',
-      metadata: metadata(fluxSecretName(gang.name)),
+      metadata: objectMetadata(gang, fluxSecretName(gang.name)),
       type: 'Opaque',
       // Its characters mean something nearly everywhere: only in base64 do they travel unharmed.
       data: { 'curve.cert': btoa(certificate) },
     },
+    ...gangService(gang, subdomain, { name: 'flux', port: FLUX.port }),
   ];
-  if (subdomain === fluxServiceName(gang.name)) {
-    objects.push({
-      apiVersion: 'v1',
-      kind: 'Service',
-      metadata: metadata(subdomain),
-      spec: {
-        clusterIP: 'None',
-        // Brokers look for each other before any of them is ready.
-        publishNotReadyAddresses: true,
-        selector: { [LABEL_POD_GANG]: gang.name },
-        ports: [{ name: 'flux', protocol: 'TCP', port: FLUX.port, targetPort: FLUX.port }],
-      },
-    });
-  }
-  return objects;
 }
 
-function configData(gang: FluxGang, settings: FluxSettings, subdomain: string): JsonObject {
-  const groups = hostGroups(gang, settings);
-  const domain = fluxDomain(subdomain, gang.namespace, settings);
+function configData(gang: HpcGang, settings: FluxSettings, subdomain: string): JsonObject {
+  const groups = hostGroups(gang, settings.leadGroup);
+  const domain = hostDomain(subdomain, gang.namespace, settings.clusterDomain);
   // A file each, read as a whole: nothing of this is ever part of a command line that a shell takes apart.
   return {
     'init.sh': INIT_SCRIPT,

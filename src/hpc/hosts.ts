@@ -3,7 +3,7 @@ import { expectedPods } from '../gang/plan/expected-pods.ts';
 import type { FluxSettings } from './flux-settings.ts';
 
 /** As much of a PodGang as its objects are made from. */
-export type FluxGang = Pick<PodGang, 'namespace' | 'name' | 'annotations' | 'spec'>;
+export type HpcGang = Pick<PodGang, 'namespace' | 'name' | 'annotations' | 'spec'>;
 
 /** The hosts of one group, `<group>-0` and so on: the host names of Indexed Jobs, StatefulSets and Grove's Pods. */
 export interface HostGroup {
@@ -16,13 +16,26 @@ export interface HostGroup {
  * it runs. The lead's group comes first, since the first host is the one of rank 0; the others keep their order. Groups
  * without Pods are left out.
  */
-export function hostGroups(gang: FluxGang, { leadGroup }: FluxSettings): HostGroup[] {
+export function hostGroups(gang: HpcGang, leadGroup?: string): HostGroup[] {
   const { counts } = expectedPods(gang);
   const all = gang.spec.groups.map(({ name }, index) => ({ group: name, hosts: counts[index] ?? 0 }));
   const led = all.filter(({ group }) => group === leadGroup);
   const rest = all.filter(({ group }) => group !== leadGroup);
   return [...led, ...rest].filter(({ hosts }) => hosts > 0);
 }
+
+/** How many hosts come before those of a group. */
+export const hostsBefore = (groups: readonly HostGroup[], group: string): number =>
+  hostCount(
+    groups.slice(
+      0,
+      groups.findIndex((one) => one.group === group),
+    ),
+  );
+
+/** The DNS domain in which the Pods of a gang find each other by their host names. */
+export const hostDomain = (subdomain: string, namespace: string, clusterDomain: string): string =>
+  `${subdomain}.${namespace}.svc.${clusterDomain}`;
 
 /** `0`, or `0-3`. @throws RangeError for none: there is no text for it */
 export function rangeOf(count: number): string {
@@ -40,5 +53,5 @@ export const hostCount = (groups: readonly HostGroup[]): number =>
   groups.reduce((sum, { hosts }) => sum + hosts, 0);
 
 /** How many brokers have to be there before the program starts; that many Pods the program runs on. */
-export const quorumOf = (gang: FluxGang, { quorum }: FluxSettings): number =>
+export const quorumOf = (gang: HpcGang, { quorum }: FluxSettings): number =>
   quorum ?? gang.spec.groups.reduce((sum, { minReplicas }) => sum + Math.max(0, minReplicas), 0);

@@ -2,13 +2,9 @@ import { fault, keyed, type Fault } from '../api/fault.ts';
 import { isObject, own, ownString, type Json, type JsonObject } from '../api/json.ts';
 import { didYouMean } from '../api/nearest-key.ts';
 import { fluxDefaults, fluxSettingRows, type FluxSettings } from './flux-settings.ts';
+import { TORCH_FIELDS, torchSettings, type TorchSettings } from './torch-settings.ts';
 
-/** What PyTorch is told of its processes. */
-export interface TorchSettings {
-  readonly procPerNode: number;
-}
-
-/** An HPCPolicy: how the Pods of the gangs that name it are prepared. Each part is there or not. */
+/** An HPCPolicy: how the Pods of the gangs that name it are prepared. One of the parts is there. */
 export interface HpcPolicy {
   readonly namespace: string;
   readonly name: string;
@@ -27,15 +23,17 @@ export function parseHpcPolicy(
   const faults: Fault[] = [];
   const spec = objectAt(own(object, 'spec'), 'spec', ['hpc', 'torch'], faults);
   const hpc = objectAt(own(spec, 'hpc'), 'spec.hpc', ['manager', 'settings'], faults);
-  const torch = objectAt(own(spec, 'torch'), 'spec.torch', ['procPerNode'], faults);
+  const torch = objectAt(own(spec, 'torch'), 'spec.torch', TORCH_FIELDS, faults);
   if (hpc === undefined && torch === undefined && faults.length === 0) {
     faults.push(fault('HpcPolicyEmpty', 'spec'));
   }
+  // Flux gives every task the environment of the first Pod, and so its rank.
+  if (hpc !== undefined && torch !== undefined) faults.push(fault('HpcPolicyTwofold', 'spec.torch'));
   const policy = {
     namespace,
     name: ownString(own(object, 'metadata'), 'name') ?? '',
     flux: hpc && fluxOf(hpc, faults),
-    torch: torch && torchOf(torch, faults),
+    torch: torch && torchSettings(torch, faults),
   };
   return { policy, faults };
 }
@@ -91,15 +89,6 @@ export function withEnvironment(
     else set[row.field] = read;
   }
   return { settings: { ...settings, ...set }, faults };
-}
-
-function torchOf(torch: JsonObject, faults: Fault[]): TorchSettings {
-  const processes = own(torch, 'procPerNode') ?? 1;
-  if (typeof processes === 'number' && Number.isInteger(processes) && processes >= 1 && processes <= 1024) {
-    return { procPerNode: processes };
-  }
-  faults.push(fault('TorchProcPerNodeInvalid', 'spec.torch.procPerNode', { value: processes }));
-  return { procPerNode: 1 };
 }
 
 /** The object at `path`, undefined where there is none; `known`: all keys that it may have. Null counts as absent. */

@@ -1,15 +1,16 @@
 import { ANNOTATION_PREPARED } from '../api/names.ts';
 import { fnv1a } from '../api/fnv1a.ts';
 import { fault, type Fault } from '../api/fault.ts';
-import { checkFluxGang } from '../hpc/flux-gang-rules.ts';
+import type { JsonObject } from '../api/json.ts';
 import type { HpcPolicy } from '../hpc/hpc-policy.ts';
 import { HPC_POLICY_FIELD, policyMissing, policyNameOf } from '../hpc/policy-of-gang.ts';
 import { fluxPreparation } from './flux/flux-preparation.ts';
-import type { HpcGang, HpcPolicies, Preparation } from './preparation.ts';
+import type { HpcGang, HpcPolicies, ObjectsGiven, Preparation } from './preparation.ts';
 import type { PodGangVerdict, Preparer } from './preparer.ts';
+import { torchPreparation } from './torch/torch-preparation.ts';
 
 /** Every preparation there is, in the order in which they come to a Pod. */
-export const preparations: readonly Preparation[] = [fluxPreparation];
+export const preparations: readonly Preparation[] = [fluxPreparation, torchPreparation];
 
 /** Who prepares a gang's Pods beside its backend, or why nobody can say. */
 export interface GangPreparers {
@@ -40,9 +41,8 @@ export function policyOf(gang: HpcGang, policies: HpcPoliciesRead): HpcPolicy | 
   if (stored === undefined) return policyMissing(named, policies.elsewhere?.(named) ?? []);
   const { policy } = stored;
   // Let in without what it asks for, a Pod would run as something else.
-  const wrong = stored.wrong ?? (policy.torch === undefined ? undefined : 'spec.torch: not served yet');
-  if (wrong === undefined) return policy;
-  return fault('HpcPolicyUnusable', HPC_POLICY_FIELD, { value: named, detail: wrong });
+  if (stored.wrong === undefined) return policy;
+  return fault('HpcPolicyUnusable', HPC_POLICY_FIELD, { value: named, detail: stored.wrong });
 }
 
 /** What is wrong with a gang by what its policy asks for; a policy that is not there may still come. */
@@ -50,8 +50,21 @@ export function checkGang(gang: HpcGang, policies: HpcPoliciesRead): PodGangVerd
   const found = policyOf(gang, policies);
   if (found === undefined) return { faults: [], warnings: [] };
   if ('rule' in found) return { faults: [], warnings: [`${found.field}: ${found.message}`] };
-  return { faults: found.flux === undefined ? [] : checkFluxGang(gang, found.flux), warnings: [] };
+  return verdictOn(gang, found);
 }
+
+/** What is wrong with a gang under a policy; see {@link Preparation.validate}. */
+export function verdictOn(gang: HpcGang, policy: HpcPolicy, subdomain?: string): PodGangVerdict {
+  const verdicts = preparations.map((one) => one.validate(gang, policy, subdomain));
+  return {
+    faults: verdicts.flatMap(({ faults }) => faults),
+    warnings: verdicts.flatMap(({ warnings }) => warnings),
+  };
+}
+
+/** What a gang under a policy needs beside its Pods; {@link verdictOn} goes first. */
+export const objectsOf = (gang: HpcGang, policy: HpcPolicy, given: ObjectsGiven): JsonObject[] =>
+  preparations.flatMap((one) => one.objects(gang, policy, given));
 
 /** What a Pod carries that was prepared by a policy: its name, and a sum over what it says. */
 export function markOf(policy: HpcPolicy): string {

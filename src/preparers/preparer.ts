@@ -133,6 +133,10 @@ export class PodRefused extends Error {
   }
 }
 
+/** @param faults one at least */
+export const podRefused = (faults: readonly Fault[]): PodRefused =>
+  new PodRefused(faults[0]?.field ?? '', faults.map(({ message }) => message).join('; '), faults);
+
 /** Whether a {@link PodRefused} was thrown: by its name too, as one that was bundled has a class of its own. */
 export const isPodRefused = (thrown: unknown): thrown is PodRefused =>
   thrown instanceof PodRefused ||

@@ -28,7 +28,7 @@ interface HpcPod {
   };
 }
 
-clusterSuite('gangs that run under Flux', () => {
+clusterSuite('gangs with an HPCPolicy', () => {
   let cluster: GangCluster;
 
   beforeAll(async () => {
@@ -142,6 +142,79 @@ clusterSuite('gangs that run under Flux', () => {
     await cluster.removeGang('lammps');
   }, 180_000);
 
+  test('two Indexed Jobs of PyTorch are told their ranks, find each other by a Service that is there before they start, and keep their policy', async () => {
+    const torch = (procPerNode: unknown) => ({
+      apiVersion: 'muster.dev/v1alpha1',
+      kind: 'HPCPolicy',
+      metadata: { name: 'torch' },
+      spec: { torch: { procPerNode } },
+    });
+    for (const wrong of ['xpu', 0, '2']) {
+      await expect(cluster.client.ok('POST', POLICIES, torch(wrong))).rejects.toThrow(/procPerNode/);
+    }
+    await cluster.client.ok('POST', POLICIES, torch('auto'));
+    const annotations = { 'muster.dev/hpc-policy': 'torch' };
+    await cluster.createGang('llm', [group('first', 1), group('others', 2)], { annotations });
+    await createJob('first', 'llm', 1);
+    await createJob('others', 'llm', 2);
+    await cluster.untilBound('llm', 3);
+    interface TorchPod {
+      readonly spec: HpcPod['spec'] & {
+        readonly containers: readonly { readonly env: readonly { name: string; value: string }[] }[];
+      };
+    }
+    const pods = (await cluster.podsOf('llm')) as unknown as readonly (HpcPod & TorchPod)[];
+    const told = new Map(
+      pods.map(({ spec }) => [
+        spec.hostname,
+        Object.fromEntries((spec.containers[0]?.env ?? []).map(({ name, value }) => [name, value])),
+      ]),
+    );
+    for (const [hostname, rank] of Object.entries({ 'first-0': '0', 'others-0': '1', 'others-1': '2' })) {
+      expect(told.get(hostname)).toEqual({
+        MASTER_ADDR: 'first-0.llm',
+        MASTER_PORT: '29500',
+        WORLD_SIZE: '3',
+        RANK: rank,
+        PET_NNODES: '3',
+        PET_NPROC_PER_NODE: '1',
+        PET_NODE_RANK: rank,
+        PET_MASTER_ADDR: 'first-0.llm',
+        PET_MASTER_PORT: '29500',
+      });
+    }
+    for (const { metadata, spec } of pods) {
+      expect(metadata.annotations['muster.dev/prepared']).toMatch(/^torch@[0-9a-f]{8}$/);
+      expect(spec).toMatchObject({ subdomain: 'llm' });
+      expect(spec.containers[0]).toMatchObject({ command: ARGV.slice(0, 1), args: ARGV.slice(1) });
+    }
+    expect(await cluster.client.ok('GET', core('services/llm'))).toMatchObject({
+      metadata: { ownerReferences: [{ kind: 'PodGang', name: 'llm', controller: true }] },
+      spec: { clusterIP: 'None', publishNotReadyAddresses: true, ports: [{ port: 29_500 }] },
+    });
+    const asked = await requestsOf(cluster.plane, MUSTER_USER);
+    const made = asked.findIndex(
+      ({ verb, resource, name }) => verb === 'create' && resource === 'services' && name === 'llm',
+    );
+    const names = new Set(pods.map(({ metadata }) => metadata.name));
+    const freed = asked.findIndex(
+      ({ verb, resource, name }) => verb === 'patch' && resource === 'pods' && names.has(name),
+    );
+    expect(made).toBeGreaterThanOrEqual(0);
+    expect(made).toBeLessThan(freed);
+    for (const what of ['configmaps/llm-flux-entrypoint', 'secrets/llm-flux-curve']) {
+      expect((await cluster.client.request('GET', core(what))).status).toBe(404);
+    }
+
+    await expect(
+      cluster.client.ok('PUT', `${POLICIES}/torch`, {
+        ...torch(4),
+        metadata: (await cluster.client.ok<{ metadata: object }>('GET', `${POLICIES}/torch`)).metadata,
+      }),
+    ).rejects.toThrow(/PodGang llm has Pods.*HpcPolicyInUse/);
+    await cluster.removeGang('llm');
+  }, 180_000);
+
   test('a gang waits, and says why, for a policy that is not there, for a Service that is not fit, and for a Pod of before', async () => {
     await cluster.createGang('early', [group('early', 1)], {
       annotations: { 'muster.dev/hpc-policy': 'later' },
@@ -198,15 +271,18 @@ clusterSuite('gangs that run under Flux', () => {
     expect((await cluster.status('solo')).hpc).toMatchObject({ why: '', flux: { there: 2, expected: 2 } });
   }, 180_000);
 
-  test('what the first gang had is gone with it', async () => {
+  test('what the first two gangs had is gone with them', async () => {
     // The garbage collector takes a while where the definition of PodGangs is new to it.
     await until(
       'what the gang had is gone',
       async () => {
         const gone = await Promise.all(
-          ['configmaps/lammps-flux-entrypoint', 'secrets/lammps-flux-curve', 'services/lammps'].map(
-            async (what) => (await cluster.client.request('GET', core(what))).status === 404,
-          ),
+          [
+            'configmaps/lammps-flux-entrypoint',
+            'secrets/lammps-flux-curve',
+            'services/lammps',
+            'services/llm',
+          ].map(async (what) => (await cluster.client.request('GET', core(what))).status === 404),
         );
         return gone.every(Boolean);
       },

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../src/api/json.ts';
 import { parsePodGang } from '../../src/gang/parse-pod-gang.ts';
 import { fluxDefaults, type FluxSettings } from '../../src/hpc/flux-settings.ts';
-import type { FluxGang } from '../../src/hpc/hosts.ts';
+import type { HpcGang } from '../../src/hpc/hosts.ts';
 import { group, podGang } from './pod-gangs.ts';
 import { json } from './pods.ts';
 
@@ -24,7 +24,7 @@ export interface GangParts {
 }
 
 /** A gang `g` of the namespace `n` with groups of these minimums. */
-export function gangOf(minimums: Readonly<Record<string, number>>, parts: GangParts = {}): FluxGang {
+export function gangOf(minimums: Readonly<Record<string, number>>, parts: GangParts = {}): HpcGang {
   const { name = 'g', namespace = 'n', expected } = parts;
   const groups = Object.entries(minimums).map(([one, minReplicas]) => group(one, { minReplicas }));
   const annotations = expected === undefined ? {} : { 'muster.dev/expected-pods': expected };

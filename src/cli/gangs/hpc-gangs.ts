@@ -10,10 +10,10 @@ import {
 import type { PodGang } from '../../api/pod-gang.ts';
 import { parsePodGang } from '../../gang/parse-pod-gang.ts';
 import { checkGangName, checkMinimums } from '../../gang/rules/check-spec.ts';
-import { checkFluxGang } from '../../hpc/flux-gang-rules.ts';
 import { parseHpcPolicy, type HpcPolicy } from '../../hpc/hpc-policy.ts';
 import { policyMissing, policyNameOf } from '../../hpc/policy-of-gang.ts';
 import type { StoredPolicy } from '../../preparers/preparation.ts';
+import { verdictOn } from '../../preparers/preparations.ts';
 import { podTemplatesOf } from '../../workloads/pod-templates.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { findingOf, type Finding } from '../output/findings.ts';
@@ -30,6 +30,8 @@ export interface HpcGang {
   readonly alone: readonly Finding[];
   /** What is wrong with the gang under this policy. */
   readonly together: readonly Finding[];
+  /** What the gang should know under this policy, and what stops nothing. */
+  readonly warnings: readonly Finding[];
 }
 
 interface Sourced<T> {
@@ -106,18 +108,21 @@ export class HpcGangs {
     const found = named.findLast(({ value }) => value.namespace === gang.namespace);
     const subdomain = this.#subdomains.get(`${gang.namespace}/${gang.name}`);
     const elsewhere = [...new Set(named.map(({ value }) => value.namespace))].sort();
-    const settings = found?.value.flux;
-    const judged = settings === undefined ? [] : checkFluxGang(gang, settings, subdomain);
+    const judged = found && verdictOn(gang, found.value, subdomain);
     const stopped = [...faults, ...checkGangName(gang), ...checkMinimums(gang)];
     const alone = [
       ...stopped.map((one) => findingOf(source, one)),
       ...(found?.faults ?? []).map((one) => findingOf(found?.source ?? source, one)),
     ];
     // Such a rule speaks of fields of both.
-    const together = judged.map((one) =>
+    const together = (judged?.faults ?? []).map((one) =>
       findingOf(one.field.startsWith('spec.hpc.') ? (found?.source ?? source) : source, one),
     );
+    const warnings = (judged?.warnings ?? []).map((message): Finding => ({
+      ...findingOf(source, { field: '', message, rule: 'AdmissionWarning' }),
+      severity: 'warning',
+    }));
     const missing = found === undefined ? findingOf(source, policyMissing(name, elsewhere)) : undefined;
-    return { gang, policy: found?.value, subdomain, missing, alone, together };
+    return { gang, policy: found?.value, subdomain, missing, alone, together, warnings };
   }
 }

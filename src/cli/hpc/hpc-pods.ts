@@ -6,7 +6,7 @@ import { withGiven } from '../review/given-gangs.ts';
 import { reviewObject } from '../review/review-object.ts';
 
 /**
- * What keeps the Pods of the input from being prepared: what admission would say of them, as far as it is about Flux. All
+ * What keeps the Pods of the input from being prepared: what admission would say of them, as far as it is about their HPCPolicy. All
  * else is for `muster review`, which knows the configuration.
  */
 export async function podFindings(sources: readonly SourceObject[], namespace: string): Promise<Finding[]> {
@@ -16,7 +16,7 @@ export async function podFindings(sources: readonly SourceObject[], namespace: s
   return sources.flatMap((source) =>
     reviewObject(source, { policy, namespace, username: 'muster-hpc' }).flatMap(({ causes, root }) =>
       causes
-        .filter(({ rule }) => rule.startsWith('Hpc'))
+        .filter(({ rule }) => /^(Hpc|Torch)/.test(rule))
         .map((cause) => findingOf(source, { ...cause, field: within(root, cause.field) })),
     ),
   );

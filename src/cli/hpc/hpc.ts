@@ -4,7 +4,7 @@ import { Argument, Command } from 'commander';
 import { own, ownObject, type JsonObject } from '../../api/json.ts';
 import { messageOf, MusterError } from '../../errors.ts';
 import { makeCurveCertificate } from '../../hpc/curve/make-certificate.ts';
-import { renderFluxObjects } from '../../hpc/flux-objects.ts';
+import { objectsOf } from '../../preparers/preparations.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readAll } from '../input/input-files.ts';
@@ -30,15 +30,15 @@ Example:
   $ muster hpc render -f gang.yaml -f policy.yaml -o yaml
   $ muster hpc render -f manifests/ --out /tmp/flux && bash -n /tmp/flux/entrypoint.sh
 
-Prints the ConfigMap, the Secret and the Service that Muster makes for every PodGang of the input that
-names an HPCPolicy of the input. The certificate in the Secret is another one each time: a cluster's is
-made there, once. Exits with 1 where a gang or a Pod of the input cannot run so; how the Pods are
+Prints what Muster makes for every PodGang of the input that names an HPCPolicy of the input: ConfigMap,
+Secret and Service for Flux, the Service for PyTorch, no Service where the Pods have a subdomain of their
+own. The certificate in the Secret is another one each time: a cluster's is made there, once. Exits with 1 where a gang or a Pod of the input cannot run so; how the Pods are
 prepared, "muster review" shows.`;
 
-/** `muster hpc render`: what is made for a gang under Flux, without a cluster. */
+/** `muster hpc render`: what is made for a gang with an HPCPolicy, without a cluster. */
 export const hpcCommand = (io: CliIo): Command =>
   new Command('hpc')
-    .description('show what is made for a gang under Flux: scripts, settings, certificate, Service')
+    .description('show what is made for a gang with an HPCPolicy: scripts, settings, certificate, Service')
     .addArgument(new Argument('<what>', 'what to do').choices(['render']))
     .addOption(filenameOption('PodGangs and HPCPolicies'))
     .option('-n, --namespace <name>', 'namespace of objects that name none', 'default')
@@ -69,25 +69,17 @@ async function render({ filename, namespace, out, output, color }: HpcFlags, io:
   if (findings.length === 0) findings.push(...(await podFindings(sources, namespace)));
   for (const finding of findings) io.stderr(`${findingLine(finding, palette)}\n`);
   if (findings.length > 0) throw new ExitStatus(1);
-  const rendered = all.map(objectsOf);
-  if (out !== undefined) return writeFiles(out, rendered, io);
-  const objects = rendered.flat();
+  const made = all.map(rendered);
+  if (out !== undefined) return writeFiles(out, made, io);
+  const objects = made.flat();
   // A List is what kubectl takes for several objects of JSON.
   if (output === 'json') io.stdout(`${toJson({ apiVersion: 'v1', kind: 'List', items: objects }, 2)}\n`);
   else io.stdout(objects.map((one) => `---\n${toYaml(one)}`).join(''));
 }
 
-function objectsOf({ gang, policy, subdomain }: HpcGang): JsonObject[] {
-  if (policy?.flux === undefined) {
-    throw new MusterError(
-      'HPC_NOTHING',
-      `the HPCPolicy ${gang.namespace}/${policy?.name ?? ''} of the gang ${gang.name} has no spec.hpc: there is nothing to render`,
-      'add spec.hpc with manager: flux where the gang is to run under Flux',
-    );
-  }
-  const certificate = makeCurveCertificate(gang.name);
-  return renderFluxObjects(gang, policy.flux, { certificate, subdomain });
-}
+/** A gang without a policy, or with a wrong one, was told of before. */
+const rendered = ({ gang, policy, subdomain }: HpcGang): JsonObject[] =>
+  policy === undefined ? [] : objectsOf(gang, policy, { certificate: makeCurveCertificate, subdomain });
 
 const noGang = (): MusterError =>
   new MusterError(
@@ -97,16 +89,26 @@ const noGang = (): MusterError =>
   );
 
 /** Every key as it is mounted: scripts can be run, all else read. */
-async function writeFiles(out: string, rendered: readonly JsonObject[][], io: CliIo): Promise<void> {
-  const [objects, ...more] = rendered;
+async function writeFiles(out: string, made: readonly JsonObject[][], io: CliIo): Promise<void> {
+  const [objects, ...more] = made;
   if (more.length > 0) {
     throw new MusterError(
       'USAGE',
-      `--out takes the files of one gang, and the input has ${rendered.length}`,
+      `--out takes the files of one gang, and the input has ${made.length}`,
       'give the PodGangs one at a time',
     );
   }
-  const data = ownObject(objects?.[0], 'data') ?? {};
+  const data = ownObject(
+    objects?.find((one) => own(one, 'kind') === 'ConfigMap'),
+    'data',
+  );
+  if (data === undefined) {
+    throw new MusterError(
+      'HPC_NOTHING',
+      'no ConfigMap is made for this gang, so there are no files: PyTorch is told by the environment of the Pods',
+      'leave out --out to see what is made, and see the Pods with muster review',
+    );
+  }
   try {
     await mkdir(out, { recursive: true });
     for (const key of Object.keys(data)) {

@@ -1,9 +1,8 @@
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { listed } from '../../gang/status-text.ts';
-import { checkFluxGang } from '../../hpc/flux-gang-rules.ts';
 import { hostCount, hostGroups, leadHost, quorumOf } from '../../hpc/hosts.ts';
 import type { FluxSettings } from '../../hpc/flux-settings.ts';
-import { policyOf } from '../../preparers/preparations.ts';
+import { policyOf, verdictOn } from '../../preparers/preparations.ts';
 import type { StoredPolicy } from '../../preparers/preparation.ts';
 import type { PodStatus } from './gang-status.ts';
 
@@ -64,7 +63,7 @@ export function hpcStatusOf(
   if ('unread' in found) return { policy: named, why: found.unread };
   const policy = policyOf(gang, { get: () => found });
   if (policy === undefined || 'rule' in policy) return { policy: named, why: policy?.message ?? '' };
-  const [wrong] = policy.flux === undefined ? [] : checkFluxGang(gang, policy.flux, subdomainOf(live));
+  const [wrong] = verdictOn(gang, policy, subdomainOf(live)).faults;
   const unprepared =
     bare === undefined
       ? ''
@@ -87,7 +86,7 @@ function fluxStatusOf(
   pods: readonly PodRecord[],
   states: readonly PodStatus[],
 ): FluxStatus {
-  const groups = hostGroups(gang, settings);
+  const groups = hostGroups(gang, settings.leadGroup);
   const stateOf = new Map(states.map(({ name, state }) => [name, state]));
   const podOf = new Map<string, BrokerStatus>();
   for (const { name, hostname: host } of pods) {

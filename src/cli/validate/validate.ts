@@ -74,7 +74,7 @@ async function validate(options: ValidateOptions, io: CliIo): Promise<void> {
     survey.add(source, found === undefined);
     gangs.add(source);
   }
-  findings.push(...gangs.all().flatMap(({ together }) => together));
+  findings.push(...gangs.all().flatMap(({ together, warnings }) => [...together, ...warnings]));
   const whole = survey.findings();
   const report = { ...counts, findings: [...findings, ...whole] };
   const forTools = [...faultFindings(faults), ...report.findings];

@@ -4,13 +4,10 @@ import type { OwnedObject, SyncContext } from '../../backends/cluster.ts';
 import type { Resource } from '../../api/resource.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { makeCurveCertificate } from '../../hpc/curve/make-certificate.ts';
-import { checkFluxGang } from '../../hpc/flux-gang-rules.ts';
-import { fluxServiceName } from '../../hpc/flux-names.ts';
-import { renderFluxObjects } from '../../hpc/flux-objects.ts';
-import type { FluxSettings } from '../../hpc/flux-settings.ts';
+import { gangServiceName } from '../../hpc/gang-service.ts';
 import { policyNameOf } from '../../hpc/policy-of-gang.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
-import { markOf, policyOf } from '../../preparers/preparations.ts';
+import { markOf, objectsOf, policyOf, verdictOn } from '../../preparers/preparations.ts';
 import type { HpcPolicies } from '../../preparers/preparation.ts';
 import { BY_GANG } from './gang-view.ts';
 import type { GangWatch } from './gang-watch.ts';
@@ -75,21 +72,17 @@ export class HpcObjects implements GangPreparation {
     const found = policyOf(gang, this.#policies);
     if (found === undefined) return;
     if ('rule' in found) throw new Error(found.message);
-    if (found.flux !== undefined) await this.#syncFlux(context, gang, found.flux);
-  }
-
-  async #syncFlux(context: SyncContext, gang: GangRecord, settings: FluxSettings): Promise<void> {
     const domains = [...new Set(this.#podsOf(gang).flatMap((pod) => domainOf(pod) ?? []))].sort();
     if (domains.length > 1)
       throw new Error(`its Pods have several subdomains: ${domains.slice(0, 3).join(', ')}`);
-    const [subdomain = fluxServiceName(gang.name)] = domains;
-    const [wrong] = checkFluxGang(gang, settings, subdomain);
+    const service = gangServiceName(gang.name);
+    const [subdomain = service] = domains;
+    const [wrong] = verdictOn(gang, found, subdomain).faults;
     if (wrong !== undefined) throw new Error(`${wrong.field}: ${wrong.message}`);
-    const certificate = makeCurveCertificate(gang.name);
-    for (const object of renderFluxObjects(gang, settings, { certificate, subdomain })) {
+    for (const object of objectsOf(gang, found, { certificate: makeCurveCertificate, subdomain })) {
       await context.apply(ownedOf(object));
     }
-    if (subdomain !== fluxServiceName(gang.name)) await checkService(context, gang.namespace, subdomain);
+    if (subdomain !== service) await checkService(context, gang.namespace, subdomain);
   }
 
   #podsOf({ namespace, name }: GangRecord): readonly PodRecord[] {
@@ -119,7 +112,7 @@ function ownedOf(object: JsonObject): OwnedObject {
   return { resource, name, labels, spec: ownObject(object, 'spec') ?? {}, body, ...once };
 }
 
-/** The Service of the Pods' own subdomain: without its records for Pods that are not ready yet brokers wait for each other. */
+/** The Service of the Pods' own subdomain: without its records for Pods that are not ready yet they wait for each other. */
 async function checkService(context: SyncContext, namespace: string, name: string): Promise<void> {
   const service = await context.read?.(`/api/v1/namespaces/${namespace}/services/${name}`);
   if (service === undefined)

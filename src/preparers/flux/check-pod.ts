@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fault, keyed, type Fault } from '../../api/fault.ts';
 import { isObject, own, ownList, ownString, type Json } from '../../api/json.ts';
-import { isDnsLabel, isServiceName } from '../../api/name-syntax.ts';
-import { FLUX, fluxConfigMapName, fluxDomain, fluxSecretName, INIT_COMMAND } from '../../hpc/flux-names.ts';
+import { FLUX, fluxConfigMapName, fluxSecretName, INIT_COMMAND } from '../../hpc/flux-names.ts';
 import type { FluxSettings } from '../../hpc/flux-settings.ts';
 import type { HpcGang } from '../preparation.ts';
 import type { PodReader } from '../preparer.ts';
+import { containersOf, gpusOf } from '../container.ts';
+import { checkHostName, type HostName } from '../host-name.ts';
 import { checkRdma } from './check-rdma.ts';
-import type { HostName } from './host-name.ts';
-import { containersOf, gpusOf, type Runner } from './runner.ts';
+import type { Runner } from './runner.ts';
 
 /** All that keeps a Pod from running under Flux. Whatever is there already because it was prepared is in order. */
 export function checkPod(
@@ -20,7 +20,7 @@ export function checkPod(
 ): Fault[] {
   return [
     ...checkNetwork(pod),
-    ...checkHost(pod, host, settings),
+    ...checkHostName(pod, host, settings.clusterDomain),
     ...checkNames(pod, gang),
     ...checkMounts(runner),
     ...checkCommand(runner, settings),
@@ -36,20 +36,7 @@ function checkNetwork(pod: PodReader): Fault[] {
       faults.push(fault('HpcNetworkForbidden', `spec.${field}`, { value: true }));
     }
   }
-  const override = pod.at(['spec', 'hostnameOverride']);
-  if (typeof override === 'string' && override !== '') {
-    faults.push(fault('HpcNetworkForbidden', 'spec.hostnameOverride', { value: override }));
-  }
   return faults;
-}
-
-/** What a broker calls itself and its domain are DNS names, and not too long. */
-function checkHost(pod: PodReader, { hostname, subdomain }: HostName, settings: FluxSettings): Fault[] {
-  const field = hostname === pod.name ? 'metadata.name' : 'spec.hostname';
-  const whole = `${hostname}.${fluxDomain(subdomain, pod.namespace, settings)}`;
-  const isDomain = isServiceName(subdomain) && whole.length <= 253;
-  if (isDnsLabel(hostname) && isDomain) return [];
-  return [fault('HpcHostInvalid', field, { value: isDnsLabel(hostname) ? whole : hostname })];
 }
 
 /** What the Pod calls by a name that Muster needs. What is Muster's own is known by what it is made of. */

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { fault, type Fault } from '../../api/fault.ts';
 import { ownList, type JsonObject } from '../../api/json.ts';
 import { LABEL_POD_GANG } from '../../api/names.ts';
+import { checkFluxGang } from '../../hpc/flux-gang-rules.ts';
 import {
   ENTRYPOINT_COMMAND,
   FLUX,
@@ -9,13 +10,16 @@ import {
   fluxSecretName,
   INIT_COMMAND,
 } from '../../hpc/flux-names.ts';
+import { renderFluxObjects } from '../../hpc/flux-objects.ts';
 import type { FluxSettings } from '../../hpc/flux-settings.ts';
+import { hostGroups } from '../../hpc/hosts.ts';
 import { withEnvironment } from '../../hpc/hpc-policy.ts';
+import { gpusOf } from '../container.ts';
+import { hostNameOf, setHostName } from '../host-name.ts';
 import type { HpcGang, Preparation } from '../preparation.ts';
-import { PodRefused, type PatchSurface, type PodPatch, type PodReader } from '../preparer.ts';
+import { podRefused, type PatchSurface, type PodPatch, type PodReader } from '../preparer.ts';
 import { checkPod } from './check-pod.ts';
-import { hostNameOf, textAt } from './host-name.ts';
-import { gpusOf, runnerOf, type Runner } from './runner.ts';
+import { runnerOf, type Runner } from './runner.ts';
 
 const APART = 'spec.affinity.podAntiAffinity';
 const PREFERRED = `${APART}.preferredDuringSchedulingIgnoredDuringExecution` as const;
@@ -39,6 +43,14 @@ const SURFACE: PatchSurface = {
 /** A Pod whose program runs under Flux: facts that stand in its gang's objects are not in it, so all Pods of a gang are alike. */
 export const fluxPreparation: Preparation = {
   name: 'flux',
+  validate: (gang, { flux }, subdomain) => ({
+    faults: flux === undefined ? [] : checkFluxGang(gang, flux, subdomain),
+    warnings: [],
+  }),
+  objects: (gang, { flux }, { certificate, subdomain }) =>
+    flux === undefined
+      ? []
+      : renderFluxObjects(gang, flux, { certificate: certificate(gang.name), subdomain }),
   preparer: (gang, { flux }) =>
     flux && {
       name: 'flux',
@@ -53,8 +65,11 @@ function prepare(
   patch: PodPatch,
   { gang, group, policy }: { readonly gang: HpcGang; readonly group: string; readonly policy: FluxSettings },
 ): void {
-  const [runner, host] = [runnerOf(pod, policy), hostNameOf(pod, gang, group, policy)];
-  if ('rule' in runner || 'rule' in host) throw refused([runner, host].filter((one) => 'rule' in one));
+  const [runner, host] = [
+    runnerOf(pod, policy),
+    hostNameOf(pod, gang, group, hostGroups(gang, policy.leadGroup)),
+  ];
+  if ('rule' in runner || 'rule' in host) throw podRefused([runner, host].filter((one) => 'rule' in one));
   const env = ownList(runner.container, 'env') ?? [];
   const { settings, faults } = withEnvironment(policy, env, `${runner.path}.env`);
   const all = [
@@ -62,14 +77,8 @@ function prepare(
     ...faults,
     ...checkNodeAffinity(pod, settings),
   ];
-  if (all.length > 0) throw refused(all);
-  const { hostname, subdomain } = host;
-  if ((textAt(pod, 'hostname') ?? pod.name) !== hostname) {
-    patch.set('spec.hostname', hostname, 'the name by which the list of brokers has it');
-  }
-  if (textAt(pod, 'subdomain') !== subdomain) {
-    patch.set('spec.subdomain', subdomain, 'the brokers find each other by this Service');
-  }
+  if (all.length > 0) throw podRefused(all);
+  setHostName(pod, host, patch);
   addVolumes(patch, gang, settings, runner);
   addAffinity(patch, gang, settings);
   if (runner.wrapped) return;
@@ -79,9 +88,6 @@ function prepare(
     patch.set('containers.args', [], 'its arguments stand in the command now', runner.name);
   }
 }
-
-const refused = (faults: readonly Fault[]): PodRefused =>
-  new PodRefused(faults[0]?.field ?? '', faults.map(({ message }) => message).join('; '), faults);
 
 function addVolumes(
   patch: PodPatch,

@@ -39,7 +39,12 @@ export const preparedBy = (object: JsonObject, under: Policy): JsonObject => {
   return applied(JSON.stringify(object), operationsOf(decision) as never);
 };
 
-/** What is wrong with the Pods of a gang under Flux. */
+const ofTorch =
+  (container: Json, spec: Record<string, Json> = {}, torch: Json = {}) =>
+  (): Decision =>
+    mutatePod({ object: hpcPod({ spec }, container) }, underHpc({}, { spec: { torch } }));
+
+/** What is wrong with the Pods of a gang with an HPCPolicy. */
 export const hpcPodExamples: readonly RuleExample[] = [
   {
     rule: 'HpcPolicyUnusable',
@@ -100,7 +105,7 @@ export const hpcPodExamples: readonly RuleExample[] = [
         { name: 'b', command: ['y'] },
       ],
     }),
-    says: 'spec.containers: Invalid value: one container runs under the HPCPolicy, and it is not clear which (the Pod has a, b); name it by the setting runner-container of the HPCPolicy [HpcRunnerUnknown]',
+    says: 'spec.containers: Invalid value: one container runs under the HPCPolicy, and it is not clear which (the Pod has a, b); name it in the HPCPolicy: by the setting runner-container, or by spec.torch.container [HpcRunnerUnknown]',
   },
   {
     rule: 'HpcHostRequired',
@@ -120,13 +125,13 @@ export const hpcPodExamples: readonly RuleExample[] = [
     rule: 'HpcHostInvalid',
     mistake: 'a domain that no Service can have',
     decide: inSpec({ subdomain: '9a' }),
-    says: 'metadata.name: Invalid value: "worker-0.9a.ml.svc.cluster.local": a broker needs a host name that is a DNS label, and 253 characters at most with its domain; give the workload, the PodGang or the namespace a shorter name of letters, digits and "-" [HpcHostInvalid]',
+    says: 'metadata.name: Invalid value: "worker-0.9a.ml.svc.cluster.local": its host name has to be a DNS label, and 253 characters at most with its domain; give the workload, the PodGang or the namespace a shorter name of letters, digits and "-" [HpcHostInvalid]',
   },
   {
     rule: 'HpcNetworkForbidden',
     mistake: 'the network of the node',
     decide: inSpec({ hostNetwork: true }),
-    says: 'spec.hostNetwork: Forbidden: true: brokers know each other by host names, which this takes away; leave it out of the Pods of this gang [HpcNetworkForbidden]',
+    says: 'spec.hostNetwork: Forbidden: true: the Pods of the gang know each other by host names, which this takes away; leave it out of the Pods of this gang [HpcNetworkForbidden]',
   },
   {
     rule: 'HpcRdmaRequired',
@@ -139,6 +144,24 @@ export const hpcPodExamples: readonly RuleExample[] = [
     mistake: '4 GPUs for 3 tasks',
     decide: inContainer({ resources: { limits: { 'nvidia.com/gpu': '4' } } }, { 'tasks-per-node': '3' }),
     says: 'spec.containers[0].resources.limits[nvidia.com/gpu]: Invalid value: 4: the GPUs of a Pod are shared out evenly among its tasks (tasks-per-node is 3); ask for a multiple of the setting tasks-per-node of the HPCPolicy [HpcGpusUneven]',
+  },
+  {
+    rule: 'TorchVariableTaken',
+    mistake: 'another port',
+    decide: ofTorch({ env: [{ name: 'A' }, { name: 'MASTER_PORT', value: '23456' }] }),
+    says: 'spec.containers[0].env[1]: Forbidden: "MASTER_PORT": Muster sets this variable for the HPCPolicy of the gang, and the container has another value for it (it is 29500); remove it from env [TorchVariableTaken]',
+  },
+  {
+    rule: 'TorchGpusMissing',
+    mistake: 'a process for each of no GPUs',
+    decide: ofTorch({ resources: { limits: { cpu: '4' } } }, {}, { procPerNode: 'gpu' }),
+    says: 'spec.containers[0].resources.limits: Required value: with procPerNode: gpu the container asks for GPUs, a process each; add them to its limits, or give procPerNode of the HPCPolicy as a number [TorchGpusMissing]',
+  },
+  {
+    rule: 'TorchDnsMissing',
+    mistake: 'the network of the node, and its names',
+    decide: ofTorch({}, { hostNetwork: true, dnsPolicy: 'ClusterFirst' }),
+    says: 'spec.dnsPolicy: Invalid value: "ClusterFirst": the first Pod of the gang is found by its name in the cluster, which this Pod cannot look up (with hostNetwork); set dnsPolicy to ClusterFirst, or with hostNetwork to ClusterFirstWithHostNet [TorchDnsMissing]',
   },
   {
     rule: 'HpcAffinityForeign',

@@ -32,6 +32,12 @@ export const hpcExamples: readonly RuleExample[] = [
     says: 'spec: Required value: an HPCPolicy says who prepares the Pods; add spec.hpc with manager: flux, or spec.torch [HpcPolicyEmpty]',
   },
   {
+    rule: 'HpcPolicyTwofold',
+    mistake: 'PyTorch under Flux',
+    decide: policyOf({ hpc: {}, torch: {} }),
+    says: 'spec.torch: Forbidden: an HPCPolicy has spec.hpc or spec.torch, not both: Flux gives every task the environment of the first Pod; remove one of the two [HpcPolicyTwofold]',
+  },
+  {
     rule: 'HpcFieldUnknown',
     mistake: 'a slip in a field',
     decide: policyOf({ hpc: { setings: {} } }),
@@ -59,7 +65,13 @@ export const hpcExamples: readonly RuleExample[] = [
     rule: 'TorchProcPerNodeInvalid',
     mistake: 'no process',
     decide: policyOf({ torch: { procPerNode: 0 } }),
-    says: 'spec.torch.procPerNode: Invalid value: 0: procPerNode is a whole number from 1 to 1024; give the number of processes of one Pod, or leave it out for 1 [TorchProcPerNodeInvalid]',
+    says: 'spec.torch.procPerNode: Invalid value: 0: procPerNode is a whole number from 1 to 1024, or auto, cpu or gpu; give the number of processes of one Pod, not quoted, or leave it out for 1 [TorchProcPerNodeInvalid]',
+  },
+  {
+    rule: 'TorchContainerInvalid',
+    mistake: 'a container by its number',
+    decide: policyOf({ torch: { container: 0 } }),
+    says: 'spec.torch.container: Invalid value: 0: is no name of a container; name the container that PyTorch runs in, or leave it out for the only one [TorchContainerInvalid]',
   },
   {
     rule: 'HpcPolicyMissing',
@@ -71,13 +83,13 @@ export const hpcExamples: readonly RuleExample[] = [
     rule: 'HpcExpectedInvalid',
     mistake: 'expected Pods of no group',
     decide: gang({ worker: 2 }, { expected: 'wroker=4' }),
-    says: 'metadata.annotations[muster.dev/expected-pods]: Invalid value: Flux has to know every host of the gang beforehand ("wroker" is no group of this gang); write group=count for groups of the gang, joined by commas [HpcExpectedInvalid]',
+    says: 'metadata.annotations[muster.dev/expected-pods]: Invalid value: every host of a gang with an HPCPolicy has to be known beforehand ("wroker" is no group of this gang); write group=count for groups of the gang, joined by commas [HpcExpectedInvalid]',
   },
   {
     rule: 'HpcHostsNone',
     mistake: 'nobody to wait for',
     decide: gang({ worker: 0 }),
-    says: 'spec.podgroups: Required value: a gang under Flux has at least one Pod to wait for; raise minReplicas of the group that must start together [HpcHostsNone]',
+    says: 'spec.podgroups: Required value: a gang with an HPCPolicy has at least one Pod to wait for; raise minReplicas of the group that must start together [HpcHostsNone]',
   },
   {
     rule: 'HpcHostNameInvalid',

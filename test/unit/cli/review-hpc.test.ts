@@ -33,12 +33,26 @@ test.each([
     expect(out).toContain(
       '+        - /bin/bash  # the program runs under Flux, its own command follows word for word\n',
     );
-    expect(out).toContain('+  subdomain: train  # the brokers find each other by this Service\n');
+    expect(out).toContain('+  subdomain: train  # the Pods of the gang find each other by this Service\n');
     expect(out).toContain('+    - name: flux-config  # the scripts and settings of the gang\n');
     expect(out).toContain('unchanged HPCPolicy ml/flux');
     expect(out).toMatch(/\+ {4}muster\.dev\/prepared: flux@[0-9a-f]{8}/);
   },
 );
+
+test('the example of PyTorch is shown with what its Pods are told', async () => {
+  const { code, out } = await muster(['review', '-f', 'docs/examples/torch-gang.yaml']);
+  expect(code).toBe(0);
+  expect(out).toContain('+      env:  # by which PyTorch finds the other Pods\n');
+  for (const [name, value] of [
+    ['MASTER_ADDR', 'train-0.llm'],
+    ['WORLD_SIZE', '"32"'],
+    ['RANK', '"0"'],
+    ['PET_NPROC_PER_NODE', '"8"'],
+  ]) {
+    expect(out).toContain(`+        - name: ${name}\n  +          value: ${value}\n`);
+  }
+});
 
 test('a policy that is missing, in another namespace, or wrong is told with the way out', async () => {
   expect((await review([gang, hpcPod()])).out).toContain('[HpcPolicyMissing]');

@@ -126,7 +126,7 @@ describe('hosts', () => {
   });
 
   test('groups without Pods are left out', () => {
-    expect(hostGroups(gangOf({ a: 0, b: 2 }), settings())).toEqual([{ group: 'b', hosts: 2 }]);
+    expect(hostGroups(gangOf({ a: 0, b: 2 }))).toEqual([{ group: 'b', hosts: 2 }]);
   });
 });
 

@@ -117,12 +117,38 @@ describe('an HPCPolicy', () => {
     expect(read(spec).faults.map((one) => one.field)).toEqual([field]);
   });
 
-  test('torch alone, and both', () => {
-    expect(read({ torch: {} }).policy).toMatchObject({ flux: undefined, torch: { procPerNode: 1 } });
-    expect(read({ torch: { procPerNode: 8 }, hpc: {} })).toMatchObject({
-      policy: { flux: fluxDefaults, torch: { procPerNode: 8 } },
-      faults: [],
-    });
+  test.each<[Json, object]>([
+    [{}, { procPerNode: 1, container: undefined }],
+    [
+      { procPerNode: null, container: null },
+      { procPerNode: 1, container: undefined },
+    ],
+    [
+      { procPerNode: 8, container: 'main' },
+      { procPerNode: 8, container: 'main' },
+    ],
+    ...['auto', 'cpu', 'gpu'].map((word): [Json, object] => [{ procPerNode: word }, { procPerNode: word }]),
+  ])('takes torch: %j', (torch, meant) => {
+    const { policy, faults } = read({ torch });
+    expect(faults).toEqual([]);
+    expect(policy).toMatchObject({ flux: undefined, torch: meant });
+  });
+
+  test.each<[Json]>([['2'], [0], [1025], [1.5], ['xpu'], ['AUTO'], [''], [true], [[1]]])(
+    'refuses %j processes of a Pod',
+    (procPerNode) => {
+      const { policy, faults } = read({ torch: { procPerNode } });
+      expect(faults.map(({ rule }) => rule)).toEqual(['TorchProcPerNodeInvalid']);
+      expect(policy.torch).toEqual({ procPerNode: 1, container: undefined });
+    },
+  );
+
+  test('a slip in a field of torch is told, and so is torch under Flux', () => {
+    expect(texts({ torch: { procPerNod: 2, container: 'A' }, hpc: {} })).toEqual([
+      'spec.torch.procPerNod: Unsupported value: is no field of an HPCPolicy (did you mean "procPerNode"?); correct it or remove it [HpcFieldUnknown]',
+      'spec.torch: Forbidden: an HPCPolicy has spec.hpc or spec.torch, not both: Flux gives every task the environment of the first Pod; remove one of the two [HpcPolicyTwofold]',
+      'spec.torch.container: Invalid value: "A": is no name of a container; name the container that PyTorch runs in, or leave it out for the only one [TorchContainerInvalid]',
+    ]);
   });
 
   test('whatever is written is answered, and the settings are whole', () => {
@@ -181,7 +207,13 @@ test('the definition leaves the settings to the webhook, and has the same bounds
   const of = (value: Json | undefined, ...names: string[]): Json | undefined =>
     names.reduce((found, name) => ownObject(own(found, 'properties'), name), value);
   expect(of(schema, 'spec', 'hpc', 'manager')).toMatchObject({ enum: ['flux'], default: 'flux' });
-  expect(of(schema, 'spec', 'torch', 'procPerNode')).toMatchObject({ minimum: 1, maximum: 1024, default: 1 });
+  expect(of(schema, 'spec', 'torch', 'procPerNode')).toMatchObject({
+    'x-kubernetes-int-or-string': true,
+    minimum: 1,
+    maximum: 1024,
+    pattern: '^(auto|cpu|gpu)$',
+    default: 1,
+  });
   const longest = own(own(of(schema, 'spec', 'hpc', 'settings'), 'additionalProperties'), 'maxLength');
   expect(longest).toBeGreaterThanOrEqual(512);
 });

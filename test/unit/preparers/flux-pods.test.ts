@@ -214,12 +214,6 @@ describe('who is prepared', () => {
     );
   });
 
-  test('nobody by a policy for PyTorch: it is not served yet, and no Pod runs without what it asks for', () => {
-    const decision = mutatePod({ object: hpcPod() }, underHpc({}, { spec: { torch: { procPerNode: 2 } } }));
-    expect(rulesOf(decision)).toEqual(['HpcPolicyUnusable']);
-    expect(decision.faults[0]?.message).toContain('(spec.torch: not served yet)');
-  });
-
   test('a gang that no watch knows is read first, in a namespace that has a policy', () => {
     const unknown = (anyIn: boolean) => {
       const under = underHpc({}, { anyIn: () => anyIn });

@@ -119,6 +119,57 @@ spec: {subdomain: theirs, containers: [{name: a, image: i}]}
   });
 });
 
+describe('muster hpc render of a gang of PyTorch', () => {
+  const torch = policy().replace(/ {2}hpc:[^]*/, '  torch: {procPerNode: 2}\n');
+
+  test('prints the Service, and nothing where the Pods have one', async () => {
+    const { code, out, err } = await muster(['hpc', 'render', '-f', 'docs/examples/torch-gang.yaml']);
+    expect([code, err]).toEqual([0, '']);
+    expect(objectsOf(out)).toEqual([
+      {
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: {
+          namespace: 'ml',
+          name: 'llm',
+          labels: { 'app.kubernetes.io/managed-by': 'muster', 'grove.io/podgang': 'llm' },
+        },
+        spec: {
+          clusterIP: 'None',
+          publishNotReadyAddresses: true,
+          selector: { 'grove.io/podgang': 'llm' },
+          ports: [{ name: 'torch', protocol: 'TCP', port: 29500, targetPort: 29500 }],
+        },
+      },
+    ]);
+    const pod = `apiVersion: v1
+kind: Pod
+metadata: {name: g-worker-0, namespace: ml, labels: {grove.io/podgang: g, grove.io/podclique: g-worker}}
+spec: {subdomain: theirs, containers: [{name: a, image: i}]}
+`;
+    expect(await render([pod, gang(), torch])).toEqual({ code: 0, out: '', err: '' });
+  });
+
+  test('has no files to write', async () => {
+    expect(await render([gang(), torch], '--out', join(folder, 'torch'))).toEqual({
+      code: 1,
+      out: '',
+      err: 'error[HPC_NOTHING]: no ConfigMap is made for this gang, so there are no files: PyTorch is told by the environment of the Pods\nfix: leave out --out to see what is made, and see the Pods with muster review\n',
+    });
+  });
+
+  test('names what is wrong with its Pods', async () => {
+    const pod = `apiVersion: v1
+kind: Pod
+metadata: {name: g-worker-0, namespace: ml, labels: {grove.io/podgang: g, grove.io/podclique: g-worker}}
+spec: {containers: [{name: a, image: i, env: [{name: RANK, value: '1'}]}]}
+`;
+    const { code, err } = await render([pod, gang(), torch]);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^<stdin>:4:47: error: spec\.containers\[0\]\.env\[0\]: .*\[TorchVariableTaken\]\n$/);
+  });
+});
+
 describe('muster hpc render says of bad input', () => {
   const wrong: [string, string[], string, number][] = [
     [
@@ -155,12 +206,6 @@ describe('muster hpc render says of bad input', () => {
       'no gang under Flux at all',
       [gang('{name: g}'), policy()],
       'error[HPC_NOTHING]: no PodGang of the input names an HPCPolicy\nfix: annotate the PodGang with muster.dev/hpc-policy: NAME, and give it with -f\n',
-      1,
-    ],
-    [
-      'a policy of something else',
-      [gang(), policy().replace(/ {2}hpc:[^]*/, '  torch: {procPerNode: 2}\n')],
-      'error[HPC_NOTHING]: the HPCPolicy ml/flux of the gang g has no spec.hpc: there is nothing to render\nfix: add spec.hpc with manager: flux where the gang is to run under Flux\n',
       1,
     ],
   ];
@@ -253,6 +298,18 @@ describe('muster validate', () => {
       /\n<stdin>:14:16: error: spec\.hpc\.settings\[lead-group\]: .*\[HpcLeadGroupUnknown\]\n/,
     );
     expect((await validate([gang()])).code).toBe(0);
+  });
+
+  test('warns of a gang of PyTorch that starts with fewer Pods than it waits for', async () => {
+    const torch = policy().replace(/ {2}hpc:[^]*/, '  torch: {}\n');
+    const late = gang(
+      '{name: g, namespace: ml, annotations: {muster.dev/hpc-policy: flux, muster.dev/expected-pods: g-worker=6}}',
+    );
+    const { code, out } = await validate([late, torch]);
+    expect(code).toBe(0);
+    expect(out).toContain(
+      'warning: the gang starts with 4 Pods, and PyTorch waits for all 6 that are expected',
+    );
   });
 
   test('names the kind that was meant, and leaves other kinds of the group alone', async () => {
