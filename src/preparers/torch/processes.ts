@@ -13,7 +13,5 @@ export function processesOf(
   if (typeof procPerNode === 'number') return procPerNode;
   const gpus = procPerNode === 'cpu' ? undefined : gpusOf(container)?.count;
   if (gpus !== undefined) return gpus;
-  return procPerNode === 'gpu'
-    ? fault('TorchGpusMissing', `${path}.resources.limits`)
-    : coresOf(container);
+  return procPerNode === 'gpu' ? fault('TorchGpusMissing', `${path}.resources.limits`) : coresOf(container);
 }
