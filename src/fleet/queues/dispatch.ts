@@ -72,8 +72,11 @@ export function dispatch(input: DispatchInput): Dispatched {
       const at = tree.get(name);
       if (at === undefined || at.closed !== undefined) return [];
       // Up to the last one for whom room is kept: who stands before it in its own queue stays before it.
-      const last = gangs.findLastIndex((gang) => isDue(gang) && hopelessIn(at.chain, gang) === undefined);
-      return [{ at, waiting: gangs, pressing: last + 1 }];
+      const keeps = (gang: QueuedGang) => isDue(gang) && hopelessIn(at.chain, gang) === undefined;
+      const last = gangs.findLastIndex(keeps);
+      const lateSince = (gang: QueuedGang) =>
+        gang.since + LATE * reserveAfterMs <= now && keeps(gang) ? gang.since : undefined;
+      return [{ at, waiting: gangs, pressing: last + 1, lateSince }];
     }),
     deficits,
   );
@@ -113,6 +116,12 @@ export function dispatch(input: DispatchInput): Dispatched {
     nextReservation,
   };
 }
+
+/**
+ * After so many times as long weight counts no more, and the oldest comes first: what others of its queue get, who need none
+ * of what it lacks, uses up what the queue is owed, so that by weight its turn might never come.
+ */
+const LATE = 10;
 
 /** What it lacks even when nothing else is there, in the innermost queue that has too little. */
 const hopelessIn = (chain: readonly Queue[], gang: QueuedGang): Shortage | undefined =>

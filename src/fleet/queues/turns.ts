@@ -16,37 +16,52 @@ interface Turn<T> {
   readonly waiting: T[];
   /** How many of those that wait here or in its parts come before all the others. */
   pressing: number;
+  /** Since when the oldest waits for whom weight counts no more, here or in its parts; Infinity for none. */
+  late: number;
+}
+
+/** Who waits in one queue. */
+export interface Lane<T> {
+  readonly at: PlacedQueue;
+  /** The first one first. */
+  readonly waiting: readonly T[];
+  /** How many of the first ones have pressing turns. */
+  readonly pressing: number;
+  /** Since when somebody waits for whom weight counts no more; undefined for all others. */
+  readonly lateSince: (one: T) => number | undefined;
 }
 
 /**
  * Whose turn it is, by deficit round robin at each level of the tree: the one with the largest deficit by weight. Where
- * somebody has waited for too long goes before where nobody has, or newcomers would take each room that comes free. What one
- * gets the others of its level, who wait as well, are credited with by their weights.
+ * somebody has waited for too long goes before where nobody has, or newcomers would take each room that comes free; and where
+ * the wait is longer still the oldest goes first, whatever its queue got before. What one gets the others of its level, who wait as well, are credited with by their weights.
  */
 export class Turns<T> {
   readonly #deficits: Map<string, number>;
   readonly #root: Turn<T>;
+  /** Of gangs that wait in one queue: `late` with so many of them left. */
+  readonly #oldest = new Map<Turn<T>, number[]>();
 
-  /** @param lanes who waits in which queue, the first one first, and how many of the first ones have pressing turns */
-  constructor(
-    lanes: readonly { readonly at: PlacedQueue; readonly waiting: readonly T[]; readonly pressing: number }[],
-    deficits: Deficits,
-  ) {
+  constructor(lanes: readonly Lane<T>[], deficits: Deficits) {
     this.#root = turn('', 1);
     const waited = new Set<string>();
-    for (const { at, waiting, pressing } of lanes) {
+    for (const { at, waiting, pressing, lateSince } of lanes) {
       if (waiting.length === 0) continue;
+      const oldest = oldestFrom(waiting, lateSince);
       let node = this.#root;
       for (const { name, weight } of at.chain.toReversed()) {
         waited.add(name);
         node = part(node, name, weight);
         node.pressing += pressing;
+        node.late = Math.min(node.late, oldest.at(-1) ?? Infinity);
       }
       const own = `${at.queue.name}/`;
       waited.add(own);
       const lane = part(node, own, 1);
       lane.waiting.push(...waiting.toReversed());
       lane.pressing += pressing;
+      lane.late = oldest.at(-1) ?? Infinity;
+      this.#oldest.set(lane, oldest);
     }
     // As in any deficit round robin: who has nothing to send keeps no deficit for later.
     this.#deficits = new Map([...deficits].filter(([key]) => waited.has(key)));
@@ -69,6 +84,9 @@ export class Turns<T> {
     const one = node.waiting.pop();
     if (one === undefined) return undefined;
     if (node.pressing > 0) for (const { chosen } of path) chosen.pressing -= 1;
+    node.late = this.#oldest.get(node)?.[node.waiting.length - 1] ?? Infinity;
+    for (const { chosen } of path.toReversed())
+      if (chosen !== node) chosen.late = Math.min(...Array.from(chosen.parts.values(), ({ late }) => late));
     this.#prune(path.map(({ chosen }) => chosen));
     return {
       one,
@@ -84,6 +102,7 @@ export class Turns<T> {
   }
 
   #isBefore(one: Turn<T>, other: Turn<T>): boolean {
+    if (one.late !== other.late) return one.late < other.late;
     if (one.pressing > 0 !== other.pressing > 0) return one.pressing > 0;
     const [mine, his] = [this.#owed(one), this.#owed(other)];
     return mine === his ? one.key < other.key : mine > his;
@@ -108,7 +127,14 @@ export class Turns<T> {
 const turn = <T>(key: string, weight: number): Turn<T> => ({
   ...{ key, weight, parts: new Map(), waiting: [] },
   pressing: 0,
+  late: Infinity,
 });
+
+/** By how many of those that wait are left, less one: since when the oldest of them waits for whom weight counts no more. */
+function oldestFrom<T>(waiting: readonly T[], lateSince: (one: T) => number | undefined): number[] {
+  let oldest = Infinity;
+  return waiting.toReversed().map((one) => (oldest = Math.min(oldest, lateSince(one) ?? Infinity)));
+}
 
 function part<T>(node: Turn<T>, key: string, weight: number): Turn<T> {
   let found = node.parts.get(key);

@@ -141,6 +141,60 @@ test('nobody starves whose queue gets its share in other things', () => {
   for (const runs of [1, 2, 3, 4, 5, 6]) expect(starved(queues, waiting, more, runs)).toEqual([]);
 });
 
+/**
+ * Whether `late` is let through although in each round the same `more` come, each stays until its turn comes, and everybody who
+ * is through leaves after `runs` rounds.
+ */
+function comesThrough(
+  queues: readonly Queue[],
+  late: QueuedGang,
+  more: readonly QueuedGang[],
+  { runs, rounds }: { readonly runs: number; readonly rounds: number },
+): boolean {
+  let through: { gang: QueuedGang; until: number }[] = [];
+  let waiting: QueuedGang[] = [];
+  let deficits: ReadonlyMap<string, number> = new Map();
+  for (let round = 0; round < rounds; round += 1) {
+    const now = round * MINUTE;
+    if (now === late.since) waiting.push(late);
+    for (const [index, one] of more.entries())
+      waiting.push({ ...one, key: `n${round}-${index}`, uid: `n${round}-${index}`, since: now, priority: 0 });
+    through = through.filter(({ until }) => until > round);
+    const done = dispatch({
+      ...{ queues, waiting, through: through.map((one) => one.gang), deficits, now },
+      reserveAfterMs: 2 * MINUTE,
+    });
+    ({ deficits } = done);
+    through.push(...done.release.map((one) => ({ gang: one, until: round + runs })));
+    waiting = done.standings.map((one) => one.gang);
+    if (done.release.includes(late)) return true;
+  }
+  return false;
+}
+
+// Everybody is overdue where more come than there is room for. By weight alone the turn is always the other queue's then: what
+// its own queue gets in other things counts against it.
+test('nobody starves where all have waited for too long', () => {
+  const weights = fc.integer({ min: 1, max: 100 });
+  fc.assert(
+    fc.property(weights, weights, fc.integer({ min: 2, max: 4 }), (mine, his, runs) => {
+      const queues = [
+        queue('q0', { capacity: { gpu: 4 } }),
+        queue('q1', { parent: 'q0', weight: mine }),
+        queue('q2', { parent: 'q0', weight: his }),
+      ];
+      const late = gang('late', 'q1', { since: MINUTE, requests: { gpu: 4 } });
+      const more = [
+        gang('m0', 'q1', { pods: 4 }),
+        gang('m1', 'q2', { requests: { gpu: 2 } }),
+        gang('m2', 'q2', { requests: { gpu: 2 } }),
+      ];
+      expect(comesThrough(queues, late, more, { runs, rounds: 60 })).toBe(true);
+    }),
+    { numRuns: 25 },
+  );
+});
+
 test('by weight: what two queues get for it differs by no more than their largest gangs', () => {
   const weights = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 2, maxLength: 4 });
   const sizes = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 5 });
