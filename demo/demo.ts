@@ -5,6 +5,7 @@ import type { CliIo } from '../src/cli/output/io.ts';
 import { messageOf } from '../src/errors.ts';
 import type { ControlPlane } from '../test/cluster/control-plane/control-plane.ts';
 import { startControlPlane } from '../test/cluster/control-plane/start.ts';
+import { FLEET_SETTINGS, fleetScenes } from './fleet.ts';
 import { gangLife } from './gang-life.ts';
 import { hpcDemo } from './hpc.ts';
 import { admitLoop, install } from './install.ts';
@@ -21,6 +22,7 @@ export interface DemoOptions {
   readonly keep: boolean;
   readonly offline: boolean;
   readonly hpc: boolean;
+  readonly fleet: boolean;
   readonly source: boolean;
 }
 
@@ -32,27 +34,19 @@ export async function demo(options: DemoOptions, io: CliIo): Promise<boolean> {
     await hpcDemo(main, tell);
     return asClaimed(tell, io);
   }
-  const plane = options.offline ? undefined : await planeOrWhyNot(io);
+  const plane = options.offline ? undefined : await planeOrWhyNot(options, io);
   try {
     const serving = await startServing({
       now: io.now(),
       main,
       ...(plane === undefined ? {} : { kubeconfig: await admitLoop(plane) }),
+      ...(options.fleet && { settings: FLEET_SETTINGS }),
     });
     try {
       if (plane === undefined) await offlineDemo(serving, tell);
       else {
         const stage = new Stage(plane, serving, tell, main);
-        for (const scene of [
-          install,
-          gangLife,
-          mistakesRefused,
-          protectedThings,
-          plainWorkloads,
-          otherScheduler,
-          // With --keep Muster goes on, for whoever wants to try something.
-          ...(options.keep ? [] : [musterDown]),
-        ]) {
+        for (const scene of scenes(options)) {
           await scene(stage);
         }
         if (options.keep) {
@@ -68,6 +62,15 @@ export async function demo(options: DemoOptions, io: CliIo): Promise<boolean> {
   }
   return asClaimed(tell, io);
 }
+
+const scenes = ({ fleet, keep }: DemoOptions): readonly ((stage: Stage) => Promise<void>)[] =>
+  fleet
+    ? fleetScenes
+    : [
+        ...[install, gangLife, mistakesRefused, protectedThings, plainWorkloads, otherScheduler],
+        // With --keep Muster goes on, for whoever wants to try something.
+        ...(keep ? [] : [musterDown]),
+      ];
 
 function asClaimed({ surprises }: Narrator, io: CliIo): boolean {
   io.stdout(
@@ -87,12 +90,14 @@ function program({ source }: DemoOptions): string {
 }
 
 /** The control plane, or undefined after saying why there is none. */
-async function planeOrWhyNot(io: CliIo): Promise<ControlPlane | undefined> {
-  io.stdout('Starting a real etcd, kube-apiserver, kube-scheduler and kube-controller-manager …\n');
+async function planeOrWhyNot({ fleet }: DemoOptions, io: CliIo): Promise<ControlPlane | undefined> {
+  // In Karmada's API server nothing runs, so nobody has to schedule it.
+  const controllers = fleet ? '' : ', kube-scheduler and kube-controller-manager';
+  io.stdout(`Starting a real etcd${fleet ? ' and' : ','} kube-apiserver${controllers} …\n`);
   try {
     return await startControlPlane({
-      scheduler: true,
-      controllerManager: true,
+      scheduler: !fleet,
+      controllerManager: !fleet,
       log: (line) => io.stdout(`  ${line}\n`),
     });
   } catch (thrown) {

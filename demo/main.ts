@@ -10,6 +10,7 @@ const HELP = `Usage: npm run demo -- [options]
   --keep      leaves it all running until Ctrl-C, for your own kubectl
   --offline   without a control plane: the real HTTPS server, and reviews sent to it directly
   --hpc       without a control plane: a gang that runs its program under Flux
+  --fleet     gangs across clusters, on a real API server with the shapes of Karmada's definitions
   --source    runs Muster from src instead of the built program
   --help      this
 `;
@@ -21,6 +22,7 @@ try {
       keep: { type: 'boolean', default: false },
       offline: { type: 'boolean', default: false },
       hpc: { type: 'boolean', default: false },
+      fleet: { type: 'boolean', default: false },
       source: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },

@@ -1,8 +1,8 @@
-import { request } from 'node:https';
 import patches from 'fast-json-patch';
 import { endpoints } from '../src/admission/endpoints.ts';
 import { forScheduler, mistakes, NAMESPACE, pod, podGang, preparedParts, type Manifest } from './objects.ts';
 import type { Narrator } from './narrator.ts';
+import { post } from './post.ts';
 import type { Serving } from './serving.ts';
 
 interface Answer {
@@ -36,7 +36,7 @@ async function create(serving: Serving, manifest: Manifest): Promise<{ stored: M
         dryRun: true,
       },
     };
-    const next = await post(serving, endpoint.path, review);
+    const { response: next } = JSON.parse(await post(serving, endpoint.path, review)) as { response: Answer };
     answer = { ...next, warnings: [...(answer.warnings ?? []), ...(next.warnings ?? [])] };
     if (!answer.allowed) break;
     if (next.patch !== undefined) {
@@ -46,30 +46,6 @@ async function create(serving: Serving, manifest: Manifest): Promise<{ stored: M
   }
   return { stored, answer };
 }
-
-const post = (serving: Serving, path: string, body: unknown): Promise<Answer> =>
-  new Promise((resolve, reject) => {
-    const call = request(
-      {
-        host: '127.0.0.1',
-        port: serving.port,
-        path,
-        method: 'POST',
-        ca: serving.ca,
-        servername: 'localhost',
-      },
-      (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('end', () => {
-          const text = Buffer.concat(chunks).toString();
-          if (response.statusCode === 200) resolve((JSON.parse(text) as { response: Answer }).response);
-          else reject(new Error(text));
-        });
-      },
-    );
-    call.once('error', reject).setHeader('content-type', 'application/json').end(JSON.stringify(body));
-  });
 
 /** The demo without a control plane: the real HTTPS server, and reviews sent to it directly. */
 export async function offlineDemo(serving: Serving, tell: Narrator): Promise<void> {

@@ -28,6 +28,8 @@ export interface ServingOptions {
   readonly main: string;
   /** Runs the loop as well, on this cluster. Without it: admission only. */
   readonly kubeconfig?: string;
+  /** Beside what most clusters have. */
+  readonly settings?: Readonly<Record<string, unknown>>;
 }
 
 /** How long the program may take until it serves. */
@@ -48,14 +50,14 @@ const CONFIGURATION = {
  * Starts `muster serve` on free loopback ports, with a certificate for loopback.
  * @throws Error with the end of its log
  */
-export async function startServing({ now, main, kubeconfig }: ServingOptions): Promise<Serving> {
+export async function startServing({ now, main, kubeconfig, settings }: ServingOptions): Promise<Serving> {
   const directory = await mkdtemp(join(tmpdir(), 'muster-demo-'));
   const issued = await issueDevelopmentCertificates({ dnsNames: ['localhost', '127.0.0.1'], days: 1, now });
   const files = {
     'ca.crt': issued.caCertificate,
     'tls.crt': issued.certificate,
     'tls.key': issued.key,
-    'config.yaml': stringify(CONFIGURATION),
+    'config.yaml': stringify({ ...CONFIGURATION, ...settings }),
   };
   for (const [name, content] of Object.entries(files)) {
     await writeFile(join(directory, name), content, { mode: 0o600 });

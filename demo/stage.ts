@@ -67,8 +67,8 @@ export class Stage {
   }
 
   /** Runs a verb of the program under show, and shows it. */
-  async muster(args: readonly string[]): Promise<Result> {
-    this.tell.command(`muster ${args.join(' ')}`);
+  async muster(args: readonly string[], shown = args.join(' ')): Promise<Result> {
+    this.tell.command(`muster ${shown}`);
     const result = await new Promise<Result>((resolve) => {
       const env = { ...process.env, KUBECONFIG: this.plane.kubeconfig };
       execFile(process.execPath, [this.#main, ...args], { env }, (error, stdout, stderr) =>

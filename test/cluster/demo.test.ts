@@ -28,6 +28,16 @@ const CLAIMS = [
   'a gate stays on: the API server keeps it by itself',
   'and deletion is never in the way',
 ];
+const FLEET_CLAIMS = [
+  'registered: as interpreter of gangs, as webhook for bindings, as their scheduler',
+  '17 GPUs are nowhere but in m2: all five Pods are sent there',
+  'as it was sent',
+  '10 of 12 are sent, to three clusters',
+  'what cannot have its least waits whole, and nothing of it is sent',
+  'urgent goes first, the others wait, and it says why',
+  'when urgent has come to its end, the next one',
+  'then the last',
+];
 /** Ages differ from run to run. */
 const steady = (line: string): string => line.trim().replace(/\b\d+m?s\b/g, '5s');
 
@@ -55,4 +65,14 @@ clusterSuite('the demo', () => {
       at = found + 1;
     }
   }, 120_000);
+
+  test('shows a fleet on a real API server with Karmada’s definitions', async () => {
+    const args = [join(ROOT, 'demo', 'main.ts'), '--fleet', '--source'];
+    const { stdout } = await promisify(execFile)(process.execPath, args);
+    for (const claim of FLEET_CLAIMS) expect(stdout).toContain(`✔ ${claim}`);
+    expect(stdout).toMatch(/train +false +m2 +0 +{"m2":{"master":1,"worker":4}} +Success/);
+    expect(stdout).toMatch(/sweep +false +m1,m2,m3 +4,5,1 /);
+    expect(stdout).not.toContain('✘');
+    expect(stdout).toMatch(/All of it was as claimed\.\n$/);
+  }, 180_000);
 });

@@ -1,7 +1,7 @@
 /** Queues in front of Karmada's schedulers, on a real API server with the shapes of Karmada's definitions. */
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { inLength } from '../support/length.ts';
-import { manifestsIn } from '../support/manifests.ts';
+import { calledOnLoopback, manifestsIn } from '../support/manifests.ts';
 import type { Serving } from '../support/serving.ts';
 import type { Client, KubeList, KubeObject } from './control-plane/client.ts';
 import { clusterSuite } from './control-plane/suite.ts';
@@ -51,12 +51,7 @@ clusterSuite('queues of a fleet, on a real API server', () => {
 
   /** The webhook as it ships, but for where Muster is. */
   const register = async (port: number): Promise<void> => {
-    const caBundle = Buffer.from(on.certificates.ca).toString('base64');
-    const shipped = await manifestsIn('karmada/queues');
-    for (const { clientConfig } of shipped.flatMap(({ webhooks = [] }) => webhooks)) {
-      const url = `https://127.0.0.1:${port}${clientConfig.service?.path ?? ''}`;
-      Object.assign(clientConfig, { service: undefined, url, caBundle });
-    }
+    const shipped = calledOnLoopback(await manifestsIn('karmada/queues'), port, on.certificates.ca);
     await applyAll(client, shipped);
     await untilEstablished(
       client,

@@ -36,19 +36,24 @@ export async function accountManifests(
 }
 
 /**
- * The webhook configurations as they ship, but for where the API server finds Muster: outside a cluster there is no
- * Service, so a loopback address stands in for it.
+ * Objects as they ship, but for where the API server finds Muster: outside a cluster there is no Service, so a loopback
+ * address stands in for it.
  */
-export async function webhookConfigurations(port: number, ca: string): Promise<KubernetesObject[]> {
+export function calledOnLoopback(objects: KubernetesObject[], port: number, ca: string): KubernetesObject[] {
   const caBundle = Buffer.from(ca).toString('base64');
-  const shipped = (await manifestsIn('base')).filter((object) =>
-    object.kind.endsWith('WebhookConfiguration'),
-  );
-  for (const configuration of shipped) {
-    for (const webhook of configuration.webhooks ?? []) {
-      const path = webhook.clientConfig.service?.path ?? '/';
-      webhook.clientConfig = { url: `https://127.0.0.1:${port}${path}`, caBundle };
-    }
+  for (const webhook of objects.flatMap(({ webhooks = [] }) => webhooks)) {
+    const path = webhook.clientConfig.service?.path ?? '/';
+    webhook.clientConfig = { url: `https://127.0.0.1:${port}${path}`, caBundle };
   }
-  return shipped;
+  return objects;
+}
+
+/** The webhook configurations of the base, called on loopback. */
+export async function webhookConfigurations(port: number, ca: string): Promise<KubernetesObject[]> {
+  const shipped = await manifestsIn('base');
+  return calledOnLoopback(
+    shipped.filter(({ kind }) => kind.endsWith('WebhookConfiguration')),
+    port,
+    ca,
+  );
 }
