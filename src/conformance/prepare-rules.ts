@@ -35,7 +35,7 @@ async function preparedPods(subject: Subject): Promise<{ pod: JsonObject; decisi
   );
 }
 
-export const patched = (pod: JsonObject, { changes }: Decision): JsonObject =>
+export const patched = (pod: JsonObject, { changes }: Pick<Decision, 'changes'>): JsonObject =>
   jsonPatch.applyPatch(
     structuredClone(pod),
     structuredClone(changes.map(({ operation }) => operation)) as never,

@@ -95,6 +95,9 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'kube/client',
     'controller/scheduler-objects',
     'kube/loop',
+    // Who prepares Pods beside a backend, and by what policy.
+    'preparers',
+    'hpc',
   ],
   cli: [
     'api',

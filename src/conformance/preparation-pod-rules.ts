@@ -1,0 +1,237 @@
+import { ReceivedPod } from '../admission/pod-reader.ts';
+import { JsonPodPatch } from '../admission/pod-patch.ts';
+import { isObject, own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { isDnsLabel, isLabelKey } from '../api/name-syntax.ts';
+import { GATE_POD_GANG_PENDING } from '../api/names.ts';
+import { quoted } from '../api/printable.ts';
+import { messageOf, MusterError } from '../errors.ts';
+import { MEMBERSHIP_LABELS } from '../gang/membership.ts';
+import { isPodRefused } from '../preparers/preparer.ts';
+import { broken, type Rule } from './check.ts';
+import { reachedOutside } from './outside-world.ts';
+import {
+  hpcGang,
+  policyOf,
+  type GangsPod,
+  type PreparationSubject,
+  type PreparedPod,
+} from './preparation-subject.ts';
+import { patched } from './prepare-rules.ts';
+
+/** The bare call, with nothing of Muster's around it. */
+function prepare(subject: PreparationSubject, { gang, member, pod }: GangsPod): unknown {
+  return subject
+    .preparerOf(gang)
+    .prepare(new ReceivedPod(pod, member.namespace), member, new JsonPodPatch(pod));
+}
+
+/** The prepared Pod, as it comes by again. */
+const stored = (one: PreparedPod): JsonObject =>
+  JSON.parse(JSON.stringify(patched(one.pod, one))) as JsonObject;
+
+const COMES_OUT = ['prepare-throws', 'patch-surface'];
+
+/** What an HPCPolicy of another kind asks for: somebody else. */
+const OTHERS: readonly JsonObject[] = [{ hpc: { manager: 'flux' } }, { torch: {} }];
+
+const wordsOf = (container: Json | undefined): Json[] =>
+  ['command', 'args'].flatMap((key) => ownList(container, key) ?? []);
+const containersOf = (pod: JsonObject): readonly Json[] => ownList(own(pod, 'spec'), 'containers') ?? [];
+
+export const preparationPodRules: readonly Rule<PreparationSubject>[] = [
+  {
+    name: 'name',
+    rule: 'the preparation has a name of lower-case letters, digits and "-", and its preparer the same',
+    look: (subject) => {
+      const { name } = subject.preparation;
+      if (!isDnsLabel(name)) throw broken(`${JSON.stringify(name)} is no such name`);
+      const preparer = subject.preparerOf(hpcGang('train'));
+      if (preparer.name !== name)
+        throw broken(
+          `the preparation is ${JSON.stringify(name)}, its preparer ${JSON.stringify(preparer.name)}`,
+        );
+      return undefined;
+    },
+  },
+  {
+    name: 'asked-for',
+    rule: 'nobody is prepared, judged and given objects by a policy that asks for another preparation',
+    needs: ['name'],
+    look: ({ preparation, policy }) => {
+      const gang = hpcGang('train');
+      for (const spec of OTHERS) {
+        const { policy: other } = policyOf(spec);
+        const parts = ['flux', 'torch'] as const;
+        if (parts.some((part) => policy[part] !== undefined && other[part] !== undefined)) continue;
+        if (preparation.preparer(gang, other) !== undefined)
+          throw broken(`preparer() prepares Pods by ${JSON.stringify(spec)}`);
+        const { faults, warnings } = preparation.validate(gang, other);
+        if (faults.length + warnings.length > 0)
+          throw broken(`validate() has something to say of ${JSON.stringify(spec)}`);
+        const [object] = preparation.objects(gang, other, { certificate: () => '' });
+        if (object !== undefined) throw broken(`objects() makes some by ${JSON.stringify(spec)}`);
+      }
+      return undefined;
+    },
+  },
+  {
+    name: 'surface',
+    rule: 'patchSurface names keys and gates that are legal and not Muster’s, and leaves to the backend what is the scheduler’s',
+    needs: ['name'],
+    look: (subject) => {
+      const { patchSurface } = subject.preparerOf(hpcGang('train'));
+      const { labels = [], annotations = [], gates = [] } = patchSurface;
+      const wrong = [...labels, ...annotations, ...gates].find((key) => !isLabelKey(key));
+      if (wrong !== undefined) throw broken(`${JSON.stringify(wrong)} is no legal key`);
+      const ours = new Set<string>([...MEMBERSHIP_LABELS, GATE_POD_GANG_PENDING]);
+      const taken = [...labels, ...gates].find((key) => ours.has(key));
+      if (taken !== undefined) throw broken(`${taken} is Muster’s`);
+      for (const part of ['schedulerName', 'schedulingGroup', 'workloadRef'] as const) {
+        if (patchSurface[part] === true) throw broken(`${part} is the backend’s to set`);
+      }
+      return undefined;
+    },
+  },
+  {
+    name: 'prepare-synchronous',
+    rule: 'prepare() returns nothing, not even a promise',
+    needs: ['name'],
+    look: (subject) => {
+      for (const one of subject.pods) {
+        let returned: unknown;
+        try {
+          returned = prepare(subject, one);
+        } catch {
+          continue;
+        }
+        if (returned === undefined) continue;
+        void Promise.resolve(returned).catch(() => undefined);
+        throw broken(
+          returned instanceof Promise
+            ? 'it returned a promise: what it does later reaches no Pod'
+            : `it returned ${quoted(returned)}`,
+        );
+      }
+      return undefined;
+    },
+  },
+  {
+    name: 'prepare-pure',
+    rule: 'prepare() uses no clock, no chance, no timer and no I/O',
+    needs: ['prepare-synchronous'],
+    look: (subject) => {
+      const tried = subject.pods.flatMap((one) => reachedOutside(() => prepare(subject, one)));
+      if (tried.length > 0) throw broken(`it called ${[...new Set(tried)].join(', ')}`);
+      return undefined;
+    },
+  },
+  {
+    name: 'prepare-throws',
+    rule: 'prepare() throws PodRefused, with a field and a reason, and nothing else; not for every Pod',
+    needs: ['prepare-pure'],
+    look: (subject) => {
+      const refusals = subject.pods.flatMap((one) => {
+        try {
+          prepare(subject, one);
+          return [];
+        } catch (thrown) {
+          if (!isPodRefused(thrown)) throw broken(`it threw "${messageOf(thrown)}": Pods fail with 500`);
+          if (thrown.field === '' || thrown.message === '')
+            throw broken('it refused a Pod without a field or a reason');
+          return [`${thrown.field}: ${thrown.message}`];
+        }
+      });
+      if (refusals.length < subject.pods.length) return undefined;
+      throw broken(`it refused every Pod (${refusals[0] ?? ''})`);
+    },
+  },
+  {
+    name: 'patch-surface',
+    rule: 'prepare() changes what patchSurface declares and nothing else',
+    needs: ['prepare-throws', 'surface'],
+    look: (subject) => {
+      try {
+        subject.allPrepared();
+      } catch (thrown) {
+        if (thrown instanceof MusterError) throw broken(thrown.message);
+        throw thrown;
+      }
+      return undefined;
+    },
+  },
+  {
+    name: 'prepare-same-bytes',
+    rule: 'the same Pod gets the same patch, in the same order, the second time too',
+    needs: COMES_OUT,
+    look: (subject) => {
+      for (const one of subject.pods) {
+        const [first, second] = [subject.prepared(one), subject.prepared(one)].map(({ faults, changes }) =>
+          JSON.stringify([faults, changes]),
+        );
+        if (first !== second) throw broken('the second patch of a Pod differs from the first');
+      }
+      return undefined;
+    },
+  },
+  {
+    name: 'prepare-idempotent',
+    rule: 'a Pod that is prepared gets no patch: webhooks are called again when another one has changed the Pod',
+    needs: ['prepare-same-bytes'],
+    look: (subject) => {
+      for (const one of subject.allPrepared()) {
+        const again = subject.prepared({ ...one, pod: stored(one) });
+        const [fault] = again.faults;
+        if (fault !== undefined) throw broken(`it refused the Pod that it prepared: ${fault.message}`);
+        const paths = again.changes.map(({ operation }) => operation.path);
+        if (paths.length > 0) throw broken(`it patched the prepared Pod again, at ${paths.join(', ')}`);
+      }
+      return undefined;
+    },
+  },
+  {
+    name: 'keeps-command',
+    rule: 'the words of command and args end what the prepared container runs, one by one as they were',
+    needs: COMES_OUT,
+    look: (subject) => {
+      for (const one of subject.allPrepared()) {
+        const after = containersOf(stored(one));
+        for (const [index, container] of containersOf(one.pod).entries()) {
+          const [was, is] = [wordsOf(container), wordsOf(after[index])];
+          const kept = JSON.stringify(is.slice(is.length - was.length));
+          if (kept !== JSON.stringify(was))
+            throw broken(`${quoted(was)} became ${quoted(is)}: another program, or with other arguments`);
+        }
+      }
+      return undefined;
+    },
+  },
+  {
+    name: 'mounts-made',
+    rule: 'what the prepared Pod mounts of ConfigMaps and Secrets is among the objects of its gang',
+    needs: COMES_OUT,
+    look: (subject) => {
+      for (const one of subject.allPrepared()) {
+        const made = new Set(
+          subject.objectsOf(one.gang).map((object) => `${ownString(object, 'kind') ?? ''} ${nameOf(object)}`),
+        );
+        const missing = mountedIn(stored(one)).find((what) => !made.has(what));
+        if (missing !== undefined)
+          throw broken(`the Pod would wait for ${missing} for ever, which objects() does not make`);
+      }
+      return undefined;
+    },
+  },
+];
+
+export const nameOf = (object: JsonObject): string => ownString(ownObject(object, 'metadata'), 'name') ?? '';
+
+function mountedIn(pod: JsonObject): string[] {
+  return (ownList(own(pod, 'spec'), 'volumes') ?? []).filter(isObject).flatMap((volume) => {
+    const map = ownString(own(volume, 'configMap'), 'name');
+    const secret = ownString(own(volume, 'secret'), 'secretName');
+    return [
+      ...(map === undefined ? [] : [`ConfigMap ${map}`]),
+      ...(secret === undefined ? [] : [`Secret ${secret}`]),
+    ];
+  });
+}

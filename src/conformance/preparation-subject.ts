@@ -1,0 +1,134 @@
+import { JsonPodPatch } from '../admission/pod-patch.ts';
+import { ReceivedPod } from '../admission/pod-reader.ts';
+import type { Change } from '../admission/json-patch.ts';
+import type { Fault } from '../api/fault.ts';
+import type { Json, JsonObject } from '../api/json.ts';
+import { ANNOTATION_HPC_POLICY } from '../api/names.ts';
+import type { PodGang } from '../api/pod-gang.ts';
+import type { Membership } from '../gang/membership.ts';
+import { parseHpcPolicy, type HpcPolicy } from '../hpc/hpc-policy.ts';
+import type { ObjectsGiven, Preparation } from '../preparers/preparation.ts';
+import { preparePod } from '../preparers/prepare.ts';
+import type { Preparer } from '../preparers/preparer.ts';
+import { broken } from './check.ts';
+import { sampleGang } from './sample-gangs.ts';
+import { Random, samplePod } from './sample-pods.ts';
+
+/** Under what a preparation is tried out. */
+export interface PreparationSettings {
+  /** `spec` of an HPCPolicy that asks for it. */
+  readonly spec: JsonObject;
+  /** Fields of the container that its Pods have, such as what it asks for. */
+  readonly container?: JsonObject;
+}
+
+/** A Pod of a gang, as it comes to admission. */
+export interface GangsPod {
+  readonly gang: PodGang;
+  readonly member: Membership;
+  readonly pod: JsonObject;
+}
+
+/** What became of it. */
+export interface PreparedPod extends GangsPod {
+  readonly changes: readonly Change[];
+  readonly faults: readonly Fault[];
+}
+
+const POLICY = 'sample';
+const GROUPS = { leader: 1, worker: 3 };
+const GANGS = ['train', 'x', `g${'-long'.repeat(11)}`] as const;
+const PODS = 200;
+/** What a shell, a templating language or a careless split would not leave as it is. */
+const WORDS = ['--', '', '$(HOME)', '*.toml', 'a b', "it's", '"', '\\', '-c', 'lmp'] as const;
+
+/** The preparation that is tried out, with Pods and gangs for it; the same ones each time. */
+export class PreparationSubject {
+  readonly preparation: Preparation;
+  readonly policy: HpcPolicy;
+  readonly pods: readonly GangsPod[];
+  readonly #faults: readonly Fault[];
+
+  constructor(preparation: Preparation, { spec, container = {} }: PreparationSettings) {
+    this.preparation = preparation;
+    const { policy, faults } = policyOf(spec);
+    this.policy = policy;
+    this.#faults = faults;
+    const random = new Random(1);
+    this.pods = Array.from({ length: PODS }, () => gangsPod(random, container));
+  }
+
+  /** @throws ConformanceFailure where the policy has faults or does not ask for it */
+  preparerOf(gang: PodGang): Preparer {
+    const [wrong] = this.#faults;
+    if (wrong !== undefined)
+      throw broken(`the HPCPolicy that is given is wrong: ${wrong.field}: ${wrong.message}`);
+    const preparer = this.preparation.preparer(gang, this.policy);
+    if (preparer === undefined)
+      throw broken('preparer() gives nobody, though the HPCPolicy that is given asks for it');
+    return preparer;
+  }
+
+  /** As admission prepares it, after a backend that leaves it alone. */
+  prepared(one: GangsPod): PreparedPod {
+    const { gang, member, pod } = one;
+    const patch = new JsonPodPatch(pod);
+    const given = { pod: new ReceivedPod(pod, member.namespace), gang: member, patch };
+    const faults = preparePod(undefined, [this.preparerOf(gang)], given);
+    return { ...one, faults, changes: faults.length === 0 ? patch.changes() : [] };
+  }
+
+  /** All Pods, without those that are refused. */
+  allPrepared(): PreparedPod[] {
+    return this.pods.map((one) => this.prepared(one)).filter(({ faults }) => faults.length === 0);
+  }
+
+  objectsOf(gang: PodGang): readonly JsonObject[] {
+    return this.preparation.objects(gang, this.policy, GIVEN);
+  }
+}
+
+/** Where there is one key pair for a gang, all else of its objects follows from gang and policy. */
+const GIVEN: ObjectsGiven = { certificate: (gang) => `a certificate of ${gang}` };
+
+export const policyOf = (spec: JsonObject): ReturnType<typeof parseHpcPolicy> =>
+  parseHpcPolicy({ metadata: { name: POLICY, namespace: 'ml' }, spec }, 'ml');
+
+export const hpcGang = (name: string, namespace = 'ml'): PodGang =>
+  sampleGang({ annotations: { [ANNOTATION_HPC_POLICY]: POLICY } }, GROUPS, { name, namespace });
+
+function gangsPod(random: Random, fields: JsonObject): GangsPod {
+  const namespace = random.pick(['ml', 'web']);
+  const gang = hpcGang(random.pick(GANGS), namespace);
+  const [group, count] = random.pick([
+    ['leader', 1],
+    ['worker', 3],
+  ] as const);
+  const host = `${group}-${random.below(count)}`;
+  const some = (most: number, make: (index: number) => JsonObject): Json =>
+    Array.from({ length: random.below(most + 1) }, (_, index) => make(index));
+  const container: JsonObject = {
+    name: 'main',
+    image: 'example/program:1',
+    command: ['program', ...random.list(3, () => random.pick(WORDS))],
+    ...(random.chance(60) && { args: random.list(4, () => random.pick(WORDS)) }),
+    ...(random.chance(60) && {
+      env: some(3, (index) => ({ name: `OWN_${index}`, value: random.pick(WORDS) })),
+    }),
+    ...(random.chance(40) && {
+      volumeMounts: some(2, (index) => ({ name: 'own-0', mountPath: `/own/${index}` })),
+    }),
+    ...fields,
+  };
+  const spec: JsonObject = {
+    hostname: host,
+    ...(random.chance(30) && { subdomain: 'own' }),
+    ...(random.chance(50) && { volumes: some(3, (index) => ({ name: `own-${index}`, emptyDir: {} })) }),
+    ...(random.chance(30) && { initContainers: [{ name: 'own', image: 'example/own:1' }] }),
+    ...(random.chance(30) && { affinity: {} }),
+    containers: [container],
+  };
+  const name = `${group}-${random.below(count)}`;
+  const pod = samplePod(gang.name, group, { namespace, metadata: { name }, spec });
+  return { gang, member: { namespace, gang: gang.name, group, baseGang: undefined }, pod };
+}
