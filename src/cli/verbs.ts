@@ -43,7 +43,7 @@ export const verbs: readonly Verb[] = [
   },
   {
     name: 'hpc',
-    summary: 'show what is made for a gang under Flux: scripts, settings, certificate, Service',
+    summary: 'show what is made for a gang with an HPCPolicy: scripts, settings, key, Service',
     load: async (io) => (await import('./hpc/hpc.ts')).hpcCommand(io),
   },
   {

@@ -38,7 +38,7 @@ prepared, "muster review" shows.`;
 /** `muster hpc render`: what is made for a gang with an HPCPolicy, without a cluster. */
 export const hpcCommand = (io: CliIo): Command =>
   new Command('hpc')
-    .description('show what is made for a gang with an HPCPolicy: scripts, settings, certificate, Service')
+    .description('show what is made for a gang with an HPCPolicy: scripts, settings, key, Service')
     .addArgument(new Argument('<what>', 'what to do').choices(['render']))
     .addOption(filenameOption('PodGangs and HPCPolicies'))
     .option('-n, --namespace <name>', 'namespace of objects that name none', 'default')

@@ -1,12 +1,11 @@
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { listed } from '../../gang/status-text.ts';
-import { hostCount, hostGroups, leadHost, quorumOf } from '../../hpc/hosts.ts';
-import type { FluxSettings } from '../../hpc/flux-settings.ts';
+import { hostCount, hostGroups, leadHost, quorumOf, type HostGroup } from '../../hpc/hosts.ts';
 import { policyOf, verdictOn } from '../../preparers/preparations.ts';
 import type { StoredPolicy } from '../../preparers/preparation.ts';
 import type { PodStatus } from './gang-status.ts';
 
-/** A host that Flux was told of, and the Pod that has its name. */
+/** A host that the Pods were told of, and the Pod that has its name. */
 export interface BrokerStatus {
   readonly host: string;
   /** Empty where there is none. */
@@ -14,19 +13,24 @@ export interface BrokerStatus {
   readonly state: PodStatus['state'] | 'missing';
 }
 
-/** The brokers of a gang under Flux. */
-export interface FluxStatus {
+/** The hosts on which a gang's program runs. */
+export interface HostsStatus {
+  /** The first: under Flux the one that starts the program, of PyTorch the one that the others look for. */
   readonly lead: BrokerStatus;
-  /** Hosts in the list of every broker. */
+  /** Hosts that every Pod was told of. */
   readonly expected: number;
   /** Those that have a Pod. */
   readonly there: number;
   /** Those whose Pod is ready, or has ended well. */
   readonly ready: number;
-  /** So many have to be ready before the program starts. */
-  readonly quorum: number;
   /** Those that are expected and not ready, in the order of the list; empty once the program has ended. */
   readonly waitsFor: readonly BrokerStatus[];
+}
+
+/** The brokers of a gang under Flux. */
+export interface FluxStatus extends HostsStatus {
+  /** So many have to be ready before the program starts. */
+  readonly quorum: number;
 }
 
 /** What `muster status` says of a gang that names an HPCPolicy. */
@@ -36,6 +40,8 @@ export interface HpcStatus {
   readonly why: string;
   /** Absent where the policy does not ask for Flux, or is not known. */
   readonly flux?: FluxStatus;
+  /** The same for PyTorch, which starts with all. */
+  readonly torch?: HostsStatus;
 }
 
 /** The policy that a gang names: as it is stored, or that it does not exist, or why nobody could look. */
@@ -69,8 +75,12 @@ export function hpcStatusOf(
       ? ''
       : `Pod ${bare.name} was not prepared when it was created (is hpc.enabled set, and was the policy there?): delete it, so that it is made anew`;
   const why = wrong === undefined ? unprepared : `${wrong.field}: ${wrong.message}`;
-  if (policy.flux === undefined || wrong !== undefined) return { policy: named, why };
-  return { policy: named, why, flux: fluxStatusOf(gang, policy.flux, pods, states) };
+  if (wrong !== undefined) return { policy: named, why };
+  const { flux } = policy;
+  const hosts = hostsStatusOf(hostGroups(gang, flux?.leadGroup), pods, states);
+  return flux === undefined
+    ? { policy: named, why, torch: hosts }
+    : { policy: named, why, flux: { ...hosts, quorum: quorumOf(gang, flux) } };
 }
 
 const subdomainOf = (pods: readonly PodRecord[]): string | undefined =>
@@ -80,13 +90,11 @@ const subdomainOf = (pods: readonly PodRecord[]): string | undefined =>
 const PAST: readonly PodStatus['state'][] = ['terminating', 'failed'];
 const READY: readonly BrokerStatus['state'][] = ['running', 'succeeded'];
 
-function fluxStatusOf(
-  gang: GangRecord,
-  settings: FluxSettings,
+function hostsStatusOf(
+  groups: readonly HostGroup[],
   pods: readonly PodRecord[],
   states: readonly PodStatus[],
-): FluxStatus {
-  const groups = hostGroups(gang, settings.leadGroup);
+): HostsStatus {
   const stateOf = new Map(states.map(({ name, state }) => [name, state]));
   const podOf = new Map<string, BrokerStatus>();
   for (const { name, hostname: host } of pods) {
@@ -110,7 +118,6 @@ function fluxStatusOf(
     expected: hostCount(groups),
     there: brokers.filter(({ state }) => state !== 'missing').length,
     ready: brokers.length - late.length,
-    quorum: quorumOf(gang, settings),
     waitsFor: hasEnded(lead) ? [] : late,
   };
 }
@@ -118,16 +125,30 @@ function fluxStatusOf(
 const hasEnded = ({ state }: BrokerStatus): boolean => state === 'succeeded' || state === 'failed';
 
 /** For people, in one line. */
-export function brokersText({ lead, expected, there, ready, quorum, waitsFor }: FluxStatus): string {
-  const pod = lead.pod === '' || lead.pod === lead.host ? '' : `, Pod ${lead.pod}`;
-  const head = `Flux: lead ${lead.host} (${lead.state}${pod}); `;
+export const hostsText = ({ flux, torch }: Pick<HpcStatus, 'flux' | 'torch'>): string =>
+  flux !== undefined ? brokersText(flux) : torch !== undefined ? torchText(torch) : '';
+
+const leadText = ({ host, state, pod }: BrokerStatus): string =>
+  `${host} (${state}${pod === '' || pod === host ? '' : `, Pod ${pod}`})`;
+
+const namesOf = (hosts: readonly BrokerStatus[], noun: string): string =>
+  listed(
+    hosts.map(({ host, state }) => `${host} (${state})`),
+    noun,
+  );
+
+function torchText({ lead, expected, there, ready, waitsFor }: HostsStatus): string {
+  const head = `PyTorch: first ${leadText(lead)}; `;
+  if (lead.state === 'succeeded') return `${head}the program has ended there`;
+  const counts = `${there} of ${expected} Pods there, ${ready} ready`;
+  return `${head}${counts}${waitsFor.length === 0 ? '' : `; waits for ${namesOf(waitsFor, 'Pods')}`}`;
+}
+
+function brokersText({ lead, expected, there, ready, quorum, waitsFor }: FluxStatus): string {
+  const head = `Flux: lead ${leadText(lead)}; `;
   const counts = `${there} of ${expected} brokers there, ${ready} ready, quorum ${quorum}`;
   if (lead.state === 'succeeded') return `${head}the program has ended`;
   if (lead.state === 'failed') return `${head}the program, or the broker that led it, has failed; ${counts}`;
   if (waitsFor.length === 0) return `${head}${counts}`;
-  const names = listed(
-    waitsFor.map(({ host, state }) => `${host} (${state})`),
-    'brokers',
-  );
-  return `${head}${counts}; ${ready < quorum ? 'waits for' : 'may start without'} ${names}`;
+  return `${head}${counts}; ${ready < quorum ? 'waits for' : 'may start without'} ${namesOf(waitsFor, 'brokers')}`;
 }

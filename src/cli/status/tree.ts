@@ -1,6 +1,6 @@
 import { printable } from '../../api/printable.ts';
 import type { GroupSummary } from '../../gang/plan/gang-plan.ts';
-import { brokersText, type HpcStatus } from './brokers.ts';
+import { hostsText, type HpcStatus } from './brokers.ts';
 import type { GangStatus, PodStatus } from './gang-status.ts';
 import { cutLine, span, widthOf, wrapped, type Line, type Span } from './styled-line.ts';
 import { ageOf, phaseOf } from './table.ts';
@@ -58,10 +58,10 @@ export function treeLines(gang: GangStatus, given: { readonly now: number; reado
   return lines.map((line) => cutLine(line, width));
 }
 
-/** What stops a gang with an HPCPolicy, and its brokers. */
+/** What stops a gang with an HPCPolicy, and its hosts. */
 const hpcLines = (hpc: HpcStatus, width: number): Line[] => [
   ...wrapped(printable(hpc.why, MAX_HPC), width, '', 'bad'),
-  ...wrapped(printable(hpc.flux === undefined ? '' : brokersText(hpc.flux), MAX_HPC), width),
+  ...wrapped(printable(hostsText(hpc), MAX_HPC), width),
 ];
 
 /** What there is of a group; a count of none is left out. */

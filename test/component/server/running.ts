@@ -28,6 +28,7 @@ export interface RunningParts extends Pick<
   readonly placement?: Placement;
   readonly notReady?: Policy['notReady'];
   readonly preparers?: Policy['preparers'];
+  readonly hpc?: Policy['hpc'];
 }
 
 /** A whole program as `muster serve` starts it, in this process. */
@@ -106,6 +107,7 @@ export async function start(parts: RunningParts = {}): Promise<Running> {
       placement: parts.placement,
       ...(parts.notReady && { notReady: parts.notReady }),
       ...(parts.preparers && { preparers: parts.preparers }),
+      ...(parts.hpc && { hpc: parts.hpc }),
     },
     log,
     version: '0.0.0-test',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import {
-  brokersText,
+  hostsText,
   hpcStatusOf,
   type FoundPolicy,
   type HpcStatus,
@@ -38,8 +38,8 @@ const broker = (host: string, parts: Partial<PodRecord> = {}): PodRecord =>
 const judged = (pods: readonly PodRecord[], found = stored(), of = HPC): HpcStatus =>
   hpcStatusOf(of, 'flux', found, { pods, states: statusOf([of], pods).pods });
 const told = (...given: Parameters<typeof judged>): string => {
-  const { flux, why } = judged(...given);
-  return flux === undefined ? why : [why, brokersText(flux)].filter((part) => part !== '').join(' | ');
+  const { why, ...hosts } = judged(...given);
+  return [why, hostsText(hosts)].filter((part) => part !== '').join(' | ');
 };
 
 const GATED = { gates: ['grove.io/podgang-pending-creation'], nodeName: '', phase: 'Pending', ready: false };
@@ -119,6 +119,37 @@ describe('the brokers of a gang under Flux', () => {
     const failed = broker('workers-0', { name: 'workers-0-zzzzz', phase: 'Failed', ready: false });
     const { flux } = judged([leaving, broker('leader-0'), broker('workers-0'), failed]);
     expect(flux).toMatchObject({ lead: { pod: 'leader-0-x7k2p', state: 'running' }, ready: 2, there: 2 });
+  });
+});
+
+describe('the Pods of a gang of PyTorch', () => {
+  const all = ['leader-0', 'workers-0', 'workers-1'];
+  const torch = stored({ torch: { procPerNode: 'gpu' } });
+  test.each([
+    [
+      'some are there',
+      [broker('leader-0'), broker('workers-1', { ready: false })],
+      'PyTorch: first leader-0 (running, Pod leader-0-x7k2p); 2 of 3 Pods there, 1 ready; waits for workers-0 (missing), workers-1 (starting)',
+    ],
+    [
+      'all are ready',
+      all.map((host) => broker(host)),
+      'PyTorch: first leader-0 (running, Pod leader-0-x7k2p); 3 of 3 Pods there, 3 ready',
+    ],
+    [
+      'the first has ended',
+      [broker('leader-0', { phase: 'Succeeded', ready: false }), broker('workers-0')],
+      'PyTorch: first leader-0 (succeeded, Pod leader-0-x7k2p); the program has ended there',
+    ],
+  ])('%s', (_, pods, text) => expect(told(pods, torch)).toBe(text));
+
+  test('are told of by number, and what stops them goes first', () => {
+    expect(judged([broker('leader-0')], torch)).toMatchObject({
+      why: '',
+      torch: { expected: 3, there: 1, ready: 1, waitsFor: [{ host: 'workers-0' }, { host: 'workers-1' }] },
+    });
+    const wrong = { ...HPC, annotations: new Map([...HPC.annotations, ['muster.dev/expected-pods', 'x=3']]) };
+    expect(told([], torch, wrong)).toMatch(/^metadata\.annotations\[.*\[HpcExpectedInvalid\]$/);
   });
 });
 
