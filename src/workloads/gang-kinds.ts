@@ -2,20 +2,30 @@ import { MARK_GANG_PER } from '../api/names.ts';
 import type { GangKind, PodMarks, PodReading } from './gang-kind.ts';
 import { MAIN } from './plain.ts';
 
+// https://kubernetes.io/docs/reference/labels-annotations-taints/: both are what the controllers of Kubernetes write.
 const JOB_NAME = 'batch.kubernetes.io/job-name';
+const POD_NAME = 'statefulset.kubernetes.io/pod-name';
+// https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#pod-template-hash-label; a Deployment's ReplicaSet
+// is called after it, one that stands by itself has none.
+const TEMPLATE_HASH = 'pod-template-hash';
+// https://jobset.sigs.k8s.io/docs/concepts/#jobset-labels: on Jobs and Pods; a Job is called <JobSet>-<replicated job>-<index>.
 const JOBSET = 'jobset.sigs.k8s.io/jobset-name';
 const JOBSET_UID = 'jobset.sigs.k8s.io/jobset-uid';
 const REPLICATED_JOB = 'jobset.sigs.k8s.io/replicatedjob-name';
 const JOB_INDEX = 'jobset.sigs.k8s.io/job-index';
+// https://lws.sigs.k8s.io/docs/reference/labels-annotations-and-environment-variables/. Leaders are called <set>-<group>,
+// workers <set>-<group>-<index>; pkg/webhooks/pod_webhook.go of kubernetes-sigs/lws writes the group of a leader.
 const LWS = 'leaderworkerset.sigs.k8s.io/name';
 const LWS_GROUP = 'leaderworkerset.sigs.k8s.io/group-index';
-const POD_NAME = 'statefulset.kubernetes.io/pod-name';
-const TEMPLATE_HASH = 'pod-template-hash';
+// pkg/apis/kubeflow.org/v1/common_types.go of kubeflow/training-operator; mpi-operator has the same keys.
 const TRAINING_JOB = 'training.kubeflow.org/job-name';
 const TRAINING_ROLE = 'training.kubeflow.org/replica-type';
+// ray-operator/controllers/ray/utils/constant.go of ray-project/kuberay; which of them a template cannot set itself is said
+// by labelPod in controllers/ray/common/pod.go.
 const RAY_CLUSTER = 'ray.io/cluster';
 const RAY_NODE = 'ray.io/node-type';
 const RAY_GROUP = 'ray.io/group';
+// staging/src/volcano.sh/apis/pkg/apis/batch/v1alpha1/labels.go of volcano-sh/volcano: labels and annotations.
 const VOLCANO_JOB = 'volcano.sh/job-name';
 const VOLCANO_TASK = 'volcano.sh/task-spec';
 

@@ -4,10 +4,22 @@ import type { KubeObject } from './control-plane/client.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
 import { manifestsIn } from '../support/manifests.ts';
+import { inLength } from '../support/length.ts';
+import { example, examples } from '../support/workloads-page.ts';
+import { MUSTER_USER } from '../../src/api/names.ts';
 import { applyAll, untilEstablished } from './support/apply.ts';
+import { requestsOf } from './support/audited.ts';
 import { GangCluster, KUBE } from './support/gang-cluster.ts';
+import {
+  JOB_SETS,
+  LEADER_WORKER_SETS,
+  PYTORCH_JOBS,
+  RAY_CLUSTERS,
+  TRAINERS,
+} from './support/crds/workloads.ts';
 import { gatesOf, type Gang, type Pod } from './support/gang-objects.ts';
 import { GANGS, NAMESPACE, PODS } from './support/registered-muster.ts';
+import { secondWebhook } from './support/second-webhook.ts';
 
 const JOBS = `/apis/batch/v1/namespaces/${NAMESPACE}/jobs`;
 const SETS = `/apis/apps/v1/namespaces/${NAMESPACE}/statefulsets`;
@@ -22,6 +34,8 @@ type Made = Gang & {
   };
   status?: { phase?: string };
 };
+
+type Labelled = Pod & { metadata: { labels: Record<string, string> } };
 
 const template = (labels: object = {}, annotations: object = {}): object => ({
   metadata: { labels: { 'muster.dev/gang': 'true', ...KUBE, ...labels }, annotations },
@@ -69,9 +83,34 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
     });
   const create = (path: string, object: KubeObject): Promise<unknown> =>
     cluster.client.ok('POST', path, object);
+  /** An owner reference to what was stored there. */
+  const controllerAt = async (path: string): Promise<object> => {
+    const { apiVersion, kind, metadata } = await cluster.client.ok<KubeObject>('GET', path);
+    return { apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true };
+  };
+  /** Pods as an operator makes them that controls them itself. */
+  const controlled = async (
+    workload: string,
+    pods: readonly (readonly [string, Record<string, string>])[],
+  ): Promise<void> => {
+    const controller = await controllerAt(workload);
+    for (const [name, labels] of pods) {
+      const { metadata, spec } = template(labels) as Pod;
+      await create(PODS, {
+        ...{ apiVersion: 'v1', kind: 'Pod', spec },
+        metadata: { ...metadata, name, ownerReferences: [controller] },
+      } as unknown as KubeObject);
+    }
+  };
+  const groupsOf = async (name: string): Promise<string[]> =>
+    (await made(name)).spec.podgroups.map((one) => `${one.name} ${one.minReplicas}`);
 
   beforeAll(async () => {
-    cluster = await GangCluster.start({ webhooks: true });
+    const { workloads } = example('configuration');
+    cluster = await GangCluster.start({ webhooks: true, settings: { workloads } });
+    const definitions = [JOB_SETS, LEADER_WORKER_SETS, RAY_CLUSTERS, PYTORCH_JOBS, TRAINERS];
+    await applyAll(cluster.client, definitions as never);
+    await untilEstablished(cluster.client, definitions as never);
   }, 180_000);
   afterAll(() => cluster?.stop(), 60_000);
 
@@ -127,6 +166,63 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
     await untilBound('job-short', 2);
     expect(cluster.history.ungatedEarly()).toEqual([]);
   }, 120_000);
+
+  test('Job: what is retried is let go at once, and where it gives up its gang has failed', async () => {
+    await create(JOBS, job('retried', 2, { backoffLimit: 1 }));
+    await untilBound('job-retried', 2);
+    const { metadata } = await made('job-retried');
+    await finish('job-retried', 'Failed', 1);
+    await until('the next Pod is bound', async () => {
+      const pods = await cluster.podsOf('job-retried');
+      return pods.filter(({ spec }) => spec.nodeName !== undefined).length === 3;
+    });
+    expect((await made('job-retried')).metadata.uid).toBe(metadata.uid);
+    await finish('job-retried', 'Failed');
+    await untilPhase('job-retried', 'Failed');
+    expect(await cluster.condition('job-retried', 'Unhealthy')).toMatchObject({
+      status: 'False',
+      reason: 'WorkloadEnded',
+    });
+  }, 120_000);
+
+  test('CronJob: each run is a gang of its own, and all go with it', async () => {
+    const CRONJOBS = `/apis/batch/v1/namespaces/${NAMESPACE}/cronjobs`;
+    const jobTemplate = { spec: { parallelism: 2, completions: 2, backoffLimit: 0, template: template() } };
+    const schedule = inLength({ short: '0 3 1 1 *', long: '* * * * *' });
+    await create(CRONJOBS, {
+      ...{ apiVersion: 'batch/v1', kind: 'CronJob', metadata: { name: 'nightly' } },
+      spec: { schedule, jobTemplate },
+    } as unknown as KubeObject);
+    const controller = await controllerAt(`${CRONJOBS}/nightly`);
+    // As `kubectl create job --from=cronjob/nightly` makes it.
+    const run = (name: string): Promise<unknown> =>
+      create(JOBS, {
+        ...{ apiVersion: 'batch/v1', kind: 'Job', spec: jobTemplate.spec },
+        metadata: {
+          name,
+          annotations: { 'cronjob.kubernetes.io/instantiate': 'manual' },
+          ownerReferences: [controller],
+        },
+      } as unknown as KubeObject);
+    for (const name of ['nightly-one', 'nightly-two']) await run(name);
+    for (const name of ['job-nightly-one', 'job-nightly-two']) await untilBound(name, 2);
+    const [one, two] = [await made('job-nightly-one'), await made('job-nightly-two')];
+    expect(one.metadata.annotations?.['muster.dev/workload']).toBe('job/nightly-one');
+    expect(one.metadata.uid).not.toBe(two.metadata.uid);
+    await finish('job-nightly-one', 'Succeeded');
+    await finish('job-nightly-two', 'Failed', 1);
+    await untilPhase('job-nightly-one', 'Succeeded');
+    await untilPhase('job-nightly-two', 'Failed');
+    const runs = async (): Promise<string[]> =>
+      (await cluster.client.ok<{ items: Made[] }>('GET', GANGS)).items
+        .map(({ metadata }) => metadata.name)
+        .filter((name) => name.startsWith('job-nightly-'));
+    const least = inLength({ short: 2, long: 3 });
+    await until('its own runs are gangs', async () => (await runs()).length >= least, { withinMs: 120_000 });
+    await cluster.client.ok('DELETE', `${CRONJOBS}/nightly`, undefined, AT_ONCE);
+    await until('no gang of it is left', async () => (await runs()).length === 0);
+    expect(cluster.history.ungatedEarly()).toEqual([]);
+  }, 240_000);
 
   test('an Indexed Job that is suspended gives its gang back, and has a new one once it goes on', async () => {
     await create(JOBS, job('paused', 2, { completionMode: 'Indexed' }));
@@ -194,6 +290,26 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
       return found.length === 1 && found[0] !== first && found;
     });
     await untilBound(second, 2);
+    // Rolled so that the next one comes as a whole, beside that which serves meanwhile.
+    const ready = async (name: string): Promise<void> => {
+      for (const pod of await cluster.podsOf(name)) await cluster.kubelet(pod.metadata.name, 'Running', true);
+    };
+    await ready(second);
+    await patch(`${path}/web`, {
+      spec: {
+        strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '100%', maxUnavailable: 0 } },
+        template: { metadata: { annotations: { version: '3' } } },
+      },
+    });
+    const third = await until('the next revision has one of its own', async () =>
+      (await gangs()).find((name) => name !== first && name !== second),
+    );
+    await untilBound(third, 2);
+    expect(await groupsOf(third)).toEqual(['main 2']);
+    expect((await cluster.podsOf(second)).length).toBe(2);
+    await ready(third);
+    await untilGone(second);
+    expect(cluster.history.ungatedEarly()).toEqual([]);
   }, 120_000);
 
   test('a PodGang that somebody wrote is used as it is', async () => {
@@ -246,27 +362,8 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
   }, 120_000);
 
   test('a kind of somebody else’s: what is wrong is said, and once it is right the gang is made', async () => {
-    const definition = {
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      metadata: { name: 'pytorchjobs.kubeflow.org' },
-      spec: {
-        group: 'kubeflow.org',
-        scope: 'Namespaced',
-        names: { kind: 'PyTorchJob', plural: 'pytorchjobs', singular: 'pytorchjob' },
-        versions: [
-          {
-            name: 'v1',
-            served: true,
-            storage: true,
-            schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-          },
-        ],
-      },
-    };
     const component = await manifestsIn('components/workloads');
-    await applyAll(cluster.client, [...component, definition]);
-    await untilEstablished(cluster.client, [definition]);
+    await applyAll(cluster.client, component);
     const path = `/apis/kubeflow.org/v1/namespaces/${NAMESPACE}/pytorchjobs`;
     const replicas = (count: number): object => ({ replicas: count, template: template() });
     const minimum = (minAvailable: number): object => ({ runPolicy: { schedulingPolicy: { minAvailable } } });
@@ -274,26 +371,14 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
       ...{ apiVersion: 'kubeflow.org/v1', kind: 'PyTorchJob', metadata: { name: 'bert' } },
       spec: { pytorchReplicaSpecs: { Master: replicas(1), Worker: replicas(2) }, ...minimum(9) },
     } as unknown as KubeObject);
-    const { uid } = (await cluster.client.ok('GET', `${path}/bert`)).metadata;
-    for (const [index, role] of ['master', 'worker', 'worker'].entries()) {
-      const { metadata, spec } = template() as { metadata: { labels: object }; spec: object };
-      const labels = {
-        ...metadata.labels,
-        'training.kubeflow.org/job-name': 'bert',
-        'training.kubeflow.org/replica-type': role,
-      };
-      const controller = {
-        apiVersion: 'kubeflow.org/v1',
-        kind: 'PyTorchJob',
-        name: 'bert',
-        uid,
-        controller: true,
-      };
-      await create(PODS, {
-        ...{ apiVersion: 'v1', kind: 'Pod', spec },
-        metadata: { name: `bert-${index}`, labels, ownerReferences: [controller] },
-      } as unknown as KubeObject);
-    }
+    await controlled(
+      `${path}/bert`,
+      ['master', 'worker', 'worker'].map((role, index) => [
+        `bert-${index}`,
+        // https://www.kubeflow.org/docs/components/trainer/legacy-v1/ (pkg/apis/kubeflow.org/v1/common_types.go)
+        { 'training.kubeflow.org/job-name': 'bert', 'training.kubeflow.org/replica-type': role },
+      ]),
+    );
     const event = await until('what is wrong is said', async () => {
       const all = await Promise.all([0, 1, 2].map((index) => cluster.events('Pod', `bert-${index}`)));
       return all.flat().find(({ reason }) => reason === 'WorkloadInvalid');
@@ -306,6 +391,162 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
       'worker',
     ]);
   }, 120_000);
+
+  test('JobSet: one gang of all its Jobs, with a group for each replicated job', async () => {
+    const path = `/apis/jobset.x-k8s.io/v1alpha2/namespaces/${NAMESPACE}/jobsets`;
+    const set = example('jobset') as unknown as { metadata: { name: string } };
+    await create(path, { ...set, metadata: { name: 'mesh' } } as unknown as KubeObject);
+    const controller = (await controllerAt(`${path}/mesh`)) as { uid: string };
+    // What its controller writes on Jobs and Pods: https://jobset.sigs.k8s.io/docs/concepts/#jobset-labels
+    const childOf = (role: string, index: number): Promise<unknown> => {
+      const pods = role === 'leader' ? 1 : 2;
+      const labels = {
+        'jobset.sigs.k8s.io/jobset-name': 'mesh',
+        'jobset.sigs.k8s.io/jobset-uid': controller.uid,
+        'jobset.sigs.k8s.io/replicatedjob-name': role,
+        'jobset.sigs.k8s.io/job-index': String(index),
+      };
+      const made = job(`mesh-${role}-${index}`, pods, {
+        completionMode: 'Indexed',
+        template: template(labels),
+      });
+      return create(JOBS, {
+        ...made,
+        metadata: { ...made.metadata, labels, ownerReferences: [controller] },
+      } as unknown as KubeObject);
+    };
+    await childOf('leader', 0);
+    await childOf('worker', 0);
+    // Its kind could not be read before, and nobody asks for it again at once.
+    await until('its PodGang is made', () => gang('jobset-mesh'), { withinMs: 90_000 });
+    expect(await groupsOf('jobset-mesh')).toEqual(['leader 1', 'worker 4']);
+    await cluster.untilCondition('jobset-mesh', 'Initialized', { status: 'False' });
+    expect((await cluster.podsOf('jobset-mesh')).every((pod) => gatesOf(pod).length === 1)).toBe(true);
+    await childOf('worker', 1);
+    await untilBound('jobset-mesh', 5);
+    expect((await made('jobset-mesh')).metadata.ownerReferences).toMatchObject([
+      { kind: 'JobSet', name: 'mesh' },
+    ]);
+    expect(cluster.history.ungatedEarly()).toEqual([]);
+    await cluster.client.ok('DELETE', `${path}/mesh`, undefined, AT_ONCE);
+    await untilGone('jobset-mesh');
+  }, 180_000);
+
+  test('LeaderWorkerSet: a label that its webhook writes after Muster was asked is waited for', async () => {
+    const path = `/apis/leaderworkerset.x-k8s.io/v1/namespaces/${NAMESPACE}/leaderworkersets`;
+    const set = example('leaderworkerset');
+    await create(path, set as unknown as KubeObject);
+    const controller = await controllerAt(`${path}/vllm`);
+    // https://lws.sigs.k8s.io/docs/reference/labels-annotations-and-environment-variables/
+    const NAME = 'leaderworkerset.sigs.k8s.io/name';
+    const INDEX = 'leaderworkerset.sigs.k8s.io/group-index';
+    const statefulSet = (name: string, replicas: number, labels: object, spec: object = {}): KubeObject => {
+      const pods = template({ ...labels, set: name, 'zz-lws': 'yes' }) as { spec: object };
+      return {
+        ...{ apiVersion: 'apps/v1', kind: 'StatefulSet' },
+        metadata: { name, labels, ownerReferences: [controller] },
+        spec: {
+          ...{ replicas, serviceName: name, podManagementPolicy: 'Parallel' },
+          selector: { matchLabels: { set: name } },
+          template: { ...pods, spec: { ...pods.spec, restartPolicy: 'Always' } },
+          ...spec,
+        },
+      } as unknown as KubeObject;
+    };
+    // Its webhook takes the group of a leader from the Pod's name (pkg/webhooks/pod_webhook.go); workers have it already.
+    const labels = await secondWebhook(cluster.client, 'zz-lws', cluster.certificates, {
+      answer: ({ object }) => {
+        const { name, labels: given } = (object as Labelled).metadata;
+        const value = /-(\d+)$/.exec(name)?.[1] ?? '';
+        const at = `/metadata/labels/${INDEX.replace('/', '~1')}`;
+        return given[INDEX] === undefined ? { patch: [{ op: 'add', path: at, value }] } : {};
+      },
+    });
+    // Nobody guesses where nobody says it: such a Pod is refused, and named where it is said.
+    await create(SETS, statefulSet('vllm', 1, { [NAME]: 'vllm' }));
+    await create(
+      SETS,
+      statefulSet('vllm-0', 3, { [NAME]: 'vllm', [INDEX]: '0' }, { ordinals: { start: 1 } }),
+    );
+    await until('its PodGang is made', () => gang('lws-vllm--0'), { withinMs: 90_000 });
+    await untilBound('lws-vllm--0', 4);
+    expect(await groupsOf('lws-vllm--0')).toEqual(['leader 1', 'worker 3']);
+    const pods = (await cluster.podsOf('lws-vllm--0')) as readonly Labelled[];
+    expect(
+      pods.map(({ metadata }) => `${metadata.name} ${metadata.labels['grove.io/podclique']}`).sort(),
+    ).toEqual(['vllm-0 leader', 'vllm-0-1 worker', 'vllm-0-2 worker', 'vllm-0-3 worker']);
+    expect(cluster.history.ungatedEarly()).toEqual([]);
+    await labels.close();
+    const { metadata, spec } = template({ [NAME]: 'vllm' }) as Labelled;
+    const owner = await controllerAt(`${SETS}/vllm`);
+    const refused = await until('the webhook is not asked any more', async () => {
+      const { status, body } = await cluster.client.request<{ message: string }>('POST', PODS, {
+        ...{ apiVersion: 'v1', kind: 'Pod', spec },
+        metadata: {
+          ...metadata,
+          name: 'vllm-1',
+          labels: { ...metadata.labels, 'zz-lws': 'yes' },
+          ownerReferences: [owner],
+        },
+      });
+      return status === 403 && body.message;
+    });
+    expect(refused).toContain(`${INDEX} is missing`);
+  }, 180_000);
+
+  test('RayCluster: head and workers start together', async () => {
+    const path = `/apis/ray.io/v1/namespaces/${NAMESPACE}/rayclusters`;
+    await create(path, example('raycluster') as unknown as KubeObject);
+    // labelPod in ray-operator/controllers/ray/common/pod.go of https://github.com/ray-project/kuberay
+    const ray = (type: string, group: string): Record<string, string> => ({
+      'ray.io/cluster': 'ray',
+      'ray.io/node-type': type,
+      'ray.io/group': group,
+    });
+    const workers = ['a', 'b', 'c'].map((name) => [`ray-gpu-${name}`, ray('worker', 'gpu')] as const);
+    await controlled(`${path}/ray`, [['ray-head', ray('head', 'headgroup')]]);
+    expect(await groupsOf('raycluster-ray')).toEqual(['ray-head 1', 'gpu 3']);
+    await cluster.untilCondition('raycluster-ray', 'Initialized', { status: 'False' });
+    await controlled(`${path}/ray`, workers);
+    await untilBound('raycluster-ray', 4);
+    expect(cluster.history.ungatedEarly()).toEqual([]);
+  }, 120_000);
+
+  test('a kind that the configuration tells of: without the right it says so, and with it all is as with any', async () => {
+    const path = `/apis/example.com/v1/namespaces/${NAMESPACE}/trainers`;
+    await create(path, example('trainer') as unknown as KubeObject);
+    const trainer = (role: string): Record<string, string> => ({
+      'example.com/trainer': 'bert',
+      'example.com/role': role,
+    });
+    await controlled(`${path}/bert`, [['bert-driver', trainer('driver')]]);
+    const event = await cluster.untilEvent('Pod', 'bert-driver', 'WorkloadUnreadable');
+    expect(event.note).toContain('trainers cannot be read (Muster may not list them)');
+    const rights = examples('rights');
+    await applyAll(cluster.client, rights as never);
+    await until('its PodGang is made', () => gang('trainer-bert'), { withinMs: 90_000 });
+    expect(await groupsOf('trainer-bert')).toEqual(['driver 1', 'worker 3']);
+    await controlled(
+      `${path}/bert`,
+      [0, 1, 2, 3].map((index) => [`bert-worker-${index}`, trainer('worker')]),
+    );
+    await untilBound('trainer-bert', 5);
+    expect((await cluster.status('trainer-bert')).pods.map(({ state }) => state)).not.toContain('gated');
+    const { metadata } = await made('trainer-bert');
+    expect(metadata.annotations).toMatchObject({
+      'muster.dev/workload': 'trainer/bert',
+      'muster.dev/expected-pods': 'worker=4',
+    });
+    expect(metadata.ownerReferences).toMatchObject([{ kind: 'Trainer', name: 'bert' }]);
+    // Nobody asked for it over and over while that was of no use.
+    const asked = (await requestsOf(cluster.plane, MUSTER_USER)).filter(
+      ({ resource, status }) => resource === 'trainers.example.com' && status === 403,
+    );
+    expect(asked.length).toBeLessThan(12);
+    await patch(`${path}/bert/status`, { status: { phase: 'Succeeded' } });
+    await untilPhase('trainer-bert', 'Succeeded');
+    expect(cluster.history.ungatedEarly()).toEqual([]);
+  }, 180_000);
 
   test('what cannot be written is tried again, and told', async () => {
     const quotas = `/api/v1/namespaces/${NAMESPACE}/resourcequotas`;

@@ -1,22 +1,12 @@
 /** docs/workloads.md: each example is a gang, as `muster review` shows it. */
-import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { parseAllDocuments, stringify } from 'yaml';
+import { stringify } from 'yaml';
 import { workloadRules } from '../../src/cli/doctor/expected-rights.ts';
 import { reviewObject } from '../../src/cli/review/review-object.ts';
-import type { JsonObject } from '../../src/api/json.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
 import { gangKindsWith } from '../../src/workloads/configured-gangs.ts';
-import { json } from '../support/pods.ts';
 import { policy } from '../support/policy.ts';
-
-const page = readFileSync(new URL('../../docs/workloads.md', import.meta.url), 'utf8');
-const example = (name: string): JsonObject =>
-  json(
-    parseAllDocuments(
-      new RegExp(`<!-- ${name} -->\\n\`\`\`yaml\\n([^]*?)\`\`\``).exec(page)?.[1] ?? '',
-    )[0]?.toJS() as object,
-  );
+import { example } from '../support/workloads-page.ts';
 
 const { workloads } = loadConfiguration({
   text: stringify(example('configuration')),

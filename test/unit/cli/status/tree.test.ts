@@ -109,3 +109,18 @@ test('the workload that a gang was made for', () => {
   const made = { ...gang(), annotations: new Map([['muster.dev/workload', 'job/train']]) };
   expect(lines(statusOf([made], []))[0]).toBe('ml/train  Pending  (default)  2m  job/train');
 });
+
+test('without a configuration the Pods of a workload that only it tells of are taken for its own', () => {
+  const made = (workload: string, defaultBackend?: string) =>
+    statusOf(
+      [{ ...gang(), annotations: new Map([['muster.dev/workload', workload]]) }],
+      [pod('leader-0', { group: 'leader' })],
+      ['ml', 'train'],
+      defaultBackend,
+    );
+  const strange = 'and this Pod is not of it';
+  expect(made('trainer/train').pods[0]?.reason).not.toContain(strange);
+  expect(made('trainer/train', 'configured').pods[0]?.reason).toContain(strange);
+  // Of a kind that is known the Pod itself says otherwise.
+  expect(made('job/train').pods[0]?.reason).toContain(strange);
+});

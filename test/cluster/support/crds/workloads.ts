@@ -1,0 +1,97 @@
+/**
+ * Workloads of other projects, as far as gangs go by them: the fields that their references document, so that what a
+ * project does not know is pruned here as it is there.
+ */
+import { definition, int32, list, map, object, string } from './definition.ts';
+
+const ANY = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+const BOOLEAN = { type: 'boolean' };
+
+/** https://jobset.sigs.k8s.io/docs/reference/jobset.v1alpha2/ */
+export const JOB_SETS = definition({
+  ...{ group: 'jobset.x-k8s.io', version: 'v1alpha2', kind: 'JobSet', plural: 'jobsets', approved: true },
+  status: true,
+  spec: object({
+    replicatedJobs: list(
+      object(
+        { name: string(), replicas: int32({ default: 1 }), template: ANY },
+        { required: ['name', 'template'] },
+      ),
+    ),
+    suspend: BOOLEAN,
+    network: ANY,
+    successPolicy: ANY,
+    failurePolicy: ANY,
+    startupPolicy: ANY,
+  }),
+  statusSchema: ANY,
+});
+
+/** https://lws.sigs.k8s.io/docs/reference/leaderworkerset.v1/ */
+export const LEADER_WORKER_SETS = definition({
+  ...{
+    group: 'leaderworkerset.x-k8s.io',
+    version: 'v1',
+    kind: 'LeaderWorkerSet',
+    plural: 'leaderworkersets',
+  },
+  approved: true,
+  status: true,
+  spec: object({
+    replicas: int32({ default: 1 }),
+    leaderWorkerTemplate: object(
+      { leaderTemplate: ANY, workerTemplate: ANY, size: int32({ default: 1 }), restartPolicy: string() },
+      { required: ['workerTemplate'] },
+    ),
+    startupPolicy: string({ default: 'LeaderCreated' }),
+    rolloutStrategy: ANY,
+    networkConfig: ANY,
+  }),
+  statusSchema: ANY,
+});
+
+/** https://docs.ray.io/en/latest/cluster/kubernetes/references.html */
+export const RAY_CLUSTERS = definition({
+  ...{ group: 'ray.io', version: 'v1', kind: 'RayCluster', plural: 'rayclusters', status: true },
+  spec: object({
+    rayVersion: string(),
+    suspend: BOOLEAN,
+    enableInTreeAutoscaling: BOOLEAN,
+    headGroupSpec: object({ serviceType: string(), rayStartParams: map(string()), template: ANY }),
+    workerGroupSpecs: list(
+      object({
+        groupName: string(),
+        replicas: int32({ default: 0 }),
+        minReplicas: int32({ default: 0 }),
+        maxReplicas: int32({ default: 2147483647 }),
+        numOfHosts: int32({ default: 1 }),
+        rayStartParams: map(string()),
+        template: ANY,
+      }),
+    ),
+  }),
+  statusSchema: ANY,
+});
+
+/** https://www.kubeflow.org/docs/components/trainer/legacy-v1/ */
+export const PYTORCH_JOBS = definition({
+  ...{ group: 'kubeflow.org', version: 'v1', kind: 'PyTorchJob', plural: 'pytorchjobs', status: true },
+  spec: object({
+    pytorchReplicaSpecs: map(object({ replicas: int32(), restartPolicy: string(), template: ANY })),
+    runPolicy: object({ suspend: BOOLEAN, schedulingPolicy: object({ minAvailable: int32() }) }),
+    elasticPolicy: ANY,
+  }),
+  statusSchema: ANY,
+});
+
+/** The kind of one's own that docs/workloads.md makes up. */
+export const TRAINERS = definition({
+  ...{ group: 'example.com', version: 'v1', kind: 'Trainer', plural: 'trainers', status: true },
+  spec: object({
+    suspend: BOOLEAN,
+    minMember: int32(),
+    driver: object({ template: ANY }),
+    roles: list(object({ role: string(), count: int32(), least: int32(), template: ANY })),
+  }),
+  statusSchema: ANY,
+});
