@@ -31,6 +31,7 @@ export default {
     './src/config/': { lines: 95 },
     './src/conformance/': { lines: 96 },
     './src/controller/': { lines: 83 },
+    './src/estimators/': { lines: 95 },
     './src/fleet/': { lines: 95 },
     './src/gang/': { lines: 92 },
     './src/hpc/': { lines: 97 },

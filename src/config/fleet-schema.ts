@@ -9,6 +9,33 @@ const kind = z.strictObject(
   }),
 );
 
+const file = (description: string) => z.string().min(1, 'must not be empty').describe(description);
+
+const estimators = z.strictObject({
+  enabled: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Ask the karmada-scheduler-estimator of each cluster for its room before a binding is placed. See docs/fleet.md.',
+    ),
+  address: z
+    .string()
+    .regex(/^[^\s/{}]*\{cluster\}[^\s/{}]*:\d{1,5}$/, 'must be a host with "{cluster}" in it, and a port')
+    .default('karmada-scheduler-estimator-{cluster}.karmada-system.svc:10352')
+    .describe('Where they are: `{cluster}` stands for the name of the cluster.'),
+  timeout: duration('3s', 'How long all of them together may take for one binding.'),
+  tls: z
+    .strictObject({
+      caFile: file('Certificates of the CAs that vouch for them, as PEM.'),
+      certFile: file('What Muster shows them, as PEM; with `keyFile`.').optional(),
+      keyFile: file('The key of `certFile`.').optional(),
+    })
+    .refine((tls) => (tls.certFile === undefined) === (tls.keyFile === undefined), {
+      message: 'must have both certFile and keyFile, or neither',
+    })
+    .optional(),
+});
+
 /** What concerns gangs across clusters. */
 export const fleetSchema = z
   .strictObject({
@@ -41,6 +68,7 @@ export const fleetSchema = z
           .describe('`spec.schedulerName` of the policies whose bindings Muster places.'),
       })
       .prefault({}),
+    estimators: estimators.prefault({}),
     kinds: z.array(kind).default([]).describe('Workloads beside those that Muster knows: see docs/fleet.md.'),
     queues: z
       .strictObject({

@@ -157,10 +157,7 @@ function preemption(
   enabled: readonly string[],
   actsFor: readonly string[] | undefined,
 ): PathFault[] {
-  const findings: PathFault[] = [];
-  const after = read('preemption.after');
-  if (typeof after === 'string' && (parseGoDuration(after) ?? 1) <= 0)
-    findings.push(error(['preemption', 'after'], 'must be greater than 0'));
+  const findings = notPositive(read, 'preemption.after');
   const profiles = read('preemption.profiles');
   const acts = read('preemption.mode') === 'Act';
   if (!Array.isArray(profiles)) return findings;
@@ -186,6 +183,12 @@ function preemption(
   return findings;
 }
 
+function notPositive(read: Read, key: string): PathFault[] {
+  const after = read(key);
+  const wrong = typeof after === 'string' && (parseGoDuration(after) ?? 1) <= 0;
+  return wrong ? [error(key.split('.'), 'must be greater than 0')] : [];
+}
+
 /**
  * Everything the rules have to say about a document.
  * @param given.enabled names of the profiles that it comes to
@@ -209,5 +212,6 @@ export function applyRules(
     ...preemption(read, given.enabled, given.actsFor),
     ...kindFindings(read('fleet.kinds'), ['fleet', 'kinds']),
     ...workloadFindings(read('workloads'), given.workloads),
+    ...notPositive(read, 'fleet.estimators.timeout'),
   ];
 }

@@ -3,18 +3,24 @@ import { counter, gauge } from './metric-catalogue.ts';
 
 export type BindingResult = 'placed' | 'held' | 'error';
 
+export type EstimateResult = 'answered' | 'failed' | 'resting';
+
 const RESULTS: readonly BindingResult[] = ['placed', 'held', 'error'];
+const ESTIMATES: readonly EstimateResult[] = ['answered', 'failed', 'resting'];
 
 /** The metrics of placing bindings. Without `fleet.assigner.enabled` there are none. */
 export class FleetMetrics {
   readonly #judged;
   readonly #written;
   readonly #waiting;
+  readonly #estimates;
 
   constructor(registry: Registry) {
     this.#judged = counter('muster_fleet_bindings_judged_total', registry);
     this.#written = counter('muster_fleet_bindings_total', registry);
     this.#waiting = gauge('muster_fleet_bindings_waiting', registry);
+    this.#estimates = counter('muster_fleet_estimates_total', registry);
+    for (const result of ESTIMATES) this.#estimates.inc({ result }, 0);
     for (const result of RESULTS) this.#written.inc({ result }, 0);
   }
 
@@ -24,6 +30,10 @@ export class FleetMetrics {
 
   wrote(result: BindingResult): void {
     this.#written.inc({ result });
+  }
+
+  estimated(result: EstimateResult): void {
+    this.#estimates.inc({ result });
   }
 
   waits(count: number): void {

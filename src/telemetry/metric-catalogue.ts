@@ -206,6 +206,11 @@ export const fleetMetrics = {
     labels: [],
     help: 'Bindings that wait for room in some cluster, or for more of it.',
   },
+  muster_fleet_estimates_total: {
+    type: 'counter',
+    labels: ['result'],
+    help: 'Questions to the estimators of clusters. result: answered, failed, resting (not asked: it failed within the last 30 s).',
+  },
 } as const satisfies Record<string, Described>;
 
 /** Every metric of Muster's own, for the documentation too. */

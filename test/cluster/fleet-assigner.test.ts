@@ -11,6 +11,7 @@ import { applyAll, untilEstablished } from './support/apply.ts';
 import { clusterResourceBindings, fleetClusters, resourceBindings } from './support/crds/karmada.ts';
 import { SHORT_LEASE } from './support/looping-muster.ts';
 import { withMuster, type OnMuster } from './support/with-muster.ts';
+import { estimatorAt, type Estimator } from '../support/estimator.ts';
 
 jest.setTimeout(120_000);
 
@@ -119,6 +120,18 @@ clusterSuite('the assigner, on a real API server', () => {
     observeExposition(text);
     const line = text.split('\n').find((one) => one.startsWith(`${name} `));
     return Number(line?.split(' ').at(-1) ?? NaN);
+  };
+
+  /** Cluster 2 has an estimator, at 127.0.0.2. */
+  let estimator: Estimator;
+  const estimated = async (): Promise<typeof SETTINGS> => {
+    estimator = await estimatorAt('127.0.0.2', { answer: () => 7 });
+    on.before(() => Promise.resolve(estimator.close()));
+    const address = `127.0.0.{cluster}:${estimator.port}`;
+    return {
+      ...SETTINGS,
+      fleet: { ...SETTINGS.fleet, estimators: { enabled: true, address } },
+    } as typeof SETTINGS;
   };
 
   beforeAll(async () => {
@@ -353,7 +366,8 @@ clusterSuite('the assigner, on a real API server', () => {
   });
 
   test('killed at any moment, under a detector that writes all the time: each is placed once, and stays', async () => {
-    for (const name of ['m1', 'm2', 'm3']) await addCluster(name, 20);
+    // The one that leads from then on asks estimators, and none of these clusters has one.
+    for (const name of ['3', '4', '5']) await addCluster(name, 20);
     const names = Array.from({ length: 8 }, (_, index) => `many-${index}`);
     let ended = false;
     const detector = (async () => {
@@ -366,7 +380,7 @@ clusterSuite('the assigner, on a real API server', () => {
       await create(name, { replicas: 6 }, gang(4));
       if (name === 'many-3') {
         await on.muster.kill();
-        await on.put(await on.start(SETTINGS));
+        await on.put(await on.start(await estimated()));
       }
     }
     const sums = async (): Promise<number[]> =>
@@ -384,6 +398,35 @@ clusterSuite('the assigner, on a real API server', () => {
         total[cluster] = (total[cluster] ?? 0) + replicas;
     // No cluster has reported any of it: what was sent is counted all the same.
     expect(Math.max(...Object.values(total))).toBeLessThanOrEqual(20);
+  });
+
+  test('an estimator that knows of less room is heard, and who does not answer is told of', async () => {
+    await addCluster('2', 20);
+    await addCluster('3', 2);
+    await create('waits', { replicas: 12 }, gang(10));
+    await until('it says whose word is missing', async () =>
+      /no available scheduling results: .*; no estimate of 3$/.test(
+        scheduled(await get('waits'))?.message ?? '',
+      ),
+    );
+    await create('less', { replicas: 12 }, gang(4));
+    await placed('less', { '2': 7, '3': 2 });
+    expect(estimator.asked.at(-1)?.request).toMatchObject({
+      cluster: '2',
+      replicaRequirements: { namespace: 'default', resourceRequestBytes: { cpu: { string: '1' } } },
+    });
+    await until('its log says so', () =>
+      on.muster
+        .log()
+        .some(
+          ({ msg, cluster, why }) =>
+            msg === 'an estimator does not answer, and its cluster counts by its own status' &&
+            cluster === '3' &&
+            /UNAVAILABLE/.test(String(why)),
+        ),
+    );
+    for (const result of ['answered', 'failed', 'resting'])
+      expect(await metric(on.muster, `muster_fleet_estimates_total{result="${result}"}`)).toBeGreaterThan(0);
   });
 
   test('it ends in good order, and gives its Lease up', async () => {

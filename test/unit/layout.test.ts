@@ -40,6 +40,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'kube/client': ['api', 'errors'],
   'kube/loop': ['api', 'errors', 'kube/client'],
   telemetry: ['api', 'errors'],
+  // Those who know the room in other clusters, over gRPC.
+  estimators: ['api', 'errors'],
   config: ['api', 'errors'],
   tls: ['api', 'errors'],
   controller: [
@@ -72,6 +74,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'fleet/assign',
     'fleet/bindings',
     'fleet/queues',
+    // Who is asked for the room in a cluster.
+    'estimators',
     'workloads',
     'backends',
     'errors',
@@ -112,6 +116,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'fleet/assign',
     'fleet/bindings',
     'fleet/queues',
+    'estimators',
     'hpc',
     'preparers',
     'hpc/curve',
@@ -137,6 +142,7 @@ const PACKAGES: readonly { readonly name: RegExp; readonly rooms: readonly strin
   { name: /^node-forge$/, rooms: ['tls'] },
   { name: /^(@kubernetes\/client-node|undici)$/, rooms: ['kube/client'] },
   { name: /^fastify/, rooms: ['server'] },
+  { name: /^@grpc\//, rooms: ['estimators'] },
 ];
 const PURE = [
   'preparers',

@@ -874,6 +874,7 @@ describe('Dockerfile', () => {
     const scripted = Object.entries(lock.packages).filter(
       ([, one]) => one.hasInstallScript && !one.dev && !one.devOptional && !one.optional,
     );
-    expect(scripted.map(([name]) => name)).toEqual([]);
+    // Its script compares versions and warns; it builds nothing.
+    expect(scripted.map(([name]) => name)).toEqual(['node_modules/protobufjs']);
   }, 60_000);
 });

@@ -4,6 +4,7 @@ import { MUSTER_NAMESPACE } from '../../api/names.ts';
 import { printable } from '../../api/printable.ts';
 import type { BackendRegistry } from '../../backends/registry.ts';
 import type { OperatorConfiguration } from '../../config/configuration.ts';
+import type { EstimatorSettings } from '../../estimators/estimators.ts';
 import type { Loop } from '../../controller/controller.ts';
 import type { PreemptionSettings } from '../../controller/watch/shared.ts';
 import { ProbeLoop } from '../../controller/scheduler-objects/probe-loop.ts';
@@ -71,7 +72,7 @@ export async function startFleetLoop(
   },
 ): Promise<Pick<Loop, 'check' | 'stop'> | undefined> {
   const { configuration, loopMetrics, log, io } = given;
-  const { kubeconfig, assigner, queues, kinds } = configuration.fleet;
+  const { kubeconfig, assigner, queues, kinds, estimators } = configuration.fleet;
   if (!assigner.enabled && !queues.enabled) return undefined;
   const client = await clientFor(
     kubeconfig === undefined ? cluster : { kubeconfig },
@@ -83,7 +84,9 @@ export async function startFleetLoop(
   return startFleet({
     client,
     settings: {
-      assigner: assigner.enabled ? { schedulerName: assigner.schedulerName } : undefined,
+      assigner: assigner.enabled
+        ? { schedulerName: assigner.schedulerName, estimators: askedAt(estimators) }
+        : undefined,
       queues: queues.enabled
         ? {
             reserveAfterMs: parseGoDuration(queues.reserveAfter) ?? 0,
@@ -96,6 +99,16 @@ export async function startFleetLoop(
     metrics: loopMetrics,
     now: () => io.now(),
   });
+}
+
+function askedAt({
+  enabled,
+  address,
+  timeout,
+  tls,
+}: OperatorConfiguration['fleet']['estimators']): EstimatorSettings | undefined {
+  if (!enabled) return undefined;
+  return { address, timeoutMs: parseGoDuration(timeout) ?? 0, tls };
 }
 
 async function clientFor(

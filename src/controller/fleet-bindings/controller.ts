@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../api/json.ts';
 import type { TargetCluster } from '../../fleet/assign/binding.ts';
+import type { Estimators, EstimatorSettings } from '../../estimators/estimators.ts';
 import { mayHelp } from '../../fleet/assign/may-help.ts';
 import { readMember, type Member } from '../../fleet/assign/member.ts';
 import { builtInStrategies } from '../../fleet/assign/strategies.ts';
@@ -12,9 +13,10 @@ import { aborted } from '../../kube/loop/deadline.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
 import { startWorkers } from '../../kube/loop/work-queue-workers.ts';
 import { WorkQueue } from '../../kube/loop/work-queue.ts';
-import { FleetMetrics } from '../../telemetry/fleet-metrics.ts';
+import { FleetMetrics, type EstimateResult } from '../../telemetry/fleet-metrics.ts';
 import { watchBindings } from '../watch/binding-watches.ts';
-import type { FleetControllerFactory } from '../watch/fleet-shared.ts';
+import type { FleetControllerFactory, FleetShared } from '../watch/fleet-shared.ts';
+import { askEstimates } from './ask-estimates.ts';
 import { recordOf, type BindingRecord } from './binding-record.ts';
 import { Members } from './members.ts';
 import { bindingReconciler } from './reconcile-binding.ts';
@@ -40,6 +42,7 @@ export const fleetBindings: FleetControllerFactory = (shared) => {
   const strategies = builtInStrategies();
   const waiting = new Set<string>();
   let queue: WorkQueue | undefined;
+  let estimators: Estimators | undefined;
   const bindings = watchBindings(shared, (object, resource) =>
     recordOf(object, resource, assigner.schedulerName),
   );
@@ -72,12 +75,16 @@ export const fleetBindings: FleetControllerFactory = (shared) => {
     if (record === undefined) members.forget(key);
     if (old === undefined || record === undefined || isAnother(old, record)) queue?.add(key);
   });
-  clusters.subscribe(({ old, new: record }) => members.report((record ?? old).name, record?.member));
+  clusters.subscribe(({ old, new: record }) => {
+    if (record === undefined) estimators?.forget(old.name);
+    members.report((record ?? old).name, record?.member);
+  });
 
   return {
     name: 'fleet-bindings',
     watches: [...bindings.watches, clusters],
     lead: async (signal) => {
+      estimators = assigner.estimators && (await estimatorsAt(assigner.estimators, shared, counts));
       queue = new WorkQueue();
       waiting.clear();
       members.clear();
@@ -91,6 +98,7 @@ export const fleetBindings: FleetControllerFactory = (shared) => {
         members,
         recordOf: bindings.get,
         waiting,
+        estimates: estimators && askEstimates(members, strategies, estimators),
         now,
         observer: {
           judged: () => counts.judged(),
@@ -129,10 +137,26 @@ export const fleetBindings: FleetControllerFactory = (shared) => {
       await aborted(signal);
       clearInterval(expiry);
       queue = undefined;
+      estimators?.end();
       await workers.stop();
     },
   };
 };
+
+/** The library that speaks to them is loaded only where somebody is to be asked. */
+async function estimatorsAt(
+  settings: EstimatorSettings,
+  { log, now }: Pick<FleetShared, 'log' | 'now'>,
+  counts: FleetMetrics,
+): Promise<Estimators> {
+  const { Estimators } = await import('../../estimators/estimators.ts');
+  const observer = {
+    asked: (result: EstimateResult) => counts.estimated(result),
+    failed: (cluster: string, why: string) =>
+      log.error({ cluster, why }, 'an estimator does not answer, and its cluster counts by its own status'),
+  };
+  return new Estimators(settings, observer, () => now().getTime());
+}
 
 /** Whether anything of it is different that decides where it goes. What others and Muster itself say of it does not. */
 const isAnother = (old: BindingRecord, now: BindingRecord): boolean =>

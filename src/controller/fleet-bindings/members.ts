@@ -37,6 +37,11 @@ export class Members {
     return [...this.#counted.values()];
   }
 
+  /** A cluster as it reported, and less what was sent to it since. */
+  inFlight(name: string): readonly [reported: Member | undefined, counted: Member | undefined] {
+    return [this.#reported.get(name), this.#counted.get(name)];
+  }
+
   /** Whether there is such a cluster and it is not being deleted. */
   readonly stays = (name: string): boolean => this.#reported.get(name)?.deleting === false;
 

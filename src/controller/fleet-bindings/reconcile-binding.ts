@@ -1,8 +1,10 @@
 import type { Strategies } from '../../fleet/assign/strategies.ts';
+import { listed } from '../../gang/status-text.ts';
 import { ApiError, isConflict, isNotFound } from '../../kube/client/errors.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import type { Reconcile, ReconcileResult } from '../../kube/loop/work-queue-workers.ts';
 import type { BindingRecord } from './binding-record.ts';
+import { NO_ESTIMATES, type AskEstimates } from './ask-estimates.ts';
 import type { Members } from './members.ts';
 import { verdictOn, type Verdict } from './verdict.ts';
 import { writeClusters, writeStatus } from './write-verdict.ts';
@@ -21,6 +23,8 @@ export interface BindingOptions {
   readonly recordOf: (key: string) => BindingRecord | undefined;
   /** What waits for room is in it, for whoever hears of room. */
   readonly waiting: Set<string>;
+  /** Absent: nobody is asked, and Clusters' status is all that is known. */
+  readonly estimates?: AskEstimates | undefined;
   readonly now: () => Date;
   readonly observer: {
     judged(): void;
@@ -39,7 +43,8 @@ export function bindingReconciler(options: BindingOptions): Reconcile {
       waiting.delete(key);
       return undefined;
     }
-    const verdict = verdictOn(record, members, strategies);
+    const { found, without } = (await options.estimates?.(record, signal)) ?? NO_ESTIMATES;
+    const verdict = saying(verdictOn(record, members, strategies, found), without);
     const { due, clusters, waits, reason } = verdict;
     if (due !== undefined) observer.judged();
     if (waits) waiting.add(key);
@@ -73,6 +78,12 @@ export function bindingReconciler(options: BindingOptions): Reconcile {
     return waits ? { requeueAfterMs: LONGEST_MS } : undefined;
   };
 }
+
+/** The verdict, with the clusters that no estimator knew of, where one who waits may want to know. */
+const saying = (verdict: Verdict, without: readonly string[]): Verdict =>
+  verdict.reason === 'Success' || without.length === 0
+    ? verdict
+    : { ...verdict, message: `${verdict.message}; no estimate of ${listed(without, 'clusters')}` };
 
 /** @throws what is neither a conflict nor the end of the binding */
 function again(error: unknown): ReconcileResult | undefined {

@@ -1,5 +1,6 @@
 import { assign } from '../../fleet/assign/assign.ts';
 import type { TargetCluster } from '../../fleet/assign/binding.ts';
+import type { Estimates } from '../../fleet/assign/estimates.ts';
 import { dueFor, keepsWhatRuns, sameClusters, type Due } from '../../fleet/assign/due.ts';
 import type { Strategies } from '../../fleet/assign/strategies.ts';
 import type { ScheduledReason } from '../../fleet/bindings/scheduled-condition.ts';
@@ -27,8 +28,13 @@ const SUCCESS = 'Binding has been scheduled successfully.';
  * Where a binding goes, of what it is and what clusters say. What runs stays: a gang is neither taken down nor moved because
  * something cannot be had, unless its placement was changed or somebody told it to go.
  */
-export function verdictOn(record: BindingRecord, members: Members, strategies: Strategies): Verdict {
-  const { binding, faults, applied } = record;
+export function verdictOn(
+  record: BindingRecord,
+  members: Members,
+  strategies: Strategies,
+  estimates?: Estimates,
+): Verdict {
+  const { binding, faults } = record;
   const plugin = strategies.pluginOf(binding.strategy);
   const { stays } = members;
   const settled: Verdict = {
@@ -44,11 +50,10 @@ export function verdictOn(record: BindingRecord, members: Members, strategies: S
     const message = faults.map(({ field, message: what }) => `${field}: ${what}`).join('; ');
     return { ...settled, due: 'placement', applies: false, reason: 'SchedulerError', message };
   }
-  // Nobody can say whether its numbers come out by a strategy that nobody knows.
-  const due = plugin === undefined ? 'placement' : dueFor(binding, plugin, applied, stays);
+  const due = dueOf(record, members, strategies);
   if (due === undefined) return settled;
   const gang = plugin?.room !== undefined || binding.minAvailable.size > 0 || binding.components.length > 1;
-  const found = assign(binding, members.all(), strategies);
+  const found = assign(binding, members.all(), strategies, estimates);
   const { reason, message, affinityName } = found;
   const held: Verdict = { ...settled, due, applies: false, reason, message, waits: true };
   if (reason !== 'Success') {
@@ -67,4 +72,14 @@ export function verdictOn(record: BindingRecord, members: Members, strategies: S
   const after = clusters === undefined ? binding : { ...binding, clusters };
   const waits = plugin !== undefined && dueFor(after, plugin, true, stays) === 'growth';
   return { ...settled, due, clusters, affinityName, waits };
+}
+
+/** Why it is to be judged; undefined where there is nothing to judge. Nobody can say by a strategy that nobody knows. */
+export function dueOf(
+  { binding, applied }: BindingRecord,
+  { stays }: Members,
+  strategies: Strategies,
+): Due | undefined {
+  const plugin = strategies.pluginOf(binding.strategy);
+  return plugin === undefined ? 'placement' : dueFor(binding, plugin, applied, stays);
 }

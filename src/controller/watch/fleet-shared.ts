@@ -1,3 +1,4 @@
+import type { EstimatorSettings } from '../../estimators/estimators.ts';
 import type { Controller } from '../../kube/loop/manager.ts';
 import type { WorkloadKind } from '../../workloads/workload-kind.ts';
 import type { Shared } from './shared.ts';
@@ -6,6 +7,8 @@ import type { Shared } from './shared.ts';
 export interface AssignerSettings {
   /** Those bindings are its own whose policy names this scheduler. */
   readonly schedulerName: string;
+  /** Who is asked for room besides; absent: nobody. */
+  readonly estimators?: EstimatorSettings | undefined;
 }
 
 /** Muster in front of Karmada's schedulers: who may be placed, and when. */

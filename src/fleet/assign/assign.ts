@@ -2,6 +2,7 @@ import { quoted } from '../../api/printable.ts';
 import type { Binding, TargetCluster } from './binding.ts';
 import { byPreference, Unplaced, type Candidate } from './candidate.ts';
 import { isForOneCluster } from './default-strategy.ts';
+import type { Estimate, Estimates } from './estimates.ts';
 import { groupsOf, obstacle, tiersOf } from './filter.ts';
 import type { Member } from './member.ts';
 import type { Assigner } from './plugin.ts';
@@ -27,8 +28,14 @@ export interface Assignment {
 /**
  * Filters, scores, selects and assigns, after Karmada's scheduler. Of several groups of affinities the first that
  * succeeds is taken, from the one that the binding is in; where all fail, the first one's reason is told.
+ * @param estimates what is known of room besides
  */
-export function assign(binding: Binding, members: readonly Member[], strategies: Strategies): Assignment {
+export function assign(
+  binding: Binding,
+  members: readonly Member[],
+  strategies: Strategies,
+  estimates: Estimates = new Map(),
+): Assignment {
   const { strategy, placement } = binding;
   const plugin = strategies.pluginOf(strategy);
   if (plugin === undefined) {
@@ -39,19 +46,20 @@ export function assign(binding: Binding, members: readonly Member[], strategies:
   const from = binding.fresh ? 0 : Math.max(0, groups.indexOf(binding.affinityName));
   let first: Assignment | undefined;
   for (const name of groups.slice(from)) {
-    const found = inGroup({ ...binding, affinityName: name }, members, plugin, name);
+    const found = inGroup({ ...binding, affinityName: name }, members, plugin, estimates);
     if (found.reason === 'Success') return found;
     first ??= found;
   }
-  return first ?? inGroup(binding, members, plugin, '');
+  return first ?? inGroup({ ...binding, affinityName: '' }, members, plugin, estimates);
 }
 
 function inGroup(
   binding: Binding,
   members: readonly Member[],
   plugin: Assigner,
-  affinityName: string,
+  estimates: Estimates,
 ): Assignment {
+  const { affinityName } = binding;
   const left = new Map<string, string>();
   const candidates: Candidate[] = [];
   const whole = { strategy: binding.strategy, affinityName };
@@ -65,7 +73,7 @@ function inGroup(
       const tier = tiers?.findIndex((one) => takes(one, member)) ?? 0;
       const why = obstacle(binding, member, tier);
       if (why !== undefined) left.set(member.name, why);
-      else candidates.push(candidateOf(binding, member, plugin, tier));
+      else candidates.push(candidateOf(binding, member, plugin, tier, estimates.get(member.name)));
     }
     if (candidates.length === 0) throw new Unplaced('NoClusterFit', nothingFits(members.length, there, left));
     candidates.sort(byPreference);
@@ -113,9 +121,15 @@ const roomOf = (binding: Binding, available: number): string =>
 const needOf = (binding: Binding, plugin: Assigner): number =>
   plugin.room?.least(binding) ?? (isForOneCluster(binding) ? 1 : binding.replicas);
 
-function candidateOf(binding: Binding, member: Member, plugin: Assigner, tier: number): Candidate {
+function candidateOf(
+  binding: Binding,
+  member: Member,
+  plugin: Assigner,
+  tier: number,
+  estimate: Estimate | undefined,
+): Candidate {
   const there = binding.clusters.find(({ name }) => name === member.name);
-  const allocatable = roomIn(binding, member, plugin);
+  const allocatable = Math.min(roomIn(binding, member, plugin), estimate?.room ?? Number.POSITIVE_INFINITY);
   return {
     name: member.name,
     member,
@@ -123,6 +137,7 @@ function candidateOf(binding: Binding, member: Member, plugin: Assigner, tier: n
     tier,
     allocatable,
     available: allocatable + (there?.replicas ?? 0),
+    estimate,
   };
 }
 

@@ -20,6 +20,8 @@ export interface Binding {
   readonly replicas: number;
   /** What one replica asks for; undefined where nothing was found out, as of a ConfigMap. */
   readonly requests: Resources | undefined;
+  /** What else one replica asks of a node. */
+  readonly needs?: NodeNeeds;
   /** Templates of a workload that has several. */
   readonly components: readonly Component[];
   /** Where it is now. */
@@ -39,6 +41,14 @@ export interface Component {
   readonly name: string;
   readonly replicas: number;
   readonly requests: Resources;
+  readonly needs?: NodeNeeds;
+}
+
+/** What a replica asks for beside amounts. Only who sees the nodes of a cluster can judge it. */
+export interface NodeNeeds {
+  /** Node selector, tolerations and affinity, as Karmada writes them down. */
+  readonly nodeClaim?: JsonObject;
+  readonly priorityClassName?: string;
 }
 
 /** Whether it is a workload at all; a ConfigMap goes to every cluster. */
@@ -74,6 +84,7 @@ export function readBinding(object: JsonObject, reading: Reading): Binding {
     requests: isObject(requirements)
       ? reading.resources(own(requirements, 'resourceRequest'), 'spec.replicaRequirements.resourceRequest')
       : undefined,
+    ...needsOf(requirements),
     components,
     clusters: (ownList(spec, 'clusters') ?? []).map((one, index) =>
       readTarget(one, `spec.clusters[${index}]`, reading, components.length > 0 ? written : undefined),
@@ -104,8 +115,18 @@ const readComponent = (one: Json, at: string, reading: Reading): Component => {
       own(own(one, 'replicaRequirements'), 'resourceRequest'),
       `${at}.replicaRequirements.resourceRequest`,
     ),
+    ...needsOf(own(one, 'replicaRequirements')),
   };
 };
+
+function needsOf(requirements: Json | undefined): { readonly needs?: NodeNeeds } {
+  const nodeClaim = own(requirements, 'nodeClaim');
+  const priorityClassName = ownString(requirements, 'priorityClassName') ?? '';
+  if (!isObject(nodeClaim) && priorityClassName === '') return {};
+  return {
+    needs: { ...(isObject(nodeClaim) && { nodeClaim }), ...(priorityClassName && { priorityClassName }) },
+  };
+}
 
 /** @param written the components that were written down beside the field, by cluster */
 function readTarget(

@@ -1,3 +1,4 @@
+import type { Estimate } from './estimates.ts';
 import type { Member } from './member.ts';
 
 /** A cluster that the workload may go to, with what is known of it. */
@@ -12,6 +13,8 @@ export interface Candidate {
   readonly allocatable: number;
   /** The same, with the replicas that the workload has there. */
   readonly available: number;
+  /** What its estimator said, where it was asked and knew; both amounts are no larger. */
+  readonly estimate?: Estimate | undefined;
 }
 
 /** As Karmada sorts them: by tier, score, room, name. */

@@ -45,10 +45,10 @@ interface Interval {
 
 /** A workload of one template has it in its own fields, or as its only component. */
 export function templatesOf(binding: Binding): readonly Component[] {
-  const { components, replicas, requests } = binding;
+  const { components, replicas, requests, needs } = binding;
   if (components.length > 0) return components;
   return replicas > 0 || requests !== undefined
-    ? [{ name: '', replicas, requests: requests ?? new Map() }]
+    ? [{ name: '', replicas, requests: requests ?? new Map(), ...(needs && { needs }) }]
     : [];
 }
 
@@ -138,7 +138,7 @@ function together(clusters: readonly Candidate[], binding: Binding): TargetClust
 }
 
 /** Replicas by component, in their order; undefined where not even the least of each fits. */
-function grown({ member }: Candidate, binding: Binding): readonly number[] | undefined {
+function grown({ member, estimate }: Candidate, binding: Binding): readonly number[] | undefined {
   const { components } = binding;
   const there = binding.clusters.find(({ name }) => name === member.name);
   // Where nobody wrote down how many there are, all of it is there: whole is how it was sent.
@@ -151,7 +151,8 @@ function grown({ member }: Candidate, binding: Binding): readonly number[] | und
       'summary',
     );
   const counts = components.map((one) => leastOf(binding, one));
-  if (!room(counts)) return undefined;
+  if (!room(counts) || estimate?.room === 0) return undefined;
+  if (estimate?.whole === false) return counts.map((least, index) => Math.max(least, has[index] ?? 0));
   for (const [index, { replicas }] of components.entries()) {
     let [low, high] = [counts[index] ?? 0, replicas];
     while (low < high) {

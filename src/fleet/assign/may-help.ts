@@ -30,7 +30,8 @@ export function mayHelp(
   });
 }
 
-function mayGo(binding: Binding, member: Member, group: string): boolean {
+/** Whether the cluster could take it, of what the placement and the cluster are. */
+export function mayGo(binding: Binding, member: Member, group: string): boolean {
   if (member.deleting) return false;
   const tier = tiersOf(binding, group)?.findIndex((one) => takes(one, member)) ?? 0;
   return obstacle(binding, member, tier) === undefined;

@@ -1,21 +1,40 @@
-import { isWorkload, type Binding } from './binding.ts';
+import { isWorkload, type Binding, type Component } from './binding.ts';
 import { isForOneCluster } from './default-strategy.ts';
 import { replicasThatFit, setsThatFit } from './estimate.ts';
 import { leastOf, templatesOf } from './gang-strategies.ts';
 import type { Member } from './member.ts';
 import type { Assigner } from './plugin.ts';
 
-/** How many replicas, or sets of all templates, the cluster has room for, counted as the plugin has it. */
-export function roomIn(binding: Binding, member: Member, { room }: Assigner): number {
-  if (!isWorkload(binding)) return 0;
+/** What is counted in a cluster: how many replicas of the one template fit, or how many times all templates together. */
+export interface Counted {
+  readonly unit: 'replicas' | 'sets';
+  readonly templates: readonly Component[];
+}
+
+/** What room is counted in for this workload, as the plugin has it; undefined for what is no workload. */
+export function countedOf(binding: Binding, { room }: Assigner): Counted | undefined {
+  if (!isWorkload(binding)) return undefined;
+  const { components, replicas, requests, needs } = binding;
   if (room === undefined)
     return isForOneCluster(binding)
-      ? setsThatFit(member, binding.components, 'none')
-      : replicasThatFit(member, binding.requests, 'none');
+      ? { unit: 'sets', templates: components }
+      : {
+          unit: 'replicas',
+          templates:
+            requests === undefined ? [] : [{ name: '', replicas, requests, ...(needs && { needs }) }],
+        };
   const templates = templatesOf(binding);
-  const [only, ...others] = templates;
-  if (only !== undefined && others.length === 0)
-    return replicasThatFit(member, only.requests, room.unmodelled);
-  const least = templates.map((one) => ({ ...one, replicas: leastOf(binding, one) }));
-  return setsThatFit(member, least, room.unmodelled);
+  if (templates.length === 1) return { unit: 'replicas', templates };
+  return { unit: 'sets', templates: templates.map((one) => ({ ...one, replicas: leastOf(binding, one) })) };
+}
+
+/** How many replicas, or sets of all templates, the cluster has room for, counted as the plugin has it. */
+export function roomIn(binding: Binding, member: Member, plugin: Assigner): number {
+  const counted = countedOf(binding, plugin);
+  if (counted === undefined) return 0;
+  const unmodelled = plugin.room?.unmodelled ?? 'none';
+  const { unit, templates } = counted;
+  return unit === 'sets'
+    ? setsThatFit(member, templates, unmodelled)
+    : replicasThatFit(member, templates[0]?.requests, unmodelled);
 }

@@ -84,6 +84,11 @@ describe('defaults', () => {
         fleet: {
           interpreter: false,
           assigner: { enabled: false, schedulerName: 'muster' },
+          estimators: {
+            enabled: false,
+            address: 'karmada-scheduler-estimator-{cluster}.karmada-system.svc:10352',
+            timeout: '3s',
+          },
           kinds: [],
           queues: { enabled: false, reserveAfter: '5m' },
         },
@@ -128,6 +133,20 @@ describe('defaults', () => {
       allowedNames: ['kube-apiserver'],
     });
   });
+});
+
+test('fleet.estimators: a host for each cluster, some time, and a certificate with its key', () => {
+  expect(faults({ fleet: { estimators: { address: 'estimator:10352' } } })).toEqual([
+    'fleet.estimators.address: must be a host with "{cluster}" in it, and a port',
+  ]);
+  expect(faults({ fleet: { estimators: { timeout: '0s' } } })).toEqual([
+    'fleet.estimators.timeout: must be greater than 0',
+  ]);
+  const tls = { caFile: '/ca.crt', certFile: '/tls.crt' };
+  expect(faults({ fleet: { estimators: { tls } } })).toEqual([
+    'fleet.estimators.tls: must have both certFile and keyFile, or neither',
+  ]);
+  expect(faults({ fleet: { estimators: { tls: { ...tls, keyFile: '/tls.key' } } } })).toEqual([]);
 });
 
 describe('the shape of a document', () => {

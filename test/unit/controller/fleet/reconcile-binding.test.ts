@@ -10,6 +10,7 @@ import { Reading } from '../../../../src/gang/reading.ts';
 import type { KubeClient } from '../../../../src/kube/client/client.ts';
 import { ApiError, errorFromAnswer } from '../../../../src/kube/client/errors.ts';
 import { RESOURCE_BINDINGS, type KubeObject } from '../../../../src/kube/client/resources.ts';
+import type { AskEstimates } from '../../../../src/controller/fleet-bindings/ask-estimates.ts';
 import { binding, room } from '../../fleet/assign/small-fleet.ts';
 
 const NOW = new Date('2026-08-21T03:10:00Z');
@@ -76,7 +77,7 @@ class Stored {
 
 const memberOf = (object: JsonObject): Member => readMember(object, new Reading('it'));
 
-function scene(stored: Stored, rooms: Readonly<Record<string, number>>) {
+function scene(stored: Stored, rooms: Readonly<Record<string, number>>, estimates?: AskEstimates) {
   const members = new Members(() => undefined);
   for (const [name, replicas] of Object.entries(rooms)) members.report(name, memberOf(room(name, replicas)));
   const waiting = new Set<string>();
@@ -87,6 +88,7 @@ function scene(stored: Stored, rooms: Readonly<Record<string, number>>) {
     members,
     recordOf: () => stored.record(),
     waiting,
+    estimates,
     now: () => NOW,
     observer: {
       judged: () => undefined,
@@ -146,6 +148,24 @@ describe('what is written of a binding', () => {
     expect(stored.writes).toHaveLength(2);
     expect(said).toEqual(['placed']);
     expect(waiting.size).toBe(0);
+  });
+
+  test('who waits is told of whom no estimator knows; who is placed is not', async () => {
+    const estimates: AskEstimates = async () =>
+      Promise.resolve({ found: new Map([['m1', { room: 3 }]]), without: ['m2', 'm3'] });
+    const waits = scene(new Stored({ replicas: 8 }, gang(5)), { m1: 8, m2: 1 }, estimates);
+    await waits.look();
+    expect(waits.said).toEqual([
+      'Unschedulable: failed to assign replicas: no available scheduling results: the clusters hold 4 replicas together, of which 5 are needed at least; no estimate of m2, m3',
+    ]);
+    const stored = new Stored({ replicas: 8 }, gang(4));
+    const placed = scene(stored, { m1: 8, m2: 1 }, estimates);
+    await placed.look();
+    expect(placed.said).toEqual(['placed']);
+    expect(clustersOf(stored)).toEqual([
+      { name: 'm1', replicas: 3 },
+      { name: 'm2', replicas: 1 },
+    ]);
   });
 
   test('killed between both writes: the next look ends it', async () => {

@@ -1,0 +1,180 @@
+import { readFile } from 'node:fs/promises';
+import { Client, credentials, Metadata, status, type ChannelCredentials } from '@grpc/grpc-js';
+import { messageOf } from '../errors.ts';
+import { decodeAnswer, encodeQuestion, methods, type Question } from './questions.ts';
+
+/** Where estimators are, and how they are spoken to. */
+export interface EstimatorSettings {
+  /** Host and port, with `{cluster}` where the name of the cluster stands. */
+  readonly address: string;
+  /** All answers for one binding together have this long (ms). */
+  readonly timeoutMs: number;
+  /** Absent: without TLS. */
+  readonly tls?:
+    | {
+        readonly caFile: string;
+        readonly certFile?: string | undefined;
+        readonly keyFile?: string | undefined;
+      }
+    | undefined;
+}
+
+/** Who hears of answers. Must not throw. */
+export interface EstimatorObserver {
+  /** @param result `resting`: it was not asked, since it did not answer a moment ago */
+  asked(result: 'answered' | 'failed' | 'resting'): void;
+  /** Told once for each rest. */
+  failed(cluster: string, why: string): void;
+}
+
+/** One that did not answer is left alone for so long (ms): nobody else waits for it then. */
+const REST_MS = 30_000;
+/** Questions of one binding that are asked at a time. */
+const AT_A_TIME = 32;
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+/**
+ * The estimators of a fleet, one for each cluster. A connection is made when its cluster is asked for first, kept, and made
+ * anew after a failure, with the certificates as they are then.
+ */
+export class Estimators {
+  readonly #settings: EstimatorSettings;
+  readonly #observer: EstimatorObserver;
+  readonly #now: () => number;
+  readonly #clients = new Map<string, Promise<Client>>();
+  /** Until when who is left alone, by cluster and by what it is asked. */
+  readonly #resting = new Map<string, number>();
+  #ended = false;
+
+  /** @param now the time in ms */
+  constructor(settings: EstimatorSettings, observer: EstimatorObserver, now: () => number) {
+    this.#settings = settings;
+    this.#observer = observer;
+    this.#now = now;
+  }
+
+  /**
+   * Asks side by side. Never rejects.
+   * @returns an answer for each question, undefined where there is none
+   */
+  async ask(
+    questions: readonly Question[],
+    namespace: string,
+    signal: AbortSignal,
+  ): Promise<(number | undefined)[]> {
+    const answers: (number | undefined)[] = questions.map(() => undefined);
+    const deadline = Date.now() + this.#settings.timeoutMs;
+    const left = questions.entries();
+    const askOneByOne = async (): Promise<void> => {
+      for (const [index, question] of left) {
+        if (signal.aborted || this.#ended || Date.now() >= deadline) return;
+        answers[index] = await this.#one(question, { namespace, deadline, signal });
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(AT_A_TIME, questions.length) }, askOneByOne));
+    return answers;
+  }
+
+  /** A cluster that is gone is asked no more. */
+  forget(cluster: string): void {
+    this.#disconnect(cluster);
+    for (const unit of ['replicas', 'sets'] as const) this.#resting.delete(keyOf(cluster, unit));
+  }
+
+  end(): void {
+    this.#ended = true;
+    for (const cluster of [...this.#clients.keys()]) this.#disconnect(cluster);
+  }
+
+  async #one(question: Question, call: Call): Promise<number | undefined> {
+    const { cluster, unit } = question;
+    const key = keyOf(cluster, unit);
+    if ((this.#resting.get(key) ?? 0) > this.#now()) {
+      this.#observer.asked('resting');
+      return undefined;
+    }
+    try {
+      const answer = await this.#call(question, call);
+      this.#resting.delete(key);
+      this.#observer.asked('answered');
+      return answer < 0 ? undefined : answer;
+    } catch (error) {
+      if (call.signal.aborted || this.#ended) return undefined;
+      this.#observer.asked('failed');
+      // Several bindings may have waited for the same one.
+      if ((this.#resting.get(key) ?? 0) <= this.#now()) {
+        this.#resting.set(key, this.#now() + REST_MS);
+        this.#observer.failed(cluster, messageOf(error));
+      }
+      // One that does not know the question may know others.
+      if (codeOf(error) !== status.UNIMPLEMENTED) this.#disconnect(cluster);
+      return undefined;
+    }
+  }
+
+  async #call(question: Question, { namespace, deadline, signal }: Call): Promise<number> {
+    const client = await this.#connected(question.cluster);
+    return new Promise((resolve, reject) => {
+      const call = client.makeUnaryRequest<Question, number>(
+        methods[question.unit],
+        (asked) => encodeQuestion(asked, namespace),
+        decodeAnswer,
+        question,
+        new Metadata(),
+        { deadline },
+        (error, answer) => {
+          signal.removeEventListener('abort', cancel);
+          if (error === null && answer !== undefined) resolve(answer);
+          else reject(error ?? new Error('no answer'));
+        },
+      );
+      const cancel = (): void => call.cancel();
+      signal.addEventListener('abort', cancel, { once: true });
+    });
+  }
+
+  #connected(cluster: string): Promise<Client> {
+    const there = this.#clients.get(cluster);
+    if (there !== undefined) return there;
+    const address = this.#settings.address.replaceAll('{cluster}', cluster);
+    const made = credentialsOf(this.#settings).then((secret) => new Client(address, secret, CHANNEL));
+    this.#clients.set(cluster, made);
+    return made;
+  }
+
+  #disconnect(cluster: string): void {
+    const client = this.#clients.get(cluster);
+    this.#clients.delete(cluster);
+    client?.then(
+      (one) => one.close(),
+      () => undefined,
+    );
+  }
+}
+
+interface Call {
+  readonly namespace: string;
+  readonly deadline: number;
+  readonly signal: AbortSignal;
+}
+
+const CHANNEL = {
+  // A connection of its own, which is closed with it.
+  'grpc.use_local_subchannel_pool': 1,
+  'grpc.enable_http_proxy': 0,
+  'grpc.service_config_disable_resolution': 1,
+  'grpc.max_receive_message_length': MAX_ANSWER_BYTES,
+} as const;
+
+const keyOf = (cluster: string, unit: Question['unit']): string => `${unit} ${cluster}`;
+
+async function credentialsOf({ tls }: EstimatorSettings): Promise<ChannelCredentials> {
+  if (tls === undefined) return credentials.createInsecure();
+  const read = async (file: string | undefined): Promise<Buffer | null> =>
+    file === undefined ? null : readFile(file);
+  const [ca, key, cert] = [await read(tls.caFile), await read(tls.keyFile), await read(tls.certFile)];
+  return credentials.createSsl(ca, key, cert);
+}
+
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && 'code' in error ? error.code : undefined;

@@ -1,0 +1,102 @@
+import type { Binding, Component } from './binding.ts';
+import { placedOf } from './due.ts';
+import { templatesOf } from './gang-strategies.ts';
+import { mayGo } from './may-help.ts';
+import { groupsOf } from './filter.ts';
+import type { Member } from './member.ts';
+import { divisionOf } from './placement.ts';
+import type { Assigner } from './plugin.ts';
+import { countedOf, roomIn, type Counted } from './room-in.ts';
+
+/**
+ * What somebody who sees the nodes of a cluster said of the room in it. It is an input of {@link assign}, as what Clusters
+ * say is; the least of both counts.
+ */
+export interface Estimate {
+  /** Replicas, or sets of all templates, as room is counted for the workload. */
+  readonly room: number;
+  /** Of a gang of several templates: whether all of its replicas have room, not only the least. */
+  readonly whole?: boolean;
+}
+
+/** By cluster; one that is not in it was not asked, or does not know. */
+export type Estimates = ReadonlyMap<string, Estimate>;
+
+export interface RoomQuestion extends Counted {
+  readonly cluster: string;
+  /** `whole`: whether all replicas of several templates fit, with what is there already. */
+  readonly about: 'room' | 'whole';
+}
+
+/** What estimators are asked for this binding: of each cluster that it may go to and that has room by its own status. */
+export function roomQuestions(
+  binding: Binding,
+  members: readonly Member[],
+  plugin: Assigner,
+): readonly RoomQuestion[] {
+  const counted = countedOf(binding, plugin);
+  if (counted === undefined || !roomDecides(binding, plugin)) return [];
+  const groups = groupsOf(binding.placement);
+  const asked = members.filter((member) =>
+    groups.some((group) => mayGo({ ...binding, affinityName: group }, member, group)),
+  );
+  return asked.flatMap((member) => questionsOf(binding, member, plugin, counted));
+}
+
+/** A workload that all of goes to every cluster is sent whatever room there is, unless some are chosen. */
+const roomDecides = ({ placement, components }: Binding, { room }: Assigner): boolean =>
+  room !== undefined ||
+  (divisionOf(placement) !== undefined && components.length <= 1) ||
+  (placement?.spread ?? []).length > 0;
+
+function questionsOf(
+  binding: Binding,
+  member: Member,
+  plugin: Assigner,
+  counted: Counted,
+): readonly RoomQuestion[] {
+  const cluster = member.name;
+  const there = binding.clusters.find(({ name }) => name === cluster);
+  const templates = templatesOf(binding);
+  const hasRoom = roomIn(binding, member, plugin) > 0;
+  if (plugin.room === undefined || templates.length === 1)
+    return hasRoom ? [{ cluster, about: 'room', ...counted }] : [];
+  // What is there already has its room.
+  const more = (wanted: readonly Component[]): readonly Component[] =>
+    wanted.flatMap((one, index) => {
+      const template = templates[index] ?? one;
+      const has = there === undefined ? 0 : placedOf(there, template, templates.length);
+      return one.replicas > has ? [{ ...one, replicas: one.replicas - has }] : [];
+    });
+  const [least, whole] = [more(counted.templates), more(templates)];
+  if (!hasRoom && least.length > 0) return [];
+  const sets = (about: RoomQuestion['about'], parts: readonly Component[]): readonly RoomQuestion[] =>
+    parts.length === 0 ? [] : [{ cluster, about, unit: 'sets', templates: parts }];
+  return [...sets('room', least), ...sets('whole', whole)];
+}
+
+/**
+ * What comes of the answers.
+ * @param answers one for each question, undefined where nobody knows
+ * @param taken what was sent to a cluster and is in no report yet, so that its estimator knows nothing of it either
+ */
+export function estimatesOf(
+  questions: readonly RoomQuestion[],
+  answers: readonly (number | undefined)[],
+  taken: (cluster: string) => { readonly room: number; readonly some: boolean },
+): Estimates {
+  const found = new Map<string, Estimate>();
+  for (const [index, { cluster, about }] of questions.entries()) {
+    const answer = answers[index];
+    if (answer === undefined) continue;
+    const before = found.get(cluster) ?? { room: Number.POSITIVE_INFINITY };
+    const { room, some } = taken(cluster);
+    found.set(
+      cluster,
+      about === 'room'
+        ? { ...before, room: Math.max(0, answer - room) }
+        : { ...before, whole: answer > 0 && !some },
+    );
+  }
+  return found;
+}
