@@ -17,20 +17,17 @@ export interface Outcome {
 }
 
 export function outcomeOf(preemptor: Preemptor, plan: Plan, snapshot: Snapshot): Outcome {
+  // In one domain other things are short than in the whole cluster.
+  const confined = (preemptor.topology?.required.length ?? 0) > 0;
   const missing =
-    plan.feasible || preemptor.topology !== undefined
-      ? new Map<string, number>()
-      : shortageOf(preemptor, snapshot, plan.variant);
+    plan.feasible || confined ? new Map<string, number>() : shortageOf(preemptor, snapshot, plan.variant);
   const shortfall = [...missing].sort(([a], [b]) => (a < b ? -1 : 1));
   return {
     preemptor,
     plan,
     snapshot,
     shortfall: Object.fromEntries(shortfall.map(([name, amount]) => [name, formatCount(name, amount)])),
-    largest:
-      plan.fits || preemptor.kind === 'Pod' || preemptor.topology !== undefined
-        ? undefined
-        : largestNow(preemptor, snapshot),
+    largest: plan.fits || preemptor.kind === 'Pod' || confined ? undefined : largestNow(preemptor, snapshot),
   };
 }
 

@@ -1,108 +1,126 @@
-import { ClusterState, type NodeState } from './cluster-state.ts';
-import type { Plan } from './planned.ts';
+import { ClusterState } from './cluster-state.ts';
+import { DomainChoices } from './domain-choices.ts';
 import { cheaper, costOf } from './plan-pod.ts';
-import { place, undo } from './place.ts';
+import type { Plan, PlannedDomain } from './planned.ts';
 import type { Rejection } from './predicates/predicates.ts';
 import type { Preemptor } from './preemptor.ts';
+import type { Scope, Snapshot, Topology } from './snapshot.ts';
+import { confined, nowhere, titleOfScope, type Choice } from './topology.ts';
 import { unitsOf } from './units.ts';
-import { compareText, type Constraints, type Snapshot } from './snapshot.ts';
 
-/** Of so many domains in which room could be made the cheapest is taken; each is a search of its own. */
+/** Of so many choices of domains in which room could be made the cheapest is taken; each is a search of its own. */
 const MOST_SEARCHED = 16;
+/** And of so many for a wish. */
+const MOST_FOR_A_WISH = 4;
 
-interface Domain {
-  readonly value: string;
-  readonly nodes: readonly NodeState[];
+interface Found {
+  readonly choice: Choice;
+  readonly plan: Plan;
+  readonly cost: readonly number[];
 }
 
 /**
- * A gang whose Pods need the same value of a node label: in the first domain, by name, in which it fits as it is; else in
- * the one where making room costs least, compared as the nodes for a single Pod are. Members that run already have chosen.
+ * A gang of which all Pods, or those of some groups, belong into one domain: into the first, by name, in which it fits as
+ * it is; else where making room costs least, compared as the nodes for a single Pod are. Members that run have chosen
+ * already. What is only preferred comes after that, one wish after the other: it is kept where the gang still fits, and
+ * where it costs nobody anything.
  * @param search plans for a preemptor that may be anywhere
  */
-export function planInOneDomain(
+export function planInDomains(
   preemptor: Preemptor,
-  key: string,
+  topology: Topology,
   snapshot: Snapshot,
   search: (confined: Preemptor) => Plan,
 ): Plan {
-  const state = new ClusterState(snapshot);
-  const domains = domainsOf(state, key, preemptor, snapshot);
-  const fitsIn = ({ nodes }: Domain): boolean => {
-    const placement = place(preemptor, state, nodes);
-    undo(placement, state);
-    return placement.fits;
+  const choice = fittingNow(preemptor, topology, snapshot);
+  if (choice !== undefined) return told(search(confined(preemptor, choice)), choice, topology);
+  const emptied = emptiedFor(preemptor, snapshot);
+  const choices = new DomainChoices(preemptor, emptied, snapshot);
+  const cheapest = (scopes: readonly Scope[], most: number): Found | undefined => {
+    let best: Found | undefined;
+    for (const one of choices.for(scopes, most)) {
+      const plan = search(confined(preemptor, one));
+      const found = { choice: one, plan, cost: costOf(plan) };
+      if (plan.feasible && (best === undefined || cheaper(found, best))) best = found;
+    }
+    return best;
   };
-  const now = domains.find(fitsIn);
-  if (now !== undefined) return search(confined(preemptor, key, now.value));
-  // Whatever is below goes: where the gang does not fit even then, nothing has to be searched.
+  let best = cheapest(topology.required, MOST_SEARCHED);
+  if (best === undefined && topology.required.length > 0)
+    return rejected(preemptor, topology, { snapshot, search, choices });
+  if (best === undefined) return told(search(confined(preemptor, [])), [], topology);
+  for (const wish of topology.preferred) {
+    const kept = cheapest([...best.choice.map(({ scope }) => scope), wish], MOST_FOR_A_WISH);
+    if (kept !== undefined && !cheaper(withoutAge(best), withoutAge(kept))) best = kept;
+  }
+  return told(best.plan, best.choice, topology);
+}
+
+/** Where it fits as it is, with as many wishes as can be kept. */
+function fittingNow(
+  preemptor: Preemptor,
+  { required, preferred }: Topology,
+  snapshot: Snapshot,
+): Choice | undefined {
+  const choices = new DomainChoices(preemptor, new ClusterState(snapshot), snapshot);
+  let [choice] = choices.for(required, 1);
+  if (choice === undefined) return undefined;
+  for (const wish of preferred) {
+    const [kept] = choices.for([...choice.map(({ scope }) => scope), wish], 1);
+    choice = kept ?? choice;
+  }
+  return choice;
+}
+
+/** Whatever is below it gone, and what is on its way out. */
+function emptiedFor(preemptor: Preemptor, snapshot: Snapshot): ClusterState {
+  const state = new ClusterState(snapshot);
   if (preemptor.preempts)
     for (const { priority, pods } of unitsOf(snapshot, preemptor, 'kep'))
       if (priority < preemptor.priority) for (const pod of pods) state.takeAway(pod);
   for (const pod of snapshot.pods) if (pod.terminating) state.takeAway(pod);
-  const possible = domains.filter(fitsIn).slice(0, MOST_SEARCHED);
-  let best: { readonly plan: Plan; readonly cost: readonly number[] } | undefined;
-  for (const { value } of possible) {
-    const plan = search(confined(preemptor, key, value));
-    if (!plan.feasible) continue;
-    const found = { plan, cost: costOf(plan) };
-    if (best === undefined || cheaper(found, best)) best = found;
-  }
-  if (best !== undefined) return best.plan;
-  const first = search(confined(preemptor, key, domains[0]?.value ?? ''));
-  return { ...first, rejected: rejectedBy(domains, key, snapshot) };
+  return state;
 }
 
-function domainsOf(
-  state: ClusterState,
-  key: string,
+/** For a wish somebody may go who started earlier, but nobody more, and nobody of a higher priority. */
+const withoutAge = ({ cost }: Found): { readonly cost: readonly number[] } => ({ cost: cost.slice(0, -1) });
+
+function told(plan: Plan, choice: Choice, { required, preferred }: Topology): Plan {
+  const domain = (scope: Scope, isRequired: boolean): PlannedDomain => ({
+    scope,
+    required: isRequired,
+    value: choice.find((one) => one.scope === scope)?.value,
+  });
+  const domains = [
+    ...required.map((scope) => domain(scope, true)),
+    ...preferred.map((scope) => domain(scope, false)),
+  ];
+  return plan.feasible ? { ...plan, domains } : plan;
+}
+
+/** Why no node will do: it is in no domain of the first scope for which there is none, or in one that is too small. */
+function rejected(
   preemptor: Preemptor,
-  snapshot: Snapshot,
-): readonly Domain[] {
-  const byValue = new Map<string, NodeState[]>();
-  for (const one of state.nodes) {
-    const value = one.node.labels.get(key);
-    if (value === undefined) continue;
-    const nodes = byValue.get(value);
-    if (nodes === undefined) byValue.set(value, [one]);
-    else nodes.push(one);
-  }
-  const chosen = new Set(
-    snapshot.pods
-      .filter((pod) => preemptor.owns(pod))
-      .map(({ nodeName }) => state.byName.get(nodeName)?.node.labels.get(key)),
-  );
-  return [...byValue]
-    .filter(([value]) => chosen.size === 0 || chosen.has(value))
-    .map(([value, nodes]) => ({ value, nodes }))
-    .sort((a, b) => compareText(a.value, b.value));
-}
-
-/** The same gang, whose Pods may be in one domain only. Pods that share their constraints still do. */
-function confined(preemptor: Preemptor, key: string, value: string): Preemptor {
-  const known = new Map<Constraints, Constraints>();
-  const within = (constraints: Constraints): Constraints => {
-    const found = known.get(constraints);
-    if (found !== undefined) return found;
-    const nodeSelector = new Map([...constraints.nodeSelector, [key, value] as const]);
-    const narrowed = { ...constraints, nodeSelector };
-    known.set(constraints, narrowed);
-    return narrowed;
-  };
-  const pods = preemptor.pods.map((pod) => ({ ...pod, constraints: within(pod.constraints) }));
-  return { ...preemptor, pods, topology: undefined };
-}
-
-/** Why no node will do: it is in no domain, or in one that is too small for the whole gang. */
-function rejectedBy(domains: readonly Domain[], key: string, { nodes }: Snapshot): Rejection[] {
-  const inside = new Set(domains.flatMap((domain) => domain.nodes.map(({ node }) => node.name)));
-  return nodes.map(({ name }) => ({
-    node: name,
-    predicate: 'TopologyConstraint',
-    messages: [
-      inside.has(name)
-        ? `node(s) in a domain of ${key} without room for the whole gang`
-        : `node(s) in no domain of ${key} that the gang may use`,
-    ],
-  }));
+  { required }: Topology,
+  given: {
+    readonly snapshot: Snapshot;
+    readonly search: (confined: Preemptor) => Plan;
+    readonly choices: DomainChoices;
+  },
+): Plan {
+  const { snapshot, search, choices } = given;
+  const plan = search(nowhere(preemptor));
+  const at = required.findIndex((_, index) => choices.for(required.slice(0, index + 1), 1).length === 0);
+  const scope = required[Math.max(at, 0)];
+  if (scope === undefined) return plan;
+  const inside = new Set(choices.allowed(scope).flatMap(({ nodes }) => nodes.map(({ node }) => node.name)));
+  const what = titleOfScope(scope);
+  const beside = at > 0 ? ' where the rest of the gang may be' : '';
+  const all = snapshot.nodes.map(({ name }): Rejection => {
+    const message = inside.has(name)
+      ? `node(s) in a domain of ${scope.key} without room for ${what}${beside}`
+      : `node(s) in no domain of ${scope.key} that ${scope.groups === undefined ? 'the gang' : what} may use`;
+    return { node: name, predicate: 'TopologyConstraint', messages: [message] };
+  });
+  return { ...plan, rejected: all };
 }

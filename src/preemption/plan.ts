@@ -3,7 +3,7 @@ import { place, undo, type Placement } from './place.ts';
 import { roomBeingMade } from './nominations.ts';
 import type { Plan } from './planned.ts';
 import { planForGang } from './plan-gang.ts';
-import { planInOneDomain } from './plan-in-domains.ts';
+import { planInDomains } from './plan-in-domains.ts';
 import { planForPod } from './plan-pod.ts';
 import type { Preemptor } from './preemptor.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -23,7 +23,7 @@ export function plan(
   const search = (confined: Preemptor): Plan => planAnywhere(confined, snapshot, variant, mayGo);
   return preemptor.topology === undefined
     ? search(preemptor)
-    : planInOneDomain(preemptor, preemptor.topology, snapshot, search);
+    : planInDomains(preemptor, preemptor.topology, snapshot, search);
 }
 
 function planAnywhere(
@@ -81,5 +81,6 @@ function answer(
     awaited,
     rejected,
     refusal: found.refusal,
+    domains: [],
   };
 }

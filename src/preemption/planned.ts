@@ -1,4 +1,5 @@
 import type { Rejection } from './predicates/predicates.ts';
+import type { Scope } from './snapshot.ts';
 import type { Variant } from './units.ts';
 import type { Judged } from './verdicts.ts';
 
@@ -21,4 +22,13 @@ export interface Plan {
   readonly rejected: readonly Rejection[];
   /** Why nobody may be preempted at all; undefined where somebody may. */
   readonly refusal: string | undefined;
+  /** For each topology constraint of the gang, where it has a place: the domain. */
+  readonly domains: readonly PlannedDomain[];
+}
+
+export interface PlannedDomain {
+  readonly scope: Scope;
+  readonly required: boolean;
+  /** The value of the scope's label; undefined: its Pods are not in one domain, which was only preferred. */
+  readonly value: string | undefined;
 }

@@ -1,4 +1,4 @@
-import type { Pod } from './snapshot.ts';
+import type { Pod, Topology } from './snapshot.ts';
 
 /** Who wants room: a gang, or one Pod that is in none. */
 export interface Preemptor {
@@ -13,8 +13,8 @@ export interface Preemptor {
   readonly pods: readonly Pod[];
   /** What has to be placed together; a Pod beyond its group's count is welcome, not needed. */
   readonly minimums: readonly Minimum[];
-  /** The node label of which all its Pods need the same value. */
-  readonly topology?: string | undefined;
+  /** Which of its Pods belong together; undefined: they may be anywhere. */
+  readonly topology?: Topology | undefined;
   /** Whether a running Pod is one of its own: it is never its own victim. */
   owns(pod: Pod): boolean;
 }

@@ -141,8 +141,23 @@ export interface Gang {
   /** What the gang itself says of that, whatever its Pods' class says of each of them. */
   readonly policy: PreemptionPolicy | undefined;
   readonly groups: readonly { readonly name: string; readonly minReplicas: number }[];
-  /** The node label of which all its Pods need the same value; undefined: they may be anywhere. */
-  readonly topology: string | undefined;
+  /** Which of its Pods belong into one domain; undefined: they may be anywhere. */
+  readonly topology: Topology | undefined;
+}
+
+/** Pods of a gang that belong into one domain: nodes with the same value of a label. */
+export interface Scope {
+  /** The groups whose Pods they are; undefined: the whole gang. */
+  readonly groups: readonly string[] | undefined;
+  /** The label. */
+  readonly key: string;
+}
+
+/** What a gang says of where its Pods are to be together: for all of it first, then for several groups, then for one. */
+export interface Topology {
+  readonly required: readonly Scope[];
+  /** Kept where that costs nobody anything. */
+  readonly preferred: readonly Scope[];
 }
 
 /** A PodGroup of Kubernetes itself. */

@@ -1,4 +1,6 @@
 import { verdictOf, type Outcome } from '../../preemption/outcome.ts';
+import type { PlannedDomain } from '../../preemption/planned.ts';
+import { titleOfScope } from '../../preemption/topology.ts';
 import type { Judged } from '../../preemption/verdicts.ts';
 import { columns } from '../output/columns.ts';
 import { count } from '../output/findings.ts';
@@ -35,6 +37,7 @@ export function planObject({ plan, shortfall, largest }: Outcome): object {
     shortfall,
     ...(plan.refusal === undefined ? {} : { refusal: plan.refusal }),
     ...(largest === undefined ? {} : { largest: Object.fromEntries(largest) }),
+    ...(plan.domains.length === 0 ? {} : { domains: plan.domains.map(domainObject) }),
   };
 }
 
@@ -66,6 +69,11 @@ export function planText(
         palette,
       ),
     );
+  if (plan.domains.length > 0)
+    lines.push(
+      '',
+      ...columns([['TOGETHER', 'LABEL', 'DOMAIN', 'ASKED'], ...plan.domains.map(domainRow)], palette),
+    );
   if (plan.placement.size > 0)
     lines.push(
       '',
@@ -73,6 +81,21 @@ export function planText(
     );
   return `${lines.join('\n')}\n`;
 }
+
+/** `groups: null`: all of them. `domain: null`: in several, since it was only preferred. */
+const domainObject = ({ scope, required, value }: PlannedDomain): object => ({
+  groups: scope.groups ?? null,
+  key: scope.key,
+  domain: value ?? null,
+  required,
+});
+
+const domainRow = ({ scope, required, value }: PlannedDomain): string[] => [
+  titleOfScope(scope),
+  scope.key,
+  value ?? '-',
+  required ? 'required' : value === undefined ? 'preferred: not kept' : 'preferred',
+];
 
 const shapeOf = (counts: ReadonlyMap<string, number>): string =>
   [...counts].map(([group, pods]) => (group === '' ? count(pods, 'Pod') : `${group} ${pods}`)).join(', ');

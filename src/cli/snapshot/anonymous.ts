@@ -22,9 +22,9 @@ const NAMES: ReadonlySet<string> = new Set([
 /** Maps from label keys to label values. */
 const LABELS: ReadonlySet<string> = new Set(['labels', 'matchLabels', 'nodeSelector']);
 /** Lists of names or of label values. */
-const LISTS: ReadonlySet<string> = new Set(['values', 'namespaces', 'matchLabelKeys']);
-/** Where a label key, or the key of a taint, stands as a text; `required` in the topology constraint of a gang. */
-const KEYS: ReadonlySet<string> = new Set(['key', 'topologyKey', 'required']);
+const LISTS: ReadonlySet<string> = new Set(['values', 'namespaces', 'matchLabelKeys', 'podGroupNames']);
+/** Where a label key, or the key of a taint, stands as a text; `required` and `preferred` in the topology constraints of a gang. */
+const KEYS: ReadonlySet<string> = new Set(['key', 'topologyKey', 'required', 'preferred']);
 /** What everybody has says nothing of anybody. */
 const COMMON = /(?:^|\.)(?:kubernetes\.io|k8s\.io|grove\.io|muster\.dev)\//;
 const KEPT = /^(?:system-(?:node|cluster)-critical|default-scheduler|metadata\.name|)$/;

@@ -11,6 +11,7 @@ import { quoted } from '../../api/printable.ts';
 import { defaultClass, type PriorityClass } from '../../api/priority-class.ts';
 import type { Gang, NativeGroup } from '../snapshot.ts';
 import type { Reading } from '../../gang/reading.ts';
+import { readTopology } from './read-topology.ts';
 
 /** A PodGang. */
 export function readGang(
@@ -52,7 +53,7 @@ export function readGang(
       name: ownString(group, 'name') ?? '',
       minReplicas: reading.integer(own(group, 'minReplicas'), `spec.podgroups[${index}].minReplicas`, 1),
     })),
-    topology: ownString(own(own(spec, 'topologyConstraint'), 'packConstraint'), 'required') || undefined,
+    topology: readTopology(spec),
   };
 }
 

@@ -24,6 +24,7 @@ const CONTAINER: Shape = {
   ports: { hostPort: true, hostIP: true, protocol: true },
   restartPolicy: true,
 };
+const TOPOLOGY: Shape = { packConstraint: { required: true, preferred: true } };
 
 const SHAPES: Readonly<Record<string, Shape>> = {
   Node: {
@@ -80,8 +81,9 @@ const SHAPES: Readonly<Record<string, Shape>> = {
     },
     spec: {
       priorityClassName: true,
-      podgroups: { name: true, minReplicas: true },
-      topologyConstraint: { packConstraint: { required: true } },
+      podgroups: { name: true, minReplicas: true, topologyConstraint: TOPOLOGY },
+      topologyConstraint: TOPOLOGY,
+      topologyConstraintGroupConfigs: { podGroupNames: true, topologyConstraint: TOPOLOGY },
     },
   },
   PodGroup: {

@@ -141,6 +141,50 @@ n2    NodeResourcesFit  Insufficient cpu
     });
   });
 
+  test('which domain was chosen for whom, and which wish was not kept', async () => {
+    const label = 'acme.example/rack';
+    const nodes = ['a', 'b', 'b'].map((rack, index) =>
+      node(`n${index}`, 2, {}, { labels: { [label]: rack } }),
+    );
+    const spec = gang['spec'] as JsonObject & { readonly podgroups: readonly JsonObject[] };
+    const packed = (pack: JsonObject) => ({
+      ...gang,
+      spec: {
+        ...spec,
+        topologyConstraint: { packConstraint: pack },
+        podgroups: spec.podgroups.map((group) => ({
+          ...group,
+          topologyConstraint: { packConstraint: { preferred: 'kubernetes.io/hostname' } },
+        })),
+      },
+    });
+    const wanted = [packed({ required: label }), ...workers];
+    const { code, out } = await plan(wanted, [...nodes, high]);
+    expect(code).toBe(0);
+    expect(out).toBe(`gang ns/new (priority 100) fits as it is
+
+TOGETHER        LABEL                   DOMAIN  ASKED
+the whole gang  acme.example/rack       b       required
+group worker    kubernetes.io/hostname  -       preferred: not kept
+
+POD     NODE
+ns/w-0  n1
+ns/w-1  n2
+`);
+    const json = await plan(wanted, [...nodes, high], '-o', 'json');
+    expect(JSON.parse(json.out)).toMatchObject({
+      domains: [
+        { groups: null, key: label, domain: 'b', required: true },
+        { groups: ['worker'], key: 'kubernetes.io/hostname', domain: null, required: false },
+      ],
+    });
+    const none = await plan(wanted, [...nodes.slice(0, 1), node('bare', 9), high]);
+    expect(none.code).toBe(1);
+    expect(none.out).toContain(
+      '0/2 nodes are available: 1 node(s) in a domain of acme.example/rack without room for the whole gang, 1 node(s) in no domain of acme.example/rack that the gang may use\n',
+    );
+  });
+
   test('a snapshot is any kubectl List, also of lists, of lists of one kind, and in a folder', async () => {
     const bare = ({ metadata, spec = null, status = null }: JsonObject) => ({ metadata, spec, status });
     const nodes = cluster.filter(({ kind }) => kind === 'Node').map(bare);

@@ -1,0 +1,152 @@
+import { sameResources, type ClusterState, type NodeState } from './cluster-state.ts';
+import { place, undo } from './place.ts';
+import { fixedPredicates, judgeFor } from './predicates/predicates.ts';
+import { slots } from './predicates/resource-predicates.ts';
+import type { Preemptor } from './preemptor.ts';
+import { compareText, type Pod, type Scope, type Snapshot } from './snapshot.ts';
+import { confined, overlap, speaksOf, type Choice } from './topology.ts';
+
+/** So many nodes are looked at, times all nodes: what is not found by then is taken for not there. */
+const MOST_ROUNDS = 128;
+
+/** A domain of a label. */
+interface Domain {
+  readonly value: string;
+  readonly nodes: readonly NodeState[];
+}
+
+/** In which domains a gang fits, in the state as it is. */
+export class DomainChoices {
+  readonly #preemptor: Preemptor;
+  readonly #state: ClusterState;
+  readonly #running: readonly Pod[];
+  readonly #byKey = new Map<string, ReadonlyMap<string, NodeState[]>>();
+  readonly #usable = new Map<Scope, readonly Domain[]>();
+  #looked = 0;
+
+  constructor(preemptor: Preemptor, state: ClusterState, { pods }: Pick<Snapshot, 'pods'>) {
+    this.#preemptor = preemptor;
+    this.#state = state;
+    this.#running = pods.filter((pod) => preemptor.owns(pod));
+  }
+
+  /**
+   * A domain for each scope, such that the whole gang fits: the first by the names of the domains, scope by scope.
+   * @param most so many are enough
+   */
+  for(scopes: readonly Scope[], most: number): Choice[] {
+    this.#looked = 0;
+    const found: Choice[] = [];
+    this.#search(scopes, { chosen: [], most, found, early: true });
+    if (found.length > 0) return found;
+    // Pods that are in no domain yet may have taken the room of others. Of few choices each is tried to its end.
+    const all = scopes.reduce((product, scope) => product * this.#domainsFor(scope).length, 1);
+    this.#looked = 0;
+    if (scopes.length > 1 && all <= MOST_ROUNDS)
+      this.#search(scopes, { chosen: [], most, found, early: false });
+    return found;
+  }
+
+  #search(
+    scopes: readonly Scope[],
+    given: {
+      readonly chosen: Choice;
+      readonly most: number;
+      readonly found: Choice[];
+      readonly early: boolean;
+    },
+  ): void {
+    const { chosen, most, found, early } = given;
+    if (found.length >= most || this.#looked > MOST_ROUNDS * this.#state.nodes.length) return;
+    const scope = scopes[chosen.length];
+    if (scope === undefined) {
+      if (this.#fits(chosen)) found.push(chosen);
+      return;
+    }
+    if (early && chosen.length > 0 && !this.#fits(chosen)) return;
+    const beside = chosen.filter((one) => overlap(one.scope, scope));
+    for (const { value, nodes } of this.#domainsFor(scope)) {
+      const together = beside.every((one) =>
+        nodes.some(({ node }) => node.labels.get(one.scope.key) === one.value),
+      );
+      if (together) this.#search(scopes, { ...given, chosen: [...chosen, { scope, value }] });
+    }
+  }
+
+  #fits(choice: Choice): boolean {
+    const whole = choice.find(({ scope }) => scope.groups === undefined);
+    const nodes = whole && this.#nodesOf(whole.scope.key).get(whole.value);
+    const only = nodes ?? this.#state.nodes;
+    this.#looked += only.length;
+    const placement = place(confined(this.#preemptor, choice), this.#state, only);
+    undo(placement, this.#state);
+    return placement.fits;
+  }
+
+  /** Those with room for as many Pods of each group of the scope as have to start, if nobody else came. */
+  #domainsFor(scope: Scope): readonly Domain[] {
+    const known = this.#usable.get(scope);
+    if (known !== undefined) return known;
+    const domains = this.#large(scope);
+    this.#usable.set(scope, domains);
+    return domains;
+  }
+
+  #large(scope: Scope): readonly Domain[] {
+    const wanted = this.#preemptor.minimums.flatMap(({ group = '', count }) => {
+      const pods = this.#preemptor.pods.filter((pod) => pod.group === group && speaksOf(scope, pod));
+      return pods.length === 0 ? [] : [{ room: roomFor(pods, this.#state), count }];
+    });
+    return this.allowed(scope).filter(({ nodes }) =>
+      wanted.every(({ room, count }) => {
+        let sum = 0;
+        for (const node of nodes) sum += sum >= count ? 0 : room(node);
+        return sum >= count;
+      }),
+    );
+  }
+
+  /** All of the scope, by name; only those in which members run, where some do. */
+  allowed(scope: Scope): readonly Domain[] {
+    const chosen = new Set(
+      this.#running
+        .filter((pod) => speaksOf(scope, pod))
+        .map(({ nodeName }) => this.#state.byName.get(nodeName)?.node.labels.get(scope.key)),
+    );
+    return [...this.#nodesOf(scope.key)]
+      .filter(([value]) => chosen.size === 0 || chosen.has(value))
+      .map(([value, nodes]) => ({ value, nodes }))
+      .sort((a, b) => compareText(a.value, b.value));
+  }
+
+  #nodesOf(key: string): ReadonlyMap<string, readonly NodeState[]> {
+    const known = this.#byKey.get(key);
+    if (known !== undefined) return known;
+    const byValue = new Map<string, NodeState[]>();
+    for (const one of this.#state.nodes) {
+      const value = one.node.labels.get(key);
+      if (value === undefined) continue;
+      const nodes = byValue.get(value);
+      if (nodes === undefined) byValue.set(value, [one]);
+      else nodes.push(one);
+    }
+    this.#byKey.set(key, byValue);
+    return byValue;
+  }
+}
+
+/** More Pods than this a node never takes: of each kind as many as if the others were not there. */
+function roomFor(pods: readonly Pod[], state: ClusterState): (node: NodeState) => number {
+  const kinds = pods.filter(
+    (pod, index) =>
+      pods.findIndex(
+        (other) => other.constraints === pod.constraints && sameResources(other.requests, pod.requests),
+      ) === index,
+  );
+  const judged = kinds.map((pod) => ({ pod, judge: judgeFor(pod, state, fixedPredicates) }));
+  return (node) => {
+    let room = 0;
+    for (const { pod, judge } of judged) if (judge(node) === undefined) room += slots(pod, node, state);
+    return room;
+  };
+}

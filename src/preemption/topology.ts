@@ -1,0 +1,56 @@
+import type { Preemptor } from './preemptor.ts';
+import type { Constraints, Pod, Scope } from './snapshot.ts';
+
+/** A scope with the domain that was chosen for it. */
+export interface ChosenDomain {
+  readonly scope: Scope;
+  readonly value: string;
+}
+
+export type Choice = readonly ChosenDomain[];
+
+export const speaksOf = ({ groups }: Scope, { group }: Pick<Pod, 'group'>): boolean =>
+  groups === undefined || groups.includes(group);
+
+/** `the whole gang`, `group worker`, `groups leader, worker`. */
+export function titleOfScope({ groups }: Scope): string {
+  if (groups === undefined) return 'the whole gang';
+  return `${groups.length === 1 ? 'group' : 'groups'} ${groups.join(', ')}`;
+}
+
+/** Whether some Pod may be in both. */
+export const overlap = (a: Scope, b: Scope): boolean =>
+  a.groups === undefined || b.groups === undefined || a.groups.some((group) => b.groups?.includes(group));
+
+/** The same gang, whose Pods may be in these domains only. Pods that share their constraints still do. */
+export function confined(preemptor: Preemptor, choice: Choice): Preemptor {
+  const known = new Map<Constraints, Map<string, Constraints>>();
+  const pods = preemptor.pods.map((pod) => {
+    const own = choice.filter(({ scope }) => speaksOf(scope, pod));
+    if (own.length === 0) return pod;
+    const text = own.map(({ scope, value }) => `${scope.key}=${value}`).join();
+    const alike = known.get(pod.constraints) ?? new Map<string, Constraints>();
+    known.set(pod.constraints, alike);
+    const constraints = alike.get(text) ?? narrowed(pod.constraints, own);
+    alike.set(text, constraints);
+    return { ...pod, constraints };
+  });
+  return { ...preemptor, pods, topology: undefined };
+}
+
+function narrowed(constraints: Constraints, own: Choice): Constraints {
+  const nodeSelector = new Map(constraints.nodeSelector);
+  for (const { scope, value } of own) {
+    // The Pod itself wants to be elsewhere.
+    if ((nodeSelector.get(scope.key) ?? value) !== value) return { ...constraints, requiredNodes: [] };
+    nodeSelector.set(scope.key, value);
+  }
+  return { ...constraints, nodeSelector };
+}
+
+/** The same gang, of which no Pod may be anywhere: what a search says of it is why nobody may go. */
+export const nowhere = (preemptor: Preemptor): Preemptor => ({
+  ...preemptor,
+  pods: preemptor.pods.map((pod) => ({ ...pod, constraints: { ...pod.constraints, requiredNodes: [] } })),
+  topology: undefined,
+});
