@@ -300,6 +300,17 @@ describe('muster validate', () => {
     expect((await validate([gang()])).code).toBe(0);
   });
 
+  test('takes each HPCPolicy that docs/hpc.md shows', async () => {
+    const page = readFileSync('docs/hpc.md', 'utf8');
+    const shown = [...page.matchAll(/```yaml\n([^]*?)```/g)]
+      .map(([, text = '']) => text)
+      .filter((text) => text.includes('kind: HPCPolicy'));
+    expect(shown.length).toBeGreaterThanOrEqual(1);
+    for (const text of shown) {
+      expect((await validate([text])).out).toBe('1 object checked, 0 skipped: 0 errors, 0 warnings\n');
+    }
+  });
+
   test('warns of a gang of PyTorch that starts with fewer Pods than it waits for', async () => {
     const torch = policy().replace(/ {2}hpc:[^]*/, '  torch: {}\n');
     const late = gang(
