@@ -1,4 +1,4 @@
-/** The public surface: what the author of a backend imports. */
+/** The public surface: what the author of a backend or of strategies imports. */
 export { rules, type RuleName } from './api/rules.ts';
 export { fault, type Fault } from './api/fault.ts';
 export type { Json, JsonObject } from './api/json.ts';
@@ -52,4 +52,12 @@ export {
   type TemplateReplicas,
   type TemplateRevision,
 } from './fleet/multi-replicas.ts';
+export type {
+  AssignReplicaPlugin,
+  BindingSpec,
+  BindingStatus,
+  ClusterRoom,
+  ComponentSpec,
+} from './fleet/assign/assign-replica-plugin.ts';
+export type { ComponentReplicas, TargetCluster } from './fleet/assign/target-cluster.ts';
 export type { NodeClaim, Requirements } from './workloads/pod-requirements.ts';

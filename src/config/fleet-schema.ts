@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { duration } from './duration.ts';
 import { kindShape } from './kind-schema.ts';
+import { integrity, moduleName } from './module-schema.ts';
 
 const kind = z.strictObject(
   kindShape({
@@ -36,6 +37,21 @@ const estimators = z.strictObject({
     .optional(),
 });
 
+const plugin = z.strictObject({
+  name: z
+    .string()
+    .regex(
+      /^[A-Za-z0-9](?:[-\w.]{0,61}[A-Za-z0-9])?$/,
+      'must be at most 63 letters, digits, "-", "_" or ".", with a letter or digit at both ends',
+    )
+    .describe('The plugin’s name, as its module exports it.'),
+  module: moduleName(
+    'The module with the strategies: a file, relative to this one (`./cheapest.js`), or the name of an npm package.',
+  ),
+  integrity,
+  config: z.record(z.string(), z.unknown()).default({}).describe('What its `configure()` is given.'),
+});
+
 /** What concerns gangs across clusters. */
 export const fleetSchema = z
   .strictObject({
@@ -66,6 +82,10 @@ export const fleetSchema = z
           .refine((name) => name !== 'default-scheduler', 'must not be the name of Karmada’s own scheduler')
           .default('muster')
           .describe('`spec.schedulerName` of the policies whose bindings Muster places.'),
+        plugins: z
+          .array(plugin)
+          .default([])
+          .describe('Strategies that do not come with Muster, an entry a module: see docs/strategies.md.'),
       })
       .prefault({}),
     estimators: estimators.prefault({}),

@@ -11,6 +11,7 @@ import {
 } from './grove-schema.ts';
 import { fleetSchema } from './fleet-schema.ts';
 import { labelSelector } from './label-selector.ts';
+import { integrity, moduleName } from './module-schema.ts';
 import { preemptionSchema } from './preemption-schema.ts';
 import { serverSchema } from './server-schema.ts';
 import { workloadsSchema } from './workload-schema.ts';
@@ -92,21 +93,10 @@ const schedulerProfile = z.strictObject({
     .record(z.string(), z.unknown())
     .default({})
     .describe('Settings of this backend, checked by the backend when it starts.'),
-  module: z
-    .string()
-    .min(1, 'must not be empty')
-    .optional()
-    .describe(
-      'The backend, where it does not come with Muster: a file, relative to this one (`./line.js`), or the name of an npm package.',
-    ),
-  integrity: z
-    .string()
-    .regex(
-      /^(sha256-[A-Za-z0-9+/]{43}=|sha512-[A-Za-z0-9+/]{86}==)$/,
-      'must be "sha512-" or "sha256-" and the hash of the file in base64',
-    )
-    .optional()
-    .describe('What the module’s file must be, or Muster does not start: `sha512-…` or `sha256-…`.'),
+  module: moduleName(
+    'The backend, where it does not come with Muster: a file, relative to this one (`./line.js`), or the name of an npm package.',
+  ).optional(),
+  integrity,
 });
 
 const topologyLevel = z.strictObject({

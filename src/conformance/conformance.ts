@@ -35,3 +35,5 @@ export const conformanceChecks = (
   settings: ConformanceSettings = {},
   hung: readonly string[] = [],
 ): readonly ConformanceCheck[] => checksOf(RULES, new Subject(factory, settings), hung);
+
+export { strategyChecks, strategyRuleTexts } from './strategies.ts';

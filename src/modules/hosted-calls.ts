@@ -4,14 +4,17 @@ import { ReceivedPod } from '../admission/pod-reader.ts';
 import type { Backend } from '../backends/backend.ts';
 import type { SyncContext } from '../backends/cluster.ts';
 import { messageOf } from '../errors.ts';
+import type { Question } from '../fleet/assign/assign-replica-plugin.ts';
 import type { Membership } from '../gang/membership.ts';
 import { isPodRefused } from '../preparers/preparer.ts';
 import { contextOf, HandFailed, HandCalls, probeOf } from './hand-calls.ts';
-import { importModule } from './import-module.ts';
+import { answerOf, configure } from './call-plugin.ts';
+import { importModule, importPlugin } from './import-module.ts';
 import {
   MAX_LINE,
   type FromModule,
   type LoadGiven,
+  type LoadPluginGiven,
   type Operation,
   type SaidGang,
   type SyncGiven,
@@ -40,6 +43,7 @@ export class HostedCalls {
   readonly #say: (message: FromModule) => void;
   readonly #open = new Map<number, HandCalls>();
   #backend: Backend | undefined;
+  #assign: ((question: Question) => unknown) | undefined;
 
   constructor(say: (message: FromModule) => void) {
     this.#say = say;
@@ -73,6 +77,8 @@ export class HostedCalls {
   #answer(operation: Operation, given: unknown, hands: HandCalls): unknown {
     if (operation === 'ping') return null;
     if (operation === 'load') return this.#load(given as LoadGiven);
+    if (operation === 'loadPlugin') return this.#loadPlugin(given as LoadPluginGiven);
+    if (operation === 'assignReplica') return this.#assign?.(given as Question);
     const backend = this.#backend;
     if (backend === undefined) throw new Error('no backend is loaded');
     switch (operation) {
@@ -106,6 +112,13 @@ export class HostedCalls {
       backend.name === factory.name ? factory.name : `${factory.name} (once created: ${backend.name})`;
     const has = OPTIONAL.filter((operation) => typeof backend[operation] === 'function');
     return { name, contractVersion, schedulerName, patchSurface, cleansUp, has };
+  }
+
+  async #loadPlugin({ file, field, config }: LoadPluginGiven): Promise<unknown> {
+    const plugin = await importPlugin(file, field);
+    configure(plugin, config);
+    this.#assign = (question) => answerOf(plugin, question);
+    return { name: plugin.name, strategies: plugin.strategies() };
   }
 
   async #init(backend: Backend, { cluster }: { cluster: boolean }, hands: HandCalls): Promise<unknown> {

@@ -15,6 +15,8 @@ export const MAX_LINE = 4 * 1024 * 1024;
 /** What a module is asked for. `ping` shows only that anything in it gets to run. */
 export type Operation =
   | 'load'
+  | 'loadPlugin'
+  | 'assignReplica'
   | 'ping'
   | 'init'
   | 'preparePod'
@@ -41,6 +43,13 @@ export interface SyncGiven {
   readonly gang: SaidGang;
   readonly pods: readonly GangPod[];
   readonly owned: readonly (readonly [string, readonly JsonObject[]])[];
+}
+
+/** The same for a module with strategies. */
+export interface LoadPluginGiven {
+  readonly file: ModuleFile;
+  readonly field: string;
+  readonly config: JsonObject;
 }
 
 export type ToModule =

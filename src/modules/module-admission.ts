@@ -7,7 +7,7 @@ import { messageOf, TryLater } from '../errors.ts';
 import type { Membership } from '../gang/membership.ts';
 import type { PodGangVerdict } from '../preparers/preparer.ts';
 import { gangSaid, podSaid } from './hands.ts';
-import { verdictOf, warningsIn } from './heard.ts';
+import { verdictOf, warningsIn, type ModuleFacts } from './heard.ts';
 import type { Operation } from './messages.ts';
 import type { ModuleKeeper } from './module-keeper.ts';
 import { ModuleThrew } from './module-process.ts';
@@ -21,11 +21,11 @@ const SILENT: PodGangVerdict = { faults: [], warnings: [] };
 /** A module's part in admission. */
 export class ModuleAdmission implements Hosted {
   readonly #backend: Backend;
-  readonly #keeper: ModuleKeeper;
+  readonly #keeper: ModuleKeeper<ModuleFacts>;
   readonly #answerMs: number;
   #waiting = 0;
 
-  constructor(backend: Backend, keeper: ModuleKeeper, answerMs: number) {
+  constructor(backend: Backend, keeper: ModuleKeeper<ModuleFacts>, answerMs: number) {
     this.#backend = backend;
     this.#answerMs = answerMs;
     this.#keeper = keeper;

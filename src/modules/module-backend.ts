@@ -2,21 +2,52 @@ import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '
 import { printable } from '../api/printable.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import type { Resource } from '../api/resource.ts';
-import { BACKEND_CONTRACT_VERSION, CONTRACT_RANGE, type PatchSurface } from '../backends/backend.ts';
+import {
+  BACKEND_CONTRACT_VERSION,
+  CONTRACT_RANGE,
+  type BackendSettings,
+  type PatchSurface,
+} from '../backends/backend.ts';
 import type { BackendFacts, ClusterSyncContext, InitContext, SyncContext } from '../backends/cluster.ts';
-import { checkedFacts, deprecated } from '../backends/contract.ts';
+import { checkContract, checkedFacts, deprecated } from '../backends/contract.ts';
 import { HOSTED, type HostedBackend } from '../backends/hosted.ts';
 import type { ReleaseOrder } from '../gang/records.ts';
 import type { PodGangVerdict } from '../preparers/preparer.ts';
 import { clusterHands, gangHands, gangSaid, ownedSaid, probeHands } from './hands.ts';
-import { resourceOf } from './heard.ts';
+import { factsOf, resourceOf, type ModuleFacts } from './heard.ts';
+import { checkName } from './import-module.ts';
+import type { LoadGiven } from './messages.ts';
 import { ModuleAdmission } from './module-admission.ts';
 import { MODULE_LIMITS, type ModuleLimits } from './limits.ts';
-import { ModuleKeeper, type ModuleObserver, type ModuleProfile } from './module-keeper.ts';
+import type { ModuleSource } from './module-file.ts';
+import { ModuleKeeper, type Kept, type ModuleObserver } from './module-keeper.ts';
 import { Recent } from './recent.ts';
 
 /** Gangs whose answers are remembered. */
 const MOST_GANGS = 20_000;
+
+/** One profile of the configuration that brings its backend along. */
+export interface ModuleProfile {
+  readonly name: string;
+  readonly source: ModuleSource;
+  readonly settings: BackendSettings;
+}
+
+const keptOf = ({ name, source, settings }: ModuleProfile): Kept<ModuleFacts> => ({
+  what: 'backend',
+  name,
+  source,
+  load: (file) => {
+    const given: LoadGiven = { file, field: source.field, settings };
+    return { operation: 'load', given };
+  },
+  factsOf: (said) => {
+    const facts = factsOf(said);
+    checkName(facts.name, name, source);
+    checkContract(name, facts, CONTRACT_RANGE);
+    return facts;
+  },
+});
 
 interface GangAnswers {
   readonly order: ReleaseOrder;
@@ -32,7 +63,7 @@ export class ModuleBackend implements HostedBackend {
   readonly contractVersion = BACKEND_CONTRACT_VERSION;
   readonly name: string;
   readonly [HOSTED]: ModuleAdmission;
-  readonly #keeper: ModuleKeeper;
+  readonly #keeper: ModuleKeeper<ModuleFacts>;
   #owns: readonly Resource[] = [];
   readonly #answers = new Recent<GangAnswers>(MOST_GANGS);
   readonly #explained = new Recent<{ readonly of: string; readonly text: string | undefined }>(MOST_GANGS);
@@ -41,7 +72,7 @@ export class ModuleBackend implements HostedBackend {
 
   constructor(profile: ModuleProfile, observer: ModuleObserver, limits: ModuleLimits = MODULE_LIMITS) {
     this.name = profile.name;
-    this.#keeper = new ModuleKeeper(profile, observer, limits);
+    this.#keeper = new ModuleKeeper(keptOf(profile), observer, limits);
     this[HOSTED] = new ModuleAdmission(this, this.#keeper, limits.answerMs);
   }
 

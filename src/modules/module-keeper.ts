@@ -1,13 +1,10 @@
-import { CONTRACT_RANGE, type BackendSettings } from '../backends/backend.ts';
-import { checkContract } from '../backends/contract.ts';
+import type { Json } from '../api/json.ts';
 import type { HostedListener } from '../backends/hosted.ts';
 import { messageOf } from '../errors.ts';
 import { BackOff } from './back-off.ts';
-import { factsOf, type ModuleFacts } from './heard.ts';
-import { checkName } from './import-module.ts';
-import type { LoadGiven } from './messages.ts';
 import type { ModuleLimits } from './limits.ts';
-import { readModule, type ModuleSource } from './module-file.ts';
+import type { Operation } from './messages.ts';
+import { readModule, type ModuleFile, type ModuleSource } from './module-file.ts';
 import { ModuleProcess } from './module-process.ts';
 
 /** Who hears what becomes of modules. */
@@ -16,18 +13,21 @@ export interface ModuleObserver {
   wrote(backend: string, line: string): void;
 }
 
-/** One profile of the configuration that brings its backend along. */
-export interface ModuleProfile {
+/** What is kept running, and what it is asked when it begins. */
+export interface Kept<Facts> {
+  /** `backend` or `plugin`, for people. */
+  readonly what: string;
   readonly name: string;
   readonly source: ModuleSource;
-  readonly settings: BackendSettings;
+  readonly load: (file: ModuleFile) => { readonly operation: Operation; readonly given: unknown };
+  /** What it said of itself. @throws Error that says what of it cannot be */
+  readonly factsOf: (said: Json) => Facts;
 }
 
 /** Keeps one module running: where it ended it may begin again after a while, and longer each time. */
-export class ModuleKeeper {
+export class ModuleKeeper<Facts> {
   readonly name: string;
-  readonly #source: ModuleSource;
-  readonly #settings: BackendSettings;
+  readonly #kept: Kept<Facts>;
   readonly #observer: ModuleObserver;
   readonly #limits: ModuleLimits;
   readonly #backOff = new BackOff(() => performance.now());
@@ -37,19 +37,18 @@ export class ModuleKeeper {
   #beginning: Promise<ModuleProcess> | undefined;
   #looked = false;
   #reason = 'it has not been started yet';
-  #facts: ModuleFacts | undefined;
+  #facts: Facts | undefined;
   #stopped = false;
 
-  constructor({ name, source, settings }: ModuleProfile, observer: ModuleObserver, limits: ModuleLimits) {
-    this.name = name;
-    this.#source = source;
-    this.#settings = settings;
+  constructor(kept: Kept<Facts>, observer: ModuleObserver, limits: ModuleLimits) {
+    this.name = kept.name;
+    this.#kept = kept;
     this.#observer = observer;
     this.#limits = limits;
   }
 
   /** What it said of itself when it was last loaded. */
-  get facts(): ModuleFacts | undefined {
+  get facts(): Facts | undefined {
     return this.#facts;
   }
 
@@ -63,8 +62,9 @@ export class ModuleKeeper {
 
   /** The process, where it runs and has looked at the cluster; else why it cannot be asked. */
   get current(): ModuleProcess | string {
-    if (this.#process === undefined) return `backend ${this.name} does not run: ${this.#reason}`;
-    return this.#looked ? this.#process : `backend ${this.name} has not looked at the cluster yet`;
+    const { what, name } = this.#kept;
+    if (this.#process === undefined) return `${what} ${name} does not run: ${this.#reason}`;
+    return this.#looked ? this.#process : `${what} ${name} has not looked at the cluster yet`;
   }
 
   /** @throws Error with the reason where it does not run */
@@ -87,8 +87,8 @@ export class ModuleKeeper {
   }
 
   async #begin(): Promise<ModuleProcess> {
-    const { module, field } = this.#source;
-    const file = await readModule(this.#source);
+    const { source, load, factsOf } = this.#kept;
+    const file = await readModule(source);
     const process: ModuleProcess = new ModuleProcess(
       file.pinned ? [] : [file.root],
       {
@@ -100,11 +100,8 @@ export class ModuleKeeper {
     this.#loading = process;
     this.#backOff.began();
     try {
-      const given: LoadGiven = { file, field, settings: this.#settings };
-      const facts = factsOf(await process.call('load', given, { withinMs: this.#limits.loadMs }));
-      checkName(facts.name, this.name, { module, field });
-      checkContract(this.name, facts, CONTRACT_RANGE);
-      this.#facts = facts;
+      const { operation, given } = load(file);
+      this.#facts = factsOf(await process.call(operation, given, { withinMs: this.#limits.loadMs }));
       this.#process = process;
       this.#looked = false;
       return process;
@@ -112,6 +109,11 @@ export class ModuleKeeper {
       process.end(messageOf(thrown));
       throw new Error(this.#reason, { cause: thrown });
     }
+  }
+
+  /** Milliseconds until it may begin again; 0: now. */
+  get restsMs(): number {
+    return this.#backOff.leftMs;
   }
 
   /** Whatever came of it, it has looked at the cluster, and may be asked. */

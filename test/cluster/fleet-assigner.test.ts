@@ -1,4 +1,5 @@
 /** Muster as a scheduler of Karmada's bindings, on a real API server with the shapes of Karmada's definitions. */
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { observeExposition } from '../support/observed.ts';
 import type { Serving } from '../support/serving.ts';
@@ -15,6 +16,7 @@ import { estimatorAt, type Estimator } from '../support/estimator.ts';
 
 jest.setTimeout(120_000);
 
+const ROOT = join(import.meta.dirname, '../..');
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const CLUSTERS = '/apis/cluster.karmada.io/v1alpha1/clusters';
 const BINDINGS = '/apis/work.karmada.io/v1alpha2/namespaces/default/resourcebindings';
@@ -27,7 +29,19 @@ const PLACED = 'muster.dev/placed-components';
 const SETTINGS = {
   scheduler: { profiles: [{ name: 'default-scheduler' }] },
   leaderElection: SHORT_LEASE,
-  fleet: { assigner: { enabled: true } },
+  fleet: {
+    assigner: {
+      enabled: true,
+      plugins: [
+        {
+          name: 'prices',
+          module: join(ROOT, 'docs/examples/cheapest-strategies.ts'),
+          config: { prices: { m1: 3, m2: 2, m3: 1 } },
+        },
+        { name: 'faulty', module: join(ROOT, 'test/support/faulty-modules/ending-strategies.ts') },
+      ],
+    },
+  },
 };
 
 interface Condition {
@@ -322,7 +336,7 @@ clusterSuite('the assigner, on a real API server', () => {
     await addCluster('m1', 8);
     await create('unknown', { replicas: 1 }, { [STRATEGY]: 'best' });
     expect(scheduled(await held('unknown', 'SchedulerError'))?.message).toBe(
-      'unknown strategy "best": there are default, gang-divided, gang-no-divided',
+      'unknown strategy "best": there are cheapest-first, default, ending, gang-divided, gang-no-divided',
     );
     await create('wrong', { replicas: 4 }, gang(9));
     expect(scheduled(await held('wrong', 'SchedulerError'))?.message).toMatch(
@@ -336,6 +350,24 @@ clusterSuite('the assigner, on a real API server', () => {
     await until('its log says so', () =>
       on.muster.log().some(({ msg }) => msg === 'a cluster says what cannot be counted, and counts as full'),
     );
+  });
+
+  test('strategies of modules: one places, one that ends its process holds its own bindings and nobody else’s', async () => {
+    for (const [name, cpu] of [
+      ['m1', 6],
+      ['m2', 8],
+      ['m3', 2],
+    ] as const)
+      await addCluster(name, cpu);
+    await create('broken', { replicas: 1 }, gang(1, 'ending'));
+    const { message } = scheduled(await held('broken', 'SchedulerError')) ?? {};
+    expect(message).toContain(
+      'strategy "ending" of plugin faulty gives no answer: it ended itself, with exit code 7',
+    );
+    await create('cheap', { replicas: 12 }, gang(8, 'cheapest-first'));
+    await placed('cheap', { m3: 2, m2: 8, m1: 2 });
+    for (const said of ['a strategy module wrote', 'a strategy module has ended, and its bindings wait'])
+      await until(`its log has: ${said}`, () => on.muster.log().some(({ msg }) => msg === said));
   });
 
   test('without its rights it says so, and goes on once it has them', async () => {

@@ -85,7 +85,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   server: ['api', 'admission', 'errors', 'telemetry', 'config', 'tls'],
   // Backends of somebody else, in processes of their own: what runs there reads Pods as admission does.
-  modules: ['preparers', 'api', 'gang', 'gang/rules', 'backends', 'admission', 'errors'],
+  modules: ['preparers', 'api', 'gang', 'gang/rules', 'backends', 'fleet/assign', 'admission', 'errors'],
   // What a dry run is told beforehand: watches of its own, in a process of its own.
   preview: ['api', 'gang', 'preemption', 'errors', 'kube/client', 'kube/loop', 'telemetry'],
   // What tries backends out, with the code that will call them.
@@ -102,6 +102,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     // Who prepares Pods beside a backend, and by what policy.
     'preparers',
     'hpc',
+    // Strategies are tried out with the rules that their answers are held to.
+    'fleet/assign',
   ],
   cli: [
     'api',
@@ -134,7 +136,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'server',
   ],
   main: ['cli', 'errors'],
-  index: ['preparers', 'fleet', 'workloads', 'api', 'gang', 'gang/rules', 'backends', 'errors'],
+  index: ['preparers', 'fleet', 'fleet/assign', 'workloads', 'api', 'gang', 'gang/rules', 'backends', 'errors'],
 };
 
 /** Packages that one room alone may use; `admission` and what is inside of it use no I/O at all. */

@@ -1,12 +1,16 @@
 import { Command } from 'commander';
 import { ownString, type JsonObject } from '../../api/json.ts';
 import { BINDING_KINDS } from '../../api/names.ts';
+import { printable } from '../../api/printable.ts';
 import { MusterError } from '../../errors.ts';
 import { assign as assignTo } from '../../fleet/assign/assign.ts';
 import { readBinding } from '../../fleet/assign/binding.ts';
 import { readMember } from '../../fleet/assign/member.ts';
-import { builtInStrategies } from '../../fleet/assign/strategies.ts';
+import { withAnswers } from '../../fleet/assign/with-answers.ts';
 import { Reading, titleOf, type ObjectFault } from '../../gang/reading.ts';
+import { HostedPlugins } from '../../modules/hosted-plugins.ts';
+import type { ModuleObserver } from '../../modules/module-keeper.ts';
+import { configured } from '../input/configured.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readAll } from '../input/input-files.ts';
 import { colorOption, filenameOption, outputOption } from '../input/shared-options.ts';
@@ -14,11 +18,12 @@ import { ExitStatus } from '../output/exit-status.ts';
 import type { CliIo } from '../output/io.ts';
 import { paletteFor, type ColourMode } from '../output/palette.ts';
 import { oneOrList } from '../output/structured.ts';
-import { assignmentObject, assignmentText } from './render-assignment.ts';
+import { assignmentObject, assignmentText, type Assigned } from './render-assignment.ts';
 
 interface AssignFlags {
   readonly filename: readonly string[];
   readonly strategy?: string;
+  readonly config?: string;
   readonly output: 'text' | 'json';
   readonly color: ColourMode;
 }
@@ -27,6 +32,7 @@ const EXAMPLES = `
 Example:
   $ muster assign -f binding.yaml -f clusters.yaml
   $ kubectl get resourcebindings,clusters -A -o json | muster assign -f -
+  $ muster assign -f binding.yaml -f clusters.yaml --config config.yaml --strategy cheapest
 
 Says which clusters get how many replicas of each ResourceBinding, and what speaks against each
 other cluster. Each binding is judged by itself, as if nothing else were placed meanwhile. Nothing
@@ -38,12 +44,15 @@ export const assignCommand = (io: CliIo): Command =>
     .description('show which clusters of a fleet a workload goes to, and why not to the others')
     .addOption(filenameOption('ResourceBindings and Clusters of Karmada'))
     .option('--strategy <name>', 'how replicas are assigned, in place of what the binding says')
+    .option('--config <file>', 'OperatorConfiguration whose fleet.assigner.plugins bring strategies along')
     .addOption(outputOption())
     .addOption(colorOption())
     .addHelpText('after', EXAMPLES)
     .action((flags: AssignFlags) => assign(flags, io));
 
-async function assign({ filename, strategy, output, color }: AssignFlags, io: CliIo): Promise<void> {
+async function assign(flags: AssignFlags, io: CliIo): Promise<void> {
+  const { filename, strategy, config, output, color } = flags;
+  const { plugins } = configured({ file: config });
   const bindings: JsonObject[] = [];
   const clusters: JsonObject[] = [];
   const unread: InputFault[] = [];
@@ -74,13 +83,27 @@ async function assign({ filename, strategy, output, color }: AssignFlags, io: Cl
       faults.map(({ object, field, message }) => `${object}: ${field}: ${message}`).join('\n'),
       'correct these objects; nothing is assigned from what cannot be counted',
     );
-  const strategies = builtInStrategies();
-  const found = wanted
-    .map((binding) => (strategy === undefined ? binding : { ...binding, strategy }))
-    .map((binding) => ({ binding, assignment: assignTo(binding, members, strategies) }));
+  const found: Assigned[] = [];
+  // In processes of their own, as in serve: what works here works there.
+  const strategies = await HostedPlugins.begin(plugins, toStandardError(io));
+  try {
+    for (const one of wanted) {
+      const binding = strategy === undefined ? one : { ...one, strategy };
+      const assignment = await withAnswers(strategies, (known) => assignTo(binding, members, known));
+      found.push({ binding, assignment });
+    }
+  } finally {
+    strategies.stop();
+  }
   if (output === 'text') {
     const palette = paletteFor(color, io);
     io.stdout(found.map((one) => assignmentText(one, palette)).join('\n'));
   } else io.stdout(oneOrList(found.map(assignmentObject)));
   if (found.some(({ assignment }) => assignment.reason !== 'Success')) throw new ExitStatus(1);
 }
+
+/** What a module writes is for its author; why it does not run is in the answer. */
+const toStandardError = (io: CliIo): ModuleObserver => ({
+  wrote: (plugin, text) => io.stderr(`plugin ${plugin}: ${printable(text, 2_048)}\n`),
+  ended: () => undefined,
+});

@@ -16,17 +16,27 @@ Examples:
   $ muster conformance --module ./my-backend.js
   $ muster conformance --name line-scheduler --config config.yaml
   $ muster conformance --name volcano -o json
+  $ muster conformance --module ./my-strategies.js
 
-Needs no cluster and writes nothing. Where the backend needs settings, the profile of its name in --config has them.
+Needs no cluster and writes nothing. Where it needs settings, the profile or plugin of its name in --config has them.
 Exits with 1 where a rule is broken.`;
 
-/** `muster conformance`: whether a backend keeps to its contract. */
+/** `muster conformance`: whether a backend, or strategies of a fleet, keep to their contract. */
 export const conformanceCommand = (io: CliIo): Command =>
   new Command('conformance')
-    .description('try a backend out against every rule of its contract')
-    .option('--module <module>', 'the backend: a file (./my-backend.js), or the name of a package')
-    .option('--name <name>', 'its name: of a backend that comes with Muster, or of a profile in --config')
-    .option('--config <file>', 'OperatorConfiguration with the profile of its settings')
+    .description('try a backend, or strategies of a fleet, out against every rule of their contract')
+    .option(
+      '--module <module>',
+      'the backend or strategies: a file (./my-backend.js), or the name of a package',
+    )
+    .option(
+      '--name <name>',
+      'its name: of a backend that comes with Muster, or of a profile or plugin in --config',
+    )
+    .option(
+      '--config <file>',
+      'OperatorConfiguration with its settings: a profile, or an entry of fleet.assigner.plugins',
+    )
     .addOption(outputOption())
     .addHelpText('after', EXAMPLES)
     .action((flags: ConformanceFlags) => conformance(flags, io));
@@ -35,7 +45,7 @@ async function conformance(flags: ConformanceFlags, io: CliIo): Promise<void> {
   const reports: CheckReport[] = [];
   const palette = paletteFor('auto', io);
   const marks = { passed: palette.good('✓'), failed: palette.bad('✗'), skipped: '-' };
-  const backend = await tryOut(flags, (report) => {
+  const { kind, name } = await tryOut(flags, (report) => {
     reports.push(report);
     if (flags.output === 'text') io.stdout(`${marks[report.state]} ${lineOf(report)}\n`);
   });
@@ -43,9 +53,9 @@ async function conformance(flags: ConformanceFlags, io: CliIo): Promise<void> {
     reports.filter((report) => report.state === state).length;
   const [passed, failed, skipped] = [count('passed'), count('failed'), count('skipped')];
   if (flags.output === 'json') {
-    io.stdout(`${JSON.stringify({ backend, passed, failed, skipped, checks: reports }, null, 2)}\n`);
+    io.stdout(`${JSON.stringify({ [kind]: name, passed, failed, skipped, checks: reports }, null, 2)}\n`);
   } else {
-    io.stdout(`\n${backend}: ${passed} passed, ${failed} failed, ${skipped} skipped\n`);
+    io.stdout(`\n${name}: ${passed} passed, ${failed} failed, ${skipped} skipped\n`);
   }
   if (failed > 0) throw new ExitStatus(1);
 }

@@ -3,9 +3,11 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { JsonObject } from '../../api/json.ts';
 import type { BackendFactory } from '../../backends/backend.ts';
 import { suggestion } from '../../api/nearest-key.ts';
-import { conformanceChecks, type ConformanceCheck } from '../../conformance/conformance.ts';
+import { conformanceChecks, strategyChecks, type ConformanceCheck } from '../../conformance/conformance.ts';
 import { messageOf, MusterError } from '../../errors.ts';
-import { loadBackend } from '../input/backend-modules.ts';
+import type { AssignReplicaPlugin } from '../../fleet/assign/assign-replica-plugin.ts';
+import { configure } from '../../modules/call-plugin.ts';
+import { loadEither, loadPlugin } from '../input/backend-modules.ts';
 import { configured } from '../input/configured.ts';
 
 /** Which backend is to be tried: flags of `muster conformance`. */
@@ -24,6 +26,12 @@ export interface CheckReport {
   readonly reason?: string;
 }
 
+/** What is tried out. */
+export interface Tried {
+  readonly kind: 'backend' | 'plugin';
+  readonly name: string;
+}
+
 /** What the thread is given. */
 export interface TrialInput {
   readonly meant: Meant;
@@ -37,7 +45,7 @@ export interface TrialInput {
 export type Said =
   | { readonly what: 'alive' }
   | ({ readonly what: 'fault' } & Pick<MusterError, 'code' | 'message' | 'fix' | 'listed'>)
-  | { readonly what: 'loaded'; readonly backend: string }
+  | ({ readonly what: 'loaded' } & Tried)
   | { readonly what: 'checking'; readonly name: string; readonly rule: string }
   | { readonly what: 'checked'; readonly report: CheckReport }
   | { readonly what: 'done' };
@@ -48,9 +56,9 @@ const HEARTBEAT_MS = 250;
 async function trial({ meant, reported, hung }: TrialInput, say: (said: Said) => void): Promise<void> {
   const heart = setInterval(() => say({ what: 'alive' }), HEARTBEAT_MS);
   try {
-    const { factory, settings } = await backendFor(meant);
-    say({ what: 'loaded', backend: factory.name });
-    for (const check of conformanceChecks(factory, settings, hung)) {
+    const { tried, checks } = await subjectOf(meant, hung);
+    say({ what: 'loaded', ...tried });
+    for (const check of checks) {
       if (reported.includes(check.name)) continue;
       say({ what: 'checking', name: check.name, rule: check.rule });
       const report = await reportOf(check);
@@ -79,19 +87,59 @@ async function reportOf({ name, rule, run }: ConformanceCheck): Promise<CheckRep
   }
 }
 
-/** The backend that is meant, and the settings that its profile has. */
-async function backendFor({ module, name, config }: Meant) {
+interface Subject {
+  readonly tried: Tried;
+  readonly checks: readonly ConformanceCheck[];
+}
+
+/** What is meant, and the checks that it has to pass. */
+async function subjectOf(meant: Meant, hung: readonly string[]): Promise<Subject> {
+  const { module, name, config } = meant;
   if (module === undefined && name === undefined)
     throw new MusterError('USAGE', 'which backend?', 'give --module with a file or package, or --name');
   const brought =
-    module === undefined ? undefined : await loadBackend({ module, folder: resolve('.'), field: '--module' });
-  if (brought !== undefined && name !== undefined && brought.name !== name) {
+    module === undefined ? undefined : await loadEither({ module, folder: resolve('.'), field: '--module' });
+  const found = brought && ('plugin' in brought ? brought.plugin : brought.backend);
+  if (brought !== undefined && found !== undefined && name !== undefined && found.name !== name) {
     throw new MusterError(
       'USAGE',
-      `--module ${module ?? ''} exports the backend ${JSON.stringify(brought.name)}, and --name says ${JSON.stringify(name)}`,
-      'leave out --name, or name the module of that backend',
+      `--module ${module ?? ''} exports the ${Object.keys(brought).join()} ${JSON.stringify(found.name)}, and --name says ${JSON.stringify(name)}`,
+      `leave out --name, or name the module of that ${Object.keys(brought).join()}`,
     );
   }
+  if (brought !== undefined && 'plugin' in brought) return pluginSubject(brought.plugin, config, hung);
+  if (brought === undefined && config !== undefined) {
+    const entry = configured({ file: config }).plugins.find((one) => one.name === name);
+    if (entry !== undefined) return pluginSubject(await loadPlugin(entry.source), config, hung);
+  }
+  const { factory, settings } = await backendFor(meant, brought?.backend);
+  return {
+    tried: { kind: 'backend', name: factory.name },
+    checks: conformanceChecks(factory, settings, hung),
+  };
+}
+
+/** Strategies, with the `config` of the entry of their name. */
+function pluginSubject(
+  plugin: AssignReplicaPlugin,
+  file: string | undefined,
+  hung: readonly string[],
+): Subject {
+  const { plugins } = configured({ file });
+  try {
+    configure(plugin, plugins.find((one) => one.name === plugin.name)?.config ?? {});
+  } catch (thrown) {
+    throw new MusterError(
+      'BACKEND_MODULE_INVALID',
+      `plugin ${plugin.name} refuses its config: ${messageOf(thrown)}`,
+      'give --config with the entry of its name in fleet.assigner.plugins, and correct its config',
+    );
+  }
+  return { tried: { kind: 'plugin', name: plugin.name }, checks: strategyChecks(plugin, hung) };
+}
+
+/** The backend that is meant, and the settings that its profile has. */
+async function backendFor({ name, config }: Meant, brought: BackendFactory | undefined) {
   const { configuration, factories } = configured({ file: config, brought });
   const { schedulers, topologyAwareScheduling } = configuration;
   const factory = brought ?? namedBackend(name ?? '', await factories());

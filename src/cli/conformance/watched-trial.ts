@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { messageOf, MusterError } from '../../errors.ts';
-import type { CheckReport, Meant, Said, TrialInput } from './trial.ts';
+import type { CheckReport, Meant, Said, TrialInput, Tried } from './trial.ts';
 
 /** How long (ms) a thread may say nothing at all. Honest checks take a few ms in a row; a loop without an end, for ever. */
 const SILENCE_MS = 10_000;
@@ -16,10 +16,10 @@ interface Stuck {
  * Tries a backend out in a thread of its own, which is ended where it no longer answers; what it was at is then reported as
  * failed, and another thread goes on with the next check.
  * @param tell hears of each check as it is done
- * @returns the name of the backend
+ * @returns what was tried
  * @throws MusterError where there is no such backend, or it does not load
  */
-export async function tryOut(meant: Meant, tell: (report: CheckReport) => void): Promise<string> {
+export async function tryOut(meant: Meant, tell: (report: CheckReport) => void): Promise<Tried> {
   const reported: string[] = [];
   const hung: string[] = [];
   const told = (report: CheckReport): void => {
@@ -28,7 +28,7 @@ export async function tryOut(meant: Meant, tell: (report: CheckReport) => void):
   };
   for (;;) {
     const end = await inThread({ meant, reported, hung }, told);
-    if (typeof end === 'string') return end;
+    if ('kind' in end) return end;
     if (end.at === undefined) {
       throw new MusterError(
         'BACKEND_MODULE_INVALID',
@@ -41,13 +41,13 @@ export async function tryOut(meant: Meant, tell: (report: CheckReport) => void):
   }
 }
 
-function inThread(input: TrialInput, told: (report: CheckReport) => void): Promise<string | Stuck> {
+function inThread(input: TrialInput, told: (report: CheckReport) => void): Promise<Tried | Stuck> {
   // The same file in src and, compiled, in dist.
   const file = new URL(import.meta.url.endsWith('.ts') ? './trial.ts' : './trial.js', import.meta.url);
   const thread = new Worker(file, { workerData: input });
   let silence: NodeJS.Timeout | undefined;
-  return new Promise<string | Stuck>((resolve, reject) => {
-    let backend = '';
+  return new Promise<Tried | Stuck>((resolve, reject) => {
+    let tried: Tried = { kind: 'backend', name: '' };
     let at: Stuck['at'];
     const stuck = (reason: string): void => resolve({ reason, at });
     const listen = (): void => {
@@ -61,10 +61,10 @@ function inThread(input: TrialInput, told: (report: CheckReport) => void): Promi
     listen();
     thread.on('message', (said: Said) => {
       listen();
-      if (said.what === 'loaded') backend = said.backend;
+      if (said.what === 'loaded') tried = { kind: said.kind, name: said.name };
       else if (said.what === 'checking') at = { name: said.name, rule: said.rule };
       else if (said.what === 'checked') told(said.report);
-      else if (said.what === 'done') resolve(backend);
+      else if (said.what === 'done') resolve(tried);
       else if (said.what === 'fault')
         reject(new MusterError(said.code, said.message, said.fix, { listed: said.listed }));
     });

@@ -1,11 +1,20 @@
 import { dirname, resolve } from 'node:path';
+import type { JsonObject } from '../../api/json.ts';
 import type { BackendFactory } from '../../backends/backend.ts';
 import { builtInBackends } from '../../backends/registry.ts';
-import type { SchedulerProfile } from '../../config/configuration.ts';
+import type { OperatorConfiguration, SchedulerProfile } from '../../config/configuration.ts';
+import type { AssignReplicaPlugin } from '../../fleet/assign/assign-replica-plugin.ts';
 import { within } from '../../kube/loop/deadline.ts';
 import { MusterError } from '../../errors.ts';
-import { checkName, doesNotLoad, importModule } from '../../modules/import-module.ts';
-import { readModule, type ModuleSource } from '../../modules/module-file.ts';
+import {
+  checkName,
+  doesNotLoad,
+  importEither,
+  importModule,
+  importPlugin,
+} from '../../modules/import-module.ts';
+import { readModule, type ModuleFile, type ModuleSource } from '../../modules/module-file.ts';
+import type { PluginEntry } from '../../modules/module-plugin.ts';
 
 /** How long a module may take to load. */
 const LOAD_MS = 10_000;
@@ -29,6 +38,20 @@ export function modulesOf(
   );
 }
 
+/** The same of strategies for bindings of a fleet. */
+export function pluginsOf(
+  plugins: OperatorConfiguration['fleet']['assigner']['plugins'],
+  fileName: string | undefined,
+): PluginEntry[] {
+  const folder = dirname(resolve(fileName ?? 'configuration'));
+  return plugins.map(({ name, module, integrity, config }, index) => ({
+    name,
+    source: { module, integrity, folder, field: `fleet.assigner.plugins[${index}].module` },
+    // What came from a file is JSON, whatever its type says.
+    config: config as JsonObject,
+  }));
+}
+
 /**
  * The backends that a configuration may enable: Muster's own, and those that its profiles bring along. A module is run
  * with all rights of this process: for verbs that a person waits for.
@@ -45,11 +68,24 @@ export async function backendsOf(modules: readonly NamedModule[]): Promise<reado
 }
 
 /** @throws MusterError as {@link backendsOf} */
-export async function loadBackend(source: ModuleSource): Promise<BackendFactory> {
+export const loadBackend = (source: ModuleSource): Promise<BackendFactory> => loaded(source, importModule);
+
+/** @throws MusterError as {@link backendsOf} */
+export const loadPlugin = (source: ModuleSource): Promise<AssignReplicaPlugin> =>
+  loaded(source, importPlugin);
+
+/** A backend or strategies. @throws MusterError as {@link backendsOf} */
+export const loadEither = (source: ModuleSource): ReturnType<typeof importEither> =>
+  loaded(source, importEither);
+
+async function loaded<T>(
+  source: ModuleSource,
+  load: (file: ModuleFile, field: string) => Promise<T>,
+): Promise<T> {
   const { module, field } = source;
   const file = await readModule(source);
   const never = new AbortController().signal;
-  return within(module, LOAD_MS, never, () => importModule(file, field)).catch((thrown: unknown) => {
+  return within(module, LOAD_MS, never, () => load(file, field)).catch((thrown: unknown) => {
     throw thrown instanceof MusterError ? thrown : doesNotLoad(module, field, thrown);
   });
 }

@@ -4,7 +4,8 @@ import type { ConfigFault } from '../../config/config-fault.ts';
 import type { OperatorConfiguration } from '../../config/configuration.ts';
 import { loadConfiguration, readConfigurationFile } from '../../config/load.ts';
 import { CONFIG_FILE_VARIABLE } from '../../config/overrides.ts';
-import { backendsOf, modulesOf, type NamedModule } from './backend-modules.ts';
+import type { PluginEntry } from '../../modules/module-plugin.ts';
+import { backendsOf, modulesOf, pluginsOf, type NamedModule } from './backend-modules.ts';
 import { gangKinds } from '../../workloads/gang-kinds.ts';
 
 interface Given {
@@ -27,6 +28,8 @@ export interface Configured {
   readonly file: string | undefined;
   /** Those that its profiles name. */
   readonly modules: readonly NamedModule[];
+  /** Those that bring strategies for bindings of a fleet. */
+  readonly plugins: readonly PluginEntry[];
   /** Muster's own backends and those that profiles bring along, whose modules are run by this. */
   readonly factories: () => Promise<readonly BackendFactory[]>;
 }
@@ -52,6 +55,7 @@ export function configured({ text, env = {}, flags = {}, brought, ...given }: Gi
     warnings,
     file,
     modules,
+    plugins: pluginsOf(configuration.fleet.assigner.plugins, file),
     factories: () => backendsOf(modules),
   };
 }

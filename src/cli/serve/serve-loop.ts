@@ -8,7 +8,9 @@ import type { EstimatorSettings } from '../../estimators/estimators.ts';
 import type { Loop } from '../../controller/controller.ts';
 import type { PreemptionSettings } from '../../controller/watch/shared.ts';
 import { ProbeLoop } from '../../controller/scheduler-objects/probe-loop.ts';
+import { HostedPlugins } from '../../modules/hosted-plugins.ts';
 import type { ModuleObserver } from '../../modules/module-keeper.ts';
+import type { PluginEntry } from '../../modules/module-plugin.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import type { BackendMetrics } from '../../telemetry/backend-metrics.ts';
 import type { Forecasts } from '../../preview/forecasts.ts';
@@ -66,12 +68,13 @@ export async function startFleetLoop(
       OperatorConfiguration,
       'fleet' | 'workloads' | 'leaderElection' | 'runtimeClientConnection'
     >;
+    plugins: readonly PluginEntry[];
     log: Logger;
     loopMetrics: LoopMetrics;
     io: CliIo;
   },
 ): Promise<Pick<Loop, 'check' | 'stop'> | undefined> {
-  const { configuration, loopMetrics, log, io } = given;
+  const { configuration, plugins, loopMetrics, log, io } = given;
   const { kubeconfig, assigner, queues, kinds, estimators } = configuration.fleet;
   if (!assigner.enabled && !queues.enabled) return undefined;
   const client = await clientFor(
@@ -81,12 +84,15 @@ export async function startFleetLoop(
     io,
   );
   const { startFleet } = await import('../../controller/fleet.ts');
-  return startFleet({
+  const strategies = assigner.enabled ? await HostedPlugins.begin(plugins, pluginLog(log)) : undefined;
+  const loop = startFleet({
     client,
     settings: {
-      assigner: assigner.enabled
-        ? { schedulerName: assigner.schedulerName, estimators: askedAt(estimators) }
-        : undefined,
+      assigner: strategies && {
+        schedulerName: assigner.schedulerName,
+        strategies,
+        estimators: askedAt(estimators),
+      },
       queues: queues.enabled
         ? {
             reserveAfterMs: parseGoDuration(queues.reserveAfter) ?? 0,
@@ -99,6 +105,13 @@ export async function startFleetLoop(
     metrics: loopMetrics,
     now: () => io.now(),
   });
+  return {
+    check: () => loop.check(),
+    stop: async () => {
+      await loop.stop();
+      strategies?.stop();
+    },
+  };
 }
 
 function askedAt({
@@ -185,6 +198,13 @@ export const moduleLog = (log: Logger): ModuleObserver => ({
   wrote: (backend, text) => log.info({ backend, text: printable(text, 2_048) }, 'a backend module wrote'),
   ended: (backend, reason, againInMs) =>
     log.error({ backend, reason, againInMs }, 'a backend module has ended, and its gangs wait'),
+});
+
+/** The same of modules with strategies. */
+export const pluginLog = (log: Logger): ModuleObserver => ({
+  wrote: (plugin, text) => log.info({ plugin, text: printable(text, 2_048) }, 'a strategy module wrote'),
+  ended: (plugin, reason, againInMs) =>
+    log.error({ plugin, reason, againInMs }, 'a strategy module has ended, and its bindings wait'),
 });
 
 /**

@@ -8,8 +8,7 @@ import { messageOf, MusterError } from '../../errors.ts';
 import { metricsOf, startProgram } from '../../server/program.ts';
 import { createLogger, flushLog, type Logger } from '../../telemetry/log.ts';
 import { LoopMetrics } from '../../telemetry/loop-metrics.ts';
-import type { NamedModule } from '../input/backend-modules.ts';
-import { configured } from '../input/configured.ts';
+import { configured, type Configured } from '../input/configured.ts';
 import { ExitStatus } from '../output/exit-status.ts';
 import type { CliIo } from '../output/io.ts';
 import { policyFrom } from '../input/policy.ts';
@@ -61,7 +60,7 @@ export const serveCommand = (io: CliIo): Command =>
     .action((flags: ServeFlags) => serve(flags, io));
 
 async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
-  const { configuration, warnings, modules } = configured({
+  const { configuration, warnings, modules, plugins } = configured({
     file: flags.config,
     env: io.env,
     flags: definedOnly({
@@ -74,7 +73,7 @@ async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
   const log = createLogger({ level: configuration.logLevel, format: configuration.logFormat });
   for (const warning of warnings) log.warn({ path: warning.path, line: warning.line }, warning.message);
   try {
-    await serveWith(configuration, modules, { flags, log, io });
+    await serveWith(configuration, { modules, plugins }, { flags, log, io });
   } catch (thrown) {
     // Whoever reads the log as JSON lines reads why there are no more of them, too.
     if (configuration.logFormat !== 'json' || io.isTerminal) throw thrown;
@@ -87,7 +86,7 @@ async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
 
 async function serveWith(
   configuration: OperatorConfiguration,
-  modules: readonly NamedModule[],
+  { modules, plugins }: Pick<Configured, 'modules' | 'plugins'>,
   { flags, log, io }: { flags: ServeFlags; log: Logger; io: CliIo },
 ): Promise<void> {
   const ownNamespace = io.env['POD_NAMESPACE'];
@@ -109,7 +108,8 @@ async function serveWith(
       loopMetrics,
       io,
     }));
-  const fleet = loopMetrics && (await startFleetLoop(flags, { configuration, log, loopMetrics, io }));
+  const fleet =
+    loopMetrics && (await startFleetLoop(flags, { configuration, plugins, log, loopMetrics, io }));
   const endProbes =
     loop === undefined ? await initWithoutCluster(policy.registry, log, metrics.backends) : undefined;
   const endModules = (): void => {

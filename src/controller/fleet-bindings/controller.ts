@@ -39,7 +39,7 @@ export const fleetBindings: FleetControllerFactory = (shared) => {
   const { assigner } = settings;
   if (assigner === undefined) return undefined;
   const counts = new FleetMetrics(metrics.registry);
-  const strategies = builtInStrategies();
+  const { strategies = builtInStrategies() } = assigner;
   const waiting = new Set<string>();
   let queue: WorkQueue | undefined;
   let estimators: Estimators | undefined;

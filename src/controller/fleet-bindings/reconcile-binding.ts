@@ -1,4 +1,5 @@
 import type { Strategies } from '../../fleet/assign/strategies.ts';
+import { withAnswers } from '../../fleet/assign/with-answers.ts';
 import { listed } from '../../gang/status-text.ts';
 import { ApiError, isConflict, isNotFound } from '../../kube/client/errors.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
@@ -44,13 +45,17 @@ export function bindingReconciler(options: BindingOptions): Reconcile {
       return undefined;
     }
     const { found, without } = (await options.estimates?.(record, signal)) ?? NO_ESTIMATES;
-    const verdict = saying(verdictOn(record, members, strategies, found), without);
-    const { due, clusters, waits, reason } = verdict;
+    const { verdict, undo } = await withAnswers(strategies, (known) => {
+      const judged = saying(verdictOn(record, members, known, found), without);
+      // At once, before anybody else is judged by the same room.
+      const undone = members.place(record.binding, judged.clusters ?? [], now().getTime());
+      return { verdict: judged, undo: undone };
+    });
+    const { due, waits, reason } = verdict;
     if (due !== undefined) observer.judged();
     if (waits) waiting.add(key);
     else waiting.delete(key);
     const writing = { client, signal, now: now() };
-    const undo = members.place(record.binding, clusters ?? [], now().getTime());
     let after;
     try {
       after = await writeClusters(record, verdict, writing);

@@ -1,4 +1,5 @@
 import type { EstimatorSettings } from '../../estimators/estimators.ts';
+import type { Strategies } from '../../fleet/assign/strategies.ts';
 import type { Controller } from '../../kube/loop/manager.ts';
 import type { WorkloadKind } from '../../workloads/workload-kind.ts';
 import type { Shared } from './shared.ts';
@@ -9,6 +10,8 @@ export interface AssignerSettings {
   readonly schedulerName: string;
   /** Who is asked for room besides; absent: nobody. */
   readonly estimators?: EstimatorSettings | undefined;
+  /** Those that the configuration brings along included; absent: those that come with Muster. */
+  readonly strategies?: Strategies | undefined;
 }
 
 /** Muster in front of Karmada's schedulers: who may be placed, and when. */

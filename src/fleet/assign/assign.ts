@@ -39,7 +39,8 @@ export function assign(
   const { strategy, placement } = binding;
   const plugin = strategies.pluginOf(strategy);
   if (plugin === undefined) {
-    const message = `unknown strategy ${quoted(strategy)}: there are ${strategies.names.join(', ')}`;
+    const known = [`there are ${strategies.names.join(', ')}`, ...strategies.missing].join('; ');
+    const message = `unknown strategy ${quoted(strategy)}: ${known}`;
     return { strategy, affinityName: '', clusters: [], reason: 'SchedulerError', message, leftOut: [] };
   }
   const groups = groupsOf(placement);

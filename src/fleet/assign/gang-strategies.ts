@@ -94,7 +94,8 @@ function undivided(
 ): TargetCluster {
   const holds = (count: number): readonly Candidate[] =>
     clusters.filter(({ available }) => available >= count);
-  const enough = holds(least);
+  // Whatever order they come in.
+  const enough = [...holds(least)].sort(byRoomFirst);
   // A gang that runs is not moved because another cluster would hold more of it.
   const stays = binding.fresh ? undefined : enough.find(({ name }) => replicasOn(binding, name) > 0);
   const full = holds(replicas);
@@ -137,28 +138,41 @@ function together(clusters: readonly Candidate[], binding: Binding): TargetClust
   };
 }
 
-/** Replicas by component, in their order; undefined where not even the least of each fits. */
-function grown({ member, estimate }: Candidate, binding: Binding): readonly number[] | undefined {
+/** Whether the cluster has room for so many replicas of each component, of those that it has included. */
+export function fitsIn(
+  { member, estimate }: Candidate,
+  binding: Binding,
+  counts: readonly number[],
+): boolean {
   const { components } = binding;
   const there = binding.clusters.find(({ name }) => name === member.name);
   // Where nobody wrote down how many there are, all of it is there: whole is how it was sent.
   const written = there === undefined ? [] : (there.components ?? components);
   const has = components.map(({ name }) => written.find((one) => one.name === name)?.replicas ?? 0);
-  const room = (counts: readonly number[]): boolean =>
-    fits(
-      member,
-      components.map((one, index) => ({ ...one, replicas: (counts[index] ?? 0) - (has[index] ?? 0) })),
-      'summary',
-    );
+  if (estimate?.room === 0) return false;
+  const grows = components.some(
+    (one, index) => (counts[index] ?? 0) > Math.max(leastOf(binding, one), has[index] ?? 0),
+  );
+  if (estimate?.whole === false && grows) return false;
+  const more = components.map((one, index) => ({
+    ...one,
+    replicas: (counts[index] ?? 0) - (has[index] ?? 0),
+  }));
+  return fits(member, more, 'summary');
+}
+
+/** Replicas by component, in their order; undefined where not even the least of each fits. */
+function grown(candidate: Candidate, binding: Binding): readonly number[] | undefined {
+  const { components } = binding;
   const counts = components.map((one) => leastOf(binding, one));
-  if (!room(counts) || estimate?.room === 0) return undefined;
-  if (estimate?.whole === false) return counts.map((least, index) => Math.max(least, has[index] ?? 0));
+  const room = (): boolean => fitsIn(candidate, binding, counts);
+  if (!room()) return undefined;
   for (const [index, { replicas }] of components.entries()) {
     let [low, high] = [counts[index] ?? 0, replicas];
     while (low < high) {
       const middle = Math.ceil((low + high) / 2);
       counts[index] = middle;
-      if (room(counts)) low = middle;
+      if (room()) low = middle;
       else high = middle - 1;
     }
     counts[index] = low;

@@ -6,11 +6,13 @@ import type { Assigner } from './plugin.ts';
 /** Which plugin answers for a strategy. */
 export interface Strategies {
   readonly names: readonly string[];
+  /** Why there may be others that nobody knows now: a sentence for each plugin that does not run. */
+  readonly missing: readonly string[];
   pluginOf(strategy: string): Assigner | undefined;
 }
 
 /** @throws MusterError STRATEGY_INVALID where two plugins claim a strategy */
-export function strategiesOf(plugins: readonly Assigner[]): Strategies {
+export function strategiesOf(plugins: readonly Assigner[], missing: readonly string[] = []): Strategies {
   const claims = plugins.flatMap((plugin) => plugin.strategies().map((name) => ({ name, plugin })));
   const taken = new Map<string, Assigner>();
   const twice: string[] = [];
@@ -25,7 +27,10 @@ export function strategiesOf(plugins: readonly Assigner[]): Strategies {
       `strategies are claimed twice: ${twice.join(', ')}`,
       'rename one of each, or leave one of the plugins out',
     );
-  return { names: [...taken.keys()].sort(), pluginOf: (strategy) => taken.get(strategy) };
+  return { names: [...taken.keys()].sort(), missing, pluginOf: (strategy) => taken.get(strategy) };
 }
 
-export const builtInStrategies = (): Strategies => strategiesOf([defaultStrategy, gangStrategies]);
+/** What comes with Muster. */
+export const builtInAssigners: readonly Assigner[] = [defaultStrategy, gangStrategies];
+
+export const builtInStrategies = (): Strategies => strategiesOf(builtInAssigners);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { CheckReport } from '../../../src/cli/conformance/trial.ts';
-import { conformanceRules } from '../../../src/conformance/conformance.ts';
+import { conformanceRules, strategyRuleTexts } from '../../../src/conformance/conformance.ts';
 import { muster } from './fake-io.ts';
 
 /** Under a configuration in which KAI is given no queue. */
@@ -41,6 +41,23 @@ describe('muster conformance', () => {
       expect(await muster(['conformance', '--name', 'kai-scheduler', ...args])).toMatchObject({ code: 0 });
     },
   );
+
+  test.each([
+    [['--module', './docs/examples/cheapest-strategies.ts']],
+    [['--name', 'prices', '--config', 'docs/examples/strategies.yaml']],
+    [['--module', './docs/examples/cheapest-strategies.ts', '--config', 'docs/examples/strategies.yaml']],
+  ])('strategies of a fleet: %j', async (args) => {
+    const { code, out } = await muster(['conformance', ...args, '-o', 'json']);
+    const report = JSON.parse(out) as { checks: CheckReport[] };
+    expect(report).toMatchObject({
+      plugin: 'prices',
+      passed: strategyRuleTexts.length,
+      failed: 0,
+      skipped: 0,
+    });
+    expect(report.checks.map(({ name, rule }) => ({ name, rule }))).toEqual(strategyRuleTexts);
+    expect(code).toBe(0);
+  });
 
   test.each([
     [[], 'error[USAGE]: which backend?\nfix: give --module with a file or package, or --name\n'],

@@ -67,3 +67,41 @@ describe('a profile that brings its backend along', () => {
     expect(faultsOf(profile)).toEqual([says]);
   });
 });
+
+describe('fleet.assigner.plugins', () => {
+  const faults = (...plugins: object[]): string[] =>
+    checkConfiguration(
+      JSON.stringify({
+        apiVersion: 'operator.config.grove.io/v1alpha1',
+        kind: 'OperatorConfiguration',
+        fleet: { assigner: { plugins } },
+      }),
+      { supportedSchedulers },
+    ).map(({ path, message }) => `${path}: ${message}`);
+  const AT = 'fleet.assigner.plugins[0]';
+
+  test('an entry names its module, perhaps with hash and config', () => {
+    expect(faults({ name: 'prices', module: './prices.js' })).toEqual([]);
+    expect(faults({ name: 'prices', module: 'prices', integrity: HASH, config: { a: 1 } })).toEqual([]);
+  });
+
+  test.each([
+    [[{ name: 'prices' }], `${AT}.module: `],
+    [[{ module: './a.js' }], `${AT}.name: `],
+    [[{ name: 'my prices', module: './a.js' }], `${AT}.name: must be at most 63 letters`],
+    [
+      [{ name: 'gang', module: './a.js' }],
+      `${AT}.name: "gang" comes with Muster: give your plugin a name of its own`,
+    ],
+    [[{ name: 'a', module: './a.js', integrity: 'sha1-x' }], `${AT}.integrity: must be "sha512-"`],
+    [
+      [
+        { name: 'a', module: './a.js' },
+        { name: 'a', module: './b.js' },
+      ],
+      'fleet.assigner.plugins[1].name: duplicate plugin',
+    ],
+  ])('%j', (plugins, says) => {
+    expect(faults(...plugins)).toEqual([expect.stringContaining(says)]);
+  });
+});

@@ -83,7 +83,7 @@ describe('defaults', () => {
         },
         fleet: {
           interpreter: false,
-          assigner: { enabled: false, schedulerName: 'muster' },
+          assigner: { enabled: false, schedulerName: 'muster', plugins: [] },
           estimators: {
             enabled: false,
             address: 'karmada-scheduler-estimator-{cluster}.karmada-system.svc:10352',

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { binding, cluster, rooms } from '../../fleet/assign/small-fleet.ts';
 import { muster } from '../fake-io.ts';
@@ -127,5 +127,64 @@ m2        is not enough: it has room for 4 replicas
     const { code, err } = await muster(['assign', '-f', join(folder, 'none.yaml')]);
     expect(code).toBe(2);
     expect(err).toContain('none.yaml');
+  });
+});
+
+describe('with strategies of modules', () => {
+  const config = (plugin: object): string => {
+    const path = join(folder, `config-${(files += 1)}.json`);
+    const fleet = { assigner: { plugins: [{ name: 'prices', ...plugin }] } };
+    writeFileSync(
+      path,
+      JSON.stringify({
+        apiVersion: 'operator.config.grove.io/v1alpha1',
+        kind: 'OperatorConfiguration',
+        fleet,
+      }),
+    );
+    return path;
+  };
+  const module = resolve('docs/examples/cheapest-strategies.ts');
+
+  test('they run in a process of their own, with their config', async () => {
+    const prices = { m1: 3, m2: 1, m3: 2 };
+    const flags = ['--config', config({ module, config: { prices } }), '--strategy', 'cheapest-first'];
+    const { code, out } = await assign([job, ...rooms(6, 8, 10)], ...flags, '-o', 'json');
+    expect(JSON.parse(out)).toMatchObject({
+      strategy: 'cheapest-first',
+      clusters: [
+        { name: 'm2', replicas: 8 },
+        { name: 'm3', replicas: 4 },
+      ],
+      reason: 'Success',
+    });
+    expect(code).toBe(0);
+  });
+
+  test('one that does not load: who names it is told why', async () => {
+    const flags = ['--config', config({ module, config: { price: 1 } }), '--strategy', 'cheapest-first'];
+    const { code, out } = await assign([job, ...rooms(6)], ...flags);
+    expect(code).toBe(1);
+    expect(out).toContain(
+      'unknown strategy "cheapest-first": there are default, gang-divided, gang-no-divided; plugin prices does not run: config.price is not known; write prices (SchedulerError)',
+    );
+  });
+
+  test('what it writes comes on standard error', async () => {
+    writeFileSync(
+      join(folder, 'talks.mjs'),
+      `console.log('hello'); export default { name: 'prices', strategies: () => ['mine'], assignReplica: () => [] };`,
+    );
+    const { code, out, err } = await assign(
+      [job, ...rooms(12)],
+      '--config',
+      config({ module: './talks.mjs' }),
+      '--strategy',
+      'mine',
+    );
+    expect([code, err]).toEqual([1, 'plugin prices: hello\n']);
+    expect(out).toContain(
+      'strategy "mine" of plugin prices gives no cluster anything (available: m1 12) (Unschedulable)',
+    );
   });
 });

@@ -1,0 +1,14 @@
+import { z } from 'zod';
+
+/** A module of somebody else's, as entries that may bring one along name it. */
+export const moduleName = (description: string) =>
+  z.string().min(1, 'must not be empty').describe(description);
+
+export const integrity = z
+  .string()
+  .regex(
+    /^(sha256-[A-Za-z0-9+/]{43}=|sha512-[A-Za-z0-9+/]{86}==)$/,
+    'must be "sha512-" or "sha256-" and the hash of the file in base64',
+  )
+  .optional()
+  .describe('What the module’s file must be, or Muster does not start: `sha512-…` or `sha256-…`.');

@@ -1,0 +1,186 @@
+import { ANSWER_RULES, SHAPE_RULE, targetsIn } from '../fleet/assign/answer-rules.ts';
+import type { TargetCluster } from '../fleet/assign/target-cluster.ts';
+import { templatesOf } from '../fleet/assign/gang-strategies.ts';
+import { builtInStrategies } from '../fleet/assign/strategies.ts';
+import { quoted } from '../api/printable.ts';
+import { messageOf } from '../errors.ts';
+import { broken, type Rule } from './check.ts';
+import { samples, settledIn, told, type Sample } from './strategy-samples.ts';
+
+/** Strategies that are tried out. */
+export interface StrategySubject {
+  readonly name: string;
+  /** As `strategies()` gives them. */
+  readonly strategies: () => unknown;
+  /** @returns its answer as JSON has it. @throws what it throws */
+  readonly ask: (strategy: string, sample: Sample) => Promise<unknown>;
+  /** How long (ms) it may take: as long as Muster waits. */
+  readonly deadlineMs: number;
+}
+
+/** As in the configuration. */
+const NAME = /^[A-Za-z0-9](?:[-\w.]{0,61}[A-Za-z0-9])?$/;
+
+/** The first word of what is said of an answer that does not come. */
+class Late extends Error {}
+
+export const strategyRules: readonly Rule<StrategySubject>[] = [
+  {
+    name: 'names',
+    rule: 'name and strategies() are names of at most 63 letters, digits, "-", "_" or ".", each once, and none of Muster’s own',
+    look: ({ name, strategies }) => {
+      if (!NAME.test(name)) throw broken(`its name is ${quoted(name)}`);
+      const found: unknown = strategies();
+      if (!Array.isArray(found) || found.length === 0)
+        throw broken('strategies() returns no list with a name in it');
+      const own = builtInStrategies().names;
+      for (const [index, one] of (found as readonly unknown[]).entries()) {
+        if (typeof one !== 'string' || !NAME.test(one)) throw broken(`strategies() names ${quoted(one)}`);
+        if (own.includes(one)) throw broken(`strategies() names ${quoted(one)}, which comes with Muster`);
+        if (found.indexOf(one) < index) throw broken(`strategies() names ${quoted(one)} twice`);
+      }
+      return `${found.length === 1 ? 'its strategy' : 'its strategies'}: ${found.join(', ')}`;
+    },
+  },
+  {
+    name: 'in-time',
+    rule: 'assignReplica() answers in time, for a thousand clusters as well',
+    needs: ['names'],
+    look: (subject) =>
+      each(subject, async (strategy, sample) => {
+        await asked(subject, strategy, sample).catch((thrown: unknown) => {
+          if (thrown instanceof Late) throw broken(`${thrown.message}, ${told(sample)}`);
+        });
+      }),
+  },
+  {
+    name: 'no-throw',
+    rule: 'assignReplica() throws nothing: where there is no result its answer is an empty list',
+    needs: ['in-time'],
+    look: (subject) =>
+      each(subject, async (strategy, sample) => {
+        await asked(subject, strategy, sample).catch((thrown: unknown) => {
+          throw broken(`it throws "${messageOf(thrown)}", ${told(sample)}`);
+        });
+      }),
+  },
+  {
+    ...SHAPE_RULE,
+    needs: ['no-throw'],
+    look: (subject) =>
+      each(subject, async (strategy, sample) => void (await targetsFor(subject, strategy, sample))),
+  },
+  ...ANSWER_RULES.map(({ name, rule, fault }): Rule<StrategySubject> => ({
+    name,
+    rule,
+    needs: ['shape'],
+    look: (subject) =>
+      each(subject, async (strategy, sample) => {
+        const why = fault(await targetsFor(subject, strategy, sample), sample);
+        if (why !== undefined) throw broken(`${why}, ${told(sample)}`);
+      }),
+  })),
+  {
+    name: 'places',
+    rule: 'a workload of one template gets its replicas where every cluster has room for all of them',
+    needs: ['shape'],
+    look: (subject) =>
+      each(subject, async (strategy, sample) => {
+        if (sample.ample && (await targetsFor(subject, strategy, sample)).length === 0)
+          throw broken(`it gives no cluster anything, ${told(sample)}`);
+      }),
+  },
+  {
+    name: 'repeatable',
+    rule: 'the same question has the same answer: no clock, no dice, nothing remembered',
+    needs: ['shape'],
+    look: (subject) =>
+      each(subject, async (strategy, sample) => {
+        const [first, second] = [
+          await targetsFor(subject, strategy, sample),
+          await targetsFor(subject, strategy, sample),
+        ];
+        if (shown(first) !== shown(second))
+          throw broken(`it gives ${shown(first)}, and then ${shown(second)}, ${told(sample)}`);
+      }),
+  },
+  {
+    name: 'order',
+    rule: 'the order of the clusters that it is given is irrelevant',
+    needs: ['repeatable'],
+    look: (subject) =>
+      each(subject, async (strategy, sample) => {
+        const turned = { ...sample, clusters: [...sample.clusters].reverse() };
+        const [first, second] = [
+          await targetsFor(subject, strategy, sample),
+          await targetsFor(subject, strategy, turned),
+        ];
+        if (shown(first) !== shown(second))
+          throw broken(`it gives ${shown(first)}, and in reverse order ${shown(second)}, ${told(sample)}`);
+      }),
+  },
+  {
+    name: 'settled',
+    rule: 'asked again about what it has placed, it leaves it where it is',
+    needs: ['repeatable', 'available', 'interval', 'given-clusters'],
+    look: (subject) =>
+      each(subject, async (strategy, sample) => {
+        if (templatesOf(sample.binding).length > 1) return;
+        const first = await targetsFor(subject, strategy, sample);
+        if (first.length === 0) return;
+        const again = settledIn(sample, first);
+        const second = await targetsFor(subject, strategy, again);
+        if (shown(first) !== shown(second))
+          throw broken(`it gives ${shown(first)}, and with that in place ${shown(second)}, ${told(sample)}`);
+      }),
+  },
+];
+
+const SAMPLES = samples();
+
+/** Looks at every sample with every strategy. */
+async function each(
+  { strategies }: StrategySubject,
+  look: (strategy: string, sample: Sample) => Promise<void>,
+): Promise<undefined> {
+  for (const strategy of strategies() as readonly string[])
+    for (const sample of SAMPLES) await look(strategy, sample);
+}
+
+/** @throws Late, what it throws */
+async function asked(subject: StrategySubject, strategy: string, sample: Sample): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const why = `it does not answer within ${subject.deadlineMs / 1000} s`;
+    timer = setTimeout(() => reject(new Late(why)), subject.deadlineMs);
+  });
+  try {
+    return await Promise.race([subject.ask(strategy, sample), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function targetsFor(
+  subject: StrategySubject,
+  strategy: string,
+  sample: Sample,
+): Promise<readonly TargetCluster[]> {
+  const answer = await asked(subject, strategy, sample);
+  try {
+    return targetsIn(answer, sample.binding);
+  } catch (thrown) {
+    throw broken(`${messageOf(thrown)}, ${told(sample)}`);
+  }
+}
+
+/** `m1 3, m2 5`, in the order of names. */
+const shown = (targets: readonly TargetCluster[]): string =>
+  [...targets]
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .map(({ name, replicas, components = [] }) =>
+      components.length > 1
+        ? `${name} (${components.map((one) => `${one.name} ${one.replicas}`).join(', ')})`
+        : `${name} ${replicas}`,
+    )
+    .join(', ') || 'nothing';

@@ -1,0 +1,167 @@
+import type { JsonObject } from '../../api/json.ts';
+import { formatCount } from '../../api/quantity.ts';
+import type { Resources } from '../../gang/reading.ts';
+import type { Binding, Component } from './binding.ts';
+import type { TargetCluster } from './target-cluster.ts';
+import type { Candidate } from './candidate.ts';
+import { leastOf, templatesOf } from './gang-strategies.ts';
+
+/**
+ * Strategies of somebody else's: what the module of an entry of `fleet.assigner.plugins` exports. All that it is given is
+ * JSON, a copy of its own.
+ */
+export interface AssignReplicaPlugin {
+  readonly name: string;
+  /** Names of strategies, each of which is this plugin's alone. Asked for once, when it has been loaded. */
+  strategies(): readonly string[];
+  /** `config` of its entry, before anything else; throws where it is wrong. Without this method it takes none. */
+  configure?(config: JsonObject): void;
+  /**
+   * Which clusters get how many replicas. For every template together a whole number from its `minAvailable` to its
+   * `replicas`, or an empty list where no such number is to be had: then the workload waits.
+   * @param clusters those that filters and spread constraints left, by preference; no other may be named
+   */
+  assignReplica(
+    strategy: string,
+    clusters: readonly ClusterRoom[],
+    spec: BindingSpec,
+    status: BindingStatus,
+  ): readonly TargetCluster[] | Promise<readonly TargetCluster[]>;
+}
+
+/** A cluster that the workload may go to. */
+export interface ClusterRoom {
+  readonly name: string;
+  /** 100 where the workload is there already, else 0. */
+  readonly score: number;
+  /** 0, or the number of the overflow affinity that takes it. */
+  readonly tier: number;
+  /** Replicas that it has room for; of a workload with several templates sets of the least of each. */
+  readonly allocatable: number;
+  /** The same, with the replicas that the workload has there: no more may be given to it. */
+  readonly available: number;
+  readonly labels: Readonly<Record<string, string>>;
+  /** `''` where it names none; the same for the region. */
+  readonly provider: string;
+  readonly region: string;
+  readonly zones: readonly string[];
+  /** Quantities that are neither allocated nor being allocated. */
+  readonly free: Readonly<Record<string, string>>;
+}
+
+/** What of `spec` of a binding a strategy goes by, in Karmada's words where it has them. */
+export interface BindingSpec {
+  readonly resource: { readonly apiVersion: string; readonly kind: string; readonly uid: string };
+  /** Of the one template; 0 where there are several. */
+  readonly replicas: number;
+  /** The least of them that the workload runs with; `replicas` where it needs all. */
+  readonly minAvailable: number;
+  readonly replicaRequirements: Requirements;
+  /** The templates of a workload that has several, and none where it has one. */
+  readonly components: readonly ComponentSpec[];
+  /** Where it is now. */
+  readonly clusters: readonly TargetCluster[];
+  readonly placement: {
+    readonly spreadConstraints: readonly {
+      readonly spreadByField: string;
+      readonly minGroups: number;
+      readonly maxGroups: number;
+    }[];
+    readonly replicaScheduling?: {
+      readonly replicaSchedulingType: string;
+      readonly replicaDivisionPreference: string;
+    };
+  };
+}
+
+export interface ComponentSpec {
+  readonly name: string;
+  readonly replicas: number;
+  readonly minAvailable: number;
+  readonly replicaRequirements: Requirements;
+}
+
+interface Requirements {
+  /** Quantities, for one replica. */
+  readonly resourceRequest: Readonly<Record<string, string>>;
+}
+
+export interface BindingStatus {
+  /** The group of `clusterAffinities` that is tried, `''` for none. */
+  readonly schedulerObservingAffinityName: string;
+  /** Told to be placed anew (`rescheduleTriggeredAt`), whatever it has. */
+  readonly fresh: boolean;
+}
+
+/** All that an answer may depend on: the same question has the same answer. */
+export interface Question {
+  readonly strategy: string;
+  readonly clusters: readonly ClusterRoom[];
+  readonly spec: BindingSpec;
+  readonly status: BindingStatus;
+}
+
+export function questionOf(strategy: string, candidates: readonly Candidate[], binding: Binding): Question {
+  const { kind, placement, clusters, affinityName, fresh } = binding;
+  const [apiVersion = '', kindName = ''] = kind.split(' ');
+  const templates = templatesOf(binding);
+  const [only, ...others] = templates;
+  const one = others.length === 0 ? only : undefined;
+  return {
+    strategy,
+    clusters: candidates.map(roomOf),
+    spec: {
+      resource: { apiVersion, kind: kindName, uid: binding.uid },
+      replicas: one?.replicas ?? 0,
+      minAvailable: one === undefined ? 0 : leastOf(binding, one),
+      replicaRequirements: requirementsOf(one),
+      components: one === undefined ? templates.map((template) => componentOf(template, binding)) : [],
+      clusters: clusters.map(({ name, replicas, components }) => ({
+        name,
+        replicas,
+        ...(components && one === undefined && { components }),
+      })),
+      placement: {
+        spreadConstraints: (placement?.spread ?? []).map(({ field, min, max }) => ({
+          spreadByField: field,
+          minGroups: min,
+          maxGroups: max,
+        })),
+        ...(placement?.scheduling && {
+          replicaScheduling: {
+            replicaSchedulingType: placement.scheduling.type,
+            replicaDivisionPreference: placement.scheduling.preference,
+          },
+        }),
+      },
+    },
+    status: { schedulerObservingAffinityName: affinityName, fresh },
+  };
+}
+
+const roomOf = ({ name, score, tier, allocatable, available, member }: Candidate): ClusterRoom => ({
+  name,
+  score,
+  tier,
+  allocatable,
+  available,
+  labels: Object.fromEntries(member.labels),
+  provider: member.provider,
+  region: member.region,
+  zones: member.zones,
+  free: quantities(member.free),
+});
+
+const componentOf = (template: Component, binding: Binding): ComponentSpec => ({
+  name: template.name,
+  replicas: template.replicas,
+  minAvailable: leastOf(binding, template),
+  replicaRequirements: requirementsOf(template),
+});
+
+const requirementsOf = (template: Component | undefined): Requirements => ({
+  resourceRequest: quantities(template?.requests),
+});
+
+const quantities = (resources: Resources | undefined): Record<string, string> =>
+  Object.fromEntries([...(resources ?? [])].map(([name, count]) => [name, formatCount(name, count)]));
