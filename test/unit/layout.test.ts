@@ -136,7 +136,17 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'server',
   ],
   main: ['cli', 'errors'],
-  index: ['preparers', 'fleet', 'fleet/assign', 'workloads', 'api', 'gang', 'gang/rules', 'backends', 'errors'],
+  index: [
+    'preparers',
+    'fleet',
+    'fleet/assign',
+    'workloads',
+    'api',
+    'gang',
+    'gang/rules',
+    'backends',
+    'errors',
+  ],
 };
 
 /** Packages that one room alone may use; `admission` and what is inside of it use no I/O at all. */
