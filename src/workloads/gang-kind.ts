@@ -37,6 +37,8 @@ export interface GangKind {
   /** Empty for the core group. */
   readonly group: string;
   readonly version: string;
+  /** In which it is served where the API server does not have that: operators of a kind differ in it. */
+  readonly otherVersion?: string;
   readonly kind: string;
   readonly plural: string;
   /** Whose templates and numbers count, where its own row of the table has none. */

@@ -17,9 +17,11 @@ const JOB_INDEX = 'jobset.sigs.k8s.io/job-index';
 // workers <set>-<group>-<index>; pkg/webhooks/pod_webhook.go of kubernetes-sigs/lws writes the group of a leader.
 const LWS = 'leaderworkerset.sigs.k8s.io/name';
 const LWS_GROUP = 'leaderworkerset.sigs.k8s.io/group-index';
-// pkg/apis/kubeflow.org/v1/common_types.go of kubeflow/training-operator; mpi-operator has the same keys.
+// pkg/apis/kubeflow.org/v1/common_types.go of kubeflow/training-operator; kubeflow/mpi-operator has the same keys
+// (pkg/apis/kubeflow/v2beta1/constants.go), and writes the role alone on Pods (defaultLabels in pkg/controller).
 const TRAINING_JOB = 'training.kubeflow.org/job-name';
 const TRAINING_ROLE = 'training.kubeflow.org/replica-type';
+const MPI_ROLE = 'training.kubeflow.org/job-role';
 // ray-operator/controllers/ray/utils/constant.go of ray-project/kuberay; which of them a template cannot set itself is said
 // by labelPod in controllers/ray/common/pod.go.
 const RAY_CLUSTER = 'ray.io/cluster';
@@ -46,12 +48,14 @@ const training = (short: string, kind: string): GangKind => ({
   ...{ group: 'kubeflow.org', version: 'v1', kind, plural: `${short}s` },
   // The newer MPI operator starts its launcher as a Job.
   controllers: [`kubeflow.org/${kind}`, ...(short === 'mpijob' ? ['batch/Job'] : [])],
+  ...(short === 'mpijob' && { otherVersion: 'v2beta1' }),
   marked: TRAINING_JOB,
   read: (pod, { kind: by, name, uid }) => {
     const job = pod.label(TRAINING_JOB) ?? '';
     const launcher = by === 'Job';
     if (name !== (launcher ? `${job}-launcher` : job)) return { differs: TRAINING_JOB };
-    const group = launcher ? 'launcher' : pod.label(TRAINING_ROLE)?.toLowerCase();
+    const role = pod.label(TRAINING_ROLE) ?? (short === 'mpijob' ? pod.label(MPI_ROLE) : undefined);
+    const group = launcher ? 'launcher' : role?.toLowerCase();
     if (group === undefined) return { differs: TRAINING_ROLE };
     return { name: job, uid: launcher ? undefined : uid, group };
   },

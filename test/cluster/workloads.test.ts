@@ -13,6 +13,7 @@ import { GangCluster, KUBE } from './support/gang-cluster.ts';
 import {
   JOB_SETS,
   LEADER_WORKER_SETS,
+  MPI_JOBS,
   PYTORCH_JOBS,
   RAY_CLUSTERS,
   TRAINERS,
@@ -30,7 +31,7 @@ type Made = Gang & {
   metadata: {
     uid: string;
     annotations?: Record<string, string>;
-    ownerReferences?: { kind: string; name: string }[];
+    ownerReferences?: { apiVersion: string; kind: string; name: string }[];
   };
   status?: { phase?: string };
 };
@@ -61,8 +62,9 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
     return status === 404 ? undefined : (body as unknown as Made);
   };
   const made = (name: string): Promise<Made> => until(`PodGang ${name} is made`, () => gang(name));
+  /** The garbage collector looks for new definitions every 30 seconds. */
   const untilGone = (name: string): Promise<unknown> =>
-    until(`PodGang ${name} is gone`, async () => (await gang(name)) === undefined);
+    until(`PodGang ${name} is gone`, async () => (await gang(name)) === undefined, { withinMs: 90_000 });
   const untilPhase = (name: string, phase: string): Promise<unknown> =>
     until(`${name} is ${phase}`, async () => (await gang(name))?.status?.phase === phase);
   const finish = async (name: string, phase: string, count = Infinity): Promise<void> => {
@@ -108,7 +110,7 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
   beforeAll(async () => {
     const { workloads } = example('configuration');
     cluster = await GangCluster.start({ webhooks: true, settings: { workloads } });
-    const definitions = [JOB_SETS, LEADER_WORKER_SETS, RAY_CLUSTERS, PYTORCH_JOBS, TRAINERS];
+    const definitions = [JOB_SETS, LEADER_WORKER_SETS, RAY_CLUSTERS, PYTORCH_JOBS, MPI_JOBS, TRAINERS];
     await applyAll(cluster.client, definitions as never);
     await untilEstablished(cluster.client, definitions as never);
   }, 180_000);
@@ -391,6 +393,38 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
       'worker',
     ]);
   }, 120_000);
+
+  test('MPIJob of the newer operator: its version, its launcher that is a Job, its workers’ label', async () => {
+    const path = `/apis/kubeflow.org/v2beta1/namespaces/${NAMESPACE}/mpijobs`;
+    const replicas = (count: number): object => ({ replicas: count, template: template() });
+    await create(path, {
+      ...{ apiVersion: 'kubeflow.org/v2beta1', kind: 'MPIJob', metadata: { name: 'hpl' } },
+      spec: { mpiReplicaSpecs: { Launcher: replicas(1), Worker: replicas(2) } },
+    } as unknown as KubeObject);
+    // defaultLabels in pkg/controller/mpi_job_controller.go of https://github.com/kubeflow/mpi-operator
+    const role = (name: string): Record<string, string> => ({
+      'training.kubeflow.org/operator-name': 'mpi-operator',
+      'training.kubeflow.org/job-name': 'hpl',
+      'training.kubeflow.org/job-role': name,
+    });
+    await controlled(
+      `${path}/hpl`,
+      [0, 1].map((index) => [`hpl-worker-${index}`, role('worker')]),
+    );
+    expect(await groupsOf('mpijob-hpl')).toEqual(['launcher 1', 'worker 2']);
+    const launcher = job('hpl-launcher', 1, { template: template(role('launcher')) });
+    await create(JOBS, {
+      ...launcher,
+      metadata: { ...launcher.metadata, ownerReferences: [await controllerAt(`${path}/hpl`)] },
+    } as unknown as KubeObject);
+    await untilBound('mpijob-hpl', 3);
+    expect((await made('mpijob-hpl')).metadata.ownerReferences).toMatchObject([
+      { apiVersion: 'kubeflow.org/v2beta1', kind: 'MPIJob', name: 'hpl' },
+    ]);
+    expect(cluster.history.ungatedEarly()).toEqual([]);
+    await cluster.client.ok('DELETE', `${path}/hpl`, undefined, AT_ONCE);
+    await untilGone('mpijob-hpl');
+  }, 180_000);
 
   test('JobSet: one gang of all its Jobs, with a group for each replicated job', async () => {
     const path = `/apis/jobset.x-k8s.io/v1alpha2/namespaces/${NAMESPACE}/jobsets`;

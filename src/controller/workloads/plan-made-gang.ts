@@ -20,6 +20,8 @@ export interface WorkloadRecord {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
+  /** Of its API, in which it was read. */
+  readonly version: string;
   readonly numbers: GangNumbers;
 }
 
@@ -90,7 +92,7 @@ export function planMadeGang(state: MadeState): Deed {
     return newest === undefined ? NOTHING : { do: 'say', pod: newest, reason: 'WorkloadInvalid', message };
   }
   const groups = groupsOfPart(numbers, kind, subject.part);
-  const owner = ownerOf(kind, subject.name, known.uid);
+  const owner = ownerOf({ ...kind, version: known.version }, subject.name, known.uid);
   const idle =
     numbers.suspended || groups.every(({ minReplicas, left }) => Math.min(minReplicas, left) === 0);
   return planGroups(state, { groups, idle, newest, origin: { ...subject, uid: known.uid }, owner });
@@ -125,7 +127,8 @@ function planUnread(state: MadeState, kind: GangKind, newest: PodRecord | undefi
     const message = `the gang of ${workloadTitle(origin)} cannot be made: ${kind.plural} cannot be read (${why})${given}; give Muster the right (docs/workloads.md), or write muster.dev/gang-size on the Pod template`;
     return { do: 'say', pod: newest, reason: 'WorkloadUnreadable', message };
   }
-  const owner = origin.uid === undefined ? origin.controller : ownerOf(kind, origin.name, origin.uid);
+  const { controller, uid: own = controller.uid } = origin;
+  const owner = own === controller.uid ? controller : ownerOf(kind, origin.name, own);
   return planGroups(state, { groups, idle: false, newest, origin, owner });
 }
 

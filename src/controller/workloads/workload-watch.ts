@@ -44,9 +44,10 @@ export class WorkloadWatch {
   }
 
   #watch(kind: GangKind): Watched {
-    const { group, version, plural } = kind;
+    const { group, version, otherVersion, plural } = kind;
     const { client, observe, room, changed } = this.#options;
-    const resource: Resource = { group, version, plural, kind: kind.kind, namespaced: true };
+    // Where the API server does not have the one version, the next attempt is made in the other.
+    const resource = { group, version, plural, kind: kind.kind, namespaced: true };
     const told = observe(resource);
     const readable = (why: string | undefined): void => {
       const before = watched.unreadable;
@@ -62,6 +63,7 @@ export class WorkloadWatch {
         name: object.metadata.name,
         uid: object.metadata.uid ?? '',
         resourceVersion: object.metadata.resourceVersion ?? '',
+        version: resource.version,
         numbers: gangNumbers(object as unknown as JsonObject, kind),
       }),
       observer: {
@@ -74,7 +76,11 @@ export class WorkloadWatch {
           told.failed?.(error, retryInMs);
           // Both stay as they are until somebody mends them; anything else passes.
           if (isForbidden(error)) readable('Muster may not list them');
-          else if (isNotFound(error)) readable('the API server does not have them');
+          else if (isNotFound(error)) {
+            const isFirst = otherVersion !== undefined && resource.version === version;
+            resource.version = isFirst ? otherVersion : version;
+            if (!isFirst) readable('the API server does not have them');
+          }
         },
       },
     });

@@ -55,6 +55,13 @@ describe('a Pod is of the gang of its workload', () => {
       controller: { apiVersion: 'batch/v1', kind: 'Job', name: 'hpl-launcher' },
     });
     expect(placed(launcher)).toBe('mpijob-hpl launcher');
+    // Its workers have a role instead of a type.
+    const labels = {
+      'training.kubeflow.org/replica-type': undefined,
+      'training.kubeflow.org/job-role': 'worker',
+    };
+    expect(placed(workloadPod('mpijob', 'hpl', 'worker', { labels }))).toBe('mpijob-hpl worker');
+    expect(placed(workloadPod('pytorchjob', 'bert', 'worker', { labels }))).toBe('different');
   });
 
   test('with the uid of the workload, where its Pods tell it', () => {

@@ -84,6 +84,17 @@ export const PYTORCH_JOBS = definition({
   statusSchema: ANY,
 });
 
+/** https://github.com/kubeflow/mpi-operator, manifests/base/kubeflow.org_mpijobs.yaml: it serves this version alone. */
+export const MPI_JOBS = definition({
+  ...{ group: 'kubeflow.org', version: 'v2beta1', kind: 'MPIJob', plural: 'mpijobs', status: true },
+  spec: object({
+    slotsPerWorker: int32(),
+    mpiReplicaSpecs: map(object({ replicas: int32(), restartPolicy: string(), template: ANY })),
+    runPolicy: object({ suspend: BOOLEAN, schedulingPolicy: object({ minAvailable: int32() }) }),
+  }),
+  statusSchema: ANY,
+});
+
 /** The kind of one's own that docs/workloads.md makes up. */
 export const TRAINERS = definition({
   ...{ group: 'example.com', version: 'v1', kind: 'Trainer', plural: 'trainers', status: true },

@@ -36,7 +36,14 @@ const job = (uid: string, spec: JsonObject = {}, status: JsonObject = {}): Known
   const kind = gangKindOf('job');
   if (kind === undefined) throw new Error('there is no kind job');
   const object = { spec: { parallelism: 2, completions: 2, ...spec }, status };
-  return { namespace: 'ml', name: 'train', uid, resourceVersion: '1', numbers: gangNumbers(object, kind) };
+  return {
+    namespace: 'ml',
+    name: 'train',
+    uid,
+    resourceVersion: '1',
+    version: 'v1',
+    numbers: gangNumbers(object, kind),
+  };
 };
 const stored = (object: JsonObject, version = '1', status: JsonObject = {}): GangRecord => {
   const metadata = {
