@@ -1,5 +1,7 @@
 /** Queues in front of Karmada's schedulers, on a real API server with the shapes of Karmada's definitions. */
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import type { DoctorReport } from '../../src/cli/doctor/render.ts';
 import { inLength } from '../support/length.ts';
 import { calledOnLoopback, manifestsIn } from '../support/manifests.ts';
 import type { Serving } from '../support/serving.ts';
@@ -7,7 +9,12 @@ import type { Client, KubeList, KubeObject } from './control-plane/client.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
 import { applyAll, untilEstablished } from './support/apply.ts';
-import { clusterResourceBindings, resourceBindings } from './support/crds/karmada.ts';
+import {
+  clusterResourceBindings,
+  fleetClusters,
+  interpreterWebhookConfigurations,
+  resourceBindings,
+} from './support/crds/karmada.ts';
 import { propagationPolicies } from './support/crds/karmada-policies.ts';
 import { STEADY_LEASE } from './support/looping-muster.ts';
 import { cli } from './support/muster-cli.ts';
@@ -21,6 +28,7 @@ const WIDE_BINDINGS = '/apis/work.karmada.io/v1alpha2/clusterresourcebindings';
 const QUEUES = '/apis/muster.dev/v1alpha1/fleetqueues';
 const JOBS = '/apis/batch/v1/namespaces/default/jobs';
 const POLICIES = '/apis/policy.karmada.io/v1alpha1/namespaces/default/propagationpolicies';
+const INTERPRETERS = 'resourceinterpreterwebhookconfigurations';
 const QUEUE = 'muster.dev/fleet-queue';
 const TERMS = 'muster.dev/fleet-terms';
 const SETTINGS = {
@@ -126,7 +134,10 @@ clusterSuite('queues of a fleet, on a real API server', () => {
   beforeAll(async () => {
     on = await withMuster({ muster: 'none' });
     ({ client } = on.plane);
-    const definitions = [resourceBindings, clusterResourceBindings, propagationPolicies];
+    const definitions = [
+      ...[resourceBindings, clusterResourceBindings, propagationPolicies, fleetClusters],
+      interpreterWebhookConfigurations,
+    ];
     for (const one of definitions) await client.ok('POST', DEFINITIONS, one);
     await untilEstablished(client, definitions as never);
     await register(1);
@@ -292,6 +303,80 @@ clusterSuite('queues of a fleet, on a real API server', () => {
     await until('late is known', async () => (await get('late')).metadata.annotations?.[QUEUE] === 'q');
     await client.ok('DELETE', `${BINDINGS}/first`);
     await untilThrough('large');
+  });
+
+  test('muster doctor --fleet has nothing to say of what ships, and says of what would hurt what mends it', async () => {
+    const interpreters = await manifestsIn('karmada');
+    await applyAll(client, calledOnLoopback(interpreters, on.muster.port, on.certificates.ca));
+    await applyAll(client, await manifestsIn('karmada/assigner'));
+    const file = await on.plane.kubeconfigFor('system:admin', ['system:masters']);
+    const config = join(on.muster.directory, 'config.yaml');
+    const doctor = async () => {
+      const { out, code } = await cli([
+        'doctor',
+        '--fleet',
+        '--kubeconfig',
+        file,
+        '--config',
+        config,
+        '-o',
+        'json',
+      ]);
+      const { findings } = JSON.parse(out) as DoctorReport;
+      return { code, findings, wrong: findings.filter(({ severity }) => severity !== 'ok') };
+    };
+    const whole = await doctor();
+    expect(whole.wrong).toEqual([]);
+    expect(whole.code).toBe(0);
+    expect(whole.findings.map(({ group, check }) => `${group}/${check}`)).toEqual([
+      'cluster/version',
+      ...['resourcebindings', 'clusterresourcebindings', 'fleetqueues'].map((name) => `definitions/${name}`),
+      ...[
+        'rights/account',
+        'webhooks/bindings',
+        'policies/bindings',
+        'interpreter/webhooks',
+        'assigner/policies',
+      ],
+      ...['assigner/leader', 'program/configuration'],
+    ]);
+
+    const [other] = structuredClone(interpreters) as unknown as {
+      webhooks: { rules: { operations: string[] }[] }[];
+    }[];
+    Object.assign(other ?? {}, { metadata: { name: 'other' } });
+    Object.assign(other?.webhooks[0] ?? {}, {
+      name: 'other.example.com',
+      clientConfig: { url: 'https://127.0.0.1:1/x' },
+    });
+    for (const rule of other?.webhooks[0]?.rules ?? []) rule.operations = ['ReviseReplica'];
+    await applyAll(client, [other as never]);
+    const hook = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/muster-fleet-queues';
+    const op = { op: 'replace', path: '/webhooks/0/failurePolicy', value: 'Ignore' };
+    await client.ok('PATCH', hook, [op], { contentType: 'application/json-patch+json' });
+    await client.ok('DELETE', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/muster-fleet-queues');
+    await client.ok('POST', POLICIES, {
+      ...{ apiVersion: 'policy.karmada.io/v1alpha1', kind: 'PropagationPolicy', metadata: { name: 'waits' } },
+      spec: { schedulerName: 'muster' },
+    });
+    try {
+      // Who authorises hears of the change a moment later.
+      await until('all of it is found', async () => {
+        const { code, wrong } = await doctor();
+        const told = wrong.map(({ found }) => found);
+        for (const what of [
+          /other.example.com is asked for ReviseReplica of /,
+          /failurePolicy Ignore/,
+          /may not list, watch fleetqueues.muster.dev/,
+          /name the scheduler muster, and by the configuration nobody places them/,
+        ])
+          expect(told).toContainEqual(expect.stringMatching(what));
+        return code === 1 && wrong.every(({ fix }) => fix !== undefined);
+      });
+    } finally {
+      await client.ok('DELETE', `/apis/config.karmada.io/v1alpha1/${INTERPRETERS}/other`);
+      await register(on.muster.port);
+    }
   });
 
   test('nobody else lets it go, or changes its queue', async () => {

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { PATH_INTERPRET, MUSTER_NAMESPACE, MUSTER_SERVICE_ACCOUNT } from '../../src/api/names.ts';
+import { operationsToRegister } from '../../src/fleet/registration.ts';
 import { isMultiTemplate } from '../../src/workloads/components.ts';
-import type { WorkloadKind } from '../../src/workloads/workload-kind.ts';
 import { workloadKinds } from '../../src/workloads/workload-kinds.ts';
 
 const HEAD = `# Karmada asks Muster what it should know of these workloads. Made from src/workloads by UPDATE_DOCS=1 npm run test:unit.
@@ -12,25 +12,14 @@ const HEAD = `# Karmada asks Muster what it should know of these workloads. Made
 # No caBundle here: put in the certificate of the CA that signed Muster's, see docs/fleet.md.
 `;
 
-const ASKED = [
-  'InterpretComponent',
-  'InterpretStatus',
-  'InterpretHealth',
-  'AggregateStatus',
-  'InterpretDependency',
-];
-
-const operationsOf = ({ kept }: WorkloadKind): string[] =>
-  [kept.always, kept.filled, kept.templates].some((list) => list.length > 0) ? [...ASKED, 'Retain'] : ASKED;
-
 /** `manifests/karmada/interpreter.yaml`, from the table: kinds of a group that are asked for the same stand together. */
 export function interpreterManifest(): string {
   const rules = new Map<
     string,
-    { operations: string[]; apiGroups: string[]; apiVersions: string[]; kinds: string[] }
+    { operations: readonly string[]; apiGroups: string[]; apiVersions: string[]; kinds: string[] }
   >();
   for (const kind of workloadKinds.filter(isMultiTemplate)) {
-    const operations = operationsOf(kind);
+    const operations = operationsToRegister(kind);
     const key = `${kind.group} ${operations.length}`;
     const rule = rules.get(key) ?? { operations, apiGroups: [kind.group], apiVersions: ['*'], kinds: [] };
     rules.set(key, { ...rule, kinds: [...rule.kinds, kind.kind] });

@@ -12,7 +12,8 @@ export interface Rights {
 const APPLY =
   'kubectl apply -k manifests/base; the roles for a backend are in manifests/components, that for workloads[] in docs/workloads.md';
 
-export function checkRights({ account, asked }: Rights): readonly Diagnosis[] {
+/** @param fix what gives the rights */
+export function checkRights({ account, asked }: Rights, fix = APPLY): readonly Diagnosis[] {
   const say = saying('rights', 'account');
   if (asked.state !== 'found') {
     const reason = asked.state === 'unread' ? asked.reason : 'the API server has no SubjectAccessReview';
@@ -31,7 +32,7 @@ export function checkRights({ account, asked }: Rights): readonly Diagnosis[] {
   }
   if (missing.size === 0) return [say.ok(`${account} has the ${asked.value.length} rights that it needs`)];
   return [...missing].map(([what, verbs]) =>
-    say.problem(`${account} may not ${verbs.join(', ')} ${what}`, APPLY),
+    say.problem(`${account} may not ${verbs.join(', ')} ${what}`, fix),
   );
 }
 

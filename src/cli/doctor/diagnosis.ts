@@ -7,6 +7,8 @@ export const GROUPS = [
   'certificate',
   'admission',
   'policies',
+  'interpreter',
+  'assigner',
   'program',
   'backends',
   'gangs',

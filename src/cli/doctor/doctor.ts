@@ -3,6 +3,7 @@ import { MUSTER_NAMESPACE } from '../../api/names.ts';
 import { CONFIG_FILE_VARIABLE } from '../../config/overrides.ts';
 import { outputOption } from '../input/shared-options.ts';
 import { examine } from './examine.ts';
+import { examineFleet } from './fleet/examine-fleet.ts';
 import { reportLines, reportOf } from './render.ts';
 import { ExitStatus } from '../output/exit-status.ts';
 import type { CliIo } from '../output/io.ts';
@@ -19,12 +20,14 @@ interface DoctorFlags {
   namespace: string;
   tryIn: string;
   output: 'text' | 'json';
+  fleet?: true;
 }
 
 const EXAMPLE = `
 Examples:
   $ muster doctor
   $ muster doctor --config config.yaml --try-in team-a
+  $ muster doctor --fleet --kubeconfig karmada.config --config config.yaml
   $ muster doctor -o json | jq -r '.findings[] | select(.severity == "problem").fix'
 
 It reads, and tries out two Pods and a PodGang by dry run: nothing is stored or changed. What cannot be seen with the
@@ -40,6 +43,7 @@ export const doctorCommand = (io: CliIo): Command =>
     .option('--context <name>', 'context of the kubeconfig (default: its current one)')
     .option('-n, --namespace <name>', 'where Muster runs', MUSTER_NAMESPACE)
     .option('--try-in <name>', 'namespace in which Pods and PodGangs are tried by dry run', 'default')
+    .option('--fleet', 'look at what is registered in Karmada’s API server instead')
     .addOption(outputOption())
     .addHelpText('after', EXAMPLE)
     .action((flags: DoctorFlags) => doctor(flags, io));
@@ -48,7 +52,7 @@ async function doctor(flags: DoctorFlags, io: CliIo): Promise<void> {
   const { client } = await connect(flags, io);
   try {
     const muster = musterVersion();
-    const { kubernetes, findings } = await examine({
+    const { kubernetes, findings } = await (flags.fleet === true ? examineFleet : examine)({
       client,
       config: flags.config ?? io.env[CONFIG_FILE_VARIABLE],
       namespace: flags.namespace,

@@ -193,11 +193,17 @@ export const expectedRights = (
   enabled: readonly BackendFactory[],
   more: readonly ExpectedRule[] = [],
 ): readonly Right[] =>
-  [
-    ...MUSTERS_RULES,
-    ...more,
-    ...enabled.flatMap(({ rights = [] }): readonly ExpectedRule[] => rights),
-  ].flatMap(({ group, resources, verbs, names, lease }) => {
+  rightsOf(
+    [...MUSTERS_RULES, ...more, ...enabled.flatMap(({ rights = [] }): readonly ExpectedRule[] => rights)],
+    place,
+  );
+
+/** One by one. @param place of the Lease of leader election */
+export const rightsOf = (
+  rules: readonly ExpectedRule[],
+  place: { readonly namespace: string; readonly name: string },
+): readonly Right[] =>
+  rules.flatMap(({ group, resources, verbs, names, lease }) => {
     const objects = lease === 'name' ? [place.name] : (names ?? [undefined]);
     const namespace = lease === undefined ? undefined : place.namespace;
     return resources.flatMap((resource) =>

@@ -1,3 +1,6 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { DoctorReport } from '../../../src/cli/doctor/render.ts';
 import { run } from '../../../src/cli/run.ts';
@@ -72,6 +75,39 @@ describe('muster doctor', () => {
     );
     expect(out).toMatch(/\n\d+ problems, \d+ warnings, \d+ not checked\n$/);
     expect(out.split('\n').filter((line) => line.length > 100)).toEqual([]);
+  });
+});
+
+describe('muster doctor --fleet', () => {
+  test('in an API server that is not Karmada’s', async () => {
+    otherwiseEmpty();
+    const { code, out } = await doctor('--fleet');
+    expect(code).toBe(1);
+    expect(out).toMatch(
+      /\ndefinitions\n {2}✗ resourcebindings +the API server does not know resourcebindings.work.karmada.io\n +fix: name Karmada’s API server with --kubeconfig\n/,
+    );
+    expect(out).toContain('Muster is not registered: Karmada asks others about workloads');
+    expect(out).toContain('no queues here: bindings are placed as they come');
+    expect(out).toMatch(/\n2 problems, 0 warnings, 2 not checked\n$/);
+  });
+
+  test('with a configuration whose parts are not there', async () => {
+    otherwiseEmpty();
+    const file = join(await mkdtemp(join(tmpdir(), 'muster-doctor-')), 'config.yaml');
+    await writeFile(
+      file,
+      'apiVersion: operator.config.grove.io/v1alpha1\nkind: OperatorConfiguration\nfleet: { interpreter: true, assigner: { enabled: true }, queues: { enabled: true } }\n',
+    );
+    const { code, out } = await doctor('--fleet', '--config', file, '-o', 'json');
+    expect(code).toBe(1);
+    const { findings } = JSON.parse(out) as DoctorReport;
+    const problems = findings.filter(({ severity }) => severity === 'problem').map(({ check }) => check);
+    expect(problems.slice(2)).toEqual(['fleetqueues', 'bindings', 'webhooks', 'leader', 'clusters']);
+  });
+
+  test('with nobody at the address of the kubeconfig', async () => {
+    await api.server.close();
+    expect((await doctor('--fleet')).code).toBe(3);
   });
 });
 

@@ -1,0 +1,115 @@
+import { own, ownString, type JsonObject } from '../../../api/json.ts';
+import { ANNOTATION_FLEET_QUEUE, ANNOTATION_FLEET_TERMS } from '../../../api/names.ts';
+import { isSuspended, schedulerOf } from '../../../fleet/bindings/whose.ts';
+import type { LeaseRecord } from '../../../kube/loop/lease.ts';
+import { isFresh } from '../check-program.ts';
+import { saying, type Diagnosis } from '../diagnosis.ts';
+import { RIGHTS_FIX, valueOf, type Read } from '../read.ts';
+
+/** Who waits for Muster in Karmada's API server, and whether it acts there. */
+export interface Acting {
+  readonly now: Date;
+  /** `namespace/name` of the Lease, and the Lease; undefined where the configuration asks for none. */
+  readonly lease: { readonly key: string; readonly read: Read<LeaseRecord> } | undefined;
+  readonly schedulerName: string;
+  /** What the configuration has; undefined where no configuration is known. */
+  readonly assigner: boolean | undefined;
+  readonly queues: boolean | undefined;
+  /** PropagationPolicies and ClusterPropagationPolicies. */
+  readonly policies: readonly Read<readonly JsonObject[]>[];
+  /** ResourceBindings and ClusterResourceBindings. */
+  readonly bindings: readonly Read<readonly JsonObject[]>[];
+  readonly clusters: Read<readonly JsonObject[]>;
+}
+
+/** Whether somebody waits for Muster, and in vain. */
+export function checkActing(given: Acting): readonly Diagnosis[] {
+  const { assigner, queues, schedulerName, clusters } = given;
+  const bindings = given.bindings.flatMap((read) => valueOf(read) ?? []);
+  const policies = given.policies.flatMap((read) => valueOf(read) ?? []);
+  const named = [...policies, ...bindings].filter((one) => schedulerOf(one) === schedulerName);
+  const held = bindings.filter((one) => isSuspended(one) && isOurs(one));
+  const unread = [...given.policies, ...given.bindings].flatMap((read) =>
+    read.state === 'unread' ? [read.reason] : [],
+  );
+  const acts = assigner === true || queues === true || named.length + held.length > 0;
+  const say = saying('assigner', 'policies');
+  const found: Diagnosis[] = unread.map((reason) => say.notChecked(reason, RIGHTS_FIX));
+  if (named.length > 0 && assigner === false)
+    found.push(
+      say.problem(
+        `${counted(named.length, 'policy', 'policies')} and bindings name the scheduler ${schedulerName}, and by the configuration nobody places them`,
+        'set fleet.assigner.enabled: true, with the component karmada-assigner; a policy cannot be given another scheduler',
+      ),
+    );
+  if (named.length === 0 && assigner === true)
+    found.push(
+      say.warning(
+        `no policy names the scheduler ${schedulerName}: Muster has nothing to place`,
+        `set spec.schedulerName: ${schedulerName} in new policies of gangs`,
+      ),
+    );
+  if (held.length > 0 && queues === false)
+    found.push(
+      say.problem(
+        `${counted(held.length, 'binding is', 'bindings are')} held, and by the configuration nobody lets them through`,
+        'set fleet.queues.enabled: true, with the component karmada-queues',
+      ),
+    );
+  if (found.length === 0)
+    found.push(
+      say.ok(
+        named.length === 0
+          ? `nothing names the scheduler ${schedulerName}`
+          : `${named.length} policies and bindings name the scheduler ${schedulerName}`,
+      ),
+    );
+  if (acts) found.push(checkLeader(given));
+  if (assigner === true || named.length > 0) found.push(checkClusters(clusters));
+  return found;
+}
+
+const isOurs = (binding: JsonObject): boolean => {
+  const annotations = own(own(binding, 'metadata'), 'annotations');
+  return [ANNOTATION_FLEET_QUEUE, ANNOTATION_FLEET_TERMS].some(
+    (key) => ownString(annotations, key) !== undefined,
+  );
+};
+
+const counted = (count: number, one: string, more: string): string => `${count} ${count === 1 ? one : more}`;
+
+function checkLeader({ lease, now }: Acting): Diagnosis {
+  const say = saying('assigner', 'leader');
+  if (lease === undefined)
+    return say.notChecked(
+      'leaderElection is off in the configuration',
+      'see that one replica runs, and no more',
+    );
+  const { key, read } = lease;
+  const fix = 'see that Muster runs with fleet.kubeconfig of this API server: its log says why nobody leads';
+  if (read.state === 'unread') return say.notChecked(read.reason, RIGHTS_FIX);
+  if (read.state === 'absent')
+    return say.problem(`there is no Lease ${key}: nobody places bindings, or lets them through`, fix);
+  const { holder, renewTime } = read.value;
+  if (holder !== '' && isFresh(read.value, now)) return say.ok(`${holder} leads (Lease ${key})`);
+  const what =
+    holder === ''
+      ? `nobody holds the Lease ${key}`
+      : `${holder} has not renewed the Lease ${key} since ${renewTime}`;
+  return say.problem(`${what}: nobody places bindings, or lets them through`, fix);
+}
+
+function checkClusters(read: Read<readonly JsonObject[]>): Diagnosis {
+  const say = saying('assigner', 'clusters');
+  if (read.state === 'unread') return say.notChecked(read.reason, RIGHTS_FIX);
+  const all = valueOf(read) ?? [];
+  const silent = all.filter((one) => own(own(one, 'status'), 'resourceSummary') === undefined);
+  if (all.length === 0)
+    return say.problem('there are no clusters', 'join one, or name Karmada’s API server with --kubeconfig');
+  if (silent.length === 0) return say.ok(`${all.length} report what they have`);
+  const names = silent.map((one) => ownString(own(one, 'metadata'), 'name') ?? '').join(', ');
+  return say.warning(
+    `${silent.length} of ${all.length} clusters do not say what they have, and count as full: ${names}`,
+    'see that Karmada collects the resources of these clusters',
+  );
+}

@@ -1,0 +1,207 @@
+import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../../api/json.ts';
+import { PATH_INTERPRET } from '../../../api/names.ts';
+import { groupVersionOf } from '../../../api/resource.ts';
+import { operationsToRegister, REVISING } from '../../../fleet/registration.ts';
+import { isMultiTemplate } from '../../../workloads/components.ts';
+import { titleOf, type WorkloadKind } from '../../../workloads/workload-kind.ts';
+import { pathOf } from '../check-webhooks.ts';
+import { saying, type Diagnosis } from '../diagnosis.ts';
+import { nameOf, RIGHTS_FIX, valueOf, type Read } from '../read.ts';
+
+/** Whom Karmada asks about workloads. */
+export interface Interpreters {
+  /** ResourceInterpreterWebhookConfigurations. */
+  readonly webhooks: Read<readonly JsonObject[]>;
+  /** ResourceInterpreterCustomizations: what is told in Lua, which Karmada asks before any webhook. */
+  readonly customizations: Read<readonly JsonObject[]>;
+}
+
+interface Hook {
+  /** `<configuration>/<webhook>`: of several that would do Karmada asks the first by this. */
+  readonly title: string;
+  readonly webhook: JsonObject;
+  readonly ours: boolean;
+}
+
+const APPLY = 'kubectl apply -k manifests/karmada, with caBundle as in docs/fleet.md';
+const VERSION = 'v1alpha1';
+
+/**
+ * @param kinds whose workloads Muster knows; only those with several templates are asked for
+ * @param wanted whether the configuration has it; undefined where no configuration is known
+ */
+export function checkInterpreter(
+  { webhooks, customizations }: Interpreters,
+  kinds: readonly WorkloadKind[],
+  wanted: boolean | undefined,
+): readonly Diagnosis[] {
+  const gangs = kinds.filter(isMultiTemplate);
+  const lua = valueOf(customizations) ?? [];
+  return [
+    ...checkHooks(webhooks, gangs, wanted),
+    ...gangs.flatMap((kind) => lua.filter((one) => isFor(one, kind)).flatMap((one) => checkLua(one, kind))),
+    ...(customizations.state === 'unread'
+      ? [saying('interpreter', 'customizations').notChecked(customizations.reason, RIGHTS_FIX)]
+      : []),
+  ];
+}
+
+function checkHooks(
+  read: Interpreters['webhooks'],
+  gangs: readonly WorkloadKind[],
+  wanted: boolean | undefined,
+): readonly Diagnosis[] {
+  const say = saying('interpreter', 'webhooks');
+  if (read.state === 'unread') return [say.notChecked(read.reason, RIGHTS_FIX)];
+  const hooks = (valueOf(read) ?? []).flatMap(hooksOf).sort((a, b) => (a.title < b.title ? -1 : 1));
+  const ours = hooks.filter((hook) => hook.ours);
+  const found = [...hooks.flatMap((hook) => checkRevising(hook, gangs)), ...ours.flatMap(checkCall)];
+  if (ours.length > 0) found.push(...checkOperations(hooks, gangs));
+  else if (wanted === true)
+    found.push(say.problem('no webhook calls Muster: Karmada does not ask it about any workload', APPLY));
+  if (found.length > 0) return found;
+  return ours.length === 0
+    ? [say.ok('Muster is not registered: Karmada asks others about workloads')]
+    : [say.ok(`${ours.map(({ title }) => title).join(', ')} asks Muster about ${gangs.length} kinds`)];
+}
+
+const hooksOf = (configuration: JsonObject): Hook[] =>
+  (ownList(configuration, 'webhooks') ?? []).map((one) => {
+    const webhook = one as JsonObject;
+    const name = ownString(webhook, 'name') ?? '';
+    const ours = pathOf(webhook) === PATH_INTERPRET || name.endsWith('interpreter.muster.dev');
+    return { title: `${nameOf(configuration)}/${name}`, webhook, ours };
+  });
+
+/** Karmada asks for 0 Pods of every gang: Muster says that nothing is to change, others that nothing is to be left. */
+function checkRevising({ title, webhook, ours }: Hook, gangs: readonly WorkloadKind[]): Diagnosis[] {
+  const say = saying('interpreter', 'revising');
+  const kinds = gangs.filter((kind) => covers(webhook, REVISING, kind)).map(titleOf);
+  if (kinds.length === 0) return [];
+  const what = `${title} is asked for ${REVISING} of ${kinds.join(', ')}: Karmada asks for 0 Pods of each gang, in every cluster`;
+  const fix = `take ${REVISING} out of its rules for them`;
+  return ours
+    ? [say.warning(`${what}; Muster changes nothing then, and refuses any other number`, fix)]
+    : [say.problem(what, fix)];
+}
+
+/** Whether Karmada can call it at all. */
+function checkCall({ title, webhook }: Hook): Diagnosis[] {
+  const say = saying('interpreter', 'call');
+  const client = ownObject(webhook, 'clientConfig');
+  const found: Diagnosis[] = [];
+  const path = pathOf(webhook);
+  if (path !== PATH_INTERPRET)
+    found.push(
+      say.problem(`${title} calls ${path || 'no path'}, and Muster answers at ${PATH_INTERPRET}`, APPLY),
+    );
+  found.push(...checkAuthority(say, title, client));
+  if (!strings(webhook, 'interpreterContextVersions').includes(VERSION))
+    found.push(say.problem(`${title} does not take ${VERSION} (interpreterContextVersions)`, APPLY));
+  if (typeof own(webhook, 'timeoutSeconds') !== 'number')
+    found.push(
+      say.warning(
+        `${title} sets no timeoutSeconds: Karmada waits for 30 s`,
+        `set timeoutSeconds: 5 (${APPLY})`,
+      ),
+    );
+  return found;
+}
+
+/** Whether its caller knows by whom Muster's certificate is signed. */
+export function checkAuthority(
+  say: ReturnType<typeof saying>,
+  title: string,
+  client: JsonObject | undefined,
+): Diagnosis[] {
+  const bundle = ownString(client, 'caBundle') ?? '';
+  const fix = 'put the CA of Muster’s certificate into clientConfig.caBundle: docs/fleet.md';
+  if (bundle === '')
+    return [
+      say.problem(`${title} has no caBundle: Muster's certificate is not trusted, and each call fails`, fix),
+    ];
+  return Buffer.from(bundle, 'base64').toString('latin1').includes('-----BEGIN CERTIFICATE-----')
+    ? []
+    : [say.problem(`the caBundle of ${title} is no certificate in base64`, fix)];
+}
+
+/** What Muster is not asked, and where somebody else is asked instead. */
+function checkOperations(hooks: readonly Hook[], gangs: readonly WorkloadKind[]): Diagnosis[] {
+  const say = saying('interpreter', 'operations');
+  const lacking = new Map<string, string[]>();
+  const taken = new Map<string, string[]>();
+  for (const kind of gangs)
+    for (const operation of operationsToRegister(kind)) {
+      const asked = hooks.filter(({ webhook }) => covers(webhook, operation, kind));
+      const [first] = asked;
+      const into = asked.some(({ ours }) => ours) ? taken : lacking;
+      const key = into === lacking ? titleOf(kind) : (first?.title ?? '');
+      if (into === taken && first?.ours === true) continue;
+      into.set(key, [
+        ...(into.get(key) ?? []),
+        into === lacking ? operation : `${operation} of ${kind.kind}`,
+      ]);
+    }
+  const byOperations = Map.groupBy(lacking, ([, operations]) => operations.join(', '));
+  return [
+    ...[...byOperations].map(([operations, kinds]) =>
+      say.warning(
+        `Muster is not asked for ${operations} of ${kinds.map(([kind]) => kind).join(', ')}`,
+        APPLY,
+      ),
+    ),
+    ...[...taken].map(([title, what]) =>
+      say.warning(
+        `${title} is asked before Muster, and alone, for ${what.join(', ')}`,
+        'take that out of its rules, or give it a name that sorts later',
+      ),
+    ),
+  ];
+}
+
+/** By which part of a customization Lua answers an operation. */
+const LUA: Readonly<Record<string, string>> = {
+  componentResource: 'InterpretComponent',
+  replicaRevision: REVISING,
+  retention: 'Retain',
+  statusReflection: 'InterpretStatus',
+  statusAggregation: 'AggregateStatus',
+  healthInterpretation: 'InterpretHealth',
+  dependencyInterpretation: 'InterpretDependency',
+};
+
+const isFor = (customization: JsonObject, { group, kind }: WorkloadKind): boolean => {
+  const target = own(own(customization, 'spec'), 'target');
+  const apiVersion = ownString(target, 'apiVersion') ?? '';
+  return groupVersionOf(apiVersion).group === group && ownString(target, 'kind') === kind;
+};
+
+function checkLua(customization: JsonObject, kind: WorkloadKind): Diagnosis[] {
+  const say = saying('interpreter', 'customizations');
+  const told = Object.keys(ownObject(own(customization, 'spec'), 'customizations') ?? {});
+  const operations = told.flatMap((part) => (Object.hasOwn(LUA, part) ? (LUA[part] ?? []) : []));
+  const name = `ResourceInterpreterCustomization ${nameOf(customization)}`;
+  if (operations.includes(REVISING)) {
+    const what = `${name} revises replicas of ${titleOf(kind)}: Karmada asks it for 0 Pods of each gang, in every cluster`;
+    return [say.problem(what, 'take spec.customizations.replicaRevision out of it')];
+  }
+  return operations.length === 0
+    ? []
+    : [
+        say.warning(
+          `${name} is asked before Muster for ${operations.join(', ')} of ${titleOf(kind)}`,
+          'delete it, or leave those to it knowingly',
+        ),
+      ];
+}
+
+const strings = (value: Json, key: string): readonly Json[] => ownList(value, key) ?? [];
+const has = (list: readonly Json[], item: string): boolean => list.includes(item) || list.includes('*');
+
+const covers = (webhook: JsonObject, operation: string, { group, kind }: WorkloadKind): boolean =>
+  (ownList(webhook, 'rules') ?? []).some(
+    (rule) =>
+      has(strings(rule, 'operations'), operation) &&
+      has(strings(rule, 'apiGroups'), group) &&
+      has(strings(rule, 'kinds'), kind),
+  );

@@ -1,0 +1,143 @@
+import { ownString, type JsonObject } from '../../../api/json.ts';
+import { MUSTER_SERVICE_ACCOUNT } from '../../../api/names.ts';
+import {
+  CLUSTERS,
+  CLUSTER_RESOURCE_BINDINGS,
+  LEASES,
+  RESOURCE_BINDINGS,
+  type KubeObject,
+  type Resource,
+} from '../../../kube/client/resources.ts';
+import { readLease } from '../../../kube/loop/lease.ts';
+import { kindsWith } from '../../../workloads/configured-kinds.ts';
+import { checkRights } from '../check-rights.ts';
+import { saying, type Diagnosis } from '../diagnosis.ts';
+import type { Examination } from '../examine.ts';
+import { rightsOf } from '../expected-rights.ts';
+import { ABSENT, attempt, type Read } from '../read.ts';
+import { readConfigured } from '../read-configuration.ts';
+import { readRights } from '../read-rights.ts';
+import { checkActing } from './check-acting.ts';
+import { BINDING_DEFINITIONS, checkFleetDefinitions, QUEUE_DEFINITION } from './check-fleet-definitions.ts';
+import { checkHolding } from './check-holding.ts';
+import { checkInterpreter } from './check-interpreter.ts';
+import { ASSIGNER_RULES, LEADER_RULES, QUEUE_RULES } from './fleet-rights.ts';
+
+const kindOf = (
+  group: string,
+  version: string,
+  kind: string,
+  plural: string,
+  namespaced = false,
+): Resource => ({
+  ...{ group, version, kind, plural, namespaced },
+});
+const ADMISSION = 'admissionregistration.k8s.io';
+const [CONFIG, POLICY] = ['config.karmada.io', 'policy.karmada.io'];
+
+/** Looks at what is registered in Karmada's API server. @throws MusterError CLUSTER_UNREACHABLE, and of the configuration */
+export async function examineFleet(
+  given: Omit<Examination, 'tryIn' | 'muster'>,
+): Promise<{ kubernetes: string; findings: Diagnosis[] }> {
+  const { client, config, namespace, now } = given;
+  const list = (resource: Resource): Promise<Read<readonly JsonObject[]>> =>
+    attempt(async () => (await client.list<JsonObject>(resource)).items);
+  const listed = (...parts: Parameters<typeof kindOf>) => list(kindOf(...parts));
+  const definition = (name: string): Promise<Read<JsonObject>> =>
+    attempt(() =>
+      client.get<JsonObject>({
+        resource: kindOf(
+          'apiextensions.k8s.io',
+          'v1',
+          'CustomResourceDefinition',
+          'customresourcedefinitions',
+        ),
+        name,
+      }),
+    );
+  const { configuration, finding } = await readConfigured(client, config, ABSENT, namespace);
+  const { fleet, leaderElection } = configuration;
+  const wanted = (part: boolean): boolean | undefined => (config === undefined ? undefined : part);
+  const [assigner, queues] = [wanted(fleet.assigner.enabled), wanted(fleet.queues.enabled)];
+  const place = {
+    namespace: leaderElection.resourceNamespace || namespace,
+    name: `${leaderElection.resourceName}-fleet`,
+  };
+  const queue = await definition(QUEUE_DEFINITION);
+  const version = await client.read<JsonObject>('/version');
+  const kubernetes = ownString(version, 'gitVersion') ?? '';
+  const account = `system:serviceaccount:${namespace}:${MUSTER_SERVICE_ACCOUNT}`;
+  const rules = [
+    ...(assigner === false ? [] : ASSIGNER_RULES),
+    ...(queues === false || (queues === undefined && queue.state === 'absent') ? [] : QUEUE_RULES),
+  ];
+  const findings = [
+    // Gangs are not prepared here: any version will do.
+    saying('cluster', 'version').ok(`Kubernetes ${kubernetes}`),
+    finding,
+    ...checkFleetDefinitions(
+      {
+        bindings: await Promise.all(
+          BINDING_DEFINITIONS.map(async (name) => [name, await definition(name)] as const),
+        ),
+        queue,
+      },
+      queues,
+    ),
+    ...(rules.length === 0
+      ? []
+      : checkRights(
+          await readRights(client, account, rightsOf([...rules, ...LEADER_RULES], place)),
+          'kubectl apply -k manifests/karmada/assigner, and -k manifests/karmada/queues for queues',
+        )),
+    ...checkInterpreter(
+      {
+        webhooks: await listed(
+          ...([CONFIG, 'v1alpha1', 'ResourceInterpreterWebhookConfiguration'] as const),
+          'resourceinterpreterwebhookconfigurations',
+        ),
+        customizations: await listed(
+          ...([CONFIG, 'v1alpha1', 'ResourceInterpreterCustomization'] as const),
+          'resourceinterpretercustomizations',
+        ),
+      },
+      kindsWith(fleet.kinds),
+      wanted(fleet.interpreter),
+    ),
+    ...checkHolding(
+      {
+        webhooks: await listed(
+          ADMISSION,
+          'v1',
+          'MutatingWebhookConfiguration',
+          'mutatingwebhookconfigurations',
+        ),
+        policies: await listed(ADMISSION, 'v1', 'ValidatingAdmissionPolicy', 'validatingadmissionpolicies'),
+        policyBindings: await listed(
+          ...([ADMISSION, 'v1', 'ValidatingAdmissionPolicyBinding'] as const),
+          'validatingadmissionpolicybindings',
+        ),
+        definition: queue,
+      },
+      queues,
+    ),
+    ...checkActing({
+      ...{ now, assigner, queues, schedulerName: fleet.assigner.schedulerName },
+      lease: leaderElection.enabled
+        ? {
+            key: `${place.namespace}/${place.name}`,
+            read: await attempt(async () =>
+              readLease(await client.get<KubeObject>({ resource: LEASES, ...place })),
+            ),
+          }
+        : undefined,
+      policies: [
+        await listed(POLICY, 'v1alpha1', 'PropagationPolicy', 'propagationpolicies', true),
+        await listed(POLICY, 'v1alpha1', 'ClusterPropagationPolicy', 'clusterpropagationpolicies'),
+      ],
+      bindings: [await list(RESOURCE_BINDINGS), await list(CLUSTER_RESOURCE_BINDINGS)],
+      clusters: await list(CLUSTERS),
+    }),
+  ];
+  return { kubernetes, findings };
+}

@@ -1,0 +1,69 @@
+import { BINDING_GROUP, MUSTER_GROUP } from '../../../api/names.ts';
+import type { ExpectedRule } from '../expected-rights.ts';
+
+const BINDINGS = ['resourcebindings', 'clusterresourcebindings'];
+const EVENTS: ExpectedRule = {
+  ...{ group: 'events.k8s.io', resources: ['events'], verbs: ['create', 'patch'] },
+  why: 'says what became of a binding',
+};
+const workloads = (group: string, ...resources: string[]): ExpectedRule => ({
+  ...{ group, resources, verbs: ['get'] },
+  why: 'the queue and the least of a workload',
+});
+
+/** Of its Role: for both. */
+export const LEADER_RULES: readonly ExpectedRule[] = [
+  {
+    ...{ group: 'coordination.k8s.io', resources: ['leases'], verbs: ['create'], lease: 'namespace' },
+    why: 'one replica at a time acts',
+  },
+  {
+    ...{ group: 'coordination.k8s.io', resources: ['leases'], verbs: ['get', 'update'], lease: 'name' },
+    why: 'the same',
+  },
+];
+
+/** Of the ClusterRole of manifests/karmada/assigner; a test compares the two. */
+export const ASSIGNER_RULES: readonly ExpectedRule[] = [
+  { group: BINDING_GROUP, resources: BINDINGS, verbs: ['list', 'watch', 'patch'], why: 'places bindings' },
+  {
+    group: BINDING_GROUP,
+    resources: BINDINGS.map((name) => `${name}/status`),
+    verbs: ['patch'],
+    why: 'says what became of them',
+  },
+  {
+    group: 'cluster.karmada.io',
+    resources: ['clusters'],
+    verbs: ['list', 'watch'],
+    why: 'where there is room',
+  },
+  EVENTS,
+];
+
+/** Of the ClusterRole of manifests/karmada/queues; a test compares the two. */
+export const QUEUE_RULES: readonly ExpectedRule[] = [
+  {
+    ...{ group: BINDING_GROUP, resources: BINDINGS, verbs: ['get', 'list', 'watch', 'patch'] },
+    why: 'lets bindings through',
+  },
+  { group: MUSTER_GROUP, resources: ['fleetqueues'], verbs: ['list', 'watch'], why: 'who comes when' },
+  { group: MUSTER_GROUP, resources: ['fleetqueues/status'], verbs: ['patch'], why: 'says it' },
+  {
+    ...{ group: 'policy.karmada.io', verbs: ['get'] },
+    resources: ['propagationpolicies', 'clusterpropagationpolicies'],
+    why: 'the queue that a policy names',
+  },
+  EVENTS,
+  workloads('apps', 'deployments', 'statefulsets'),
+  ...['batch', 'batch.volcano.sh'].map((group) => workloads(group, 'jobs')),
+  ...['scheduler.grove.io', 'grove.io'].map((group, index) =>
+    workloads(group, index === 0 ? 'podgangs' : 'podcliquesets'),
+  ),
+  workloads('kubeflow.org', 'pytorchjobs', 'tfjobs', 'mpijobs'),
+  workloads('trainer.kubeflow.org', 'trainjobs'),
+  workloads('jobset.x-k8s.io', 'jobsets'),
+  workloads('leaderworkerset.x-k8s.io', 'leaderworkersets'),
+  workloads('ray.io', 'rayclusters', 'rayjobs'),
+  workloads('flink.apache.org', 'flinkdeployments'),
+];
