@@ -38,11 +38,10 @@ function started(answer: (version: string) => readonly KubeObject[]) {
   return { watch, asked, changes: () => changes };
 }
 
-const mpiJob = (replicas: number): KubeObject =>
-  ({
-    metadata: { name: 'hpl', namespace: 'ml', uid: 'u', resourceVersion: '1' },
-    spec: { mpiReplicaSpecs: { Worker: { replicas } } },
-  });
+const mpiJob = (replicas: number): KubeObject => ({
+  metadata: { name: 'hpl', namespace: 'ml', uid: 'u', resourceVersion: '1' },
+  spec: { mpiReplicaSpecs: { Worker: { replicas } } },
+});
 
 test('a kind is asked for once somebody asks for one of its workloads', async () => {
   const { watch: known, asked } = started(() => [mpiJob(2)]);
