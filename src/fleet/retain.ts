@@ -1,22 +1,29 @@
 import { isObject, own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
-import { path, valueAt, type Path } from '../workloads/path.ts';
+import { templatesOf } from '../workloads/components.ts';
+import { fieldOf, path, valueAt, type Path } from '../workloads/path.ts';
 import type { WorkloadKind } from '../workloads/workload-kind.ts';
+import { WorkloadReading } from '../workloads/workload-reading.ts';
 import { minimumCaps } from './minimum-caps.ts';
 import { withEdits, type Edit } from './object-edits.ts';
 
 /**
  * What `desired` has to take over from `observed`, the same workload as its member cluster has it: minimums that were
  * revised for that cluster, references and defaults that its controllers wrote, what a queue added to templates when it let
- * the job in. A minimum never stays above the number of Pods.
+ * the job in. A minimum never stays above the number of Pods, and of a part whose number of Pods has changed not below its share
+ * of the gang's.
  */
 export function retainedEdits(desired: JsonObject, observed: JsonObject, kind: WorkloadKind): Edit[] {
   const { kept } = kind;
   const edits: Edit[] = [];
   const take = (at: Path, value: Json): void => void edits.push({ path: at, value });
+  const shares = sharesOf(desired, observed, kind);
+  const isBelowShare = (at: Path, has: Json, wanted: Json | undefined): boolean =>
+    typeof has === 'number' && typeof wanted === 'number' && has < wanted && shares.has(fieldOf(at));
   const scaled = kept.scaled !== undefined && valueAt(desired, path(kept.scaled.flag)) === true;
   for (const pattern of [...kept.always, ...(scaled ? (kept.scaled?.paths ?? []) : [])])
     for (const { at, wanted, has } of pairs(desired, observed, path(pattern)))
-      if (has !== undefined && has !== null && !same(has, wanted)) take(at, has);
+      if (has !== undefined && has !== null && !same(has, wanted) && !isBelowShare(at, has, wanted))
+        take(at, has);
   for (const pattern of kept.filled)
     for (const { at, wanted, has } of pairs(desired, observed, path(pattern)))
       if ((wanted === undefined || wanted === null || wanted === '') && has !== undefined && has !== null)
@@ -26,6 +33,19 @@ export function retainedEdits(desired: JsonObject, observed: JsonObject, kind: W
       if (isObject(wanted) && isObject(has)) inTemplate(wanted, has, at, take);
   if (edits.length === 0) return [];
   return [...edits, ...minimumCaps(withEdits(desired, edits), kind)];
+}
+
+/**
+ * The fields with the minimum of a gang that may be divided, where its part in this cluster has another number of Pods than
+ * before. What is asked for is then the share of that number; with an older and lower one all parts together could start
+ * with fewer Pods than the gang needs.
+ */
+function sharesOf(desired: JsonObject, observed: JsonObject, kind: WorkloadKind): ReadonlySet<string> {
+  const [wanted, ...others] = templatesOf(desired, kind, new WorkloadReading(desired));
+  const [has] = templatesOf(observed, kind, new WorkloadReading(observed));
+  if (wanted?.count === undefined || others.length > 0 || wanted.replicas === has?.replicas) return new Set();
+  const total = kind.totalMinimum === undefined ? [] : [path(kind.totalMinimum)];
+  return new Set([...(wanted.minimum === undefined ? [] : [wanted.minimum.path]), ...total].map(fieldOf));
 }
 
 interface Pair {

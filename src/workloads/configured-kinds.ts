@@ -59,6 +59,7 @@ export function kindFrom({
       always: [
         'spec.suspend',
         ...(minAvailable === undefined ? [] : [minAvailable]),
+        ...(single?.minAvailable === undefined ? [] : [single.minAvailable]),
         ...templates.flatMap(({ items, minAvailable: least }) =>
           least === undefined ? [] : [items === undefined ? least : `${items}.*.${least}`],
         ),
