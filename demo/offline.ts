@@ -18,7 +18,7 @@ async function create(serving: Serving, manifest: Manifest): Promise<{ stored: M
   let stored = structuredClone(manifest);
   let answer: Answer = { allowed: true };
   for (const verb of ['mutate', 'validate'] as const) {
-    const endpoint = endpoints.find((entry) => entry.verb === verb && entry.kind.kind === kind);
+    const endpoint = endpoints.find((entry) => entry.verb === verb && entry.kind?.kind === kind);
     if (endpoint === undefined) continue;
     const review = {
       apiVersion: 'admission.k8s.io/v1',

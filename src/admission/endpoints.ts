@@ -7,6 +7,7 @@ import {
   PATH_VALIDATE_HPC_POLICY,
   PATH_VALIDATE_POD,
   PATH_VALIDATE_POD_GANG,
+  PATH_VALIDATE_WORKLOAD,
   POD_GANG_GROUP,
   POD_GANG_KIND,
   POD_GANG_VERSION,
@@ -29,6 +30,7 @@ import {
   type Decision,
   type GroupVersionKind,
 } from './review.ts';
+import { validateWorkload } from './workloads.ts';
 
 /** What is decided about one request: a pure function of the request and of what is known. */
 export type Decide = (request: AdmissionRequest, policy: Policy, failed?: PrepareFailed) => Decision;
@@ -37,9 +39,10 @@ export type Decide = (request: AdmissionRequest, policy: Policy, failed?: Prepar
 export interface Endpoint {
   readonly path: string;
   readonly verb: 'mutate' | 'validate';
-  readonly kind: GroupVersionKind;
+  /** Absent: every kind that has Pod templates. */
+  readonly kind?: GroupVersionKind;
   /** Plural name of the resource, to recognise its subresources by. */
-  readonly resource: string;
+  readonly resource?: string;
   readonly decide: Decide;
 }
 
@@ -64,6 +67,7 @@ export const endpoints: readonly Endpoint[] = [
     resource: 'hpcpolicies',
     decide: validateHpcPolicy,
   },
+  { path: PATH_VALIDATE_WORKLOAD, verb: 'validate', decide: validateWorkload },
 ];
 
 const sameKind = (a: GroupVersionKind, b: GroupVersionKind): boolean =>
@@ -81,7 +85,7 @@ export function decideRequest(
   failed?: PrepareFailed,
 ): Decision {
   const { kind, operation, subResource, resource } = request;
-  if (!sameKind(kind, endpoint.kind)) {
+  if (endpoint.kind !== undefined && !sameKind(kind, endpoint.kind)) {
     if (subResource !== '' && resource === endpoint.resource) return untouched();
     const found = `${kind.group || 'core'}/${kind.version} ${kind.kind}`;
     throw new BadRequest(
@@ -135,7 +139,9 @@ export const reviewEndpoints = (policy: Policy, observer: ReviewObserver): Revie
       sent: (ms) => observer.decided(request, decision, nameOf(request), ms),
     });
     const cut = endpoint.kind === POD && !readsLists(policy);
-    const unread = cut ? [MANAGED_FIELDS, ENVIRONMENT_AND_VOLUMES] : [MANAGED_FIELDS];
+    // Of a workload nobody reads them, and it is never patched.
+    const unread =
+      cut || endpoint.kind === undefined ? [MANAGED_FIELDS, ENVIRONMENT_AND_VOLUMES] : [MANAGED_FIELDS];
     return {
       path: endpoint.path,
       unread,

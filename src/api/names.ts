@@ -102,3 +102,5 @@ export const PATH_INTERPRET = '/interpret-config-karmada-io-v1alpha1-resourceint
 export const PATH_MUTATE_BINDING = '/mutate-work-karmada-io-v1alpha2-resourcebinding';
 export const PATH_VALIDATE_POD_GANG = '/validate-scheduler-grove-io-v1alpha1-podgang';
 export const PATH_VALIDATE_HPC_POLICY = '/validate-muster-dev-v1alpha1-hpcpolicy';
+/** Of every kind that has Pod templates. */
+export const PATH_VALIDATE_WORKLOAD = '/validate-workload';

@@ -1,6 +1,6 @@
 import type { Rule } from './rule.ts';
 
-/** Rules of Pods that ask for the gang of their workload by the label `muster.dev/gang`. */
+/** Rules of Pods that ask for the gang of their workload by the label `muster.dev/gang`, and of such workloads. */
 export const workloadRules = {
   GangLabelValue: {
     code: 422,
@@ -31,5 +31,17 @@ export const workloadRules = {
     kind: 'Forbidden',
     says: 'the gang of a Pod with muster.dev/gang is that of its workload',
     fix: 'leave grove.io/podgang and grove.io/podclique to Muster, or muster.dev/gang out',
+  },
+  PodsOneByOne: {
+    code: 422,
+    kind: 'Invalid',
+    says: 'the next Pod is made when the one before is ready, and a gated Pod never is',
+    fix: 'let all Pods be made at once',
+  },
+  GangNumbersInvalid: {
+    code: 422,
+    kind: 'Invalid',
+    says: 'the numbers of this workload make no gang',
+    fix: 'correct them, or take muster.dev/gang off its Pod templates',
   },
 } as const satisfies Record<string, Rule>;

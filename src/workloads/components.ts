@@ -18,16 +18,8 @@ export interface Component extends Template {
  */
 export function componentsOf(object: JsonObject, kind: WorkloadKind): Component[] {
   const reading = new WorkloadReading(object);
-  const templates = templatesOf(object, kind, reading);
-  const names = componentNames(templates.map(({ name }) => name));
-  const minimums = minimumsOf(templates, kind, reading);
-  const components = templates.map((template, index) => ({
-    ...template,
-    name: names[index] ?? template.name,
-    minAvailable: minimums[index] ?? template.replicas,
-    requirements: requirementsOf(template.template, template.path, reading),
-  }));
-  if (reading.faults.length > 0) {
+  const components = readComponents(object, kind, reading);
+  if (reading.wrongs.length > 0) {
     throw new MusterError(
       'WORKLOAD_INVALID',
       reading.faults.join('; '),
@@ -35,6 +27,23 @@ export function componentsOf(object: JsonObject, kind: WorkloadKind): Component[
     );
   }
   return components;
+}
+
+/** The same for whoever looks into `reading` himself at what is wrong. */
+export function readComponents(
+  object: JsonObject,
+  kind: WorkloadKind,
+  reading: WorkloadReading,
+): Component[] {
+  const templates = templatesOf(object, kind, reading);
+  const names = componentNames(templates.map(({ name }) => name));
+  const minimums = minimumsOf(templates, kind, reading);
+  return templates.map((template, index) => ({
+    ...template,
+    name: names[index] ?? template.name,
+    minAvailable: minimums[index] ?? template.replicas,
+    requirements: requirementsOf(template.template, template.path, reading),
+  }));
 }
 
 /** Where a kind has both ways, that of each template by itself counts. */

@@ -48,15 +48,15 @@ export const groupsOfPart = (
   part !== undefined && partIsGroup === true ? groups.filter(({ name }) => name === groupName(part)) : groups;
 
 /** Where the templates and numbers of a kind stand. */
-const rowOf = ({ row, group, kind, countsAs = kind }: GangKind): WorkloadKind | undefined =>
+export const rowOf = ({ row, group, kind, countsAs = kind }: GangKind): WorkloadKind | undefined =>
   row ?? workloadKinds.find((one) => one.group === group && one.kind === countsAs);
 
-/** The group of the Pods that are made from one template of a workload. */
-export function groupOfTemplate(workload: JsonObject, kind: GangKind, template: JsonObject): string {
+/** The groups of the Pods that are made from the templates of a workload. */
+export function groupsByTemplate(workload: JsonObject, kind: GangKind): ReadonlyMap<JsonObject, string> {
   const row = rowOf(kind);
-  if (row === undefined || !isMultiTemplate(row)) return MAIN;
+  if (row === undefined || !isMultiTemplate(row)) return new Map();
   const all = templatesOf(workload, row, new WorkloadReading(workload));
-  return all.findLast((one) => one.template === template)?.name ?? MAIN;
+  return new Map(all.flatMap(({ name, template }) => (template === undefined ? [] : [[template, name]])));
 }
 
 function groupsOf(workload: JsonObject, kind: GangKind): GroupNumbers[] {

@@ -42,20 +42,23 @@ export function belongingOf(pod: PodMarks, kinds: readonly GangKind[] = gangKind
   };
 }
 
-/** The origin of a stored Pod; undefined where it has not asked to be of a gang, or nobody can tell of which. */
-export function originOf(pod: JsonObject, kinds?: readonly GangKind[]): PodOrigin | undefined {
+/** What a Pod as JSON says of itself. */
+export function marksOf(pod: JsonObject): PodMarks {
   const metadata = ownObject(pod, 'metadata');
   const [labels, annotations] = [ownObject(metadata, 'labels'), ownObject(metadata, 'annotations')];
-  if (ownString(labels, LABEL_GANG) === undefined) return undefined;
-  const belonging = belongingOf(
-    {
-      label: (key) => ownString(labels, key),
-      annotation: (key) => ownString(annotations, key),
-      name: ownString(metadata, 'name'),
-      controller: controllerOf(metadata),
-    },
-    kinds,
-  );
+  return {
+    label: (key) => ownString(labels, key),
+    annotation: (key) => ownString(annotations, key),
+    name: ownString(metadata, 'name'),
+    controller: controllerOf(metadata),
+  };
+}
+
+/** The origin of a stored Pod; undefined where it has not asked to be of a gang, or nobody can tell of which. */
+export function originOf(pod: JsonObject, kinds?: readonly GangKind[]): PodOrigin | undefined {
+  const marks = marksOf(pod);
+  if (marks.label(LABEL_GANG) === undefined) return undefined;
+  const belonging = belongingOf(marks, kinds);
   return belonging.is === 'told' ? belonging.origin : undefined;
 }
 

@@ -20,11 +20,27 @@ export interface PodTemplate {
  * All Pod templates of an object, in its own order; none for what is no workload.
  * @param gangs workloads that the configuration tells of; others in it are passed over
  */
-export function podTemplatesOf(object: JsonObject, gangs: readonly GangKind[] = []): PodTemplate[] {
+export const podTemplatesOf = (object: JsonObject, gangs?: readonly GangKind[]): PodTemplate[] =>
+  withKnown(object, search(object).found, gangs);
+
+/** The same where no time is to be lost; undefined for an object with more in it than people write. */
+export function fewPodTemplatesOf(
+  object: JsonObject,
+  gangs?: readonly GangKind[],
+): PodTemplate[] | undefined {
+  const { found, isWhole } = search(object, FEW);
+  return isWhole ? withKnown(object, found, gangs) : undefined;
+}
+
+function withKnown(
+  object: JsonObject,
+  searched: readonly PodTemplate[],
+  gangs: readonly GangKind[] = [],
+): PodTemplate[] {
   const told = gangs.flatMap(({ row }) => row ?? []);
   const kind = kindAmong<TemplateKind>([...told, ...templateKinds], object);
   const known = kind === undefined ? new Map<string, PodTemplate>() : toldOf(object, kind);
-  const found = search(object).map((one) => {
+  const found = searched.map((one) => {
     const same = known.get(one.path) ?? one;
     known.delete(one.path);
     return same;
@@ -54,13 +70,14 @@ function toldOf(object: JsonObject, kind: TemplateKind): Map<string, PodTemplate
 /** `template` (PyTorchJob, RayCluster, Knative), `podTemplate`, `workerTemplate` and their like. */
 const TEMPLATE_KEY = /^template$|Template$/;
 /** More than any workload has; a hostile object costs no more than this. */
-const MAX_VISITED = 100_000;
+const ALL = { visited: 100_000, templates: 100_000 };
+const FEW = { visited: 10_000, templates: 256 };
 
 /**
  * Whatever stands under a template key and has `spec.containers`: of kinds that Muster does not know, and what the table
  * leaves out of those that it knows (a RayJob's submitter). What is inside a template is part of it and not searched.
  */
-function search(root: JsonObject): PodTemplate[] {
+function search(root: JsonObject, most = ALL): { found: PodTemplate[]; isWhole: boolean } {
   const found: PodTemplate[] = [];
   const waiting: { value: Json; path: string; key: string; pods: number | undefined }[] = [
     { value: root, path: '', key: '', pods: undefined },
@@ -68,7 +85,7 @@ function search(root: JsonObject): PodTemplate[] {
   let visited = 0;
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     visited += 1;
-    if (visited > MAX_VISITED) break;
+    if (visited > most.visited || found.length > most.templates) return { found, isWhole: false };
     const { value, path, key, pods } = next;
     if (Array.isArray(value)) {
       const items = value as readonly Json[];
@@ -97,5 +114,5 @@ function search(root: JsonObject): PodTemplate[] {
       }
     }
   }
-  return found;
+  return { found, isWhole: found.length <= most.templates };
 }

@@ -5,15 +5,20 @@ import { fieldOf, path, valueAt, type Path } from './path.ts';
 
 /** Reads the numbers of one workload, and collects what is wrong with them, a sentence each. */
 export class WorkloadReading {
-  readonly faults: string[] = [];
+  /** Each with the field that it is of. */
+  readonly wrongs: { readonly field: string; readonly message: string }[] = [];
   readonly #object: JsonObject;
 
   constructor(object: JsonObject) {
     this.#object = object;
   }
 
+  get faults(): string[] {
+    return this.wrongs.map(({ field, message }) => `${field}: ${message}`);
+  }
+
   wrong(at: Path, message: string): void {
-    this.faults.push(`${fieldOf(at)}: ${message}`);
+    this.wrongs.push({ field: fieldOf(at), message });
   }
 
   at(steps: Path): Json | undefined {

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { KubeObject } from './control-plane/client.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
-import { manifestsIn } from '../support/manifests.ts';
+import { manifestsIn, workloadsWebhook } from '../support/manifests.ts';
 import { inLength } from '../support/length.ts';
 import { example, examples } from '../support/workloads-page.ts';
-import { MUSTER_USER } from '../../src/api/names.ts';
+import { MUSTER_USER, PATH_VALIDATE_WORKLOAD } from '../../src/api/names.ts';
 import { applyAll, untilEstablished } from './support/apply.ts';
 import { requestsOf } from './support/audited.ts';
 import { GangCluster, KUBE } from './support/gang-cluster.ts';
@@ -19,7 +19,7 @@ import {
   TRAINERS,
 } from './support/crds/workloads.ts';
 import { gatesOf, type Gang, type Pod } from './support/gang-objects.ts';
-import { GANGS, NAMESPACE, PODS } from './support/registered-muster.ts';
+import { DRY_RUN, GANGS, NAMESPACE, PODS } from './support/registered-muster.ts';
 import { secondWebhook } from './support/second-webhook.ts';
 
 const JOBS = `/apis/batch/v1/namespaces/${NAMESPACE}/jobs`;
@@ -605,5 +605,98 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
     );
     await cluster.client.ok('DELETE', `${quotas}/no-gang`);
     await untilBound('job-late', 1);
+  }, 120_000);
+
+  test('a workload that cannot be a gang is refused itself, while Muster is there to say so', async () => {
+    const configuration = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/muster';
+    const { webhooks } = await cluster.client.ok<{ webhooks: { clientConfig: { url: string } }[] }>(
+      'GET',
+      configuration,
+    );
+    const { clientConfig } = webhooks[0] ?? { clientConfig: { url: '' } };
+    const url = new URL(PATH_VALIDATE_WORKLOAD, clientConfig.url).href;
+    const webhook = { ...(await workloadsWebhook()), clientConfig: { ...clientConfig, url } };
+    await cluster.client.ok('PATCH', configuration, [{ op: 'add', path: '/webhooks/-', value: webhook }], {
+      contentType: 'application/json-patch+json',
+    });
+    const pods = { ...template({ app: 'x' }) } as { spec: object };
+    const always = { ...pods, spec: { ...pods.spec, restartPolicy: 'Always' } };
+    const selector = { matchLabels: { app: 'x' } };
+    const set = (name: string, spec: object = {}): object => ({
+      apiVersion: 'apps/v1',
+      kind: 'StatefulSet',
+      metadata: { name },
+      spec: { replicas: 2, serviceName: name, selector, template: always, ...spec },
+    });
+    const refused = await until('Muster is asked about StatefulSets', async () => {
+      const answer = await cluster.client.request('POST', SETS, set('ordered'), DRY_RUN);
+      return answer.status !== 201 && answer;
+    });
+    expect([refused.status, (refused.body as { message?: string }).message]).toEqual([
+      422,
+      expect.stringMatching(
+        /workloads\.muster\.dev.*StatefulSet ordered: spec\.podManagementPolicy: .*"OrderedReady".*podManagementPolicy: Parallel/,
+      ),
+    ]);
+    const daemons = `/apis/apps/v1/namespaces/${NAMESPACE}/daemonsets`;
+    const each = { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: { name: 'each' } };
+    const daemon = await cluster.client.request('POST', daemons, {
+      ...each,
+      spec: { selector, template: always },
+    });
+    expect([daemon.status, JSON.stringify(daemon.body)]).toEqual([
+      422,
+      expect.stringContaining('GangWorkloadUnknown'),
+    ]);
+    // Without the label it is nobody's business, until the label comes.
+    const plain = { ...always, metadata: { labels: { app: 'x' } } };
+    const unlabelled = await cluster.client.request('POST', SETS, set('plain', { template: plain }));
+    expect([unlabelled.status, unlabelled.warnings]).toEqual([201, []]);
+    const labels = { template: { metadata: { labels: { 'muster.dev/gang': 'true' } } } };
+    const late = await cluster.client.request('PATCH', `${SETS}/plain`, { spec: labels }, MERGE);
+    expect([late.status, JSON.stringify(late.body)]).toEqual([422, expect.stringContaining('PodsOneByOne')]);
+    // A list and a map of templates, in the terms of the condition.
+    const cron = await cluster.client.request(
+      'POST',
+      `/apis/batch/v1/namespaces/${NAMESPACE}/cronjobs`,
+      {
+        ...{ apiVersion: 'batch/v1', kind: 'CronJob', metadata: { name: 'nightly' } },
+        spec: {
+          schedule: '0 3 * * *',
+          jobTemplate: { spec: { parallelism: 3, completions: 2, template: template() } },
+        },
+      },
+      DRY_RUN,
+    );
+    expect([cron.status, cron.warnings]).toEqual([
+      201,
+      [expect.stringContaining('spec.jobTemplate.spec.parallelism: 3 is above completions')],
+    ]);
+    const bert = await cluster.client.request(
+      'POST',
+      `/apis/kubeflow.org/v1/namespaces/${NAMESPACE}/pytorchjobs`,
+      {
+        ...{ apiVersion: 'kubeflow.org/v1', kind: 'PyTorchJob', metadata: { name: 'elastic' } },
+        spec: {
+          elasticPolicy: { minReplicas: 3 },
+          pytorchReplicaSpecs: { Worker: { replicas: 2, template: template() } },
+        },
+      },
+    );
+    expect([bert.status, JSON.stringify(bert.body)]).toEqual([
+      422,
+      expect.stringContaining('GangNumbersInvalid'),
+    ]);
+    const usual = await cluster.client.request('POST', JOBS, job('usual', 2));
+    expect([usual.status, usual.warnings]).toEqual([201, []]);
+    await untilBound('job-usual', 2);
+    // It only helps: nobody waits for it.
+    await cluster.muster.kill();
+    for (const [path, object] of [
+      [JOBS, job('meanwhile', 2)],
+      [SETS, set('ordered')],
+    ] as const) {
+      expect((await cluster.client.request('POST', path, object)).status).toBe(201);
+    }
   }, 120_000);
 });

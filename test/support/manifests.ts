@@ -1,6 +1,6 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { packageRoot } from '../../src/cli/input/package-root.ts';
 
 export interface KubernetesObject {
@@ -56,4 +56,13 @@ export async function webhookConfigurations(port: number, ca: string): Promise<K
     port,
     ca,
   );
+}
+
+/** The webhook that the component of workloads adds to the validating configuration, as it ships. */
+export async function workloadsWebhook(): Promise<{ clientConfig: object }> {
+  const file = join(packageRoot() ?? '', 'manifests/components/workloads/kustomization.yaml');
+  const { patches } = parse(await readFile(file, 'utf8')) as { patches: { patch: string }[] };
+  const [added] = parse(patches[0]?.patch ?? '') as { value: { clientConfig: object } }[];
+  if (added === undefined) throw new Error(`${file} has no webhook`);
+  return added.value;
 }

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../src/api/json.ts';
 import { own, ownString } from '../../src/api/json.ts';
+import { PATH_VALIDATE_WORKLOAD } from '../../src/api/names.ts';
 import type { Decision } from '../../src/admission/review.ts';
 import type { Policy } from '../../src/admission/policy.ts';
 import { decideRequest, endpoints, type Endpoint } from '../../src/admission/endpoints.ts';
@@ -60,7 +61,7 @@ export function review(kind: ReviewedKind, parts: RequestParts = {}): JsonObject
 }
 
 export function endpointOf(verb: 'mutate' | 'validate', kind: ReviewedKind): Endpoint {
-  const found = endpoints.find((one) => one.verb === verb && one.kind.kind === kind);
+  const found = endpoints.find((one) => one.verb === verb && one.kind?.kind === kind);
   if (found === undefined) throw new Error(`no endpoint for ${verb} ${kind}`);
   return found;
 }
@@ -74,6 +75,24 @@ export const mutatePod = decide('mutate', 'Pod');
 export const validatePod = decide('validate', 'Pod');
 export const mutatePodGang = decide('mutate', 'PodGang');
 export const validatePodGang = decide('validate', 'PodGang');
+
+/** A workload of any kind, `batch/v1 Job`, as the webhook of workloads is asked about it. */
+export function workloadReview(title: string, parts: RequestParts): JsonObject {
+  const [apiVersion = '', kind = ''] = title.split(' ');
+  const [group = '', version = ''] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
+  const { request, ...envelope } = review('Pod', parts);
+  const names = {
+    kind: { group, version, kind },
+    resource: { group, version, resource: `${kind.toLowerCase()}s` },
+  };
+  return json({ ...envelope, request: { ...(request as JsonObject), ...names } });
+}
+
+export function validateWorkload(title: string, parts: RequestParts, under: Policy = policy()): Decision {
+  const endpoint = endpoints.find(({ path }) => path === PATH_VALIDATE_WORKLOAD);
+  if (endpoint === undefined) throw new Error('no endpoint for workloads');
+  return decideRequest(endpoint, parseReview(workloadReview(title, parts)), under);
+}
 
 /** Each fault as one line: field and complete message. */
 export const textsOf = (decision: Decision): string[] =>

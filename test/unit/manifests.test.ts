@@ -35,6 +35,7 @@ import {
   PATH_VALIDATE_HPC_POLICY,
   PATH_VALIDATE_POD,
   PATH_VALIDATE_POD_GANG,
+  PATH_VALIDATE_WORKLOAD,
   POD_GANG_GROUP,
   POD_GANG_KIND,
   POD_GANG_VERSION,
@@ -49,6 +50,7 @@ import { rules } from '../../src/api/rules.ts';
 import { builtInBackends, supportedSchedulers } from '../../src/backends/registry.ts';
 import { EXPECTED_POLICIES, WITH_ACCOUNTS } from '../../src/cli/doctor/check-policies.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
+import { gangKinds } from '../../src/workloads/gang-kinds.ts';
 
 // Manifests are read as they come; the assertions say what is expected of them.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
@@ -308,6 +310,45 @@ describe('webhook configurations', () => {
     expect(hook.objectSelector).toEqual(selector);
     expect(hook.namespaceSelector).toEqual(selector === undefined ? undefined : notOurs);
     expect(hook.matchConditions.length).toBeGreaterThan(0);
+  });
+
+  test('what a component adds only helps, and is asked about workloads with the label alone', () => {
+    const file = 'manifests/components/workloads/kustomization.yaml';
+    const { patches } = manifests.find((one) => one.file === file)?.object ?? {};
+    expect(patches.map(({ target }: Any) => target)).toEqual([
+      { kind: 'ValidatingWebhookConfiguration', name: 'muster' },
+    ]);
+    const [{ op, path, value: hook }, ...others] = parse(patches[0].patch);
+    expect([op, path, others]).toEqual(['add', '/webhooks/-', []]);
+    expect(hook).toMatchObject({
+      name: 'workloads.muster.dev',
+      admissionReviewVersions: ['v1'],
+      sideEffects: 'None',
+      failurePolicy: 'Ignore',
+      timeoutSeconds: 2,
+      matchPolicy: 'Equivalent',
+      namespaceSelector: notOurs,
+      clientConfig: {
+        service: { name: 'muster', namespace: MUSTER_NAMESPACE, port: 443, path: PATH_VALIDATE_WORKLOAD },
+      },
+    });
+    expect(hook.matchConditions[0].expression).toContain(LABEL_GANG);
+    const asked = hook.rules.flatMap(({ apiGroups, resources }: Any) =>
+      resources.map((resource: string) => `${apiGroups[0]}/${resource}`),
+    );
+    // What makes the workload of another kind is asked about itself.
+    const kinds = gangKinds.map(({ group, plural }) => `${group}/${plural}`);
+    expect(asked.toSorted()).toEqual(
+      [
+        ...kinds,
+        'apps/deployments',
+        'batch/cronjobs',
+        'apps/daemonsets',
+        '/replicationcontrollers',
+      ].toSorted(),
+    );
+    for (const { operations, scope } of hook.rules)
+      expect({ operations, scope }).toEqual({ operations: ['CREATE', 'UPDATE'], scope: 'Namespaced' });
   });
 
   test('there are no other webhooks, and theirs is the first turn', () => {

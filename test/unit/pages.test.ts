@@ -73,7 +73,7 @@ describe.each(PAGES)('%s', (file) => {
       new RegExp(`(?<![\\w./-])((?:${roots.join('|')})\\.[a-zA-Z]+(?:\\.[a-zA-Z]+)*)`, 'g'),
     );
     const known = (name: string): boolean =>
-      paths.some((path) => path === name || path.startsWith(`${name}.`) || /\.io$/.test(name));
+      paths.some((path) => path === name || path.startsWith(`${name}.`) || /\.(io|dev)$/.test(name));
     expect(named.filter((name) => !known(name))).toEqual([]);
     const variables = [
       ...settings.flatMap(({ environment }) => environment ?? []),

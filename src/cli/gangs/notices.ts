@@ -1,4 +1,5 @@
 import { printable } from '../../api/printable.ts';
+import { rules } from '../../api/rules.ts';
 
 interface Notice {
   /** A note is for those who wonder; a warning is what `--strict` refuses. */
@@ -27,10 +28,11 @@ export const notices = {
     says: 'fewer Pods than minReplicas: the gang can never complete',
     fix: 'raise the number of Pods, or lower minReplicas',
   },
+  // Admission refuses it where the workload itself asks for a gang; of a PodGang that somebody wrote it cannot know.
   PodsOneByOne: {
     severity: 'warning',
-    says: 'the next Pod is made when the one before is ready, and a gated Pod never is',
-    fix: 'let all Pods be made at once',
+    says: rules.PodsOneByOne.says,
+    fix: rules.PodsOneByOne.fix,
   },
   GangMisnamed: {
     severity: 'warning',

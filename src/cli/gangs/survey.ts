@@ -6,7 +6,7 @@ import {
   POD_GANG_KIND,
 } from '../../api/names.ts';
 import { keyed } from '../../api/printable.ts';
-import { asksForGang, claimsGang, membershipOf } from '../../gang/membership.ts';
+import { claimsGang, membershipOf } from '../../gang/membership.ts';
 import { parsePodGang } from '../../gang/parse-pod-gang.ts';
 import type { SourceObject } from '../input/documents.ts';
 import type { Finding } from '../output/findings.ts';
@@ -117,12 +117,8 @@ export class GangSurvey {
     const { path: root, template, pods, oneByOne } = given;
     const labels = own(own(template, 'metadata'), 'labels');
     const label = (key: string): string | undefined => ownString(labels, key);
-    if (!claimsGang(label)) {
-      // Its PodGang is made of it: there is nothing else to hold it against.
-      if (asksForGang(label) && oneByOne !== undefined && (pods ?? 0) > 1)
-        this.#tell('PodsOneByOne', { source, root: '' }, oneByOne.field, `write ${oneByOne.instead}`);
-      return;
-    }
+    // Where it asks for one itself, its PodGang is made of it: there is nothing else to hold it against.
+    if (!claimsGang(label)) return;
     const { gang, group, baseGang } = membershipOf(namespace, label);
     // The review itself refuses these.
     if (gang === '' || group === '') return;

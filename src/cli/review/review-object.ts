@@ -1,7 +1,7 @@
 import jsonpatch from 'fast-json-patch';
 import type { Decision } from '../../admission/review.ts';
 import type { Policy } from '../../admission/policy.ts';
-import { decideRequest, endpoints } from '../../admission/endpoints.ts';
+import { decideRequest } from '../../admission/endpoints.ts';
 import type { Change } from '../../admission/json-patch.ts';
 import { denialOf, nameOf, warningsOf } from '../../admission/denial.ts';
 import {
@@ -25,11 +25,13 @@ import { fault } from '../../api/fault.ts';
 import { keyed, printable, quoted } from '../../api/printable.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { unknownPodGangFields } from '../input/pod-gang-fields.ts';
-import { controlledPod, foreseenGang, templateAsksForGang } from '../../workloads/foreseen-gang.ts';
+import { askingWorkload } from '../../workloads/asking-workload.ts';
+import { controlledPods, foreseenGang, templateAsksForGang } from '../../workloads/foreseen-gang.ts';
 import { podFromTemplate } from '../../workloads/pod-from-template.ts';
 import { podTemplatesOf } from '../../workloads/pod-templates.ts';
 import { notText } from '../gangs/slips.ts';
 import { createReview } from './create-review.ts';
+import { endpointsFor } from './endpoints-for.ts';
 import { withHost } from './host-of-template.ts';
 import { notReviewed, type Cause, type Ref, type ReviewResult } from './review-result.ts';
 
@@ -62,11 +64,17 @@ export function reviewObject(source: SourceObject, context: ReviewContext): Revi
     const namespace = ownString(own(object, 'metadata'), 'namespace') ?? '';
     return [notReviewed(source, { ...ref, namespace }, nothingIn(ref))];
   }
+  const asked = askingWorkload(object, gangKinds) !== undefined;
+  const created = createReview(object, ref, '', context.username);
+  const workload = asked ? decide(source, ref, created, '', context.policy) : undefined;
+  // Where it is refused itself, there are no Pods.
+  if (workload?.allowed === false) return [workload];
   const gangs = new Set<string>();
-  return templates.flatMap(({ path, template }) => {
+  const controlled = controlledPods(object, gangKinds);
+  const ofPods = templates.flatMap(({ path, template }) => {
     const asks = templateAsksForGang(template);
     const bare = withHost(podFromTemplate(template, ref), object, path);
-    const pod = asks ? controlledPod(bare, object, template, gangKinds) : bare;
+    const pod = asks ? controlled(bare, template) : bare;
     const podRef = { apiVersion: 'v1', kind: 'Pod', namespace: ref.namespace, name: '' };
     const review = createReview(pod, podRef, 'pods', context.username);
     const result = decide(source, { ...ref, template: path }, review, path, context.policy);
@@ -76,6 +84,7 @@ export function reviewObject(source: SourceObject, context: ReviewContext): Revi
     gangs.add(made.ref.name);
     return [result, made];
   });
+  return workload === undefined || workload.warnings.length === 0 ? ofPods : [workload, ...ofPods];
 }
 
 /** The PodGang that the loop makes for these Pods, as it is stored. */
@@ -154,10 +163,7 @@ function decide(
   const received = isObject(object) ? object : undefined;
   try {
     const request = parseReview(review);
-    const asked = endpoints.filter((endpoint) => takes(endpoint.kind, endpoint.resource, request));
-    const [mutating, validating] = (['mutate', 'validate'] as const).map((verb) =>
-      asked.find((endpoint) => endpoint.verb === verb),
-    );
+    const { mutating, validating } = endpointsFor(request, policy);
     if (validating === undefined) {
       return notReviewed(source, ref, `nothing to review: Muster is not asked about a ${ref.kind}`);
     }
@@ -200,12 +206,6 @@ function nonTexts(source: SourceObject, received: JsonObject | undefined, root: 
     });
   });
 }
-
-const takes = (kind: AdmissionRequest['kind'], resource: string, request: AdmissionRequest): boolean =>
-  (request.kind.kind === kind.kind &&
-    request.kind.group === kind.group &&
-    request.kind.version === kind.version) ||
-  (request.subResource !== '' && request.resource === resource);
 
 /** `received` with the patch on it; `received` itself stays as it is. */
 function applied(received: JsonObject, changes: readonly Change[]): JsonObject {

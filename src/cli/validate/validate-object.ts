@@ -21,6 +21,7 @@ import { CONFIG_API_VERSION, CONFIG_KIND } from '../../config/schema.ts';
 import { parsePodGang } from '../../gang/parse-pod-gang.ts';
 import { parseHpcPolicy } from '../../hpc/hpc-policy.ts';
 import { isPodGangName } from '../../api/name-syntax.ts';
+import { workloadFindings } from './workload-findings.ts';
 import { readObjects, type SourceObject } from '../input/documents.ts';
 import { unknownPodGangFields } from '../input/pod-gang-fields.ts';
 import { notText } from '../gangs/slips.ts';
@@ -48,6 +49,8 @@ export function validateObject(source: SourceObject, context: ValidationContext)
   }
   if (apiVersion === CONFIG_API_VERSION && kind === CONFIG_KIND) return checkConfig(source, context);
   if (apiVersion === 'v1' && kind === 'ConfigMap') return checkConfigMap(source, context);
+  const workload = workloadFindings(source, context.policy.gangKinds);
+  if (workload !== undefined) return inOrder(workload);
   const wrong = misnamed(apiVersion ?? '', kind ?? '');
   return wrong && [finding(source, 'error', wrong.path, wrong.message, 'KindUnknown')];
 }

@@ -16,6 +16,7 @@ import { paletteFor, type ColourMode, type Palette } from '../output/palette.ts'
 import { toJson } from '../output/structured.ts';
 import { reflowed, widthFor } from '../output/wrap.ts';
 import { musterVersion } from '../version.ts';
+import { podTemplatesOf } from '../../workloads/pod-templates.ts';
 import { validateObject } from './validate-object.ts';
 
 interface ValidateOptions {
@@ -71,7 +72,7 @@ async function validate(options: ValidateOptions, io: CliIo): Promise<void> {
     const found = validateObject(source, context);
     counts[found === undefined ? 'skipped' : 'checked'] += 1;
     findings.push(...(found ?? []));
-    survey.add(source, found === undefined);
+    survey.add(source, found === undefined || podTemplatesOf(source.object, policy.gangKinds).length > 0);
     gangs.add(source);
   }
   findings.push(...gangs.all().flatMap(({ together, warnings }) => [...together, ...warnings]));

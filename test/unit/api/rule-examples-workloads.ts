@@ -1,4 +1,5 @@
-import { mutatePod, validatePod } from '../../support/reviews.ts';
+import { askingWorkload } from '../../support/asking-workloads.ts';
+import { mutatePod, validatePod, validateWorkload } from '../../support/reviews.ts';
 import { workloadPod } from '../../support/workload-pods.ts';
 import type { RuleExample } from './rule-examples-pods.ts';
 
@@ -39,5 +40,29 @@ export const workloadExamples: readonly RuleExample[] = [
     mistake: 'a gang besides that of the workload',
     decide: () => mutatePod({ object: asked({ 'grove.io/podgang': 'other' }) }),
     says: 'metadata.labels[grove.io/podgang]: Forbidden: "other": the gang of a Pod with muster.dev/gang is that of its workload (that is job-train); leave grove.io/podgang and grove.io/podclique to Muster, or muster.dev/gang out [GangNameForeign]',
+  },
+  {
+    rule: 'PodsOneByOne',
+    mistake: 'a StatefulSet as it is where nothing else is asked',
+    decide: () =>
+      validateWorkload('apps/v1 StatefulSet', {
+        object: askingWorkload(
+          'apps/v1 StatefulSet db',
+          'replicas: 3, podManagementPolicy: OrderedReady, template: T',
+        ),
+      }),
+    says: 'spec.podManagementPolicy: Invalid value: "OrderedReady": the next Pod is made when the one before is ready, and a gated Pod never is (write podManagementPolicy: Parallel); let all Pods be made at once [PodsOneByOne]',
+  },
+  {
+    rule: 'GangNumbersInvalid',
+    mistake: 'a minimum above the number of Pods',
+    decide: () =>
+      validateWorkload('batch.volcano.sh/v1alpha1 Job', {
+        object: askingWorkload(
+          'batch.volcano.sh/v1alpha1 Job train',
+          'minAvailable: 4, tasks: [{name: a, replicas: 3, template: T}]',
+        ),
+      }),
+    says: 'spec.minAvailable: Invalid value: the numbers of this workload make no gang (a minimum of 4 is more than there are Pods (3); lower it); correct them, or take muster.dev/gang off its Pod templates [GangNumbersInvalid]',
   },
 ];

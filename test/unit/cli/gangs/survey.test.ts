@@ -24,10 +24,6 @@ const pod = (name: string, metadata = labels()): string =>
   `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}, ${metadata}}\nspec: {}\n---\n`;
 const workload = (kind: string, spec: string, clique = 'workers', at = 'template'): string =>
   `apiVersion: ${kind.split(' ')[0] ?? ''}\nkind: ${kind.split(' ')[1] ?? ''}\nmetadata: {name: x}\nspec:\n  ${spec}\n  ${at}: {metadata: {${labels(clique)}}, spec: {containers: []}}\n---\n`;
-/** A StatefulSet that is to be a gang by itself. */
-const asking = (spec: string, name = 'x'): string =>
-  `apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: ${name}}\nspec:\n  ${spec}\n  template: {metadata: {labels: {muster.dev/gang: "true"}}, spec: {containers: []}}\n---\n`;
-
 describe.each(verbs)('%s holds everything against everything', (verb) => {
   test.each<[string, string, string[]]>([
     ['two Pods for two', gang('{name: workers, minReplicas: 2}') + pod('a') + pod('b'), []],
@@ -72,16 +68,6 @@ spec:
       'a StatefulSet makes one after the other',
       gang('{name: workers, minReplicas: 3}') + workload('apps/v1 StatefulSet', 'replicas: 3'),
       ['9:1 warning PodsOneByOne'],
-    ],
-    [
-      'a StatefulSet that asks for a gang itself makes one after the other, too',
-      asking('replicas: 3'),
-      ['4:1 warning PodsOneByOne'],
-    ],
-    [
-      'of one that has a single Pod nothing is said, nor of one that makes all at once',
-      asking('replicas: 1') + asking('replicas: 3\n  podManagementPolicy: Parallel', 'z'),
-      [],
     ],
     [
       'unless it is told otherwise',

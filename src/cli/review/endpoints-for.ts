@@ -1,0 +1,24 @@
+import { endpoints, type Endpoint } from '../../admission/endpoints.ts';
+import type { Policy } from '../../admission/policy.ts';
+import type { AdmissionRequest } from '../../admission/review.ts';
+import { askingWorkload } from '../../workloads/asking-workload.ts';
+
+/** Who is asked about a request, as the webhooks are registered; nobody about most kinds. */
+export function endpointsFor(
+  request: AdmissionRequest,
+  policy: Policy,
+): { readonly mutating: Endpoint | undefined; readonly validating: Endpoint | undefined } {
+  const asked = endpoints.filter((endpoint) => takes(endpoint, request, policy));
+  const first = (wanted: Endpoint['verb']): Endpoint | undefined => asked.find(({ verb }) => verb === wanted);
+  return { mutating: first('mutate'), validating: first('validate') };
+}
+
+const takes = (
+  { kind, resource }: Endpoint,
+  { object, kind: given, subResource, resource: asked }: AdmissionRequest,
+  { gangKinds }: Policy,
+): boolean =>
+  kind === undefined
+    ? object !== undefined && askingWorkload(object, gangKinds) !== undefined
+    : (given.kind === kind.kind && given.group === kind.group && given.version === kind.version) ||
+      (subResource !== '' && asked === resource);

@@ -1,0 +1,24 @@
+import { askingWorkload } from '../../workloads/asking-workload.ts';
+import { checkWorkload } from '../../workloads/check-workload.ts';
+import type { GangKind } from '../../workloads/gang-kind.ts';
+import type { SourceObject } from '../input/documents.ts';
+import { findingOf, type Finding } from '../output/findings.ts';
+
+/** What admission says of a workload; undefined of what asks for no gang. */
+export function workloadFindings(
+  source: SourceObject,
+  kinds: readonly GangKind[] | undefined,
+): Finding[] | undefined {
+  if (askingWorkload(source.object, kinds) === undefined) return undefined;
+  const { faults, warnings } = checkWorkload(source.object, kinds);
+  return [
+    ...faults.map((one) => findingOf(source, one)),
+    ...warnings.map((text): Finding => {
+      // A warning begins with its field.
+      const path = text.slice(0, text.indexOf(': '));
+      const message = text.slice(path.length + 2);
+      const place = source.locate(path);
+      return { file: source.file, ...place, severity: 'warning', path, message, rule: 'AdmissionWarning' };
+    }),
+  ];
+}

@@ -1,0 +1,44 @@
+import { own, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { LABEL_GANG, MARK_GANG_PER } from '../api/names.ts';
+import { groupVersionOf } from '../api/resource.ts';
+import type { GangKind } from './gang-kind.ts';
+import { controlling, type Controlling } from './controlling.ts';
+import { fewPodTemplatesOf, type PodTemplate } from './pod-templates.ts';
+
+/** A workload of which a Pod template has the label `muster.dev/gang`. */
+export interface AskingWorkload {
+  readonly object: JsonObject;
+  /** Those by which it was looked at; undefined: those that Muster knows. */
+  readonly kinds: readonly GangKind[] | undefined;
+  /** `apps/DaemonSet`. */
+  readonly title: string;
+  /** Undefined where no kind of the table controls its Pods. */
+  readonly by: Controlling | undefined;
+  /** The templates with the label. */
+  readonly templates: readonly PodTemplate[];
+}
+
+/** Undefined for what asks for no gang, for what is no workload, and for one with more templates than anybody writes. */
+export function askingWorkload(object: JsonObject, kinds?: readonly GangKind[]): AskingWorkload | undefined {
+  const { group } = groupVersionOf(ownString(object, 'apiVersion') ?? '');
+  const title = `${group}/${ownString(object, 'kind') ?? ''}`;
+  // A PodTemplate makes nothing by itself.
+  if (title === '/PodTemplate' || title === '/Pod') return undefined;
+  const templates = fewPodTemplatesOf(object, kinds)?.filter(({ template }) => hasLabel(template)) ?? [];
+  return templates.length === 0
+    ? undefined
+    : { object, kinds, title, by: controlling(object, kinds), templates };
+}
+
+const labelsOf = (template: Json | undefined): Json | undefined => own(own(template, 'metadata'), 'labels');
+
+/** A label that is no text the API server refuses by itself. */
+export const hasLabel = (template: Json | undefined): boolean =>
+  ownString(labelsOf(template), LABEL_GANG) !== undefined;
+
+/** Whether the Pods of a JobSet's template are a gang without those of the others. */
+export function isPart(template: Json | undefined): boolean {
+  const annotations = own(own(template, 'metadata'), 'annotations');
+  const per = ownString(labelsOf(template), MARK_GANG_PER) ?? ownString(annotations, MARK_GANG_PER);
+  return per === 'replicatedjob';
+}

@@ -1,0 +1,134 @@
+import { fault, keyed, type Fault } from '../api/fault.ts';
+import { own, ownList, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { ANNOTATION_GANG_SIZE, LABEL_GANG, MARK_GANG_PER } from '../api/names.ts';
+import { quoted } from '../api/printable.ts';
+import { askingWorkload, hasLabel, isPart, type AskingWorkload } from './asking-workload.ts';
+import { isMultiTemplate, readComponents, templatesOf } from './components.ts';
+import { controlledPods } from './foreseen-gang.ts';
+import type { GangKind } from './gang-kind.ts';
+import { gangNumbers, rowOf } from './gang-numbers.ts';
+import { groupsFromSize } from './made-gang.ts';
+import { path, placeOf, valueAt } from './path.ts';
+import { podFromTemplate } from './pod-from-template.ts';
+import { namesOf } from './pod-names.ts';
+import { marksOf } from './pod-origin.ts';
+import { waitsOf } from './waits.ts';
+import { WorkloadReading } from './workload-reading.ts';
+
+/** What is wrong with a workload as a gang: what cannot work, and what works otherwise than it looks. */
+export interface WorkloadVerdict {
+  readonly faults: readonly Fault[];
+  readonly warnings: readonly string[];
+}
+
+/** A text is a warning. */
+type Check = (workload: AskingWorkload) => readonly (Fault | string)[];
+
+/** These control their Pods themselves. Another kind that is not known may make workloads of one that is. */
+const NEVER_A_GANG = ['apps/DaemonSet', '/ReplicationController'];
+
+/** What would be refused of each Pod as its controller makes it, by the rules of Pods. */
+const podNames: Check = ({ object, kinds, title, by, templates }) => {
+  if (by === undefined && !NEVER_A_GANG.includes(title)) {
+    const field = keyed(`${templates[0]?.path}.metadata.labels`, LABEL_GANG);
+    return [
+      `${field}: Muster knows no gangs of this kind: Pods that such an object makes itself are refused, those of a workload of a known kind that it makes are not`,
+    ];
+  }
+  const controlled = controlledPods(object, kinds);
+  return templates.flatMap(({ template, path: place }) => {
+    const pod = podFromTemplate(template, { name: '', namespace: '' });
+    const told = namesOf(marksOf(controlled(pod, template)), kinds);
+    return told.is === 'wrong' ? told.faults.map((one) => ({ ...one, field: `${place}.${one.field}` })) : [];
+  });
+};
+
+/** Of two Pods and more, one that is made once another is ready. */
+const podsOneByOne: Check = (workload) => {
+  const count = workload.templates.reduce((sum, { pods }) => sum + (pods ?? 0), 0);
+  if (count < 2) return [];
+  return waitsOf(workload).map(({ field, instead }) => {
+    const value = valueAt(workload.object, path(field));
+    const key = field.slice(field.lastIndexOf('.') + 1);
+    return fault('PodsOneByOne', field, {
+      ...(typeof value === 'string' && { value }),
+      detail: instead === '' ? `leave ${key} out` : `write ${key}: ${instead}`,
+    });
+  });
+};
+
+/** A minimum above the Pods that there are, or what is no number at all. */
+const numbers: Check = ({ by }) => {
+  const row = by && rowOf(by.kind);
+  if (by === undefined || row === undefined) return [];
+  const reading = new WorkloadReading(by.workload);
+  readComponents(by.workload, row, reading);
+  return reading.wrongs.map(({ field, message }) =>
+    fault('GangNumbersInvalid', `${by.at}${field}`, { detail: message }),
+  );
+};
+
+/** A Job makes no more Pods than are left to complete. */
+const parallelism: Check = ({ by }) => {
+  if (by === undefined) return [];
+  const spec = own(by.workload, 'spec');
+  const jobs: { spec: Json | undefined; place: string }[] =
+    by.kind.short === 'job'
+      ? [{ spec, place: `${by.at}spec` }]
+      : by.kind.short === 'jobset'
+        ? (ownList(spec, 'replicatedJobs') ?? []).map((job, index) => ({
+            spec: own(own(job, 'template'), 'spec'),
+            place: `spec.replicatedJobs[${index}].template.spec`,
+          }))
+        : [];
+  return jobs.flatMap(({ spec: job, place }) => {
+    const [most, all] = [own(job, 'parallelism'), own(job, 'completions')];
+    if (typeof most !== 'number' || typeof all !== 'number' || most <= all) return [];
+    return [
+      `${place}.parallelism: ${most} is above completions: no more than ${all} Pods of it are ever made, and as many are its gang`,
+    ];
+  });
+};
+
+/** A group without Pods. It is not refused: a PodGang that somebody wrote himself may leave that group out. */
+const templatesWithoutLabel: Check = ({ by }) => {
+  const row = by && rowOf(by.kind);
+  if (by === undefined || row === undefined || !isMultiTemplate(row)) return [];
+  const { workload, kind } = by;
+  const all = templatesOf(workload, row, new WorkloadReading(workload));
+  // A gang of a template alone does not wait for the others.
+  if (!all.some(({ template }) => hasLabel(template) && !isPart(template))) return [];
+  const { groups } = gangNumbers(workload, kind);
+  return all.flatMap(({ template, path: at }, index) => {
+    const { name = '', minReplicas = 0 } = groups[index] ?? {};
+    if (template === undefined || hasLabel(template) || minReplicas === 0) return [];
+    const field = keyed(`${placeOf(at)}.metadata.labels`, LABEL_GANG);
+    const alone = kind.partIsGroup === true ? `, or the others ${MARK_GANG_PER}: replicatedjob besides` : '';
+    return [`${field}: the gang waits for Pods of ${quoted(name)}: give these the label as well${alone}`];
+  });
+};
+
+/** Numbers that cannot be read, for where nobody may read the workload. */
+const sizes: Check = ({ templates }) =>
+  templates.flatMap(({ template, path: place }) => {
+    const size = ownString(own(own(template, 'metadata'), 'annotations'), ANNOTATION_GANG_SIZE);
+    if (size === undefined || groupsFromSize(size) !== undefined) return [];
+    const field = keyed(`${place}.metadata.annotations`, ANNOTATION_GANG_SIZE);
+    return [`${field}: ${quoted(size)} says no numbers: write them as leader=1,worker=7`];
+  });
+
+const checks: readonly Check[] = [podNames, podsOneByOne, numbers, parallelism, templatesWithoutLabel, sizes];
+
+/**
+ * What is wrong with a workload whose Pods ask for a gang by the label `muster.dev/gang` on their template; nothing of any
+ * other object. One list for admission, `muster review` and `muster validate`.
+ * @param kinds workloads whose Pods may ask for a gang; default: those that Muster knows
+ */
+export function checkWorkload(object: JsonObject, kinds?: readonly GangKind[]): WorkloadVerdict {
+  const workload = askingWorkload(object, kinds);
+  const said = workload === undefined ? [] : checks.flatMap((check) => check(workload));
+  return {
+    faults: said.filter((one) => typeof one !== 'string'),
+    warnings: said.filter((one) => typeof one === 'string'),
+  };
+}

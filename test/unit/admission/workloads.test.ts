@@ -1,0 +1,50 @@
+/** When a workload itself is asked about, and when it is left alone. */
+import { describe, expect, test } from '@jest/globals';
+import type { JsonObject } from '../../../src/api/json.ts';
+import { askingWorkload } from '../../support/asking-workloads.ts';
+import { rulesOf, validateWorkload, type RequestParts } from '../../support/reviews.ts';
+
+const set = (template = 'T', metadata: JsonObject = {}): JsonObject =>
+  askingWorkload('apps/v1 StatefulSet db', `replicas: 3, template: ${template}`, metadata);
+const CONTROLLED = {
+  ownerReferences: [
+    { apiVersion: 'example.com/v1', kind: 'Database', name: 'db', uid: 'u', controller: true },
+  ],
+};
+
+describe('a workload that cannot work is refused', () => {
+  test.each<[string, RequestParts]>([
+    ['as it is created', { object: set() }],
+    ['as its template gets the label', { object: set(), oldObject: set('U') }],
+    [
+      'by an owner that does not control it',
+      { object: set('T', { ownerReferences: [{ ...CONTROLLED.ownerReferences[0], controller: false }] }) },
+    ],
+  ])('%s', (_, parts) => {
+    const decision = validateWorkload('apps/v1 StatefulSet', parts);
+    expect(rulesOf(decision)).toEqual(['PodsOneByOne']);
+    expect(decision.changes).toEqual([]);
+  });
+});
+
+describe('nothing is in the way', () => {
+  const deleted = set('U', { deletionTimestamp: '2026-01-01T00:00:00Z' });
+  test.each<[string, RequestParts]>([
+    ['of a workload without the label', { object: set('U') }],
+    ['of a stored one that asks already', { object: set(), oldObject: set() }],
+    ['of one that is being deleted', { object: set(), oldObject: deleted }],
+    ['of its deletion', { operation: 'DELETE', oldObject: set(), object: null }],
+    ['of its scale', { object: set(), oldObject: set('U'), subResource: 'scale' }],
+    ['of what a controller makes of another', { object: set('T', CONTROLLED) }],
+    ['of the cluster’s own', { object: set(), namespace: 'kube-system' }],
+  ])('%s', (_, parts) => {
+    expect(validateWorkload('apps/v1 StatefulSet', parts)).toMatchObject({ faults: [], warnings: [] });
+  });
+});
+
+test('what works otherwise than it looks is told, and let in', () => {
+  const object = askingWorkload('batch/v1 Job train', 'parallelism: 5, completions: 3, template: T');
+  const { faults, warnings } = validateWorkload('batch/v1 Job', { object });
+  expect(faults).toEqual([]);
+  expect(warnings).toEqual([expect.stringMatching(/^spec\.parallelism: 5 is above completions/)]);
+});

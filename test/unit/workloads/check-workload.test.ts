@@ -1,0 +1,325 @@
+/** What is said of a workload whose Pod template has the label muster.dev/gang, at its own creation. */
+import { describe, expect, test } from '@jest/globals';
+import { gangKindsWith } from '../../../src/workloads/configured-gangs.ts';
+import { checkWorkload } from '../../../src/workloads/check-workload.ts';
+import { askingWorkload } from '../../support/asking-workloads.ts';
+import { own, type JsonObject } from '../../../src/api/json.ts';
+
+const JOBSET = 'jobset.x-k8s.io/v1alpha2 JobSet train';
+const LWS = 'leaderworkerset.x-k8s.io/v1 LeaderWorkerSet vllm';
+const STATEFUL = 'apps/v1 StatefulSet db';
+const PYTORCH = 'kubeflow.org/v1 PyTorchJob bert';
+const MPI = 'kubeflow.org/v2beta1 MPIJob hpl';
+const VOLCANO = 'batch.volcano.sh/v1alpha1 Job train';
+
+const ONE_BY_ONE = 'the next Pod is made when the one before is ready, and a gated Pod never is';
+const AT_ONCE = 'let all Pods be made at once [PodsOneByOne]';
+const NO_GANG = 'Invalid value: the numbers of this workload make no gang';
+const CORRECT = 'correct them, or take muster.dev/gang off its Pod templates [GangNumbersInvalid]';
+const labelled = (more: string, annotations = ''): string =>
+  `{metadata: {labels: {muster.dev/gang: "true"${more}}, annotations: {${annotations}}}, spec: {containers: []}}`;
+
+const told = (object: JsonObject): string[] => {
+  const { faults, warnings } = checkWorkload(object);
+  return [
+    ...faults.map(({ field, message }) => `refused: ${field}: ${message}`),
+    ...warnings.map((text) => `warned: ${text}`),
+  ];
+};
+
+describe('is refused', () => {
+  test.each<[string, string, string, string[]]>([
+    [
+      'a StatefulSet that makes one Pod after the other, as it does where nothing else is asked',
+      STATEFUL,
+      'replicas: 3, template: T',
+      [
+        `spec.podManagementPolicy: Invalid value: ${ONE_BY_ONE} (write podManagementPolicy: Parallel); ${AT_ONCE}`,
+      ],
+    ],
+    [
+      'the same, written out',
+      STATEFUL,
+      'replicas: 2, podManagementPolicy: OrderedReady, template: T',
+      [
+        `spec.podManagementPolicy: Invalid value: "OrderedReady": ${ONE_BY_ONE} (write podManagementPolicy: Parallel); ${AT_ONCE}`,
+      ],
+    ],
+    [
+      'a LeaderWorkerSet that waits for its leader',
+      LWS,
+      'startupPolicy: LeaderReady, leaderWorkerTemplate: {size: 2, workerTemplate: T}',
+      [
+        `spec.startupPolicy: Invalid value: "LeaderReady": ${ONE_BY_ONE} (write startupPolicy: LeaderCreated); ${AT_ONCE}`,
+      ],
+    ],
+    [
+      'the same with one leader and one worker, each of its own template',
+      LWS,
+      'startupPolicy: LeaderReady, leaderWorkerTemplate: {size: 2, leaderTemplate: T, workerTemplate: T}',
+      [
+        `spec.startupPolicy: Invalid value: "LeaderReady": ${ONE_BY_ONE} (write startupPolicy: LeaderCreated); ${AT_ONCE}`,
+      ],
+    ],
+    [
+      'a JobSet whose jobs come in order',
+      JOBSET,
+      'startupPolicy: {startupPolicyOrder: InOrder}, replicatedJobs: [{name: a, template: {spec: {template: T}}}, {name: b, template: {spec: {template: T}}}]',
+      [
+        `spec.startupPolicy.startupPolicyOrder: Invalid value: "InOrder": ${ONE_BY_ONE} (write startupPolicyOrder: AnyOrder); ${AT_ONCE}`,
+      ],
+    ],
+    [
+      'a JobSet of which one job depends on another',
+      JOBSET,
+      'replicatedJobs: [{name: a, template: {spec: {template: T}}}, {name: b, dependsOn: [{name: a, status: Ready}], template: {spec: {template: T}}}]',
+      [`spec.replicatedJobs[1].dependsOn: Invalid value: ${ONE_BY_ONE} (leave dependsOn out); ${AT_ONCE}`],
+    ],
+    [
+      'an MPIJob whose launcher waits',
+      MPI,
+      'launcherCreationPolicy: WaitForWorkersReady, mpiReplicaSpecs: {Launcher: {template: T}, Worker: {replicas: 2, template: T}}',
+      [
+        `spec.launcherCreationPolicy: Invalid value: "WaitForWorkersReady": ${ONE_BY_ONE} (write launcherCreationPolicy: AtStartup); ${AT_ONCE}`,
+      ],
+    ],
+    [
+      'a Volcano Job of which one task depends on another',
+      VOLCANO,
+      'tasks: [{name: a, replicas: 1, template: T}, {name: b, replicas: 2, dependsOn: {name: [a]}, template: T}]',
+      [`spec.tasks[1].dependsOn: Invalid value: ${ONE_BY_ONE} (leave dependsOn out); ${AT_ONCE}`],
+    ],
+    [
+      'a minimum above the number of Pods',
+      PYTORCH,
+      'runPolicy: {schedulingPolicy: {minAvailable: 9}}, pytorchReplicaSpecs: {Master: {replicas: 1, template: T}, Worker: {replicas: 2, template: T}}',
+      [
+        `spec.runPolicy.schedulingPolicy.minAvailable: ${NO_GANG} (a minimum of 9 is more than there are Pods (3); lower it); ${CORRECT}`,
+      ],
+    ],
+    [
+      'a minimum of one role above its number',
+      PYTORCH,
+      'elasticPolicy: {minReplicas: 5}, pytorchReplicaSpecs: {Worker: {replicas: 2, template: T}}',
+      [
+        `spec.elasticPolicy.minReplicas: ${NO_GANG} (a minimum of 5 is more than there are Pods (2); lower it, or raise their number); ${CORRECT}`,
+      ],
+    ],
+    [
+      'a minAvailable of a task above its replicas',
+      VOLCANO,
+      'tasks: [{name: a, replicas: 2, minAvailable: 3, template: T}]',
+      [
+        `spec.tasks[0].minAvailable: ${NO_GANG} (a minimum of 3 is more than there are Pods (2); lower it, or raise their number); ${CORRECT}`,
+      ],
+    ],
+    [
+      'a number that is none, of a CronJob at its own place',
+      'batch/v1 CronJob nightly',
+      'jobTemplate: {spec: {parallelism: many, template: T}}',
+      [
+        `spec.jobTemplate.spec.parallelism: ${NO_GANG} ("many" is no number of Pods; give a whole number from 0 to 2147483647); ${CORRECT}`,
+      ],
+    ],
+    [
+      'a DaemonSet',
+      'apps/v1 DaemonSet each',
+      'template: T',
+      [
+        'spec.template.metadata.labels[muster.dev/gang]: Invalid value: the gang of a Pod with this label is that of the workload which controls it (apps/v1 DaemonSet each controls this Pod); use a kind of docs/workloads.md, or the labels grove.io/podgang and grove.io/podclique [GangWorkloadUnknown]',
+      ],
+    ],
+    [
+      'a ReplicationController',
+      'v1 ReplicationController old',
+      'replicas: 2, template: T',
+      [
+        'spec.template.metadata.labels[muster.dev/gang]: Invalid value: the gang of a Pod with this label is that of the workload which controls it (v1 ReplicationController old controls this Pod); use a kind of docs/workloads.md, or the labels grove.io/podgang and grove.io/podclique [GangWorkloadUnknown]',
+      ],
+    ],
+    [
+      'another value of the label',
+      'batch/v1 Job train',
+      'template: {metadata: {labels: {muster.dev/gang: "yes"}}, spec: {containers: []}}',
+      [
+        'spec.template.metadata.labels[muster.dev/gang]: Unsupported value: "yes": the label muster.dev/gang is "true", or not there; write "true", in quotes; leave the label out of Pods that are no gang [GangLabelValue]',
+      ],
+    ],
+    [
+      'a gang named besides',
+      'batch/v1 Job train',
+      `template: ${labelled(', grove.io/podgang: other')}`,
+      [
+        'spec.template.metadata.labels[grove.io/podgang]: Forbidden: "other": the gang of a Pod with muster.dev/gang is that of its workload (that is job-train); leave grove.io/podgang and grove.io/podclique to Muster, or muster.dev/gang out [GangNameForeign]',
+      ],
+    ],
+    [
+      'parts that nobody knows',
+      JOBSET,
+      `replicatedJobs: [{name: a, template: {spec: {template: ${labelled(', muster.dev/gang-per: pod')}}}}]`,
+      [
+        'spec.replicatedJobs[0].template.spec.template.metadata.labels[muster.dev/gang-per]: Forbidden: this label of the workload is not what the owner reference of the Pod says (batch/v1 Job train-a-0 controls this Pod); leave the label to the controller that writes it [GangWorkloadMismatch]',
+      ],
+    ],
+  ])('%s', (_, title, spec, says) => {
+    expect(told(askingWorkload(title, spec))).toEqual(says.map((text) => `refused: ${text}`));
+  });
+
+  test('all at once', () => {
+    const object = askingWorkload(
+      STATEFUL,
+      `replicas: 2, template: ${labelled(', grove.io/podgang: other')}`,
+    );
+    expect(checkWorkload(object).faults.map(({ rule }) => rule)).toEqual(['GangNameForeign', 'PodsOneByOne']);
+  });
+});
+
+describe('is let in with a warning', () => {
+  test.each<[string, string, string, string[]]>([
+    [
+      'a Job with more Pods at a time than are to complete',
+      'batch/v1 Job train',
+      'parallelism: 5, completions: 3, template: T',
+      [
+        'spec.parallelism: 5 is above completions: no more than 3 Pods of it are ever made, and as many are its gang',
+      ],
+    ],
+    [
+      'each run of such a CronJob',
+      'batch/v1 CronJob nightly',
+      'jobTemplate: {spec: {parallelism: 5, completions: 3, template: T}}',
+      [
+        'spec.jobTemplate.spec.parallelism: 5 is above completions: no more than 3 Pods of it are ever made, and as many are its gang',
+      ],
+    ],
+    [
+      'such a Job of a JobSet',
+      JOBSET,
+      'replicatedJobs: [{name: a, template: {spec: {parallelism: 2, completions: 1, template: T}}}]',
+      [
+        'spec.replicatedJobs[0].template.spec.parallelism: 2 is above completions: no more than 1 Pods of it are ever made, and as many are its gang',
+      ],
+    ],
+    [
+      'a group without the label, for which the others would wait',
+      MPI,
+      'mpiReplicaSpecs: {Launcher: {template: U}, Worker: {replicas: 2, template: T}}',
+      [
+        'spec.mpiReplicaSpecs.Launcher.template.metadata.labels[muster.dev/gang]: the gang waits for Pods of "launcher": give these the label as well',
+      ],
+    ],
+    [
+      'a replicated job without it',
+      JOBSET,
+      'replicatedJobs: [{name: a, template: {spec: {template: U}}}, {name: b, template: {spec: {template: T}}}]',
+      [
+        'spec.replicatedJobs[0].template.spec.template.metadata.labels[muster.dev/gang]: the gang waits for Pods of "a": give these the label as well, or the others muster.dev/gang-per: replicatedjob besides',
+      ],
+    ],
+    [
+      'a size that cannot be read',
+      'batch/v1 Job train',
+      `template: ${labelled('', 'muster.dev/gang-size: four')}`,
+      [
+        'spec.template.metadata.annotations[muster.dev/gang-size]: "four" says no numbers: write them as leader=1,worker=7',
+      ],
+    ],
+    [
+      'a kind that may make workloads of another',
+      'ray.io/v1 RayJob ray',
+      'rayClusterSpec: {headGroupSpec: {template: T}}',
+      [
+        'spec.rayClusterSpec.headGroupSpec.template.metadata.labels[muster.dev/gang]: Muster knows no gangs of this kind: Pods that such an object makes itself are refused, those of a workload of a known kind that it makes are not',
+      ],
+    ],
+  ])('%s', (_, title, spec, says) => {
+    expect(told(askingWorkload(title, spec))).toEqual(says.map((text) => `warned: ${text}`));
+  });
+});
+
+test('a kind that the configuration tells of is checked like the others', () => {
+  const kinds = gangKindsWith([
+    {
+      ...{ group: 'example.com', version: 'v1', kind: 'Renderer', plural: 'renderers', short: 'render' },
+      labels: { gang: 'example.com/renderer' },
+      templates: [],
+      single: { template: 'spec.template', replicas: 'spec.size', minAvailable: 'spec.least' },
+    },
+  ]);
+  const renderer = (spec: string): JsonObject => askingWorkload('example.com/v1 Renderer film', spec);
+  const { faults } = checkWorkload(renderer('size: 2, least: 3, template: T'), kinds);
+  expect(faults.map(({ rule, field }) => [rule, field])).toEqual([['GangNumbersInvalid', 'spec.least']]);
+  expect(checkWorkload(renderer('size: 2, template: T'), kinds)).toEqual({ faults: [], warnings: [] });
+  expect(checkWorkload(renderer('size: 2, template: T')).warnings).toHaveLength(1);
+});
+
+describe('nothing is said of', () => {
+  test.each([
+    ['a Job', 'batch/v1 Job train', 'parallelism: 3, completions: 3, template: T'],
+    [
+      'a Job that completes more than it runs at a time',
+      'batch/v1 Job train',
+      'parallelism: 2, completions: 9, template: T',
+    ],
+    ['a Job of one Pod', 'batch/v1 Job train', 'template: T'],
+    [
+      'a StatefulSet that makes all at once',
+      STATEFUL,
+      'replicas: 3, podManagementPolicy: Parallel, template: T',
+    ],
+    ['a StatefulSet of one Pod', STATEFUL, 'template: T'],
+    ['a Deployment', 'apps/v1 Deployment web', 'replicas: 3, template: T'],
+    ['a ReplicaSet', 'apps/v1 ReplicaSet web-1', 'replicas: 3, template: T'],
+    [
+      'a LeaderWorkerSet that does not wait',
+      LWS,
+      'startupPolicy: LeaderCreated, leaderWorkerTemplate: {size: 4, workerTemplate: T}',
+    ],
+    [
+      'a LeaderWorkerSet without workers',
+      LWS,
+      'startupPolicy: LeaderReady, leaderWorkerTemplate: {size: 1, workerTemplate: T}',
+    ],
+    [
+      'a JobSet of which each part is a gang, one after the other',
+      JOBSET,
+      `startupPolicy: {startupPolicyOrder: InOrder}, replicatedJobs: [{name: a, template: {spec: {template: ${labelled(', muster.dev/gang-per: replicatedjob')}}}}, {name: b, template: {spec: {template: ${labelled('', 'muster.dev/gang-per: replicatedjob')}}}}]`,
+    ],
+    [
+      'a job that depends on one which is no member',
+      JOBSET,
+      `replicatedJobs: [{name: a, replicas: 0, template: {spec: {template: U}}}, {name: b, template: {spec: {template: T}}}, {name: c, dependsOn: [{name: a}], template: {spec: {template: T}}}]`,
+    ],
+    [
+      'a RayCluster',
+      'ray.io/v1 RayCluster ray',
+      'headGroupSpec: {template: T}, workerGroupSpecs: [{groupName: gpu, replicas: 3, template: T}]',
+    ],
+    ['a workload without the label', STATEFUL, 'replicas: 3, template: U'],
+    ['a DaemonSet without the label', 'apps/v1 DaemonSet each', 'template: U'],
+    [
+      'a label that is no text',
+      'apps/v1 DaemonSet each',
+      'template: {metadata: {labels: {muster.dev/gang: true}}, spec: {containers: []}}',
+    ],
+    ['what is no workload', 'v1 ConfigMap settings', 'x: 1'],
+  ])('%s', (_, title, spec) => expect(told(askingWorkload(title, spec))).toEqual([]));
+
+  test('a PodTemplate, of which nothing is made', () => {
+    const { spec } = askingWorkload('apps/v1 DaemonSet each', 'template: T');
+    expect(told({ apiVersion: 'v1', kind: 'PodTemplate', template: own(spec, 'template') ?? null })).toEqual(
+      [],
+    );
+  });
+
+  test('more templates than people write: it is asked in the path of an admission', () => {
+    const job = '{name: a, template: {spec: {parallelism: 2, completions: 1, template: T}}}';
+    const of = (count: number): number =>
+      told(askingWorkload(JOBSET, `replicatedJobs: [${Array.from({ length: count }, () => job).join()}]`))
+        .length;
+    expect([of(256), of(257)]).toEqual([256, 0]);
+    const empty = Array.from({ length: 11_000 }, () => ({}));
+    const large = askingWorkload(STATEFUL, 'replicas: 3, template: T');
+    expect(told({ ...large, more: empty })).toEqual([]);
+  });
+});
