@@ -23,6 +23,7 @@ const STAGES: Readonly<Record<string, readonly string[]>> = {
   hostile: HOSTILE_PARTS,
   plan: PLAN_PARTS,
   fleet: FLEET_PARTS,
+  hpc: ['hpc'],
 };
 const PARTS = Object.values(STAGES).flat();
 
@@ -50,6 +51,7 @@ export interface Timing {
   readonly hostile: HostileTiming;
   readonly plan: PlanTiming;
   readonly fleet: FleetTiming;
+  readonly hpc: AdmissionTiming;
 }
 
 export interface BenchOptions {
@@ -81,7 +83,13 @@ export function optionsFrom(argv: readonly string[]): BenchOptions | string {
     });
     const { quick, help, json, against, rounds } = values;
     const timing = quick ? QUICK : USUAL;
-    const { admission, loop, hostile } = timing;
+    const { admission, loop, hostile, hpc } = timing;
+    const asAsked = (usual: AdmissionTiming): AdmissionTiming => ({
+      ...usual,
+      starts: positive('--starts', values.starts) ?? usual.starts,
+      rounds: positive('--rounds', rounds) ?? usual.rounds,
+      sliceMs: positive('--slice', values.slice) ?? usual.sliceMs,
+    });
     return {
       only: selection(positionals, values.only),
       quick,
@@ -90,12 +98,8 @@ export function optionsFrom(argv: readonly string[]): BenchOptions | string {
       ...(against === undefined ? {} : { against: resolve(against, 'dist') }),
       timing: {
         ...timing,
-        admission: {
-          ...admission,
-          starts: positive('--starts', values.starts) ?? admission.starts,
-          rounds: positive('--rounds', rounds) ?? admission.rounds,
-          sliceMs: positive('--slice', values.slice) ?? admission.sliceMs,
-        },
+        admission: asAsked(admission),
+        hpc: asAsked(hpc),
         loop: { ...loop, rounds: positive('--rounds', rounds) ?? loop.rounds },
         hostile: {
           ...hostile,
@@ -153,6 +157,7 @@ const USUAL: Timing = {
     reviews: { starts: 6, rounds: 40, sliceMs: 100, firstWarmUpMs: 4000, warmUpMs: 0 },
   },
   fleet: { clusters: 1_000, bindings: 10_000, waiting: 100 },
+  hpc: { starts: 4, rounds: 20, sliceMs: 100, firstWarmUpMs: 4000, warmUpMs: 0 },
 };
 
 const QUICK: Timing = {
@@ -180,4 +185,5 @@ const QUICK: Timing = {
     reviews: { starts: 2, rounds: 4, sliceMs: 20, firstWarmUpMs: 50, warmUpMs: 0 },
   },
   fleet: { clusters: 20, bindings: 100, waiting: 5 },
+  hpc: { starts: 1, rounds: 4, sliceMs: 20, firstWarmUpMs: 50, warmUpMs: 0 },
 };

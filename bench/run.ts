@@ -9,6 +9,7 @@ import { measureApiServer } from './api-server/api-server.ts';
 import { measureBackends } from './backends/backends.ts';
 import { measureFleet } from './fleet/fleet.ts';
 import { measureHostile } from './hostile/hostile.ts';
+import { measureHpc } from './hpc/hpc-review.ts';
 import { measureLoop } from './loop/loop.ts';
 import { aligned, goalLines, type StageReport } from './measure/figures.ts';
 import { choosePlacement } from './measure/placement.ts';
@@ -44,6 +45,7 @@ async function measureAll({ only, timing, against }: BenchOptions): Promise<Map<
   await stage('backends', () => measureBackends(only, timing.backends, progress));
   await stage('plan', () => measurePlan(only, timing.plan, progress));
   await stage('fleet', () => measureFleet(timing.fleet, progress));
+  await stage('hpc', () => measureHpc(timing.hpc, progress));
   return reports;
 }
 

@@ -111,12 +111,12 @@ async function startAll(setting: AdmissionSetting, peerProgram?: string): Promis
   return servers;
 }
 
-type Load = Pick<Contest, 'body' | 'mode' | 'warmUpMs' | 'rounds' | 'sliceMs' | 'reviews'>;
+type Load = Pick<Contest, 'body' | 'mode' | 'warmUpMs' | 'rounds' | 'sliceMs' | 'reviews' | 'patch'>;
 
 /** Runs the load generator once. A new process: no scenario profits from what an earlier one left in the client. */
 export async function contest(
   servers: readonly RunningServer[],
-  { body, mode, warmUpMs, rounds, sliceMs, reviews }: Load,
+  { body, mode, warmUpMs, rounds, sliceMs, reviews, patch }: Load,
   { scratch, placement }: Pick<AdmissionSetting, 'scratch' | 'placement'>,
 ): Promise<ContestResult> {
   const job: Contest = {
@@ -128,6 +128,7 @@ export async function contest(
     connections: CONNECTIONS,
     ...{ body, mode, warmUpMs, rounds, sliceMs },
     ...(reviews === undefined ? {} : { reviews }),
+    ...(patch === undefined ? {} : { patch }),
   };
   const program = join(import.meta.dirname, 'load.ts');
   const [file = '', ...args] = [...placement.onClientCore, process.execPath, program, JSON.stringify(job)];

@@ -1,5 +1,6 @@
 import fastJsonPatch, { type Operation } from 'fast-json-patch';
 import { isDeepStrictEqual } from 'node:util';
+import type { PatchOperation } from './contest.ts';
 import { expected } from './reviews.ts';
 
 interface Pod {
@@ -17,10 +18,14 @@ interface Answer {
 
 /**
  * Checks one answer to the letter: the envelope, the uid, and that its patch applies to the very Pod that was sent
- * and gives the prepared Pod, nothing more and nothing less. A server that answers something else is not measured.
+ * and gives the prepared Pod, nothing more and nothing less: that which `wanted` leads to, where there is one. A server that answers something else is not measured.
  * @throws Error saying what is wrong
  */
-export function checkAnswer(review: Record<string, unknown>, body: string): void {
+export function checkAnswer(
+  review: Record<string, unknown>,
+  body: string,
+  wanted?: readonly PatchOperation[],
+): void {
   const { uid, object } = (review as unknown as Review).request;
   const answer = JSON.parse(body) as Answer;
   const { response } = answer;
@@ -33,7 +38,11 @@ export function checkAnswer(review: Record<string, unknown>, body: string): void
     throw new Error('there is no patch');
   const patch = JSON.parse(Buffer.from(response.patch, 'base64').toString('utf8')) as Operation[];
   const patched = fastJsonPatch.applyPatch(structuredClone(object), patch, true).newDocument;
-  if (!isDeepStrictEqual(patched, prepared(object))) {
+  const expectedPod =
+    wanted === undefined
+      ? prepared(object)
+      : fastJsonPatch.applyPatch(structuredClone(object), structuredClone(wanted) as Operation[]).newDocument;
+  if (!isDeepStrictEqual(patched, expectedPod)) {
     throw new Error(`the patch does not lead to the expected Pod: ${JSON.stringify(patch).slice(0, 1000)}`);
   }
 }

@@ -1,17 +1,20 @@
 // The yardstick: the least that a webhook on Node has to do. It collects the body, parses the JSON, and answers a
 // patch that was worked out beforehand, with the uid of the review. No routes, no limits, no deadline, no log.
 //
-// Usage: node bench/admission/bare-server.ts --cert-dir DIR --port N
+// Usage: node bench/admission/bare-server.ts --cert-dir DIR --port N [--patch FILE]
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { fixedPatch } from './reviews.ts';
 
-const { values } = parseArgs({ options: { 'cert-dir': { type: 'string' }, port: { type: 'string' } } });
+const { values } = parseArgs({
+  options: { 'cert-dir': { type: 'string' }, port: { type: 'string' }, patch: { type: 'string' } },
+});
 const certDir = values['cert-dir'] ?? '.';
 
-const patch = Buffer.from(JSON.stringify(fixedPatch)).toString('base64');
+const text = values.patch === undefined ? JSON.stringify(fixedPatch) : readFileSync(values.patch);
+const patch = Buffer.from(text).toString('base64');
 
 const server = createServer(
   {

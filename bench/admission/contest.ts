@@ -6,6 +6,8 @@ export interface Contest {
   /** File with the CA of the servers' certificate. */
   readonly caFile: string;
   readonly body: Body;
+  /** What leads to the Pod that every answer has to lead to; absent: the change of all others. */
+  readonly patch?: readonly PatchOperation[];
   /** Connections at a time to each. Closed loop: each sends its next review when it has the answer to the last. */
   readonly connections: number;
   /** `keep`: connections stay. `new`: each review comes over a connection of its own, full TLS 1.3 handshake. */
@@ -18,6 +20,13 @@ export interface Contest {
   readonly sliceMs: number;
   /** Or so many reviews in each slice. */
   readonly reviews?: number;
+}
+
+/** An operation of a JSON patch that adds or replaces. */
+export interface PatchOperation {
+  readonly op: string;
+  readonly path: string;
+  readonly value: unknown;
 }
 
 export interface Contender {

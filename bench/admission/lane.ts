@@ -1,5 +1,6 @@
 import { connect, type SecureContext, type TLSSocket } from 'node:tls';
 import { checkAnswer } from './answer.ts';
+import type { PatchOperation } from './contest.ts';
 import { HttpAnswers, type HttpAnswer } from './http-answers.ts';
 import { reviewOf, type Body } from './reviews.ts';
 
@@ -21,14 +22,16 @@ export class Lane {
   readonly #review: Record<string, unknown>;
   readonly #uid: Buffer;
   readonly #request: Buffer;
+  readonly #wanted: readonly PatchOperation[] | undefined;
   #socket: TLSSocket | undefined;
   #waiting = false;
   #sentAt = 0;
   #checked = false;
 
   /** @param variant which of the reviews of one length */
-  constructor(target: Target, body: Body, variant: number) {
+  constructor(target: Target, body: Body, variant: number, wanted?: readonly PatchOperation[]) {
     this.#target = target;
+    this.#wanted = wanted;
     this.#review = reviewOf(body, variant);
     this.#uid = Buffer.from((this.#review['request'] as { uid: string }).uid);
     const text = JSON.stringify(this.#review);
@@ -76,7 +79,7 @@ export class Lane {
       socket?.destroy();
     }
     const ms = performance.now() - this.#sentAt;
-    if (!this.#checked) checkAnswer(this.#review, body.toString('utf8'));
+    if (!this.#checked) checkAnswer(this.#review, body.toString('utf8'), this.#wanted);
     this.#checked = true;
     this.#target.answered(this, ms);
   }

@@ -44,7 +44,10 @@ class Side {
       answered: (lane, ms) => this.#answered(lane, ms),
       failed: (error) => this.#failed?.(new Error(`${name}: ${error.message}`, { cause: error })),
     };
-    this.#lanes = Array.from({ length: contest.connections }, (_, at) => new Lane(target, contest.body, at));
+    this.#lanes = Array.from(
+      { length: contest.connections },
+      (_, at) => new Lane(target, contest.body, at, contest.patch),
+    );
   }
 
   get cpuMicros(): number {

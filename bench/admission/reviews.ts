@@ -13,6 +13,8 @@ export interface Body {
   readonly size: Size;
   /** Without: a Pod whose creator's fields an API server does not keep, so that more of the length is the Pod. */
   readonly managedFields: boolean;
+  /** A Pod that can run under Flux: it has a command and a number. */
+  readonly hpc?: boolean;
 }
 
 /** The usual one. The 2 KiB review is a Pod so plain that nothing more fits. */
@@ -28,9 +30,10 @@ type Mutable = Record<string, unknown>;
  * defaulting. Large Pods have more of what real ones have more of: containers, environment,
  * volumes, annotations. Only uid and name depend on `variant`, so all variants have the same length.
  */
-export function reviewOf({ size, managedFields }: Body, variant = 0): Mutable {
+export function reviewOf({ size, managedFields, hpc }: Body, variant = 0): Mutable {
   const target = size * 1024;
   const pod = barePod(size, variant);
+  if (hpc === true) underFlux(pod);
   const review = envelope(pod, variant);
   const metadata = pod['metadata'] as Mutable;
   const measure = (): number => {
@@ -135,6 +138,12 @@ function barePod(size: Size, variant: number): Mutable {
     },
     status: {},
   };
+}
+
+function underFlux(pod: Mutable): void {
+  const spec = pod['spec'] as { containers: Container[] } & Mutable;
+  spec['hostname'] = `${GROUP}-0`;
+  spec.containers = spec.containers.map((one) => ({ ...one, command: ['python3', '-m', 'serve'] }));
 }
 
 const owner = {

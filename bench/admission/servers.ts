@@ -71,6 +71,10 @@ interface StartOptions {
   readonly kubeconfig?: string;
   /** Of Muster. */
   readonly profiles?: Profiles;
+  /** Muster prepares the Pods of gangs with an HPCPolicy. */
+  readonly hpc?: boolean;
+  /** What the bare server answers; absent: the change of all others. */
+  readonly patchFile?: string;
   /** Folder of what is compiled; that of this checkout where absent. */
   readonly build?: string;
   /** Of Node, for Muster; those of the image where absent: what is measured is what is shipped. */
@@ -88,7 +92,11 @@ export async function startServer(
   const output = join(scratch.folder, `${name}.log`);
   const fd = openSync(output, 'w');
   const [file = '', ...args] = [...options.placement.onServerCore, ...command];
-  const env = { ...process.env, ...(name === 'preview' && { MUSTER_PREEMPTION_PREVIEW: 'true' }) };
+  const env = {
+    ...process.env,
+    ...(name === 'preview' && { MUSTER_PREEMPTION_PREVIEW: 'true' }),
+    ...(options.hpc === true && { MUSTER_HPC_ENABLED: 'true' }),
+  };
   const child = spawn(file, args, { cwd: scratch.folder, stdio: ['ignore', fd, fd], env });
   running.add(child);
   child.once('exit', () => running.delete(child));
@@ -108,6 +116,7 @@ function commandOf(
   {
     peerProgram = '',
     kubeconfig,
+    patchFile,
     profiles = ['kai-scheduler', 'default-scheduler'],
     build = join(ROOT, 'dist'),
     nodeFlags = nodeFlagsOfImage(),
@@ -116,7 +125,10 @@ function commandOf(
   const shared = ['--cert-dir', certificates, '--port', String(port)];
   if (name === 'peer') return [peerProgram, ...shared];
   if (name === 'bare')
-    return [process.execPath, join(ROOT, 'bench', 'admission', 'bare-server.ts'), ...shared];
+    return [
+      ...[process.execPath, join(ROOT, 'bench', 'admission', 'bare-server.ts'), ...shared],
+      ...(patchFile === undefined ? [] : ['--patch', patchFile]),
+    ];
   const config = join(folder, 'config.yaml');
   writeFileSync(config, configuration(profiles));
   const others = ['--health-port', String(healthPort), '--metrics-port', String(metricsPort)];

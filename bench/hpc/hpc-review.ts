@@ -1,0 +1,126 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { join } from 'node:path';
+import { LABEL_SCHEDULER_NAME, PATH_MUTATE_POD } from '../../src/api/names.ts';
+import { ENTRYPOINT_COMMAND } from '../../src/hpc/flux-names.ts';
+import { until } from '../../test/cluster/control-plane/until.ts';
+import { applyAll } from '../../test/cluster/support/apply.ts';
+import { manifestsIn } from '../../test/support/manifests.ts';
+import { contest, ratioBetween, type AdmissionTiming } from '../admission/admission.ts';
+import type { ContestResult, PatchOperation } from '../admission/contest.ts';
+import { GANG, GROUP, NAMESPACE, reviewOf, type Body } from '../admission/reviews.ts';
+import { makeScratch, startServer, type RunningServer, type Scratch } from '../admission/servers.ts';
+import { startBackendStage, type BackendStage } from '../backends/stage.ts';
+import { figure, short, withInterval, type StageReport } from '../measure/figures.ts';
+import { meanOf, plainMean } from '../measure/interval.ts';
+import { choosePlacement } from '../measure/placement.ts';
+
+/** A Pod whose command runs under Flux gets volumes, an init container and mounts: a patch of several kilobytes. */
+const BODY: Body = { size: 8, managedFields: true, hpc: true };
+/** Times the CPU of a server that answers the same patch without having worked it out. */
+const MOST_CPU = 1.6;
+const POLICY = 'flux';
+
+/**
+ * What the review of a Pod under Flux costs at 8 KiB. Muster knows gang and policy from a real API server, as in production; the
+ * bare server answers the very patch that Muster gives, made beforehand.
+ */
+export async function measureHpc(
+  { starts, rounds, sliceMs, firstWarmUpMs }: AdmissionTiming,
+  progress: (line: string) => void,
+): Promise<StageReport> {
+  const { scratch, remove } = await makeScratch();
+  const setting = { scratch, placement: choosePlacement() };
+  const results: ContestResult[] = [];
+  const stage = await startBackendStage(scratch);
+  try {
+    await prepare(stage);
+    for (let start = 1; start <= starts; start += 1) {
+      const servers: RunningServer[] = [];
+      try {
+        const { kubeconfig } = stage;
+        const muster = await startServer('muster', scratch, { ...setting, kubeconfig, hpc: true });
+        servers.push(muster);
+        // Until it has looked at its cluster it asks everybody to come again.
+        const patch = await until('the Pod is prepared', () => patchOf(muster, scratch));
+        const patchFile = join(scratch.folder, 'patch.json');
+        writeFileSync(patchFile, JSON.stringify(patch));
+        servers.push(await startServer('bare', scratch, { ...setting, patchFile }));
+        const load = { body: BODY, mode: 'keep', rounds, sliceMs, warmUpMs: firstWarmUpMs, patch } as const;
+        const result = await contest(servers, load, setting);
+        results.push(result);
+        const ratio = withInterval(ratioBetween('muster', 'bare', 'cpuMicros', [result]));
+        progress(`a Pod under Flux, start ${start} of ${starts}: CPU ${ratio} × bare`);
+      } finally {
+        for (const server of servers) await server.stop();
+      }
+    }
+  } finally {
+    await stage.stop();
+    remove();
+  }
+  const micros = (name: 'bare' | 'muster'): number[] =>
+    results.flatMap(({ slices }) => (slices[name] ?? []).map(({ cpuMicros }) => cpuMicros));
+  const ratio = ratioBetween('muster', 'bare', 'cpuMicros', results);
+  return {
+    tables: {
+      hpc: [
+        ['8 KiB, under Flux', 'CPU µs', '× bare'],
+        ['bare node:https', short(plainMean(micros('bare'))), '1'],
+        ['Muster', short(plainMean(micros('muster'))), withInterval(ratio)],
+      ],
+    },
+    figures: [
+      figure('hpc', '8 KiB under Flux: CPU µs per review, Muster', meanOf(micros('muster'))),
+      figure('hpc', '8 KiB under Flux: CPU per review, times bare', ratio, { most: MOST_CPU }),
+    ],
+  };
+}
+
+async function prepare({ plane: { client } }: BackendStage): Promise<void> {
+  await applyAll(client, await manifestsIn('components/hpc'));
+  await client.ok('POST', '/api/v1/namespaces', { metadata: { name: NAMESPACE } });
+  await client.ok('POST', `/apis/muster.dev/v1alpha1/namespaces/${NAMESPACE}/hpcpolicies`, {
+    apiVersion: 'muster.dev/v1alpha1',
+    kind: 'HPCPolicy',
+    metadata: { name: POLICY },
+    spec: { hpc: { manager: 'flux', settings: { 'tasks-per-node': '8' } } },
+  });
+  await client.ok('POST', `/apis/scheduler.grove.io/v1alpha1/namespaces/${NAMESPACE}/podgangs`, {
+    apiVersion: 'scheduler.grove.io/v1alpha1',
+    kind: 'PodGang',
+    metadata: {
+      name: GANG,
+      labels: { [LABEL_SCHEDULER_NAME]: 'kai-scheduler', 'kai.scheduler/queue': 'q' },
+      annotations: { 'muster.dev/hpc-policy': POLICY },
+    },
+    spec: { podgroups: [{ name: GROUP, minReplicas: 1000, podReferences: [] }] },
+  });
+}
+
+/** The patch that one Muster gives. @throws where it does not put the Pod under Flux (yet) */
+async function patchOf({ port }: RunningServer, { caFile }: Scratch): Promise<readonly PatchOperation[]> {
+  const text = await new Promise<string>((resolve, reject) => {
+    const url = `https://localhost:${port}${PATH_MUTATE_POD}`;
+    const headers = { 'content-type': 'application/json' };
+    const asked = request(
+      url,
+      { method: 'POST', ca: readFileSync(caFile), headers, agent: false },
+      (answer) => {
+        let body = '';
+        answer.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
+        answer.on('end', () => resolve(body));
+      },
+    );
+    asked.on('error', reject);
+    asked.end(JSON.stringify(reviewOf(BODY)));
+  });
+  const { response } = JSON.parse(text) as { response?: { patch?: string } };
+  const patch = JSON.parse(
+    Buffer.from(response?.patch ?? '', 'base64').toString('utf8'),
+  ) as readonly PatchOperation[];
+  const command = patch.find(({ path }) => path === '/spec/containers/0/command')?.value;
+  if (!JSON.stringify(command ?? '').startsWith(JSON.stringify(ENTRYPOINT_COMMAND).slice(0, -1)))
+    throw new Error(`the Pod does not run under Flux: ${text.slice(0, 500)}`);
+  return patch;
+}
