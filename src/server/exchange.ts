@@ -10,6 +10,7 @@ import { LARGE_BYTES, type LoadLimits, type Slot } from './load-limits.ts';
 import { parseJson, readBody } from './read-body.ts';
 import { parseLarge } from './large-json.ts';
 import type { Steps, Turns } from './turns.ts';
+import { ENTIRE, namespaceIn, unreadOf } from './unread-of.ts';
 
 /** What is sent for a request that was understood. */
 export interface Answer {
@@ -26,6 +27,8 @@ export interface Endpoint {
   readonly path: string;
   /** Lists that are left out of its bodies before they are parsed, since it hardly ever looks into them. */
   readonly unread: readonly UnreadList[];
+  /** Whether of a body of this namespace they are not left out, since it is likely to look: else it would be parsed twice. */
+  readonly readsAll?: ((namespace: string) => boolean) | undefined;
   /**
    * Answers a body, which is parsed JSON: at once, or with a promise where it has to wait.
    * @throws {BadRequest} 400; {TryLater} 503, which the caller repeats by itself; all else 500
@@ -129,6 +132,7 @@ export class Exchange {
   #wait(bytes: Buffer): void {
     const { turns } = this.#context;
     const { address } = this.#connection.peer;
+    // Small ones take turns among peers; but all API servers may be one peer, so large ones among namespaces.
     if (bytes.length <= LARGE_BYTES) turns.take(address, () => this.#decide(bytes));
     else turns.takeLarge(`${address} ${namespaceIn(bytes)}`, () => this.#decideInSteps(bytes));
   }
@@ -136,23 +140,25 @@ export class Exchange {
   #decide(bytes: Buffer): void {
     // The deadline may have come first.
     if (this.#answered) return;
+    const unread = unreadOf(this.#endpoint, bytes);
     let body: unknown;
     try {
-      body = parseJson(bytes, this.#endpoint.unread);
+      body = parseJson(bytes, unread);
     } catch (failure) {
       this.#fail(failure as HttpFailure);
       return;
     }
-    this.#decideOn(body, bytes);
+    this.#decideOn(body, bytes, unread);
   }
 
   *#decideInSteps(bytes: Buffer): Steps {
-    const parsing = parseLarge(bytes, this.#endpoint.unread);
+    const unread = unreadOf(this.#endpoint, bytes);
+    const parsing = parseLarge(bytes, unread);
     try {
       while (!this.#answered) {
         const { done, value } = parsing.next();
         if (done === true) {
-          this.#decideOn(value, bytes);
+          this.#decideOn(value, bytes, unread);
           return;
         }
         yield;
@@ -162,8 +168,9 @@ export class Exchange {
     }
   }
 
-  #decideOn(body: unknown, bytes: Buffer): void {
+  #decideOn(body: unknown, bytes: Buffer, unread: readonly UnreadList[]): void {
     this.#bytes = bytes;
+    if (unread === ENTIRE) this.#entire = body;
     const { beforeDecision } = this.#context;
     if (beforeDecision === undefined) this.#answer(body);
     else void beforeDecision().then(() => this.#answer(body));
@@ -225,17 +232,6 @@ export function unexpected(thrown: unknown, log: Logger, id?: string): HttpFailu
     thrown instanceof MusterError ? thrown.message : 'an unexpected error, see the log',
   );
 }
-
-/** How the head of a review that an API server sends names its namespace, and within how many bytes. */
-const NAMESPACE = /"namespace":"([a-z0-9-]{1,63})"/;
-const HEAD_BYTES = 1024;
-
-/**
- * Small reviews take turns among peers; but all API servers may be one peer, so large ones among namespaces. Which one is
- * only guessed, since the body is not parsed yet: nothing but the order follows from it.
- */
-const namespaceIn = (bytes: Buffer): string =>
-  NAMESPACE.exec(bytes.toString('latin1', 0, HEAD_BYTES))?.[1] ?? '';
 
 function checkHeaders({ headers }: IncomingMessage): void {
   const contentType = headers['content-type'] ?? '';

@@ -1,5 +1,6 @@
 /** Another protocol beside AdmissionReview: its paths are its own; limits, deadline, drain and TLS are the server's. */
 import { afterEach, expect, test } from '@jest/globals';
+import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS } from '../../../src/api/unread-lists.ts';
 import { BadRequest, TryLater } from '../../../src/errors.ts';
 import type { Endpoint } from '../../../src/server/exchange.ts';
 import { httpRequest } from './wire.ts';
@@ -66,3 +67,30 @@ test('has the limits, the deadline and the failures of the server', async () => 
   expect(busy.headers['retry-after']).toBe('1');
   expectStatus(await running.post(`${PATH}?timeout=1s`, asking({ ask: 'never' })), 504, /within 750 ms/);
 });
+
+/** A body with a list that is left out, and one of more than a small body's size, which is parsed in steps. */
+test.each([8, 200_000])(
+  'reads all of a body of a namespace that asks for it, once (%d bytes more)',
+  async (more) => {
+    const asked: unknown[] = [];
+    const lists: Endpoint = {
+      ...echo(),
+      unread: [MANAGED_FIELDS, ENVIRONMENT_AND_VOLUMES],
+      readsAll: (namespace) => namespace === 'whole',
+      answer: (body, exchange) => {
+        const entire = exchange.entire();
+        asked.push([envOf(body), entire === body, envOf(entire)]);
+        return { body: '{}', operation: 'Interpret', outcome: 'allowed', sent: () => undefined };
+      },
+    };
+    const running = await start({ endpoints: [lists] });
+    for (const namespace of ['whole', 'other', 'whole']) {
+      const body = { namespace, env: [{ name: 'A' }], padding: 'x'.repeat(more) };
+      expect((await running.post(PATH, JSON.stringify(body))).status).toBe(200);
+    }
+    const whole = [[{ name: 'A' }], true, [{ name: 'A' }]];
+    expect(asked).toEqual([whole, [[], false, [{ name: 'A' }]], whole]);
+  },
+);
+
+const envOf = (body: unknown): unknown => (body as { env?: unknown }).env ?? [];

@@ -4,11 +4,13 @@ import { describe, expect, test } from '@jest/globals';
 import type { Json, JsonObject } from '../../../src/api/json.ts';
 import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS, withoutLists } from '../../../src/api/unread-lists.ts';
 import { parseReview } from '../../../src/admission/review.ts';
-import { decideRequest } from '../../../src/admission/endpoints.ts';
+import { decideRequest, reviewEndpoints } from '../../../src/admission/endpoints.ts';
+import type { Policy } from '../../../src/admission/policy.ts';
 import { TryLater } from '../../../src/errors.ts';
 import { hpcGang, hpcPod, underHpc } from '../../support/hpc-gangs.ts';
 import { inLength } from '../../support/length.ts';
 import { gangPod, pod } from '../../support/pods.ts';
+import { policy } from '../../support/policy.ts';
 import {
   endpointOf,
   mutatePod,
@@ -302,4 +304,19 @@ test(`of ${PODS} Pods each patch applies, a second one is empty, what is stored 
     }),
     { numRuns: PODS },
   );
+});
+
+test('a namespace with policies is told of to the server, which then parses a body once', () => {
+  const readsAll = (under: Policy): unknown =>
+    reviewEndpoints(under, { prepared: () => undefined, decided: () => undefined }).map(
+      ({ path, readsAll: reads }) => reads && [path, reads('ml')],
+    );
+  const those = (answer: boolean): unknown => [
+    ['/mutate-v1-pod', answer],
+    ['/validate-v1-pod', answer],
+    ...[undefined, undefined, undefined],
+  ];
+  expect(readsAll(underHpc())).toEqual(those(true));
+  expect(readsAll(underHpc({}, { anyIn: () => false }))).toEqual(those(false));
+  expect(readsAll(policy())).toEqual([undefined, undefined, undefined, undefined, undefined]);
 });
