@@ -81,7 +81,7 @@ function checkRevising({ title, webhook, ours }: Hook, gangs: readonly WorkloadK
   const what = `${title} is asked for ${REVISING} of ${kinds.join(', ')}: Karmada asks for 0 Pods of each gang, in every cluster`;
   const fix = `take ${REVISING} out of its rules for them`;
   return ours
-    ? [say.warning(`${what}; Muster changes nothing then, and refuses any other number`, fix)]
+    ? [say.warning(`${what}; Muster changes nothing then, and revises only gangs with one template`, fix)]
     : [say.problem(what, fix)];
 }
 
