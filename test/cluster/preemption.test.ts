@@ -231,6 +231,26 @@ clusterSuite('making room for a gang', () => {
     expect(told.note).toBe('nothing that runs has a priority below 1000');
   });
 
+  test('user story: what it costs to preempt a job changes while it runs, and the one that costs less goes', async () => {
+    const cost = 'muster.dev/preemption-priority-class';
+    for (const job of ['first', 'second']) {
+      await cluster.createGang(job, [group('worker', 2)], {
+        annotations: { 'muster.dev/disruption-mode': 'PodGroup', [cost]: 'middle' },
+        spec: { priorityClassName: 'low' },
+      });
+      const labels = { 'grove.io/podgang': job, 'grove.io/podclique': 'worker' };
+      for (const [index, node] of ['node-1', 'node-2'].entries())
+        await run(`${job}-${index}`, node, 'low', { labels });
+    }
+    // As dear as each other the second would go, which came later. The first has just written a checkpoint.
+    await cluster.client.ok('PATCH', `${cluster.gangs()}/first`, {
+      metadata: { annotations: { [cost]: 'low' } },
+    });
+    await gangOf('dear', 1);
+    await cluster.untilBound('dear', 1);
+    expect(await names()).toEqual(['dear-worker-0', 'second-0', 'second-1']);
+  });
+
   test('past budgets, where that is asked for: only of a gang that nothing else helps, and then Pods are deleted', async () => {
     await applyAll(cluster.client, await manifestsIn('components/preemption-past-budgets'));
     await cluster.restart({

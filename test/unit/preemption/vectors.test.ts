@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { budget, node, pod, podGroup, victimsFor, type PodIn } from './small-cluster.ts';
@@ -306,6 +308,18 @@ const cluster = ({ nodes, running, others = [] }: Vector): JsonObject[] => [
   ...running.map(pod),
   ...others,
 ];
+
+test('every vector from 1 to 39 is in a test, by its number', () => {
+  const texts = ['vectors', 'delayed'].map((file) =>
+    readFileSync(join(import.meta.dirname, `${file}.test.ts`), 'utf8'),
+  );
+  const found = new Set(
+    texts.flatMap((text) =>
+      [...text.matchAll(/(?:\bid: |vector |^ {4}\[)(\d+)\b/gm)].map(([, id]) => Number(id)),
+    ),
+  );
+  expect(Array.from({ length: 39 }, (_, index) => index + 1).filter((id) => !found.has(id))).toEqual([]);
+});
 
 describe('gangs, as kube-scheduler 1.36 preempts for them', () => {
   test.each(VECTORS.map((vector) => [vector.id, vector] as const))('vector %d', (_, vector) => {
