@@ -13,6 +13,12 @@ interface Home {
   readonly amounts: readonly Amount[];
 }
 
+/** Pods on nodes that somebody asks about again and again. */
+interface Watched {
+  readonly takes: (pod: Pod) => boolean;
+  readonly pods: Map<Pod, NodeState>;
+}
+
 /** A node with the Pods that are on it in thought. */
 export class NodeState {
   readonly node: Node;
@@ -61,6 +67,7 @@ export class ClusterState {
   /** By what is asked for, which Pods of one template share. */
   readonly #amounts = new Map<Resources, readonly Amount[]>();
   readonly #homes = new Map<Pod, Home>();
+  readonly #watched = new Map<object, Map<string, Watched>>();
 
   constructor({ nodes, namespaces, pods }: Pick<Snapshot, 'nodes' | 'namespaces' | 'pods'>) {
     for (const { requests } of pods) this.#index(requests);
@@ -87,6 +94,22 @@ export class ClusterState {
 
   indexOf(resource: string): number {
     return this.#indexes.get(resource) ?? this.#indexes.size;
+  }
+
+  /**
+   * Of the Pods on nodes those that `takes` is about, with their node. They are looked for once, and kept as Pods come
+   * and go.
+   * @param key with `of` what tells this question from others
+   */
+  those(key: object, of: string, takes: (pod: Pod) => boolean): ReadonlyMap<Pod, NodeState> {
+    const alike = this.#watched.get(key) ?? new Map<string, Watched>();
+    this.#watched.set(key, alike);
+    const known = alike.get(of);
+    if (known !== undefined) return known.pods;
+    const pods = new Map<Pod, NodeState>();
+    for (const node of this.nodes) for (const pod of node.pods) if (takes(pod)) pods.set(pod, node);
+    alike.set(of, { takes, pods });
+    return pods;
   }
 
   put(pod: Pod, node: NodeState): void {
@@ -123,12 +146,15 @@ export class ClusterState {
     node.pods.add(pod);
     node.count(pod, amounts, 1);
     if (pod.constraints.antiAffinity.length > 0) this.wantingDistance.set(pod, node);
+    for (const alike of this.#watched.values())
+      for (const { takes, pods } of alike.values()) if (takes(pod)) pods.set(pod, node);
   }
 
   #take(pod: Pod, node: NodeState, amounts: readonly Amount[]): void {
     if (!node.pods.delete(pod)) return;
     node.count(pod, amounts, -1);
     if (this.wantingDistance.size > 0) this.wantingDistance.delete(pod);
+    for (const alike of this.#watched.values()) for (const { pods } of alike.values()) pods.delete(pod);
   }
 }
 

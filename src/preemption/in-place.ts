@@ -1,7 +1,8 @@
 import type { ClusterState, NodeState } from './cluster-state.ts';
 import { mindsOthers, type Placement } from './place.ts';
 import { judgeFor } from './predicates/predicates.ts';
-import type { Pod } from './snapshot.ts';
+import { selects, termTakes } from './selectors.ts';
+import type { Constraints, Pod } from './snapshot.ts';
 import type { Unit } from './units.ts';
 
 /** The preemptor's Pods where they are assumed to be, for units to be put back beside them one after the other. */
@@ -9,17 +10,25 @@ export class Assumed {
   readonly #nodes: Placement['nodes'];
   readonly #state: ClusterState;
   readonly #onNode = new Map<string, Pod[]>();
-  readonly #mindful: boolean;
+  readonly #order = new Map<Pod, number>();
+  /** One Pod for each way to mind who is near. */
+  readonly #minding: readonly Pod[];
+  /** Whether all of them could stay before anybody was put back. */
+  readonly #clean: boolean;
 
   constructor({ nodes }: Pick<Placement, 'nodes'>, state: ClusterState) {
     this.#nodes = nodes;
     this.#state = state;
-    this.#mindful = [...nodes.keys()].some(mindsOthers);
+    const minding = new Map<Constraints, Pod>();
     for (const [pod, { node }] of nodes) {
       const here = this.#onNode.get(node.name);
       if (here === undefined) this.#onNode.set(node.name, [pod]);
       else here.push(pod);
+      this.#order.set(pod, this.#order.size);
+      if (mindsOthers(pod)) minding.set(pod.constraints, pod);
     }
+    this.#minding = [...minding.values()];
+    this.#clean = this.#first(nodes.keys()) === undefined;
   }
 
   /**
@@ -28,12 +37,26 @@ export class Assumed {
    */
   clashWith(unit: Unit): string | undefined {
     // On other nodes a Pod of the unit is felt only by those that mind who is near, or that it minds itself.
-    if (this.#mindful || this.#state.wantingDistance.size > 0) return this.#first(this.#nodes.keys());
-    for (const { nodeName } of unit.pods) {
-      const clash = this.#first(this.#onNode.get(nodeName) ?? []);
-      if (clash !== undefined) return clash;
+    if (this.#minding.length === 0 && this.#state.wantingDistance.size === 0) {
+      for (const { nodeName } of unit.pods) {
+        const clash = this.#first(this.#onNode.get(nodeName) ?? []);
+        if (clash !== undefined) return clash;
+      }
+      return undefined;
     }
-    return undefined;
+    if (!this.#clean || unit.pods.some((pod) => this.#isFelt(pod))) return this.#first(this.#nodes.keys());
+    const near = new Set(unit.pods.flatMap(({ nodeName }) => this.#onNode.get(nodeName) ?? []));
+    return this.#first([...near].sort((a, b) => (this.#order.get(a) ?? 0) - (this.#order.get(b) ?? 0)));
+  }
+
+  /** Whether it can matter on other nodes that the Pod is there. */
+  #isFelt(pod: Pod): boolean {
+    if (pod.constraints.antiAffinity.length > 0) return true;
+    return this.#minding.some(
+      ({ namespace, constraints: { affinity, antiAffinity, spread } }) =>
+        [...affinity, ...antiAffinity].some((term) => termTakes(term, pod, this.#state.namespaces)) ||
+        (pod.namespace === namespace && spread.some(({ selector }) => selects(selector, pod.labels))),
+    );
   }
 
   #first(pods: Iterable<Pod>): string | undefined {

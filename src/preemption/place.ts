@@ -1,5 +1,6 @@
 import { sameResources, type ClusterState, type NodeState } from './cluster-state.ts';
-import { judgeFor, type Rejection } from './predicates/predicates.ts';
+import type { Predicate } from './predicates/predicate.ts';
+import { judgeFor, ownPredicates, socialPredicates, type Rejection } from './predicates/predicates.ts';
 import { counted, type Preemptor } from './preemptor.ts';
 import { Scores } from './scores.ts';
 import type { Pod } from './snapshot.ts';
@@ -30,7 +31,7 @@ export function place(
   let rejected: readonly Rejection[] = [];
   let before: Candidates | undefined;
   for (const pod of pods) {
-    const candidates: Candidates = before?.serve(pod) === true ? before : new Candidates(pod, state, only);
+    const candidates: Candidates = before?.turnsTo(pod) === true ? before : new Candidates(pod, state, only);
     before = candidates;
     const best = candidates.best();
     if (best === undefined) {
@@ -60,43 +61,53 @@ export function redo({ nodes }: Pick<Placement, 'nodes'>, state: ClusterState): 
   for (const [pod, node] of nodes) state.put(pod, node);
 }
 
-/** The nodes that a Pod may choose among; for Pods of the same kind the same, but for those that took one. */
+/**
+ * The nodes that a Pod may choose among; for Pods of the same kind the same, but for those that took one. Where it matters
+ * who is near, that is asked anew for each Pod, of the nodes that come first.
+ */
 class Candidates {
-  readonly #pod: Pod;
+  #pod: Pod;
   readonly #state: ClusterState;
   readonly #only: readonly NodeState[];
   readonly #scores: Scores;
+  /** Who is near decides beside the node itself. */
+  readonly #social: boolean;
 
   constructor(pod: Pod, state: ClusterState, only: readonly NodeState[]) {
     this.#pod = pod;
     this.#state = state;
     this.#only = only;
-    const judge = judgeFor(pod, state);
-    this.#scores = new Scores(
-      pod,
-      only.filter((node) => judge(node) === undefined),
-      state,
-    );
+    const scored = (list?: readonly Predicate[]): Scores => {
+      const judge = judgeFor(pod, state, list);
+      const nodes = only.filter((node) => judge(node) === undefined);
+      return new Scores(pod, nodes, state);
+    };
+    const own = isSocial(pod, state) ? scored(ownPredicates) : undefined;
+    this.#social = own?.apart === true;
+    this.#scores = own !== undefined && this.#social ? own : scored();
   }
 
-  /** Whether they are those of `pod` as well: it is of the same kind, and nobody minds who is near. */
-  serve(pod: Pod): boolean {
-    return (
-      this.#state.wantingDistance.size === 0 &&
-      !mindsOthers(pod) &&
+  /** Whether they are those of `pod` as well, from now on: it is of the same kind. */
+  turnsTo(pod: Pod): boolean {
+    const alike =
+      this.#social === isSocial(pod, this.#state) &&
       pod.nodeName === this.#pod.nodeName &&
       pod.constraints === this.#pod.constraints &&
-      sameResources(pod.requests, this.#pod.requests)
-    );
+      sameResources(pod.requests, this.#pod.requests);
+    if (alike) this.#pod = pod;
+    return alike;
   }
 
   /** Where kube-scheduler leaves it to chance, the first by name. */
   best(): NodeState | undefined {
-    return this.#scores.best()[0];
+    if (!this.#social) return this.#scores.best()[0];
+    const judge = judgeFor(this.#pod, this.#state, socialPredicates);
+    return this.#scores.best((node) => judge(node) === undefined)[0];
   }
 
   took(node: NodeState): void {
-    this.#scores.changed(node, judgeFor(this.#pod, this.#state)(node) === undefined);
+    const list = this.#social ? ownPredicates : undefined;
+    this.#scores.changed(node, judgeFor(this.#pod, this.#state, list)(node) === undefined);
   }
 
   /** Of every node, where none takes the Pod. */
@@ -105,6 +116,10 @@ class Candidates {
     return this.#only.flatMap((node) => judge(node) ?? []);
   }
 }
+
+/** Whether it matters who is near: to the Pod, or to somebody of the Pod. */
+const isSocial = (pod: Pod, { wantingDistance }: ClusterState): boolean =>
+  mindsOthers(pod) || wantingDistance.size > 0;
 
 /** Whether it matters to the Pod what others are near. */
 export const mindsOthers = ({ constraints: { affinity, antiAffinity, spread } }: Pod): boolean =>

@@ -21,6 +21,7 @@ export class Scores {
   readonly #own: number[];
   /** What depends on which other nodes there are. */
   #among: (index: number) => number;
+  #apart = true;
 
   /** @param nodes those that take the Pod */
   constructor(pod: Pod, nodes: readonly NodeState[], state: ClusterState) {
@@ -31,14 +32,23 @@ export class Scores {
     this.#among = this.#compared();
   }
 
-  /** The best: of several kube-scheduler chooses one by chance. */
-  best(): NodeState[] {
+  /** Whether no node's score depends on which others there are. */
+  get apart(): boolean {
+    return this.#apart;
+  }
+
+  /**
+   * The best: of several kube-scheduler chooses one by chance.
+   * @param allows of nodes that are {@link apart} those that count; all without
+   */
+  best(allows: (node: NodeState) => boolean = () => true): NodeState[] {
     let best: NodeState[] = [];
     let top = Number.NEGATIVE_INFINITY;
     for (const [index, node] of this.#nodes.entries()) {
       const score = (this.#own[index] ?? 0) + this.#among(index);
+      if (score < top || !allows(node)) continue;
       if (score > top) [best, top] = [[], score];
-      if (score === top) best.push(node);
+      best.push(node);
     }
     return best;
   }
@@ -58,6 +68,7 @@ export class Scores {
   #compared(): (index: number) => number {
     const taints = taintScores(this.#pod, this.#nodes);
     const affinity = affinityScores(this.#pod, this.#nodes);
+    this.#apart = taints === undefined && affinity === undefined;
     return (index) => WEIGHTS.taints * (taints?.[index] ?? MAX) + WEIGHTS.affinity * (affinity?.[index] ?? 0);
   }
 }

@@ -61,17 +61,16 @@ function withOwnTerms(pod: Pod, state: ClusterState, refused: Places): Filter {
   const takes = (term: PodTerm, other: Pod): boolean => termTakes(term, other, state.namespaces);
   const company = affinity.map(() => new Places());
   const close = antiAffinity.map(() => new Places());
-  for (const node of state.nodes) {
-    for (const other of node.pods) {
-      if (other === pod) continue;
-      // Company is a Pod that all terms of the affinity speak of.
-      if (affinity.length > 0 && affinity.every((term) => takes(term, other)))
-        affinity.forEach((term, index) => company[index]?.add(term.topologyKey, node));
-      antiAffinity.forEach((term, index) => {
-        if (takes(term, other)) close[index]?.add(term.topologyKey, node);
-      });
-    }
-  }
+  if (affinity.length > 0)
+    // Company is a Pod that all terms of the affinity speak of.
+    for (const [other, node] of state.those(affinity, '', (one) =>
+      affinity.every((term) => takes(term, one)),
+    ))
+      if (other !== pod) affinity.forEach((term, index) => company[index]?.add(term.topologyKey, node));
+  antiAffinity.forEach((term, index) => {
+    for (const [other, node] of state.those(term, '', (one) => takes(term, one)))
+      if (other !== pod) close[index]?.add(term.topologyKey, node);
+  });
   // The first of several Pods that want to be together finds nobody, and may go where the topology is known.
   const first = company.every((places) => places.empty) && affinity.every((term) => takes(term, pod));
   return (node) => {

@@ -38,6 +38,12 @@ export const fixedPredicates: readonly Predicate[] = [
   volumeBinding,
 ];
 
+/** Those that other Pods have a part in wherever they are, if the Pod minds them or they mind it. */
+export const socialPredicates: readonly Predicate[] = [podTopologySpread, interPodAffinity];
+
+/** Those that a node decides by itself, with the Pods on it. */
+export const ownPredicates = predicates.filter((one) => !socialPredicates.includes(one));
+
 /** Why a node does not take a Pod. */
 export interface Rejection {
   readonly node: string;

@@ -29,21 +29,25 @@ function judge(constraint: SpreadConstraint, pod: Pod, state: ClusterState): Fil
   const { topologyKey, maxSkew, minDomains, selector } = constraint;
   const keys = pod.constraints.spread.map((one) => one.topologyKey);
   const counts = new Map<string, number>();
+  const takingPart = new Set<NodeState>();
   for (const node of state.nodes) {
     const domain = node.node.labels.get(topologyKey);
     // A node takes part if it has the keys of all constraints and the Pod could be there at all.
     if (domain === undefined || !keys.every((key) => node.node.labels.has(key))) continue;
     if (!takesPart(constraint, pod, node)) continue;
-    let count = counts.get(domain) ?? 0;
-    for (const other of node.pods)
-      if (
-        other !== pod &&
-        !other.terminating &&
-        other.namespace === pod.namespace &&
-        selects(selector, other.labels)
-      )
-        count += 1;
-    counts.set(domain, count);
+    takingPart.add(node);
+    if (!counts.has(domain)) counts.set(domain, 0);
+  }
+  const { namespace } = pod;
+  const counted = state.those(
+    constraint,
+    namespace,
+    (one) => !one.terminating && one.namespace === namespace && selects(selector, one.labels),
+  );
+  for (const [other, node] of counted) {
+    const domain = node.node.labels.get(topologyKey);
+    if (other === pod || domain === undefined || !takingPart.has(node)) continue;
+    counts.set(domain, (counts.get(domain) ?? 0) + 1);
   }
   const least = counts.size < minDomains ? 0 : Math.min(...counts.values());
   const itself = selects(selector, pod.labels) ? 1 : 0;
