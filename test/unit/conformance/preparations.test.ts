@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import type { ConformanceCheck } from '../../../src/conformance/conformance.ts';
 import {
@@ -79,4 +80,14 @@ describe.each(preparations)('the preparation $name', (preparation) => {
   test('is tried out under some settings', () => {
     expect(KNOWN[preparation.name]?.length).toBeGreaterThan(0);
   });
+});
+
+test('docs/hpc.md has the rules, in their order', () => {
+  const page = readFileSync(new URL('../../../docs/hpc.md', import.meta.url), 'utf8');
+  const [, table = ''] = /<!-- rules -->([^]*?)<!-- \/rules -->/.exec(page) ?? [];
+  const rows = [...table.matchAll(/^\| `([a-z-]+)` +\| (.*?) +\|$/gm)].map(([, name, rule]) => ({
+    name,
+    rule,
+  }));
+  expect(rows).toEqual(preparationRules);
 });
