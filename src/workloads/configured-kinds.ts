@@ -1,9 +1,10 @@
 import type { JsonObject } from '../api/json.ts';
-import { templateAt, templatesIn } from './listed-templates.ts';
+import { templateAt, templatesIn, type TemplateList } from './listed-templates.ts';
 import { path } from './path.ts';
 import { MAIN } from './plain.ts';
 import type { Template, WorkloadKind } from './workload-kind.ts';
 import { workloadKinds } from './workload-kinds.ts';
+import type { TemplateShape } from './template-shape.ts';
 import type { WorkloadReading } from './workload-reading.ts';
 
 interface ConfiguredTemplate {
@@ -48,6 +49,16 @@ export function kindFrom({
     ...(single && {
       single: (object: JsonObject, reading: WorkloadReading) => alone(object, reading, single),
     }),
+    shapes:
+      templates.length > 0
+        ? templates.map((one): TemplateShape =>
+            one.items === undefined
+              ? { as: 'alone', ...one, name: one.name ?? MAIN }
+              : { as: 'list', ...listOf(one) },
+          )
+        : single
+          ? [{ as: 'alone', ...single, name: MAIN }]
+          : [],
     ...(minAvailable !== undefined && { totalMinimum: minAvailable }),
     // What nearly all who report a failure report it by.
     health: { phases: [{ path: 'status.phase', values: ['Failed'] }], conditions: ['Failed'] },
@@ -85,15 +96,21 @@ function alone(object: JsonObject, reading: WorkloadReading, told: ConfiguredTem
   };
 }
 
-const listed = (
-  reading: WorkloadReading,
-  { items = '', name, nameFrom, template, replicas, minAvailable }: ConfiguredTemplate,
-): Template[] =>
-  templatesIn(reading, {
-    items,
-    template,
-    ...(nameFrom !== undefined && { name: nameFrom }),
-    ...(name !== undefined && { unnamed: name }),
-    ...(replicas !== undefined && { replicas }),
-    ...(minAvailable !== undefined && { minAvailable }),
-  });
+const listed = (reading: WorkloadReading, told: ConfiguredTemplate): Template[] =>
+  templatesIn(reading, listOf(told));
+
+const listOf = ({
+  items = '',
+  name,
+  nameFrom,
+  template,
+  replicas,
+  minAvailable,
+}: ConfiguredTemplate): TemplateList => ({
+  items,
+  template,
+  ...(nameFrom !== undefined && { name: nameFrom }),
+  ...(name !== undefined && { unnamed: name }),
+  ...(replicas !== undefined && { replicas }),
+  ...(minAvailable !== undefined && { minAvailable }),
+});

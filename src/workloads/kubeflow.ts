@@ -1,6 +1,6 @@
 import { isObject, own, ownList, type Json, type JsonObject } from '../api/json.ts';
 import { itemsAt, rolesIn, textAt } from './listed-templates.ts';
-import { path } from './path.ts';
+import { path, type Path } from './path.ts';
 import type { HealthSigns, StatusShape, Template, WorkloadKind } from './workload-kind.ts';
 import type { WorkloadReading } from './workload-reading.ts';
 
@@ -8,22 +8,32 @@ const FAILED: HealthSigns = { phases: [], conditions: ['Failed'] };
 const JOB_STATUS: StatusShape = { sums: ['replicaStatuses'], phases: [] };
 
 /** The training jobs of the first Kubeflow operator: a map from roles to templates. */
-const trainingJob = (
-  given: {
-    readonly kind: string;
-    readonly version?: string;
-    readonly specs: string;
-    readonly roles: readonly string[];
-    /** Where a role gives no number. */
-    readonly otherwise?: (role: string) => number;
-  },
-  minimumOf: (templates: Template[], reading: WorkloadReading) => Template[] = (templates) => templates,
-): WorkloadKind => ({
+const trainingJob = (given: {
+  readonly kind: string;
+  readonly version?: string;
+  readonly specs: string;
+  readonly roles: readonly string[];
+  /** Roles that have no Pod where they give no number. */
+  readonly none?: readonly string[];
+  readonly elastic?: string;
+}): WorkloadKind => ({
   group: 'kubeflow.org',
   version: given.version ?? 'v1',
   kind: given.kind,
-  templates: (_, reading) =>
-    minimumOf(rolesIn(reading, ['spec', given.specs], given.roles, given.otherwise), reading),
+  templates: (_, reading) => {
+    const otherwise = (role: string): number => (given.none?.includes(role) === true ? 0 : 1);
+    const templates = rolesIn(reading, ['spec', given.specs], given.roles, otherwise);
+    return given.elastic === undefined ? templates : elastic(templates, path(given.elastic), reading);
+  },
+  shapes: [
+    {
+      as: 'roles',
+      at: `spec.${given.specs}`,
+      roles: given.roles,
+      none: given.none ?? [],
+      ...(given.elastic !== undefined && { elastic: given.elastic }),
+    },
+  ],
   totalMinimum: 'spec.runPolicy.schedulingPolicy.minAvailable',
   health: FAILED,
   status: JOB_STATUS,
@@ -43,8 +53,7 @@ const trainingJob = (
 });
 
 /** `elasticPolicy.minReplicas` is a number of workers. */
-const elastic = (templates: Template[], reading: WorkloadReading): Template[] => {
-  const minimum = path('spec.elasticPolicy.minReplicas');
+const elastic = (templates: Template[], minimum: Path, reading: WorkloadReading): Template[] => {
   const least = reading.count(minimum, undefined);
   return templates.map((template) =>
     template.name === 'worker' && least !== undefined
@@ -96,7 +105,12 @@ function patchesOf(reading: WorkloadReading): JsonObject {
 }
 
 export const kubeflowKinds: readonly WorkloadKind[] = [
-  trainingJob({ kind: 'PyTorchJob', specs: 'pytorchReplicaSpecs', roles: ['Master', 'Worker'] }, elastic),
+  trainingJob({
+    kind: 'PyTorchJob',
+    specs: 'pytorchReplicaSpecs',
+    roles: ['Master', 'Worker'],
+    elastic: 'spec.elasticPolicy.minReplicas',
+  }),
   trainingJob({
     kind: 'TFJob',
     specs: 'tfReplicaSpecs',
@@ -106,7 +120,7 @@ export const kubeflowKinds: readonly WorkloadKind[] = [
     kind: 'MPIJob',
     specs: 'mpiReplicaSpecs',
     roles: ['Launcher', 'Worker'],
-    otherwise: (role) => (role === 'Worker' ? 0 : 1),
+    none: ['Worker'],
   }),
   {
     group: 'trainer.kubeflow.org',

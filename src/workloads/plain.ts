@@ -2,6 +2,7 @@ import { ownObject, ownString, type JsonObject } from '../api/json.ts';
 import { ownName } from './listed-templates.ts';
 import { path } from './path.ts';
 import type { OneByOne, StatusShape, Template, WorkloadKind } from './workload-kind.ts';
+import type { TemplateShape } from './template-shape.ts';
 import type { WorkloadReading } from './workload-reading.ts';
 
 /** What the component of a workload with one template is called, as that template has hardly ever a name. */
@@ -22,6 +23,8 @@ function plainTemplate(object: JsonObject, count: string, replicas: number): Tem
 
 export const replicated = (object: JsonObject, reading: WorkloadReading): Template =>
   plainTemplate(object, 'spec.replicas', reading.countOf('spec.replicas', 1));
+
+const REPLICATED: TemplateShape = { as: 'alone', template: 'spec.template', replicas: 'spec.replicas' };
 
 const inOrder = (object: JsonObject): OneByOne | undefined =>
   ownString(ownObject(object, 'spec'), 'podManagementPolicy') === 'Parallel'
@@ -58,6 +61,7 @@ export const plainKinds: readonly WorkloadKind[] = [
     version: 'v1',
     kind: 'Deployment',
     single: replicated,
+    shapes: [REPLICATED],
     health: { phases: [], conditions: [], ready: readyWhere('updatedReplicas', 'availableReplicas') },
     status: REPLICAS,
     kept: { always: [], filled: [], templates: [] },
@@ -68,6 +72,7 @@ export const plainKinds: readonly WorkloadKind[] = [
     version: 'v1',
     kind: 'StatefulSet',
     single: (object, reading) => ({ ...replicated(object, reading), oneByOne: inOrder(object) }),
+    shapes: [REPLICATED],
     health: { phases: [], conditions: [], ready: readyWhere('updatedReplicas', 'readyReplicas') },
     status: REPLICAS,
     kept: { always: [], filled: [], templates: [] },

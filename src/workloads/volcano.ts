@@ -1,19 +1,21 @@
-import { templatesIn } from './listed-templates.ts';
+import { templatesIn, type TemplateList } from './listed-templates.ts';
 import type { WorkloadKind } from './workload-kind.ts';
+
+const TASKS: TemplateList = {
+  items: 'spec.tasks',
+  unnamed: 'task',
+  template: 'template',
+  replicas: 'replicas',
+  minAvailable: 'minAvailable',
+};
 
 export const volcanoKinds: readonly WorkloadKind[] = [
   {
     group: 'batch.volcano.sh',
     version: 'v1alpha1',
     kind: 'Job',
-    templates: (_, reading) =>
-      templatesIn(reading, {
-        items: 'spec.tasks',
-        unnamed: 'task',
-        template: 'template',
-        replicas: 'replicas',
-        minAvailable: 'minAvailable',
-      }),
+    templates: (_, reading) => templatesIn(reading, TASKS),
+    shapes: [{ as: 'list', ...TASKS }],
     totalMinimum: 'spec.minAvailable',
     health: {
       phases: [{ path: 'status.state.phase', values: ['Failed', 'Aborted', 'Terminated'] }],

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../api/json.ts';
 import type { Path } from './path.ts';
+import type { TemplateShape } from './template-shape.ts';
 import type { WorkloadReading } from './workload-reading.ts';
 
 /** A number of Pods and the field that it comes from: Pods = field × `per`. */
@@ -85,6 +86,8 @@ export interface TemplateKind {
  * everybody who has to know.
  */
 export interface WorkloadKind extends TemplateKind {
+  /** The same as `templates`, or `single`, as far as paths can say it. */
+  readonly shapes?: readonly TemplateShape[];
   /** A minimum of all templates together. */
   readonly totalMinimum?: string;
   readonly health: HealthSigns;

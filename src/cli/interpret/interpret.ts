@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { MusterError } from '../../errors.ts';
 import { interpretationOf } from '../../fleet/interpretation.ts';
+import { customizationOf } from '../../fleet/lua/customization.ts';
 import { kindsWith } from '../../workloads/configured-kinds.ts';
 import { kindOf, knownKindOf } from '../../workloads/workload-kinds.ts';
 import { formatFault } from '../../config/config-fault.ts';
@@ -13,11 +14,13 @@ import { ExitStatus } from '../output/exit-status.ts';
 import { findingLine } from '../output/findings.ts';
 import type { CliIo } from '../output/io.ts';
 import { paletteFor, type ColourMode } from '../output/palette.ts';
-import { oneOrList } from '../output/structured.ts';
+import { oneOrList, toYaml } from '../output/structured.ts';
+import { namedKind } from './named-kind.ts';
 import { interpretationObject, interpretationText, type Interpreted } from './render-interpretation.ts';
 
 interface InterpretFlags {
-  readonly filename: readonly string[];
+  readonly filename?: readonly string[];
+  readonly lua?: string;
   readonly config?: string;
   readonly output: 'text' | 'json';
   readonly color: ColourMode;
@@ -27,6 +30,7 @@ const EXAMPLES = `
 Example:
   $ muster interpret -f job.yaml
   $ kubectl get vcjob train -o json | muster interpret -f - -o json
+  $ muster interpret --lua Job.batch.volcano.sh | kubectl apply -f -
 
 Says of each workload what Karmada is told by Muster's interpreter: its Pod templates with the number
 of their Pods and what each needs, whether it is healthy, and what it needs beside it; and how many
@@ -37,7 +41,8 @@ Pods of each template must start together. Objects that are no workloads are pas
 export const interpretCommand = (io: CliIo): Command =>
   new Command('interpret')
     .description('show what of a workload counts for a gang: its components, health and dependencies')
-    .addOption(filenameOption('workloads'))
+    .addOption(filenameOption('workloads').makeOptionMandatory(false))
+    .option('--lua <kind>', 'print a kind as a ResourceInterpreterCustomization of Karmada, with its Lua')
     .option(
       '--config <file>',
       'OperatorConfiguration with fleet.kinds or workloads (default: $MUSTER_CONFIG)',
@@ -47,10 +52,18 @@ export const interpretCommand = (io: CliIo): Command =>
     .addHelpText('after', EXAMPLES)
     .action((flags: InterpretFlags) => interpret(flags, io));
 
-async function interpret({ filename, config, output, color }: InterpretFlags, io: CliIo): Promise<void> {
+async function interpret(flags: InterpretFlags, io: CliIo): Promise<void> {
+  const { filename, lua, config, output, color } = flags;
   const { configuration, warnings, file } = configured({ file: config, env: io.env });
   for (const warning of warnings) io.stderr(`${formatFault(warning, file ?? 'configuration')}\n`);
   const kinds = kindsWith([...configuration.fleet.kinds, ...configuration.workloads]);
+  if (lua !== undefined) {
+    const customization = customizationOf(namedKind(lua, kinds));
+    io.stdout(output === 'json' ? oneOrList([customization]) : toYaml(customization));
+    return;
+  }
+  if (filename === undefined)
+    throw new MusterError('USAGE', 'what is to be interpreted?', 'give -f with files, or --lua with a kind');
   const palette = paletteFor(color, io);
   const faults: InputFault[] = [];
   const found: Interpreted[] = [];

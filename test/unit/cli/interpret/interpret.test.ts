@@ -2,6 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
+import { customizationOf } from '../../../../src/fleet/lua/customization.ts';
+import type { WorkloadKind } from '../../../../src/workloads/workload-kind.ts';
+import { workloadKinds } from '../../../../src/workloads/workload-kinds.ts';
 import { muster } from '../fake-io.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'interpret-'));
@@ -96,5 +99,30 @@ describe('muster interpret', () => {
       code: 2,
       err: expect.stringMatching(/error\[INPUT_UNREADABLE\]/),
     });
+  });
+});
+
+describe('muster interpret --lua', () => {
+  test('prints what Karmada takes, for one kind', async () => {
+    const { code, out } = await muster(['interpret', '--lua', 'PyTorchJob', '-o', 'json']);
+    const kind = workloadKinds.find((one) => one.kind === 'PyTorchJob') as WorkloadKind;
+    expect([code, JSON.parse(out)]).toEqual([0, customizationOf(kind)]);
+    const yaml = await muster(['interpret', '--lua', 'Job.batch.volcano.sh']);
+    expect(yaml.out).toContain('kind: ResourceInterpreterCustomization\n');
+    expect(yaml.out).toContain('function GetComponents(obj)\n');
+  });
+
+  test.each([
+    [['--lua', 'Job'], '--lua Job could be Job.batch.volcano.sh or Job.batch\nfix: write one of them\n', 2],
+    [
+      ['--lua', 'TFJobs.kubeflow.org'],
+      'there is no kind "TFJobs.kubeflow.org" (did you mean "TFJob.kubeflow.org"?)',
+      2,
+    ],
+    [['--lua', 'LeaderWorkerSet'], 'cannot be written as Lua: its numbers of Pods are computed', 1],
+    [[], 'error[USAGE]: what is to be interpreted?\nfix: give -f with files, or --lua with a kind\n', 2],
+  ])('%j', async (flags, says, code) => {
+    const ran = await muster(['interpret', ...flags]);
+    expect(ran).toMatchObject({ code, out: '', err: expect.stringContaining(says) as unknown });
   });
 });

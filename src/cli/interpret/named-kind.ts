@@ -1,0 +1,23 @@
+import { suggestion } from '../../api/nearest-key.ts';
+import { MusterError } from '../../errors.ts';
+import type { WorkloadKind } from '../../workloads/workload-kind.ts';
+
+/** `Job.batch.volcano.sh`, as kubectl has it, or `PyTorchJob` where there is but one of the name. @throws MusterError USAGE */
+export function namedKind(name: string, kinds: readonly WorkloadKind[]): WorkloadKind {
+  const known = kinds.filter(({ shapes = [] }) => shapes.length > 0);
+  const [found, ...others] = kinds.filter((one) => name === one.kind || name === fullName(one));
+  const different = others.filter((one) => found === undefined || fullName(one) !== fullName(found));
+  if (found !== undefined && different.length === 0) return found;
+  if (found !== undefined) {
+    const full = [found, ...different].map(fullName);
+    throw new MusterError('USAGE', `--lua ${name} could be ${full.join(' or ')}`, 'write one of them');
+  }
+  const names = known.map(fullName);
+  throw new MusterError(
+    'USAGE',
+    `--lua: there is no kind ${JSON.stringify(name)}${suggestion(name, names)} (there are: ${names.join(', ')})`,
+    'name one of these, or tell of yours under fleet.kinds and give --config',
+  );
+}
+
+const fullName = ({ kind, group }: WorkloadKind): string => (group === '' ? kind : `${kind}.${group}`);

@@ -1,0 +1,144 @@
+import type { Json, JsonObject } from '../../api/json.ts';
+import { MusterError } from '../../errors.ts';
+import { isMultiTemplate } from '../../workloads/components.ts';
+import type { TemplateShape } from '../../workloads/template-shape.ts';
+import { titleOf, type HealthSigns, type WorkloadKind } from '../../workloads/workload-kind.ts';
+import { multiReplicasScript } from './multi-replicas-lua.ts';
+
+/**
+ * A kind as Karmada's ResourceInterpreterCustomization, for who would rather have Lua in Karmada than a webhook.
+ * @throws MusterError WORKLOAD_UNKNOWN where the kind cannot be written down so
+ */
+export function customizationOf(kind: WorkloadKind): JsonObject {
+  const { group, version, kind: name, health } = kind;
+  const script = luaOf(kind);
+  const replicas: JsonObject = isMultiTemplate(kind)
+    ? { componentResource: { luaScript: `${script}${GET_COMPONENTS}` } }
+    : {
+        replicaResource: { luaScript: `${script}${GET_REPLICAS}` },
+        replicaRevision: { luaScript: `${script}${REVISE_REPLICA}` },
+      };
+  return {
+    apiVersion: 'config.karmada.io/v1alpha1',
+    kind: 'ResourceInterpreterCustomization',
+    metadata: { name: `muster-${name.toLowerCase()}${group === '' ? '' : `.${group}`}` },
+    spec: {
+      target: { apiVersion: group === '' ? version : `${group}/${version}`, kind: name },
+      customizations: { ...replicas, healthInterpretation: { luaScript: healthScript(health) } },
+    },
+  };
+}
+
+/**
+ * `MultiGetReplicas(obj)` and `MultiReviseReplica(obj, desiredReplicas)` of a kind in Lua.
+ * @throws MusterError WORKLOAD_UNKNOWN
+ */
+export function luaOf(kind: WorkloadKind): string {
+  const { shapes = [], totalMinimum } = kind;
+  if (shapes.length === 0)
+    throw new MusterError(
+      'WORKLOAD_UNKNOWN',
+      `${titleOf(kind)} cannot be written as Lua: its numbers of Pods are computed, and no path leads to them`,
+      'use the interpreter webhook for it (docs/fleet.md)',
+    );
+  const total = totalMinimum === undefined ? 'nil' : luaPath(totalMinimum);
+  return multiReplicasScript(
+    `local shapes = {\n${shapes.map((one) => `  ${shapeText(one)},\n`).join('')}}\nlocal totalMinimum = ${total}`,
+  );
+}
+
+const GET_COMPONENTS = `
+function GetComponents(obj)
+  local components = MultiGetReplicas(obj)
+  for _, one in ipairs(components) do
+    one.replicaRequirements, one.requirements, one.minAvailable = one.requirements, nil, nil
+  end
+  return components
+end
+`;
+
+const GET_REPLICAS = `
+function GetReplicas(obj)
+  local one = MultiGetReplicas(obj)[1]
+  return one.replicas, one.requirements
+end
+`;
+
+const REVISE_REPLICA = `
+function ReviseReplica(obj, desiredReplica)
+  return MultiReviseReplica(obj, { { templateName = MultiGetReplicas(obj)[1].name, replicas = desiredReplica } })
+end
+`;
+
+function shapeText(shape: TemplateShape): string {
+  const paths = (fields: Readonly<Record<string, string | undefined>>): string[] =>
+    Object.entries(fields).flatMap(([name, path]) =>
+      path === undefined ? [] : [`${name} = ${luaPath(path)}`],
+    );
+  const parts: string[] = [`way = ${shape.as}`];
+  if (shape.as === 'list') {
+    const { items, name = 'name', template, replicas, minAvailable, unnamed = 'template' } = shape;
+    parts.push(`unnamed = ${quoted(unnamed)}`, ...paths({ items, name, template, replicas, minAvailable }));
+  } else if (shape.as === 'roles') {
+    const ranks = shape.roles.map((role, index) => `[${quoted(role)}] = ${index}`).join(', ');
+    const none = shape.none.map((role) => `[${quoted(role)}] = true`).join(', ');
+    parts.push(
+      `ranks = { ${ranks} }`,
+      `none = { ${none} }`,
+      ...paths({ at: shape.at, elastic: shape.elastic }),
+    );
+  } else {
+    const { name, template, replicas, minAvailable } = shape;
+    if (name !== undefined) parts.push(`name = ${quoted(name)}`);
+    parts.push(...paths({ template, replicas, minAvailable }));
+  }
+  return `{ ${parts.join(', ')} }`;
+}
+
+/** By the same signs as the webhook. */
+function healthScript({ phases, conditions, ready = [] }: HealthSigns): string {
+  const failed = phases.flatMap(({ path, values }) =>
+    values.map(
+      (value) => `  if at(observedObj, ${luaPath(path)}) == ${quoted(value)} then return false end\n`,
+    ),
+  );
+  const behind = [
+    '  local generation = at(observedObj, { "metadata", "generation" })\n',
+    '  local observed = at(observedObj, { "status", "observedGeneration" })\n',
+    '  if type(generation) == "number" and type(observed) == "number" and observed < generation then return false end\n',
+  ];
+  const short = ready.map(
+    ({ has, wants, otherwise }) =>
+      `  if number(observedObj, ${luaPath(has)}, 0) < number(observedObj, ${luaPath(wants)}, ${otherwise}) then return false end\n`,
+  );
+  const lasting = conditions.map(
+    (type) =>
+      `    if condition.type == ${quoted(type)} and condition.status == "True" then return false end\n`,
+  );
+  return `local function at(root, path)
+  local value = root
+  for _, key in ipairs(path) do
+    if type(value) ~= "table" then return nil end
+    value = value[key]
+  end
+  return value
+end
+
+local function number(root, path, otherwise)
+  local value = at(root, path)
+  if type(value) == "number" then return value end
+  return otherwise
+end
+
+function InterpretHealth(observedObj)
+${failed.join('')}  for _, condition in ipairs(at(observedObj, { "status", "conditions" }) or {}) do
+${lasting.join('')}  end
+${ready.length > 0 ? behind.join('') : ''}${short.join('')}  return true
+end
+`;
+}
+
+const luaPath = (path: string): string => `{ ${path.split('.').map(quoted).join(', ')} }`;
+
+/** Fields and names come from schemas that let no character in that would have to be escaped otherwise. */
+const quoted = (value: Json): string => JSON.stringify(value);
