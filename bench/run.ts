@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { cpus, release } from 'node:os';
 import { measureAdmission } from './admission/admission.ts';
 import { measureGrowth } from './admission/growth.ts';
+import { measureLabelled } from './admission/labelled.ts';
 import { makeScratch } from './admission/servers.ts';
 import { measureApiServer } from './api-server/api-server.ts';
 import { measureBackends } from './backends/backends.ts';
@@ -34,6 +35,7 @@ async function measureAll({ only, timing, against }: BenchOptions): Promise<Map<
   const setting = { scratch, placement: choosePlacement(), progress, ...(against && { against }) };
   try {
     await stage('admission', () => measureAdmission(only, timing.admission, setting));
+    await stage('labelled', () => Promise.resolve(measureLabelled(timing.labelled)));
     await stage('growth', () => measureGrowth(timing.growth, setting));
     await stage('hostile', () => measureHostile(only, timing.hostile, setting));
   } finally {
