@@ -470,11 +470,16 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
     const path = `/apis/leaderworkerset.x-k8s.io/v1/namespaces/${NAMESPACE}/leaderworkersets`;
     const set = example('leaderworkerset');
     await create(path, set as unknown as KubeObject);
-    const controller = await controllerAt(`${path}/vllm`);
     // https://lws.sigs.k8s.io/docs/reference/labels-annotations-and-environment-variables/
     const NAME = 'leaderworkerset.sigs.k8s.io/name';
     const INDEX = 'leaderworkerset.sigs.k8s.io/group-index';
-    const statefulSet = (name: string, replicas: number, labels: object, spec: object = {}): KubeObject => {
+    const statefulSet = (
+      name: string,
+      replicas: number,
+      labels: object,
+      controller: object,
+      spec: object = {},
+    ): KubeObject => {
       const pods = template({ ...labels, set: name, 'zz-lws': 'yes' }) as { spec: object };
       return {
         ...{ apiVersion: 'apps/v1', kind: 'StatefulSet' },
@@ -497,10 +502,16 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
       },
     });
     // Nobody guesses where nobody says it: such a Pod is refused, and named where it is said.
-    await create(SETS, statefulSet('vllm', 1, { [NAME]: 'vllm' }));
+    await create(SETS, statefulSet('vllm', 1, { [NAME]: 'vllm' }, await controllerAt(`${path}/vllm`)));
+    // A leader controls the set of its workers, which its operator makes once the leader is stored.
+    await until('the leader is stored', async () => {
+      const { status } = await cluster.client.request('GET', `${PODS}/vllm-0`);
+      return status === 200;
+    });
+    const leader = await controllerAt(`${PODS}/vllm-0`);
     await create(
       SETS,
-      statefulSet('vllm-0', 3, { [NAME]: 'vllm', [INDEX]: '0' }, { ordinals: { start: 1 } }),
+      statefulSet('vllm-0', 3, { [NAME]: 'vllm', [INDEX]: '0' }, leader, { ordinals: { start: 1 } }),
     );
     await until('its PodGang is made', () => gang('lws-vllm--0'), { withinMs: 90_000 });
     await untilBound('lws-vllm--0', 4);
