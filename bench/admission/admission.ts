@@ -33,6 +33,12 @@ export const SCENARIOS: readonly Scenario[] = [
   reviewed('2', '2 KiB', bodyOf(2), 1.4),
   reviewed('64', '64 KiB', bodyOf(64), 0.8),
   reviewed('512', '512 KiB', bodyOf(512), 0.8),
+  reviewed(
+    'interpret',
+    'interpretation of 8 KiB',
+    { size: 8, managedFields: false, interpreted: true },
+    1.25,
+  ),
   { id: 'new', title: 'new connection', body: bodyOf(8), mode: 'new' },
 ];
 
@@ -84,7 +90,9 @@ export async function measureAdmission(
     const servers = await startAll(setting, 'program' in peer ? peer.program : undefined);
     for (const [at, scenario] of chosen.entries()) {
       const warmUpMs = at === 0 ? timing.firstWarmUpMs : timing.warmUpMs;
-      const result = await contest(servers, { ...scenario, ...timing, warmUpMs }, setting);
+      // The peer answers reviews only.
+      const present = scenario.body.interpreted ? servers.filter(({ name }) => name !== 'peer') : servers;
+      const result = await contest(present, { ...scenario, ...timing, warmUpMs }, setting);
       measured.get(scenario.id)?.push(result);
       const ratio = withInterval(ratioBetween('muster', 'bare', 'cpuMicros', [result]));
       progress(`start ${start} of ${timing.starts}, ${scenario.title}: CPU ${ratio} × bare`);

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { answerWith, INTERPRET } from './interpretations.ts';
 import { fixedPatch } from './reviews.ts';
 
 const { values } = parseArgs({
@@ -30,11 +31,15 @@ const server = createServer(
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const review = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { request: { uid: string } };
-      const answer = JSON.stringify({
-        apiVersion: 'admission.k8s.io/v1',
-        kind: 'AdmissionReview',
-        response: { uid: review.request.uid, allowed: true, patchType: 'JSONPatch', patch },
-      });
+      const answer = JSON.stringify(
+        request.url?.startsWith(INTERPRET)
+          ? answerWith(review.request.uid)
+          : {
+              apiVersion: 'admission.k8s.io/v1',
+              kind: 'AdmissionReview',
+              response: { uid: review.request.uid, allowed: true, patchType: 'JSONPatch', patch },
+            },
+      );
       response.writeHead(200, {
         'content-type': 'application/json',
         'content-length': Buffer.byteLength(answer),

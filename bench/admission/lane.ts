@@ -2,6 +2,7 @@ import { connect, type SecureContext, type TLSSocket } from 'node:tls';
 import { checkAnswer } from './answer.ts';
 import type { PatchOperation } from './contest.ts';
 import { HttpAnswers, type HttpAnswer } from './http-answers.ts';
+import { checkInterpretation, INTERPRET, interpretationOf } from './interpretations.ts';
 import { reviewOf, type Body } from './reviews.ts';
 
 /** Whom lanes talk to. */
@@ -14,11 +15,18 @@ export interface Target {
   failed(error: Error): void;
 }
 
-const ALLOWED = Buffer.from('"allowed":true');
+/** What is sent where, and what its answer has to be. */
+const reviewed = { path: '/mutate-v1-pod', good: Buffer.from('"allowed":true'), check: checkAnswer };
+const interpreted = {
+  path: INTERPRET,
+  good: Buffer.from('"successful":true'),
+  check: checkInterpretation,
+};
 
 /** One connection after another that sends one prepared review whenever it is told to. */
 export class Lane {
   readonly #target: Target;
+  readonly #kind: typeof reviewed;
   readonly #review: Record<string, unknown>;
   readonly #uid: Buffer;
   readonly #request: Buffer;
@@ -32,11 +40,12 @@ export class Lane {
   constructor(target: Target, body: Body, variant: number, wanted?: readonly PatchOperation[]) {
     this.#target = target;
     this.#wanted = wanted;
-    this.#review = reviewOf(body, variant);
+    this.#kind = body.interpreted ? interpreted : reviewed;
+    this.#review = body.interpreted ? interpretationOf(variant) : reviewOf(body, variant);
     this.#uid = Buffer.from((this.#review['request'] as { uid: string }).uid);
     const text = JSON.stringify(this.#review);
     this.#request = Buffer.from(
-      `POST /mutate-v1-pod?timeout=5s HTTP/1.1\r\nHost: localhost:${target.port}\r\n` +
+      `POST ${this.#kind.path}?timeout=5s HTTP/1.1\r\nHost: localhost:${target.port}\r\n` +
         `User-Agent: kube-apiserver-admission\r\nContent-Length: ${Buffer.byteLength(text)}\r\n` +
         `Accept: application/json, */*\r\nContent-Type: application/json\r\nAccept-Encoding: gzip\r\n` +
         `${target.mode === 'new' ? 'Connection: close\r\n' : ''}\r\n${text}`,
@@ -68,7 +77,7 @@ export class Lane {
 
   #take(answer: HttpAnswer): void {
     const { status, body, last } = answer;
-    if (status !== 200 || !body.includes(ALLOWED) || !body.includes(this.#uid)) {
+    if (status !== 200 || !body.includes(this.#kind.good) || !body.includes(this.#uid)) {
       this.#target.failed(new Error(`HTTP ${status}: ${body.toString('utf8').slice(0, 500)}`));
       return;
     }
@@ -79,7 +88,7 @@ export class Lane {
       socket?.destroy();
     }
     const ms = performance.now() - this.#sentAt;
-    if (!this.#checked) checkAnswer(this.#review, body.toString('utf8'), this.#wanted);
+    if (!this.#checked) this.#kind.check(this.#review, body.toString('utf8'), this.#wanted);
     this.#checked = true;
     this.#target.answered(this, ms);
   }

@@ -15,6 +15,8 @@ export interface Body {
   readonly managedFields: boolean;
   /** A Pod that can run under Flux: it has a command and a number. */
   readonly hpc?: boolean;
+  /** No review: what Karmada asks of a workload of that length. */
+  readonly interpreted?: true;
 }
 
 /** The usual one. The 2 KiB review is a Pod so plain that nothing more fits. */

@@ -57,6 +57,7 @@ server:
   webhooks: {bindAddress: 127.0.0.1, drain: {seconds: 0, maxSeconds: 1}}
   healthProbes: {bindAddress: 127.0.0.1}
   metrics: {bindAddress: 127.0.0.1}
+fleet: {interpreter: true}
 `;
 
 const running = new Set<ChildProcess>();
