@@ -701,6 +701,20 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
     const usual = await cluster.client.request('POST', JOBS, job('usual', 2));
     expect([usual.status, usual.warnings]).toEqual([201, []]);
     await untilBound('job-usual', 2);
+    // A gang of N costs N + 3 writes until its last gate is off; one status more where Muster looks before all Pods are there.
+    const written = (await requestsOf(cluster.plane, MUSTER_USER)).flatMap(({ verb, resource, name }) => {
+      const what = `${verb} ${resource.replace('.scheduler.grove.io', '')}`;
+      const own = resource === 'pods' ? name.startsWith('usual-') : name === 'job-usual';
+      return own && /^(create|update|patch) po(ds|dgangs)/.test(what) ? [what] : [];
+    });
+    const before = written.slice(0, written.lastIndexOf('patch pods') + 1);
+    expect(before.filter((what) => what !== 'patch podgangs/status').toSorted()).toEqual([
+      'create podgangs',
+      'patch podgangs',
+      'patch pods',
+      'patch pods',
+    ]);
+    expect([5, 6]).toContain(before.length);
     // It only helps: nobody waits for it.
     await cluster.muster.kill();
     for (const [path, object] of [
