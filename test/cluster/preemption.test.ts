@@ -248,6 +248,9 @@ clusterSuite('making room for a gang', () => {
     });
     await gangOf('dear', 1);
     await cluster.untilBound('dear', 1);
+    await until('all of the first has gone', async () =>
+      (await names()).every((name) => !name.startsWith('first-')),
+    );
     expect(await names()).toEqual(['dear-worker-0', 'second-0', 'second-1']);
   });
 
