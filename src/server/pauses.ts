@@ -2,9 +2,9 @@ import type { Connection, Peer } from './connection.ts';
 import { Rotation } from './rotation.ts';
 
 /** Milliseconds of one turn of the event loop after which whoever asks most is not read any further in it. */
-const TURN_MS = 0.5;
+const TURN_MS = 0.25;
 /** So many connections are read again in the next turn: about as many as have their reviews done in it. */
-const AGAIN = 16;
+const AGAIN = 8;
 
 /**
  * Who asks over many connections is read in parts. In one turn of the event loop Node reads every connection on which
