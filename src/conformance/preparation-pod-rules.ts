@@ -16,7 +16,7 @@ import {
   type PreparationSubject,
   type PreparedPod,
 } from './preparation-subject.ts';
-import { patched } from './prepare-rules.ts';
+import { checkSecondPass, patched } from './prepare-rules.ts';
 
 /** The bare call, with nothing of Muster's around it. */
 function prepare(subject: PreparationSubject, { gang, member, pod }: GangsPod): unknown {
@@ -179,11 +179,7 @@ export const preparationPodRules: readonly Rule<PreparationSubject>[] = [
     needs: ['prepare-same-bytes'],
     look: (subject) => {
       for (const one of subject.allPrepared()) {
-        const again = subject.prepared({ ...one, pod: stored(one) });
-        const [fault] = again.faults;
-        if (fault !== undefined) throw broken(`it refused the Pod that it prepared: ${fault.message}`);
-        const paths = again.changes.map(({ operation }) => operation.path);
-        if (paths.length > 0) throw broken(`it patched the prepared Pod again, at ${paths.join(', ')}`);
+        checkSecondPass(subject.prepared({ ...one, pod: stored(one) }));
       }
       return undefined;
     },

@@ -41,6 +41,13 @@ export const patched = (pod: JsonObject, { changes }: Pick<Decision, 'changes'>)
     structuredClone(changes.map(({ operation }) => operation)) as never,
   ).newDocument;
 
+/** What becomes of a Pod that is prepared already. @throws where it is not left as it is */
+export function checkSecondPass({ faults: [fault], changes }: Pick<Decision, 'faults' | 'changes'>): void {
+  if (fault !== undefined) throw broken(`it refused the Pod that it prepared: ${fault.message}`);
+  const paths = changes.map(({ operation }) => operation.path);
+  if (paths.length > 0) throw broken(`it patched the prepared Pod again, at ${paths.join(', ')}`);
+}
+
 const bytesOf = ({ faults, changes }: Decision): string => JSON.stringify([faults, changes]);
 
 const COMES_OUT = ['prepare-throws', 'patch-surface'];
@@ -167,11 +174,7 @@ export const prepareRules: readonly Rule<Subject>[] = [
     look: async (subject) => {
       const { policy } = await subject.enabled();
       for (const { pod, decision } of await preparedPods(subject)) {
-        const again = admitted(patched(pod, decision), policy);
-        const [fault] = again.faults;
-        if (fault !== undefined) throw broken(`it refused the Pod that it prepared: ${fault.message}`);
-        const paths = again.changes.map(({ operation }) => operation.path);
-        if (paths.length > 0) throw broken(`it patched the prepared Pod again, at ${paths.join(', ')}`);
+        checkSecondPass(admitted(patched(pod, decision), policy));
       }
       return undefined;
     },

@@ -3,7 +3,7 @@ import { MusterError } from '../../errors.ts';
 import { isMultiTemplate } from '../../workloads/components.ts';
 import type { TemplateShape } from '../../workloads/template-shape.ts';
 import { titleOf, type HealthSigns, type WorkloadKind } from '../../workloads/workload-kind.ts';
-import { multiReplicasScript } from './multi-replicas-lua.ts';
+import { AT, multiReplicasScript } from './multi-replicas-lua.ts';
 
 /**
  * A kind as Karmada's ResourceInterpreterCustomization, for who would rather have Lua in Karmada than a webhook.
@@ -115,15 +115,7 @@ function healthScript({ phases, conditions, ready = [] }: HealthSigns): string {
     (type) =>
       `    if condition.type == ${quoted(type)} and condition.status == "True" then return false end\n`,
   );
-  return `local function at(root, path)
-  local value = root
-  for _, key in ipairs(path) do
-    if type(value) ~= "table" then return nil end
-    value = value[key]
-  end
-  return value
-end
-
+  return `${AT}
 local function number(root, path, otherwise)
   local value = at(root, path)
   if type(value) == "number" then return value end

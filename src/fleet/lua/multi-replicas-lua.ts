@@ -1,11 +1,8 @@
 import { MOST_PODS } from '../../api/most-pods.ts';
 import { COMPONENT_NAMES } from './component-names-lua.ts';
 
-/** What every script begins with. A field is a list of keys; numbers in it are positions of lists, from 1. */
-const READING = `
-local kube = require("kube")
-
-local function at(root, path)
+/** Reads a field. */
+export const AT = `local function at(root, path)
   local value = root
   for _, key in ipairs(path) do
     if type(value) ~= "table" then return nil end
@@ -13,7 +10,13 @@ local function at(root, path)
   end
   return value
 end
+`;
 
+/** What every script begins with. A field is a list of keys; numbers in it are positions of lists, from 1. */
+const READING = `
+local kube = require("kube")
+
+${AT}
 local function put(root, path, value)
   for index = 1, #path - 1 do
     if type(root[path[index]]) ~= "table" then root[path[index]] = {} end
