@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { SCENARIOS, type AdmissionTiming } from './admission/admission.ts';
 import type { GrowthTiming } from './admission/growth.ts';
-import type { LabelledTiming } from './admission/labelled.ts';
 import type { ApiServerTiming } from './api-server/api-server.ts';
 import { BACKEND_PARTS, type BackendTiming } from './backends/backends.ts';
 import { FLEET_PARTS, type FleetTiming } from './fleet/fleet.ts';
@@ -45,7 +44,7 @@ Exit codes: 0 no goal that was measured is missed, 1 one is or a server answered
 
 export interface Timing {
   readonly admission: AdmissionTiming;
-  readonly labelled: LabelledTiming;
+  readonly labelled: AdmissionTiming;
   readonly growth: GrowthTiming;
   readonly apiServer: ApiServerTiming;
   readonly review: ReviewTiming;
@@ -137,7 +136,7 @@ function selection(stages: readonly string[], list: string | undefined): Set<str
 
 const USUAL: Timing = {
   admission: { starts: 4, rounds: 20, sliceMs: 100, firstWarmUpMs: 4000, warmUpMs: 500 },
-  labelled: { rounds: 100, reviews: 500 },
+  labelled: { starts: 6, rounds: 20, sliceMs: 100, firstWarmUpMs: 4000, warmUpMs: 0 },
   growth: { warmUp: 400_000, reviews: 1_000_000, settleMs: 1500 },
   apiServer: { rounds: 40, pods: 16 },
   review: { pods: 17_770, rounds: 3 },
@@ -166,7 +165,7 @@ const USUAL: Timing = {
 
 const QUICK: Timing = {
   admission: { starts: 1, rounds: 4, sliceMs: 20, firstWarmUpMs: 50, warmUpMs: 50 },
-  labelled: { rounds: 5, reviews: 100 },
+  labelled: { starts: 1, rounds: 4, sliceMs: 20, firstWarmUpMs: 50, warmUpMs: 0 },
   growth: { warmUp: 1000, reviews: 5000, settleMs: 100 },
   apiServer: { rounds: 4, pods: 8 },
   review: { pods: 500, rounds: 2 },

@@ -35,7 +35,7 @@ async function measureAll({ only, timing, against }: BenchOptions): Promise<Map<
   const setting = { scratch, placement: choosePlacement(), progress, ...(against && { against }) };
   try {
     await stage('admission', () => measureAdmission(only, timing.admission, setting));
-    await stage('labelled', () => Promise.resolve(measureLabelled(timing.labelled)));
+    await stage('labelled', () => measureLabelled(timing.labelled, setting));
     await stage('growth', () => measureGrowth(timing.growth, setting));
     await stage('hostile', () => measureHostile(only, timing.hostile, setting));
   } finally {

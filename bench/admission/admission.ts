@@ -5,7 +5,7 @@ import { figure, short, withInterval, type Figure, type StageReport } from '../m
 import { meanOf, NOTHING, plainMean, ratioOf, type Estimate } from '../measure/interval.ts';
 import type { Placement } from '../measure/placement.ts';
 import { buildPeer } from './build-peer.ts';
-import type { Contest, ContestResult, Slice } from './contest.ts';
+import type { Contest, ContestResult, Sent, Slice } from './contest.ts';
 import { bodyOf, type Body } from './reviews.ts';
 import { startServer, type RunningServer, type Scratch, type ServerName } from './servers.ts';
 
@@ -119,18 +119,25 @@ async function startAll(setting: AdmissionSetting, peerProgram?: string): Promis
   return servers;
 }
 
-type Load = Pick<Contest, 'body' | 'mode' | 'warmUpMs' | 'rounds' | 'sliceMs' | 'reviews' | 'patch'>;
+interface Load extends Pick<
+  Contest,
+  'body' | 'mode' | 'warmUpMs' | 'rounds' | 'sliceMs' | 'reviews' | 'patch'
+> {
+  /** What one of them gets in place of what the others get. */
+  readonly own?: Partial<Record<ServerName, Sent>>;
+}
 
 /** Runs the load generator once. A new process: no scenario profits from what an earlier one left in the client. */
 export async function contest(
   servers: readonly RunningServer[],
-  { body, mode, warmUpMs, rounds, sliceMs, reviews, patch }: Load,
+  { body, mode, warmUpMs, rounds, sliceMs, reviews, patch, own = {} }: Load,
   { scratch, placement }: Pick<AdmissionSetting, 'scratch' | 'placement'>,
 ): Promise<ContestResult> {
   const job: Contest = {
     contenders: servers.map(({ name, port, pid }) => ({
       ...{ name, port, pid },
       every: name === 'peer' ? PEER_EVERY : 1,
+      ...(own[name] && { own: own[name] }),
     })),
     caFile: scratch.caFile,
     connections: CONNECTIONS,

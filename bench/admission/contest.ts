@@ -1,13 +1,17 @@
 import type { Body } from './reviews.ts';
 
-/** What the load generator is told: who takes part, what they get, for how long. As JSON in its only argument. */
-export interface Contest {
-  readonly contenders: readonly Contender[];
-  /** File with the CA of the servers' certificate. */
-  readonly caFile: string;
+/** What is sent, and what has to come back. */
+export interface Sent {
   readonly body: Body;
   /** What leads to the Pod that every answer has to lead to; absent: the change of all others. */
   readonly patch?: readonly PatchOperation[];
+}
+
+/** What the load generator is told: who takes part, what they get, for how long. As JSON in its only argument. */
+export interface Contest extends Sent {
+  readonly contenders: readonly Contender[];
+  /** File with the CA of the servers' certificate. */
+  readonly caFile: string;
   /** Connections at a time to each. Closed loop: each sends its next review when it has the answer to the last. */
   readonly connections: number;
   /** `keep`: connections stay. `new`: each review comes over a connection of its own, full TLS 1.3 handshake. */
@@ -36,6 +40,8 @@ export interface Contender {
   readonly pid: number;
   /** Takes part in every so many rounds: who is many times slower needs no fine figure. */
   readonly every: number;
+  /** What it gets in place of what the others get. */
+  readonly own?: Sent;
 }
 
 /** One turn of one contender. */

@@ -1,99 +1,65 @@
-import { reviewEndpoints, type ReviewAnswer } from '../../src/admission/endpoints.ts';
-import type { Policy } from '../../src/admission/policy.ts';
-import { LABEL_GANG, LABEL_POD_CLIQUE, LABEL_POD_GANG, PATH_MUTATE_POD } from '../../src/api/names.ts';
-import { BackendRegistry } from '../../src/backends/registry.ts';
-import { parseJson } from '../../src/server/read-body.ts';
-import { figure, withInterval, type StageReport } from '../measure/figures.ts';
-import { meanOf, plainMean } from '../measure/interval.ts';
-import { bodyOf, reviewOf } from './reviews.ts';
+import { figure, short, withInterval, type StageReport } from '../measure/figures.ts';
+import { plainMean } from '../measure/interval.ts';
+import { contest, ratioBetween, type AdmissionSetting, type AdmissionTiming } from './admission.ts';
+import type { ContestResult } from './contest.ts';
+import { patchOf } from './patch-of.ts';
+import { bodyOf, type Body } from './reviews.ts';
+import { startServer, type RunningServer } from './servers.ts';
 
-export interface LabelledTiming {
-  /** In which each of the two has its turn. */
-  readonly rounds: number;
-  /** In one turn. */
-  readonly reviews: number;
-}
-
-/** Microseconds: a twentieth of what a whole review of 8 KiB costs the server (docs/benchmarks.md). */
-const MOST = 3;
-/** As many Pods as come from a ReplicaSet at once. */
-const PODS = 32;
+const NAMED = bodyOf(8);
+const ASKING: Body = { ...NAMED, asks: true };
+/** Times what a Pod with both labels costs. */
+const MOST_CPU = 1.05;
 
 /**
- * What a Pod costs whose gang and group are told by its workload (`muster.dev/gang`), beside one with both labels: from the
- * bytes of the body to those of the answer, in this process. TLS, HTTP and the log, which both pay alike, are left out, so
- * it is the difference that is judged, by what a whole review costs.
+ * What a Pod costs whose gang and group are told by its workload (`muster.dev/gang`), beside one with both labels: two Musters
+ * of the same build, each with one of the two; who has which changes from start to start.
  */
-export function measureLabelled({ rounds, reviews }: LabelledTiming): StageReport {
-  const [named, asking] = [reviewer(false), reviewer(true)];
-  const [base, more]: [number[], number[]] = [[], []];
-  // The first half is for the compiler. Who comes first changes from round to round.
-  for (let round = -rounds; round < rounds; round += 1) {
-    const turns = [
-      { review: named, into: base },
-      { review: asking, into: more },
-    ];
-    for (const { review, into } of round % 2 === 0 ? turns : turns.toReversed()) {
-      const { user, system } = process.cpuUsage();
-      for (let call = 0; call < reviews; call += 1) review(call);
-      const used = process.cpuUsage({ user, system });
-      if (round >= 0) into.push((used.user + used.system) / reviews);
+export async function measureLabelled(
+  { starts, rounds, sliceMs, firstWarmUpMs }: AdmissionTiming,
+  setting: AdmissionSetting,
+): Promise<StageReport> {
+  const { scratch, progress } = setting;
+  const results: ContestResult[] = [];
+  for (let start = 1; start <= starts; start += 1) {
+    const servers: RunningServer[] = [];
+    try {
+      for (const name of ['muster', 'other'] as const)
+        servers.push(await startServer(name, scratch, setting));
+      const [named, asking] =
+        start % 2 === 0 ? (['muster', 'other'] as const) : (['other', 'muster'] as const);
+      const patch = await patchOf(servers[0] as RunningServer, scratch.caFile, ASKING);
+      const { slices, rss } = await contest(
+        servers,
+        {
+          ...{ body: NAMED, mode: 'keep', rounds, sliceMs, warmUpMs: firstWarmUpMs },
+          own: { [asking]: { body: ASKING, patch } },
+        },
+        setting,
+      );
+      const result = { rss, slices: { muster: slices[asking] ?? [], other: slices[named] ?? [] } };
+      results.push(result);
+      const ratio = withInterval(ratioBetween('muster', 'other', 'cpuMicros', [result]));
+      progress(`a Pod with muster.dev/gang, start ${start} of ${starts}: CPU ${ratio} × with both labels`);
+    } finally {
+      for (const server of servers) await server.stop();
     }
   }
-  const difference = meanOf(more.map((value, round) => value - (base[round] ?? Number.NaN)));
+  const micros = (name: 'muster' | 'other'): string =>
+    short(plainMean(results.flatMap(({ slices }) => (slices[name] ?? []).map(({ cpuMicros }) => cpuMicros))));
+  const ratio = ratioBetween('muster', 'other', 'cpuMicros', results);
   return {
     tables: {
       labelled: [
-        ['8 KiB, without TLS and HTTP', 'CPU µs', 'more µs'],
-        ['a Pod with both labels', plainMean(base).toFixed(1), ''],
-        ['a Pod with muster.dev/gang alone', plainMean(more).toFixed(1), withInterval(difference)],
+        ['8 KiB', 'CPU µs', '× both labels'],
+        ['a Pod with both labels', micros('other'), '1'],
+        ['a Pod with muster.dev/gang alone', micros('muster'), withInterval(ratio)],
       ],
     },
     figures: [
-      figure('labelled', 'more CPU µs per review of a Pod with muster.dev/gang', difference, {
-        most: MOST,
+      figure('labelled', '8 KiB: CPU per review of a Pod with muster.dev/gang, times both labels', ratio, {
+        most: MOST_CPU,
       }),
     ],
   };
-}
-
-/** @throws where a review is not answered as it should be */
-function reviewer(asks: boolean): (call: number) => void {
-  const policy: Policy = {
-    registry: new BackendRegistry([{ name: 'kai-scheduler' }], 'kai-scheduler'),
-    trustedAccounts: new Set(),
-    exemptNamespaces: new Set(['kube-system']),
-    topology: { enabled: false, keys: [] },
-  };
-  const deaf = { prepared: () => undefined, decided: () => undefined };
-  const endpoint = reviewEndpoints(policy, deaf).find(({ path }) => path === PATH_MUTATE_POD);
-  if (endpoint === undefined) throw new Error('nobody answers for Pods');
-  const bodies = Array.from({ length: PODS }, (_, variant) => bodyWith(asks, variant));
-  const answer = (call: number): ReviewAnswer => {
-    const bytes = bodies[call % PODS] ?? Buffer.alloc(0);
-    const asked = { remainingMs: 1_000, entire: (): unknown => parseJson(bytes) };
-    const found = endpoint.answer(parseJson(bytes, endpoint.unread), asked);
-    if (found instanceof Promise) throw new Error('a review had to wait');
-    return found;
-  };
-  const first = answer(0);
-  if (first.outcome !== 'patched') throw new Error(`not prepared: ${first.body}`);
-  return (call) => {
-    if (answer(call).outcome !== 'patched') throw new Error('another answer than the first');
-  };
-}
-
-function bodyWith(asks: boolean, variant: number): Buffer {
-  const review = reviewOf(bodyOf(8), variant) as {
-    request: { object: { metadata: { labels: Record<string, string> } } };
-  };
-  const { labels } = review.request.object.metadata;
-  // Both Pods are of a ReplicaSet, and their bodies of nearly the same length.
-  if (asks) {
-    Reflect.deleteProperty(labels, LABEL_POD_GANG);
-    Reflect.deleteProperty(labels, LABEL_POD_CLIQUE);
-    labels[LABEL_GANG] = 'true';
-    labels['pod-template-hash'] = '6f9d5c7b8d';
-  }
-  return Buffer.from(JSON.stringify(review));
 }

@@ -33,7 +33,7 @@ class Side {
   #over: (() => void) | undefined;
   #failed: ((error: Error) => void) | undefined;
 
-  constructor({ name, port, pid, every }: Contender) {
+  constructor({ name, port, pid, every, own: { body, patch } = contest }: Contender) {
     this.name = name;
     this.every = every;
     this.#pid = pid;
@@ -44,10 +44,7 @@ class Side {
       answered: (lane, ms) => this.#answered(lane, ms),
       failed: (error) => this.#failed?.(new Error(`${name}: ${error.message}`, { cause: error })),
     };
-    this.#lanes = Array.from(
-      { length: contest.connections },
-      (_, at) => new Lane(target, contest.body, at, contest.patch),
-    );
+    this.#lanes = Array.from({ length: contest.connections }, (_, at) => new Lane(target, body, at, patch));
   }
 
   get cpuMicros(): number {

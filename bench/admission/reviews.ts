@@ -1,4 +1,4 @@
-import { GATE_POD_GANG_PENDING, LABEL_POD_CLIQUE, LABEL_POD_GANG } from '../../src/api/names.ts';
+import { GATE_POD_GANG_PENDING, LABEL_GANG, LABEL_POD_CLIQUE, LABEL_POD_GANG } from '../../src/api/names.ts';
 
 /** The gang that every benchmarked Pod is of. */
 export const NAMESPACE = 'inference';
@@ -15,6 +15,8 @@ export interface Body {
   readonly managedFields: boolean;
   /** A Pod that can run under Flux: it has a command and a number. */
   readonly hpc?: boolean;
+  /** A Pod that leaves its gang to Muster: it says only that it is for one, and its ReplicaSet has labelled it. */
+  readonly asks?: true;
   /** No review: what Karmada asks of a workload of that length. */
   readonly interpreted?: true;
 }
@@ -32,10 +34,11 @@ type Mutable = Record<string, unknown>;
  * defaulting. Large Pods have more of what real ones have more of: containers, environment,
  * volumes, annotations. Only uid and name depend on `variant`, so all variants have the same length.
  */
-export function reviewOf({ size, managedFields, hpc }: Body, variant = 0): Mutable {
+export function reviewOf({ size, managedFields, hpc, asks }: Body, variant = 0): Mutable {
   const target = size * 1024;
   const pod = barePod(size, variant);
   if (hpc === true) underFlux(pod);
+  if (asks === true) ofWorkload(pod);
   const review = envelope(pod, variant);
   const metadata = pod['metadata'] as Mutable;
   const measure = (): number => {
@@ -110,6 +113,14 @@ const envelope = (pod: Mutable, variant: number): Mutable => {
 
 /** More containers where there is more to hold, as real Pods have. */
 const CONTAINERS: Readonly<Record<Size, number>> = { 2: 1, 8: 1, 64: 4, 512: 8 };
+
+function ofWorkload({ metadata }: Mutable): void {
+  const { labels } = metadata as { labels: Record<string, string> };
+  Reflect.deleteProperty(labels, LABEL_POD_GANG);
+  Reflect.deleteProperty(labels, LABEL_POD_CLIQUE);
+  labels[LABEL_GANG] = 'true';
+  labels['pod-template-hash'] = '6f9d5c7b8d';
+}
 
 function barePod(size: Size, variant: number): Mutable {
   return {

@@ -1,14 +1,14 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { request } from 'node:https';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LABEL_SCHEDULER_NAME, PATH_MUTATE_POD } from '../../src/api/names.ts';
+import { LABEL_SCHEDULER_NAME } from '../../src/api/names.ts';
 import { ENTRYPOINT_COMMAND } from '../../src/hpc/flux-names.ts';
 import { until } from '../../test/cluster/control-plane/until.ts';
 import { applyAll } from '../../test/cluster/support/apply.ts';
 import { manifestsIn } from '../../test/support/manifests.ts';
 import { contest, ratioBetween, type AdmissionTiming } from '../admission/admission.ts';
 import type { ContestResult, PatchOperation } from '../admission/contest.ts';
-import { GANG, GROUP, NAMESPACE, reviewOf, type Body } from '../admission/reviews.ts';
+import { patchOf } from '../admission/patch-of.ts';
+import { GANG, GROUP, NAMESPACE, type Body } from '../admission/reviews.ts';
 import { makeScratch, startServer, type RunningServer, type Scratch } from '../admission/servers.ts';
 import { startBackendStage, type BackendStage } from '../backends/stage.ts';
 import { figure, short, withInterval, type StageReport } from '../measure/figures.ts';
@@ -42,7 +42,7 @@ export async function measureHpc(
         const muster = await startServer('muster', scratch, { ...setting, kubeconfig, hpc: true });
         servers.push(muster);
         // Until it has looked at its cluster it asks everybody to come again.
-        const patch = await until('the Pod is prepared', () => patchOf(muster, scratch));
+        const patch = await until('the Pod is prepared', () => fluxPatchOf(muster, scratch));
         const patchFile = join(scratch.folder, 'patch.json');
         writeFileSync(patchFile, JSON.stringify(patch));
         servers.push(await startServer('bare', scratch, { ...setting, patchFile }));
@@ -99,28 +99,10 @@ async function prepare({ plane: { client } }: BackendStage): Promise<void> {
 }
 
 /** The patch that one Muster gives. @throws where it does not put the Pod under Flux (yet) */
-async function patchOf({ port }: RunningServer, { caFile }: Scratch): Promise<readonly PatchOperation[]> {
-  const text = await new Promise<string>((resolve, reject) => {
-    const url = `https://localhost:${port}${PATH_MUTATE_POD}`;
-    const headers = { 'content-type': 'application/json' };
-    const asked = request(
-      url,
-      { method: 'POST', ca: readFileSync(caFile), headers, agent: false },
-      (answer) => {
-        let body = '';
-        answer.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
-        answer.on('end', () => resolve(body));
-      },
-    );
-    asked.on('error', reject);
-    asked.end(JSON.stringify(reviewOf(BODY)));
-  });
-  const { response } = JSON.parse(text) as { response?: { patch?: string } };
-  const patch = JSON.parse(
-    Buffer.from(response?.patch ?? '', 'base64').toString('utf8'),
-  ) as readonly PatchOperation[];
+async function fluxPatchOf(server: RunningServer, { caFile }: Scratch): Promise<readonly PatchOperation[]> {
+  const patch = await patchOf(server, caFile, BODY);
   const command = patch.find(({ path }) => path === '/spec/containers/0/command')?.value;
   if (!JSON.stringify(command ?? '').startsWith(JSON.stringify(ENTRYPOINT_COMMAND).slice(0, -1)))
-    throw new Error(`the Pod does not run under Flux: ${text.slice(0, 500)}`);
+    throw new Error(`the Pod does not run under Flux: ${JSON.stringify(patch).slice(0, 500)}`);
   return patch;
 }

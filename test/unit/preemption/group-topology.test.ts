@@ -321,8 +321,13 @@ test('feasible if and only if some choice of domains helps, and whoever belongs 
       const preemptor = preemptorOf(membersOf(counts).map(read), snapshot, 'kep');
       const { required, preferred } = preemptor.topology ?? { required: [], preferred: [] };
       const found = plan(preemptor, snapshot, 'kep');
-      expect(found.fits).toBe(fitsSomehow(preemptor, required, snapshot, false));
-      expect(found.feasible).toBe(fitsSomehow(preemptor, required, snapshot, true));
+      // Pods are placed one after the other, so a wish that is kept can help where the same without it finds no place.
+      const held = found.domains.filter(({ value }) => value !== undefined).map(({ scope }) => scope);
+      for (const [is, emptied] of [
+        [found.fits, false],
+        [found.feasible, true],
+      ] as const)
+        expect(is).toBe(fitsSomehow(preemptor, is ? held : required, snapshot, emptied));
       seen[found.fits ? 'fits' : found.feasible ? 'makesRoom' : 'infeasible'] += 1;
       if (!found.feasible) return;
 
@@ -338,10 +343,8 @@ test('feasible if and only if some choice of domains helps, and whoever belongs 
       }
       // The first wish is kept wherever that alone would fit.
       const [wish] = preferred;
-      if (found.fits && wish !== undefined)
-        expect(found.domains.find(({ scope }) => scope === wish)?.value !== undefined).toBe(
-          fitsSomehow(preemptor, [...required, wish], snapshot, false),
-        );
+      if (wish !== undefined && fitsSomehow(preemptor, [...required, wish], snapshot, false))
+        expect(held).toContain(wish);
       // A wish costs nobody anything.
       const plain = plan({ ...preemptor, topology: { required, preferred: [] } }, snapshot, 'kep');
       const cost = (one: Plan) => ({ cost: costOf(one).slice(0, -1) });
