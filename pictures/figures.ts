@@ -58,7 +58,7 @@ export function figuresOf(report: string, measuredOn: string): Figures {
   for (const row of rows.slice(rows.indexOf(head) + 1)) {
     const server = SERVERS[(row[1] ?? '') as keyof typeof SERVERS];
     if (row[0] !== '') review = row[0] ?? '';
-    if (server === undefined || !review.endsWith(' KiB')) continue;
+    if (server === undefined || !/^\d+ KiB$/.test(review)) continue;
     const cell = (column: number): number => parseFloat(row[column]?.replaceAll(',', '') ?? '');
     found.set(review, {
       ...found.get(review),

@@ -185,7 +185,7 @@ const limits = [
   '',
   'Each of these has a bound for a peer or a namespace, and something that nobody else can take, so that one tenant or stranger at',
   'his bound stops nobody. How much slower others are meanwhile is measured for each attack: at most twice as slow for most, more',
-  'for [three floods](benchmarks.md#beside-an-attack).',
+  'for [some floods](benchmarks.md#beside-an-attack).',
   '',
   '| What | Bound | What others keep |',
   '|---|---|---|',
