@@ -8,7 +8,7 @@ import { WorkQueue } from '../../kube/loop/work-queue.ts';
 import { BY_GANG } from '../watch/gang-view.ts';
 import type { ControllerFactory } from '../watch/shared.ts';
 import { AskedFor } from './asked-for.ts';
-import { carryOut } from './gang-maker.ts';
+import { carryOut, OUTDATED_MS } from './gang-maker.ts';
 import { planMadeGang } from './plan-made-gang.ts';
 import { WorkloadWatch } from './workload-watch.ts';
 
@@ -28,6 +28,8 @@ export const workloads: ControllerFactory = (shared) => {
     lead: async (signal) => {
       queue = new WorkQueue();
       const asked = new AskedFor();
+      // Made a moment ago: the cache may not show them yet.
+      const made = new Set<string>();
       const known = new WorkloadWatch({
         ...shared,
         changed: (kind, namespace, name) => {
@@ -40,10 +42,12 @@ export const workloads: ControllerFactory = (shared) => {
         const elsewhere = notSelected(settings.selectors, namespace, place, new Map());
         if (elsewhere !== undefined || view.standstill?.(namespace) !== undefined) return undefined;
         asked.forget(key);
+        const gang = view.gangs.get(namespace, name);
+        if (gang !== undefined) made.delete(key);
         const deed = planMadeGang({
           namespace,
           name,
-          gang: view.gangs.get(namespace, name),
+          gang,
           pods: view.pods.byIndex(BY_GANG, key),
           kinds: settings.gangKinds,
           workload: (kind, workload) => {
@@ -51,7 +55,10 @@ export const workloads: ControllerFactory = (shared) => {
             return known.of(kind, namespace, workload);
           },
         });
+        // Only once: it may be gone again, and nothing have shown it.
+        if (deed.do === 'create' && made.delete(key)) return { requeueAfterMs: OUTDATED_MS };
         const againMs = await carryOut(deed, shared, end);
+        if (deed.do === 'create' && againMs === undefined) made.add(key);
         return againMs === undefined ? undefined : { requeueAfterMs: againMs };
       };
       for (const key of watch.keys()) queue.add(key);

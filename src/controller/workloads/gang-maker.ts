@@ -16,7 +16,7 @@ interface Hands {
 }
 
 /** Look again after this long where what was read is not what is there any more (ms). */
-const OUTDATED_MS = 1_000;
+export const OUTDATED_MS = 1_000;
 
 /** Carries a deed out. @returns when to look again, where nothing else would have it looked at */
 export async function carryOut(
