@@ -1,6 +1,9 @@
 import { isObject, type Json, type JsonObject, own } from '../api/json.ts';
 import { suggestion } from '../api/nearest-key.ts';
-import { quoted } from '../api/printable.ts';
+import { printable, quoted } from '../api/printable.ts';
+
+/** Of a key that is not known: long enough for any that is. */
+const MAX_KEY = 80;
 
 interface Kinds {
   readonly string: string;
@@ -63,7 +66,8 @@ export function readProfileConfig<const S extends ProfileSettings>(
     if (Object.hasOwn(settings, key)) continue;
     const keys = Object.keys(settings);
     const known = keys.length === 0 ? 'this backend has none' : `keys: ${keys.join(', ')}`;
-    wrong.push({ field: `config.${key}`, message: `unknown key${suggestion(key, keys)}; ${known}` });
+    const field = `config.${printable(key, MAX_KEY)}`;
+    wrong.push({ field, message: `unknown key${suggestion(key, keys)}; ${known}` });
   }
   for (const [key, setting] of Object.entries(settings)) {
     const given = own(config, key) ?? setting.default;

@@ -31,6 +31,7 @@ describe("a backend's config", () => {
     [{ queu: 'a' }, 'config.queu: unknown key (did you mean "queue"?); keys: queue, strict, seconds, tiers'],
     [{ colour: 'a' }, 'config.colour: unknown key; keys: queue, strict, seconds, tiers'],
     [{ constructor: 1 }, 'config.constructor: unknown key; keys: queue, strict, seconds, tiers'],
+    [{ '\u001b[2J': 1 }, 'config.\\u{1b}[2J: unknown key; keys: queue, strict, seconds, tiers'],
     [{ queue: 3 }, 'config.queue: must be a string, not 3'],
     [{ queue: '' }, 'config.queue: must not be empty, not ""'],
     [{ strict: 'yes' }, 'config.strict: must be true or false, not "yes"'],
