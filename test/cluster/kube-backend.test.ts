@@ -84,8 +84,10 @@ clusterSuite('native gangs of kube-scheduler', () => {
       ]);
     }
     const backends = '/apis/muster.dev/v1alpha1/schedulerbackends/default-scheduler';
-    const shown = await until('the backend is shown', () => cluster.client.ok('GET', backends));
-    expect(JSON.stringify(shown)).toContain(`scheduling.k8s.io/${VERSION}`);
+    // The object comes first, what it says a moment later.
+    await until('the backend shows its version', async () =>
+      JSON.stringify(await cluster.client.ok('GET', backends)).includes(`scheduling.k8s.io/${VERSION}`),
+    );
   });
 
   test('a complete gang is bound, and its Pods name the native gang', async () => {
