@@ -34,7 +34,8 @@ export default {
   coverageReporters: ['text-summary', 'json-summary'],
   // A room each, a little below what is measured: one that falls is not hidden by the others.
   coverageThreshold: {
-    global: { lines: 90 },
+    // What is in no room: src/main.ts, src/index.ts and src/errors.ts.
+    global: { lines: 89 },
     './src/admission/': { lines: 97 },
     './src/api/': { lines: 92 },
     './src/backends/': { lines: 97 },
