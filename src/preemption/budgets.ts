@@ -45,9 +45,7 @@ class Ledger {
       // A budget without a selector, or with an empty one, is for no Pod here, as in kube-scheduler.
       if (selector === undefined || takesEverything(selector)) continue;
       const account = { left, disrupted, takes: matcherOf(selector) };
-      const list = this.#byNamespace.get(namespace);
-      if (list === undefined) this.#byNamespace.set(namespace, [account]);
-      else list.push(account);
+      this.#byNamespace.getOrInsert(namespace, []).push(account);
     }
   }
 

@@ -102,8 +102,7 @@ export class ClusterState {
    * @param key with `of` what tells this question from others
    */
   those(key: object, of: string, takes: (pod: Pod) => boolean): ReadonlyMap<Pod, NodeState> {
-    const alike = this.#watched.get(key) ?? new Map<string, Watched>();
-    this.#watched.set(key, alike);
+    const alike = this.#watched.getOrInsert(key, new Map<string, Watched>());
     const known = alike.get(of);
     if (known !== undefined) return known.pods;
     const pods = new Map<Pod, NodeState>();

@@ -125,10 +125,7 @@ export class DomainChoices {
     const byValue = new Map<string, NodeState[]>();
     for (const one of this.#state.nodes) {
       const value = one.node.labels.get(key);
-      if (value === undefined) continue;
-      const nodes = byValue.get(value);
-      if (nodes === undefined) byValue.set(value, [one]);
-      else nodes.push(one);
+      if (value !== undefined) byValue.getOrInsert(value, []).push(one);
     }
     this.#byKey.set(key, byValue);
     return byValue;

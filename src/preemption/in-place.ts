@@ -21,9 +21,7 @@ export class Assumed {
     this.#state = state;
     const minding = new Map<Constraints, Pod>();
     for (const [pod, { node }] of nodes) {
-      const here = this.#onNode.get(node.name);
-      if (here === undefined) this.#onNode.set(node.name, [pod]);
-      else here.push(pod);
+      this.#onNode.getOrInsert(node.name, []).push(pod);
       this.#order.set(pod, this.#order.size);
       if (mindsOthers(pod)) minding.set(pod.constraints, pod);
     }

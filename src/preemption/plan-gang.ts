@@ -120,18 +120,8 @@ function putBackAbove(
   return highest;
 }
 
-interface Level {
-  readonly priority: number;
-  readonly units: Unit[];
-}
-
 /** The lowest first. */
-function byPriority(units: readonly Unit[]): Level[] {
-  const levels = new Map<number, Level>();
-  for (const unit of units) {
-    const level = levels.get(unit.priority);
-    if (level === undefined) levels.set(unit.priority, { priority: unit.priority, units: [unit] });
-    else level.units.push(unit);
-  }
-  return [...levels.values()].sort((a, b) => a.priority - b.priority);
-}
+const byPriority = (units: readonly Unit[]): { readonly priority: number; readonly units: Unit[] }[] =>
+  [...Map.groupBy(units, ({ priority }) => priority)]
+    .map(([priority, alike]) => ({ priority, units: alike }))
+    .sort((a, b) => a.priority - b.priority);

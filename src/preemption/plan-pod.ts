@@ -13,11 +13,7 @@ export function planForPod(question: Question): Search | { readonly rejected: re
   if (pod === undefined) return { rejected: [] };
   const onNode = new Map<string, Set<Unit>>();
   for (const unit of units)
-    for (const { nodeName } of unit.pods) {
-      const here = onNode.get(nodeName);
-      if (here === undefined) onNode.set(nodeName, new Set([unit]));
-      else here.add(unit);
-    }
+    for (const { nodeName } of unit.pods) onNode.getOrInsert(nodeName, new Set()).add(unit);
   const fixed = judgeFor(pod, state, fixedPredicates);
   const rejected: Rejection[] = [];
   let best: Candidate | undefined;

@@ -29,10 +29,8 @@ export function confined(preemptor: Preemptor, choice: Choice): Preemptor {
     const own = choice.filter(({ scope }) => speaksOf(scope, pod));
     if (own.length === 0) return pod;
     const text = own.map(({ scope, value }) => `${scope.key}=${value}`).join();
-    const alike = known.get(pod.constraints) ?? new Map<string, Constraints>();
-    known.set(pod.constraints, alike);
-    const constraints = alike.get(text) ?? narrowed(pod.constraints, own);
-    alike.set(text, constraints);
+    const alike = known.getOrInsert(pod.constraints, new Map<string, Constraints>());
+    const constraints = alike.getOrInsertComputed(text, () => narrowed(pod.constraints, own));
     return { ...pod, constraints };
   });
   return { ...preemptor, pods, topology: undefined };

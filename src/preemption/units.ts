@@ -34,9 +34,7 @@ export function unitsOf(snapshot: Snapshot, preemptor: Preemptor, variant: Varia
       continue;
     }
     const key = `${of.kind} ${of.namespace}/${of.name}`;
-    const found = together.get(key);
-    if (found === undefined) together.set(key, { of, pods: [pod] });
-    else found.pods.push(pod);
+    together.getOrInsert(key, { of, pods: [] }).pods.push(pod);
   }
   for (const { of, pods } of together.values()) units.push(unit(of, pods));
   return units;

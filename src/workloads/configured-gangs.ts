@@ -1,3 +1,4 @@
+import { apiVersionOf } from '../api/resource.ts';
 import { kindFrom, type ConfiguredKind } from './configured-kinds.ts';
 import type { GangKind } from './gang-kind.ts';
 import { gangKinds } from './gang-kinds.ts';
@@ -34,7 +35,7 @@ function gangKindFrom(told: ConfiguredWorkload): GangKind {
     },
     mark: (name, of) => ({
       labels: { [labels.gang]: name, ...(labels.group !== undefined && { [labels.group]: of }) },
-      controller: { apiVersion: group === '' ? version : `${group}/${version}`, kind, name },
+      controller: { apiVersion: apiVersionOf(told), kind, name },
     }),
   };
 }

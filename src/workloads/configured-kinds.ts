@@ -1,10 +1,10 @@
 import type { JsonObject } from '../api/json.ts';
-import { templateAt, templatesIn, type TemplateList } from './listed-templates.ts';
+import { templateAt, templatesIn } from './listed-templates.ts';
 import { path } from './path.ts';
 import { MAIN } from './plain.ts';
 import type { Template, WorkloadKind } from './workload-kind.ts';
 import { workloadKinds } from './workload-kinds.ts';
-import type { TemplateShape } from './template-shape.ts';
+import type { TemplateList, TemplateShape } from './template-shape.ts';
 import type { WorkloadReading } from './workload-reading.ts';
 
 interface ConfiguredTemplate {

@@ -1,20 +1,8 @@
 import { isObject, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
 import { path, type Path } from './path.ts';
+import type { TemplateList } from './template-shape.ts';
 import type { Template } from './workload-kind.ts';
 import type { WorkloadReading } from './workload-reading.ts';
-
-/** Where a list of a workload keeps its Pod templates; all but `items` is below an item. */
-export interface TemplateList {
-  /** A list, or an object whose keys are the names. */
-  readonly items: string;
-  readonly name?: string;
-  /** What an item without a name is called; its position follows. */
-  readonly unnamed?: string;
-  readonly template: string;
-  /** Absent where every item stands for one Pod. */
-  readonly replicas?: string;
-  readonly minAvailable?: string;
-}
 
 /** A template for each item of a list. */
 export function templatesIn(

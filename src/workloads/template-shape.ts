@@ -1,5 +1,3 @@
-import type { TemplateList } from './listed-templates.ts';
-
 /**
  * Where a kind keeps its Pod templates, as far as paths can say it: for those who have to write it down in another
  * language. A kind whose numbers no path leads to has none.
@@ -8,6 +6,19 @@ export type TemplateShape =
   | ({ readonly as: 'list' } & TemplateList)
   | ({ readonly as: 'roles' } & RoleMap)
   | ({ readonly as: 'alone' } & LoneTemplate);
+
+/** Where a list of a workload keeps its Pod templates; all but `items` is below an item. */
+export interface TemplateList {
+  /** A list, or an object whose keys are the names. */
+  readonly items: string;
+  readonly name?: string;
+  /** What an item without a name is called; its position follows. */
+  readonly unnamed?: string;
+  readonly template: string;
+  /** Absent where every item stands for one Pod. */
+  readonly replicas?: string;
+  readonly minAvailable?: string;
+}
 
 /** A map from roles to templates. */
 export interface RoleMap {

@@ -1,4 +1,5 @@
-import { templatesIn, type TemplateList } from './listed-templates.ts';
+import { templatesIn } from './listed-templates.ts';
+import type { TemplateList } from './template-shape.ts';
 import type { WorkloadKind } from './workload-kind.ts';
 
 const TASKS: TemplateList = {

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../api/json.ts';
+import { apiVersionOf } from '../../api/resource.ts';
 import { MusterError } from '../../errors.ts';
 import { isMultiTemplate } from '../../workloads/components.ts';
 import type { TemplateShape } from '../../workloads/template-shape.ts';
@@ -10,7 +11,7 @@ import { AT, multiReplicasScript } from './multi-replicas-lua.ts';
  * @throws MusterError WORKLOAD_UNKNOWN where the kind cannot be written down so
  */
 export function customizationOf(kind: WorkloadKind): JsonObject {
-  const { group, version, kind: name, health } = kind;
+  const { group, kind: name, health } = kind;
   const script = luaOf(kind);
   const replicas: JsonObject = isMultiTemplate(kind)
     ? { componentResource: { luaScript: `${script}${GET_COMPONENTS}` } }
@@ -23,7 +24,7 @@ export function customizationOf(kind: WorkloadKind): JsonObject {
     kind: 'ResourceInterpreterCustomization',
     metadata: { name: `muster-${name.toLowerCase()}${group === '' ? '' : `.${group}`}` },
     spec: {
-      target: { apiVersion: group === '' ? version : `${group}/${version}`, kind: name },
+      target: { apiVersion: apiVersionOf(kind), kind: name },
       customizations: { ...replicas, healthInterpretation: { luaScript: healthScript(health) } },
     },
   };

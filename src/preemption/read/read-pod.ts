@@ -26,21 +26,14 @@ export class SharedByTemplate {
     const text = JSON.stringify(constraints, (_, value: unknown) =>
       value instanceof Map ? [...(value as ReadonlyMap<string, string>)] : value,
     );
-    return keptOnce(this.#constraints, text, constraints);
+    return this.#constraints.getOrInsert(text, constraints);
   }
 
   requests(requests: Resources): Resources {
     let text = '';
     for (const [name, count] of requests) text += `${name} ${count} `;
-    return keptOnce(this.#requests, text, requests);
+    return this.#requests.getOrInsert(text, requests);
   }
-}
-
-function keptOnce<T>(all: Map<string, T>, text: string, value: T): T {
-  const known = all.get(text);
-  if (known !== undefined) return known;
-  all.set(text, value);
-  return value;
 }
 
 /** A Pod, stored or about to be. */

@@ -95,9 +95,7 @@ function sort(object: JsonObject, byKind: Map<string, JsonObject[]>, faults: Obj
   const versions = Object.hasOwn(SNAPSHOT_KINDS, kind) ? (SNAPSHOT_KINDS[kind] ?? []) : [];
   const { group } = groupVersionOf(version);
   if (versions.includes(version)) {
-    const list = byKind.get(kind);
-    if (list === undefined) byKind.set(kind, [object]);
-    else list.push(object);
+    byKind.getOrInsert(kind, []).push(object);
   } else if (versions.some((one) => groupVersionOf(one).group === group)) {
     const wanted = versions.length === 1 ? versions[0] : `one of ${versions.join(', ')}`;
     faults.push({

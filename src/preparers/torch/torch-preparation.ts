@@ -2,7 +2,7 @@ import { fault, type Fault } from '../../api/fault.ts';
 import { own, ownList, ownString } from '../../api/json.ts';
 import { gangService } from '../../hpc/gang-service.ts';
 import { checkHosts } from '../../hpc/host-rules.ts';
-import { hostCount, hostGroups, hostsBefore, leadHost } from '../../hpc/hosts.ts';
+import { hostCount, hostGroups, hostsBefore, leadHost, leastOf } from '../../hpc/hosts.ts';
 import type { TorchSettings } from '../../hpc/torch-settings.ts';
 import { TORCH_MARK, TORCH_PORT, torchVariables } from '../../hpc/torch-variables.ts';
 import { containerOf, type ChosenContainer } from '../container.ts';
@@ -44,8 +44,7 @@ export const torchPreparation: Preparation = {
 
 /** A PyTorch program starts with all of its Pods, while the gates open for the minimum. */
 function lateOf(gang: HpcGang): string[] {
-  const all = hostCount(hostGroups(gang));
-  const least = gang.spec.groups.reduce((sum, { minReplicas }) => sum + Math.max(0, minReplicas), 0);
+  const [all, least] = [hostCount(hostGroups(gang)), leastOf(gang)];
   if (all <= least) return [];
   return [
     `the gang starts with ${least} Pods, and PyTorch waits for all ${all} that are expected: raise minReplicas to that`,
