@@ -35,7 +35,7 @@ export const workloadRules = {
   PodsOneByOne: {
     code: 422,
     kind: 'Invalid',
-    says: 'the next Pod is made when the one before is ready, and a gated Pod never is',
+    says: 'the next Pod is made once the one before is placed or ready, and a gated Pod never is',
     fix: 'let all Pods be made at once',
   },
   GangNumbersInvalid: {

@@ -4,11 +4,12 @@ import { ANNOTATION_GANG_SIZE, LABEL_GANG, MARK_GANG_PER } from '../api/names.ts
 import { quoted } from '../api/printable.ts';
 import { askingWorkload, hasLabel, isPart, type AskingWorkload } from './asking-workload.ts';
 import { isMultiTemplate, readComponents, templatesOf } from './components.ts';
+import { placeIn } from './controlling.ts';
 import { controlledPods } from './foreseen-gang.ts';
 import type { GangKind } from './gang-kind.ts';
 import { gangNumbers, rowOf } from './gang-numbers.ts';
 import { groupsFromSize } from './made-gang.ts';
-import { path, placeOf, valueAt } from './path.ts';
+import { placeOf } from './path.ts';
 import { podFromTemplate } from './pod-from-template.ts';
 import { namesOf } from './pod-names.ts';
 import { marksOf } from './pod-origin.ts';
@@ -43,18 +44,13 @@ const podNames: Check = ({ object, kinds, title, by, templates }) => {
   });
 };
 
-/** Of two Pods and more, one that is made once another is ready. */
+/** Of two Pods and more, one that is made once another has a node, or is ready. */
 const podsOneByOne: Check = (workload) => {
   const count = workload.templates.reduce((sum, { pods }) => sum + (pods ?? 0), 0);
   if (count < 2) return [];
-  return waitsOf(workload).map(({ field, instead }) => {
-    const value = valueAt(workload.object, path(field));
-    const key = field.slice(field.lastIndexOf('.') + 1);
-    return fault('PodsOneByOne', field, {
-      ...(typeof value === 'string' && { value }),
-      detail: instead === '' ? `leave ${key} out` : `write ${key}: ${instead}`,
-    });
-  });
+  return waitsOf(workload).map(({ field, value, advice }) =>
+    fault('PodsOneByOne', field, { ...(typeof value === 'string' && { value }), detail: advice }),
+  );
 };
 
 /** A minimum above the Pods that there are, or what is no number at all. */
@@ -64,7 +60,7 @@ const numbers: Check = ({ by }) => {
   const reading = new WorkloadReading(by.workload);
   readComponents(by.workload, row, reading);
   return reading.wrongs.map(({ field, message }) =>
-    fault('GangNumbersInvalid', `${by.at}${field}`, { detail: message }),
+    fault('GangNumbersInvalid', placeIn(by, field), { detail: message }),
   );
 };
 
@@ -74,7 +70,7 @@ const parallelism: Check = ({ by }) => {
   const spec = own(by.workload, 'spec');
   const jobs: { spec: Json | undefined; place: string }[] =
     by.kind.short === 'job'
-      ? [{ spec, place: `${by.at}spec` }]
+      ? [{ spec, place: placeIn(by, 'spec') }]
       : by.kind.short === 'jobset'
         ? (ownList(spec, 'replicatedJobs') ?? []).map((job, index) => ({
             spec: own(own(job, 'template'), 'spec'),
@@ -102,7 +98,7 @@ const templatesWithoutLabel: Check = ({ by }) => {
   return all.flatMap(({ template, path: at }, index) => {
     const { name = '', minReplicas = 0 } = groups[index] ?? {};
     if (template === undefined || hasLabel(template) || minReplicas === 0) return [];
-    const field = keyed(`${placeOf(at)}.metadata.labels`, LABEL_GANG);
+    const field = keyed(`${placeIn(by, placeOf(at))}.metadata.labels`, LABEL_GANG);
     const alone = kind.partIsGroup === true ? `, or the others ${MARK_GANG_PER}: replicatedjob besides` : '';
     return [`${field}: the gang waits for Pods of ${quoted(name)}: give these the label as well${alone}`];
   });

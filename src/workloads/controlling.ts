@@ -1,41 +1,81 @@
-import { own, ownObject, ownString, type JsonObject } from '../api/json.ts';
-import { groupVersionOf } from '../api/resource.ts';
+import { isObject, own, ownString, type JsonObject } from '../api/json.ts';
+import { apiVersionOf, groupVersionOf } from '../api/resource.ts';
 import type { GangKind } from './gang-kind.ts';
 import { gangKinds } from './gang-kinds.ts';
+import { path, valueAt } from './path.ts';
 
 /** What controls the Pods of a workload: for most it is the workload itself. */
 export interface Controlling {
   readonly workload: JsonObject;
   readonly kind: GangKind;
-  /** Where the fields of `workload` stand in the object that was given: '', or `spec.jobTemplate.`. */
-  readonly at: string;
+  /** Where the `spec` of `workload` stands in the object that was given: `spec`, or `spec.jobTemplate.spec`. */
+  readonly spec: string;
+}
+
+/** What a controller makes of a workload. */
+interface Between {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  /** Of its name; what is not known yet is taken for known. */
+  readonly suffix: string;
+  /** Where its spec stands; of a Job, `template` where nothing but its Pod template does. */
+  readonly spec: string;
+  readonly template?: true;
 }
 
 /**
- * The workload by which Pods are marked. What a controller still makes in between is taken for made: the ReplicaSet of a
- * Deployment, whose name ends with a hash of the template (`hash` stands for it), and a Job of a CronJob, whose name ends
- * with its minute (`0`).
+ * The ReplicaSet of a Deployment, whose name ends with a hash of the template (`hash` stands for it), a Job of a CronJob,
+ * whose name ends with its minute (`0`), and the RayCluster of a RayJob, which has five random letters (`hash`) and a Job
+ * beside it that submits (constructRayClusterForRayJob and createNewK8sJob of ray-project/kuberay).
  */
-export function controlling(object: JsonObject, kinds = gangKinds): Controlling | undefined {
-  const apiVersion = ownString(object, 'apiVersion') ?? '';
-  const { group } = groupVersionOf(apiVersion);
-  const name = nameOf(object);
-  const between = (kind: string, suffix: string, spec: JsonObject | undefined): JsonObject => ({
-    ...{ apiVersion, kind },
-    metadata: { name: `${name}-${suffix}` },
-    ...(spec && { spec }),
+const MADE: Readonly<Record<string, readonly Between[]>> = {
+  'apps/Deployment': [{ group: 'apps', version: 'v1', kind: 'ReplicaSet', suffix: '-hash', spec: 'spec' }],
+  'batch/CronJob': [
+    { group: 'batch', version: 'v1', kind: 'Job', suffix: '-0', spec: 'spec.jobTemplate.spec' },
+  ],
+  'ray.io/RayJob': [
+    { group: 'ray.io', version: 'v1', kind: 'RayCluster', suffix: '-hash', spec: 'spec.rayClusterSpec' },
+    {
+      group: 'batch',
+      version: 'v1',
+      kind: 'Job',
+      suffix: '',
+      spec: 'spec.submitterPodTemplate',
+      template: true,
+    },
+  ],
+};
+
+/** The workloads by which Pods of an object are marked, the first for most of them. */
+export function controllersFor(object: JsonObject, kinds: readonly GangKind[] = gangKinds): Controlling[] {
+  const { group } = groupVersionOf(ownString(object, 'apiVersion') ?? '');
+  const kind = ownString(object, 'kind') ?? '';
+  const made = MADE[`${group}/${kind}`];
+  const kindOf = (one: { group: string; kind: string }): GangKind | undefined =>
+    kinds.find((known) => known.group === one.group && known.kind === one.kind);
+  if (made === undefined) {
+    const itself = kindOf({ group, kind });
+    return itself === undefined ? [] : [{ workload: object, kind: itself, spec: 'spec' }];
+  }
+  return made.flatMap((one) => {
+    const [known, spec] = [kindOf(one), valueAt(object, path(one.spec))];
+    if (known === undefined || !isObject(spec)) return [];
+    const workload = {
+      ...{ apiVersion: apiVersionOf(one), kind: one.kind },
+      metadata: { name: `${nameOf(object)}${one.suffix}` },
+      spec: one.template === true ? { template: spec } : spec,
+    };
+    return [{ workload, kind: known, spec: one.spec }];
   });
-  const spec = ownObject(object, 'spec');
-  const title = `${group}/${ownString(object, 'kind') ?? ''}`;
-  const ofRuns = title === 'batch/CronJob';
-  const workload =
-    title === 'apps/Deployment'
-      ? between('ReplicaSet', 'hash', spec)
-      : ofRuns
-        ? between('Job', '0', ownObject(own(spec, 'jobTemplate'), 'spec'))
-        : object;
-  const kind = kinds.find((one) => one.group === group && one.kind === ownString(workload, 'kind'));
-  return kind && { workload, kind, at: ofRuns ? 'spec.jobTemplate.' : '' };
 }
+
+/** The one for most of them. */
+export const controlling = (object: JsonObject, kinds?: readonly GangKind[]): Controlling | undefined =>
+  controllersFor(object, kinds)[0];
+
+/** Where a field of the workload stands in the object that was given. */
+export const placeIn = ({ spec }: Controlling, field: string): string =>
+  field.replace(/^spec(?![\w-])/, spec);
 
 export const nameOf = (object: JsonObject): string => ownString(own(object, 'metadata'), 'name') || 'unnamed';

@@ -1,7 +1,7 @@
 import { isObject, own, ownString, type JsonObject } from '../api/json.ts';
 import { LABEL_GANG } from '../api/names.ts';
 import type { PodController } from '../api/pod-origin.ts';
-import { controlling, nameOf } from './controlling.ts';
+import { controllersFor, nameOf } from './controlling.ts';
 import type { GangKind } from './gang-kind.ts';
 import { gangNumbers, groupsByTemplate, groupsOfPart } from './gang-numbers.ts';
 import { madeGang } from './made-gang.ts';
@@ -17,13 +17,16 @@ export function controlledPods(
   object: JsonObject,
   kinds?: readonly GangKind[],
 ): (pod: JsonObject, template: JsonObject) => JsonObject {
-  const by = controlling(object, kinds);
-  const groups = by && groupsByTemplate(by.workload, by.kind);
+  const all = controllersFor(object, kinds).map(({ workload, kind }) => {
+    const groups = groupsByTemplate(workload, kind);
+    return { name: nameOf(workload), kind, groups };
+  });
   return (pod, template) => {
+    const by = all.find(({ groups }) => groups.has(template)) ?? all[0];
     const made =
       by === undefined
         ? { labels: {}, controller: titleOf(object) }
-        : by.kind.mark(nameOf(by.workload), groups?.get(template) ?? MAIN, undefined);
+        : by.kind.mark(by.name, by.groups.get(template) ?? MAIN, undefined);
     const metadata = own(pod, 'metadata');
     const labels = own(metadata, 'labels');
     return {
@@ -60,8 +63,8 @@ export function foreseenGang(
     readonly kinds?: readonly GangKind[] | undefined;
   },
 ): { readonly gang: JsonObject; readonly wrong?: string } | undefined {
-  const by = controlling(object, kinds);
   const origin = originOf(admitted, kinds);
+  const by = controllersFor(object, kinds).find(({ kind }) => kind.short === origin?.kind);
   if (by === undefined || origin === undefined) return undefined;
   const numbers = gangNumbers(by.workload, by.kind);
   const groups = groupsOfPart(numbers, by.kind, origin.part);

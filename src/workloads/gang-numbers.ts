@@ -54,9 +54,12 @@ export const rowOf = ({ row, group, kind, countsAs = kind }: GangKind): Workload
 /** The groups of the Pods that are made from the templates of a workload. */
 export function groupsByTemplate(workload: JsonObject, kind: GangKind): ReadonlyMap<JsonObject, string> {
   const row = rowOf(kind);
-  if (row === undefined || !isMultiTemplate(row)) return new Map();
+  if (row === undefined) return new Map();
   const all = templatesOf(workload, row, new WorkloadReading(workload));
-  return new Map(all.flatMap(({ name, template }) => (template === undefined ? [] : [[template, name]])));
+  const group = (name: string): string => (isMultiTemplate(row) ? name : MAIN);
+  return new Map(
+    all.flatMap(({ name, template }) => (template === undefined ? [] : [[template, group(name)]])),
+  );
 }
 
 function groupsOf(workload: JsonObject, kind: GangKind): GroupNumbers[] {

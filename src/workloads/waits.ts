@@ -1,5 +1,8 @@
 import { own, ownList, ownString, type Json } from '../api/json.ts';
 import { hasLabel, isPart, type AskingWorkload } from './asking-workload.ts';
+import { placeIn } from './controlling.ts';
+import { exclusiveTopologyOf } from './exclusive-topology.ts';
+import { path, valueAt } from './path.ts';
 import type { OneByOne } from './workload-kind.ts';
 
 /** By the short names of kinds: fields that have some Pods of a gang made only once others of it are ready. */
@@ -39,10 +42,28 @@ const waits: Readonly<Record<string, (spec: Json | undefined) => readonly OneByO
   },
 };
 
+/** A field by which some Pods of a gang wait for others of it, and what to do about it. */
+export interface Wait {
+  readonly field: string;
+  readonly value: Json | undefined;
+  readonly advice: string;
+}
+
 /** What of a workload waits for Pods that are gated until it is there as well. */
-export function waitsOf({ by, templates }: AskingWorkload): readonly OneByOne[] {
+export function waitsOf({ by, templates }: AskingWorkload): readonly Wait[] {
   if (by === undefined) return [];
   const ordered = templates.flatMap(({ oneByOne }) => oneByOne ?? []);
   const others = waits[by.kind.short]?.(own(by.workload, 'spec')) ?? [];
-  return [...new Map([...ordered, ...others].map((one) => [one.field, one])).values()];
+  const fields = [...new Map([...ordered, ...others].map((one) => [one.field, one])).values()];
+  return [
+    ...fields.map(({ field, instead }): Wait => {
+      const key = field.slice(field.lastIndexOf('.') + 1);
+      const advice = instead === '' ? `leave ${key} out` : `write ${key}: ${instead}`;
+      return { field: placeIn(by, field), value: valueAt(by.workload, path(field)), advice };
+    }),
+    ...exclusiveTopologyOf(by.kind.short, by.workload).map((one) => ({
+      ...one,
+      advice: 'leave it out, and say the topology in a PodGang that you write',
+    })),
+  ];
 }

@@ -16,6 +16,7 @@ import {
   MPI_JOBS,
   PYTORCH_JOBS,
   RAY_CLUSTERS,
+  RAY_JOBS,
   TRAINERS,
 } from './support/crds/workloads.ts';
 import { gatesOf, type Gang, type Pod } from './support/gang-objects.ts';
@@ -110,7 +111,15 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
   beforeAll(async () => {
     const { workloads } = example('configuration');
     cluster = await GangCluster.start({ webhooks: true, settings: { workloads } });
-    const definitions = [JOB_SETS, LEADER_WORKER_SETS, RAY_CLUSTERS, PYTORCH_JOBS, MPI_JOBS, TRAINERS];
+    const definitions = [
+      JOB_SETS,
+      LEADER_WORKER_SETS,
+      RAY_CLUSTERS,
+      RAY_JOBS,
+      PYTORCH_JOBS,
+      MPI_JOBS,
+      TRAINERS,
+    ];
     await applyAll(cluster.client, definitions as never);
     await untilEstablished(cluster.client, definitions as never);
   }, 180_000);
@@ -539,23 +548,43 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
     expect(refused).toContain(`${INDEX} is missing`);
   }, 180_000);
 
-  test('RayCluster: head and workers start together', async () => {
-    const path = `/apis/ray.io/v1/namespaces/${NAMESPACE}/rayclusters`;
-    await create(path, example('raycluster') as unknown as KubeObject);
-    // labelPod in ray-operator/controllers/ray/common/pod.go of https://github.com/ray-project/kuberay
-    const ray = (type: string, group: string): Record<string, string> => ({
-      'ray.io/cluster': 'ray',
-      'ray.io/node-type': type,
-      'ray.io/group': group,
-    });
-    const workers = ['a', 'b', 'c'].map((name) => [`ray-gpu-${name}`, ray('worker', 'gpu')] as const);
-    await controlled(`${path}/ray`, [['ray-head', ray('head', 'headgroup')]]);
-    expect(await groupsOf('raycluster-ray')).toEqual(['ray-head 1', 'gpu 3']);
-    await cluster.untilCondition('raycluster-ray', 'Initialized', { status: 'False' });
-    await controlled(`${path}/ray`, workers);
-    await untilBound('raycluster-ray', 4);
-    expect(cluster.history.ungatedEarly()).toEqual([]);
-  }, 120_000);
+  test.each([
+    ['ray', 'RayCluster'],
+    ['tune-x7k2p', 'RayCluster of a RayJob'],
+  ])(
+    '%s, a %s: head and workers start together',
+    async (name, kind) => {
+      const path = (plural: string): string => `/apis/ray.io/v1/namespaces/${NAMESPACE}/${plural}`;
+      const run = example('rayjob') as unknown as { spec: { rayClusterSpec: object } };
+      if (kind === 'RayCluster') await create(path('rayclusters'), example('raycluster') as never);
+      else {
+        await create(path('rayjobs'), run as never);
+        // constructRayClusterForRayJob in ray-operator/controllers/ray/rayjob_controller.go of kuberay
+        await create(path('rayclusters'), {
+          ...{ apiVersion: 'ray.io/v1', kind: 'RayCluster', spec: run.spec.rayClusterSpec },
+          metadata: { name, ownerReferences: [await controllerAt(`${path('rayjobs')}/tune`)] },
+        } as unknown as KubeObject);
+      }
+      // labelPod in ray-operator/controllers/ray/common/pod.go of https://github.com/ray-project/kuberay
+      const ray = (type: string, group: string): Record<string, string> => ({
+        'ray.io/cluster': name,
+        'ray.io/node-type': type,
+        'ray.io/group': group,
+      });
+      const workers = ['a', 'b', 'c'].map((end) => [`${name}-gpu-${end}`, ray('worker', 'gpu')] as const);
+      const gangOf = `raycluster-${name}`;
+      await controlled(`${path('rayclusters')}/${name}`, [[`${name}-head`, ray('head', 'headgroup')]]);
+      expect(await groupsOf(gangOf)).toEqual(['ray-head 1', 'gpu 3']);
+      await cluster.untilCondition(gangOf, 'Initialized', { status: 'False' });
+      await controlled(`${path('rayclusters')}/${name}`, workers);
+      await untilBound(gangOf, 4);
+      expect(cluster.history.ungatedEarly()).toEqual([]);
+      if (kind === 'RayCluster') return;
+      await cluster.client.ok('DELETE', `${path('rayjobs')}/tune`, undefined, AT_ONCE);
+      await untilGone(gangOf);
+    },
+    180_000,
+  );
 
   test('a kind that the configuration tells of: without the right it says so, and with it all is as with any', async () => {
     const path = `/apis/example.com/v1/namespaces/${NAMESPACE}/trainers`;
@@ -698,6 +727,27 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
       422,
       expect.stringContaining('GangNumbersInvalid'),
     ]);
+    const tune = await cluster.client.request('POST', `/apis/ray.io/v1/namespaces/${NAMESPACE}/rayjobs`, {
+      ...{ apiVersion: 'ray.io/v1', kind: 'RayJob', metadata: { name: 'odd' } },
+      spec: {
+        rayClusterSpec: {
+          headGroupSpec: {},
+          workerGroupSpecs: [{ groupName: 'gpu', replicas: -1, template: template() }],
+        },
+      },
+    });
+    expect([tune.status, JSON.stringify(tune.body)]).toEqual([
+      422,
+      expect.stringContaining('spec.rayClusterSpec.workerGroupSpecs[0].replicas'),
+    ]);
+    const placed = { 'leaderworkerset.sigs.k8s.io/exclusive-topology': 'rack' };
+    const { metadata: named, ...vllm } = example('leaderworkerset') as { metadata: object };
+    const rack = await cluster.client.request(
+      'POST',
+      `/apis/leaderworkerset.x-k8s.io/v1/namespaces/${NAMESPACE}/leaderworkersets`,
+      { ...vllm, metadata: { ...named, name: 'placed', annotations: placed } },
+    );
+    expect([rack.status, JSON.stringify(rack.body)]).toEqual([422, expect.stringContaining('PodsOneByOne')]);
     const usual = await cluster.client.request('POST', JOBS, job('usual', 2));
     expect([usual.status, usual.warnings]).toEqual([201, []]);
     await untilBound('job-usual', 2);

@@ -343,6 +343,7 @@ describe('webhook configurations', () => {
         ...kinds,
         'apps/deployments',
         'batch/cronjobs',
+        'ray.io/rayjobs',
         'apps/daemonsets',
         '/replicationcontrollers',
       ].toSorted(),

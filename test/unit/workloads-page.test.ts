@@ -36,6 +36,7 @@ test.each([
   ['leaderworkerset', 'lws-vllm--0', 'leader 1, worker 3'],
   ['pytorchjob', 'pytorchjob-bert', 'master 1, worker 3'],
   ['raycluster', 'raycluster-ray', 'ray-head 1, gpu 3'],
+  ['rayjob', 'raycluster-tune-hash', 'ray-head 1, gpu 3'],
 ])('%s is %s', (name, gang, groups) => {
   const source = {
     object: example(name),

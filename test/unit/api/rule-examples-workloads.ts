@@ -51,7 +51,7 @@ export const workloadExamples: readonly RuleExample[] = [
           'replicas: 3, podManagementPolicy: OrderedReady, template: T',
         ),
       }),
-    says: 'spec.podManagementPolicy: Invalid value: "OrderedReady": the next Pod is made when the one before is ready, and a gated Pod never is (write podManagementPolicy: Parallel); let all Pods be made at once [PodsOneByOne]',
+    says: 'spec.podManagementPolicy: Invalid value: "OrderedReady": the next Pod is made once the one before is placed or ready, and a gated Pod never is (write podManagementPolicy: Parallel); let all Pods be made at once [PodsOneByOne]',
   },
   {
     rule: 'GangNumbersInvalid',

@@ -10,7 +10,7 @@ const ORDERED = 'replicas: 3, podManagementPolicy: OrderedReady, template: T';
 const ask = (verb: string, spec: string, ...args: string[]) =>
   muster([verb, '-f', '-', ...args], { stdin: stringify(askingWorkload(SET, spec)) });
 const REFUSED =
-  'spec.podManagementPolicy: Invalid value: "OrderedReady": the next Pod is made when the one before is ready, and a gated Pod never is (write podManagementPolicy: Parallel); let all Pods be made at once [PodsOneByOne]';
+  'spec.podManagementPolicy: Invalid value: "OrderedReady": the next Pod is made once the one before is placed or ready, and a gated Pod never is (write podManagementPolicy: Parallel); let all Pods be made at once [PodsOneByOne]';
 
 test('review refuses the workload, and shows no Pods of it', async () => {
   const { out, code } = await ask('review', ORDERED);

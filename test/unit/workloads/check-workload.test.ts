@@ -10,14 +10,23 @@ const LWS = 'leaderworkerset.x-k8s.io/v1 LeaderWorkerSet vllm';
 const STATEFUL = 'apps/v1 StatefulSet db';
 const PYTORCH = 'kubeflow.org/v1 PyTorchJob bert';
 const MPI = 'kubeflow.org/v2beta1 MPIJob hpl';
+const RAYJOB = 'ray.io/v1 RayJob ray';
+const LWS_PLACE = 'leaderworkerset.sigs.k8s.io/exclusive-topology';
+const JOBSET_PLACE = 'alpha.jobset.sigs.k8s.io/exclusive-topology';
 const VOLCANO = 'batch.volcano.sh/v1alpha1 Job train';
 
-const ONE_BY_ONE = 'the next Pod is made when the one before is ready, and a gated Pod never is';
+const ONE_BY_ONE = 'the next Pod is made once the one before is placed or ready, and a gated Pod never is';
 const AT_ONCE = 'let all Pods be made at once [PodsOneByOne]';
 const NO_GANG = 'Invalid value: the numbers of this workload make no gang';
 const CORRECT = 'correct them, or take muster.dev/gang off its Pod templates [GangNumbersInvalid]';
 const labelled = (more: string, annotations = ''): string =>
   `{metadata: {labels: {muster.dev/gang: "true"${more}}, annotations: {${annotations}}}, spec: {containers: []}}`;
+
+type Titled = string | { readonly title: string; readonly annotations: JsonObject };
+const workload = (given: Titled, spec: string): JsonObject =>
+  typeof given === 'string'
+    ? askingWorkload(given, spec)
+    : askingWorkload(given.title, spec, { annotations: given.annotations });
 
 const told = (object: JsonObject): string[] => {
   const { faults, warnings } = checkWorkload(object);
@@ -28,7 +37,7 @@ const told = (object: JsonObject): string[] => {
 };
 
 describe('is refused', () => {
-  test.each<[string, string, string, string[]]>([
+  test.each<[string, Titled, string, string[]]>([
     [
       'a StatefulSet that makes one Pod after the other, as it does where nothing else is asked',
       STATEFUL,
@@ -88,6 +97,39 @@ describe('is refused', () => {
       VOLCANO,
       'tasks: [{name: a, replicas: 1, template: T}, {name: b, replicas: 2, dependsOn: {name: [a]}, template: T}]',
       [`spec.tasks[1].dependsOn: Invalid value: ${ONE_BY_ONE} (leave dependsOn out); ${AT_ONCE}`],
+    ],
+    [
+      'a LeaderWorkerSet that has its workers follow the leader to a place',
+      { title: LWS, annotations: { [LWS_PLACE]: 'rack' } },
+      'startupPolicy: LeaderCreated, leaderWorkerTemplate: {size: 2, workerTemplate: T}',
+      [
+        `metadata.annotations[${LWS_PLACE}]: Invalid value: "rack": ${ONE_BY_ONE} (leave it out, and say the topology in a PodGang that you write); ${AT_ONCE}`,
+      ],
+    ],
+    [
+      'a JobSet that has the Pods of a Job follow the first to a place, also where each job is a gang',
+      { title: JOBSET, annotations: { [JOBSET_PLACE]: 'rack' } },
+      `replicatedJobs: [{name: a, template: {spec: {parallelism: 2, template: ${labelled(', muster.dev/gang-per: replicatedjob')}}}}, {name: b, template: {spec: {parallelism: 3, template: ${labelled(', muster.dev/gang-per: replicatedjob')}}}}]`,
+      [
+        `metadata.annotations[${JOBSET_PLACE}]: Invalid value: "rack": ${ONE_BY_ONE} (leave it out, and say the topology in a PodGang that you write); ${AT_ONCE}`,
+      ],
+    ],
+    [
+      'the same of one replicated job, and of its Pods',
+      JOBSET,
+      `replicatedJobs: [{name: a, template: {metadata: {annotations: {${JOBSET_PLACE}: rack}}, spec: {parallelism: 2, template: T}}}, {name: b, template: {spec: {parallelism: 2, template: ${labelled('', `${JOBSET_PLACE}: rack`)}}}}]`,
+      [
+        `spec.replicatedJobs[0].template.metadata.annotations[${JOBSET_PLACE}]: Invalid value: "rack": ${ONE_BY_ONE} (leave it out, and say the topology in a PodGang that you write); ${AT_ONCE}`,
+        `spec.replicatedJobs[1].template.spec.template.metadata.annotations[${JOBSET_PLACE}]: Invalid value: "rack": ${ONE_BY_ONE} (leave it out, and say the topology in a PodGang that you write); ${AT_ONCE}`,
+      ],
+    ],
+    [
+      'a number of a RayJob that is none, at its own place',
+      RAYJOB,
+      'rayClusterSpec: {enableInTreeAutoscaling: true, headGroupSpec: {template: T}, workerGroupSpecs: [{groupName: gpu, minReplicas: none, replicas: 2, template: T}]}',
+      [
+        `spec.rayClusterSpec.workerGroupSpecs[0].minReplicas: ${NO_GANG} ("none" is no number of Pods; give a whole number from 0 to 2147483647); ${CORRECT}`,
+      ],
     ],
     [
       'a minimum above the number of Pods',
@@ -161,8 +203,8 @@ describe('is refused', () => {
         'spec.replicatedJobs[0].template.spec.template.metadata.labels[muster.dev/gang-per]: Forbidden: this label of the workload is not what the owner reference of the Pod says (batch/v1 Job train-a-0 controls this Pod); leave the label to the controller that writes it [GangWorkloadMismatch]',
       ],
     ],
-  ])('%s', (_, title, spec, says) => {
-    expect(told(askingWorkload(title, spec))).toEqual(says.map((text) => `refused: ${text}`));
+  ])('%s', (_, given, spec, says) => {
+    expect(told(workload(given, spec))).toEqual(says.map((text) => `refused: ${text}`));
   });
 
   test('all at once', () => {
@@ -217,6 +259,14 @@ describe('is let in with a warning', () => {
       ],
     ],
     [
+      'a group of a RayJob without it',
+      RAYJOB,
+      'rayClusterSpec: {headGroupSpec: {template: U}, workerGroupSpecs: [{groupName: gpu, replicas: 2, template: T}]}',
+      [
+        'spec.rayClusterSpec.headGroupSpec.template.metadata.labels[muster.dev/gang]: the gang waits for Pods of "ray-head": give these the label as well',
+      ],
+    ],
+    [
       'a size that cannot be read',
       'batch/v1 Job train',
       `template: ${labelled('', 'muster.dev/gang-size: four')}`,
@@ -226,10 +276,10 @@ describe('is let in with a warning', () => {
     ],
     [
       'a kind that may make workloads of another',
-      'ray.io/v1 RayJob ray',
-      'rayClusterSpec: {headGroupSpec: {template: T}}',
+      'ray.io/v1 RayService ray',
+      'rayClusterConfig: {headGroupSpec: {template: T}}',
       [
-        'spec.rayClusterSpec.headGroupSpec.template.metadata.labels[muster.dev/gang]: Muster knows no gangs of this kind: Pods that such an object makes itself are refused, those of a workload of a known kind that it makes are not',
+        'spec.rayClusterConfig.headGroupSpec.template.metadata.labels[muster.dev/gang]: Muster knows no gangs of this kind: Pods that such an object makes itself are refused, those of a workload of a known kind that it makes are not',
       ],
     ],
   ])('%s', (_, title, spec, says) => {
@@ -254,7 +304,7 @@ test('a kind that the configuration tells of is checked like the others', () => 
 });
 
 describe('nothing is said of', () => {
-  test.each([
+  test.each<[string, Titled, string]>([
     ['a Job', 'batch/v1 Job train', 'parallelism: 3, completions: 3, template: T'],
     [
       'a Job that completes more than it runs at a time',
@@ -295,6 +345,39 @@ describe('nothing is said of', () => {
       'ray.io/v1 RayCluster ray',
       'headGroupSpec: {template: T}, workerGroupSpecs: [{groupName: gpu, replicas: 3, template: T}]',
     ],
+    [
+      'a RayJob, with or without a template for what submits it',
+      RAYJOB,
+      'submitterPodTemplate: T, rayClusterSpec: {headGroupSpec: {template: T}, workerGroupSpecs: [{groupName: gpu, replicas: 3, template: T}]}',
+    ],
+    [
+      'a RayJob in a cluster that is there',
+      RAYJOB,
+      'clusterSelector: {ray.io/cluster: mine}, submitterPodTemplate: T',
+    ],
+    [
+      'a LeaderWorkerSet whose subgroups have a place each',
+      { title: LWS, annotations: { 'leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology': 'rack' } },
+      'leaderWorkerTemplate: {size: 4, workerTemplate: T}',
+    ],
+    [
+      'workers of a leader that is no member, and may be placed first',
+      { title: LWS, annotations: { [LWS_PLACE]: 'rack' } },
+      'leaderWorkerTemplate: {size: 1, leaderTemplate: U, workerTemplate: T}',
+    ],
+    [
+      'a JobSet that has nodes of its own, and one with a Pod for each Job',
+      {
+        title: JOBSET,
+        annotations: { [JOBSET_PLACE]: 'rack', 'alpha.jobset.sigs.k8s.io/node-selector': 'true' },
+      },
+      'replicatedJobs: [{name: a, template: {spec: {parallelism: 2, template: T}}}]',
+    ],
+    [
+      'a JobSet of Jobs of one Pod each, each at a place',
+      { title: JOBSET, annotations: { [JOBSET_PLACE]: 'rack' } },
+      'replicatedJobs: [{name: a, replicas: 4, template: {spec: {template: T}}}]',
+    ],
     ['a workload without the label', STATEFUL, 'replicas: 3, template: U'],
     ['a DaemonSet without the label', 'apps/v1 DaemonSet each', 'template: U'],
     [
@@ -303,7 +386,7 @@ describe('nothing is said of', () => {
       'template: {metadata: {labels: {muster.dev/gang: true}}, spec: {containers: []}}',
     ],
     ['what is no workload', 'v1 ConfigMap settings', 'x: 1'],
-  ])('%s', (_, title, spec) => expect(told(askingWorkload(title, spec))).toEqual([]));
+  ])('%s', (_, given, spec) => expect(told(workload(given, spec))).toEqual([]));
 
   test('a PodTemplate, of which nothing is made', () => {
     const { spec } = askingWorkload('apps/v1 DaemonSet each', 'template: T');

@@ -51,6 +51,13 @@ export const LEADER_WORKER_SETS = definition({
 });
 
 /** https://docs.ray.io/en/latest/cluster/kubernetes/references.html */
+export const RAY_JOBS = definition({
+  ...{ group: 'ray.io', version: 'v1', kind: 'RayJob', plural: 'rayjobs', status: true },
+  spec: object({ entrypoint: string(), submitterPodTemplate: ANY, rayClusterSpec: ANY }),
+  statusSchema: ANY,
+});
+
+/** The same page. */
 export const RAY_CLUSTERS = definition({
   ...{ group: 'ray.io', version: 'v1', kind: 'RayCluster', plural: 'rayclusters', status: true },
   spec: object({
