@@ -1,6 +1,12 @@
 import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../api/json.ts';
 import { LABEL_GANG, LABEL_POD_GANG } from '../../api/names.ts';
-import { EXPECTED_WEBHOOKS, type ExpectedWebhook, type WebhookKind } from './expected-webhooks.ts';
+import {
+  EXPECTED_WEBHOOKS,
+  WORKLOADS_WEBHOOK,
+  type ExpectedWebhook,
+  type NamedWebhook,
+  type WebhookKind,
+} from './expected-webhooks.ts';
 import { saying, type Diagnosis } from './diagnosis.ts';
 import { nameOf, RIGHTS_FIX, valueOf, type Read } from './read.ts';
 
@@ -9,7 +15,7 @@ export type WebhookConfigurations = Readonly<Record<WebhookKind, Read<readonly J
 
 /** One of Muster's webhooks, as the cluster has it. */
 export interface RegisteredWebhook {
-  readonly expected: ExpectedWebhook;
+  readonly expected: NamedWebhook;
   /** Name of the configuration that it is in. */
   readonly configuration: string;
   readonly webhook: JsonObject;
@@ -23,7 +29,7 @@ const TIMEOUT = { least: 2, most: 10 };
 
 /** Muster's webhooks, found by their names in whatever configuration. */
 export const registeredWebhooks = (configurations: WebhookConfigurations): readonly RegisteredWebhook[] =>
-  EXPECTED_WEBHOOKS.flatMap((expected) =>
+  [...EXPECTED_WEBHOOKS, WORKLOADS_WEBHOOK].flatMap((expected) =>
     (valueOf(configurations[expected.kind]) ?? []).flatMap((object) =>
       (ownList(object, 'webhooks') ?? [])
         .filter((webhook) => ownString(webhook, 'name') === expected.name)
@@ -44,7 +50,7 @@ export function checkWebhooks(configurations: WebhookConfigurations): readonly D
     if (first === undefined) {
       return [say.problem(`no ${kind} has the webhook ${name}: its objects do not come to Muster`, APPLY)];
     }
-    const wrong = here.flatMap(checkWebhook);
+    const wrong = here.flatMap((one) => checkWebhook(one, expected));
     if (here.length > 1) {
       const names = here.map(({ configuration }) => configuration).join(' and ');
       wrong.push(
@@ -64,7 +70,7 @@ export function checkWebhooks(configurations: WebhookConfigurations): readonly D
 const sent = ({ operations, resources }: ExpectedWebhook): string =>
   `${operations.join(' and ')} of ${resources.join(' and ')}`;
 
-function checkWebhook({ expected, configuration, webhook }: RegisteredWebhook): Diagnosis[] {
+function checkWebhook({ configuration, webhook }: RegisteredWebhook, expected: ExpectedWebhook): Diagnosis[] {
   const { kind, name, path, gangsOnly } = expected;
   const mutating = kind === 'MutatingWebhookConfiguration';
   const say = saying('webhooks', mutating ? 'mutating' : 'validating');
@@ -140,17 +146,30 @@ const lackingIn = (
   { group, version, operations, resources }: ExpectedWebhook,
 ): string[] =>
   operations.flatMap((operation) =>
-    resources.flatMap((resource) => {
-      const covered = (ownList(webhook, 'rules') ?? []).some(
-        (rule) =>
-          has(strings(rule, 'apiGroups'), group) &&
-          has(strings(rule, 'apiVersions'), version) &&
-          has(strings(rule, 'operations'), operation) &&
-          (has(strings(rule, 'resources'), resource) || strings(rule, 'resources').includes('*/*')),
-      );
-      return covered ? [] : [`${operation} ${resource}`];
-    }),
+    resources.flatMap((resource) =>
+      covers(webhook, { group, version, operation, resource }) ? [] : [`${operation} ${resource}`],
+    ),
   );
+
+/** Whether a rule asks for it. @param asked without a version: in any */
+export const covers = (
+  webhook: JsonObject,
+  asked: {
+    readonly group: string;
+    readonly version?: string;
+    readonly operation: string;
+    readonly resource: string;
+  },
+): boolean =>
+  (ownList(webhook, 'rules') ?? []).some((rule) => {
+    const [versions, resources] = [strings(rule, 'apiVersions'), strings(rule, 'resources')];
+    return (
+      has(strings(rule, 'apiGroups'), asked.group) &&
+      (asked.version === undefined || has(versions, asked.version)) &&
+      has(strings(rule, 'operations'), asked.operation) &&
+      (has(resources, asked.resource) || resources.includes('*/*'))
+    );
+  });
 
 const excessIn = (webhook: JsonObject, { operations, resources }: ExpectedWebhook): string[] => [
   ...new Set(

@@ -19,6 +19,7 @@ import { checkProgram, checkVersion } from './check-program.ts';
 import { checkRights } from './check-rights.ts';
 import { checkTrials, trialGang, trialPod, type TrialAnswer, type Trials } from './check-trial.ts';
 import { checkWebhooks, registeredWebhooks } from './check-webhooks.ts';
+import { checkWorkloadsWebhook } from './check-workloads-webhook.ts';
 import { mountedSecret } from './deployment.ts';
 import { expectedRights, HPC_RULES, preemptionRules, workloadRules } from './expected-rights.ts';
 import type { Diagnosis } from './diagnosis.ts';
@@ -113,6 +114,7 @@ export async function examine(given: Examination): Promise<{ kubernetes: string;
     ...checkDefinitions({ podGang, backend }),
     ...checkRights(rights),
     ...checkWebhooks(configurations),
+    ...checkWorkloadsWebhook(configurations, view, gangKinds),
     ...checkCertificate(certificate, webhooks, { now, namespace }),
     ...checkTrials(trials),
     ...checkPolicies(

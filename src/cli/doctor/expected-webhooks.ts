@@ -6,16 +6,22 @@ import {
   PATH_VALIDATE_HPC_POLICY,
   PATH_VALIDATE_POD,
   PATH_VALIDATE_POD_GANG,
+  PATH_VALIDATE_WORKLOAD,
   POD_GANG_GROUP,
   POD_GANG_VERSION,
 } from '../../api/names.ts';
+import type { GangKind } from '../../workloads/gang-kind.ts';
 
 export type WebhookKind = 'MutatingWebhookConfiguration' | 'ValidatingWebhookConfiguration';
 
-export interface ExpectedWebhook {
+/** By what it is found, and where it leads. */
+export interface NamedWebhook {
   readonly kind: WebhookKind;
   readonly name: string;
   readonly path: string;
+}
+
+export interface ExpectedWebhook extends NamedWebhook {
   readonly group: string;
   readonly version: string;
   readonly operations: readonly string[];
@@ -73,4 +79,21 @@ export const EXPECTED_WEBHOOKS: readonly ExpectedWebhook[] = [
     path: PATH_VALIDATE_POD,
     operations: ['CREATE', 'UPDATE'],
   },
+];
+
+/** That of manifests/components/workloads, which not everybody has. */
+export const WORKLOADS_WEBHOOK: NamedWebhook = {
+  kind: 'ValidatingWebhookConfiguration',
+  name: 'workloads.muster.dev',
+  path: PATH_VALIDATE_WORKLOAD,
+};
+
+/** What it is asked about: workloads, what makes them, and what can never be one. */
+export const askedAbout = (kinds: readonly GangKind[]): readonly { group: string; resource: string }[] => [
+  ...kinds.map(({ group, plural }) => ({ group, resource: plural })),
+  { group: 'apps', resource: 'deployments' },
+  { group: 'batch', resource: 'cronjobs' },
+  { group: 'ray.io', resource: 'rayjobs' },
+  { group: 'apps', resource: 'daemonsets' },
+  { group: '', resource: 'replicationcontrollers' },
 ];

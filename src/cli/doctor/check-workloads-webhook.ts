@@ -1,0 +1,96 @@
+import { own, ownList, ownString, type JsonObject } from '../../api/json.ts';
+import { LABEL_GANG } from '../../api/names.ts';
+import type { GangView } from '../../controller/watch/gang-view.ts';
+import { workloadOf } from '../../gang/made-for.ts';
+import type { GangKind } from '../../workloads/gang-kind.ts';
+import { covers, pathOf, registeredWebhooks, type WebhookConfigurations } from './check-webhooks.ts';
+import { askedAbout, WORKLOADS_WEBHOOK } from './expected-webhooks.ts';
+import { saying, type Diagnosis } from './diagnosis.ts';
+import { RIGHTS_FIX, valueOf, type Read } from './read.ts';
+
+const COMPONENT = 'manifests/components/workloads';
+const APPLY = `kubectl apply -k with ${COMPONENT} in its components`;
+const say = saying('webhooks', 'workloads');
+/** Seconds for which each workload waits while Muster is away. */
+const LONGEST = 5;
+
+/**
+ * The webhook that says at a workload’s own creation why it cannot be a gang. Nothing is broken without it.
+ * @param view whether anybody uses it
+ * @param kinds those that Muster knows and those of the configuration
+ */
+export function checkWorkloadsWebhook(
+  configurations: WebhookConfigurations,
+  view: Read<Pick<GangView, 'gangs'>>,
+  kinds: readonly GangKind[],
+): readonly Diagnosis[] {
+  const { kind, name, path } = WORKLOADS_WEBHOOK;
+  const read = configurations[kind];
+  if (read.state === 'unread') return [say.notChecked(`${name}: ${read.reason}`, RIGHTS_FIX)];
+  const here = registeredWebhooks(configurations).filter(({ expected }) => expected === WORKLOADS_WEBHOOK);
+  const [first] = here;
+  if (first === undefined) {
+    const used = [...(valueOf(view)?.gangs.values() ?? [])].some((gang) => workloadOf(gang) !== undefined);
+    const what = `${name} is not registered: a workload that cannot be a gang is not told so when it is created`;
+    return [used ? say.warning(what, APPLY) : say.ok(`${what}; none asks for a gang so far`)];
+  }
+  const found = here.flatMap(({ configuration, webhook }) => {
+    const where = `${name} in ${configuration}`;
+    return [
+      ...wrongPath(where, pathOf(webhook), path),
+      ...notAsked(where, webhook, kinds),
+      ...inTheWay(where, webhook),
+    ];
+  });
+  if (here.length > 1) {
+    const names = here.map(({ configuration }) => configuration).join(' and ');
+    found.push(
+      say.warning(
+        `${name} is registered ${here.length} times, in ${names}: each request comes as often`,
+        `kubectl delete ${kind.toLowerCase()} with the name that is not Muster’s`,
+      ),
+    );
+  }
+  const fine = `${name} in ${first.configuration} sends workloads with the label ${LABEL_GANG} to ${path}`;
+  return found.length > 0 ? found : [say.ok(fine)];
+}
+
+const wrongPath = (where: string, found: string, path: string): Diagnosis[] =>
+  found === path
+    ? []
+    : [say.problem(`${where} calls ${found || 'no path'}, and Muster answers at ${path}`, APPLY)];
+
+function notAsked(where: string, webhook: JsonObject, kinds: readonly GangKind[]): Diagnosis[] {
+  const lacking = askedAbout(kinds).filter(({ group, resource }) =>
+    ['CREATE', 'UPDATE'].some((operation) => !covers(webhook, { group, operation, resource })),
+  );
+  if (lacking.length === 0) return [];
+  const names = lacking.map(({ group, resource }) => (group === '' ? resource : `${resource}.${group}`));
+  return [
+    say.warning(
+      `${where} is not asked about CREATE and UPDATE of ${names.join(', ')}: such a workload is not told when it cannot be a gang`,
+      `${APPLY}; for a kind of workloads[] add its resource to the rules, and where its templates stand to the condition (docs/workloads.md)`,
+    ),
+  ];
+}
+
+/** It only helps: nobody is to wait for it, and nobody else is to be asked about. */
+function inTheWay(where: string, webhook: JsonObject): Diagnosis[] {
+  const findings: Diagnosis[] = [];
+  const policy = ownString(webhook, 'failurePolicy');
+  if (policy !== 'Ignore') {
+    const what = `${where} has failurePolicy ${policy ?? 'unset'}: while Muster is down no workload with the label is created`;
+    findings.push(say.warning(what, `set failurePolicy: Ignore (${APPLY})`));
+  }
+  const conditions = ownList(webhook, 'matchConditions') ?? [];
+  if (!conditions.some((one) => (ownString(one, 'expression') ?? '').includes(LABEL_GANG))) {
+    const what = `${where} has no matchConditions for the label ${LABEL_GANG}: every workload of the cluster is sent to Muster`;
+    findings.push(say.warning(what, APPLY));
+  }
+  const timeout = own(webhook, 'timeoutSeconds');
+  if (typeof timeout !== 'number' || timeout > LONGEST) {
+    const what = `${where} has timeoutSeconds ${typeof timeout === 'number' ? timeout : 'unset'}: each such workload waits for as long while Muster is down`;
+    findings.push(say.warning(what, `set timeoutSeconds: 2 (${APPLY})`));
+  }
+  return findings;
+}
