@@ -3,7 +3,7 @@ import { printable } from '../api/printable.ts';
 import { MusterError, messageOf } from '../errors.ts';
 import { ExitStatus } from './output/exit-status.ts';
 import type { CliIo } from './output/io.ts';
-import { reflowed, widthFor } from './output/wrap.ts';
+import { filled, reflowed, widthFor } from './output/wrap.ts';
 import type { Verb } from './verb.ts';
 import { verbs as allVerbs } from './verbs.ts';
 
@@ -65,7 +65,7 @@ function outline(io: CliIo): Command {
   const width = widthFor(io);
   const { programName = 'muster' } = io;
   const written = (text: string): string =>
-    reflowed(
+    filled(
       programName === 'muster' ? text : text.replaceAll(/([$|"] ?)muster /g, `$1${programName} `),
       width,
     );

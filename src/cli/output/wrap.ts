@@ -25,7 +25,19 @@ export const reflowed = (text: string, width: number): string =>
     .map((line) => (lengthOf(line) <= width || /^ *\$ /.test(line) ? line : brokenUp(line, width)))
     .join('\n');
 
-function brokenUp(line: string, width: number): string {
+/**
+ * As `reflowed`, for help: lines that stand under each other without any indent are a paragraph, and are filled anew, so
+ * that a text reads as well at 60 columns as at 100.
+ */
+export const filled = (text: string, width: number): string =>
+  text
+    .split('\n\n')
+    .map((block) =>
+      /^ /m.test(block) ? reflowed(block, width) : brokenUp(block.replaceAll(/\n(?=.)/g, ' '), width, ''),
+    )
+    .join('\n\n');
+
+function brokenUp(line: string, width: number, further = '  '): string {
   const indent = /^ */.exec(line)?.[0] ?? '';
   const lines: string[] = [];
   let current = indent;
@@ -33,7 +45,7 @@ function brokenUp(line: string, width: number): string {
   for (const word of line.slice(indent.length).split(' ')) {
     if (begun && lengthOf(current) + 1 + lengthOf(word) > width) {
       lines.push(current);
-      current = `${indent}  ${word}`;
+      current = `${indent}${further}${word}`;
     } else {
       current += begun ? ` ${word}` : word;
       begun = true;

@@ -147,6 +147,14 @@ describe('at a terminal of 80 columns no word is broken', () => {
     expect(words(narrow.out)).toEqual(words((await muster([name, '--help'])).out));
   });
 
+  test('and a paragraph of help is filled anew, not broken line by line', async () => {
+    const { out } = await muster(['interpret', '--help'], { columns: 60 });
+    expect(out).toContain(
+      "\nSays of each workload what Karmada is told by Muster's\ninterpreter: its Pod templates with the number of their Pods\n",
+    );
+    expect(out.endsWith('.\n')).toBe(true);
+  });
+
   test.each([
     ['review', '-f', 'docs/examples/denied.yaml'],
     ['validate', '-f', 'docs/examples/never-starts.yaml'],
