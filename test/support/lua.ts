@@ -17,33 +17,61 @@ interface Fengari {
   to_luastring(text: string): Uint8Array;
 }
 
-/** What Karmada's Lua has beside the language, as far as the texts call it: what the first container asks for. */
+/**
+ * What Karmada's Lua has beside the language, as far as the texts call it: of a Pod what its first container asks for, and
+ * which nodes it may go to.
+ */
 const KUBE = `
 package.preload["kube"] = function()
+  local function copy(value)
+    if type(value) ~= "table" then return value end
+    local result = {}
+    for key, item in pairs(value) do result[key] = copy(item) end
+    return result
+  end
+  local function filled(value)
+    if type(value) == "table" and next(value) ~= nil then return copy(value) end
+    return nil
+  end
   return {
     accuratePodRequirements = function(template)
       if type(template) ~= "table" then error("a template is a table") end
-      return { resourceRequest = template.spec.containers[1].resources.requests }
+      local spec = template.spec or {}
+      local container, request = (spec.containers or {})[1] or {}, {}
+      for name, amount in pairs((container.resources or {}).requests or {}) do request[name] = tostring(amount) end
+      return filled({
+        resourceRequest = filled(request),
+        nodeClaim = filled({ nodeSelector = filled(spec.nodeSelector), tolerations = filled(spec.tolerations) }),
+        priorityClassName = spec.priorityClassName,
+      })
     end,
   }
 end
 -- Of 5.1, which Karmada runs, as much as 5.3 has beyond it.
 utf8, table.move, table.pack, table.unpack, math.type, math.tointeger, string.pack = nil, nil, nil, nil, nil, nil, nil
+-- What Karmada takes away or refuses, so that no script can do harm.
+io, debug, coroutine, string.gsub, string.rep, string.dump = nil, nil, nil, nil, nil, nil
+load, loadfile, dofile, loadstring, setmetatable, getmetatable, rawget, rawset, rawequal, collectgarbage = nil
 `;
 
+/** As Karmada: an empty table is a list, and one that is there twice is refused. */
 const ENCODE = `
-function encode(value)
+function encode(value, seen)
+  seen = seen or {}
   if type(value) == "number" then return string.format("%.0f", value) end
   if type(value) ~= "table" then
     if type(value) == "string" then return '"' .. value .. '"' end
     return value == nil and "null" or tostring(value)
   end
+  if seen[value] then error("cannot encode recursively nested tables to JSON") end
+  seen[value] = true
+  if next(value) == nil then return "[]" end
   local parts = {}
   if value[1] ~= nil then
-    for index, item in ipairs(value) do parts[index] = encode(item) end
+    for index, item in ipairs(value) do parts[index] = encode(item, seen) end
     return "[" .. table.concat(parts, ",") .. "]"
   end
-  for key, item in pairs(value) do parts[#parts + 1] = '"' .. key .. '":' .. encode(item) end
+  for key, item in pairs(value) do parts[#parts + 1] = '"' .. key .. '":' .. encode(item, seen) end
   return "{" .. table.concat(parts, ",") .. "}"
 end
 `;

@@ -4,7 +4,6 @@ import type { WorkloadKind } from '../../workloads/workload-kind.ts';
 
 /** `Job.batch.volcano.sh`, as kubectl has it, or `PyTorchJob` where there is but one of the name. @throws MusterError USAGE */
 export function namedKind(name: string, kinds: readonly WorkloadKind[]): WorkloadKind {
-  const known = kinds.filter(({ shapes = [] }) => shapes.length > 0);
   const [found, ...others] = kinds.filter((one) => name === one.kind || name === fullName(one));
   const different = others.filter((one) => found === undefined || fullName(one) !== fullName(found));
   if (found !== undefined && different.length === 0) return found;
@@ -12,7 +11,7 @@ export function namedKind(name: string, kinds: readonly WorkloadKind[]): Workloa
     const full = [found, ...different].map(fullName);
     throw new MusterError('USAGE', `--lua ${name} could be ${full.join(' or ')}`, 'write one of them');
   }
-  const names = known.map(fullName);
+  const names = kinds.map(fullName);
   throw new MusterError(
     'USAGE',
     `--lua: there is no kind ${JSON.stringify(name)}${suggestion(name, names)} (there are: ${names.join(', ')})`,

@@ -1,4 +1,7 @@
-/** {@link componentNames} in Lua that needs no bit operations: Karmada's Lua is 5.1, which has none. */
+/**
+ * {@link componentNames} in Lua. It needs no bit operations, as Karmada's Lua is 5.1, which has none, and no `string.gsub`,
+ * which Karmada refuses.
+ */
 export const COMPONENT_NAMES = `
 local function hash(text)
   local value = 2166136261
@@ -15,7 +18,7 @@ local function hash(text)
 end
 
 local function cut(name, tail)
-  return string.gsub(string.sub(name, 1, 31 - #tail), "[-_.]+$", "") .. "-" .. tail
+  return string.match(string.sub(name, 1, 31 - #tail), "^(.-)[-_.]*$") .. "-" .. tail
 end
 
 local function giveNames(templates)

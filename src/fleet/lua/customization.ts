@@ -4,7 +4,8 @@ import { MusterError } from '../../errors.ts';
 import { isMultiTemplate } from '../../workloads/components.ts';
 import type { TemplateShape } from '../../workloads/template-shape.ts';
 import { titleOf, type HealthSigns, type WorkloadKind } from '../../workloads/workload-kind.ts';
-import { AT, multiReplicasScript } from './multi-replicas-lua.ts';
+import { computedLua } from './computed-kinds-lua.ts';
+import { AT, multiReplicasScript, SHAPE_WAYS } from './multi-replicas-lua.ts';
 
 /**
  * A kind as Karmada's ResourceInterpreterCustomization, for who would rather have Lua in Karmada than a webhook.
@@ -32,18 +33,25 @@ export function customizationOf(kind: WorkloadKind): JsonObject {
 
 /**
  * `MultiGetReplicas(obj)` and `MultiReviseReplica(obj, desiredReplicas)` of a kind in Lua.
- * @throws MusterError WORKLOAD_UNKNOWN
+ * @throws MusterError WORKLOAD_UNKNOWN where the kind is of code alone, and nobody wrote the same in Lua
  */
 export function luaOf(kind: WorkloadKind): string {
   const { shapes = [], totalMinimum } = kind;
+  const total = totalMinimum === undefined ? 'nil' : luaPath(totalMinimum);
+  const computed = computedLua(kind);
+  if (computed !== undefined)
+    return multiReplicasScript(
+      computed,
+      `local shapes = { { way = computed } }\nlocal totalMinimum = ${total}`,
+    );
   if (shapes.length === 0)
     throw new MusterError(
       'WORKLOAD_UNKNOWN',
       `${titleOf(kind)} cannot be written as Lua: its numbers of Pods are computed, and no path leads to them`,
       'use the interpreter webhook for it (docs/fleet.md)',
     );
-  const total = totalMinimum === undefined ? 'nil' : luaPath(totalMinimum);
   return multiReplicasScript(
+    SHAPE_WAYS,
     `local shapes = {\n${shapes.map((one) => `  ${shapeText(one)},\n`).join('')}}\nlocal totalMinimum = ${total}`,
   );
 }

@@ -42,9 +42,38 @@ local function count(root, path, otherwise)
   return value
 end
 
+-- A number that others were multiplied to.
+local function product(path, value)
+  if value > ${MOST_PODS} then error(table.concat(path, ".") .. " makes too many Pods") end
+  return value
+end
+
 local function text(value)
   if type(value) == "string" then return value end
   return ""
+end
+
+local function named(value, unnamed, index)
+  local name = text(value)
+  if name == "" then return unnamed .. "-" .. string.format("%d", index - 1) end
+  return name
+end
+
+local function object(value)
+  if type(value) == "table" then return value end
+  return nil
+end
+
+local function items(root, path)
+  local list = at(root, path)
+  if list == nil then return {} end
+  if type(list) ~= "table" or (next(list) ~= nil and list[1] == nil) then
+    error(table.concat(path, ".") .. " must be a list")
+  end
+  for _, item in ipairs(list) do
+    if type(item) ~= "table" then error(table.concat(path, ".") .. " must have objects") end
+  end
+  return list
 end
 
 local function templateAt(root, path)
@@ -55,8 +84,8 @@ local function templateAt(root, path)
 end
 `;
 
-/** The ways in which kinds keep templates. */
-const WAYS = `
+/** The ways in which kinds keep templates, as far as paths can say it. */
+export const SHAPE_WAYS = `
 local function alone(root, shape, found)
   local template = templateAt(root, shape.template)
   local name = shape.name
@@ -75,14 +104,12 @@ local function alone(root, shape, found)
 end
 
 local function list(root, shape, found)
-  for index, item in ipairs(at(root, shape.items) or {}) do
+  for index, item in ipairs(items(root, shape.items)) do
     local here = joined(shape.items, { index })
-    local name = text(at(item, shape.name))
-    if name == "" then name = shape.unnamed .. "-" .. string.format("%d", index - 1) end
     local number = shape.replicas and joined(here, shape.replicas)
     local least = shape.minAvailable and joined(here, shape.minAvailable)
     found[#found + 1] = {
-      name = name,
+      name = named(at(item, shape.name), shape.unnamed, index),
       template = templateAt(item, shape.template),
       replicas = number and count(root, number, 1) or 1,
       minAvailable = least and count(root, least, nil) or nil,
@@ -163,25 +190,29 @@ function MultiGetReplicas(obj)
 end
 
 function MultiReviseReplica(obj, desiredReplicas)
-  local templates, asked, changed = templatesOf(obj), {}, false
+  local templates, asked, edits = templatesOf(obj), {}, {}
   giveNames(templates)
   giveMinimums(obj, templates)
   for _, one in ipairs(desiredReplicas) do asked[one.templateName] = one.replicas end
   for _, one in ipairs(templates) do
-    local replicas = asked[one.name]
+    local replicas, per = asked[one.name], one.per or 1
     if replicas ~= nil and replicas ~= one.replicas then
       if one.count == nil then error(one.name .. ": no field says how many there are") end
       if replicas % 1 ~= 0 or replicas < 0 or replicas > ${MOST_PODS} then error(one.name .. ": no number of Pods") end
-      put(obj, one.count, replicas)
-      changed = true
+      if per == 0 or replicas % per ~= 0 then error(one.name .. ": they come " .. string.format("%d", per) .. " at a time") end
+      local field, value = table.concat(one.count, "."), replicas / per
+      if edits[field] ~= nil and edits[field].value ~= value then error(field .. " cannot have two values") end
+      edits[field] = { path = one.count, value = value }
     end
   end
-  if not changed then return obj end
+  if next(edits) == nil then return obj end
+  for _, edit in pairs(edits) do put(obj, edit.path, edit.value) end
   local sum = 0
   for _, one in ipairs(templatesOf(obj)) do
     sum = sum + one.replicas
     if one.minimum ~= nil and one.minAvailable ~= nil and one.minAvailable > one.replicas then
-      put(obj, one.minimum, one.replicas)
+      local per = one.minimumPer or 1
+      put(obj, one.minimum, per == 0 and 0 or math.floor(one.replicas / per))
     end
   end
   if totalMinimum ~= nil and count(obj, totalMinimum, 0) > sum then put(obj, totalMinimum, sum) end
@@ -189,6 +220,9 @@ function MultiReviseReplica(obj, desiredReplicas)
 end
 `;
 
-/** @param shapes Lua that sets `shapes` and `totalMinimum` */
-export const multiReplicasScript = (shapes: string): string =>
-  [READING, COMPONENT_NAMES, WAYS, `\n${shapes}\n`, MULTI].join('').trimStart();
+/**
+ * @param ways functions that find the templates of an object
+ * @param shapes Lua that sets `shapes`, each with its way, and `totalMinimum`
+ */
+export const multiReplicasScript = (ways: string, shapes: string): string =>
+  [READING, COMPONENT_NAMES, ways, `\n${shapes}\n`, MULTI].join('').trimStart();

@@ -37,18 +37,25 @@ const rows = workloadKinds.map((kind) => {
   return `| ${titleOf(kind)} | ${says.components} | ${says.minimum} | ${unhealthy(health)} | ${kept(kind.kept)} |`;
 });
 
-test('docs/fleet.md has the table of workloads', () => {
+test('docs/fleet.md has the table of workloads, and their names for Lua', () => {
   const text = readFileSync(FILE, 'utf8');
   const table = [
     '| Workload | Components | Minimum | Not healthy | Kept as the member cluster has it |',
     '| --- | --- | --- | --- | --- |',
     ...rows,
   ].join('\n');
-  const wanted = text.replace(
-    /<!-- workloads -->\n[^]*<!-- \/workloads -->/,
-    () => `<!-- workloads -->\n${table}\n<!-- /workloads -->`,
-  );
+  const names = workloadKinds.map(({ group, kind }) => code(`${kind}.${group}`)).join(', ');
+  const wanted = text
+    .replace(
+      /<!-- workloads -->\n[^]*<!-- \/workloads -->/,
+      () => `<!-- workloads -->\n${table}\n<!-- /workloads -->`,
+    )
+    .replace(
+      /<!-- lua kinds -->\n[^]*?<!-- \/lua kinds -->/,
+      () => `<!-- lua kinds -->\n  ${names}\n  <!-- /lua kinds -->`,
+    );
   expect(wanted).toContain(table);
+  expect(wanted).toContain(names);
   if (process.env['UPDATE_DOCS'] === '1') writeFileSync(FILE, wanted);
   else expect(text).toBe(wanted);
 });

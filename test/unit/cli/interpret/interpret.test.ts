@@ -112,6 +112,11 @@ describe('muster interpret --lua', () => {
     expect(yaml.out).toContain('function GetComponents(obj)\n');
   });
 
+  test.each(workloadKinds.map(({ kind, group }) => `${kind}.${group}`))('%s', async (name) => {
+    const { code, out } = await muster(['interpret', '--lua', name]);
+    expect([code, out]).toEqual([0, expect.stringMatching(/function (GetComponents|GetReplicas)\(obj\)\n/)]);
+  });
+
   test.each([
     [['--lua', 'Job'], '--lua Job could be Job.batch.volcano.sh or Job.batch\nfix: write one of them\n', 2],
     [
@@ -119,7 +124,6 @@ describe('muster interpret --lua', () => {
       'there is no kind "TFJobs.kubeflow.org" (did you mean "TFJob.kubeflow.org"?)',
       2,
     ],
-    [['--lua', 'LeaderWorkerSet'], 'cannot be written as Lua: its numbers of Pods are computed', 1],
     [[], 'error[USAGE]: what is to be interpreted?\nfix: give -f with files, or --lua with a kind\n', 2],
   ])('%j', async (flags, says, code) => {
     const ran = await muster(['interpret', ...flags]);
