@@ -204,7 +204,8 @@ const KINDS = [
  */
 function misnamed(apiVersion: string, kind: string): { path: string; message: string } | undefined {
   for (const known of KINDS) {
-    const sameGroup = groupVersionOf(apiVersion).group === known.group;
+    // A group whose version was forgotten is one as well.
+    const sameGroup = apiVersion.split('/')[0] === known.group;
     if (kind === known.kind || nearlyThe(kind, known.kind)) {
       if (apiVersion === known.apiVersion) return unknown('kind', kind, known.kind);
       // The kind alone is a name that others may use; with a group of theirs it is theirs.

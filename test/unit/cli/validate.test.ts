@@ -197,6 +197,11 @@ describe('apiVersion and kind', () => {
       '1:1: error: apiVersion: unknown apiVersion "scheduler.grove.io/v1alpha2" (did you mean "scheduler.grove.io/v1alpha1"?)',
     ],
     [
+      'scheduler.grove.io',
+      'PodGang',
+      '1:1: error: apiVersion: unknown apiVersion "scheduler.grove.io" (did you mean "scheduler.grove.io/v1alpha1"?)',
+    ],
+    [
       'schedular.grove.io/v1alpha1',
       'PodGang',
       '1:1: error: apiVersion: unknown apiVersion "schedular.grove.io/v1alpha1" (did you mean "scheduler.grove.io/v1alpha1"?)',
