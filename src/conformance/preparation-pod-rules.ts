@@ -1,29 +1,29 @@
 import { ReceivedPod } from '../admission/pod-reader.ts';
 import { JsonPodPatch } from '../admission/pod-patch.ts';
 import { isObject, own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
-import { isDnsLabel, isLabelKey } from '../api/name-syntax.ts';
-import { GATE_POD_GANG_PENDING } from '../api/names.ts';
+import { isDnsLabel } from '../api/name-syntax.ts';
 import { quoted } from '../api/printable.ts';
-import { messageOf, MusterError } from '../errors.ts';
-import { MEMBERSHIP_LABELS } from '../gang/membership.ts';
-import { isPodRefused } from '../preparers/preparer.ts';
 import { broken, type Rule } from './check.ts';
-import { reachedOutside } from './outside-world.ts';
+import { hpcGang, policyOf, type PreparationSubject, type PreparedPod } from './preparation-subject.ts';
 import {
-  hpcGang,
-  policyOf,
-  type GangsPod,
-  type PreparationSubject,
-  type PreparedPod,
-} from './preparation-subject.ts';
-import { checkSecondPass, patched } from './prepare-rules.ts';
+  checkKeepsToSurface,
+  checkKeys,
+  checkPure,
+  checkRefusals,
+  checkSecondPass,
+  checkSynchronous,
+  patched,
+} from './prepare-checks.ts';
 
-/** The bare call, with nothing of Muster's around it. */
-function prepare(subject: PreparationSubject, { gang, member, pod }: GangsPod): unknown {
-  return subject
-    .preparerOf(gang)
-    .prepare(new ReceivedPod(pod, member.namespace), member, new JsonPodPatch(pod));
-}
+/** The bare calls, with nothing of Muster's around them. */
+const callsOf = (subject: PreparationSubject): (() => unknown)[] =>
+  subject.pods.map(
+    ({ gang, member, pod }) =>
+      () =>
+        subject
+          .preparerOf(gang)
+          .prepare(new ReceivedPod(pod, member.namespace), member, new JsonPodPatch(pod)),
+  );
 
 /** The prepared Pod, as it comes by again. */
 const stored = (one: PreparedPod): JsonObject =>
@@ -80,12 +80,7 @@ export const preparationPodRules: readonly Rule<PreparationSubject>[] = [
     needs: ['name'],
     look: (subject) => {
       const { patchSurface } = subject.preparerOf(hpcGang('train'));
-      const { labels = [], annotations = [], gates = [] } = patchSurface;
-      const wrong = [...labels, ...annotations, ...gates].find((key) => !isLabelKey(key));
-      if (wrong !== undefined) throw broken(`${JSON.stringify(wrong)} is no legal key`);
-      const ours = new Set<string>([...MEMBERSHIP_LABELS, GATE_POD_GANG_PENDING]);
-      const taken = [...labels, ...gates].find((key) => ours.has(key));
-      if (taken !== undefined) throw broken(`${taken} is Muster’s`);
+      checkKeys(patchSurface);
       for (const part of ['schedulerName', 'schedulingGroup', 'workloadRef'] as const) {
         if (patchSurface[part] === true) throw broken(`${part} is the backend’s to set`);
       }
@@ -96,68 +91,25 @@ export const preparationPodRules: readonly Rule<PreparationSubject>[] = [
     name: 'prepare-synchronous',
     rule: 'prepare() returns nothing, not even a promise',
     needs: ['name'],
-    look: (subject) => {
-      for (const one of subject.pods) {
-        let returned: unknown;
-        try {
-          returned = prepare(subject, one);
-        } catch {
-          continue;
-        }
-        if (returned === undefined) continue;
-        void Promise.resolve(returned).catch(() => undefined);
-        throw broken(
-          returned instanceof Promise
-            ? 'it returned a promise: what it does later reaches no Pod'
-            : `it returned ${quoted(returned)}`,
-        );
-      }
-      return undefined;
-    },
+    look: (subject) => checkSynchronous(callsOf(subject)),
   },
   {
     name: 'prepare-pure',
     rule: 'prepare() uses no clock, no chance, no timer and no I/O',
     needs: ['prepare-synchronous'],
-    look: (subject) => {
-      const tried = subject.pods.flatMap((one) => reachedOutside(() => prepare(subject, one)));
-      if (tried.length > 0) throw broken(`it called ${[...new Set(tried)].join(', ')}`);
-      return undefined;
-    },
+    look: (subject) => checkPure(callsOf(subject)),
   },
   {
     name: 'prepare-throws',
     rule: 'prepare() throws PodRefused, with a field and a reason, and nothing else; not for every Pod',
     needs: ['prepare-pure'],
-    look: (subject) => {
-      const refusals = subject.pods.flatMap((one) => {
-        try {
-          prepare(subject, one);
-          return [];
-        } catch (thrown) {
-          if (!isPodRefused(thrown)) throw broken(`it threw "${messageOf(thrown)}": Pods fail with 500`);
-          if (thrown.field === '' || thrown.message === '')
-            throw broken('it refused a Pod without a field or a reason');
-          return [`${thrown.field}: ${thrown.message}`];
-        }
-      });
-      if (refusals.length < subject.pods.length) return undefined;
-      throw broken(`it refused every Pod (${refusals[0] ?? ''})`);
-    },
+    look: (subject) => checkRefusals(callsOf(subject)),
   },
   {
     name: 'patch-surface',
     rule: 'prepare() changes what patchSurface declares and nothing else',
     needs: ['prepare-throws', 'surface'],
-    look: (subject) => {
-      try {
-        subject.allPrepared();
-      } catch (thrown) {
-        if (thrown instanceof MusterError) throw broken(thrown.message);
-        throw thrown;
-      }
-      return undefined;
-    },
+    look: (subject) => checkKeepsToSurface(() => subject.allPrepared()),
   },
   {
     name: 'prepare-same-bytes',

@@ -1,19 +1,23 @@
-import jsonPatch from 'fast-json-patch';
 import { isDnsSubdomain, isLabelKey, isLabelValue } from '../api/name-syntax.ts';
 import { isObject, own, ownList, ownObject, ownString, type JsonObject } from '../api/json.ts';
-import { GATE_POD_GANG_PENDING } from '../api/names.ts';
 import { JsonPodPatch } from '../admission/pod-patch.ts';
 import { ReceivedPod } from '../admission/pod-reader.ts';
 import type { Decision } from '../admission/review.ts';
 import type { Policy } from '../admission/policy.ts';
-import { quoted } from '../api/printable.ts';
-import { messageOf, MusterError } from '../errors.ts';
-import { MEMBERSHIP_LABELS, membershipOf } from '../gang/membership.ts';
-import { isPodRefused, type Backend } from '../backends/backend.ts';
+import { membershipOf } from '../gang/membership.ts';
+import type { Backend } from '../backends/backend.ts';
 import { builtInBackends } from '../backends/registry.ts';
 import { broken, type Rule } from './check.ts';
 import { STANDS } from './identity-rules.ts';
-import { reachedOutside } from './outside-world.ts';
+import {
+  checkKeepsToSurface,
+  checkKeys,
+  checkPure,
+  checkRefusals,
+  checkSecondPass,
+  checkSynchronous,
+  patched,
+} from './prepare-checks.ts';
 import { samplePod, samplePods } from './sample-pods.ts';
 import { admitted, type Subject } from './subject.ts';
 
@@ -27,25 +31,17 @@ function prepare(backend: Backend, pod: JsonObject): unknown {
   return backend.preparePod(reader, gang, new JsonPodPatch(pod));
 }
 
+async function callsOf(subject: Subject): Promise<(() => unknown)[]> {
+  const { backend } = await subject.enabled();
+  return PODS.map((pod) => () => prepare(backend, pod));
+}
+
 /** Pods, each with what was decided; those that the backend refuses are left out. */
 async function preparedPods(subject: Subject): Promise<{ pod: JsonObject; decision: Decision }[]> {
   const { policy } = await subject.enabled();
   return PODS.map((pod) => ({ pod, decision: admitted(pod, policy) })).filter(
     ({ decision }) => decision.faults.length === 0,
   );
-}
-
-export const patched = (pod: JsonObject, { changes }: Pick<Decision, 'changes'>): JsonObject =>
-  jsonPatch.applyPatch(
-    structuredClone(pod),
-    structuredClone(changes.map(({ operation }) => operation)) as never,
-  ).newDocument;
-
-/** What becomes of a Pod that is prepared already. @throws where it is not left as it is */
-export function checkSecondPass({ faults: [fault], changes }: Pick<Decision, 'faults' | 'changes'>): void {
-  if (fault !== undefined) throw broken(`it refused the Pod that it prepared: ${fault.message}`);
-  const paths = changes.map(({ operation }) => operation.path);
-  if (paths.length > 0) throw broken(`it patched the prepared Pod again, at ${paths.join(', ')}`);
 }
 
 const bytesOf = ({ faults, changes }: Decision): string => JSON.stringify([faults, changes]);
@@ -57,83 +53,33 @@ export const prepareRules: readonly Rule<Subject>[] = [
     name: 'surface',
     rule: 'patchSurface names label keys, annotation keys and gates that are legal and not Muster’s',
     needs: STANDS,
-    look: async (subject) => {
-      const { labels = [], annotations = [], gates = [] } = (await subject.enabled()).backend.patchSurface;
-      const wrong = [...labels, ...annotations, ...gates].find((key) => !isLabelKey(key));
-      if (wrong !== undefined) throw broken(`${JSON.stringify(wrong)} is no legal key`);
-      const ours = new Set<string>([...MEMBERSHIP_LABELS, GATE_POD_GANG_PENDING]);
-      const taken = [...labels, ...gates].find((key) => ours.has(key));
-      if (taken !== undefined) throw broken(`${taken} is Muster’s, and no backend’s to touch`);
-      return undefined;
-    },
+    look: async (subject) =>
+      checkKeys((await subject.enabled()).backend.patchSurface, ', and no backend’s to touch'),
   },
   {
     name: 'prepare-synchronous',
     rule: 'preparePod() returns nothing, not even a promise',
     needs: STANDS,
-    look: async (subject) => {
-      const { backend } = await subject.enabled();
-      const returned = PODS.map((pod): unknown => {
-        try {
-          return prepare(backend, pod);
-        } catch {
-          return undefined;
-        }
-      });
-      for (const value of returned) void Promise.resolve(value).catch(() => undefined);
-      const first = returned.find((value) => value !== undefined);
-      if (first instanceof Promise) throw broken('it returned a promise: what it does later reaches no Pod');
-      if (first !== undefined) throw broken(`it returned ${quoted(first)}`);
-      return undefined;
-    },
+    look: async (subject) => checkSynchronous(await callsOf(subject)),
   },
   {
     name: 'prepare-pure',
     rule: 'preparePod() uses no clock, no chance, no timer and no I/O',
     needs: ['prepare-synchronous'],
-    look: async (subject) => {
-      const { backend } = await subject.enabled();
-      const tried = PODS.flatMap((pod) => reachedOutside(() => prepare(backend, pod)));
-      if (tried.length > 0) throw broken(`it called ${[...new Set(tried)].join(', ')}`);
-      return undefined;
-    },
+    look: async (subject) => checkPure(await callsOf(subject)),
   },
   {
     name: 'prepare-throws',
     rule: 'preparePod() throws PodRefused, with a field and a reason, and nothing else; not for every Pod',
     needs: ['prepare-pure'],
-    look: async (subject) => {
-      const { backend } = await subject.enabled();
-      const refusals = PODS.flatMap((pod) => {
-        try {
-          prepare(backend, pod);
-          return [];
-        } catch (thrown) {
-          if (!isPodRefused(thrown)) throw broken(`it threw "${messageOf(thrown)}": Pods fail with 500`);
-          if (thrown.field === '' || thrown.message === '')
-            throw broken('it refused a Pod without a field or a reason');
-          return [`${thrown.field}: ${thrown.message}`];
-        }
-      });
-      if (refusals.length < PODS.length) return undefined;
-      throw broken(
-        `it refused every Pod (${refusals[0] ?? ''}): give it the --config under which it takes one`,
-      );
-    },
+    look: async (subject) =>
+      checkRefusals(await callsOf(subject), ': give it the --config under which it takes one'),
   },
   {
     name: 'patch-surface',
     rule: 'preparePod() changes what patchSurface declares, to strings, and nothing else',
     needs: ['prepare-throws', 'surface'],
-    look: async (subject) => {
-      try {
-        await preparedPods(subject);
-      } catch (thrown) {
-        if (thrown instanceof MusterError) throw broken(thrown.message);
-        throw thrown;
-      }
-      return undefined;
-    },
+    look: (subject) => checkKeepsToSurface(() => preparedPods(subject)),
   },
   {
     name: 'prepare-scheduler',

@@ -2,6 +2,7 @@ import { ANSWER_RULES, SHAPE_RULE, targetsIn } from '../fleet/assign/answer-rule
 import type { TargetCluster } from '../fleet/assign/target-cluster.ts';
 import { templatesOf } from '../fleet/assign/gang-strategies.ts';
 import { builtInStrategies } from '../fleet/assign/strategies.ts';
+import { isLabelValue } from '../api/name-syntax.ts';
 import { quoted } from '../api/printable.ts';
 import { messageOf } from '../errors.ts';
 import { broken, type Rule } from './check.ts';
@@ -18,9 +19,6 @@ export interface StrategySubject {
   readonly deadlineMs: number;
 }
 
-/** As in the configuration. */
-const NAME = /^[A-Za-z0-9](?:[-\w.]{0,61}[A-Za-z0-9])?$/;
-
 /** The first word of what is said of an answer that does not come. */
 class Late extends Error {}
 
@@ -29,13 +27,13 @@ export const strategyRules: readonly Rule<StrategySubject>[] = [
     name: 'names',
     rule: 'name and strategies() are names of at most 63 letters, digits, "-", "_" or ".", each once, and none of Muster’s own',
     look: ({ name, strategies }) => {
-      if (!NAME.test(name)) throw broken(`its name is ${quoted(name)}`);
+      if (!isLabelValue(name)) throw broken(`its name is ${quoted(name)}`);
       const found: unknown = strategies();
       if (!Array.isArray(found) || found.length === 0)
         throw broken('strategies() returns no list with a name in it');
       const own = builtInStrategies().names;
       for (const [index, one] of (found as readonly unknown[]).entries()) {
-        if (typeof one !== 'string' || !NAME.test(one)) throw broken(`strategies() names ${quoted(one)}`);
+        if (typeof one !== 'string' || !isLabelValue(one)) throw broken(`strategies() names ${quoted(one)}`);
         if (own.includes(one)) throw broken(`strategies() names ${quoted(one)}, which comes with Muster`);
         if (found.indexOf(one) < index) throw broken(`strategies() names ${quoted(one)} twice`);
       }
@@ -96,12 +94,8 @@ export const strategyRules: readonly Rule<StrategySubject>[] = [
     needs: ['shape'],
     look: (subject) =>
       each(subject, async (strategy, sample) => {
-        const [first, second] = [
-          await targetsFor(subject, strategy, sample),
-          await targetsFor(subject, strategy, sample),
-        ];
-        if (shown(first) !== shown(second))
-          throw broken(`it gives ${shown(first)}, and then ${shown(second)}, ${told(sample)}`);
+        const first = await targetsFor(subject, strategy, sample);
+        checkSame(first, await targetsFor(subject, strategy, sample), 'then', sample);
       }),
   },
   {
@@ -111,12 +105,8 @@ export const strategyRules: readonly Rule<StrategySubject>[] = [
     look: (subject) =>
       each(subject, async (strategy, sample) => {
         const turned = { ...sample, clusters: [...sample.clusters].reverse() };
-        const [first, second] = [
-          await targetsFor(subject, strategy, sample),
-          await targetsFor(subject, strategy, turned),
-        ];
-        if (shown(first) !== shown(second))
-          throw broken(`it gives ${shown(first)}, and in reverse order ${shown(second)}, ${told(sample)}`);
+        const first = await targetsFor(subject, strategy, sample);
+        checkSame(first, await targetsFor(subject, strategy, turned), 'in reverse order', sample);
       }),
   },
   {
@@ -128,10 +118,8 @@ export const strategyRules: readonly Rule<StrategySubject>[] = [
         if (templatesOf(sample.binding).length > 1) return;
         const first = await targetsFor(subject, strategy, sample);
         if (first.length === 0) return;
-        const again = settledIn(sample, first);
-        const second = await targetsFor(subject, strategy, again);
-        if (shown(first) !== shown(second))
-          throw broken(`it gives ${shown(first)}, and with that in place ${shown(second)}, ${told(sample)}`);
+        const second = await targetsFor(subject, strategy, settledIn(sample, first));
+        checkSame(first, second, 'with that in place', sample);
       }),
   },
 ];
@@ -161,11 +149,9 @@ async function asked(subject: StrategySubject, strategy: string, sample: Sample)
   }
 }
 
-async function targetsFor(
-  subject: StrategySubject,
-  strategy: string,
-  sample: Sample,
-): Promise<readonly TargetCluster[]> {
+type Targets = readonly TargetCluster[];
+
+async function targetsFor(subject: StrategySubject, strategy: string, sample: Sample): Promise<Targets> {
   const answer = await asked(subject, strategy, sample);
   try {
     return targetsIn(answer, sample.binding);
@@ -174,8 +160,14 @@ async function targetsFor(
   }
 }
 
+/** @param when how it came to the second answer, in words */
+function checkSame(first: Targets, second: Targets, when: string, sample: Sample): void {
+  const [one, other] = [shown(first), shown(second)];
+  if (one !== other) throw broken(`it gives ${one}, and ${when} ${other}, ${told(sample)}`);
+}
+
 /** `m1 3, m2 5`, in the order of names. */
-const shown = (targets: readonly TargetCluster[]): string =>
+const shown = (targets: Targets): string =>
   [...targets]
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .map(({ name, replicas, components = [] }) =>

@@ -4,7 +4,7 @@ import type { Decision } from '../admission/review.ts';
 import type { Backend } from '../backends/backend.ts';
 import { broken, type Rule } from './check.ts';
 import { contextOn, MemoryCluster, sync, TROUBLES } from './memory-cluster.ts';
-import { patched } from './prepare-rules.ts';
+import { patched } from './prepare-checks.ts';
 import type { StoredGang } from './sample-gangs.ts';
 import { samplePod } from './sample-pods.ts';
 import { admitted, type Subject } from './subject.ts';

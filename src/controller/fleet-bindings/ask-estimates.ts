@@ -1,5 +1,6 @@
 import type { Estimators } from '../../estimators/estimators.ts';
-import { estimatesOf, roomQuestions, type Estimates } from '../../fleet/assign/estimates.ts';
+import type { Estimates } from '../../fleet/assign/candidate.ts';
+import { estimatesOf, roomQuestions } from '../../fleet/assign/estimates.ts';
 import { roomIn } from '../../fleet/assign/room-in.ts';
 import type { Strategies } from '../../fleet/assign/strategies.ts';
 import type { BindingRecord } from './binding-record.ts';

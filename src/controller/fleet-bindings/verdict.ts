@@ -1,6 +1,6 @@
 import { assign } from '../../fleet/assign/assign.ts';
 import type { TargetCluster } from '../../fleet/assign/binding.ts';
-import type { Estimates } from '../../fleet/assign/estimates.ts';
+import type { Estimates } from '../../fleet/assign/candidate.ts';
 import { dueFor, keepsWhatRuns, sameClusters, type Due } from '../../fleet/assign/due.ts';
 import type { Strategies } from '../../fleet/assign/strategies.ts';
 import type { ScheduledReason } from '../../fleet/bindings/scheduled-condition.ts';

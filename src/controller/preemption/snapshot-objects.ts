@@ -2,7 +2,7 @@ import type { JsonObject } from '../../api/json.ts';
 import { apiVersionOf } from '../../api/resource.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
-import { type Resource } from '../../kube/client/resources.ts';
+import type { Resource } from '../../kube/client/resources.ts';
 import { SNAPSHOT_RESOURCES } from '../../kube/client/snapshot-resources.ts';
 import { listPages } from '../../kube/loop/list-pages.ts';
 import { trimmed } from '../../preemption/read/trim.ts';

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { own, ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
 import { LABEL_MANAGED_BY, MANAGED_BY_MUSTER, POD_GANG_KIND } from '../../api/names.ts';
-import type { Resource } from '../../api/resource.ts';
-import { apiVersionOf } from '../../api/resource.ts';
+import { apiVersionOf, type Resource } from '../../api/resource.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
-import { type KubeObject, type Target } from '../../kube/client/resources.ts';
+import type { KubeObject, Target } from '../../kube/client/resources.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
 import { unlessAborted } from '../../kube/loop/deadline.ts';
 import type { CacheRoom } from '../../kube/loop/cache-room.ts';

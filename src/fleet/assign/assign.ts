@@ -1,8 +1,7 @@
 import { quoted } from '../../api/printable.ts';
 import type { Binding, TargetCluster } from './binding.ts';
-import { byPreference, Unplaced, type Candidate } from './candidate.ts';
+import { byPreference, Unplaced, type Candidate, type Estimate, type Estimates } from './candidate.ts';
 import { isForOneCluster } from './default-strategy.ts';
-import type { Estimate, Estimates } from './estimates.ts';
 import { groupsOf, obstacle, tiersOf } from './filter.ts';
 import type { Member } from './member.ts';
 import type { Assigner } from './plugin.ts';

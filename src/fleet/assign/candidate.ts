@@ -1,5 +1,18 @@
-import type { Estimate } from './estimates.ts';
 import type { Member } from './member.ts';
+
+/**
+ * What somebody who sees the nodes of a cluster said of the room in it. It counts as what Clusters say does: the
+ * least of both.
+ */
+export interface Estimate {
+  /** Replicas, or sets of all templates, as room is counted for the workload. */
+  readonly room: number;
+  /** Of a gang of several templates: whether all of its replicas have room, not only the least. */
+  readonly whole?: boolean;
+}
+
+/** By cluster; one that is not in it was not asked, or does not know. */
+export type Estimates = ReadonlyMap<string, Estimate>;
 
 /** A cluster that the workload may go to, with what is known of it. */
 export interface Candidate {

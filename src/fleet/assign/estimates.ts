@@ -1,4 +1,5 @@
 import type { Binding, Component } from './binding.ts';
+import type { Estimate, Estimates } from './candidate.ts';
 import { placedOf } from './due.ts';
 import { templatesOf } from './gang-strategies.ts';
 import { mayGo } from './may-help.ts';
@@ -7,20 +8,6 @@ import type { Member } from './member.ts';
 import { divisionOf } from './placement.ts';
 import type { Assigner } from './plugin.ts';
 import { countedOf, roomIn, type Counted } from './room-in.ts';
-
-/**
- * What somebody who sees the nodes of a cluster said of the room in it. It is an input of {@link assign}, as what Clusters
- * say is; the least of both counts.
- */
-export interface Estimate {
-  /** Replicas, or sets of all templates, as room is counted for the workload. */
-  readonly room: number;
-  /** Of a gang of several templates: whether all of its replicas have room, not only the least. */
-  readonly whole?: boolean;
-}
-
-/** By cluster; one that is not in it was not asked, or does not know. */
-export type Estimates = ReadonlyMap<string, Estimate>;
 
 export interface RoomQuestion extends Counted {
   readonly cluster: string;

@@ -14,15 +14,12 @@ export interface Counted {
 /** What room is counted in for this workload, as the plugin has it; undefined for what is no workload. */
 export function countedOf(binding: Binding, { room }: Assigner): Counted | undefined {
   if (!isWorkload(binding)) return undefined;
-  const { components, replicas, requests, needs } = binding;
-  if (room === undefined)
-    return isForOneCluster(binding)
-      ? { unit: 'sets', templates: components }
-      : {
-          unit: 'replicas',
-          templates:
-            requests === undefined ? [] : [{ name: '', replicas, requests, ...(needs && { needs }) }],
-        };
+  const { components, requests } = binding;
+  if (room === undefined) {
+    if (isForOneCluster(binding)) return { unit: 'sets', templates: components };
+    const only = requests === undefined ? [] : templatesOf({ ...binding, components: [] });
+    return { unit: 'replicas', templates: only };
+  }
   const templates = templatesOf(binding);
   if (templates.length === 1) return { unit: 'replicas', templates };
   return { unit: 'sets', templates: templates.map((one) => ({ ...one, replicas: leastOf(binding, one) })) };

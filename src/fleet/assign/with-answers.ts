@@ -41,7 +41,7 @@ const answersOf = new WeakMap<Assigner, AskedPlugin>();
 
 /** The plugin as an assigner like any other, which is of use within {@link withAnswers}. */
 export function askedAssigner(plugin: AskedPlugin): Assigner {
-  const assigner = assignerWith(plugin, () => undefined);
+  const assigner = assignerWith(plugin, new Map());
   answersOf.set(assigner, plugin);
   return assigner;
 }
@@ -62,7 +62,7 @@ export async function withAnswers<T>(
     pluginOf: (strategy) => {
       const assigner = strategies.pluginOf(strategy);
       const plugin = assigner && answersOf.get(assigner);
-      return plugin === undefined ? assigner : assignerWith(plugin, (key) => answers.get(key), answers);
+      return plugin === undefined ? assigner : assignerWith(plugin, answers);
     },
   };
   for (;;) {
@@ -79,11 +79,7 @@ export async function withAnswers<T>(
   }
 }
 
-const assignerWith = (
-  plugin: AskedPlugin,
-  answerTo: (key: string) => Answer | undefined,
-  answers?: ReadonlyMap<string, Answer>,
-): Assigner => ({
+const assignerWith = (plugin: AskedPlugin, answers: ReadonlyMap<string, Answer>): Assigner => ({
   name: plugin.name,
   strategies: () => plugin.strategies(),
   // Of a gang the least is enough, and what no model of a cluster names is there all the same.
@@ -95,10 +91,10 @@ const assignerWith = (
     if (templates.every(({ replicas }) => replicas === 0)) return [];
     const question = questionOf(strategy, clusters, binding);
     const key = JSON.stringify(question);
-    const answer = answerTo(key);
+    const answer = answers.get(key);
     const who = `strategy "${strategy}" of plugin ${plugin.name}`;
     if (answer === undefined) {
-      if ((answers?.size ?? 0) < MOST_QUESTIONS) throw new Unanswered(key, () => plugin.ask(question));
+      if (answers.size < MOST_QUESTIONS) throw new Unanswered(key, () => plugin.ask(question));
       const why = 'the room of clusters changes faster than it answers';
       throw new Unplaced('SchedulerError', `${who} was asked ${MOST_QUESTIONS} times: ${why}`);
     }

@@ -33,8 +33,9 @@ export interface Lane<T> {
 
 /**
  * Whose turn it is, by deficit round robin at each level of the tree: the one with the largest deficit by weight. Where
- * somebody has waited for too long goes before where nobody has, or newcomers would take each room that comes free; and where
- * the wait is longer still the oldest goes first, whatever its queue got before. What one gets the others of its level, who wait as well, are credited with by their weights.
+ * somebody has waited for too long goes before where nobody has, or newcomers would take each room that comes free; and
+ * where the wait is longer still the oldest goes first, whatever its queue got before. What one gets the others of its
+ * level, who wait as well, are credited with by their weights.
  */
 export class Turns<T> {
   readonly #deficits: Map<string, number>;

@@ -3,7 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/api/json.ts';
 import { assign } from '../../../../src/fleet/assign/assign.ts';
 import { readBinding } from '../../../../src/fleet/assign/binding.ts';
-import { estimatesOf, roomQuestions, type Estimate } from '../../../../src/fleet/assign/estimates.ts';
+import type { Estimate } from '../../../../src/fleet/assign/candidate.ts';
+import { estimatesOf, roomQuestions } from '../../../../src/fleet/assign/estimates.ts';
 import { builtInStrategies } from '../../../../src/fleet/assign/strategies.ts';
 import {
   AGGREGATED,
