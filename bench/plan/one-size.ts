@@ -1,4 +1,4 @@
-// One size of cluster, in a process of its own: `node --expose-gc one-size.ts NODES VARIANT ROUNDS` prints JSON.
+// One size of cluster, in a process of its own: `node --expose-gc one-size.ts NODES VARIANT SHAPES ROUNDS` prints JSON.
 import type { JsonObject } from '../../src/api/json.ts';
 import { plan } from '../../src/preemption/plan.ts';
 import { preemptorOf } from '../../src/preemption/preemptor-of.ts';
@@ -69,7 +69,8 @@ function* objectsOf(nodes: number, members: number): Generator<JsonObject> {
   };
 }
 
-const member = (index: number): JsonObject => ({
+/** @param shape whose Pods ask for a core less than those of the one before */
+const member = (index: number, shape: number): JsonObject => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: {
@@ -80,16 +81,16 @@ const member = (index: number): JsonObject => ({
   spec: {
     priority: 50,
     schedulingGroup: { podGroupName: 'new' },
-    containers: [{ name: 'c', resources: { requests: { cpu: '32', 'nvidia.com/gpu': '8' } } }],
+    containers: [{ name: 'c', resources: { requests: { cpu: String(32 - shape), 'nvidia.com/gpu': '8' } } }],
   },
 });
 
-function measure(nodes: number, variant: Variant, rounds: number): SizeCost {
+function measure(nodes: number, variant: Variant, shapes: number, rounds: number): SizeCost {
   const members = Math.min(GANG, nodes);
   const { snapshot, context, faults } = readSnapshot(objectsOf(nodes, members));
   if (faults.length > 0) throw new Error(JSON.stringify(faults[0]));
   const pods = Array.from({ length: members }, (_, index) =>
-    readPod(member(index), context, new Reading('Pod')),
+    readPod(member(index, index % shapes), context, new Reading('Pod')),
   );
   const preemptor = preemptorOf(pods, snapshot, variant);
   const milliseconds: number[] = [];
@@ -116,5 +117,7 @@ function measure(nodes: number, variant: Variant, rounds: number): SizeCost {
   return { milliseconds, cpuMilliseconds, mib: most / 2 ** 20, victims };
 }
 
-const [nodes = '', variant = '', rounds = ''] = process.argv.slice(2);
-process.stdout.write(JSON.stringify(measure(Number(nodes), variant as Variant, Number(rounds))));
+const [nodes = '', variant = '', shapes = '', rounds = ''] = process.argv.slice(2);
+process.stdout.write(
+  JSON.stringify(measure(Number(nodes), variant as Variant, Number(shapes), Number(rounds))),
+);

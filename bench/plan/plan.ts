@@ -19,6 +19,8 @@ export interface PlanTiming {
 /** The parts that can be asked for alone. */
 export const PLAN_PARTS = ['plan-size', 'plan-memory', 'plan-reviews', 'plan-scheduler'] as const;
 
+/** Of so many Pod templates the gang is made. */
+const SHAPES = [1, 4] as const;
 const MOST_SECONDS = 1;
 const MOST_MIB = 300;
 const BESIDE_NODES = 200;
@@ -28,7 +30,8 @@ const MOST_BYTES_A_POD = 1_024;
 const MOST_FOR_REVIEWS = 1.01;
 
 /**
- * What a plan costs by the size of the cluster: ten Pods on each node, and a gang of 64 that needs whole nodes; what
+ * What a plan costs by the size of the cluster: ten Pods on each node, and a gang of 64, of Pods that are alike and of several shapes,
+ * that needs whole nodes; what
  * forecasts keep in memory, and what they cost reviews that have none; and the planner beside kube-scheduler.
  */
 export async function measurePlan(
@@ -44,21 +47,24 @@ export async function measurePlan(
   if (parts.has('plan-size')) {
     rows.push(['nodes', 'Pods', 'algorithm', 'victims', 'plan, ms', 'plan, ms of CPU', 'heap, MiB']);
     for (const size of nodes)
-      for (const variant of VARIANTS) {
-        const cost = costOf(size, variant, rounds);
+      for (const [variant, shapes] of VARIANTS.flatMap((one) =>
+        SHAPES.map((count) => [one, count] as const),
+      )) {
+        const cost = costOf(size, variant, shapes, rounds);
+        const algorithm = shapes === 1 ? variant : `${variant}, ${shapes} shapes`;
         const time = meanOf(cost.milliseconds);
         rows.push([
           String(size),
           String(size * 10),
-          variant,
+          algorithm,
           String(cost.victims),
           withInterval(time),
           withInterval(meanOf(cost.cpuMilliseconds)),
           short(cost.mib),
         ]);
-        progress(`plan: ${size} nodes, ${variant}: ${short(time.value)} ms`);
+        progress(`plan: ${size} nodes, ${algorithm}: ${short(time.value)} ms`);
         if (size !== Math.max(...nodes)) continue;
-        const what = `gang of 64 among ${size.toLocaleString('en')} nodes, ${variant}`;
+        const what = `gang of 64 among ${size.toLocaleString('en')} nodes, ${algorithm}`;
         goal(`${what}: plan, s`, meanOf(cost.milliseconds.map((ms) => ms / 1000)), MOST_SECONDS);
         goal(`${what}: heap, MiB`, exactly(cost.mib), MOST_MIB);
       }
@@ -87,8 +93,8 @@ export async function measurePlan(
   return { tables: { plan: rows, 'plan beside': beside }, figures, notes };
 }
 
-const costOf = (size: number, variant: string, rounds: number): SizeCost =>
-  printed('one-size.ts', [String(size), variant, String(rounds)]);
+const costOf = (size: number, variant: string, shapes: number, rounds: number): SizeCost =>
+  printed('one-size.ts', [String(size), variant, String(shapes), String(rounds)]);
 
 /** What a program beside this one prints, in a process of its own. */
 function printed<T>(program: string, args: readonly string[]): T {

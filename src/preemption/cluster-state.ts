@@ -1,4 +1,4 @@
-import type { Node, Pod, Resources, Snapshot } from './snapshot.ts';
+import type { Node, Pod, PodTerm, Resources, Snapshot } from './snapshot.ts';
 
 /** A resource and how much of it: the index that the {@link ClusterState} gives to its name, and the count. */
 interface Amount {
@@ -62,6 +62,8 @@ export class ClusterState {
   readonly namespaces: Snapshot['namespaces'];
   /** Pods on nodes that want to be away from others, with their node: they judge every newcomer. */
   readonly wantingDistance = new Map<Pod, NodeState>();
+  /** What Pods of the snapshot want distance from, wherever they are in thought; of those of one template once. */
+  readonly distances: ReadonlySet<readonly PodTerm[]>;
   /** Of every resource that a node has. */
   readonly #indexes = new Map<string, number>();
   /** By what is asked for, which Pods of one template share. */
@@ -75,6 +77,9 @@ export class ClusterState {
     this.nodes = nodes.map((node) => new NodeState(node, this.#indexes));
     this.byName = new Map(this.nodes.map((state) => [state.node.name, state]));
     this.namespaces = namespaces;
+    this.distances = new Set(
+      pods.flatMap(({ constraints: { antiAffinity } }) => (antiAffinity.length > 0 ? [antiAffinity] : [])),
+    );
     for (const pod of pods) this.putBack(pod);
   }
 
@@ -155,12 +160,4 @@ export class ClusterState {
     if (this.wantingDistance.size > 0) this.wantingDistance.delete(pod);
     for (const alike of this.#watched.values()) for (const { pods } of alike.values()) pods.delete(pod);
   }
-}
-
-/** Whether both ask for the same. */
-export function sameResources(a: Resources, b: Resources): boolean {
-  if (a === b) return true;
-  if (a.size !== b.size) return false;
-  for (const [name, count] of a) if (b.get(name) !== count) return false;
-  return true;
 }

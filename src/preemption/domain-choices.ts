@@ -1,4 +1,5 @@
-import { sameResources, type ClusterState, type NodeState } from './cluster-state.ts';
+import type { ClusterState, NodeState } from './cluster-state.ts';
+import { kindsOf } from './kinds.ts';
 import { place, undo } from './place.ts';
 import { fixedPredicates, judgeFor } from './predicates/predicates.ts';
 import { slots } from './predicates/resource-predicates.ts';
@@ -134,13 +135,7 @@ export class DomainChoices {
 
 /** More Pods than this a node never takes: of each kind as many as if the others were not there. */
 function roomFor(pods: readonly Pod[], state: ClusterState): (node: NodeState) => number {
-  const kinds = pods.filter(
-    (pod, index) =>
-      pods.findIndex(
-        (other) => other.constraints === pod.constraints && sameResources(other.requests, pod.requests),
-      ) === index,
-  );
-  const judged = kinds.map((pod) => ({ pod, judge: judgeFor(pod, state, fixedPredicates) }));
+  const judged = kindsOf(pods).map((pod) => ({ pod, judge: judgeFor(pod, state, fixedPredicates) }));
   return (node) => {
     let room = 0;
     for (const { pod, judge } of judged) if (judge(node) === undefined) room += slots(pod, node, state);

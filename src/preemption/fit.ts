@@ -1,8 +1,11 @@
-import { sameResources, type ClusterState, type NodeState } from './cluster-state.ts';
+import type { ClusterState, NodeState } from './cluster-state.ts';
+import { kindsOf } from './kinds.ts';
 import { mindsOthers, place, undo } from './place.ts';
 import { fixedPredicates, judgeFor } from './predicates/predicates.ts';
 import { nodePorts, slots } from './predicates/resource-predicates.ts';
 import type { Preemptor } from './preemptor.ts';
+import { rankedFit } from './ranked-fit.ts';
+import { termTakes } from './selectors.ts';
 
 /** Whether a preemptor fits the state as it is at the moment of asking. */
 export interface Fit {
@@ -12,29 +15,34 @@ export interface Fit {
 }
 
 /**
- * The quickest way to know it. Where all Pods of the gang are alike and no Pod anywhere minds who is near, a node has
- * room for a number of them whatever happens elsewhere: the sum decides, and a Pod that comes or goes changes one term
- * of it. Otherwise the gang is placed anew each time.
+ * The quickest way to know it. Where no Pod minds who is near, a node takes a Pod or not whatever happens elsewhere. If all
+ * Pods of the gang are alike, the sum of what the nodes have room for decides; otherwise where each would go, which is
+ * worked out anew when a node changes that matters for it. Where somebody minds, the gang is placed anew each time.
  */
 export function fitOf(preemptor: Preemptor, state: ClusterState, only = state.nodes): Fit {
-  return isPlain(preemptor, state)
-    ? new CountedFit(preemptor, state, only)
-    : new TriedFit(preemptor, state, only);
+  if (isPlain(preemptor, state)) return new CountedFit(preemptor, state, only);
+  const ranked = isUnsocial(preemptor, state) ? rankedFit(preemptor, state, only) : undefined;
+  return ranked ?? new TriedFit(preemptor, state, only);
 }
 
 /** Whether more room can never hurt: then what fits with more Pods removed is known from what fits with fewer. */
-export function isPlain({ pods, minimums }: Preemptor, state: ClusterState): boolean {
-  const [first] = pods;
+export function isPlain(preemptor: Preemptor, state: ClusterState): boolean {
+  const { pods, minimums } = preemptor;
   const [minimum] = minimums;
-  if (first === undefined || minimum === undefined || minimums.length > 1) return false;
-  if (state.wantingDistance.size > 0) return false;
-  if (mindsOthers(first)) return false;
-  return pods.every(
-    ({ constraints, requests, group }) =>
-      constraints === first.constraints &&
-      sameResources(requests, first.requests) &&
-      (minimum.group === undefined || minimum.group === group),
+  if (minimum === undefined || minimums.length > 1) return false;
+  return (
+    pods.every(({ group }) => minimum.group === undefined || minimum.group === group) &&
+    kindsOf(pods).length === 1 &&
+    isUnsocial(preemptor, state)
   );
+}
+
+/** Whether neither the gang's Pods nor anybody who could be near one of them minds it, also those who are away for now. */
+function isUnsocial({ pods }: Preemptor, { distances, namespaces }: ClusterState): boolean {
+  if (pods.some(mindsOthers)) return false;
+  for (const terms of distances)
+    if (terms.some((term) => pods.some((pod) => termTakes(term, pod, namespaces)))) return false;
+  return true;
 }
 
 class TriedFit implements Fit {

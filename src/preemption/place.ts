@@ -1,4 +1,5 @@
-import { sameResources, type ClusterState, type NodeState } from './cluster-state.ts';
+import type { ClusterState, NodeState } from './cluster-state.ts';
+import { isAlike } from './kinds.ts';
 import type { Predicate } from './predicates/predicate.ts';
 import { judgeFor, ownPredicates, socialPredicates, type Rejection } from './predicates/predicates.ts';
 import { counted, type Preemptor } from './preemptor.ts';
@@ -29,10 +30,15 @@ export function place(
   const nodes = new Map<Pod, NodeState>();
   const without: Pod[] = [];
   let rejected: readonly Rejection[] = [];
-  let before: Candidates | undefined;
+  // Of each kind of Pod, for as long as they are good for the next one.
+  let kinds: Candidates[] = [];
   for (const pod of pods) {
-    const candidates: Candidates = before?.turnsTo(pod) === true ? before : new Candidates(pod, state, only);
-    before = candidates;
+    let candidates = kinds.find((one) => one.isFor(pod));
+    if (candidates?.turnsTo(pod) !== true) {
+      kinds = kinds.filter((one) => one !== candidates);
+      candidates = new Candidates(pod, state, only);
+      kinds.push(candidates);
+    }
     const best = candidates.best();
     if (best === undefined) {
       if (without.length === 0) rejected = candidates.refusals();
@@ -40,7 +46,7 @@ export function place(
     } else {
       state.put(pod, best);
       nodes.set(pod, best);
-      candidates.took(best);
+      for (const one of kinds) one.took(best);
     }
   }
   return {
@@ -87,15 +93,15 @@ class Candidates {
     this.#scores = own !== undefined && this.#social ? own : scored();
   }
 
-  /** Whether they are those of `pod` as well, from now on: it is of the same kind. */
+  isFor(pod: Pod): boolean {
+    return pod.nodeName === this.#pod.nodeName && isAlike(pod, this.#pod);
+  }
+
+  /** Whether they are those of `pod` as well, from now on, which {@link isFor} says is of the same kind. */
   turnsTo(pod: Pod): boolean {
-    const alike =
-      this.#social === isSocial(pod, this.#state) &&
-      pod.nodeName === this.#pod.nodeName &&
-      pod.constraints === this.#pod.constraints &&
-      sameResources(pod.requests, this.#pod.requests);
-    if (alike) this.#pod = pod;
-    return alike;
+    if (this.#social !== isSocial(pod, this.#state)) return false;
+    this.#pod = pod;
+    return true;
   }
 
   /** Where kube-scheduler leaves it to chance, the first by name. */
@@ -105,6 +111,7 @@ class Candidates {
     return this.#scores.best((node) => judge(node) === undefined)[0];
   }
 
+  /** A Pod of this kind or of another is there now. */
   took(node: NodeState): void {
     const list = this.#social ? ownPredicates : undefined;
     this.#scores.changed(node, judgeFor(this.#pod, this.#state, list)(node) === undefined);

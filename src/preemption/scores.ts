@@ -73,6 +73,10 @@ export class Scores {
   }
 }
 
+/** Whether the score of each of `nodes` depends on nothing but the node itself, whichever of them there are. */
+export const scoredApart = (pod: Pod, nodes: readonly NodeState[]): boolean =>
+  taintScores(pod, nodes) === undefined && affinityScores(pod, nodes) === undefined;
+
 /** Fewer taints of `PreferNoSchedule` that the Pod does not tolerate; undefined where no node has one. */
 function taintScores({ constraints }: Pod, nodes: readonly NodeState[]): number[] | undefined {
   if (!nodes.some(({ node }) => node.taints.length > 0)) return undefined;
@@ -104,7 +108,7 @@ function affinityScores({ constraints }: Pod, nodes: readonly NodeState[]): numb
 const highest = (counts: readonly number[]): number => counts.reduce((a, b) => Math.max(a, b), 0);
 
 /** How little, and how evenly, a node would be used with the Pod. */
-function useScore(pod: Pod, state: ClusterState): (node: NodeState) => number {
+export function useScore(pod: Pod, state: ClusterState): (node: NodeState) => number {
   const [cpu, memory] = [state.indexOf('cpu'), state.indexOf('memory')];
   const asks = { cpu: pod.requests.get('cpu') ?? 0, memory: pod.requests.get('memory') ?? 0 };
   const anything = asks.cpu + asks.memory > 0;

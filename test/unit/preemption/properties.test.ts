@@ -30,6 +30,8 @@ const smallCluster = fc.record({
       group: fc.constantFrom('', '', 'g1', 'g2'),
       app: fc.constantFrom('', '', 'a', 'b'),
       start: fc.option(fc.nat(3), { nil: undefined }),
+      /** Wants nobody of those who want room on its node. */
+      away: fc.integer({ min: 0, max: 9 }).map((one) => one === 0),
     }),
     { maxLength: 8 },
   ),
@@ -48,6 +50,14 @@ const smallCluster = fc.record({
 });
 type Small = typeof smallCluster extends fc.Arbitrary<infer T> ? T : never;
 
+const AWAY = {
+  podAntiAffinity: {
+    requiredDuringSchedulingIgnoredDuringExecution: [
+      { topologyKey: 'host', labelSelector: { matchLabels: { app: 'wanting' } } },
+    ],
+  },
+};
+
 interface Case {
   readonly snapshot: Snapshot;
   readonly preemptor: Preemptor;
@@ -58,10 +68,12 @@ function caseOf(small: Small, variant: Variant): Case {
   const { wanting } = small;
   const ask = (gpu: number): Record<string, string> => (gpu === 0 ? {} : { 'x.io/gpu': String(gpu) });
   const objects: JsonObject[] = [
-    ...small.nodes.map(({ cpu, gpu }, index) => node(`n${index}`, cpu, { 'x.io/gpu': String(gpu) })),
+    ...small.nodes.map(({ cpu, gpu }, index) =>
+      node(`n${index}`, cpu, { 'x.io/gpu': String(gpu) }, { labels: { host: `n${index}` } }),
+    ),
     ...small.running
       .filter(({ on }) => on < small.nodes.length)
-      .map(({ on, cpu, gpu, prio, group, app, start }, index) =>
+      .map(({ on, cpu, gpu, prio, group, app, start, away }, index) =>
         pod({
           name: `r${index}`,
           on: `n${on}`,
@@ -71,6 +83,7 @@ function caseOf(small: Small, variant: Variant): Case {
           ...(group === '' ? {} : { podGroup: group }),
           ...(app === '' ? {} : { labels: { app } }),
           ...(start === undefined ? {} : { start }),
+          ...(away ? { spec: { affinity: AWAY } } : {}),
         }),
       ),
     ...Object.entries(small.groups).map(([name, { prio, all }]) =>
@@ -82,7 +95,10 @@ function caseOf(small: Small, variant: Variant): Case {
   const { snapshot, context } = readSnapshot(objects);
   const pods = Array.from({ length: wanting.pods }, (_, index) =>
     readPod(
-      pod({ name: `w${index}`, cpu: wanting.cpu, ask: ask(wanting.gpu), prio: wanting.prio, podGroup: 'p' }),
+      pod({
+        ...{ name: `w${index}`, cpu: wanting.cpu, ask: ask(wanting.gpu), prio: wanting.prio, podGroup: 'p' },
+        labels: { app: 'wanting' },
+      }),
       context,
       new Reading('w'),
     ),
@@ -175,7 +191,12 @@ function expectNeededInPlace(
     );
   for (const spared of victims) {
     const others = victims.filter((one) => one !== spared).flatMap(({ pods }) => pods);
-    const clashes = [...new Set(placement.values())].some((on) =>
+    const [used, loners] = [
+      new Set(placement.values()),
+      spared.pods.filter((one) => one.constraints.antiAffinity.length > 0),
+    ];
+    if (loners.some(({ nodeName }) => used.has(nodeName))) continue;
+    const clashes = [...used].some((on) =>
       ['cpu', 'x.io/gpu'].some(
         (resource) => wants(on, resource) > 0 && wants(on, resource) > free(on, resource, others),
       ),

@@ -1,14 +1,15 @@
 /** The quick way to know whether a gang fits says what placing it says, whoever comes and goes between. */
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ClusterState } from '../../../src/preemption/cluster-state.ts';
 import { fitOf, isPlain } from '../../../src/preemption/fit.ts';
 import { place, undo } from '../../../src/preemption/place.ts';
 import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
-import { unitsOf } from '../../../src/preemption/units.ts';
+import { rankedFit } from '../../../src/preemption/ranked-fit.ts';
+import { unitsOf, VARIANTS } from '../../../src/preemption/units.ts';
 import { putBack, removed } from '../../../src/preemption/verdicts.ts';
 import { inLength } from '../../support/length.ts';
-import { node, pod, podGroup, snapshotOf, type PodIn } from './small-cluster.ts';
+import { node, planFor, pod, podGroup, snapshotOf, type PodIn } from './small-cluster.ts';
 
 const running = fc.record({
   on: fc.nat(3),
@@ -26,10 +27,10 @@ const cluster = fc.record({
     { minLength: 1, maxLength: 4 },
   ),
   running: fc.array(running, { maxLength: 9 }),
-  wanting: fc.record({
-    cpu: fc.nat(3),
-    port: fc.constantFrom(0, 0, 80),
-    pods: fc.integer({ min: 1, max: 5 }),
+  /** Its shapes, one Pod after the other. */
+  wanting: fc.array(fc.record({ cpu: fc.nat(3), port: fc.constantFrom(0, 0, 80) }), {
+    minLength: 1,
+    maxLength: 5,
   }),
   min: fc.integer({ min: 1, max: 5 }),
   /** Who is taken off, or put back where he is not there. */
@@ -39,7 +40,10 @@ const cluster = fc.record({
 const withPort = (port: number): Pick<PodIn, 'spec'> =>
   port === 0 ? {} : { spec: { containers: [{ name: 'c', ports: [{ hostPort: port }] }] } };
 
-test('a gang of Pods that are alike and mind nobody', () => {
+test.each([
+  ['alike', 1],
+  ['of several shapes', 5],
+])('a gang of Pods that are %s and mind nobody', (_, most) => {
   let fitting = 0;
   let runs = 0;
   fc.assert(
@@ -58,14 +62,16 @@ test('a gang of Pods that are alike and mind nobody', () => {
           ),
         podGroup('g1', { prio: 0, mode: 'PodGroup' }),
         podGroup('g2', { prio: 0, mode: 'PodGroup' }),
-        podGroup('p', { prio: 50, min: Math.min(min, wanting.pods) }),
+        podGroup('p', { prio: 50, min: Math.min(min, wanting.length) }),
       ]);
-      const pods = Array.from({ length: wanting.pods }, (_, index) =>
-        read({ name: `w${index}`, cpu: wanting.cpu, prio: 50, podGroup: 'p', ...withPort(wanting.port) }),
-      );
+      const pods = wanting.map((_shape, index) => {
+        const { cpu, port } = wanting[index % most] ?? { cpu: 0, port: 0 };
+        return read({ name: `w${index}`, cpu, prio: 50, podGroup: 'p', ...withPort(port) });
+      });
       const preemptor = preemptorOf(pods, snapshot, 'kube-1.36');
       const state = new ClusterState(snapshot);
-      expect(isPlain(preemptor, state)).toBe(true);
+      if (most === 1) expect(isPlain(preemptor, state)).toBe(true);
+      else expect(rankedFit(preemptor, state, state.nodes)).toBeDefined();
       const fit = fitOf(preemptor, state);
       const units = unitsOf(snapshot, preemptor, 'kube-1.36');
       const gone = new Set<number>();
@@ -86,4 +92,39 @@ test('a gang of Pods that are alike and mind nobody', () => {
   );
   expect(fitting).toBeGreaterThan(0);
   expect(fitting).toBeLessThan(runs);
+});
+
+test('where a score depends on which other nodes there are, no ranking is kept', () => {
+  const { snapshot, read } = snapshotOf([
+    node('n0', 2, {}, { spec: { taints: [{ key: 'old', value: '', effect: 'PreferNoSchedule' }] } }),
+    node('n1', 2),
+    podGroup('p', { prio: 50, min: 1 }),
+  ]);
+  const preemptor = preemptorOf([read({ name: 'w', cpu: 1, podGroup: 'p' })], snapshot, 'kube-1.36');
+  const state = new ClusterState(snapshot);
+  expect(rankedFit(preemptor, state, state.nodes)).toBeUndefined();
+});
+
+describe.each(VARIANTS)('%s', (variant) => {
+  test('who wants to be away from the gang goes, although there is room beside him', () => {
+    const away = {
+      podAntiAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: [
+          { topologyKey: 'host', labelSelector: { matchLabels: { app: 'gang' } } },
+        ],
+      },
+    };
+    const objects = [
+      node('n0', 4, {}, { labels: { host: 'n0' } }),
+      pod({ name: 'loner', on: 'n0', cpu: 1, prio: 10, spec: { affinity: away } }),
+      pod({ name: 'other', on: 'n0', cpu: 1, prio: 5 }),
+      podGroup('p', { prio: 50, min: 1 }),
+    ];
+    const wanting = [
+      { name: 'w', cpu: 1, prio: 50, podGroup: 'p', gang: 'p', labels: { app: 'gang' } },
+    ] as const;
+    const found = planFor(wanting, objects, variant);
+    expect(found.victims.map(({ unit }) => unit.name)).toEqual(['loner']);
+    expect([...found.placement]).toEqual([['ns/w', 'n0']]);
+  });
 });
