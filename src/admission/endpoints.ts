@@ -116,7 +116,7 @@ export interface ReviewAnswer {
 export interface ReviewEndpoint {
   readonly path: string;
   readonly unread: readonly UnreadList[];
-  readonly readsAll?: ((namespace: string) => boolean) | undefined;
+  readonly readsAll?: ((head: { readonly namespace: string }) => boolean) | undefined;
   /** At once, but for the few that have to wait: for what no watch knows, or for a backend that runs elsewhere. */
   answer(
     body: unknown,
@@ -148,7 +148,7 @@ export const reviewEndpoints = (policy: Policy, observer: ReviewObserver): Revie
       unread,
       // Pods of gangs with a policy are there, whose lists are added to.
       readsAll:
-        cut && policy.hpc !== undefined ? (namespace) => policy.hpc?.anyIn(namespace) === true : undefined,
+        cut && policy.hpc !== undefined ? ({ namespace }) => policy.hpc?.anyIn(namespace) === true : undefined,
       idOf: (body) => ownString(own(body, 'request'), 'uid'),
       answer: (body, asked) => {
         const request = parseReview(body, cut ? () => asked.entire() : undefined);

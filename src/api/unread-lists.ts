@@ -34,6 +34,10 @@ export const ENVIRONMENT = listsUnder(['env'], '{"name', '[{"name');
 /** The same, and what is most of the rest of a large Pod. One search finds all three. */
 export const ENVIRONMENT_AND_VOLUMES = listsUnder(['env', 'volumes', 'volumeMounts'], '{"name', '[{"name');
 
+/** @param field a path with dots, which a list of this name would end */
+export const leavesOut = ({ keys }: UnreadList, field: string): boolean =>
+  keys.some(({ text }) => text.toString().startsWith(`"${field.slice(field.lastIndexOf('.') + 1)}":[`));
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;

@@ -15,6 +15,13 @@ import { totalReplicas } from './total-replicas.ts';
 
 type Operate = (object: JsonObject, kind: WorkloadKind, request: InterpreterRequest) => Answered;
 
+/** Those that look neither into the containers' environment nor into volumes, and copy nothing that could hold such lists. */
+export const COUNTING: ReadonlySet<string> = new Set([
+  'InterpretReplica',
+  'InterpretComponent',
+  'InterpretHealth',
+]);
+
 /** The operations of Karmada's resource interpreter. `Prune` is a word of its that nothing sends. */
 export const operations: ReadonlyMap<string, Operate> = new Map<string, Operate>([
   [

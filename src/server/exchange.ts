@@ -10,7 +10,7 @@ import { LARGE_BYTES, type LoadLimits, type Slot } from './load-limits.ts';
 import { parseJson, readBody } from './read-body.ts';
 import { parseLarge } from './large-json.ts';
 import type { Steps, Turns } from './turns.ts';
-import { ENTIRE, namespaceIn, unreadOf } from './unread-of.ts';
+import { BodyHead, ENTIRE, unreadOf } from './unread-of.ts';
 
 /** What is sent for a request that was understood. */
 export interface Answer {
@@ -27,8 +27,8 @@ export interface Endpoint {
   readonly path: string;
   /** Lists that are left out of its bodies before they are parsed, since it hardly ever looks into them. */
   readonly unread: readonly UnreadList[];
-  /** Whether of a body of this namespace they are not left out, since it is likely to look: else it would be parsed twice. */
-  readonly readsAll?: ((namespace: string) => boolean) | undefined;
+  /** Whether of a body that begins so they are not left out, since it is likely to look: else it would be parsed twice. */
+  readonly readsAll?: ((head: BodyHead) => boolean) | undefined;
   /**
    * Answers a body, which is parsed JSON: at once, or with a promise where it has to wait.
    * @throws {BadRequest} 400; {TryLater} 503, which the caller repeats by itself; all else 500
@@ -134,7 +134,7 @@ export class Exchange {
     const { address } = this.#connection.peer;
     // Small ones take turns among peers; but all API servers may be one peer, so large ones among namespaces.
     if (bytes.length <= LARGE_BYTES) turns.take(address, () => this.#decide(bytes));
-    else turns.takeLarge(`${address} ${namespaceIn(bytes)}`, () => this.#decideInSteps(bytes));
+    else turns.takeLarge(`${address} ${new BodyHead(bytes).namespace}`, () => this.#decideInSteps(bytes));
   }
 
   #decide(bytes: Buffer): void {

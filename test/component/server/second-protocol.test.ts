@@ -76,7 +76,7 @@ test.each([8, 200_000])(
     const lists: Endpoint = {
       ...echo(),
       unread: [MANAGED_FIELDS, ENVIRONMENT_AND_VOLUMES],
-      readsAll: (namespace) => namespace === 'whole',
+      readsAll: ({ namespace }) => namespace === 'whole',
       answer: (body, exchange) => {
         const entire = exchange.entire();
         asked.push([envOf(body), entire === body, envOf(entire)]);

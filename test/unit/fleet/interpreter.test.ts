@@ -4,20 +4,19 @@ import fc from 'fast-check';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { interpreterEndpoint } from '../../../src/fleet/interpreter-endpoint.ts';
 import { operations } from '../../../src/fleet/operations.ts';
+import { withoutLists } from '../../../src/api/unread-lists.ts';
+import { unreadOf } from '../../../src/server/unread-of.ts';
+import { kindsWith } from '../../../src/workloads/configured-kinds.ts';
 import { workloadKinds } from '../../../src/workloads/workload-kinds.ts';
 import { deployment, template, volcanoJob, workload } from '../workloads/made-workloads.ts';
-import { contextOf, readAnswer, type Answer, type Question } from './karmada-client.ts';
+import { answerTo, contextOf, readAnswer, type Answer, type Question } from './karmada-client.ts';
 
 const endpoint = interpreterEndpoint(workloadKinds, () => undefined);
 
 function ask(operation: string, object: JsonObject, more: Partial<Question> = {}): Answer {
   const question = { operation, object, ...more };
   const body = contextOf('6f2c', question);
-  const before = JSON.stringify(body);
-  const answer = endpoint.answer(body);
-  // The base of a patch is the object that was sent.
-  expect(JSON.stringify(body)).toBe(before);
-  return readAnswer('6f2c', question, answer.body);
+  return readAnswer('6f2c', question, answerTo(endpoint, body));
 }
 
 const job = volcanoJob({
@@ -250,6 +249,54 @@ describe('InterpretDependency', () => {
     });
     expect(ask('InterpretDependency', set).dependencies).toEqual([]);
     expect(ask('InterpretDependency', volcanoJob({})).dependencies).toEqual([]);
+  });
+});
+
+describe('what is left out of a body before it is parsed', () => {
+  const needs = (name: string) => ({
+    volumes: [{ name, configMap: { name } }],
+    containers: [{ env: [{ name: 'X', value: ']' }], resources: { requests: { cpu: '2' } } }],
+  });
+  const spec = { tasks: [{ name: 'w', template: { spec: needs('cm') } }] };
+  const cut = (operation: string, object: JsonObject, kinds = workloadKinds, before = {}) => {
+    const asked = interpreterEndpoint(kinds, () => undefined);
+    const bytes = Buffer.from(JSON.stringify({ ...before, ...contextOf('u', { operation, object }) }));
+    return { asked, bytes, text: withoutLists(bytes, unreadOf(asked, bytes)) };
+  };
+
+  test.each([
+    ['InterpretReplica', false],
+    ['InterpretComponent', false],
+    ['InterpretHealth', false],
+    ['InterpretDependency', true],
+    ['InterpretStatus', true],
+    ['ReviseReplica', true],
+    ['Retain', true],
+    ['AggregateStatus', true],
+  ])('environment and volumes, where %s does not look for them', (operation, isWhole) => {
+    const { bytes, text } = cut(operation, volcanoJob(spec));
+    expect(text === bytes.toString()).toBe(isWhole);
+    expect(ask(operation, volcanoJob(spec))).toMatchObject({ successful: true });
+  });
+
+  test('is there where it is needed, though the body begins as if it were not', () => {
+    const before = { note: { operation: 'InterpretReplica' } };
+    const { asked, bytes, text } = cut('InterpretDependency', volcanoJob(spec), undefined, before);
+    expect(text).not.toContain('configMap');
+    const { body } = asked.answer(JSON.parse(text), { entire: (): unknown => JSON.parse(bytes.toString()) });
+    expect(body).toContain('"kind":"ConfigMap","namespace":"ml","name":"cm"');
+  });
+
+  test('is nothing where somebody keeps his templates in a list of that name', () => {
+    const templates = [{ items: 'spec.env', template: 'pod', replicas: 'count' }];
+    const kinds = kindsWith([{ group: 'example.com', version: 'v1', kind: 'Trainer', templates }]);
+    const trainer = workload('example.com/v1', 'Trainer', {
+      env: [{ name: 'a', count: 3, pod: { spec: {} } }],
+    });
+    const { asked, bytes, text } = cut('InterpretReplica', trainer, kinds);
+    expect(text).toBe(bytes.toString());
+    const { body } = asked.answer(JSON.parse(text), { entire: () => undefined });
+    expect(body).toContain('"replicas":3');
   });
 });
 
@@ -534,8 +581,7 @@ describe('what cannot be answered', () => {
     });
     const empty = { ...contextOf('u1', { operation: 'InterpretHealth', object: {} }) };
     const request = { ...(empty['request'] as JsonObject), object: null };
-    const { body } = endpoint.answer({ ...empty, request });
-    expect(JSON.parse(body)).toMatchObject({
+    expect(JSON.parse(answerTo(endpoint, { ...empty, request }))).toMatchObject({
       response: {
         uid: 'u1',
         successful: false,
@@ -556,7 +602,7 @@ describe('what cannot be answered', () => {
       /request\.uid/,
     ],
   ])('is refused as a request where nobody asks: %#', (body, says) => {
-    expect(() => endpoint.answer(body)).toThrow(says);
+    expect(() => endpoint.answer(body, { entire: () => body })).toThrow(says);
   });
 
   test('whatever the object is: every operation answers what Karmada takes, or says what is wrong', () => {

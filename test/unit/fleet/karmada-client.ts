@@ -4,6 +4,9 @@
  */
 import fastJsonPatch from 'fast-json-patch';
 import { ownString, type JsonObject } from '../../../src/api/json.ts';
+import { withoutLists } from '../../../src/api/unread-lists.ts';
+import type { InterpreterEndpoint } from '../../../src/fleet/interpreter-endpoint.ts';
+import { unreadOf } from '../../../src/server/unread-of.ts';
 
 export interface Answer {
   readonly successful: boolean;
@@ -36,6 +39,18 @@ export interface Question {
 }
 
 const PATCHING = ['ReviseReplica', 'Retain', 'AggregateStatus'];
+
+/** What the server makes of a body: without the lists that the endpoint leaves out, unless its head says that they are read. */
+export function answerTo(endpoint: InterpreterEndpoint, body: JsonObject): string {
+  const bytes = Buffer.from(JSON.stringify(body));
+  const cut: unknown = JSON.parse(withoutLists(bytes, unreadOf(endpoint, bytes)));
+  const read = [cut, body].map((one) => JSON.stringify(one));
+  const answer = endpoint.answer(cut, { entire: () => body });
+  // The base of a patch is the object that was sent.
+  if ([cut, body].some((one, index) => JSON.stringify(one) !== read[index]))
+    throw new Error('it was changed');
+  return answer.body;
+}
 
 /** The body as Karmada sends it: `replicas` always, lists only where they have items. */
 export function contextOf(uid: string, { operation, object, ...rest }: Question): JsonObject {

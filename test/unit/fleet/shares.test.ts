@@ -6,7 +6,7 @@ import { interpreterEndpoint } from '../../../src/fleet/interpreter-endpoint.ts'
 import { multiGetReplicas } from '../../../src/fleet/multi-replicas.ts';
 import { kindsWith } from '../../../src/workloads/configured-kinds.ts';
 import { template, volcanoJob, workload } from '../workloads/made-workloads.ts';
-import { contextOf, readAnswer, type Question } from './karmada-client.ts';
+import { answerTo, contextOf, readAnswer, type Question } from './karmada-client.ts';
 
 const server = { template: 'spec.template', replicas: 'spec.size', minAvailable: 'spec.least' };
 const kinds = kindsWith([
@@ -16,7 +16,7 @@ const endpoint = interpreterEndpoint(kinds, () => undefined);
 
 const ask = (operation: string, object: JsonObject, more: Partial<Question>): JsonObject => {
   const question = { operation, object, ...more };
-  return readAnswer('1', question, endpoint.answer(contextOf('1', question)).body).object ?? {};
+  return readAnswer('1', question, answerTo(endpoint, contextOf('1', question))).object ?? {};
 };
 /** As Karmada sends it to a cluster: revised, and over what is there retained. */
 const sent = (object: JsonObject, replicas: number, observedObject: JsonObject | undefined): JsonObject => {

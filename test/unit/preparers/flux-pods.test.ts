@@ -309,7 +309,7 @@ test(`of ${PODS} Pods each patch applies, a second one is empty, what is stored 
 test('a namespace with policies is told of to the server, which then parses a body once', () => {
   const readsAll = (under: Policy): unknown =>
     reviewEndpoints(under, { prepared: () => undefined, decided: () => undefined }).map(
-      ({ path, readsAll: reads }) => reads && [path, reads('ml')],
+      ({ path, readsAll: reads }) => reads && [path, reads({ namespace: 'ml' })],
     );
   const those = (answer: boolean): unknown => [
     ['/mutate-v1-pod', answer],
