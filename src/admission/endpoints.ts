@@ -148,7 +148,9 @@ export const reviewEndpoints = (policy: Policy, observer: ReviewObserver): Revie
       unread,
       // Pods of gangs with a policy are there, whose lists are added to.
       readsAll:
-        cut && policy.hpc !== undefined ? ({ namespace }) => policy.hpc?.anyIn(namespace) === true : undefined,
+        cut && policy.hpc !== undefined
+          ? ({ namespace }) => policy.hpc?.anyIn(namespace) === true
+          : undefined,
       idOf: (body) => ownString(own(body, 'request'), 'uid'),
       answer: (body, asked) => {
         const request = parseReview(body, cut ? () => asked.entire() : undefined);
