@@ -6,6 +6,7 @@ import { groupsOf, obstacle, tiersOf } from './filter.ts';
 import type { Member } from './member.ts';
 import type { Assigner } from './plugin.ts';
 import { roomIn } from './room-in.ts';
+import { whyNotTaken } from './room-text.ts';
 import { select } from './select.ts';
 import type { Strategies } from './strategies.ts';
 import { takes } from './affinity.ts';
@@ -84,20 +85,28 @@ function inGroup(
     });
     const clusters = [...targets].sort((a, b) => (a.name < b.name ? -1 : 1));
     const chosen = new Set(clusters.map(({ name }) => name));
-    for (const { name, available } of candidates)
-      if (!chosen.has(name)) left.set(name, `is not needed: it has room for ${roomOf(binding, available)}`);
+    const others = candidates.filter(({ name }) => !chosen.has(name));
     return {
       ...whole,
       clusters,
       reason: 'Success',
       message: 'Binding has been scheduled successfully.',
-      leftOut: sorted(left),
+      // Nearly nobody asks, and in a large fleet the texts would cost more than the assignment.
+      get leftOut() {
+        return sorted(left, (one) => whyNotTaken(binding, one, plugin, 'is not needed'), others);
+      },
     };
   } catch (error) {
     if (!(error instanceof Unplaced)) throw error;
-    for (const { name, available } of candidates)
-      left.set(name, `is not enough: it has room for ${roomOf(binding, available)}`);
-    return { ...whole, clusters: [], reason: error.reason, message: error.message, leftOut: sorted(left) };
+    return {
+      ...whole,
+      clusters: [],
+      reason: error.reason,
+      message: error.message,
+      get leftOut() {
+        return sorted(left, (one) => whyNotTaken(binding, one, plugin, 'is not enough'), candidates);
+      },
+    };
   }
 }
 
@@ -110,13 +119,14 @@ function during<T>(what: string, work: () => T): T {
   }
 }
 
-const sorted = (left: ReadonlyMap<string, string>): Assignment['leftOut'] =>
-  [...left].map(([name, why]) => ({ name, why })).sort((a, b) => (a.name < b.name ? -1 : 1));
-
-const roomOf = (binding: Binding, available: number): string =>
-  binding.components.length > 1
-    ? `${available} sets of all templates`
-    : `${available} ${available === 1 ? 'replica' : 'replicas'}`;
+const sorted = (
+  left: ReadonlyMap<string, string>,
+  why: (candidate: Candidate) => string,
+  candidates: readonly Candidate[],
+): Assignment['leftOut'] =>
+  [...left, ...candidates.map((one): [string, string] => [one.name, why(one)])]
+    .map(([name, told]) => ({ name, why: told }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
 
 const needOf = (binding: Binding, plugin: Assigner): number =>
   plugin.room?.least(binding) ?? (isForOneCluster(binding) ? 1 : binding.replicas);

@@ -95,6 +95,86 @@ m2        is not enough: it has room for 4 replicas
     expect(text.out).toContain('m1       3         a 2, b 1\n');
   });
 
+  test('of a cluster without room it says what that lacks', async () => {
+    const requests = { cpu: '2', memory: '4Gi', 'nvidia.com/gpu': '8' };
+    const components = ['a', 'b'].map((name) => ({
+      name,
+      replicas: 2,
+      replicaRequirements: { resourceRequest: requests },
+    }));
+    const multi = binding(
+      { replicaRequirements: null, components, placement: {} },
+      { annotations: { 'muster.dev/min-available': 'a=1,b=1' } },
+    );
+    const all = { cpu: 99, memory: '99Gi', pods: 99, 'nvidia.com/gpu': 99 };
+    const models = (resource: string, counts: readonly number[]) => ({
+      spec: {
+        resourceModels: counts.map((_, grade) => ({
+          grade,
+          ranges: [{ name: resource, min: '1', max: '3' }],
+        })),
+      },
+      status: {
+        resourceSummary: {
+          allocatable: all,
+          allocatableModelings: counts.map((count, grade) => ({ grade, count })),
+        },
+      },
+    });
+    const clusters = [
+      cluster('few', { ...all, memory: '7Gi', 'nvidia.com/gpu': 12 }),
+      cluster('full', { ...all, pods: 1 }),
+      cluster('new', {}, { status: { resourceSummary: null } }),
+      cluster('small', {}, models('cpu', [40])),
+      cluster('three', { ...all, pods: 7 }),
+    ];
+    const { code, out } = await assign([multi, ...clusters], '--strategy', 'gang-divided');
+    expect(code).toBe(0);
+    expect(out.slice(out.indexOf('LEFT OUT'))).toBe(`LEFT OUT  WHY
+few       has no room: 8Gi memory needed, 7Gi free; 16 nvidia.com/gpu needed, 12 free
+full      has no room: 2 pods needed, 1 free
+new       has no room: its status does not say what it has (status.resourceSummary)
+small     has no room: it has as much in all, but by its resourceModels not on its nodes
+`);
+    const single = binding({
+      replicas: 4,
+      replicaRequirements: { resourceRequest: requests },
+      placement: {},
+    });
+    const divided = binding({
+      replicas: 4,
+      replicaRequirements: { resourceRequest: requests },
+      placement: {
+        replicaScheduling: { replicaSchedulingType: 'Divided', replicaDivisionPreference: 'Aggregated' },
+      },
+    });
+    const one = await assign([single, ...clusters.slice(0, 2)], '--strategy', 'gang-no-divided');
+    expect(one.out).toContain('few       is not enough: it has room for 1 replica\n');
+    const karmada = await assign([divided, cluster('gpus', {}, models('cpu', [4]))]);
+    expect(karmada.out).toContain(
+      'gpus      has no room: its resourceModels name no memory, nvidia.com/gpu\n',
+    );
+  });
+
+  test('of a workload of several templates it says what it counts', async () => {
+    const components = ['a', 'b'].map((name) => ({ name, replicas: 1 }));
+    const whole = { spreadConstraints: [{ spreadByField: 'cluster', minGroups: 1, maxGroups: 1 }] };
+    const sets = binding({ replicaRequirements: null, components, placement: whole });
+    const { out } = await assign([sets, cluster('m1', { pods: 9 }), cluster('m2', { pods: 2 })]);
+    expect(out).toContain('m2        is not needed: it has room for 1 set of all templates\n');
+    const gang = await assign([sets, ...rooms(9, 8)], '--strategy', 'gang-divided');
+    expect(gang.out).toContain('is not needed: it has room for 50000 sets of the least of each template\n');
+  });
+
+  test('what has no Pods is not said to lack room', async () => {
+    const map = binding({
+      replicaRequirements: null,
+      placement: { spreadConstraints: [{ spreadByField: 'cluster', minGroups: 1, maxGroups: 1 }] },
+    });
+    const { out } = await assign([map, ...rooms(1, 1)]);
+    expect(out).toContain('m2        is not needed\n');
+  });
+
   test('names the strategies where it knows none of that name', async () => {
     const { code, out } = await assign([job, ...rooms(1)], '--strategy', 'gang');
     expect([code, out]).toEqual([

@@ -188,3 +188,10 @@ describe('what comes of answers', () => {
     ]);
   });
 });
+
+test('a cluster whose estimator finds no room is said to be full by that', () => {
+  const { leftOut } = decided(binding({ replicas: 8 }, gang('gang-divided', 4)), rooms(8, 8), {
+    m1: { room: 0 },
+  });
+  expect(leftOut).toEqual([{ name: 'm1', why: 'has no room: its estimator finds none' }]);
+});
