@@ -70,7 +70,7 @@ export const endpoints: readonly Endpoint[] = [
   { path: PATH_VALIDATE_WORKLOAD, verb: 'validate', decide: validateWorkload },
 ];
 
-const sameKind = (a: GroupVersionKind, b: GroupVersionKind): boolean =>
+export const sameKind = (a: GroupVersionKind, b: GroupVersionKind): boolean =>
   a.kind === b.kind && a.version === b.version && a.group === b.group;
 
 /**

@@ -1,7 +1,7 @@
 import { own, ownObject, type JsonObject } from '../../api/json.ts';
 import type { LeaseRecord } from '../../kube/loop/lease.ts';
 import { imageOf } from './deployment.ts';
-import { saying, type Diagnosis } from './diagnosis.ts';
+import { saying, type Diagnosis, type Say } from './diagnosis.ts';
 import { RIGHTS_FIX, type Read } from './read.ts';
 
 /** Muster itself, as far as the cluster shows it. */
@@ -43,7 +43,11 @@ export function checkVersion(kubernetes: string): Diagnosis {
 
 export const checkProgram = (program: Program): readonly Diagnosis[] => [
   ...checkDeployment(program),
-  checkLease(program),
+  checkLeader(saying('program', 'leader'), program, {
+    never: 'the loop has never run, and no gang moves',
+    idle: 'no gang moves',
+    fix: `kubectl -n ${program.namespace} logs deploy/muster: it says why nobody leads`,
+  }),
 ];
 
 function checkDeployment({ deployment, namespace, muster }: Program): Diagnosis[] {
@@ -90,21 +94,23 @@ const SLACK_MS = 30_000;
 export const isFresh = ({ renewTime, durationMs }: LeaseRecord, now: Date): boolean =>
   now.getTime() - Date.parse(renewTime) < durationMs + SLACK_MS;
 
-function checkLease({ lease, now, namespace }: Program): Diagnosis {
-  const say = saying('program', 'leader');
+/** @param given what comes of it where nobody ever led, and where nobody does now */
+export function checkLeader(
+  say: Say,
+  { lease, now }: Pick<Program, 'lease' | 'now'>,
+  { never, idle, fix }: { readonly never: string; readonly idle: string; readonly fix: string },
+): Diagnosis {
   if (lease === undefined)
     return say.notChecked(
       'leaderElection is off in the configuration',
       'see that one replica runs, and no more',
     );
   const { key, read } = lease;
-  const logs = `kubectl -n ${namespace} logs deploy/muster: it says why nobody leads`;
   if (read.state === 'unread') return say.notChecked(read.reason, RIGHTS_FIX);
-  if (read.state === 'absent')
-    return say.problem(`there is no Lease ${key}: the loop has never run, and no gang moves`, logs);
+  if (read.state === 'absent') return say.problem(`there is no Lease ${key}: ${never}`, fix);
   const { holder, renewTime } = read.value;
-  if (holder === '') return say.problem(`nobody holds the Lease ${key}: no gang moves`, logs);
+  if (holder === '') return say.problem(`nobody holds the Lease ${key}: ${idle}`, fix);
   return isFresh(read.value, now)
     ? say.ok(`${holder} leads (Lease ${key})`)
-    : say.problem(`${holder} has not renewed the Lease ${key} since ${renewTime}: no gang moves`, logs);
+    : say.problem(`${holder} has not renewed the Lease ${key} since ${renewTime}: ${idle}`, fix);
 }

@@ -7,7 +7,7 @@ import {
   type NamedWebhook,
   type WebhookKind,
 } from './expected-webhooks.ts';
-import { saying, type Diagnosis } from './diagnosis.ts';
+import { saying, type Diagnosis, type Say } from './diagnosis.ts';
 import { nameOf, RIGHTS_FIX, valueOf, type Read } from './read.ts';
 
 /** Every webhook configuration of the cluster, by kind. */
@@ -50,16 +50,7 @@ export function checkWebhooks(configurations: WebhookConfigurations): readonly D
     if (first === undefined) {
       return [say.problem(`no ${kind} has the webhook ${name}: its objects do not come to Muster`, APPLY)];
     }
-    const wrong = here.flatMap((one) => checkWebhook(one, expected));
-    if (here.length > 1) {
-      const names = here.map(({ configuration }) => configuration).join(' and ');
-      wrong.push(
-        say.warning(
-          `${name} is registered ${here.length} times, in ${names}: each request comes as often`,
-          `kubectl delete ${kind.toLowerCase()} with the name that is not Muster’s`,
-        ),
-      );
-    }
+    const wrong = [...here.flatMap((one) => checkWebhook(one, expected)), ...checkOnce(say, expected, here)];
     return wrong.length > 0
       ? wrong
       : [say.ok(`${name} in ${first.configuration} sends ${sent(expected)} to ${expected.path}`)];
@@ -75,10 +66,7 @@ function checkWebhook({ configuration, webhook }: RegisteredWebhook, expected: E
   const mutating = kind === 'MutatingWebhookConfiguration';
   const say = saying('webhooks', mutating ? 'mutating' : 'validating');
   const where = `${name} in ${configuration}`;
-  const findings: Diagnosis[] = [];
-  const found = pathOf(webhook);
-  if (found !== path)
-    findings.push(say.problem(`${where} calls ${found || 'no path'}, and Muster answers at ${path}`, APPLY));
+  const findings = checkPath(say, where, { webhook, path, fix: APPLY });
   const lacking = lackingIn(webhook, expected);
   if (lacking.length > 0) {
     findings.push(say.problem(`${where} is not asked about ${lacking.join(', ')}`, APPLY));
@@ -127,6 +115,33 @@ function checkOrder(
       ];
 }
 
+/** Each request comes as often as the webhook is registered. */
+export function checkOnce(
+  say: Say,
+  { kind, name }: NamedWebhook,
+  here: readonly Pick<RegisteredWebhook, 'configuration'>[],
+): Diagnosis[] {
+  if (here.length <= 1) return [];
+  const names = here.map(({ configuration }) => configuration).join(' and ');
+  return [
+    say.warning(
+      `${name} is registered ${here.length} times, in ${names}: each request comes as often`,
+      `kubectl delete ${kind.toLowerCase()} with the name that is not Muster’s`,
+    ),
+  ];
+}
+
+/** Whether a webhook calls where Muster answers. */
+export function checkPath(
+  say: Say,
+  where: string,
+  { webhook, path, fix }: { readonly webhook: JsonObject; readonly path: string; readonly fix: string },
+): Diagnosis[] {
+  const found = pathOf(webhook);
+  if (found === path) return [];
+  return [say.problem(`${where} calls ${found || 'no path'}, and Muster answers at ${path}`, fix)];
+}
+
 /** Where the API server sends it: of a Service or of a URL. */
 export function pathOf(webhook: JsonObject): string {
   const client = ownObject(webhook, 'clientConfig');
@@ -135,10 +150,12 @@ export function pathOf(webhook: JsonObject): string {
   return ownString(ownObject(client, 'service'), 'path') ?? '';
 }
 
-const strings = (rule: Json, key: string): readonly string[] =>
+export const strings = (rule: Json, key: string): readonly string[] =>
   (ownList(rule, key) ?? []).filter((item) => typeof item === 'string');
 
-const has = (list: readonly string[], item: string): boolean => list.includes(item) || list.includes('*');
+/** Whether a rule asks for an item: by its name, or for all. */
+export const has = (list: readonly string[], item: string): boolean =>
+  list.includes(item) || list.includes('*');
 
 /** `CREATE pods`, for each that no rule covers. */
 const lackingIn = (

@@ -3,7 +3,13 @@ import { LABEL_GANG } from '../../api/names.ts';
 import type { GangView } from '../../controller/watch/gang-view.ts';
 import { workloadOf } from '../../gang/made-for.ts';
 import type { GangKind } from '../../workloads/gang-kind.ts';
-import { covers, pathOf, registeredWebhooks, type WebhookConfigurations } from './check-webhooks.ts';
+import {
+  checkOnce,
+  checkPath,
+  covers,
+  registeredWebhooks,
+  type WebhookConfigurations,
+} from './check-webhooks.ts';
 import { askedAbout, WORKLOADS_WEBHOOK } from './expected-webhooks.ts';
 import { saying, type Diagnosis } from './diagnosis.ts';
 import { RIGHTS_FIX, valueOf, type Read } from './read.ts';
@@ -37,28 +43,15 @@ export function checkWorkloadsWebhook(
   const found = here.flatMap(({ configuration, webhook }) => {
     const where = `${name} in ${configuration}`;
     return [
-      ...wrongPath(where, pathOf(webhook), path),
+      ...checkPath(say, where, { webhook, path, fix: APPLY }),
       ...notAsked(where, webhook, kinds),
       ...inTheWay(where, webhook),
     ];
   });
-  if (here.length > 1) {
-    const names = here.map(({ configuration }) => configuration).join(' and ');
-    found.push(
-      say.warning(
-        `${name} is registered ${here.length} times, in ${names}: each request comes as often`,
-        `kubectl delete ${kind.toLowerCase()} with the name that is not Muster’s`,
-      ),
-    );
-  }
+  found.push(...checkOnce(say, WORKLOADS_WEBHOOK, here));
   const fine = `${name} in ${first.configuration} sends workloads with the label ${LABEL_GANG} to ${path}`;
   return found.length > 0 ? found : [say.ok(fine)];
 }
-
-const wrongPath = (where: string, found: string, path: string): Diagnosis[] =>
-  found === path
-    ? []
-    : [say.problem(`${where} calls ${found || 'no path'}, and Muster answers at ${path}`, APPLY)];
 
 function notAsked(where: string, webhook: JsonObject, kinds: readonly GangKind[]): Diagnosis[] {
   const lacking = askedAbout(kinds).filter(({ group, resource }) =>

@@ -1,4 +1,4 @@
-import { endpoints, type Endpoint } from '../../admission/endpoints.ts';
+import { endpoints, sameKind, type Endpoint } from '../../admission/endpoints.ts';
 import type { Policy } from '../../admission/policy.ts';
 import type { AdmissionRequest } from '../../admission/review.ts';
 import { askingWorkload } from '../../workloads/asking-workload.ts';
@@ -20,5 +20,4 @@ const takes = (
 ): boolean =>
   kind === undefined
     ? object !== undefined && askingWorkload(object, gangKinds) !== undefined
-    : (given.kind === kind.kind && given.group === kind.group && given.version === kind.version) ||
-      (subResource !== '' && asked === resource);
+    : sameKind(given, kind) || (subResource !== '' && asked === resource);

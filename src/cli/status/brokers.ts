@@ -3,7 +3,7 @@ import { listed } from '../../gang/status-text.ts';
 import { hostCount, hostGroups, leadHost, quorumOf, type HostGroup } from '../../hpc/hosts.ts';
 import { policyOf, verdictOn } from '../../preparers/preparations.ts';
 import type { StoredPolicy } from '../../preparers/preparation.ts';
-import type { PodStatus } from './gang-status.ts';
+import type { PodStatus } from './pod-status.ts';
 
 /** A host that the Pods were told of, and the Pod that has its name. */
 export interface BrokerStatus {

@@ -1,5 +1,6 @@
 import { listed } from '../../gang/status-text.ts';
-import type { GangStatus, PodStatus } from './gang-status.ts';
+import type { GangStatus } from './gang-status.ts';
+import type { PodStatus } from './pod-status.ts';
 import { gatesLeft, groupsReady, phaseOf, podsReady } from './table.ts';
 
 /** A gang before and after something happened to it; at least one is there. */

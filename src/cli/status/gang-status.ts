@@ -3,13 +3,13 @@ import type { BackendRegistry } from '../../backends/registry.ts';
 import { keyOf, splitKey } from '../../kube/loop/cache.ts';
 import { stateOf } from '../../controller/gangs/reconcile-state.ts';
 import { BY_GANG, type GangView } from '../../controller/watch/gang-view.ts';
-import { isGated } from '../../gang/plan/census.ts';
 import type { GangSelectors } from '../../gang/gang-selection.ts';
 import type { GangSummary, Waiting } from '../../gang/plan/gang-plan.ts';
-import type { GangRecord, GangState, PodRecord } from '../../gang/records.ts';
+import type { GangRecord, GangState } from '../../gang/records.ts';
 import { readPlan } from '../../preemption/written-plan.ts';
 import { plan } from '../../gang/plan/plan.ts';
 import type { HpcStatus } from './brokers.ts';
+import { podStatus, type PodStatus } from './pod-status.ts';
 import type { GangKind } from '../../workloads/gang-kind.ts';
 import { gangKindOf } from '../../workloads/gang-kinds.ts';
 import { workloadOf } from '../../gang/made-for.ts';
@@ -30,15 +30,6 @@ export interface GangStatus {
   readonly hpc?: HpcStatus;
   /** Sorted by name, numbers by their value. */
   readonly pods: readonly PodStatus[];
-}
-
-export interface PodStatus {
-  readonly name: string;
-  readonly group: string;
-  readonly node: string;
-  readonly state: Waiting['state'] | 'running' | 'succeeded' | 'failed' | 'terminating';
-  /** What it waits for; '' where there is nothing to say. */
-  readonly reason: string;
 }
 
 export interface Judge {
@@ -110,24 +101,6 @@ function trusted(state: GangState): GangState {
 }
 
 const FREE = 'nothing is missing: the loop is about to take its gate off (if this stays, no loop runs)';
-
-function podStatus(pod: PodRecord, waiting: Waiting | undefined): PodStatus {
-  const { name, group, nodeName: node, phase } = pod;
-  const told = { name, group, node };
-  if (pod.deletionTimestamp !== undefined) return { ...told, state: 'terminating', reason: '' };
-  if (phase === 'Failed') return { ...told, state: 'failed', reason: '' };
-  if (waiting !== undefined) return { ...told, state: waiting.state, reason: waiting.reason };
-  return { ...told, state: unjudged(pod), reason: '' };
-}
-
-/** Of a Pod that nobody waits for: what can be seen of it. */
-function unjudged(pod: PodRecord): PodStatus['state'] {
-  if (pod.phase === 'Succeeded') return 'succeeded';
-  if (isGated(pod)) return 'gated';
-  if (pod.gates.length > 0) return 'foreign';
-  if (pod.nodeName === '') return 'pending';
-  return pod.ready ? 'running' : 'starting';
-}
 
 /** Every gang there is and every one that some Pod claims, as (namespace, name), sorted for people. */
 export function gangKeys(view: Pick<GangView, 'gangs' | 'pods'>): { namespace: string; name: string }[] {

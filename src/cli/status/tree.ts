@@ -1,7 +1,8 @@
 import { printable } from '../../api/printable.ts';
 import type { GroupSummary } from '../../gang/plan/gang-plan.ts';
 import { hostsText, type HpcStatus } from './brokers.ts';
-import type { GangStatus, PodStatus } from './gang-status.ts';
+import type { GangStatus } from './gang-status.ts';
+import type { PodStatus } from './pod-status.ts';
 import { cutLine, span, widthOf, wrapped, type Line, type Span } from './styled-line.ts';
 import { ageOf, phaseOf } from './table.ts';
 

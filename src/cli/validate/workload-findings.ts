@@ -15,10 +15,9 @@ export function workloadFindings(
     ...faults.map((one) => findingOf(source, one)),
     ...warnings.map((text): Finding => {
       // A warning begins with its field.
-      const path = text.slice(0, text.indexOf(': '));
-      const message = text.slice(path.length + 2);
-      const place = source.locate(path);
-      return { file: source.file, ...place, severity: 'warning', path, message, rule: 'AdmissionWarning' };
+      const field = text.slice(0, text.indexOf(': '));
+      const message = text.slice(field.length + 2);
+      return { ...findingOf(source, { field, message, rule: 'AdmissionWarning' }), severity: 'warning' };
     }),
   ];
 }

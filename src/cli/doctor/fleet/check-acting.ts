@@ -1,16 +1,12 @@
 import { own, ownString, type JsonObject } from '../../../api/json.ts';
 import { ANNOTATION_FLEET_QUEUE, ANNOTATION_FLEET_TERMS } from '../../../api/names.ts';
 import { isSuspended, schedulerOf } from '../../../fleet/bindings/whose.ts';
-import type { LeaseRecord } from '../../../kube/loop/lease.ts';
-import { isFresh } from '../check-program.ts';
+import { checkLeader, type Program } from '../check-program.ts';
 import { saying, type Diagnosis } from '../diagnosis.ts';
 import { RIGHTS_FIX, valueOf, type Read } from '../read.ts';
 
 /** Who waits for Muster in Karmada's API server, and whether it acts there. */
-export interface Acting {
-  readonly now: Date;
-  /** `namespace/name` of the Lease, and the Lease; undefined where the configuration asks for none. */
-  readonly lease: { readonly key: string; readonly read: Read<LeaseRecord> } | undefined;
+export interface Acting extends Pick<Program, 'now' | 'lease'> {
   readonly schedulerName: string;
   /** What the configuration has; undefined where no configuration is known. */
   readonly assigner: boolean | undefined;
@@ -21,6 +17,12 @@ export interface Acting {
   readonly bindings: readonly Read<readonly JsonObject[]>[];
   readonly clusters: Read<readonly JsonObject[]>;
 }
+
+const NOBODY = {
+  never: 'nobody places bindings, or lets them through',
+  idle: 'nobody places bindings, or lets them through',
+  fix: 'see that Muster runs with fleet.kubeconfig of this API server: its log says why nobody leads',
+};
 
 /** Whether somebody waits for Muster, and in vain. */
 export function checkActing(given: Acting): readonly Diagnosis[] {
@@ -64,7 +66,7 @@ export function checkActing(given: Acting): readonly Diagnosis[] {
           : `${named.length} policies and bindings name the scheduler ${schedulerName}`,
       ),
     );
-  if (acts) found.push(checkLeader(given));
+  if (acts) found.push(checkLeader(saying('assigner', 'leader'), given, NOBODY));
   if (assigner === true || named.length > 0) found.push(checkClusters(clusters));
   return found;
 }
@@ -77,27 +79,6 @@ const isOurs = (binding: JsonObject): boolean => {
 };
 
 const counted = (count: number, one: string, more: string): string => `${count} ${count === 1 ? one : more}`;
-
-function checkLeader({ lease, now }: Acting): Diagnosis {
-  const say = saying('assigner', 'leader');
-  if (lease === undefined)
-    return say.notChecked(
-      'leaderElection is off in the configuration',
-      'see that one replica runs, and no more',
-    );
-  const { key, read } = lease;
-  const fix = 'see that Muster runs with fleet.kubeconfig of this API server: its log says why nobody leads';
-  if (read.state === 'unread') return say.notChecked(read.reason, RIGHTS_FIX);
-  if (read.state === 'absent')
-    return say.problem(`there is no Lease ${key}: nobody places bindings, or lets them through`, fix);
-  const { holder, renewTime } = read.value;
-  if (holder !== '' && isFresh(read.value, now)) return say.ok(`${holder} leads (Lease ${key})`);
-  const what =
-    holder === ''
-      ? `nobody holds the Lease ${key}`
-      : `${holder} has not renewed the Lease ${key} since ${renewTime}`;
-  return say.problem(`${what}: nobody places bindings, or lets them through`, fix);
-}
 
 function checkClusters(read: Read<readonly JsonObject[]>): Diagnosis {
   const say = saying('assigner', 'clusters');

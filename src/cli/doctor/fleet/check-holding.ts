@@ -1,6 +1,6 @@
-import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../../api/json.ts';
+import { own, ownList, ownString, type JsonObject } from '../../../api/json.ts';
 import { BINDING_GROUP, PATH_MUTATE_BINDING } from '../../../api/names.ts';
-import { pathOf } from '../check-webhooks.ts';
+import { checkPath, covers, pathOf } from '../check-webhooks.ts';
 import { saying, type Diagnosis } from '../diagnosis.ts';
 import { nameOf, RIGHTS_FIX, valueOf, type Read } from '../read.ts';
 import { checkAuthority } from './check-interpreter.ts';
@@ -55,20 +55,12 @@ export function checkHolding(given: Holding, wanted: boolean | undefined): reado
 
 function checkHook(title: string, webhook: JsonObject): Diagnosis[] {
   const say = saying('webhooks', 'bindings');
-  const found = checkAuthority(say, title, ownObject(webhook, 'clientConfig'));
-  const path = pathOf(webhook);
-  if (path !== PATH_MUTATE_BINDING)
-    found.push(
-      say.problem(`${title} calls ${path || 'no path'}, and Muster answers at ${PATH_MUTATE_BINDING}`, APPLY),
-    );
+  const found = [
+    ...checkAuthority(say, title, webhook),
+    ...checkPath(say, title, { webhook, path: PATH_MUTATE_BINDING, fix: APPLY }),
+  ];
   const lacking = RESOURCES.filter(
-    (resource) =>
-      !(ownList(webhook, 'rules') ?? []).some(
-        (rule) =>
-          lists(rule, 'apiGroups', BINDING_GROUP) &&
-          lists(rule, 'operations', 'CREATE') &&
-          lists(rule, 'resources', resource),
-      ),
+    (resource) => !covers(webhook, { group: BINDING_GROUP, operation: 'CREATE', resource }),
   );
   if (lacking.length > 0)
     found.push(say.problem(`${title} is not asked about CREATE of ${lacking.join(' and ')}`, APPLY));
@@ -83,11 +75,6 @@ function checkHook(title: string, webhook: JsonObject): Diagnosis[] {
     );
   return found;
 }
-
-const lists = (rule: Json, key: string, item: string): boolean => {
-  const list = ownList(rule, key) ?? [];
-  return list.includes(item) || list.includes('*');
-};
 
 function checkPolicy({ policies, policyBindings }: Holding): Diagnosis {
   const say = saying('policies', 'bindings');

@@ -1,11 +1,11 @@
-import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../../api/json.ts';
+import { own, ownList, ownObject, ownString, type JsonObject } from '../../../api/json.ts';
 import { PATH_INTERPRET } from '../../../api/names.ts';
 import { groupVersionOf } from '../../../api/resource.ts';
 import { operationsToRegister, REVISING } from '../../../fleet/registration.ts';
 import { isMultiTemplate } from '../../../workloads/components.ts';
 import { titleOf, type WorkloadKind } from '../../../workloads/workload-kind.ts';
-import { pathOf } from '../check-webhooks.ts';
-import { saying, type Diagnosis } from '../diagnosis.ts';
+import { checkPath, has, pathOf, strings } from '../check-webhooks.ts';
+import { saying, type Diagnosis, type Say } from '../diagnosis.ts';
 import { nameOf, RIGHTS_FIX, valueOf, type Read } from '../read.ts';
 
 /** Whom Karmada asks about workloads. */
@@ -88,14 +88,10 @@ function checkRevising({ title, webhook, ours }: Hook, gangs: readonly WorkloadK
 /** Whether Karmada can call it at all. */
 function checkCall({ title, webhook }: Hook): Diagnosis[] {
   const say = saying('interpreter', 'call');
-  const client = ownObject(webhook, 'clientConfig');
-  const found: Diagnosis[] = [];
-  const path = pathOf(webhook);
-  if (path !== PATH_INTERPRET)
-    found.push(
-      say.problem(`${title} calls ${path || 'no path'}, and Muster answers at ${PATH_INTERPRET}`, APPLY),
-    );
-  found.push(...checkAuthority(say, title, client));
+  const found = [
+    ...checkPath(say, title, { webhook, path: PATH_INTERPRET, fix: APPLY }),
+    ...checkAuthority(say, title, webhook),
+  ];
   if (!strings(webhook, 'interpreterContextVersions').includes(VERSION))
     found.push(say.problem(`${title} does not take ${VERSION} (interpreterContextVersions)`, APPLY));
   if (typeof own(webhook, 'timeoutSeconds') !== 'number')
@@ -109,12 +105,8 @@ function checkCall({ title, webhook }: Hook): Diagnosis[] {
 }
 
 /** Whether its caller knows by whom Muster's certificate is signed. */
-export function checkAuthority(
-  say: ReturnType<typeof saying>,
-  title: string,
-  client: JsonObject | undefined,
-): Diagnosis[] {
-  const bundle = ownString(client, 'caBundle') ?? '';
+export function checkAuthority(say: Say, title: string, webhook: JsonObject): Diagnosis[] {
+  const bundle = ownString(own(webhook, 'clientConfig'), 'caBundle') ?? '';
   const fix = 'put the CA of Muster’s certificate into clientConfig.caBundle: docs/fleet.md';
   if (bundle === '')
     return [
@@ -134,13 +126,8 @@ function checkOperations(hooks: readonly Hook[], gangs: readonly WorkloadKind[])
     for (const operation of operationsToRegister(kind)) {
       const asked = hooks.filter(({ webhook }) => covers(webhook, operation, kind));
       const [first] = asked;
-      const into = asked.some(({ ours }) => ours) ? taken : lacking;
-      const key = into === lacking ? titleOf(kind) : (first?.title ?? '');
-      if (into === taken && first?.ours === true) continue;
-      into.set(key, [
-        ...(into.get(key) ?? []),
-        into === lacking ? operation : `${operation} of ${kind.kind}`,
-      ]);
+      if (!asked.some(({ ours }) => ours)) lacking.getOrInsert(titleOf(kind), []).push(operation);
+      else if (first?.ours === false) taken.getOrInsert(first.title, []).push(`${operation} of ${kind.kind}`);
     }
   const byOperations = Map.groupBy(lacking, ([, operations]) => operations.join(', '));
   return [
@@ -194,9 +181,6 @@ function checkLua(customization: JsonObject, kind: WorkloadKind): Diagnosis[] {
         ),
       ];
 }
-
-const strings = (value: Json, key: string): readonly Json[] => ownList(value, key) ?? [];
-const has = (list: readonly Json[], item: string): boolean => list.includes(item) || list.includes('*');
 
 const covers = (webhook: JsonObject, operation: string, { group, kind }: WorkloadKind): boolean =>
   (ownList(webhook, 'rules') ?? []).some(

@@ -1,5 +1,6 @@
 import { ownString, type JsonObject } from '../../../api/json.ts';
 import { MUSTER_SERVICE_ACCOUNT } from '../../../api/names.ts';
+import { groupVersionOf } from '../../../api/resource.ts';
 import {
   CLUSTERS,
   CLUSTER_RESOURCE_BINDINGS,
@@ -23,17 +24,13 @@ import { checkHolding } from './check-holding.ts';
 import { checkInterpreter } from './check-interpreter.ts';
 import { ASSIGNER_RULES, LEADER_RULES, QUEUE_RULES } from './fleet-rights.ts';
 
-const kindOf = (
-  group: string,
-  version: string,
-  kind: string,
-  plural: string,
-  namespaced = false,
-): Resource => ({
-  ...{ group, version, kind, plural, namespaced },
+const kindOf = (apiVersion: string, kind: string, namespaced = false): Resource => ({
+  ...{ ...groupVersionOf(apiVersion), kind, namespaced },
+  plural: `${kind.toLowerCase().replace(/y$/, 'ie')}s`,
 });
-const ADMISSION = 'admissionregistration.k8s.io';
-const [CONFIG, POLICY] = ['config.karmada.io', 'policy.karmada.io'];
+const ADMISSION = 'admissionregistration.k8s.io/v1';
+const [CONFIG, POLICY] = ['config.karmada.io/v1alpha1', 'policy.karmada.io/v1alpha1'];
+const DEFINITION = kindOf('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
 
 /** Looks at what is registered in Karmada's API server. @throws MusterError CLUSTER_UNREACHABLE, and of the configuration */
 export async function examineFleet(
@@ -44,17 +41,7 @@ export async function examineFleet(
     attempt(async () => (await client.list<JsonObject>(resource)).items);
   const listed = (...parts: Parameters<typeof kindOf>) => list(kindOf(...parts));
   const definition = (name: string): Promise<Read<JsonObject>> =>
-    attempt(() =>
-      client.get<JsonObject>({
-        resource: kindOf(
-          'apiextensions.k8s.io',
-          'v1',
-          'CustomResourceDefinition',
-          'customresourcedefinitions',
-        ),
-        name,
-      }),
-    );
+    attempt(() => client.get<JsonObject>({ resource: DEFINITION, name }));
   const { configuration, finding } = await readConfigured(client, config, ABSENT, namespace);
   const { fleet, leaderElection } = configuration;
   const wanted = (part: boolean): boolean | undefined => (config === undefined ? undefined : part);
@@ -92,31 +79,17 @@ export async function examineFleet(
         )),
     ...checkInterpreter(
       {
-        webhooks: await listed(
-          ...([CONFIG, 'v1alpha1', 'ResourceInterpreterWebhookConfiguration'] as const),
-          'resourceinterpreterwebhookconfigurations',
-        ),
-        customizations: await listed(
-          ...([CONFIG, 'v1alpha1', 'ResourceInterpreterCustomization'] as const),
-          'resourceinterpretercustomizations',
-        ),
+        webhooks: await listed(CONFIG, 'ResourceInterpreterWebhookConfiguration'),
+        customizations: await listed(CONFIG, 'ResourceInterpreterCustomization'),
       },
       kindsWith(fleet.kinds),
       wanted(fleet.interpreter),
     ),
     ...checkHolding(
       {
-        webhooks: await listed(
-          ADMISSION,
-          'v1',
-          'MutatingWebhookConfiguration',
-          'mutatingwebhookconfigurations',
-        ),
-        policies: await listed(ADMISSION, 'v1', 'ValidatingAdmissionPolicy', 'validatingadmissionpolicies'),
-        policyBindings: await listed(
-          ...([ADMISSION, 'v1', 'ValidatingAdmissionPolicyBinding'] as const),
-          'validatingadmissionpolicybindings',
-        ),
+        webhooks: await listed(ADMISSION, 'MutatingWebhookConfiguration'),
+        policies: await listed(ADMISSION, 'ValidatingAdmissionPolicy'),
+        policyBindings: await listed(ADMISSION, 'ValidatingAdmissionPolicyBinding'),
         definition: queue,
       },
       queues,
@@ -132,8 +105,8 @@ export async function examineFleet(
           }
         : undefined,
       policies: [
-        await listed(POLICY, 'v1alpha1', 'PropagationPolicy', 'propagationpolicies', true),
-        await listed(POLICY, 'v1alpha1', 'ClusterPropagationPolicy', 'clusterpropagationpolicies'),
+        await listed(POLICY, 'PropagationPolicy', true),
+        await listed(POLICY, 'ClusterPropagationPolicy'),
       ],
       bindings: [await list(RESOURCE_BINDINGS), await list(CLUSTER_RESOURCE_BINDINGS)],
       clusters: await list(CLUSTERS),
