@@ -1,10 +1,11 @@
+import { isConstant } from '../api/constant.ts';
 import type { Change } from './json-patch.ts';
 
 /** A patch that was encoded, by what it consists of. */
 interface Encoded {
   readonly changes: readonly Change[];
   /** Of each change: its value as it is compared. */
-  readonly values: readonly string[];
+  readonly values: readonly unknown[];
   readonly base64: string;
 }
 
@@ -18,9 +19,7 @@ let next = 0;
  * comparing two patches is a tenth of encoding one.
  */
 export function encodedPatch(changes: readonly Change[]): string {
-  const values = changes.map(({ operation: { value } }) =>
-    typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value),
-  );
+  const values = changes.map(({ operation: { value } }) => comparable(value));
   for (const one of known) if (isSame(one, changes, values)) return one.base64;
   const operations = changes.map(({ operation }) => operation);
   const base64 = Buffer.from(JSON.stringify(operations)).toString('base64');
@@ -29,7 +28,13 @@ export function encodedPatch(changes: readonly Change[]): string {
   return base64;
 }
 
-function isSame(one: Encoded, changes: readonly Change[], values: readonly string[]): boolean {
+/** What two values have in common that are the same. What might have changed since is compared by its text. */
+function comparable(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  return isConstant(value) ? value : JSON.stringify(value);
+}
+
+function isSame(one: Encoded, changes: readonly Change[], values: readonly unknown[]): boolean {
   if (one.values.length !== values.length) return false;
   // From the end: patches of two groups differ in what names the group, and that comes last.
   for (let index = values.length - 1; index >= 0; index -= 1) {

@@ -1,13 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../api/json.ts';
-import { pointer } from '../api/json-pointer.ts';
+import { asObject, own, ownList, type Json, type JsonObject } from '../api/json.ts';
 import { MusterError } from '../errors.ts';
-import { POD_LISTS, type PodField, type PodList } from '../preparers/preparer.ts';
+import { POD_FIELDS, POD_LISTS, type PodField, type PodList } from '../preparers/preparer.ts';
 import type { Change } from './json-patch.ts';
 
 /** A place in the received Pod, and what comes there. */
 interface Edit {
-  readonly path: readonly string[];
+  /** JSON pointer of the Pod, `''`, or of a container: it is there. */
+  readonly from: string;
+  /** The way on from there. */
+  readonly keys: readonly string[];
+  /** What stands at its end. */
+  readonly given: Json | undefined;
+  /** The first of the keys that is not there; -1: all are. */
+  readonly missing: number;
   readonly why: string[];
   /** Of a list: what is added to its end. */
   readonly items: JsonObject[];
@@ -15,39 +21,55 @@ interface Edit {
   value: Json | undefined;
 }
 
-/** The containers that are meant, as paths. */
-export function containerPaths(pod: JsonObject, container: string | undefined): string[][] {
+const IN_CONTAINERS = 'containers.';
+
+/** The ways that the names of lists and fields mean. None of the keys needs an escape in a pointer. */
+const ways: ReadonlyMap<PodList | PodField, readonly string[]> = new Map(
+  ([...Object.keys(POD_LISTS), ...Object.keys(POD_FIELDS)] as (PodList | PodField)[]).map((name) => [
+    name,
+    (name.startsWith(IN_CONTAINERS) ? name.slice(IN_CONTAINERS.length) : name).split('.'),
+  ]),
+);
+
+/** Each container that is meant, with its position. */
+function containersNamed(pod: JsonObject, name: string | undefined): (readonly [JsonObject, number])[] {
+  const found: (readonly [JsonObject, number])[] = [];
   const containers = ownList(own(pod, 'spec'), 'containers') ?? [];
-  return containers.flatMap((one, index) =>
-    isObject(one) && (container === undefined || ownString(one, 'name') === container)
-      ? [['spec', 'containers', String(index)]]
-      : [],
-  );
+  for (let index = 0; index < containers.length; index += 1) {
+    const one = asObject(containers[index]);
+    if (one !== undefined && (name === undefined || one['name'] === name)) found.push([one, index]);
+  }
+  return found;
 }
 
-/** The places in a Pod that a name of a list or field means. */
-export function placesOf(
+/** What stands in the first place in a Pod that a name of a list or field means. */
+export function standingAt(
   pod: JsonObject,
   name: PodList | PodField,
   container: string | undefined,
-): readonly (readonly string[])[] {
-  const [room = '', ...rest] = name.split('.');
-  return room === 'containers'
-    ? containerPaths(pod, container).map((path) => [...path, ...rest])
-    : [[room, ...rest]];
+): Json | undefined {
+  const from = name.startsWith(IN_CONTAINERS) ? containersNamed(pod, container)[0]?.[0] : pod;
+  return from && at(from, ways.get(name) ?? []);
 }
 
 /** What stands at a place; undefined where something on the way is missing. */
-export const at = (pod: JsonObject, path: readonly string[]): Json | undefined =>
-  path.reduce<Json | undefined>(
-    (value, key) => (Array.isArray(value) ? (value as readonly Json[])[Number(key)] : own(value, key)),
-    pod,
-  );
+export function at(from: JsonObject, keys: readonly string[]): Json | undefined {
+  let value: Json | undefined = from;
+  for (const key of keys) {
+    value = Array.isArray(value) ? (value as readonly Json[])[Number(key)] : own(value, key);
+  }
+  return value;
+}
 
 /** Additions to lists, and fields that are set, wherever they are in a Pod. */
 export class ListEdits {
   readonly #pod: JsonObject;
-  readonly #edits = new Map<string, Edit>();
+  /** By name and position of the container. */
+  readonly #known = new Map<PodList | PodField, Edit[]>();
+  /** Those of which something is to be changed, in the order in which they were asked for. */
+  readonly #edits: Edit[] = [];
+  /** What was asked for last: several items for one list mostly come one after the other. */
+  #last: { name: PodList | PodField; container: string | undefined; edits: readonly Edit[] } | undefined;
 
   constructor(pod: JsonObject) {
     this.#pod = pod;
@@ -56,65 +78,80 @@ export class ListEdits {
   add(list: PodList, item: JsonObject, why: string, container?: string): void {
     const key = POD_LISTS[list];
     const same = (other: Json): boolean =>
-      key === undefined ? isDeepStrictEqual(other, item) : own(other, key) === item[key];
-    for (const path of placesOf(this.#pod, list, container)) {
-      const given = at(this.#pod, path);
+      key === undefined ? isDeepStrictEqual(other, item) : asObject(other)?.[key] === item[key];
+    for (const edit of this.#editsOf(list, container)) {
+      const { given, items } = edit;
       if (Array.isArray(given) && (given as readonly Json[]).some(same)) continue;
-      const edit = this.#editOf(path);
-      const pending = edit.items.find(same);
-      if (pending === undefined) edit.items.push(item);
-      else if (!isDeepStrictEqual(pending, item)) throw twice(list);
-      if (!edit.why.includes(why)) edit.why.push(why);
+      const pending = items.find(same);
+      if (pending !== undefined && !isDeepStrictEqual(pending, item)) throw twice(list);
+      this.#note(edit, why);
+      if (pending === undefined) items.push(item);
     }
   }
 
   set(field: PodField, value: Json, why: string, container?: string): void {
-    for (const path of placesOf(this.#pod, field, container)) {
-      if (isDeepStrictEqual(at(this.#pod, path), value)) continue;
-      const edit = this.#editOf(path);
+    for (const edit of this.#editsOf(field, container)) {
+      if (isDeepStrictEqual(edit.given, value)) continue;
       if (edit.value !== undefined && !isDeepStrictEqual(edit.value, value)) throw twice(field);
+      this.#note(edit, why);
       edit.value = value;
-      if (!edit.why.includes(why)) edit.why.push(why);
     }
   }
 
-  #editOf(path: readonly string[]): Edit {
-    const key = path.join('/');
-    const edit = this.#edits.get(key) ?? { path, why: [], items: [], value: undefined };
-    this.#edits.set(key, edit);
-    return edit;
+  #note(edit: Edit, why: string): void {
+    if (edit.value === undefined && edit.items.length === 0) this.#edits.push(edit);
+    if (!edit.why.includes(why)) edit.why.push(why);
+  }
+
+  #editsOf(name: PodList | PodField, container: string | undefined): readonly Edit[] {
+    if (this.#last?.name !== name || this.#last.container !== container) {
+      const edits = name.startsWith(IN_CONTAINERS)
+        ? containersNamed(this.#pod, container).map(([one, index]) =>
+            this.#editFor(name, index, one, `/spec/containers/${index}`),
+          )
+        : [this.#editFor(name, 0, this.#pod, '')];
+      this.#last = { name, container, edits };
+    }
+    return this.#last.edits;
+  }
+
+  #editFor(name: PodList | PodField, index: number, object: JsonObject, from: string): Edit {
+    let known = this.#known.get(name);
+    if (known === undefined) this.#known.set(name, (known = []));
+    const keys = ways.get(name) ?? [];
+    return (known[index] ??= {
+      from,
+      keys,
+      ...standing(object, keys),
+      why: [],
+      items: [],
+      value: undefined,
+    });
   }
 
   /** Appends the changes in the order in which they were asked for. Parents that are missing come with what is in them. */
   changes(changes: Change[]): Change[] {
     const made = new Map<string, { value: Record<string, unknown>; why: string[] }>();
-    for (const { path, why, items, value } of this.#edits.values()) {
-      if (items.length === 0 && value === undefined) continue;
-      const missing = path.findIndex((_key, index) => {
-        const there = at(this.#pod, path.slice(0, index + 1));
-        return there === undefined || there === null;
-      });
+    for (const { from, keys, given, missing, why, items, value } of this.#edits) {
+      const place = (length = keys.length): string => `${from}/${keys.slice(0, length).join('/')}`;
       const reason = why.join('; ');
       if (value !== undefined) {
-        const op = missing < 0 || own(at(this.#pod, path.slice(0, -1)), path.at(-1) ?? '') === null;
-        changes.push({
-          operation: { op: op ? 'replace' : 'add', path: toPointer(path), value },
-          why: reason,
-        });
+        // Null stands there, and null is a value.
+        const op = missing < 0 || given === null ? 'replace' : 'add';
+        changes.push({ operation: { op, path: place(), value }, why: reason });
       } else if (missing < 0) {
-        for (const item of items) {
-          changes.push({ operation: { op: 'add', path: `${toPointer(path)}/-`, value: item }, why: reason });
-        }
-      } else if (missing === path.length - 1) {
-        changes.push({ operation: { op: 'add', path: toPointer(path), value: items }, why: reason });
+        const end = `${place()}/-`;
+        for (const item of items) changes.push({ operation: { op: 'add', path: end, value: item }, why: reason });
+      } else if (missing === keys.length - 1) {
+        changes.push({ operation: { op: 'add', path: place(), value: items }, why: reason });
       } else {
-        const root = toPointer(path.slice(0, missing + 1));
+        const root = place(missing + 1);
         const parent = made.get(root) ?? { value: {}, why: [] };
         if (!made.has(root)) made.set(root, parent);
         parent.why.push(...why.filter((one) => !parent.why.includes(one)));
         let inner = parent.value;
-        for (const key of path.slice(missing + 1, -1)) inner = (inner[key] ??= {}) as Record<string, unknown>;
-        inner[path.at(-1) ?? ''] = items;
+        for (const key of keys.slice(missing + 1, -1)) inner = (inner[key] ??= {}) as Record<string, unknown>;
+        inner[keys.at(-1) ?? ''] = items;
       }
     }
     for (const [path, { value, why }] of made) {
@@ -124,7 +161,16 @@ export class ListEdits {
   }
 }
 
-const toPointer = (path: readonly string[]): string => path.map((key) => `/${pointer(key)}`).join('');
+/** What stands at the end of a way, and the first of its keys that is not there. */
+function standing(from: JsonObject, keys: readonly string[]): Pick<Edit, 'given' | 'missing'> {
+  let given: Json | undefined = from;
+  for (let index = 0; index < keys.length; index += 1) {
+    given = own(given, keys[index] ?? '');
+    if (given !== undefined && given !== null) continue;
+    return { given: index === keys.length - 1 ? given : undefined, missing: index };
+  }
+  return { given, missing: -1 };
+}
 
 const twice = (what: string): MusterError =>
   new MusterError(

@@ -3,7 +3,7 @@ import { ANNOTATION_MIRROR_POD, GATE_POD_GANG_PENDING } from '../api/names.ts';
 import type { PodController } from '../api/pod-origin.ts';
 import type { PodField, PodList, PodReader, WorkloadRef } from '../preparers/preparer.ts';
 import { controllerOf } from '../workloads/pod-origin.ts';
-import { at, placesOf } from './list-edits.ts';
+import { at, standingAt } from './list-edits.ts';
 import { BadRequest } from '../errors.ts';
 import type { AdmissionRequest } from './review.ts';
 
@@ -66,16 +66,12 @@ export class ReceivedPod implements PodReader {
   }
 
   list(list: PodList, container?: string): readonly JsonObject[] {
-    const pod = this.#entire();
-    const [place] = placesOf(pod, list, container);
-    const given = place && at(pod, place);
+    const given = standingAt(this.#entire(), list, container);
     return Array.isArray(given) ? (given as readonly Json[]).filter(isObject) : [];
   }
 
   field(field: PodField, container?: string): Json | undefined {
-    const pod = this.#entire();
-    const [place] = placesOf(pod, field, container);
-    return place && at(pod, place);
+    return standingAt(this.#entire(), field, container);
   }
 
   at(path: readonly string[]): Json | undefined {

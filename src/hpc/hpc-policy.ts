@@ -1,7 +1,7 @@
 import { fault, keyed, type Fault } from '../api/fault.ts';
-import { isObject, own, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { asObject, isObject, own, ownString, type Json, type JsonObject } from '../api/json.ts';
 import { didYouMean } from '../api/nearest-key.ts';
-import { fluxDefaults, fluxSettingRows, type FluxSettings } from './flux-settings.ts';
+import { fluxDefaults, fluxSettingRows, type FluxSettings, type SettingRow } from './flux-settings.ts';
 import { TORCH_FIELDS, torchSettings, type TorchSettings } from './torch-settings.ts';
 
 /** An HPCPolicy: how the Pods of the gangs that name it are prepared. One of the parts is there. */
@@ -68,7 +68,8 @@ const invalid = (path: string, value: string, form: string): Fault =>
   fault('HpcSettingInvalid', path, { value, detail: `must be ${form}` });
 
 /**
- * `settings` with the variables of the runner container that go before them, as Kubeflow's users know them. Only those
+ * `settings` with the variables of the runner container that go before them, as Kubeflow's users know them; the very same
+ * where there is none. Only those
  * with a literal value count; of two of one name the later one holds, as in the container.
  * @param path of `env`
  */
@@ -77,11 +78,16 @@ export function withEnvironment(
   environment: readonly Json[],
   path: string,
 ): { settings: FluxSettings; faults: Fault[] } {
+  const places = new Map<string, number>();
+  for (let index = 0; index < environment.length; index += 1) {
+    const name = asObject(environment[index])?.['name'];
+    if (typeof name === 'string' && VARIABLES.has(name)) places.set(name, index);
+  }
   const faults: Fault[] = [];
+  if (places.size === 0) return { settings, faults };
   const set: Record<string, unknown> = {};
-  for (const row of Object.values(fluxSettingRows)) {
-    if (row.environment === undefined) continue;
-    const index = environment.findLastIndex((one) => ownString(one, 'name') === row.environment);
+  for (const [name, row] of VARIABLES) {
+    const index = places.get(name) ?? -1;
     const value = ownString(environment[index], 'value');
     if (value === undefined || value === '') continue;
     const read = row.read(value);
@@ -90,6 +96,12 @@ export function withEnvironment(
   }
   return { settings: { ...settings, ...set }, faults };
 }
+
+const VARIABLES: ReadonlyMap<string, SettingRow> = new Map(
+  Object.values(fluxSettingRows).flatMap((row) =>
+    row.environment === undefined ? [] : [[row.environment, row]],
+  ),
+);
 
 /** The object at `path`, undefined where there is none; `known`: all keys that it may have. Null counts as absent. */
 function objectAt(

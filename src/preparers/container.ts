@@ -25,11 +25,9 @@ export function containerOf(
   named: string | undefined,
   isPrepared: (container: JsonObject) => boolean,
 ): ChosenContainer | Fault {
-  const all = containersOf(pod).map((container, index) => ({
-    name: ownString(container, 'name') ?? '',
-    path: `spec.containers[${index}]`,
-    container,
-  }));
+  const all = containersOf(pod).map(chosenAt);
+  const [only] = all;
+  if (named === undefined && all.length === 1 && only !== undefined) return only;
   const found = all.filter(({ name, container }) =>
     named === undefined ? isPrepared(container) : name === named,
   );
@@ -39,6 +37,12 @@ export function containerOf(
   const detail = named === undefined ? names : `${named} is named, ${names}`;
   return fault('HpcRunnerUnknown', 'spec.containers', { detail });
 }
+
+const chosenAt = (container: JsonObject, index: number): ChosenContainer => ({
+  name: ownString(container, 'name') ?? '',
+  path: `spec.containers[${index}]`,
+  container,
+});
 
 /** GPUs that a container asks for: whatever the vendor calls them. */
 export function gpusOf(

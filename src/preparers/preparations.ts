@@ -25,10 +25,17 @@ export function preparersOf(gang: HpcGang, policies: HpcPoliciesRead): GangPrepa
   const found = policyOf(gang, policies);
   if (found === undefined) return NOBODY;
   if ('rule' in found) return { preparers: [], fault: found };
-  return {
-    preparers: [...preparations.flatMap((one) => one.preparer(gang, found) ?? []), marker(markOf(found))],
-  };
+  let known = made.get(gang);
+  if (known?.policy !== found) {
+    const preparers = preparations.flatMap((one) => one.preparer(gang, found) ?? []);
+    known = { policy: found, preparers: [...preparers, marker(markOf(found))] };
+    made.set(gang, known);
+  }
+  return known;
 }
+
+/** For the next Pod of a gang. A gang that was changed is another object, and so is a policy. */
+const made = new WeakMap<HpcGang, GangPreparers & { readonly policy: HpcPolicy }>();
 
 type HpcPoliciesRead = Pick<HpcPolicies, 'get' | 'elsewhere'>;
 

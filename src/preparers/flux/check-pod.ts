@@ -54,30 +54,38 @@ function checkNames(pod: PodReader, { name }: HpcGang): Fault[] {
   for (const [index, one] of containersOf(pod).entries()) {
     if (ownString(one, 'name') === FLUX.installer) reserved(`spec.containers[${index}].name`, FLUX.installer);
   }
-  const { install, software, config, curve, memory } = FLUX.volumes;
-  const ours: Readonly<Record<string, (volume: Json) => boolean>> = {
-    [install.name]: (volume) => isObject(own(volume, 'emptyDir')),
-    [software.name]: (volume) => isObject(own(volume, 'emptyDir')),
-    [config.name]: (volume) => own(own(volume, 'configMap'), 'name') === fluxConfigMapName(name),
-    [curve.name]: (volume) => own(own(volume, 'secret'), 'secretName') === fluxSecretName(name),
-    [memory.name]: (volume) => own(own(volume, 'emptyDir'), 'medium') === 'Memory',
-  };
   for (const [index, volume] of pod.list('spec.volumes').entries()) {
     const called = ownString(volume, 'name') ?? '';
-    if (Object.hasOwn(ours, called) && ours[called]?.(volume) !== true) {
-      reserved(`spec.volumes[${index}].name`, called);
-    }
+    if (OURS.get(called)?.(volume, name) === false) reserved(`spec.volumes[${index}].name`, called);
   }
   return faults;
 }
 
+/** Volumes of Muster's, by their names: whether one is what a gang of that name has. */
+const OURS: ReadonlyMap<string, (volume: Json, gang: string) => boolean> = new Map([
+  [FLUX.volumes.install.name, (volume: Json) => isObject(own(volume, 'emptyDir'))],
+  [FLUX.volumes.software.name, (volume: Json) => isObject(own(volume, 'emptyDir'))],
+  [
+    FLUX.volumes.config.name,
+    (volume: Json, gang: string) => own(own(volume, 'configMap'), 'name') === fluxConfigMapName(gang),
+  ],
+  [
+    FLUX.volumes.curve.name,
+    (volume: Json, gang: string) => own(own(volume, 'secret'), 'secretName') === fluxSecretName(gang),
+  ],
+  [FLUX.volumes.memory.name, (volume: Json) => own(own(volume, 'emptyDir'), 'medium') === 'Memory'],
+]);
+
+/** Names of volumes, by where they are mounted. */
+const PLACES: ReadonlyMap<string, string> = new Map<string, string>(
+  Object.values(FLUX.volumes).map((volume) => [volume.mountPath, volume.name]),
+);
+
 function checkMounts({ container, path }: Runner): Fault[] {
-  const places = new Map<string, string>(
-    Object.values(FLUX.volumes).map((volume) => [volume.mountPath, volume.name]),
-  );
   return (ownList(container, 'volumeMounts') ?? []).flatMap((mount, index) => {
-    const at = (ownString(mount, 'mountPath') ?? '').replace(/(?<=.)\/+$/, '');
-    const name = places.get(at);
+    const written = ownString(mount, 'mountPath') ?? '';
+    const at = written.endsWith('/') ? written.replace(/(?<=.)\/+$/, '') : written;
+    const name = PLACES.get(at);
     return name === undefined || ownString(mount, 'name') === name
       ? []
       : [fault('HpcNameReserved', `${path}.volumeMounts[${index}].mountPath`, { value: at })];

@@ -1,7 +1,8 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { encodedPatch } from '../../../src/admission/encoded-patch.ts';
 import type { Change } from '../../../src/admission/json-patch.ts';
+import { constant, isConstant } from '../../../src/api/constant.ts';
 
 const encoded = (changes: readonly Change[]): string =>
   Buffer.from(JSON.stringify(changes.map(({ operation }) => operation))).toString('base64');
@@ -31,4 +32,24 @@ test('the same patch again is the same text, until others have come between', ()
   const first = encodedPatch(patch('first'));
   for (let other = 0; other < 100; other += 1) encodedPatch(patch(String(other)));
   expect(encodedPatch(patch('first'))).toBe(first);
+});
+
+describe('what a patch consists of', () => {
+  const of = (value: unknown): Change[] => [{ operation: { op: 'add', path: '/a', value }, why: '' }];
+
+  test('is compared by what it is now, also where whoever made it has changed it since', () => {
+    const item = { name: 'x', list: ['y'] };
+    encodedPatch(of(item));
+    item.list.push('z');
+    expect(encodedPatch(of(item))).toBe(encoded(of({ name: 'x', list: ['y', 'z'] })));
+  });
+
+  test('cannot be changed where it is a constant, of which two may have the same text', () => {
+    const [one, same, other] = [['y'], ['y'], ['z']].map((list) => constant({ name: 'x', list }));
+    for (const value of [one, same, other, one, { name: 'x', list: ['y'] }]) {
+      expect(encodedPatch(of(value))).toBe(encoded(of(value)));
+    }
+    expect(() => one?.list.push('z')).toThrow(TypeError);
+    expect([isConstant(one?.list ?? []), isConstant({ ...one })]).toEqual([true, false]);
+  });
 });
