@@ -141,7 +141,8 @@ export class ListEdits {
         changes.push({ operation: { op, path: place(), value }, why: reason });
       } else if (missing < 0) {
         const end = `${place()}/-`;
-        for (const item of items) changes.push({ operation: { op: 'add', path: end, value: item }, why: reason });
+        for (const item of items)
+          changes.push({ operation: { op: 'add', path: end, value: item }, why: reason });
       } else if (missing === keys.length - 1) {
         changes.push({ operation: { op: 'add', path: place(), value: items }, why: reason });
       } else {

@@ -10,13 +10,7 @@ import { withEnvironment } from '../../hpc/hpc-policy.ts';
 import { gpusOf } from '../container.ts';
 import { hostNameOf, setHostName } from '../host-name.ts';
 import type { HpcGang, Preparation } from '../preparation.ts';
-import {
-  podRefused,
-  type PatchSurface,
-  type PodPatch,
-  type PodReader,
-  type Preparer,
-} from '../preparer.ts';
+import { podRefused, type PatchSurface, type PodPatch, type PodReader, type Preparer } from '../preparer.ts';
 import { checkPod } from './check-pod.ts';
 import { FLUX_LISTS, fluxItemsOf, nodeTerm, NODES, type FluxItem, type FluxItems } from './flux-items.ts';
 import { runnerOf, type Runner } from './runner.ts';
@@ -60,7 +54,11 @@ interface Given {
 }
 
 /** @throws PodRefused with every fault of the Pod */
-function prepare(pod: PodReader, patch: PodPatch, { gang, group, groups, policy, items: usual }: Given): void {
+function prepare(
+  pod: PodReader,
+  patch: PodPatch,
+  { gang, group, groups, policy, items: usual }: Given,
+): void {
   const [runner, host] = [runnerOf(pod, policy), hostNameOf(pod, gang, group, groups)];
   if ('rule' in runner || 'rule' in host) throw podRefused([runner, host].filter((one) => 'rule' in one));
   const env = ownList(runner.container, 'env') ?? [];
