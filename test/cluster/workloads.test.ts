@@ -170,13 +170,19 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
     await cluster.client.ok('DELETE', `${quotas}/two`);
     // At once, so that its Pods name the former's PodGroup before that has gone.
     await create(JOBS, job('short', 2));
-    await until('another gang of the same name has formed', async () => {
-      const now = await gang('job-short');
-      return now !== undefined && now.metadata.uid !== first.metadata.uid;
-    });
+    // What the quota refused makes the Job controller wait, twice as long each time, and also with a Job of the same name.
+    const BACK_OFF = { withinMs: 120_000 };
+    await until(
+      'another gang of the same name has formed',
+      async () => {
+        const now = await gang('job-short');
+        return now !== undefined && now.metadata.uid !== first.metadata.uid;
+      },
+      BACK_OFF,
+    );
     await untilBound('job-short', 2);
     expect(cluster.history.ungatedEarly()).toEqual([]);
-  }, 120_000);
+  }, 240_000);
 
   test('Job: what is retried is let go at once, and where it gives up its gang has failed', async () => {
     await create(JOBS, job('retried', 2, { backoffLimit: 1 }));

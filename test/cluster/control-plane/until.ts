@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface UntilOptions {
-  /** Milliseconds after which the wait is given up. Default 30,000. */
+  /** Milliseconds after which the wait is given up. Default 60,000. */
   readonly withinMs?: number;
   /** Milliseconds between two probes. Default 50. */
   readonly everyMs?: number;
@@ -20,7 +20,7 @@ export interface UntilOptions {
 export async function until<T>(
   what: string,
   probe: () => Promise<T | undefined | null | false> | T | undefined | null | false,
-  { withinMs = 30_000, everyMs = 50, signal }: UntilOptions = {},
+  { withinMs = 60_000, everyMs = 50, signal }: UntilOptions = {},
 ): Promise<T> {
   const started = performance.now();
   let lastError: unknown;
