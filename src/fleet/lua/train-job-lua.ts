@@ -19,10 +19,9 @@ end
 local function computed(obj, _, found)
   local trainer, number = object(at(obj, { "spec", "trainer" })), { "spec", "trainer", "numNodes" }
   local one = { name = "node", replicas = count(obj, number, 1), count = number }
-  if trainer ~= nil then
-    local container = { name = "node", resources = trainer.resourcesPerNode, env = trainer.env }
-    one.template = { spec = patched(obj, { containers = { container } }) }
-  end
+  local container = { name = "node", resources = at(trainer, { "resourcesPerNode" }), env = at(trainer, { "env" }) }
+  local spec = patched(obj, { containers = { container } })
+  if trainer ~= nil then one.template = { spec = spec } end
   found[#found + 1] = one
 end
 `;
