@@ -1,10 +1,9 @@
 import { measureModule, type ModuleTiming } from './module.ts';
 import { measurePrepare, type PrepareTiming } from './prepare.ts';
-import { startBackendStage } from './stage.ts';
-import { measureSync, type SyncFigures } from './sync.ts';
+import { onStage } from './stage.ts';
+import { measureSync } from './sync.ts';
 import type { StageReport } from '../measure/figures.ts';
 import { backendReport } from './report.ts';
-import { makeScratch } from '../admission/servers.ts';
 
 /** What of the backends is measured. */
 export const BACKEND_PARTS = ['backend-prepare', 'backend-module', 'backend-sync'] as const;
@@ -24,20 +23,8 @@ export async function measureBackends(
   return backendReport({
     ...(parts.has('backend-prepare') ? { prepare: measurePrepare(prepare) } : {}),
     ...(parts.has('backend-module') ? { module: await measureModule(module) } : {}),
-    ...(parts.has('backend-sync') ? { sync: await onStage(gangs, progress) } : {}),
+    ...(parts.has('backend-sync')
+      ? { sync: await onStage((stage, scratch) => measureSync(stage, scratch, gangs, progress)) }
+      : {}),
   });
-}
-
-async function onStage(gangs: number, progress: (line: string) => void): Promise<SyncFigures[]> {
-  const { scratch, remove } = await makeScratch();
-  try {
-    const stage = await startBackendStage(scratch);
-    try {
-      return await measureSync(stage, scratch, gangs, progress);
-    } finally {
-      await stage.stop();
-    }
-  } finally {
-    remove();
-  }
 }

@@ -1,4 +1,4 @@
-import { MUSTER_USER } from '../../src/api/names.ts';
+import { LABEL_SCHEDULER_NAME, MUSTER_USER } from '../../src/api/names.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
 import { findConnection } from '../../src/kube/client/find-connection.ts';
 import { createKubeClient } from '../../src/kube/client/http-client.ts';
@@ -10,7 +10,8 @@ import { volcanoPodGroups, volcanoQueues } from '../../test/cluster/support/crds
 import { grantRights } from '../../test/cluster/support/looping-muster.ts';
 import { CREATORS } from '../loop/stage.ts';
 import { writeAudit } from '../loop/writes.ts';
-import type { Scratch } from '../admission/servers.ts';
+import { GANG, GROUP, NAMESPACE } from '../admission/reviews.ts';
+import { makeScratch, type Scratch } from '../admission/servers.ts';
 
 /** A control plane that has the kinds of every built-in backend, and no scheduler: Muster alone writes to them. */
 export interface BackendStage {
@@ -32,7 +33,7 @@ const DEFINITIONS = [
 ];
 
 /** Native gangs are on, as the launcher has them. */
-export async function startBackendStage(scratch: Scratch): Promise<BackendStage> {
+async function startBackendStage(scratch: Scratch): Promise<BackendStage> {
   const audit = writeAudit(scratch.folder);
   const plane = await startControlPlane({
     extraApiServerArgs: ['--delete-collection-workers=16', ...audit.args],
@@ -52,6 +53,36 @@ export async function startBackendStage(scratch: Scratch): Promise<BackendStage>
     await plane.stop();
     throw error;
   }
+}
+
+/** Something on a stage of its own, with a folder for it. */
+export async function onStage<T>(run: (stage: BackendStage, scratch: Scratch) => Promise<T>): Promise<T> {
+  const { scratch, remove } = await makeScratch();
+  try {
+    const stage = await startBackendStage(scratch);
+    try {
+      return await run(stage, scratch);
+    } finally {
+      await stage.stop();
+    }
+  } finally {
+    remove();
+  }
+}
+
+/** The gang of the reviews, which Muster has to know, or it would read it for each. */
+export async function makeReviewedGang(
+  { client }: ControlPlane,
+  annotations: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  await client.ok('POST', '/api/v1/namespaces', { metadata: { name: NAMESPACE } });
+  const labels = { [LABEL_SCHEDULER_NAME]: 'kai-scheduler', 'kai.scheduler/queue': 'q' };
+  await client.ok('POST', `/apis/scheduler.grove.io/v1alpha1/namespaces/${NAMESPACE}/podgangs`, {
+    apiVersion: 'scheduler.grove.io/v1alpha1',
+    kind: 'PodGang',
+    metadata: { name: GANG, labels, annotations },
+    spec: { podgroups: [{ name: GROUP, minReplicas: 1000, podReferences: [] }] },
+  });
 }
 
 /** A backend that does not find its kinds at once looks again only a minute later. */

@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LABEL_SCHEDULER_NAME } from '../../src/api/names.ts';
 import { ENTRYPOINT_COMMAND } from '../../src/hpc/flux-names.ts';
 import { until } from '../../test/cluster/control-plane/until.ts';
 import { applyAll } from '../../test/cluster/support/apply.ts';
@@ -8,9 +7,9 @@ import { manifestsIn } from '../../test/support/manifests.ts';
 import { contest, ratioBetween, type AdmissionTiming } from '../admission/admission.ts';
 import type { ContestResult, PatchOperation } from '../admission/contest.ts';
 import { patchOf } from '../admission/patch-of.ts';
-import { GANG, GROUP, NAMESPACE, type Body } from '../admission/reviews.ts';
-import { makeScratch, startServer, type RunningServer, type Scratch } from '../admission/servers.ts';
-import { startBackendStage, type BackendStage } from '../backends/stage.ts';
+import { NAMESPACE, type Body } from '../admission/reviews.ts';
+import { startServer, type RunningServer, type Scratch } from '../admission/servers.ts';
+import { makeReviewedGang, onStage, type BackendStage } from '../backends/stage.ts';
 import { figure, short, withInterval, type StageReport } from '../measure/figures.ts';
 import { meanOf, plainMean } from '../measure/interval.ts';
 import { choosePlacement } from '../measure/placement.ts';
@@ -29,11 +28,9 @@ export async function measureHpc(
   { starts, rounds, sliceMs, firstWarmUpMs }: AdmissionTiming,
   progress: (line: string) => void,
 ): Promise<StageReport> {
-  const { scratch, remove } = await makeScratch();
-  const setting = { scratch, placement: choosePlacement() };
   const results: ContestResult[] = [];
-  const stage = await startBackendStage(scratch);
-  try {
+  await onStage(async (stage, scratch) => {
+    const setting = { scratch, placement: choosePlacement() };
     await prepare(stage);
     for (let start = 1; start <= starts; start += 1) {
       const servers: RunningServer[] = [];
@@ -55,10 +52,7 @@ export async function measureHpc(
         for (const server of servers) await server.stop();
       }
     }
-  } finally {
-    await stage.stop();
-    remove();
-  }
+  });
   const micros = (name: 'bare' | 'muster'): number[] =>
     results.flatMap(({ slices }) => (slices[name] ?? []).map(({ cpuMicros }) => cpuMicros));
   const ratio = ratioBetween('muster', 'bare', 'cpuMicros', results);
@@ -77,24 +71,14 @@ export async function measureHpc(
   };
 }
 
-async function prepare({ plane: { client } }: BackendStage): Promise<void> {
-  await applyAll(client, await manifestsIn('components/hpc'));
-  await client.ok('POST', '/api/v1/namespaces', { metadata: { name: NAMESPACE } });
-  await client.ok('POST', `/apis/muster.dev/v1alpha1/namespaces/${NAMESPACE}/hpcpolicies`, {
+async function prepare({ plane }: BackendStage): Promise<void> {
+  await applyAll(plane.client, await manifestsIn('components/hpc'));
+  await makeReviewedGang(plane, { 'muster.dev/hpc-policy': POLICY });
+  await plane.client.ok('POST', `/apis/muster.dev/v1alpha1/namespaces/${NAMESPACE}/hpcpolicies`, {
     apiVersion: 'muster.dev/v1alpha1',
     kind: 'HPCPolicy',
     metadata: { name: POLICY },
     spec: { hpc: { manager: 'flux', settings: { 'tasks-per-node': '8' } } },
-  });
-  await client.ok('POST', `/apis/scheduler.grove.io/v1alpha1/namespaces/${NAMESPACE}/podgangs`, {
-    apiVersion: 'scheduler.grove.io/v1alpha1',
-    kind: 'PodGang',
-    metadata: {
-      name: GANG,
-      labels: { [LABEL_SCHEDULER_NAME]: 'kai-scheduler', 'kai.scheduler/queue': 'q' },
-      annotations: { 'muster.dev/hpc-policy': POLICY },
-    },
-    spec: { podgroups: [{ name: GROUP, minReplicas: 1000, podReferences: [] }] },
   });
 }
 

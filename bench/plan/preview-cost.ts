@@ -1,14 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LABEL_SCHEDULER_NAME } from '../../src/api/names.ts';
 import { until } from '../../test/cluster/control-plane/until.ts';
 import { applyAll } from '../../test/cluster/support/apply.ts';
 import { manifestsIn } from '../../test/support/manifests.ts';
 import { contest, ratioBetween, type AdmissionTiming } from '../admission/admission.ts';
 import type { ContestResult } from '../admission/contest.ts';
-import { bodyOf, GANG, GROUP, NAMESPACE } from '../admission/reviews.ts';
-import { makeScratch, startServer, type RunningServer, type ServerName } from '../admission/servers.ts';
-import { startBackendStage, type BackendStage } from '../backends/stage.ts';
+import { bodyOf } from '../admission/reviews.ts';
+import { startServer, type RunningServer, type ServerName } from '../admission/servers.ts';
+import { makeReviewedGang, onStage, type BackendStage } from '../backends/stage.ts';
 import { withInterval } from '../measure/figures.ts';
 import { meanOf, type Estimate } from '../measure/interval.ts';
 import { choosePlacement } from '../measure/placement.ts';
@@ -33,11 +32,9 @@ export async function measurePreviewCost(
   timing: AdmissionTiming,
   progress: (line: string) => void,
 ): Promise<PreviewCosts> {
-  const { scratch, remove } = await makeScratch();
-  const setting = { scratch, placement: choosePlacement() };
   const results: ContestResult[] = [];
-  const stage = await startBackendStage(scratch);
-  try {
+  await onStage(async (stage, scratch) => {
+    const setting = { scratch, placement: choosePlacement() };
     await prepare(stage);
     for (let start = 0; start < timing.starts; start += 1) {
       const servers = new Map<ServerName, RunningServer>();
@@ -70,23 +67,14 @@ export async function measurePreviewCost(
         for (const server of servers.values()) await server.stop();
       }
     }
-  } finally {
-    await stage.stop();
-    remove();
-  }
+  });
   const over = (name: ServerName): Estimate =>
     meanOf(results.map((one) => ratioBetween(name, 'muster', 'cpuMicros', [one]).value));
   return { withForecasts: over('preview'), alike: over('other') };
 }
 
-/** The gang of the reviews, which Muster has to know, or it would read it for each; and the rights to look at everything. */
-async function prepare({ plane: { client } }: BackendStage): Promise<void> {
-  await applyAll(client, await manifestsIn('components/preemption-preview'));
-  await client.ok('POST', '/api/v1/namespaces', { metadata: { name: NAMESPACE } });
-  await client.ok('POST', `/apis/scheduler.grove.io/v1alpha1/namespaces/${NAMESPACE}/podgangs`, {
-    apiVersion: 'scheduler.grove.io/v1alpha1',
-    kind: 'PodGang',
-    metadata: { name: GANG, labels: { [LABEL_SCHEDULER_NAME]: 'kai-scheduler', 'kai.scheduler/queue': 'q' } },
-    spec: { podgroups: [{ name: GROUP, minReplicas: 1000, podReferences: [] }] },
-  });
+/** The gang, and the rights to look at everything. */
+async function prepare({ plane }: BackendStage): Promise<void> {
+  await applyAll(plane.client, await manifestsIn('components/preemption-preview'));
+  await makeReviewedGang(plane);
 }

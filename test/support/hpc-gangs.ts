@@ -1,5 +1,9 @@
+import { expect } from '@jest/globals';
+import { decideRequest } from '../../src/admission/endpoints.ts';
 import type { Policy } from '../../src/admission/policy.ts';
+import { parseReview } from '../../src/admission/review.ts';
 import type { Json, JsonObject } from '../../src/api/json.ts';
+import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS, withoutLists } from '../../src/api/unread-lists.ts';
 import { parsePodGang } from '../../src/gang/parse-pod-gang.ts';
 import { parseHpcPolicy } from '../../src/hpc/hpc-policy.ts';
 import type { HpcPolicies } from '../../src/preparers/preparation.ts';
@@ -7,6 +11,7 @@ import { hpcPolicy } from './hpc.ts';
 import { group, podGang } from './pod-gangs.ts';
 import { gangPod, type GangPodParts } from './pods.ts';
 import { policy } from './policy.ts';
+import { endpointOf, review } from './reviews.ts';
 
 /** The gang `train` of `ml`, with 4 Pods in group `worker`, that names the HPCPolicy `flux`. */
 export const hpcGang = (annotations: Record<string, string> = {}): JsonObject =>
@@ -38,6 +43,19 @@ export function underHpc(
       ...more,
     },
   };
+}
+
+export type PodSpec = Record<string, Json> & { containers: JsonObject[] };
+export const specOf = (pod: JsonObject): PodSpec => pod['spec'] as PodSpec;
+
+/** What is stored gets an empty patch and is let in, where the server leaves lists of its review out at first. */
+export function expectSettled(stored: JsonObject, under: Policy): void {
+  const text = JSON.stringify(review('Pod', { object: stored }));
+  const cut = withoutLists(Buffer.from(text), [MANAGED_FIELDS, ENVIRONMENT_AND_VOLUMES]);
+  const request = parseReview(JSON.parse(cut), () => JSON.parse(text));
+  const second = decideRequest(endpointOf('mutate', 'Pod'), request, under);
+  expect([second.faults, second.changes]).toEqual([[], []]);
+  expect(decideRequest(endpointOf('validate', 'Pod'), request, under).faults).toEqual([]);
 }
 
 /** A Pod of that gang, as an Indexed Job `worker` makes it. */

@@ -2,28 +2,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from '@jest/globals';
 import type { Json, JsonObject } from '../../../src/api/json.ts';
-import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS, withoutLists } from '../../../src/api/unread-lists.ts';
-import { decideRequest } from '../../../src/admission/endpoints.ts';
 import type { Policy } from '../../../src/admission/policy.ts';
-import { parseReview } from '../../../src/admission/review.ts';
-import { hpcGang, hpcPod, underHpc } from '../../support/hpc-gangs.ts';
+import { expectSettled, hpcGang, hpcPod, specOf, underHpc } from '../../support/hpc-gangs.ts';
 import { inLength } from '../../support/length.ts';
 import { group, podGang } from '../../support/pod-gangs.ts';
 import { gangPod } from '../../support/pods.ts';
-import {
-  endpointOf,
-  mutatePod,
-  review,
-  rulesOf,
-  validatePod,
-  validatePodGang,
-} from '../../support/reviews.ts';
+import { mutatePod, rulesOf, validatePod, validatePodGang } from '../../support/reviews.ts';
 import { preparedBy } from '../api/rule-examples-hpc-pods.ts';
 
 const underTorch = (torch: Json = {}, gang: JsonObject = hpcGang()): Policy =>
   underHpc({}, { gang, spec: { torch } });
-type Spec = Record<string, Json> & { containers: JsonObject[] };
-const specOf = (object: JsonObject): Spec => object['spec'] as Spec;
 const envOf = (object: JsonObject, index = 0): Record<string, Json | undefined> =>
   Object.fromEntries(
     ((specOf(object).containers[index]?.['env'] ?? []) as { name: string; value?: Json }[]).map((one) => [
@@ -281,12 +269,7 @@ test(`of ${PODS} Pods each patch applies, a second one is empty, what is stored 
       });
       const under = underTorch({ procPerNode, container: 'main' }, gang);
       const stored = preparedBy(object, under);
-      const text = JSON.stringify(review('Pod', { object: stored }));
-      const cut = withoutLists(Buffer.from(text), [MANAGED_FIELDS, ENVIRONMENT_AND_VOLUMES]);
-      const request = parseReview(JSON.parse(cut), () => JSON.parse(text));
-      const second = decideRequest(endpointOf('mutate', 'Pod'), request, under);
-      expect([second.faults, second.changes]).toEqual([[], []]);
-      expect(decideRequest(endpointOf('validate', 'Pod'), request, under).faults).toEqual([]);
+      expectSettled(stored, under);
       const [before, after] = [object, stored].map((one) => specOf(one).containers.at(-1));
       for (const key of ['command', 'args', 'resources']) expect(after?.[key]).toEqual(before?.[key]);
       expect(specOf(stored).containers.slice(0, -1)).toEqual(specOf(object).containers.slice(0, -1));
