@@ -29,6 +29,13 @@ export function choosePlacement(): Placement {
   };
 }
 
+/**
+ * Words to put before a command that shares a core with somebody who must not wait for it. The class of `nice` is not
+ * enough: whoever wakes up waits there until the other's slice is over, some milliseconds, which is more than a review takes.
+ */
+export const givingWay = (): readonly string[] =>
+  spawnSync('chrt', ['--version']).error === undefined ? ['chrt', '--idle', '0'] : ['nice', '-n', '19'];
+
 const unpinned = (why: string): Placement => ({
   onServerCore: [],
   onClientCore: [],

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startServer } from '../../admission/servers.ts';
+import { givingWay } from '../../measure/placement.ts';
 import { peakRssMiBOf } from '../../measure/process-usage.ts';
 import type { Beside, HostileSetting, HostileTiming, Scenario } from '../scenario.ts';
 import type { Attack } from './attack.ts';
@@ -19,7 +20,7 @@ async function measure(attack: Attack, timing: HostileTiming, setting: HostileSe
   const job: Job = { port: server.port, caFile: scratch.caFile, attack: attack.id };
   const client = new Helper(program('good-client.ts'), placement.onClientCore, job);
   // It gives way to the good client, with which it shares a core: what is measured is the server.
-  const attacker = new Helper(program('attacker.ts'), [...placement.onClientCore, 'nice', '-n', '19'], job);
+  const attacker = new Helper(program('attacker.ts'), [...placement.onClientCore, ...givingWay()], job);
   const failed: string[] = [];
   const calm: number[][] = [];
   const attacked: number[][] = [];
