@@ -15,6 +15,7 @@ import {
 import { own, ownString } from '../api/json.ts';
 import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS, type UnreadList } from '../api/unread-lists.ts';
 import { quoted } from '../api/printable.ts';
+import { hostedIn } from '../backends/hosted.ts';
 import { BadRequest, TryLater } from '../errors.ts';
 import type { PrepareFailed } from '../preparers/prepare.ts';
 import { nameOf } from './denial.ts';
@@ -146,11 +147,7 @@ export const reviewEndpoints = (policy: Policy, observer: ReviewObserver): Revie
     return {
       path: endpoint.path,
       unread,
-      // Pods of gangs with a policy are there, whose lists are added to.
-      readsAll:
-        cut && policy.hpc !== undefined
-          ? ({ namespace }) => policy.hpc?.anyIn(namespace) === true
-          : undefined,
+      readsAll: cut ? readsAllIn(policy) : undefined,
       idOf: (body) => ownString(own(body, 'request'), 'uid'),
       answer: (body, asked) => {
         const request = parseReview(body, cut ? () => asked.entire() : undefined);
@@ -188,12 +185,18 @@ export const reviewEndpoints = (policy: Policy, observer: ReviewObserver): Revie
     }
   });
 
-/** Whoever declares to add to lists, or runs elsewhere and gets the whole Pod, is going to look: it would be parsed twice. */
+/** Whoever declares to add to lists is going to look: it would be parsed twice. */
 const readsLists = ({ registry, preparers = [] }: Policy): boolean =>
-  registry.hosted.length > 0 ||
-  [...registry.backends, ...preparers].some(
+  [...registry.backends.filter((backend) => hostedIn(backend) === undefined), ...preparers].some(
     ({ patchSurface: { lists = [], fields = [] } }) => lists.length + fields.length > 0,
   );
+
+/** The same, of what is not known before: a policy for the Pods of gangs, and what a backend that runs elsewhere declares. */
+function readsAllIn({ registry: { hosted }, hpc }: Policy): ReviewEndpoint['readsAll'] {
+  if (hosted.length === 0 && hpc === undefined) return undefined;
+  return (head) =>
+    hosted.some(({ hosted: { looksAtAll } }) => looksAtAll) || hpc?.anyIn(head.namespace) === true;
+}
 
 /** Counts what a backend did to a Pod: the operation `mutate` of the backend framework's metrics. */
 function decideObserved(

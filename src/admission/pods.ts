@@ -5,6 +5,7 @@ import {
   LABEL_POD_GANG,
   LABEL_SCHEDULER_NAME,
 } from '../api/names.ts';
+import type { Backend } from '../backends/backend.ts';
 import { notOfGang, selectForPod, type Placement, type Selection } from '../backends/select.ts';
 import {
   asksForGang,
@@ -61,9 +62,9 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
   checkReady(policy, backend.name);
   const says = hosted && saidBy(policy, backend);
   if (hosted !== undefined && says === undefined) {
-    return decision({
-      ask: { of: backend, says: (ms) => hosted.ofPod(named.on(entire?.() ?? object), membership, ms) },
-    });
+    const says = (ms: number): Promise<Backend> =>
+      hosted.ofPod(named.on((hosted.looksAtAll ? entire?.() : undefined) ?? object), membership, ms);
+    return decision({ ask: { of: backend, says } });
   }
   const besides = preparersOfPod(membership, policy);
   if (besides.ask !== undefined) return decision({ ask: besides.ask });

@@ -46,6 +46,11 @@ export interface Backend {
   readonly schedulerName: string;
   readonly patchSurface: PatchSurface;
   /**
+   * Whether `preparePod` looks at volumes, environment, mounts or initContainers of Pods. They are most of a large Pod, and
+   * parsed for nobody else: who neither says so nor declares to add there is given a Pod without them.
+   */
+  readonly readsWholePods?: boolean;
+  /**
    * Looks at the cluster: called at start, and again and again after that, since a cluster changes. What it finds it
    * may keep, for `preparePod` and `validatePodGang` to go by. Throws with the reason where the backend cannot work
    * here now; its gangs wait then, and nobody else's.

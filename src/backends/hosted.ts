@@ -14,6 +14,8 @@ export const HOSTED = Symbol('hosted');
 export interface Hosted {
   /** undefined while it has not yet said which scheduler it is for. */
   readonly schedulerName: string | undefined;
+  /** Whether it declared to look at a Pod's large lists; not while it has declared nothing yet. */
+  readonly looksAtAll: boolean;
   ofPod(pod: JsonObject, gang: Membership, withinMs: number): Promise<Backend>;
   /** @param before absent at creation */
   ofGang(gang: PodGang, before: PodGang | undefined, withinMs: number): Promise<Backend>;

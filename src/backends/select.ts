@@ -1,6 +1,7 @@
 import { fault, keyed, type Fault } from '../api/fault.ts';
 import { ANNOTATION_SCHEDULER_NAME, LABEL_SCHEDULER_NAME } from '../api/names.ts';
 import type { PodGang } from '../api/pod-gang.ts';
+import { hostedIn } from './hosted.ts';
 import type { BackendRegistry, Resolved } from './registry.ts';
 
 /** What the API server writes into `spec.schedulerName` of a Pod that names no scheduler. */
@@ -129,7 +130,7 @@ const chosen = (choice: Choice, by: 'gang' | 'place'): Selection =>
 
 const byAnnotation = (registry: BackendRegistry, annotation: string | undefined): Choice =>
   annotation === undefined
-    ? { resolved: { backend: registry.default, notice: undefined } }
+    ? { resolved: { backend: registry.default, notice: undefined, hosted: hostedIn(registry.default) } }
     : byStored(
         registry,
         annotation,

@@ -1,8 +1,9 @@
-import type { Json, JsonObject } from '../api/json.ts';
+import { asObject, ownList, type Json, type JsonObject } from '../api/json.ts';
 import type { Resource } from '../api/resource.ts';
 import { printable } from '../api/printable.ts';
 import type { ClusterProbe, ClusterSyncContext, SyncContext } from '../backends/cluster.ts';
 import type { PodGang } from '../api/pod-gang.ts';
+import { LARGE_PLACES } from '../preparers/pod-part.ts';
 import {
   finalizersOf,
   groupVersionOf,
@@ -71,14 +72,21 @@ export const gangSaid = ({ namespace, name, labels, annotations, spec, condition
   conditions,
 });
 
-/** The parts of a Pod that a backend may read. */
-const SPEC = [
-  ...['schedulerName', 'priorityClassName', 'schedulingGroup', 'workloadRef', 'containers'],
-  ...['volumes', 'initContainers', 'imagePullSecrets', 'tolerations', 'affinity'],
-];
+/**
+ * What a backend may read of a Pod.
+ * @param whole whether it declared to look at the lists that are most of a large one
+ */
+export const podSaid = ({ metadata, spec }: JsonObject, whole: boolean): JsonObject => ({
+  metadata: only(metadata, ['name', 'labels', 'annotations']),
+  spec: whole ? (spec ?? {}) : withoutLargeLists(asObject(spec) ?? {}),
+});
 
-export function podSaid({ metadata, spec }: JsonObject): JsonObject {
-  return { metadata: only(metadata, ['name', 'labels', 'annotations']), spec: only(spec, SPEC) };
+function withoutLargeLists(spec: JsonObject): JsonObject {
+  const rest = Object.entries(spec).filter(([key]) => !LARGE_PLACES.includes(key));
+  const containers = (ownList(spec, 'containers') ?? []).map((one: Json) =>
+    only(one, ['name', 'command', 'args']),
+  );
+  return { ...Object.fromEntries(rest), containers };
 }
 
 function only(value: Json | undefined, keys: readonly string[]): JsonObject {

@@ -19,6 +19,7 @@ export interface ModuleFacts {
   readonly contractVersion: number;
   readonly schedulerName: string;
   readonly patchSurface: PatchSurface;
+  readonly readsWholePods: boolean;
   readonly cleansUp: boolean;
   /** The optional operations that it has. */
   readonly has: readonly string[];
@@ -74,6 +75,7 @@ export function factsOf(value: Json): ModuleFacts {
     contractVersion,
     schedulerName,
     patchSurface: surfaceOf(own(value, 'patchSurface')),
+    readsWholePods: own(value, 'readsWholePods') === true,
     cleansUp: own(value, 'cleansUp') === true,
     has: textsIn(own(value, 'has'), 'operations'),
   };

@@ -6,6 +6,7 @@ import type { SyncContext } from '../backends/cluster.ts';
 import { messageOf } from '../errors.ts';
 import type { Question } from '../fleet/assign/assign-replica-plugin.ts';
 import type { Membership } from '../gang/membership.ts';
+import { partFor } from '../preparers/pod-part.ts';
 import { isPodRefused } from '../preparers/preparer.ts';
 import { contextOf, HandFailed, HandCalls, probeOf } from './hand-calls.ts';
 import { answerOf, configure } from './call-plugin.ts';
@@ -106,12 +107,12 @@ export class HostedCalls {
     const factory = await importModule(file, field);
     const backend = factory.create(settings);
     this.#backend = backend;
-    const { contractVersion, schedulerName, patchSurface, cleansUp } = backend;
+    const { contractVersion, schedulerName, patchSurface, readsWholePods, cleansUp } = backend;
     // The two names are one, or Muster says which is which.
     const name =
       backend.name === factory.name ? factory.name : `${factory.name} (once created: ${backend.name})`;
     const has = OPTIONAL.filter((operation) => typeof backend[operation] === 'function');
-    return { name, contractVersion, schedulerName, patchSurface, cleansUp, has };
+    return { name, contractVersion, schedulerName, patchSurface, readsWholePods, cleansUp, has };
   }
 
   async #loadPlugin({ file, field, config }: LoadPluginGiven): Promise<unknown> {
@@ -129,7 +130,11 @@ export class HostedCalls {
 
 function prepare(backend: Backend, { pod, gang }: { pod: JsonObject; gang: Membership }): unknown {
   const patch = new RecordedPatch();
-  const returned: unknown = backend.preparePod(new ReceivedPod(pod, gang.namespace), gang, patch);
+  const returned: unknown = backend.preparePod(
+    partFor(backend, new ReceivedPod(pod, gang.namespace)),
+    gang,
+    patch,
+  );
   if (returned === undefined) return { edits: patch.edits };
   Promise.resolve(returned).catch(() => undefined);
   return { edits: patch.edits, returned: true };

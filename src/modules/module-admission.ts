@@ -5,6 +5,7 @@ import type { Backend } from '../backends/backend.ts';
 import type { Hosted, HostedListener } from '../backends/hosted.ts';
 import { messageOf, TryLater } from '../errors.ts';
 import type { Membership } from '../gang/membership.ts';
+import { looksAtAll } from '../preparers/pod-part.ts';
 import type { PodGangVerdict } from '../preparers/preparer.ts';
 import { gangSaid, podSaid } from './hands.ts';
 import { verdictOf, warningsIn, type ModuleFacts } from './heard.ts';
@@ -35,6 +36,11 @@ export class ModuleAdmission implements Hosted {
     return this.#keeper.facts?.schedulerName;
   }
 
+  get looksAtAll(): boolean {
+    const { facts } = this.#keeper;
+    return facts !== undefined && looksAtAll(facts);
+  }
+
   get hearsChanges(): boolean {
     return this.#keeper.facts?.has.includes('warnOfUpdate') === true;
   }
@@ -48,7 +54,7 @@ export class ModuleAdmission implements Hosted {
   }
 
   async ofPod(pod: JsonObject, gang: Membership, withinMs: number): Promise<Backend> {
-    const said = await this.#ask('preparePod', { pod: podSaid(pod), gang }, withinMs);
+    const said = await this.#ask('preparePod', { pod: podSaid(pod, this.looksAtAll), gang }, withinMs);
     const { name } = this.#backend;
     return this.#saying({ preparePod: (_pod, _gang, patch) => replay(name, said(), patch) as void });
   }

@@ -2,10 +2,11 @@ import { fault, type Fault } from '../api/fault.ts';
 import { MusterError } from '../errors.ts';
 import type { Membership } from '../gang/membership.ts';
 import { withinSurface, type Declared, type PreparerKind } from './guarded-patch.ts';
+import { partFor, type Looking } from './pod-part.ts';
 import { isPodRefused, PodRefused, type PodPatch, type PodReader, type Preparer } from './preparer.ts';
 
 /** The part of a backend that prepares Pods. */
-export interface PreparingBackend extends Declared {
+export interface PreparingBackend extends Declared, Looking {
   preparePod(pod: PodReader, gang: Membership, patch: PodPatch): void;
 }
 
@@ -42,7 +43,9 @@ export function preparePod(
       defects.push(thrown);
     }
   };
-  if (backend !== undefined) ask(backend, 'backend', (guarded) => backend.preparePod(pod, gang, guarded));
+  if (backend !== undefined) {
+    ask(backend, 'backend', (guarded) => backend.preparePod(partFor(backend, pod), gang, guarded));
+  }
   for (const one of others) ask(one, 'preparer', (guarded) => one.prepare(pod, gang, guarded));
   if (defects.length > 0) throw defects[0];
   return faults;

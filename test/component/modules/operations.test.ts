@@ -223,3 +223,22 @@ test('what its objects say is asked for once, and the gang is looked at again', 
   expect(touched).toEqual(['ml/train']);
   expect(backend.explain([object('no room')])).toBe('no room');
 });
+
+const LOOKS = `preparePod: (pod, _gang, patch) => {
+  let seen;
+  try { seen = pod.list('containers.env').map(({ name }) => name).join(); } catch (thrown) { seen = thrown.message; }
+  patch.annotate('a', seen + ' ' + pod.at(['spec', 'hostNetwork']), 'shown');
+},`;
+const POD: JsonObject = {
+  metadata: {},
+  spec: { hostNetwork: true, containers: [{ name: 'main', env: [{ name: 'A', value: 'x' }] }] },
+};
+
+test.each([
+  ['says nothing of it', '', expect.stringMatching(/^backend mine looked at containers\.env, .* true$/)],
+  ['says that it looks', 'readsWholePods: true,', 'A true'],
+  ['adds to it', `patchSurface: { annotations: ['a'], lists: ['containers.env'] },`, 'A true'],
+])('a module that %s gets of a Pod’s environment what it declared', async (_what, declared, seen) => {
+  const { prepare } = await start(LOOKS + declared);
+  expect((await prepare(POD)).at(-1)).toMatchObject({ operation: { value: { a: seen } } });
+});

@@ -84,6 +84,12 @@ export const brokenPrepare: readonly BrokenBackend[] = [
   },
   {
     breaks: 'prepare-throws',
+    how: 'looks at the environment, and has not said so',
+    says: 'it threw "backend cart looked at containers.env, which it is given only where it declares to look there',
+    factory: andThen((pod) => void pod.list('containers.env')),
+  },
+  {
+    breaks: 'prepare-throws',
     how: 'trips over a Pod without annotations',
     says: 'it threw "cannot read \'x\' of undefined": Pods fail with 500',
     factory: andThen((pod) => {

@@ -4,6 +4,7 @@ import type { Policy } from '../../../src/admission/policy.ts';
 import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS } from '../../../src/api/unread-lists.ts';
 import { GATE_POD_GANG_PENDING, PATH_MUTATE_POD, PATH_VALIDATE_POD } from '../../../src/api/names.ts';
 import { PodRefused } from '../../../src/backends/backend.ts';
+import { HOSTED, type Hosted, type HostedBackend } from '../../../src/backends/hosted.ts';
 import { backend } from '../../support/backends.ts';
 import { gangPod, pod } from '../../support/pods.ts';
 import { policy } from '../../support/policy.ts';
@@ -92,6 +93,40 @@ describe('the environment and volumes of a Pod are parsed for whoever declares t
     expect(unread(policy({ factories: [made, backend('adds', { patchSurface })] }))).toEqual(none);
     const preparer = { name: 'adds', patchSurface, prepare: () => undefined };
     expect(unread({ ...policy(), preparers: [preparer] })).toEqual(none);
+  });
+});
+
+describe('a backend that runs elsewhere', () => {
+  const cut = gangPod({ spec: { containers: [{ name: 'main' }] } });
+  const whole = gangPod({ spec: { containers: [{ name: 'main', env: [{ name: 'A' }] }] } });
+
+  /** How bodies are read for it, and which Pod it was given. */
+  async function read(looksAtAll: boolean) {
+    const given: unknown[] = [];
+    const answers = made.create({ config: {}, topology: { enabled: false, keys: [] } });
+    const hosted: Partial<Hosted> = {
+      schedulerName: 'far',
+      looksAtAll,
+      ofPod: (object) => {
+        given.push(object);
+        return Promise.resolve({ ...answers, name: 'far', schedulerName: 'far' });
+      },
+    };
+    const parts: Partial<HostedBackend> = { [HOSTED]: hosted as Hosted };
+    const [mutate] = reviewEndpoints(policy({ factories: [backend('far', parts)] }), deaf);
+    await mutate?.answer(review('Pod', { object: cut }), {
+      remainingMs: 1_000,
+      entire: () => review('Pod', { object: whole }),
+    });
+    return { unread: mutate?.unread, all: mutate?.readsAll?.({ namespace: 'ml' }), given };
+  }
+
+  test.each([
+    ['declares nothing, has a Pod read as for all others', false, cut],
+    ['declares to look, gets all of it, and the server is told to read it once', true, whole],
+  ])('that %s', async (_what, looksAtAll, object) => {
+    const unread = [MANAGED_FIELDS, ENVIRONMENT_AND_VOLUMES];
+    expect(await read(looksAtAll)).toEqual({ unread, all: looksAtAll, given: [object] });
   });
 });
 

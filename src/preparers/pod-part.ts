@@ -1,0 +1,104 @@
+import type { Json, JsonObject } from '../api/json.ts';
+import { MusterError } from '../errors.ts';
+import type { PatchSurface, PodField, PodList, PodReader, WorkloadRef } from './preparer.ts';
+
+/** Most of a large Pod: parsed for whoever declares that it looks there, and for nobody else. */
+const LARGE_LISTS: readonly PodList[] = [
+  'spec.volumes',
+  'spec.initContainers',
+  'containers.env',
+  'containers.volumeMounts',
+];
+/** Places of `spec` in which they are. */
+export const LARGE_PLACES: readonly string[] = [
+  'containers',
+  'initContainers',
+  'ephemeralContainers',
+  'volumes',
+];
+
+/** What a backend declares of the Pods that it looks at. */
+export interface Looking {
+  readonly name: string;
+  readonly patchSurface: PatchSurface;
+  readonly readsWholePods?: boolean;
+}
+
+/** Whether it gets the lists of a Pod that are large: it says that it looks there, or that it adds there. */
+export const looksAtAll = ({ patchSurface, readsWholePods }: Omit<Looking, 'name'>): boolean =>
+  readsWholePods === true || patchSurface.lists?.some((list) => LARGE_LISTS.includes(list)) === true;
+
+/** The Pod as it declared to look at it. */
+export const partFor = (backend: Looking, pod: PodReader): PodReader =>
+  looksAtAll(backend) ? pod : new PodPart(pod, backend.name);
+
+/** A Pod without its large lists. To find them empty would be worse than to be told. */
+class PodPart implements PodReader {
+  readonly #pod: PodReader;
+  readonly #backend: string;
+
+  constructor(pod: PodReader, backend: string) {
+    this.#pod = pod;
+    this.#backend = backend;
+  }
+
+  get namespace(): string {
+    return this.#pod.namespace;
+  }
+
+  get name(): string | undefined {
+    return this.#pod.name;
+  }
+
+  get schedulerName(): string | undefined {
+    return this.#pod.schedulerName;
+  }
+
+  get priorityClassName(): string | undefined {
+    return this.#pod.priorityClassName;
+  }
+
+  get schedulingGroup(): string | undefined {
+    return this.#pod.schedulingGroup;
+  }
+
+  get workloadRef(): WorkloadRef | undefined {
+    return this.#pod.workloadRef;
+  }
+
+  get containers(): readonly string[] {
+    return this.#pod.containers;
+  }
+
+  label(key: string): string | undefined {
+    return this.#pod.label(key);
+  }
+
+  annotation(key: string): string | undefined {
+    return this.#pod.annotation(key);
+  }
+
+  list(list: PodList, container?: string): readonly JsonObject[] {
+    if (LARGE_LISTS.includes(list)) throw undeclared(this.#backend, list);
+    return this.#pod.list(list, container);
+  }
+
+  field(field: PodField, container?: string): Json | undefined {
+    return this.#pod.field(field, container);
+  }
+
+  at(path: readonly string[]): Json | undefined {
+    const [room, place] = path;
+    if (room === undefined || (room === 'spec' && (place === undefined || LARGE_PLACES.includes(place)))) {
+      throw undeclared(this.#backend, path.join('.') || 'the whole Pod');
+    }
+    return this.#pod.at(path);
+  }
+}
+
+const undeclared = (backend: string, place: string): MusterError =>
+  new MusterError(
+    'BACKEND_CONTRACT',
+    `backend ${backend} looked at ${place}, which it is given only where it declares to look there`,
+    'set readsWholePods, or declare to which of these lists it adds in patchSurface.lists',
+  );
