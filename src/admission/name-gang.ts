@@ -1,10 +1,10 @@
 import { fault, keyed, type Fault } from '../api/fault.ts';
 import { isObject, own, type JsonObject } from '../api/json.ts';
-import { LABEL_GANG, LABEL_POD_GANG } from '../api/names.ts';
+import { LABEL_GANG, LABEL_POD_CLIQUE, LABEL_POD_GANG } from '../api/names.ts';
 import { workloadTitle } from '../api/pod-origin.ts';
 import type { PodPatch } from '../preparers/preparer.ts';
 import type { GangKind } from '../workloads/gang-kind.ts';
-import { namesOf } from '../workloads/pod-names.ts';
+import { namesAsLabels, namesOf } from '../workloads/pod-names.ts';
 import type { ReceivedPod } from './pod-reader.ts';
 
 /** What the workload of a Pod makes of it. */
@@ -24,13 +24,14 @@ export function nameGang(pod: ReceivedPod, kinds?: readonly GangKind[]): Named |
   const told = namesOf(pod, kinds);
   if (told.is === 'late') return 'later';
   if (told.is === 'wrong') return { ...NAMED_ALREADY, faults: told.faults };
-  const { names, origin } = told;
-  pod.withLabels(names);
-  const why = `${workloadTitle(origin)} is a gang`;
+  const { gang, group, origin } = told;
+  pod.withNames(gang, group);
   return {
     faults: [],
     write: (patch) => {
-      for (const [key, name] of Object.entries(names)) patch.label(key, name, why);
+      const why = `${workloadTitle(origin)} is a gang`;
+      patch.label(LABEL_POD_GANG, gang, why);
+      patch.label(LABEL_POD_CLIQUE, group, why);
     },
     on: (object) => {
       const metadata = own(object, 'metadata');
@@ -39,7 +40,7 @@ export function nameGang(pod: ReceivedPod, kinds?: readonly GangKind[]): Named |
         ...object,
         metadata: {
           ...(isObject(metadata) && metadata),
-          labels: { ...(isObject(labels) && labels), ...names },
+          labels: { ...(isObject(labels) && labels), ...Object.fromEntries(namesAsLabels(told)) },
         },
       };
     },
@@ -55,6 +56,6 @@ export function checkNamed(pod: ReceivedPod, kinds?: readonly GangKind[]): reado
     const detail = `${told.label} is missing`;
     return [fault('GangNotNamed', keyed('metadata.labels', LABEL_POD_GANG), { detail })];
   }
-  const missing = Object.keys(told.names).filter((key) => pod.label(key) === undefined);
-  return missing.map((key) => fault('GangNotNamed', keyed('metadata.labels', key)));
+  const missing = namesAsLabels(told).filter(([key]) => pod.label(key) === undefined);
+  return missing.map(([key]) => fault('GangNotNamed', keyed('metadata.labels', key)));
 }

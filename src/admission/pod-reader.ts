@@ -1,5 +1,10 @@
 import { asObject, isObject, own, ownList, ownString, type Json, type JsonObject } from '../api/json.ts';
-import { ANNOTATION_MIRROR_POD, GATE_POD_GANG_PENDING } from '../api/names.ts';
+import {
+  ANNOTATION_MIRROR_POD,
+  GATE_POD_GANG_PENDING,
+  LABEL_POD_CLIQUE,
+  LABEL_POD_GANG,
+} from '../api/names.ts';
 import type { PodController } from '../api/pod-origin.ts';
 import type { PodField, PodList, PodReader, WorkloadRef } from '../preparers/preparer.ts';
 import { controllerOf } from '../workloads/pod-origin.ts';
@@ -15,7 +20,8 @@ export class ReceivedPod implements PodReader {
   readonly #spec: Json | undefined;
   readonly #labels: Json | undefined;
   readonly #annotations: Json | undefined;
-  #given: Readonly<Record<string, string>> | undefined;
+  #gang: string | undefined;
+  #group: string | undefined;
 
   /** @param entire the Pod with the lists of its containers, where those were left out of `pod` */
   constructor(pod: JsonObject, namespace: string, entire = () => pod) {
@@ -93,12 +99,17 @@ export class ReceivedPod implements PodReader {
   }
 
   label(key: string): string | undefined {
-    return this.#given?.[key] ?? ownString(this.#labels, key);
+    if (this.#gang !== undefined) {
+      if (key === LABEL_POD_GANG) return this.#gang;
+      if (key === LABEL_POD_CLIQUE) return this.#group;
+    }
+    return ownString(this.#labels, key);
   }
 
-  /** Reads from now on as if these labels stood on it: the patch adds them. */
-  withLabels(given: Readonly<Record<string, string>>): void {
-    this.#given = given;
+  /** Reads from now on as if its labels said so: the patch adds them. */
+  withNames(gang: string, group: string): void {
+    this.#gang = gang;
+    this.#group = group;
   }
 
   get controller(): PodController | undefined {

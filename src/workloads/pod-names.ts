@@ -3,16 +3,28 @@ import { LABEL_GANG, LABEL_POD_CLIQUE, LABEL_POD_GANG } from '../api/names.ts';
 import type { PodOrigin } from '../api/pod-origin.ts';
 import type { GangKind, PodMarks } from './gang-kind.ts';
 import { belongingOf, type Belonging } from './pod-origin.ts';
+import { ListeningMarks, RememberedNames } from './remembered-names.ts';
 
 /** The labels that a Pod with the label `muster.dev/gang` gets, or why it can have none. */
 export type PodNames =
-  | { readonly is: 'given'; readonly names: Readonly<Record<string, string>>; readonly origin: PodOrigin }
+  | { readonly is: 'given'; readonly gang: string; readonly group: string; readonly origin: PodOrigin }
   /** Another webhook still adds this label. */
   | { readonly is: 'late'; readonly label: string }
   | { readonly is: 'wrong'; readonly faults: readonly Fault[] };
 
+const given = new RememberedNames<PodNames>();
+
 /** Of a Pod that has the label. */
 export function namesOf(pod: PodMarks, kinds?: readonly GangKind[]): PodNames {
+  const known = given.find(pod, kinds);
+  if (known !== undefined) return known;
+  const listening = new ListeningMarks(pod);
+  const told = workedOut(listening, kinds);
+  if (told.is === 'given') given.remember(listening, kinds, told);
+  return told;
+}
+
+function workedOut(pod: PodMarks, kinds: readonly GangKind[] | undefined): PodNames {
   const value = pod.label(LABEL_GANG);
   if (value !== 'true')
     return wrong(fault('GangLabelValue', keyed('metadata.labels', LABEL_GANG), { value }));
@@ -20,8 +32,7 @@ export function namesOf(pod: PodMarks, kinds?: readonly GangKind[]): PodNames {
   if (belonging.is === 'late') return belonging;
   if (belonging.is !== 'told') return wrong(untold(belonging));
   const { gang, group, origin } = belonging;
-  const names = { [LABEL_POD_GANG]: gang, [LABEL_POD_CLIQUE]: group };
-  const foreign = Object.entries(names).flatMap(([key, name]) => {
+  const foreign = namesAsLabels({ gang, group }).flatMap(([key, name]) => {
     const found = pod.label(key);
     return found === undefined || found === name
       ? []
@@ -32,8 +43,20 @@ export function namesOf(pod: PodMarks, kinds?: readonly GangKind[]): PodNames {
           }),
         ];
   });
-  return foreign.length > 0 ? wrong(...foreign) : { is: 'given', names, origin };
+  return foreign.length > 0 ? wrong(...foreign) : { is: 'given', gang, group, origin };
 }
+
+/** The labels by which a Pod is of a group. */
+export const namesAsLabels = ({
+  gang,
+  group,
+}: {
+  readonly gang: string;
+  readonly group: string;
+}): readonly (readonly [key: string, value: string])[] => [
+  [LABEL_POD_GANG, gang],
+  [LABEL_POD_CLIQUE, group],
+];
 
 const wrong = (...faults: readonly Fault[]): PodNames => ({ is: 'wrong', faults });
 

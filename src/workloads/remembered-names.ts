@@ -1,0 +1,97 @@
+import type { PodController } from '../api/pod-origin.ts';
+import type { PodMarks } from './gang-kind.ts';
+
+/** What a Pod was asked for, and what it answered. */
+interface Asked {
+  readonly of: 'label' | 'annotation' | 'name';
+  readonly key: string;
+  readonly answer: string | undefined;
+}
+
+/** An outcome, by all that it was worked out from. */
+interface Known<Outcome> {
+  readonly controller: PodController;
+  readonly under: unknown;
+  readonly asked: readonly Asked[];
+  readonly outcome: Outcome;
+}
+
+/** Groups of gangs whose Pods come at the same time. */
+const MOST = 8;
+/** A longer text is nobody's name, and is not kept. */
+const MOST_LETTERS = 253;
+
+/**
+ * Works out once what is the same for all Pods that answer the same: those of a workload come one after the other, and
+ * hardly differ in what they are asked for.
+ */
+export class RememberedNames<Outcome> {
+  readonly #known: Known<Outcome>[] = [];
+  #next = 0;
+
+  /** @param under what it depends on beside the Pod, by identity */
+  find(pod: PodMarks, under: unknown): Outcome | undefined {
+    const { controller } = pod;
+    if (controller === undefined) return undefined;
+    for (const one of this.#known) {
+      if (one.under === under && isSame(one.controller, controller) && answersSame(pod, one.asked)) {
+        return one.outcome;
+      }
+    }
+    return undefined;
+  }
+
+  remember({ pod, asked }: ListeningMarks, under: unknown, outcome: Outcome): void {
+    const { controller } = pod;
+    if (controller === undefined) return;
+    const { apiVersion, kind, name, uid } = controller;
+    const texts = [apiVersion, kind, name, uid, ...asked.map(({ answer = '' }) => answer)];
+    if (texts.some(({ length }) => length > MOST_LETTERS)) return;
+    this.#known[this.#next] = { controller, under, asked, outcome };
+    this.#next = (this.#next + 1) % MOST;
+  }
+}
+
+/** Passes questions on to a Pod, and keeps the answers. */
+export class ListeningMarks implements PodMarks {
+  readonly pod: PodMarks;
+  readonly asked: Asked[] = [];
+
+  constructor(pod: PodMarks) {
+    this.pod = pod;
+  }
+
+  label(key: string): string | undefined {
+    return this.#keep({ of: 'label', key, answer: this.pod.label(key) });
+  }
+
+  annotation(key: string): string | undefined {
+    return this.#keep({ of: 'annotation', key, answer: this.pod.annotation(key) });
+  }
+
+  get name(): string | undefined {
+    return this.#keep({ of: 'name', key: '', answer: this.pod.name });
+  }
+
+  /** Compared in any case. */
+  get controller(): PodController | undefined {
+    return this.pod.controller;
+  }
+
+  #keep(asked: Asked): string | undefined {
+    this.asked.push(asked);
+    return asked.answer;
+  }
+}
+
+// What differs most often first.
+const isSame = (a: PodController, b: PodController): boolean =>
+  a.name === b.name && a.uid === b.uid && a.kind === b.kind && a.apiVersion === b.apiVersion;
+
+function answersSame(pod: PodMarks, asked: readonly Asked[]): boolean {
+  for (const { of, key, answer } of asked) {
+    const now = of === 'label' ? pod.label(key) : of === 'annotation' ? pod.annotation(key) : pod.name;
+    if (now !== answer) return false;
+  }
+  return true;
+}
