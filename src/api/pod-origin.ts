@@ -8,7 +8,7 @@ export interface PodController {
 
 /** The workload that a Pod with the label `muster.dev/gang` comes from: what the Pod itself tells of it, with no look-up. */
 export interface PodOrigin {
-  /** As the names of gangs begin: `job`. */
+  /** As the names of gangs begin: `job`. Empty where nobody tells of such a kind, or not any more. */
   readonly kind: string;
   /** The workload whose numbers count. */
   readonly name: string;

@@ -11,8 +11,8 @@ export const workloadRules = {
   GangWorkloadUnknown: {
     code: 422,
     kind: 'Invalid',
-    says: 'the gang of a Pod with this label is that of the workload which controls it',
-    fix: 'use a kind of docs/workloads.md, or the labels grove.io/podgang and grove.io/podclique',
+    says: 'the gang of a Pod with this label is that of its workload',
+    fix: 'use a kind of docs/workloads.md or workloads[], or grove.io/podgang and grove.io/podclique',
   },
   GangWorkloadMismatch: {
     code: 403,

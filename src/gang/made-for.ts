@@ -15,8 +15,11 @@ export const workloadOf = ({ annotations }: Made): string | undefined =>
 export function isOfWorkload(gang: Made, origin: PodOrigin | undefined): boolean {
   const workload = workloadOf(gang);
   if (workload === undefined) return true;
-  if (origin === undefined || workloadTitle(origin) !== workload) return false;
+  if (origin === undefined) return false;
   const uid = gang.annotations?.get(ANNOTATION_WORKLOAD_UID);
+  // It was let in while the configuration told of its kind, and whoever controls it is that workload still.
+  if (origin.kind === '') return workload.endsWith(`/${origin.name}`) && uid === origin.controller.uid;
+  if (workloadTitle(origin) !== workload) return false;
   return uid === undefined || origin.uid === undefined || origin.uid === uid;
 }
 

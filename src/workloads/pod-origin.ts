@@ -54,12 +54,28 @@ export function marksOf(pod: JsonObject): PodMarks {
   };
 }
 
-/** The origin of a stored Pod; undefined where it has not asked to be of a gang, or nobody can tell of which. */
+/** The origin of a Pod; undefined where it has not asked to be of a gang, or nobody can tell of which. */
 export function originOf(pod: JsonObject, kinds?: readonly GangKind[]): PodOrigin | undefined {
+  const belonging = askedOf(pod, kinds);
+  return belonging?.is === 'told' ? belonging.origin : undefined;
+}
+
+/**
+ * The same of a stored Pod. Admission lets none in of a kind that is not known: the configuration told of that kind before,
+ * and all that is known now is who controls the Pod.
+ */
+export function storedOriginOf(pod: JsonObject, kinds?: readonly GangKind[]): PodOrigin | undefined {
+  const belonging = askedOf(pod, kinds);
+  if (belonging?.is === 'told') return belonging.origin;
+  if (belonging?.is !== 'unknown' || belonging.controller === undefined) return undefined;
+  const { controller } = belonging;
+  const { name, uid } = controller;
+  return { kind: '', name, uid, part: undefined, controller, size: undefined };
+}
+
+function askedOf(pod: JsonObject, kinds: readonly GangKind[] | undefined): Belonging | undefined {
   const marks = marksOf(pod);
-  if (marks.label(LABEL_GANG) === undefined) return undefined;
-  const belonging = belongingOf(marks, kinds);
-  return belonging.is === 'told' ? belonging.origin : undefined;
+  return marks.label(LABEL_GANG) === undefined ? undefined : belongingOf(marks, kinds);
 }
 
 /** The owner reference with `controller: true`; there is at most one. */

@@ -618,6 +618,29 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
       'muster.dev/expected-pods': 'worker=4',
     });
     expect(metadata.ownerReferences).toMatchObject([{ kind: 'Trainer', name: 'bert' }]);
+    // Taken out of the configuration and put back: what runs goes on, what is incomplete waits, and who comes is told why.
+    await create(path, { ...example('trainer'), metadata: { name: 'half' } } as unknown as KubeObject);
+    const ofHalf = (role: string): Record<string, string> => ({
+      'example.com/trainer': 'half',
+      'example.com/role': role,
+    });
+    await controlled(`${path}/half`, [['half-driver', ofHalf('driver')]]);
+    await made('trainer-half');
+    const before = await cluster.gang('trainer-bert');
+    await cluster.restart({ workloads: [] });
+    await create(JOBS, job('meanwhile-told', 1));
+    await untilBound('job-meanwhile-told', 1);
+    const later = controlled(`${path}/half`, [['half-worker-0', ofHalf('worker')]]);
+    await expect(later).rejects.toThrow(/example\.com\/v1 Trainer half controls this Pod.*workloads\[\]/);
+    expect((await cluster.gang('trainer-bert')).spec).toEqual(before.spec);
+    await cluster.untilCondition('trainer-bert', 'Unhealthy', { status: 'False' });
+    expect((await cluster.podsOf('trainer-half')).every((pod) => gatesOf(pod).length === 1)).toBe(true);
+    await cluster.restart({ workloads: example('configuration')['workloads'] });
+    await controlled(
+      `${path}/half`,
+      [0, 1, 2, 3].map((index) => [`half-worker-${index}`, ofHalf('worker')]),
+    );
+    await untilBound('trainer-half', 5);
     // Nobody asked for it over and over while that was of no use.
     const asked = (await requestsOf(cluster.plane, MUSTER_USER)).filter(
       ({ resource, status }) => resource === 'trainers.example.com' && status === 403,

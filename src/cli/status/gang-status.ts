@@ -11,8 +11,6 @@ import { plan } from '../../gang/plan/plan.ts';
 import type { HpcStatus } from './brokers.ts';
 import { podStatus, type PodStatus } from './pod-status.ts';
 import type { GangKind } from '../../workloads/gang-kind.ts';
-import { gangKindOf } from '../../workloads/gang-kinds.ts';
-import { workloadOf } from '../../gang/made-for.ts';
 
 /** One gang as `muster status` tells of it, and as `-o json` prints it. */
 export interface GangStatus {
@@ -49,7 +47,7 @@ export interface Judge {
 export function gangStatus(namespace: string, name: string, judge: Judge): GangStatus {
   const { view, registry, selectors, defaultBackend } = judge;
   const found = stateOf(namespace, name, { view, registry, selectors, synced: true, now: 0 });
-  const state = defaultBackend === undefined ? found : trusted(guessed(found));
+  const state = defaultBackend === undefined ? found : guessed(found);
   const { summary, waiting, ungate } = plan(state);
   const gang = view.gangs.get(namespace, name);
   const free = ungate.map(({ pod, group }): Waiting => ({ pod, group, state: 'gated', reason: FREE }));
@@ -85,19 +83,6 @@ function guessed(state: GangState): GangState {
   const named = gang !== 'missing' && gang.labels.has(LABEL_SCHEDULER_NAME);
   const borne = pods.some((pod) => pod.schedulerName === backend.schedulerName);
   return named && borne ? state : { ...state, backend: { ...backend, schedulerName: undefined } };
-}
-
-/**
- * Without a configuration nobody knows here of kinds that only that tells of, and the Pods of such a workload would be
- * strangers in its gang. They are taken for what admission let them be.
- */
-function trusted(state: GangState): GangState {
-  const { gang, pods } = state;
-  const [kind = '', name = ''] = (gang === 'missing' ? undefined : workloadOf(gang))?.split('/') ?? [];
-  if (name === '' || gangKindOf(kind) !== undefined) return state;
-  const controller = { apiVersion: '', kind: '', name: '', uid: '' };
-  const origin = { kind, name, uid: undefined, part: undefined, controller, size: undefined };
-  return { ...state, pods: pods.map((pod) => (pod.origin === undefined ? { ...pod, origin } : pod)) };
 }
 
 const FREE = 'nothing is missing: the loop is about to take its gate off (if this stays, no loop runs)';

@@ -46,10 +46,13 @@ function notOfWorkload(gang: GangRecord, { origin }: PodRecord): string {
 /** Pods whose PodGang is not there: they stay gated, for the gang may still come. */
 export function planWithoutGang(state: GangState): Plan {
   const pods = state.pods.filter((pod) => claims(state, pod) && isGated(pod));
-  const reasonOf = ({ origin }: PodRecord): string =>
-    origin === undefined
-      ? `PodGang ${state.name} does not exist: create it, or delete the Pod`
-      : `Muster makes PodGang ${state.name} from ${workloadTitle(origin)} once it has read that`;
+  const reasonOf = ({ origin }: PodRecord): string => {
+    if (origin === undefined) return `PodGang ${state.name} does not exist: create it, or delete the Pod`;
+    if (origin.kind !== '')
+      return `Muster makes PodGang ${state.name} from ${workloadTitle(origin)} once it has read that`;
+    const { apiVersion, kind, name } = origin.controller;
+    return `PodGang ${state.name} does not exist, and of ${apiVersion} ${kind} ${name} Muster makes none: tell of the kind in workloads[] of the configuration, or delete the Pod`;
+  };
   const waiting = pods.map((pod) => gatedBecause(pod, state.notOurs ?? state.standstill ?? reasonOf(pod)));
   if ((state.notOurs ?? state.standstill) !== undefined) return { ...EMPTY_PLAN, waiting };
   const born = (pod: PodRecord): number => Date.parse(pod.creationTimestamp ?? '') || 0;

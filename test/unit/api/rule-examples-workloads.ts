@@ -21,7 +21,7 @@ export const workloadExamples: readonly RuleExample[] = [
     mistake: 'the label on a Pod of nobody',
     decide: () =>
       mutatePod({ object: workloadPod('job', 'train', 'main', { metadata: { ownerReferences: [] } }) }),
-    says: 'metadata.labels[muster.dev/gang]: Invalid value: the gang of a Pod with this label is that of the workload which controls it (nobody controls this Pod); use a kind of docs/workloads.md, or the labels grove.io/podgang and grove.io/podclique [GangWorkloadUnknown]',
+    says: 'metadata.labels[muster.dev/gang]: Invalid value: the gang of a Pod with this label is that of its workload (nobody controls this Pod); use a kind of docs/workloads.md or workloads[], or grove.io/podgang and grove.io/podclique [GangWorkloadUnknown]',
   },
   {
     rule: 'GangWorkloadMismatch',

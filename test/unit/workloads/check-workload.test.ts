@@ -168,7 +168,7 @@ describe('is refused', () => {
       'apps/v1 DaemonSet each',
       'template: T',
       [
-        'spec.template.metadata.labels[muster.dev/gang]: Invalid value: the gang of a Pod with this label is that of the workload which controls it (apps/v1 DaemonSet each controls this Pod); use a kind of docs/workloads.md, or the labels grove.io/podgang and grove.io/podclique [GangWorkloadUnknown]',
+        'spec.template.metadata.labels[muster.dev/gang]: Invalid value: the gang of a Pod with this label is that of its workload (apps/v1 DaemonSet each controls this Pod); use a kind of docs/workloads.md or workloads[], or grove.io/podgang and grove.io/podclique [GangWorkloadUnknown]',
       ],
     ],
     [
@@ -176,7 +176,7 @@ describe('is refused', () => {
       'v1 ReplicationController old',
       'replicas: 2, template: T',
       [
-        'spec.template.metadata.labels[muster.dev/gang]: Invalid value: the gang of a Pod with this label is that of the workload which controls it (v1 ReplicationController old controls this Pod); use a kind of docs/workloads.md, or the labels grove.io/podgang and grove.io/podclique [GangWorkloadUnknown]',
+        'spec.template.metadata.labels[muster.dev/gang]: Invalid value: the gang of a Pod with this label is that of its workload (v1 ReplicationController old controls this Pod); use a kind of docs/workloads.md or workloads[], or grove.io/podgang and grove.io/podclique [GangWorkloadUnknown]',
       ],
     ],
     [

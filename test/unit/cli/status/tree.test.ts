@@ -1,3 +1,4 @@
+import type { PodRecord } from '../../../../src/gang/records.ts';
 import { expect, test } from '@jest/globals';
 import { treeLines } from '../../../../src/cli/status/tree.ts';
 import { widthOf } from '../../../../src/cli/status/styled-line.ts';
@@ -110,17 +111,25 @@ test('the workload that a gang was made for', () => {
   expect(lines(statusOf([made], []))[0]).toBe('ml/train  Pending  (default)  2m  job/train');
 });
 
-test('without a configuration the Pods of a workload that only it tells of are taken for its own', () => {
-  const made = (workload: string, defaultBackend?: string) =>
+test('without the configuration the Pods of a workload that only it tells of are taken for its own', () => {
+  const annotations = (workload: string): ReadonlyMap<string, string> =>
+    new Map([
+      ['muster.dev/workload', workload],
+      ['muster.dev/workload-uid', 'u'],
+    ]);
+  const controlled = (name: string, uid: string): PodRecord['origin'] => {
+    const controller = { apiVersion: 'example.com/v1', kind: 'Trainer', name, uid };
+    return { kind: '', name, uid, part: undefined, controller, size: undefined };
+  };
+  const reason = (workload: string, origin: PodRecord['origin']): string | undefined =>
     statusOf(
-      [{ ...gang(), annotations: new Map([['muster.dev/workload', workload]]) }],
-      [pod('leader-0', { group: 'leader' })],
+      [{ ...gang(), annotations: annotations(workload) }],
+      [pod('leader-0', { group: 'leader', origin })],
       ['ml', 'train'],
-      defaultBackend,
-    );
-  const strange = 'and this Pod is not of it';
-  expect(made('trainer/train').pods[0]?.reason).not.toContain(strange);
-  expect(made('trainer/train', 'configured').pods[0]?.reason).toContain(strange);
-  // Of a kind that is known the Pod itself says otherwise.
-  expect(made('job/train').pods[0]?.reason).toContain(strange);
+    ).pods[0]?.reason;
+  const strange = 'PodGang train was made for';
+  expect(reason('trainer/train', controlled('train', 'u'))).not.toContain(strange);
+  expect(reason('trainer/train', controlled('train', 'v'))).toContain(strange);
+  expect(reason('trainer/train', controlled('other', 'u'))).toContain(strange);
+  expect(reason('trainer/train', undefined)).toContain(strange);
 });
