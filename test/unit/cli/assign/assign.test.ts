@@ -40,6 +40,23 @@ m4        cluster(s) had untolerated taint {k:NoExecute}
 `);
   });
 
+  test('from a folder, from standard input, from a list: the same', async () => {
+    const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [job, ...rooms(6, 8)] });
+    const several = mkdtempSync(join(folder, 'several-'));
+    writeFileSync(
+      join(several, 'clusters.yaml'),
+      rooms(6, 8)
+        .map((one) => JSON.stringify(one))
+        .join('\n---\n'),
+    );
+    writeFileSync(join(several, 'job.json'), JSON.stringify(job));
+    const flags = ['--strategy', 'gang-divided', '-o', 'json'];
+    const piped = await muster(['assign', '-f', '-', ...flags], { stdin: list });
+    expect(JSON.parse(piped.out)).toMatchObject({ strategy: 'gang-divided', reason: 'Success' });
+    expect(await muster(['assign', '-f', several, ...flags])).toEqual(piped);
+    expect(await assign([job, ...rooms(6, 8)], ...flags)).toEqual(piped);
+  });
+
   test('it goes nowhere', async () => {
     const { code, out } = await assign([job, ...rooms(3, 4)], '--strategy', 'gang-divided');
     expect(code).toBe(1);

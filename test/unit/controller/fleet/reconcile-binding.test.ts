@@ -251,6 +251,17 @@ describe('what is written of a binding', () => {
     expect(conditionsOf(stored)).toMatchObject([{ reason: 'NoClusterFit' }]);
   });
 
+  test('nothing is taken from a running gang that fits nowhere any more', async () => {
+    const nowhere = { clusterAffinity: { clusterNames: ['none'] } };
+    const running = { replicas: 4, clusters: [{ name: 'm1', replicas: 4 }], placement: nowhere };
+    const stored = new Stored(running, gang(4));
+    const { look } = scene(stored, { m1: 8 });
+    await look();
+    expect(clustersOf(stored)).toEqual([{ name: 'm1', replicas: 4 }]);
+    for (const write of stored.writes) expect(write['spec'] ?? {}).not.toHaveProperty('clusters');
+    expect(conditionsOf(stored)).toMatchObject([{ reason: 'NoClusterFit' }]);
+  });
+
   test('a running gang that asks for more than its cluster has is neither moved nor made smaller', async () => {
     const components = [
       { name: 'w', replicas: 4, replicaRequirements: { resourceRequest: { cpu: '1' } } },

@@ -219,6 +219,18 @@ describe('the default strategy', () => {
     });
   });
 
+  test('S7: divided and aggregated, named or not: the same', () => {
+    const nginx = (more: object) => {
+      const { replicaScheduling } = AGGREGATED as { replicaScheduling: object };
+      return placed(
+        binding({ replicas: 12, placement: { replicaScheduling: { ...replicaScheduling, ...more } } }),
+        rooms(6, 8, 10),
+      );
+    };
+    expect(nginx({ customSchedulingStrategy: 'default' })).toEqual(nginx({}));
+    expect(shown(nginx({}))).toBe('m2:5 m3:7');
+  });
+
   test('Fresh forgets what is placed', () => {
     const spec = { replicas: 8, placement: AGGREGATED, clusters: had({ m1: 4, m2: 4 }) };
     const told = binding(

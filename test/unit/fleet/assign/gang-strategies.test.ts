@@ -153,6 +153,15 @@ describe('several templates', () => {
       expect(workers(placed(job(), [gpus('m1', cpu, gpu, pods)], strategy))).toBe(expected);
   });
 
+  test('S6: the strategy that a policy names in its own field; where all is too fragmented it waits', () => {
+    const named = job({ placement: { replicaScheduling: { customSchedulingStrategy: 'gang-divided' } } });
+    const whole = placed(named, [gpus('m1', 12, 6), gpus('m2', 20, 8)]);
+    expect([whole.strategy, workers(whole)]).toEqual(['gang-divided', 'm2 1+2']);
+    // Twice as much as the least needs, in four clusters.
+    const pieces = ['m1', 'm2', 'm3', 'm4'].map((name) => gpus(name, 10, 4));
+    expect(shown(placed(named, pieces))).toMatch(/^Unschedulable: .*no available scheduling results/);
+  });
+
   test('G15: whoever takes all of it is best', () => {
     const fleet = [gpus('m1', 20, 8), gpus('m2', 28, 12), gpus('m3', 40, 16), gpus('m4', 33, 16)];
     expect(workers(placed(job(), fleet, 'gang-divided'))).toBe('m3 1+4');

@@ -6,7 +6,7 @@ import { selectGroups } from '../../../../src/fleet/assign/select-groups.ts';
 import { scoreOf } from '../../../../src/fleet/assign/select-by-region.ts';
 import { select } from '../../../../src/fleet/assign/select.ts';
 import { strategiesOf } from '../../../../src/fleet/assign/strategies.ts';
-import { defaultStrategy } from '../../../../src/fleet/assign/default-strategy.ts';
+import { defaultStrategy, isForOneCluster } from '../../../../src/fleet/assign/default-strategy.ts';
 import {
   AGGREGATED,
   binding,
@@ -259,6 +259,24 @@ describe('room', () => {
     ).toBe(0);
   });
 });
+
+test.each([
+  ['no placement', undefined, 2, false],
+  ['no constraint', [], 2, false],
+  ['one region', [spread('region', 1, 1)], 2, false],
+  ['two clusters', [spread('cluster', 2, 2)], 2, false],
+  ['one cluster', [spread('cluster', 1, 1)], 2, true],
+  ['one cluster, one template', [spread('cluster', 1, 1)], 1, true],
+  ['one cluster, no template', [spread('cluster', 1, 1)], 0, false],
+  ['one cluster of one region', [spread('region', 1, 1), spread('cluster', 1, 1)], 2, true],
+] as const)(
+  'templates are counted in sets where all go to one cluster: %s',
+  (_, constraints, count, expected) => {
+    const components = ['a', 'b'].slice(0, count).map((name) => ({ name, replicas: 1 }));
+    const placement = constraints === undefined ? null : { spreadConstraints: constraints };
+    expect(isForOneCluster(bindingOf({ components, placement }))).toBe(expected);
+  },
+);
 
 describe('clusters that are left out', () => {
   const why = (spec: object, one: object, more: Parameters<typeof cluster>[2] = {}) =>
