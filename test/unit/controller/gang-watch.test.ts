@@ -6,6 +6,7 @@ import type { NamespaceRecord } from '../../../src/gang/records.ts';
 import { NAMESPACES, POD_GANGS, PODS, type KubeObject } from '../../../src/kube/client/resources.ts';
 import { until } from '../tls/until.ts';
 import { FakeCluster } from './fake-cluster.ts';
+import { countLooks } from './looks.ts';
 
 const namespace = (
   name: string,
@@ -23,10 +24,13 @@ let watch: GangWatch | undefined;
 const touched: string[] = [];
 let cluster: FakeCluster;
 
-async function start(known?: Cache<NamespaceRecord>): Promise<GangWatch> {
+async function start(known?: Cache<NamespaceRecord>, more = 0): Promise<GangWatch> {
   cluster = new FakeCluster();
   cluster.objects.set(NAMESPACES, [namespace('ml', 1), namespace('ml-2', 1)]);
-  cluster.objects.set(POD_GANGS, [gang('ml', 'train'), gang('ml', 'serve'), gang('ml-2', 'train')]);
+  cluster.objects.set(POD_GANGS, [
+    ...[gang('ml', 'train'), gang('ml', 'serve'), gang('ml-2', 'train')],
+    ...Array.from({ length: more }, (_, index) => gang('ml', `more-${index}`)),
+  ]);
   cluster.objects.set(PODS, [
     {
       metadata: {
@@ -89,4 +93,26 @@ test('nothing is ready before the Namespaces are listed, unless they were given'
     missing: [],
     same: true,
   });
+});
+
+test('a Pod costs as little in a namespace of a thousand gangs as in one of three', async () => {
+  const looksWith = async (more: number) => {
+    await start(undefined, more);
+    const looks = countLooks();
+    await cluster.tell(PODS, 'ADDED', {
+      metadata: {
+        ...{ namespace: 'ml', name: 'b', uid: 'b', resourceVersion: '5' },
+        labels: { 'grove.io/podgang': 'train', 'grove.io/podclique': 'worker' },
+      },
+      // What makes those look that wait for its gang.
+      spec: { nodeName: 'one' },
+    });
+    await until('its gang is touched at', () => touched.length > 0);
+    await watch?.watches.stop();
+    return { ...looks.end(), touched: [...touched] };
+  };
+  const few = await looksWith(0);
+  expect(few.touched).toEqual(['ml/train']);
+  expect(few.lookUps).toBeGreaterThan(0);
+  expect(await looksWith(1_000)).toEqual(few);
 });

@@ -7,6 +7,7 @@ import { urgencyOf } from '../../../src/controller/gangs/urgency.ts';
 import { Cache, type Change } from '../../../src/kube/loop/cache.ts';
 import { podGangReconciler } from '../../../src/controller/gangs/reconcile-pod-gang.ts';
 import { POD_INDEXERS } from '../../../src/controller/watch/gang-view.ts';
+import { countLooks } from './looks.ts';
 import type { Reconcile } from '../../../src/kube/loop/work-queue-workers.ts';
 import { EVERY_GANG, type GangSelectors } from '../../../src/gang/gang-selection.ts';
 import type { GangRecord, NamespaceRecord, PodRecord } from '../../../src/gang/records.ts';
@@ -329,4 +330,24 @@ test('a gang without Pods holds up no other (vector 33)', async () => {
   await reconcile('ml/empty', signal);
   await reconcile(KEY, signal);
   expect(wrote.slice(0, 2)).toEqual(['status False', 'status True']);
+});
+
+test('to judge a gang takes as many looks beside a thousand others of its namespace as alone', async () => {
+  gangs.put(gang(1));
+  pods.put(pod('a', 2));
+  pods.put(pod('b', 3));
+  const looks = async () => {
+    const counted = countLooks();
+    await reconcile(KEY, signal);
+    return counted.end();
+  };
+  await reconcile(KEY, signal);
+  const alone = await looks();
+  expect(alone.objects).toBeGreaterThan(2);
+  for (let index = 0; index < 1_000; index += 1) {
+    const [name, uid] = [`more-${index}`, `uid-of-${index}`];
+    gangs.put({ ...gang(1), name, uid });
+    pods.put({ ...pod(name, 2), gang: name });
+  }
+  expect(await looks()).toEqual(alone);
 });
