@@ -242,7 +242,17 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
   }, 240_000);
 
   test('an Indexed Job that is suspended gives its gang back, and has a new one once it goes on', async () => {
-    await create(JOBS, job('paused', 2, { completionMode: 'Indexed' }));
+    // As Kueue has it: suspended from the beginning, and let go when there is room.
+    await create(JOBS, job('paused', 2, { completionMode: 'Indexed', suspend: true }));
+    await until('its controller has seen it', async () => {
+      const { body } = await cluster.client.request<{ status?: { conditions?: unknown[] } }>(
+        'GET',
+        `${JOBS}/paused`,
+      );
+      return (body.status?.conditions ?? []).length > 0;
+    });
+    expect(await gang('job-paused')).toBeUndefined();
+    await patch(`${JOBS}/paused`, { spec: { suspend: false } });
     await untilBound('job-paused', 2);
     const { metadata } = await made('job-paused');
     await patch(`${JOBS}/paused`, { spec: { suspend: true } });
@@ -275,6 +285,22 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
     await patch(`${SETS}/db`, { spec: { replicas: 1 } });
     await until('the minimum has shrunk', async () => (await minimums('statefulset-db'))[0] === 1);
     await cluster.untilCondition('statefulset-db', 'Unhealthy', { status: 'False' });
+    // Made again under its name, at once, and held by somebody else besides.
+    const { metadata } = await made('statefulset-db');
+    await cluster.client.ok('DELETE', `${SETS}/db`, undefined, AT_ONCE);
+    const gates = [{ name: 'kueue.x-k8s.io/admission' }];
+    const again = { ...set.spec.template, spec: { ...set.spec.template.spec, schedulingGates: gates } };
+    await create(SETS, { ...set, spec: { ...set.spec, template: again } } as unknown as KubeObject);
+    await until('another gang has formed, and its Pods have the other gate alone', async () => {
+      const now = await gang('statefulset-db');
+      const pods = await cluster.podsOf('statefulset-db');
+      const held = pods.filter((pod) => gatesOf(pod).join() === 'kueue.x-k8s.io/admission');
+      return now !== undefined && now.metadata.uid !== metadata.uid && held.length === 2;
+    });
+    for (const pod of await cluster.podsOf('statefulset-db'))
+      await patch(`${PODS}/${pod.metadata.name}`, { spec: { schedulingGates: null } });
+    await untilBound('statefulset-db', 2);
+    expect(cluster.history.ungatedEarly()).toEqual([]);
   }, 120_000);
 
   test('Deployment: each revision is a gang', async () => {

@@ -14,3 +14,7 @@ export function examples(name: string): JsonObject[] {
 
 /** The first of them. */
 export const example = (name: string): JsonObject => json(examples(name)[0] ?? {});
+
+/** The names of all of them; each block of YAML that is an object has one. */
+export const exampleNames = (): string[] =>
+  [...page.matchAll(/(?:<!-- ([\w-]+) -->\n)?```yaml\n(?:apiVersion|kind):/g)].map(([, name = '']) => name);

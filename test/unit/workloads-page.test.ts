@@ -6,7 +6,7 @@ import { reviewObject } from '../../src/cli/review/review-object.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
 import { gangKindsWith } from '../../src/workloads/configured-gangs.ts';
 import { policy } from '../support/policy.ts';
-import { example } from '../support/workloads-page.ts';
+import { example, exampleNames } from '../support/workloads-page.ts';
 
 const { workloads } = loadConfiguration({
   text: stringify(example('configuration')),
@@ -26,7 +26,7 @@ test('the rights for kinds of one’s own are those that the program asks for', 
   ]);
 });
 
-test.each([
+const GANGS = [
   ['trainer', 'trainer-bert', 'driver 1, worker 3'],
   ['job', 'job-train', 'main 4'],
   ['cronjob', 'job-nightly-0', 'main 4'],
@@ -35,9 +35,18 @@ test.each([
   ['jobset', 'jobset-train', 'leader 1, worker 4'],
   ['leaderworkerset', 'lws-vllm--0', 'leader 1, worker 3'],
   ['pytorchjob', 'pytorchjob-bert', 'master 1, worker 3'],
+  ['mpijob', 'mpijob-hpl', 'launcher 1, worker 4'],
+  ['volcano', 'vcjob-train', 'ps 1, worker 3'],
   ['raycluster', 'raycluster-ray', 'ray-head 1, gpu 3'],
   ['rayjob', 'raycluster-tune-hash', 'ray-head 1, gpu 3'],
-])('%s is %s', (name, gang, groups) => {
+] as const;
+
+test('there is no example that nobody tries', () => {
+  const others = ['configuration', 'rights'];
+  expect(exampleNames().toSorted()).toEqual([...GANGS.map(([name]) => name), ...others].toSorted());
+});
+
+test.each(GANGS)('%s is %s', (name, gang, groups) => {
   const source = {
     object: example(name),
     file: `${name}.yaml`,

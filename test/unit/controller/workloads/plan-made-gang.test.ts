@@ -83,6 +83,59 @@ describe('a PodGang', () => {
     expect(planned('unknown', [jobPod('a')])).toEqual({ do: 'nothing' });
   });
 
+  test.each([
+    [
+      'jobset',
+      'worker',
+      undefined,
+      'jobset-train--worker',
+      { replicatedJobs: [{ name: 'leader' }, { name: 'worker', replicas: 3 }] },
+      [['worker', 3]],
+    ],
+    [
+      'lws',
+      'worker',
+      '1',
+      'lws-train--1',
+      { replicas: 2, leaderWorkerTemplate: { size: 4, workerTemplate: {} } },
+      [
+        ['leader', 1],
+        ['worker', 3],
+      ],
+    ],
+  ] as const)(
+    'of a part of a workload (%s) has the groups of that part, and goes with the whole',
+    (short, of, part, name, spec, groups) => {
+      const kind = gangKindOf(short);
+      if (kind === undefined) throw new Error(`there is no kind ${short}`);
+      const labels = {
+        'grove.io/podgang': name,
+        'grove.io/podclique': of,
+        ...(short === 'jobset' && { 'muster.dev/gang-per': 'replicatedjob' }),
+      };
+      const pod = readMember(workloadPod(short, 'train', of, { ...(part && { part }), labels }));
+      const workload: KnownWorkload = {
+        ...{ namespace: 'ml', name: 'train', uid: 'root', resourceVersion: '1', version: kind.version },
+        numbers: gangNumbers({ spec: spec }, kind),
+      };
+      const deed = planMadeGang({
+        namespace: 'ml',
+        name,
+        gang: undefined,
+        pods: [pod],
+        workload: () => workload,
+      });
+      expect(deed).toMatchObject({
+        do: 'create',
+        gang: {
+          name,
+          owner: { kind: kind.kind, name: 'train', uid: 'root' },
+          groups: groups.map(([group, count]) => ({ name: group, minReplicas: count, replicas: count })),
+        },
+      });
+    },
+  );
+
   test('that is resumed asks for what is left to do', () => {
     const half = job('a', { completions: 5, parallelism: 4 }, { succeeded: 3 });
     const pods = [jobPod('a', 0, { phase: 'Succeeded' }), jobPod('a', 1)];
