@@ -32,6 +32,18 @@ export {
 export { KEEP_OBJECTS } from './backends/cluster.ts';
 export { newlyUnheard, unheardTerms, type Preempts } from './backends/preemption-terms.ts';
 export type { PodField, PodList, Preparer } from './preparers/preparer.ts';
+export {
+  gangHosts,
+  gangService,
+  PREPARATION_CONTRACT_VERSION,
+  takeHostName,
+  type HostName,
+  type HpcGang,
+  type ManagerSettings,
+  type ObjectsGiven,
+  type PodAsked,
+  type PreparationModule,
+} from './preparers/preparation-module.ts';
 export type {
   Applied,
   BackendFacts,
@@ -52,12 +64,13 @@ export {
   type TemplateReplicas,
   type TemplateRevision,
 } from './fleet/multi-replicas.ts';
-export type {
-  AssignReplicaPlugin,
-  BindingSpec,
-  BindingStatus,
-  ClusterRoom,
-  ComponentSpec,
+export {
+  PLUGIN_CONTRACT_VERSION,
+  type AssignReplicaPlugin,
+  type BindingSpec,
+  type BindingStatus,
+  type ClusterRoom,
+  type ComponentSpec,
 } from './fleet/assign/assign-replica-plugin.ts';
 export type { ComponentReplicas, TargetCluster } from './fleet/assign/target-cluster.ts';
 export type { NodeClaim, Requirements } from './workloads/pod-requirements.ts';

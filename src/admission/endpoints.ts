@@ -216,8 +216,11 @@ function decideObserved(
   return decision;
 }
 
-/** First where an object stands, then the backend that serves it there; once more where that has changed by then. */
-const MOST_ASKED = 3;
+/**
+ * First where an object stands, then the backend that serves it there, then who prepares its Pods beside that; once more where
+ * that has changed by then.
+ */
+const MOST_ASKED = 4;
 
 function outcomeOf({ faults, changes }: Decision): ReviewAnswer['outcome'] {
   if (faults.length > 0) return 'denied';

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../api/fault.ts';
 import { own } from '../api/json.ts';
 import { parseHpcPolicy } from '../hpc/hpc-policy.ts';
+import { elsewhereFor, managersOf, verdictOnPolicy } from '../preparers/preparations.ts';
 import type { Policy } from './policy.ts';
 import { isDeleting } from './pod-gangs.ts';
 import { decision, untouched, type AdmissionRequest, type Decision } from './review.ts';
@@ -17,9 +18,17 @@ export function validateHpcPolicy(
   if (object === undefined || subResource !== '' || isDeleting(oldObject)) return untouched();
   if (oldObject !== undefined && isDeepStrictEqual(own(object, 'spec'), own(oldObject, 'spec')))
     return untouched();
-  const { faults } = parseHpcPolicy(object, namespace);
+  const { preparations } = policy;
+  const { policy: parsed, faults } = parseHpcPolicy(object, namespace, managersOf(preparations));
+  const elsewhere = elsewhereFor(parsed, preparations);
+  if (elsewhere !== undefined) {
+    const { preparation, hosted } = elsewhere;
+    return decision({ ask: { inPlaceOf: preparation, says: (ms) => hosted.ofPolicy(parsed, ms) } });
+  }
+  const verdict = verdictOnPolicy(parsed, preparations);
+  faults.push(...verdict.faults);
   const user = oldObject === undefined ? undefined : policy.hpc?.userOf?.(namespace, name);
   if (user !== undefined)
     faults.push(fault('HpcPolicyInUse', 'spec', { detail: `PodGang ${user} has Pods` }));
-  return decision({ faults });
+  return decision({ faults, warnings: verdict.warnings });
 }

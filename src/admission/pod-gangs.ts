@@ -13,6 +13,7 @@ import { refusedChange, refusedInSpec } from '../gang/rules/lists.ts';
 import { onlyReferencesDiffer, repairReferences } from '../gang/rules/references.ts';
 import { checkGang } from '../preparers/preparations.ts';
 import type { PodGangVerdict } from '../preparers/preparer.ts';
+import { preparationToAsk } from './gang-preparers.ts';
 import { checkPriorities, recordPriority } from './gang-priorities.ts';
 import { ObjectEdit, type Change } from './json-patch.ts';
 import { checkReady, saidBy, type Ask, type Policy } from './policy.ts';
@@ -99,7 +100,7 @@ export function validatePodGang(request: AdmissionRequest, policy: Policy): Deci
   const after = parsed.gang;
   const before = oldObject && parsePodGang(oldObject, request.namespace).gang;
   const gang = `${request.namespace}/${request.name || after.name}`;
-  const ask = whomToAsk(before, after, policy);
+  const ask = whomToAsk(before, after, policy) ?? whoPrepares(before, after, policy);
   if (ask !== undefined) return decision({ ask });
   if (before === undefined) return decision({ ...checkNew(parsed, policy), gang });
 
@@ -142,16 +143,25 @@ function whomToAsk(before: PodGang | undefined, after: PodGang, policy: Policy):
   if (resolved?.hosted === undefined) return undefined;
   const { backend, hosted } = resolved;
   if (saidBy(policy, backend) !== undefined) return undefined;
-  const checked =
-    before === undefined ||
-    !(isDeepStrictEqual(before.spec, after.spec) || onlyReferencesDiffer(before, after));
-  if (checked) {
+  if (before === undefined || isJudged(before, after)) {
     checkReady(policy, backend.name);
     return { of: backend, says: (ms) => hosted.ofGang(after, before, ms) };
   }
   if (!hosted.hearsChanges) return undefined;
   return { of: backend, says: (ms) => hosted.ofChange(before, after, ms) };
 }
+
+/** Whether a change is one that the rules of the spec are asked about, and those who judge it. */
+const isJudged = (before: PodGang, after: PodGang): boolean =>
+  !(isDeepStrictEqual(before.spec, after.spec) || onlyReferencesDiffer(before, after));
+
+/** The same of who prepares its Pods. */
+const whoPrepares = (before: PodGang | undefined, after: PodGang, policy: Policy): Ask | undefined =>
+  isGroveManaged(before ?? after) ||
+  policy.hpc?.known !== true ||
+  (before !== undefined && !isJudged(before, after))
+    ? undefined
+    : preparationToAsk(after, policy, (hosted, named, ms) => hosted.ofGang(after, named, undefined, ms));
 
 /** What the gang's backend has to say about the change itself. */
 function updateWarnings(before: PodGang, after: PodGang, policy: Policy): readonly string[] {
@@ -197,7 +207,7 @@ function checkSpec(
   const { backend, notice } = selection.resolved;
   checkReady(policy, backend.name);
   const verdicts = [(saidBy(policy, backend) ?? backend).validatePodGang(gang)];
-  if (policy.hpc?.known === true) verdicts.push(checkGang(gang, policy.hpc));
+  if (policy.hpc?.known === true) verdicts.push(checkGang(gang, policy.hpc, policy.preparations));
   const idle =
     policy.hpc === undefined && policy.placement?.gang !== undefined && policyNameOf(gang) !== undefined;
   if (idle) warnings.push(NOT_PREPARED);

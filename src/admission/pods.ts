@@ -66,7 +66,7 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
       hosted.ofPod(named.on((hosted.looksAtAll ? entire?.() : undefined) ?? object), membership, ms);
     return decision({ ask: { of: backend, says } });
   }
-  const besides = preparersOfPod(membership, policy);
+  const besides = preparersOfPod(membership, policy, () => named.on(entire?.() ?? object));
   if (besides.ask !== undefined) return decision({ ask: besides.ask });
   if (besides.preparers === undefined) {
     return decision({ faults: [besides.fault], backend: backend.name, gang: gangKey(membership) });
@@ -170,7 +170,7 @@ function validateCreate(request: AdmissionRequest, pod: ReceivedPod, policy: Pol
       faults.push(notOfGang('spec.schedulerName', pod.schedulerName, membership.gang, backend.name));
     }
   }
-  const besides = preparersOfPod(membership, policy);
+  const besides = preparersOfPod(membership, policy, () => request.entire?.() ?? request.object ?? {});
   if (besides.ask !== undefined) return decision({ ask: besides.ask });
   if (besides.preparers === undefined) faults.push(besides.fault);
   else faults.push(...checkPrepared(request, pod, membership, besides.preparers));

@@ -4,7 +4,7 @@ import type { Backend } from '../backends/backend.ts';
 import type { BackendRegistry } from '../backends/registry.ts';
 import type { Place, Placement } from '../backends/select.ts';
 import type { PriorityClasses } from '../api/priority-class.ts';
-import type { HpcPolicies } from '../preparers/preparation.ts';
+import type { HpcPolicies, Preparation } from '../preparers/preparation.ts';
 import type { Preparer } from '../preparers/preparer.ts';
 import type { TopologyLevels } from '../gang/rules/check-topology.ts';
 import type { GangKind } from '../workloads/gang-kind.ts';
@@ -19,6 +19,8 @@ export interface Policy {
   readonly topology: TopologyLevels;
   /** Workloads whose Pods may ask for a gang. Absent: those that Muster knows. */
   readonly gangKinds?: readonly GangKind[];
+  /** What an HPCPolicy may ask for beside what comes with Muster. */
+  readonly preparations?: readonly Preparation[];
   /** Who prepares a gang's Pods beside its backend, in their order. */
   readonly preparers?: readonly Preparer[];
   /** What the watches know, read from memory: it may change, and no decision waits for it. Absent: nothing. */
@@ -56,8 +58,14 @@ interface Said {
   readonly since: number;
 }
 
-/** What has to be waited for before a decision: where an object stands, or what a backend says that runs elsewhere. */
-export type Ask = Place | BackendAsk;
+/** What has to be waited for before a decision: where an object stands, or what somebody says who runs elsewhere. */
+export type Ask = Place | BackendAsk | PreparationAsk;
+
+/** What a preparation says of the one object; it stands in its place then. */
+export interface PreparationAsk {
+  readonly inPlaceOf: Preparation;
+  readonly says: (withinMs: number) => Promise<Preparation>;
+}
 
 interface BackendAsk {
   readonly of: Backend;
@@ -69,6 +77,11 @@ interface BackendAsk {
  * @throws TryLater where there is no answer in time
  */
 export async function answered(ask: Ask, policy: Policy, withinMs: number): Promise<Policy> {
+  if ('inPlaceOf' in ask) {
+    const says = await ask.says(withinMs);
+    const preparations = policy.preparations?.map((one) => (one === ask.inPlaceOf ? says : one));
+    return { ...policy, ...(preparations && { preparations }) };
+  }
   if (!('of' in ask)) return { ...policy, placement: await policy.placement?.read?.(ask, withinMs) };
   const since = performance.now();
   return { ...policy, said: { of: ask.of, says: await ask.says(withinMs), since } };

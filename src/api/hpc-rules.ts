@@ -24,7 +24,7 @@ export const hpcRules = {
     code: 422,
     kind: 'NotSupported',
     says: 'is no workload manager that Muster knows',
-    fix: 'write flux, or leave it out for flux',
+    fix: 'correct it, leave it out for flux, or name its module in hpc.preparations of the configuration',
   },
   HpcSettingUnknown: {
     code: 422,

@@ -1,3 +1,4 @@
+import type { ContractRange } from '../api/contract-range.ts';
 import type { JsonObject } from '../api/json.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import type { Resource } from '../api/resource.ts';
@@ -11,11 +12,6 @@ import type { ProfileSettings } from './profile-config.ts';
 /** Version of this contract. It grows by optional members; a change that breaks a backend raises it. */
 export const BACKEND_CONTRACT_VERSION = 1;
 
-/** Versions that a backend may be written for. An older one works for as long as it is in the range, with a notice. */
-export interface ContractRange {
-  readonly oldest: number;
-  readonly current: number;
-}
 export const CONTRACT_RANGE: ContractRange = { oldest: 1, current: BACKEND_CONTRACT_VERSION };
 
 // What a backend says and hears of a Pod is what every preparer does.

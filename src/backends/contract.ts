@@ -1,7 +1,8 @@
+import { outOfRange, type ContractRange } from '../api/contract-range.ts';
 import { isObject, ownString } from '../api/json.ts';
 import type { Resource } from '../api/resource.ts';
 import { messageOf, MusterError } from '../errors.ts';
-import type { Backend, BackendFactory, BackendSettings, ContractRange } from './backend.ts';
+import type { Backend, BackendFactory, BackendSettings } from './backend.ts';
 import type { BackendFacts } from './cluster.ts';
 import { ProfileConfigError, type ConfigFault } from './profile-config.ts';
 
@@ -65,17 +66,11 @@ export function profileFaults(
 export function checkContract(
   name: string,
   backend: Pick<Backend, 'name' | 'contractVersion'>,
-  { oldest, current }: ContractRange,
+  range: ContractRange,
 ): void {
-  const version = backend.contractVersion;
-  if (!(version >= oldest && version <= current)) {
-    const served =
-      oldest === current ? `this is version ${current}` : `versions ${oldest} to ${current} work here`;
-    throw brokenContract(
-      `backend "${name}" is written for version ${version} of the contract, ${served}`,
-      'use the release of the backend that goes with this Muster',
-    );
-  }
+  const wrong = outOfRange(`backend "${name}"`, backend.contractVersion, range);
+  if (wrong !== undefined)
+    throw brokenContract(wrong, 'use the release of the backend that goes with this Muster');
   if (backend.name !== name) {
     throw brokenContract(
       `backend "${name}" calls itself "${backend.name}" once it is created`,
@@ -83,12 +78,6 @@ export function checkContract(
     );
   }
 }
-
-export const deprecated = (
-  { name, contractVersion }: Pick<Backend, 'name' | 'contractVersion'>,
-  { current }: ContractRange,
-): string =>
-  `backend ${name} is written for version ${contractVersion} of the contract; this is version ${current}, and a later Muster will refuse it: use a newer release of the backend`;
 
 export const brokenContract = (message: string, fix: string): MusterError =>
   new MusterError('BACKEND_CONTRACT', message, fix);

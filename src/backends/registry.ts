@@ -1,11 +1,12 @@
+import { deprecation, type ContractRange } from '../api/contract-range.ts';
 import type { JsonObject } from '../api/json.ts';
 import type { Resource } from '../api/resource.ts';
 import { messageOf, MusterError } from '../errors.ts';
 import { NO_TOPOLOGY, type TopologyLevels } from '../gang/rules/check-topology.ts';
-import { CONTRACT_RANGE, type Backend, type BackendFactory, type ContractRange } from './backend.ts';
+import { CONTRACT_RANGE, type Backend, type BackendFactory } from './backend.ts';
 import type { BackendFacts, InitContext } from './cluster.ts';
 import { hostedIn, type Hosted } from './hosted.ts';
-import { brokenContract, checkedFacts, checkedKinds, create, deprecated } from './contract.ts';
+import { brokenContract, checkedFacts, checkedKinds, create } from './contract.ts';
 import { coscheduling } from './coscheduling/backend.ts';
 import { kai } from './kai/backend.ts';
 import { native } from './native/backend.ts';
@@ -102,7 +103,8 @@ export class BackendRegistry {
       if (this.#byName.has(factory.name)) continue;
       // What came from a file is JSON, whatever its type says.
       const backend = create(factory, { config: config as JsonObject, topology }, contract);
-      if (backend.contractVersion < contract.current) notices.push(deprecated(backend, contract));
+      const old = deprecation('backend', backend, contract);
+      if (old !== undefined) notices.push(old);
       const hosted = hostedIn(backend);
       this.#byName.set(factory.name, { backend, notice: undefined, hosted });
       for (const [alias, now] of Object.entries(factory.aliases ?? {})) {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { duration } from './duration.ts';
 import { kindShape } from './kind-schema.ts';
-import { integrity, moduleName } from './module-schema.ts';
+import { integrity, moduleConfig, moduleName } from './module-schema.ts';
 
 const kind = z.strictObject(
   kindShape({
@@ -49,7 +49,7 @@ const plugin = z.strictObject({
     'The module with the strategies: a file, relative to this one (`./cheapest.js`), or the name of an npm package.',
   ),
   integrity,
-  config: z.record(z.string(), z.unknown()).default({}).describe('What its `configure()` is given.'),
+  config: moduleConfig,
 });
 
 /** What concerns gangs across clusters. */

@@ -4,6 +4,12 @@ import { z } from 'zod';
 export const moduleName = (description: string) =>
   z.string().min(1, 'must not be empty').describe(description);
 
+/** The `config` of an entry, as its module takes it. */
+export const moduleConfig = z
+  .record(z.string(), z.unknown())
+  .default({})
+  .describe('What its `configure()` is given.');
+
 export const integrity = z
   .string()
   .regex(

@@ -4,7 +4,7 @@ import { MUSTER_USER } from '../api/names.ts';
 import { type PathFault, error, warning } from './config-fault.ts';
 import { kindFindings } from './kind-rules.ts';
 import { type KnownWorkload, workloadFindings } from './workload-rules.ts';
-import { pluginFindings } from './plugin-rules.ts';
+import { entryFindings, PLUGINS, PREPARATIONS } from './plugin-rules.ts';
 import { parseGoDuration } from '../api/go-duration.ts';
 import { selectorFindings } from './label-selector.ts';
 import { settings } from './settings.ts';
@@ -214,6 +214,6 @@ export function applyRules(
     ...kindFindings(read('fleet.kinds'), ['fleet', 'kinds']),
     ...workloadFindings(read('workloads'), given.workloads),
     ...notPositive(read, 'fleet.estimators.timeout'),
-    ...pluginFindings(read('fleet.assigner.plugins')),
+    ...[PLUGINS, PREPARATIONS].flatMap((list) => entryFindings(read(list.path.join('.')), list)),
   ];
 }

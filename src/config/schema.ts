@@ -11,7 +11,7 @@ import {
 } from './grove-schema.ts';
 import { fleetSchema } from './fleet-schema.ts';
 import { labelSelector } from './label-selector.ts';
-import { integrity, moduleName } from './module-schema.ts';
+import { integrity, moduleConfig, moduleName } from './module-schema.ts';
 import { preemptionSchema } from './preemption-schema.ts';
 import { serverSchema } from './server-schema.ts';
 import { workloadsSchema } from './workload-schema.ts';
@@ -97,6 +97,21 @@ const schedulerProfile = z.strictObject({
     'The backend, where it does not come with Muster: a file, relative to this one (`./line.js`), or the name of an npm package.',
   ).optional(),
   integrity,
+});
+
+const preparation = z.strictObject({
+  name: z
+    .string()
+    .regex(
+      /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/,
+      'must be at most 63 lower-case letters, digits or "-", with a letter or digit at both ends',
+    )
+    .describe('What `spec.hpc.manager` of an HPCPolicy says, as its module exports it.'),
+  module: moduleName(
+    'The module with the preparation: a file, relative to this one (`./hostfile.js`), or the name of an npm package.',
+  ),
+  integrity,
+  config: moduleConfig,
 });
 
 const topologyLevel = z.strictObject({
@@ -186,6 +201,12 @@ export const operatorConfigurationSchema = z.strictObject({
         .default(false)
         .describe(
           'Whether gangs with the annotation muster.dev/hpc-policy have their Pods prepared by that HPCPolicy. It needs the rights of manifests/components/hpc.',
+        ),
+      preparations: z
+        .array(preparation)
+        .default([])
+        .describe(
+          'Workload managers that do not come with Muster, an entry a module: see docs/preparations.md.',
         ),
     })
     .prefault({}),

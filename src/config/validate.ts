@@ -23,7 +23,7 @@ export interface ValidationOptions {
 const isFreeForm = (path: ConfigPath): boolean =>
   path[0] === 'metadata' ||
   path.at(-1) === 'matchLabels' ||
-  (path[1] === 'profiles' && path.length === 4 && path[3] === 'config');
+  (path.at(-1) === 'config' && typeof path.at(-2) === 'number');
 
 /** `document` without the keys whose value is null: `server:` with nothing under it means its defaults. */
 export function withoutNulls(document: unknown, path: ConfigPath = []): unknown {

@@ -25,6 +25,7 @@ export const preparationGangRules: readonly Rule<PreparationSubject>[] = [
         let verdict;
         try {
           verdict = preparation.validate(gang, policy);
+          preparation.judge?.(policy);
         } catch (thrown) {
           throw broken(`it threw "${messageOf(thrown)}": say what is wrong as a fault`);
         }

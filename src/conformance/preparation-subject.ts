@@ -92,7 +92,7 @@ export class PreparationSubject {
 const GIVEN: ObjectsGiven = { certificate: (gang) => `a certificate of ${gang}` };
 
 export const policyOf = (spec: JsonObject): ReturnType<typeof parseHpcPolicy> =>
-  parseHpcPolicy({ metadata: { name: POLICY, namespace: 'ml' }, spec }, 'ml');
+  parseHpcPolicy({ metadata: { name: POLICY, namespace: 'ml' }, spec }, 'ml', 'any');
 
 export const hpcGang = (name: string, namespace = 'ml'): PodGang =>
   sampleGang({ annotations: { [ANNOTATION_HPC_POLICY]: POLICY } }, GROUPS, { name, namespace });

@@ -10,15 +10,28 @@ export interface HpcPolicy {
   readonly name: string;
   readonly flux: FluxSettings | undefined;
   readonly torch: TorchSettings | undefined;
+  /** A workload manager that does not come with Muster. */
+  readonly managed?: ManagedSettings | undefined;
+}
+
+/** `spec.hpc.settings`, as they are written. */
+export type ManagerSettings = Readonly<Record<string, string>>;
+
+/** What is asked of a manager that does not come with Muster; what of it can be, it says itself. */
+export interface ManagedSettings {
+  readonly manager: string;
+  readonly settings: ManagerSettings;
 }
 
 /**
  * An HPCPolicy from JSON, with a fault for everything in it that is unknown or not so; what could not be read has its
  * default, so that one answer names every fault.
+ * @param managers that are known beside Flux; `any` where only whoever prepares the Pods knows them
  */
 export function parseHpcPolicy(
   object: JsonObject,
   namespace: string,
+  managers: readonly string[] | 'any' = [],
 ): { policy: HpcPolicy; faults: Fault[] } {
   const faults: Fault[] = [];
   const spec = objectAt(own(object, 'spec'), 'spec', ['hpc', 'torch'], faults);
@@ -32,19 +45,49 @@ export function parseHpcPolicy(
   const policy = {
     namespace,
     name: ownString(own(object, 'metadata'), 'name') ?? '',
-    flux: hpc && fluxOf(hpc, faults),
+    ...(hpc && managerOf(hpc, managers, faults)),
     torch: torch && torchSettings(torch, faults),
   };
-  return { policy, faults };
+  return { policy: { flux: undefined, ...policy }, faults };
 }
 
+const FLUX = 'flux';
+const MANAGER_FIELD = 'spec.hpc.manager';
+const SETTINGS_FIELD = 'spec.hpc.settings';
+
+/** Under which manager the gang runs. One that nobody knows is read as Flux, which is not what was meant and has a fault. */
+function managerOf(
+  hpc: JsonObject,
+  managers: readonly string[] | 'any',
+  faults: Fault[],
+): Pick<HpcPolicy, 'flux' | 'managed'> {
+  const manager = own(hpc, 'manager') ?? FLUX;
+  if (manager === FLUX) return { flux: fluxOf(hpc, faults) };
+  if (typeof manager === 'string' && (managers === 'any' || managers.includes(manager)))
+    return { flux: undefined, managed: { manager, settings: textsOf(hpc, faults) } };
+  const known = [FLUX, ...(managers === 'any' ? [] : managers)];
+  const meant = typeof manager === 'string' ? didYouMean(manager, known) : undefined;
+  const detail = [`known: ${known.join(', ')}`, meant].filter((part) => part !== undefined).join('; ');
+  faults.push(fault('HpcManagerUnknown', MANAGER_FIELD, { value: manager, detail }));
+  return { flux: fluxDefaults };
+}
+
+function textsOf(hpc: JsonObject, faults: Fault[]): ManagerSettings {
+  const written = objectAt(own(hpc, 'settings'), SETTINGS_FIELD, undefined, faults) ?? {};
+  return Object.fromEntries(
+    Object.entries(written).flatMap(([key, value]) => {
+      if (typeof value === 'string') return [[key, value]];
+      faults.push(notText(key, value));
+      return [];
+    }),
+  );
+}
+
+const notText = (key: string, value: Json | undefined): Fault =>
+  fault('FieldType', keyed(SETTINGS_FIELD, key), { value, detail: 'a string is needed: quote it' });
+
 function fluxOf(hpc: JsonObject, faults: Fault[]): FluxSettings {
-  const manager = own(hpc, 'manager') ?? 'flux';
-  if (manager !== 'flux') {
-    faults.push(fault('HpcManagerUnknown', 'spec.hpc.manager', { value: manager }));
-    return fluxDefaults;
-  }
-  const path = 'spec.hpc.settings';
+  const path = SETTINGS_FIELD;
   const written = objectAt(own(hpc, 'settings'), path, undefined, faults) ?? {};
   const set: Record<string, unknown> = {};
   for (const key of Object.keys(written)) {
@@ -54,7 +97,7 @@ function fluxOf(hpc: JsonObject, faults: Fault[]): FluxSettings {
       const detail = didYouMean(key, Object.keys(fluxSettingRows));
       faults.push(fault('HpcSettingUnknown', keyed(path, key), { detail }));
     } else if (typeof value !== 'string') {
-      faults.push(fault('FieldType', keyed(path, key), { value, detail: 'a string is needed: quote it' }));
+      faults.push(notText(key, value));
     } else {
       const read = row.read(value);
       if (read === undefined) faults.push(invalid(keyed(path, key), value, row.form));

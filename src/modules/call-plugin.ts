@@ -1,11 +1,16 @@
 import type { JsonObject } from '../api/json.ts';
+import type { ModuleKind } from './import-module.ts';
 import type { AssignReplicaPlugin, Question } from '../fleet/assign/assign-replica-plugin.ts';
 
-/** Hands a plugin its `config`. @throws what it throws; Error where it takes none */
-export function configure(plugin: AssignReplicaPlugin, config: JsonObject): void {
-  if (plugin.configure !== undefined) plugin.configure(config);
+/** Hands a module the `config` of its entry. @throws what it throws; Error where it takes none */
+export function configure(
+  kind: ModuleKind,
+  module: { readonly name: string; configure?(config: JsonObject): void },
+  config: JsonObject,
+): void {
+  if (module.configure !== undefined) module.configure(config);
   else if (Object.keys(config).length > 0)
-    throw new Error(`plugin ${plugin.name} has no configure(): leave out config`);
+    throw new Error(`${kind} ${module.name} has no configure(): leave out config`);
 }
 
 /** Asks a plugin. @throws what it throws */

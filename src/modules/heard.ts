@@ -81,8 +81,9 @@ export function factsOf(value: Json): ModuleFacts {
   };
 }
 
-function surfaceOf(value: Json | undefined): PatchSurface {
-  if (!isObject(value)) throw wrong('a backend without a patchSurface');
+/** @param whose for errors */
+export function surfaceOf(value: Json | undefined, whose = 'backend'): PatchSurface {
+  if (!isObject(value)) throw wrong(`a ${whose} without a patchSurface`);
   const texts = (key: string): readonly string[] => textsIn(own(value, key) ?? [], `patchSurface.${key}`);
   const lists = texts('lists').filter((list): list is PodList => Object.hasOwn(POD_LISTS, list));
   const fields = texts('fields').filter((field): field is PodField => Object.hasOwn(POD_FIELDS, field));

@@ -10,18 +10,19 @@ import { partFor } from '../preparers/pod-part.ts';
 import { isPodRefused } from '../preparers/preparer.ts';
 import { contextOf, HandFailed, HandCalls, probeOf } from './hand-calls.ts';
 import { answerOf, configure } from './call-plugin.ts';
-import { importModule, importPlugin } from './import-module.ts';
+import { LoadedPreparation } from './hosted-preparation.ts';
+import { importModule } from './import-module.ts';
 import {
   MAX_LINE,
   type FromModule,
   type LoadGiven,
-  type LoadPluginGiven,
+  type LoadConfigured,
   type Operation,
   type SaidGang,
   type SyncGiven,
   type ToModule,
 } from './messages.ts';
-import { RecordedPatch } from './recorded-patch.ts';
+import { recorded } from './recorded-patch.ts';
 
 const gangOf = (said: SaidGang): PodGang => ({
   ...said,
@@ -45,6 +46,7 @@ export class HostedCalls {
   readonly #open = new Map<number, HandCalls>();
   #backend: Backend | undefined;
   #assign: ((question: Question) => unknown) | undefined;
+  #preparation: LoadedPreparation | undefined;
 
   constructor(say: (message: FromModule) => void) {
     this.#say = say;
@@ -78,8 +80,11 @@ export class HostedCalls {
   #answer(operation: Operation, given: unknown, hands: HandCalls): unknown {
     if (operation === 'ping') return null;
     if (operation === 'load') return this.#load(given as LoadGiven);
-    if (operation === 'loadPlugin') return this.#loadPlugin(given as LoadPluginGiven);
+    if (operation === 'loadPlugin') return this.#loadPlugin(given as LoadConfigured);
     if (operation === 'assignReplica') return this.#assign?.(given as Question);
+    if (operation === 'loadPreparation') return this.#loadPreparation(given as LoadConfigured);
+    const answer = this.#preparation?.answer(operation, given);
+    if (answer !== undefined) return answer();
     const backend = this.#backend;
     if (backend === undefined) throw new Error('no backend is loaded');
     switch (operation) {
@@ -100,11 +105,15 @@ export class HostedCalls {
         return backend.syncCluster?.(contextOf(hands, undefined));
       case 'explain':
         return backend.explain?.(given as readonly JsonObject[]);
+      case 'validatePolicy':
+      case 'prepareMember':
+      case 'makeObjects':
+        throw new Error(`${operation} is not for a backend`);
     }
   }
 
   async #load({ file, field, settings }: LoadGiven): Promise<unknown> {
-    const factory = await importModule(file, field);
+    const factory = await importModule('backend', file, field);
     const backend = factory.create(settings);
     this.#backend = backend;
     const { contractVersion, schedulerName, patchSurface, readsWholePods, cleansUp } = backend;
@@ -115,11 +124,17 @@ export class HostedCalls {
     return { name, contractVersion, schedulerName, patchSurface, readsWholePods, cleansUp, has };
   }
 
-  async #loadPlugin({ file, field, config }: LoadPluginGiven): Promise<unknown> {
-    const plugin = await importPlugin(file, field);
-    configure(plugin, config);
+  async #loadPlugin({ file, field, config }: LoadConfigured): Promise<unknown> {
+    const plugin = await importModule('plugin', file, field);
+    configure('plugin', plugin, config);
     this.#assign = (question) => answerOf(plugin, question);
-    return { name: plugin.name, strategies: plugin.strategies() };
+    const { name, contractVersion } = plugin;
+    return { name, contractVersion, strategies: plugin.strategies() };
+  }
+
+  async #loadPreparation(given: LoadConfigured): Promise<unknown> {
+    this.#preparation = await LoadedPreparation.load(given);
+    return this.#preparation.facts;
   }
 
   async #init(backend: Backend, { cluster }: { cluster: boolean }, hands: HandCalls): Promise<unknown> {
@@ -128,17 +143,10 @@ export class HostedCalls {
   }
 }
 
-function prepare(backend: Backend, { pod, gang }: { pod: JsonObject; gang: Membership }): unknown {
-  const patch = new RecordedPatch();
-  const returned: unknown = backend.preparePod(
-    partFor(backend, new ReceivedPod(pod, gang.namespace)),
-    gang,
-    patch,
+const prepare = (backend: Backend, { pod, gang }: { pod: JsonObject; gang: Membership }): unknown =>
+  recorded((patch) =>
+    backend.preparePod(partFor(backend, new ReceivedPod(pod, gang.namespace)), gang, patch),
   );
-  if (returned === undefined) return { edits: patch.edits };
-  Promise.resolve(returned).catch(() => undefined);
-  return { edits: patch.edits, returned: true };
-}
 
 interface CheckGiven {
   readonly gang: SaidGang;

@@ -1,23 +1,19 @@
-import { messageOf, MusterError } from '../errors.ts';
+import { MusterError } from '../errors.ts';
 import type { Assigner } from '../fleet/assign/plugin.ts';
 import { builtInAssigners, strategiesOf, type Strategies } from '../fleet/assign/strategies.ts';
 import { askedAssigner } from '../fleet/assign/with-answers.ts';
+import { Attendant } from './attendant.ts';
 import { MODULE_LIMITS, type ModuleLimits } from './limits.ts';
 import { readModule } from './module-file.ts';
 import type { ModuleObserver } from './module-keeper.ts';
-import { ModulePlugin, type PluginEntry } from './module-plugin.ts';
+import type { ModuleEntry } from './module-entry.ts';
+import { ModulePlugin } from './module-plugin.ts';
 
 interface Seat {
-  readonly plugin: ModulePlugin;
+  readonly name: string;
   readonly assigner: Assigner;
-  /** Why it does not run; undefined: it does. */
-  why: string | undefined;
-  /** When it begins again. */
-  timer: NodeJS.Timeout | undefined;
+  readonly attendant: Attendant;
 }
-
-/** Where it is not its process that failed, such as a file that is gone (ms). */
-const LOOK_AGAIN_MS = 5_000;
 
 /**
  * The strategies that come with Muster, and those of modules, each in a process of its own. One that ends begins again by
@@ -27,8 +23,15 @@ export class HostedPlugins implements Strategies {
   readonly #seats: readonly Seat[];
   #now: Strategies;
 
-  private constructor(seats: readonly Seat[]) {
-    this.#seats = seats;
+  private constructor(plugins: readonly ModulePlugin[]) {
+    this.#seats = plugins.map((plugin): Seat => {
+      const seat: Seat = {
+        name: plugin.name,
+        assigner: askedAssigner(plugin),
+        attendant: new Attendant(plugin, () => this.#begunAgain(seat)),
+      };
+      return seat;
+    });
     this.#now = strategiesOf(builtInAssigners);
   }
 
@@ -38,28 +41,20 @@ export class HostedPlugins implements Strategies {
    * @throws MusterError BACKEND_MODULE_MISSING, BACKEND_MODULE_INTEGRITY, STRATEGY_INVALID
    */
   static async begin(
-    entries: readonly PluginEntry[],
+    entries: readonly ModuleEntry[],
     observer: ModuleObserver,
     limits: ModuleLimits = MODULE_LIMITS,
   ): Promise<HostedPlugins> {
     for (const { source } of entries) await readModule(source);
-    const plugins = new HostedPlugins(
-      entries.map((entry) => {
-        const plugin = new ModulePlugin(entry, observer, limits);
-        return { plugin, assigner: askedAssigner(plugin), why: undefined, timer: undefined };
-      }),
-    );
-    await Promise.all(plugins.#seats.map((seat) => plugins.#begin(seat)));
+    const plugins = new HostedPlugins(entries.map((entry) => new ModulePlugin(entry, observer, limits)));
+    await Promise.all(plugins.#seats.map(({ attendant }) => attendant.begin()));
     try {
       plugins.#now = strategiesOf(plugins.#assigners(), plugins.#reasons());
     } catch (thrown) {
       plugins.stop();
       throw thrown;
     }
-    for (const seat of plugins.#seats) {
-      seat.plugin.whenEnded((againInMs) => plugins.#later(seat, againInMs));
-      if (seat.why !== undefined) plugins.#later(seat, seat.plugin.restsMs);
-    }
+    for (const { attendant } of plugins.#seats) attendant.attend();
     return plugins;
   }
 
@@ -76,39 +71,16 @@ export class HostedPlugins implements Strategies {
   }
 
   stop(): void {
-    for (const { plugin, timer } of this.#seats) {
-      clearTimeout(timer);
-      plugin.stop();
-    }
-  }
-
-  async #begin(seat: Seat): Promise<void> {
-    try {
-      await seat.plugin.begun();
-      seat.why = undefined;
-    } catch (thrown) {
-      seat.why = messageOf(thrown);
-    }
-  }
-
-  #later(seat: Seat, againInMs: number): void {
-    clearTimeout(seat.timer);
-    seat.timer = setTimeout(() => {
-      seat.timer = undefined;
-      void this.#again(seat);
-    }, againInMs + 1).unref();
+    for (const { attendant } of this.#seats) attendant.stop();
   }
 
   /** Begun anew it may have other strategies than before; where one of them is another's, it has none. */
-  async #again(seat: Seat): Promise<void> {
-    await this.#begin(seat);
-    if (seat.why !== undefined && seat.timer === undefined) this.#later(seat, LOOK_AGAIN_MS);
+  #begunAgain(seat: Seat): void {
     try {
       this.#now = strategiesOf(this.#assigners(), this.#reasons());
     } catch (thrown) {
       if (!(thrown instanceof MusterError)) throw thrown;
-      seat.why = thrown.message;
-      seat.plugin.stop();
+      seat.attendant.dismiss(thrown.message);
       this.#now = strategiesOf(
         this.#assigners((one) => one !== seat),
         this.#reasons(),
@@ -121,8 +93,8 @@ export class HostedPlugins implements Strategies {
   }
 
   #reasons(): string[] {
-    return this.#seats.flatMap(({ plugin, why }) =>
-      why === undefined ? [] : `plugin ${plugin.name} does not run: ${why}`,
+    return this.#seats.flatMap(({ name, attendant: { why } }) =>
+      why === undefined ? [] : `plugin ${name} does not run: ${why}`,
     );
   }
 }

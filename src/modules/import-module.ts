@@ -3,35 +3,58 @@ import { extname } from 'node:path';
 import { isObject } from '../api/json.ts';
 import type { BackendFactory } from '../backends/backend.ts';
 import { messageOf, MusterError } from '../errors.ts';
+import { quoted } from '../api/printable.ts';
 import type { AssignReplicaPlugin } from '../fleet/assign/assign-replica-plugin.ts';
+import type { PreparationModule } from '../preparers/preparation-module.ts';
 import type { ModuleFile } from './module-file.ts';
 
+/** What a module may be, for people. */
+export type ModuleKind = 'backend' | 'plugin' | 'preparation';
+
+/** What each kind is, as a module exports it. */
+interface Exported {
+  readonly backend: BackendFactory;
+  readonly plugin: AssignReplicaPlugin;
+  readonly preparation: PreparationModule;
+}
+
 /**
- * Runs a module, of which the bytes that were read are run and no others, and gives the backend that it exports.
+ * Runs a module, of which the bytes that were read are run and no others, and gives what it exports of that kind.
  * @param field where it is named, for errors
  * @throws MusterError BACKEND_MODULE_INVALID
  */
-export const importModule = async (file: ModuleFile, field: string): Promise<BackendFactory> =>
-  factoryIn(await exportsOf(file, field), file.module, field);
-
-/**
- * The same of a module with strategies for bindings of a fleet.
- * @throws MusterError BACKEND_MODULE_INVALID
- */
-export const importPlugin = async (file: ModuleFile, field: string): Promise<AssignReplicaPlugin> =>
-  pluginIn(await exportsOf(file, field), file.module, field);
-
-/**
- * Whichever of the two it is.
- * @throws MusterError BACKEND_MODULE_INVALID
- */
-export async function importEither(
+export async function importModule<Kind extends ModuleKind>(
+  kind: Kind,
   file: ModuleFile,
   field: string,
-): Promise<{ readonly backend: BackendFactory } | { readonly plugin: AssignReplicaPlugin }> {
+): Promise<Exported[Kind]> {
   const exported = await exportsOf(file, field);
-  const plugin = found(exported, PLUGIN_NAMES, isPlugin);
-  return plugin === undefined ? { backend: factoryIn(exported, file.module, field) } : { plugin };
+  const found = exportIn(kind, exported);
+  if (found !== undefined) return found;
+  const { called, wanted } = KINDS[kind];
+  throw new MusterError(
+    'BACKEND_MODULE_INVALID',
+    `${field}: ${file.module} has no ${called} as its default export or as "${kind}" (${exportedBy(exported)})`,
+    `export ${wanted}`,
+  );
+}
+
+/** What a module brings, whichever kind it is. */
+export type Brought = {
+  readonly [Kind in ModuleKind]: { readonly kind: Kind; readonly value: Exported[Kind] };
+}[ModuleKind];
+
+/**
+ * The same of a module of any kind.
+ * @throws MusterError BACKEND_MODULE_INVALID
+ */
+export async function importAny(file: ModuleFile, field: string): Promise<Brought> {
+  const exported = await exportsOf(file, field);
+  const plugin = exportIn('plugin', exported);
+  if (plugin !== undefined) return { kind: 'plugin', value: plugin };
+  const preparation = exportIn('preparation', exported);
+  if (preparation !== undefined) return { kind: 'preparation', value: preparation };
+  return { kind: 'backend', value: await importModule('backend', file, field) };
 }
 
 async function exportsOf(file: ModuleFile, field: string): Promise<unknown> {
@@ -79,38 +102,38 @@ function hook({ url, text, format, pinned }: ModuleFile): void {
   });
 }
 
-const BACKEND_NAMES = ['default', 'backend'];
-const PLUGIN_NAMES = ['default', 'plugin'];
+const KINDS: {
+  readonly [Kind in ModuleKind]: {
+    /** As it is called where it is missing. */
+    readonly called: string;
+    readonly wanted: string;
+    readonly is: (value: unknown) => value is Exported[Kind];
+  };
+} = {
+  backend: {
+    called: 'backend',
+    wanted: 'a BackendFactory, an object with name and create()',
+    is: (value): value is BackendFactory => hasMethods(value, ['create']),
+  },
+  plugin: {
+    called: 'strategies',
+    wanted: 'an AssignReplicaPlugin, an object with name, strategies() and assignReplica()',
+    is: (value): value is AssignReplicaPlugin => hasMethods(value, ['strategies', 'assignReplica']),
+  },
+  preparation: {
+    called: 'preparation',
+    wanted: 'a PreparationModule, an object with name, validate(), prepare() and objects()',
+    is: (value): value is PreparationModule => hasMethods(value, ['validate', 'prepare', 'objects']),
+  },
+};
 
-/** The export of one of these names; of a CommonJS module too, where both are inside of the default. */
-function found<T>(
-  exported: unknown,
-  names: readonly string[],
-  is: (one: unknown) => one is T,
-): T | undefined {
+/** The export of its name, or the default one; of a CommonJS module too, where both are inside of the default. */
+function exportIn<Kind extends ModuleKind>(kind: Kind, exported: unknown): Exported[Kind] | undefined {
   const outer = isObject(exported) ? exported : {};
   const inner = isObject(outer['default']) ? outer['default'] : {};
-  return [outer, inner].flatMap((one) => names.map((name): unknown => one[name])).find(is);
-}
-
-function factoryIn(exported: unknown, module: string, field: string): BackendFactory {
-  const factory = found(exported, BACKEND_NAMES, isFactory);
-  if (factory !== undefined) return factory;
-  throw new MusterError(
-    'BACKEND_MODULE_INVALID',
-    `${field}: ${module} has no backend as its default export or as "backend" (${exportedBy(exported)})`,
-    'export a BackendFactory, an object with name and create()',
-  );
-}
-
-function pluginIn(exported: unknown, module: string, field: string): AssignReplicaPlugin {
-  const plugin = found(exported, PLUGIN_NAMES, isPlugin);
-  if (plugin !== undefined) return plugin;
-  throw new MusterError(
-    'BACKEND_MODULE_INVALID',
-    `${field}: ${module} has no strategies as its default export or as "plugin" (${exportedBy(exported)})`,
-    'export an AssignReplicaPlugin, an object with name, strategies() and assignReplica()',
-  );
+  return [outer, inner]
+    .flatMap((one) => ['default', kind].map((name): unknown => one[name]))
+    .find(KINDS[kind].is);
 }
 
 const exportedBy = (exported: unknown): string => {
@@ -118,28 +141,33 @@ const exportedBy = (exported: unknown): string => {
   return names.length === 0 ? 'it exports nothing' : `its exports: ${names.join(', ')}`;
 };
 
-const isFactory = (value: unknown): value is BackendFactory => isNamed(value) && isMethod(value, 'create');
-
-const isPlugin = (value: unknown): value is AssignReplicaPlugin =>
-  isNamed(value) && isMethod(value, 'strategies') && isMethod(value, 'assignReplica');
-
-const isNamed = (value: unknown): value is { readonly name: string } =>
-  typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string';
-
 /** Of the prototype, too: it may be an instance of a class. */
-const isMethod = (value: object, name: string): boolean =>
-  typeof (value as Record<string, unknown>)[name] === 'function';
+const hasMethods = (value: unknown, methods: readonly string[]): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  'name' in value &&
+  typeof value.name === 'string' &&
+  methods.every((name) => typeof (value as Record<string, unknown>)[name] === 'function');
 
-/** @throws MusterError where the module is another backend than its profile says */
+/** What names a module in the configuration. */
+const ENTRIES: Readonly<Record<ModuleKind, string>> = {
+  backend: 'the profile',
+  plugin: 'its entry',
+  preparation: 'its entry',
+};
+
+/** @throws MusterError where the module is called otherwise than its profile or entry */
 export function checkName(
+  kind: ModuleKind,
+  found: string,
   name: string,
-  profile: string,
   { module, field }: { module: string; field: string },
 ): void {
-  if (name === profile) return;
+  if (found === name) return;
+  const entry = ENTRIES[kind];
   throw new MusterError(
     'BACKEND_MODULE_INVALID',
-    `${field}: ${module} exports the backend ${JSON.stringify(name)}, and the profile is called ${JSON.stringify(profile)}`,
-    `call the profile ${JSON.stringify(name)}, or name the module of ${JSON.stringify(profile)}`,
+    `${field}: ${module} exports the ${kind} ${quoted(found)}, and ${entry} is called ${quoted(name)}`,
+    `call ${entry.replace('its', 'the')} ${quoted(found)}, or name the module of ${quoted(name)}`,
   );
 }

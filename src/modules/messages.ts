@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../api/json.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import type { GangPod } from '../backends/cluster.ts';
 import type { TopologyLevels } from '../gang/rules/check-topology.ts';
+import type { ManagerSettings } from '../preparers/preparation-module.ts';
 import type { ModuleFile } from './module-file.ts';
 
 /**
@@ -17,6 +18,10 @@ export type Operation =
   | 'load'
   | 'loadPlugin'
   | 'assignReplica'
+  | 'loadPreparation'
+  | 'validatePolicy'
+  | 'prepareMember'
+  | 'makeObjects'
   | 'ping'
   | 'init'
   | 'preparePod'
@@ -26,10 +31,14 @@ export type Operation =
   | 'syncCluster'
   | 'explain';
 
-export interface LoadGiven {
+/** Which module is to be loaded. */
+export interface LoadFile {
   readonly file: ModuleFile;
   /** Where the configuration names it, for errors. */
   readonly field: string;
+}
+
+export interface LoadGiven extends LoadFile {
   readonly settings: { readonly config: JsonObject; readonly topology: TopologyLevels };
 }
 
@@ -39,17 +48,40 @@ export type SaidGang = Omit<PodGang, 'labels' | 'annotations'> & {
   readonly annotations: readonly (readonly [string, string])[];
 };
 
+/** As much of it as a preparation goes by. */
+export type SaidHpcGang = Pick<SaidGang, 'namespace' | 'name' | 'annotations' | 'spec'>;
+
 export interface SyncGiven {
   readonly gang: SaidGang;
   readonly pods: readonly GangPod[];
   readonly owned: readonly (readonly [string, readonly JsonObject[]])[];
 }
 
-/** The same for a module with strategies. */
-export interface LoadPluginGiven {
-  readonly file: ModuleFile;
-  readonly field: string;
+/** The same for what is told its `config` once: strategies, a preparation. */
+export interface LoadConfigured extends LoadFile {
   readonly config: JsonObject;
+}
+
+/** What a preparation judges: settings, and the gang that would be prepared by them. */
+export interface ValidateGiven {
+  readonly settings: ManagerSettings;
+  readonly gang?: SaidHpcGang;
+}
+
+/** A Pod to be prepared. */
+export interface PrepareGiven {
+  readonly pod: JsonObject;
+  readonly gang: SaidHpcGang;
+  readonly group: string;
+  readonly settings: ManagerSettings;
+}
+
+/** A gang whose objects are asked for. */
+export interface ObjectsAsked {
+  readonly gang: SaidHpcGang;
+  readonly settings: ManagerSettings;
+  readonly certificate: string;
+  readonly subdomain?: string | undefined;
 }
 
 export type ToModule =

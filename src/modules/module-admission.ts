@@ -1,21 +1,15 @@
-import { own, type Json, type JsonObject } from '../api/json.ts';
-import { printable } from '../api/printable.ts';
+import { own, type JsonObject } from '../api/json.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import type { Backend } from '../backends/backend.ts';
 import type { Hosted, HostedListener } from '../backends/hosted.ts';
-import { messageOf, TryLater } from '../errors.ts';
 import type { Membership } from '../gang/membership.ts';
 import { looksAtAll } from '../preparers/pod-part.ts';
 import type { PodGangVerdict } from '../preparers/preparer.ts';
 import { gangSaid, podSaid } from './hands.ts';
 import { verdictOf, warningsIn, type ModuleFacts } from './heard.ts';
-import type { Operation } from './messages.ts';
 import type { ModuleKeeper } from './module-keeper.ts';
-import { ModuleThrew } from './module-process.ts';
-import { asThrown, replay } from './replay.ts';
-
-/** So many reviews may wait: of those that the server takes at a time, most are kept for others. */
-const MOST_WAITING = 32;
+import { replay } from './replay.ts';
+import { ReviewAsker } from './review-asker.ts';
 
 const SILENT: PodGangVerdict = { faults: [], warnings: [] };
 
@@ -23,13 +17,12 @@ const SILENT: PodGangVerdict = { faults: [], warnings: [] };
 export class ModuleAdmission implements Hosted {
   readonly #backend: Backend;
   readonly #keeper: ModuleKeeper<ModuleFacts>;
-  readonly #answerMs: number;
-  #waiting = 0;
+  readonly #asker: ReviewAsker;
 
   constructor(backend: Backend, keeper: ModuleKeeper<ModuleFacts>, answerMs: number) {
     this.#backend = backend;
-    this.#answerMs = answerMs;
     this.#keeper = keeper;
+    this.#asker = new ReviewAsker(keeper, answerMs);
   }
 
   get schedulerName(): string | undefined {
@@ -54,14 +47,14 @@ export class ModuleAdmission implements Hosted {
   }
 
   async ofPod(pod: JsonObject, gang: Membership, withinMs: number): Promise<Backend> {
-    const said = await this.#ask('preparePod', { pod: podSaid(pod, this.looksAtAll), gang }, withinMs);
-    const { name } = this.#backend;
-    return this.#saying({ preparePod: (_pod, _gang, patch) => replay(name, said(), patch) as void });
+    const said = await this.#asker.ask('preparePod', { pod: podSaid(pod, this.looksAtAll), gang }, withinMs);
+    const asked = { who: `backend ${this.#backend.name}`, method: 'preparePod' } as const;
+    return this.#saying({ preparePod: (_pod, _gang, patch) => replay(asked, said(), patch) as void });
   }
 
   async ofGang(gang: PodGang, before: PodGang | undefined, withinMs: number): Promise<Backend> {
     const given = { gang: gangSaid(gang), ...(before && { before: gangSaid(before) }), check: true };
-    const said = await this.#ask('checkGang', given, withinMs);
+    const said = await this.#asker.ask('checkGang', given, withinMs);
     return this.#saying({
       validatePodGang: () => verdictOf(own(said(), 'verdict')),
       warnOfUpdate: () => warningsIn(own(said(), 'warnings')),
@@ -70,35 +63,11 @@ export class ModuleAdmission implements Hosted {
 
   async ofChange(before: PodGang, after: PodGang, withinMs: number): Promise<Backend> {
     const given = { gang: gangSaid(after), before: gangSaid(before), check: false };
-    const warnings = await this.#ask('checkGang', given, withinMs)
+    const warnings = await this.#asker
+      .ask('checkGang', given, withinMs)
       .then((said) => warningsIn(own(said(), 'warnings')))
       .catch(() => []);
     return this.#saying({ warnOfUpdate: () => warnings });
-  }
-
-  /**
-   * What the module says; read it to have thrown what the module threw.
-   * @throws TryLater where it says nothing
-   */
-  async #ask(operation: Operation, given: unknown, withinMs: number): Promise<() => Json> {
-    const { current } = this.#keeper;
-    if (typeof current === 'string') throw notNow(current);
-    if (this.#waiting >= MOST_WAITING) {
-      throw notNow(`backend ${this.#keeper.name} has ${MOST_WAITING} reviews to answer already`);
-    }
-    this.#waiting += 1;
-    try {
-      const said = await current.call(operation, given, { withinMs: Math.min(withinMs, this.#answerMs) });
-      return () => said;
-    } catch (thrown) {
-      if (!(thrown instanceof ModuleThrew))
-        throw notNow(`backend ${this.#keeper.name}: ${messageOf(thrown)}`);
-      return () => {
-        throw asThrown(thrown.field, thrown.message);
-      };
-    } finally {
-      this.#waiting -= 1;
-    }
   }
 
   #saying(says: Partial<Pick<Backend, 'preparePod' | 'validatePodGang' | 'warnOfUpdate'>>): Backend {
@@ -117,7 +86,5 @@ export class ModuleAdmission implements Hosted {
     };
   }
 }
-
-const notNow = (reason: string): TryLater => new TryLater('not-ready', printable(reason, 512));
 
 const notHere = (): Promise<never> => Promise.reject(new Error('an answer does nothing'));

@@ -1,3 +1,4 @@
+import { deprecation } from '../api/contract-range.ts';
 import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
 import { printable } from '../api/printable.ts';
 import type { PodGang } from '../api/pod-gang.ts';
@@ -9,14 +10,13 @@ import {
   type PatchSurface,
 } from '../backends/backend.ts';
 import type { BackendFacts, ClusterSyncContext, InitContext, SyncContext } from '../backends/cluster.ts';
-import { checkContract, checkedFacts, deprecated } from '../backends/contract.ts';
+import { checkContract, checkedFacts } from '../backends/contract.ts';
 import { HOSTED, type HostedBackend } from '../backends/hosted.ts';
 import type { ReleaseOrder } from '../gang/records.ts';
 import type { PodGangVerdict } from '../preparers/preparer.ts';
 import { clusterHands, gangHands, gangSaid, ownedSaid, probeHands } from './hands.ts';
 import { factsOf, resourceOf, type ModuleFacts } from './heard.ts';
 import { checkName } from './import-module.ts';
-import type { LoadGiven } from './messages.ts';
 import { ModuleAdmission } from './module-admission.ts';
 import { MODULE_LIMITS, type ModuleLimits } from './limits.ts';
 import type { ModuleSource } from './module-file.ts';
@@ -37,13 +37,11 @@ const keptOf = ({ name, source, settings }: ModuleProfile): Kept<ModuleFacts> =>
   what: 'backend',
   name,
   source,
-  load: (file) => {
-    const given: LoadGiven = { file, field: source.field, settings };
-    return { operation: 'load', given };
-  },
+  operation: 'load',
+  given: { settings },
   factsOf: (said) => {
     const facts = factsOf(said);
-    checkName(facts.name, name, source);
+    checkName('backend', facts.name, name, source);
     checkContract(name, facts, CONTRACT_RANGE);
     return facts;
   },
@@ -100,8 +98,8 @@ export class ModuleBackend implements HostedBackend {
     if (this.#has('syncCluster')) this.syncCluster = (context) => this.#syncCluster(context);
     else delete this.syncCluster;
     const { facts: known } = this.#keeper;
-    const old = known !== undefined && known.contractVersion < CONTRACT_RANGE.current;
-    const notices = [...(facts.notices ?? []), ...(old ? [deprecated(known, CONTRACT_RANGE)] : [])];
+    const old = known && deprecation('backend', known, CONTRACT_RANGE);
+    const notices = [...(facts.notices ?? []), ...(old === undefined ? [] : [old])];
     return {
       version: printable(facts.version, 128),
       notices: notices.map((notice) => printable(notice, 512)),

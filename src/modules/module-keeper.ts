@@ -4,24 +4,30 @@ import { messageOf } from '../errors.ts';
 import { BackOff } from './back-off.ts';
 import type { ModuleLimits } from './limits.ts';
 import type { Operation } from './messages.ts';
-import { readModule, type ModuleFile, type ModuleSource } from './module-file.ts';
+import type { ModuleKind } from './import-module.ts';
+import { readModule, type ModuleSource } from './module-file.ts';
 import { ModuleProcess } from './module-process.ts';
 
 /** Who hears what becomes of modules. */
 export interface ModuleObserver {
   ended(backend: string, reason: string, againInMs: number): void;
   wrote(backend: string, line: string): void;
+  /** It works, and there is something to be done about it. */
+  noticed?(backend: string, notice: string): void;
 }
 
 /** What is kept running, and what it is asked when it begins. */
 export interface Kept<Facts> {
-  /** `backend` or `plugin`, for people. */
-  readonly what: string;
+  readonly what: ModuleKind;
   readonly name: string;
   readonly source: ModuleSource;
-  readonly load: (file: ModuleFile) => { readonly operation: Operation; readonly given: unknown };
+  /** By which it is loaded, and what it is given beside its file. */
+  readonly operation: Operation;
+  readonly given: object;
   /** What it said of itself. @throws Error that says what of it cannot be */
   readonly factsOf: (said: Json) => Facts;
+  /** What people are to know of what it said; undefined: nothing. */
+  readonly noticeOf?: (facts: Facts) => string | undefined;
 }
 
 /** Keeps one module running: where it ended it may begin again after a while, and longer each time. */
@@ -47,6 +53,11 @@ export class ModuleKeeper<Facts> {
     this.#limits = limits;
   }
 
+  /** For people: `backend line-scheduler`. */
+  get title(): string {
+    return `${this.#kept.what} ${this.name}`;
+  }
+
   /** What it said of itself when it was last loaded. */
   get facts(): Facts | undefined {
     return this.#facts;
@@ -62,9 +73,8 @@ export class ModuleKeeper<Facts> {
 
   /** The process, where it runs and has looked at the cluster; else why it cannot be asked. */
   get current(): ModuleProcess | string {
-    const { what, name } = this.#kept;
-    if (this.#process === undefined) return `${what} ${name} does not run: ${this.#reason}`;
-    return this.#looked ? this.#process : `${what} ${name} has not looked at the cluster yet`;
+    if (this.#process === undefined) return `${this.title} does not run: ${this.#reason}`;
+    return this.#looked ? this.#process : `${this.title} has not looked at the cluster yet`;
   }
 
   /** @throws Error with the reason where it does not run */
@@ -87,7 +97,7 @@ export class ModuleKeeper<Facts> {
   }
 
   async #begin(): Promise<ModuleProcess> {
-    const { source, load, factsOf } = this.#kept;
+    const { source, operation, given, factsOf } = this.#kept;
     const file = await readModule(source);
     const process: ModuleProcess = new ModuleProcess(
       file.pinned ? [] : [file.root],
@@ -100,8 +110,11 @@ export class ModuleKeeper<Facts> {
     this.#loading = process;
     this.#backOff.began();
     try {
-      const { operation, given } = load(file);
-      this.#facts = factsOf(await process.call(operation, given, { withinMs: this.#limits.loadMs }));
+      const { field } = source;
+      const said = process.call(operation, { file, field, ...given }, { withinMs: this.#limits.loadMs });
+      this.#facts = factsOf(await said);
+      const notice = this.#kept.noticeOf?.(this.#facts);
+      if (notice !== undefined) this.#observer.noticed?.(this.name, notice);
       this.#process = process;
       this.#looked = false;
       return process;

@@ -1,54 +1,46 @@
-import { own, ownString, type Json, type JsonObject } from '../api/json.ts';
+import type { ContractRange } from '../api/contract-range.ts';
+import { own, ownString, type Json } from '../api/json.ts';
 import { quoted } from '../api/printable.ts';
-import { MusterError } from '../errors.ts';
-import type { Question } from '../fleet/assign/assign-replica-plugin.ts';
+import { PLUGIN_CONTRACT_RANGE, type Question } from '../fleet/assign/assign-replica-plugin.ts';
 import type { AskedPlugin } from '../fleet/assign/with-answers.ts';
+import type { Attended } from './attendant.ts';
 import { MODULE_LIMITS, type ModuleLimits } from './limits.ts';
-import type { LoadPluginGiven } from './messages.ts';
-import type { ModuleSource } from './module-file.ts';
+import { keptEntry, type ModuleEntry } from './module-entry.ts';
 import { ModuleKeeper, type ModuleObserver } from './module-keeper.ts';
 import { NotAnswered } from './module-process.ts';
-
-/** An entry of `fleet.assigner.plugins`. */
-export interface PluginEntry {
-  readonly name: string;
-  readonly source: ModuleSource;
-  readonly config: JsonObject;
-}
 
 /** More strategies than anybody keeps apart. */
 const MOST_STRATEGIES = 64;
 const STRATEGY = /^[A-Za-z0-9](?:[-\w.]{0,61}[A-Za-z0-9])?$/;
 
-/** Strategies of somebody else's, in a process of their own, which begins again after a while where it has ended. */
-export class ModulePlugin implements AskedPlugin {
+/** What a plugin is: said by it once, and held to since. */
+interface PluginFacts {
   readonly name: string;
-  readonly #keeper: ModuleKeeper<readonly string[]>;
+  readonly contractVersion: number;
+  readonly strategies: readonly string[];
+}
+
+/** Strategies of somebody else's, in a process of their own, which begins again after a while where it has ended. */
+export class ModulePlugin implements AskedPlugin, Attended {
+  readonly name: string;
+  readonly #keeper: ModuleKeeper<PluginFacts>;
   readonly #answerMs: number;
 
-  constructor(entry: PluginEntry, observer: ModuleObserver, limits: ModuleLimits = MODULE_LIMITS) {
-    const { name, source, config } = entry;
-    this.name = name;
+  constructor(
+    entry: ModuleEntry,
+    observer: ModuleObserver,
+    limits: ModuleLimits = MODULE_LIMITS,
+    range: ContractRange = PLUGIN_CONTRACT_RANGE,
+  ) {
+    this.name = entry.name;
     this.#answerMs = limits.answerMs;
-    this.#keeper = new ModuleKeeper(
-      {
-        what: 'plugin',
-        name,
-        source,
-        load: (file) => {
-          const given: LoadPluginGiven = { file, field: source.field, config };
-          return { operation: 'loadPlugin', given };
-        },
-        factsOf: (said) => strategiesIn(said, entry),
-      },
-      observer,
-      limits,
-    );
+    const kept = { operation: 'loadPlugin', range, factsOf } as const;
+    this.#keeper = new ModuleKeeper(keptEntry('plugin', entry, kept), observer, limits);
   }
 
   /** As it said when it was last loaded; none before that. */
   strategies(): readonly string[] {
-    return this.#keeper.facts ?? [];
+    return this.#keeper.facts?.strategies ?? [];
   }
 
   /** @throws Error with the reason where it does not run, or is given up */
@@ -64,7 +56,7 @@ export class ModulePlugin implements AskedPlugin {
   }
 
   /** The process, which is started where there is none. @throws Error with the reason why there is none */
-  async begun(): ReturnType<ModuleKeeper<readonly string[]>['begun']> {
+  async begun(): ReturnType<ModuleKeeper<PluginFacts>['begun']> {
     const process = await this.#keeper.begun();
     this.#keeper.looked();
     return process;
@@ -84,14 +76,18 @@ export class ModulePlugin implements AskedPlugin {
   }
 }
 
-function strategiesIn(said: Json, { name, source: { module, field } }: PluginEntry): readonly string[] {
-  const found = ownString(said, 'name') ?? '';
-  if (found !== name)
-    throw new MusterError(
-      'BACKEND_MODULE_INVALID',
-      `${field}: ${module} exports the plugin ${quoted(found)}, and its entry is called ${quoted(name)}`,
-      `call the entry ${quoted(found)}, or name the module of ${quoted(name)}`,
-    );
+function factsOf(said: Json): PluginFacts {
+  // One that says nothing of a version was written when there was only the first.
+  const version = own(said, 'contractVersion') ?? 1;
+  if (typeof version !== 'number') throw new Error('contractVersion must be a number');
+  return {
+    name: ownString(said, 'name') ?? '',
+    contractVersion: version,
+    strategies: strategiesIn(said),
+  };
+}
+
+function strategiesIn(said: Json): readonly string[] {
   const strategies = own(said, 'strategies');
   if (!Array.isArray(strategies) || strategies.length === 0 || strategies.length > MOST_STRATEGIES)
     throw new Error(`strategies() must return a list of 1 to ${MOST_STRATEGIES} names`);

@@ -43,3 +43,13 @@ export class RecordedPatch implements PodPatch {
     this.edits.push(edit);
   }
 }
+
+/** What one call wants of a Pod. @param prepare returns nothing; that it returned something is told */
+export function recorded(prepare: (patch: PodPatch) => unknown): JsonObject {
+  const patch = new RecordedPatch();
+  const returned = prepare(patch);
+  const edits = patch.edits as Json[];
+  if (returned === undefined) return { edits };
+  Promise.resolve(returned).catch(() => undefined);
+  return { edits, returned: true };
+}

@@ -8,23 +8,30 @@ export const MOST_EDITS = 256;
 
 type Edit = readonly Json[];
 
+/** Who was asked for edits, for people. */
+export interface Asked {
+  /** `backend line-scheduler` */
+  readonly who: string;
+  readonly method: 'preparePod' | 'prepare';
+}
+
 /**
  * Does to a patch what the module said that it would. The patch is the one of every backend, with the surface that the
  * module declared: what it must not touch is refused there.
  * @throws what the patch throws; MusterError BACKEND_CONTRACT for what is no edit
  */
-export function replay(backend: string, said: Json, patch: PodPatch): unknown {
+export function replay(who: Asked, said: Json, patch: PodPatch): unknown {
   const edits =
     isObject(said) && Array.isArray(said['edits']) ? (said['edits'] as readonly Json[]) : undefined;
-  if (edits === undefined || edits.length > MOST_EDITS) throw noEdits(backend);
+  if (edits === undefined || edits.length > MOST_EDITS) throw noEdits(who);
   for (const edit of edits) {
-    if (!Array.isArray(edit)) throw noEdits(backend);
-    apply(backend, edit as Edit, patch);
+    if (!Array.isArray(edit)) throw noEdits(who);
+    apply(who, edit as Edit, patch);
   }
   return isObject(said) && said['returned'] === true ? 'something' : undefined;
 }
 
-function apply(backend: string, [method, ...given]: Edit, patch: PodPatch): void {
+function apply(who: Asked, [method, ...given]: Edit, patch: PodPatch): void {
   // What is not of the type that is asked for, the patch refuses with the words that are for the author.
   const [first, second, third, fourth] = given as [never, never, never, never];
   const reason = (why: Json | undefined): string => (typeof why === 'string' ? why.slice(0, 256) : '');
@@ -39,22 +46,22 @@ function apply(backend: string, [method, ...given]: Edit, patch: PodPatch): void
       return patch[name](first, second, reason(third));
     case 'setWorkloadRef': {
       const [workload, podGroup] = ['name', 'podGroup'].map((key) => ownString(first, key));
-      if (workload === undefined || podGroup === undefined) throw noEdits(backend);
+      if (workload === undefined || podGroup === undefined) throw noEdits(who);
       return patch.setWorkloadRef({ name: workload, podGroup }, reason(second));
     }
     case 'add':
     case 'set':
       return patch[name](first, second, reason(third), typeof fourth === 'string' ? fourth : undefined);
     default:
-      throw noEdits(backend);
+      throw noEdits(who);
   }
 }
 
-const noEdits = (backend: string): MusterError =>
+const noEdits = ({ who, method }: Asked): MusterError =>
   new MusterError(
     'BACKEND_CONTRACT',
-    `backend ${backend} answered preparePod with what is no list of edits of a Pod, or a list of more than ${MOST_EDITS}`,
-    'speak to the Pod through the patch that preparePod is given',
+    `${who} answered ${method} with what is no list of edits of a Pod, or a list of more than ${MOST_EDITS}`,
+    `speak to the Pod through the patch that ${method} is given`,
   );
 
 /** What the module threw in `preparePod`, as a backend of this process would have thrown it. */

@@ -3,7 +3,7 @@ import type { HpcGang } from '../hpc/hosts.ts';
 import type { HpcPolicy } from '../hpc/hpc-policy.ts';
 import type { PodGangVerdict, Preparer } from './preparer.ts';
 
-export type { HpcGang };
+export type { HpcGang, HpcPolicy };
 
 /**
  * A way in which an HPCPolicy has the Pods of a gang prepared. A gang has a backend, and as many of these as its policy asks
@@ -11,6 +11,10 @@ export type { HpcGang };
  */
 export interface Preparation {
   readonly name: string;
+  /** Set where it runs outside of this process: what it says has to be asked for. */
+  readonly hosted?: HostedPreparation;
+  /** What is wrong with a policy that asks for it, beside what every policy is held to. */
+  judge?(policy: HpcPolicy): PodGangVerdict;
   /** What prepares the Pods of this gang, with its patch surface; undefined where the policy does not ask for it. */
   preparer(gang: HpcGang, policy: HpcPolicy): Preparer | undefined;
   /**
@@ -21,6 +25,35 @@ export interface Preparation {
   validate(gang: HpcGang, policy: HpcPolicy, subdomain?: string): PodGangVerdict;
   /** What has to be there before the first Pod may start; it is owned by the gang and goes with it. */
   objects(gang: HpcGang, policy: HpcPolicy, given: ObjectsGiven): readonly JsonObject[];
+}
+
+/**
+ * A preparation that runs outside of this process. What comes back of it is a preparation like any other, which says at once what
+ * was answered, about this one object.
+ * @throws TryLater where it does not run, or does not answer in time
+ */
+export interface HostedPreparation {
+  /** Why it cannot be asked now; undefined: it can. */
+  readonly waits: string | undefined;
+  ofPolicy(policy: HpcPolicy, withinMs: number): Promise<Preparation>;
+  ofPod(pod: JsonObject, asked: PreparedMember, withinMs: number): Promise<Preparation>;
+  /** @param given where its objects are asked for, too */
+  ofGang(
+    gang: HpcGang,
+    policy: HpcPolicy,
+    given: ObjectsGiven | undefined,
+    withinMs: number,
+  ): Promise<Preparation>;
+  /** Hears that it ended, and that it runs again. */
+  onChange(handler: () => void): void;
+  stop(): void;
+}
+
+/** Whose Pod is to be prepared, and by what. */
+export interface PreparedMember {
+  readonly gang: HpcGang;
+  readonly group: string;
+  readonly policy: HpcPolicy;
 }
 
 /** What the objects of a gang depend on beside the gang and its policy. */

@@ -5,11 +5,11 @@ import type { JsonObject } from '../api/json.ts';
 import type { HpcPolicy } from '../hpc/hpc-policy.ts';
 import { HPC_POLICY_FIELD, policyMissing, policyNameOf } from '../hpc/policy-of-gang.ts';
 import { fluxPreparation } from './flux/flux-preparation.ts';
-import type { HpcGang, HpcPolicies, ObjectsGiven, Preparation } from './preparation.ts';
+import type { HostedPreparation, HpcGang, HpcPolicies, ObjectsGiven, Preparation } from './preparation.ts';
 import type { PodGangVerdict, Preparer } from './preparer.ts';
 import { torchPreparation } from './torch/torch-preparation.ts';
 
-/** Every preparation there is, in the order in which they come to a Pod. */
+/** Every preparation that comes with Muster, in the order in which they come to a Pod. */
 export const preparations: readonly Preparation[] = [fluxPreparation, torchPreparation];
 
 /** Who prepares a gang's Pods beside its backend, or why nobody can say. */
@@ -21,10 +21,19 @@ export interface GangPreparers {
 const NOBODY: GangPreparers = { preparers: [] };
 
 /** By the HPCPolicy that the gang names; most name none, and for those that is all there is to it. */
-export function preparersOf(gang: HpcGang, policies: HpcPoliciesRead): GangPreparers {
+export function preparersOf(
+  gang: HpcGang,
+  policies: HpcPoliciesRead,
+  others: readonly Preparation[] = [],
+): GangPreparers {
   const found = policyOf(gang, policies);
   if (found === undefined) return NOBODY;
   if ('rule' in found) return { preparers: [], fault: found };
+  // Who runs elsewhere has answered about this one Pod.
+  if (found.managed !== undefined)
+    return {
+      preparers: [...others.flatMap((one) => one.preparer(gang, found) ?? []), marker(markOf(found))],
+    };
   let known = made.get(gang);
   if (known?.policy !== found) {
     const preparers = preparations.flatMap((one) => one.preparer(gang, found) ?? []);
@@ -53,16 +62,48 @@ export function policyOf(gang: HpcGang, policies: HpcPoliciesRead): HpcPolicy | 
 }
 
 /** What is wrong with a gang by what its policy asks for; a policy that is not there may still come. */
-export function checkGang(gang: HpcGang, policies: HpcPoliciesRead): PodGangVerdict {
+export function checkGang(
+  gang: HpcGang,
+  policies: HpcPoliciesRead,
+  others: readonly Preparation[] = [],
+): PodGangVerdict {
   const found = policyOf(gang, policies);
   if (found === undefined) return { faults: [], warnings: [] };
   if ('rule' in found) return { faults: [], warnings: [`${found.field}: ${found.message}`] };
-  return verdictOn(gang, found);
+  return verdictOn(gang, found, undefined, others);
+}
+
+/** The names that `spec.hpc.manager` may have beside `flux`. */
+export const managersOf = (others: readonly Preparation[] = []): readonly string[] =>
+  others.map(({ name }) => name);
+
+/** The preparation that a policy asks for, where it has to be asked before anything can be said. */
+export function elsewhereFor(
+  { managed }: HpcPolicy,
+  others: readonly Preparation[] = [],
+): { readonly preparation: Preparation; readonly hosted: HostedPreparation } | undefined {
+  const preparation = managed && others.find(({ name }) => name === managed.manager);
+  const hosted = preparation?.hosted;
+  return hosted && { preparation, hosted };
+}
+
+/** What is wrong with a policy by what it asks for. */
+export function verdictOnPolicy(policy: HpcPolicy, others: readonly Preparation[] = []): PodGangVerdict {
+  const verdicts = others.flatMap((one) => one.judge?.(policy) ?? []);
+  return {
+    faults: verdicts.flatMap(({ faults }) => faults),
+    warnings: verdicts.flatMap(({ warnings }) => warnings),
+  };
 }
 
 /** What is wrong with a gang under a policy; see {@link Preparation.validate}. */
-export function verdictOn(gang: HpcGang, policy: HpcPolicy, subdomain?: string): PodGangVerdict {
-  const verdicts = preparations.map((one) => one.validate(gang, policy, subdomain));
+export function verdictOn(
+  gang: HpcGang,
+  policy: HpcPolicy,
+  subdomain?: string,
+  others: readonly Preparation[] = [],
+): PodGangVerdict {
+  const verdicts = [...preparations, ...others].map((one) => one.validate(gang, policy, subdomain));
   return {
     faults: verdicts.flatMap(({ faults }) => faults),
     warnings: verdicts.flatMap(({ warnings }) => warnings),
@@ -70,20 +111,28 @@ export function verdictOn(gang: HpcGang, policy: HpcPolicy, subdomain?: string):
 }
 
 /** What a gang under a policy needs beside its Pods; {@link verdictOn} goes first. */
-export const objectsOf = (gang: HpcGang, policy: HpcPolicy, given: ObjectsGiven): JsonObject[] =>
-  preparations.flatMap((one) => one.objects(gang, policy, given));
+export const objectsOf = (
+  gang: HpcGang,
+  policy: HpcPolicy,
+  given: ObjectsGiven,
+  others: readonly Preparation[] = [],
+): JsonObject[] => [...preparations, ...others].flatMap((one) => one.objects(gang, policy, given));
 
 /** What a Pod carries that was prepared by a policy: its name, and a sum over what it says. */
 export function markOf(policy: HpcPolicy): string {
   let mark = marks.get(policy);
   if (mark === undefined) {
-    mark = `${policy.name}@${fnv1a(JSON.stringify([policy.flux, policy.torch]))
+    mark = `${policy.name}@${fnv1a(JSON.stringify(saidBy(policy)))
       .toString(16)
       .padStart(8, '0')}`;
     marks.set(policy, mark);
   }
   return mark;
 }
+
+/** What a policy says beside its name. */
+const saidBy = ({ flux, torch, managed }: HpcPolicy): unknown[] =>
+  managed === undefined ? [flux, torch] : [managed];
 
 const marks = new WeakMap<HpcPolicy, string>();
 

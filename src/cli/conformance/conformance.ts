@@ -17,25 +17,28 @@ Examples:
   $ muster conformance --name line-scheduler --config config.yaml
   $ muster conformance --name volcano -o json
   $ muster conformance --module ./my-strategies.js
+  $ muster conformance --module ./my-preparation.js
 
-Needs no cluster and writes nothing. Where it needs settings, the profile or plugin of its name in --config has them.
+Needs no cluster and writes nothing. Where it needs settings, the profile or entry of its name in --config has them.
 Exits with 1 where a rule is broken.`;
 
 /** `muster conformance`: whether a backend, or strategies of a fleet, keep to their contract. */
 export const conformanceCommand = (io: CliIo): Command =>
   new Command('conformance')
-    .description('try a backend, or strategies of a fleet, out against every rule of their contract')
+    .description(
+      'try a backend, strategies of a fleet, or a preparation out against every rule of its contract',
+    )
     .option(
       '--module <module>',
-      'the backend or strategies: a file (./my-backend.js), or the name of a package',
+      'the backend, strategies or preparation: a file (./my-backend.js), or the name of a package',
     )
     .option(
       '--name <name>',
-      'its name: of a backend that comes with Muster, or of a profile or plugin in --config',
+      'its name: of a backend that comes with Muster, or of a profile or entry in --config',
     )
     .option(
       '--config <file>',
-      'OperatorConfiguration with its settings: a profile, or an entry of fleet.assigner.plugins',
+      'OperatorConfiguration with its settings: a profile, or an entry of fleet.assigner.plugins or hpc.preparations',
     )
     .addOption(outputOption())
     .addHelpText('after', EXAMPLES)

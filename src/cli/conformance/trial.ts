@@ -4,10 +4,18 @@ import type { JsonObject } from '../../api/json.ts';
 import type { BackendFactory } from '../../backends/backend.ts';
 import { suggestion } from '../../api/nearest-key.ts';
 import { conformanceChecks, strategyChecks, type ConformanceCheck } from '../../conformance/conformance.ts';
+import { preparationChecks } from '../../conformance/preparations.ts';
 import { messageOf, MusterError } from '../../errors.ts';
 import type { AssignReplicaPlugin } from '../../fleet/assign/assign-replica-plugin.ts';
-import { configure } from '../../modules/call-plugin.ts';
-import { loadEither, loadPlugin } from '../input/backend-modules.ts';
+import type { Brought, ModuleKind } from '../../modules/import-module.ts';
+import type { ModuleEntry } from '../../modules/module-entry.ts';
+import { loadedPreparation, type PreparationModule } from '../../preparers/preparation-module.ts';
+import {
+  configured as configuredModule,
+  loadAny,
+  loadPlugin,
+  loadPreparation,
+} from '../input/backend-modules.ts';
 import { configured } from '../input/configured.ts';
 
 /** Which backend is to be tried: flags of `muster conformance`. */
@@ -28,7 +36,7 @@ export interface CheckReport {
 
 /** What is tried out. */
 export interface Tried {
-  readonly kind: 'backend' | 'plugin';
+  readonly kind: ModuleKind;
   readonly name: string;
 }
 
@@ -98,44 +106,60 @@ async function subjectOf(meant: Meant, hung: readonly string[]): Promise<Subject
   if (module === undefined && name === undefined)
     throw new MusterError('USAGE', 'which backend?', 'give --module with a file or package, or --name');
   const brought =
-    module === undefined ? undefined : await loadEither({ module, folder: resolve('.'), field: '--module' });
-  const found = brought && ('plugin' in brought ? brought.plugin : brought.backend);
-  if (brought !== undefined && found !== undefined && name !== undefined && found.name !== name) {
+    module === undefined ? undefined : await loadAny({ module, folder: resolve('.'), field: '--module' });
+  if (brought !== undefined && name !== undefined && brought.value.name !== name) {
     throw new MusterError(
       'USAGE',
-      `--module ${module ?? ''} exports the ${Object.keys(brought).join()} ${JSON.stringify(found.name)}, and --name says ${JSON.stringify(name)}`,
-      `leave out --name, or name the module of that ${Object.keys(brought).join()}`,
+      `--module ${module ?? ''} exports the ${brought.kind} ${JSON.stringify(brought.value.name)}, and --name says ${JSON.stringify(name)}`,
+      `leave out --name, or name the module of that ${brought.kind}`,
     );
   }
-  if (brought !== undefined && 'plugin' in brought) return pluginSubject(brought.plugin, config, hung);
-  if (brought === undefined && config !== undefined) {
-    const entry = configured({ file: config }).plugins.find((one) => one.name === name);
-    if (entry !== undefined) return pluginSubject(await loadPlugin(entry.source), config, hung);
+  const { plugins, preparations } = configured({ file: config, ...broughtBackend(brought) });
+  const among = (entries: readonly ModuleEntry[], called: string | undefined): ModuleEntry | undefined =>
+    entries.find((one) => one.name === called);
+  if (brought?.kind === 'plugin')
+    return pluginSubject(brought.value, among(plugins, brought.value.name), hung);
+  if (brought?.kind === 'preparation')
+    return preparationSubject(brought.value, among(preparations, brought.value.name), hung);
+  if (brought === undefined) {
+    const [plugin, preparation] = [among(plugins, name), among(preparations, name)];
+    if (plugin !== undefined) return pluginSubject(await loadPlugin(plugin.source), plugin, hung);
+    if (preparation !== undefined)
+      return preparationSubject(await loadPreparation(preparation.source), preparation, hung);
   }
-  const { factory, settings } = await backendFor(meant, brought?.backend);
+  const { factory, settings } = await backendFor(meant, brought?.value);
   return {
     tried: { kind: 'backend', name: factory.name },
     checks: conformanceChecks(factory, settings, hung),
   };
 }
 
+const broughtBackend = (brought: Brought | undefined): { readonly brought?: BackendFactory } =>
+  brought?.kind === 'backend' ? { brought: brought.value } : {};
+
 /** Strategies, with the `config` of the entry of their name. */
 function pluginSubject(
   plugin: AssignReplicaPlugin,
-  file: string | undefined,
+  entry: ModuleEntry | undefined,
   hung: readonly string[],
 ): Subject {
-  const { plugins } = configured({ file });
-  try {
-    configure(plugin, plugins.find((one) => one.name === plugin.name)?.config ?? {});
-  } catch (thrown) {
-    throw new MusterError(
-      'BACKEND_MODULE_INVALID',
-      `plugin ${plugin.name} refuses its config: ${messageOf(thrown)}`,
-      'give --config with the entry of its name in fleet.assigner.plugins, and correct its config',
-    );
-  }
+  configuredModule('plugin', plugin, entry?.config ?? {});
   return { tried: { kind: 'plugin', name: plugin.name }, checks: strategyChecks(plugin, hung) };
+}
+
+/** A preparation, with the same. It says itself by what settings it is tried out, where none would not do. */
+function preparationSubject(
+  module: PreparationModule,
+  entry: ModuleEntry | undefined,
+  hung: readonly string[],
+): Subject {
+  configuredModule('preparation', module, entry?.config ?? {});
+  const { name, conformance: { settings = {}, container = {} } = {} } = module;
+  const spec = { hpc: { manager: name, settings } };
+  return {
+    tried: { kind: 'preparation', name },
+    checks: preparationChecks(loadedPreparation(module), { spec, container }, hung),
+  };
 }
 
 /** The backend that is meant, and the settings that its profile has. */

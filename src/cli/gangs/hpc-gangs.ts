@@ -12,8 +12,8 @@ import { parsePodGang } from '../../gang/parse-pod-gang.ts';
 import { checkGangName, checkMinimums } from '../../gang/rules/check-spec.ts';
 import { parseHpcPolicy, type HpcPolicy } from '../../hpc/hpc-policy.ts';
 import { policyMissing, policyNameOf } from '../../hpc/policy-of-gang.ts';
-import type { StoredPolicy } from '../../preparers/preparation.ts';
-import { verdictOn } from '../../preparers/preparations.ts';
+import type { Preparation, StoredPolicy } from '../../preparers/preparation.ts';
+import { managersOf, verdictOn, verdictOnPolicy } from '../../preparers/preparations.ts';
 import { podTemplatesOf } from '../../workloads/pod-templates.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { findingOf, type Finding } from '../output/findings.ts';
@@ -47,10 +47,15 @@ export class HpcGangs {
   /** By namespace and gang. */
   readonly #subdomains = new Map<string, string>();
   readonly #namespace: string;
+  readonly #others: readonly Preparation[];
 
-  /** @param namespace of objects that name none */
-  constructor(namespace: string) {
+  /**
+   * @param namespace of objects that name none
+   * @param others what a policy may ask for beside what comes with Muster
+   */
+  constructor(namespace: string, others: readonly Preparation[] = []) {
     this.#namespace = namespace;
+    this.#others = others;
   }
 
   /** @returns whether the object is a PodGang or an HPCPolicy */
@@ -64,8 +69,9 @@ export class HpcGangs {
       return true;
     }
     if (kind === `${HPC_POLICY_API_VERSION} ${HPC_POLICY_KIND}`) {
-      const { policy, faults } = parseHpcPolicy(object, namespace);
-      this.#policies.push({ source, value: policy, faults });
+      const { policy, faults } = parseHpcPolicy(object, namespace, managersOf(this.#others));
+      const wrong = verdictOnPolicy(policy, this.#others).faults;
+      this.#policies.push({ source, value: policy, faults: [...faults, ...wrong] });
       return true;
     }
     const pods = kind === 'v1 Pod' ? [object] : podTemplatesOf(object).map(({ template }) => template);
@@ -108,16 +114,17 @@ export class HpcGangs {
     const found = named.findLast(({ value }) => value.namespace === gang.namespace);
     const subdomain = this.#subdomains.get(`${gang.namespace}/${gang.name}`);
     const elsewhere = [...new Set(named.map(({ value }) => value.namespace))].sort();
-    const judged = found && verdictOn(gang, found.value, subdomain);
+    const judged = found && verdictOn(gang, found.value, subdomain, this.#others);
     const stopped = [...faults, ...checkGangName(gang), ...checkMinimums(gang)];
     const alone = [
       ...stopped.map((one) => findingOf(source, one)),
       ...(found?.faults ?? []).map((one) => findingOf(found?.source ?? source, one)),
     ];
     // Such a rule speaks of fields of both.
-    const together = (judged?.faults ?? []).map((one) =>
-      findingOf(one.field.startsWith('spec.hpc.') ? (found?.source ?? source) : source, one),
-    );
+    const together = (judged?.faults ?? [])
+      // What is wrong with the policy alone was told of it.
+      .filter(({ message }) => !(found?.faults ?? []).some((one) => one.message === message))
+      .map((one) => findingOf(one.field.startsWith('spec.hpc.') ? (found?.source ?? source) : source, one));
     const warnings = (judged?.warnings ?? []).map((message): Finding => ({
       ...findingOf(source, { field: '', message, rule: 'AdmissionWarning' }),
       severity: 'warning',

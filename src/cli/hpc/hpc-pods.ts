@@ -1,6 +1,7 @@
 import { configured } from '../input/configured.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { policyFrom } from '../input/policy.ts';
+import type { Preparation } from '../../preparers/preparation.ts';
 import { findingOf, type Finding } from '../output/findings.ts';
 import { withGiven } from '../review/given-gangs.ts';
 import { reviewObject } from '../review/review-object.ts';
@@ -9,9 +10,13 @@ import { reviewObject } from '../review/review-object.ts';
  * What keeps the Pods of the input from being prepared: what admission would say of them, as far as it is about their HPCPolicy. All
  * else is for `muster review`, which knows the configuration.
  */
-export async function podFindings(sources: readonly SourceObject[], namespace: string): Promise<Finding[]> {
+export async function podFindings(
+  sources: readonly SourceObject[],
+  namespace: string,
+  preparations: readonly Preparation[],
+): Promise<Finding[]> {
   const { configuration, factories } = configured({ file: undefined });
-  const defaults = policyFrom(configuration, { factories: await factories() });
+  const defaults = policyFrom(configuration, { factories: await factories(), preparations });
   const policy = withGiven(defaults, sources, namespace);
   return sources.flatMap((source) =>
     reviewObject(source, { policy, namespace, username: 'muster-hpc' }).flatMap(({ causes, root }) =>

@@ -4,7 +4,9 @@ import { Argument, Command } from 'commander';
 import { own, ownObject, type JsonObject } from '../../api/json.ts';
 import { messageOf, MusterError } from '../../errors.ts';
 import { makeCurveCertificate } from '../../hpc/curve/make-certificate.ts';
+import type { Preparation } from '../../preparers/preparation.ts';
 import { objectsOf } from '../../preparers/preparations.ts';
+import { configured } from '../input/configured.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readAll } from '../input/input-files.ts';
@@ -20,6 +22,7 @@ import { podFindings } from './hpc-pods.ts';
 interface HpcFlags {
   readonly filename: readonly string[];
   readonly namespace: string;
+  readonly config?: string;
   readonly out?: string;
   readonly output: 'yaml' | 'json';
   readonly color: ColourMode;
@@ -42,14 +45,17 @@ export const hpcCommand = (io: CliIo): Command =>
     .addArgument(new Argument('<what>', 'what to do').choices(['render']))
     .addOption(filenameOption('PodGangs and HPCPolicies'))
     .option('-n, --namespace <name>', 'namespace of objects that name none', 'default')
+    .option('--config <file>', 'OperatorConfiguration whose hpc.preparations HPCPolicies may name')
     .option('--out <dir>', 'write each key of the ConfigMap to a file in here instead; made if missing')
     .addOption(outputOption(['yaml', 'json']).default('yaml'))
     .addOption(colorOption())
     .addHelpText('after', EXAMPLES)
     .action((_what: string, flags: HpcFlags) => render(flags, io));
 
-async function render({ filename, namespace, out, output, color }: HpcFlags, io: CliIo): Promise<void> {
-  const gangs = new HpcGangs(namespace);
+async function render(flags: HpcFlags, io: CliIo): Promise<void> {
+  const { filename, namespace, config, out, output, color } = flags;
+  const others = await configured({ file: config }).prepared();
+  const gangs = new HpcGangs(namespace, others);
   const unread: InputFault[] = [];
   const sources: SourceObject[] = [];
   for await (const source of readAll(filename, io, (fault) => unread.push(fault))) {
@@ -66,10 +72,10 @@ async function render({ filename, namespace, out, output, color }: HpcFlags, io:
     ...together,
   ]);
   // A Pod of a gang that is wrong itself would say the same once more.
-  if (findings.length === 0) findings.push(...(await podFindings(sources, namespace)));
+  if (findings.length === 0) findings.push(...(await podFindings(sources, namespace, others)));
   for (const finding of findings) io.stderr(`${findingLine(finding, palette)}\n`);
   if (findings.length > 0) throw new ExitStatus(1);
-  const made = all.map(rendered);
+  const made = all.map((one) => rendered(one, others));
   if (out !== undefined) return writeFiles(out, made, io);
   const objects = made.flat();
   // A List is what kubectl takes for several objects of JSON.
@@ -78,8 +84,10 @@ async function render({ filename, namespace, out, output, color }: HpcFlags, io:
 }
 
 /** A gang without a policy, or with a wrong one, was told of before. */
-const rendered = ({ gang, policy, subdomain }: HpcGang): JsonObject[] =>
-  policy === undefined ? [] : objectsOf(gang, policy, { certificate: makeCurveCertificate, subdomain });
+const rendered = ({ gang, policy, subdomain }: HpcGang, others: readonly Preparation[]): JsonObject[] =>
+  policy === undefined
+    ? []
+    : objectsOf(gang, policy, { certificate: makeCurveCertificate, subdomain }, others);
 
 const noGang = (): MusterError =>
   new MusterError(

@@ -5,16 +5,20 @@ import { builtInBackends } from '../../backends/registry.ts';
 import type { OperatorConfiguration, SchedulerProfile } from '../../config/configuration.ts';
 import type { AssignReplicaPlugin } from '../../fleet/assign/assign-replica-plugin.ts';
 import { within } from '../../kube/loop/deadline.ts';
-import { MusterError } from '../../errors.ts';
+import { messageOf, MusterError } from '../../errors.ts';
+import { configure } from '../../modules/call-plugin.ts';
 import {
   checkName,
   doesNotLoad,
-  importEither,
+  importAny,
   importModule,
-  importPlugin,
+  type Brought,
+  type ModuleKind,
 } from '../../modules/import-module.ts';
+import type { Preparation } from '../../preparers/preparation.ts';
+import { loadedPreparation, type PreparationModule } from '../../preparers/preparation-module.ts';
 import { readModule, type ModuleFile, type ModuleSource } from '../../modules/module-file.ts';
-import type { PluginEntry } from '../../modules/module-plugin.ts';
+import type { ModuleEntry } from '../../modules/module-entry.ts';
 
 /** How long a module may take to load. */
 const LOAD_MS = 10_000;
@@ -38,15 +42,16 @@ export function modulesOf(
   );
 }
 
-/** The same of strategies for bindings of a fleet. */
-export function pluginsOf(
-  plugins: OperatorConfiguration['fleet']['assigner']['plugins'],
+/** The same of a list of entries; `path`: where it stands. */
+export function entriesOf(
+  entries: OperatorConfiguration['fleet']['assigner']['plugins'],
+  path: string,
   fileName: string | undefined,
-): PluginEntry[] {
+): ModuleEntry[] {
   const folder = dirname(resolve(fileName ?? 'configuration'));
-  return plugins.map(({ name, module, integrity, config }, index) => ({
+  return entries.map(({ name, module, integrity, config }, index) => ({
     name,
-    source: { module, integrity, folder, field: `fleet.assigner.plugins[${index}].module` },
+    source: { module, integrity, folder, field: `${path}[${index}].module` },
     // What came from a file is JSON, whatever its type says.
     config: config as JsonObject,
   }));
@@ -61,22 +66,60 @@ export async function backendsOf(modules: readonly NamedModule[]): Promise<reado
   const brought: BackendFactory[] = [];
   for (const source of modules) {
     const factory = await loadBackend(source);
-    checkName(factory.name, source.name, source);
+    checkName('backend', factory.name, source.name, source);
     brought.push(factory);
   }
   return [...builtInBackends, ...brought];
 }
 
+/**
+ * The preparations that a configuration names, each told its `config`. They are run as {@link backendsOf} runs modules.
+ * @throws MusterError as {@link backendsOf}
+ */
+export async function preparationsOf(entries: readonly ModuleEntry[]): Promise<readonly Preparation[]> {
+  const brought: Preparation[] = [];
+  for (const { name, source, config } of entries) {
+    const module = await loadPreparation(source);
+    checkName('preparation', module.name, name, source);
+    configured('preparation', module, config);
+    brought.push(loadedPreparation(module));
+  }
+  return brought;
+}
+
+/** Tells a module its `config`. @throws MusterError BACKEND_MODULE_INVALID */
+export function configured(
+  kind: Exclude<ModuleKind, 'backend'>,
+  module: AssignReplicaPlugin | PreparationModule,
+  config: JsonObject,
+): void {
+  try {
+    configure(kind, module, config);
+  } catch (thrown) {
+    throw new MusterError(
+      'BACKEND_MODULE_INVALID',
+      `${kind} ${module.name} refuses its config: ${messageOf(thrown)}`,
+      `give --config with the entry of its name in ${LISTS[kind]}, and correct its config`,
+    );
+  }
+}
+
+const LISTS = { plugin: 'fleet.assigner.plugins', preparation: 'hpc.preparations' } as const;
+
 /** @throws MusterError as {@link backendsOf} */
-export const loadBackend = (source: ModuleSource): Promise<BackendFactory> => loaded(source, importModule);
+export const loadBackend = (source: ModuleSource): Promise<BackendFactory> =>
+  loaded(source, (file, field) => importModule('backend', file, field));
 
 /** @throws MusterError as {@link backendsOf} */
 export const loadPlugin = (source: ModuleSource): Promise<AssignReplicaPlugin> =>
-  loaded(source, importPlugin);
+  loaded(source, (file, field) => importModule('plugin', file, field));
 
-/** A backend or strategies. @throws MusterError as {@link backendsOf} */
-export const loadEither = (source: ModuleSource): ReturnType<typeof importEither> =>
-  loaded(source, importEither);
+/** @throws MusterError as {@link backendsOf} */
+export const loadPreparation = (source: ModuleSource): Promise<PreparationModule> =>
+  loaded(source, (file, field) => importModule('preparation', file, field));
+
+/** Whatever it is. @throws MusterError as {@link backendsOf} */
+export const loadAny = (source: ModuleSource): Promise<Brought> => loaded(source, importAny);
 
 async function loaded<T>(
   source: ModuleSource,

@@ -4,8 +4,9 @@ import type { ConfigFault } from '../../config/config-fault.ts';
 import type { OperatorConfiguration } from '../../config/configuration.ts';
 import { loadConfiguration, readConfigurationFile } from '../../config/load.ts';
 import { CONFIG_FILE_VARIABLE } from '../../config/overrides.ts';
-import type { PluginEntry } from '../../modules/module-plugin.ts';
-import { backendsOf, modulesOf, pluginsOf, type NamedModule } from './backend-modules.ts';
+import type { ModuleEntry } from '../../modules/module-entry.ts';
+import type { Preparation } from '../../preparers/preparation.ts';
+import { backendsOf, entriesOf, modulesOf, preparationsOf, type NamedModule } from './backend-modules.ts';
 import { gangKinds } from '../../workloads/gang-kinds.ts';
 
 interface Given {
@@ -29,9 +30,13 @@ export interface Configured {
   /** Those that its profiles name. */
   readonly modules: readonly NamedModule[];
   /** Those that bring strategies for bindings of a fleet. */
-  readonly plugins: readonly PluginEntry[];
+  readonly plugins: readonly ModuleEntry[];
+  /** Those that bring a workload manager for HPCPolicies. */
+  readonly preparations: readonly ModuleEntry[];
   /** Muster's own backends and those that profiles bring along, whose modules are run by this. */
   readonly factories: () => Promise<readonly BackendFactory[]>;
+  /** What HPCPolicies may ask for beside what comes with Muster; the modules are run by this. */
+  readonly prepared: () => Promise<readonly Preparation[]>;
 }
 
 /**
@@ -50,12 +55,15 @@ export function configured({ text, env = {}, flags = {}, brought, ...given }: Gi
     workloads: gangKinds,
   });
   const modules = modulesOf(configuration.schedulers.profiles, file);
+  const preparations = entriesOf(configuration.hpc.preparations, 'hpc.preparations', file);
   return {
     configuration,
     warnings,
     file,
     modules,
-    plugins: pluginsOf(configuration.fleet.assigner.plugins, file),
+    plugins: entriesOf(configuration.fleet.assigner.plugins, 'fleet.assigner.plugins', file),
+    preparations,
+    prepared: () => preparationsOf(preparations),
     factories: () => backendsOf(modules),
   };
 }

@@ -3,6 +3,7 @@ import { MUSTER_NAMESPACE, SYSTEM_NAMESPACE } from '../../api/names.ts';
 import { BackendRegistry, builtInBackends } from '../../backends/registry.ts';
 import type { BackendFactory } from '../../backends/backend.ts';
 import type { OperatorConfiguration } from '../../config/configuration.ts';
+import type { Preparation } from '../../preparers/preparation.ts';
 import { gangKindsWith } from '../../workloads/configured-gangs.ts';
 
 /** What admission depends on that is in no configuration file. */
@@ -12,6 +13,8 @@ export interface PolicyContext {
   /** Another default backend than the configured one, enabled if it is not: for a preview. */
   readonly defaultBackend?: string;
   readonly factories?: readonly BackendFactory[];
+  /** What an HPCPolicy may ask for beside what comes with Muster. */
+  readonly preparations?: readonly Preparation[];
 }
 
 /** The parts of a configuration that decisions are made of. */
@@ -27,7 +30,12 @@ export type PolicySettings = Pick<
  */
 export function policyFrom(configuration: PolicySettings, context: PolicyContext = {}): Policy {
   const { schedulers, trustedAccounts, topologyAwareScheduling, workloads } = configuration;
-  const { ownNamespace = MUSTER_NAMESPACE, defaultBackend, factories = builtInBackends } = context;
+  const {
+    ownNamespace = MUSTER_NAMESPACE,
+    defaultBackend,
+    factories = builtInBackends,
+    preparations,
+  } = context;
   const profiles =
     defaultBackend === undefined || schedulers.profiles.some(({ name }) => name === defaultBackend)
       ? schedulers.profiles
@@ -43,5 +51,6 @@ export function policyFrom(configuration: PolicySettings, context: PolicyContext
     exemptNamespaces: new Set([SYSTEM_NAMESPACE, ownNamespace]),
     topology,
     gangKinds: gangKindsWith(workloads),
+    ...(preparations && { preparations }),
   };
 }

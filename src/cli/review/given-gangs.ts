@@ -9,7 +9,7 @@ import type { SourceObject } from '../input/documents.ts';
  * @param namespace of objects that name none
  */
 export function withGiven(policy: Policy, sources: readonly SourceObject[], namespace: string): Policy {
-  const given = new HpcGangs(namespace);
+  const given = new HpcGangs(namespace, policy.preparations);
   for (const source of sources) given.add(source);
   const gangs = new Map([...given.gangs].filter(([, gang]) => policyNameOf(gang) !== undefined));
   if (gangs.size === 0) return policy;

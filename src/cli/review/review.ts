@@ -85,7 +85,7 @@ async function review(options: ReviewOptions, io: CliIo): Promise<void> {
 
 /** By file, environment and defaults, as the server: what is shown here is what it would do. */
 async function policyFor({ config, backend }: ReviewOptions, io: CliIo): Promise<Policy> {
-  const { configuration, warnings, file, factories } = configured({ file: config, env: io.env });
+  const { configuration, warnings, file, factories, prepared } = configured({ file: config, env: io.env });
   for (const warning of warnings) io.stderr(`${formatFault(warning, file ?? 'configuration')}\n`);
   const known = await factories();
   const names = known.map(({ name }) => name);
@@ -98,6 +98,7 @@ async function policyFor({ config, backend }: ReviewOptions, io: CliIo): Promise
   }
   return policyFrom(configuration, {
     factories: known,
+    preparations: await prepared(),
     ...(backend === undefined ? {} : { defaultBackend: backend }),
   });
 }

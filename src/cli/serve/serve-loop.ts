@@ -10,8 +10,9 @@ import type { PreemptionSettings } from '../../controller/watch/shared.ts';
 import { ProbeLoop } from '../../controller/scheduler-objects/probe-loop.ts';
 import { HostedPlugins } from '../../modules/hosted-plugins.ts';
 import type { ModuleObserver } from '../../modules/module-keeper.ts';
-import type { PluginEntry } from '../../modules/module-plugin.ts';
+import type { ModuleEntry } from '../../modules/module-entry.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
+import type { Preparation } from '../../preparers/preparation.ts';
 import type { BackendMetrics } from '../../telemetry/backend-metrics.ts';
 import type { Forecasts } from '../../preview/forecasts.ts';
 import type { Logger } from '../../telemetry/log.ts';
@@ -31,13 +32,14 @@ export async function startLoop(
       'controllers' | 'leaderElection' | 'runtimeClientConnection' | 'preemption' | 'hpc' | 'workloads'
     >;
     registry: BackendRegistry;
+    preparations: readonly Preparation[];
     metrics: Metrics;
     log: Logger;
     loopMetrics: LoopMetrics;
     io: CliIo;
   },
 ): Promise<Loop> {
-  const { configuration, registry, metrics, loopMetrics, log, io } = given;
+  const { configuration, registry, preparations, metrics, loopMetrics, log, io } = given;
   const client = await clientFor(cluster, configuration.runtimeClientConnection, loopMetrics, io);
   const { startControllers } = await import('../../controller/controller.ts');
   return startControllers({
@@ -49,6 +51,7 @@ export async function startLoop(
       gangKinds: gangKindsWith(configuration.workloads),
       leaderElection: configuration.leaderElection,
       hpc: configuration.hpc.enabled,
+      preparations,
       preemption: actingOn(configuration.preemption, io.env['POD_NAMESPACE']),
     },
     backendMetrics: metrics.backends,
@@ -68,7 +71,7 @@ export async function startFleetLoop(
       OperatorConfiguration,
       'fleet' | 'workloads' | 'leaderElection' | 'runtimeClientConnection'
     >;
-    plugins: readonly PluginEntry[];
+    plugins: readonly ModuleEntry[];
     log: Logger;
     loopMetrics: LoopMetrics;
     io: CliIo;
@@ -205,6 +208,16 @@ export const pluginLog = (log: Logger): ModuleObserver => ({
   wrote: (plugin, text) => log.info({ plugin, text: printable(text, 2_048) }, 'a strategy module wrote'),
   ended: (plugin, reason, againInMs) =>
     log.error({ plugin, reason, againInMs }, 'a strategy module has ended, and its bindings wait'),
+  noticed: (plugin, notice) => log.warn({ plugin }, printable(notice, 512)),
+});
+
+/** The same of modules that prepare Pods for an HPCPolicy. */
+export const preparationLog = (log: Logger): ModuleObserver => ({
+  wrote: (preparation, text) =>
+    log.info({ preparation, text: printable(text, 2_048) }, 'a preparation module wrote'),
+  ended: (preparation, reason, againInMs) =>
+    log.error({ preparation, reason, againInMs }, 'a preparation module has ended, and its gangs wait'),
+  noticed: (preparation, notice) => log.warn({ preparation }, printable(notice, 512)),
 });
 
 /**

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { MUSTER_NAMESPACE, MUSTER_SERVICE_ACCOUNT } from '../../api/names.ts';
 import type { OperatorConfiguration } from '../../config/configuration.ts';
 import { builtInBackends } from '../../backends/registry.ts';
+import { hostedPreparations } from '../../modules/module-preparation.ts';
 import { hostedModules } from '../../modules/hosted-modules.ts';
 import { messageOf, MusterError } from '../../errors.ts';
 import { metricsOf, startProgram } from '../../server/program.ts';
@@ -17,6 +18,7 @@ import {
   endTogether,
   initWithoutCluster,
   moduleLog,
+  preparationLog,
   startFleetLoop,
   startForecasts,
   startLoop,
@@ -60,7 +62,7 @@ export const serveCommand = (io: CliIo): Command =>
     .action((flags: ServeFlags) => serve(flags, io));
 
 async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
-  const { configuration, warnings, modules, plugins } = configured({
+  const { configuration, warnings, modules, plugins, preparations } = configured({
     file: flags.config,
     env: io.env,
     flags: definedOnly({
@@ -73,7 +75,7 @@ async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
   const log = createLogger({ level: configuration.logLevel, format: configuration.logFormat });
   for (const warning of warnings) log.warn({ path: warning.path, line: warning.line }, warning.message);
   try {
-    await serveWith(configuration, { modules, plugins }, { flags, log, io });
+    await serveWith(configuration, { modules, plugins, preparations }, { flags, log, io });
   } catch (thrown) {
     // Whoever reads the log as JSON lines reads why there are no more of them, too.
     if (configuration.logFormat !== 'json' || io.isTerminal) throw thrown;
@@ -86,12 +88,14 @@ async function serve(flags: ServeFlags, io: CliIo): Promise<void> {
 
 async function serveWith(
   configuration: OperatorConfiguration,
-  { modules, plugins }: Pick<Configured, 'modules' | 'plugins'>,
+  { modules, plugins, preparations: entries }: Pick<Configured, 'modules' | 'plugins' | 'preparations'>,
   { flags, log, io }: { flags: ServeFlags; log: Logger; io: CliIo },
 ): Promise<void> {
   const ownNamespace = io.env['POD_NAMESPACE'];
+  const preparations = await hostedPreparations(entries, preparationLog(log));
   const policy = policyFrom(configuration, {
     factories: [...builtInBackends, ...(await hostedModules(modules, moduleLog(log)))],
+    preparations,
     ownNamespace: ownNamespace ?? MUSTER_NAMESPACE,
   });
   for (const notice of policy.registry.notices) log.warn(notice);
@@ -103,6 +107,7 @@ async function serveWith(
     (await startLoop(flags, {
       configuration,
       registry: policy.registry,
+      preparations,
       log,
       metrics,
       loopMetrics,
@@ -113,7 +118,7 @@ async function serveWith(
   const endProbes =
     loop === undefined ? await initWithoutCluster(policy.registry, log, metrics.backends) : undefined;
   const endModules = (): void => {
-    for (const { hosted } of policy.registry.hosted) hosted.stop();
+    for (const { hosted } of [...policy.registry.hosted, ...preparations]) hosted.stop();
   };
   const forecasts = loop && (await startForecasts(configuration, flags, log));
   const serverName =

@@ -76,7 +76,9 @@ export function hpcStatusOf(
       : `Pod ${bare.name} was not prepared when it was created (is hpc.enabled set, and was the policy there?): delete it, so that it is made anew`;
   const why = wrong === undefined ? unprepared : `${wrong.field}: ${wrong.message}`;
   if (wrong !== undefined) return { policy: named, why };
-  const { flux } = policy;
+  const { flux, managed } = policy;
+  // Which hosts a program of another manager runs on, that one knows.
+  if (managed !== undefined) return { policy: named, why };
   const hosts = hostsStatusOf(hostGroups(gang, flux?.leadGroup), pods, states);
   return flux === undefined
     ? { policy: named, why, torch: hosts }

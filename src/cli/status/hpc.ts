@@ -27,7 +27,7 @@ export async function hpcOf(
 async function find(client: KubeClient, { namespace }: PodGang, name: string): Promise<FoundPolicy> {
   try {
     const found = await client.get<JsonObject>({ resource: HPC_POLICIES, namespace, name });
-    const { policy, faults } = parseHpcPolicy(found, namespace);
+    const { policy, faults } = parseHpcPolicy(found, namespace, 'any');
     return { policy, wrong: faults[0]?.field };
   } catch (error) {
     if (isNotFound(error)) return 'missing';

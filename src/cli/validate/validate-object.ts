@@ -21,6 +21,7 @@ import { CONFIG_API_VERSION, CONFIG_KIND } from '../../config/schema.ts';
 import { parsePodGang } from '../../gang/parse-pod-gang.ts';
 import { parseHpcPolicy } from '../../hpc/hpc-policy.ts';
 import { isPodGangName } from '../../api/name-syntax.ts';
+import { managersOf, verdictOnPolicy } from '../../preparers/preparations.ts';
 import { workloadFindings } from './workload-findings.ts';
 import { readObjects, type SourceObject } from '../input/documents.ts';
 import { unknownPodGangFields } from '../input/pod-gang-fields.ts';
@@ -43,9 +44,7 @@ export function validateObject(source: SourceObject, context: ValidationContext)
   if (apiVersion === POD_GANG_API_VERSION && kind === POD_GANG_KIND)
     return inOrder(checkPodGang(source, context));
   if (apiVersion === HPC_POLICY_API_VERSION && kind === HPC_POLICY_KIND) {
-    return inOrder(
-      parseHpcPolicy(source.object, context.namespace).faults.map((one) => findingOf(source, one)),
-    );
+    return inOrder(checkHpcPolicy(source, context));
   }
   if (apiVersion === CONFIG_API_VERSION && kind === CONFIG_KIND) return checkConfig(source, context);
   if (apiVersion === 'v1' && kind === 'ConfigMap') return checkConfigMap(source, context);
@@ -53,6 +52,16 @@ export function validateObject(source: SourceObject, context: ValidationContext)
   if (workload !== undefined) return inOrder(workload);
   const wrong = misnamed(apiVersion ?? '', kind ?? '');
   return wrong && [finding(source, 'error', wrong.path, wrong.message, 'KindUnknown')];
+}
+
+function checkHpcPolicy(source: SourceObject, { policy, namespace }: ValidationContext): Finding[] {
+  const { preparations } = policy;
+  const read = parseHpcPolicy(source.object, namespace, managersOf(preparations));
+  const { faults, warnings } = verdictOnPolicy(read.policy, preparations);
+  return [
+    ...[...read.faults, ...faults].map((one) => findingOf(source, one)),
+    ...warnings.map((message) => finding(source, 'warning', '', printable(message), 'AdmissionWarning')),
+  ];
 }
 
 function finding(

@@ -66,7 +66,7 @@ async function validate(options: ValidateOptions, io: CliIo): Promise<void> {
   const survey = new GangSurvey(namespace, policy.exemptNamespaces, policy.gangKinds);
   const faults: InputFault[] = [];
   const findings: Finding[] = [];
-  const gangs = new HpcGangs(namespace);
+  const gangs = new HpcGangs(namespace, policy.preparations);
   const counts = { checked: 0, skipped: 0 };
   for await (const source of readAll(filename, io, (fault) => faults.push(fault))) {
     const found = validateObject(source, context);
@@ -93,8 +93,9 @@ async function validate(options: ValidateOptions, io: CliIo): Promise<void> {
 
 /** Without a configuration nobody has said which backends are enabled, so a PodGang may name any. */
 async function policyFor(config: string | undefined, names: readonly string[]): Promise<Policy> {
-  const { configuration, factories } = configured({ file: config });
-  if (config !== undefined) return policyFrom(configuration, { factories: await factories() });
+  const { configuration, factories, prepared } = configured({ file: config });
+  if (config !== undefined)
+    return policyFrom(configuration, { factories: await factories(), preparations: await prepared() });
   const { schedulers } = configuration;
   const profiles = names.map((name) => ({ name, config: {} }));
   return policyFrom({ ...configuration, schedulers: { ...schedulers, profiles } });

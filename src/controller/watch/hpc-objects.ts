@@ -4,15 +4,19 @@ import type { OwnedObject, SyncContext } from '../../backends/cluster.ts';
 import type { Resource } from '../../api/resource.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { makeCurveCertificate } from '../../hpc/curve/make-certificate.ts';
+import type { HpcPolicy } from '../../hpc/hpc-policy.ts';
 import { gangServiceName } from '../../hpc/gang-service.ts';
 import { policyNameOf } from '../../hpc/policy-of-gang.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
-import { markOf, objectsOf, policyOf, verdictOn } from '../../preparers/preparations.ts';
-import type { HpcPolicies } from '../../preparers/preparation.ts';
+import { elsewhereFor, markOf, objectsOf, policyOf, verdictOn } from '../../preparers/preparations.ts';
+import type { HpcPolicies, ObjectsGiven, Preparation } from '../../preparers/preparation.ts';
 import { BY_GANG } from './gang-view.ts';
 import type { GangWatch } from './gang-watch.ts';
 import type { PolicyWatch } from './policy-watch.ts';
 import type { GangPreparation } from './shared.ts';
+
+/** How long (ms) one that runs elsewhere may take for the objects of a gang; it has a bound of its own besides. */
+const ANSWER_MS = 10_000;
 
 const core = (kind: string, plural: string): Resource => ({
   group: '',
@@ -31,16 +35,28 @@ const RESOURCES: Readonly<Record<string, Resource>> = {
 export class HpcObjects implements GangPreparation {
   readonly #policies: HpcPolicies;
   readonly #watch: GangWatch;
+  readonly #others: readonly Preparation[];
   readonly #handlers: ((key: string) => void)[] = [];
 
-  constructor(watch: GangWatch, { policies, onPolicy }: Pick<PolicyWatch, 'policies' | 'onPolicy'>) {
+  /** @param others what a policy may ask for beside what comes with Muster */
+  constructor(
+    watch: GangWatch,
+    { policies, onPolicy, gangsUnder }: Pick<PolicyWatch, 'policies' | 'onPolicy' | 'gangsUnder'>,
+    others: readonly Preparation[] = [],
+  ) {
     this.#policies = policies;
     this.#watch = watch;
+    this.#others = others;
     const changed = (key: string): void => {
       for (const handler of this.#handlers) handler(key);
       watch.touch(key);
     };
     onPolicy(changed);
+    for (const { name, hosted } of others) {
+      hosted?.onChange(() => {
+        for (const gang of gangsUnder(name)) changed(gang);
+      });
+    }
     // The first Pod, and the last that goes, may tell another domain than was taken for granted.
     watch.onPod(({ old, new: now }) => {
       if (domainOf(old) === domainOf(now)) return;
@@ -57,6 +73,9 @@ export class HpcObjects implements GangPreparation {
   waitOf(gang: GangRecord): string | undefined {
     const found = policyOf(gang, this.#policies);
     if (found === undefined || 'rule' in found) return found?.message;
+    // Nobody could say whether a further Pod of it can be prepared.
+    const waits = elsewhereFor(found, this.#others)?.hosted.waits;
+    if (waits !== undefined) return waits;
     const mark = markOf(found);
     const wrong = this.#podsOf(gang).find(
       ({ prepared, gates }) => prepared !== mark && gates.includes(GATE_POD_GANG_PENDING),
@@ -77,12 +96,21 @@ export class HpcObjects implements GangPreparation {
       throw new Error(`its Pods have several subdomains: ${domains.slice(0, 3).join(', ')}`);
     const service = gangServiceName(gang.name);
     const [subdomain = service] = domains;
-    const [wrong] = verdictOn(gang, found, subdomain).faults;
+    const given: ObjectsGiven = { certificate: makeCurveCertificate, subdomain };
+    const others = await this.#answered(gang, found, given);
+    const [wrong] = verdictOn(gang, found, subdomain, others).faults;
     if (wrong !== undefined) throw new Error(`${wrong.field}: ${wrong.message}`);
-    for (const object of objectsOf(gang, found, { certificate: makeCurveCertificate, subdomain })) {
+    for (const object of objectsOf(gang, found, given, others)) {
       await context.apply(ownedOf(object));
     }
     if (subdomain !== service) await checkService(context, gang.namespace, subdomain);
+  }
+
+  /** The other preparations; one that runs elsewhere as it answers about this gang. */
+  async #answered(gang: GangRecord, policy: HpcPolicy, given: ObjectsGiven): Promise<readonly Preparation[]> {
+    const elsewhere = elsewhereFor(policy, this.#others);
+    if (elsewhere === undefined) return this.#others;
+    return [await elsewhere.hosted.ofGang(gang, policy, given, ANSWER_MS)];
   }
 
   #podsOf({ namespace, name }: GangRecord): readonly PodRecord[] {

@@ -8,7 +8,8 @@ import { keyOf } from '../../kube/loop/cache.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
 import type { Watched } from '../../kube/loop/watches.ts';
-import type { HpcPolicies, StoredPolicy } from '../../preparers/preparation.ts';
+import type { HpcPolicies, Preparation, StoredPolicy } from '../../preparers/preparation.ts';
+import { managersOf } from '../../preparers/preparations.ts';
 import type { GangWatch } from './gang-watch.ts';
 import { BY_GANG } from './gang-view.ts';
 
@@ -20,10 +21,13 @@ interface PolicyRecord extends StoredPolicy {
 }
 
 const BY_NAMESPACE = 'namespace';
+const BY_MANAGER = 'manager';
 
 export interface PolicyWatch {
   readonly policies: HpcPolicies;
   readonly watch: Watched;
+  /** Gangs, by their keys, whose policy asks for this manager. */
+  gangsUnder(manager: string): readonly string[];
   /** Hears of a gang whose policy came, changed or went. */
   onPolicy(handler: (gang: string) => void): void;
 }
@@ -33,16 +37,24 @@ export function watchPolicies(
   client: KubeClient,
   observe: (resource: Resource) => ReflectorObserver,
   gangs: Pick<GangWatch, 'onGang' | 'view'>,
+  others: readonly Preparation[] = [],
 ): PolicyWatch {
   const watch = new Reflector<PolicyRecord>({
     client,
     resource: HPC_POLICIES,
     trim: (object: KubeObject) => {
       const { namespace = '', name = '', uid = '', resourceVersion = '' } = object.metadata;
-      const { policy, faults } = parseHpcPolicy(object as unknown as JsonObject, namespace);
+      const { policy, faults } = parseHpcPolicy(
+        object as unknown as JsonObject,
+        namespace,
+        managersOf(others),
+      );
       return { namespace, name, uid, resourceVersion, policy, wrong: faults[0]?.field };
     },
-    indexers: { [BY_NAMESPACE]: ({ namespace }) => namespace },
+    indexers: {
+      [BY_NAMESPACE]: ({ namespace }) => namespace,
+      [BY_MANAGER]: ({ policy }) => policy.managed?.manager,
+    },
     observer: observe(HPC_POLICIES),
   });
   const users = new Map<string, Set<string>>();
@@ -68,6 +80,12 @@ export function watchPolicies(
         [...(users.get(keyOf(namespace, name)) ?? [])].find((gang) => hasPods(namespace, gang)),
     },
     watch,
+    gangsUnder: (manager) =>
+      watch.store
+        .byIndex(BY_MANAGER, manager)
+        .flatMap(({ namespace, name }) =>
+          [...(users.get(keyOf(namespace, name)) ?? [])].map((gang) => keyOf(namespace, gang)),
+        ),
     onPolicy: (handler) => {
       watch.subscribe((change) => {
         const { namespace, name } = change.new ?? change.old;

@@ -1,3 +1,4 @@
+import type { ContractRange } from '../../api/contract-range.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { formatCount } from '../../api/quantity.ts';
 import type { Resources } from '../../gang/reading.ts';
@@ -6,12 +7,19 @@ import type { TargetCluster } from './target-cluster.ts';
 import type { Candidate } from './candidate.ts';
 import { leastOf, templatesOf } from './gang-strategies.ts';
 
+/** Version of this contract. It grows by optional members; a change that breaks a plugin raises it. */
+export const PLUGIN_CONTRACT_VERSION = 1;
+
+export const PLUGIN_CONTRACT_RANGE: ContractRange = { oldest: 1, current: PLUGIN_CONTRACT_VERSION };
+
 /**
  * Strategies of somebody else's: what the module of an entry of `fleet.assigner.plugins` exports. All that it is given is
  * JSON, a copy of its own.
  */
 export interface AssignReplicaPlugin {
   readonly name: string;
+  /** {@link PLUGIN_CONTRACT_VERSION} as it was when the plugin was written; absent: 1. */
+  readonly contractVersion?: number;
   /** Names of strategies, each of which is this plugin's alone. Asked for once, when it has been loaded. */
   strategies(): readonly string[];
   /** `config` of its entry, before anything else; throws where it is wrong. Without this method it takes none. */

@@ -47,7 +47,7 @@ export const hpcExamples: readonly RuleExample[] = [
     rule: 'HpcManagerUnknown',
     mistake: 'another manager',
     decide: policyOf({ hpc: { manager: 'slurm' } }),
-    says: 'spec.hpc.manager: Unsupported value: "slurm": is no workload manager that Muster knows; write flux, or leave it out for flux [HpcManagerUnknown]',
+    says: 'spec.hpc.manager: Unsupported value: "slurm": is no workload manager that Muster knows (known: flux); correct it, leave it out for flux, or name its module in hpc.preparations of the configuration [HpcManagerUnknown]',
   },
   {
     rule: 'HpcSettingUnknown',

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { preparationRules } from '../../../src/conformance/preparations.ts';
 import type { CheckReport } from '../../../src/cli/conformance/trial.ts';
 import { conformanceRules, strategyRuleTexts } from '../../../src/conformance/conformance.ts';
 import { muster } from './fake-io.ts';
@@ -56,6 +57,22 @@ describe('muster conformance', () => {
       skipped: 0,
     });
     expect(report.checks.map(({ name, rule }) => ({ name, rule }))).toEqual(strategyRuleTexts);
+    expect(code).toBe(0);
+  });
+
+  test.each([
+    [['--module', './docs/examples/hostfile-preparation.ts']],
+    [['--name', 'hostfile', '--config', 'docs/examples/preparations.yaml']],
+  ])('a preparation: %j', async (args) => {
+    const { code, out } = await muster(['conformance', ...args, '-o', 'json']);
+    const report = JSON.parse(out) as { checks: CheckReport[] };
+    expect(report).toMatchObject({
+      preparation: 'hostfile',
+      passed: preparationRules.length,
+      failed: 0,
+      skipped: 0,
+    });
+    expect(report.checks.map(({ name, rule }) => ({ name, rule }))).toEqual(preparationRules);
     expect(code).toBe(0);
   });
 

@@ -70,7 +70,7 @@ describe('defaults', () => {
         },
         workloads: [],
         trustedAccounts: ['system:serviceaccount:muster-system:muster'],
-        hpc: { enabled: false },
+        hpc: { enabled: false, preparations: [] },
         preemption: {
           mode: 'Off',
           profiles: [],

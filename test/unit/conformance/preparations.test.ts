@@ -1,5 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { hostfile } from '../../../docs/examples/hostfile-preparation.ts';
 import type { ConformanceCheck } from '../../../src/conformance/conformance.ts';
 import {
   preparationChecks,
@@ -8,6 +10,7 @@ import {
 } from '../../../src/conformance/preparations.ts';
 import { messageOf } from '../../../src/errors.ts';
 import type { Preparation } from '../../../src/preparers/preparation.ts';
+import { loadedPreparation } from '../../../src/preparers/preparation-module.ts';
 import { preparations } from '../../../src/preparers/preparations.ts';
 import { brokenPreparations, soundPreparation } from '../../support/broken-preparations/broken.ts';
 
@@ -82,12 +85,28 @@ describe.each(preparations)('the preparation $name', (preparation) => {
   });
 });
 
-test('docs/hpc.md has the rules, in their order', () => {
-  const page = readFileSync(new URL('../../../docs/hpc.md', import.meta.url), 'utf8');
-  const [, table = ''] = /<!-- rules -->([^]*?)<!-- \/rules -->/.exec(page) ?? [];
-  const rows = [...table.matchAll(/^\| `([a-z-]+)` +\| (.*?) +\|$/gm)].map(([, name, rule]) => ({
-    name,
-    rule,
-  }));
-  expect(rows).toEqual(preparationRules);
+describe('docs/preparations.md', () => {
+  const DOCS = join(import.meta.dirname, '../../../docs');
+
+  test('has the example as it is, and all rules', () => {
+    const page = readFileSync(join(DOCS, 'preparations.md'), 'utf8');
+    const source = readFileSync(join(DOCS, 'examples/hostfile-preparation.ts'), 'utf8');
+    const rows = preparationRules.map(({ name, rule }) => `| \`${name}\` | ${rule} |\n`);
+    const wanted = page
+      .replace(
+        /```ts\n[\s\S]*?```/,
+        () => `\`\`\`ts\n${source.replace("'../../src/index.ts'", "'muster'")}\`\`\``,
+      )
+      .replace(
+        /<!-- rules -->[\s\S]*<!-- \/rules -->/,
+        () => `<!-- rules -->\n| Rule | |\n| --- | --- |\n${rows.join('')}<!-- /rules -->`,
+      );
+    if (process.env['UPDATE_DOCS'] === '1') writeFileSync(join(DOCS, 'preparations.md'), wanted);
+    else expect(page).toBe(wanted);
+  });
+
+  test('has an example that keeps to every rule', async () => {
+    const spec = { hpc: { manager: 'hostfile', settings: { slots: '4' } } };
+    expect(await under(loadedPreparation(hostfile), { spec })).toEqual({ failures: [], skipped: [] });
+  });
 });

@@ -206,7 +206,11 @@ test('the definition leaves the settings to the webhook, and has the same bounds
   const schema = own(definition.spec.versions[0].schema, 'openAPIV3Schema');
   const of = (value: Json | undefined, ...names: string[]): Json | undefined =>
     names.reduce((found, name) => ownObject(own(found, 'properties'), name), value);
-  expect(of(schema, 'spec', 'hpc', 'manager')).toMatchObject({ enum: ['flux'], default: 'flux' });
+  expect(of(schema, 'spec', 'hpc', 'manager')).toMatchObject({
+    pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
+    maxLength: 63,
+    default: 'flux',
+  });
   expect(of(schema, 'spec', 'torch', 'procPerNode')).toMatchObject({
     'x-kubernetes-int-or-string': true,
     minimum: 1,

@@ -85,7 +85,11 @@ test('edits of a Pod, whatever they are, do nothing beyond the surface', () => {
     fc.property(fc.array(edit, { maxLength: 5 }), (edits) => {
       const patch = new JsonPodPatch({ metadata: {}, spec: {} });
       try {
-        replay('mine', { edits }, withinSurface(patch, surface, 'backend'));
+        replay(
+          { who: 'backend mine', method: 'preparePod' },
+          { edits },
+          withinSurface(patch, surface, 'backend'),
+        );
       } catch (thrown) {
         expect(thrown).toMatchObject({ code: 'BACKEND_CONTRACT' });
       }

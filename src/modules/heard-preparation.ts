@@ -1,0 +1,48 @@
+import { isDnsSubdomain } from '../api/name-syntax.ts';
+import { isObject, own, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { printable } from '../api/printable.ts';
+import type { PatchSurface } from '../preparers/preparer.ts';
+import { surfaceOf } from './heard.ts';
+
+/** What a preparation is: said by it once, and held to since. */
+export interface PreparationFacts {
+  readonly name: string;
+  readonly contractVersion: number;
+  readonly patchSurface: PatchSurface;
+}
+
+const wrong = (what: string): Error => new Error(`the module gave ${what}`);
+
+/** @throws Error that says what of it cannot be */
+export function preparationFactsOf(value: Json): PreparationFacts {
+  const [name, contractVersion] = [ownString(value, 'name'), own(value, 'contractVersion')];
+  if (name === undefined || typeof contractVersion !== 'number')
+    throw wrong('a preparation without name and contractVersion');
+  const surface = surfaceOf(own(value, 'patchSurface'), 'preparation');
+  // Which scheduler a Pod has is its backend's to say, whatever is declared.
+  const notItsOwn = { schedulerName: false, schedulingGroup: false, workloadRef: false };
+  return { name, contractVersion, patchSurface: { ...surface, ...notItsOwn } };
+}
+
+/** More than any manager needs. */
+const MOST_OBJECTS = 32;
+/** What Muster's account may make for a gang. */
+const KINDS = ['ConfigMap', 'Secret', 'Service'];
+
+/** The objects of a gang. Whose they are is Muster's to write. @throws Error that says what of it cannot be */
+export function objectsIn(value: Json, namespace: string): JsonObject[] {
+  if (!Array.isArray(value)) throw wrong('objects that are no list');
+  if (value.length > MOST_OBJECTS) throw wrong(`more than ${MOST_OBJECTS} objects for one gang`);
+  return (value as readonly Json[]).map((object) => {
+    if (!isObject(object)) throw wrong('an object that is none');
+    const kind = ownString(object, 'kind') ?? '';
+    const metadata = ownObject(object, 'metadata');
+    const name = ownString(metadata, 'name') ?? '';
+    if (own(object, 'apiVersion') !== 'v1' || !KINDS.includes(kind))
+      throw wrong(`an object of kind ${printable(kind, 64)}: v1 ${KINDS.join(', ')} may be made for a gang`);
+    if (!isDnsSubdomain(name)) throw wrong(`a ${kind} without a name`);
+    if ((ownString(metadata, 'namespace') ?? namespace) !== namespace)
+      throw wrong(`${kind} ${name} of another namespace than the gang's`);
+    return object;
+  });
+}

@@ -1,0 +1,188 @@
+import type { ContractRange } from '../api/contract-range.ts';
+import type { JsonObject } from '../api/json.ts';
+import { PREPARATION_CONTRACT_RANGE, type ManagerSettings } from '../preparers/preparation-module.ts';
+import type {
+  HostedPreparation,
+  HpcGang,
+  HpcPolicy,
+  ObjectsGiven,
+  Preparation,
+  PreparedMember,
+} from '../preparers/preparation.ts';
+import type { PodGangVerdict, Preparer } from '../preparers/preparer.ts';
+import { Attendant, type Attended } from './attendant.ts';
+import { verdictOf } from './heard.ts';
+import { objectsIn, preparationFactsOf, type PreparationFacts } from './heard-preparation.ts';
+import { MODULE_LIMITS, type ModuleLimits } from './limits.ts';
+import type { ObjectsAsked, PrepareGiven, SaidHpcGang, ValidateGiven } from './messages.ts';
+import { keptEntry, type ModuleEntry } from './module-entry.ts';
+import { readModule } from './module-file.ts';
+import { ModuleKeeper, type ModuleObserver } from './module-keeper.ts';
+import { replay } from './replay.ts';
+import { ReviewAsker } from './review-asker.ts';
+
+/** What is known of an answer before it is read, which may throw what the module threw. */
+interface Answers {
+  readonly verdict?: () => PodGangVerdict;
+  readonly preparer?: Preparer;
+  readonly objects?: () => readonly JsonObject[];
+}
+
+/** A preparation of somebody else's, in a process of its own, which begins again after a while where it has ended. */
+export class ModulePreparation implements Preparation, Attended {
+  readonly name: string;
+  readonly hosted: HostedPreparation;
+  readonly #keeper: ModuleKeeper<PreparationFacts>;
+  readonly #asker: ReviewAsker;
+
+  constructor(
+    entry: ModuleEntry,
+    observer: ModuleObserver,
+    limits: ModuleLimits = MODULE_LIMITS,
+    range: ContractRange = PREPARATION_CONTRACT_RANGE,
+  ) {
+    this.name = entry.name;
+    const kept = { operation: 'loadPreparation', range, factsOf: preparationFactsOf } as const;
+    this.#keeper = new ModuleKeeper(keptEntry('preparation', entry, kept), observer, limits);
+    this.#asker = new ReviewAsker(this.#keeper, limits.answerMs);
+    const handlers: (() => void)[] = [];
+    const changed = (): void => {
+      for (const handler of handlers) handler();
+    };
+    this.#keeper.tell({ ended: changed, said: () => undefined });
+    const attendant = new Attendant(this, changed);
+    this.begin = async () => {
+      await attendant.begin();
+      attendant.attend();
+    };
+    const keeper = this.#keeper;
+    this.hosted = {
+      get waits() {
+        return typeof keeper.current === 'string' ? keeper.current : undefined;
+      },
+      ofPolicy: (policy, withinMs) => this.#ofPolicy(policy, withinMs),
+      ofPod: (pod, asked, withinMs) => this.#ofPod(pod, asked, withinMs),
+      ofGang: (gang, policy, given, withinMs) => this.#ofGang(gang, policy, given, withinMs),
+      onChange: (handler) => void handlers.push(handler),
+      stop: () => attendant.stop(),
+    };
+  }
+
+  /** Begins it, and again whenever it has ended. That it does not run is told by {@link HostedPreparation.waits}. */
+  readonly begin: () => Promise<void>;
+
+  preparer(_gang: HpcGang, policy: HpcPolicy): undefined {
+    this.#notAsked(policy);
+  }
+
+  validate(_gang: HpcGang, policy: HpcPolicy): PodGangVerdict {
+    this.#notAsked(policy);
+    return { faults: [], warnings: [] };
+  }
+
+  objects(_gang: HpcGang, policy: HpcPolicy): readonly JsonObject[] {
+    this.#notAsked(policy);
+    return [];
+  }
+
+  #notAsked({ managed }: HpcPolicy): void {
+    if (managed?.manager === this.name) throw new Error(`preparation ${this.name} has to be asked first`);
+  }
+
+  async begun(): Promise<unknown> {
+    const process = await this.#keeper.begun();
+    this.#keeper.looked();
+    return process;
+  }
+
+  whenEnded(ended: (againInMs: number) => void): void {
+    this.#keeper.tell({ ended: () => ended(this.#keeper.restsMs), said: () => undefined });
+  }
+
+  get restsMs(): number {
+    return this.#keeper.restsMs;
+  }
+
+  stop(): void {
+    this.#keeper.stop();
+  }
+
+  async #ofPolicy(policy: HpcPolicy, withinMs: number): Promise<Preparation> {
+    return this.#saying({ verdict: await this.#judged({ settings: settingsOf(policy) }, withinMs) });
+  }
+
+  async #ofPod(
+    { metadata, spec }: JsonObject,
+    { gang, group, policy }: PreparedMember,
+    withinMs: number,
+  ): Promise<Preparation> {
+    const pod = { metadata, spec } as JsonObject;
+    const given: PrepareGiven = { pod, gang: gangSaid(gang), group, settings: settingsOf(policy) };
+    const said = await this.#asker.ask('prepareMember', given, withinMs);
+    const asked = { who: this.#keeper.title, method: 'prepare' } as const;
+    return this.#saying({
+      preparer: {
+        name: this.name,
+        patchSurface: this.#keeper.facts?.patchSurface ?? {},
+        prepare: (_pod, _member, patch) => replay(asked, said(), patch) as void,
+      },
+    });
+  }
+
+  async #ofGang(
+    gang: HpcGang,
+    policy: HpcPolicy,
+    given: ObjectsGiven | undefined,
+    withinMs: number,
+  ): Promise<Preparation> {
+    const [about, settings] = [gangSaid(gang), settingsOf(policy)];
+    const verdict = await this.#judged({ settings, gang: about }, withinMs);
+    if (given === undefined) return this.#saying({ verdict });
+    const { certificate, subdomain } = given;
+    const asked: ObjectsAsked = { gang: about, settings, certificate: certificate(gang.name), subdomain };
+    const said = await this.#asker.ask('makeObjects', asked, withinMs);
+    return this.#saying({ verdict, objects: () => objectsIn(said(), gang.namespace) });
+  }
+
+  async #judged(given: ValidateGiven, withinMs: number): Promise<() => PodGangVerdict> {
+    const said = await this.#asker.ask('validatePolicy', given, withinMs);
+    return () => verdictOf(said());
+  }
+
+  /** What was answered. It is asked about nothing but what it was answered for. */
+  #saying({ verdict, preparer, objects }: Answers): Preparation {
+    const says = verdict ?? ((): PodGangVerdict => ({ faults: [], warnings: [] }));
+    return {
+      name: this.name,
+      judge: says,
+      preparer: () => preparer,
+      validate: says,
+      objects: () => objects?.() ?? [],
+    };
+  }
+}
+
+const settingsOf = ({ managed }: HpcPolicy): ManagerSettings => managed?.settings ?? {};
+
+const gangSaid = ({ namespace, name, annotations, spec }: HpcGang): SaidHpcGang => ({
+  namespace,
+  name,
+  annotations: [...annotations],
+  spec,
+});
+
+/**
+ * The preparations that a configuration names, each in a process of its own. What is wrong with a file is a person's to mend,
+ * and told at once; one that does not load keeps nobody else from starting.
+ * @throws MusterError BACKEND_MODULE_MISSING, BACKEND_MODULE_INTEGRITY
+ */
+export async function hostedPreparations(
+  entries: readonly ModuleEntry[],
+  observer: ModuleObserver,
+  limits: ModuleLimits = MODULE_LIMITS,
+): Promise<readonly ModulePreparation[]> {
+  for (const { source } of entries) await readModule(source);
+  const all = entries.map((entry) => new ModulePreparation(entry, observer, limits));
+  await Promise.all(all.map((one) => one.begin()));
+  return all;
+}
