@@ -76,7 +76,8 @@ export function startControllers(
   tellOfStandstill(room, log, metrics);
   const watch = watchGangs(client, observe, { room, gangKinds: settings.gangKinds });
   const { classes, watch: classWatch } = watchPriorityClasses(client, observe);
-  const policyWatch = settings.hpc === true ? watchPolicies(client, observe, watch, settings.preparations) : undefined;
+  const policyWatch =
+    settings.hpc === true ? watchPolicies(client, observe, watch, settings.preparations) : undefined;
   const hpc = policyWatch && new HpcObjects(watch, policyWatch, settings.preparations);
   const { recorder } = manager;
   const shared: Shared = {
