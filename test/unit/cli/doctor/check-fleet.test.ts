@@ -31,6 +31,14 @@ interface Hook {
   interpreterContextVersions: string[];
   rules: { operations: string[]; apiGroups: string[]; kinds: string[] }[];
 }
+/** Somebody else's. */
+const another = (name: string, rule: Hook['rules'][number]): JsonObject => {
+  const clientConfig = { url: 'https://other.example.com/x' };
+  return shipped(
+    (hook) => Object.assign(hook, { name: 'other.example.com', clientConfig, rules: [rule] }),
+    name,
+  );
+};
 const NONE = found<readonly JsonObject[]>([]);
 const interpreter = (
   webhooks: readonly JsonObject[],
@@ -84,16 +92,7 @@ describe('whom Karmada asks about workloads', () => {
     ],
     [
       'ReviseReplica of somebody else, among all operations',
-      [
-        shipped(),
-        shipped((hook) => {
-          Object.assign(hook, {
-            name: 'other.example.com',
-            clientConfig: { url: 'https://other.example.com/x' },
-          });
-          hook.rules = [{ operations: ['*'], apiGroups: ['ray.io'], kinds: ['RayJob'] }];
-        }, 'zz'),
-      ],
+      [shipped(), another('zz', { operations: ['*'], apiGroups: ['ray.io'], kinds: ['RayJob'] })],
       [],
       [
         /^problem interpreter\/revising: zz\/other.example.com is asked for ReviseReplica of ray.io\/v1 RayJob: Karmada asks for 0 Pods of each gang/,
@@ -101,16 +100,7 @@ describe('whom Karmada asks about workloads', () => {
     ],
     [
       'somebody else first',
-      [
-        shipped(),
-        shipped((hook) => {
-          Object.assign(hook, {
-            name: 'other.example.com',
-            clientConfig: { url: 'https://other.example.com/x' },
-          });
-          hook.rules = [{ operations: ['Retain'], apiGroups: ['ray.io'], kinds: ['*'] }];
-        }, 'aa'),
-      ],
+      [shipped(), another('aa', { operations: ['Retain'], apiGroups: ['ray.io'], kinds: ['*'] })],
       [],
       [
         /^warning interpreter\/operations: aa\/other.example.com is asked before Muster, and alone, for Retain of RayCluster, Retain of RayJob/,
