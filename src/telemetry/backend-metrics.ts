@@ -81,11 +81,8 @@ export class BackendMetrics {
 
   operated(backend: string, operation: BackendOperation, ok: boolean, seconds: number): void {
     this.#operations.observe([backend, operation], seconds);
-    let operations = this.#outcomes.get(backend);
-    if (operations === undefined)
-      this.#outcomes.set(backend, (operations = new Map<BackendOperation, Outcomes>()));
-    let counts = operations.get(operation);
-    if (counts === undefined) operations.set(operation, (counts = { success: 0, failure: 0 }));
+    const operations = this.#outcomes.getOrInsertComputed(backend, () => new Map());
+    const counts = operations.getOrInsertComputed(operation, () => ({ success: 0, failure: 0 }));
     counts[ok ? 'success' : 'failure'] += 1;
   }
 }

@@ -26,9 +26,7 @@ export function checkRights({ account, asked }: Rights, fix = APPLY): readonly D
   }
   const missing = new Map<string, string[]>();
   for (const { right, allowed } of asked.value) {
-    if (allowed) continue;
-    const what = nameOf(right);
-    missing.set(what, [...(missing.get(what) ?? []), right.verb]);
+    if (!allowed) missing.getOrInsert(nameOf(right), []).push(right.verb);
   }
   if (missing.size === 0) return [say.ok(`${account} has the ${asked.value.length} rights that it needs`)];
   return [...missing].map(([what, verbs]) =>

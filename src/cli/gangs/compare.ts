@@ -53,13 +53,7 @@ export function compareGangs<At>(
   pods: readonly GivenPods<At>[],
 ): Mismatch<At>[] {
   const byKey = new Map(gangs.map((gang) => [keyOf(gang.namespace, gang.name), gang]));
-  const members = new Map<string, GivenPods<At>[]>();
-  for (const bucket of pods) {
-    const key = keyOf(bucket.namespace, bucket.gang);
-    const known = members.get(key);
-    if (known === undefined) members.set(key, [bucket]);
-    else known.push(bucket);
-  }
+  const members = Map.groupBy(pods, ({ namespace, gang }) => keyOf(namespace, gang));
   const empty = gangs.filter(({ namespace, name }) => !members.has(keyOf(namespace, name)));
   const found: Mismatch<At>[] = [];
   const absent = new Map<string, { at: At; path: string }>();
@@ -129,7 +123,7 @@ function compareGang<At>(gang: GivenGang<At>, buckets: readonly GivenPods<At>[])
       found.push({ rule: 'GroupUnknown', at: bucket.at, path: keyed(LABELS, LABEL_POD_CLIQUE), about });
       group = near ?? group;
     }
-    meant.set(group, [...(meant.get(group) ?? []), bucket]);
+    meant.getOrInsert(group, []).push(bucket);
     if (
       bucket.scheduler !== undefined &&
       gang.scheduler !== undefined &&

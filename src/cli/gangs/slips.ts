@@ -27,7 +27,7 @@ const LABELS = [LABEL_POD_GANG, LABEL_POD_CLIQUE, LABEL_BASE_POD_GANG, LABEL_SCH
 /** What Muster reads, by group: nothing else is looked at, whatever it is called. */
 const KINDS = new Map<string, string[]>();
 for (const { group, kind } of [{ group: '', kind: 'Pod' }, ...templateKinds]) {
-  KINDS.set(group, [...(KINDS.get(group) ?? []), kind]);
+  KINDS.getOrInsert(group, []).push(kind);
 }
 
 /** Of what Muster is asked about itself. */

@@ -46,7 +46,7 @@ export function podChanges({ old, new: now }: Changed): string[] {
   const after = new Map(now?.pods.map((pod) => [pod.name, pod]));
   const ways = new Map<string, string[]>();
   const note = (name: string, way: string): void => {
-    ways.set(way, [...(ways.get(way) ?? []), name]);
+    ways.getOrInsert(way, []).push(name);
   };
   for (const pod of after.values()) {
     const known = before.get(pod.name);

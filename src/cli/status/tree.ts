@@ -80,13 +80,7 @@ function groupHead(group: GroupSummary): Span[] {
 
 /** Pods that wait for the same reason come together: a gang of hundreds says it once. */
 function podLines(pods: readonly PodStatus[], indent: string, width: number): Line[] {
-  const together = new Map<string, PodStatus[]>();
-  for (const pod of pods) {
-    const key = `${pod.state} ${pod.reason}`;
-    const same = together.get(key);
-    if (same === undefined) together.set(key, [pod]);
-    else same.push(pod);
-  }
+  const together = Map.groupBy(pods, ({ state, reason }) => `${state} ${reason}`);
   const names = pods.reduce((most, { name }) => Math.max(most, widthOf(name)), 0);
   const states = pods.reduce((most, { state }) => Math.max(most, state.length), 0);
   const line = (pod: PodStatus, more: string): Line => [

@@ -68,10 +68,10 @@ export class Members {
     for (const target of after) {
       const components = moreOf(binding, target);
       if (components.length === 0) continue;
-      const here = this.#placed.get(target.name) ?? new Map<string, Placed>();
+      const here = this.#placed.getOrInsert(target.name, new Map<string, Placed>());
       const before = here.get(key);
-      this.#clustersOf.set(key, (this.#clustersOf.get(key) ?? new Set()).add(target.name));
-      this.#placed.set(target.name, here.set(key, { until: now + COUNTED_MS, components }));
+      this.#clustersOf.getOrInsert(key, new Set()).add(target.name);
+      here.set(key, { until: now + COUNTED_MS, components });
       const counted = this.#counted.get(target.name);
       if (before !== undefined) this.#count(target.name);
       else if (counted !== undefined) this.#counted.set(target.name, occupied(counted, components));

@@ -9,8 +9,7 @@ export class AskedFor {
 
   remember(gang: string, { short }: GangKind, namespace: string, name: string): void {
     const workload = keyOf(namespace, name);
-    const ofKind = this.#gangs.get(short) ?? new Map<string, Set<string>>();
-    this.#gangs.set(short, ofKind.set(workload, (ofKind.get(workload) ?? new Set()).add(gang)));
+    this.#gangs.getOrInsert(short, new Map()).getOrInsert(workload, new Set()).add(gang);
     this.#workloads.set(gang, { kind: short, workload });
   }
 

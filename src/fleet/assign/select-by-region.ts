@@ -13,7 +13,7 @@ export function selectByRegion(
   const regions = new Map<string, Candidate[]>();
   for (const one of candidates) {
     const name = one.member.region;
-    if (name !== '') regions.set(name, [...(regions.get(name) ?? []), one]);
+    if (name !== '') regions.getOrInsert(name, []).push(one);
   }
   if (regions.size < region.min)
     throw new Unplaced(

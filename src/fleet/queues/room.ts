@@ -19,8 +19,7 @@ export class Room {
   /** @param chain a queue, its parent and so on */
   take(chain: readonly Queue[], requests: Resources): void {
     for (const { name } of chain) {
-      let used = this.#used.get(name);
-      if (used === undefined) this.#used.set(name, (used = new Map<string, number>()));
+      const used = this.#used.getOrInsertComputed(name, () => new Map<string, number>());
       for (const [resource, amount] of requests) used.set(resource, (used.get(resource) ?? 0) + amount);
     }
   }

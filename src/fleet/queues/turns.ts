@@ -137,8 +137,5 @@ function oldestFrom<T>(waiting: readonly T[], lateSince: (one: T) => number | un
   return waiting.toReversed().map((one) => (oldest = Math.min(oldest, lateSince(one) ?? Infinity)));
 }
 
-function part<T>(node: Turn<T>, key: string, weight: number): Turn<T> {
-  let found = node.parts.get(key);
-  if (found === undefined) node.parts.set(key, (found = turn(key, weight)));
-  return found;
-}
+const part = <T>(node: Turn<T>, key: string, weight: number): Turn<T> =>
+  node.parts.getOrInsertComputed(key, () => turn(key, weight));
