@@ -388,8 +388,9 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
         spec,
       } as unknown as KubeObject);
     };
+    // Nobody's: the Job controller takes its owner reference off Pods that its selector does not match.
     for (const name of ['unread-leader-0', 'sized-leader-0', 'sized-worker-0'])
-      await create(JOBS, job(name, 1, { suspend: true }));
+      await create(JOBS, job(name, 1, { managedBy: 'example.com/nobody' }));
     const size = { 'muster.dev/gang-size': 'leader=1,worker=2' };
     await ofJobSet('unread', 'leader');
     const [pod] = await cluster.podsOf('jobset-unread');
