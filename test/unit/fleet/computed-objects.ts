@@ -143,19 +143,19 @@ export const computedObjects: Readonly<Record<string, fc.Arbitrary<JsonObject>>>
     replicas: few(3),
     template: record({
       priorityClassName: fc.constantFrom<Json | undefined>('high', '', undefined),
-      podCliqueScalingGroups: fc.oneof(
-        fc.constant(undefined),
-        list(
+      podCliqueScalingGroups: maybe(
+        fc.array(
           record({
-            cliqueNames: fc.constantFrom<Json | undefined>(['a'], ['b', 'a'], undefined),
-            replicas: few(3),
-            minAvailable: few(2),
+            cliqueNames: fc.constantFrom<Json | undefined>(['a', 'b'], ['b', 'a'], ['a'], undefined),
+            replicas: fc.constantFrom<Json | undefined>(2, 3, 3, undefined),
+            minAvailable: fc.constantFrom<Json | undefined>(1, 2, 2, undefined),
           }),
+          { minLength: 1, maxLength: 2 },
         ),
       ),
       cliques: list(
         record({
-          name: itemName,
+          name: fc.oneof({ weight: 3, arbitrary: fc.constantFrom('a', 'b') }, itemName),
           spec: record({
             replicas: few(4),
             minAvailable: few(3),
@@ -196,7 +196,7 @@ export const computedObjects: Readonly<Record<string, fc.Arbitrary<JsonObject>>>
     replicas: number(4),
     leaderWorkerTemplate: record({
       size: number(4),
-      leaderTemplate: maybe(podTemplate),
+      leaderTemplate: fc.oneof(podTemplate, fc.constant(undefined)),
       workerTemplate: maybe(podTemplate),
     }),
   }),
