@@ -21,6 +21,8 @@ interface Seat {
  */
 export class HostedPlugins implements Strategies {
   readonly #seats: readonly Seat[];
+  /** Those that claimed what is another's: for good. */
+  readonly #dismissed = new Set<Seat>();
   #now: Strategies;
 
   private constructor(plugins: readonly ModulePlugin[]) {
@@ -80,16 +82,15 @@ export class HostedPlugins implements Strategies {
       this.#now = strategiesOf(this.#assigners(), this.#reasons());
     } catch (thrown) {
       if (!(thrown instanceof MusterError)) throw thrown;
+      this.#dismissed.add(seat);
       seat.attendant.dismiss(thrown.message);
-      this.#now = strategiesOf(
-        this.#assigners((one) => one !== seat),
-        this.#reasons(),
-      );
+      this.#now = strategiesOf(this.#assigners(), this.#reasons());
     }
   }
 
-  #assigners(counts: (seat: Seat) => boolean = () => true): Assigner[] {
-    return [...builtInAssigners, ...this.#seats.filter(counts).map(({ assigner }) => assigner)];
+  #assigners(): Assigner[] {
+    const there = this.#seats.filter((seat) => !this.#dismissed.has(seat));
+    return [...builtInAssigners, ...there.map(({ assigner }) => assigner)];
   }
 
   #reasons(): string[] {

@@ -180,16 +180,21 @@ describe('while it runs', () => {
     await until('what is new is known', async () => (await placed('second')) === 'm1:4');
   });
 
-  test('begun again with a strategy of another’s, it has none, and the other goes on', async () => {
+  test('begun again with a strategy of another’s, it has none, and the other goes on, and begins again', async () => {
+    const places = '[{ name: clusters[0].name, replicas: spec.replicas }]';
+    const once = `assignReplica: (strategy, clusters, spec) => (globalThis.asked ? process.exit(3) : (globalThis.asked = ${places}))`;
     await write(text('assignReplica: () => process.exit(3)'));
-    await write(text("name: 'yours', strategies: () => ['second']"), 'yours.mjs');
+    await write(text(`name: 'yours', strategies: () => ['second'], ${once}`), 'yours.mjs');
     const both = await begin([entry(), entry({ name: 'yours', module: './yours.mjs' })]);
     await placed();
     await write(text('strategies: () => ["second"]'));
     await until('it is out', () => both.missing.some((why) => why.includes('claimed twice: "second"')));
-    expect([await placed('second'), await placed()]).toEqual([
+    expect([await placed('second'), await placed(), await placed('second')]).toEqual([
       'm1:4',
       expect.stringContaining('unknown strategy "first"'),
+      expect.stringContaining('exit code 3'),
     ]);
+    await until('the other is back', async () => (await placed('second')) === 'm1:4');
+    expect(both.missing).toHaveLength(1);
   });
 });
