@@ -77,7 +77,7 @@ export function startControllers(
   const watch = watchGangs(client, observe, { room, gangKinds: settings.gangKinds });
   const { classes, watch: classWatch } = watchPriorityClasses(client, observe);
   const policyWatch =
-    settings.hpc === true ? watchPolicies(client, observe, watch, settings.preparations) : undefined;
+    settings.hpc === true ? watchPolicies(client, observe, watch, room, settings.preparations) : undefined;
   const hpc = policyWatch && new HpcObjects(watch, policyWatch, settings.preparations);
   const { recorder } = manager;
   const shared: Shared = {

@@ -42,7 +42,7 @@ export function placementOf({ client, view, signal }: PlaceReaderOptions): Place
     return record && (record.spec.priorityClassName || null);
   };
   const hasPods = (namespace: string, gang: string): boolean =>
-    view.pods.byIndex(BY_GANG, keyOf(namespace, gang)).length > 0;
+    view.pods.hasAny(BY_GANG, keyOf(namespace, gang));
   const reads = new Reads();
 
   const readGang = async (namespace: string, name: string): Promise<Found | undefined> => {

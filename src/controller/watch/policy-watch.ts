@@ -5,6 +5,7 @@ import { policyNameOf } from '../../hpc/policy-of-gang.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { HPC_POLICIES, type KubeObject, type Resource } from '../../kube/client/resources.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
+import type { CacheRoom } from '../../kube/loop/cache-room.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
 import type { Watched } from '../../kube/loop/watches.ts';
@@ -37,6 +38,7 @@ export function watchPolicies(
   client: KubeClient,
   observe: (resource: Resource) => ReflectorObserver,
   gangs: Pick<GangWatch, 'onGang' | 'view'>,
+  room: CacheRoom,
   others: readonly Preparation[] = [],
 ): PolicyWatch {
   const watch = new Reflector<PolicyRecord>({
@@ -55,6 +57,7 @@ export function watchPolicies(
       [BY_NAMESPACE]: ({ namespace }) => namespace,
       [BY_MANAGER]: ({ policy }) => policy.managed?.manager,
     },
+    room,
     observer: observe(HPC_POLICIES),
   });
   const users = new Map<string, Set<string>>();
@@ -68,14 +71,14 @@ export function watchPolicies(
     if (after !== undefined) users.set(after, (users.get(after) ?? new Set()).add(gang.name));
   });
   const hasPods = (namespace: string, gang: string): boolean =>
-    gangs.view.pods.byIndex(BY_GANG, keyOf(namespace, gang)).length > 0;
+    gangs.view.pods.hasAny(BY_GANG, keyOf(namespace, gang));
   return {
     policies: {
       get known() {
         return watch.hasSynced;
       },
       get: (namespace, name) => watch.store.get(namespace, name),
-      anyIn: (namespace) => watch.store.byIndex(BY_NAMESPACE, namespace).length > 0,
+      anyIn: (namespace) => watch.store.hasAny(BY_NAMESPACE, namespace),
       userOf: (namespace, name) =>
         [...(users.get(keyOf(namespace, name)) ?? [])].find((gang) => hasPods(namespace, gang)),
     },

@@ -25,6 +25,8 @@ export interface Store<T> {
   values(): IterableIterator<T>;
   /** In no particular order. @throws for an index that does not exist */
   byIndex(index: string, value: string): T[];
+  /** Whether there is one, for as little however many there are. @throws for an index that does not exist */
+  hasAny(index: string, value: string): boolean;
   /** The values that some object has in this index. */
   indexValues(index: string): IterableIterator<string>;
 }
@@ -66,6 +68,10 @@ export class Cache<T extends Identified> implements Store<T> {
     const keys = this.#index(index).get(value);
     if (keys === undefined) return [];
     return Array.from(keys, (key) => this.#objects.get(key)).filter((object) => object !== undefined);
+  }
+
+  hasAny(index: string, value: string): boolean {
+    return this.#index(index).has(value);
   }
 
   indexValues(index: string): IterableIterator<string> {

@@ -114,6 +114,7 @@ describe('a cache', () => {
         for (const gang of ['g', 'h']) {
           const expected = [...replayed.values()].filter((one) => one.gang === gang);
           expect(new Set(cache.byIndex('gang', gang))).toEqual(new Set(expected));
+          expect(cache.hasAny('gang', gang)).toBe(expected.length > 0);
         }
       }),
       { numRuns: 300 },

@@ -45,7 +45,7 @@ function stage(known: Readonly<Record<string, string>> = {}) {
       return { labels: names, annotations: names, spec: { priorityClassName: known[`class of ${key}`] } };
     },
   });
-  const pods = { byIndex: (_index: string, gang: string) => (gang === 'ml/train' ? [{}] : []) };
+  const pods = { hasAny: (_index: string, gang: string) => gang === 'ml/train' };
   const view = { gangs: store('gang'), namespaces: store('namespace'), pods } as never;
   const ending = new AbortController();
   const placement = placementOf({ client, view, signal: ending.signal });

@@ -48,6 +48,15 @@ export const ELSEWHERE: readonly WayElsewhere[] = [
   },
   {
     who: 'author',
+    tries:
+      'lets his module look at the environment of Pods, where people write what is secret, without having declared it',
+    because:
+      'it is sent Pods without, and told so where it looks: `readsWholePods` stands in what is declared',
+    file: 'test/component/modules/operations.test.ts',
+    test: 'a module that %s gets of a Pod’s environment what it declared',
+  },
+  {
+    who: 'author',
     tries: 'lets his module ask for paths and names that lead to other objects',
     because: 'each message of a module is checked by Muster, and made with Muster’s own client',
     file: 'test/component/modules/operations.test.ts',
@@ -81,6 +90,21 @@ export const ELSEWHERE: readonly WayElsewhere[] = [
     because: 'a group’s part of the name has no dot, and is a hash where it would have one',
     file: 'test/unit/backends/native/prepare.test.ts',
     test: 'two gangs of a namespace never come to the same PodGroup',
+  },
+  {
+    who: 'tenant',
+    tries:
+      'makes gangs and HPCPolicies by the thousand, so that each Pod of the namespace is long to deal with',
+    because: 'what a Pod or a gang is judged by is looked up by its name, however many others there are',
+    file: 'test/unit/controller/gang-watch.test.ts',
+    test: 'a Pod costs as little in a namespace of a thousand gangs as in one of three',
+  },
+  {
+    who: 'tenant',
+    tries: 'fills Muster’s memory with HPCPolicies',
+    because: 'they count for the bound of his namespace, as Pods, gangs and workloads do',
+    file: 'test/unit/controller/policy-watch.test.ts',
+    test: 'a namespace has its share of the memory, stands still past it, and others lose nothing',
   },
   {
     who: 'tenant',
