@@ -2,6 +2,9 @@
  * Gangs that name an HPCPolicy, made by the Job controller and placed by the real scheduler: their Pods are stored as they
  * are prepared, what these mount is there before the first gate is off, and goes with the gang.
  */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { MUSTER_USER } from '../../src/api/names.ts';
 import { clusterSuite } from './control-plane/suite.ts';
@@ -28,14 +31,35 @@ interface HpcPod {
   };
 }
 
+const EXAMPLE = join(import.meta.dirname, '../../docs/examples/hostfile-preparation.ts');
+/** The example of docs/preparations.md, which dies of a setting. */
+const MORTAL = `import { hostfile } from './hostfile.ts';
+console.log('it begins');
+export default {
+  ...hostfile,
+  validate: (settings, gang) => {
+    if ('die' in settings) process.exit(3);
+    return hostfile.validate(settings, gang);
+  },
+};`;
+
 clusterSuite('gangs with an HPCPolicy', () => {
   let cluster: GangCluster;
+  let folder: string;
 
   beforeAll(async () => {
-    cluster = await GangCluster.start({ webhooks: true, settings: { hpc: { enabled: true } } });
+    folder = await mkdtemp(join(tmpdir(), 'muster-preparation-'));
+    const source = await readFile(EXAMPLE, 'utf8');
+    await writeFile(join(folder, 'hostfile.ts'), source.replace("'../../src/index.ts'", "'muster'"));
+    await writeFile(join(folder, 'mortal.mjs'), MORTAL);
+    const preparations = [{ name: 'hostfile', module: join(folder, 'mortal.mjs') }];
+    cluster = await GangCluster.start({ webhooks: true, settings: { hpc: { enabled: true, preparations } } });
     await cluster.client.ok('POST', POLICIES, policy('flux', { 'tasks-per-node': '2' }));
   }, 120_000);
-  afterAll(() => cluster?.stop(), 60_000);
+  afterAll(async () => {
+    await cluster?.stop();
+    await rm(folder, { recursive: true, force: true });
+  }, 60_000);
 
   const policy = (name: string, settings: Record<string, string>) => ({
     apiVersion: 'muster.dev/v1alpha1',
@@ -271,7 +295,82 @@ clusterSuite('gangs with an HPCPolicy', () => {
     expect((await cluster.status('solo')).hpc).toMatchObject({ why: '', flux: { there: 2, expected: 2 } });
   }, 180_000);
 
-  test('what the first two gangs had is gone with them', async () => {
+  test('a gang of a module’s manager is prepared by it, has its objects before it starts, and is held while the module is down', async () => {
+    const mpi = (name: string, settings: Record<string, string>, manager = 'hostfile') => ({
+      ...policy(name, {}),
+      spec: { hpc: { manager, settings } },
+    });
+    const refused = (made: object) => expect(cluster.client.ok('POST', POLICIES, made)).rejects;
+    await refused(mpi('mpi', { slots: 'many' })).toThrow(/settings\[slots\].*from 1 to 9999/);
+    await refused(mpi('mpi', {}, 'hostfle')).toThrow(/known: flux, hostfile; did you mean/);
+    await refused(mpi('mpi', {}, 'Host file')).toThrow(/spec\.hpc\.manager/);
+    await cluster.client.ok('POST', POLICIES, mpi('mpi', { slots: '4' }));
+    const annotations = { 'muster.dev/hpc-policy': 'mpi' };
+    await cluster.createGang('ring', [group('ringer', 2)], { annotations });
+    await createJob('ringer', 'ring', 2);
+    await cluster.untilBound('ring', 2);
+    const pods = (await cluster.podsOf('ring')) as unknown as readonly HpcPod[];
+    for (const { metadata, spec } of pods) {
+      expect(metadata.annotations['muster.dev/prepared']).toMatch(/^mpi@[0-9a-f]{8}$/);
+      expect(JSON.stringify(spec)).toContain('"configMap":{"name":"ring-hostfile"');
+      expect(JSON.stringify(spec)).toContain('"value":"/etc/hostfile/hosts"');
+      expect(spec).toMatchObject({
+        subdomain: 'ring',
+        containers: [{ command: ARGV.slice(0, 1), args: ARGV.slice(1) }],
+      });
+    }
+    const { uid } = (await cluster.gang('ring')).metadata;
+    const owned = { ownerReferences: [{ kind: 'PodGang', name: 'ring', uid, controller: true }] };
+    expect(await cluster.client.ok('GET', core('configmaps/ring-hostfile'))).toMatchObject({
+      metadata: owned,
+      data: { hosts: 'ringer-0.ring slots=4\nringer-1.ring slots=4\n' },
+    });
+    expect(await cluster.client.ok('GET', core('services/ring'))).toMatchObject({ metadata: owned });
+    const asked = await requestsOf(cluster.plane, MUSTER_USER);
+    const names = new Set(pods.map(({ metadata }) => metadata.name));
+    const freed = asked.findIndex(
+      ({ verb, resource, name }) => verb === 'patch' && resource === 'pods' && names.has(name),
+    );
+    for (const [resource, made] of [
+      ['configmaps', 'ring-hostfile'],
+      ['services', 'ring'],
+    ]) {
+      const at = asked.findIndex(
+        (one) => one.verb === 'create' && one.resource === resource && one.name === made,
+      );
+      expect([made, at >= 0 && at < freed]).toEqual([made, true]);
+    }
+    await cluster.removeGang('ring');
+
+    // Whole but for an object that is somebody else's, so that it waits with all of its Pods.
+    const inTheWay = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'held-hostfile' } };
+    await cluster.client.ok('POST', core('configmaps'), inTheWay);
+    await cluster.createGang('held', [group('held', 2)], { annotations });
+    for (const hostname of ['held-0', 'held-1'])
+      await cluster.createPod('held', hostname, 'held', { spec: { hostname } });
+    const why = async (): Promise<string> => (await cluster.status('held')).why;
+    await until('what is in the way is told', async () => (await why()).includes('held-hostfile'));
+    await writeFile(join(folder, 'mortal.mjs'), "throw new Error('no licence today');");
+    await refused(mpi('deadly', { die: 'now' })).toThrow();
+    await until('the gang says that its module is down', async () =>
+      (await why()).includes('preparation hostfile does not run: '),
+    );
+    await cluster.client.ok('DELETE', core('configmaps/held-hostfile'));
+    await expect(
+      cluster.createPod('held', 'further', 'held', { spec: { hostname: 'held-1' } }),
+    ).rejects.toThrow('failed calling webhook "pods.muster.dev"');
+    await until('and why', async () => (await why()).includes('does not load: no licence today'));
+    interface Gated {
+      readonly spec: { readonly schedulingGates?: readonly object[] };
+    }
+    const gated = (await cluster.podsOf('held')) as unknown as readonly Gated[];
+    expect(gated.map(({ spec }) => spec.schedulingGates?.length)).toEqual([1, 1]);
+    await writeFile(join(folder, 'mortal.mjs'), MORTAL);
+    await until('it runs again', async () => !(await why()).includes('does not run'), { withinMs: 90_000 });
+    await cluster.untilBound('held', 2);
+  }, 300_000);
+
+  test('what the first gangs had is gone with them', async () => {
     // The garbage collector takes a while where the definition of PodGangs is new to it.
     await until(
       'what the gang had is gone',
@@ -282,6 +381,8 @@ clusterSuite('gangs with an HPCPolicy', () => {
             'secrets/lammps-flux-curve',
             'services/lammps',
             'services/llm',
+            'configmaps/ring-hostfile',
+            'services/ring',
           ].map(async (what) => (await cluster.client.request('GET', core(what))).status === 404),
         );
         return gone.every(Boolean);

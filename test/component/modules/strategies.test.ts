@@ -8,6 +8,7 @@ import { assign } from '../../../src/fleet/assign/assign.ts';
 import { withAnswers } from '../../../src/fleet/assign/with-answers.ts';
 import { HostedPlugins } from '../../../src/modules/hosted-plugins.ts';
 import { MODULE_LIMITS, type ModuleLimits } from '../../../src/modules/limits.ts';
+import { ModulePlugin } from '../../../src/modules/module-plugin.ts';
 import { until } from '../../cluster/control-plane/until.ts';
 import { bindingOf, memberOf, rooms, shown } from '../../unit/fleet/assign/small-fleet.ts';
 
@@ -59,6 +60,30 @@ const placed = async (strategy = 'first', on = plugins as HostedPlugins): Promis
   return shown(await withAnswers(on, (strategies) => assign(binding, rooms(6, 4).map(memberOf), strategies)));
 };
 
+test('one for an older version of the contract works, and is told of; one that says none is for the first', async () => {
+  const noticed: string[] = [];
+  const range = { oldest: 1, current: 2 };
+  for (const said of ['contractVersion: 1', '']) {
+    await write(text(said));
+    const one = new ModulePlugin(
+      entry(),
+      {
+        ended: () => undefined,
+        wrote: () => undefined,
+        noticed: (_name, notice) => void noticed.push(notice),
+      },
+      MODULE_LIMITS,
+      range,
+    );
+    await one.begun();
+    expect(one.strategies()).toEqual(['first']);
+    one.stop();
+  }
+  const notice =
+    'plugin mine is written for version 1 of the contract; this is version 2, and a later Muster will refuse it: use a newer release of the plugin';
+  expect(noticed).toEqual([notice, notice]);
+});
+
 describe('at start', () => {
   test('its strategies stand beside those of Muster, and it has its config', async () => {
     await write(
@@ -107,6 +132,16 @@ describe('at start', () => {
       'is another plugin',
       text('name: "yours"'),
       'exports the plugin "yours", and its entry is called "mine"',
+    ],
+    [
+      'is written for a later contract',
+      text('contractVersion: 2'),
+      'plugin mine is written for version 2 of the contract, this is version 1',
+    ],
+    [
+      'is written for no contract that there can be',
+      text('contractVersion: "1"'),
+      'contractVersion must be a number',
     ],
     ['has no strategies', text('strategies: () => []'), 'strategies() must return a list of 1 to 64 names'],
     [

@@ -105,3 +105,41 @@ describe('fleet.assigner.plugins', () => {
     expect(faults(...plugins)).toEqual([expect.stringContaining(says)]);
   });
 });
+
+describe('hpc.preparations', () => {
+  const faults = (...preparations: object[]): string[] =>
+    checkConfiguration(
+      JSON.stringify({
+        apiVersion: 'operator.config.grove.io/v1alpha1',
+        kind: 'OperatorConfiguration',
+        hpc: { enabled: true, preparations },
+      }),
+      { supportedSchedulers },
+    ).map(({ path, message }) => `${path}: ${message}`);
+
+  test('an entry names its module, perhaps with hash and config, where an empty value is one', () => {
+    expect(faults({ name: 'slurm', module: './slurm.js' })).toEqual([]);
+    expect(faults({ name: 'slurm', module: 'slurm', integrity: HASH, config: { a: null } })).toEqual([]);
+  });
+
+  test.each([
+    [[{ name: 'slurm' }], 'hpc.preparations[0].module: '],
+    [
+      [{ name: 'Slurm', module: './a.js' }],
+      'hpc.preparations[0].name: must be at most 63 lower-case letters',
+    ],
+    [
+      [{ name: 'flux', module: './a.js' }],
+      'hpc.preparations[0].name: "flux" comes with Muster: give your preparation a name of its own',
+    ],
+    [
+      [
+        { name: 'a', module: './a.js' },
+        { name: 'a', module: './b.js' },
+      ],
+      'hpc.preparations[1].name: duplicate preparation: an HPCPolicy names one of them',
+    ],
+  ])('%j', (preparations, says) => {
+    expect(faults(...preparations)).toEqual([expect.stringContaining(says)]);
+  });
+});

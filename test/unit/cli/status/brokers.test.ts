@@ -44,6 +44,11 @@ const told = (...given: Parameters<typeof judged>): string => {
 
 const GATED = { gates: ['grove.io/podgang-pending-creation'], nodeName: '', phase: 'Pending', ready: false };
 
+test('of a gang under another manager its policy is told, and what is wrong, but no hosts', () => {
+  const { policy } = parseHpcPolicy(hpcPolicy({ hpc: { manager: 'slurm' } }), 'ml', 'any');
+  expect(judged([broker('leader-0')], { policy, wrong: undefined })).toEqual({ policy: 'flux', why: '' });
+});
+
 describe('the brokers of a gang under Flux', () => {
   test('those that the lead waits for, each with where it is', () => {
     const pods = [broker('leader-0'), broker('workers-0', { ready: false })];
