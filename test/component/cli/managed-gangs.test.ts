@@ -10,7 +10,7 @@ let folder: string;
 beforeAll(async () => (folder = await mkdtemp(join(tmpdir(), 'muster-managed-'))));
 afterAll(() => rm(folder, { recursive: true }));
 
-const EXAMPLE = 'docs/examples/hostfile-gang.yaml';
+const EXAMPLE = 'docs/managers/gang.yaml';
 const BY = ['--config', 'docs/examples/preparations.yaml'];
 const changed = (from: string, to: string): string => readFileSync(EXAMPLE, 'utf8').replace(from, to);
 
