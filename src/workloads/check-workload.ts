@@ -46,7 +46,7 @@ const podNames: Check = ({ object, kinds, title, by, templates }) => {
 
 /** Of two Pods and more, one that is made once another has a node, or is ready. */
 const podsOneByOne: Check = (workload) => {
-  const count = workload.templates.reduce((sum, { pods }) => sum + (pods ?? 0), 0);
+  const count = workload.templates.reduce((sum, { pods }) => sum + (pods ?? 1), 0);
   if (count < 2) return [];
   return waitsOf(workload).map(({ field, value, advice }) =>
     fault('PodsOneByOne', field, { ...(typeof value === 'string' && { value }), detail: advice }),
@@ -74,7 +74,7 @@ const parallelism: Check = ({ by }) => {
       : by.kind.short === 'jobset'
         ? (ownList(spec, 'replicatedJobs') ?? []).map((job, index) => ({
             spec: own(own(job, 'template'), 'spec'),
-            place: `spec.replicatedJobs[${index}].template.spec`,
+            place: placeIn(by, `spec.replicatedJobs[${index}].template.spec`),
           }))
         : [];
   return jobs.flatMap(({ spec: job, place }) => {

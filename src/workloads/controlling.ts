@@ -24,6 +24,12 @@ interface Between {
   readonly template?: true;
 }
 
+/** As in https://www.kubeflow.org/docs/components/trainer/operator-guides/job-template/; it is called as its TrainJob is. */
+const OF_RUNTIME: Between = {
+  ...{ group: 'jobset.x-k8s.io', version: 'v1alpha2', kind: 'JobSet' },
+  ...{ suffix: '', spec: 'spec.template.spec' },
+};
+
 /**
  * The ReplicaSet of a Deployment, whose name ends with a hash of the template (`hash` stands for it), a Job of a CronJob,
  * whose name ends with its minute (`0`), and the RayCluster of a RayJob, which has five random letters (`hash`) and a Job
@@ -34,6 +40,8 @@ const MADE: Readonly<Record<string, readonly Between[]>> = {
   'batch/CronJob': [
     { group: 'batch', version: 'v1', kind: 'Job', suffix: '-0', spec: 'spec.jobTemplate.spec' },
   ],
+  'trainer.kubeflow.org/TrainingRuntime': [OF_RUNTIME],
+  'trainer.kubeflow.org/ClusterTrainingRuntime': [OF_RUNTIME],
   'ray.io/RayJob': [
     { group: 'ray.io', version: 'v1', kind: 'RayCluster', suffix: '-hash', spec: 'spec.rayClusterSpec' },
     {

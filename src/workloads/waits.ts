@@ -63,6 +63,7 @@ export function waitsOf({ by, templates }: AskingWorkload): readonly Wait[] {
     }),
     ...exclusiveTopologyOf(by.kind.short, by.workload).map((one) => ({
       ...one,
+      field: placeIn(by, one.field),
       advice: 'leave it out, and say the topology in a PodGang that you write',
     })),
   ];

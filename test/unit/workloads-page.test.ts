@@ -37,6 +37,7 @@ const GANGS = [
   ['pytorchjob', 'pytorchjob-bert', 'master 1, worker 3'],
   ['mpijob', 'mpijob-hpl', 'launcher 1, worker 4'],
   ['volcano', 'vcjob-train', 'ps 1, worker 3'],
+  ['runtime', 'jobset-torch-gang', 'node 1'],
   ['raycluster', 'raycluster-ray', 'ray-head 1, gpu 3'],
   ['rayjob', 'raycluster-tune-hash', 'ray-head 1, gpu 3'],
 ] as const;

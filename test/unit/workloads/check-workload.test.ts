@@ -124,6 +124,14 @@ describe('is refused', () => {
       ],
     ],
     [
+      'jobs in order, in the runtime of TrainJobs',
+      'trainer.kubeflow.org/v1alpha1 TrainingRuntime torch',
+      'template: {spec: {startupPolicy: {startupPolicyOrder: InOrder}, replicatedJobs: [{name: a, template: {spec: {template: T}}}, {name: b, template: {spec: {template: T}}}]}}',
+      [
+        `spec.template.spec.startupPolicy.startupPolicyOrder: Invalid value: "InOrder": ${ONE_BY_ONE} (write startupPolicyOrder: AnyOrder); ${AT_ONCE}`,
+      ],
+    ],
+    [
       'a number of a RayJob that is none, at its own place',
       RAYJOB,
       'rayClusterSpec: {enableInTreeAutoscaling: true, headGroupSpec: {template: T}, workerGroupSpecs: [{groupName: gpu, minReplicas: none, replicas: 2, template: T}]}',
@@ -232,6 +240,14 @@ describe('is let in with a warning', () => {
       'jobTemplate: {spec: {parallelism: 5, completions: 3, template: T}}',
       [
         'spec.jobTemplate.spec.parallelism: 5 is above completions: no more than 3 Pods of it are ever made, and as many are its gang',
+      ],
+    ],
+    [
+      'such a Job of the runtime of TrainJobs, at its own place',
+      'trainer.kubeflow.org/v1alpha1 TrainingRuntime torch',
+      'template: {spec: {replicatedJobs: [{name: node, template: {spec: {parallelism: 2, completions: 1, template: T}}}]}}',
+      [
+        'spec.template.spec.replicatedJobs[0].template.spec.parallelism: 2 is above completions: no more than 1 Pods of it are ever made, and as many are its gang',
       ],
     ],
     [
