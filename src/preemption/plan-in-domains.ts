@@ -2,10 +2,9 @@ import { ClusterState } from './cluster-state.ts';
 import { DomainChoices } from './domain-choices.ts';
 import { cheaper, costOf } from './plan-pod.ts';
 import type { Plan, PlannedDomain } from './planned.ts';
-import type { Rejection } from './predicates/predicates.ts';
 import type { Preemptor } from './preemptor.ts';
 import type { Scope, Snapshot, Topology } from './snapshot.ts';
-import { confined, nowhere, titleOfScope, type Choice } from './topology.ts';
+import { confined, nowhere, outsideDomains, type Choice } from './topology.ts';
 import { unitsOf } from './units.ts';
 
 /** Of so many choices of domains in which room could be made the cheapest is taken; each is a search of its own. */
@@ -114,13 +113,7 @@ function rejected(
   const scope = required[Math.max(at, 0)];
   if (scope === undefined) return plan;
   const inside = new Set(choices.allowed(scope).flatMap(({ nodes }) => nodes.map(({ node }) => node.name)));
-  const what = titleOfScope(scope);
-  const beside = at > 0 ? ' where the rest of the gang may be' : '';
-  const all = snapshot.nodes.map(({ name }): Rejection => {
-    const message = inside.has(name)
-      ? `node(s) in a domain of ${scope.key} without room for ${what}${beside}`
-      : `node(s) in no domain of ${scope.key} that ${scope.groups === undefined ? 'the gang' : what} may use`;
-    return { node: name, predicate: 'TopologyConstraint', messages: [message] };
-  });
-  return { ...plan, rejected: all };
+  return { ...plan, rejected: outsideDomains(scope, snapshot, inside, at > 0 ? BESIDE : '') };
 }
+
+const BESIDE = ' where the rest of the gang may be';

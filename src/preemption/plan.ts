@@ -1,5 +1,6 @@
 import { ClusterState } from './cluster-state.ts';
 import { place, undo, type Placement } from './place.ts';
+import { placeInDomain } from './place-in-domain.ts';
 import { roomBeingMade } from './nominations.ts';
 import type { Plan } from './planned.ts';
 import { planForGang } from './plan-gang.ts';
@@ -21,9 +22,11 @@ export function plan(
   mayGo: (unit: Unit) => boolean = () => true,
 ): Plan {
   const search = (confined: Preemptor): Plan => planAnywhere(confined, snapshot, variant, mayGo);
-  return preemptor.topology === undefined
-    ? search(preemptor)
-    : planInDomains(preemptor, preemptor.topology, snapshot, search);
+  const { topology } = preemptor;
+  if (topology === undefined) return search(preemptor);
+  return variant === 'kep'
+    ? planInDomains(preemptor, topology, snapshot, search)
+    : placeInDomain(preemptor, topology, snapshot);
 }
 
 function planAnywhere(

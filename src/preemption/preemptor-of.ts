@@ -1,5 +1,6 @@
 import { counted, type Minimum, type Preemptor } from './preemptor.ts';
-import { keyOf, type Gang, type Pod, type Snapshot } from './snapshot.ts';
+import { keyOf, type Gang, type Pod, type Snapshot, type Topology } from './snapshot.ts';
+import { speaksOf } from './topology.ts';
 import type { Variant } from './units.ts';
 
 /**
@@ -16,9 +17,14 @@ export function preemptorOf(pods: readonly Pod[], snapshot: Snapshot, variant: V
   const preempts = pods.every((pod) => pod.preempts);
   if (variant === 'kube-1.36' && native !== undefined) {
     const owns = (pod: Pod): boolean => pod.namespace === namespace && pod.podGroup === first.podGroup;
-    const minimums = left([{ group: undefined, count: native.minCount }], snapshot.pods.filter(owns));
-    const key = keyOf(namespace, native.name);
-    return { kind: 'Gang', key, priority: native.priority, preempts, pods: ordered, minimums, owns };
+    const { priority, topologyKey } = native;
+    const [minimum] = left([{ group: undefined, count: native.minCount }], snapshot.pods.filter(owns));
+    return {
+      ...{ kind: 'Gang', key: keyOf(namespace, native.name), priority, preempts, pods: ordered, owns },
+      // It starts nothing of a group of which no Pod has a place, however many run.
+      minimums: [{ group: undefined, count: Math.max(minimum?.count ?? 0, 1) }],
+      topology: topologyKey === undefined ? undefined : wholeGang(topologyKey),
+    };
   }
   if (first.gang === '') {
     const owns = (pod: Pod): boolean => pod.key === first.key;
@@ -34,9 +40,19 @@ export function preemptorOf(pods: readonly Pod[], snapshot: Snapshot, variant: V
     preempts: gang?.policy === 'PreemptLowerPriority' || (preempts && gang?.preempts !== false),
     pods: ordered,
     minimums: left(minimumsOf(gang, pods), snapshot.pods.filter(owns)),
-    topology: variant === 'kep' ? gang?.topology : undefined,
+    topology: variant === 'kep' ? gang?.topology : gang && nativeTopology(gang),
     owns,
   };
+}
+
+const wholeGang = (key: string): Topology => ({ required: [{ groups: undefined, key }], preferred: [] });
+
+/** What becomes of a PodGang's constraints in the native gang that stands for all its groups: the narrowest for all of them. */
+function nativeTopology({ topology, groups }: Gang): Topology | undefined {
+  const narrowest = topology?.required.findLast((scope) =>
+    groups.every(({ name }) => speaksOf(scope, { group: name })),
+  );
+  return narrowest && wholeGang(narrowest.key);
 }
 
 /** Of the PodGang; without one every Pod that is there has to start. */

@@ -169,6 +169,8 @@ export interface NativeGroup {
   readonly priority: number;
   /** 1 for a group that is no gang. */
   readonly minCount: number;
+  /** The label whose value all its Pods' nodes have in common; undefined: they may be anywhere. */
+  readonly topologyKey: string | undefined;
 }
 
 export const keyOf = (namespace: string, name: string): string => `${namespace}/${name}`;

@@ -1,5 +1,6 @@
 import type { Preemptor } from './preemptor.ts';
-import type { Constraints, Pod, Scope } from './snapshot.ts';
+import type { Rejection } from './predicates/predicates.ts';
+import type { Constraints, Pod, Scope, Snapshot } from './snapshot.ts';
 
 /** A scope with the domain that was chosen for it. */
 export interface ChosenDomain {
@@ -52,3 +53,22 @@ export const nowhere = (preemptor: Preemptor): Preemptor => ({
   pods: preemptor.pods.map((pod) => ({ ...pod, constraints: { ...pod.constraints, requiredNodes: [] } })),
   topology: undefined,
 });
+
+/**
+ * Why no node will do for what the scope speaks of.
+ * @param inside the nodes of the domains that it may use, each of which is too small
+ */
+export function outsideDomains(
+  scope: Scope,
+  { nodes }: Pick<Snapshot, 'nodes'>,
+  inside: ReadonlySet<string>,
+  beside = '',
+): Rejection[] {
+  const what = titleOfScope(scope);
+  return nodes.map(({ name }) => {
+    const message = inside.has(name)
+      ? `node(s) in a domain of ${scope.key} without room for ${what}${beside}`
+      : `node(s) in no domain of ${scope.key} that ${scope.groups === undefined ? 'the gang' : what} may use`;
+    return { node: name, predicate: 'TopologyConstraint', messages: [message] };
+  });
+}

@@ -29,7 +29,7 @@ const SEED = Number(process.env['TESTING_MUSTER_SEED'] ?? 5710);
 
 /**
  * kube-scheduler keeps the Pods of a unit, and the budgets, in maps: which of a unit's Pods charges its budget first is left
- * to chance, and 1.36 stops at the first that breaks one. So many other orders are tried where the usual one differs.
+ * to chance, and 1.36 stops at the first that breaks one. Of nodes that it likes as much it takes any. So many other orders are tried where the usual one differs.
  */
 const ORDERS = 50;
 
@@ -55,11 +55,7 @@ clusterSuite('the planner beside kube-scheduler', () => {
 
   beforeAll(async () => {
     // Without controllers: nobody works out the budgets' status anew, and no Pod is made again.
-    // Topology constraints would switch workload-aware preemption off.
-    plane = await startControlPlane({
-      scheduler: true,
-      featureGates: { TopologyAwareWorkloadScheduling: false },
-    });
+    plane = await startControlPlane({ scheduler: true });
     for (const one of priorityClasses) await plane.client.ok('POST', pathOf(one), one);
   }, 120_000);
   afterAll(() => plane?.stop(), 60_000);
@@ -148,7 +144,7 @@ const agree = (planned: Outcome, done: Outcome): boolean =>
   JSON.stringify(planned.victims) === JSON.stringify(done.victims) &&
   (planned.nodes === undefined || done.nodes?.every((name) => planned.nodes?.includes(name)) === true);
 
-/** @param order brings Pods and budgets into another order than that of their names */
+/** @param order brings nodes, Pods and budgets into another order than that of their names */
 function plannedFor(made: RandomCluster, order?: Random): Outcome {
   const { nodes, groups, budgets, running, gang, wanting } = made;
   const {
@@ -165,7 +161,10 @@ function plannedFor(made: RandomCluster, order?: Random): Outcome {
   ]);
   expect(faults).toEqual([]);
   const mixed = <T>(all: readonly T[]): readonly T[] => (order === undefined ? all : shuffled(all, order));
-  const snapshot = { ...byName, pods: mixed(byName.pods), budgets: mixed(byName.budgets) };
+  const snapshot = {
+    ...byName,
+    ...{ nodes: mixed(byName.nodes), pods: mixed(byName.pods), budgets: mixed(byName.budgets) },
+  };
   const pods = wanting.map((one) => readPod(one, context, new Reading('Pod')));
   const { fits, feasible, victims } = plan(preemptorOf(pods, snapshot, 'kube-1.36'), snapshot, 'kube-1.36');
   const [first] = pods;
@@ -232,7 +231,8 @@ async function play(client: Client, made: RandomCluster, namespace: string): Pro
 }
 
 /** What the scheduler says where preemption does not help either: the reason of that comes after that of the gang. */
-const REFUSED = /^pod group is unschedulable, \S|preemption: 0\/\d+ nodes are available: /;
+const REFUSED =
+  /pod group is unschedulable, \S|no feasible placements found, \S|preemption: 0\/\d+ nodes are available: /;
 
 const nameOf = (object: JsonObject): string => (object['metadata'] as { name: string }).name;
 

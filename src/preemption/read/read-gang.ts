@@ -87,6 +87,8 @@ export function readNativeGroup(
     mode: modeOf(own(spec, 'disruptionMode')),
     priority: reading.integer(own(spec, 'priority'), 'spec.priority', named?.value ?? 0),
     minCount: reading.integer(own(gang, 'minCount'), 'spec.schedulingPolicy.gang.minCount', 1),
+    // Kubernetes takes one constraint at most.
+    topologyKey: ownString(ownList(own(spec, 'schedulingConstraints'), 'topology')?.[0], 'key') || undefined,
   };
 }
 

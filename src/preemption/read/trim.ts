@@ -88,7 +88,13 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   },
   PodGroup: {
     metadata: METADATA,
-    spec: { schedulingPolicy: true, disruptionMode: true, priorityClassName: true, priority: true },
+    spec: {
+      schedulingPolicy: true,
+      schedulingConstraints: true,
+      disruptionMode: true,
+      priorityClassName: true,
+      priority: true,
+    },
   },
 };
 

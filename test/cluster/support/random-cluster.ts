@@ -10,7 +10,7 @@ export interface RandomCluster {
   readonly running: readonly JsonObject[];
   /** undefined where a single Pod wants room. */
   readonly gang: JsonObject | undefined;
-  /** The gang's Pods, all alike. */
+  /** The gang's Pods: alike, or of two shapes. */
   readonly wanting: readonly JsonObject[];
 }
 
@@ -68,6 +68,7 @@ export function randomCluster(random: Random, namespace: string): RandomCluster 
       const cpu = Math.min(free, random.pick([250, 500, 1000, 2000]));
       free -= cpu;
       const group = random.chance(30) ? random.pick([...groupNames]) : undefined;
+      const alone = random.chance(8);
       running.push(
         pod(namespace, `r-${at}-${index}`, {
           cpu,
@@ -75,6 +76,7 @@ export function randomCluster(random: Random, namespace: string): RandomCluster 
           labels: random.chance(30) ? { app: random.pick(['a', 'b']) } : {},
           nodeName: `${namespace}-${at}`,
           start: running.length,
+          ...(alone ? { constraints: { affinity: { podAntiAffinity: away('wanting') } } } : {}),
           ...(group === undefined ? {} : { group }),
         }),
       );
@@ -84,18 +86,21 @@ export function randomCluster(random: Random, namespace: string): RandomCluster 
   const replicas = single ? 1 : from(random, 1, 4);
   const priority = random.pick([20, 30, 100, 100]);
   const together = random.chance(50);
-  const gang = single ? undefined : podGroup(namespace, 'wanting', priority, together, replicas);
+  const topologyKey = random.chance(20) ? 'zone' : undefined;
+  const gang = single ? undefined : podGroup(namespace, 'wanting', priority, together, replicas, topologyKey);
   const constraints = {
     ...(random.chance(20) ? { nodeSelector: { zone: random.pick(['x', 'y']) } } : {}),
     ...(random.chance(20) ? { tolerations: [{ key: 'gpu', operator: 'Exists' }] } : {}),
     ...(random.chance(15) ? { affinity: { podAntiAffinity: away('a') } } : {}),
   };
   const cpu = random.pick([500, 1000, 1000, 2000]);
+  const other = random.chance(30) ? random.pick([500, 1000, 2000]) : cpu;
   const wanting = Array.from({ length: replicas }, (_, index) =>
     pod(namespace, `w-${index}`, {
-      cpu,
-      priority,
-      labels: {},
+      cpu: index % 2 === 0 ? cpu : other,
+      // Of Pods alike in priority kube-scheduler leaves it to chance which is placed first.
+      priority: index % 2 === 0 || other === cpu ? priority : 10,
+      labels: { app: 'wanting' },
       constraints,
       ...(single ? {} : { group: 'wanting' }),
     }),
@@ -117,6 +122,7 @@ export const podGroup = (
   priority: number,
   together: boolean,
   minCount: number | undefined,
+  topologyKey?: string,
 ): JsonObject => ({
   apiVersion: API,
   kind: 'PodGroup',
@@ -125,6 +131,7 @@ export const podGroup = (
     priorityClassName: `p${priority}`,
     disruptionMode: together ? 'PodGroup' : 'Pod',
     schedulingPolicy: minCount === undefined ? { basic: {} } : { gang: { minCount } },
+    ...(topologyKey === undefined ? {} : { schedulingConstraints: { topology: [{ key: topologyKey }] } }),
   },
 });
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../src/api/json.ts';
 import { anonymizer } from '../../../src/cli/snapshot/anonymous.ts';
 import { trimmed } from '../../../src/preemption/read/trim.ts';
-import { node, planFor, pod, podGang, priorityClass, type PodIn } from './small-cluster.ts';
+import { node, planFor, pod, podGang, podGroup, priorityClass, type PodIn } from './small-cluster.ts';
 
 const KEY = 'acme.example/rack';
 const inZone = (name: string, rack: string | undefined): JsonObject =>
@@ -115,5 +115,92 @@ describe('a gang that has to be in one domain', () => {
     const [, hashed = ''] = /"required":"(x[0-9a-f]{12})"/.exec(texts[0] ?? '') ?? [];
     expect(hashed).not.toBe('');
     expect(texts[1]).toContain(hashed);
+  });
+});
+
+describe('kube-1.36: a gang that has to be in one domain', () => {
+  const native = (min: number, key = ''): JsonObject => {
+    const made = podGroup('new', { prio: 100, min });
+    const topology = { schedulingConstraints: { topology: [{ key }] } };
+    return key === '' ? made : { ...made, spec: { ...(made['spec'] as JsonObject), ...topology } };
+  };
+  const members = (count: number): PodIn[] =>
+    Array.from({ length: count }, (_, index) => ({ name: `w-${index}`, cpu: 2, prio: 100, podGroup: 'new' }));
+  const found = (objects: JsonObject[], group: JsonObject, pods = members(2)) => {
+    const { fits, feasible, placement, victims, rejected, refusal, domains } = planFor(
+      pods,
+      [...objects, group],
+      'kube-1.36',
+    );
+    const chosen = domains.map(({ value, required }) => ({ value, required }));
+    return {
+      ...{ fits, feasible, refusal, rejected, chosen },
+      victims: victims.map(({ unit }) => unit.name),
+      nodes: [...placement.values()].sort(),
+    };
+  };
+  const free = [inZone('x1', 'x'), inZone('y1', 'y'), inZone('y2', 'y'), inZone('z', undefined)];
+
+  test('goes into the domain that holds most of it, though less would do', () => {
+    expect(found(free, native(1, KEY))).toMatchObject({
+      ...{ fits: true, nodes: ['y1', 'y2'], victims: [], refusal: undefined },
+      chosen: [{ value: 'y', required: true }],
+    });
+  });
+
+  test('of several that hold as much goes into the first by name', () => {
+    expect(found([...free, inZone('x2', 'x')], native(2, KEY))).toMatchObject({
+      chosen: [{ value: 'x', required: true }],
+    });
+  });
+
+  test('preempts nobody, where without the constraint somebody would go', () => {
+    // One free node in each rack, and nobody of lower priority outside of them.
+    expect(found(racks, native(4), members(4)).victims).toEqual(['in-y']);
+    expect(found(racks, native(2, KEY))).toMatchObject({
+      ...{ fits: false, feasible: false, victims: [], nodes: [], chosen: [] },
+      refusal: 'kube-scheduler 1.36 preempts for no gang with a topology constraint',
+      rejected: [
+        ...['x1', 'x2', 'y1', 'y2'].map((node) => ({
+          node,
+          messages: [`node(s) in a domain of ${KEY} without room for the whole gang`],
+        })),
+        { node: 'z', messages: [`node(s) in no domain of ${KEY} that the gang may use`] },
+      ],
+    });
+  });
+
+  test('stays where members of it run; nowhere where they run in two domains, or in none', () => {
+    const there = (...on: string[]): JsonObject[] =>
+      on.map((name) => runs(`m-${name}`, name, 100, { podGroup: 'new' }));
+    expect(found([...free, ...there('y1')], native(2, KEY), members(1))).toMatchObject({ nodes: ['y2'] });
+    expect(found([...free, inZone('x2', 'x'), ...there('x1', 'y1')], native(2, KEY), members(1)).fits).toBe(
+      false,
+    );
+    expect(found([...free, ...there('z')], native(2, KEY), members(1)).fits).toBe(false);
+  });
+
+  test('a Pod more than a gang needs, for which there is no place, does not count as started', () => {
+    const running = runs('m', 'n', 100, { podGroup: 'new' });
+    expect(found([inZone('n', 'x'), running], native(1), members(1)).fits).toBe(false);
+  });
+
+  test('a PodGang has the constraint that its native gang would get: the narrowest that is for all of it', () => {
+    const inRack = (spec: JsonObject): JsonObject => {
+      const made = podGang('new', { className: 'high', groups: { worker: 2 } });
+      return { ...made, spec: { ...(made['spec'] as JsonObject), ...spec } };
+    };
+    const packed = (required: string) => ({ topologyConstraint: { packConstraint: { required } } });
+    const two = [inZone('x1', 'x'), inZone('y1', 'y'), inZone('y2', 'y'), high];
+    const worker = [{ name: 'worker', minReplicas: 2, podReferences: [], ...packed(KEY) }];
+    for (const spec of [packed(KEY), { ...packed('kubernetes.io/os'), podgroups: worker }])
+      expect(planFor(wanting, [...two, inRack(spec)], 'kube-1.36').domains).toEqual([
+        { scope: { groups: undefined, key: KEY }, required: true, value: 'y' },
+      ]);
+  });
+
+  test('a snapshot keeps it, and hides whose label it is', () => {
+    const text = JSON.stringify(anonymizer(Buffer.from('salt'))(trimmed(native(2, KEY))));
+    expect(text).toMatch(/"schedulingConstraints":\{"topology":\[\{"key":"x[0-9a-f]{12}"\}\]\}/);
   });
 });
