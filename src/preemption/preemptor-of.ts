@@ -15,14 +15,15 @@ export function preemptorOf(pods: readonly Pod[], snapshot: Snapshot, variant: V
   const gang = first.gang === '' ? undefined : snapshot.gangs.get(keyOf(namespace, first.gang));
   const ordered = [...pods].sort((a, b) => b.priority - a.priority);
   const preempts = pods.every((pod) => pod.preempts);
-  if (variant === 'kube-1.36' && native !== undefined) {
+  if (native !== undefined && (variant === 'kube-1.36' || first.gang === '')) {
     const owns = (pod: Pod): boolean => pod.namespace === namespace && pod.podGroup === first.podGroup;
     const { priority, topologyKey } = native;
     const [minimum] = left([{ group: undefined, count: native.minCount }], snapshot.pods.filter(owns));
+    // kube-scheduler starts nothing of a group of which no Pod has a place, however many run.
+    const least = variant === 'kube-1.36' ? 1 : 0;
     return {
       ...{ kind: 'Gang', key: keyOf(namespace, native.name), priority, preempts, pods: ordered, owns },
-      // It starts nothing of a group of which no Pod has a place, however many run.
-      minimums: [{ group: undefined, count: Math.max(minimum?.count ?? 0, 1) }],
+      minimums: [{ group: undefined, count: Math.max(minimum?.count ?? 0, least) }],
       topology: topologyKey === undefined ? undefined : wholeGang(topologyKey),
     };
   }

@@ -9,6 +9,7 @@ import { ExitStatus } from '../output/exit-status.ts';
 import type { CliIo } from '../output/io.ts';
 import { paletteFor, type ColourMode } from '../output/palette.ts';
 import { toJson } from '../output/structured.ts';
+import { widthFor } from '../output/wrap.ts';
 import { clusterObjects } from '../snapshot/cluster-objects.ts';
 import { objectsOf } from './plan-objects.ts';
 import { planObject, planText } from './render-plan.ts';
@@ -36,8 +37,8 @@ Example:
 
 Says whether the gang fits as it is; if not, which units of lower priority would have to make room,
 and why none of them can be spared; if that does not help either, what is short. Nothing is changed.
-Takes a PodGang with its Pods or with the workloads that make them, or these alone. Exits with 0
-where it fits, with 4 where it fits with preemption, with 1 where it does not fit.`;
+Takes a PodGang or a native PodGroup with its Pods or with the workloads that make them, or these
+alone. Exits with 0 where it fits, with 4 where it fits with preemption, with 1 where it does not.`;
 
 /** `muster plan`: who would make room for a gang. */
 export const planCommand = (io: CliIo): Command =>
@@ -77,7 +78,9 @@ async function plan(flags: PlanFlags, io: CliIo): Promise<void> {
   if (flags.output === 'json') io.stdout(`${toJson(planObject(outcome), 2)}\n`);
   else {
     const palette = paletteFor(flags.color, io);
-    io.stdout(planText(outcome, { reprieved: flags.reprieved === true, now: io.now().getTime(), palette }));
+    const width = widthFor(io, Number.POSITIVE_INFINITY);
+    const now = io.now().getTime();
+    io.stdout(planText(outcome, { reprieved: flags.reprieved === true, now, palette, width }));
   }
   if (!found.fits) throw new ExitStatus(found.feasible ? 4 : 1);
 }

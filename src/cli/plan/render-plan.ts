@@ -5,6 +5,7 @@ import type { Judged } from '../../preemption/verdicts.ts';
 import { columns } from '../output/columns.ts';
 import { count } from '../output/findings.ts';
 import type { Palette } from '../output/palette.ts';
+import { reflowed } from '../output/wrap.ts';
 
 /** For programs: sorted, so that the same plan is the same text. */
 export function planObject({ plan, shortfall, largest }: Outcome): object {
@@ -44,13 +45,21 @@ export function planObject({ plan, shortfall, largest }: Outcome): object {
 /** For people. @param given.reprieved also those that may stay */
 export function planText(
   outcome: Outcome,
-  given: { readonly reprieved: boolean; readonly now: number; readonly palette: Palette },
+  given: {
+    readonly reprieved: boolean;
+    readonly now: number;
+    readonly palette: Palette;
+    readonly width: number;
+  },
 ): string {
   const { plan, preemptor, largest } = outcome;
-  const { palette } = given;
+  const { palette, width } = given;
   const paint = plan.fits ? palette.good : plan.feasible ? palette.warn : palette.bad;
   const lines = [
-    `${preemptor.kind === 'Gang' ? 'gang' : 'Pod'} ${preemptor.key} (priority ${preemptor.priority}) ${paint(verdictOf(outcome))}`,
+    reflowed(
+      `${preemptor.kind === 'Gang' ? 'gang' : 'Pod'} ${preemptor.key} (priority ${preemptor.priority}) ${paint(verdictOf(outcome))}`,
+      width,
+    ),
   ];
   if (largest !== undefined) lines.push(`the largest gang of this shape that fits now: ${shapeOf(largest)}`);
   if (plan.victims.length > 0) lines.push('', ...table('VICTIM', plan.victims, given));
@@ -67,6 +76,7 @@ export function planText(
           ...plan.rejected.map(({ node, predicate, messages }) => [node, predicate, messages.join(', ')]),
         ],
         palette,
+        width,
       ),
     );
   if (plan.domains.length > 0)
@@ -103,7 +113,7 @@ const shapeOf = (counts: ReadonlyMap<string, number>): string =>
 function table(
   head: string,
   units: readonly Judged[],
-  { now, palette }: { readonly now: number; readonly palette: Palette },
+  { now, palette, width }: { readonly now: number; readonly palette: Palette; readonly width: number },
 ): string[] {
   const rows = units.map(({ unit, violatesBudget, why }) => [
     `${unit.kind} ${unit.namespace}/${unit.name}`,
@@ -114,7 +124,7 @@ function table(
     nodesOf(unit.pods.map(({ nodeName }) => nodeName)),
     why,
   ]);
-  return columns([[head, 'PRIORITY', 'PODS', 'AGE', 'PDB', 'NODES', 'WHY'], ...rows], palette);
+  return columns([[head, 'PRIORITY', 'PODS', 'AGE', 'PDB', 'NODES', 'WHY'], ...rows], palette, width);
 }
 
 function nodesOf(names: readonly string[]): string {

@@ -58,7 +58,10 @@ export function wantedOf(given: {
   );
   if (wrong.length > 0) throw invalid(wrong);
   const names = new Set(
-    pods.map(({ namespace: at, gang, name }) => (gang === '' ? `Pod ${at}/${name}` : `${at}/${gang}`)),
+    pods.map(({ namespace: at, gang, podGroup, name }) => {
+      if (gang !== '') return keyOf(at, gang);
+      return snapshot.podGroups.has(keyOf(at, podGroup)) ? `PodGroup ${at}/${podGroup}` : `Pod ${at}/${name}`;
+    }),
   );
   if (names.size !== 1) throw notOne([...names], gangs.length > 0);
   return { preemptor: preemptorOf(pods, snapshot, variant), snapshot, warnings };

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/api/json.ts';
 import { anonymizer } from '../../../../src/cli/snapshot/anonymous.ts';
 import { trimmed } from '../../../../src/preemption/read/trim.ts';
-import { budget, node, pod, podGang, priorityClass } from '../../preemption/small-cluster.ts';
+import { budget, node, pod, podGang, podGroup, priorityClass } from '../../preemption/small-cluster.ts';
 import { muster } from '../fake-io.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plan-'));
@@ -105,6 +105,74 @@ n2    NodeResourcesFit  Insufficient cpu
     expect(out).toContain(
       'Pod ns/w (priority 100) would fit if 1 Pod (ns/o-0, priority 10) made room; nothing else is touched\n',
     );
+  });
+
+  test('Pods alone: the gang is made of their labels, and all of it has to start', async () => {
+    const { code, out } = await plan(workers, [node('n1', 2), node('n2', 2), high, old('o-0', 'n1')]);
+    expect(code).toBe(4);
+    expect(out).toContain(
+      'gang ns/new (priority 100) would fit if 1 Pod (ns/o-0, priority 10) made room; nothing else is touched\n',
+    );
+  });
+
+  test.each(['kep', 'kube-1.36'])(
+    '%s: a PodGroup of Kubernetes with its Pods, and its own topology constraint',
+    async (variant) => {
+      const label = 'acme.example/rack';
+      const made = podGroup('train', { prio: 100, min: 2 });
+      const group = {
+        ...made,
+        spec: { ...(made['spec'] as JsonObject), schedulingConstraints: { topology: [{ key: label }] } },
+      };
+      const pods = ['t-0', 't-1'].map((name) => pod({ name, cpu: 2, prio: 100, podGroup: 'train' }));
+      const racks = ['a', 'b', 'b'].map((rack, at) => node(`n${at}`, 2, {}, { labels: { [label]: rack } }));
+      const fits = await plan([group, ...pods], racks, '--variant', variant);
+      expect(fits.out).toBe(`gang ns/train (priority 100) fits as it is
+
+TOGETHER        LABEL              DOMAIN  ASKED
+the whole gang  acme.example/rack  b       required
+
+POD     NODE
+ns/t-0  n1
+ns/t-1  n2
+`);
+      const full = await plan([group, ...pods], [...racks, old('o-0', 'n1')], '--variant', variant);
+      expect([full.code, full.out.split('\n')[0]]).toEqual(
+        variant === 'kep'
+          ? [
+              4,
+              'gang ns/train (priority 100) would fit if 1 Pod (ns/o-0, priority 10) made room; nothing else is touched',
+            ]
+          : [
+              1,
+              'gang ns/train (priority 100) does not fit, and kube-scheduler 1.36 preempts for no gang with a topology constraint: 0/3 nodes are available: 3 node(s) in a domain of acme.example/rack without room for the whole gang',
+            ],
+      );
+    },
+  );
+
+  test('on a terminal a long line goes on below: that of a reason under the reason', async () => {
+    const args = ['plan', '-f', file(gang, ...workers), '--snapshot', file(...cluster)];
+    const { out } = await muster(args, { columns: 80 });
+    expect(out).toBe(`gang ns/new (priority 100) would fit if 2 Pods of gang ns/old (priority 10) made
+  room; nothing else is touched
+
+VICTIM          PRIORITY  PODS  AGE  PDB     NODES  WHY
+PodGang ns/old  10        2     -    broken  n1,n2  with it in place ns/w-0 does
+                                                      not fit on n1:
+                                                      Insufficient cpu
+
+POD     NODE
+ns/w-0  n1
+ns/w-1  n2
+`);
+    const short = await muster(
+      ['plan', '-f', file(gang, ...workers), '--snapshot', file(node('n1', 1), high)],
+      {
+        columns: 60,
+      },
+    );
+    expect(Math.max(...short.out.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(60);
   });
 
   test('for programs', async () => {
