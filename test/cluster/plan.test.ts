@@ -63,13 +63,19 @@ clusterSuite('the planner beside kube-scheduler', () => {
   test(`${CASES} random clusters: feasible alike, and the same victims`, async () => {
     const differences: object[] = [];
     const chance: number[] = [];
+    const letLie: number[] = [];
     const seen = { fits: 0, preempts: 0, never: 0 };
     const kinds = { alone: 0, 'in one domain': 0, 'of two shapes': 0 };
     let feasibleAlike = 0;
     for (let index = 0; index < CASES; index += 1) {
       const made = randomCluster(new Random(SEED + index), `case-${index}`);
       const planned = plannedFor(made);
-      const done = await play(plane.client, made, `case-${index}`);
+      const done = await play(plane.client, made, `case-${index}`).catch((error: unknown) => {
+        if (!(error instanceof Error) || !LET_LIE.test(error.message)) throw error;
+        letLie.push(SEED + index);
+        const again = `again-${index}`;
+        return play(plane.client, randomCluster(new Random(SEED + index), again), again);
+      });
       seen[!planned.feasible ? 'never' : planned.victims.length === 0 ? 'fits' : 'preempts'] += 1;
       if (made.gang === undefined) kinds.alone += 1;
       if (/schedulingConstraints/.test(JSON.stringify(made.gang ?? ''))) kinds['in one domain'] += 1;
@@ -82,9 +88,10 @@ clusterSuite('the planner beside kube-scheduler', () => {
       else differences.push({ seed: SEED + index, planned, done });
     }
     process.stderr.write(
-      `the planner beside kube-scheduler, ${CASES} clusters: ${JSON.stringify({ ...seen, ...kinds })}; feasible alike ${feasibleAlike}, victims alike ${CASES - chance.length - differences.length}, left to chance ${chance.length} (seeds ${chance.join(', ') || 'none'}), different ${differences.length}\n`,
+      `the planner beside kube-scheduler, ${CASES} clusters: ${JSON.stringify({ ...seen, ...kinds })}; feasible alike ${feasibleAlike}, victims alike ${CASES - chance.length - differences.length}, left to chance ${chance.length} (seeds ${chance.join(', ') || 'none'}), different ${differences.length}, tried twice ${letLie.length}\n`,
     );
     expect(differences).toEqual([]);
+    expect(letLie.length).toBeLessThanOrEqual(Math.ceil(CASES / 100));
     // A generator that only makes one kind of answer would show nothing.
     expect(Math.min(...Object.values(seen), ...Object.values(kinds))).toBeGreaterThan(0);
   });
@@ -210,33 +217,42 @@ async function play(client: Client, made: RandomCluster, namespace: string): Pro
   const left = async (): Promise<StoredPod[]> =>
     (await client.ok<KubeList<StoredPod>>('GET', `/api/v1/namespaces/${namespace}/pods`))
       .items as StoredPod[];
-  const feasible = await until(
-    `${namespace}: the scheduler has decided`,
-    async () => {
-      const all = (await left()).filter(({ metadata }) => metadata.name.startsWith('w-'));
-      if (all.every(({ spec }) => spec.nodeName !== undefined)) return 'yes';
-      const asked = gang ?? wanting[0] ?? {};
-      const { status } = await client.ok<StoredGroup>('GET', pathOf(asked, true));
-      const said = status?.conditions?.find(({ type }) => /^Pod(?:Group)?Scheduled$/.test(type));
-      if (said?.status === 'False' && REFUSED.test(said.message)) return 'no';
-      // Shown where the wait runs out.
-      throw new Error(said?.message ?? 'nothing said yet');
-    },
-    { withinMs: 30_000, everyMs: 20 },
-  );
-  const rest = await left();
-  const names = new Set(rest.map(({ metadata }) => metadata.name));
-  const bound = rest.flatMap(({ metadata, spec }) =>
-    gang === undefined && metadata.name === 'w-0' && spec.nodeName !== undefined ? [spec.nodeName] : [],
-  );
-  const victims = running.map((one) => nameOf(one)).filter((name) => !names.has(name));
-  await cleared(client, made, namespace);
-  return { feasible: feasible === 'yes', victims: victims.sort(), nodes: bound };
+  try {
+    const feasible = await until(
+      `${namespace}: the scheduler has decided`,
+      async () => {
+        const all = (await left()).filter(({ metadata }) => metadata.name.startsWith('w-'));
+        if (all.every(({ spec }) => spec.nodeName !== undefined)) return 'yes';
+        const asked = gang ?? wanting[0] ?? {};
+        const { status } = await client.ok<StoredGroup>('GET', pathOf(asked, true));
+        const said = status?.conditions?.find(({ type }) => /^Pod(?:Group)?Scheduled$/.test(type));
+        if (said?.status === 'False' && REFUSED.test(said.message)) return 'no';
+        // Shown where the wait runs out.
+        throw new Error(said?.message ?? 'nothing said yet');
+      },
+      { withinMs: 30_000, everyMs: 20 },
+    );
+    const rest = await left();
+    const names = new Set(rest.map(({ metadata }) => metadata.name));
+    const bound = rest.flatMap(({ metadata, spec }) =>
+      gang === undefined && metadata.name === 'w-0' && spec.nodeName !== undefined ? [spec.nodeName] : [],
+    );
+    const victims = running.map((one) => nameOf(one)).filter((name) => !names.has(name));
+    return { feasible: feasible === 'yes', victims: victims.sort(), nodes: bound };
+  } finally {
+    await cleared(client, made, namespace);
+  }
 }
 
 /** What the scheduler says where preemption does not help either: the reason of that comes after that of the gang. */
 const REFUSED =
   /pod group is unschedulable, \S|no feasible placements found, \S|preemption: 0\/\d+ nodes are available: /;
+
+/**
+ * Now and then kube-scheduler 1.36 calls a gang unschedulable, without a word of preemption, and says nothing more for half
+ * a minute. Of the same cluster made anew it decides at once.
+ */
+const LET_LIE = /the scheduler has decided; last error: .*pod group is unschedulable$/;
 
 const nameOf = (object: JsonObject): string => (object['metadata'] as { name: string }).name;
 

@@ -10,6 +10,7 @@ import {
   victimsFor,
   type PodIn,
 } from './small-cluster.ts';
+import { VARIANTS } from '../../../src/preemption/units.ts';
 
 const one = (name: string, on: string, prio: number, more: Partial<PodIn> = {}): PodIn => ({
   name,
@@ -296,6 +297,18 @@ describe('decisions that the document leaves open', () => {
     const wanting = want(1).map((given) => ({ ...given, spec: minding('podAntiAffinity') }));
     expect(both(wanting, objects)).toEqual({ kep: ['near'], kube: ['near'] });
   });
+
+  test.each(VARIANTS)(
+    '%s: a budget with an empty selector protects nobody, as kube-scheduler has it',
+    (variant) => {
+      const everything = { ...budget('all', 0), spec: { selector: {} } };
+      const objects = [node('a', 1), pod(one('low', 'a', 10)), everything, p];
+      const found = planFor([{ name: 'w', cpu: 1, prio: 100, podGroup: 'p' }], objects, variant);
+      expect(found.victims.map(({ unit, violatesBudget }) => [unit.name, violatesBudget])).toEqual([
+        ['low', false],
+      ]);
+    },
+  );
 
   test('of two alike the one that a budget protects stays', () => {
     const objects = [
