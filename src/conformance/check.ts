@@ -33,6 +33,11 @@ export interface Rule<Subject> {
   readonly look: (subject: Subject) => Promise<string | undefined> | string | undefined;
 }
 
+/** Name and text of every rule, in their order. */
+export const textsOf = (rules: RuleTexts): RuleTexts => rules.map(({ name, rule }) => ({ name, rule }));
+
+export type RuleTexts = readonly Pick<ConformanceCheck, 'name' | 'rule'>[];
+
 /**
  * The rules as checks of one subject. A check whose `needs` fail is skipped, so that one defect fails one check.
  * @param hung names of checks that did not come to an end elsewhere: they are not run again, and count as failed

@@ -1,5 +1,5 @@
 import type { BackendFactory, ConformanceSettings } from '../backends/backend.ts';
-import { checksOf, type ConformanceCheck } from './check.ts';
+import { checksOf, textsOf, type ConformanceCheck } from './check.ts';
 import { gangRules } from './gang-rules.ts';
 import { identityRules } from './identity-rules.ts';
 import { prepareRules } from './prepare-rules.ts';
@@ -21,9 +21,7 @@ const RULES = [
 ];
 
 /** Name and text of every rule, in their order. */
-export const conformanceRules: readonly { readonly name: string; readonly rule: string }[] = RULES.map(
-  ({ name, rule }) => ({ name, rule }),
-);
+export const conformanceRules = textsOf(RULES);
 
 /**
  * What a backend has to keep to, as checks to be run one by one, in any test runner. Nothing is written anywhere, and no

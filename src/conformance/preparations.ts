@@ -1,5 +1,5 @@
 import type { Preparation } from '../preparers/preparation.ts';
-import { checksOf, type ConformanceCheck } from './check.ts';
+import { checksOf, textsOf, type ConformanceCheck } from './check.ts';
 import { preparationGangRules } from './preparation-gang-rules.ts';
 import { preparationPodRules } from './preparation-pod-rules.ts';
 import { PreparationSubject, type PreparationSettings } from './preparation-subject.ts';
@@ -9,9 +9,7 @@ export type { PreparationSettings };
 const RULES = [...preparationPodRules, ...preparationGangRules];
 
 /** Name and text of every rule of a preparation, in their order. */
-export const preparationRules: readonly { readonly name: string; readonly rule: string }[] = RULES.map(
-  ({ name, rule }) => ({ name, rule }),
-);
+export const preparationRules = textsOf(RULES);
 
 /** What a preparation has to keep to, as checks to be run one by one. No cluster is needed, and nothing is written. */
 export const preparationChecks = (

@@ -1,6 +1,6 @@
 import type { Json } from '../api/json.ts';
 import { questionOf, type AssignReplicaPlugin } from '../fleet/assign/assign-replica-plugin.ts';
-import { checksOf, type ConformanceCheck } from './check.ts';
+import { checksOf, textsOf, type ConformanceCheck } from './check.ts';
 import { strategyRules, type StrategySubject } from './strategy-rules.ts';
 
 /** How long (ms) Muster waits for the answer of a plugin. */
@@ -21,8 +21,7 @@ export const strategyChecksOf = (
 ): readonly ConformanceCheck[] => checksOf(strategyRules, subject, hung);
 
 /** Name and text of every rule, in their order. */
-export const strategyRuleTexts: readonly { readonly name: string; readonly rule: string }[] =
-  strategyRules.map(({ name, rule }) => ({ name, rule }));
+export const strategyRuleTexts = textsOf(strategyRules);
 
 const subjectOf = (plugin: AssignReplicaPlugin): StrategySubject => ({
   name: plugin.name,

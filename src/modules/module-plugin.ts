@@ -1,5 +1,6 @@
 import type { ContractRange } from '../api/contract-range.ts';
 import { own, ownString, type Json } from '../api/json.ts';
+import { isLabelValue } from '../api/name-syntax.ts';
 import { quoted } from '../api/printable.ts';
 import { PLUGIN_CONTRACT_RANGE, type Question } from '../fleet/assign/assign-replica-plugin.ts';
 import type { AskedPlugin } from '../fleet/assign/with-answers.ts';
@@ -11,7 +12,6 @@ import { NotAnswered } from './module-process.ts';
 
 /** More strategies than anybody keeps apart. */
 const MOST_STRATEGIES = 64;
-const STRATEGY = /^[A-Za-z0-9](?:[-\w.]{0,61}[A-Za-z0-9])?$/;
 
 /** What a plugin is: said by it once, and held to since. */
 interface PluginFacts {
@@ -92,7 +92,7 @@ function strategiesIn(said: Json): readonly string[] {
   if (!Array.isArray(strategies) || strategies.length === 0 || strategies.length > MOST_STRATEGIES)
     throw new Error(`strategies() must return a list of 1 to ${MOST_STRATEGIES} names`);
   for (const one of strategies as readonly Json[])
-    if (typeof one !== 'string' || !STRATEGY.test(one))
+    if (typeof one !== 'string' || !isLabelValue(one))
       throw new Error(
         `strategies() names ${quoted(one)}: a name has at most 63 letters, digits, "-", "_" or ".", with a letter or digit at both ends`,
       );
