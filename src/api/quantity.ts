@@ -53,6 +53,17 @@ export function countOf(resource: string, billionths: bigint): number | undefine
   return count >= 0n && count <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(count) : undefined;
 }
 
+/** As nearly all amounts are written that are no bytes. */
+const FEW_DIGITS = /^\d{1,9}$/;
+
+/** {@link countOf} of a quantity as it is written; undefined where it is none, too. */
+export function countOfText(resource: string, text: unknown): number | undefined {
+  if (typeof text === 'string' && FEW_DIGITS.test(text))
+    return resource === 'cpu' ? Number(text) * 1000 : Number(text);
+  const billionths = parseQuantity(text);
+  return billionths === undefined ? undefined : countOf(resource, billionths);
+}
+
 /** A count of {@link countOf} as a person writes it: `1500m`, `4`, `12Gi`. */
 export function formatCount(resource: string, count: number): string {
   if (resource === 'cpu') return count % 1000 === 0 ? String(count / 1000) : `${count}m`;

@@ -174,7 +174,7 @@ function nextBracket(bytes: Buffer, start: number): number | undefined {
   const end = bytes.indexOf(CLOSE_LIST, start);
   if (end < 0) return undefined;
   let at = end + 1;
-  while (bytes[at] === CLOSE_OBJECT) at += 1;
+  while (bytes[at] === CLOSE_OBJECT || bytes[at] === CLOSE_LIST) at += 1;
   if (bytes[at] !== COMMA) return undefined;
   at += bytes[at + 1] === OPEN_OBJECT ? 2 : 1;
   if (bytes[at] !== QUOTE || !isLetter(bytes[at + 1])) return undefined;

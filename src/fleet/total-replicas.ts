@@ -1,5 +1,5 @@
 import { raise } from '../api/container-sum.ts';
-import { countOf, parseQuantity } from '../api/quantity.ts';
+import { countOfText } from '../api/quantity.ts';
 import type { Component } from '../workloads/components.ts';
 import { requestText, type Requirements } from '../workloads/pod-requirements.ts';
 
@@ -39,6 +39,6 @@ const counted = (requirements: Requirements | undefined): Map<string, number> =>
   new Map(
     Object.entries(requirements?.resourceRequest ?? {}).map(([name, text]) => [
       name,
-      countOf(name, parseQuantity(text) ?? 0n) ?? 0,
+      countOfText(name, text) ?? 0,
     ]),
   );

@@ -6,6 +6,7 @@ import type { Metrics, Outcome } from '../telemetry/metrics.ts';
 import type { Connection } from './connection.ts';
 import { deadlineOf } from './deadline.ts';
 import { HttpFailure, sendFailure } from './failure.ts';
+import { giveBack } from './give-back.ts';
 import { LARGE_BYTES, type LoadLimits, type Slot } from './load-limits.ts';
 import { parseJson, readBody } from './read-body.ts';
 import { parseLarge } from './large-json.ts';
@@ -44,6 +45,9 @@ export interface Asked {
   /** The body without managedFields only. It is parsed once more for whoever asks first. */
   entire(): unknown;
 }
+
+/** The memory of larger bodies does not wait for a collection of garbage. */
+const GIVEN_BACK_BYTES = 16 * 1024;
 
 /** What exchanges have in common. */
 export interface ExchangeContext {
@@ -205,6 +209,7 @@ export class Exchange {
     const ms = performance.now() - this.#startedAt;
     this.#context.metrics.answered(this.#endpoint.path, operation, outcome, ms / 1000);
     answer.sent(ms);
+    if (this.#bytes !== undefined && this.#bytes.length > GIVEN_BACK_BYTES) giveBack(this.#bytes);
   }
 
   #fail(failure: HttpFailure, id?: string): void {

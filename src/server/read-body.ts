@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Slot } from './load-limits.ts';
 import { MANAGED_FIELDS, withoutLists, type UnreadList } from '../api/unread-lists.ts';
 import { HttpFailure } from './failure.ts';
+import { giveBack } from './give-back.ts';
 import { SAMPLED_BYTES, tooMuchJson } from './json-bounds.ts';
 import { LargeBody, refuse } from './large-body.ts';
 
@@ -38,7 +39,10 @@ export function readBody(
         for (const earlier of chunks.splice(0)) large.push(earlier);
       }
       if (large === undefined) chunks.push(chunk);
-      else large.push(chunk);
+      else {
+        large.push(chunk);
+        giveBack(chunk);
+      }
     } catch (failure) {
       fail(failure as HttpFailure);
     }
@@ -48,7 +52,7 @@ export function readBody(
     slot.received();
     let body: Buffer;
     try {
-      body = large?.whole() ?? (chunks.length === 1 ? chunks[0] : undefined) ?? Buffer.concat(chunks);
+      body = large?.whole() ?? (chunks.length === 1 ? chunks[0] : undefined) ?? joined(chunks);
     } catch (failure) {
       fail(failure as HttpFailure);
       return;
@@ -59,6 +63,12 @@ export function readBody(
   request.on('error', () => {
     if (!finished) fail(new HttpFailure(400, 'the request ended before its body did'));
   });
+}
+
+function joined(chunks: readonly Buffer[]): Buffer {
+  const whole = Buffer.concat(chunks);
+  for (const chunk of chunks) giveBack(chunk);
+  return whole;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { add, containerSum } from '../api/container-sum.ts';
 import { isObject, own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
 import { quoted } from '../api/printable.ts';
-import { countOf, formatCount, isBytes, parseQuantity } from '../api/quantity.ts';
+import { countOfText, formatCount, isBytes } from '../api/quantity.ts';
 import type { Path } from './path.ts';
 import type { WorkloadReading } from './workload-reading.ts';
 
@@ -71,8 +71,7 @@ export function requirementsOf(
 function amounts(value: Json | undefined, at: Path, reading: WorkloadReading): Map<string, number> {
   const counts = new Map<string, number>();
   for (const [name, amount] of isObject(value) ? Object.entries(value) : []) {
-    const billionths = parseQuantity(amount);
-    const count = billionths === undefined ? undefined : countOf(name, billionths);
+    const count = countOfText(name, amount);
     if (count !== undefined) counts.set(name, count);
     else reading.wrong([...at, name], `${quoted(amount)} is no amount of it; write it as 500m, 2 or 12Gi`);
   }

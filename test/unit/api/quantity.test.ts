@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { countOf, formatCount, parseQuantity } from '../../../src/api/quantity.ts';
+import { countOf, countOfText, formatCount, parseQuantity } from '../../../src/api/quantity.ts';
 
 const BILLION = 1_000_000_000n;
 
@@ -57,6 +57,22 @@ test('rounded up to what a scheduler counts, and refused where it cannot be coun
   expect(count('memory', '8Pi')).toBeUndefined();
   expect(count('memory', '9007199254740991')).toBe(Number.MAX_SAFE_INTEGER);
   expect(count('nvidia.com/gpu', '-1')).toBeUndefined();
+});
+
+test('few digits are counted without the way through billionths, and to the same', () => {
+  const text = fc.oneof(
+    fc.stringMatching(/^[+-]?\d{1,11}(\.\d)?[mkM]?i?$/),
+    fc.nat(),
+    fc.constantFrom('', ' 1', '1 ', null),
+  );
+  fc.assert(
+    fc.property(fc.constantFrom('cpu', 'memory', 'nvidia.com/gpu'), text, (resource, amount) => {
+      const billionths = parseQuantity(amount);
+      expect(countOfText(resource, amount)).toBe(
+        billionths === undefined ? undefined : countOf(resource, billionths),
+      );
+    }),
+  );
 });
 
 test('what is written is read back', () => {

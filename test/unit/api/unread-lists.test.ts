@@ -105,6 +105,9 @@ describe('lists that nobody reads are left out before parsing', () => {
       '{"containers":[{"env":[{"name":"A"}]},{"env":[{"name":"B"},{"name":"C"}]}],"a":1}',
       '{"containers":[{"env":[]},{"env":[]}],"a":1}',
     ],
+    // Of a template in a list: lists and objects end behind it.
+    ['{"tasks":[{"env":[{"name":"A"}]}],"a":1}', '{"tasks":[{"env":[]}],"a":1}'],
+    ['{"tasks":[{"env":[{"name":"A]}]"}]}],"a":1}', '{"tasks":[{"env":[]}],"a":1}'],
     ['{"env":[{"name":"A","value":"[1]"}],"a":["b"]}', '{"env":[],"a":["b"]}'],
     ['{"env":[{"name":"],\\"a"},{"name":"]"}],"a":1}', '{"env":[],"a":1}'],
     ['{"env":[{"name":"],"},{"b":"]}"}],"a":1}', '{"env":[],"a":1}'],
