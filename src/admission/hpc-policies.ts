@@ -1,15 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
-import { fault } from '../api/fault.ts';
+import { fault, type Fault } from '../api/fault.ts';
 import { own } from '../api/json.ts';
 import { parseHpcPolicy } from '../hpc/hpc-policy.ts';
-import { elsewhereFor, managersOf, verdictOnPolicy } from '../preparers/preparations.ts';
+import { elsewhereFor, managersOf, markOf, verdictOnPolicy } from '../preparers/preparations.ts';
 import type { Policy } from './policy.ts';
 import { isDeleting } from './pod-gangs.ts';
 import { decision, untouched, type AdmissionRequest, type Decision } from './review.ts';
 
 /**
  * All faults of an HPCPolicy in one answer. One by which Pods were prepared stays as it is: the others of the gang would
- * come to be prepared in another way. Its metadata is anybody's, and its deletion stops nothing that runs.
+ * come to be prepared in another way. Its metadata is anybody's. Its deletion stops nothing that runs, and while something
+ * does it comes back as it was.
  */
 export function validateHpcPolicy(
   { object, oldObject, namespace, name, subResource }: AdmissionRequest,
@@ -27,8 +28,16 @@ export function validateHpcPolicy(
   }
   const verdict = verdictOnPolicy(parsed, preparations);
   faults.push(...verdict.faults);
-  const user = oldObject === undefined ? undefined : policy.hpc?.userOf?.(namespace, name);
-  if (user !== undefined)
-    faults.push(fault('HpcPolicyInUse', 'spec', { detail: `PodGang ${user} has Pods` }));
+  if (oldObject !== undefined) {
+    const user = policy.hpc?.userOf?.(namespace, name);
+    if (user !== undefined) inUse(faults, `PodGang ${user} has Pods`);
+  } else if (faults.length === 0) {
+    // Deleted and made anew it would be an edit of the one by which they run.
+    const user = policy.hpc?.userOf?.(namespace, name, markOf(parsed));
+    if (user !== undefined) inUse(faults, `Pods of PodGang ${user} run by one of this name with other settings`);
+  }
   return decision({ faults, warnings: verdict.warnings });
 }
+
+const inUse = (faults: Fault[], detail: string): void =>
+  void faults.push(fault('HpcPolicyInUse', 'spec', { detail }));

@@ -14,6 +14,12 @@ export const hpcPodRules = {
     says: 'an HPCPolicy stays as it is while a gang has Pods that were prepared by it',
     fix: 'create another HPCPolicy and name it in the next PodGang, or delete the gang first',
   },
+  HpcPolicyReplaced: {
+    code: 403,
+    kind: 'Forbidden',
+    says: 'Pods of the gang run by other settings than its HPCPolicy has now',
+    fix: 'create the HPCPolicy as it was, or delete those Pods, so that the gang starts anew',
+  },
   HpcPolicyFixed: {
     code: 422,
     kind: 'Forbidden',

@@ -80,6 +80,11 @@ export interface HpcPolicies {
   anyIn(namespace: string): boolean;
   /** The namespaces that have one of this name. Absent where that is nobody's to know. */
   elsewhere?(name: string): readonly string[];
-  /** A gang that names the policy and has Pods; undefined where none does. Absent where nobody knows. */
-  userOf?(namespace: string, name: string): string | undefined;
+  /**
+   * A gang that names the policy and has Pods; undefined where none does. Absent where nobody knows.
+   * @param mark only one whose Pods run by another mark than this
+   */
+  userOf?(namespace: string, name: string, mark?: string): string | undefined;
+  /** A mark by which Pods of a gang run, other than this; undefined where none does. Absent where nobody knows. */
+  otherMark?(namespace: string, gang: string, mark: string): string | undefined;
 }

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { ANNOTATION_PREPARED } from '../api/names.ts';
 import { fnv1a } from '../api/fnv1a.ts';
 import { fault, type Fault } from '../api/fault.ts';
 import type { JsonObject } from '../api/json.ts';
+import { fluxDefaults, type FluxSettings } from '../hpc/flux-settings.ts';
 import type { HpcPolicy } from '../hpc/hpc-policy.ts';
 import { HPC_POLICY_FIELD, policyMissing, policyNameOf } from '../hpc/policy-of-gang.ts';
 import { fluxPreparation } from './flux/flux-preparation.ts';
@@ -28,7 +30,8 @@ export function preparersOf(
 ): GangPreparers {
   const found = policyOf(gang, policies);
   if (found === undefined) return NOBODY;
-  if ('rule' in found) return { preparers: [], fault: found };
+  const wrong = 'rule' in found ? found : settingsReplaced(gang, markOf(found), policies);
+  if ('rule' in found || wrong !== undefined) return { preparers: [], ...(wrong && { fault: wrong }) };
   // Who runs elsewhere has answered about this one Pod.
   if (found.managed !== undefined)
     return {
@@ -46,7 +49,7 @@ export function preparersOf(
 /** For the next Pod of a gang. A gang that was changed is another object, and so is a policy. */
 const made = new WeakMap<HpcGang, GangPreparers & { readonly policy: HpcPolicy }>();
 
-type HpcPoliciesRead = Pick<HpcPolicies, 'get' | 'elsewhere'>;
+type HpcPoliciesRead = Pick<HpcPolicies, 'get' | 'elsewhere' | 'otherMark'>;
 
 /** The policy that a gang names, or why its Pods cannot be prepared by it; undefined where it names none. */
 export function policyOf(gang: HpcGang, policies: HpcPoliciesRead): HpcPolicy | Fault | undefined {
@@ -59,6 +62,21 @@ export function policyOf(gang: HpcGang, policies: HpcPoliciesRead): HpcPolicy | 
   // Let in without what it asks for, a Pod would run as something else.
   if (stored.wrong === undefined) return policy;
   return fault('HpcPolicyUnusable', HPC_POLICY_FIELD, { value: named, detail: stored.wrong });
+}
+
+/**
+ * Why no Pod may come beside those of a gang that run: its policy was deleted and came back with other settings. What all of
+ * them are told of each other holds for as long as one of them runs.
+ */
+export function settingsReplaced(
+  { namespace, name }: Pick<HpcGang, 'namespace' | 'name'>,
+  mark: string,
+  { otherMark }: Pick<HpcPolicies, 'otherMark'>,
+): Fault | undefined {
+  const other = otherMark?.(namespace, name, mark);
+  if (other === undefined) return undefined;
+  const [before, now] = [other, mark].map((one) => one.slice(one.lastIndexOf('@') + 1));
+  return fault('HpcPolicyReplaced', HPC_POLICY_FIELD, { detail: `by ${before}, and it is ${now}` });
 }
 
 /** What is wrong with a gang by what its policy asks for; a policy that is not there may still come. */
@@ -118,21 +136,28 @@ export const objectsOf = (
   others: readonly Preparation[] = [],
 ): JsonObject[] => [...preparations, ...others].flatMap((one) => one.objects(gang, policy, given));
 
-/** What a Pod carries that was prepared by a policy: its name, and a sum over what it says. */
+/**
+ * What a Pod carries that was prepared by a policy: its name, and a sum over the settings that are not as they are by
+ * themselves, so that a release of Muster with a further one leaves the marks of Pods that run as they are.
+ */
 export function markOf(policy: HpcPolicy): string {
   let mark = marks.get(policy);
   if (mark === undefined) {
-    mark = `${policy.name}@${fnv1a(JSON.stringify(saidBy(policy)))
-      .toString(16)
-      .padStart(8, '0')}`;
+    const sum = fnv1a(JSON.stringify(saidBy(policy)));
+    mark = `${policy.name}@${sum.toString(16).padStart(8, '0')}`;
     marks.set(policy, mark);
   }
   return mark;
 }
 
 /** What a policy says beside its name. */
-const saidBy = ({ flux, torch, managed }: HpcPolicy): unknown[] =>
-  managed === undefined ? [flux, torch] : [managed];
+function saidBy({ flux, torch, managed }: HpcPolicy): unknown[] {
+  if (managed !== undefined) return [managed];
+  const set = Object.entries(flux ?? {}).filter(
+    ([key, value]) => !isDeepStrictEqual(value, fluxDefaults[key as keyof FluxSettings]),
+  );
+  return [flux && set.sort(([a], [b]) => (a < b ? -1 : 1)), torch];
+}
 
 const marks = new WeakMap<HpcPolicy, string>();
 

@@ -212,6 +212,9 @@ clusterSuite('gangs with an HPCPolicy', () => {
       expect(spec).toMatchObject({ subdomain: 'llm' });
       expect(spec.containers[0]).toMatchObject({ command: ARGV.slice(0, 1), args: ARGV.slice(1) });
     }
+    const columns = await cluster.plane.kubectl(['-n', NAMESPACE, 'get', 'hpcpolicies', '--no-headers']);
+    expect(columns.stdout).toMatch(/^torch +(?:<none> +)?auto +\S+$/m);
+    expect(columns.stdout).toMatch(/^flux +flux +(?:<none> +)?\S+$/m);
     expect(await cluster.client.ok('GET', core('services/llm'))).toMatchObject({
       metadata: { ownerReferences: [{ kind: 'PodGang', name: 'llm', controller: true }] },
       spec: { clusterIP: 'None', publishNotReadyAddresses: true, ports: [{ port: 29_500 }] },
@@ -289,6 +292,39 @@ clusterSuite('gangs with an HPCPolicy', () => {
         /^HPCPolicy solo was deleted under its Pods: those that run go on/.test(hpc?.why ?? '')
       );
     });
+    await expect(cluster.client.ok('POST', POLICIES, policy('solo', { quorum: '2' }))).rejects.toThrow(
+      /PodGang solo run by one of this name with other settings.*HpcPolicyInUse/,
+    );
+    // Past the webhook.
+    const configuration = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/muster';
+    const { webhooks } = await cluster.client.ok<{ webhooks: { name: string }[] }>('GET', configuration);
+    const position = webhooks.findIndex(({ name }) => name === 'hpcpolicies.muster.dev');
+    const patch = (operation: object): Promise<unknown> =>
+      cluster.client.ok('PATCH', configuration, [operation], { contentType: 'application/json-patch+json' });
+    const place = `/webhooks/${position}`;
+    await patch({ op: 'remove', path: place });
+    await until('nobody is asked about HPCPolicies', async () => {
+      const { status } = await cluster.client.request('POST', POLICIES, policy('solo', { quorum: '2' }));
+      return status === 201;
+    });
+    await patch({ op: 'add', path: place, value: webhooks[position] });
+    await until('no Pod comes beside those that run', async () =>
+      (await cluster.status('solo')).hpc?.why.includes('HpcPolicyReplaced'),
+    );
+    const labels = { 'grove.io/podgang': 'solo', 'grove.io/podclique': 'solo' };
+    const containers = [{ name: 'main', image: 'lammps', command: ARGV }];
+    await until('a Pod is refused', async () => {
+      const beside = { metadata: { name: 'solo-1', labels }, spec: { containers } };
+      const { body } = await cluster.client.request('POST', core('pods?dryRun=All'), beside);
+      return JSON.stringify(body).includes('HpcPolicyReplaced');
+    });
+    expect((await cluster.podsOf('solo')).length).toBe(1);
+    const { data } = await cluster.client.ok<{ data: object }>(
+      'GET',
+      core('configmaps/solo-flux-entrypoint'),
+    );
+    expect(data).toMatchObject({ quorum: '1\n' });
+    await cluster.client.ok('DELETE', `${POLICIES}/solo`);
     // As it was: a new Pod of that host is prepared as the one before, and let go.
     await cluster.client.ok('POST', POLICIES, policy('solo', { quorum: '1' }));
     await cluster.untilBound('solo', 2);

@@ -1,8 +1,9 @@
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { listed } from '../../gang/status-text.ts';
 import { hostCount, hostGroups, leadHost, quorumOf, type HostGroup } from '../../hpc/hosts.ts';
-import { policyOf, verdictOn } from '../../preparers/preparations.ts';
+import { markOf, policyOf, settingsReplaced, verdictOn } from '../../preparers/preparations.ts';
 import type { StoredPolicy } from '../../preparers/preparation.ts';
+import { runsBy } from '../../preparers/runs-by.ts';
 import type { PodStatus } from './pod-status.ts';
 
 /** A host that the Pods were told of, and the Pod that has its name. */
@@ -69,7 +70,10 @@ export function hpcStatusOf(
   if ('unread' in found) return { policy: named, why: found.unread };
   const policy = policyOf(gang, { get: () => found });
   if (policy === undefined || 'rule' in policy) return { policy: named, why: policy?.message ?? '' };
-  const [wrong] = verdictOn(gang, policy, subdomainOf(live)).faults;
+  const runs = live.flatMap((pod) => runsBy(pod) ?? []);
+  const wrong =
+    settingsReplaced(gang, markOf(policy), { otherMark: (_, __, mark) => runs.find((one) => one !== mark) }) ??
+    verdictOn(gang, policy, subdomainOf(live)).faults[0];
   const unprepared =
     bare === undefined
       ? ''

@@ -8,8 +8,16 @@ import type { HpcPolicy } from '../../hpc/hpc-policy.ts';
 import { gangServiceName } from '../../hpc/gang-service.ts';
 import { policyNameOf } from '../../hpc/policy-of-gang.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
-import { elsewhereFor, markOf, objectsOf, policyOf, verdictOn } from '../../preparers/preparations.ts';
+import {
+  elsewhereFor,
+  markOf,
+  objectsOf,
+  policyOf,
+  settingsReplaced,
+  verdictOn,
+} from '../../preparers/preparations.ts';
 import type { HpcPolicies, ObjectsGiven, Preparation } from '../../preparers/preparation.ts';
+import { runsBy } from '../../preparers/runs-by.ts';
 import { BY_GANG } from './gang-view.ts';
 import type { GangWatch } from './gang-watch.ts';
 import type { PolicyWatch } from './policy-watch.ts';
@@ -57,9 +65,9 @@ export class HpcObjects implements GangPreparation {
         for (const gang of gangsUnder(name)) changed(gang);
       });
     }
-    // The first Pod, and the last that goes, may tell another domain than was taken for granted.
+    // The first Pod, and the last that goes, may tell another domain than was taken for granted, or free its settings.
     watch.onPod(({ old, new: now }) => {
-      if (domainOf(old) === domainOf(now)) return;
+      if (domainOf(old) === domainOf(now) && (old && runsBy(old)) === (now && runsBy(now))) return;
       const pod = now ?? old;
       changed(keyOf(pod.namespace, pod.gang));
     });
@@ -77,6 +85,8 @@ export class HpcObjects implements GangPreparation {
     const waits = elsewhereFor(found, this.#others)?.hosted.waits;
     if (waits !== undefined) return waits;
     const mark = markOf(found);
+    const replaced = settingsReplaced(gang, mark, this.#policies);
+    if (replaced !== undefined) return replaced.message;
     const wrong = this.#podsOf(gang).find(
       ({ prepared, gates }) => prepared !== mark && gates.includes(GATE_POD_GANG_PENDING),
     );
@@ -91,6 +101,9 @@ export class HpcObjects implements GangPreparation {
     const found = policyOf(gang, this.#policies);
     if (found === undefined) return;
     if ('rule' in found) throw new Error(found.message);
+    // What runs reads its ConfigMap again when a container of it is restarted.
+    const replaced = settingsReplaced(gang, markOf(found), this.#policies);
+    if (replaced !== undefined) throw new Error(replaced.message);
     const domains = [...new Set(this.#podsOf(gang).flatMap((pod) => domainOf(pod) ?? []))].sort();
     if (domains.length > 1)
       throw new Error(`its Pods have several subdomains: ${domains.slice(0, 3).join(', ')}`);

@@ -13,6 +13,7 @@ import type { HpcPolicies, Preparation, StoredPolicy } from '../../preparers/pre
 import { managersOf } from '../../preparers/preparations.ts';
 import type { GangWatch } from './gang-watch.ts';
 import { BY_GANG } from './gang-view.ts';
+import { RunningMarks } from './running-marks.ts';
 
 interface PolicyRecord extends StoredPolicy {
   readonly namespace: string;
@@ -37,7 +38,7 @@ export interface PolicyWatch {
 export function watchPolicies(
   client: KubeClient,
   observe: (resource: Resource) => ReflectorObserver,
-  gangs: Pick<GangWatch, 'onGang' | 'view'>,
+  gangs: Pick<GangWatch, 'onGang' | 'onPod' | 'view'>,
   room: CacheRoom,
   others: readonly Preparation[] = [],
 ): PolicyWatch {
@@ -60,6 +61,8 @@ export function watchPolicies(
     room,
     observer: observe(HPC_POLICIES),
   });
+  const running = new RunningMarks();
+  gangs.onPod((change) => running.changed(change));
   const users = new Map<string, Set<string>>();
   gangs.onGang(({ old, new: now }) => {
     const [before, after] = [old && named(old), now && named(now)];
@@ -72,6 +75,8 @@ export function watchPolicies(
   });
   const hasPods = (namespace: string, gang: string): boolean =>
     gangs.view.pods.hasAny(BY_GANG, keyOf(namespace, gang));
+  const otherMark = (namespace: string, gang: string, mark: string): string | undefined =>
+    running.otherThan(keyOf(namespace, gang), mark);
   return {
     policies: {
       get known() {
@@ -79,8 +84,11 @@ export function watchPolicies(
       },
       get: (namespace, name) => watch.store.get(namespace, name),
       anyIn: (namespace) => watch.store.hasAny(BY_NAMESPACE, namespace),
-      userOf: (namespace, name) =>
-        [...(users.get(keyOf(namespace, name)) ?? [])].find((gang) => hasPods(namespace, gang)),
+      userOf: (namespace, name, mark) =>
+        [...(users.get(keyOf(namespace, name)) ?? [])].find((gang) =>
+          mark === undefined ? hasPods(namespace, gang) : otherMark(namespace, gang, mark) !== undefined,
+        ),
+      otherMark,
     },
     watch,
     gangsUnder: (manager) =>

@@ -64,6 +64,12 @@ export const hpcPodExamples: readonly RuleExample[] = [
     says: 'spec: Forbidden: an HPCPolicy stays as it is while a gang has Pods that were prepared by it (PodGang train has Pods); create another HPCPolicy and name it in the next PodGang, or delete the gang first [HpcPolicyInUse]',
   },
   {
+    rule: 'HpcPolicyReplaced',
+    mistake: 'a Pod beside those that run by a policy which came back with other settings',
+    decide: () => mutatePod({ object: hpcPod() }, underHpc({}, { otherMark: () => 'flux@00000000' })),
+    says: 'metadata.annotations[muster.dev/hpc-policy]: Forbidden: Pods of the gang run by other settings than its HPCPolicy has now (by 00000000, and it is 68cf5eaa); create the HPCPolicy as it was, or delete those Pods, so that the gang starts anew [HpcPolicyReplaced]',
+  },
+  {
     rule: 'HpcPolicyFixed',
     mistake: 'another policy for a gang that has Pods',
     decide: () => {

@@ -4,12 +4,16 @@ import { describe, expect, test } from '@jest/globals';
 import type { Json, JsonObject } from '../../../src/api/json.ts';
 import { reviewEndpoints } from '../../../src/admission/endpoints.ts';
 import type { Policy } from '../../../src/admission/policy.ts';
+import type { Decision } from '../../../src/admission/review.ts';
 import { TryLater } from '../../../src/errors.ts';
+import { parseHpcPolicy } from '../../../src/hpc/hpc-policy.ts';
+import type { HpcPolicies } from '../../../src/preparers/preparation.ts';
+import { markOf } from '../../../src/preparers/preparations.ts';
 import { expectSettled, hpcGang, hpcPod, specOf, underHpc } from '../../support/hpc-gangs.ts';
 import { inLength } from '../../support/length.ts';
 import { gangPod, pod } from '../../support/pods.ts';
 import { policy } from '../../support/policy.ts';
-import { mutatePod, rulesOf, validatePod, validatePodGang } from '../../support/reviews.ts';
+import { mutatePod, rulesOf, textsOf, validatePod, validatePodGang } from '../../support/reviews.ts';
 import { preparedBy, validateHpcPolicy } from '../api/rule-examples-hpc-pods.ts';
 import { hpcPolicy } from '../../support/hpc.ts';
 
@@ -25,7 +29,7 @@ describe('a Pod under Flux', () => {
     const gpus = { resources: { limits: { 'nvidia.com/gpu': '4' } }, args: ['-in', 'x y', '*.toml'] };
     const mine = { volumes: [{ name: 'data' }], initContainers: [{ name: 'first', image: 'a' }] };
     const stored = preparedBy(hpcPod({ spec: mine }, gpus), under);
-    expect(stored).toMatchObject({ metadata: { annotations: { 'muster.dev/prepared': 'flux@b450f069' } } });
+    expect(stored).toMatchObject({ metadata: { annotations: { 'muster.dev/prepared': 'flux@bd6ad2a6' } } });
     const spec = specOf(stored);
     expect(spec).toMatchObject({ hostname: 'worker-0', subdomain: 'train', restartPolicy: 'Never' });
     expect(spec['volumes']).toEqual([
@@ -235,6 +239,52 @@ test('an HPCPolicy may be edited while no Pod was prepared by it, and its metada
   expect(rulesOf(validatePodGang({ object: hpcGang() }, underHpc({ quorum: '5' })))).toEqual([
     'HpcQuorumTooLarge',
   ]);
+});
+
+describe('an HPCPolicy that is deleted under a gang that runs', () => {
+  const runsBy = (mark: string): Partial<HpcPolicies> => {
+    const otherMark = (_namespace: string, _gang: string, asked: string): string | undefined =>
+      asked === mark ? undefined : mark;
+    return {
+      otherMark,
+      userOf: (_namespace, _name, asked) =>
+        asked !== undefined && otherMark('', '', asked) === undefined ? undefined : 'train',
+    };
+  };
+  const object = preparedBy(hpcPod(), underHpc());
+  const mark = (object['metadata'] as { annotations: Record<string, string> }).annotations;
+  const running = runsBy(mark['muster.dev/prepared'] ?? '');
+
+  test('comes back as it was, and not otherwise', () => {
+    const made = (settings: Json): Decision =>
+      validateHpcPolicy(hpcPolicy({ hpc: { settings } }), null, underHpc({}, running));
+    expect(textsOf(made({}))).toEqual([]);
+    expect(textsOf(made({ interactive: 'false', 'tasks-per-node': '1' }))).toEqual([]);
+    expect(textsOf(made({ 'tasks-per-node': '2' }))).toEqual([
+      'spec: Forbidden: an HPCPolicy stays as it is while a gang has Pods that were prepared by it (Pods of PodGang train run by one of this name with other settings); create another HPCPolicy and name it in the next PodGang, or delete the gang first [HpcPolicyInUse]',
+    ]);
+  });
+
+  test('and came back otherwise past the webhook prepares no Pod beside those that run, and lets none be stored', () => {
+    const now = underHpc({ 'tasks-per-node': '2' }, running);
+    expect(rulesOf(mutatePod({ object: hpcPod() }, now))).toEqual(['HpcPolicyReplaced']);
+    expect(rulesOf(validatePod({ object }, now))).toEqual(['HpcPolicyReplaced']);
+    expect(rulesOf(mutatePod({ object: hpcPod() }, underHpc({}, running)))).toEqual([]);
+  });
+
+  test('is known by what was set, and not by how settings are read', () => {
+    const of = (settings: Json): string =>
+      markOf(parseHpcPolicy(hpcPolicy({ hpc: { settings } }), 'ml').policy);
+    expect(of({})).toBe(mark['muster.dev/prepared']);
+    expect(of({ 'one-pod-per-node': 'preferred', 'flux-queue-policy': 'fcfs' })).toBe(of({}));
+    const both = { interactive: 'true', quorum: '2' };
+    expect(of(both)).toBe(of({ quorum: '2', interactive: 'true' }));
+    const different = [of({}), of(both), of({ quorum: '2' }), of({ quorum: '3' }), of({ interactive: 'true' })];
+    expect(new Set(different).size).toBe(different.length);
+    const torch = (procPerNode: Json): string =>
+      markOf(parseHpcPolicy(hpcPolicy({ torch: { procPerNode } }), 'ml').policy);
+    expect(new Set([of({}), torch(1), torch(2), torch('gpu')]).size).toBe(4);
+  });
 });
 
 const PODS = inLength({ short: 500, long: 100_000 });

@@ -8,6 +8,7 @@ import {
 import { treeLines } from '../../../../src/cli/status/tree.ts';
 import type { PodRecord } from '../../../../src/gang/records.ts';
 import { readPod } from '../../../../src/gang/read-records.ts';
+import { markOf } from '../../../../src/preparers/preparations.ts';
 import { parseHpcPolicy } from '../../../../src/hpc/hpc-policy.ts';
 import type { Json } from '../../../../src/api/json.ts';
 import { hpcPolicy } from '../../../support/hpc.ts';
@@ -24,19 +25,24 @@ const HPC = gang({
   annotations: new Map([['muster.dev/hpc-policy', 'flux']]),
   groups: [group('leader', 1), group('workers', 2)],
 });
+/** Stands for the mark of the policy as it is. */
+const AS_NOW = 'flux@';
 /** A Pod of an Indexed Job, whose name has five letters more than its host. */
 const broker = (host: string, parts: Partial<PodRecord> = {}): PodRecord =>
   bound(`${host}-x7k2p`, {
     group: host.replace(/-\d+$/, ''),
-    prepared: 'flux@00000000',
+    prepared: AS_NOW,
     hostname: host,
     phase: 'Running',
     ready: true,
     ...parts,
   });
 
-const judged = (pods: readonly PodRecord[], found = stored(), of = HPC): HpcStatus =>
-  hpcStatusOf(of, 'flux', found, { pods, states: statusOf([of], pods).pods });
+const judged = (given: readonly PodRecord[], found = stored(), of = HPC): HpcStatus => {
+  const now = typeof found === 'object' && 'policy' in found ? markOf(found.policy) : 'flux@1';
+  const pods = given.map((one) => (one.prepared === AS_NOW ? { ...one, prepared: now } : one));
+  return hpcStatusOf(of, 'flux', found, { pods, states: statusOf([of], pods).pods });
+};
 const told = (...given: Parameters<typeof judged>): string => {
   const { why, ...hosts } = judged(...given);
   return [why, hostsText(hosts)].filter((part) => part !== '').join(' | ');
@@ -190,6 +196,14 @@ describe('what stops it', () => {
     const { why, flux } = judged([], under({ quorum: '9' }));
     expect(why).toMatch(/^spec\.hpc\.settings\[quorum\]: .*3 are expected.*\[HpcQuorumTooLarge\]$/);
     expect(flux).toBeUndefined();
+  });
+
+  test('a policy that came back with other settings, for as long as one runs by those before', () => {
+    const before = broker('leader-0', { prepared: 'flux@00000000' });
+    expect(judged([before]).why).toMatch(
+      /^metadata\.annotations\[muster\.dev\/hpc-policy\]: .*\(by 00000000, and it is [0-9a-f]{8}\); create the HPCPolicy as it was, or delete those Pods, so that the gang starts anew \[HpcPolicyReplaced\]$/,
+    );
+    expect(judged([{ ...before, phase: 'Failed' }, broker('leader-0')]).why).toBe('');
   });
 
   test('a Pod that was created before its policy is no broker', () => {
