@@ -34,7 +34,8 @@ export function validateHpcPolicy(
   } else if (faults.length === 0) {
     // Deleted and made anew it would be an edit of the one by which they run.
     const user = policy.hpc?.userOf?.(namespace, name, markOf(parsed));
-    if (user !== undefined) inUse(faults, `Pods of PodGang ${user} run by one of this name with other settings`);
+    if (user !== undefined)
+      inUse(faults, `Pods of PodGang ${user} run by one of this name with other settings`);
   }
   return decision({ faults, warnings: verdict.warnings });
 }

@@ -72,8 +72,9 @@ export function hpcStatusOf(
   if (policy === undefined || 'rule' in policy) return { policy: named, why: policy?.message ?? '' };
   const runs = live.flatMap((pod) => runsBy(pod) ?? []);
   const wrong =
-    settingsReplaced(gang, markOf(policy), { otherMark: (_, __, mark) => runs.find((one) => one !== mark) }) ??
-    verdictOn(gang, policy, subdomainOf(live)).faults[0];
+    settingsReplaced(gang, markOf(policy), {
+      otherMark: (_, __, mark) => runs.find((one) => one !== mark),
+    }) ?? verdictOn(gang, policy, subdomainOf(live)).faults[0];
   const unprepared =
     bare === undefined
       ? ''

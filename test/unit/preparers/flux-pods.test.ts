@@ -279,7 +279,13 @@ describe('an HPCPolicy that is deleted under a gang that runs', () => {
     expect(of({ 'one-pod-per-node': 'preferred', 'flux-queue-policy': 'fcfs' })).toBe(of({}));
     const both = { interactive: 'true', quorum: '2' };
     expect(of(both)).toBe(of({ quorum: '2', interactive: 'true' }));
-    const different = [of({}), of(both), of({ quorum: '2' }), of({ quorum: '3' }), of({ interactive: 'true' })];
+    const different = [
+      of({}),
+      of(both),
+      of({ quorum: '2' }),
+      of({ quorum: '3' }),
+      of({ interactive: 'true' }),
+    ];
     expect(new Set(different).size).toBe(different.length);
     const torch = (procPerNode: Json): string =>
       markOf(parseHpcPolicy(hpcPolicy({ torch: { procPerNode } }), 'ml').policy);
