@@ -53,7 +53,7 @@ export const verbs: readonly Verb[] = [
   },
   {
     name: 'conformance',
-    summary: 'try a backend, or strategies of a fleet, out against every rule of their contract',
+    summary: 'try a backend, a preparation or strategies out against every rule of its contract',
     load: async (io) => (await import('./conformance/conformance.ts')).conformanceCommand(io),
   },
   {

@@ -87,6 +87,7 @@ export const every: BackendFactory = {
       schedulingGroup: true,
       workloadRef: true,
     },
+    readsWholePods: true,
     init: () => Promise.resolve({ version: 'test' }),
     preparePod: (pod, gang, patch) => {
       patch.setSchedulerName('every-scheduler', 'a');

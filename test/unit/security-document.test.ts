@@ -46,7 +46,7 @@ of \`manifests/policies\`; after a change there: \`UPDATE_DOCS=1 npm run test:un
 | the API server | what it says in a review. Muster asks for its certificate only where \`server.webhooks.clientCertificate\` is set: managed clusters do not give one. Without it anybody who reaches the port gets answers, and an answer changes nothing |
 | schedulers | placing Pods without gates: what "all or none" means after release is theirs |
 | nodes | the Pods that are bound to them, and mirror Pods on themselves |
-| modules of backends that are configured | what their patch surface declares |
+| modules of backends and preparations that are configured | what their patch surface declares |
 | tenants | their namespace: how many Pods their gang needs, and which of them are of a gang at all, is theirs to say |
 
 ## Who tries
@@ -59,7 +59,7 @@ of \`manifests/policies\`; after a change there: \`UPDATE_DOCS=1 npm run test:un
 | ${TRIERS.namespaces} | the right to create namespaces, and what comes with those |
 | ${TRIERS.webhook} | a mutating webhook that is asked after Muster's |
 | ${TRIERS.token} | a token of Muster's account, or Muster's process |
-| ${TRIERS.author} | a backend module that is configured |
+| ${TRIERS.author} | a module of a backend or a preparation that is configured |
 | \`${TRIERS.masters}\` | everything |
 
 ## The ways

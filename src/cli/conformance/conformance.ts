@@ -25,9 +25,7 @@ Exits with 1 where a rule is broken.`;
 /** `muster conformance`: whether a backend, or strategies of a fleet, keep to their contract. */
 export const conformanceCommand = (io: CliIo): Command =>
   new Command('conformance')
-    .description(
-      'try a backend, strategies of a fleet, or a preparation out against every rule of its contract',
-    )
+    .description('try a backend, a preparation or strategies out against every rule of its contract')
     .option(
       '--module <module>',
       'the backend, strategies or preparation: a file (./my-backend.js), or the name of a package',
