@@ -102,7 +102,7 @@ clusterSuite('gangs with an HPCPolicy', () => {
     ).data['hostlist'] ?? '';
   const hpc = { annotations: { 'muster.dev/hpc-policy': 'flux' } };
 
-  test('a pair of Indexed Jobs is prepared, has what it mounts, starts, keeps its policy, and leaves nothing', async () => {
+  test('pitfall 21: a pair of Indexed Jobs is prepared, has what it mounts, starts, keeps its policy, and leaves nothing', async () => {
     await cluster.createGang('lammps', [group('leader', 1), group('worker', 2)], hpc);
     await createJob('leader', 'lammps', 1);
     await createJob('worker', 'lammps', 2);

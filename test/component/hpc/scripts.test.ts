@@ -30,7 +30,7 @@ describe.each(Object.entries(SCRIPTS))('%s', (_name, text) => {
   });
 });
 
-test('what is no bash is told so, not half run', async () => {
+test('pitfall 6: what is no bash is told so, not half run', async () => {
   const root = new PodRoot({ lead: 1 });
   // Where sh is bash it has this variable as well.
   const shell = ['/bin/bash', '--posix', '-c', 'unset BASH_VERSION; . "$0"'];
@@ -199,7 +199,7 @@ describe('GPUs', () => {
   test.each([
     [1, '1', ['--gpus=0>', '<-n><2><-g><1>']],
     [4, '4', ['--gpus=0-3>', '<-n><8><-g><1>']],
-  ])('vector 12: %s tasks and %s of them', async (tasksPerNode, gpus, says) => {
+  ])('vector 12, pitfall 18: %s tasks and %s of them', async (tasksPerNode, gpus, says) => {
     const root = new PodRoot({ lead: 2 }, { tasksPerNode });
     await root.start(['keep'], { env: { MUSTER_FLUX_GPUS: gpus } });
     for (const one of says) expect(root.calls().join('\n')).toContain(one);

@@ -216,7 +216,7 @@ describe('the certificate', () => {
   const LINES =
     /^#.*\n#.*\n\nmetadata\n {4}name = "g"\ncurve\n {4}public-key = "(.{40})"\n {4}secret-key = "(.{40})"\n$/;
 
-  test('vector 10: is what Flux reads, of a key pair, and another one each time', () => {
+  test('vector 10, pitfall 3: is what Flux reads, of a key pair, and another one each time', () => {
     const [one, other] = [makeCurveCertificate('g'), makeCurveCertificate('g')];
     expect(one).not.toBe(other);
     const [, key = '', secret = ''] = LINES.exec(one) ?? [];

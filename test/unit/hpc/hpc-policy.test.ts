@@ -13,7 +13,7 @@ const set = (settings: Json) => read({ hpc: { manager: 'flux', settings } });
 const texts = (spec: Json): string[] => read(spec).faults.map(({ field, message }) => `${field}: ${message}`);
 
 describe('an HPCPolicy', () => {
-  test('has the defaults of the table', () => {
+  test('pitfall 2: has the defaults of the table', () => {
     expect(read({ hpc: {} })).toEqual({
       policy: { namespace: 'ml', name: 'flux', flux: fluxDefaults, torch: undefined },
       faults: [],

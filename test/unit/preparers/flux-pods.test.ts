@@ -24,7 +24,7 @@ const argvOf = (container: JsonObject | undefined): Json[] => [
 ];
 
 describe('a Pod under Flux', () => {
-  test('has what Flux needs, in this order, and else what it had', () => {
+  test('vectors 3 and 4, pitfalls 5, 17 and 19: has what Flux needs, in this order, and else what it had', () => {
     const under = underHpc({ 'node-affinity': 'pool=hpc,fast', 'shm-size': '8Gi' });
     const gpus = { resources: { limits: { 'nvidia.com/gpu': '4' } }, args: ['-in', 'x y', '*.toml'] };
     const mine = { volumes: [{ name: 'data' }], initContainers: [{ name: 'first', image: 'a' }] };
@@ -116,7 +116,7 @@ describe('a Pod under Flux', () => {
     expect(specOf(preparedBy(hpcPod(), underHpc(settings)))['affinity']).toEqual(affinity);
   });
 
-  test('is called by its group and number, where no DNS knows it by another name', () => {
+  test('pitfall 10: is called by its group and number, where no DNS knows it by another name', () => {
     const named = gangPod({ metadata: { name: 'job-3' }, spec: specOf(hpcPod({ spec: { hostname: '' } })) });
     expect(specOf(preparedBy(named, underHpc()))).toMatchObject({ hostname: 'worker-3', subdomain: 'train' });
     const known = hpcPod({ spec: { hostname: 'job-3', subdomain: 'job' } });
@@ -139,7 +139,7 @@ describe('a Pod under Flux', () => {
     expect(specOf(stored).containers[0]?.['command']).toEqual(START);
   });
 
-  test('which another webhook gave a container and a wrapper stays what it is', () => {
+  test('pitfall 20: which another webhook gave a container and a wrapper stays what it is', () => {
     const stored = preparedBy(hpcPod(), underHpc());
     const [main] = specOf(stored).containers;
     const wrapped = { ...main, command: ['/bin/trace', ...argvOf(main)] };
@@ -174,13 +174,13 @@ describe('a Pod under Flux', () => {
       hpcPod({ spec: { hostNetwork: true } }, { command: null }),
       ['HpcNetworkForbidden', 'HpcCommandRequired'],
     ],
-  ])('is refused with %s in the way', (_what, object, rules) => {
+  ])('vector 5, pitfall 7: is refused with %s in the way', (_what, object, rules) => {
     expect(rulesOf(mutatePod({ object }, underHpc()))).toEqual(rules);
   });
 });
 
 describe('who is prepared', () => {
-  test('no Pod of a gang without the annotation, of another gang, or of none', () => {
+  test('vector 1: no Pod of a gang without the annotation, of another gang, or of none', () => {
     const under = underHpc({}, { gang: { ...hpcGang(), metadata: { name: 'train', namespace: 'ml' } } });
     expect(specOf(preparedBy(hpcPod(), under)).containers[0]?.['command']).toEqual(['lmp']);
     const other = hpcPod({ labels: { 'grove.io/podgang': 'other' } });
