@@ -6,7 +6,7 @@ import type { Metrics, Outcome } from '../telemetry/metrics.ts';
 import type { Connection } from './connection.ts';
 import { deadlineOf } from './deadline.ts';
 import { HttpFailure, sendFailure } from './failure.ts';
-import { giveBack } from './give-back.ts';
+import { giveBackBody } from './give-back.ts';
 import { LARGE_BYTES, type LoadLimits, type Slot } from './load-limits.ts';
 import { parseJson, readBody } from './read-body.ts';
 import { parseLarge } from './large-json.ts';
@@ -209,7 +209,7 @@ export class Exchange {
     const ms = performance.now() - this.#startedAt;
     this.#context.metrics.answered(this.#endpoint.path, operation, outcome, ms / 1000);
     answer.sent(ms);
-    if (this.#bytes !== undefined && this.#bytes.length > GIVEN_BACK_BYTES) giveBack(this.#bytes);
+    if (this.#bytes !== undefined && this.#bytes.length > GIVEN_BACK_BYTES) giveBackBody(this.#bytes);
   }
 
   #fail(failure: HttpFailure, id?: string): void {

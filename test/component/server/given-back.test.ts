@@ -1,6 +1,6 @@
 /** The memory of large bodies does not wait until V8 collects garbage, for which it would look through the whole heap. */
 import { afterEach, expect, jest, test } from '@jest/globals';
-import { giveBack } from '../../../src/server/give-back.ts';
+import { giveBack, giveBackBody } from '../../../src/server/give-back.ts';
 import { gangPod } from '../../support/pods.ts';
 import { review } from '../../support/reviews.ts';
 import { MUTATE_POD, reviewText } from './bodies.ts';
@@ -47,8 +47,17 @@ test('nothing of a small one, which would cost more than it saves', async () => 
 test('never what shares its memory with others', () => {
   const [one, other] = [Buffer.from('one'), Buffer.from('other')];
   giveBack(one);
+  giveBackBody(one);
   expect([one.toString(), other.toString()]).toEqual(['one', 'other']);
-  const own = Buffer.allocUnsafeSlow(10);
-  giveBack(own);
-  expect(own).toHaveLength(0);
+  const read = Buffer.allocUnsafeSlow(10);
+  giveBack(read.subarray(0, 9));
+  expect(read).toHaveLength(10);
+  giveBack(read);
+  expect(read).toHaveLength(0);
+  // A body has its memory for itself, and room behind it.
+  const grown = Buffer.allocUnsafeSlow(10);
+  giveBackBody(grown.subarray(0, 4));
+  expect(grown).toHaveLength(10);
+  giveBackBody(grown.subarray(0, 6));
+  expect(grown).toHaveLength(0);
 });
