@@ -1,17 +1,11 @@
 import { messageOf } from '../errors.ts';
+import type { ModuleKeeper } from './module-keeper.ts';
 
 /** Where it is not its process that failed, such as a file that is gone (ms). */
 const LOOK_AGAIN_MS = 5_000;
 
-/** A module that begins when it is told to. */
-export interface Attended {
-  /** @throws Error with the reason why it does not run */
-  begun(): Promise<unknown>;
-  /** Hears that it ended by itself, and after how many milliseconds it may begin again. */
-  whenEnded(ended: (againInMs: number) => void): void;
-  readonly restsMs: number;
-  stop(): void;
-}
+/** Of a module that begins when it is told to. */
+export type Attended = Pick<ModuleKeeper<unknown>, 'ready' | 'tell' | 'restsMs' | 'stop'>;
 
 /** Begins a module, and again whenever it has ended. */
 export class Attendant {
@@ -34,7 +28,7 @@ export class Attendant {
 
   async begin(): Promise<void> {
     try {
-      await this.#module.begun();
+      await this.#module.ready();
       this.#why = undefined;
     } catch (thrown) {
       this.#why = messageOf(thrown);
@@ -43,7 +37,7 @@ export class Attendant {
 
   /** From now on it begins again by itself. */
   attend(): void {
-    this.#module.whenEnded((againInMs) => this.#later(againInMs));
+    this.#module.tell({ ended: () => this.#later(this.#module.restsMs), said: () => undefined });
     if (this.#why !== undefined) this.#later(this.#module.restsMs);
   }
 

@@ -30,7 +30,7 @@ export class HostedPlugins implements Strategies {
       const seat: Seat = {
         name: plugin.name,
         assigner: askedAssigner(plugin),
-        attendant: new Attendant(plugin, () => this.#begunAgain(seat)),
+        attendant: new Attendant(plugin.attended, () => this.#begunAgain(seat)),
       };
       return seat;
     });

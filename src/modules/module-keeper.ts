@@ -96,6 +96,13 @@ export class ModuleKeeper<Facts> {
     return this.#beginning;
   }
 
+  /** The same of a module that looks at no cluster: it may be asked at once. */
+  async ready(): Promise<ModuleProcess> {
+    const process = await this.begun();
+    this.looked();
+    return process;
+  }
+
   async #begin(): Promise<ModuleProcess> {
     const { source, operation, given, factsOf } = this.#kept;
     const file = await readModule(source);

@@ -21,8 +21,10 @@ interface PluginFacts {
 }
 
 /** Strategies of somebody else's, in a process of their own, which begins again after a while where it has ended. */
-export class ModulePlugin implements AskedPlugin, Attended {
+export class ModulePlugin implements AskedPlugin {
   readonly name: string;
+  /** What keeps it running. */
+  readonly attended: Attended;
   readonly #keeper: ModuleKeeper<PluginFacts>;
   readonly #answerMs: number;
 
@@ -36,6 +38,7 @@ export class ModulePlugin implements AskedPlugin, Attended {
     this.#answerMs = limits.answerMs;
     const kept = { operation: 'loadPlugin', range, factsOf } as const;
     this.#keeper = new ModuleKeeper(keptEntry('plugin', entry, kept), observer, limits);
+    this.attended = this.#keeper;
   }
 
   /** As it said when it was last loaded; none before that. */
@@ -45,7 +48,7 @@ export class ModulePlugin implements AskedPlugin, Attended {
 
   /** @throws Error with the reason where it does not run, or is given up */
   async ask(question: Question): Promise<Json> {
-    const process = await this.begun();
+    const process = await this.#keeper.ready();
     try {
       return await process.call('assignReplica', question, { withinMs: this.#answerMs });
     } catch (thrown) {
@@ -53,26 +56,6 @@ export class ModulePlugin implements AskedPlugin, Attended {
       if (thrown instanceof NotAnswered) process.end(thrown.message);
       throw thrown;
     }
-  }
-
-  /** The process, which is started where there is none. @throws Error with the reason why there is none */
-  async begun(): ReturnType<ModuleKeeper<PluginFacts>['begun']> {
-    const process = await this.#keeper.begun();
-    this.#keeper.looked();
-    return process;
-  }
-
-  /** Hears that it ended by itself, and after how many milliseconds it may begin again. */
-  whenEnded(ended: (againInMs: number) => void): void {
-    this.#keeper.tell({ ended: () => ended(this.#keeper.restsMs), said: () => undefined });
-  }
-
-  get restsMs(): number {
-    return this.#keeper.restsMs;
-  }
-
-  stop(): void {
-    this.#keeper.stop();
   }
 }
 

@@ -10,7 +10,7 @@ import type {
   PreparedMember,
 } from '../preparers/preparation.ts';
 import type { PodGangVerdict, Preparer } from '../preparers/preparer.ts';
-import { Attendant, type Attended } from './attendant.ts';
+import { Attendant } from './attendant.ts';
 import { verdictOf } from './heard.ts';
 import { objectsIn, preparationFactsOf, type PreparationFacts } from './heard-preparation.ts';
 import { MODULE_LIMITS, type ModuleLimits } from './limits.ts';
@@ -29,7 +29,7 @@ interface Answers {
 }
 
 /** A preparation of somebody else's, in a process of its own, which begins again after a while where it has ended. */
-export class ModulePreparation implements Preparation, Attended {
+export class ModulePreparation implements Preparation {
   readonly name: string;
   readonly hosted: HostedPreparation;
   readonly #keeper: ModuleKeeper<PreparationFacts>;
@@ -50,7 +50,7 @@ export class ModulePreparation implements Preparation, Attended {
       for (const handler of handlers) handler();
     };
     this.#keeper.tell({ ended: changed, said: () => undefined });
-    const attendant = new Attendant(this, changed);
+    const attendant = new Attendant(this.#keeper, changed);
     this.begin = async () => {
       await attendant.begin();
       attendant.attend();
@@ -87,24 +87,6 @@ export class ModulePreparation implements Preparation, Attended {
 
   #notAsked({ managed }: HpcPolicy): void {
     if (managed?.manager === this.name) throw new Error(`preparation ${this.name} has to be asked first`);
-  }
-
-  async begun(): Promise<unknown> {
-    const process = await this.#keeper.begun();
-    this.#keeper.looked();
-    return process;
-  }
-
-  whenEnded(ended: (againInMs: number) => void): void {
-    this.#keeper.tell({ ended: () => ended(this.#keeper.restsMs), said: () => undefined });
-  }
-
-  get restsMs(): number {
-    return this.#keeper.restsMs;
-  }
-
-  stop(): void {
-    this.#keeper.stop();
   }
 
   async #ofPolicy(policy: HpcPolicy, withinMs: number): Promise<Preparation> {

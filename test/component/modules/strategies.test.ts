@@ -75,9 +75,9 @@ test('one for an older version of the contract works, and is told of; one that s
       MODULE_LIMITS,
       range,
     );
-    await one.begun();
+    await one.attended.ready();
     expect(one.strategies()).toEqual(['first']);
-    one.stop();
+    one.attended.stop();
   }
   const notice =
     'plugin mine is written for version 1 of the contract; this is version 2, and a later Muster will refuse it: use a newer release of the plugin';
