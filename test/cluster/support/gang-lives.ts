@@ -61,8 +61,8 @@ function laterOf(index: number, random: Random): Later {
   return random.chance(60) ? 'nothing' : random.pick(LATER);
 }
 
-/** The API server is away meanwhile, and comes back slowly on a busy machine. */
-const LONG = { withinMs: 120_000, everyMs: 200 };
+/** As long as a storm may last on a busy machine, and what comes after it: the API server is away meanwhile. */
+const LONG = { withinMs: 300_000, everyMs: 200 };
 
 export interface Living {
   readonly client: Client;
