@@ -46,9 +46,6 @@ export interface Asked {
   entire(): unknown;
 }
 
-/** The memory of larger bodies does not wait for a collection of garbage. */
-const GIVEN_BACK_BYTES = 16 * 1024;
-
 /** What exchanges have in common. */
 export interface ExchangeContext {
   readonly metrics: Metrics;
@@ -209,7 +206,7 @@ export class Exchange {
     const ms = performance.now() - this.#startedAt;
     this.#context.metrics.answered(this.#endpoint.path, operation, outcome, ms / 1000);
     answer.sent(ms);
-    if (this.#bytes !== undefined && this.#bytes.length > GIVEN_BACK_BYTES) giveBackBody(this.#bytes);
+    if (this.#bytes !== undefined) giveBackBody(this.#bytes);
   }
 
   #fail(failure: HttpFailure, id?: string): void {

@@ -37,11 +37,13 @@ test('the pieces of a body once they are joined, and the body with its answer', 
   await running.alive();
 });
 
-test('nothing of a small one, which would cost more than it saves', async () => {
+test('a small one, which came in one piece', async () => {
   const running = await start();
   const given = watched();
-  await running.post(MUTATE_POD, bodyOf(100));
-  expect(given).toEqual([]);
+  const body = bodyOf(100);
+  expect(responseOf(await running.post(MUTATE_POD, body))).toMatchObject({ allowed: true });
+  expect(given).toEqual([Buffer.byteLength(body)]);
+  await running.alive();
 });
 
 test('never what shares its memory with others', () => {
