@@ -58,7 +58,7 @@ load, loadfile, dofile, loadstring, setmetatable, getmetatable, rawget, rawset, 
 const ENCODE = `
 function encode(value, seen)
   seen = seen or {}
-  if type(value) == "number" then return string.format("%.0f", value) end
+  if type(value) == "number" then return string.format(value % 1 == 0 and "%.0f" or "%.17g", value) end
   if type(value) ~= "table" then
     if type(value) == "string" then return '"' .. value .. '"' end
     return value == nil and "null" or tostring(value)
