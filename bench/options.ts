@@ -11,6 +11,7 @@ import { LOOP_PARTS } from './loop/loop.ts';
 import type { LoopTiming } from './loop/loop-figures.ts';
 import { PLAN_PARTS, type PlanTiming } from './plan/plan.ts';
 import type { ReviewTiming } from './review/review.ts';
+import type { WorkloadTiming } from './workloads/workloads.ts';
 
 /** The stages, and the parts of each that can be asked for alone. */
 const STAGES: Readonly<Record<string, readonly string[]>> = {
@@ -20,6 +21,7 @@ const STAGES: Readonly<Record<string, readonly string[]>> = {
   'api-server': ['api-server'],
   review: ['review'],
   loop: LOOP_PARTS,
+  workloads: ['workloads'],
   backends: BACKEND_PARTS,
   hostile: HOSTILE_PARTS,
   plan: PLAN_PARTS,
@@ -49,6 +51,7 @@ export interface Timing {
   readonly apiServer: ApiServerTiming;
   readonly review: ReviewTiming;
   readonly loop: LoopTiming;
+  readonly workloads: WorkloadTiming;
   readonly backends: BackendTiming;
   readonly hostile: HostileTiming;
   readonly plan: PlanTiming;
@@ -148,6 +151,12 @@ const USUAL: Timing = {
     podsFirst: { gangs: 20, podsPerGang: 8 },
     memory: { shape: { gangs: 2500, podsPerGang: 8 }, settleMs: 8000 },
   },
+  workloads: {
+    shapes: [
+      { jobs: 10, pods: 8 },
+      { jobs: 5, pods: 100 },
+    ],
+  },
   backends: { prepare: { rounds: 400, decisions: 500 }, module: { rounds: 40, reviews: 480 }, gangs: 250 },
   hostile: {
     attacks: { rounds: 6, roundMs: 2000 },
@@ -177,6 +186,7 @@ const QUICK: Timing = {
     podsFirst: { gangs: 2, podsPerGang: 8 },
     memory: { shape: { gangs: 25, podsPerGang: 8 }, settleMs: 1000 },
   },
+  workloads: { shapes: [{ jobs: 1, pods: 8 }] },
   backends: { prepare: { rounds: 20, decisions: 100 }, module: { rounds: 5, reviews: 96 }, gangs: 50 },
   hostile: {
     attacks: { rounds: 1, roundMs: 500 },

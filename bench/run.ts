@@ -18,6 +18,7 @@ import { optionsFrom, partsOf, USAGE, type BenchOptions } from './options.ts';
 import type { Results } from './results.ts';
 import { measurePlan } from './plan/plan.ts';
 import { measureReview } from './review/review.ts';
+import { measureWorkloads } from './workloads/workloads.ts';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const progress = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -44,6 +45,7 @@ async function measureAll({ only, timing, against }: BenchOptions): Promise<Map<
   await stage('api-server', () => measureApiServer(timing.apiServer, progress));
   await stage('review', () => Promise.resolve(measureReview(timing.review, progress)));
   await stage('loop', () => measureLoop(only, timing.loop, progress));
+  await stage('workloads', () => measureWorkloads(timing.workloads, progress));
   await stage('backends', () => measureBackends(only, timing.backends, progress));
   await stage('plan', () => measurePlan(only, timing.plan, progress));
   await stage('fleet', () => measureFleet(timing.fleet, progress));

@@ -6,7 +6,7 @@ import type { KubeClient } from '../../src/kube/client/client.ts';
 import { findConnection } from '../../src/kube/client/find-connection.ts';
 import { createKubeClient } from '../../src/kube/client/http-client.ts';
 import { POD_GANGS } from '../../src/kube/client/resources.ts';
-import type { ControlPlane } from '../../test/cluster/control-plane/control-plane.ts';
+import type { ControlPlane, ControlPlaneOptions } from '../../test/cluster/control-plane/control-plane.ts';
 import { startControlPlane } from '../../test/cluster/control-plane/start.ts';
 import { until } from '../../test/cluster/control-plane/until.ts';
 import { grantRights } from '../../test/cluster/support/looping-muster.ts';
@@ -59,10 +59,14 @@ const NO_NATIVE_GANGS = {
 /** Nothing has a core of its own: API server and etcd use all there are, as everybody else. */
 export const ANYWHERE: Placement = { onServerCore: [], onClientCore: [], description: 'nothing is pinned' };
 
-export async function startStage(scratch: Scratch): Promise<LoopStage> {
+export async function startStage(
+  scratch: Scratch,
+  more: Pick<ControlPlaneOptions, 'controllerManager'> = {},
+): Promise<LoopStage> {
   const audit = writeAudit(scratch.folder);
   const plane = await startControlPlane({
     ...NO_NATIVE_GANGS,
+    ...more,
     extraApiServerArgs: [...API_SERVER_ARGS, ...audit.args],
   });
   try {

@@ -4,15 +4,18 @@ import { MUSTER_USER } from '../../src/api/names.ts';
 
 /** Writes of one namespace, as the API server logged them: tried ones, whatever came of them. */
 export interface Writes {
+  /** PodGangs that it made itself, of workloads. */
+  readonly made: number;
   readonly references: number;
   readonly status: number;
   readonly gates: number;
   readonly events: number;
-  /** Of the first three, those that were refused (409, 422, 429 …). */
+  /** Of the first four, those that were refused (409, 422, 429 …). */
   readonly refused: number;
 }
 
 interface Entry {
+  readonly verb?: string;
   readonly userAgent?: string;
   readonly objectRef?: { resource?: string; subresource?: string; namespace?: string };
   readonly responseStatus?: { code?: number };
@@ -36,12 +39,12 @@ export function writeAudit(folder: string): { args: string[]; logFile: string } 
 
 /** Counts the writes to a namespace so far, those of the bare client left out. */
 export function countWrites(logFile: string, namespace: string): Writes {
-  const counts = { references: 0, status: 0, gates: 0, events: 0, refused: 0 };
+  const counts = { made: 0, references: 0, status: 0, gates: 0, events: 0, refused: 0 };
   for (const line of loggedLines(logFile)) {
     if (!line.includes(`"${namespace}"`)) continue;
-    const { userAgent, objectRef, responseStatus } = JSON.parse(line) as Entry;
+    const { verb, userAgent, objectRef, responseStatus } = JSON.parse(line) as Entry;
     if (objectRef?.namespace !== namespace || userAgent === 'bare') continue;
-    const kind = kindOf(objectRef);
+    const kind = kindOf(verb, objectRef);
     counts[kind] += 1;
     if (kind !== 'events' && (responseStatus?.code ?? 0) >= 400) counts.refused += 1;
   }
@@ -52,10 +55,11 @@ export function countWrites(logFile: string, namespace: string): Writes {
 export const loggedLines = (logFile: string): string[] =>
   readFileSync(logFile, 'utf8').split('\n').slice(0, -1);
 
-function kindOf({
-  resource,
-  subresource,
-}: NonNullable<Entry['objectRef']>): Exclude<keyof Writes, 'refused'> {
+function kindOf(
+  verb: string | undefined,
+  { resource, subresource }: NonNullable<Entry['objectRef']>,
+): Exclude<keyof Writes, 'refused'> {
+  if (resource === 'podgangs' && verb === 'create') return 'made';
   if (resource === 'podgangs') return subresource === 'status' ? 'status' : 'references';
   if (resource === 'pods') return 'gates';
   if (resource === 'events') return 'events';

@@ -29,6 +29,8 @@ const MESSAGE_PATIENCE_MS = 30_000;
  * two seconds, and one that a time of creation may be short of.
  */
 export const FIRST_STATUS_MS = 3_000;
+/** So long where its Pods come one after the other all the time, as the controllers of large workloads make them. */
+export const FIRST_STATUS_PATIENCE_MS = 30_000;
 
 export interface StatusJudgement {
   readonly phase: GangPhase;
@@ -222,17 +224,25 @@ export function planStatus(
 }
 
 /** Milliseconds until the first status of a young gang is written; 0 where the clocks differ too much to tell. */
-function firstDelay({ now }: GangState, { creationTimestamp }: GangRecord): number {
-  const age = now - (Date.parse(creationTimestamp ?? '') || 0);
-  return age >= -FIRST_STATUS_MS && age < FIRST_STATUS_MS ? FIRST_STATUS_MS - Math.max(0, age) : 0;
+function firstDelay({ now, pods }: GangState, { creationTimestamp }: GangRecord): number {
+  const made = Date.parse(creationTimestamp ?? '') || 0;
+  if (now < made - FIRST_STATUS_MS) return 0;
+  const last = Math.max(made, Math.min(newestOf(pods), made + FIRST_STATUS_PATIENCE_MS - FIRST_STATUS_MS));
+  return Math.min(Math.max(0, last + FIRST_STATUS_MS - now), FIRST_STATUS_MS);
 }
 
 /** Milliseconds until a mere change of words may be written. */
 function wordsDelay({ now, lastStatusWrite, pods }: GangState): number {
   if (lastStatusWrite === undefined) return 0;
-  let newest = 0;
-  for (const pod of pods) newest = Math.max(newest, Date.parse(pod.creationTimestamp ?? '') || 0);
+  const newest = newestOf(pods);
   // A Pod from a clock ahead of ours counts as new, but not for ever.
   const due = Math.max(lastStatusWrite + MESSAGE_INTERVAL_MS, Math.min(newest, now) + QUIET_MS);
   return Math.max(0, Math.min(due, lastStatusWrite + MESSAGE_PATIENCE_MS) - now);
+}
+
+/** When the last of them was made. */
+function newestOf(pods: GangState['pods']): number {
+  let newest = 0;
+  for (const pod of pods) newest = Math.max(newest, Date.parse(pod.creationTimestamp ?? '') || 0);
+  return newest;
 }

@@ -1,7 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { mergeConditions } from '../../../src/gang/plan/conditions.ts';
 import { plan } from '../../../src/gang/plan/plan.ts';
-import { FIRST_STATUS_MS, MESSAGE_INTERVAL_MS } from '../../../src/gang/plan/plan-status.ts';
+import {
+  FIRST_STATUS_MS,
+  FIRST_STATUS_PATIENCE_MS,
+  MESSAGE_INTERVAL_MS,
+} from '../../../src/gang/plan/plan-status.ts';
 import { referencesPatch, statusPatch } from '../../../src/gang/plan/write-patches.ts';
 import type { GangRecord, GangState, PodRecord } from '../../../src/gang/records.ts';
 import {
@@ -174,6 +178,25 @@ describe('writing', () => {
     expect(young(0, { pods: PODS, backend: coming }).status).toBeUndefined();
     // A clock that is far from ours says nothing of a gang's age.
     expect(young(-60_000).status).toBeDefined();
+  });
+
+  test('and longer while they still come, but not for ever', () => {
+    const young = (age: number, newestAge: number) =>
+      plan(
+        state({
+          gang: gang({ creationTimestamp: new Date(NOW - age).toISOString() }),
+          pods: [free('leader-0', { creationTimestamp: new Date(NOW - newestAge).toISOString() })],
+        }),
+      );
+    expect(young(10_000, 1_000)).toMatchObject({ status: undefined, recheckAfterMs: 2_000 });
+    expect(young(10_000, FIRST_STATUS_MS).status).toBeDefined();
+    expect(young(FIRST_STATUS_PATIENCE_MS - 500, 0)).toMatchObject({
+      status: undefined,
+      recheckAfterMs: 500,
+    });
+    expect(young(FIRST_STATUS_PATIENCE_MS, 0).status).toBeDefined();
+    // A Pod from a clock ahead of ours.
+    expect(young(0, -60_000)).toMatchObject({ status: undefined, recheckAfterMs: FIRST_STATUS_MS });
   });
 
   test.each<[string, Partial<GangState>]>([
