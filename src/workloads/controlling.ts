@@ -30,10 +30,20 @@ const OF_RUNTIME: Between = {
   ...{ suffix: '', spec: 'spec.template.spec' },
 };
 
+const ray = (spec: string): Between => ({
+  ...{ group: 'ray.io', version: 'v1', kind: 'RayCluster' },
+  ...{ suffix: '-hash', spec },
+});
+const submitter = (suffix: string, spec: string): Between => ({
+  ...{ group: 'batch', version: 'v1', kind: 'Job' },
+  ...{ suffix, spec, template: true },
+});
+
 /**
  * The ReplicaSet of a Deployment, whose name ends with a hash of the template (`hash` stands for it), a Job of a CronJob,
  * whose name ends with its minute (`0`), and the RayCluster of a RayJob, which has five random letters (`hash`) and a Job
- * beside it that submits (constructRayClusterForRayJob and createNewK8sJob of ray-project/kuberay).
+ * beside it that submits (constructRayClusterForRayJob and createNewK8sJob of ray-project/kuberay). A RayService makes one
+ * RayCluster, and another for each upgrade (constructRayClusterForRayService), a RayCronJob a RayJob for each time.
  */
 const MADE: Readonly<Record<string, readonly Between[]>> = {
   'apps/Deployment': [{ group: 'apps', version: 'v1', kind: 'ReplicaSet', suffix: '-hash', spec: 'spec' }],
@@ -42,16 +52,11 @@ const MADE: Readonly<Record<string, readonly Between[]>> = {
   ],
   'trainer.kubeflow.org/TrainingRuntime': [OF_RUNTIME],
   'trainer.kubeflow.org/ClusterTrainingRuntime': [OF_RUNTIME],
-  'ray.io/RayJob': [
-    { group: 'ray.io', version: 'v1', kind: 'RayCluster', suffix: '-hash', spec: 'spec.rayClusterSpec' },
-    {
-      group: 'batch',
-      version: 'v1',
-      kind: 'Job',
-      suffix: '',
-      spec: 'spec.submitterPodTemplate',
-      template: true,
-    },
+  'ray.io/RayJob': [ray('spec.rayClusterSpec'), submitter('', 'spec.submitterPodTemplate')],
+  'ray.io/RayService': [ray('spec.rayClusterConfig')],
+  'ray.io/RayCronJob': [
+    ray('spec.jobTemplate.rayClusterSpec'),
+    submitter('-hash', 'spec.jobTemplate.submitterPodTemplate'),
   ],
 };
 

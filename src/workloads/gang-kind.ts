@@ -55,6 +55,8 @@ export interface GangKind {
   readonly partIsGroup?: true;
   /** How many Pods a group of one gang has, where that is not what the table of workloads counts. */
   readonly pods?: (group: string, told: number, reading: WorkloadReading) => number;
-  /** The same for a gang that is still to form, where some of the work may be done already. */
+  /** Of a workload that is many gangs, one for each number below this: how many. */
+  readonly gangs?: (reading: WorkloadReading) => number;
+  /** The same as `pods` for a gang that is still to form, where some of the work may be done already. */
   readonly left?: (told: number, reading: WorkloadReading) => number;
 }

@@ -1,6 +1,6 @@
 import { MARK_GANG_PER } from '../api/names.ts';
 import type { GangKind, PodMarks, PodReading } from './gang-kind.ts';
-import { MAIN } from './plain.ts';
+import { failedIndexes, MAIN } from './plain.ts';
 
 // https://kubernetes.io/docs/reference/labels-annotations-taints/: both are what the controllers of Kubernetes write.
 const JOB_NAME = 'batch.kubernetes.io/job-name';
@@ -105,7 +105,8 @@ export const gangKinds: readonly GangKind[] = [
     left: (told, reading) => {
       const completions = reading.countOf('spec.completions', undefined);
       if (completions === undefined) return told;
-      return Math.min(told, Math.max(completions - reading.countOf('status.succeeded', 0), 0));
+      const done = reading.countOf('status.succeeded', 0) + failedIndexes(reading);
+      return Math.min(told, Math.max(completions - done, 0));
     },
   },
   {
@@ -136,6 +137,7 @@ export const gangKinds: readonly GangKind[] = [
       },
       name: group === 'leader' ? `${name}-${part}` : `${name}-${part}-1`,
     }),
+    gangs: (reading) => reading.countOf('spec.replicas', 1),
     pods: (group, _, reading) =>
       group === 'leader' ? 1 : Math.max(reading.countOf('spec.leaderWorkerTemplate.size', 1) - 1, 0),
   },

@@ -1,8 +1,9 @@
 import { own, ownList, ownString, type JsonObject } from '../api/json.ts';
 import { MusterError } from '../errors.ts';
+import { hasLabel, isPart } from './asking-workload.ts';
 import { componentsOf, isMultiTemplate, templatesOf } from './components.ts';
 import type { GangKind } from './gang-kind.ts';
-import { groupName } from './gang-names.ts';
+import { gangName, groupName } from './gang-names.ts';
 import { MAIN } from './plain.ts';
 import { valueAt, path } from './path.ts';
 import type { WorkloadKind } from './workload-kind.ts';
@@ -18,10 +19,20 @@ export interface GroupNumbers {
   readonly left: number;
 }
 
+/** For which gangs there are Pod templates with the label. */
+export interface AskedGangs {
+  /** One of the whole workload. */
+  readonly whole: boolean;
+  readonly parts: readonly string[];
+  /** One for each number below this, as parts. */
+  readonly numbered: number;
+}
+
 /** What a workload says of its gangs, each of which has these numbers. */
 export interface GangNumbers {
   readonly groups: readonly GroupNumbers[];
   readonly suspended: boolean;
+  readonly asked: AskedGangs;
   /** How it ended; undefined where it has not, or never does. */
   readonly ended: 'Succeeded' | 'Failed' | undefined;
   /** Why its numbers cannot be told. */
@@ -30,13 +41,33 @@ export interface GangNumbers {
 
 /** Reads a workload, its status included. Never throws: what is wrong is said. */
 export function gangNumbers(workload: JsonObject, kind: GangKind): GangNumbers {
-  const told = { suspended: isSuspended(workload), ended: endOf(workload, kind) };
+  const told = {
+    suspended: isSuspended(workload),
+    ended: endOf(workload, kind),
+    asked: askedBy(workload, kind),
+  };
   try {
     return { ...told, groups: groupsOf(workload, kind) };
   } catch (error) {
     if (!(error instanceof MusterError)) throw error;
     return { ...told, groups: [], wrong: error.message };
   }
+}
+
+/** More are not looked through: their gangs are taken for asked for. */
+const MANY = 5_000;
+
+/** Whether Pods of this gang may still come from the templates of its workload. */
+export function asksFor(
+  { asked: { whole, parts, numbered } }: Pick<GangNumbers, 'asked'>,
+  { short }: GangKind,
+  workload: string,
+  gang: string,
+): boolean {
+  const is = (part?: string): boolean => gangName(short, workload, part) === gang;
+  if ((whole && is()) || parts.some(is)) return true;
+  if (numbered > MANY) return true;
+  return Array.from({ length: numbered }, (_, at) => String(at)).some((part) => is(part));
 }
 
 /** The groups of one gang: all of the workload, or those of a part. */
@@ -79,6 +110,20 @@ function groupsOf(workload: JsonObject, kind: GangKind): GroupNumbers[] {
       left: kind.left?.(replicas, reading) ?? replicas,
     };
   });
+}
+
+function askedBy(workload: JsonObject, kind: GangKind): AskedGangs {
+  const row = rowOf(kind);
+  const reading = new WorkloadReading(workload);
+  // What keeps its templates elsewhere is taken for one that asks.
+  const asking = (row === undefined ? [] : templatesOf(workload, row, reading)).filter(
+    ({ template }) => template === undefined || hasLabel(template),
+  );
+  if (kind.gangs !== undefined) {
+    return { whole: false, parts: [], numbered: asking.length === 0 ? 0 : kind.gangs(reading) };
+  }
+  const parts = kind.partIsGroup === true ? asking.filter(({ template }) => isPart(template)) : [];
+  return { whole: asking.length > parts.length, parts: parts.map(({ name }) => name), numbered: 0 };
 }
 
 /** Where the kinds of the table keep it. */

@@ -38,6 +38,16 @@ export const jobPods = (reading: WorkloadReading, spec: string | readonly (strin
   return Math.min(parallelism, reading.count([...at, 'completions'], parallelism));
 };
 
+/** Of a Job with `backoffLimitPerIndex`, how many of its indexes are given up: `1,3-5` are four. */
+export function failedIndexes(reading: WorkloadReading): number {
+  const told = reading.at(path('status.failedIndexes'));
+  if (typeof told !== 'string') return 0;
+  return [...told.matchAll(/(\d+)(?:-(\d+))?/g)].reduce(
+    (sum, [, first = '', last = first]) => sum + Math.max(Number(last) - Number(first) + 1, 0),
+    0,
+  );
+}
+
 const REPLICAS: StatusShape = {
   sums: [
     'replicas',

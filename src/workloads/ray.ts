@@ -21,8 +21,11 @@ function rayPods(spec: ReturnType<typeof own>, at: Path, reading: WorkloadReadin
     const minimum = [...group, 'minReplicas'];
     const hosts = reading.count([...group, 'numOfHosts'], 1);
     const least = reading.count(minimum, 0);
-    // With its autoscaler a cluster begins with the least, and says no other number.
-    const replicas = item['suspend'] === true ? 0 : reading.count(count, autoscales ? least : 1);
+    // With its autoscaler a cluster begins with the least, and says no other number. GetWorkerGroupDesiredReplicas of
+    // ray-project/kuberay keeps the number within the least and the most.
+    const asked = reading.count(count, autoscales ? least : 1);
+    const most = reading.count([...group, 'maxReplicas'], asked);
+    const replicas = item['suspend'] === true ? 0 : Math.max(least, Math.min(asked, most));
     return {
       name: textAt(reading, [...group, 'groupName']) || `worker-group-${index}`,
       template: ownObject(item, 'template'),

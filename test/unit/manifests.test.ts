@@ -344,12 +344,20 @@ describe('webhook configurations', () => {
         'apps/deployments',
         'batch/cronjobs',
         'ray.io/rayjobs',
+        'ray.io/rayservices',
+        'ray.io/raycronjobs',
+        'trainer.kubeflow.org/trainingruntimes',
+        'trainer.kubeflow.org/clustertrainingruntimes',
         'apps/daemonsets',
         '/replicationcontrollers',
       ].toSorted(),
     );
-    for (const { operations, scope } of hook.rules)
-      expect({ operations, scope }).toEqual({ operations: ['CREATE', 'UPDATE'], scope: 'Namespaced' });
+    for (const { apiGroups, operations, scope } of hook.rules)
+      expect({ operations, scope }).toEqual({
+        operations: ['CREATE', 'UPDATE'],
+        // One of its kinds has no namespace.
+        scope: apiGroups[0] === 'trainer.kubeflow.org' ? '*' : 'Namespaced',
+      });
   });
 
   test('there are no other webhooks, and theirs is the first turn', () => {

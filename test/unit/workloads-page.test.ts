@@ -40,6 +40,7 @@ const GANGS = [
   ['runtime', 'jobset-torch-gang', 'node 1'],
   ['raycluster', 'raycluster-ray', 'ray-head 1, gpu 3'],
   ['rayjob', 'raycluster-tune-hash', 'ray-head 1, gpu 3'],
+  ['rayservice', 'raycluster-llm-hash', 'ray-head 1, gpu 2'],
 ] as const;
 
 test('there is no example that nobody tries', () => {

@@ -94,6 +94,10 @@ export const askedAbout = (kinds: readonly GangKind[]): readonly { group: string
   { group: 'apps', resource: 'deployments' },
   { group: 'batch', resource: 'cronjobs' },
   { group: 'ray.io', resource: 'rayjobs' },
+  { group: 'ray.io', resource: 'rayservices' },
+  { group: 'ray.io', resource: 'raycronjobs' },
+  { group: 'trainer.kubeflow.org', resource: 'trainingruntimes' },
+  { group: 'trainer.kubeflow.org', resource: 'clustertrainingruntimes' },
   { group: 'apps', resource: 'daemonsets' },
   { group: '', resource: 'replicationcontrollers' },
 ];

@@ -11,7 +11,7 @@ import { isInitialized } from '../../gang/rules/initialized.ts';
 import type { GangKind } from '../../workloads/gang-kind.ts';
 import { gangKindOf } from '../../workloads/gang-kinds.ts';
 import { gangName } from '../../workloads/gang-names.ts';
-import { groupsOfPart, type GangNumbers, type GroupNumbers } from '../../workloads/gang-numbers.ts';
+import { asksFor, groupsOfPart, type GangNumbers, type GroupNumbers } from '../../workloads/gang-numbers.ts';
 import { expectedText, groupsFromSize, ownerOf, type GangGiven } from '../../workloads/made-gang.ts';
 
 /** A workload, trimmed to what is made of it. */
@@ -71,7 +71,8 @@ export function planMadeGang(state: MadeState): Deed {
   if (gang !== undefined && (workloadOf(gang) === undefined || gang.deletionTimestamp !== undefined))
     return NOTHING;
   const running = state.pods.filter(isRunning);
-  const newest = running.toSorted(byAge).at(-1);
+  // One that names another gang than its workload has was changed by hand since, and says nothing of this one.
+  const newest = running.toSorted(byAge).findLast(({ origin }) => origin && nameFor(origin) === state.name);
   const subject = newest?.origin ?? (gang && subjectOf(gang));
   const kind = subject && gangKindOf(subject.kind, state.kinds);
   if (subject === undefined || kind === undefined) return NOTHING;
@@ -94,13 +95,18 @@ export function planMadeGang(state: MadeState): Deed {
   const groups = groupsOfPart(numbers, kind, subject.part);
   const owner = ownerOf({ ...kind, version: known.version }, subject.name, known.uid);
   const idle =
-    numbers.suspended || groups.every(({ minReplicas, left }) => Math.min(minReplicas, left) === 0);
+    numbers.suspended ||
+    // A label that somebody else writes on the Pods is in no template.
+    (newest === undefined && !asksFor(numbers, kind, subject.name, state.name)) ||
+    groups.every(({ minReplicas, left }) => Math.min(minReplicas, left) === 0);
   return planGroups(state, { groups, idle, newest, origin: { ...subject, uid: known.uid }, owner });
 }
 
 /** A Pod that its workload still counts on. */
 const isRunning = (pod: PodRecord): boolean =>
   pod.origin !== undefined && isLive(pod) && pod.phase !== 'Succeeded' && pod.phase !== 'Failed';
+
+const nameFor = ({ kind, name, part }: Subject): string => gangName(kind, name, part);
 
 type Subject = Pick<PodOrigin, 'kind' | 'name' | 'part'>;
 

@@ -12,7 +12,9 @@ local function computed(obj, _, found)
     local number, minimum = joined(here, { "replicas" }), joined(here, { "minReplicas" })
     local hosts, least, replicas = count(obj, joined(here, { "numOfHosts" }), 1), count(obj, minimum, 0), 0
     -- With its autoscaler a cluster begins with the least, and says no other number.
-    if item.suspend ~= true then replicas = count(obj, number, autoscales and least or 1) end
+    local asked = count(obj, number, autoscales and least or 1)
+    local most = count(obj, joined(here, { "maxReplicas" }), asked)
+    if item.suspend ~= true then replicas = math.max(least, math.min(asked, most)) end
     local one = {
       name = named(item.groupName, "worker-group", index),
       template = object(item.template),

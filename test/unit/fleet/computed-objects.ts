@@ -67,6 +67,7 @@ const ray = record({
       template: maybe(podTemplate),
       replicas: few(6),
       minReplicas: few(4),
+      maxReplicas: few(6),
       numOfHosts: few(3),
       suspend: fc.constantFrom<Json | undefined>(true, undefined, undefined),
     }),

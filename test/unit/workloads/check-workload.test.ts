@@ -132,6 +132,14 @@ describe('is refused', () => {
       ],
     ],
     [
+      'a number of a RayService that is none, at its own place',
+      'ray.io/v1 RayService ray',
+      'rayClusterConfig: {headGroupSpec: {template: T}, workerGroupSpecs: [{groupName: gpu, replicas: -1, template: T}]}',
+      [
+        `spec.rayClusterConfig.workerGroupSpecs[0].replicas: ${NO_GANG} (-1 is no number of Pods; give a whole number from 0 to 2147483647); ${CORRECT}`,
+      ],
+    ],
+    [
       'a number of a RayJob that is none, at its own place',
       RAYJOB,
       'rayClusterSpec: {enableInTreeAutoscaling: true, headGroupSpec: {template: T}, workerGroupSpecs: [{groupName: gpu, minReplicas: none, replicas: 2, template: T}]}',
@@ -291,8 +299,16 @@ describe('is let in with a warning', () => {
       ],
     ],
     [
+      'a group of the runs of a RayCronJob without it',
+      'ray.io/v1 RayCronJob nightly',
+      'jobTemplate: {submitterPodTemplate: T, rayClusterSpec: {headGroupSpec: {template: U}, workerGroupSpecs: [{groupName: gpu, replicas: 2, template: T}]}}',
+      [
+        'spec.jobTemplate.rayClusterSpec.headGroupSpec.template.metadata.labels[muster.dev/gang]: the gang waits for Pods of "ray-head": give these the label as well',
+      ],
+    ],
+    [
       'a kind that may make workloads of another',
-      'ray.io/v1 RayService ray',
+      'example.com/v1 RayFarm ray',
       'rayClusterConfig: {headGroupSpec: {template: T}}',
       [
         'spec.rayClusterConfig.headGroupSpec.template.metadata.labels[muster.dev/gang]: Muster knows no gangs of this kind: Pods that such an object makes itself are refused, those of a workload of a known kind that it makes are not',
@@ -365,6 +381,16 @@ describe('nothing is said of', () => {
       'a RayJob, with or without a template for what submits it',
       RAYJOB,
       'submitterPodTemplate: T, rayClusterSpec: {headGroupSpec: {template: T}, workerGroupSpecs: [{groupName: gpu, replicas: 3, template: T}]}',
+    ],
+    [
+      'a RayService, of which each RayCluster is a gang',
+      'ray.io/v1 RayService ray',
+      'rayClusterConfig: {headGroupSpec: {template: T}, workerGroupSpecs: [{groupName: gpu, replicas: 3, template: T}]}',
+    ],
+    [
+      'a RayCronJob, with or without a template for what submits its jobs',
+      'ray.io/v1 RayCronJob nightly',
+      'jobTemplate: {submitterPodTemplate: T, rayClusterSpec: {headGroupSpec: {template: T}}}',
     ],
     [
       'a RayJob in a cluster that is there',

@@ -189,6 +189,17 @@ const CASES: readonly (readonly [says: string, object: JsonObject, components: r
     }),
     ['ray-head 1/1 cpu=2', 'a 4/1 cpu=1', 'b 2/2 cpu=1'],
   ],
+  [
+    'a RayCluster: a number below the least or above the most is not the one that counts',
+    workload('ray.io/v1', 'RayCluster', {
+      headGroupSpec: { template: cpu('2') },
+      workerGroupSpecs: [
+        { groupName: 'few', replicas: 0, minReplicas: 2, maxReplicas: 5, template: cpu('1') },
+        { groupName: 'many', replicas: 9, minReplicas: 0, maxReplicas: 3, numOfHosts: 2, template: cpu('1') },
+      ],
+    }),
+    ['ray-head 1/1 cpu=2', 'few 2/2 cpu=1', 'many 6/6 cpu=1'],
+  ],
   ['a RayJob in a cluster that is there already has none', workload('ray.io/v1', 'RayJob', {}), []],
   [
     'a FlinkDeployment: memory in the words of Flink, task managers by their slots',

@@ -85,7 +85,7 @@ test.each<[string, Webhook, string]>([
   [
     'kinds that are left out',
     { rules: rules.filter(({ apiGroups }) => !['ray.io', ''].includes(apiGroups[0] ?? '')) },
-    `warning webhooks/workloads: ${WHERE} is not asked about CREATE and UPDATE of rayclusters.ray.io, rayjobs.ray.io, replicationcontrollers: ${NOT_TOLD} → ${MEND}`,
+    `warning webhooks/workloads: ${WHERE} is not asked about CREATE and UPDATE of rayclusters.ray.io, rayjobs.ray.io, rayservices.ray.io, raycronjobs.ray.io, replicationcontrollers: ${NOT_TOLD} → ${MEND}`,
   ],
   [
     'an operation that is left out',

@@ -142,6 +142,90 @@ describe('a PodGang', () => {
     expect(planned(half, pods)).toMatchObject({ do: 'create', gang: { groups: [{ minReplicas: 2 }] } });
   });
 
+  test('of a Job that has given indexes up does not wait for them', () => {
+    const left = (failedIndexes: string, succeeded = 0): Deed =>
+      planned(
+        job('a', { completions: 8, parallelism: 8, backoffLimitPerIndex: 0 }, { failedIndexes, succeeded }),
+        [jobPod('a')],
+      );
+    expect(left('1,3-5,7', 1)).toMatchObject({ do: 'create', gang: { groups: [{ minReplicas: 2 }] } });
+    expect(left('')).toMatchObject({ do: 'create', gang: { groups: [{ minReplicas: 8 }] } });
+  });
+
+  test('is given back once no template of its workload asks for it and no Pod of it runs', () => {
+    const asking = { metadata: { labels: { 'muster.dev/gang': 'true' } } };
+    const asked = (template: JsonObject): KnownWorkload => job('a', { template });
+    expect(planned(asked(asking), [], formed('a'))).toEqual({ do: 'nothing' });
+    expect(planned(asked({}), [], formed('a'))).toMatchObject({ do: 'delete' });
+    expect(planned(asked({}), [jobPod('a')], formed('a'))).toEqual({ do: 'nothing' });
+    // Somebody else writes the label on the Pods.
+    expect(planned(asked({}), [jobPod('a')])).toMatchObject({ do: 'create' });
+  });
+
+  test.each([
+    ['lws', 'lws-train--1', { replicas: 2 }, 'nothing'],
+    ['lws', 'lws-train--1', { replicas: 1 }, 'delete'],
+    ['lws', 'lws-train--0', {}, 'nothing'],
+    ['lws', 'lws-train--7', { replicas: 5_001 }, 'nothing'],
+    ['jobset', 'jobset-train', {}, 'nothing'],
+    ['jobset', 'jobset-train--worker', {}, 'delete'],
+    ['jobset', 'jobset-train--worker', { per: 'replicatedjob' }, 'nothing'],
+    ['jobset', 'jobset-train', { per: 'replicatedjob' }, 'delete'],
+  ] as const)('without Pods, of %s: %s with %j is %s', (short, name, given, wanted) => {
+    const kind = gangKindOf(short);
+    if (kind === undefined) throw new Error(`there is no kind ${short}`);
+    const per = 'per' in given ? { 'muster.dev/gang-per': given.per } : {};
+    const template = { metadata: { labels: { 'muster.dev/gang': 'true', ...per } } };
+    const spec = {
+      ...given,
+      leaderWorkerTemplate: { size: 2, workerTemplate: template },
+      replicatedJobs: [{ name: 'worker', template: { spec: { template } } }],
+    };
+    const all = short === 'lws' ? ['leader', 'worker'] : ['worker'];
+    const gang = stored(
+      madeGang({
+        ...{ namespace: 'ml', name },
+        origin: { kind: short, name: 'train', uid: 'a' },
+        groups: all.map((one) => ({ name: one, minReplicas: 1, replicas: 1 })),
+      }),
+    );
+    const workload: KnownWorkload = {
+      ...{ namespace: 'ml', name: 'train', uid: 'a', resourceVersion: '1', version: kind.version },
+      numbers: gangNumbers({ spec }, kind),
+    };
+    const deed = planMadeGang({ namespace: 'ml', name, gang, pods: [], workload: () => workload });
+    expect(deed.do).toBe(wanted);
+  });
+
+  test('is not made for another workload, whose label and owner somebody put on a Pod afterwards', () => {
+    const mine = jobPod('a', 1);
+    const origin = { kind: 'job', name: 'other', uid: 'b', part: undefined, size: undefined };
+    const turned: PodRecord = {
+      ...jobPod('a', 2),
+      origin: { ...origin, controller: { apiVersion: 'batch/v1', kind: 'Job', name: 'other', uid: 'b' } },
+    };
+    expect(planned(job('b'), [turned])).toEqual({ do: 'nothing' });
+    expect(planned(job('a'), [mine, turned])).toMatchObject({ do: 'create', gang: { origin: { uid: 'a' } } });
+    expect(planned(job('a'), [mine, turned], formed('a'))).toEqual({ do: 'nothing' });
+  });
+
+  test('that somebody deleted while its workload runs is made again, of what is left', () => {
+    const going = { ...formed('a'), deletionTimestamp: '2026-01-01T00:00:00Z' };
+    const running = [0, 1].map((at) => jobPod('a', at, { phase: 'Running' }));
+    expect(planned(job('a'), running, going)).toEqual({ do: 'nothing' });
+    expect(planned(job('a'), running)).toMatchObject({
+      do: 'create',
+      gang: { groups: [{ minReplicas: 2 }] },
+    });
+  });
+
+  test('stays where its workload was deleted and its Pods were kept, and is made anew for who takes them', () => {
+    const orphan = { ...jobPod('a'), origin: undefined };
+    expect(planned('gone', [orphan], formed('a'))).toEqual({ do: 'nothing' });
+    // A later one of the name has taken the Pods.
+    expect(planned(job('b'), [jobPod('b')], formed('a'))).toMatchObject({ do: 'delete' });
+  });
+
   test('that somebody wrote is left as it is', () => {
     const written = stored({
       metadata: { name: NAME, namespace: 'ml' },
