@@ -17,7 +17,7 @@ try {
     now: () => new Date(),
     env: process.env,
     isTerminal: process.stdout.isTTY,
-    readStdin: () => Promise.resolve(''),
+    readStdin: () => Promise.resolve(Buffer.of()),
   }).parseAsync(argv, { from: 'user' });
 } catch (error) {
   if (error instanceof MusterError) {

@@ -32,11 +32,11 @@ export const errorCatalogue = {
   },
   BACKEND_MODULE_MISSING: {
     exitCode: 2,
-    summary: 'the module of a scheduler profile is not there, or may not be read',
+    summary: 'the module of a profile, a strategy or a preparation is not there, or may not be read',
   },
   BACKEND_MODULE_INVALID: {
     exitCode: 1,
-    summary: 'a module does not load, or exports no backend of its profile’s name',
+    summary: 'a module does not load, or exports nothing of the name that its entry says',
   },
   BACKEND_MODULE_INTEGRITY: {
     exitCode: 1,
@@ -59,7 +59,10 @@ export const errorCatalogue = {
     summary: 'a workload has numbers or amounts that cannot be counted with; all are listed',
   },
   WORKLOAD_SCALE: { exitCode: 1, summary: 'a workload cannot have the numbers of Pods that are asked for' },
-  HPC_NOTHING: { exitCode: 1, summary: 'no gang of the input runs under Flux' },
+  HPC_NOTHING: {
+    exitCode: 1,
+    summary: 'no gang of the input names an HPCPolicy, or it has no files for --out',
+  },
   GANG_UNKNOWN: { exitCode: 1, summary: 'no PodGang and no Pod of the cluster has that gang name' },
   CLUSTER_REFUSED: {
     exitCode: 1,

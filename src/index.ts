@@ -1,4 +1,4 @@
-/** The public surface: what the author of a backend or of strategies imports. */
+/** The public surface: what the author of a backend, of strategies or of a preparation imports. */
 export { rules, type RuleName } from './api/rules.ts';
 export { fault, type Fault } from './api/fault.ts';
 export type { Json, JsonObject } from './api/json.ts';

@@ -6,6 +6,7 @@ export function yamlTrouble({ message }: { readonly message: string }): string {
   if (message.includes('Maximum call stack size exceeded')) return 'it is nested too deeply';
   if (message.startsWith('Excessive alias count'))
     return 'its aliases unfold to more than any manifest needs';
+  if (message.startsWith('Converting circular structure')) return 'one of its aliases contains itself';
   if (message.startsWith('Source contains multiple documents')) return 'it has more than one document';
   return printable(message);
 }

@@ -13,6 +13,7 @@ Exit codes:
   1  denied or invalid, or a failure
   2  wrong usage or unreadable input
   3  the cluster cannot be reached
+  4  of plan: the gang fits with preemption
 
 Example:
   $ muster review -f pod.yaml
@@ -33,7 +34,7 @@ export async function run(
     await program.parseAsync(rest, { from: 'user' });
     return 0;
   } catch (thrown) {
-    return report(thrown, argv, io);
+    return report(thrown, argv, io, verbs);
   }
 }
 
@@ -44,7 +45,7 @@ async function programFor(
   verbs: readonly Verb[],
 ): Promise<{ program: Command; rest: string[] }> {
   const program = outline(io);
-  const words = wordsOf(argv);
+  const words = wordsOf(argv, verbs);
   const verb = verbs.find(({ name }) => name === words[0]);
   if (verb !== undefined) {
     program.addCommand((await verb.load(io)).copyInheritedSettings(program));
@@ -54,12 +55,20 @@ async function programFor(
   return { program, rest: words.length === 0 ? ['--help'] : words };
 }
 
-/** `muster help serve` is `muster serve --help`, and `muster --version` is `muster version`. */
-function wordsOf([first, ...rest]: readonly string[]): string[] {
+/**
+ * `muster help serve` is `muster serve --help`, and `muster --version` is `muster version`. Of a verb that there is not
+ * `help` says the same as the verb itself.
+ */
+function wordsOf([first, ...rest]: readonly string[], verbs: readonly Verb[]): string[] {
   if (first === undefined) return [];
-  if (first === 'help') return [...rest.slice(0, 1), '--help'];
+  if (first === 'help') {
+    const [verb = '--help'] = rest;
+    return verb.startsWith('-') || isVerb(verb, verbs) ? [verb, '--help'] : [verb];
+  }
   return [first === '--version' || first === '-V' ? 'version' : first, ...rest];
 }
+
+const isVerb = (word: string, verbs: readonly Verb[]): boolean => verbs.some(({ name }) => name === word);
 
 function outline(io: CliIo): Command {
   const width = widthFor(io);
@@ -91,12 +100,12 @@ function outline(io: CliIo): Command {
 const usageOf = (command: Command): string =>
   `${command.parent === null ? '' : `${command.parent.name()} `}${command.name()} ${command.usage()}`;
 
-function report(thrown: unknown, argv: readonly string[], io: CliIo): number {
+function report(thrown: unknown, argv: readonly string[], io: CliIo, verbs: readonly Verb[]): number {
   if (thrown instanceof ExitStatus) return thrown.exitCode;
   if (thrown instanceof CommanderError) {
     if (thrown.exitCode === 0) return 0;
     say(io, 'error[USAGE]: ', thrown.message.replace(/^error: /, '').replaceAll('\n', ' '));
-    say(io, 'fix: ', fixFor(argv, io));
+    say(io, 'fix: ', fixFor(argv, io, verbs));
     return 2;
   }
   if (thrown instanceof MusterError) {
@@ -111,14 +120,14 @@ function report(thrown: unknown, argv: readonly string[], io: CliIo): number {
   return thrown instanceof MusterError ? thrown.exitCode : 1;
 }
 
-/** `muster review pod.yaml`: the file was meant, and the flag forgotten. */
-function fixFor(argv: readonly string[], { programName = 'muster' }: CliIo): string {
+/** Where to look; or, of `muster review pod.yaml`, that the file was meant and the flag forgotten. */
+function fixFor(argv: readonly string[], { programName = 'muster' }: CliIo, verbs: readonly Verb[]): string {
   const [verb = '', ...rest] = argv;
   const named = rest.some((word) => /^(-f|--filename)/.test(word));
   const file = rest.find((word, index) => /^[^-]|^-$/.test(word) && !rest[index - 1]?.startsWith('-'));
-  return (verb === 'review' || verb === 'validate') && !named && file !== undefined
-    ? `name the file after -f: ${programName} ${verb} -f ${file}`
-    : `see "${programName} --help" and "${programName} <verb> --help"`;
+  if ((verb === 'review' || verb === 'validate') && !named && file !== undefined)
+    return `name the file after -f: ${programName} ${verb} -f ${file}`;
+  return isVerb(verb, verbs) ? `see "${programName} ${verb} --help"` : `see "${programName} --help"`;
 }
 
 /** Long enough for every line that Muster writes itself, short enough that nothing hostile floods a log. */

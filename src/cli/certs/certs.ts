@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, lstat, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, lstat, rename, rm, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { MusterError, messageOf } from '../../errors.ts';
 import { issueDevelopmentCertificates } from '../../tls/issue.ts';
 import type { CliIo } from '../output/io.ts';
+import { makeFolder } from '../output/make-folder.ts';
 
 interface CertsOptions {
   readonly out: string;
@@ -68,7 +69,7 @@ const writeCertificates = async ({ out, dns, days, force }: CertsOptions, io: Cl
     { name: 'tls.key', mode: SECRET, content: made.key, note: 'secret, mode 0600' },
   ];
   try {
-    await makeFolder(resolve(out));
+    await makeFolder(out);
     for (const { name, mode, content } of files) await writeWhole(out, name, content, mode);
   } catch (cause) {
     throw usage(
@@ -81,14 +82,6 @@ const writeCertificates = async ({ out, dns, days, force }: CertsOptions, io: Cl
   const until = new Date(now.getTime() + days * 24 * 60 * 60 * 1000);
   io.stdout(`valid until ${until.toISOString()} (${days} ${days === 1 ? 'day' : 'days'})\n`);
 };
-
-/** Not `recursive`: where the file system refuses in its own way, as /proc does, that one tries for ever. */
-async function makeFolder(folder: string): Promise<void> {
-  const there = await stat(folder).catch(() => undefined);
-  if (there?.isDirectory() === true) return;
-  if (dirname(folder) !== folder) await makeFolder(dirname(folder));
-  await mkdir(folder);
-}
 
 /** Whoever reads the file sees the old content or the new one, and nobody else ever sees a key. */
 const writeWhole = async (directory: string, name: string, content: string, mode: number): Promise<void> => {

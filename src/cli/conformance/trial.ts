@@ -104,7 +104,11 @@ interface Subject {
 async function subjectOf(meant: Meant, hung: readonly string[]): Promise<Subject> {
   const { module, name, config } = meant;
   if (module === undefined && name === undefined)
-    throw new MusterError('USAGE', 'which backend?', 'give --module with a file or package, or --name');
+    throw new MusterError(
+      'USAGE',
+      'what is to be tried out?',
+      'give --module with a file or package, or --name',
+    );
   const brought =
     module === undefined ? undefined : await loadAny({ module, folder: resolve('.'), field: '--module' });
   if (brought !== undefined && name !== undefined && brought.value.name !== name) {

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Argument, Command } from 'commander';
 import { own, ownObject, type JsonObject } from '../../api/json.ts';
@@ -14,6 +14,7 @@ import { colorOption, filenameOption, outputOption } from '../input/shared-optio
 import { ExitStatus } from '../output/exit-status.ts';
 import { findingLine } from '../output/findings.ts';
 import type { CliIo } from '../output/io.ts';
+import { makeFolder } from '../output/make-folder.ts';
 import { paletteFor, type ColourMode } from '../output/palette.ts';
 import { toJson, toYaml } from '../output/structured.ts';
 import { HpcGangs, type HpcGang } from '../gangs/hpc-gangs.ts';
@@ -35,8 +36,8 @@ Example:
 
 Prints what Muster makes for every PodGang of the input that names an HPCPolicy of the input: ConfigMap,
 Secret and Service for Flux, the Service for PyTorch, no Service where the Pods have a subdomain of their
-own. The certificate in the Secret is another one each time: a cluster's is made there, once. Exits with 1 where a gang or a Pod of the input cannot run so; how the Pods are
-prepared, "muster review" shows.`;
+own. The certificate in the Secret is another one each time: a cluster's is made there, once. Exits with
+1 where a gang or a Pod of the input cannot run so; how the Pods are prepared, "muster review" shows.`;
 
 /** `muster hpc render`: what is made for a gang with an HPCPolicy, without a cluster. */
 export const hpcCommand = (io: CliIo): Command =>
@@ -118,7 +119,7 @@ async function writeFiles(out: string, made: readonly JsonObject[][], io: CliIo)
     );
   }
   try {
-    await mkdir(out, { recursive: true });
+    await makeFolder(out);
     for (const key of Object.keys(data)) {
       const text = own(data, key);
       const mode = key.endsWith('.sh') ? 0o755 : 0o644;

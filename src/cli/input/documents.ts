@@ -1,11 +1,10 @@
 import { LineCounter, parseAllDocuments, type Document } from 'yaml';
 import { isObject, type Json, type JsonObject } from '../../api/json.ts';
-import { quoted } from '../../api/printable.ts';
 import { yamlTrouble } from '../../api/yaml-trouble.ts';
 import { nodeAt, offsetOf, stepsOf } from './field-position.ts';
 import type { InputFault } from './input-fault.ts';
 import { jsonDocumentIn, type JsonDocument } from './json-document.ts';
-import { itemsOf } from './list-items.ts';
+import { itemsOf, needed } from './list-items.ts';
 import { READ_AS_KUBERNETES } from './yaml-dialect.ts';
 
 /** One input as text, with the name that messages call it by. */
@@ -115,7 +114,7 @@ function treesOf(part: Part): readonly Tree[] {
 function* objectsIn(file: string, part: Part, bad: (fault: InputFault) => void): Generator<SourceObject> {
   const json = jsonDocumentIn(part.text);
   if (json !== undefined) {
-    yield* objectsInJson(file, part, json);
+    yield* objectsInJson(file, part, json, bad);
     return;
   }
   const tell = (position: Position, message: string): void =>
@@ -143,23 +142,35 @@ function* objectsIn(file: string, part: Part, bad: (fault: InputFault) => void):
     }
     if (value === null) continue;
     if (!isObject(value)) {
-      tell(at(start), `a Kubernetes object is needed, found ${quoted(value)}`);
+      tell(at(start), needed(value));
       continue;
     }
     const range = [document.range[0], document.range[2]] as const;
-    for (const { object, path } of itemsOf(value)) {
+    const strange = (path: string, item: Json): void =>
+      tell(at(offsetOf(document, stepsOf(path))), needed(item, path));
+    for (const { object, path } of itemsOf(value, strange)) {
       const origin = path === '' ? at(start) : undefined;
       yield sourceOf({ file, part, index, range, origin, object, path });
     }
   }
 }
 
-function* objectsInJson(file: string, part: Part, json: JsonDocument): Generator<SourceObject> {
+function* objectsInJson(
+  file: string,
+  part: Part,
+  json: JsonDocument,
+  bad: (fault: InputFault) => void,
+): Generator<SourceObject> {
   const position = (offset: number): Position => {
     const { line, column } = json.positionOf(offset);
     return { line: line + part.before, column };
   };
-  for (const { object, path } of itemsOf(json.object)) {
+  const strange = (path: string, found: Json): void => {
+    const [tree] = treesOf(part);
+    const place = tree?.at(offsetOf(tree.document, stepsOf(path))) ?? position(json.start);
+    bad({ file, ...place, message: needed(found, path), fix: fixFor(part.text) });
+  };
+  for (const { object, path } of itemsOf(json.object, strange)) {
     const item = json.items?.get(path);
     if (item === undefined) {
       const range = [0, part.text.length] as const;

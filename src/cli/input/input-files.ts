@@ -50,11 +50,9 @@ export async function* readInputs(
       // `-f dir -f dir/pod.yaml` means that Pod once, and standard input can be read but once.
       if (seen.has(file)) continue;
       seen.add(file);
-      if (file === '-') yield { name: '<stdin>', text: await io.readStdin() };
-      else {
-        const text = await readText(file, bad);
-        if (text !== undefined) yield { name: file, text };
-      }
+      const name = file === '-' ? '<stdin>' : file;
+      const text = await readText(name, () => (file === '-' ? io.readStdin() : readFile(file)), bad);
+      if (text !== undefined) yield { name, text };
     }
   }
 }
@@ -100,9 +98,9 @@ const leadsToFile = (path: string): Promise<boolean> =>
 
 const NOT_UTF_8 = 'ERR_ENCODING_INVALID_ENCODED_DATA';
 
-async function readText(file: string, bad: Tell): Promise<string | undefined> {
+async function readText(file: string, read: () => Promise<Buffer>, bad: Tell): Promise<string | undefined> {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file));
+    return new TextDecoder('utf-8', { fatal: true }).decode(await read());
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code;
     bad(unread(file, code === NOT_UTF_8 ? 'it is not UTF-8 text' : messageOf(cause)));

@@ -1,33 +1,51 @@
-import { isObject, own, ownList, ownString, type JsonObject } from '../../api/json.ts';
+import { isObject, own, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { quoted } from '../../api/printable.ts';
 
-/** The items of a `v1 List` and of lists of one kind (`PodList`), lists in lists as well; else the object itself. */
-export function itemsOf(root: JsonObject): { object: JsonObject; path: string }[] {
+/**
+ * The items of a `v1 List` and of lists of one kind (`PodList`), lists in lists as well; else the object itself. A `List`
+ * without items is an empty one.
+ * @param strange hears of each item that is no object, with what it is
+ */
+export function itemsOf(
+  root: JsonObject,
+  strange: (path: string, found: Json) => void,
+): { object: JsonObject; path: string }[] {
   const found: { object: JsonObject; path: string }[] = [];
   const waiting = [{ object: root, path: '' }];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { object, path } = next;
     const kind = ownString(object, 'kind');
-    const items = kind?.endsWith('List') === true ? ownList(object, 'items') : undefined;
+    const under = path === '' ? '' : `${path}.`;
+    const given =
+      kind?.endsWith('List') === true
+        ? (own(object, 'items') ?? (kind === 'List' ? [] : undefined))
+        : undefined;
+    const items = Array.isArray(given) ? (given as readonly Json[]) : undefined;
+    if (kind === 'List' && given !== undefined && items === undefined) {
+      strange(`${under}items`, given);
+      continue;
+    }
     if (kind === undefined || items === undefined) {
       found.push(next);
       continue;
     }
     // An API server leaves kind and apiVersion out of the items of a typed list.
-    const given: JsonObject =
+    const lent: JsonObject =
       kind === 'List'
         ? {}
         : { apiVersion: own(object, 'apiVersion') ?? '', kind: kind.slice(0, -'List'.length) };
-    const inner = items.flatMap((item, index) =>
-      isObject(item)
-        ? [
-            {
-              object: ownString(item, 'kind') === undefined ? { ...given, ...item } : item,
-              path: `${path === '' ? '' : `${path}.`}items[${index}]`,
-            },
-          ]
-        : [],
-    );
+    const inner = items.flatMap((item, index) => {
+      const at = `${under}items[${index}]`;
+      if (isObject(item))
+        return [{ object: ownString(item, 'kind') === undefined ? { ...lent, ...item } : item, path: at }];
+      strange(at, item);
+      return [];
+    });
     waiting.push(...inner.reverse());
   }
   return found;
 }
+
+/** Why it cannot be read. @param path where it stands in a list; '' for a document */
+export const needed = (found: Json, path = ''): string =>
+  `${path === '' ? '' : `${path}: `}${path.endsWith('items') ? 'a list' : 'a Kubernetes object'} is needed, found ${quoted(found)}`;

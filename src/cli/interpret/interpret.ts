@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { MusterError } from '../../errors.ts';
 import { interpretationOf } from '../../fleet/interpretation.ts';
 import { customizationOf } from '../../fleet/lua/customization.ts';
@@ -42,7 +42,12 @@ export const interpretCommand = (io: CliIo): Command =>
   new Command('interpret')
     .description('show what of a workload counts for a gang: its components, health and dependencies')
     .addOption(filenameOption('workloads').makeOptionMandatory(false))
-    .option('--lua <kind>', 'print a kind as a ResourceInterpreterCustomization of Karmada, with its Lua')
+    .addOption(
+      new Option(
+        '--lua <kind>',
+        'print a kind as a ResourceInterpreterCustomization of Karmada, with its Lua',
+      ).conflicts('filename'),
+    )
     .option(
       '--config <file>',
       'OperatorConfiguration with fleet.kinds or workloads (default: $MUSTER_CONFIG)',

@@ -19,8 +19,8 @@ export interface CliIo {
   onEnough?(listener: (why: string) => void): () => void;
   /** What people call it by: `kubectl muster` where it is a plugin. Default: `muster`. */
   readonly programName?: string;
-  /** All of standard input, as UTF-8. */
-  readStdin(): Promise<string>;
+  /** All of standard input. */
+  readStdin(): Promise<Buffer>;
 }
 
 /** A terminal that is drawn on. */
@@ -97,7 +97,7 @@ export function processIo(): CliIo {
     readStdin: async () => {
       const chunks: Buffer[] = [];
       for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-      return Buffer.concat(chunks).toString('utf8');
+      return Buffer.concat(chunks);
     },
   };
 }

@@ -1,10 +1,10 @@
-import { isObject, own, ownString, type JsonObject } from '../../api/json.ts';
+import { isObject, own, ownString, type Json, type JsonObject } from '../../api/json.ts';
 import { podFromTemplate } from '../../workloads/pod-from-template.ts';
 import { podTemplatesOf } from '../../workloads/pod-templates.ts';
 import { readObjects } from '../input/documents.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readInputs } from '../input/input-files.ts';
-import { itemsOf } from '../input/list-items.ts';
+import { itemsOf, needed } from '../input/list-items.ts';
 import type { CliIo } from '../output/io.ts';
 
 /**
@@ -21,7 +21,16 @@ export async function objectsOf(
   const objects: JsonObject[] = [];
   for await (const input of readInputs(paths, io, (fault) => faults.push(fault))) {
     const whole = /^\s*\{/.test(input.text) ? parsed(input.text) : undefined;
-    const found = whole === undefined ? readObjects(input, (fault) => faults.push(fault)) : itemsOf(whole);
+    const strange = (path: string, item: Json): void =>
+      void faults.push({
+        file: input.name,
+        line: 0,
+        column: 0,
+        message: needed(item, path),
+        fix: 'take the snapshot again, or correct this item',
+      });
+    const found =
+      whole === undefined ? readObjects(input, (fault) => faults.push(fault)) : itemsOf(whole, strange);
     for (const { object } of found) objects.push(object);
   }
   if (faults.length > 0) throw unreadable(faults);

@@ -141,6 +141,10 @@ describe('exit codes of the process', () => {
   test('a folder that no file system lets be made is refused, and at once', async () => {
     const { code, err } = await shell('src/main.ts certs --out /proc/muster-certs --dns localhost');
     expect(code).toBe(2);
+    const gang = '-f docs/examples/hpc-gang.yaml';
+    const files = await shell(`src/main.ts hpc render ${gang} --out /proc/muster-flux`);
+    expect(files.code).toBe(2);
+    expect(files.err).toMatch(/^error\[USAGE\]: --out \/proc\/muster-flux: .*\nfix: name a folder/);
     expect(err).toMatch(
       /^error\[USAGE\]: cannot write to \/proc\/muster-certs: .*\nfix: give --out a directory/,
     );

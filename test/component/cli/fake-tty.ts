@@ -117,7 +117,7 @@ export function processAt(tty?: FakeTty, env: Record<string, string> = {}): Fake
         listeners.add(listener);
         return () => listeners.delete(listener);
       },
-      readStdin: () => Promise.resolve(''),
+      readStdin: () => Promise.resolve(Buffer.of()),
     },
   };
 }

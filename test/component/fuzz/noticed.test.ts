@@ -286,7 +286,7 @@ describe('documents: what is noticed', () => {
       'another verdict over YAML than over JSON',
       async (args, given) => {
         const ran = await muster(args, given);
-        return given?.stdin?.startsWith('{') === false
+        return given?.stdin?.toString().startsWith('{') === false
           ? { ...ran, out: ran.out.replace('"allowed": false', '"allowed": true') }
           : ran;
       },

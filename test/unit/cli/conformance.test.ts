@@ -77,7 +77,7 @@ describe('muster conformance', () => {
   });
 
   test.each([
-    [[], 'error[USAGE]: which backend?\nfix: give --module with a file or package, or --name\n'],
+    [[], 'error[USAGE]: what is to be tried out?\nfix: give --module with a file or package, or --name\n'],
     [
       ['--name', 'slurm'],
       'error[USAGE]: there is no backend "slurm" (there are: default-scheduler, kai-scheduler, volcano, coscheduling)\nfix: name one of these, or give the file of yours with --module\n',

@@ -58,7 +58,6 @@ items:
   - kind: PodGangList
     apiVersion: scheduler.grove.io/v1alpha1
     items: [{num: 2}, {kind: Other, num: 3}]
-  - 7
   - {kind: ConfigMap, apiVersion: v1, items: [4]}
 `;
     const found = read(text);
@@ -71,6 +70,12 @@ items:
     expect(found[1]?.locate('num')).toEqual({ line: 8, column: 14 });
     expect(found[1]?.locate('')).toEqual({ line: 8, column: 13 });
     expect(found[1]?.text).toBeUndefined();
+  });
+
+  test('a list without items is an empty one', () => {
+    for (const items of ['[]', 'null', '']) expect(objects(`{kind: List, items: ${items}}`)).toEqual([]);
+    expect(objects('{"kind": "List", "apiVersion": "v1"}')).toEqual([]);
+    expect(objects('{"kind": "PodList", "apiVersion": "v1"}')).toHaveLength(1);
   });
 
   test('an anchor that is used twice gives two objects', () => {
@@ -151,6 +156,27 @@ describe('what cannot be read says where', () => {
     expect(refusal(`${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`)).toMatch(
       /^in\.yaml:1:\d+: it is nested too deeply$/,
     );
+  });
+
+  test('an alias that contains itself', () => {
+    expect(refusal('a: 1\nb: &x [*x]\n')).toBe('in.yaml:1:1: one of its aliases contains itself');
+  });
+
+  test('what is no object in a list, with its place; the others are read', () => {
+    const { sources, faults } = readBoth(
+      'kind: List\nitems:\n- {kind: Pod}\n- 7\n- {kind: List, items: [null]}\n',
+    );
+    expect(sources.map(({ object }) => object)).toEqual([{ kind: 'Pod' }]);
+    expect(faults.map(({ line, column, message }) => `${line}:${column}: ${message}`)).toEqual([
+      '4:3: items[1]: a Kubernetes object is needed, found 7',
+      '5:24: items[2].items[0]: a Kubernetes object is needed, found null',
+    ]);
+    const json = readBoth('{"kind":"List",\n"items":[\n{"kind":"Pod"}, 7]}');
+    expect(json.sources.map(({ object }) => object)).toEqual([{ kind: 'Pod' }]);
+    expect(json.faults).toMatchObject([
+      { line: 3, column: 17, message: expect.stringMatching(/^items\[1\]: /) },
+    ]);
+    expect(refusal('{kind: List, items: 5}')).toBe('in.yaml:1:14: items: a list is needed, found 5');
   });
 
   test('one bad document hides no other', () => {

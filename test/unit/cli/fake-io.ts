@@ -8,7 +8,7 @@ export interface Ran {
 }
 
 interface Surroundings {
-  readonly stdin?: string;
+  readonly stdin?: string | Buffer;
   readonly env?: Record<string, string>;
   readonly isTerminal?: boolean;
   /** How wide the terminal is; none without. */
@@ -41,7 +41,7 @@ export function fakeIo({
             onExit: () => () => undefined,
           },
         }),
-    readStdin: () => Promise.resolve(stdin),
+    readStdin: () => Promise.resolve(Buffer.from(stdin)),
   };
   return { io, written };
 }

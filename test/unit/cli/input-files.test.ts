@@ -6,7 +6,7 @@ import type { InputText } from '../../../src/cli/input/documents.ts';
 import { readInputs } from '../../../src/cli/input/input-files.ts';
 import { unreadable, type InputFault } from '../../../src/cli/input/input-fault.ts';
 
-const io = { readStdin: () => Promise.resolve('from stdin') };
+const io = { readStdin: () => Promise.resolve(Buffer.from('from stdin')) };
 let root = '';
 
 beforeAll(async () => {
@@ -35,10 +35,13 @@ beforeAll(async () => {
 });
 afterAll(() => rm(root, { recursive: true }));
 
-async function read(paths: readonly string[]): Promise<{ inputs: InputText[]; faults: InputFault[] }> {
+async function read(
+  paths: readonly string[],
+  from: Parameters<typeof readInputs>[1] = io,
+): Promise<{ inputs: InputText[]; faults: InputFault[] }> {
   const faults: InputFault[] = [];
   const inputs: InputText[] = [];
-  for await (const input of readInputs(paths, io, (fault) => faults.push(fault))) inputs.push(input);
+  for await (const input of readInputs(paths, from, (fault) => faults.push(fault))) inputs.push(input);
   return { inputs, faults };
 }
 
@@ -51,6 +54,20 @@ describe('inputs', () => {
       under(['D.YAML', 'a.yml', 'b.yaml', 'c.json', 'sub/a.yaml', 'sub/deep/x.yaml', 'sub/link.yaml']),
     );
     expect(inputs.at(-1)?.text).toBe('notes.txt');
+  });
+
+  test('standard input is read as a file is: without a mark of its encoding, and only as UTF-8', async () => {
+    const given = (bytes: number[]) => ({ readStdin: () => Promise.resolve(Buffer.from(bytes)) });
+    expect((await read(['-'], given([0xef, 0xbb, 0xbf, 0x61]))).inputs).toEqual([
+      { name: '<stdin>', text: 'a' },
+    ]);
+    const { inputs, faults } = await read(['-'], given([0x61, 0xe9, 0x62]));
+    expect(inputs).toEqual([]);
+    expect(faults).toMatchObject([{ file: '<stdin>', message: 'cannot be read: it is not UTF-8 text' }]);
+    const folder = {
+      readStdin: () => Promise.reject(new Error('EISDIR: illegal operation on a directory, read')),
+    };
+    expect((await read(['-'], folder)).faults).toMatchObject([{ message: expect.stringMatching(/EISDIR/) }]);
   });
 
   test('a file that is named is read whatever its name, and each only once', async () => {

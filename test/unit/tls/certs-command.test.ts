@@ -23,7 +23,7 @@ const run = (...argv: string[]): Promise<unknown> =>
     now: () => now,
     env: {},
     isTerminal: false,
-    readStdin: () => Promise.resolve(''),
+    readStdin: () => Promise.resolve(Buffer.of()),
   }).parseAsync(argv, { from: 'user' });
 
 const failure = async (...argv: string[]): Promise<MusterError> => {

@@ -124,6 +124,11 @@ describe('muster interpret --lua', () => {
       'there is no kind "TFJobs.kubeflow.org" (did you mean "TFJob.kubeflow.org"?)',
       2,
     ],
+    [
+      ['--lua', 'PyTorchJob', '-f', 'x.yaml'],
+      "error[USAGE]: option '--lua <kind>' cannot be used with option '-f, --filename <file...>'\nfix: see \"muster interpret --help\"\n",
+      2,
+    ],
     [[], 'error[USAGE]: what is to be interpreted?\nfix: give -f with files, or --lua with a kind\n', 2],
   ])('%j', async (flags, says, code) => {
     const ran = await muster(['interpret', ...flags]);

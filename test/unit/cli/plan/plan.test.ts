@@ -269,6 +269,12 @@ ns/w-1  n2
     const piped = JSON.stringify(list('List', cluster));
     const read = await muster(['plan', '-f', wanted, '--snapshot', '-', '-o', 'json'], { stdin: piped });
     expect(read).toEqual(usual);
+    const torn = JSON.stringify(list('List', [...cluster, 7]));
+    const refused = await muster(['plan', '-f', wanted, '--snapshot', '-'], { stdin: torn });
+    expect(refused).toMatchObject({ code: 2, out: '' });
+    expect(refused.err).toContain(
+      `<stdin>: error: items[${cluster.length}]: a Kubernetes object is needed, found 7`,
+    );
   });
 
   test('what kube-scheduler 1.36 would do: it knows no PodGang', async () => {
