@@ -74,9 +74,7 @@ export function dispatch(input: DispatchInput): Dispatched {
       // Up to the last one for whom room is kept: who stands before it in its own queue stays before it.
       const keeps = (gang: QueuedGang) => isDue(gang) && hopelessIn(at.chain, gang) === undefined;
       const last = gangs.findLastIndex(keeps);
-      const lateSince = (gang: QueuedGang) =>
-        gang.since + LATE * reserveAfterMs <= now && keeps(gang) ? gang.since : undefined;
-      return [{ at, waiting: gangs, pressing: last + 1, lateSince }];
+      return [{ at, waiting: gangs, pressing: last + 1 }];
     }),
     deficits,
   );
@@ -101,6 +99,7 @@ export function dispatch(input: DispatchInput): Dispatched {
     const keeps = hopeless === undefined && isDue(gang);
     why.set(gang, whyOf(hopeless ?? really, short, keeps, keptIn));
     if (keeps) {
+      next.kept();
       // Room further out than where it lacks is no use to it before there is some here.
       const inner = chain.slice(0, chain.indexOf(short.queue) + 1);
       claimed.take(inner, gang.requests);
@@ -116,12 +115,6 @@ export function dispatch(input: DispatchInput): Dispatched {
     nextReservation,
   };
 }
-
-/**
- * After so many times as long weight counts no more, and the oldest comes first: what others of its queue get, who need none
- * of what it lacks, uses up what the queue is owed, so that by weight its turn might never come.
- */
-const LATE = 10;
 
 /** What it lacks even when nothing else is there, in the innermost queue that has too little. */
 const hopelessIn = (chain: readonly Queue[], gang: QueuedGang): Shortage | undefined =>

@@ -3,6 +3,7 @@ import { kubeTime } from '../../api/kube-time.ts';
 import { formatCount } from '../../api/quantity.ts';
 import type { Dispatched } from './dispatch.ts';
 import type { QueueRecord } from './read-queue.ts';
+import { overdueKey } from './turns.ts';
 
 /** What the status of a queue says beside what {@link Dispatched} knows. */
 export interface QueueCounts {
@@ -29,13 +30,15 @@ export function statusOf(
     releasing: [...releasing],
     deficit: rounded(deficits.get(name)),
     ownDeficit: rounded(deficits.get(`${name}/`)),
+    overdueDeficit: rounded(deficits.get(overdueKey(name))),
+    ownOverdueDeficit: rounded(deficits.get(overdueKey(`${name}/`))),
     conditions: [readyCondition(record, tree.get(name)?.closed, now)],
   };
   return JSON.stringify(status) === JSON.stringify(inOrder(record.status, status)) ? undefined : status;
 }
 
-/** Thousandths of a Pod: what is below that decides nothing, and would never come to rest. */
-const rounded = (deficit = 0): number => Math.round(deficit * 1000) / 1000;
+/** Millionths of a Pod, as the least weight gets a thousandth of each: what is below that would never come to rest. */
+const rounded = (deficit = 0): number => Math.round(deficit * 1e6) / 1e6;
 
 /** The same fields in the same order, as far as they are there: the API server sorts them. */
 const inOrder = (found: JsonObject | undefined, like: JsonObject): Json =>

@@ -1,6 +1,7 @@
 import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../api/json.ts';
 import { Reading } from '../../gang/reading.ts';
 import type { Queue } from './queue-tree.ts';
+import { overdueKey } from './turns.ts';
 
 /** A FleetQueue as the API server has it, trimmed. */
 export interface QueueRecord {
@@ -55,6 +56,8 @@ export const deficitsOf = (records: Iterable<QueueRecord>): Map<string, number> 
     Array.from(records).flatMap(({ name, status }) => [
       [name, numberOf(own(status, 'deficit'), 0)],
       [`${name}/`, numberOf(own(status, 'ownDeficit'), 0)],
+      [overdueKey(name), numberOf(own(status, 'overdueDeficit'), 0)],
+      [overdueKey(`${name}/`), numberOf(own(status, 'ownOverdueDeficit'), 0)],
     ]),
   );
 

@@ -2,9 +2,12 @@ import type { PlacedQueue } from './queue-tree.ts';
 
 /**
  * How much less than its share of what was let through a queue has got, in Pods. Absent: 0. It is what fairness goes by;
- * who loses it begins anew, and nothing else follows.
+ * who loses it begins anew, and nothing else follows. Under {@link overdueKey} of a queue is the same of its overdue turns.
  */
 export type Deficits = ReadonlyMap<string, number>;
+
+/** A name that no queue has. */
+export const overdueKey = (key: string): string => `${key}!`;
 
 /** A queue with those that are a part of it, or the gangs that wait in the queue itself. */
 interface Turn<T> {
@@ -16,8 +19,8 @@ interface Turn<T> {
   readonly waiting: T[];
   /** How many of those that wait here or in its parts come before all the others. */
   pressing: number;
-  /** Since when the oldest waits for whom weight counts no more, here or in its parts; Infinity for none. */
-  late: number;
+  /** Whether room is kept for one of them, who found too little: whoever comes now passes it. */
+  passed: boolean;
 }
 
 /** Who waits in one queue. */
@@ -27,42 +30,50 @@ export interface Lane<T> {
   readonly waiting: readonly T[];
   /** How many of the first ones have pressing turns. */
   readonly pressing: number;
-  /** Since when somebody waits for whom weight counts no more; undefined for all others. */
-  readonly lateSince: (one: T) => number | undefined;
+}
+
+/** At one level of the tree: whose turn it is, among whom, and whose turns are overdue if this one is. */
+interface Choice<T> {
+  readonly among: readonly Turn<T>[];
+  readonly overdue: readonly Turn<T>[];
+  readonly chosen: Turn<T>;
+}
+
+/** Whose turn it is, and what is to be called when it was let through, with its Pods; or when room is kept for it. */
+export interface Next<T> {
+  readonly one: T;
+  readonly letThrough: (pods: number) => void;
+  readonly kept: () => void;
 }
 
 /**
- * Whose turn it is, by deficit round robin at each level of the tree: the one with the largest deficit by weight. Where
- * somebody has waited for too long goes before where nobody has, or newcomers would take each room that comes free; and
- * where the wait is longer still the oldest goes first, whatever its queue got before. What one gets the others of its
- * level, who wait as well, are credited with by their weights.
+ * Whose turn it is, by deficit round robin at each level of the tree: the one with the largest deficit by weight. What one
+ * gets the others of its level, who wait as well, are credited with by their weights.
+ *
+ * Where somebody has waited for too long goes before where nobody has, or newcomers would take each room that comes free.
+ * Such queues have deficits of their own, which whoever passes one for whom room is kept does not use up: else what others
+ * of its queue get, who need none of what it lacks, would count against it, and its turn might never come. For the same
+ * reason they come after all queues of their level where nobody has been passed.
  */
 export class Turns<T> {
   readonly #deficits: Map<string, number>;
   readonly #root: Turn<T>;
-  /** Of gangs that wait in one queue: `late` with so many of them left. */
-  readonly #oldest = new Map<Turn<T>, number[]>();
 
   constructor(lanes: readonly Lane<T>[], deficits: Deficits) {
     this.#root = turn('', 1);
     const waited = new Set<string>();
-    for (const { at, waiting, pressing, lateSince } of lanes) {
+    for (const { at, waiting, pressing } of lanes) {
       if (waiting.length === 0) continue;
-      const oldest = oldestFrom(waiting, lateSince);
       let node = this.#root;
-      for (const { name, weight } of at.chain.toReversed()) {
-        waited.add(name);
-        node = part(node, name, weight);
+      const enter = (key: string, weight: number): void => {
+        node = part(node, key, weight);
         node.pressing += pressing;
-        node.late = Math.min(node.late, oldest.at(-1) ?? Infinity);
-      }
-      const own = `${at.queue.name}/`;
-      waited.add(own);
-      const lane = part(node, own, 1);
-      lane.waiting.push(...waiting.toReversed());
-      lane.pressing += pressing;
-      lane.late = oldest.at(-1) ?? Infinity;
-      this.#oldest.set(lane, oldest);
+        waited.add(key);
+        if (pressing > 0) waited.add(overdueKey(key));
+      };
+      for (const { name, weight } of at.chain.toReversed()) enter(name, weight);
+      enter(`${at.queue.name}/`, 1);
+      node.waiting.push(...waiting.toReversed());
     }
     // As in any deficit round robin: who has nothing to send keeps no deficit for later.
     this.#deficits = new Map([...deficits].filter(([key]) => waited.has(key)));
@@ -72,44 +83,52 @@ export class Turns<T> {
     return this.#deficits;
   }
 
-  /** The next one, and what is to be called if it is let through: with its Pods. undefined: nobody is left. */
-  next(): { readonly one: T; readonly letThrough: (pods: number) => void } | undefined {
-    const path: { readonly among: readonly Turn<T>[]; readonly chosen: Turn<T> }[] = [];
+  /** undefined: nobody is left. */
+  next(): Next<T> | undefined {
+    const path: Choice<T>[] = [];
     let node = this.#root;
     while (node.parts.size > 0) {
       const among = [...node.parts.values()];
       const chosen = among.reduce((best, other) => (this.#isBefore(other, best) ? other : best));
-      path.push({ among, chosen });
+      const overdue = rankOf(chosen) === 0 ? among.filter(({ pressing }) => pressing > 0) : [];
+      path.push({ among, overdue, chosen });
       node = chosen;
     }
     const one = node.waiting.pop();
     if (one === undefined) return undefined;
     if (node.pressing > 0) for (const { chosen } of path) chosen.pressing -= 1;
-    node.late = this.#oldest.get(node)?.[node.waiting.length - 1] ?? Infinity;
-    for (const { chosen } of path.toReversed())
-      if (chosen !== node) chosen.late = Math.min(...Array.from(chosen.parts.values(), ({ late }) => late));
     this.#prune(path.map(({ chosen }) => chosen));
     return {
       one,
       letThrough: (pods) => {
         const cost = Math.max(1, pods);
-        for (const { among, chosen } of path) {
-          const all = among.reduce((sum, { weight }) => sum + weight, 0);
-          for (const { key, weight } of among) this.#add(key, (cost * weight) / all);
-          this.#add(chosen.key, -cost);
+        for (const { among, overdue, chosen } of path) {
+          this.#share(cost, among, chosen, ({ key }) => key);
+          if (overdue.length > 0) this.#share(cost, overdue, chosen, ({ key }) => overdueKey(key));
         }
+      },
+      kept: () => {
+        for (const { chosen } of path) chosen.passed = true;
       },
     };
   }
 
   #isBefore(one: Turn<T>, other: Turn<T>): boolean {
-    if (one.late !== other.late) return one.late < other.late;
-    if (one.pressing > 0 !== other.pressing > 0) return one.pressing > 0;
-    const [mine, his] = [this.#owed(one), this.#owed(other)];
-    return mine === his ? one.key < other.key : mine > his;
+    const [rank, his] = [rankOf(one), rankOf(other)];
+    if (rank !== his) return rank < his;
+    const overdue =
+      rank === 0 ? this.#owed(other, overdueKey(other.key)) - this.#owed(one, overdueKey(one.key)) : 0;
+    const less = overdue || this.#owed(other, other.key) - this.#owed(one, one.key);
+    return less === 0 ? one.key < other.key : less < 0;
   }
 
-  #owed = ({ key, weight }: Turn<T>): number => (this.#deficits.get(key) ?? 0) / weight;
+  #owed = ({ weight }: Turn<T>, key: string): number => (this.#deficits.get(key) ?? 0) / weight;
+
+  #share(cost: number, among: readonly Turn<T>[], chosen: Turn<T>, keyOf: (turn: Turn<T>) => string): void {
+    const all = among.reduce((sum, { weight }) => sum + weight, 0);
+    for (const one of among) this.#add(keyOf(one), (cost * one.weight) / all);
+    this.#add(keyOf(chosen), -cost);
+  }
 
   #add(key: string, amount: number): void {
     this.#deficits.set(key, (this.#deficits.get(key) ?? 0) + amount);
@@ -127,15 +146,11 @@ export class Turns<T> {
 
 const turn = <T>(key: string, weight: number): Turn<T> => ({
   ...{ key, weight, parts: new Map(), waiting: [] },
-  pressing: 0,
-  late: Infinity,
+  ...{ pressing: 0, passed: false },
 });
 
-/** By how many of those that wait are left, less one: since when the oldest of them waits for whom weight counts no more. */
-function oldestFrom<T>(waiting: readonly T[], lateSince: (one: T) => number | undefined): number[] {
-  let oldest = Infinity;
-  return waiting.toReversed().map((one) => (oldest = Math.min(oldest, lateSince(one) ?? Infinity)));
-}
+/** Those whose turn is overdue, then whoever passes one of them, then all others. */
+const rankOf = ({ pressing, passed }: Turn<unknown>): number => (pressing === 0 ? 2 : passed ? 1 : 0);
 
 const part = <T>(node: Turn<T>, key: string, weight: number): Turn<T> =>
   node.parts.getOrInsertComputed(key, () => turn(key, weight));

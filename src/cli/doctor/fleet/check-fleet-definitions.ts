@@ -27,6 +27,7 @@ const NEEDED = new Set(['spec.schedulerName', 'spec.suspension.scheduling', 'sta
 const QUEUE_FIELDS = [
   ...['spec.weight', 'spec.parent', 'spec.capacity', 'spec.hold'],
   ...['status.releasing', 'status.deficit', 'status.ownDeficit', 'status.conditions', 'status.used'],
+  ...['status.overdueDeficit', 'status.ownOverdueDeficit'],
 ];
 const APPLY_QUEUES = 'kubectl apply -k manifests/karmada/queues';
 

@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { dispatch, type DispatchInput, type QueuedGang } from '../../../../src/fleet/queues/dispatch.ts';
+import { statusOf } from '../../../../src/fleet/queues/queue-status.ts';
+import { deficitsOf, readQueue } from '../../../../src/fleet/queues/read-queue.ts';
 import { gang, queue } from './made-queues.ts';
 
 const run = (input: Partial<DispatchInput> & Pick<DispatchInput, 'queues'>) => {
@@ -230,4 +232,32 @@ describe('who is let through', () => {
       standings: [['q', 1, 'two', 'its turn comes with the next ones']],
     });
   });
+});
+
+test('what queues are owed is in their status from one time to the next', () => {
+  const records = ['org', 'a', 'b'].map((name) =>
+    readQueue({
+      metadata: { name, generation: 1 },
+      spec: { weight: name === 'b' ? 2 : 1, ...(name !== 'org' && { parent: 'org' }) },
+    }),
+  );
+  const queues = records.map((one) => one.queue);
+  const waiting = ['org', 'a', 'b', 'a', 'b'].map((at, index) => gang(`g${index}`, at, { since: index }));
+  const done = run({ queues, waiting, now: 20_000, most: 1 });
+  expect(done.release).toEqual(['g1']);
+  const counts = { through: 0, waiting: 0, releasing: [] };
+  const written = records.map((one) => ({ ...one, status: statusOf(one, done, counts, new Date(0)) }));
+  const owed = deficitsOf(written);
+  expect(owed.size).toBe(12);
+  // All of them are overdue, so what is owed of overdue turns is the same.
+  expect(Object.fromEntries([...owed].filter(([, pods]) => pods !== 0))).toEqual(
+    Object.fromEntries(
+      ['', '!'].flatMap((of) => [
+        [`org/${of}`, 0.25],
+        [`a${of}`, -0.75],
+        [`b${of}`, 0.5],
+      ]),
+    ),
+  );
+  expect(run({ queues, waiting, deficits: owed, now: 20_000, most: 1 }).release).toEqual(['g2']);
 });

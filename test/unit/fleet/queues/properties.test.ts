@@ -195,7 +195,29 @@ test('nobody starves where all have waited for too long', () => {
   );
 });
 
-test('by weight: what two queues get for it differs by no more than their largest gangs', () => {
+// The same where those of its own queue wait for something else for as long: they pass it, and that counts against none.
+test.each([2, 3, 4])(
+  'nobody starves whom overdue ones of its own queue pass, each of them for %d rounds',
+  (runs) => {
+    const queues = [
+      queue('q0', { capacity: { gpu: 4 } }),
+      queue('q1', { parent: 'q0', capacity: { cpu: 4 } }),
+      queue('q2', { parent: 'q0' }),
+    ];
+    const more = [
+      gang('m0', 'q1', { pods: 20, requests: { cpu: 4 } }),
+      gang('m1', 'q2', { requests: { gpu: 2 } }),
+      gang('m2', 'q2', { requests: { gpu: 2 } }),
+    ];
+    const late = gang('late', 'q1', { since: MINUTE, requests: { gpu: 4 } });
+    expect(comesThrough(queues, late, more, { runs, rounds: 40 })).toBe(true);
+  },
+);
+
+test.each([
+  ['by weight', MINUTE],
+  ['by weight where all have waited for too long', 0],
+])('%s: what two queues get for it differs by no more than their largest gangs', (_, reserveAfterMs) => {
   const weights = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 2, maxLength: 4 });
   const sizes = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 5 });
   fc.assert(
@@ -211,7 +233,7 @@ test('by weight: what two queues get for it differs by no more than their larges
       const left = new Set(waiting);
       // One at a time, as room comes.
       for (let turn = 0; turn < most; turn += 1) {
-        const input = { queues, waiting: [...left], through: [], now: 0, reserveAfterMs: MINUTE };
+        const input = { queues, waiting: [...left], through: [], now: 60, reserveAfterMs };
         const done = dispatch({ ...input, deficits, most: 1 });
         ({ deficits } = done);
         for (const one of done.release) {
@@ -229,4 +251,33 @@ test('by weight: what two queues get for it differs by no more than their larges
     }),
     { numRuns: 60 },
   );
+});
+
+// A day of more work than there is room for: nobody waits for less than the time from which on room is kept.
+test('a queue that has more waiting than all others gets no more for it', () => {
+  const queues = [
+    queue('org', { capacity: { gpu: 8 } }),
+    queue('flood', { parent: 'org', weight: 1 }),
+    queue('few', { parent: 'org', weight: 3 }),
+  ];
+  const sized = (gpu: number) => ({ pods: gpu, requests: { gpu } });
+  let waiting = Array.from({ length: 400 }, (_, since) =>
+    gang(`flood-${since}`, 'flood', { since, ...sized(1) }),
+  );
+  waiting.push(
+    ...Array.from({ length: 100 }, (_, at) => gang(`few-${at}`, 'few', { since: 500 + at, ...sized(4) })),
+  );
+  let through: QueuedGang[] = [];
+  let deficits: ReadonlyMap<string, number> = new Map();
+  const got = { flood: 0, few: 0 };
+  for (let round = 0; round < 40; round += 1) {
+    const done = dispatch({ queues, waiting, through, deficits, now: 1000 * MINUTE, reserveAfterMs: MINUTE });
+    ({ deficits } = done);
+    waiting = done.standings.map((one) => one.gang);
+    for (const one of done.release) got[one.queue as keyof typeof got] += one.pods;
+    // Each round one more of those that run comes to its end.
+    through = [...through, ...done.release].slice(1);
+  }
+  expect(got.few / got.flood).toBeGreaterThan(2.5);
+  expect(got.few / got.flood).toBeLessThan(3.5);
 });
