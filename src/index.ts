@@ -72,5 +72,6 @@ export {
   type ClusterRoom,
   type ComponentSpec,
 } from './fleet/assign/assign-replica-plugin.ts';
+export { divide, type Votes } from './fleet/assign/webster.ts';
 export type { ComponentReplicas, TargetCluster } from './fleet/assign/target-cluster.ts';
 export type { NodeClaim, Requirements } from './workloads/pod-requirements.ts';

@@ -4,6 +4,8 @@ import { fnv1a } from '../../api/fnv1a.ts';
 export interface Votes {
   readonly name: string;
   readonly votes: number;
+  /** What it has before, and keeps; absent: nothing. */
+  readonly seats?: number;
 }
 
 interface Party extends Votes {
@@ -16,11 +18,11 @@ interface Party extends Votes {
  * workloads, so that not every workload prefers the same cluster. Nobody gets more seats than votes while there are
  * at most as many seats as votes in all.
  * @param uid of the workload
- * @returns seats by name
+ * @returns seats by name, with those that were there before
  */
 export function divide(seats: number, among: readonly Votes[], uid: string): Map<string, number> {
   const downwards = uid !== '' && (fnv1a(uid) & 1) === 1;
-  const heap: Party[] = among.map((one) => ({ ...one, seats: 0 }));
+  const heap: Party[] = among.map(({ seats: had = 0, ...one }) => ({ ...one, seats: had }));
   for (let at = heap.length >> 1; at >= 0; at -= 1) sink(heap, at, downwards);
   for (let left = seats; left > 0; left -= 1) {
     const [next] = heap;

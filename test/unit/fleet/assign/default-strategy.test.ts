@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { divide } from '../../../../src/fleet/assign/webster.ts';
+import { divide } from '../../../../src/index.ts';
 import {
   AGGREGATED,
   binding,
@@ -45,6 +45,18 @@ describe('Webster', () => {
     expect(seats(5, { A: 1, B: 1 }, 'd43fdeeb-d750-4e2b-bee3-64eb94534f4c')).toBe('A2 B3');
     expect(seats(5, { A: 1, B: 1 }, '4858ca61-3ff8-4095-8267-f3d059d8074c')).toBe('A3 B2');
     expect(seats(5, { A: 1, B: 1 })).toBe('A3 B2');
+  });
+
+  test.each([
+    ['10', 6, { a: [1, 1], b: [2, 2], c: [3, 3] }, 'a2 b4 c6'],
+    ['10', 3, { a: [1, 1], b: [2, 2], c: [3, 3] }, 'a2 b3 c4'],
+    ['10', 2, { a: [1, 1], b: [2, 2], c: [3, 3] }, 'a1 b3 c4'],
+    ['14', 1, { A: [3, 1], B: [1, 0] }, 'A1 B1'],
+    ['14', 2, { New: [1, 0], Old: [1, 1] }, 'New2 Old1'],
+  ] as const)('vector %s: %d seats beside those that are there before', (_, n, given, expected) => {
+    const among = Object.entries(given).map(([name, [votes, had]]) => ({ name, votes, seats: had }));
+    const found = [...divide(n, among, '')].map(([name, count]) => `${name}${count}`);
+    expect(found.sort().join(' ')).toBe(expected);
   });
 
   test('nobody votes', () => {
