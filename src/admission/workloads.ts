@@ -18,5 +18,5 @@ export function validateWorkload(
   if (object === undefined || subResource !== '' || exemptNamespaces.has(namespace)) return untouched();
   if (isDeleting(oldObject) || controllerOf(own(object, 'metadata')) !== undefined) return untouched();
   if (oldObject !== undefined && askingWorkload(oldObject, gangKinds) !== undefined) return untouched();
-  return decision(checkWorkload(object, gangKinds));
+  return decision(checkWorkload(object, gangKinds, oldObject));
 }

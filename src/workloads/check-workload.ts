@@ -9,6 +9,7 @@ import { controlledPods } from './foreseen-gang.ts';
 import type { GangKind } from './gang-kind.ts';
 import { gangNumbers, rowOf } from './gang-numbers.ts';
 import { groupsFromSize } from './made-gang.ts';
+import { labelComes } from './label-comes.ts';
 import { placeOf } from './path.ts';
 import { podFromTemplate } from './pod-from-template.ts';
 import { namesOf } from './pod-names.ts';
@@ -119,10 +120,16 @@ const checks: readonly Check[] = [podNames, podsOneByOne, numbers, parallelism, 
  * What is wrong with a workload whose Pods ask for a gang by the label `muster.dev/gang` on their template; nothing of any
  * other object. One list for admission, `muster review` and `muster validate`.
  * @param kinds workloads whose Pods may ask for a gang; default: those that Muster knows
+ * @param before what is stored of it, without the label
  */
-export function checkWorkload(object: JsonObject, kinds?: readonly GangKind[]): WorkloadVerdict {
+export function checkWorkload(
+  object: JsonObject,
+  kinds?: readonly GangKind[],
+  before?: JsonObject,
+): WorkloadVerdict {
   const workload = askingWorkload(object, kinds);
   const said = workload === undefined ? [] : checks.flatMap((check) => check(workload));
+  if (workload !== undefined && before !== undefined) said.push(...labelComes(workload, before));
   return {
     faults: said.filter((one) => typeof one !== 'string'),
     warnings: said.filter((one) => typeof one === 'string'),

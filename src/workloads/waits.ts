@@ -25,10 +25,13 @@ const waits: Readonly<Record<string, (spec: Json | undefined) => readonly OneByO
     ];
   },
   // Its workers are gated until the launcher is there.
-  mpijob: (spec) =>
-    ownString(spec, 'launcherCreationPolicy') === 'WaitForWorkersReady'
+  mpijob: (spec) => {
+    const launcher = own(own(own(spec, 'mpiReplicaSpecs'), 'Launcher'), 'template');
+    // One that is no member waits for a gang of workers that somebody wrote.
+    return hasLabel(launcher) && ownString(spec, 'launcherCreationPolicy') === 'WaitForWorkersReady'
       ? [{ field: 'spec.launcherCreationPolicy', instead: 'AtStartup' }]
-      : [],
+      : [];
+  },
   vcjob: (spec) => {
     const tasks = ownList(spec, 'tasks') ?? [];
     const member = (task: Json): boolean => hasLabel(own(task, 'template'));

@@ -27,6 +27,18 @@ describe('a workload that cannot work is refused', () => {
   });
 });
 
+test('one that has Pods is refused the label where they would be replaced one after the other', () => {
+  const parallel = (template: string): JsonObject =>
+    askingWorkload(
+      'apps/v1 StatefulSet db',
+      `replicas: 3, podManagementPolicy: Parallel, template: ${template}`,
+    );
+  const decide = (parts: RequestParts) => rulesOf(validateWorkload('apps/v1 StatefulSet', parts));
+  expect(decide({ object: parallel('T'), oldObject: parallel('U') })).toEqual(['PodsOneByOne']);
+  expect(decide({ object: parallel('T') })).toEqual([]);
+  expect(decide({ object: parallel('T'), oldObject: parallel('T') })).toEqual([]);
+});
+
 describe('nothing is in the way', () => {
   const deleted = set('U', { deletionTimestamp: '2026-01-01T00:00:00Z' });
   test.each<[string, RequestParts]>([

@@ -275,6 +275,14 @@ describe('is let in with a warning', () => {
       ],
     ],
     [
+      'a launcher that waits for the workers, and is no member',
+      MPI,
+      'launcherCreationPolicy: WaitForWorkersReady, mpiReplicaSpecs: {Launcher: {template: U}, Worker: {replicas: 2, template: T}}',
+      [
+        'spec.mpiReplicaSpecs.Launcher.template.metadata.labels[muster.dev/gang]: the gang waits for Pods of "launcher": give these the label as well',
+      ],
+    ],
+    [
       'a replicated job without it',
       JOBSET,
       'replicatedJobs: [{name: a, template: {spec: {template: U}}}, {name: b, template: {spec: {template: T}}}]',
@@ -420,6 +428,11 @@ describe('nothing is said of', () => {
       { title: JOBSET, annotations: { [JOBSET_PLACE]: 'rack' } },
       'replicatedJobs: [{name: a, replicas: 4, template: {spec: {template: T}}}]',
     ],
+    [
+      'a RayCluster that scales by itself, with fewer Pods than its least',
+      'ray.io/v1 RayCluster ray',
+      'enableInTreeAutoscaling: true, headGroupSpec: {template: T}, workerGroupSpecs: [{groupName: gpu, replicas: 0, minReplicas: 2, template: T}]',
+    ],
     ['a workload without the label', STATEFUL, 'replicas: 3, template: U'],
     ['a DaemonSet without the label', 'apps/v1 DaemonSet each', 'template: U'],
     [
@@ -446,5 +459,111 @@ describe('nothing is said of', () => {
     const empty = Array.from({ length: 11_000 }, () => ({}));
     const large = askingWorkload(STATEFUL, 'replicas: 3, template: T');
     expect(told({ ...large, more: empty })).toEqual([]);
+  });
+});
+
+describe('as the template gets the label, Pods that are there are thought of', () => {
+  const says = (title: string, spec: string, before = spec): string[] => {
+    const [now, then] = [spec.replaceAll('X', 'T'), before.replaceAll('X', 'U')];
+    const { faults, warnings } = checkWorkload(
+      askingWorkload(title, now),
+      undefined,
+      askingWorkload(title, then),
+    );
+    return [
+      ...faults.map(({ field, message }) => `refused: ${field}: ${message}`),
+      ...warnings.map((text) => `warned: ${text}`),
+    ];
+  };
+  const ROLLED = `refused: spec.updateStrategy: Invalid value: ${ONE_BY_ONE} (scale it to 0 before, or write type: OnDelete and delete all of its Pods together); ${AT_ONCE}`;
+  const there = (field: string): string =>
+    `warned: ${field}.metadata.labels[muster.dev/gang]: Pods that are there already do not get the label, and the gang waits for as many new ones: delete them together, or make the workload anew`;
+  const SET = 'podManagementPolicy: Parallel, template: X';
+
+  test.each<[string, string, string, string | undefined, string[]]>([
+    ['a StatefulSet that replaces one after the other', STATEFUL, `replicas: 3, ${SET}`, undefined, [ROLLED]],
+    ['one that grows meanwhile', STATEFUL, `replicas: 3, ${SET}`, SET, [ROLLED]],
+    [
+      'one that replaces a part, and later the rest',
+      STATEFUL,
+      `replicas: 3, updateStrategy: {type: RollingUpdate, rollingUpdate: {partition: 2}}, ${SET}`,
+      undefined,
+      [ROLLED],
+    ],
+    [
+      'two of three at a time',
+      STATEFUL,
+      `replicas: 3, updateStrategy: {rollingUpdate: {maxUnavailable: 2}}, ${SET}`,
+      undefined,
+      [ROLLED],
+    ],
+    [
+      'all at once',
+      STATEFUL,
+      `replicas: 3, updateStrategy: {rollingUpdate: {maxUnavailable: 100%}}, ${SET}`,
+      undefined,
+      [],
+    ],
+    [
+      'three of three',
+      STATEFUL,
+      `replicas: 3, updateStrategy: {rollingUpdate: {maxUnavailable: 3}}, ${SET}`,
+      undefined,
+      [],
+    ],
+    [
+      'by hand',
+      STATEFUL,
+      `replicas: 3, updateStrategy: {type: OnDelete}, ${SET}`,
+      undefined,
+      [there('spec.template')],
+    ],
+    ['one without Pods', STATEFUL, `replicas: 3, ${SET}`, `replicas: 0, ${SET}`, []],
+    ['one that is to have none', STATEFUL, `replicas: 0, ${SET}`, `replicas: 3, ${SET}`, []],
+    ['one of a single Pod', STATEFUL, `replicas: 1, ${SET}`, undefined, []],
+    [
+      'a ReplicaSet by itself',
+      'apps/v1 ReplicaSet web',
+      'replicas: 2, template: X',
+      undefined,
+      [there('spec.template')],
+    ],
+    [
+      'a RayCluster',
+      'ray.io/v1 RayCluster ray',
+      'headGroupSpec: {template: X}',
+      undefined,
+      [there('spec.headGroupSpec.template')],
+    ],
+    [
+      'one that is suspended',
+      'ray.io/v1 RayCluster ray',
+      'suspend: true, headGroupSpec: {template: X}',
+      undefined,
+      [],
+    ],
+    [
+      'a Deployment, which makes another ReplicaSet',
+      'apps/v1 Deployment web',
+      'replicas: 3, template: X',
+      undefined,
+      [],
+    ],
+    [
+      'a LeaderWorkerSet, which makes each group anew',
+      LWS,
+      'leaderWorkerTemplate: {size: 2, workerTemplate: X}',
+      undefined,
+      [],
+    ],
+    [
+      'a Job, which is suspended then',
+      'batch/v1 Job train',
+      'parallelism: 2, completions: 2, template: X',
+      undefined,
+      [],
+    ],
+  ])('%s', (_, title, spec, before, said) => {
+    expect(says(title, spec, before ?? spec)).toEqual(said);
   });
 });
