@@ -10,6 +10,7 @@ import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
 import { applyAll, untilEstablished } from './support/apply.ts';
 import { clusterResourceBindings, fleetClusters, resourceBindings } from './support/crds/karmada.ts';
+import { secondWebhook } from './support/second-webhook.ts';
 import { SHORT_LEASE } from './support/looping-muster.ts';
 import { withMuster, type OnMuster } from './support/with-muster.ts';
 import { estimatorAt, type Estimator } from '../support/estimator.ts';
@@ -297,6 +298,51 @@ clusterSuite('the assigner, on a real API server', () => {
       },
     });
     await placed('moves', { m2: 4 });
+  });
+
+  test('a quota that is exceeded: the condition says so, what runs stays, and it goes on when there is more', async () => {
+    await addCluster('m1', 8);
+    const exceeded = 'FederatedResourceQuota(default/q) exceeded for resource cpu: requested sum 2, limit 2.';
+    let limit = 2;
+    // As Karmada's webhook does, which counts what spec.clusters have; status is none of its business.
+    const quota = await secondWebhook(client, 'quota', on.certificates.path, {
+      label: 'quota',
+      on: {
+        apiGroups: ['work.karmada.io'],
+        apiVersions: ['v1alpha2'],
+        operations: ['CREATE', 'UPDATE'],
+        resources: ['resourcebindings'],
+      },
+      answer: ({ uid, object }) => {
+        const sum = Object.values(clustersOf(object as Binding)).reduce((all, one) => all + one, 0);
+        const status = { code: 403, reason: 'QuotaExceeded', message: exceeded };
+        const response = { uid, allowed: false, status };
+        const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response };
+        return sum <= limit ? {} : { body: JSON.stringify(review) };
+      },
+    });
+    try {
+      const labels = { ...LABELS, quota: 'yes' };
+      await create('first', { replicas: 4 }, gang(4), labels);
+      expect(await held('first', 'QuotaExceeded').then(clustersOf)).toEqual({});
+      await create('grows', { replicas: 2 }, gang(2), labels);
+      const { status: before } = await placed('grows', { m1: 2 });
+      await patch('grows', { spec: { replicas: 4 } });
+      const refused = await held('grows', 'QuotaExceeded');
+      expect(clustersOf(refused)).toEqual({ m1: 2 });
+      expect(scheduled(refused)).toMatchObject({
+        status: 'False',
+        message: `admission webhook "quota.example.com" denied the request: ${exceeded}`,
+      });
+      expect(refused.status?.schedulerObservedGeneration).toBe(before?.schedulerObservedGeneration);
+      // What was refused takes no room: both fit.
+      limit = 4;
+      await setRoom('m1', 9);
+      await placed('grows', { m1: 4 });
+      await placed('first', { m1: 4 });
+    } finally {
+      await quota.close();
+    }
   });
 
   test('suspended, another’s, or of no policy: left alone; let go, it is placed', async () => {

@@ -20,12 +20,12 @@ export interface SecondWebhook {
 
 const CONFIGURATIONS = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations';
 
-/** Another mutating webhook for Pods, whose configuration sorts behind Muster's, registered at the API server. */
+/** Another mutating webhook, for new Pods where `on` says nothing else, whose configuration sorts behind Muster's. */
 export async function secondWebhook(
   client: Client,
   name: string,
   certificates: string,
-  options: { answer: Answer; failurePolicy?: 'Fail' | 'Ignore'; label?: string },
+  options: { answer: Answer; failurePolicy?: 'Fail' | 'Ignore'; label?: string; on?: object },
 ): Promise<SecondWebhook> {
   let count = 0;
   const server = createServer(
@@ -69,7 +69,14 @@ export async function secondWebhook(
       {
         name: `${name}.example.com`,
         clientConfig: { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/`, caBundle },
-        rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }],
+        rules: [
+          options.on ?? {
+            apiGroups: [''],
+            apiVersions: ['v1'],
+            operations: ['CREATE'],
+            resources: ['pods'],
+          },
+        ],
         objectSelector: { matchLabels: { [options.label ?? name]: 'yes' } },
         admissionReviewVersions: ['v1'],
         sideEffects: 'None',
