@@ -93,6 +93,9 @@ export const gangKinds: readonly GangKind[] = [
   training('pytorchjob', 'PyTorchJob'),
   training('tfjob', 'TFJob'),
   training('mpijob', 'MPIJob'),
+  training('xgboostjob', 'XGBoostJob'),
+  training('paddlejob', 'PaddleJob'),
+  training('jaxjob', 'JAXJob'),
   {
     short: 'job',
     ...{ group: 'batch', version: 'v1', kind: 'Job', plural: 'jobs' },

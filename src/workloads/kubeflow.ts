@@ -48,7 +48,7 @@ const trainingJob = (given: {
   },
   says: {
     components: given.roles.map((role) => `\`${role.toLowerCase()}\``).join(', '),
-    minimum: `\`runPolicy.schedulingPolicy.minAvailable\` of all${given.kind === 'PyTorchJob' ? '; of an elastic job `elasticPolicy.minReplicas`' : ''}`,
+    minimum: `\`runPolicy.schedulingPolicy.minAvailable\` of all${given.elastic === undefined ? '' : '; of an elastic job `elasticPolicy.minReplicas`'}`,
   },
 });
 
@@ -122,6 +122,14 @@ export const kubeflowKinds: readonly WorkloadKind[] = [
     roles: ['Launcher', 'Worker'],
     none: ['Worker'],
   }),
+  trainingJob({ kind: 'XGBoostJob', specs: 'xgbReplicaSpecs', roles: ['Master', 'Worker'] }),
+  trainingJob({
+    kind: 'PaddleJob',
+    specs: 'paddleReplicaSpecs',
+    roles: ['Master', 'Worker'],
+    elastic: 'spec.elasticPolicy.minReplicas',
+  }),
+  trainingJob({ kind: 'JAXJob', specs: 'jaxReplicaSpecs', roles: ['Worker'] }),
   {
     group: 'trainer.kubeflow.org',
     version: 'v1alpha1',

@@ -130,6 +130,26 @@ const CASES: readonly (readonly [says: string, object: JsonObject, components: r
     ['launcher 1/1 cpu=1', 'worker 0/0 cpu=8'],
   ],
   [
+    'an XGBoostJob',
+    workload('kubeflow.org/v1', 'XGBoostJob', {
+      xgbReplicaSpecs: { Worker: role(2, '2'), Master: role(1, '1') },
+    }),
+    ['master 1/1 cpu=1', 'worker 2/2 cpu=2'],
+  ],
+  [
+    'a PaddleJob, elastic',
+    workload('kubeflow.org/v1', 'PaddleJob', {
+      elasticPolicy: { minReplicas: 1 },
+      paddleReplicaSpecs: { Worker: role(3, '2') },
+    }),
+    ['worker 3/1 cpu=2'],
+  ],
+  [
+    'a JAXJob',
+    workload('kubeflow.org/v1', 'JAXJob', { jaxReplicaSpecs: { Worker: role(4, '2') } }),
+    ['worker 4/4 cpu=2'],
+  ],
+  [
     'a TrainJob: its nodes and what each needs',
     workload('trainer.kubeflow.org/v1alpha1', 'TrainJob', {
       trainer: { numNodes: 4, resourcesPerNode: { requests: { 'nvidia.com/gpu': 8, memory: '64Gi' } } },

@@ -60,7 +60,7 @@ export const QUEUE_RULES: readonly ExpectedRule[] = [
   workloads('batch.volcano.sh', 'jobs'),
   workloads('scheduler.grove.io', 'podgangs'),
   workloads('grove.io', 'podcliquesets'),
-  workloads('kubeflow.org', 'pytorchjobs', 'tfjobs', 'mpijobs'),
+  workloads('kubeflow.org', 'pytorchjobs', 'tfjobs', 'mpijobs', 'xgboostjobs', 'paddlejobs', 'jaxjobs'),
   workloads('trainer.kubeflow.org', 'trainjobs'),
   workloads('jobset.x-k8s.io', 'jobsets'),
   workloads('leaderworkerset.x-k8s.io', 'leaderworkersets'),

@@ -62,7 +62,7 @@ const first = (change: (rule: Hook['rules'][number]) => void) =>
 describe('whom Karmada asks about workloads', () => {
   test('as it ships', () => {
     expect(interpreter([shipped()])).toEqual([
-      'ok interpreter/webhooks: muster/gangs.interpreter.muster.dev asks Muster about 12 kinds',
+      'ok interpreter/webhooks: muster/gangs.interpreter.muster.dev asks Muster about 15 kinds',
     ]);
   });
 
