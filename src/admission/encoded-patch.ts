@@ -1,11 +1,17 @@
 import { isConstant } from '../api/constant.ts';
+import { isObject } from '../api/json.ts';
 import type { Change } from './json-patch.ts';
 
-/** A patch that was encoded, by what it consists of. */
+/** An operation of a patch that was encoded. */
+interface Kept {
+  readonly op: string;
+  readonly path: string;
+  /** A constant as it is. Of all else a copy: what came with the patch might have changed since. */
+  readonly value: unknown;
+}
+
 interface Encoded {
-  readonly changes: readonly Change[];
-  /** Of each change: its value as it is compared. */
-  readonly values: readonly unknown[];
+  readonly operations: readonly Kept[];
   readonly base64: string;
 }
 
@@ -19,29 +25,50 @@ let next = 0;
  * comparing two patches is a tenth of encoding one.
  */
 export function encodedPatch(changes: readonly Change[]): string {
-  const values = changes.map(({ operation: { value } }) => comparable(value));
-  for (const one of known) if (isSame(one, changes, values)) return one.base64;
+  for (const one of known) if (isSame(one.operations, changes)) return one.base64;
   const operations = changes.map(({ operation }) => operation);
   const base64 = Buffer.from(JSON.stringify(operations)).toString('base64');
-  known[next] = { changes, values, base64 };
+  const kept = operations.map(({ op, path, value }) => ({ op, path, value: copyOf(value) }));
+  known[next] = { operations: kept, base64 };
   next = (next + 1) % MOST;
   return base64;
 }
 
-/** What two values have in common that are the same. What might have changed since is compared by its text. */
-function comparable(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  return isConstant(value) ? value : JSON.stringify(value);
-}
-
-function isSame(one: Encoded, changes: readonly Change[], values: readonly unknown[]): boolean {
-  if (one.values.length !== values.length) return false;
+function isSame(kept: readonly Kept[], changes: readonly Change[]): boolean {
+  if (kept.length !== changes.length) return false;
   // From the end: patches of two groups differ in what names the group, and that comes last.
-  for (let index = values.length - 1; index >= 0; index -= 1) {
-    const [a, b] = [one.changes[index]?.operation, changes[index]?.operation];
-    if (one.values[index] !== values[index] || a?.path !== b?.path || a?.op !== b?.op) return false;
-    // A list is no string, even where its JSON is the same text.
-    if (typeof a?.value !== typeof b?.value) return false;
+  for (let index = kept.length - 1; index >= 0; index -= 1) {
+    const [before, now] = [kept[index], changes[index]?.operation];
+    if (before === undefined || now === undefined) return false;
+    if (before.path !== now.path || before.op !== now.op || !isSameValue(before.value, now.value)) return false;
   }
   return true;
 }
+
+/** Where something says of itself what it is as JSON, that is what is kept. */
+function copyOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || isConstant(value)) return value;
+  if (Array.isArray(value)) return (value as readonly unknown[]).map(copyOf);
+  if (!isPlain(value)) return JSON.parse(JSON.stringify(value)) as unknown;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, copyOf(inner)]));
+}
+
+/** Whether two values have the same JSON, to the order of keys. Of what is no plain object nobody knows. */
+function isSameValue(kept: unknown, now: unknown): boolean {
+  if (kept === now) return true;
+  if (Array.isArray(kept)) return Array.isArray(now) && haveSameItems(kept, now);
+  if (!isObject(kept) || !isObject(now) || !isPlain(now)) return false;
+  const [keys, keysNow] = [Object.keys(kept), Object.keys(now)];
+  if (!haveSameItems(keys, keysNow)) return false;
+  for (const key of keys) if (!isSameValue(kept[key], now[key])) return false;
+  return true;
+}
+
+function haveSameItems(kept: readonly unknown[], now: readonly unknown[]): boolean {
+  if (kept.length !== now.length) return false;
+  for (let index = 0; index < kept.length; index += 1)
+    if (!isSameValue(kept[index], now[index])) return false;
+  return true;
+}
+
+const isPlain = (value: object): boolean => Object.getPrototypeOf(value) === Object.prototype;

@@ -1,35 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { asObject, own, ownList, type Json, type JsonObject } from '../api/json.ts';
 import { MusterError } from '../errors.ts';
-import { POD_FIELDS, POD_LISTS, type PodField, type PodList } from '../preparers/preparer.ts';
+import { POD_LISTS, type PodField, type PodList } from '../preparers/preparer.ts';
 import type { Change } from './json-patch.ts';
-
-/** A place in the received Pod, and what comes there. */
-interface Edit {
-  /** JSON pointer of the Pod, `''`, or of a container: it is there. */
-  readonly from: string;
-  /** The way on from there. */
-  readonly keys: readonly string[];
-  /** What stands at its end. */
-  readonly given: Json | undefined;
-  /** The first of the keys that is not there; -1: all are. */
-  readonly missing: number;
-  readonly why: string[];
-  /** Of a list: what is added to its end. */
-  readonly items: JsonObject[];
-  /** Of a field: what it is set to. */
-  value: Json | undefined;
-}
-
-const IN_CONTAINERS = 'containers.';
-
-/** The ways that the names of lists and fields mean. None of the keys needs an escape in a pointer. */
-const ways: ReadonlyMap<PodList | PodField, readonly string[]> = new Map(
-  ([...Object.keys(POD_LISTS), ...Object.keys(POD_FIELDS)] as (PodList | PodField)[]).map((name) => [
-    name,
-    (name.startsWith(IN_CONTAINERS) ? name.slice(IN_CONTAINERS.length) : name).split('.'),
-  ]),
-);
+import { isInContainers, keysOf, wayTo, type Way } from './pod-ways.ts';
 
 /** Each container that is meant, with its position. */
 function containersNamed(pod: JsonObject, name: string | undefined): (readonly [JsonObject, number])[] {
@@ -48,8 +22,8 @@ export function standingAt(
   name: PodList | PodField,
   container: string | undefined,
 ): Json | undefined {
-  const from = name.startsWith(IN_CONTAINERS) ? containersNamed(pod, container)[0]?.[0] : pod;
-  return from && at(from, ways.get(name) ?? []);
+  const from = isInContainers(name) ? containersNamed(pod, container)[0]?.[0] : pod;
+  return from && at(from, keysOf(name));
 }
 
 /** What stands at a place; undefined where something on the way is missing. */
@@ -61,11 +35,45 @@ export function at(from: JsonObject, keys: readonly string[]): Json | undefined 
   return value;
 }
 
+/** A place in the received Pod, and what comes there. */
+class Edit {
+  readonly way: Way;
+  /** What stands at its end. */
+  readonly given: Json | undefined;
+  /** The first of the keys that is not there; -1: all are. */
+  readonly missing: number;
+  /** Made with the first of each, as most of the places are only for one or the other. */
+  why: string[] | undefined;
+  /** Of a list: what is added to its end. */
+  items: JsonObject[] | undefined;
+  /** Of a field: what it is set to. */
+  value: Json | undefined;
+
+  /** @param from the Pod, or the container */
+  constructor(from: JsonObject, way: Way) {
+    this.way = way;
+    const { keys } = way;
+    let given: Json | undefined = from;
+    let missing = -1;
+    for (let index = 0; index < keys.length && missing < 0; index += 1) {
+      given = own(given, keys[index] ?? '');
+      if (given === undefined || given === null) missing = index;
+    }
+    this.given = missing < 0 || missing === keys.length - 1 ? given : undefined;
+    this.missing = missing;
+  }
+
+  get reason(): string {
+    const [only = '', ...others] = this.why ?? [];
+    return others.length === 0 ? only : [only, ...others].join('; ');
+  }
+}
+
 /** Additions to lists, and fields that are set, wherever they are in a Pod. */
 export class ListEdits {
   readonly #pod: JsonObject;
-  /** By name and position of the container. */
-  readonly #known = new Map<PodList | PodField, Edit[]>();
+  /** All that were asked for. */
+  readonly #known: Edit[] = [];
   /** Those of which something is to be changed, in the order in which they were asked for. */
   readonly #edits: Edit[] = [];
   /** What was asked for last: several items for one list mostly come one after the other. */
@@ -77,15 +85,14 @@ export class ListEdits {
 
   add(list: PodList, item: JsonObject, why: string, container?: string): void {
     const key = POD_LISTS[list];
-    const same = (other: Json): boolean =>
-      key === undefined ? isDeepStrictEqual(other, item) : asObject(other)?.[key] === item[key];
     for (const edit of this.#editsOf(list, container)) {
       const { given, items } = edit;
-      if (Array.isArray(given) && (given as readonly Json[]).some(same)) continue;
-      const pending = items.find(same);
+      if (Array.isArray(given) && sameIn(given as readonly Json[], item, key) !== undefined) continue;
+      const pending = items && sameIn(items, item, key);
       if (pending !== undefined && !isDeepStrictEqual(pending, item)) throw twice(list);
       this.#note(edit, why);
-      if (pending === undefined) items.push(item);
+      if (items === undefined) edit.items = [item];
+      else if (pending === undefined) items.push(item);
     }
   }
 
@@ -99,54 +106,46 @@ export class ListEdits {
   }
 
   #note(edit: Edit, why: string): void {
-    if (edit.value === undefined && edit.items.length === 0) this.#edits.push(edit);
-    if (!edit.why.includes(why)) edit.why.push(why);
+    if (edit.why === undefined) {
+      edit.why = [why];
+      this.#edits.push(edit);
+    } else if (!edit.why.includes(why)) edit.why.push(why);
   }
 
   #editsOf(name: PodList | PodField, container: string | undefined): readonly Edit[] {
     if (this.#last?.name !== name || this.#last.container !== container) {
-      const edits = name.startsWith(IN_CONTAINERS)
-        ? containersNamed(this.#pod, container).map(([one, index]) =>
-            this.#editFor(name, index, one, `/spec/containers/${index}`),
-          )
-        : [this.#editFor(name, 0, this.#pod, '')];
+      const edits = isInContainers(name)
+        ? containersNamed(this.#pod, container).map(([one, index]) => this.#editAt(one, wayTo(name, index)))
+        : [this.#editAt(this.#pod, wayTo(name))];
       this.#last = { name, container, edits };
     }
     return this.#last.edits;
   }
 
-  #editFor(name: PodList | PodField, index: number, object: JsonObject, from: string): Edit {
-    let known = this.#known.get(name);
-    if (known === undefined) this.#known.set(name, (known = []));
-    const keys = ways.get(name) ?? [];
-    return (known[index] ??= {
-      from,
-      keys,
-      ...standing(object, keys),
-      why: [],
-      items: [],
-      value: undefined,
-    });
+  #editAt(from: JsonObject, way: Way): Edit {
+    for (const one of this.#known) if (one.way.end === way.end) return one;
+    const edit = new Edit(from, way);
+    this.#known.push(edit);
+    return edit;
   }
 
   /** Appends the changes in the order in which they were asked for. Parents that are missing come with what is in them. */
   changes(changes: Change[]): Change[] {
     const made = new Map<string, { value: Record<string, unknown>; why: string[] }>();
-    for (const { from, keys, given, missing, why, items, value } of this.#edits) {
-      const place = (length = keys.length): string => `${from}/${keys.slice(0, length).join('/')}`;
-      const reason = why.join('; ');
+    for (const { way, given, missing, why = [], reason, items = [], value } of this.#edits) {
+      const { keys, pointers, end } = way;
+      const path = pointers.at(-1) ?? '';
       if (value !== undefined) {
         // Null stands there, and null is a value.
         const op = missing < 0 || given === null ? 'replace' : 'add';
-        changes.push({ operation: { op, path: place(), value }, why: reason });
+        changes.push({ operation: { op, path, value }, why: reason });
       } else if (missing < 0) {
-        const end = `${place()}/-`;
         for (const item of items)
           changes.push({ operation: { op: 'add', path: end, value: item }, why: reason });
       } else if (missing === keys.length - 1) {
-        changes.push({ operation: { op: 'add', path: place(), value: items }, why: reason });
+        changes.push({ operation: { op: 'add', path, value: items }, why: reason });
       } else {
-        const root = place(missing + 1);
+        const root = pointers[missing] ?? '';
         const parent = made.get(root) ?? { value: {}, why: [] };
         if (!made.has(root)) made.set(root, parent);
         parent.why.push(...why.filter((one) => !parent.why.includes(one)));
@@ -162,15 +161,13 @@ export class ListEdits {
   }
 }
 
-/** What stands at the end of a way, and the first of its keys that is not there. */
-function standing(from: JsonObject, keys: readonly string[]): Pick<Edit, 'given' | 'missing'> {
-  let given: Json | undefined = from;
-  for (let index = 0; index < keys.length; index += 1) {
-    given = own(given, keys[index] ?? '');
-    if (given !== undefined && given !== null) continue;
-    return { given: index === keys.length - 1 ? given : undefined, missing: index };
+/** The item of a list that is known by the same field as this; without such a field, the same item. */
+function sameIn<T extends Json>(items: readonly T[], item: JsonObject, key: string | undefined): T | undefined {
+  const name = key === undefined ? undefined : item[key];
+  for (const one of items) {
+    if (key === undefined ? isDeepStrictEqual(one, item) : asObject(one)?.[key] === name) return one;
   }
-  return { given, missing: -1 };
+  return undefined;
 }
 
 const twice = (what: string): MusterError =>

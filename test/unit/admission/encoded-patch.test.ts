@@ -13,7 +13,11 @@ const change: fc.Arbitrary<Change> = fc.record({
     op: fc.constantFrom('add' as const, 'replace' as const),
     path: fc.constantFrom('/spec/a', '/spec/b', '/ü'),
     // A list, and the text that its JSON is.
-    value: fc.constantFrom<unknown>('x', 'y', '', 'ü😀', ['x'], '["x"]', [{ name: 'x' }], null, 'null'),
+    value: fc.constantFrom<unknown>(
+      ...['x', 'y', '', 'ü😀', ['x'], '["x"]', ['x', 'y'], [{ name: 'x' }], null, 'null', {}, [], 0, false],
+      ...[{ a: 'x', b: ['y'] }, { b: ['y'], a: 'x' }, { a: 'x' }, { a: { name: 'x' } }, { a: ['x'], b: 'y' }],
+      ...[JSON.parse('{"__proto__":"x"}'), new Date(0), '1970-01-01T00:00:00.000Z', { a: new Date(0) }],
+    ),
   }),
   why: fc.constant('because'),
 });
