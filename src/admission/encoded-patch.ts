@@ -40,7 +40,8 @@ function isSame(kept: readonly Kept[], changes: readonly Change[]): boolean {
   for (let index = kept.length - 1; index >= 0; index -= 1) {
     const [before, now] = [kept[index], changes[index]?.operation];
     if (before === undefined || now === undefined) return false;
-    if (before.path !== now.path || before.op !== now.op || !isSameValue(before.value, now.value)) return false;
+    if (before.path !== now.path || before.op !== now.op || !isSameValue(before.value, now.value))
+      return false;
   }
   return true;
 }

@@ -162,7 +162,11 @@ export class ListEdits {
 }
 
 /** The item of a list that is known by the same field as this; without such a field, the same item. */
-function sameIn<T extends Json>(items: readonly T[], item: JsonObject, key: string | undefined): T | undefined {
+function sameIn<T extends Json>(
+  items: readonly T[],
+  item: JsonObject,
+  key: string | undefined,
+): T | undefined {
   const name = key === undefined ? undefined : item[key];
   for (const one of items) {
     if (key === undefined ? isDeepStrictEqual(one, item) : asObject(one)?.[key] === name) return one;
