@@ -60,8 +60,13 @@ export async function* readInputs(
 async function filesOf(path: string, bad: Tell): Promise<string[]> {
   try {
     if (!(await stat(path)).isDirectory()) return [path];
-    const files = await manifestsUnder(path, bad);
-    if (files.length === 0) bad(unread(path, 'there is no .yaml, .yml or .json file in this folder'));
+    let whole = true;
+    const files = await manifestsUnder(path, (fault) => {
+      whole = false;
+      bad(fault);
+    });
+    if (files.length === 0 && whole)
+      bad(unread(path, 'there is no .yaml, .yml or .json file in this folder'));
     return files;
   } catch (cause) {
     bad(unread(path, messageOf(cause)));

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { line } from '../../../docs/examples/line-backend.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
+import { POD_FIELDS } from '../../../src/preparers/preparer.ts';
 import { builtInBackends } from '../../../src/backends/registry.ts';
 import { group, podGang } from '../../support/pod-gangs.ts';
 import { gangPod, gates } from '../../support/pods.ts';
@@ -114,8 +115,12 @@ test('docs/backends.md names every member of the contract', () => {
   const page = readFileSync(join(DOCS, 'backends.md'), 'utf8');
   const backend = made(line);
   for (const member of Object.keys(backend)) expect(page).toContain(member);
-  for (const member of ['warnOfUpdate', 'syncCluster', 'followsBinding'])
-    expect(page).toContain(`\`${member}(`);
+  const contract = readFileSync('src/backends/backend.ts', 'utf8');
+  const [, declared = ''] = /^export interface Backend \{\n([\s\S]*?)^\}/m.exec(contract) ?? [];
+  const members = [...declared.matchAll(/^ {2}(?:readonly )?(\w+)\??(\(?)/gm)];
+  expect(members.length).toBeGreaterThan(15);
+  for (const [, member = '', call = ''] of members) expect(page).toContain(`\`${member}${call}`);
+  for (const field of Object.keys(POD_FIELDS)) expect(page).toContain(`\`${field}\``);
   for (const call of [
     'setSchedulerName',
     'annotate',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { InputText } from '../../../src/cli/input/documents.ts';
@@ -78,6 +78,22 @@ describe('inputs', () => {
       { name: '<stdin>', text: 'from stdin' },
       { name: notes, text: 'notes.txt' },
     ]);
+  });
+
+  test('a folder that may not be read is told of once', async () => {
+    const locked = await mkdtemp(join(tmpdir(), 'muster-locked-'));
+    await chmod(locked, 0);
+    // Root may read everything, so it is somebody else who looks: he gets as far as the folder.
+    const isRoot = process.geteuid?.() === 0;
+    if (isRoot) {
+      await chmod(tmpdir(), 0o711);
+      process.seteuid?.(65_534);
+    }
+    const { faults } = await read([locked]).finally(() => {
+      if (isRoot) process.seteuid?.(0);
+    });
+    await rm(locked, { recursive: true });
+    expect(faults).toMatchObject([{ file: locked, message: expect.stringMatching(/EACCES.*scandir/) }]);
   });
 
   test.each([
