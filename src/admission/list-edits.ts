@@ -5,9 +5,12 @@ import { POD_LISTS, type PodField, type PodList } from '../preparers/preparer.ts
 import type { Change } from './json-patch.ts';
 import { isInContainers, keysOf, wayTo, type Way } from './pod-ways.ts';
 
-/** Each container that is meant, with its position. */
-function containersNamed(pod: JsonObject, name: string | undefined): (readonly [JsonObject, number])[] {
-  const found: (readonly [JsonObject, number])[] = [];
+/** A container, and its position. */
+type Placed = readonly [container: JsonObject, index: number];
+
+/** Each container that is meant. */
+function containersNamed(pod: JsonObject, name: string | undefined): readonly Placed[] {
+  const found: Placed[] = [];
   const containers = ownList(own(pod, 'spec'), 'containers') ?? [];
   for (let index = 0; index < containers.length; index += 1) {
     const one = asObject(containers[index]);
@@ -56,7 +59,7 @@ class Edit {
     let given: Json | undefined = from;
     let missing = -1;
     for (let index = 0; index < keys.length && missing < 0; index += 1) {
-      given = own(given, keys[index] ?? '');
+      given = asObject(given)?.[keys[index] ?? ''];
       if (given === undefined || given === null) missing = index;
     }
     this.given = missing < 0 || missing === keys.length - 1 ? given : undefined;
@@ -64,8 +67,7 @@ class Edit {
   }
 
   get reason(): string {
-    const [only = '', ...others] = this.why ?? [];
-    return others.length === 0 ? only : [only, ...others].join('; ');
+    return this.why?.length === 1 ? (this.why[0] ?? '') : (this.why ?? []).join('; ');
   }
 }
 
@@ -78,6 +80,8 @@ export class ListEdits {
   readonly #edits: Edit[] = [];
   /** What was asked for last: several items for one list mostly come one after the other. */
   #last: { name: PodList | PodField; container: string | undefined; edits: readonly Edit[] } | undefined;
+  /** Mostly it is one container that all is for. */
+  #meant: { container: string | undefined; found: readonly Placed[] } | undefined;
 
   constructor(pod: JsonObject) {
     this.#pod = pod;
@@ -115,11 +119,17 @@ export class ListEdits {
   #editsOf(name: PodList | PodField, container: string | undefined): readonly Edit[] {
     if (this.#last?.name !== name || this.#last.container !== container) {
       const edits = isInContainers(name)
-        ? containersNamed(this.#pod, container).map(([one, index]) => this.#editAt(one, wayTo(name, index)))
+        ? this.#containersNamed(container).map(([one, index]) => this.#editAt(one, wayTo(name, index)))
         : [this.#editAt(this.#pod, wayTo(name))];
       this.#last = { name, container, edits };
     }
     return this.#last.edits;
+  }
+
+  #containersNamed(container: string | undefined): readonly Placed[] {
+    if (this.#meant === undefined || this.#meant.container !== container)
+      this.#meant = { container, found: containersNamed(this.#pod, container) };
+    return this.#meant.found;
   }
 
   #editAt(from: JsonObject, way: Way): Edit {

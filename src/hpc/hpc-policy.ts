@@ -121,13 +121,14 @@ export function withEnvironment(
   environment: readonly Json[],
   path: string,
 ): { settings: FluxSettings; faults: Fault[] } {
-  const places = new Map<string, number>();
+  let places: Map<string, number> | undefined;
   for (let index = 0; index < environment.length; index += 1) {
     const name = asObject(environment[index])?.['name'];
-    if (typeof name === 'string' && VARIABLES.has(name)) places.set(name, index);
+    if (typeof name === 'string' && VARIABLES.has(name))
+      (places ??= new Map<string, number>()).set(name, index);
   }
   const faults: Fault[] = [];
-  if (places.size === 0) return { settings, faults };
+  if (places === undefined) return { settings, faults };
   const set: Record<string, unknown> = {};
   for (const [name, row] of VARIABLES) {
     const index = places.get(name) ?? -1;

@@ -44,10 +44,13 @@ const chosenAt = (container: JsonObject, index: number): ChosenContainer => ({
   container,
 });
 
+export interface AskedGpus {
+  readonly resource: string;
+  readonly count: number;
+}
+
 /** GPUs that a container asks for: whatever the vendor calls them. */
-export function gpusOf(
-  container: JsonObject,
-): { readonly resource: string; readonly count: number } | undefined {
+export function gpusOf(container: JsonObject): AskedGpus | undefined {
   for (const amounts of askedBy(container)) {
     const resource = Object.keys(amounts).find((name) => /gpu/i.test(name));
     const count = Number(own(amounts, resource ?? ''));

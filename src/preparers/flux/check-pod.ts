@@ -5,7 +5,7 @@ import { FLUX, fluxConfigMapName, fluxSecretName, INIT_COMMAND } from '../../hpc
 import type { FluxSettings } from '../../hpc/flux-settings.ts';
 import type { HpcGang } from '../preparation.ts';
 import type { PodReader } from '../preparer.ts';
-import { containersOf, gpusOf } from '../container.ts';
+import { containersOf } from '../container.ts';
 import { checkHostName, type HostName } from '../host-name.ts';
 import { checkRdma } from './check-rdma.ts';
 import type { Runner } from './runner.ts';
@@ -45,19 +45,18 @@ function checkNames(pod: PodReader, { name }: HpcGang): Fault[] {
   const reserved = (field: string, value: string): void => {
     faults.push(fault('HpcNameReserved', field, { value }));
   };
-  for (const [index, one] of pod.list('spec.initContainers').entries()) {
-    if (ownString(one, 'name') !== FLUX.installer) continue;
-    if (!isDeepStrictEqual(own(one, 'command'), INIT_COMMAND)) {
-      reserved(`spec.initContainers[${index}].name`, FLUX.installer);
-    }
-  }
-  for (const [index, one] of containersOf(pod).entries()) {
-    if (ownString(one, 'name') === FLUX.installer) reserved(`spec.containers[${index}].name`, FLUX.installer);
-  }
-  for (const [index, volume] of pod.list('spec.volumes').entries()) {
-    const called = ownString(volume, 'name') ?? '';
-    if (OURS.get(called)?.(volume, name) === false) reserved(`spec.volumes[${index}].name`, called);
-  }
+  pod.list('spec.initContainers').forEach((one, index) => {
+    if (one['name'] !== FLUX.installer || isDeepStrictEqual(own(one, 'command'), INIT_COMMAND)) return;
+    reserved(`spec.initContainers[${index}].name`, FLUX.installer);
+  });
+  containersOf(pod).forEach((one, index) => {
+    if (one['name'] === FLUX.installer) reserved(`spec.containers[${index}].name`, FLUX.installer);
+  });
+  pod.list('spec.volumes').forEach((volume, index) => {
+    const called = volume['name'];
+    if (typeof called === 'string' && OURS.get(called)?.(volume, name) === false)
+      reserved(`spec.volumes[${index}].name`, called);
+  });
   return faults;
 }
 
@@ -99,8 +98,7 @@ function checkCommand({ container, path, argv, wrapped }: Runner, { interactive 
   return [fault('HpcCommandRequired', `${path}.command`)];
 }
 
-function checkGpus({ container, path }: Runner, { tasksPerNode }: FluxSettings): Fault[] {
-  const gpus = gpusOf(container);
+function checkGpus({ gpus, path }: Runner, { tasksPerNode }: FluxSettings): Fault[] {
   if (gpus === undefined || gpus.count % tasksPerNode === 0) return [];
   const field = keyed(`${path}.resources.limits`, gpus.resource);
   return [fault('HpcGpusUneven', field, { value: gpus.count, detail: `tasks-per-node is ${tasksPerNode}` })];

@@ -7,7 +7,6 @@ import { renderFluxObjects } from '../../hpc/flux-objects.ts';
 import type { FluxSettings } from '../../hpc/flux-settings.ts';
 import { hostGroups, type HostGroup } from '../../hpc/hosts.ts';
 import { withEnvironment } from '../../hpc/hpc-policy.ts';
-import { gpusOf } from '../container.ts';
 import { hostNameOf, setHostName } from '../host-name.ts';
 import type { HpcGang, Preparation } from '../preparation.ts';
 import { podRefused, type PatchSurface, type PodPatch, type PodReader, type Preparer } from '../preparer.ts';
@@ -72,9 +71,8 @@ function prepare(
   setHostName(pod, host, patch);
   const items = settings === policy ? usual : fluxItemsOf(gang, settings);
   for (const { list, item, why } of items.software) patch.add(list, item, why, runnerOfList(list, runner));
-  const gpus = gpusOf(runner.container);
-  if (gpus !== undefined) {
-    const item = { name: FLUX.gpusVariable, value: String(gpus.count) };
+  if (runner.gpus !== undefined) {
+    const item = { name: FLUX.gpusVariable, value: String(runner.gpus.count) };
     patch.add('containers.env', item, 'only the Pod knows its GPUs', runner.name);
   }
   for (const { list, item, why } of items.places) patch.add(list, item, why);

@@ -2,7 +2,7 @@ import type { Fault } from '../../api/fault.ts';
 import { own, type Json, type JsonObject } from '../../api/json.ts';
 import { ENTRYPOINT_COMMAND } from '../../hpc/flux-names.ts';
 import type { FluxSettings } from '../../hpc/flux-settings.ts';
-import { containerOf, type ChosenContainer } from '../container.ts';
+import { containerOf, gpusOf, type AskedGpus, type ChosenContainer } from '../container.ts';
 import type { PodReader } from '../preparer.ts';
 
 /** The container whose command runs under Flux. */
@@ -11,6 +11,8 @@ export interface Runner extends ChosenContainer {
   readonly argv: readonly string[];
   /** Whether it is under Flux already: the Pod comes by for a second time. */
   readonly wrapped: boolean;
+  /** What it asks for. */
+  readonly gpus: AskedGpus | undefined;
 }
 
 const wordsOf = (value: Json | undefined): string[] =>
@@ -30,5 +32,5 @@ export function runnerOf(pod: PodReader, { runnerContainer }: FluxSettings): Run
   const chosen = containerOf(pod, runnerContainer, (container) => isWrapped(argvOf(container)));
   if ('rule' in chosen) return chosen;
   const argv = argvOf(chosen.container);
-  return { ...chosen, argv, wrapped: isWrapped(argv) };
+  return { ...chosen, argv, wrapped: isWrapped(argv), gpus: gpusOf(chosen.container) };
 }

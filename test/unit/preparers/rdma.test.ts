@@ -10,6 +10,7 @@ const rules = (resources: JsonObject, network: 'device' | 'rdma' = 'rdma'): stri
     container: { resources },
     argv: [],
     wrapped: false,
+    gpus: undefined,
   };
   return checkRdma(runner, settings({ network })).map(({ rule }) => rule);
 };
