@@ -1,10 +1,13 @@
+import { getHeapStatistics } from 'node:v8';
 import type { Resource } from '../kube/client/resources.ts';
+import { CacheRoom, roomIn } from '../kube/loop/cache-room.ts';
 import { Manager } from '../kube/loop/manager.ts';
 import type { ReflectorObserver } from '../kube/loop/reflector-options.ts';
 import { fleetBindings } from './fleet-bindings/controller.ts';
 import { fleetQueues } from './fleet-queues/controller.ts';
 import type { LeaderElection, Loop } from './controller.ts';
 import type { FleetControllerFactory, FleetSettings, FleetShared } from './watch/fleet-shared.ts';
+import { tellOfStandstill } from './watch/standstill.ts';
 import { observerFor } from './watch-observer.ts';
 
 /** What Muster does in Karmada's API server. A further controller is a folder here and a line in this list. */
@@ -38,10 +41,15 @@ export function startFleet(
     },
   });
   const observe = (resource: Resource): ReflectorObserver => observerFor(resource, log, metrics);
+  // Namespaces there are others than those of the gangs' loop, which has the same heap.
+  const room = new CacheRoom(roomIn(getHeapStatistics().heap_size_limit / 2));
+  tellOfStandstill(room, log, metrics);
   metrics.cachedFrom(() =>
     Array.from(manager.watches, ({ resource, store }) => [resource.plural, store.size]),
   );
-  manager.start(list.flatMap((create) => create({ ...options, observe, recorder: manager.recorder }) ?? []));
+  manager.start(
+    list.flatMap((create) => create({ ...options, observe, room, recorder: manager.recorder }) ?? []),
+  );
   return {
     check: () => manager.check(),
     stop: async () => {

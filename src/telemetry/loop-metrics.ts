@@ -42,7 +42,7 @@ export class LoopMetrics {
   readonly #remembered = new Set<string>();
   #queue: () => QueueState | undefined = () => undefined;
   readonly #sizes: (() => Iterable<readonly [string, number]>)[] = [];
-  #still: () => number = () => 0;
+  readonly #still: (() => number)[] = [];
 
   constructor() {
     for (const result of ['ok', 'outdated', 'error'] satisfies ReconcileResult[]) {
@@ -59,7 +59,7 @@ export class LoopMetrics {
     this.#longest.set(longestRunningMs / 1000);
     for (const sizes of this.#sizes)
       for (const [resource, size] of sizes()) this.#cached.set({ resource }, size);
-    this.#standing.set(this.#still());
+    this.#standing.set(this.#still.reduce((sum, count) => sum + count(), 0));
     return this.registry.metrics();
   }
 
@@ -73,9 +73,9 @@ export class LoopMetrics {
     this.#sizes.push(sizes);
   }
 
-  /** @param count asked at every scrape: namespaces whose objects have no room in memory */
+  /** @param count asked at every scrape, as those before it: namespaces whose objects have no room in memory */
   standingFrom(count: () => number): void {
-    this.#still = count;
+    this.#still.push(count);
   }
 
   leads(leads: boolean): void {

@@ -35,7 +35,7 @@ const EXPIRE_MS = 5_000;
  * for it than before, and nobody else is.
  */
 export const fleetBindings: FleetControllerFactory = (shared) => {
-  const { client, settings, log, metrics, now, recorder } = shared;
+  const { client, settings, log, metrics, now, recorder, room } = shared;
   const { assigner } = settings;
   if (assigner === undefined) return undefined;
   const counts = new FleetMetrics(metrics.registry);
@@ -75,6 +75,9 @@ export const fleetBindings: FleetControllerFactory = (shared) => {
     if (record === undefined) members.forget(key);
     if (old === undefined || record === undefined || isAnother(old, record)) queue?.add(key);
   });
+  bindings.onTurn((keys) => {
+    for (const key of keys) queue?.add(key);
+  });
   clusters.subscribe(({ old, new: record }) => {
     if (record === undefined) estimators?.forget(old.name);
     members.report((record ?? old).name, record?.member);
@@ -100,6 +103,7 @@ export const fleetBindings: FleetControllerFactory = (shared) => {
         waiting,
         estimates: estimators && askEstimates(members, strategies, estimators),
         now,
+        standstill: (namespace) => room.why(namespace),
         observer: {
           judged: () => counts.judged(),
           placed: (record, { clusters: to }) => {
@@ -117,6 +121,8 @@ export const fleetBindings: FleetControllerFactory = (shared) => {
             log.info({ binding: record.binding.key, reason, why: message }, 'a binding was not placed');
             recorder.event(record, { type: 'Warning', reason: 'ScheduleBindingFailed', note: message });
           },
+          standsStill: (record, note) =>
+            recorder.event(record, { type: 'Warning', reason: 'ScheduleBindingFailed', note }),
         },
       });
       const workers = startWorkers({

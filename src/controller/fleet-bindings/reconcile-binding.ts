@@ -7,7 +7,7 @@ import type { Reconcile, ReconcileResult } from '../../kube/loop/work-queue-work
 import type { BindingRecord } from './binding-record.ts';
 import { NO_ESTIMATES, type AskEstimates } from './ask-estimates.ts';
 import type { Members } from './members.ts';
-import { verdictOn, type Verdict } from './verdict.ts';
+import { dueOf, verdictOn, type Verdict } from './verdict.ts';
 import { writeClusters, writeStatus } from './write-verdict.ts';
 
 /** A quota that is freed, or a plugin that works again, is seen by no watch (ms). */
@@ -27,9 +27,12 @@ export interface BindingOptions {
   /** Absent: nobody is asked, and Clusters' status is all that is known. */
   readonly estimates?: AskEstimates | undefined;
   readonly now: () => Date;
+  /** Why nothing is done for the bindings of a namespace, in plain words; undefined where all is known of it. */
+  readonly standstill: (namespace: string) => string | undefined;
   readonly observer: {
     judged(): void;
     placed(record: BindingRecord, verdict: Verdict): void;
+    standsStill(record: BindingRecord, why: string): void;
     held(record: BindingRecord, verdict: Pick<Verdict, 'reason' | 'message'>): void;
   };
 }
@@ -42,6 +45,13 @@ export function bindingReconciler(options: BindingOptions): Reconcile {
     const record = options.recordOf(key);
     if (record === undefined) {
       waiting.delete(key);
+      return undefined;
+    }
+    const standstill = options.standstill(record.namespace);
+    if (standstill !== undefined) {
+      // What is known of it may be old, and a write would fail again and again.
+      waiting.delete(key);
+      if (dueOf(record, members, strategies) !== undefined) observer.standsStill(record, standstill);
       return undefined;
     }
     const { found, without } = (await options.estimates?.(record, signal)) ?? NO_ESTIMATES;

@@ -31,7 +31,7 @@ const LONGEST_MS = 60_000;
  * here, and who needs none goes at once.
  */
 export const fleetQueues: FleetControllerFactory = (shared) => {
-  const { client, settings, log, metrics, now, recorder } = shared;
+  const { client, settings, log, metrics, now, recorder, room } = shared;
   const { queues: acting } = settings;
   if (acting === undefined) return undefined;
   const counts = new FleetQueueMetrics(metrics.registry);
@@ -44,12 +44,22 @@ export const fleetQueues: FleetControllerFactory = (shared) => {
     observer: shared.observe(FLEET_QUEUES),
   });
   const soon = (): void => work?.addAfter(TURN, SOON_MS);
-  const hear = ({ namespace, name, unread, deleting }: QueuedBinding): void => {
+  const hear = (binding: QueuedBinding): void => {
+    const { namespace, name, unread, deleting, held } = binding;
     if (unread && !deleting) work?.add(keyOf(namespace, name));
+    const why = room.why(namespace);
+    if (why !== undefined && held && work !== undefined) tell(binding, 'Warning', 'NamespaceTooLarge', why);
   };
   bindings.subscribe(({ old, new: binding }) => {
     if (binding !== undefined) hear(binding);
     if (binding?.gang !== undefined || old?.gang !== undefined) soon();
+  });
+  bindings.onTurn((keys) => {
+    for (const key of keys) {
+      const binding = bindings.get(key);
+      if (binding !== undefined) hear(binding);
+    }
+    soon();
   });
   queues.subscribe(soon);
   const tell = (
@@ -86,6 +96,7 @@ export const fleetQueues: FleetControllerFactory = (shared) => {
       const view = await letThrough({
         ...{ client, signal, now: now(), reserveAfterMs: acting.reserveAfterMs },
         ...{ bindings: bindings.all(), queues: [...queues.store.values()] },
+        standstill: (namespace) => room.why(namespace),
         released: (binding, { key, queue }) => {
           counts.released();
           log.info({ binding: key, queue, workload: binding.workload }, 'a queue lets a binding through');

@@ -1,5 +1,5 @@
 import type { QueuedBinding } from '../../fleet/bindings/queued-binding.ts';
-import { viewQueues, type QueueView } from '../../fleet/bindings/queue-view.ts';
+import { viewQueues, type QueueView, type Standstill } from '../../fleet/bindings/queue-view.ts';
 import type { QueuedGang } from '../../fleet/queues/dispatch.ts';
 import { statusOf } from '../../fleet/queues/queue-status.ts';
 import { claimOf, releasingOf, type QueueRecord } from '../../fleet/queues/read-queue.ts';
@@ -17,6 +17,7 @@ export interface LettingThrough {
   readonly queues: readonly QueueRecord[];
   readonly reserveAfterMs: number;
   readonly now: Date;
+  readonly standstill: Standstill;
   readonly signal: AbortSignal;
   /** Told of each that goes. */
   readonly released: (binding: QueuedBinding, gang: QueuedGang) => void;
@@ -36,6 +37,7 @@ export async function letThrough(given: LettingThrough): Promise<QueueView> {
     now: now.getTime(),
     reserveAfterMs: given.reserveAfterMs,
     most: MOST_AT_ONCE,
+    standstill: given.standstill,
   });
   const held = new Map(
     given.bindings.flatMap((one) => (one.gang !== undefined && one.held ? [[claimOf(one.gang), one]] : [])),

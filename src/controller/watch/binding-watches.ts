@@ -5,7 +5,7 @@ import {
   type Resource,
   type Target,
 } from '../../kube/client/resources.ts';
-import { splitKey, type Identified } from '../../kube/loop/cache.ts';
+import { keyOf, splitKey, type Identified } from '../../kube/loop/cache.ts';
 import type { ChangeHandler } from '../../kube/loop/reflector-options.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
 import type { FleetShared } from './fleet-shared.ts';
@@ -17,17 +17,20 @@ export interface BindingWatches<T extends Identified> {
   readonly get: (key: string) => T | undefined;
   readonly all: () => T[];
   readonly subscribe: (handler: ChangeHandler<T>) => void;
+  /** Hears of all bindings of a namespace, by their keys, that stands still from now on or goes on. */
+  readonly onTurn: (handler: (keys: readonly string[]) => void) => void;
 }
 
 /** @param read undefined for a binding that nobody is to know */
 export function watchBindings<T extends Identified>(
-  { client, observe }: Pick<FleetShared, 'client' | 'observe'>,
+  { client, observe, room }: Pick<FleetShared, 'client' | 'observe' | 'room'>,
   read: (object: KubeObject, resource: Resource) => T | undefined,
 ): BindingWatches<T> {
   const watchOf = (resource: Resource): Reflector<T> =>
     new Reflector<T>({
       client,
       resource,
+      room,
       trim: (object) => read(object, resource),
       observer: observe(resource),
     });
@@ -43,6 +46,11 @@ export function watchBindings<T extends Identified>(
     subscribe: (handler) => {
       for (const watch of watches) watch.subscribe(handler);
     },
+    onTurn: (handler) =>
+      room.onTurn((of) => {
+        const ofIt = [...namespaced.store.values()].filter(({ namespace }) => namespace === of);
+        handler(ofIt.map(({ namespace, name }) => keyOf(namespace, name)));
+      }),
   };
 }
 

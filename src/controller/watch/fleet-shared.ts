@@ -33,7 +33,7 @@ export interface FleetSettings {
 /** What every controller of a fleet is made from. Its client is one of Karmada's API server. */
 export interface FleetShared extends Pick<
   Shared,
-  'client' | 'recorder' | 'log' | 'metrics' | 'observe' | 'now'
+  'client' | 'recorder' | 'log' | 'metrics' | 'observe' | 'now' | 'room'
 > {
   readonly settings: FleetSettings;
 }

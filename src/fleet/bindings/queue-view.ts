@@ -2,6 +2,9 @@ import { dispatch, type Dispatched, type QueuedGang, type Standing } from '../qu
 import { claimOf, deficitsOf, releasingOf, type QueueRecord } from '../queues/read-queue.ts';
 import type { QueuedBinding } from './queued-binding.ts';
 
+/** Why nothing is done for the bindings of a namespace, in plain words; undefined where all is known of it. */
+export type Standstill = (namespace: string) => string | undefined;
+
 /** What the API server says of queues and bindings, judged. */
 export interface QueueView extends Omit<Dispatched, 'standings'> {
   readonly standings: readonly Standing[];
@@ -14,7 +17,12 @@ export interface QueueView extends Omit<Dispatched, 'standings'> {
 export function viewQueues(
   bindings: readonly QueuedBinding[],
   queues: readonly QueueRecord[],
-  given: { readonly now: number; readonly reserveAfterMs: number; readonly most?: number },
+  given: {
+    readonly now: number;
+    readonly reserveAfterMs: number;
+    readonly most?: number;
+    readonly standstill?: Standstill;
+  },
 ): QueueView {
   const claims = new Set(queues.flatMap(releasingOf));
   const waiting: QueuedGang[] = [];
@@ -24,13 +32,14 @@ export function viewQueues(
   for (const binding of bindings) {
     const { gang, fault, held, unread, placed, finished, deleting } = binding;
     if (gang === undefined || unread || finished) continue;
+    const why = given.standstill?.(binding.namespace) ?? fault;
     const isBegun = held && (placed || claims.has(claimOf(gang)));
     if (!held || isBegun) through.push(gang);
     else if (deleting) continue;
-    else if (fault !== undefined) unreadable.push({ gang, why: fault });
+    else if (why !== undefined) unreadable.push({ gang, why });
     else waiting.push(gang);
     // One that has clusters already holds what it has: nothing is gained by holding it.
-    if (isBegun && !deleting) begun.push(binding);
+    if (isBegun && !deleting && given.standstill?.(binding.namespace) === undefined) begun.push(binding);
   }
   const done = dispatch({
     ...given,

@@ -18,6 +18,11 @@ export const roomIn = (heapLimit: number): RoomLimits => ({
   reserve: heapLimit / 512,
 });
 
+/** What leaves objects out: two watches may be of kinds that are called the same. */
+export interface Cut {
+  readonly kind: string;
+}
+
 /**
  * Shares the memory of all caches among namespaces. What does not fit is left out, and its namespace stands still until
  * all of it is known again: nobody may act on half of what there is.
@@ -25,8 +30,8 @@ export const roomIn = (heapLimit: number): RoomLimits => ({
 export class CacheRoom {
   readonly #limits: RoomLimits;
   readonly #used = new Map<string, number>();
-  /** Kinds of which something is left out, by namespace; no entry for none. */
-  readonly #cut = new Map<string, Set<string>>();
+  /** Who leaves something out, by namespace; no entry for nobody. */
+  readonly #cut = new Map<string, Set<Cut>>();
   readonly #handlers: ((namespace: string, why: string | undefined) => void)[] = [];
   #total = 0;
 
@@ -41,8 +46,9 @@ export class CacheRoom {
 
   /** Why nothing may be done in this namespace; undefined where all of it is known. */
   why(namespace: string): string | undefined {
-    const kinds = this.#cut.get(namespace);
-    if (kinds === undefined) return undefined;
+    const cuts = this.#cut.get(namespace);
+    if (cuts === undefined) return undefined;
+    const kinds = new Set(Array.from(cuts, ({ kind }) => kind));
     const most = Math.floor(this.#limits.ofNamespace / 2 ** 20);
     const what = [...kinds].sort().join(', ');
     return `namespace ${namespace} holds more than Muster keeps of one in memory (${most} MiB; left out are some ${what}): its gangs stay as they are until some of it is deleted, or Muster has more memory`;
@@ -67,16 +73,16 @@ export class CacheRoom {
     else this.#used.delete(namespace);
   }
 
-  leftOut(namespace: string, kind: string): void {
-    const kinds = this.#cut.get(namespace);
-    if (kinds === undefined) this.#cut.set(namespace, new Set([kind]));
-    else kinds.add(kind);
-    if (kinds === undefined) this.#tell(namespace);
+  leftOut(namespace: string, by: Cut): void {
+    const cuts = this.#cut.get(namespace);
+    if (cuts === undefined) this.#cut.set(namespace, new Set([by]));
+    else cuts.add(by);
+    if (cuts === undefined) this.#tell(namespace);
   }
 
-  whole(namespace: string, kind: string): void {
-    const kinds = this.#cut.get(namespace);
-    if (kinds?.delete(kind) !== true || kinds.size > 0) return;
+  whole(namespace: string, by: Cut): void {
+    const cuts = this.#cut.get(namespace);
+    if (cuts?.delete(by) !== true || cuts.size > 0) return;
     this.#cut.delete(namespace);
     this.#tell(namespace);
   }

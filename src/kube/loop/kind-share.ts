@@ -1,5 +1,5 @@
 import type { Change, Identified } from './cache.ts';
-import type { CacheRoom } from './cache-room.ts';
+import type { CacheRoom, Cut } from './cache-room.ts';
 import { heapSize } from './heap-size.ts';
 
 /** An object's places in a cache and its indexes. */
@@ -8,9 +8,9 @@ const OVERHEAD = 256;
 const sizeOf = (object: Identified): number => OVERHEAD + heapSize(object);
 
 /** What one cache has of the room that all share. Objects of the cluster are in no namespace and always kept. */
-export class KindShare<T extends Identified> {
+export class KindShare<T extends Identified> implements Cut {
+  readonly kind: string;
   readonly #room: CacheRoom;
-  readonly #kind: string;
   /** Namespaces of which something was left out. */
   readonly #cut = new Set<string>();
   /** While a list is read: what it will add to the cache, by namespace, and of whom something did not fit. */
@@ -21,7 +21,7 @@ export class KindShare<T extends Identified> {
 
   constructor(room: CacheRoom, kind: string) {
     this.#room = room;
-    this.#kind = kind;
+    this.kind = kind;
   }
 
   get cut(): ReadonlySet<string> {
@@ -41,7 +41,7 @@ export class KindShare<T extends Identified> {
 
   /** All objects of this namespace are in the cache. */
   whole(namespace: string): void {
-    if (this.#cut.delete(namespace)) this.#room.whole(namespace, this.#kind);
+    if (this.#cut.delete(namespace)) this.#room.whole(namespace, this);
   }
 
   /**
@@ -57,7 +57,7 @@ export class KindShare<T extends Identified> {
       this.refused += 1;
       this.#cut.add(namespace);
       this.#list?.cut.add(namespace);
-      this.#room.leftOut(namespace, this.#kind);
+      this.#room.leftOut(namespace, this);
       return known;
     }
     this.#list?.coming.set(namespace, coming + Math.max(0, more));

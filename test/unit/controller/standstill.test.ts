@@ -17,16 +17,23 @@ test('a namespace that stands still is a warning and counts, and its end is told
   const log = pino({ base: null, formatters: { level: (level) => ({ level }) } }, sink);
   const [room, metrics] = [new CacheRoom(roomIn(256 * 2 ** 20)), new LoopMetrics()];
   tellOfStandstill(room, log, metrics);
+  // That of a fleet counts as well.
+  const ofFleet = new CacheRoom(roomIn(256 * 2 ** 20));
+  tellOfStandstill(ofFleet, pino({ enabled: false }), metrics);
+  const [pods, bindings] = [{ kind: 'pods' }, { kind: 'resourcebindings' }];
   const standing = async (): Promise<string | undefined> => {
     const exposed = await metrics.expose();
     observeExposition(exposed);
     return /^muster_loop_namespaces_standing_still (.*)$/m.exec(exposed)?.[1];
   };
   expect(await standing()).toBe('0');
-  room.leftOut('flood', 'pods');
+  room.leftOut('flood', pods);
   expect(await standing()).toBe('1');
+  ofFleet.leftOut('flood', bindings);
+  expect(await standing()).toBe('2');
+  ofFleet.whole('flood', bindings);
   const why = room.why('flood');
-  room.whole('flood', 'pods');
+  room.whole('flood', pods);
   expect(await standing()).toBe('0');
   observeLines(lines);
   expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([

@@ -57,12 +57,13 @@ async function run(
   bindings: ReturnType<typeof binding>[],
   queues: ReturnType<typeof queue>[],
   refuses?: string,
+  standstill: (namespace: string) => string | undefined = () => undefined,
 ): Promise<{ writes: string[]; released: string[]; error: unknown }> {
   const { writes, client } = recorder(refuses);
   const released: string[] = [];
   let error: unknown;
   await letThrough({
-    ...{ client, bindings, queues, reserveAfterMs: 60_000 },
+    ...{ client, bindings, queues, reserveAfterMs: 60_000, standstill },
     now: new Date('2026-08-21T03:10:01Z'),
     signal: new AbortController().signal,
     released: ({ name }) => released.push(name),
@@ -74,6 +75,23 @@ test('first the outermost queue says who goes, then they go, then the other queu
   const { writes, released } = await run([binding('a'), binding('b'), binding('c')], [team, company()]);
   expect(writes).toEqual(['company: ["ml/a@a","ml/b@b"]', `a: ${LET_GO}`, `b: ${LET_GO}`, 'team: []']);
   expect(released).toEqual(['a', 'b']);
+});
+
+test('nobody goes of a namespace of which not all is known, nor what of it had begun; who went counts', async () => {
+  const other = (name: string, held = true) => ({ ...binding(name, held), namespace: 'flood' });
+  const one = other('begun');
+  const claimed = company({ releasing: [`${one.gang?.key ?? ''}@begun`] });
+  const standstill = (namespace: string) => (namespace === 'flood' ? 'too large' : undefined);
+  const { writes, released } = await run(
+    [one, other('waits'), binding('a'), binding('b')],
+    [team, claimed],
+    undefined,
+    standstill,
+  );
+  expect(released).toEqual(['a']);
+  expect(writes).toEqual([`company: ["ml/begun@begun","ml/a@a"]`, `a: ${LET_GO}`, 'team: []']);
+  const known = await run([one, other('waits')], [team, claimed]);
+  expect(known.released).toEqual(['begun', 'waits']);
 });
 
 test('where somebody else has written there, nobody goes', async () => {

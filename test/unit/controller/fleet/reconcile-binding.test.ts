@@ -77,7 +77,12 @@ class Stored {
 
 const memberOf = (object: JsonObject): Member => readMember(object, new Reading('it'));
 
-function scene(stored: Stored, rooms: Readonly<Record<string, number>>, estimates?: AskEstimates) {
+function scene(
+  stored: Stored,
+  rooms: Readonly<Record<string, number>>,
+  estimates?: AskEstimates,
+  standstill: () => string | undefined = () => undefined,
+) {
   const members = new Members(() => undefined);
   for (const [name, replicas] of Object.entries(rooms)) members.report(name, memberOf(room(name, replicas)));
   const waiting = new Set<string>();
@@ -90,9 +95,11 @@ function scene(stored: Stored, rooms: Readonly<Record<string, number>>, estimate
     waiting,
     estimates,
     now: () => NOW,
+    standstill,
     observer: {
       judged: () => undefined,
       placed: () => said.push('placed'),
+      standsStill: (_, why) => said.push(`stands still: ${why}`),
       held: (_, { reason, message }) => said.push(`${reason}: ${message}`),
     },
   });
@@ -347,4 +354,19 @@ describe('what was sent and is not reported yet', () => {
     expect(free()).toBe(9000);
     expect(changes).toEqual(['- 10000', '6000 5000', '5000 9000', '5000 9000']);
   });
+});
+
+test('nothing is done for a binding of a namespace of which not all is known, and who is due is told', async () => {
+  const stored = new Stored({ replicas: 4 }, gang(2));
+  let why: string | undefined = 'too large';
+  const { look, said, waiting } = scene(stored, { m1: 8 }, undefined, () => why);
+  waiting.add('ml/job');
+  expect(await look()).toBeUndefined();
+  expect([stored.writes, said, [...waiting]]).toEqual([[], ['stands still: too large'], []]);
+  why = undefined;
+  await look();
+  why = 'too large';
+  await look();
+  // By now it is placed, and nobody is due.
+  expect(said).toEqual(['stands still: too large', 'placed']);
 });
