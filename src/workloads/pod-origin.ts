@@ -1,4 +1,4 @@
-import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { asObject, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
 import { ANNOTATION_GANG_SIZE, LABEL_GANG } from '../api/names.ts';
 import type { PodController, PodOrigin } from '../api/pod-origin.ts';
 import { groupVersionOf } from '../api/resource.ts';
@@ -80,8 +80,13 @@ function askedOf(pod: JsonObject, kinds: readonly GangKind[] | undefined): Belon
 
 /** The owner reference with `controller: true`; there is at most one. */
 export function controllerOf(metadata: Json | undefined): PodController | undefined {
-  const found = ownList(metadata, 'ownerReferences')?.find((one) => own(one, 'controller') === true);
-  if (found === undefined) return undefined;
-  const text = (key: string): string => ownString(found, key) ?? '';
-  return { apiVersion: text('apiVersion'), kind: text('kind'), name: text('name'), uid: text('uid') };
+  for (const one of ownList(metadata, 'ownerReferences') ?? []) {
+    const reference = asObject(one);
+    if (reference?.['controller'] !== true) continue;
+    const { apiVersion, kind, name, uid } = reference;
+    return { apiVersion: textOf(apiVersion), kind: textOf(kind), name: textOf(name), uid: textOf(uid) };
+  }
+  return undefined;
 }
+
+const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
