@@ -1,4 +1,4 @@
-import type { JsonObject } from '../api/json.ts';
+import { isObject, type JsonObject } from '../api/json.ts';
 import { quoted } from '../api/printable.ts';
 import { MusterError } from '../errors.ts';
 import { componentsOf, type Component } from '../workloads/components.ts';
@@ -64,11 +64,18 @@ export function revisionEdits(
   revisions: readonly TemplateRevision[],
   kind: WorkloadKind,
 ): Edit[] {
+  const given: unknown = revisions;
+  if (!Array.isArray(given) || !given.every(isObject))
+    throw new MusterError(
+      'WORKLOAD_SCALE',
+      'the numbers that are asked for are no list of objects',
+      'give [{ templateName, replicas }]',
+    );
   const asked = new Map(revisions.map(({ templateName, replicas }) => [templateName, replicas]));
   const edits = new Map<string, { readonly path: Path; readonly value: number }>();
   for (const { name, count, replicas: before } of components) {
-    const pods = asked.get(name) ?? before;
-    if (pods !== before) edit(edits, name, { at: count, pods, before });
+    const pods = asked.get(name);
+    if (asked.has(name) && pods !== before) edit(edits, name, { at: count, pods: pods ?? NaN, before });
   }
   if (edits.size === 0) return [];
   const counts = [...edits.values()];

@@ -2,6 +2,7 @@ import { isObject, own, ownList, ownString, type Json, type JsonObject } from '.
 import { MOST_PODS } from '../../api/most-pods.ts';
 import { quoted } from '../../api/printable.ts';
 import type { Reading, Resources } from '../../gang/reading.ts';
+import { checkShape } from './binding-shape.ts';
 import { minAvailableOf, strategyOf, type MinAvailable } from './binding-terms.ts';
 import { placedComponentsOf } from './placed-components.ts';
 import { readPlacement, type Placement } from './placement.ts';
@@ -60,6 +61,7 @@ export function readBinding(object: JsonObject, reading: Reading): Binding {
   const metadata = own(object, 'metadata');
   const spec = own(object, 'spec');
   const status = own(object, 'status');
+  checkShape(spec, reading);
   const resource = own(spec, 'resource');
   const namespace = ownString(metadata, 'namespace') ?? '';
   const name = ownString(metadata, 'name') ?? '';

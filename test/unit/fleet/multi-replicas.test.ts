@@ -122,6 +122,12 @@ describe('MultiReviseReplica', () => {
       '"ray-head" cannot have 2 Pods instead of 1: no field says how many',
     );
     expect(to(ray, 'ray-head', 1)()).toEqual(ray);
+    // Of who is not told by a compiler.
+    for (const wrong of [null, { templateName: 'task1', replicas: 1 }, [null]])
+      expect(() => multiReviseReplica(tasks, wrong as never)).toThrow(/are no list of objects/);
+    expect(() => multiReviseReplica(tasks, [{ templateName: 'task1' }] as never)).toThrow(
+      /"task1" cannot have NaN Pods instead of 3: that is no number of Pods/,
+    );
   });
 
   test('what was asked for is what is there afterwards, whatever the workload', () => {

@@ -412,6 +412,19 @@ describe('what cannot be counted', () => {
       faults({ replicaRequirements: { resourceRequest: { cpu: 'much' } } }),
       'spec.replicaRequirements.resourceRequest.cpu: "much" is no quantity; write it as 500m, 2 or 12Gi',
     ],
+    [
+      faults({ placement: { clusterAffinity: { clusterNames: 'm1' } } }),
+      'spec.placement.clusterAffinity.clusterNames: "m1" must be a list; correct it',
+    ],
+    [
+      faults({ placement: { clusterAffinities: [{ affinityName: 'a', exclude: [1] }] } }),
+      'spec.placement.clusterAffinities[0].exclude[0]: 1 must be a string; correct it',
+    ],
+    [
+      faults({ placement: { replicaScheduling: 'Divided' } }),
+      'spec.placement.replicaScheduling: "Divided" must be an object; correct it',
+    ],
+    [faults({ components: { a: 1 } }), 'spec.components: an object must be a list; correct it'],
     [leastOf('5'), `${AT}: 5 must be from 1 to the 4 replicas; correct it`],
     [leastOf('0'), `${AT}: 0 must be from 1 to the 4 replicas; correct it`],
     [leastOf('some'), `${AT}: "some" is not understood; write it as 8`],
