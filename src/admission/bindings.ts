@@ -27,7 +27,7 @@ import {
  * say: neither's annotations are on the binding, and admission reads nothing. Bindings of what a workload depends on have
  * no placement, and are nobody's to hold; nor are those of what runs no Pods.
  */
-export function holdBinding({ object, operation, subResource }: AdmissionRequest): Decision {
+function holdBinding({ object, operation, subResource }: AdmissionRequest): Decision {
   const spec = own(object, 'spec');
   if (operation !== 'CREATE' || subResource !== '' || !isObject(spec)) return untouched();
   if (!isObject(own(spec, 'placement')) || !runsPods(spec)) return untouched();

@@ -26,7 +26,7 @@ import { isMirrorPod, ReceivedPod } from './pod-reader.ts';
 import { decision, untouched, type AdmissionRequest, type Decision } from './review.ts';
 
 /** A Pod that Muster answers for: labelled for a gang, no mirror, in a namespace that is not exempt. */
-export const isGangPod = (pod: ReceivedPod, request: AdmissionRequest, policy: Policy): boolean =>
+const isGangPod = (pod: ReceivedPod, request: AdmissionRequest, policy: Policy): boolean =>
   (claimsGang((key) => pod.label(key)) || asksForGang((key) => pod.label(key))) &&
   !policy.exemptNamespaces.has(request.namespace) &&
   !isMirrorPod(pod, request);
@@ -98,7 +98,7 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
  * The backend of a Pod.
  * @param mayAsk whether it is worth asking the cluster: not for a Pod that is refused anyway
  */
-export function selectBackend(
+function selectBackend(
   pod: ReceivedPod,
   membership: Membership,
   { registry, placement }: Policy,

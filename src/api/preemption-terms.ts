@@ -20,16 +20,9 @@ export type PreemptionPolicy = (typeof PREEMPTION_POLICIES)[number];
 /** Reads an annotation; undefined where it is not there. */
 type Annotation = (key: string) => string | undefined;
 
-const oneOf = <T extends string>(allowed: readonly T[], value: string | undefined): T | undefined =>
-  allowed.find((one) => one === value);
-
 /** undefined: the gang says nothing, or what means nothing. */
 export const disruptionModeOf = (annotation: Annotation): DisruptionMode | undefined =>
-  oneOf(DISRUPTION_MODES, annotation(ANNOTATION_DISRUPTION_MODE));
-
-/** undefined: the policy of the scheduling class. */
-export const preemptionPolicyOf = (annotation: Annotation): PreemptionPolicy | undefined =>
-  oneOf(PREEMPTION_POLICIES, annotation(ANNOTATION_PREEMPTION_POLICY));
+  DISRUPTION_MODES.find((mode) => mode === annotation(ANNOTATION_DISRUPTION_MODE));
 
 /** The condition that tells a Pod why it has to go. */
 export const DISRUPTION_TARGET = 'DisruptionTarget';

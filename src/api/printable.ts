@@ -3,7 +3,7 @@ const UNPRINTABLE =
   /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
 /** One message, warning or cause. The API server cuts warnings to this once they are long in sum. */
-export const MAX_MESSAGE_RUNES = 256;
+const MAX_MESSAGE_RUNES = 256;
 /** All messages or all warnings of one answer together (the API server's own limit for warnings). */
 export const MAX_TOTAL_RUNES = 4096;
 /** A value that is quoted inside a message: long enough for any name. */

@@ -1,3 +1,5 @@
+import { own, ownString, type JsonObject } from './json.ts';
+
 /** One kind of object, as the API server's paths name it. */
 export interface Resource {
   /** Empty for the core group. */
@@ -18,3 +20,6 @@ export function groupVersionOf(apiVersion: string): Pick<Resource, 'group' | 've
 
 export const apiVersionOf = ({ group, version }: Pick<Resource, 'group' | 'version'>): string =>
   group === '' ? version : `${group}/${version}`;
+
+/** `metadata.name`; '' where there is none. */
+export const nameOf = (object: JsonObject): string => ownString(own(object, 'metadata'), 'name') ?? '';

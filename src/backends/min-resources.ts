@@ -10,7 +10,7 @@ import type { PodGangVerdict } from './backend.ts';
  * Annotation on a PodGang: what all its minimums need together, `cpu=3,memory=12Gi`. A PodGang says nothing of
  * containers, and its Pods come after the objects that would name the sum, so whoever wrote the Pods has to tell.
  */
-export const ANNOTATION_MIN_RESOURCES = `${MUSTER_PREFIX}min-resources`;
+const ANNOTATION_MIN_RESOURCES = `${MUSTER_PREFIX}min-resources`;
 
 /** More than any node has kinds of resources. */
 const MAX_ENTRIES = 64;

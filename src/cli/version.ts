@@ -28,7 +28,7 @@ export function musterVersion(from: string = import.meta.url): string {
   return (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version;
 }
 
-export function versionReport(): VersionReport {
+function versionReport(): VersionReport {
   const { names, aliases } = supportedSchedulers();
   return {
     version: musterVersion(),

@@ -7,7 +7,7 @@ import type { SchedulerProfile, Schedulers } from './configuration.ts';
 export const DEFAULT_SCHEDULER = 'default-scheduler';
 
 /** Names that were in use once, and what they are called now. */
-export const SCHEDULER_ALIASES: Readonly<Record<string, string>> = { 'grove-scheduler': 'kai-scheduler' };
+const SCHEDULER_ALIASES: Readonly<Record<string, string>> = { 'grove-scheduler': 'kai-scheduler' };
 
 const PROFILES = ['scheduler', 'profiles'] as const;
 const SHORT_FORM = ['schedulerName'] as const;

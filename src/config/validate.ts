@@ -26,7 +26,7 @@ const isFreeForm = (path: ConfigPath): boolean =>
   (path.at(-1) === 'config' && typeof path.at(-2) === 'number');
 
 /** `document` without the keys whose value is null: `server:` with nothing under it means its defaults. */
-export function withoutNulls(document: unknown, path: ConfigPath = []): unknown {
+function withoutNulls(document: unknown, path: ConfigPath = []): unknown {
   if (Array.isArray(document)) return document.map((item, index) => withoutNulls(item, [...path, index]));
   if (!isObject(document) || isFreeForm(path)) return document;
   const kept = Object.entries(document).filter(([, value]) => value !== null);

@@ -1,10 +1,10 @@
 import { own, ownObject, ownString, type JsonObject } from '../api/json.ts';
 import { isDnsSubdomain } from '../api/name-syntax.ts';
+import { nameOf } from '../api/resource.ts';
 import { rules } from '../api/rules.ts';
 import { messageOf } from '../errors.ts';
 import { broken, type Rule } from './check.ts';
 import { reachedOutside } from './outside-world.ts';
-import { nameOf } from './preparation-pod-rules.ts';
 import { hpcGang, type PreparationSubject } from './preparation-subject.ts';
 import { oddGangs } from './sample-gangs.ts';
 

@@ -1,8 +1,9 @@
 import { ReceivedPod } from '../admission/pod-reader.ts';
 import { JsonPodPatch } from '../admission/pod-patch.ts';
-import { isObject, own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../api/json.ts';
 import { isDnsLabel } from '../api/name-syntax.ts';
 import { quoted } from '../api/printable.ts';
+import { nameOf } from '../api/resource.ts';
 import { broken, type Rule } from './check.ts';
 import { hpcGang, policyOf, type PreparationSubject, type PreparedPod } from './preparation-subject.ts';
 import {
@@ -170,8 +171,6 @@ export const preparationPodRules: readonly Rule<PreparationSubject>[] = [
     },
   },
 ];
-
-export const nameOf = (object: JsonObject): string => ownString(ownObject(object, 'metadata'), 'name') ?? '';
 
 function mountedIn(pod: JsonObject): string[] {
   return (ownList(own(pod, 'spec'), 'volumes') ?? []).filter(isObject).flatMap((volume) => {

@@ -2,7 +2,7 @@ import { LABEL_BASE_POD_GANG, LABEL_POD_CLIQUE, LABEL_POD_GANG } from '../api/na
 import type { JsonObject } from '../api/json.ts';
 
 const LONG = 'a-gang-whose-name-takes-up-all-of-the-63-characters-there-are-x';
-export const GANG_NAMES = ['train', 'x', 'a.b-c.d', '0', LONG] as const;
+const GANG_NAMES = ['train', 'x', 'a.b-c.d', '0', LONG] as const;
 const GROUPS = ['worker', 'leader', 'A.b_c', 'W'.repeat(63)] as const;
 /** Labels and annotations of others, with names that trip up careless code. */
 const FOREIGN = ['app', '__proto__', 'constructor', 'example.com/a~b', 'toString'] as const;

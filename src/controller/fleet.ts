@@ -11,7 +11,7 @@ import { tellOfStandstill } from './watch/standstill.ts';
 import { observerFor } from './watch-observer.ts';
 
 /** What Muster does in Karmada's API server. A further controller is a folder here and a line in this list. */
-export const fleetControllers: readonly FleetControllerFactory[] = [fleetQueues, fleetBindings];
+const fleetControllers: readonly FleetControllerFactory[] = [fleetQueues, fleetBindings];
 
 export interface FleetOptions extends Pick<FleetShared, 'client' | 'log' | 'metrics' | 'now'> {
   readonly settings: FleetSettings & { readonly leaderElection: LeaderElection };

@@ -3,8 +3,8 @@ import type { Operation } from '../api/patch-operation.ts';
 import { printable, quoted } from '../api/printable.ts';
 import { BadRequest } from '../errors.ts';
 
-export const CONTEXT_API_VERSION = 'config.karmada.io/v1alpha1';
-export const CONTEXT_KIND = 'ResourceInterpreterContext';
+const CONTEXT_API_VERSION = 'config.karmada.io/v1alpha1';
+const CONTEXT_KIND = 'ResourceInterpreterContext';
 
 /** A request of Karmada's interpreter protocol, checked for as much as is relied on. */
 export interface InterpreterRequest {

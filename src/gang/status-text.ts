@@ -1,7 +1,7 @@
 import { printable } from '../api/printable.ts';
 
 /** A condition's or an Event's message: an Event takes 1,024 bytes, a terminal less. */
-export const MAX_STATUS_MESSAGE = 512;
+const MAX_STATUS_MESSAGE = 512;
 /** A gang of hundreds of groups names the first few; the number of the others is enough to know. */
 const MAX_GROUPS_NAMED = 8;
 

@@ -3,7 +3,7 @@ import type { PodField, PodList, PodPatch, WorkloadRef } from '../preparers/prep
 import { MOST_EDITS } from './replay.ts';
 
 /** Writes down what a backend wants of a Pod, for it to be done where the Pod is. */
-export class RecordedPatch implements PodPatch {
+class RecordedPatch implements PodPatch {
   readonly edits: unknown[][] = [];
 
   setSchedulerName(name: string, why: string): void {

@@ -50,7 +50,7 @@ function kindOf(pod: Pod, state: ClusterState, nodes: readonly NodeState[]): Kin
   return { ranking: new Ranking(nodes.map(scoreOf)), scoreOf, last: undefined };
 }
 
-export class RankedFit {
+class RankedFit {
   readonly #preemptor: Pick<Preemptor, 'pods' | 'minimums'>;
   readonly #state: ClusterState;
   readonly #nodes: readonly NodeState[];

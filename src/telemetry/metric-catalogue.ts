@@ -152,7 +152,7 @@ export const loopMetrics = {
 } as const satisfies Record<string, Described>;
 
 /** What a replica with a loop tells besides, where `fleet.queues.enabled` is true. Of each queue its status tells. */
-export const fleetQueueMetrics = {
+const fleetQueueMetrics = {
   muster_fleet_queue_waiting: {
     type: 'gauge',
     labels: [],
@@ -171,7 +171,7 @@ export const fleetQueueMetrics = {
 } as const satisfies Record<string, Described>;
 
 /** What a replica with a loop tells besides, where `preemption.mode` is Act. */
-export const preemptionMetrics = {
+const preemptionMetrics = {
   muster_preemption_attempts_total: {
     type: 'counter',
     labels: ['result'],
@@ -190,7 +190,7 @@ export const preemptionMetrics = {
 } as const satisfies Record<string, Described>;
 
 /** What a replica with a loop tells besides, where `fleet.assigner.enabled` is true. */
-export const fleetMetrics = {
+const fleetMetrics = {
   muster_fleet_bindings_judged_total: {
     type: 'counter',
     labels: [],

@@ -14,7 +14,7 @@ export interface TlsChoices {
 }
 
 /** The name in the client certificate that an API server presents, unless it was configured otherwise. */
-export const DEFAULT_CLIENT_NAMES: readonly string[] = ['kube-apiserver'];
+const DEFAULT_CLIENT_NAMES: readonly string[] = ['kube-apiserver'];
 
 const TLS13_SUITES = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'];
 

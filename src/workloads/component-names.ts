@@ -1,7 +1,7 @@
 import { fnv1a } from '../api/fnv1a.ts';
 
 /** Karmada stores no longer name of a component. */
-export const LONGEST_COMPONENT_NAME = 32;
+const LONGEST_COMPONENT_NAME = 32;
 
 /**
  * The names of components as Karmada takes them: at most 32 characters, no two alike. What is too long is cut, with a

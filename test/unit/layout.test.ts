@@ -249,6 +249,20 @@ function wrongHabits(sources: Sources): string[] {
   });
 }
 
+const EXPORTED = /^export (?:abstract )?(?:async )?(?:const|function\*?|class|let) (\w+)/gm;
+
+/** Values that are exported and that no other of `all` names. */
+function exportedForNobody(sources: Sources, all: readonly string[]): string[] {
+  const files = new Map<string, number>();
+  for (const text of all)
+    for (const word of new Set(text.match(/\w+/g))) files.set(word, (files.get(word) ?? 0) + 1);
+  return [...sources].flatMap(([file, text]) =>
+    Array.from(text.matchAll(EXPORTED), ([, name = '']) => name)
+      .filter((name) => (files.get(name) ?? 0) < 2)
+      .map((name) => `${file} exports ${name} for nobody`),
+  );
+}
+
 const withoutComments = (text: string): string =>
   text.replaceAll(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*$|`[^`]*`|'[^'\n]*'/gm, '');
 
@@ -285,9 +299,28 @@ describe('src', () => {
   test('has small files with telling names, named exports, and no any', () => {
     expect(wrongHabits(sources)).toEqual([]);
   });
+
+  test('exports no value that no other file names', () => {
+    const others = ['test', 'demo', 'bench', 'manifests', 'docs', 'pictures', 'certs'].flatMap((folder) =>
+      readdirSync(join(root, '..', folder), { recursive: true, encoding: 'utf8' })
+        .filter((file) => /\.[jt]s$/.test(file))
+        .map((file) => readFileSync(join(root, '..', folder, file), 'utf8')),
+    );
+    expect(exportedForNobody(sources, [...sources.values(), ...others])).toEqual([]);
+  });
 });
 
 describe('the check itself finds', () => {
+  test('a value that is exported for nobody, and no other', () => {
+    const texts = new Map([
+      ['api/a.ts', 'export const A = 1;\nexport async function b() {}\nexport interface C {}\n'],
+      ['api/d.ts', `import { A } from './a.ts';\nexport class D {}\n`],
+    ]);
+    expect(exportedForNobody(texts, [...texts.values(), 'new D()'])).toEqual([
+      'api/a.ts exports b for nobody',
+    ]);
+  });
+
   test('a ring, also of types and through a third file', () => {
     const ring = new Map([
       ['preemption/a.ts', `import { b } from './b.ts';`],

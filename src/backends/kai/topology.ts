@@ -83,7 +83,7 @@ export async function keepTopology(
   await context.apply(topologyObject(name, levels));
 }
 
-export const topologyObject = (name: string, levels: readonly string[]): OwnedObject => ({
+const topologyObject = (name: string, levels: readonly string[]): OwnedObject => ({
   resource: TOPOLOGY,
   name,
   spec: { levels: levels.map((nodeLabel) => ({ nodeLabel })) },

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../api/json.ts';
 import { GATE_POD_GANG_PENDING } from '../../api/names.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
+import { nameOf } from '../../api/resource.ts';
 import type { GangPod, OwnedObject, SyncContext } from '../cluster.ts';
 import { markOf, type GangApi } from './gang-api.ts';
 import { objectsOf, type Native } from './objects.ts';
@@ -117,7 +118,6 @@ async function removeStrays(
   }
 }
 
-const nameOf = (object: JsonObject): string => ownString(ownObject(object, 'metadata'), 'name') ?? '';
 const liveOf = (context: SyncContext, { resource, name }: OwnedObject): JsonObject | undefined =>
   context.owned(resource).find((object) => nameOf(object) === name);
 const isTerminating = (object: JsonObject | undefined): boolean =>

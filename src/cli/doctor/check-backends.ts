@@ -1,10 +1,11 @@
 import { own, ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import { nameOf } from '../../api/resource.ts';
 import type { SchedulerTraces } from '../../backends/backend.ts';
 import type { Readiness } from '../../backends/readiness.ts';
 import type { LeaseRecord } from '../../kube/loop/lease.ts';
 import { isFresh } from './check-program.ts';
 import { saying, type Diagnosis } from './diagnosis.ts';
-import { nameOf, RIGHTS_FIX, valueOf, type Read } from './read.ts';
+import { RIGHTS_FIX, valueOf, type Read } from './read.ts';
 
 /** What a backend found when it looked at the cluster. */
 export interface Looked {

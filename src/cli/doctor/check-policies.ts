@@ -1,6 +1,7 @@
 import { ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import { nameOf } from '../../api/resource.ts';
 import { saying, type Diagnosis } from './diagnosis.ts';
-import { nameOf, RIGHTS_FIX, valueOf, type Read } from './read.ts';
+import { RIGHTS_FIX, valueOf, type Read } from './read.ts';
 
 /** The policies of manifests/policies; a test compares them. */
 export const EXPECTED_POLICIES = {

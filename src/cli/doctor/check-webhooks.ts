@@ -1,4 +1,5 @@
 import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { nameOf } from '../../api/resource.ts';
 import { LABEL_GANG, LABEL_POD_GANG } from '../../api/names.ts';
 import {
   EXPECTED_WEBHOOKS,
@@ -8,7 +9,7 @@ import {
   type WebhookKind,
 } from './expected-webhooks.ts';
 import { saying, type Diagnosis, type Say } from './diagnosis.ts';
-import { nameOf, RIGHTS_FIX, valueOf, type Read } from './read.ts';
+import { RIGHTS_FIX, valueOf, type Read } from './read.ts';
 
 /** Every webhook configuration of the cluster, by kind. */
 export type WebhookConfigurations = Readonly<Record<WebhookKind, Read<readonly JsonObject[]>>>;

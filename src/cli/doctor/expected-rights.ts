@@ -95,7 +95,7 @@ export const MUSTERS_RULES: readonly ExpectedRule[] = [
 ];
 
 /** What forecasts of preemption need beside that, where `preemption.preview` asks for them: manifests/components/preemption-preview. */
-export const PREVIEW_RULES: readonly ExpectedRule[] = [
+const PREVIEW_RULES: readonly ExpectedRule[] = [
   {
     group: '',
     resources: ['nodes', 'persistentvolumes', 'persistentvolumeclaims'],

@@ -1,4 +1,3 @@
-import { ownObject, ownString, type JsonObject } from '../../api/json.ts';
 import { messageOf } from '../../errors.ts';
 import { isNotFound, isUnreachable } from '../../kube/client/errors.ts';
 
@@ -32,8 +31,5 @@ export function reasonOf(error: unknown): string {
 
 /** What was found. */
 export const valueOf = <T>(read: Read<T>): T | undefined => (read.state === 'found' ? read.value : undefined);
-
-/** `metadata.name` */
-export const nameOf = (object: JsonObject): string => ownString(ownObject(object, 'metadata'), 'name') ?? '';
 
 export const RIGHTS_FIX = 'run it as somebody who may read this, such as cluster-admin';

@@ -107,7 +107,7 @@ export function configured(
 const LISTS = { plugin: 'fleet.assigner.plugins', preparation: 'hpc.preparations' } as const;
 
 /** @throws MusterError as {@link backendsOf} */
-export const loadBackend = (source: ModuleSource): Promise<BackendFactory> =>
+const loadBackend = (source: ModuleSource): Promise<BackendFactory> =>
   loaded(source, (file, field) => importModule('backend', file, field));
 
 /** @throws MusterError as {@link backendsOf} */

@@ -32,7 +32,7 @@ interface Term {
  * objects are watched; on the one that leads they keep their objects. Each has a queue of its own, so that one that
  * hangs keeps nobody else's gangs.
  */
-export class SchedulerObjects implements Controller, BackendsView {
+class SchedulerObjects implements Controller, BackendsView {
   readonly name = 'scheduler-objects';
   readonly watches: Watches;
   readonly #shared: Shared;

@@ -5,8 +5,8 @@ import { fits } from './estimate.ts';
 import type { Assigner } from './plugin.ts';
 import { divide } from './webster.ts';
 
-export const GANG_DIVIDED = 'gang-divided';
-export const GANG_NO_DIVIDED = 'gang-no-divided';
+const GANG_DIVIDED = 'gang-divided';
+const GANG_NO_DIVIDED = 'gang-no-divided';
 
 /**
  * Gangs: what has several templates goes to one cluster that holds the least of each, what has one may be divided

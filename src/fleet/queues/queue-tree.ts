@@ -26,7 +26,7 @@ export interface PlacedQueue {
 export type ClosedReason = 'ParentNotFound' | 'ParentCycle' | 'OnHold';
 
 /** The longest way from a queue to the one without a parent: more is somebody's mistake. */
-export const MOST_LEVELS = 10;
+const MOST_LEVELS = 10;
 
 /** Finds the place of each queue. */
 export function queueTree(queues: Iterable<Queue>): ReadonlyMap<string, PlacedQueue> {

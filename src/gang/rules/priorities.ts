@@ -26,7 +26,7 @@ export interface PriorityKnowledge {
   readonly hasPods?: boolean;
 }
 
-export const PRIORITY_FIELD = 'spec.priorityClassName';
+const PRIORITY_FIELD = 'spec.priorityClassName';
 const COST_FIELD = keyed('metadata.annotations', ANNOTATION_PREEMPTION_PRIORITY_CLASS);
 const MODE_FIELD = keyed('metadata.annotations', ANNOTATION_DISRUPTION_MODE);
 const POLICY_FIELD = keyed('metadata.annotations', ANNOTATION_PREEMPTION_POLICY);

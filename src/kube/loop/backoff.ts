@@ -17,7 +17,7 @@ export const STARTING_MS = 60_000;
  * partial jitter, since those who failed together shall not come back together.
  * @param attempt 0 for the first failure
  */
-export function fullJitter(attempt: number, { baseMs, maxMs }: BackoffLimits, random: Random): number {
+function fullJitter(attempt: number, { baseMs, maxMs }: BackoffLimits, random: Random): number {
   return random() * Math.min(maxMs, baseMs * 2 ** Math.min(attempt, 30));
 }
 

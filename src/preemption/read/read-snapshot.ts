@@ -17,7 +17,7 @@ import { taintOf } from '../../gang/taints.ts';
 import { labelsOf, Reading, titleOf, type ObjectFault } from '../../gang/reading.ts';
 
 /** The kinds that a snapshot is made of, with the versions that are read. */
-export const SNAPSHOT_KINDS: Readonly<Record<string, readonly string[]>> = {
+const SNAPSHOT_KINDS: Readonly<Record<string, readonly string[]>> = {
   Node: ['v1'],
   Pod: ['v1'],
   Namespace: ['v1'],

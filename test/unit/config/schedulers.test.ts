@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { supportedSchedulers } from '../../../src/backends/registry.ts';
 import { formatPath } from '../../../src/config/config-fault.ts';
 import { checkProfiles, resolveSchedulers } from '../../../src/config/schedulers.ts';
 
@@ -165,6 +166,16 @@ describe('faults of a document', () => {
     ],
   ])('%s', (_, document, expected) => {
     expect(lines(resolveSchedulers(document, supported).findings)).toEqual(expected);
+  });
+
+  test('the former names are those that the backends have', () => {
+    const { names, aliases } = supportedSchedulers();
+    expect(Object.keys(aliases)).not.toEqual([]);
+    for (const [former, now] of Object.entries(aliases)) {
+      const { findings, schedulers } = resolveSchedulers({ schedulerName: former }, names);
+      expect(schedulers.defaultProfileName).toBe(now);
+      expect(lines(findings)).toEqual([`warning schedulerName: "${former}" is deprecated: write "${now}"`]);
+    }
   });
 
   test('the old name of kai works in every place, with a warning each', () => {

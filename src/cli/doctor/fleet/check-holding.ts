@@ -1,8 +1,9 @@
 import { own, ownList, ownString, type JsonObject } from '../../../api/json.ts';
+import { nameOf } from '../../../api/resource.ts';
 import { BINDING_GROUP, PATH_MUTATE_BINDING } from '../../../api/names.ts';
 import { checkPath, covers, pathOf } from '../check-webhooks.ts';
 import { saying, type Diagnosis } from '../diagnosis.ts';
-import { nameOf, RIGHTS_FIX, valueOf, type Read } from '../read.ts';
+import { RIGHTS_FIX, valueOf, type Read } from '../read.ts';
 import { checkAuthority } from './check-interpreter.ts';
 
 /** What holds new bindings back until their queue lets them through. */

@@ -1,4 +1,5 @@
 import { own, ownList, ownObject, ownString, type JsonObject } from '../../../api/json.ts';
+import { nameOf } from '../../../api/resource.ts';
 import { PATH_INTERPRET } from '../../../api/names.ts';
 import { groupVersionOf } from '../../../api/resource.ts';
 import { operationsToRegister, REVISING } from '../../../fleet/registration.ts';
@@ -6,7 +7,7 @@ import { isMultiTemplate } from '../../../workloads/components.ts';
 import { titleOf, type WorkloadKind } from '../../../workloads/workload-kind.ts';
 import { checkPath, has, pathOf, strings } from '../check-webhooks.ts';
 import { saying, type Diagnosis, type Say } from '../diagnosis.ts';
-import { nameOf, RIGHTS_FIX, valueOf, type Read } from '../read.ts';
+import { RIGHTS_FIX, valueOf, type Read } from '../read.ts';
 
 /** Whom Karmada asks about workloads. */
 export interface Interpreters {
