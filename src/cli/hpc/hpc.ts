@@ -10,7 +10,7 @@ import { configured } from '../input/configured.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readAll } from '../input/input-files.ts';
-import { colorOption, filenameOption, outputOption } from '../input/shared-options.ts';
+import { colorOption, filenameOption, namespaceOption, outputOption } from '../input/shared-options.ts';
 import { ExitStatus } from '../output/exit-status.ts';
 import { findingLine } from '../output/findings.ts';
 import type { CliIo } from '../output/io.ts';
@@ -45,7 +45,7 @@ export const hpcCommand = (io: CliIo): Command =>
     .description('show what is made for a gang with an HPCPolicy: scripts, settings, key, Service')
     .addArgument(new Argument('<what>', 'what to do').choices(['render']))
     .addOption(filenameOption('PodGangs and HPCPolicies'))
-    .option('-n, --namespace <name>', 'namespace of objects that name none', 'default')
+    .addOption(namespaceOption())
     .option('--config <file>', 'OperatorConfiguration whose hpc.preparations HPCPolicies may name')
     .option('--out <dir>', 'write each key of the ConfigMap to a file in here instead; made if missing')
     .addOption(outputOption(['yaml', 'json']).default('yaml'))

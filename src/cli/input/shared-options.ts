@@ -1,4 +1,5 @@
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
+import { isDnsLabel } from '../../api/name-syntax.ts';
 
 /** Options that several verbs have, declared once. @param what the files hold */
 export const filenameOption = (what = 'YAML or JSON'): Option =>
@@ -9,6 +10,17 @@ export const filenameOption = (what = 'YAML or JSON'): Option =>
 
 export const outputOption = (formats: readonly string[] = ['text', 'json']): Option =>
   new Option('-o, --output <format>', 'how to print it').choices(formats).default('text');
+
+/** @param of what may name no namespace */
+export const namespaceOption = (of = 'objects'): Option =>
+  new Option('-n, --namespace <name>', `namespace of ${of} that name none`)
+    .default('default')
+    .argParser((name: string) => {
+      if (isDnsLabel(name)) return name;
+      throw new InvalidArgumentError(
+        'A namespace is called by lower-case letters, digits and "-", at most 63.',
+      );
+    });
 
 export const strictOption = (): Option =>
   new Option('--strict', 'fail where gangs, Pods and labels of the input do not go together');

@@ -4,7 +4,7 @@ import { MusterError } from '../../errors.ts';
 import { outcomeOf } from '../../preemption/outcome.ts';
 import { plan as planRoom } from '../../preemption/plan.ts';
 import { VARIANTS, type Variant } from '../../preemption/units.ts';
-import { colorOption, filenameOption, outputOption } from '../input/shared-options.ts';
+import { colorOption, filenameOption, namespaceOption, outputOption } from '../input/shared-options.ts';
 import { ExitStatus } from '../output/exit-status.ts';
 import type { CliIo } from '../output/io.ts';
 import { paletteFor, type ColourMode } from '../output/palette.ts';
@@ -54,7 +54,7 @@ export const planCommand = (io: CliIo): Command =>
         .default('kep'),
     )
     .option('--priority-class <name>', 'plan as if the gang had this class')
-    .option('-n, --namespace <name>', 'namespace of objects that name none', 'default')
+    .addOption(namespaceOption())
     .option('--reprieved', 'show those that may stay, too')
     .addOption(outputOption())
     .addOption(colorOption())

@@ -9,7 +9,13 @@ import type { SourceObject } from '../input/documents.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readAll } from '../input/input-files.ts';
 import { policyFrom } from '../input/policy.ts';
-import { colorOption, filenameOption, outputOption, strictOption } from '../input/shared-options.ts';
+import {
+  colorOption,
+  filenameOption,
+  namespaceOption,
+  outputOption,
+  strictOption,
+} from '../input/shared-options.ts';
 import { ExitStatus } from '../output/exit-status.ts';
 import { faultFindings } from '../output/findings.ts';
 import type { CliIo } from '../output/io.ts';
@@ -48,7 +54,7 @@ export const reviewCommand = (io: CliIo): Command =>
     .addOption(filenameOption())
     .option('--config <file>', 'OperatorConfiguration to decide by (default: $MUSTER_CONFIG)')
     .addOption(outputOption(FORMATS))
-    .option('-n, --namespace <name>', 'namespace of objects that name none', 'default')
+    .addOption(namespaceOption())
     .option('--user <name>', 'who creates the objects', 'muster-review')
     .option('--backend <name>', 'preview with this default backend')
     .addOption(strictOption())

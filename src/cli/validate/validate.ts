@@ -7,7 +7,13 @@ import { configured } from '../input/configured.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readAll } from '../input/input-files.ts';
 import { policyFrom } from '../input/policy.ts';
-import { colorOption, filenameOption, outputOption, strictOption } from '../input/shared-options.ts';
+import {
+  colorOption,
+  filenameOption,
+  namespaceOption,
+  outputOption,
+  strictOption,
+} from '../input/shared-options.ts';
 import { ExitStatus } from '../output/exit-status.ts';
 import { asGithub, asSarif, count, countsOf, faultFindings, findingLine } from '../output/findings.ts';
 import type { Finding } from '../output/findings.ts';
@@ -52,7 +58,7 @@ export const validateCommand = (io: CliIo): Command =>
     .addOption(filenameOption())
     .option('--config <file>', 'OperatorConfiguration that PodGangs are checked against')
     .addOption(outputOption(['text', 'json', 'github', 'sarif']))
-    .option('-n, --namespace <name>', 'namespace of PodGangs that name none', 'default')
+    .addOption(namespaceOption('PodGangs'))
     .addOption(strictOption())
     .addOption(colorOption())
     .addHelpText('after', EXAMPLES)

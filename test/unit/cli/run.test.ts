@@ -80,6 +80,10 @@ describe('wrong usage ends with 2 and the way out', () => {
       "error[USAGE]: option '-o, --output <format>' argument 'xml' is invalid. Allowed choices are text, json.\n",
     ],
     [['review'], "error[USAGE]: required option '-f, --filename <file...>' not specified\n"],
+    ...['review', 'validate', 'plan', 'hpc'].map((verb): [string[], string] => [
+      [verb, '-n', 'My Team'],
+      `error[USAGE]: option '-n, --namespace <name>' argument 'My Team' is invalid. A namespace is called by lower-case letters, digits and "-", at most 63.\n`,
+    ]),
     [['validate'], "error[USAGE]: required option '-f, --filename <file...>' not specified\n"],
     [['certs'], "error[USAGE]: required option '--out <dir>' not specified\n"],
   ])('%j', async (args, message) => {
