@@ -17,7 +17,9 @@ import {
   PYTORCH_JOBS,
   RAY_CLUSTERS,
   RAY_JOBS,
+  RAY_SERVICES,
   TRAINERS,
+  TRAINING_RUNTIMES,
 } from './support/crds/workloads.ts';
 import { gatesOf, type Gang, type Pod } from './support/gang-objects.ts';
 import { DRY_RUN, GANGS, NAMESPACE, PODS } from './support/registered-muster.ts';
@@ -55,6 +57,29 @@ const job = (name: string, pods: number, spec: object = {}): KubeObject =>
     metadata: { name },
     spec: { parallelism: pods, completions: pods, template: template(), ...spec },
   }) as unknown as KubeObject;
+
+type StatefulSet = KubeObject & { spec: { template: { spec: object } } };
+
+/** Of Pods that are made all at once. */
+const statefulSet = (name: string, spec: object): StatefulSet => {
+  const pods = { ...template({ app: name }) } as { spec: object };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: { name },
+    spec: {
+      ...{ serviceName: name, podManagementPolicy: 'Parallel', selector: { matchLabels: { app: name } } },
+      template: { ...pods, spec: { ...pods.spec, restartPolicy: 'Always' } },
+      ...spec,
+    },
+  } as unknown as StatefulSet;
+};
+
+/** The same replicated job under a second name as well. */
+const twice = (spec: object): object[] => {
+  const { replicatedJobs } = spec as { replicatedJobs: object[] };
+  return [...replicatedJobs, { ...replicatedJobs[0], name: 'second' }];
+};
 
 clusterSuite('a workload with the label muster.dev/gang', () => {
   let cluster: GangCluster;
@@ -116,6 +141,8 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
       LEADER_WORKER_SETS,
       RAY_CLUSTERS,
       RAY_JOBS,
+      RAY_SERVICES,
+      TRAINING_RUNTIMES,
       PYTORCH_JOBS,
       MPI_JOBS,
       TRAINERS,
@@ -263,21 +290,29 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
     expect(cluster.history.ungatedEarly()).toEqual([]);
   }, 120_000);
 
+  test('an Indexed Job that has given an index up is a gang of the others once it goes on', async () => {
+    await create(JOBS, job('given-up', 3, { completionMode: 'Indexed', backoffLimitPerIndex: 0 }));
+    await untilBound('job-given-up', 3);
+    await finish('job-given-up', 'Failed', 1);
+    await until('its controller has given it up', async () => {
+      const { status } = await cluster.client.ok<{ status?: { failedIndexes?: string } }>(
+        'GET',
+        `${JOBS}/given-up`,
+      );
+      return (status?.failedIndexes ?? '') !== '';
+    });
+    await patch(`${JOBS}/given-up`, { spec: { suspend: true } });
+    await untilGone('job-given-up');
+    await patch(`${JOBS}/given-up`, { spec: { suspend: false } });
+    // With the one that has failed.
+    await untilBound('job-given-up', 3);
+    expect(await minimums('job-given-up')).toEqual([2]);
+    expect(cluster.history.ungatedEarly()).toEqual([]);
+  }, 120_000);
+
   test('StatefulSet: its gang grows and shrinks with it', async () => {
-    const pods = { ...template({ app: 'db' }) } as { spec: object };
-    const set = {
-      apiVersion: 'apps/v1',
-      kind: 'StatefulSet',
-      metadata: { name: 'db' },
-      spec: {
-        replicas: 2,
-        serviceName: 'db',
-        podManagementPolicy: 'Parallel',
-        selector: { matchLabels: { app: 'db' } },
-        template: { ...pods, spec: { ...pods.spec, restartPolicy: 'Always' } },
-      },
-    };
-    await create(SETS, set as unknown as KubeObject);
+    const set = statefulSet('db', { replicas: 2 });
+    await create(SETS, set);
     await untilBound('statefulset-db', 2);
     await patch(`${SETS}/db`, { spec: { replicas: 3 } });
     await untilBound('statefulset-db', 3);
@@ -290,7 +325,7 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
     await cluster.client.ok('DELETE', `${SETS}/db`, undefined, AT_ONCE);
     const gates = [{ name: 'kueue.x-k8s.io/admission' }];
     const again = { ...set.spec.template, spec: { ...set.spec.template.spec, schedulingGates: gates } };
-    await create(SETS, { ...set, spec: { ...set.spec, template: again } } as unknown as KubeObject);
+    await create(SETS, { ...set, spec: { ...set.spec, template: again } });
     await until('another gang has formed, and its Pods have the other gate alone', async () => {
       const now = await gang('statefulset-db');
       const pods = await cluster.podsOf('statefulset-db');
@@ -300,6 +335,53 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
     for (const pod of await cluster.podsOf('statefulset-db'))
       await patch(`${PODS}/${pod.metadata.name}`, { spec: { schedulingGates: null } });
     await untilBound('statefulset-db', 2);
+    expect(cluster.history.ungatedEarly()).toEqual([]);
+  }, 120_000);
+
+  test('StatefulSet: what becomes of its gang when somebody takes a part of it away', async () => {
+    const set = statefulSet('kept', { replicas: 2, updateStrategy: { type: 'OnDelete' } });
+    const uids = async (): Promise<unknown[]> =>
+      (await cluster.podsOf('statefulset-kept')).map(({ metadata }) => metadata.uid).sort();
+    const another = (former: Made): Promise<Made> =>
+      until('another PodGang is made', async () => {
+        const found = await gang('statefulset-kept');
+        return found !== undefined && found.metadata.uid !== former.metadata.uid && found;
+      });
+    const replacePods = async (): Promise<void> => {
+      for (const name of ['kept-0', 'kept-1']) await cluster.removePod(name);
+    };
+    await create(SETS, set);
+    await untilBound('statefulset-kept', 2);
+    const [first, pods] = [await made('statefulset-kept'), await uids()];
+    // The PodGang alone.
+    await cluster.removeGang('statefulset-kept');
+    const second = await another(first);
+    const { message } = await cluster.untilCondition('statefulset-kept', 'Initialized', { status: 'False' });
+    expect(message).toMatch(/of an earlier PodGang of that name.*Pods that name it keep it/);
+    expect(await uids()).toEqual(pods);
+    // The StatefulSet without its Pods, and then one that takes them.
+    await cluster.client.ok('DELETE', `${SETS}/kept`, undefined, { query: { propagationPolicy: 'Orphan' } });
+    await until('the StatefulSet is gone', async () => {
+      const { status } = await cluster.client.request('GET', `${SETS}/kept`);
+      return status === 404;
+    });
+    await untilGone('statefulset-kept');
+    await create(SETS, set);
+    await another(second);
+    expect(await uids()).toEqual(pods);
+    // Its Pods, of which the new ones are a gang once the former are gone.
+    await replacePods();
+    await untilBound('statefulset-kept', 2);
+    expect(await uids()).not.toEqual(pods);
+    await cluster.untilCondition('statefulset-kept', 'Initialized', { status: 'True' });
+    // The label, and then the Pods that have it.
+    await patch(`${SETS}/kept`, {
+      spec: { template: { metadata: { labels: { 'muster.dev/gang': null } } } },
+    });
+    await cluster.life('meanwhile-kept');
+    expect(await gang('statefulset-kept')).toBeDefined();
+    await replacePods();
+    await untilGone('statefulset-kept');
     expect(cluster.history.ungatedEarly()).toEqual([]);
   }, 120_000);
 
@@ -751,6 +833,19 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
     const labels = { template: { metadata: { labels: { 'muster.dev/gang': 'true' } } } };
     const late = await cluster.client.request('PATCH', `${SETS}/plain`, { spec: labels }, MERGE);
     expect([late.status, JSON.stringify(late.body)]).toEqual([422, expect.stringContaining('PodsOneByOne')]);
+    const flat = { podManagementPolicy: 'Parallel', template: plain };
+    await cluster.client.ok('POST', SETS, set('flat', flat));
+    const rolled = await cluster.client.request('PATCH', `${SETS}/flat`, { spec: labels }, MERGE);
+    expect([rolled.status, JSON.stringify(rolled.body)]).toEqual([
+      422,
+      expect.stringContaining('spec.updateStrategy: '),
+    ]);
+    const byHand = { spec: { ...labels, updateStrategy: { type: 'OnDelete', rollingUpdate: null } } };
+    const told = await cluster.client.request('PATCH', `${SETS}/flat`, byHand, { ...MERGE, ...DRY_RUN });
+    expect([told.status, told.warnings]).toEqual([
+      200,
+      [expect.stringContaining('the gang waits for as many new ones')],
+    ]);
     // A list and a map of templates, in the terms of the condition.
     const cron = await cluster.client.request(
       'POST',
@@ -795,6 +890,38 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
     expect([tune.status, JSON.stringify(tune.body)]).toEqual([
       422,
       expect.stringContaining('spec.rayClusterSpec.workerGroupSpecs[0].replicas'),
+    ]);
+    const serve = await cluster.client.request(
+      'POST',
+      `/apis/ray.io/v1/namespaces/${NAMESPACE}/rayservices`,
+      {
+        ...{ apiVersion: 'ray.io/v1', kind: 'RayService', metadata: { name: 'odd' } },
+        spec: {
+          rayClusterConfig: {
+            headGroupSpec: {},
+            workerGroupSpecs: [{ groupName: 'gpu', replicas: -1, template: template() }],
+          },
+        },
+      },
+    );
+    expect([serve.status, JSON.stringify(serve.body)]).toEqual([
+      422,
+      expect.stringContaining('spec.rayClusterConfig.workerGroupSpecs[0].replicas'),
+    ]);
+    const runtime = example('runtime') as { spec: { template: { spec: object } } };
+    const { spec: jobs } = runtime.spec.template;
+    const inOrder = { ...jobs, startupPolicy: { startupPolicyOrder: 'InOrder' } };
+    const ordered = await cluster.client.request(
+      'POST',
+      '/apis/trainer.kubeflow.org/v1alpha1/clustertrainingruntimes',
+      {
+        ...runtime,
+        spec: { template: { spec: { ...inOrder, replicatedJobs: twice(inOrder) } } },
+      },
+    );
+    expect([ordered.status, JSON.stringify(ordered.body)]).toEqual([
+      422,
+      expect.stringContaining('spec.template.spec.startupPolicy'),
     ]);
     const placed = { 'leaderworkerset.sigs.k8s.io/exclusive-topology': 'rack' };
     const { metadata: named, ...vllm } = example('leaderworkerset') as { metadata: object };

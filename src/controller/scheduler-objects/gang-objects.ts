@@ -202,7 +202,11 @@ export class GangObjects {
   #notOurs(live: JsonObject, { resource: { kind }, name }: OwnedObject): Error {
     const owner = controllerOf(live);
     if (this.#isPredecessors(live)) {
-      return new StillThere(`${kind} ${name} is of an earlier PodGang of that name: waiting for it to go`);
+      const [kept] = ownList(ownObject(live, 'metadata'), 'finalizers') ?? [];
+      const because = typeof kept !== 'string' ? '' : `, which Pods that name it keep it from (${kept})`;
+      return new StillThere(
+        `${kind} ${name} is of an earlier PodGang of that name: waiting for it to go${because}`,
+      );
     }
     const whose = owner === undefined ? 'has no controller' : `belongs to ${owner.kind} ${owner.name}`;
     const ours = this.#gang === undefined ? 'Muster' : `PodGang ${this.#gang.name}`;

@@ -78,7 +78,11 @@ export function planMadeGang(state: MadeState): Deed {
   if (subject === undefined || kind === undefined) return NOTHING;
   const known = state.workload(kind, subject.name);
   if (known === 'unknown') return NOTHING;
-  if (known === 'gone') return newest === undefined ? NOTHING : BEHIND;
+  if (known === 'gone') {
+    if (newest !== undefined) return BEHIND;
+    // Where its Pods were kept, nobody else would delete it: it has lost its owner as they have.
+    return gang === undefined ? NOTHING : { do: 'delete', gang, why: `${workloadTitle(subject)} is gone` };
+  }
   if ('unreadable' in known) return planUnread(state, kind, newest, known.unreadable);
 
   const stale = gang?.annotations.get(ANNOTATION_WORKLOAD_UID) ?? known.uid;
@@ -183,7 +187,9 @@ function planGroups({ namespace, name, gang, pods }: MadeState, wanted: Wanted):
   const minimums = new Map<number, number>();
   const asked = groups.map((group, index) => {
     const now = gang.spec.groups[index]?.minReplicas ?? 0;
-    const there = pods.filter((pod) => isLive(pod) && pod.group === group.name).length;
+    const there = pods.filter(
+      (pod) => isLive(pod) && pod.phase !== 'Failed' && pod.group === group.name,
+    ).length;
     // A gang that runs is never put below its minimum by raising that: some schedulers evict such a gang.
     const next = forms ? group.minReplicas : Math.min(group.minReplicas, Math.max(now, there));
     if (next !== now) minimums.set(index, next);

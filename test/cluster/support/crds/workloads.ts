@@ -58,6 +58,21 @@ export const RAY_JOBS = definition({
 });
 
 /** The same page. */
+export const RAY_SERVICES = definition({
+  ...{ group: 'ray.io', version: 'v1', kind: 'RayService', plural: 'rayservices', status: true },
+  spec: object({ serveConfigV2: string(), rayClusterConfig: ANY }),
+  statusSchema: ANY,
+});
+
+/** https://www.kubeflow.org/docs/components/trainer/operator-guides/runtime/ */
+export const TRAINING_RUNTIMES = definition({
+  ...{ group: 'trainer.kubeflow.org', version: 'v1alpha1', kind: 'ClusterTrainingRuntime' },
+  ...{ plural: 'clustertrainingruntimes', scope: 'Cluster' },
+  spec: object({ mlPolicy: ANY, template: ANY }),
+  statusSchema: ANY,
+});
+
+/** The same page as of RayJobs. */
 export const RAY_CLUSTERS = definition({
   ...{ group: 'ray.io', version: 'v1', kind: 'RayCluster', plural: 'rayclusters', status: true },
   spec: object({

@@ -171,6 +171,11 @@ describe('applying an object', () => {
     await expect(objects.apply(wanted)).rejects.toThrow(
       new StillThere('PodGroup train is of an earlier PodGang of that name: waiting for it to go'),
     );
+    const finalizers = ['scheduling.k8s.io/podgroup-protection'];
+    server.put('train', { metadata: { ownerReferences: [owner], finalizers }, spec: {} });
+    await expect(objects.apply(wanted)).rejects.toThrow(
+      'waiting for it to go, which Pods that name it keep it from (scheduling.k8s.io/podgroup-protection)',
+    );
     // Not labelled as Muster's: whoever made it so has it.
     expect(server.of('train')).toBeDefined();
     const labels = { 'app.kubernetes.io/managed-by': 'muster' };

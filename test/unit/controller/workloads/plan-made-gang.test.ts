@@ -149,6 +149,15 @@ describe('a PodGang', () => {
         [jobPod('a')],
       );
     expect(left('1,3-5,7', 1)).toMatchObject({ do: 'create', gang: { groups: [{ minReplicas: 2 }] } });
+    // Once it has formed the Pod that failed, and stays, does not raise its minimum above those that there are.
+    const given = job(
+      'a',
+      { completions: 3, parallelism: 3, backoffLimitPerIndex: 0 },
+      { failedIndexes: '0' },
+    );
+    const pods = [jobPod('a', 0, { phase: 'Failed' }), jobPod('a', 1), jobPod('a', 2)];
+    const deed = planned(given, pods, formed('a'));
+    expect(deed.do === 'change' ? [...deed.change.minimums] : []).toEqual([]);
     expect(left('')).toMatchObject({ do: 'create', gang: { groups: [{ minReplicas: 8 }] } });
   });
 
@@ -219,9 +228,10 @@ describe('a PodGang', () => {
     });
   });
 
-  test('stays where its workload was deleted and its Pods were kept, and is made anew for who takes them', () => {
+  test('goes where its workload was deleted and its Pods were kept, and is made anew for who takes them', () => {
     const orphan = { ...jobPod('a'), origin: undefined };
-    expect(planned('gone', [orphan], formed('a'))).toEqual({ do: 'nothing' });
+    expect(planned('gone', [orphan], formed('a'))).toMatchObject({ do: 'delete', why: 'job/train is gone' });
+    expect(planned('gone', [orphan])).toEqual({ do: 'nothing' });
     // A later one of the name has taken the Pods.
     expect(planned(job('b'), [jobPod('b')], formed('a'))).toMatchObject({ do: 'delete' });
   });
@@ -305,6 +315,8 @@ test('there is one PodGang in the end, of the workload that is there, whoever cr
     fc.record({ do: fc.constant('again' as const) }),
     fc.record({ do: fc.constant('pod' as const) }),
     fc.record({ do: fc.constant('suspend' as const), suspend: fc.boolean() }),
+    // Somebody deletes the PodGang; or the workload, and keeps its Pods.
+    fc.record({ do: fc.constantFrom('take' as const, 'orphan' as const) }),
     fc.record({ do: fc.constant('lead' as const), seen: fc.nat(5) }),
   );
   const property = fc.property(fc.array(step, { maxLength: 40 }), fc.boolean(), (steps, mine) => {
@@ -318,12 +330,13 @@ test('there is one PodGang in the end, of the workload that is there, whoever cr
     let run = 0;
     let version = 0;
     let suspended = false;
+    let there = true;
     let pods: PodRecord[] = [];
     let gang: GangRecord | undefined = mine ? written : undefined;
     const uid = (): string => `run-${run}`;
     const seen: { gang: GangRecord | undefined; pods: PodRecord[]; workload: KnownWorkload }[] = [];
     const observe = (): void => {
-      seen.push({ gang, pods: [...pods], workload: job(uid(), { suspend: suspended }) });
+      seen.push({ gang, pods: [...pods], workload: there ? job(uid(), { suspend: suspended }) : 'gone' });
     };
     const lead = (back: number): void => {
       const state = seen.at(-1 - back) ?? seen.at(-1);
@@ -342,18 +355,25 @@ test('there is one PodGang in the end, of the workload that is there, whoever cr
       if (one.do === 'again') {
         run += 1;
         pods = [];
+        there = true;
+      } else if (one.do === 'take') {
+        if (!mine) gang = undefined;
+      } else if (one.do === 'orphan') {
+        there = false;
+        pods = pods.map((pod) => ({ ...pod, origin: undefined }));
       } else if (one.do === 'suspend') {
         suspended = one.suspend;
         if (suspended) pods = [];
-      } else if (one.do === 'pod' && !suspended) pods.push(jobPod(uid(), pods.length % 9));
+      } else if (one.do === 'pod' && !suspended && there) pods.push(jobPod(uid(), pods.length % 9));
       else if (one.do === 'lead') lead(one.seen);
       observe();
     }
-    if (!suspended && pods.length === 0) pods.push(jobPod(uid()));
+    if (!suspended && there && pods.length === 0) pods.push(jobPod(uid()));
     observe();
     for (let round = 0; round < 3; round += 1) lead(0);
     if (mine) expect(gang).toBe(written);
-    else expect(gang?.annotations.get('muster.dev/workload-uid')).toBe(suspended ? undefined : uid());
+    else
+      expect(gang?.annotations.get('muster.dev/workload-uid')).toBe(suspended || !there ? undefined : uid());
   });
   fc.assert(property, { numRuns: inLength({ short: 300, long: 20_000 }) });
 });
