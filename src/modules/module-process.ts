@@ -101,7 +101,7 @@ export class ModuleProcess {
     });
     this.#wire = this.#child.stdio[3] as Socket;
     this.#watch = new ProcessWatch(this.#child.pid, limits, {
-      busy: () => this.#pending.size > 0,
+      busy: () => this.#pending.size > 0 || this.#givenUp.size > 0,
       ping: () => void this.call('ping', null).catch(() => undefined),
       end: (reason) => this.end(reason),
     });

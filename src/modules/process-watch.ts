@@ -6,7 +6,7 @@ const LOOK_MS = 500;
 const PAGE = 4096;
 
 export interface Watched {
-  /** Whether an answer is waited for. */
+  /** Whether an answer is waited for, or was in vain. */
   readonly busy: () => boolean;
   readonly ping: () => void;
   readonly end: (reason: string) => void;

@@ -64,7 +64,7 @@ clusterSuite('the demo', () => {
       expect({ line, printed: found >= 0 }).toEqual({ line, printed: true });
       at = found + 1;
     }
-  }, 120_000);
+  }, 300_000);
 
   test('shows a fleet on a real API server with Karmada’s definitions', async () => {
     const args = [join(ROOT, 'demo', 'main.ts'), '--fleet', '--source'];

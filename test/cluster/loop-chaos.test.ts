@@ -107,7 +107,7 @@ clusterSuite('the loop in a storm', () => {
       await until(
         'everything has gone wrong at least once',
         () => muster.kills() > FEWEST_KILLS && Object.values(proxy.happened).every((times) => times > 0),
-        { withinMs: 120_000 },
+        { withinMs: 300_000 },
       );
       proxy.setFates(undefined);
       await muster.settle();

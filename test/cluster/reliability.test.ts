@@ -18,6 +18,9 @@ const ROLLOUTS = inLength({ short: 2, long: 5 });
 const ROTATIONS = inLength({ short: 3, long: 10 });
 const ADMITTED = inLength({ short: 200, long: 500 });
 
+/** Long enough for this test to change the endpoints meanwhile, on a busy machine, too. */
+const LONG_DRAIN = { seconds: 4, maxSeconds: 30 };
+
 /** A directory as the kubelet mounts a Secret: `..data` points at the version, the files point through it. */
 class MountedSecret {
   readonly path: string;
@@ -73,8 +76,8 @@ clusterSuite('no Pod is lost', () => {
     service = await loopbackService();
     [plane, ...replicas] = await Promise.all([
       startControlPlane(),
-      startReplica(secret.path),
-      startReplica(secret.path),
+      startReplica(secret.path, LONG_DRAIN),
+      startReplica(secret.path, LONG_DRAIN),
     ]);
     route();
     await register(plane, service.port, authority.certificate);
@@ -122,7 +125,7 @@ clusterSuite('no Pod is lost', () => {
   test(`${ROLLOUTS} rollouts under load: SIGTERM, and not one Pod refused`, async () => {
     const load = createLoad(plane.client, 8);
     for (let round = 0; round < ROLLOUTS; round += 1) {
-      const fresh = await startReplica(secret.path);
+      const fresh = await startReplica(secret.path, LONG_DRAIN);
       const old = replicas.shift();
       replicas.push(fresh);
       // The old replica leaves the endpoints a moment after it was told to end, as in a cluster.

@@ -158,7 +158,7 @@ describe('with a Pod', () => {
     [
       'loop',
       'did not answer within 0.5 s',
-      'it was at work for 1 s and let nothing else run: a loop without an end',
+      'it was at work for 2 s and let nothing else run: a loop without an end',
     ],
     ['exit', 'it ended itself, with exit code 0', 'it ended itself, with exit code 0'],
     // Whether collecting its garbage takes it longer than it may be silent is the machine's to say.
@@ -168,7 +168,7 @@ describe('with a Pod', () => {
   ])(
     'it does %s: others wait for it no longer than for an answer, and it begins anew',
     async (what, says, reason) => {
-      const { init, told, prepare, ended, wrote } = await start(OBEDIENT, { answerMs: 500, silentMs: 1_000 });
+      const { init, told, prepare, ended, wrote } = await start(OBEDIENT, { answerMs: 500, silentMs: 2_000 });
       await init();
       expect(await laterOf(told(what))).toMatch(says);
       expect(await laterOf(prepare())).toMatch(/answer|heap|does not run/);

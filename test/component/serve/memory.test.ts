@@ -6,7 +6,7 @@ import { expectGolden, expectStatus, valueOf } from '../server/running.ts';
 import { Wire, chunk, httpRequest } from '../server/wire.ts';
 import { killAll, serve } from './process.ts';
 
-jest.setTimeout(60_000);
+jest.setTimeout(240_000);
 afterEach(killAll);
 
 /** The shipped limit of one body. */

@@ -91,7 +91,7 @@ describe('V22: unfinished handshakes', () => {
     for (const socket of sockets) socket.destroy();
     expect(held.length).toBeGreaterThanOrEqual(count);
     expect(Math.max(...held)).toBeLessThan(12_000);
-    expect(times.fresh.length).toBeGreaterThan(50);
+    expect(times.fresh.length).toBeGreaterThan(10);
     // How fast is the bench's to say; here nobody waits as long as the slow ones are let live.
     expect({ kept: p99(times.kept) < 3000, fresh: p99(times.fresh) < 3000 }).toEqual({
       kept: true,
