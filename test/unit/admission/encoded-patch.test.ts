@@ -7,17 +7,25 @@ import { constant, isConstant } from '../../../src/api/constant.ts';
 const encoded = (changes: readonly Change[]): string =>
   Buffer.from(JSON.stringify(changes.map(({ operation }) => operation))).toString('base64');
 
+/** Some are nearly the same, as a list and the text that its JSON is. */
+const values: readonly unknown[] = [
+  ...['x', 'y', '', 'ü😀', ['x'], '["x"]', ['x', 'y'], [{ name: 'x' }], null, 'null', {}, [], 0, false],
+  ...[{ a: 'x', b: ['y'] }, { b: ['y'], a: 'x' }, { a: 'x' }, { a: { name: 'x' } }, { a: ['x'], b: 'y' }],
+  ...[
+    JSON.parse('{"__proto__":"x"}') as unknown,
+    new Date(0),
+    '1970-01-01T00:00:00.000Z',
+    { a: new Date(0) },
+    { a: {} },
+  ],
+];
+
 /** Few different ones, so that patches are often like one before and often nearly so. */
 const change: fc.Arbitrary<Change> = fc.record({
   operation: fc.record({
     op: fc.constantFrom('add' as const, 'replace' as const),
     path: fc.constantFrom('/spec/a', '/spec/b', '/ü'),
-    // A list, and the text that its JSON is.
-    value: fc.constantFrom<unknown>(
-      ...['x', 'y', '', 'ü😀', ['x'], '["x"]', ['x', 'y'], [{ name: 'x' }], null, 'null', {}, [], 0, false],
-      ...[{ a: 'x', b: ['y'] }, { b: ['y'], a: 'x' }, { a: 'x' }, { a: { name: 'x' } }, { a: ['x'], b: 'y' }],
-      ...[JSON.parse('{"__proto__":"x"}'), new Date(0), '1970-01-01T00:00:00.000Z', { a: new Date(0) }],
-    ),
+    value: fc.constantFrom(...values),
   }),
   why: fc.constant('because'),
 });
@@ -40,6 +48,15 @@ test('the same patch again is the same text, until others have come between', ()
 
 describe('what a patch consists of', () => {
   const of = (value: unknown): Change[] => [{ operation: { op: 'add', path: '/a', value }, why: '' }];
+
+  test('is told from what is nearly the same, whichever came first', () => {
+    for (const first of values) {
+      for (const second of values) {
+        encodedPatch(of(first));
+        expect(encodedPatch(of(second))).toBe(encoded(of(second)));
+      }
+    }
+  });
 
   test('is compared by what it is now, also where whoever made it has changed it since', () => {
     const item = { name: 'x', list: ['y'] };
