@@ -10,6 +10,7 @@ import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
 import { applyAll, untilEstablished } from './support/apply.ts';
 import { clusterResourceBindings, fleetClusters, resourceBindings } from './support/crds/karmada.ts';
+import { untilEachIsUsed } from './support/granted.ts';
 import { secondWebhook } from './support/second-webhook.ts';
 import { SHORT_LEASE } from './support/looping-muster.ts';
 import { withMuster, type OnMuster } from './support/with-muster.ts';
@@ -150,7 +151,7 @@ clusterSuite('the assigner, on a real API server', () => {
   };
 
   beforeAll(async () => {
-    on = await withMuster({ muster: 'none' });
+    on = await withMuster({ muster: 'none', plane: { auditPolicy: 'Metadata' } });
     client = on.plane.client;
     const definitions = [resourceBindings, clusterResourceBindings, fleetClusters];
     for (const one of definitions) await client.ok('POST', DEFINITIONS, one);
@@ -516,5 +517,7 @@ clusterSuite('the assigner, on a real API server', () => {
     expect(await on.muster.terminate()).toBe(0);
     expect(on.muster.log().map(({ msg }) => msg)).toContain("the fleet's loop has ended");
     expect(await holder()).toBe('');
+    // Events are counted as those of gangs are; the rights of Muster's account are tried with them.
+    await untilEachIsUsed(on.plane, 'karmada/assigner', (right) => right.startsWith('patch events'));
   });
 });

@@ -16,6 +16,7 @@ import {
   resourceBindings,
 } from './support/crds/karmada.ts';
 import { propagationPolicies } from './support/crds/karmada-policies.ts';
+import { untilEachIsUsed } from './support/granted.ts';
 import { STEADY_LEASE } from './support/looping-muster.ts';
 import { cli } from './support/muster-cli.ts';
 import { withMuster, type OnMuster } from './support/with-muster.ts';
@@ -132,7 +133,7 @@ clusterSuite('queues of a fleet, on a real API server', () => {
   };
 
   beforeAll(async () => {
-    on = await withMuster({ muster: 'none' });
+    on = await withMuster({ muster: 'none', plane: { auditPolicy: 'Metadata' } });
     ({ client } = on.plane);
     const definitions = [
       ...[resourceBindings, clusterResourceBindings, propagationPolicies, fleetClusters],
@@ -492,5 +493,18 @@ clusterSuite('queues of a fleet, on a real API server', () => {
     });
     await client.ok('POST', BINDINGS, bindingOf('settings', { placement: undefined, replicas: 0 }));
     await register(on.muster.port);
+  });
+
+  test('each right is used', async () => {
+    await createJob('by-policy', {});
+    const policy = { 'clusterpropagationpolicy.karmada.io/name': 'everywhere' };
+    await client.ok('POST', BINDINGS, bindingOf('by-policy', {}, policy));
+    await until('its policy was looked for', async () => !isHeld(await get('by-policy')));
+    await on.muster.terminate();
+    // Workloads are all read in the same way, and Events are counted as those of gangs are.
+    const elsewhere = (right: string): boolean =>
+      right.startsWith('patch events') ||
+      (/^get /.test(right) && !/ (jobs\.batch$|.*\.karmada\.io|leases)/.test(right));
+    await untilEachIsUsed(on.plane, 'karmada/queues', elsewhere);
   });
 });

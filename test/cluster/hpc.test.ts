@@ -12,6 +12,7 @@ import { until } from './control-plane/until.ts';
 import { requestsOf } from './support/audited.ts';
 import { GangCluster } from './support/gang-cluster.ts';
 import { group } from './support/gang-objects.ts';
+import { untilEachIsUsed } from './support/granted.ts';
 import { NAMESPACE } from './support/registered-muster.ts';
 
 const POLICIES = `/apis/muster.dev/v1alpha1/namespaces/${NAMESPACE}/hpcpolicies`;
@@ -426,4 +427,10 @@ clusterSuite('gangs with an HPCPolicy', () => {
       { withinMs: 90_000 },
     );
   }, 120_000);
+
+  test('each right of its component is used', async () => {
+    await cluster.muster.terminate();
+    // Services are put right by the code that puts ConfigMaps right.
+    await untilEachIsUsed(cluster.plane, 'components/hpc', (right) => right === 'patch services');
+  }, 90_000);
 });

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { stringify } from 'yaml';
 import { MUSTER_USER } from '../../src/api/names.ts';
-import { manifestsIn } from '../support/manifests.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
 import { cli } from './support/muster-cli.ts';
+import { untilEachIsUsed } from './support/granted.ts';
 import { requestsOf } from './support/audited.ts';
 import { GANGS, gangPod, NAMESPACE, podGang, PODS } from './support/registered-muster.ts';
 import { withMuster, type OnMuster } from './support/with-muster.ts';
@@ -185,26 +185,8 @@ clusterSuite('the forecast of a dry run', () => {
   });
 
   test('each right of its component is used, and none is missing', async () => {
-    const roles = (await manifestsIn('components/preemption-preview')) as unknown as {
-      rules?: { apiGroups: string[]; resources: string[]; verbs: string[] }[];
-    }[];
-    const granted = roles.flatMap(({ rules = [] }) =>
-      rules.flatMap(({ apiGroups, resources, verbs }) =>
-        resources.flatMap((resource) =>
-          verbs.map((verb) => `${verb} ${[resource, ...apiGroups.filter(Boolean)].join('.')}`),
-        ),
-      ),
-    );
     await on.muster.terminate();
-    // The log has a watch only once it has ended.
-    await until('each right is used', async () => {
-      const used = new Set(
-        (await requestsOf(on.plane, MUSTER_USER)).map(({ verb, resource }) => `${verb} ${resource}`),
-      );
-      const unused = granted.filter((right) => !used.has(right));
-      if (unused.length > 0) throw new Error(`granted and not used: ${unused.join(', ')}`);
-      return granted.length > 0;
-    });
+    await untilEachIsUsed(on.plane, 'components/preemption-preview');
     const refused = (await requestsOf(on.plane, MUSTER_USER)).filter(({ forbidden }) => forbidden);
     expect(refused).toEqual([]);
   });
