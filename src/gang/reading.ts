@@ -1,5 +1,5 @@
 import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../api/json.ts';
-import { quoted } from '../api/printable.ts';
+import { printable, quoted } from '../api/printable.ts';
 import { countOf, parseQuantity } from '../api/quantity.ts';
 import type { LabelSelector } from './label-selector.ts';
 
@@ -35,8 +35,9 @@ export class Reading {
     this.#object = object;
   }
 
+  /** @param field may end with a key that its author has made up */
   wrong(field: string, message: string): void {
-    this.faults.push({ object: this.#object, field, message });
+    this.faults.push({ object: this.#object, field: printable(field), message });
   }
 
   /** `{cpu: 500m, memory: 1Gi}` as counts. */

@@ -1,5 +1,6 @@
 import { configurations } from './configurations.ts';
 import { documents } from './documents.ts';
+import { fleets } from './fleets.ts';
 import { kubeconfigs } from './kubeconfigs.ts';
 import { podGangs } from './pod-gangs.ts';
 import { reviews } from './reviews.ts';
@@ -13,4 +14,5 @@ export const targets: readonly Target[] = [
   kubeconfigs,
   watches,
   documents,
+  fleets,
 ];

@@ -1,3 +1,4 @@
+import { printable } from '../../api/printable.ts';
 import { untolerated } from '../../gang/taints.ts';
 import { isWorkload, type Binding } from './binding.ts';
 import type { Member } from './member.ts';
@@ -32,7 +33,7 @@ export function obstacle(binding: Binding, member: Member, tier: number): string
     : untolerated(member.taints, placement?.tolerations ?? [], ['NoSchedule', 'NoExecute']);
   if (taint !== undefined) {
     const value = taint.value === '' ? '' : `=${taint.value}`;
-    return `cluster(s) had untolerated taint {${taint.key}${value}:${taint.effect}}`;
+    return `cluster(s) had untolerated taint ${printable(`{${taint.key}${value}:${taint.effect}}`)}`;
   }
   if (tier < 0) return 'cluster(s) did not match the placement cluster affinity constraint';
   for (const { field } of placement?.spread ?? []) {

@@ -7,6 +7,7 @@ import { policyFrom } from '../../../src/cli/input/policy.ts';
 import { reviewEndpoints } from '../../../src/admission/endpoints.ts';
 import { supportedSchedulers } from '../../../src/backends/registry.ts';
 import { checkConfiguration, loadConfiguration } from '../../../src/config/load.ts';
+import { verdictOn } from '../../../src/controller/fleet-bindings/verdict.ts';
 import { BadRequest } from '../../../src/errors.ts';
 import { findConnection } from '../../../src/kube/client/find-connection.ts';
 import type { Reflector } from '../../../src/kube/loop/reflector.ts';
@@ -16,6 +17,7 @@ import { muster } from '../../unit/cli/fake-io.ts';
 import { BROKEN } from '../../unit/loop/broken-judges.ts';
 import { openConfigurations } from '../../fuzz/configurations.ts';
 import { openDocuments } from '../../fuzz/documents.ts';
+import { openFleets } from '../../fuzz/fleets.ts';
 import { fuzz, replay } from '../../fuzz/fuzz.ts';
 import { openKubeconfigs } from '../../fuzz/kubeconfigs.ts';
 import { openPodGangs } from '../../fuzz/pod-gangs.ts';
@@ -326,4 +328,12 @@ test('a grammar that does not get far enough is a failure by itself', async () =
   expect(findings.map(({ what }) => what)).toEqual([
     expect.stringContaining('no input of 1000 came to: deep'),
   ]);
+});
+
+test('fleets: a binding sent to a cluster that is not there is noticed', async () => {
+  const what = await found(
+    () => openFleets((...given) => ({ ...verdictOn(...given), clusters: [{ name: 'm3', replicas: 1 }] })),
+    20,
+  );
+  expect(what).toContain('sent to m3, which is no cluster');
 });

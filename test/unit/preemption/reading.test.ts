@@ -24,6 +24,11 @@ describe('what cannot be counted with is told, with the object, the field and th
       'Pod ns/p: spec.containers[0].resources.requests.memory: "9000Pi" must be from 0 to 9007199254740991 (2^53 - 1); correct it',
     ],
     [
+      'a resource named so that a terminal would obey',
+      pod({ name: 'p', on: 'a', ask: { '\u001b[2J': 'x' } }),
+      'Pod ns/p: spec.containers[0].resources.requests.\\u{1b}[2J: "x" is no quantity; write it as 500m, 2 or 12Gi',
+    ],
+    [
       'a node',
       node('a', 'many'),
       'Node a: status.allocatable.cpu: "many" is no quantity; write it as 500m, 2 or 12Gi',

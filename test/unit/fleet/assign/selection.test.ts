@@ -301,6 +301,12 @@ describe('clusters that are left out', () => {
       { spec: { taints: [{ key: 'a', value: 'b', effect: 'NoExecute' }] } },
       'm1: cluster(s) had untolerated taint {a=b:NoExecute}',
     ],
+    [
+      'a taint with what a terminal would obey',
+      {},
+      { spec: { taints: [{ key: '\u001b[2J', value: '\u2028', effect: 'NoExecute' }] } },
+      'm1: cluster(s) had untolerated taint {\\u{1b}[2J=\\u{2028}:NoExecute}',
+    ],
     ['a taint of no matter', {}, { spec: { taints: [{ key: 'a', effect: 'PreferNoSchedule' }] } }, ''],
     [
       'a taint that is tolerated',
