@@ -21,6 +21,7 @@ import { runsBy } from '../../preparers/runs-by.ts';
 import { BY_GANG } from './gang-view.ts';
 import type { GangWatch } from './gang-watch.ts';
 import type { PolicyWatch } from './policy-watch.ts';
+import { secretAnswer } from './secret-answer.ts';
 import type { GangPreparation } from './shared.ts';
 
 /** How long (ms) one that runs elsewhere may take for the objects of a gang; it has a bound of its own besides. */
@@ -114,7 +115,10 @@ export class HpcObjects implements GangPreparation {
     const [wrong] = verdictOn(gang, found, subdomain, others).faults;
     if (wrong !== undefined) throw new Error(`${wrong.field}: ${wrong.message}`);
     for (const object of objectsOf(gang, found, given, others)) {
-      await context.apply(ownedOf(object));
+      const owned = ownedOf(object);
+      await context.apply(owned).catch((error: unknown) => {
+        throw owned.resource.kind === 'Secret' ? secretAnswer(error, owned.name) : error;
+      });
     }
     if (subdomain !== service) await checkService(context, gang.namespace, subdomain);
   }
