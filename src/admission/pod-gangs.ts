@@ -12,7 +12,7 @@ import { idleInSpec, NO_TOPOLOGY } from '../gang/rules/check-topology.ts';
 import { refusedChange, refusedInSpec } from '../gang/rules/lists.ts';
 import { onlyReferencesDiffer, repairReferences } from '../gang/rules/references.ts';
 import { checkGang } from '../preparers/preparations.ts';
-import type { PodGangVerdict } from '../preparers/preparer.ts';
+import { merged, NOTHING_SAID } from '../preparers/preparer.ts';
 import { preparationToAsk } from './gang-preparers.ts';
 import { checkPriorities, recordPriority } from './gang-priorities.ts';
 import { ObjectEdit, type Change } from './json-patch.ts';
@@ -88,8 +88,6 @@ function recordBackend(
 }
 
 const NOT_PREPARED = `${HPC_POLICY_FIELD}: nothing is prepared: hpc.enabled is false, tell whoever runs Muster`;
-
-const NOTHING_TO_SAY: PodGangVerdict = { faults: [], warnings: [] };
 
 /** All faults of a PodGang in one answer. Deletion, finalizers and other metadata are never in the way. */
 export function validatePodGang(request: AdmissionRequest, policy: Policy): Decision {
@@ -211,14 +209,11 @@ function checkSpec(
   const idle =
     policy.hpc === undefined && policy.placement?.gang !== undefined && policyNameOf(gang) !== undefined;
   if (idle) warnings.push(NOT_PREPARED);
-  for (const one of policy.preparers ?? []) verdicts.push(one.validate?.(gang) ?? NOTHING_TO_SAY);
+  for (const one of policy.preparers ?? []) verdicts.push(one.validate?.(gang) ?? NOTHING_SAID);
+  const said = merged(verdicts);
   return {
-    faults: [...own, ...verdicts.flatMap((verdict) => verdict.faults)],
-    warnings: [
-      ...(notice === undefined ? [] : [notice]),
-      ...warnings,
-      ...verdicts.flatMap((verdict) => verdict.warnings),
-    ],
+    faults: [...own, ...said.faults],
+    warnings: [...(notice === undefined ? [] : [notice]), ...warnings, ...said.warnings],
     backend: backend.name,
   };
 }

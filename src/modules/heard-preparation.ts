@@ -2,7 +2,7 @@ import { isDnsSubdomain } from '../api/name-syntax.ts';
 import { isObject, own, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
 import { printable } from '../api/printable.ts';
 import type { PatchSurface } from '../preparers/preparer.ts';
-import { surfaceOf } from './heard.ts';
+import { surfaceOf, wrong } from './heard.ts';
 
 /** What a preparation is: said by it once, and held to since. */
 export interface PreparationFacts {
@@ -10,8 +10,6 @@ export interface PreparationFacts {
   readonly contractVersion: number;
   readonly patchSurface: PatchSurface;
 }
-
-const wrong = (what: string): Error => new Error(`the module gave ${what}`);
 
 /** @throws Error that says what of it cannot be */
 export function preparationFactsOf(value: Json): PreparationFacts {

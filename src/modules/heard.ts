@@ -60,7 +60,8 @@ export function readMessage(line: string): FromModule | undefined {
 const textOf = (value: unknown, key: string): string =>
   printable(ownString(value, key) ?? 'it did not say why', 1_024);
 
-const wrong = (what: string): Error => new Error(`the module gave ${what}`);
+/** What a module answered that cannot be. */
+export const wrong = (what: string): Error => new Error(`the module gave ${what}`);
 
 /** @throws Error that says what of it cannot be */
 export function factsOf(value: Json): ModuleFacts {

@@ -4,14 +4,12 @@ import type { Backend } from '../backends/backend.ts';
 import type { Hosted, HostedListener } from '../backends/hosted.ts';
 import type { Membership } from '../gang/membership.ts';
 import { looksAtAll } from '../preparers/pod-part.ts';
-import type { PodGangVerdict } from '../preparers/preparer.ts';
+import { NOTHING_SAID } from '../preparers/preparer.ts';
 import { gangSaid, podSaid } from './hands.ts';
 import { verdictOf, warningsIn, type ModuleFacts } from './heard.ts';
 import type { ModuleKeeper } from './module-keeper.ts';
 import { replay } from './replay.ts';
 import { ReviewAsker } from './review-asker.ts';
-
-const SILENT: PodGangVerdict = { faults: [], warnings: [] };
 
 /** A module's part in admission. */
 export class ModuleAdmission implements Hosted {
@@ -81,7 +79,7 @@ export class ModuleAdmission implements Hosted {
       syncPodGang: notHere,
       onPodGangDelete: notHere,
       preparePod: () => undefined,
-      validatePodGang: () => SILENT,
+      validatePodGang: () => NOTHING_SAID,
       ...says,
     };
   }

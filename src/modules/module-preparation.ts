@@ -9,7 +9,7 @@ import type {
   Preparation,
   PreparedMember,
 } from '../preparers/preparation.ts';
-import type { PodGangVerdict, Preparer } from '../preparers/preparer.ts';
+import { NOTHING_SAID, type PodGangVerdict, type Preparer } from '../preparers/preparer.ts';
 import { Attendant } from './attendant.ts';
 import { verdictOf } from './heard.ts';
 import { objectsIn, preparationFactsOf, type PreparationFacts } from './heard-preparation.ts';
@@ -77,7 +77,7 @@ export class ModulePreparation implements Preparation {
 
   validate(_gang: HpcGang, policy: HpcPolicy): PodGangVerdict {
     this.#notAsked(policy);
-    return { faults: [], warnings: [] };
+    return NOTHING_SAID;
   }
 
   objects(_gang: HpcGang, policy: HpcPolicy): readonly JsonObject[] {
@@ -133,7 +133,7 @@ export class ModulePreparation implements Preparation {
 
   /** What was answered. It is asked about nothing but what it was answered for. */
   #saying({ verdict, preparer, objects }: Answers): Preparation {
-    const says = verdict ?? ((): PodGangVerdict => ({ faults: [], warnings: [] }));
+    const says = verdict ?? ((): PodGangVerdict => NOTHING_SAID);
     return {
       name: this.name,
       judge: says,

@@ -5,6 +5,7 @@ import type { ManagerSettings } from '../hpc/hpc-policy.ts';
 import type { ObjectsGiven, Preparation } from './preparation.ts';
 import { hostNameOf, setHostName, type HostName } from './host-name.ts';
 import {
+  NOTHING_SAID,
   podRefused,
   type PatchSurface,
   type PodGangVerdict,
@@ -96,5 +97,3 @@ export function loadedPreparation(module: PreparationModule): Preparation {
       managed?.manager === name ? module.objects(gang, managed.settings, given) : [],
   };
 }
-
-const NOTHING_SAID: PodGangVerdict = { faults: [], warnings: [] };

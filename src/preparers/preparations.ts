@@ -8,7 +8,7 @@ import type { HpcPolicy } from '../hpc/hpc-policy.ts';
 import { HPC_POLICY_FIELD, policyMissing, policyNameOf } from '../hpc/policy-of-gang.ts';
 import { fluxPreparation } from './flux/flux-preparation.ts';
 import type { HostedPreparation, HpcGang, HpcPolicies, ObjectsGiven, Preparation } from './preparation.ts';
-import type { PodGangVerdict, Preparer } from './preparer.ts';
+import { merged, NOTHING_SAID, type PodGangVerdict, type Preparer } from './preparer.ts';
 import { torchPreparation } from './torch/torch-preparation.ts';
 
 /** Every preparation that comes with Muster, in the order in which they come to a Pod. */
@@ -86,7 +86,7 @@ export function checkGang(
   others: readonly Preparation[] = [],
 ): PodGangVerdict {
   const found = policyOf(gang, policies);
-  if (found === undefined) return { faults: [], warnings: [] };
+  if (found === undefined) return NOTHING_SAID;
   if ('rule' in found) return { faults: [], warnings: [`${found.field}: ${found.message}`] };
   return verdictOn(gang, found, undefined, others);
 }
@@ -107,11 +107,7 @@ export function elsewhereFor(
 
 /** What is wrong with a policy by what it asks for. */
 export function verdictOnPolicy(policy: HpcPolicy, others: readonly Preparation[] = []): PodGangVerdict {
-  const verdicts = others.flatMap((one) => one.judge?.(policy) ?? []);
-  return {
-    faults: verdicts.flatMap(({ faults }) => faults),
-    warnings: verdicts.flatMap(({ warnings }) => warnings),
-  };
+  return merged(others.flatMap((one) => one.judge?.(policy) ?? []));
 }
 
 /** What is wrong with a gang under a policy; see {@link Preparation.validate}. */
@@ -121,11 +117,7 @@ export function verdictOn(
   subdomain?: string,
   others: readonly Preparation[] = [],
 ): PodGangVerdict {
-  const verdicts = [...preparations, ...others].map((one) => one.validate(gang, policy, subdomain));
-  return {
-    faults: verdicts.flatMap(({ faults }) => faults),
-    warnings: verdicts.flatMap(({ warnings }) => warnings),
-  };
+  return merged([...preparations, ...others].map((one) => one.validate(gang, policy, subdomain)));
 }
 
 /** What a gang under a policy needs beside its Pods; {@link verdictOn} goes first. */

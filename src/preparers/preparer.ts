@@ -104,6 +104,14 @@ export interface PodGangVerdict {
   readonly warnings: readonly string[];
 }
 
+export const NOTHING_SAID: PodGangVerdict = { faults: [], warnings: [] };
+
+/** What several say of one gang, in their order. */
+export const merged = (verdicts: readonly PodGangVerdict[]): PodGangVerdict => ({
+  faults: verdicts.flatMap(({ faults }) => faults),
+  warnings: verdicts.flatMap(({ warnings }) => warnings),
+});
+
 /**
  * Whoever changes a gang's Pods. A gang has one backend, which is a preparer that also has a scheduler, and any number of
  * others: they are asked in a fixed order, the backend first, and each leaves alone what does not concern it.

@@ -8,7 +8,7 @@ import { TORCH_MARK, TORCH_PORT, torchVariables } from '../../hpc/torch-variable
 import { containerOf, type ChosenContainer } from '../container.ts';
 import { checkHostName, hostNameOf, setHostName } from '../host-name.ts';
 import type { HpcGang, Preparation } from '../preparation.ts';
-import { podRefused, type PatchSurface, type PodPatch, type PodReader } from '../preparer.ts';
+import { NOTHING_SAID, podRefused, type PatchSurface, type PodPatch, type PodReader } from '../preparer.ts';
 import { processesOf } from './processes.ts';
 
 const SURFACE: PatchSurface = {
@@ -33,7 +33,7 @@ export const torchPreparation: Preparation = {
     },
   validate: (gang, { torch }, subdomain) =>
     torch === undefined
-      ? { faults: [], warnings: [] }
+      ? NOTHING_SAID
       : {
           faults: checkHosts(gang, hostGroups(gang), { subdomain, clusterDomain: CLUSTER_DOMAIN }),
           warnings: lateOf(gang),

@@ -214,7 +214,7 @@ describe('a gang of PyTorch', () => {
   });
 });
 
-const PODS = inLength({ short: 300, long: 20_000 });
+const PODS = inLength({ short: 300, long: 100_000 });
 
 test(`of ${PODS} Pods each patch applies, a second one is empty, what is stored is let in, and argv is as it was`, () => {
   const word = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('--', '$(RANK)', 'a b', '*'));
