@@ -106,22 +106,27 @@ const KINDS: {
   readonly [Kind in ModuleKind]: {
     /** As it is called where it is missing. */
     readonly called: string;
+    /** What names it in the configuration. */
+    readonly entry: string;
     readonly wanted: string;
     readonly is: (value: unknown) => value is Exported[Kind];
   };
 } = {
   backend: {
     called: 'backend',
+    entry: 'the profile',
     wanted: 'a BackendFactory, an object with name and create()',
     is: (value): value is BackendFactory => hasMethods(value, ['create']),
   },
   plugin: {
     called: 'strategies',
+    entry: 'its entry',
     wanted: 'an AssignReplicaPlugin, an object with name, strategies() and assignReplica()',
     is: (value): value is AssignReplicaPlugin => hasMethods(value, ['strategies', 'assignReplica']),
   },
   preparation: {
     called: 'preparation',
+    entry: 'its entry',
     wanted: 'a PreparationModule, an object with name, validate(), prepare() and objects()',
     is: (value): value is PreparationModule => hasMethods(value, ['validate', 'prepare', 'objects']),
   },
@@ -149,13 +154,6 @@ const hasMethods = (value: unknown, methods: readonly string[]): boolean =>
   typeof value.name === 'string' &&
   methods.every((name) => typeof (value as Record<string, unknown>)[name] === 'function');
 
-/** What names a module in the configuration. */
-const ENTRIES: Readonly<Record<ModuleKind, string>> = {
-  backend: 'the profile',
-  plugin: 'its entry',
-  preparation: 'its entry',
-};
-
 /** @throws MusterError where the module is called otherwise than its profile or entry */
 export function checkName(
   kind: ModuleKind,
@@ -164,7 +162,7 @@ export function checkName(
   { module, field }: { module: string; field: string },
 ): void {
   if (found === name) return;
-  const entry = ENTRIES[kind];
+  const { entry } = KINDS[kind];
   throw new MusterError(
     'BACKEND_MODULE_INVALID',
     `${field}: ${module} exports the ${kind} ${quoted(found)}, and ${entry} is called ${quoted(name)}`,

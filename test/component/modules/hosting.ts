@@ -32,6 +32,21 @@ export default {
   }),
 };`;
 
+/** How an entry of the configuration differs from that of `./mine.mjs`. */
+export interface EntryParts {
+  readonly name?: string;
+  readonly module?: string;
+  readonly integrity?: string;
+  readonly config?: JsonObject;
+}
+
+/** An entry as it is read from a configuration in that folder. */
+export const entryIn = (
+  folder: string,
+  field: string,
+  { name = 'mine', module = './mine.mjs', integrity, config = {} }: EntryParts = {},
+) => ({ name, source: { module, integrity, folder, field }, config });
+
 /** A module in a process of its own, and what is told of it. */
 export interface Hosting {
   readonly backend: ModuleBackend;

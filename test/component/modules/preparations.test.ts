@@ -21,7 +21,7 @@ import { until } from '../../cluster/control-plane/until.ts';
 import { hpcPolicy } from '../../support/hpc.ts';
 import { hpcGang, hpcPod, underHpc } from '../../support/hpc-gangs.ts';
 import { patched } from '../../support/rfc6902.ts';
-import { laterOf } from './hosting.ts';
+import { entryIn, laterOf, type EntryParts } from './hosting.ts';
 
 /** Adds a variable; `parts` come last, and `before` is run when it is loaded. */
 const text = (parts = '', before = ''): string => `
@@ -65,16 +65,7 @@ const observer = {
   noticed: (_name: string, notice: string) => void noticed.push(notice),
 };
 const write = (module: string): Promise<void> => writeFile(join(folder, 'mine.mjs'), module);
-const entry = (more: { name?: string; module?: string; integrity?: string; config?: JsonObject } = {}) => ({
-  name: more.name ?? 'mine',
-  source: {
-    module: more.module ?? './mine.mjs',
-    integrity: more.integrity,
-    folder,
-    field: 'hpc.preparations[0].module',
-  },
-  config: more.config ?? {},
-});
+const entry = (parts?: EntryParts) => entryIn(folder, 'hpc.preparations[0].module', parts);
 async function begin(
   module: string,
   limits: Partial<ModuleLimits> = {},

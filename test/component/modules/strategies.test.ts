@@ -8,9 +8,11 @@ import { assign } from '../../../src/fleet/assign/assign.ts';
 import { withAnswers } from '../../../src/fleet/assign/with-answers.ts';
 import { HostedPlugins } from '../../../src/modules/hosted-plugins.ts';
 import { MODULE_LIMITS, type ModuleLimits } from '../../../src/modules/limits.ts';
+import type { JsonObject } from '../../../src/api/json.ts';
 import { ModulePlugin } from '../../../src/modules/module-plugin.ts';
 import { until } from '../../cluster/control-plane/until.ts';
 import { bindingOf, memberOf, rooms, shown } from '../../unit/fleet/assign/small-fleet.ts';
+import { entryIn, type EntryParts } from './hosting.ts';
 
 /** All into the first cluster; `parts` come last, and `before` is run when it is loaded. */
 const text = (parts = '', before = ''): string => `
@@ -37,16 +39,7 @@ afterEach(async () => {
 });
 
 const write = (module: string, name = 'mine.mjs'): Promise<void> => writeFile(join(folder, name), module);
-const entry = (more: { name?: string; module?: string; integrity?: string; config?: object } = {}) => ({
-  name: more.name ?? 'mine',
-  source: {
-    module: more.module ?? './mine.mjs',
-    integrity: more.integrity,
-    folder,
-    field: 'fleet.assigner.plugins[0].module',
-  },
-  config: (more.config ?? {}) as Record<string, never>,
-});
+const entry = (parts?: EntryParts) => entryIn(folder, 'fleet.assigner.plugins[0].module', parts);
 async function begin(entries = [entry()], limits: Partial<ModuleLimits> = {}): Promise<HostedPlugins> {
   plugins = await HostedPlugins.begin(
     entries,
@@ -157,7 +150,7 @@ describe('at start', () => {
     ],
   ])(
     'one that %s keeps nobody from starting; who names its strategies is told',
-    async (_, module, why, config: object = {}) => {
+    async (_, module, why, config: JsonObject = {}) => {
       await write(module);
       const { names, missing } = await begin([entry({ config })]);
       expect(names).toEqual(['default', 'gang-divided', 'gang-no-divided']);

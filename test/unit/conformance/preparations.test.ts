@@ -1,14 +1,11 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { expectPage, looked } from '../../support/author-page.ts';
 import { hostfile } from '../../../docs/examples/hostfile-preparation.ts';
-import type { ConformanceCheck } from '../../../src/conformance/conformance.ts';
 import {
   preparationChecks,
   preparationRules,
   type PreparationSettings,
 } from '../../../src/conformance/preparations.ts';
-import { messageOf } from '../../../src/errors.ts';
 import type { Preparation } from '../../../src/preparers/preparation.ts';
 import { loadedPreparation } from '../../../src/preparers/preparation-module.ts';
 import { preparations } from '../../../src/preparers/preparations.ts';
@@ -16,17 +13,6 @@ import { brokenPreparations, soundPreparation } from '../../support/broken-prepa
 
 const TORCH: PreparationSettings = { spec: { torch: {} } };
 
-async function looked(checks: readonly ConformanceCheck[]) {
-  const failures: string[] = [];
-  const skipped: string[] = [];
-  for (const { name, run } of checks) {
-    await run().then(
-      (outcome) => outcome.state === 'skipped' && skipped.push(outcome.needs),
-      (thrown: unknown) => failures.push(`${name}: ${messageOf(thrown)}`),
-    );
-  }
-  return { failures, skipped };
-}
 const under = (preparation: Preparation, settings = TORCH) =>
   looked(preparationChecks(preparation, settings));
 
@@ -86,23 +72,8 @@ describe.each(preparations)('the preparation $name', (preparation) => {
 });
 
 describe('docs/preparations.md', () => {
-  const DOCS = join(import.meta.dirname, '../../../docs');
-
   test('has the example as it is, and all rules', () => {
-    const page = readFileSync(join(DOCS, 'preparations.md'), 'utf8');
-    const source = readFileSync(join(DOCS, 'examples/hostfile-preparation.ts'), 'utf8');
-    const rows = preparationRules.map(({ name, rule }) => `| \`${name}\` | ${rule} |\n`);
-    const wanted = page
-      .replace(
-        /```ts\n[\s\S]*?```/,
-        () => `\`\`\`ts\n${source.replace("'../../src/index.ts'", "'muster'")}\`\`\``,
-      )
-      .replace(
-        /<!-- rules -->[\s\S]*<!-- \/rules -->/,
-        () => `<!-- rules -->\n| Rule | |\n| --- | --- |\n${rows.join('')}<!-- /rules -->`,
-      );
-    if (process.env['UPDATE_DOCS'] === '1') writeFileSync(join(DOCS, 'preparations.md'), wanted);
-    else expect(page).toBe(wanted);
+    expectPage('preparations.md', 'hostfile-preparation.ts', preparationRules);
   });
 
   test('has an example that keeps to every rule', async () => {

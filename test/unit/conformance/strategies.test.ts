@@ -1,24 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { expectPage, looked } from '../../support/author-page.ts';
 import { cheapest } from '../../../docs/examples/cheapest-strategies.ts';
-import type { ConformanceCheck } from '../../../src/conformance/conformance.ts';
 import { strategyChecks, strategyChecksOf, strategyRuleTexts } from '../../../src/conformance/strategies.ts';
-import { messageOf } from '../../../src/errors.ts';
 import { Unplaced } from '../../../src/fleet/assign/candidate.ts';
 import { gangStrategies } from '../../../src/fleet/assign/gang-strategies.ts';
 import { BROKEN } from '../../support/broken-plugins.ts';
-
-async function looked(checks: readonly ConformanceCheck[]) {
-  const failures: string[] = [];
-  const skipped: string[] = [];
-  for (const { name, run } of checks)
-    await run().then(
-      (outcome) => void (outcome.state === 'skipped' && skipped.push(outcome.needs)),
-      (thrown: unknown) => failures.push(`${name}: ${messageOf(thrown)}`),
-    );
-  return { failures, skipped };
-}
 
 describe('the kit for strategies', () => {
   test('finds nothing wrong with the example of docs/strategies.md', async () => {
@@ -64,22 +50,7 @@ describe('the kit for strategies', () => {
 });
 
 describe('docs/strategies.md', () => {
-  const DOCS = join(import.meta.dirname, '../../../docs');
-
   test('has the example as it is, and all rules', () => {
-    const page = readFileSync(join(DOCS, 'strategies.md'), 'utf8');
-    const source = readFileSync(join(DOCS, 'examples/cheapest-strategies.ts'), 'utf8');
-    const rows = strategyRuleTexts.map(({ name, rule }) => `| \`${name}\` | ${rule} |\n`);
-    const wanted = page
-      .replace(
-        /```ts\n[\s\S]*?```/,
-        () => `\`\`\`ts\n${source.replace("'../../src/index.ts'", "'muster'")}\`\`\``,
-      )
-      .replace(
-        /<!-- rules -->[\s\S]*<!-- \/rules -->/,
-        () => `<!-- rules -->\n| Rule | |\n| --- | --- |\n${rows.join('')}<!-- /rules -->`,
-      );
-    if (process.env['UPDATE_DOCS'] === '1') writeFileSync(join(DOCS, 'strategies.md'), wanted);
-    else expect(page).toBe(wanted);
+    expectPage('strategies.md', 'cheapest-strategies.ts', strategyRuleTexts);
   });
 });
