@@ -23,7 +23,7 @@ export interface Unit {
 /** Everything that runs, as units; without what is the preemptor's own and what is going away already. */
 export function unitsOf(snapshot: Snapshot, preemptor: Preemptor, variant: Variant): Unit[] {
   const units: Unit[] = [];
-  const together = new Map<string, { readonly of: Membership; readonly pods: Pod[] }>();
+  const together = new Map<string, { readonly of: Membership; readonly pods: Pod[]; priority: number }>();
   // For a single Pod kube-scheduler 1.36 knows no groups at all.
   const alone = variant === 'kube-1.36' && preemptor.kind === 'Pod';
   for (const pod of snapshot.pods) {
@@ -34,9 +34,12 @@ export function unitsOf(snapshot: Snapshot, preemptor: Preemptor, variant: Varia
       continue;
     }
     const key = `${of.kind} ${of.namespace}/${of.name}`;
-    together.getOrInsert(key, { of, pods: [] }).pods.push(pod);
+    const whole = together.getOrInsert(key, { of, pods: [], priority: of.priority });
+    whole.pods.push(pod);
+    // Of a gang without a class: who takes one of its Pods takes the most important of them as well.
+    whole.priority = Math.max(whole.priority, of.priority);
   }
-  for (const { of, pods } of together.values()) units.push(unit(of, pods));
+  for (const { of, pods, priority } of together.values()) units.push(unit({ ...of, priority }, pods));
   return units;
 }
 

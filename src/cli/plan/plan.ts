@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import type { JsonObject } from '../../api/json.ts';
+import { printable } from '../../api/printable.ts';
 import { MusterError } from '../../errors.ts';
 import { outcomeOf } from '../../preemption/outcome.ts';
 import { plan as planRoom } from '../../preemption/plan.ts';
@@ -72,10 +73,10 @@ async function plan(flags: PlanFlags, io: CliIo): Promise<void> {
   const wanted = await objectsOf(flags.filename, io);
   const cluster = await clusterOf(flags, io);
   const { preemptor, snapshot, warnings } = wantedOf({ wanted, cluster, variant, namespace, priorityClass });
-  for (const warning of warnings) io.stderr(`warning: ${warning}\n`);
+  for (const warning of warnings) io.stderr(`warning: ${printable(warning, 1024)}\n`);
   const found = planRoom(preemptor, snapshot, variant);
   const outcome = outcomeOf(preemptor, found, snapshot);
-  if (flags.output === 'json') io.stdout(`${toJson(planObject(outcome), 2)}\n`);
+  if (flags.output === 'json') io.stdout(`${toJson(planObject(outcome, warnings), 2)}\n`);
   else {
     const palette = paletteFor(flags.color, io);
     const width = widthFor(io, Number.POSITIVE_INFINITY);

@@ -8,7 +8,7 @@ import type { Palette } from '../output/palette.ts';
 import { reflowed } from '../output/wrap.ts';
 
 /** For programs: sorted, so that the same plan is the same text. */
-export function planObject({ plan, shortfall, largest }: Outcome): object {
+export function planObject({ plan, shortfall, largest }: Outcome, warnings: readonly string[] = []): object {
   const unit = ({
     unit: { kind, namespace, name, priority, pods },
     violatesBudget,
@@ -39,6 +39,7 @@ export function planObject({ plan, shortfall, largest }: Outcome): object {
     ...(plan.refusal === undefined ? {} : { refusal: plan.refusal }),
     ...(largest === undefined ? {} : { largest: Object.fromEntries(largest) }),
     ...(plan.domains.length === 0 ? {} : { domains: plan.domains.map(domainObject) }),
+    ...(warnings.length === 0 ? {} : { warnings }),
   };
 }
 

@@ -3,18 +3,19 @@ import { LABEL_POD_GANG } from '../../api/names.ts';
 import { MusterError } from '../../errors.ts';
 import type { Preemptor } from '../../preemption/preemptor.ts';
 import { preemptorOf } from '../../preemption/preemptor-of.ts';
+import { carefulSnapshot } from '../../preemption/read/careful-snapshot.ts';
 import { readPod, hasEnded } from '../../preemption/read/read-pod.ts';
-import { readSnapshot } from '../../preemption/read/read-snapshot.ts';
 import { Reading, titleOf, type ObjectFault } from '../../gang/reading.ts';
 import { keyOf, type Pod, type Snapshot } from '../../preemption/snapshot.ts';
 import type { Variant } from '../../preemption/units.ts';
+import { leftOut } from './left-out.ts';
 import { podsOf } from './plan-objects.ts';
 
 /** Who wants room, in which cluster. */
 export interface Wanted {
   readonly preemptor: Preemptor;
   readonly snapshot: Snapshot;
-  /** What is odd about the snapshot. */
+  /** What is odd about the snapshot, and what of it is left out. */
   readonly warnings: readonly string[];
 }
 
@@ -31,12 +32,16 @@ export function wantedOf(given: {
   /** In place of the class that the gang or the Pods name. */
   readonly priorityClass: string | undefined;
 }): Wanted {
-  const { cluster, variant, namespace, priorityClass } = given;
+  const { variant, namespace, priorityClass } = given;
   const wanted =
     priorityClass === undefined ? given.wanted : given.wanted.map((one) => withClass(one, priorityClass));
   // What is asked about goes before what is stored of the same name.
-  const { snapshot, faults, warnings, context } = readSnapshot([...cluster, ...wanted], namespace);
-  if (faults.length > 0) throw invalid(faults);
+  const ours = new Set(wanted.map((object) => placeOf(object, namespace)));
+  const cluster = given.cluster.filter(
+    (object) => own(object, 'kind') === 'Pod' || !ours.has(placeOf(object, namespace)),
+  );
+  const { snapshot, faults, warnings, context } = carefulSnapshot([...cluster, ...wanted], namespace);
+  if (snapshot.nodes.length === 0 && faults.length > 0) throw invalid(faults);
   if (snapshot.nodes.length === 0)
     throw new MusterError(
       'SNAPSHOT_INVALID',
@@ -53,9 +58,17 @@ export function wantedOf(given: {
   const here = new Set(snapshot.pods.map(({ key }) => key));
   const asked = wanted.flatMap((object) => podsOf(object, namespace)).map(read);
   const gangs = wanted.filter((object) => own(object, 'kind') === 'PodGang');
-  const pods = uniqueByKey(asked.length > 0 ? asked : waitingOf(gangs, cluster).map(read)).filter(
+  const pods = uniqueByKey(asked.length > 0 ? asked : waitingOf(gangs, cluster, namespace).map(read)).filter(
     ({ key, nodeName }) => nodeName === '' && !here.has(key),
   );
+  const titles = new Set([
+    ...wanted.map((object) => titleOf(object)),
+    ...pods.flatMap(({ namespace: at, gang, podGroup }) => [
+      `PodGang ${keyOf(at, gang)}`,
+      `PodGroup ${keyOf(at, podGroup)}`,
+    ]),
+  ]);
+  wrong.push(...faults.filter(({ object }) => titles.has(object)));
   if (wrong.length > 0) throw invalid(wrong);
   const names = new Set(
     pods.map(({ namespace: at, gang, podGroup, name }) => {
@@ -64,21 +77,36 @@ export function wantedOf(given: {
     }),
   );
   if (names.size !== 1) throw notOne([...names], gangs.length > 0);
-  return { preemptor: preemptorOf(pods, snapshot, variant), snapshot, warnings };
+  return {
+    preemptor: preemptorOf(pods, snapshot, variant),
+    snapshot,
+    warnings: [...warnings, ...leftOut(faults)],
+  };
 }
 
 /** Pods of these gangs that the cluster has and that have no node. */
-function waitingOf(gangs: readonly JsonObject[], cluster: readonly JsonObject[]): JsonObject[] {
-  const wanted = new Set(gangs.map((gang) => keyIn(gang, ownString(own(gang, 'metadata'), 'name'))));
+function waitingOf(
+  gangs: readonly JsonObject[],
+  cluster: readonly JsonObject[],
+  namespace: string,
+): JsonObject[] {
+  const wanted = new Set(gangs.map((gang) => nameOf(gang, namespace)));
   return cluster.filter((object) => {
     if (own(object, 'kind') !== 'Pod' || hasEnded(object)) return false;
-    return wanted.has(keyIn(object, ownString(own(own(object, 'metadata'), 'labels'), LABEL_POD_GANG)));
+    const gang = ownString(own(own(object, 'metadata'), 'labels'), LABEL_POD_GANG);
+    return wanted.has(keyIn(object, namespace, gang));
   });
 }
 
 /** `namespace/name` in the namespace of an object. */
-const keyIn = (object: JsonObject, name = ''): string =>
-  keyOf(ownString(own(object, 'metadata'), 'namespace') ?? '', name);
+const keyIn = (object: JsonObject, namespace: string, name = ''): string =>
+  keyOf(ownString(own(object, 'metadata'), 'namespace') || namespace, name);
+
+const nameOf = (object: JsonObject, namespace: string): string =>
+  keyIn(object, namespace, ownString(own(object, 'metadata'), 'name'));
+
+const placeOf = (object: JsonObject, namespace: string): string =>
+  `${ownString(object, 'kind') ?? ''} ${nameOf(object, namespace)}`;
 
 const uniqueByKey = (pods: readonly Pod[]): Pod[] => [...new Map(pods.map((pod) => [pod.key, pod])).values()];
 
@@ -95,7 +123,7 @@ const invalid = (faults: readonly ObjectFault[]): MusterError =>
   new MusterError(
     'SNAPSHOT_INVALID',
     faults.map(({ object, field, message }) => `${object}: ${field}: ${message}`).join('\n'),
-    'correct these objects, or take the snapshot again; nothing is planned from what cannot be counted',
+    'correct these objects, or take the snapshot again: without them there is nothing to plan',
   );
 
 function notOne(names: readonly string[], hasGang: boolean): MusterError {

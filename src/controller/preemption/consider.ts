@@ -7,10 +7,10 @@ import { attempt, type Step } from '../../preemption/delayed.ts';
 import type { InFlight } from '../../preemption/in-flight.ts';
 import type { Preemptor } from '../../preemption/preemptor.ts';
 import { preemptorOf } from '../../preemption/preemptor-of.ts';
+import { carefulSnapshot } from '../../preemption/read/careful-snapshot.ts';
 import { readPod } from '../../preemption/read/read-pod.ts';
 import { keyOf, type Pod, type Snapshot } from '../../preemption/snapshot.ts';
 import { recalled, type WrittenPlan } from '../../preemption/written-plan.ts';
-import { carefulSnapshot } from './careful-snapshot.ts';
 import { withNominated } from './nominated.ts';
 
 /** What is to be thought about, beside the cluster: plain data, since it is thought about elsewhere. */

@@ -28,14 +28,15 @@ export function readGang(
       reading.wrong(field, `there is no PriorityClass ${quoted(name)} among what was given; add it`);
     return found;
   };
+  const named = ownString(spec, 'priorityClassName') || undefined;
   const scheduling =
-    classOf(ownString(spec, 'priorityClassName') || undefined, 'spec.priorityClassName') ??
-    defaultClass(classes.values());
+    named === undefined ? defaultClass(classes.values()) : classOf(named, 'spec.priorityClassName');
   const cost = classOf(
     annotation(ANNOTATION_PREEMPTION_PRIORITY_CLASS),
     `metadata.annotations[${ANNOTATION_PREEMPTION_PRIORITY_CLASS}]`,
   );
-  if (cost !== undefined && cost.value < (scheduling?.value ?? 0))
+  const isBelow = cost !== undefined && cost.value < (scheduling?.value ?? 0);
+  if (isBelow)
     reading.wrong(
       `metadata.annotations[${ANNOTATION_PREEMPTION_PRIORITY_CLASS}]`,
       `${quoted(cost.name)} (${cost.value}) is below the scheduling priority (${scheduling?.value ?? 0}): two gangs could preempt each other for ever; name a class at least as high`,
@@ -46,7 +47,7 @@ export function readGang(
     name: ownString(metadata, 'name') ?? '',
     mode: oneOf(annotation, ANNOTATION_DISRUPTION_MODE, DISRUPTION_MODES, reading) ?? 'Pod',
     priority: scheduling?.value,
-    preemptionPriority: cost?.value ?? scheduling?.value,
+    preemptionPriority: (isBelow ? undefined : cost?.value) ?? scheduling?.value,
     preempts: policy === undefined ? (scheduling?.preempts ?? true) : policy !== 'Never',
     policy,
     groups: (ownList(spec, 'podgroups') ?? []).filter(isObject).map((group, index) => ({

@@ -78,7 +78,10 @@ const disruptionOf = (status: Json | undefined): string => {
   return ownString(condition, 'reason') ?? '';
 };
 
-/** Whether a Pod holds its place on a node: one that has ended does not. */
+/** Whether a Pod has a place on a node: one that waits or has ended does not. */
+export const holdsPlace = (object: JsonObject): boolean =>
+  (ownString(own(object, 'spec'), 'nodeName') ?? '') !== '' && !hasEnded(object);
+
 export function hasEnded(object: JsonObject): boolean {
   const phase = ownString(own(object, 'status'), 'phase');
   return phase === 'Succeeded' || phase === 'Failed';

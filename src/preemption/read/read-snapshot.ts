@@ -12,7 +12,7 @@ import {
 } from '../snapshot.ts';
 import { nodeTerm } from './pod-constraints.ts';
 import { readGang, readNativeGroup } from './read-gang.ts';
-import { hasEnded, readPod, SharedByTemplate, type PodContext } from './read-pod.ts';
+import { holdsPlace, readPod, SharedByTemplate, type PodContext } from './read-pod.ts';
 import { taintOf } from '../../gang/taints.ts';
 import { labelsOf, Reading, titleOf, type ObjectFault } from '../../gang/reading.ts';
 
@@ -60,7 +60,11 @@ export function readSnapshot(objects: Iterable<JsonObject>, namespace = 'default
       return value;
     });
 
-  const classes = new Map(each('PriorityClass', readClass).map((one) => [one.name, one]));
+  const classes = new Map(
+    each('PriorityClass', readClass)
+      .flat()
+      .map((one) => [one.name, one]),
+  );
   const claims = boundClaims(byKind.get('PersistentVolume') ?? [], byKind.get('PersistentVolumeClaim') ?? []);
   const context: PodContext = { classes, claims, namespace, shared: new SharedByTemplate() };
   const nodes = each('Node', readNode).sort((a, b) => compareText(a.name, b.name));
@@ -68,9 +72,8 @@ export function readSnapshot(objects: Iterable<JsonObject>, namespace = 'default
     if (allocatable.size === 0) warnings.push(`node ${name} has no status.allocatable: no Pod fits it`);
   const snapshot: Snapshot = {
     nodes,
-    pods: each('Pod', (object, reading) => (hasEnded(object) ? [] : [readPod(object, context, reading)]))
+    pods: each('Pod', (object, reading) => (holdsPlace(object) ? [readPod(object, context, reading)] : []))
       .flat()
-      .filter(({ nodeName }) => nodeName !== '')
       .sort((a, b) => compareText(a.key, b.key))
       // Given twice, in two files: the later one counts.
       .filter(({ key }, index, sorted) => sorted[index + 1]?.key !== key),
@@ -110,11 +113,11 @@ const byKey = <T extends { readonly namespace: string; readonly name: string }>(
   all: readonly T[],
 ): Map<string, T> => new Map(all.map((one) => [keyOf(one.namespace, one.name), one]));
 
-/** The value is the API server's to check; a file may say anything. */
-const readClass = (object: JsonObject, reading: Reading): PriorityClass => ({
-  ...readPriorityClass(object),
-  value: reading.integer(own(object, 'value'), 'value', 0),
-});
+/** The value is the API server's to check; a file may say anything. A class without one is not there. */
+function readClass(object: JsonObject, reading: Reading): PriorityClass[] {
+  const value = reading.integer(own(object, 'value'), 'value', 0);
+  return reading.faults.length > 0 ? [] : [{ ...readPriorityClass(object), value }];
+}
 
 function readNode(object: JsonObject, reading: Reading): Node {
   const metadata = own(object, 'metadata');

@@ -355,6 +355,113 @@ describe('what cannot be planned', () => {
   });
 });
 
+describe('what is wrong with objects of others stops no plan', () => {
+  const gone = podGang('old', { className: 'gone', mode: 'PodGroup' });
+  const unknown =
+    'PodGang ns/old: spec.priorityClassName: there is no PriorityClass "gone" among what was given; add it; until then its Pods count here with their own priority';
+  const inside = (...more: JsonObject[]) => [node('n1', 2), node('n2', 2), high, ...more];
+  const victims = (out: string) =>
+    (JSON.parse(out) as { victims: { unit: string; priority: number; pods: string[] }[] }).victims.map(
+      ({ unit, priority, pods }) => [unit, priority, pods.join()],
+    );
+
+  test('a class that is gone: the Pods of the gang count with their own priority, together', async () => {
+    const usual = priorityClass('usual', 500, { globalDefault: true });
+    const running = [old('o-0', 'n1'), old('o-1', 'n2', { prio: 20 })];
+    const { code, out, err } = await plan([gang, ...workers], inside(usual, gone, ...running), '-o', 'json');
+    expect([code, err]).toEqual([4, `warning: ${unknown}\n`]);
+    expect(victims(out)).toEqual([['PodGang', 20, 'ns/o-0,ns/o-1']]);
+    expect(JSON.parse(out)).toMatchObject({ warnings: [unknown] });
+    // One that is as important as the gang keeps them all.
+    const equal = [old('o-0', 'n1'), old('o-1', 'n2', { prio: 100 })];
+    expect(await plan([gang, ...workers], inside(usual, gone, ...equal))).toMatchObject({ code: 1 });
+  });
+
+  test('of the gang that is asked about it is an error, given or stored', async () => {
+    const ours = podGang('new', { className: 'gone', groups: { worker: 2 } });
+    const told =
+      'error[SNAPSHOT_INVALID]: PodGang ns/new: spec.priorityClassName: there is no PriorityClass "gone" among what was given; add it\nfix: correct these objects, or take the snapshot again: without them there is nothing to plan\n';
+    expect(await plan([ours, ...workers], inside())).toEqual({ code: 2, out: '', err: told });
+    expect(await plan(workers, inside(ours))).toEqual({ code: 2, out: '', err: told });
+    // Who gives it corrected asks about that one.
+    expect(await plan([gang, ...workers], inside(ours))).toMatchObject({ code: 0, err: '' });
+    const group = { ...podGroup('g', { prio: 1 }), spec: { priority: 'high' } };
+    const member = pod({ name: 'm', cpu: 1, prio: 1, podGroup: 'g' });
+    const { code, err } = await plan([member], inside(group));
+    expect(code).toBe(2);
+    expect(err).toContain('PodGroup ns/g: spec.priority: "high" is no integer');
+  });
+
+  const selector = { matchExpressions: [{ key: 'a', operator: 'Near', values: [] }] };
+  test.each<[string, JsonObject, string]>([
+    [
+      'a Pod: nobody knows what is left on its node',
+      pod({ name: 'p', on: 'n1', cpu: 'lots', prio: 1 }),
+      'Pod ns/p: spec.containers[0].resources.requests.cpu: "lots" is no quantity; write it as 500m, 2 or 12Gi; until then its node takes nobody here',
+    ],
+    [
+      'a node',
+      node('n1', 'many'),
+      'Node n1: status.allocatable.cpu: "many" is no quantity; write it as 500m, 2 or 12Gi; until then it takes nobody here',
+    ],
+    [
+      'a node of another version',
+      { ...node('n1', 9), apiVersion: 'v2' },
+      'Node n1: apiVersion: version v2 is not read; take the snapshot as v1; until then it takes nobody here',
+    ],
+    [
+      'a budget',
+      { ...budget('old', 0), spec: { selector } },
+      'PodDisruptionBudget ns/old: spec.selector.matchExpressions[0].operator: "Near" must be In, NotIn, Exists or DoesNotExist; until then it protects nobody here',
+    ],
+    [
+      'a mode',
+      podGang('g', { annotations: { 'muster.dev/disruption-mode': 'All' } }),
+      'PodGang ns/g: metadata.annotations[muster.dev/disruption-mode]: "All" must be Pod or PodGroup; until then the default counts here',
+    ],
+    [
+      'a PodGroup of another version',
+      { apiVersion: 'scheduling.k8s.io/v9', kind: 'PodGroup', metadata: { name: 'g', namespace: 'ns' } },
+      'PodGroup ns/g: apiVersion: version scheduling.k8s.io/v9 is not read; take the snapshot as one of scheduling.k8s.io/v1alpha2, scheduling.k8s.io/v1alpha3, scheduling.k8s.io/v1beta1, scheduling.k8s.io/v1; until then its Pods count one by one here, with their own priority',
+    ],
+    [
+      'a class',
+      { ...priorityClass('odd', 1), value: 'much' },
+      'PriorityClass odd: value: "much" is no integer; until then it counts as not there',
+    ],
+  ])('%s', async (_, object, told) => {
+    const one = pod({ name: 'w', cpu: 1, prio: 100 });
+    const { code, out, err } = await plan([one], [node('n2', 2), object], '-o', 'json');
+    expect([code, err]).toEqual([0, `warning: ${told}\n`]);
+    expect(JSON.parse(out)).toMatchObject({ placement: { 'ns/w': 'n2' }, warnings: [told] });
+  });
+
+  test('a node with such a Pod is not used, whatever else it seems to have', async () => {
+    const odd = pod({ name: 'p', on: 'n1', cpu: 'lots', prio: 1 });
+    const { code, out } = await plan([gang, ...workers], inside(odd), '-o', 'json');
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toMatchObject({ victims: [], largest: { worker: 1 } });
+  });
+
+  test('many are told of in a few lines, and none can speak to the terminal', async () => {
+    const odd = Array.from({ length: 7 }, (_, at) => podGang(`g${at}`, { className: '\u001b[2J' }));
+    const { code, err } = await plan([gang, ...workers], inside(...odd));
+    const lines = err.trim().split('\n');
+    expect([code, lines.length, err.includes('\u001b')]).toEqual([0, 6, false]);
+    expect(lines[5]).toBe('warning: 2 more objects that cannot be counted with, treated alike');
+  });
+
+  test('a Pod that waits and is of another gang is nobody here', async () => {
+    const waiting = pod({ name: 'other', cpu: 'lots', gang: 'other' });
+    expect(await plan([gang, ...workers], inside(waiting))).toMatchObject({ code: 0, err: '' });
+  });
+
+  test('a PodGang that names no namespace finds its waiting Pods in the one of -n', async () => {
+    const found = await plan([{ ...gang, metadata: { name: 'new' } }], inside(...workers), '-n', 'ns');
+    expect(found).toMatchObject({ code: 0, err: '' });
+  });
+});
+
 describe('a snapshot', () => {
   const full: JsonObject = pod({
     name: 'secretive',
