@@ -62,7 +62,7 @@ export interface GangPod {
 export interface SyncContext {
   /** Aborted when Muster gives up on the call. */
   readonly signal: AbortSignal;
-  /** The gang's Pods that are not terminating, as last seen. */
+  /** The gang's Pods that have not ended and are not terminating, as last seen. */
   readonly pods: readonly GangPod[];
   /** The gang's objects of one kind in `owns()`, as last seen; terminating ones too. */
   owned(resource: Resource): readonly JsonObject[];

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { PodGang } from '../../api/pod-gang.ts';
+import { hasEnded, isBound, isLive } from '../../gang/plan/census.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { keyOf, type Change } from '../../kube/loop/cache.ts';
 
@@ -94,8 +95,8 @@ export class Bindings {
   }
 }
 
-/** The gang that has this Pod on a node; one on its way out is none to count on. */
+/** The gang that has this Pod on a node; one that has ended or is on its way out is none to count on. */
 const boundTo = (pod: PodRecord | undefined): string | undefined =>
-  pod === undefined || pod.nodeName === '' || pod.deletionTimestamp !== undefined
+  pod === undefined || !isBound(pod) || !isLive(pod) || hasEnded(pod)
     ? undefined
     : keyOf(pod.namespace, pod.gang);

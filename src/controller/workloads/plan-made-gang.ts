@@ -5,7 +5,7 @@ import {
 } from '../../api/names.ts';
 import { workloadTitle, type PodOrigin } from '../../api/pod-origin.ts';
 import { workloadOf, workloadResult } from '../../gang/made-for.ts';
-import { byAge, isLive } from '../../gang/plan/census.ts';
+import { byAge, hasEnded, isLive } from '../../gang/plan/census.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { isInitialized } from '../../gang/rules/initialized.ts';
 import type { GangKind } from '../../workloads/gang-kind.ts';
@@ -107,8 +107,7 @@ export function planMadeGang(state: MadeState): Deed {
 }
 
 /** A Pod that its workload still counts on. */
-const isRunning = (pod: PodRecord): boolean =>
-  pod.origin !== undefined && isLive(pod) && pod.phase !== 'Succeeded' && pod.phase !== 'Failed';
+const isRunning = (pod: PodRecord): boolean => pod.origin !== undefined && isLive(pod) && !hasEnded(pod);
 
 const nameFor = ({ kind, name, part }: Subject): string => gangName(kind, name, part);
 

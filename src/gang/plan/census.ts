@@ -26,6 +26,7 @@ export interface GroupCensus {
 }
 
 export const isLive = (pod: PodRecord): boolean => pod.deletionTimestamp === undefined;
+export const hasEnded = ({ phase }: PodRecord): boolean => phase === 'Succeeded' || phase === 'Failed';
 export const isBound = (pod: PodRecord): boolean => pod.nodeName !== '';
 export const isGated = (pod: PodRecord): boolean => pod.gates.includes(GATE_POD_GANG_PENDING);
 

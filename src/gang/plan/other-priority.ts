@@ -1,11 +1,9 @@
 import { quoted } from '../../api/printable.ts';
-import type { GangRecord, GangState, PodRecord } from '../records.ts';
+import type { GangRecord, GangState } from '../records.ts';
 import { classOf } from '../rules/priorities.ts';
 import { listed } from '../status-text.ts';
-import { byName, isLive, isMember } from './census.ts';
+import { byName, hasEnded, isLive, isMember } from './census.ts';
 import { CONDITION_PODS_NOT_MATCHING_PRIORITY, type Wanted } from './conditions.ts';
-
-const ended = ({ phase }: PodRecord): boolean => phase === 'Succeeded' || phase === 'Failed';
 
 /**
  * That Pods have another PriorityClass than their gang: they came before it, or name one of their own. Nobody can change
@@ -25,7 +23,7 @@ export function priorityCondition(state: GangState, gang: GangRecord): Wanted | 
             pod.priorityClassName !== wanted &&
             isMember(gang, pod) &&
             isLive(pod) &&
-            !ended(pod),
+            !hasEnded(pod),
         );
   if (others.length === 0) {
     const told = gang.conditions.some((condition) => condition.type === type);

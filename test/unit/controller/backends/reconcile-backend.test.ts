@@ -117,8 +117,8 @@ describe('keeping a gang’s objects', () => {
     expect(operated.slice(1)).toEqual(['update ok 0', 'update ok 0', 'update ok 0']);
   });
 
-  test('tells the gang’s live Pods', async () => {
-    const pod = (name: string, deletionTimestamp?: string): PodRecord =>
+  test('tells the gang’s live Pods, not those that have ended: no scheduler counts on them', async () => {
+    const pod = (name: string, deletionTimestamp?: string, phase = 'Running'): PodRecord =>
       readPod({
         metadata: {
           namespace: 'ml',
@@ -128,8 +128,11 @@ describe('keeping a gang’s objects', () => {
           labels: { 'grove.io/podgang': 'train', 'grove.io/podclique': 'worker' },
           ...(deletionTimestamp && { deletionTimestamp }),
         },
+        status: { phase },
       });
     pods.put(pod('a'));
+    pods.put(pod('c', undefined, 'Failed'));
+    pods.put(pod('d', undefined, 'Succeeded'));
     pods.put(pod('b', '2026-01-01T00:00:00Z'));
     let names: string[] = [];
     await reconcilerOf({
@@ -384,6 +387,7 @@ test('a gang is told of when its first Pod is bound, and when none is any more',
   expect(see(pod('a', ''), pod('a', 'n1'))).toEqual([KEY]);
   expect(see(undefined, pod('b', 'n1'))).toEqual([]);
   expect(see(pod('a', 'n1'), pod('a', 'n1', '2026-01-01T00:00:00Z'))).toEqual([]);
-  expect(see(pod('b', 'n1'), undefined)).toEqual([KEY]);
+  expect(see(pod('b', 'n1'), { ...pod('b', 'n1'), phase: 'Failed' })).toEqual([KEY]);
+  expect(see({ ...pod('b', 'n1'), phase: 'Failed' }, undefined)).toEqual([]);
   expect(see(pod('a', 'n1', '2026-01-01T00:00:00Z'), undefined)).toEqual([]);
 });
