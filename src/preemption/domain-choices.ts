@@ -1,27 +1,22 @@
 import type { ClusterState, NodeState } from './cluster-state.ts';
+import { domainsOf, domainsWith, type Domain } from './domains.ts';
 import { kindsOf } from './kinds.ts';
 import { place, undo } from './place.ts';
 import { fixedPredicates, judgeFor } from './predicates/predicates.ts';
 import { slots } from './predicates/resource-predicates.ts';
 import type { Preemptor } from './preemptor.ts';
-import { compareText, type Pod, type Scope, type Snapshot } from './snapshot.ts';
+import type { Pod, Scope, Snapshot } from './snapshot.ts';
 import { confined, overlap, speaksOf, type Choice } from './topology.ts';
 
 /** So many nodes are looked at, times all nodes: what is not found by then is taken for not there. */
 const MOST_ROUNDS = 128;
-
-/** A domain of a label. */
-interface Domain {
-  readonly value: string;
-  readonly nodes: readonly NodeState[];
-}
 
 /** In which domains a gang fits, in the state as it is. */
 export class DomainChoices {
   readonly #preemptor: Preemptor;
   readonly #state: ClusterState;
   readonly #running: readonly Pod[];
-  readonly #byKey = new Map<string, ReadonlyMap<string, NodeState[]>>();
+  readonly #byKey = new Map<string, readonly Domain[]>();
   readonly #usable = new Map<Scope, readonly Domain[]>();
   #looked = 0;
 
@@ -76,8 +71,8 @@ export class DomainChoices {
 
   #fits(choice: Choice): boolean {
     const whole = choice.find(({ scope }) => scope.groups === undefined);
-    const nodes = whole && this.#nodesOf(whole.scope.key).get(whole.value);
-    const only = nodes ?? this.#state.nodes;
+    const domain = whole && this.#domainsOf(whole.scope.key).find(({ value }) => value === whole.value);
+    const only = domain?.nodes ?? this.#state.nodes;
     this.#looked += only.length;
     const placement = place(confined(this.#preemptor, choice), this.#state, only);
     undo(placement, this.#state);
@@ -109,27 +104,13 @@ export class DomainChoices {
 
   /** All of the scope, by name; only those in which members run, where some do. */
   allowed(scope: Scope): readonly Domain[] {
-    const chosen = new Set(
-      this.#running
-        .filter((pod) => speaksOf(scope, pod))
-        .map(({ nodeName }) => this.#state.byName.get(nodeName)?.node.labels.get(scope.key)),
-    );
-    return [...this.#nodesOf(scope.key)]
-      .filter(([value]) => chosen.size === 0 || chosen.has(value))
-      .map(([value, nodes]) => ({ value, nodes }))
-      .sort((a, b) => compareText(a.value, b.value));
+    const running = this.#running.filter((pod) => speaksOf(scope, pod));
+    const chosen = domainsWith(running, scope.key, this.#state);
+    return this.#domainsOf(scope.key).filter(({ value }) => chosen.size === 0 || chosen.has(value));
   }
 
-  #nodesOf(key: string): ReadonlyMap<string, readonly NodeState[]> {
-    const known = this.#byKey.get(key);
-    if (known !== undefined) return known;
-    const byValue = new Map<string, NodeState[]>();
-    for (const one of this.#state.nodes) {
-      const value = one.node.labels.get(key);
-      if (value !== undefined) byValue.getOrInsert(value, []).push(one);
-    }
-    this.#byKey.set(key, byValue);
-    return byValue;
+  #domainsOf(key: string): readonly Domain[] {
+    return this.#byKey.getOrInsertComputed(key, () => domainsOf(key, this.#state));
   }
 }
 

@@ -1,8 +1,9 @@
-import { ClusterState, type NodeState } from './cluster-state.ts';
+import { ClusterState } from './cluster-state.ts';
+import { domainsOf, domainsWith, type Domain } from './domains.ts';
 import { place, undo, type Placement } from './place.ts';
 import type { Plan } from './planned.ts';
 import type { Preemptor } from './preemptor.ts';
-import { compareText, type Scope, type Snapshot, type Topology } from './snapshot.ts';
+import type { Scope, Snapshot, Topology } from './snapshot.ts';
 import { outsideDomains } from './topology.ts';
 
 /**
@@ -32,11 +33,6 @@ export function placeInDomain(preemptor: Preemptor, { required }: Topology, snap
   };
 }
 
-interface Domain {
-  readonly value: string;
-  readonly nodes: readonly NodeState[];
-}
-
 /** By name. None where members run in several, or outside of all. */
 function domainsFor(
   preemptor: Preemptor,
@@ -44,21 +40,11 @@ function domainsFor(
   given: { readonly state: ClusterState; readonly snapshot: Snapshot },
 ): Domain[] {
   const { state, snapshot } = given;
-  const chosen = new Set(
-    snapshot.pods
-      .filter((pod) => preemptor.owns(pod))
-      .map(({ nodeName }) => state.byName.get(nodeName)?.node.labels.get(key)),
+  const chosen = domainsWith(
+    snapshot.pods.filter((pod) => preemptor.owns(pod)),
+    key,
+    state,
   );
   if (chosen.size > 1) return [];
-  const byValue = new Map<string, NodeState[]>();
-  for (const one of state.nodes) {
-    const value = one.node.labels.get(key);
-    if (value === undefined || (chosen.size === 1 && !chosen.has(value))) continue;
-    const nodes = byValue.get(value);
-    if (nodes === undefined) byValue.set(value, [one]);
-    else nodes.push(one);
-  }
-  return [...byValue]
-    .map(([value, nodes]) => ({ value, nodes }))
-    .sort((a, b) => compareText(a.value, b.value));
+  return domainsOf(key, state).filter(({ value }) => chosen.size === 0 || chosen.has(value));
 }
