@@ -73,36 +73,62 @@ export class Scores {
   }
 }
 
-/** Whether the score of each of `nodes` depends on nothing but the node itself, whichever of them there are. */
-export const scoredApart = (pod: Pod, nodes: readonly NodeState[]): boolean =>
-  taintScores(pod, nodes) === undefined && affinityScores(pod, nodes) === undefined;
+/** How much a Pod would rather not, or rather, be on a node; what that is worth depends on the other nodes. */
+export interface Liking {
+  /** Taints of `PreferNoSchedule` that the Pod does not tolerate. */
+  readonly taints: number;
+  /** The weights of the preferred terms that hold. */
+  readonly affinity: number;
+}
 
-/** Fewer taints of `PreferNoSchedule` that the Pod does not tolerate; undefined where no node has one. */
-function taintScores({ constraints }: Pod, nodes: readonly NodeState[]): number[] | undefined {
-  if (!nodes.some(({ node }) => node.taints.length > 0)) return undefined;
+export function likingOf(pod: Pod): (node: NodeState) => Liking {
+  const [taints, affinity] = [taintsMinded(pod), weightsLiked(pod)];
+  return (node) => ({ taints: taints(node), affinity: affinity(node) });
+}
+
+/** Beside nodes of which no one has more than `most` of either. */
+export const likingScore = ({ taints, affinity }: Liking, most: Liking): number =>
+  WEIGHTS.taints * taintScore(taints, most.taints) +
+  WEIGHTS.affinity * affinityScore(affinity, most.affinity);
+
+const taintScore = (count: number, most: number): number =>
+  most === 0 ? MAX : MAX - Math.trunc((MAX * count) / most);
+
+const affinityScore = (sum: number, most: number): number =>
+  most === 0 ? 0 : Math.trunc((MAX * sum) / most);
+
+function taintsMinded({ constraints }: Pod): (node: NodeState) => number {
   const tolerations = constraints.tolerations.filter(
     ({ effect }) => effect === '' || effect === 'PreferNoSchedule',
   );
-  const counts = nodes.map(
-    ({ node }) =>
-      node.taints.filter((taint) => untolerated([taint], tolerations, ['PreferNoSchedule']) !== undefined)
-        .length,
-  );
-  const most = highest(counts);
-  return most === 0 ? undefined : counts.map((count) => MAX - Math.trunc((MAX * count) / most));
+  return ({ node }) =>
+    node.taints.filter((taint) => untolerated([taint], tolerations, ['PreferNoSchedule']) !== undefined)
+      .length;
 }
 
-/** The weights of the preferred terms that hold; undefined where nothing is preferred. */
-function affinityScores({ constraints }: Pod, nodes: readonly NodeState[]): number[] | undefined {
+function weightsLiked({ constraints }: Pod): (node: NodeState) => number {
   const { preferredNodes } = constraints;
-  if (preferredNodes.length === 0) return undefined;
-  const sums = nodes.map(({ node }) => {
+  return ({ node }) => {
     let sum = 0;
     for (const { weight, term } of preferredNodes) if (nodeTermHolds(term, node)) sum += weight;
     return sum;
-  });
+  };
+}
+
+/** undefined where no node has a taint that counts. */
+function taintScores(pod: Pod, nodes: readonly NodeState[]): number[] | undefined {
+  if (!nodes.some(({ node }) => node.taints.length > 0)) return undefined;
+  const counts = nodes.map(taintsMinded(pod));
+  const most = highest(counts);
+  return most === 0 ? undefined : counts.map((count) => taintScore(count, most));
+}
+
+/** undefined where nothing is preferred. */
+function affinityScores(pod: Pod, nodes: readonly NodeState[]): number[] | undefined {
+  if (pod.constraints.preferredNodes.length === 0) return undefined;
+  const sums = nodes.map(weightsLiked(pod));
   const most = highest(sums);
-  return most === 0 ? undefined : sums.map((sum) => Math.trunc((MAX * sum) / most));
+  return most === 0 ? undefined : sums.map((sum) => affinityScore(sum, most));
 }
 
 const highest = (counts: readonly number[]): number => counts.reduce((a, b) => Math.max(a, b), 0);

@@ -44,6 +44,9 @@ export const socialPredicates: readonly Predicate[] = [podTopologySpread, interP
 /** Those that a node decides by itself, with the Pods on it. */
 export const ownPredicates = predicates.filter((one) => !socialPredicates.includes(one));
 
+/** Those of them that the Pods on the node have a part in. */
+export const roomPredicates = ownPredicates.filter((one) => !fixedPredicates.includes(one));
+
 /** Why a node does not take a Pod. */
 export interface Rejection {
   readonly node: string;

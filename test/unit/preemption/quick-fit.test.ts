@@ -1,6 +1,7 @@
 /** The quick way to know whether a gang fits says what placing it says, whoever comes and goes between. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import type { JsonObject } from '../../../src/api/json.ts';
 import { ClusterState } from '../../../src/preemption/cluster-state.ts';
 import { fitOf, isPlain } from '../../../src/preemption/fit.ts';
 import { place, undo } from '../../../src/preemption/place.ts';
@@ -23,20 +24,44 @@ const cluster = fc.record({
       cpu: fc.integer({ min: 1, max: 5 }),
       pods: fc.integer({ min: 1, max: 4 }),
       cordoned: fc.boolean(),
+      /** How many taints that only prefer others it has, and whom Pods may prefer it for. */
+      soft: fc.nat(2),
+      color: fc.constantFrom('red', 'blue'),
     }),
     { minLength: 1, maxLength: 4 },
   ),
+  preferring: fc.boolean(),
   running: fc.array(running, { maxLength: 9 }),
   /** Its shapes, one Pod after the other. */
-  wanting: fc.array(fc.record({ cpu: fc.nat(3), port: fc.constantFrom(0, 0, 80) }), {
-    minLength: 1,
-    maxLength: 5,
-  }),
+  wanting: fc.array(
+    fc.record({ cpu: fc.nat(3), port: fc.constantFrom(0, 0, 80), likes: fc.constantFrom('', 'red', 'blue') }),
+    {
+      minLength: 1,
+      maxLength: 5,
+    },
+  ),
   min: fc.integer({ min: 1, max: 5 }),
   /** Who is taken off, or put back where he is not there. */
   moves: fc.array(fc.nat(8), { maxLength: 12 }),
 });
 
+const likes = (color: string): JsonObject =>
+  color === ''
+    ? {}
+    : {
+        affinity: {
+          nodeAffinity: {
+            preferredDuringSchedulingIgnoredDuringExecution: [
+              {
+                weight: 7,
+                preference: { matchExpressions: [{ key: 'color', operator: 'In', values: [color] }] },
+              },
+            ],
+          },
+        },
+      };
+const softTaints = (count: number): JsonObject[] =>
+  Array.from({ length: count }, (_, at) => ({ key: `t${at}`, value: '', effect: 'PreferNoSchedule' }));
 const withPort = (port: number): Pick<PodIn, 'spec'> =>
   port === 0 ? {} : { spec: { containers: [{ name: 'c', ports: [{ hostPort: port }] }] } };
 
@@ -47,11 +72,13 @@ test.each([
   let fitting = 0;
   let runs = 0;
   fc.assert(
-    fc.property(cluster, ({ nodes, running: there, wanting, min, moves }) => {
+    fc.property(cluster, ({ nodes, preferring, running: there, wanting, min, moves }) => {
       const { snapshot, read } = snapshotOf([
-        ...nodes.map(({ cpu, pods, cordoned }, index) =>
-          node(`n${index}`, cpu, { pods: String(pods) }, { spec: { unschedulable: cordoned && index > 0 } }),
-        ),
+        ...nodes.map(({ cpu, pods, cordoned, soft, color }, index) => {
+          const taints = softTaints(preferring ? soft : 0);
+          const spec = { unschedulable: cordoned && index > 0, taints };
+          return node(`n${index}`, cpu, { pods: String(pods) }, { labels: { color }, spec });
+        }),
         ...there
           .filter(({ on }) => on < nodes.length)
           .map(({ on, cpu, port, group }, index) =>
@@ -65,8 +92,11 @@ test.each([
         podGroup('p', { prio: 50, min: Math.min(min, wanting.length) }),
       ]);
       const pods = wanting.map((_shape, index) => {
-        const { cpu, port } = wanting[index % most] ?? { cpu: 0, port: 0 };
-        return read({ name: `w${index}`, cpu, prio: 50, podGroup: 'p', ...withPort(port) });
+        const shape = wanting[index % most] ?? { cpu: 0, port: 0, likes: '' };
+        const { spec } = withPort(shape.port);
+        const prefers = likes(preferring ? shape.likes : '');
+        const more = { spec: { ...spec, ...prefers } };
+        return read({ name: `w${index}`, cpu: shape.cpu, prio: 50, podGroup: 'p', ...more });
       });
       const preemptor = preemptorOf(pods, snapshot, 'kube-1.36');
       const state = new ClusterState(snapshot);
@@ -94,15 +124,32 @@ test.each([
   expect(fitting).toBeLessThan(runs);
 });
 
-test('where a score depends on which other nodes there are, no ranking is kept', () => {
-  const { snapshot, read } = snapshotOf([
-    node('n0', 2, {}, { spec: { taints: [{ key: 'old', value: '', effect: 'PreferNoSchedule' }] } }),
-    node('n1', 2),
-    podGroup('p', { prio: 50, min: 1 }),
-  ]);
-  const preemptor = preemptorOf([read({ name: 'w', cpu: 1, podGroup: 'p' })], snapshot, 'kube-1.36');
-  const state = new ClusterState(snapshot);
-  expect(rankedFit(preemptor, state, state.nodes)).toBeUndefined();
+test('where nodes are liked in very many ways, no ranking is kept', () => {
+  const bits = [1, 2, 4, 8, 16, 32, 64];
+  const terms = bits.map((weight) => ({
+    weight,
+    preference: { matchExpressions: [{ key: `bit${weight}`, operator: 'Exists' }] },
+  }));
+  const nodes = Array.from({ length: 65 }, (_, at) =>
+    node(
+      `n${at}`,
+      2,
+      {},
+      {
+        labels: Object.fromEntries(bits.filter((bit) => (at & bit) > 0).map((bit) => [`bit${bit}`, ''])),
+      },
+    ),
+  );
+  const affinity = { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: terms } };
+  const fitAmong = (count: number) => {
+    const { snapshot, read } = snapshotOf([...nodes.slice(0, count), podGroup('p', { prio: 50, min: 1 })]);
+    const wanting = read({ name: 'w', cpu: 1, podGroup: 'p', spec: { affinity } });
+    const preemptor = preemptorOf([wanting], snapshot, 'kube-1.36');
+    const state = new ClusterState(snapshot);
+    return rankedFit(preemptor, state, state.nodes);
+  };
+  expect(fitAmong(64)).toBeDefined();
+  expect(fitAmong(65)).toBeUndefined();
 });
 
 describe.each(VARIANTS)('%s', (variant) => {
@@ -127,4 +174,41 @@ describe.each(VARIANTS)('%s', (variant) => {
     expect(found.victims.map(({ unit }) => unit.name)).toEqual(['loner']);
     expect([...found.placement]).toEqual([['ns/w', 'n0']]);
   });
+});
+
+test('a node that nobody goes to decides what a preference is worth elsewhere, while it takes Pods', () => {
+  const liked = (weight: number, key: string) => ({
+    weight,
+    preference: { matchExpressions: [{ key, operator: 'Exists' }] },
+  });
+  const affinity = {
+    nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [liked(10, 'most'), liked(2, 'some')] },
+  };
+  const { snapshot, read } = snapshotOf([
+    node('empty', 10),
+    node('used', 10, {}, { labels: { some: '' } }),
+    // Its taint weighs more than what it is liked for.
+    node('x', 1, {}, { labels: { most: '' }, spec: { taints: softTaints(1) } }),
+    pod({ name: 'there', on: 'used', cpu: 8, ask: { memory: '60Gi' }, prio: 90 }),
+    pod({ name: 'small', on: 'x', cpu: 1, prio: 0 }),
+    podGroup('p', { prio: 50, min: 2 }),
+  ]);
+  const wanting = [
+    read({ name: 'w0', cpu: 1, podGroup: 'p', spec: { affinity } }),
+    read({ name: 'w1', cpu: 2, podGroup: 'p', spec: { nodeSelector: { some: '' } } }),
+  ];
+  const preemptor = preemptorOf(wanting, snapshot, 'kube-1.36');
+  const state = new ClusterState(snapshot);
+  const fit = fitOf(preemptor, state);
+  const [small] = unitsOf(snapshot, preemptor, 'kube-1.36').filter(({ name }) => name === 'small');
+  if (small === undefined) throw new Error('it runs');
+  const said = [fit.fits()];
+  for (const change of [removed, putBack, removed]) {
+    change(small, state, fit);
+    said.push(fit.fits());
+    const placement = place(preemptor, state);
+    undo(placement, state);
+    expect(said.at(-1)).toBe(placement.fits);
+  }
+  expect(said).toEqual([false, true, false, true]);
 });
