@@ -41,7 +41,8 @@ export function wantedOf(given: {
     (object) => own(object, 'kind') === 'Pod' || !ours.has(placeOf(object, namespace)),
   );
   const { snapshot, faults, warnings, context } = carefulSnapshot([...cluster, ...wanted], namespace);
-  if (snapshot.nodes.length === 0 && faults.length > 0) throw invalid(faults);
+  const unusable = faults.filter(({ object }) => /^(?:Node|Pod) /.test(object));
+  if (snapshot.nodes.length === 0 && unusable.length > 0) throw invalid(unusable);
   if (snapshot.nodes.length === 0)
     throw new MusterError(
       'SNAPSHOT_INVALID',

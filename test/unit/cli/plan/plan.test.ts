@@ -330,6 +330,18 @@ describe('what cannot be planned', () => {
       'error[SNAPSHOT_INVALID]: there is no Node in the snapshot\nfix: give one that holds the nodes: muster snapshot > cluster.json, or kubectl get nodes,pods -A -o json\n',
     ],
     [
+      'no node, nor the class of the gang',
+      [gang, ...workers],
+      [],
+      'error[SNAPSHOT_INVALID]: there is no Node in the snapshot\n',
+    ],
+    [
+      'no node but one with a Pod that cannot be counted',
+      [pod({ name: 'a' })],
+      [node('n1', 4), pod({ name: 'b', on: 'n1', cpu: '-1' })],
+      'error[SNAPSHOT_INVALID]: Pod ns/b: spec.containers[0].resources.requests.cpu: "-1" must be from 0 to',
+    ],
+    [
       'amounts that are none',
       [pod({ name: 'a', cpu: 'x' })],
       [node('n1', 'y')],
