@@ -8,6 +8,7 @@ import { randomPodText } from '../support/random-pods.ts';
 import { muster, type Ran } from '../unit/cli/fake-io.ts';
 import { tree as configuration } from './configurations.ts';
 import { gangTree, reviewText } from './objects.ts';
+import { spoiltText } from './spoil.ts';
 import { inTime, must, mustBeClean, mustBeUnpolluted, type Target, type Trial } from './target.ts';
 import { written, writtenOnce } from './yaml-text.ts';
 
@@ -18,7 +19,7 @@ interface Input {
 }
 const FOLDER = 'FOLDER';
 
-/** YAML for `review` and `validate`: exit codes, words for a terminal, never a stack trace. */
+/** YAML for `review`, `validate`, `plan` (with its snapshot) and `hpc render`: exit codes, words for a terminal, never a stack trace. */
 export const documents: Target = {
   name: 'documents',
   share: 50,
@@ -41,6 +42,9 @@ export const documents: Target = {
       'rule KindUnknown',
       'rule FieldUnknown',
       'same as JSON',
+      'plan json',
+      'hpc yaml',
+      'SNAPSHOT_INVALID',
     ],
   },
   open: () => openDocuments(),
@@ -79,7 +83,8 @@ export async function openDocuments(run: typeof muster = muster): Promise<Trial>
 const COLOUR = /\u001b\[[0-9;]*m/g;
 
 function judge(args: readonly string[], { code, out, err }: Ran): string[] {
-  must(code === 0 || code === 1 || code === 2, `the exit code ${code}`);
+  // `plan` has a fourth: it fits with preemption.
+  must([0, 1, 2, ...(args[0] === 'plan' ? [4] : [])].includes(code), `the exit code ${code}`);
   const plain = out.replaceAll(COLOUR, '');
   const errors = err.replaceAll(COLOUR, '');
   mustBeClean(errors, 'standard error');
@@ -96,7 +101,8 @@ function judge(args: readonly string[], { code, out, err }: Ran): string[] {
     codes.every((found) => Object.hasOwn(errorCatalogue, found)),
     `an error of no catalogue: ${codes.join()}`,
   );
-  must(code !== 2 || codes.length === 1, () => `exit 2 without its error: ${errors}`);
+  // A snapshot may have several faults, each with its own line.
+  must(code !== 2 || new Set(codes).size === 1, () => `exit 2 without its error: ${errors}`);
   must(code !== 0 || codes.length === 0, () => `exit 0 with an error: ${errors}`);
   const found = [...plain.matchAll(/\[([A-Z][A-Za-z]+)\]|"rule(?:Id)?": "([A-Za-z_]+)"/g)].flatMap(
     ([, one, other]) => one ?? other ?? [],
@@ -148,7 +154,100 @@ async function sameAsJson(
   return ['same as JSON'];
 }
 
+/** What `plan` and `hpc render` read: a cluster or policies beside the gang. */
+function besideGangs(random: Random): Input {
+  const base64 = (bytes: Buffer): string => bytes.toString('base64');
+  const output = random.chance(60) ? ['-o', random.pick(['json', 'yaml', 'text', 'x'] as const)] : [];
+  if (random.chance(50)) {
+    const texts = random.list(4, () => hpcObject(random));
+    return {
+      args: ['hpc', 'render', '-f', '-', ...output],
+      files: { '-': base64(joined(texts, random)) },
+    };
+  }
+  const cluster = JSON.stringify({
+    ...{ apiVersion: 'v1', kind: 'List' },
+    items: random.list(12, () => clusterObject(random)),
+  });
+  const snapshot = random.chance(60)
+    ? cluster
+    : spoiltText(cluster, random, random.chance(70) ? ['items'] : []);
+  const wanted = [gangTree(random), ...random.list(3, () => clusterObject(random))];
+  const variant = random.chance(40) ? ['--variant', random.pick(['kep', 'kube-1.36', 'x'] as const)] : [];
+  return {
+    args: ['plan', '-f', '-', '--snapshot', `${FOLDER}/cluster.json`, ...output, ...variant],
+    files: { '-': base64(joined(wanted, random)), 'cluster.json': base64(Buffer.from(snapshot)) },
+  };
+}
+
+const joined = (objects: readonly unknown[], random: Random): Buffer =>
+  Buffer.concat(objects.flatMap((one) => [written(one, random), Buffer.from('\n---\n')]));
+
+function clusterObject(random: Random): unknown {
+  const name = random.pick<unknown>(['train', 'n1', 'n2', 'w0', '\u001b[31m', 5]);
+  const amount = random.pick<unknown>(['4', '500m', '1e30', '-1', 'x', 7, null]);
+  const kind = random.pick(['Node', 'Pod', 'PriorityClass', 'PodDisruptionBudget', 'PodGroup'] as const);
+  if (kind === 'Node')
+    return {
+      apiVersion: 'v1',
+      kind,
+      metadata: { name },
+      status: { allocatable: { cpu: amount, pods: '50' } },
+    };
+  if (kind === 'PriorityClass')
+    return { apiVersion: 'scheduling.k8s.io/v1', kind, metadata: { name }, value: random.below(9) };
+  const metadata = {
+    ...{ name, namespace: 'ml', uid: `u${random.below(9)}` },
+    labels: { 'grove.io/podgang': 'train', 'grove.io/podclique': 'worker' },
+  };
+  if (kind === 'PodDisruptionBudget')
+    return {
+      ...{ apiVersion: 'policy/v1', kind, metadata },
+      spec: { selector: { matchLabels: metadata.labels }, minAvailable: amount },
+      status: { disruptionsAllowed: random.pick<unknown>([0, 1, 'x']) },
+    };
+  if (kind === 'PodGroup')
+    return {
+      ...{ apiVersion: 'scheduling.k8s.io/v1alpha2', kind, metadata },
+      spec: { schedulingPolicy: { gang: { minCount: random.pick<unknown>([1, 2, -1, 'x']) } } },
+    };
+  return {
+    ...{ apiVersion: 'v1', kind, metadata },
+    spec: {
+      ...{ nodeName: random.pick<unknown>(['n1', 'n2', '', 'nowhere', 5]), priority: random.below(9) },
+      containers: [{ name: 'main', image: 'x', resources: { requests: { cpu: amount } } }],
+    },
+  };
+}
+
+function hpcObject(random: Random): unknown {
+  if (random.chance(30)) return gangTree(random);
+  const metadata = { name: random.pick(['p', 'train']), namespace: random.pick<unknown>(['ml', 'other', 5]) };
+  if (random.chance(50))
+    return {
+      ...{ apiVersion: 'scheduler.grove.io/v1alpha1', kind: 'PodGang' },
+      metadata: {
+        ...metadata,
+        annotations: { 'muster.dev/hpc-policy': random.pick(['p', 'train', '\u001b[2J']) },
+      },
+      spec: {
+        podgroups: [
+          { name: 'worker', minReplicas: random.pick<unknown>([1, 4, 1e9, 'x']), podReferences: [] },
+        ],
+      },
+    };
+  const settings = { 'tasks-per-node': random.pick<unknown>(['2', 'x', '', 5, '$(id)']) };
+  const spec = random.pick<unknown>([
+    { hpc: { manager: 'flux', settings } },
+    { hpc: { manager: '\u001b[2J' } },
+    { torch: { procPerNode: random.pick<unknown>([2, 'auto', 'x']) } },
+    null,
+  ]);
+  return { apiVersion: 'muster.dev/v1alpha1', kind: 'HPCPolicy', metadata, spec };
+}
+
 function inputOf(random: Random): Input {
+  if (random.chance(25)) return besideGangs(random);
   const verb = random.pick(['review', 'review', 'validate'] as const);
   const formats =
     verb === 'review'
