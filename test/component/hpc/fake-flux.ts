@@ -1,6 +1,10 @@
 /**
  * A Flux of which only the surface is real: the commands and options that the scripts may use, checked one by one, and
  * what becomes of exit codes and signals. An unknown option is exit code 64, as nothing in a test expects it.
+ *
+ * Brokers that share a folder, FAKE_GANG, know each other by it: a follower joins once the lead's broker is there, ends
+ * well when that one does, and with 1 when it is lost or, FAKE_PATIENCE looks later, not there again. The lead begins
+ * its program when as many have joined as it is to run on.
  */
 export const FAKE_FLUX = `#!/bin/bash
 set -euo pipefail
@@ -32,6 +36,36 @@ attribute() {
   esac
 }
 
+# With the command "flux run -N <brokers> …".
+lead() {
+  rm -f "$FAKE_GANG/ended"
+  echo $$ >"$FAKE_GANG/lead.new"
+  mv -f "$FAKE_GANG/lead.new" "$FAKE_GANG/lead"
+  until [ "$(find "$FAKE_GANG/joined" -type f | wc -l)" -ge $(($4 - 1)) ]; do /bin/sleep 0.02; done
+  local rc=0
+  "$@" || rc=$?
+  : >"$FAKE_GANG/ended"
+  exit "$rc"
+}
+alive() { [ -f "$FAKE_GANG/lead" ] && kill -0 "$(cat "$FAKE_GANG/lead")" 2>/dev/null; }
+follower() {
+  local looks=0 own="$FAKE_GANG/joined/$FAKE_HOST" joined
+  trap 'rm -f "$own"; exit 0' TERM
+  until alive; do
+    [ ! -f "$FAKE_GANG/lead" ] || looks=$((looks + 1))
+    [ "$looks" -lt "\${FAKE_PATIENCE:-3000}" ] || exit 1
+    echo 'no lead'
+    /bin/sleep 0.02
+  done
+  joined=$(cat "$FAKE_GANG/lead")
+  : >"$own"
+  echo 'joined'
+  while kill -0 "$joined" 2>/dev/null; do /bin/sleep 0.02; done
+  rm -f "$own"
+  [ -e "$FAKE_GANG/ended" ] || exit 1
+  exit 0
+}
+
 command=$1
 shift
 case $command in
@@ -54,6 +88,9 @@ case $command in
     configured "$1"
     shift
     while [ $# -gt 0 ] && [ "\${1#-}" != "$1" ]; do attribute "$1"; shift; done
+    if [ -n "\${FAKE_GANG:-}" ]; then
+      if [ $# -gt 0 ]; then lead "$@"; else follower; fi
+    fi
     # Becomes the program of rank 0, whose exit code is that of the broker; without one it waits to be told to end.
     [ $# -eq 0 ] || exec "$@"
     if [ -n "\${FAKE_BROKER_EXIT:-}" ]; then exit "$FAKE_BROKER_EXIT"; fi

@@ -34,6 +34,8 @@ export interface RunGiven {
   /** Sent once `after` was printed. */
   readonly signal?: { readonly name: NodeJS.Signals; readonly after: string };
   readonly shell?: readonly string[];
+  /** Told all that was printed, whenever there is more. */
+  readonly heard?: (out: string) => void;
 }
 
 const roots: string[] = [];
@@ -117,7 +119,7 @@ export class PodRoot {
   #run(
     script: string,
     words: readonly string[],
-    { host = 'lead-0', env = {}, uid, signal, shell }: RunGiven,
+    { host = 'lead-0', env = {}, uid, signal, shell, heard }: RunGiven,
   ): Promise<Ended> {
     const [program = '', ...before] = shell ?? ['/bin/bash'];
     const child = spawn(program, [...before, join(this.path, 'etc/flux-config', script), ...words], {
@@ -141,6 +143,7 @@ export class PodRoot {
     let sent = false;
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       ended.out += text;
+      heard?.(ended.out);
       if (signal !== undefined && !sent && ended.out.includes(signal.after)) {
         sent = true;
         child.kill(signal.name);

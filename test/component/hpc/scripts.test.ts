@@ -253,6 +253,22 @@ describe('a follower', () => {
     expect(err).toContain('the broker failed 3 times in a row, last with 3\n');
   });
 
+  test('counts anew once a broker has held', async () => {
+    const held = new PodRoot({ lead: 1, worker: 2 });
+    held.write('etc/flux-config/entrypoint.sh', ENTRYPOINT_SCRIPT.replace('-lt 300 ]', '-lt 0 ]'));
+    held.write(
+      'bin/sleep',
+      '#!/bin/bash\necho "sleep $*" >>"$FAKE_LOG"\n[ "$(grep -c ^sleep "$FAKE_LOG")" -lt 3 ] || kill -TERM $PPID\n',
+      0o755,
+    );
+    const env = { FAKE_BROKER_EXIT: '3', MUSTER_FLUX_RETRIES: '1' };
+    const { code, err } = await held.start(['keep'], { host: 'worker-1', env });
+    expect([code, err]).toEqual([
+      143,
+      'flux-entrypoint: the broker ended with 3, again in 15 s (1 of 1)\n'.repeat(3),
+    ]);
+  });
+
   test('ends at once when it is told to, and does not try again', async () => {
     root.forgetCalls();
     const signal = { name: 'SIGTERM', after: 'broker is up' } as const;
