@@ -11,9 +11,9 @@ import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
 import { requestsOf } from './support/audited.ts';
 import { GangCluster } from './support/gang-cluster.ts';
-import { group } from './support/gang-objects.ts';
+import { gatesOf, group, type Pod } from './support/gang-objects.ts';
 import { untilEachIsUsed } from './support/granted.ts';
-import { NAMESPACE } from './support/registered-muster.ts';
+import { GATE, NAMESPACE } from './support/registered-muster.ts';
 
 const POLICIES = `/apis/muster.dev/v1alpha1/namespaces/${NAMESPACE}/hpcpolicies`;
 const START = ['/bin/bash', '/etc/flux-config/entrypoint.sh', '--'];
@@ -330,6 +330,144 @@ clusterSuite('gangs with an HPCPolicy', () => {
     await cluster.client.ok('POST', POLICIES, policy('solo', { quorum: '1' }));
     await cluster.untilBound('solo', 2);
     expect((await cluster.status('solo')).hpc).toMatchObject({ why: '', flux: { there: 2, expected: 2 } });
+  }, 180_000);
+
+  test('scale-out, a replaced follower, scale-in and another lead: each new Pod is prepared as its host was before, and no object changes', async () => {
+    const annotations = { ...hpc.annotations, 'muster.dev/expected-pods': 'crew=3' };
+    await cluster.createGang('swell', [group('chief', 1), group('crew', 1)], { annotations });
+    const labels = {
+      'grove.io/podgang': 'swell',
+      'grove.io/podclique': 'crew',
+      'grove.io/scheduler-name': 'default-scheduler',
+    };
+    const containers = [{ name: 'main', image: 'lammps', command: ARGV }];
+    const sets = `/apis/apps/v1/namespaces/${NAMESPACE}/statefulsets`;
+    await cluster.client.ok('POST', sets, {
+      apiVersion: 'apps/v1',
+      kind: 'StatefulSet',
+      metadata: { name: 'crew' },
+      spec: {
+        replicas: 3,
+        podManagementPolicy: 'Parallel',
+        serviceName: 'swell',
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers } },
+      },
+    });
+    const scale = (replicas: number): Promise<unknown> =>
+      cluster.client.ok(
+        'PATCH',
+        `${sets}/crew`,
+        { spec: { replicas } },
+        { contentType: 'application/merge-patch+json' },
+      );
+    const leads = (name: string): Promise<unknown> =>
+      cluster.createPod('swell', name, 'chief', {
+        spec: { hostname: 'chief-0', restartPolicy: 'Never', containers },
+      });
+    await leads('chief-0');
+    await cluster.untilBound('swell', 4);
+    interface Whole {
+      readonly metadata: Pod['metadata'] & HpcPod['metadata'];
+      readonly spec: HpcPod['spec'];
+    }
+    const podOf = (name: string): Promise<Whole> => cluster.client.ok<Whole>('GET', core(`pods/${name}`));
+    /** What the policy says of a Pod: all but who it is and where. */
+    const prepared = ({ metadata, spec }: Whole) => ({
+      mark: metadata.annotations['muster.dev/prepared'],
+      ...(({ hostname: _, nodeName: __, ...rest }) => rest)({ nodeName: '', ...spec }),
+    });
+    const objects = (): Promise<readonly unknown[]> =>
+      Promise.all(
+        ['configmaps/swell-flux-entrypoint', 'secrets/swell-flux-curve', 'services/swell'].map(
+          async (what) => {
+            const { metadata } = await cluster.client.ok<{ metadata: Pod['metadata'] }>('GET', core(what));
+            return [what, metadata.uid, metadata.resourceVersion];
+          },
+        ),
+      );
+    const running = async (...names: string[]): Promise<void> => {
+      for (const name of names) await cluster.kubelet(name, 'Running', true);
+    };
+    const brokers = async () => (await cluster.status('swell')).hpc?.flux;
+    expect(await hostsOf('swell')).toBe('chief-0,crew-[0-2]\n');
+    const made = await objects();
+    await running('swell-chief-0', 'crew-0');
+    await running('swell-chief-0', 'crew-0', 'crew-1', 'crew-2');
+    const [chief, first, second] = [
+      await podOf('swell-chief-0'),
+      await podOf('crew-0'),
+      await podOf('crew-1'),
+    ];
+    for (const one of [second, await podOf('crew-2')]) expect(prepared(one)).toEqual(prepared(first));
+
+    await scale(1);
+    for (const name of ['crew-2', 'crew-1']) {
+      await until(`${name} is to end`, async () => 'deletionTimestamp' in (await podOf(name)).metadata);
+      await cluster.removePod(name);
+    }
+    const missing = (host: string) => ({ host, pod: '', state: 'missing' });
+    await until('its minimum runs, and those that may come are named', async () => {
+      expect(await brokers()).toMatchObject({
+        ...{ lead: { state: 'running' }, expected: 4, there: 2, ready: 2, quorum: 2 },
+        waitsFor: [missing('crew-1'), missing('crew-2')],
+      });
+      return true;
+    });
+    await cluster.untilCondition('swell', 'Unhealthy', { status: 'False' });
+
+    await scale(2);
+    await cluster.untilBound('swell', 3);
+    const again = await podOf('crew-1');
+    expect(again.metadata.uid).not.toBe(second.metadata.uid);
+    expect(prepared(again)).toEqual(prepared(second));
+    await running('crew-1');
+    await cluster.removePod('crew-1');
+    await until('its follower is there', async () => {
+      const { metadata, spec } = await podOf('crew-1');
+      return metadata.uid !== again.metadata.uid && 'nodeName' in spec;
+    });
+    expect(prepared(await podOf('crew-1'))).toEqual(prepared(second));
+    expect((await podOf('crew-1')).spec.hostname).toBe('crew-1');
+    await running('crew-1');
+    for (const before of [chief, first]) {
+      const { uid, resourceVersion } = (await podOf(before.metadata.name)).metadata;
+      expect([uid, resourceVersion]).toEqual([before.metadata.uid, before.metadata.resourceVersion]);
+    }
+    // No host of that name is in the list of those that run.
+    await expect(
+      cluster.createPod('swell', 'beyond', 'crew', { spec: { hostname: 'crew-3', containers } }),
+    ).rejects.toThrow(/group crew has 3 hosts.*HpcHostUnlisted/);
+
+    await cluster.kubelet('swell-chief-0', 'Failed', false);
+    await until('the death of the lead is told', async () => (await brokers())?.lead.state === 'failed');
+    await cluster.untilCondition('swell', 'Unhealthy', { status: 'True' });
+    // A follower that comes meanwhile.
+    await scale(3);
+    await until('it is there', async () => (await cluster.podsOf('swell')).length === 4);
+    expect(gatesOf((await podOf('crew-2')) as unknown as Pod)).toEqual([GATE]);
+    expect(await cluster.status('swell')).toMatchObject({
+      why: expect.stringContaining('fewer Pods than the minimum: chief 0/1'),
+      hpc: { why: '', flux: { lead: { pod: 'swell-chief-0', state: 'failed' }, there: 4 } },
+    });
+    await leads('chief-0-again');
+    await until('another leads', async () => {
+      const { nodeName } =
+        (await cluster.podsOf('swell')).find(({ metadata }) => metadata.name === 'swell-chief-0-again')
+          ?.spec ?? {};
+      return nodeName !== undefined;
+    });
+    expect(prepared(await podOf('swell-chief-0-again'))).toEqual(prepared(chief));
+    await running('swell-chief-0-again', 'crew-2');
+    await until('all are led again', async () => {
+      expect(await brokers()).toMatchObject({
+        lead: { host: 'chief-0', pod: 'swell-chief-0-again', state: 'running' },
+        ...{ there: 4, ready: 4, waitsFor: [] },
+      });
+      return true;
+    });
+    await cluster.untilCondition('swell', 'Unhealthy', { status: 'False' });
+    expect(await objects()).toEqual(made);
   }, 180_000);
 
   test('a gang of a module’s manager is prepared by it, has its objects before it starts, and is held while the module is down', async () => {

@@ -7,7 +7,11 @@ import { PodRoot, removeRoots, type Ended, type RunGiven } from './pod-root.ts';
 afterAll(removeRoots);
 
 /** Waits for people or for us, so that the others can come and go meanwhile. */
-const PROGRAM = ['bash', '-c', 'echo begun; until [ -e "$FAKE_GANG/go" ]; do /bin/sleep 0.02; done; exit 3'];
+const PROGRAM = [
+  'bash',
+  '-c',
+  'echo begun; while [ -d "$FAKE_GANG" ] && ! [ -e "$FAKE_GANG/go" ]; do /bin/sleep 0.02; done; exit 3',
+];
 const KILLED = ['bash', '-c', 'echo begun; kill -9 "$(cat "$FAKE_GANG/lead")"'];
 
 interface Started {

@@ -41,7 +41,7 @@ lead() {
   rm -f "$FAKE_GANG/ended"
   echo $$ >"$FAKE_GANG/lead.new"
   mv -f "$FAKE_GANG/lead.new" "$FAKE_GANG/lead"
-  until [ "$(find "$FAKE_GANG/joined" -type f | wc -l)" -ge $(($4 - 1)) ]; do /bin/sleep 0.02; done
+  while [ -d "$FAKE_GANG" ] && ! [ "$(find "$FAKE_GANG/joined" -type f | wc -l)" -ge $(($4 - 1)) ]; do /bin/sleep 0.02; done
   local rc=0
   "$@" || rc=$?
   : >"$FAKE_GANG/ended"
@@ -52,6 +52,7 @@ follower() {
   local looks=0 own="$FAKE_GANG/joined/$FAKE_HOST" joined
   trap 'rm -f "$own"; exit 0' TERM
   until alive; do
+    [ -d "$FAKE_GANG" ] || exit 1
     [ ! -f "$FAKE_GANG/lead" ] || looks=$((looks + 1))
     [ "$looks" -lt "\${FAKE_PATIENCE:-3000}" ] || exit 1
     echo 'no lead'
@@ -60,7 +61,7 @@ follower() {
   joined=$(cat "$FAKE_GANG/lead")
   : >"$own"
   echo 'joined'
-  while kill -0 "$joined" 2>/dev/null; do /bin/sleep 0.02; done
+  while [ -d "$FAKE_GANG" ] && kill -0 "$joined" 2>/dev/null; do /bin/sleep 0.02; done
   rm -f "$own"
   [ -e "$FAKE_GANG/ended" ] || exit 1
   exit 0
