@@ -446,9 +446,18 @@ clusterSuite('gangs with an HPCPolicy', () => {
     await scale(3);
     await until('it is there', async () => (await cluster.podsOf('swell')).length === 4);
     expect(gatesOf((await podOf('crew-2')) as unknown as Pod)).toEqual([GATE]);
-    expect(await cluster.status('swell')).toMatchObject({
-      why: expect.stringContaining('fewer Pods than the minimum: chief 0/1'),
-      hpc: { why: '', flux: { lead: { pod: 'swell-chief-0', state: 'failed' }, there: 4 } },
+    await until('it waits for the lead, and says so', async () => {
+      expect(await cluster.status('swell')).toMatchObject({
+        why: expect.stringContaining('fewer Pods than the minimum: chief 0/1'),
+        pods: expect.arrayContaining([
+          expect.objectContaining({
+            name: 'crew-2',
+            reason: expect.stringContaining('comes after the minimum of every group: bound chief 0/1'),
+          }),
+        ]),
+        hpc: { why: '', flux: { lead: { pod: 'swell-chief-0', state: 'failed' }, there: 4 } },
+      });
+      return true;
     });
     await leads('chief-0-again');
     await until('another leads', async () => {

@@ -4,7 +4,7 @@ import { keyOf, splitKey } from '../../kube/loop/cache.ts';
 import { stateOf } from '../../controller/gangs/reconcile-state.ts';
 import { BY_GANG, type GangView } from '../../controller/watch/gang-view.ts';
 import type { GangSelectors } from '../../gang/gang-selection.ts';
-import type { GangSummary, Waiting } from '../../gang/plan/gang-plan.ts';
+import type { GangSummary, Ungate, Waiting } from '../../gang/plan/gang-plan.ts';
 import type { GangRecord, GangState } from '../../gang/records.ts';
 import { readPlan } from '../../preemption/written-plan.ts';
 import { plan } from '../../gang/plan/plan.ts';
@@ -50,8 +50,7 @@ export function gangStatus(namespace: string, name: string, judge: Judge): GangS
   const state = defaultBackend === undefined ? found : guessed(found);
   const { summary, waiting, ungate } = plan(state);
   const gang = view.gangs.get(namespace, name);
-  const free = ungate.map(({ pod, group }): Waiting => ({ pod, group, state: 'gated', reason: FREE }));
-  const reasons = new Map([...waiting, ...free].map((entry) => [entry.pod, entry]));
+  const reasons = new Map([...waiting, ...ungate.map(freeIn(state))].map((entry) => [entry.pod, entry]));
   const named = gang?.labels.has(LABEL_SCHEDULER_NAME) === true ? state.backend.name : defaultBackend;
   return {
     namespace,
@@ -83,6 +82,18 @@ function guessed(state: GangState): GangState {
   const named = gang !== 'missing' && gang.labels.has(LABEL_SCHEDULER_NAME);
   const borne = pods.some((pod) => pod.schedulerName === backend.schedulerName);
   return named && borne ? state : { ...state, backend: { ...backend, schedulerName: undefined } };
+}
+
+/** Whether the scheduler counts all groups of a gang together is known in the loop only. */
+function freeIn(state: GangState): (one: Ungate) => Waiting {
+  const { waiting } = plan({ ...state, backend: { ...state.backend, releaseOrder: 'minimum-first' } });
+  const later = new Map(waiting.map(({ pod, reason }) => [pod, reason]));
+  return ({ pod, group }) => {
+    const after = later.get(pod);
+    const reason =
+      after === undefined ? FREE : `${after}, where the scheduler counts all groups together; else ${FREE}`;
+    return { pod, group, state: 'gated', reason };
+  };
 }
 
 const FREE = 'nothing is missing: the loop is about to take its gate off (if this stays, no loop runs)';

@@ -85,6 +85,18 @@ test('a Pod that only the loop keeps waiting is no running one', () => {
   ]);
 });
 
+test('a Pod beyond the minimums may have to wait while one of them is not bound', () => {
+  const groups = [group('leader', 1, 'leader-0'), group('workers', 1, 'workers-0', 'workers-1')];
+  const pods = [pod('leader-0', { gates: [] }), bound('workers-0'), pod('workers-1')];
+  const said = lines(statusOf([gang({ groups, conditions: [INITIALIZED] })], pods));
+  expect(said.slice(said.findIndex((line) => line.includes('workers-1 ')))).toEqual([
+    '     workers-1  gated',
+    '       comes after the minimum of every group: bound leader 0/1, where the scheduler counts all',
+    '       groups together; else nothing is missing: the loop is about to take its gate off (if this',
+    '       stays, no loop runs)',
+  ]);
+});
+
 test('Pods in a group that is not there, and the PodGang missing altogether', () => {
   const lost = pod('lost-0', { group: 'nobody', gates: [] });
   expect(lines(statusOf([gang({ groups: [group('leader', 1)] })], [lost])).slice(2)).toEqual([
