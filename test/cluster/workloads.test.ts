@@ -356,8 +356,13 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
     // The PodGang alone.
     await cluster.removeGang('statefulset-kept');
     const second = await another(first);
-    const { message } = await cluster.untilCondition('statefulset-kept', 'Initialized', { status: 'False' });
-    expect(message).toMatch(/of an earlier PodGang of that name.*Pods that name it keep it/);
+    await until('it says what keeps its PodGroup', async () => {
+      // At first it may be the Workload that it waits for.
+      const { message } = await cluster.untilCondition('statefulset-kept', 'Initialized', {
+        status: 'False',
+      });
+      return /PodGroup \S+ is of an earlier PodGang of that name.*Pods that name it keep it/.test(message);
+    });
     expect(await uids()).toEqual(pods);
     // The StatefulSet without its Pods, and then one that takes them.
     await cluster.client.ok('DELETE', `${SETS}/kept`, undefined, { query: { propagationPolicy: 'Orphan' } });
