@@ -111,6 +111,10 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
     });
   const create = (path: string, object: KubeObject): Promise<unknown> =>
     cluster.client.ok('POST', path, object);
+  const expectRefused = async (path: string, object: object, why: string): Promise<void> => {
+    const { status, body } = await cluster.client.request('POST', path, object);
+    expect([status, JSON.stringify(body)]).toEqual([422, expect.stringContaining(why)]);
+  };
   /** An owner reference to what was stored there. */
   const controllerAt = async (path: string): Promise<object> => {
     const { apiVersion, kind, metadata } = await cluster.client.ok<KubeObject>('GET', path);
@@ -823,14 +827,7 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
     ]);
     const daemons = `/apis/apps/v1/namespaces/${NAMESPACE}/daemonsets`;
     const each = { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: { name: 'each' } };
-    const daemon = await cluster.client.request('POST', daemons, {
-      ...each,
-      spec: { selector, template: always },
-    });
-    expect([daemon.status, JSON.stringify(daemon.body)]).toEqual([
-      422,
-      expect.stringContaining('GangWorkloadUnknown'),
-    ]);
+    await expectRefused(daemons, { ...each, spec: { selector, template: always } }, 'GangWorkloadUnknown');
     // Without the label it is nobody's business, until the label comes.
     const plain = { ...always, metadata: { labels: { app: 'x' } } };
     const unlabelled = await cluster.client.request('POST', SETS, set('plain', { template: plain }));
@@ -868,8 +865,7 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
       201,
       [expect.stringContaining('spec.jobTemplate.spec.parallelism: 3 is above completions')],
     ]);
-    const bert = await cluster.client.request(
-      'POST',
+    await expectRefused(
       `/apis/kubeflow.org/v1/namespaces/${NAMESPACE}/pytorchjobs`,
       {
         ...{ apiVersion: 'kubeflow.org/v1', kind: 'PyTorchJob', metadata: { name: 'elastic' } },
@@ -878,26 +874,22 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
           pytorchReplicaSpecs: { Worker: { replicas: 2, template: template() } },
         },
       },
+      'GangNumbersInvalid',
     );
-    expect([bert.status, JSON.stringify(bert.body)]).toEqual([
-      422,
-      expect.stringContaining('GangNumbersInvalid'),
-    ]);
-    const tune = await cluster.client.request('POST', `/apis/ray.io/v1/namespaces/${NAMESPACE}/rayjobs`, {
-      ...{ apiVersion: 'ray.io/v1', kind: 'RayJob', metadata: { name: 'odd' } },
-      spec: {
-        rayClusterSpec: {
-          headGroupSpec: {},
-          workerGroupSpecs: [{ groupName: 'gpu', replicas: -1, template: template() }],
+    await expectRefused(
+      `/apis/ray.io/v1/namespaces/${NAMESPACE}/rayjobs`,
+      {
+        ...{ apiVersion: 'ray.io/v1', kind: 'RayJob', metadata: { name: 'odd' } },
+        spec: {
+          rayClusterSpec: {
+            headGroupSpec: {},
+            workerGroupSpecs: [{ groupName: 'gpu', replicas: -1, template: template() }],
+          },
         },
       },
-    });
-    expect([tune.status, JSON.stringify(tune.body)]).toEqual([
-      422,
-      expect.stringContaining('spec.rayClusterSpec.workerGroupSpecs[0].replicas'),
-    ]);
-    const serve = await cluster.client.request(
-      'POST',
+      'spec.rayClusterSpec.workerGroupSpecs[0].replicas',
+    );
+    await expectRefused(
       `/apis/ray.io/v1/namespaces/${NAMESPACE}/rayservices`,
       {
         ...{ apiVersion: 'ray.io/v1', kind: 'RayService', metadata: { name: 'odd' } },
@@ -908,34 +900,26 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
           },
         },
       },
+      'spec.rayClusterConfig.workerGroupSpecs[0].replicas',
     );
-    expect([serve.status, JSON.stringify(serve.body)]).toEqual([
-      422,
-      expect.stringContaining('spec.rayClusterConfig.workerGroupSpecs[0].replicas'),
-    ]);
     const runtime = example('runtime') as { spec: { template: { spec: object } } };
     const { spec: jobs } = runtime.spec.template;
     const inOrder = { ...jobs, startupPolicy: { startupPolicyOrder: 'InOrder' } };
-    const ordered = await cluster.client.request(
-      'POST',
+    await expectRefused(
       '/apis/trainer.kubeflow.org/v1alpha1/clustertrainingruntimes',
       {
         ...runtime,
         spec: { template: { spec: { ...inOrder, replicatedJobs: twice(inOrder) } } },
       },
+      'spec.template.spec.startupPolicy',
     );
-    expect([ordered.status, JSON.stringify(ordered.body)]).toEqual([
-      422,
-      expect.stringContaining('spec.template.spec.startupPolicy'),
-    ]);
     const placed = { 'leaderworkerset.sigs.k8s.io/exclusive-topology': 'rack' };
     const { metadata: named, ...vllm } = example('leaderworkerset') as { metadata: object };
-    const rack = await cluster.client.request(
-      'POST',
+    await expectRefused(
       `/apis/leaderworkerset.x-k8s.io/v1/namespaces/${NAMESPACE}/leaderworkersets`,
       { ...vllm, metadata: { ...named, name: 'placed', annotations: placed } },
+      'PodsOneByOne',
     );
-    expect([rack.status, JSON.stringify(rack.body)]).toEqual([422, expect.stringContaining('PodsOneByOne')]);
     const N = 8;
     const usual = await cluster.client.request('POST', JOBS, job('usual', N));
     expect([usual.status, usual.warnings]).toEqual([201, []]);

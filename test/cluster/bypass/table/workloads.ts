@@ -39,6 +39,19 @@ const theirs = async (scene: Scene): Promise<object> => {
   return owner;
 };
 
+/** The same, and a Pod without labels. */
+const besideTheirs = async (scene: Scene): Promise<void> => {
+  await theirs(scene);
+  await scene.make(scene.pods(), scene.pod('w0', { labels: {} }));
+};
+
+/** That Pod as one of theirs, which it was not when it was made. */
+const joinLate = async (scene: Scene, named: Record<string, string> = {}) => {
+  const { ownerReferences } = (await scene.storedPod('t0')).metadata;
+  const metadata = { labels: { ...ASKS, ...named, [JOB_NAME]: 'train' }, ownerReferences };
+  return [await scene.send(scene.tenant, 'PATCH', scene.pods('w0'), { metadata }, MERGE)];
+};
+
 const stillWaits = async (scene: Scene): Promise<void> => {
   if (scene.state === 'down') return;
   await scene.untilLoopWasBusy();
@@ -101,16 +114,8 @@ export const WORKLOAD_WAYS: readonly Way[] = [
     who: 'tenant',
     tries: 'adds all labels and the owner to a Pod that was created without',
     ends: KEPT,
-    given: async (scene) => {
-      await theirs(scene);
-      await scene.make(scene.pods(), scene.pod('w0', { labels: {} }));
-    },
-    attempt: async (scene) => {
-      const { ownerReferences } = (await scene.storedPod('t0')).metadata;
-      const named = { 'grove.io/podgang': 'job-train', 'grove.io/podclique': 'main' };
-      const metadata = { labels: { ...ASKS, ...named, [JOB_NAME]: 'train' }, ownerReferences };
-      return [await scene.send(scene.tenant, 'PATCH', scene.pods('w0'), { metadata }, MERGE)];
-    },
+    given: besideTheirs,
+    attempt: (scene) => joinLate(scene, { 'grove.io/podgang': 'job-train', 'grove.io/podclique': 'main' }),
   },
   {
     who: 'tenant',
@@ -120,15 +125,8 @@ export const WORKLOAD_WAYS: readonly Way[] = [
       gone: NOT_COUNTED,
       down: DOWN,
     },
-    given: async (scene) => {
-      await theirs(scene);
-      await scene.make(scene.pods(), scene.pod('w0', { labels: {} }));
-    },
-    attempt: async (scene) => {
-      const { ownerReferences } = (await scene.storedPod('t0')).metadata;
-      const metadata = { labels: { ...ASKS, [JOB_NAME]: 'train' }, ownerReferences };
-      return [await scene.send(scene.tenant, 'PATCH', scene.pods('w0'), { metadata }, MERGE)];
-    },
+    given: besideTheirs,
+    attempt: (scene) => joinLate(scene),
     then: stillWaits,
   },
 ];
