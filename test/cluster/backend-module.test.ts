@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { metricsAt } from '../support/observed.ts';
 import { MUSTER_USER } from '../../src/api/names.ts';
 import { lineDefinition } from '../support/line-definition.ts';
 import type { KubeObject } from './control-plane/client.ts';
@@ -59,7 +60,7 @@ clusterSuite('backends from modules', () => {
       .map(({ verb }) => verb)
       .filter((verb) => verb !== 'get');
   const operationsOf = async (backend: string): Promise<string[]> => {
-    const metrics = await (await fetch(`http://127.0.0.1:${cluster.muster.metricsPort}/metrics`)).text();
+    const metrics = await metricsAt(cluster.muster.metricsPort);
     const of = `grove_scheduler_backend_operation_total{backend_name="${backend}",`;
     return metrics
       .split('\n')

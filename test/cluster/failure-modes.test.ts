@@ -7,6 +7,7 @@ import { MUSTER_USER } from '../../src/api/names.ts';
 import type { BackendFactory } from '../../src/backends/backend.ts';
 import { native } from '../../src/backends/native/backend.ts';
 import { kai } from '../../src/backends/kai/backend.ts';
+import { metricsAt } from '../support/observed.ts';
 import type { Serving } from '../support/serving.ts';
 import { webhookConfigurations } from '../support/manifests.ts';
 import type { Program } from '../../src/server/program.ts';
@@ -177,7 +178,7 @@ clusterSuite('what users see when something is wrong', () => {
       const named = gangPod(undefined, {}, { 'grove.io/scheduler-name': 'kai-scheduler' });
       const pending = Promise.all([named, gangPod()].map((pod) => create(pod, DRY_RUN)));
       await until('both are told to come back', async () => {
-        const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+        const text = await metricsAt(metricsPort);
         return ['not-ready', 'gang-unread'].every((reason) =>
           new RegExp(`^muster_admission_shed_total\\{reason="${reason}"\\} [1-9]`, 'm').test(text),
         );

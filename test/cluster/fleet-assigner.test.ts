@@ -1,7 +1,7 @@
 /** Muster as a scheduler of Karmada's bindings, on a real API server with the shapes of Karmada's definitions. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import { observeExposition } from '../support/observed.ts';
+import { metricsAt } from '../support/observed.ts';
 import type { Serving } from '../support/serving.ts';
 import { MUSTER_USER } from '../../src/api/names.ts';
 import { manifestsIn } from '../support/manifests.ts';
@@ -132,8 +132,7 @@ clusterSuite('the assigner, on a real API server', () => {
       return scheduled(binding)?.reason === reason && binding;
     });
   const metric = async (muster: Serving, name: string): Promise<number> => {
-    const text = await (await fetch(`http://127.0.0.1:${muster.metricsPort}/metrics`)).text();
-    observeExposition(text);
+    const text = await metricsAt(muster.metricsPort);
     const line = text.split('\n').find((one) => one.startsWith(`${name} `));
     return Number(line?.split(' ').at(-1) ?? NaN);
   };

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/global
 import type { DoctorReport } from '../../src/cli/doctor/render.ts';
 import { inLength } from '../support/length.ts';
 import { calledOnLoopback, manifestsIn } from '../support/manifests.ts';
+import { metricsAt } from '../support/observed.ts';
 import type { Serving } from '../support/serving.ts';
 import type { Client, KubeList, KubeObject } from './control-plane/client.ts';
 import { clusterSuite } from './control-plane/suite.ts';
@@ -128,7 +129,7 @@ clusterSuite('queues of a fleet, on a real API server', () => {
     return items.filter(({ regarding }) => regarding.name === name).flatMap(({ reason }) => reason ?? []);
   };
   const metric = async ({ metricsPort }: Serving, name: string): Promise<string | undefined> => {
-    const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+    const text = await metricsAt(metricsPort);
     return text.split('\n').find((line) => line.startsWith(`${name} `));
   };
 

@@ -1,4 +1,5 @@
 /** `controllers.podGang.namespaceSelector` and `objectSelector`, with the labels of a real cluster. */
+import { metricsAt } from '../support/observed.ts';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -52,7 +53,7 @@ clusterSuite('gangs that are not selected', () => {
     await whole('first');
     await whole('second', { others: 'yes' });
     const looks = async (): Promise<number> => {
-      const text = await (await fetch(`http://127.0.0.1:${cluster.muster.metricsPort}/metrics`)).text();
+      const text = await metricsAt(cluster.muster.metricsPort);
       return Number(/^muster_loop_reconciles_total\{result="ok"\} (\d+)/m.exec(text)?.[1]);
     };
     await until('both were looked at', async () => (await looks()) >= 2);

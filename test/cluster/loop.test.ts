@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { inLength } from '../support/length.ts';
+import { metricsAt } from '../support/observed.ts';
 import type { Serving } from '../support/serving.ts';
 import type { Client, KubeList } from './control-plane/client.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';
@@ -188,7 +189,7 @@ clusterSuite('the loop, with the rights of its account, on a real control plane 
 
   test('its metrics tell what it did', async () => {
     const value = async (sample: string): Promise<number> => {
-      const text = await (await fetch(`http://127.0.0.1:${on.muster.metricsPort}/metrics`)).text();
+      const text = await metricsAt(on.muster.metricsPort);
       const line = text.split('\n').find((one) => one.startsWith(`${sample} `));
       return Number(line?.slice(sample.length + 1));
     };

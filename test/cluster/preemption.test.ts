@@ -1,5 +1,6 @@
 /** Making room for a gang: the real kube-scheduler without gangs of its own, and Muster under the rights that it ships with. */
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { metricsAt } from '../support/observed.ts';
 import { MUSTER_USER } from '../../src/api/names.ts';
 import { inLength } from '../support/length.ts';
 import { manifestsIn } from '../support/manifests.ts';
@@ -70,7 +71,7 @@ clusterSuite('making room for a gang', () => {
       .map(({ metadata }) => metadata.name)
       .sort();
   const metric = async (name: string): Promise<number> => {
-    const text = await (await fetch(`http://127.0.0.1:${cluster.muster.metricsPort}/metrics`)).text();
+    const text = await metricsAt(cluster.muster.metricsPort);
     return Number(
       text
         .split('\n')
@@ -359,7 +360,7 @@ clusterSuite('making room for a gang', () => {
       // Both have thought about it, or this would prove nothing.
       for (const { metricsPort } of [cluster.muster, other])
         await until('it has looked at the gang', async () => {
-          const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+          const text = await metricsAt(metricsPort);
           const looks = [...text.matchAll(/^muster_preemption_attempts_total\{.*\} (\d+)$/gm)];
           return looks.reduce((sum, [, count]) => sum + Number(count), 0) > 0;
         });

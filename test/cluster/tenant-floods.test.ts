@@ -3,6 +3,7 @@
  * on. Nothing is refused here: neither webhooks nor policies are registered, so that the loop has to cope with it.
  */
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { metricsAt } from '../support/observed.ts';
 import { MUSTER_USER } from '../../src/api/names.ts';
 import { requestsOf } from './support/audited.ts';
 import { clusterSuite } from './control-plane/suite.ts';
@@ -110,7 +111,7 @@ clusterSuite('a tenant who floods', () => {
     await life();
     const pods = await cluster.podsOf('waits', namespace);
     expect(pods.map(gatesOf)).toEqual([[GATE], [GATE]]);
-    const metrics = await (await fetch(`http://127.0.0.1:${cluster.muster.metricsPort}/metrics`)).text();
+    const metrics = await metricsAt(cluster.muster.metricsPort);
     expect(metrics).toContain('\nmuster_loop_namespaces_standing_still 1\n');
     await until('it is logged', () =>
       cluster.muster

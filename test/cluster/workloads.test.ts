@@ -21,12 +21,26 @@ import {
   TRAINERS,
   TRAINING_RUNTIMES,
 } from './support/crds/workloads.ts';
+import { untilEachIsUsed } from './support/granted.ts';
 import { gatesOf, type Gang, type Pod } from './support/gang-objects.ts';
 import { DRY_RUN, GANGS, NAMESPACE, PODS } from './support/registered-muster.ts';
 import { secondWebhook } from './support/second-webhook.ts';
 
 const JOBS = `/apis/batch/v1/namespaces/${NAMESPACE}/jobs`;
 const SETS = `/apis/apps/v1/namespaces/${NAMESPACE}/statefulsets`;
+/** Of kinds that others bring. */
+const DEFINITIONS = [
+  JOB_SETS,
+  LEADER_WORKER_SETS,
+  RAY_CLUSTERS,
+  RAY_JOBS,
+  RAY_SERVICES,
+  TRAINING_RUNTIMES,
+  PYTORCH_JOBS,
+  MPI_JOBS,
+  TRAINERS,
+];
+
 const MERGE = { contentType: 'application/merge-patch+json' };
 const AT_ONCE = { query: { propagationPolicy: 'Background' } };
 
@@ -140,19 +154,8 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
   beforeAll(async () => {
     const { workloads } = example('configuration');
     cluster = await GangCluster.start({ webhooks: true, settings: { workloads } });
-    const definitions = [
-      JOB_SETS,
-      LEADER_WORKER_SETS,
-      RAY_CLUSTERS,
-      RAY_JOBS,
-      RAY_SERVICES,
-      TRAINING_RUNTIMES,
-      PYTORCH_JOBS,
-      MPI_JOBS,
-      TRAINERS,
-    ];
-    await applyAll(cluster.client, definitions as never);
-    await untilEstablished(cluster.client, definitions as never);
+    await applyAll(cluster.client, DEFINITIONS as never);
+    await untilEstablished(cluster.client, DEFINITIONS as never);
   }, 180_000);
   afterAll(() => cluster?.stop(), 60_000);
 
@@ -946,4 +949,14 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
       expect((await cluster.client.request('POST', path, object)).status).toBe(201);
     }
   }, 120_000);
+
+  test('each right of its component is used, of the kinds that the cluster has', async () => {
+    await cluster.muster.terminate();
+    const there = DEFINITIONS.map(({ metadata }) => metadata.name);
+    await untilEachIsUsed(
+      cluster.plane,
+      'components/workloads',
+      (right) => !there.some((name) => right.endsWith(` ${name}`)),
+    );
+  }, 90_000);
 });

@@ -43,11 +43,18 @@ export function observeExposition(text: string): void {
   }
 }
 
+/** What a replica counts at this moment, as Prometheus reads it. */
+export async function metricsAt(port: number, signal?: AbortSignal): Promise<string> {
+  const url = `http://127.0.0.1:${port}/metrics`;
+  const text = await (await fetch(url, signal === undefined ? {} : { signal })).text();
+  observeExposition(text);
+  return text;
+}
+
 /** Of a replica that may be gone by now. */
 export async function observeMetrics(port: number): Promise<void> {
   try {
-    const signal = AbortSignal.timeout(5_000);
-    observeExposition(await (await fetch(`http://127.0.0.1:${port}/metrics`, { signal })).text());
+    await metricsAt(port, AbortSignal.timeout(5_000));
   } catch {
     // It was killed, or is held up by what is tested.
   }

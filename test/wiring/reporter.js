@@ -2,9 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+/** Its tests look at scripts with a tool that not every machine has, and hear nothing of the program. */
+const DEAF = /test\/component\/hpc\/scripts\.test\.ts$/;
+
 /**
  * Jest reporter: after a run of all tests, fails it where the program has a log message, a metric or an Event that
- * was never heard. Of a part of the tests, or where some failed or were skipped, it says nothing.
+ * was never heard. Of a part of the tests, or where some failed or were skipped that could have heard it, it says nothing.
  */
 export default class HeardByNone {
   #whole;
@@ -26,8 +29,10 @@ export default class HeardByNone {
 
   async onRunComplete(_contexts, results) {
     if (!this.#whole) return;
-    const whole = results.numFailedTests + results.numRuntimeErrorTestSuites + results.numPendingTests === 0;
-    if (whole) {
+    const skipped = results.testResults.some(
+      ({ numPendingTests, testFilePath }) => numPendingTests > 0 && !DEAF.test(testFilePath),
+    );
+    if (results.numFailedTests + results.numRuntimeErrorTestSuites === 0 && !skipped) {
       const { heardByNone } = await import('./check.ts');
       this.#missing = heardByNone(this.#directory);
       if (this.#missing.length > 0)

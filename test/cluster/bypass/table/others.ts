@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { GATE } from '../../support/registered-muster.ts';
 import { gatesOf, TRAIN, type Scene } from '../scene.ts';
-import { harmless, open, unreachable, webhook, apiServer, type Answer, type Way } from '../way.ts';
+import { harmless, open, policy, unreachable, webhook, apiServer, type Answer, type Way } from '../way.ts';
 
 const tenantsPod = (scene: Scene, name: string, given: Parameters<Scene['pod']>[1] = {}): Promise<Answer> =>
   scene.send(scene.tenant, 'POST', scene.pods(), scene.pod(name, given));
@@ -19,6 +19,9 @@ const gangOfPriority = async (scene: Scene, priorityClassName: string): Promise<
     scene.gang('train', 1, { spec: { priorityClassName } }),
   ),
 ];
+/** As nobody’s own HPCPolicy can be called, but for the first. */
+const namesOfTheirs = ({ other }: Scene): string[] => ['theirs', `${other}/theirs`, `../${other}/theirs`];
+
 const PRIORITY =
   'a PriorityClass is no right of Kubernetes: Muster copies the name into the scheduler’s object, and a quota is asked for Pods only';
 
@@ -149,6 +152,33 @@ export const OTHERS_WAYS: readonly Way[] = [
       expect((answer.body as { message: string }).message).not.toMatch(/[\u0000-\u001f\u007f]/);
       return [answer];
     },
+  },
+  {
+    who: 'tenant',
+    tries: 'runs his gang under the HPCPolicy of another namespace, by its name and by a path to it',
+    ends: {
+      up: webhook('pods', 'HpcPolicyMissing'),
+      gone: policy('gang-pod-create', 'GateMissing'),
+      down: unreachable('pods'),
+    },
+    given: async (scene) => {
+      await scene.waiting(scene.other);
+      await scene.make(`/apis/muster.dev/v1alpha1/namespaces/${scene.other}/hpcpolicies`, {
+        ...{ apiVersion: 'muster.dev/v1alpha1', kind: 'HPCPolicy', metadata: { name: 'theirs' } },
+        spec: { hpc: { manager: 'flux', settings: { 'flux-view-image': 'example/view:1' } } },
+      });
+      for (const [index, named] of namesOfTheirs(scene).entries()) {
+        const annotations = { 'muster.dev/hpc-policy': named };
+        await scene.make(scene.gangs(), scene.gang(`train-${index}`, 2, { metadata: { annotations } }));
+      }
+    },
+    attempt: (scene) =>
+      Promise.all(
+        namesOfTheirs(scene).map((_, index) => {
+          const labels = { ...TRAIN, 'grove.io/podgang': `train-${index}` };
+          return scene.send(scene.tenant, 'POST', scene.pods(), scene.pod(`w${index}`, { labels }));
+        }),
+      ),
   },
   {
     who: 'tenant',
