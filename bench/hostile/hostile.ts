@@ -30,17 +30,26 @@ export async function measureHostile(
 
 const ratio = ({ attacked, calm }: Beside): Estimate => quantileRatio(attacked, calm, 0.99);
 
-const HEAD = ['beside', 'p50 ms', 'without', 'p99 ms', 'without', 'p99 × without', 'failed', 'most MiB'];
+/** What of it the API server has a part in, as everybody that asks it finds. */
+const apiServers = ({ apiServer }: Beside): Estimate | undefined =>
+  apiServer && quantileRatio(apiServer.attacked, apiServer.calm, 0.99);
+
+const HEAD = [
+  ...['beside', 'p50 ms', 'without', 'p99 ms', 'without', 'p99 × without'],
+  ...['API server’s own p99 × without', 'failed', 'most MiB'],
+];
 
 const table = (measured: readonly (readonly [Scenario, Beside])[]): string[][] => [
   HEAD,
   ...measured.map(([{ title }, beside]) => {
+    const own = apiServers(beside);
     return [
       title,
       ...[0.5, 0.99].flatMap((share) =>
         [beside.attacked, beside.calm].map((waits) => quantile(waits.flat(), share).toFixed(2)),
       ),
       withInterval(ratio(beside)),
+      own === undefined ? '' : withInterval(own),
       String(beside.failed),
       beside.peakMiB.toFixed(0),
     ];

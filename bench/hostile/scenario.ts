@@ -32,6 +32,8 @@ export type Waits = readonly (readonly number[])[];
 export interface Beside {
   readonly calm: Waits;
   readonly attacked: Waits;
+  /** How long the API server took for what the good neighbour asked it himself; absent where none is in between. */
+  readonly apiServer?: { readonly calm: Waits; readonly attacked: Waits };
   /** What the good neighbour asked for during the attack and never got. */
   readonly failed: number;
   /** The most memory that Muster ever had, in MiB. */

@@ -41,6 +41,7 @@ export async function openStage(): Promise<Stage> {
         profiles: ['default-scheduler', 'volcano', 'coscheduling'].map((name) => ({ name })),
         defaultProfileName: 'default-scheduler',
       },
+      hpc: { enabled: true },
     },
   });
   const { plane, muster, certificates } = on;

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { GATE } from '../../support/registered-muster.ts';
 import { gatesOf, TRAIN, type Scene } from '../scene.ts';
-import { harmless, open, policy, unreachable, webhook, apiServer, type Answer, type Way } from '../way.ts';
+import { harmless, open, unreachable, webhook, apiServer, type Answer, type Way } from '../way.ts';
 
 const tenantsPod = (scene: Scene, name: string, given: Parameters<Scene['pod']>[1] = {}): Promise<Answer> =>
   scene.send(scene.tenant, 'POST', scene.pods(), scene.pod(name, given));
@@ -158,7 +158,7 @@ export const OTHERS_WAYS: readonly Way[] = [
     tries: 'runs his gang under the HPCPolicy of another namespace, by its name and by a path to it',
     ends: {
       up: webhook('pods', 'HpcPolicyMissing'),
-      gone: policy('gang-pod-create', 'GateMissing'),
+      gone: harmless(201, 'the gang waits for as long as its own namespace has no such policy'),
       down: unreachable('pods'),
     },
     given: async (scene) => {
@@ -169,7 +169,7 @@ export const OTHERS_WAYS: readonly Way[] = [
       });
       for (const [index, named] of namesOfTheirs(scene).entries()) {
         const annotations = { 'muster.dev/hpc-policy': named };
-        await scene.make(scene.gangs(), scene.gang(`train-${index}`, 2, { metadata: { annotations } }));
+        await scene.make(scene.gangs(), scene.gang(`train-${index}`, 1, { metadata: { annotations } }));
       }
     },
     attempt: (scene) =>
@@ -179,6 +179,14 @@ export const OTHERS_WAYS: readonly Way[] = [
           return scene.send(scene.tenant, 'POST', scene.pods(), scene.pod(`w${index}`, { labels }));
         }),
       ),
+    then: async (scene) => {
+      if (scene.state !== 'gone') return;
+      await scene.untilLoopWasBusy();
+      for (const [index] of namesOfTheirs(scene).entries()) {
+        expect(gatesOf(await scene.storedPod(`w${index}`))).toEqual([GATE]);
+        expect(await scene.initialized(`train-${index}`)).not.toBe('True');
+      }
+    },
   },
   {
     who: 'tenant',
