@@ -9,7 +9,6 @@ import { builtInStrategies } from '../../src/fleet/assign/strategies.ts';
 import { viewQueues } from '../../src/fleet/bindings/queue-view.ts';
 import { readQueuedBinding } from '../../src/fleet/bindings/queued-binding.ts';
 import { interpreterEndpoint } from '../../src/fleet/interpreter-endpoint.ts';
-import { operations } from '../../src/fleet/operations.ts';
 import { statusOf } from '../../src/fleet/queues/queue-status.ts';
 import { readQueue } from '../../src/fleet/queues/read-queue.ts';
 import { Reading } from '../../src/gang/reading.ts';
@@ -17,6 +16,7 @@ import { parseHpcPolicy } from '../../src/hpc/hpc-policy.ts';
 import { RESOURCE_BINDINGS, type KubeObject } from '../../src/kube/client/resources.ts';
 import { workloadKinds } from '../../src/workloads/workload-kinds.ts';
 import type { Random } from '../support/random.ts';
+import { binding, cluster, context, policy, queue } from './fleet-grammar.ts';
 import { spoiltText } from './spoil.ts';
 import { inTime, must, mustBeClean, mustBeUnpolluted, type Target, type Trial } from './target.ts';
 
@@ -46,135 +46,6 @@ export const fleets: Target = {
   open: () => Promise.resolve(openFleets()),
 };
 
-const container = (random: Random): Json => ({
-  name: 'main',
-  image: 'x',
-  resources: {
-    requests: { cpu: random.pick(['1', '500m', '2.5', '1e3']), memory: random.pick(['1Gi', '12M', '1']) },
-  },
-});
-const template = (random: Random): Json => ({ spec: { containers: [container(random)] } });
-
-function workload(random: Random): JsonObject {
-  const replicas = random.below(5);
-  const made = random.pick<object>([
-    { apiVersion: 'apps/v1', kind: 'Deployment', spec: { replicas, template: template(random) } },
-    {
-      apiVersion: 'batch/v1',
-      kind: 'Job',
-      spec: { parallelism: replicas, completions: 4, template: template(random) },
-    },
-    {
-      ...{ apiVersion: 'kubeflow.org/v1', kind: 'PyTorchJob' },
-      spec: {
-        pytorchReplicaSpecs: {
-          Master: { replicas: 1, template: template(random) },
-          Worker: { replicas, template: template(random) },
-        },
-      },
-    },
-    {
-      ...{ apiVersion: 'batch.volcano.sh/v1alpha1', kind: 'Job' },
-      spec: {
-        minAvailable: 2,
-        tasks: [
-          { name: 'a', replicas, template: template(random) },
-          { name: 'b', replicas: 1, template: template(random) },
-        ],
-      },
-    },
-    {
-      ...{ apiVersion: 'jobset.x-k8s.io/v1alpha2', kind: 'JobSet' },
-      spec: {
-        replicatedJobs: [
-          {
-            name: 'w',
-            replicas,
-            template: { spec: { parallelism: 2, completions: 2, template: template(random) } },
-          },
-        ],
-      },
-    },
-    {
-      ...{ apiVersion: 'leaderworkerset.x-k8s.io/v1', kind: 'LeaderWorkerSet' },
-      spec: { replicas, leaderWorkerTemplate: { size: 3, workerTemplate: template(random) } },
-    },
-    {
-      ...{ apiVersion: 'ray.io/v1', kind: 'RayCluster' },
-      spec: {
-        headGroupSpec: { template: template(random) },
-        workerGroupSpecs: [
-          { groupName: 'g', replicas, minReplicas: 1, maxReplicas: 5, template: template(random) },
-        ],
-      },
-    },
-  ]);
-  return { metadata: { name: 'train', namespace: 'ml', uid: 'u' }, ...made };
-}
-
-const cluster = (name: string, random: Random): Json => ({
-  metadata: { name, labels: { zone: random.pick(['a', 'b']) } },
-  spec: {
-    provider: 'p',
-    region: random.pick(['r', 'q']),
-    taints: random.chance(20) ? [{ key: 'k', effect: 'NoSchedule' }] : [],
-  },
-  status: {
-    apiEnablements: [{ groupVersion: 'batch/v1', resources: [{ name: 'jobs', kind: 'Job' }] }],
-    resourceSummary: { allocatable: { cpu: String(random.below(12)), pods: '50' }, allocated: { cpu: '1' } },
-  },
-});
-
-const binding = (name: string, random: Random): Json => ({
-  metadata: {
-    ...{ name, namespace: 'ml', uid: name, resourceVersion: '1', generation: 2 },
-    creationTimestamp: '2026-06-01T12:00:00Z',
-    labels: { 'propagationpolicy.karmada.io/permanent-id': 'p' },
-    annotations: {
-      'muster.dev/fleet-queue': random.pick(['team', 'company', 'nobody']),
-      'muster.dev/custom-scheduling-strategy': random.pick(['gang-divided', 'gang-divided', '', 'x']),
-      'muster.dev/min-available': random.pick(['2', '9', '', 'worker=2']),
-    },
-  },
-  spec: {
-    schedulerName: 'muster',
-    resource: { apiVersion: 'batch/v1', kind: 'Job', namespace: 'ml', name, uid: name },
-    ...{ replicas: random.below(9), replicaRequirements: { resourceRequest: { cpu: '1' } } },
-    ...(random.chance(40) ? { suspension: { scheduling: true } } : {}),
-    ...(random.chance(30) ? { clusters: [{ name: 'm1', replicas: random.below(4) }] } : {}),
-    ...(random.chance(25)
-      ? { components: [{ name: 'w', replicas: 2, replicaRequirements: { resourceRequest: { cpu: '1' } } }] }
-      : {}),
-    placement: {
-      clusterAffinity: random.chance(70) ? {} : { clusterNames: [random.pick(['m2', 'no-such'])] },
-      ...(random.chance(20)
-        ? { spreadConstraints: [{ spreadByField: 'region', minGroups: 1, maxGroups: 2 }] }
-        : {}),
-    },
-  },
-});
-
-const queue = (name: string, random: Random): Json => ({
-  metadata: { name, uid: name, resourceVersion: '1', generation: 1 },
-  spec: {
-    ...{ weight: 1 + random.below(3), parent: name === 'team' ? 'company' : '' },
-    capacity: { cpu: String(random.below(9)) },
-    ...(random.chance(10) ? { hold: true } : {}),
-  },
-  status: { deficit: random.below(9), releasing: random.list(2, () => random.pick(['ml/b0@b0', 'x', ''])) },
-});
-
-const policy = (random: Random): Json => ({
-  metadata: { name: 'p', namespace: 'ml' },
-  spec: random.pick<Json>([
-    { hpc: { manager: 'flux', settings: { 'tasks-per-node': '2' } } },
-    { hpc: { manager: random.pick(['flux', 'x']), settings: { unknown: 'x', 'tasks-per-node': 'y' } } },
-    { torch: { procPerNode: random.pick<Json>([2, 'auto', 'x']), container: 'main' } },
-    { torch: {}, hpc: {} },
-    {},
-  ]),
-});
-
 /** Lines of JSON: what it is, then its objects. */
 const maybe = (value: Json, random: Random): string => {
   const text = JSON.stringify(value);
@@ -195,26 +66,7 @@ export const openFleets = (judge: typeof verdictOn = verdictOn): Trial => ({
         ...['b0', 'b1', 'b2'].map((name) => maybe(binding(name, random), random)),
       ],
       context: () => {
-        const request = {
-          ...{
-            uid: 'u',
-            name: 'train',
-            namespace: 'ml',
-            operation: random.pick([...operations.keys(), 'None'] as never),
-          },
-          ...{ object: workload(random), observedObject: workload(random), replicas: random.below(5) },
-          aggregatedStatus: random.list(2, () => ({
-            clusterName: 'm1',
-            status: { replicas: 1 },
-            health: 'Healthy',
-          })),
-        };
-        const context = {
-          apiVersion: 'config.karmada.io/v1alpha1',
-          kind: 'ResourceInterpreterContext',
-          request,
-        };
-        const text = JSON.stringify(context);
+        const text = JSON.stringify(context(random));
         return [
           random.chance(50)
             ? text
