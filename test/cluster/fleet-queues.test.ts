@@ -258,6 +258,10 @@ clusterSuite('queues of a fleet, on a real API server', () => {
     ] as const)
       await create(name, 'team', { schedulePriority: { priority } });
     await untilQueue('team', { waiting: 3, through: 0, conditions: [{ reason: 'OnHold' }] });
+    await until('those that wait are counted', async () => {
+      expect(await metric(on.muster, 'muster_fleet_queue_waiting')).toBe('muster_fleet_queue_waiting 3');
+      return true;
+    });
     await client.ok('PATCH', `${QUEUES}/team`, { spec: { hold: false } });
     await untilThrough('high', 'mid');
     await untilQueue('org', { used: { cpu: '2' }, conditions: [{ reason: 'Open' }] });
