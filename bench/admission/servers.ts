@@ -1,12 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { issueDevelopmentCertificates } from '../../src/tls/issue.ts';
+import { freePorts } from '../../test/cluster/control-plane/ports.ts';
 import type { Placement } from '../measure/placement.ts';
 
 /**
@@ -88,7 +88,7 @@ export async function startServer(
   scratch: Scratch,
   options: StartOptions,
 ): Promise<RunningServer> {
-  const [port, metricsPort, healthPort] = [await freePort(), await freePort(), await freePort()];
+  const [port = 0, metricsPort = 0, healthPort = 0] = await freePorts(3);
   const command = commandOf(name, { port, metricsPort, healthPort }, scratch, options);
   const output = join(scratch.folder, `${name}.log`);
   const fd = openSync(output, 'w');
@@ -136,15 +136,6 @@ function commandOf(
   const main = join(build, 'src', 'main.js');
   const loop = kubeconfig === undefined ? ['--no-controller'] : ['--kubeconfig', kubeconfig];
   return [process.execPath, ...nodeFlags, main, 'serve', ...loop, '--config', config, ...shared, ...others];
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function answersTls(port: number, { caFile }: Scratch): Promise<void> {
