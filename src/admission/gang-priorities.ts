@@ -1,4 +1,3 @@
-import type { Fault } from '../api/fault.ts';
 import { isObject, own } from '../api/json.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import { isGroveManaged } from '../gang/gang-selection.ts';
@@ -10,6 +9,7 @@ import {
   uncheckedClasses,
   type PriorityKnowledge,
 } from '../gang/rules/priorities.ts';
+import { NOTHING_SAID, type PodGangVerdict } from '../preparers/preparer.ts';
 import { ObjectEdit, type Change } from './json-patch.ts';
 import type { Policy } from './policy.ts';
 import type { AdmissionRequest } from './review.ts';
@@ -45,9 +45,9 @@ export function checkPriorities(
   before: PodGang | undefined,
   after: PodGang,
   { classes, placement }: Policy,
-): { readonly faults: Fault[]; readonly warnings: string[] } {
+): PodGangVerdict {
   // Grove's gangs are Grove's to check, and nobody reads what they would be told.
-  if (isGroveManaged(before ?? after)) return { faults: [], warnings: [] };
+  if (isGroveManaged(before ?? after)) return NOTHING_SAID;
   const known: PriorityKnowledge = {
     classes,
     hasPods: before !== undefined && hasPods(before, placement),

@@ -2,3 +2,7 @@
 export type Operation =
   | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: unknown }
   | { readonly op: 'remove'; readonly path: string; readonly value?: never };
+
+/** What the loop writes: it may also test what its judgement rests on. A failed `test` is answered with 422. */
+export type PatchOperation =
+  Operation | { readonly op: 'test'; readonly path: string; readonly value: unknown };

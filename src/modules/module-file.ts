@@ -96,11 +96,11 @@ async function readOnce(path: string): Promise<Buffer> {
   }
 }
 
-const missing = ({ field, module }: ModuleSource, file: string, cause: unknown): MusterError =>
+const missing = ({ field, folder, module }: ModuleSource, file: string, cause: unknown): MusterError =>
   new MusterError(
     'BACKEND_MODULE_MISSING',
     `${field}: cannot read ${module === file ? module : `${module} (${file})`}: ${messageOf(cause)}`,
-    'name a file that this user may read, relative to the configuration file, or an installed package',
+    `name a file that this user may read, relative to ${folder}, or an installed package`,
     { cause },
   );
 

@@ -2,7 +2,7 @@ import { own, ownList, ownObject, ownString, type JsonObject } from '../../api/j
 import { nameOf } from '../../api/resource.ts';
 import type { SchedulerTraces } from '../../backends/backend.ts';
 import type { Readiness } from '../../backends/readiness.ts';
-import type { LeaseRecord } from '../../kube/loop/lease.ts';
+import type { LeaseRecord } from '../../kube/loop/lease-record.ts';
 import { isFresh } from './check-program.ts';
 import { saying, type Diagnosis } from './diagnosis.ts';
 import { RIGHTS_FIX, valueOf, type Read } from './read.ts';

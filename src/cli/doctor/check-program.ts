@@ -1,5 +1,5 @@
 import { own, ownObject, type JsonObject } from '../../api/json.ts';
-import type { LeaseRecord } from '../../kube/loop/lease.ts';
+import type { LeaseRecord } from '../../kube/loop/lease-record.ts';
 import { imageOf } from './deployment.ts';
 import { saying, type Diagnosis, type Say } from './diagnosis.ts';
 import { RIGHTS_FIX, type Read } from './read.ts';

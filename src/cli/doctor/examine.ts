@@ -3,7 +3,7 @@ import { MUSTER_SERVICE_ACCOUNT } from '../../api/names.ts';
 import type { BackendRegistry } from '../../backends/registry.ts';
 import { within } from '../../kube/loop/deadline.ts';
 import { SCHEDULER_BACKENDS } from '../../controller/scheduler-objects/publish.ts';
-import { readLease, type LeaseRecord } from '../../kube/loop/lease.ts';
+import { readLease, type LeaseRecord } from '../../kube/loop/lease-record.ts';
 import { systemClock } from '../../kube/client/clock.ts';
 import { ApiError, isForbidden, isNotFound } from '../../kube/client/errors.ts';
 import { clusterProbe } from '../../kube/client/cluster-probe.ts';

@@ -4,7 +4,7 @@ import { readGang } from '../../gang/read-records.ts';
 import { referencesPatch, statusPatch, ungatePatch } from '../../gang/plan/write-patches.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { LABEL_POD_GANG } from '../../api/names.ts';
-import type { KubeClient, PatchOperation } from '../../kube/client/client.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
 import { isConflict, isInvalid, isNotFound } from '../../kube/client/errors.ts';
 import { POD_GANGS, PODS } from '../../kube/client/resources.ts';
 import { readMember } from '../watch/read-member.ts';
@@ -67,7 +67,7 @@ export function gangWriter(
   };
   return {
     references: (name, write) => {
-      const operations = referencesPatch(write) as readonly PatchOperation[];
+      const operations = referencesPatch(write);
       return written(client.jsonPatch<JsonObject>(target(name), operations, { signal }));
     },
     status: (name, write) =>
@@ -91,7 +91,7 @@ export function gangWriter(
       forEachOf(ungates, AT_A_TIME, async (ungate) => {
         const pod = { resource: PODS, namespace: ungate.namespace, name: ungate.pod };
         try {
-          const patch = ungatePatch(ungate) as readonly PatchOperation[];
+          const patch = ungatePatch(ungate);
           const unread = { signal, answer: 'nothing' } as const;
           await slots.run(ungate.namespace, () => client.jsonPatch(pod, patch, unread));
         } catch (error) {

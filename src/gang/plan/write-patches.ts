@@ -4,15 +4,9 @@ import {
   LABEL_POD_CLIQUE,
   LABEL_POD_GANG,
 } from '../../api/names.ts';
-import type { Json, JsonObject } from '../../api/json.ts';
+import type { JsonObject } from '../../api/json.ts';
+import type { PatchOperation } from '../../api/patch-operation.ts';
 import type { ReferencesWrite, StatusWrite, Ungate } from './gang-plan.ts';
-
-/** One operation of RFC 6902. */
-export interface PatchOperation {
-  readonly op: 'test' | 'add' | 'remove' | 'replace';
-  readonly path: string;
-  readonly value?: Json;
-}
 
 const label = (key: string): string => `/metadata/labels/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 

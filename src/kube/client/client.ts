@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../api/json.ts';
+import type { PatchOperation } from '../../api/patch-operation.ts';
 import type { UnreadList } from '../../api/unread-lists.ts';
 import type { KubeObject, Resource, Target } from './resources.ts';
 
@@ -79,11 +80,6 @@ export interface WatchEvent<T> {
   /** Of a bookmark only `metadata.resourceVersion`. */
   readonly object: T;
 }
-
-/** RFC 6902. A failed `test` is answered with 422, see `isInvalid`. */
-export type PatchOperation =
-  | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: unknown }
-  | { readonly op: 'remove'; readonly path: string };
 
 /**
  * The API server: raw JSON in and out. All methods reject with `ApiError` when it says no and with

@@ -1,9 +1,9 @@
-import { own, ownString } from '../../api/json.ts';
 import { messageOf } from '../../errors.ts';
 import { microTime, sleep, systemClock, type Clock, type Random } from '../client/clock.ts';
 import type { CallOptions, KubeClient } from '../client/client.ts';
-import { isNotFound } from '../client/errors.ts';
+import { isConflict, isNotFound } from '../client/errors.ts';
 import { LEASES, type KubeObject } from '../client/resources.ts';
+import { leaseSpec, readLease, type LeaseRecord } from './lease-record.ts';
 
 export interface LeaseOptions {
   readonly client: KubeClient;
@@ -35,6 +35,9 @@ export interface LeaseObserver {
   failed?(error: unknown): void;
 }
 
+/** Versions of the Lease that may go by while we give it up: our own last write, and somebody's that touched it. */
+const RELEASE_TRIES = 3;
+
 /** Candidates that were started together shall not ask together: so much of the retry period is left to chance. */
 const SPREAD = 0.2;
 
@@ -55,6 +58,8 @@ export class LeaseElection {
   /** When the Lease was last seen to change, by our clock. */
   #changedAt = 0;
   #leads = false;
+  /** Whether a call was broken off on its way: it may have been done, so the Lease may be another than we saw, and ours. */
+  #unsure = false;
 
   constructor(options: LeaseOptions) {
     this.#options = options;
@@ -81,6 +86,7 @@ export class LeaseElection {
       if (await this.#attempt(this.#options.renewDeadlineMs)) await this.#reign();
       await sleep(this.#clock, this.#untilNextTry(), signal).catch(() => undefined);
     }
+    if (this.#unsure) await this.#release(this.#options.retryPeriodMs);
   }
 
   /**
@@ -111,7 +117,7 @@ export class LeaseElection {
     await worked;
     this.#leads = false;
     observer?.leading?.(false, why);
-    if (why !== LOST) await this.#release();
+    if (why !== LOST) await this.#release(this.#options.renewDeadlineMs);
   }
 
   /** Renews until `over` is aborted, or in vain for the renew deadline: then it aborts `lost`. @returns why it ended */
@@ -152,18 +158,16 @@ export class LeaseElection {
       }
       return await this.#readAndWrite(calls);
     } catch (error) {
-      if (!signal.aborted) this.#options.observer?.failed?.(error);
+      if (signal.aborted) this.#unsure = true;
+      else this.#options.observer?.failed?.(error);
       return false;
     }
   }
 
   async #readAndWrite(calls: CallOptions): Promise<boolean> {
     const { client, namespace, name, identity } = this.#options;
-    let lease: KubeObject;
-    try {
-      lease = await client.get({ resource: LEASES, namespace, name }, calls);
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
+    const lease = await this.#read(calls);
+    if (lease === undefined) {
       const spec = leaseSpec(this.#record(undefined));
       this.#observe(await client.create(LEASES, { metadata: { namespace, name }, spec }, calls));
       return true;
@@ -202,49 +206,39 @@ export class LeaseElection {
     if (before === undefined || readLease(before).holder !== holder) this.#options.observer?.holder?.(holder);
   }
 
-  async #release(): Promise<void> {
-    const lease = this.#lease;
-    if (lease === undefined || this.#isOthers()) return;
-    const renewTime = microTime(this.#clock.date());
+  async #release(timeoutMs: number): Promise<void> {
+    const calls = { timeoutMs, unlimited: true };
     try {
-      const calls = { timeoutMs: this.#options.renewDeadlineMs, unlimited: true };
-      await this.#write(lease, calls, { ...readLease(lease), holder: '', durationMs: 1000, renewTime });
+      let known = this.#unsure ? undefined : this.#lease;
+      this.#unsure = false;
+      for (let tries = 1; ; tries += 1) {
+        known ??= await this.#read(calls);
+        if (known === undefined || readLease(known).holder !== this.#options.identity) return;
+        const renewTime = microTime(this.#clock.date());
+        try {
+          await this.#write(known, calls, { ...readLease(known), holder: '', durationMs: 1000, renewTime });
+          return;
+        } catch (error) {
+          if (!isConflict(error) || tries === RELEASE_TRIES) throw error;
+          known = undefined;
+        }
+      }
     } catch (cause) {
       const message = `the Lease could not be given up, it will run out by itself: ${messageOf(cause)}`;
       this.#options.observer?.failed?.(new Error(message, { cause }));
     }
   }
+
+  /** Undefined where there is none. */
+  async #read(calls: CallOptions): Promise<KubeObject | undefined> {
+    const { client, namespace, name } = this.#options;
+    try {
+      return await client.get({ resource: LEASES, namespace, name }, calls);
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
 }
 
 const LOST = 'the Lease could not be renewed in time, or was taken by another';
-
-/** `spec` of a Lease, as leader election uses it. */
-export interface LeaseRecord {
-  /** Empty: given up by its last holder. */
-  readonly holder: string;
-  readonly durationMs: number;
-  readonly acquireTime: string;
-  readonly renewTime: string;
-  readonly transitions: number;
-}
-
-export function readLease({ spec }: KubeObject): LeaseRecord {
-  const seconds = own(spec, 'leaseDurationSeconds');
-  const transitions = own(spec, 'leaseTransitions');
-  return {
-    holder: ownString(spec, 'holderIdentity') ?? '',
-    durationMs: typeof seconds === 'number' ? seconds * 1000 : 0,
-    acquireTime: ownString(spec, 'acquireTime') ?? '',
-    renewTime: ownString(spec, 'renewTime') ?? '',
-    transitions: typeof transitions === 'number' ? transitions : 0,
-  };
-}
-
-/** The whole `spec`; durations are whole seconds in the API, and at least one. */
-const leaseSpec = (record: LeaseRecord): object => ({
-  holderIdentity: record.holder,
-  leaseDurationSeconds: Math.max(1, Math.ceil(record.durationMs / 1000)),
-  acquireTime: record.acquireTime,
-  renewTime: record.renewTime,
-  leaseTransitions: record.transitions,
-});

@@ -10,6 +10,10 @@ export class FakeLeaseServer {
   /** Calls that a rate limit would hold back. */
   limited = 0;
   #version = 0;
+  /** How often somebody else still writes the Lease just before we do. */
+  touches = 0;
+  /** The answer to a write that was done comes when this is over: its sender may have broken off by then. */
+  beforeAnswer: (signal: AbortSignal | undefined) => Promise<void> = () => Promise.resolve();
 
   /** @param isCut whether this client reaches the server at the moment */
   client(isCut: () => boolean = () => false): KubeClient {
@@ -37,14 +41,22 @@ export class FakeLeaseServer {
         await Promise.resolve();
         reached(options);
         if (this.lease !== undefined) throw conflict('AlreadyExists');
-        return store(object) as T;
+        const stored = store(object);
+        await this.beforeAnswer(options?.signal);
+        return stored as T;
       },
       replace: async <T>(_: unknown, object: KubeObject, options?: CallOptions) => {
         await Promise.resolve();
         reached(options);
+        if (this.touches > 0 && this.lease !== undefined) {
+          this.touches -= 1;
+          store(this.lease);
+        }
         if (object.metadata.resourceVersion !== this.lease?.metadata.resourceVersion)
           throw conflict('Conflict');
-        return store(object) as T;
+        const stored = store(object);
+        await this.beforeAnswer(options?.signal);
+        return stored as T;
       },
     };
     return verbs as KubeClient;

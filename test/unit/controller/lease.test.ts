@@ -224,6 +224,50 @@ describe('leader election', () => {
     await stopped(clock, b);
   });
 
+  test.each([
+    ['a renewal', 2_000],
+    ['the first taking', 0],
+  ])('gives the Lease up where %s was done and its answer never came', async (_, at) => {
+    const [server, clock] = [new FakeLeaseServer(), new FakeClock()];
+    const [a, b] = [candidate(server, clock, 'a'), candidate(server, clock, 'b')];
+    server.beforeAnswer = async (signal) => {
+      if (clock.now() < since + at) return;
+      server.beforeAnswer = () => Promise.resolve();
+      await new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(new Error('broken off')));
+      });
+    };
+    const since = clock.now();
+    a.election.start();
+    await clock.pass(at);
+    expect(server.lease?.spec).toMatchObject({ holderIdentity: 'a' });
+    await stopped(clock, a);
+    expect(server.lease?.spec).toMatchObject({ holderIdentity: '' });
+    expect(a.log).not.toContain('failed');
+    b.election.start();
+    await clock.pass(0);
+    expect(b.election.leads).toBe(true);
+    await stopped(clock, b);
+  });
+
+  test('gives the Lease up also where somebody touches it meanwhile, and says so where that never ends', async () => {
+    const [server, clock] = [new FakeLeaseServer(), new FakeClock()];
+    for (const [touches, holder, log] of [
+      [2, '', ['began', 'ended']],
+      [3, 'a', ['began', 'ended', 'failed']],
+    ] as const) {
+      const a = candidate(server, clock, 'a');
+      a.election.start();
+      await clock.pass(1_000);
+      server.touches = touches;
+      await stopped(clock, a);
+      expect([(server.lease?.spec as { holderIdentity: string }).holderIdentity, a.log]).toEqual([
+        holder,
+        log,
+      ]);
+    }
+  });
+
   test('gives way when its work fails, and tries again', async () => {
     const [server, clock] = [new FakeLeaseServer(), new FakeClock()];
     let times = 0;

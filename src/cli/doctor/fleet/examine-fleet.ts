@@ -9,7 +9,7 @@ import {
   type KubeObject,
   type Resource,
 } from '../../../kube/client/resources.ts';
-import { readLease } from '../../../kube/loop/lease.ts';
+import { readLease } from '../../../kube/loop/lease-record.ts';
 import { kindsWith } from '../../../workloads/configured-kinds.ts';
 import { checkRights } from '../check-rights.ts';
 import { saying, type Diagnosis } from '../diagnosis.ts';

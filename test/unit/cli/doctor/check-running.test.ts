@@ -8,7 +8,7 @@ import { checkProgram, checkVersion, type Program } from '../../../../src/cli/do
 import { checkTrials, type TrialAnswer } from '../../../../src/cli/doctor/check-trial.ts';
 import { ABSENT, found, unread } from '../../../../src/cli/doctor/read.ts';
 import { Cache } from '../../../../src/kube/loop/cache.ts';
-import type { LeaseRecord } from '../../../../src/kube/loop/lease.ts';
+import type { LeaseRecord } from '../../../../src/kube/loop/lease-record.ts';
 import type { GangRecord, PodRecord } from '../../../../src/gang/records.ts';
 import { readGang, readPod } from '../../../../src/gang/read-records.ts';
 import { told, wrong } from './told.ts';

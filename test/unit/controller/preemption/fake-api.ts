@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../../src/api/json.ts';
 import { ANNOTATION_PREEMPTION_PLAN } from '../../../../src/api/names.ts';
-import type { KubeClient, PatchOperation, PodToEvict } from '../../../../src/kube/client/client.ts';
+import type { PatchOperation } from '../../../../src/api/patch-operation.ts';
+import type { KubeClient, PodToEvict } from '../../../../src/kube/client/client.ts';
 import { ApiError } from '../../../../src/kube/client/errors.ts';
 import type { Resource, Target } from '../../../../src/kube/client/resources.ts';
 import { applyPatch } from 'fast-json-patch';
