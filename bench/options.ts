@@ -159,7 +159,7 @@ const USUAL: Timing = {
   },
   backends: { prepare: { rounds: 400, decisions: 500 }, module: { rounds: 40, reviews: 480 }, gangs: 250 },
   hostile: {
-    attacks: { rounds: 6, roundMs: 2000 },
+    attacks: { rounds: 10, roundMs: 2000 },
     floods: { rounds: 2, roundMs: 8000 },
     settleMs: 700,
   },

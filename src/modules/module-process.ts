@@ -89,6 +89,8 @@ export class ModuleProcess {
       ...folders.map((folder) => `--allow-fs-read=${folder}/*`),
       `--max-old-space-size=${limits.heapMib}`,
       '--max-semi-space-size=4',
+      // As many threads as there are cores to spare: it shares them with Muster.
+      '--v8-pool-size=0',
       '--disable-sigusr1',
       '--disable-warning=SecurityWarning',
     ];

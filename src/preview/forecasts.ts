@@ -86,7 +86,7 @@ export class Forecasts {
       [JSON.stringify(setting)],
       {
         // Flags of the process are for its own heap. Full, it ends.
-        execArgv: [`--max-old-space-size=${HEAP_MIB}`, '--max-semi-space-size=4'],
+        execArgv: [`--max-old-space-size=${HEAP_MIB}`, '--max-semi-space-size=4', '--v8-pool-size=0'],
         stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       },
     );

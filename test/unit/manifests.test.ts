@@ -866,6 +866,7 @@ describe('Dockerfile', () => {
       '--max-semi-space-size=4',
       '--heap-growing-percent=60',
       '--external-memory-accounted-in-global-limit',
+      '--v8-pool-size=0',
       `/app/${bin.muster}`,
     ]);
   });

@@ -40,6 +40,9 @@ async function measure(attack: Attack, timing: HostileTiming, setting: HostileSe
   };
   try {
     await client.ask({ ms: timing.settleMs + roundMs }); // warms both up
+    await attacker.ask('begin'); // and what only an attack goes through
+    await turn();
+    await attacker.ask('end');
     for (let round = 0; round < rounds; round += 1) {
       for (const half of round % 2 === 0 ? [alone, besides] : [besides, alone]) await half();
     }
