@@ -144,7 +144,7 @@ const USUAL: Timing = {
   apiServer: { rounds: 40, pods: 16 },
   review: { pods: 17_770, rounds: 3 },
   loop: {
-    rounds: 6,
+    rounds: 8,
     warmUp: { gangs: 10, podsPerGang: 20 },
     one: { gangs: 1, podsPerGang: 1000 },
     many: { gangs: 100, podsPerGang: 8 },
