@@ -105,7 +105,7 @@ describe('a backend from a module', () => {
       'a file that is not there',
       { module: './gone.js' },
       2,
-      "error[BACKEND_MODULE_MISSING]: scheduler.profiles[0].module: cannot read ./gone.js (/gone.js): ENOENT: no such file or directory, open '/gone.js'\nfix: name a file that this user may read, relative to /, or an installed package\n",
+      "error[BACKEND_MODULE_MISSING]: scheduler.profiles[0].module: cannot read ./gone.js (/gone.js): ENOENT: no such file or directory, open '/gone.js'\nfix: name a file that this user may read, relative to , or an installed package\n",
     ],
     [
       'a package that is not there',
@@ -117,7 +117,7 @@ describe('a backend from a module', () => {
       'what a package does not let out',
       { module: '@team/line/inside.js' },
       2,
-      `error[BACKEND_MODULE_MISSING]: scheduler.profiles[0].module: cannot read @team/line/inside.js: Package subpath './inside.js' is not defined by "exports" in /node_modules/@team/line/package.json\nfix: name a file that this user may read, relative to /, or an installed package\n`,
+      `error[BACKEND_MODULE_MISSING]: scheduler.profiles[0].module: cannot read @team/line/inside.js: Package subpath './inside.js' is not defined by "exports" in /node_modules/@team/line/package.json\nfix: name a file that this user may read, relative to , or an installed package\n`,
     ],
     [
       'a way out of a package',
