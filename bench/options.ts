@@ -32,18 +32,6 @@ const PARTS = Object.values(STAGES).flat();
 
 export const partsOf = (stage: string): readonly string[] => STAGES[stage] ?? [];
 
-export const USAGE = `npm run bench -- [${Object.keys(STAGES).join('] [')}] [options]
-
-  --rounds N     interleaved rounds, per start of the servers for reviews (20), of the loop (6), of attacks (6), of floods (2)
-  --starts N     how often the servers are started anew (4)
-  --slice MS     CPU time of one server's turn (100)
-  --only LIST    some of: ${PARTS.join(',')}
-  --against DIR  another checkout, built: its Muster takes part in the reviews, and is the one that is attacked
-  --json FILE    where figures, intervals and tables go (bench/results.json)
-  --quick        does it work at all: a few seconds, nothing is judged
-
-Exit codes: 0 no goal that was measured is missed, 1 one is or a server answered wrongly, 2 wrong usage.`;
-
 export interface Timing {
   readonly admission: AdmissionTiming;
   readonly labelled: AdmissionTiming;
@@ -137,41 +125,6 @@ function selection(stages: readonly string[], list: string | undefined): Set<str
   return new Set(named.length === 0 ? PARTS : named);
 }
 
-const USUAL: Timing = {
-  admission: { starts: 4, rounds: 20, sliceMs: 100, firstWarmUpMs: 4000, warmUpMs: 500 },
-  labelled: { starts: 6, rounds: 20, sliceMs: 100, firstWarmUpMs: 4000, warmUpMs: 0 },
-  growth: { warmUp: 400_000, reviews: 1_000_000, settleMs: 1500 },
-  apiServer: { rounds: 40, pods: 16 },
-  review: { pods: 17_770, rounds: 3 },
-  loop: {
-    rounds: 8,
-    warmUp: { gangs: 10, podsPerGang: 20 },
-    one: { gangs: 1, podsPerGang: 1000 },
-    many: { gangs: 100, podsPerGang: 8 },
-    podsFirst: { gangs: 20, podsPerGang: 8 },
-    memory: { shape: { gangs: 2500, podsPerGang: 8 }, settleMs: 8000 },
-  },
-  workloads: {
-    shapes: [
-      { jobs: 10, pods: 8 },
-      { jobs: 5, pods: 100 },
-    ],
-  },
-  backends: { prepare: { rounds: 400, decisions: 500 }, module: { rounds: 40, reviews: 480 }, gangs: 250 },
-  hostile: {
-    attacks: { rounds: 10, roundMs: 2000 },
-    floods: { rounds: 2, roundMs: 8000 },
-    settleMs: 700,
-  },
-  plan: {
-    nodes: [10, 100, 1000, 5000],
-    rounds: 5,
-    reviews: { starts: 6, rounds: 40, sliceMs: 100, firstWarmUpMs: 4000, warmUpMs: 0 },
-  },
-  fleet: { clusters: 1_000, bindings: 10_000, waiting: 100 },
-  hpc: { starts: 4, rounds: 20, sliceMs: 100, firstWarmUpMs: 4000, warmUpMs: 0 },
-};
-
 const QUICK: Timing = {
   admission: { starts: 1, rounds: 4, sliceMs: 20, firstWarmUpMs: 50, warmUpMs: 50 },
   labelled: { starts: 1, rounds: 4, sliceMs: 20, firstWarmUpMs: 50, warmUpMs: 0 },
@@ -201,3 +154,51 @@ const QUICK: Timing = {
   fleet: { clusters: 20, bindings: 100, waiting: 5 },
   hpc: { starts: 1, rounds: 4, sliceMs: 20, firstWarmUpMs: 50, warmUpMs: 0 },
 };
+
+const USUAL: Timing = {
+  admission: { starts: 4, rounds: 20, sliceMs: 100, firstWarmUpMs: 4000, warmUpMs: 500 },
+  labelled: { starts: 6, rounds: 20, sliceMs: 100, firstWarmUpMs: 4000, warmUpMs: 0 },
+  growth: { warmUp: 400_000, reviews: 1_000_000, settleMs: 1500 },
+  apiServer: { rounds: 40, pods: 16 },
+  review: { pods: 17_770, rounds: 3 },
+  loop: {
+    rounds: 8,
+    warmUp: { gangs: 10, podsPerGang: 20 },
+    one: { gangs: 1, podsPerGang: 1000 },
+    many: { gangs: 100, podsPerGang: 8 },
+    podsFirst: { gangs: 20, podsPerGang: 8 },
+    memory: { shape: { gangs: 2500, podsPerGang: 8 }, settleMs: 20_000 },
+  },
+  workloads: {
+    shapes: [
+      { jobs: 10, pods: 8 },
+      { jobs: 5, pods: 100 },
+    ],
+  },
+  backends: { prepare: { rounds: 400, decisions: 500 }, module: { rounds: 40, reviews: 480 }, gangs: 250 },
+  hostile: {
+    attacks: { rounds: 10, roundMs: 2000 },
+    floods: { rounds: 4, roundMs: 8000 },
+    settleMs: 700,
+  },
+  plan: {
+    nodes: [10, 100, 1000, 5000],
+    rounds: 5,
+    reviews: { starts: 6, rounds: 40, sliceMs: 100, firstWarmUpMs: 4000, warmUpMs: 0 },
+  },
+  fleet: { clusters: 1_000, bindings: 10_000, waiting: 100 },
+  hpc: { starts: 4, rounds: 20, sliceMs: 100, firstWarmUpMs: 4000, warmUpMs: 0 },
+};
+
+export const USAGE = `npm run bench -- [${Object.keys(STAGES).join('] [')}] [options]
+
+  --rounds N     interleaved rounds, per start of the servers for reviews (${USUAL.admission.rounds}), of the loop (${USUAL.loop.rounds}), of attacks (${USUAL.hostile.attacks.rounds}),
+                 of floods (${USUAL.hostile.floods.rounds})
+  --starts N     how often the servers are started anew (${USUAL.admission.starts})
+  --slice MS     CPU time of one server's turn (${USUAL.admission.sliceMs})
+  --only LIST    some of: ${PARTS.join(',')}
+  --against DIR  another checkout, built: its Muster takes part in the reviews, and is the one that is attacked
+  --json FILE    where figures, intervals and tables go (bench/results.json)
+  --quick        does it work at all: a few seconds, nothing is judged
+
+Exit codes: 0 no goal that was measured is missed, 1 one is or a server answered wrongly, 2 wrong usage.`;

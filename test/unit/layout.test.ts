@@ -152,7 +152,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
 /** Packages that one room alone may use; `admission` and what is inside of it use no I/O at all. */
 const PACKAGES: readonly { readonly name: RegExp; readonly rooms: readonly string[] }[] = [
   { name: /^node-forge$/, rooms: ['tls'] },
-  { name: /^(@kubernetes\/client-node|undici)$/, rooms: ['kube/client'] },
+  { name: /^(@kubernetes\/client-node|undici)(\/|$)/, rooms: ['kube/client'] },
   { name: /^fastify/, rooms: ['server'] },
   { name: /^@grpc\//, rooms: ['estimators'] },
 ];
@@ -242,7 +242,7 @@ function wrongHabits(sources: Sources): string[] {
     if (lines > 250) found.push(`${file} has ${lines} lines`);
     if (/^export default\b/m.test(text)) found.push(`${file} has a default export`);
     if (/(^|[/-])(utils?|helpers?|types|common|misc)(\.ts$|\/)/.test(file)) found.push(`${file} is a drawer`);
-    if (!/^[a-z0-9]+([-/][a-z0-9]+)*\.ts$/.test(file)) found.push(`${file} is not in kebab-case`);
+    if (!/^[a-z0-9]+([-/][a-z0-9]+)*(\.d)?\.ts$/.test(file)) found.push(`${file} is not in kebab-case`);
     if (/(:|<|\bas|=>|\|)\s*any\b(?!\s+[a-z])|\bany\[\]/m.test(withoutComments(text)))
       found.push(`${file} uses any`);
     return found;
@@ -348,6 +348,7 @@ describe('the check itself finds', () => {
     ['backends/kube/a.ts', `import { x } from '../../admission/b.ts';`, 'admission/b.ts'],
     ['server/a.ts', `import forge from 'node-forge';`, 'node-forge'],
     ['controller/a.ts', `import { request } from 'undici';`, 'undici'],
+    ['controller/a.ts', `import Pool from 'undici/lib/dispatcher/pool.js';`, 'undici/lib/dispatcher/pool.js'],
     ['config/a.ts', `import { x } from '../cli/b.ts';`, 'cli/b.ts'],
     ['attic/a.ts', `import { x } from '../api/b.ts';`, 'api/b.ts'],
   ])('in %s: %s', (file, text, target) => {

@@ -1,4 +1,5 @@
-import { Pool, type Dispatcher } from 'undici';
+import type { Dispatcher, Pool } from 'undici';
+import UndiciPool from 'undici/lib/dispatcher/pool.js';
 import { systemClock, sleep, type Clock, type Random } from './clock.ts';
 import type { Connection } from './connection.ts';
 import { errorFromAnswer, unreachable } from './errors.ts';
@@ -87,8 +88,8 @@ export class Transport {
       bodyTimeout: 0,
       connect: { ...connection.tls, timeout: 10_000, keepAliveInitialDelay: TCP_PROBE_AFTER },
     };
-    this.#calls = new Pool(origin, { ...common, connections: options.connections ?? 16 });
-    this.#watches = new Pool(origin, { ...common, connections: null });
+    this.#calls = new UndiciPool(origin, { ...common, connections: options.connections ?? 16 });
+    this.#watches = new UndiciPool(origin, { ...common, connections: null });
   }
 
   /**
