@@ -1,8 +1,8 @@
 import { plain } from '../api/plain-view.ts';
 import type { Part } from '../api/unread-lists.ts';
 
-/** Up to this many bytes nothing is looked at: whatever stands there takes at most 0.5 MiB and 1 ms. */
-const UNBOUNDED_BYTES = 16 * 1024;
+/** Up to this many bytes nothing is looked at: whatever stands there takes at most 128 KiB and a quarter of a millisecond. */
+const UNBOUNDED_BYTES = 4 * 1024;
 /** Above this many each byte is looked at; between, only where a sample shows much structure. */
 export const SAMPLED_BYTES = 1024 * 1024;
 /** The sample: a window of so many bytes in each so many. */
@@ -10,6 +10,8 @@ const WINDOW = 16;
 const STRIDE = 1024;
 /** A Pod with managedFields has 1 in 9. */
 const SAMPLE_DENSITY = 1 / 7;
+/** Up to this many bytes a sample is of few windows: it has to show more before all is looked at. */
+const SMALL_BYTES = 16 * 1024;
 
 /** Nesting: objects of Kubernetes have some ten levels, a schema within one some dozens. */
 export const MAX_DEPTH = 256;
@@ -112,7 +114,8 @@ export class JsonBounds {
 /** The same for a document that is there as a whole. */
 export function tooMuchJson(bytes: Buffer): string | undefined {
   if (bytes.length <= UNBOUNDED_BYTES) return undefined;
-  if (bytes.length <= SAMPLED_BYTES && sampledDensity(bytes) <= SAMPLE_DENSITY) return undefined;
+  const enough = bytes.length <= SMALL_BYTES ? MAX_DENSITY : SAMPLE_DENSITY;
+  if (bytes.length <= SAMPLED_BYTES && sampledDensity(bytes) <= enough) return undefined;
   const bounds = new JsonBounds();
   return bounds.push(bytes) ?? bounds.verdict();
 }

@@ -416,6 +416,23 @@ clusterSuite('queues of a fleet, on a real API server', () => {
     expect((await tried({ spec: { replicas: 3, suspension: { dispatching: true } } }))[0]).toBe(200);
   });
 
+  test('who is given no right to queues changes neither them nor their status', async () => {
+    await createQueue('own');
+    const who = { as: 'tenant', asGroups: ['system:authenticated'] };
+    const answers = [
+      await client.request('PATCH', `${QUEUES}/own/status`, { status: { ownDeficit: 1000 } }, who),
+      await client.request('PATCH', `${QUEUES}/own`, { spec: { weight: 1000 } }, who),
+      await client.request('DELETE', `${QUEUES}/own`, undefined, who),
+      await client.request('POST', QUEUES, { metadata: { name: 'other' } }, who),
+    ];
+    for (const { status, body } of answers) {
+      expect([status, body.message]).toEqual([
+        403,
+        expect.stringMatching(/User "tenant" cannot \w+ resource "fleetqueues/),
+      ]);
+    }
+  });
+
   test.each([
     [
       'zero',

@@ -2,6 +2,7 @@ import type { Attack } from './attack.ts';
 import { announcedBytes } from './attacks/announced-bytes.ts';
 import { churn } from './attacks/churn.ts';
 import { deepJson } from './attacks/deep-json.ts';
+import { denseJson } from './attacks/dense-json.ts';
 import { halfHandshakes } from './attacks/half-handshakes.ts';
 import { headers } from './attacks/headers.ts';
 import { idleConnections } from './attacks/idle-connections.ts';
@@ -18,6 +19,7 @@ export const ATTACKS: readonly Attack[] = [
   announcedBytes,
   deepJson,
   manyTokens,
+  denseJson,
   headers,
   churn,
   reviews,

@@ -84,15 +84,16 @@ describe('V24: depth', () => {
     deep('[', ']', depth),
     deep('{"a":[', ']}', depth / 4).replace('[]', '[1]'),
   ];
-  test.each(places)('V24: 4,000 nested lists in %s', async (_, path, value) => {
-    for (const inner of nested(4_000)) {
+  test.each(places)('V24: 600 nested lists in %s', async (_, path, value) => {
+    for (const inner of nested(600)) {
       const answer = await post(around(value, inner), path);
       expect([200, 400]).toContain(answer.status);
       await running.alive();
     }
   });
-  test.each(places)('V24: 100,000 nested lists in %s are not even parsed', async (_, path, value) => {
-    for (const inner of nested(100_000)) {
+  const tooDeep = places.flatMap((place) => [4_000, 100_000].map((depth) => [depth, ...place] as const));
+  test.each(tooDeep)('V24: %i nested lists in %s are not even parsed', async (depth, _, path, value) => {
+    for (const inner of nested(depth)) {
       expectStatus(
         await post(around(value, inner), path),
         413,
@@ -101,7 +102,7 @@ describe('V24: depth', () => {
       await running.alive();
     }
   });
-  test('nothing but depth', () => refusedEverywhere(deep('[', ']', 5_000), /found a list/));
+  test('nothing but depth', () => refusedEverywhere(deep('[', ']', 2_000), /found a list/));
 });
 
 const HOSTILE_KEYS = [

@@ -1,6 +1,6 @@
 import { overAndOver, requestOf, STRANGER, type Attack } from '../attack.ts';
 
-/** Below the size from which bodies are looked at before they are parsed. */
+/** Of the size of an ordinary review, and far too dense. */
 const SIZE = 16_000;
 
 export const manyTokens: Attack = {

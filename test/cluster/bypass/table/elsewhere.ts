@@ -136,6 +136,28 @@ export const ELSEWHERE: readonly WayElsewhere[] = [
     test: 'large ones come one a round, each namespace in turn, after the small ones',
   },
   {
+    who: 'tenant',
+    tries: 'asks by dry runs what runs in namespaces that are not his',
+    because:
+      'a forecast names units of his own namespace alone; of others he is told numbers and priorities, which `preemption.preview` tells everybody who may create Pods',
+    file: 'test/cluster/preview.test.ts',
+    test: 'one file of which nothing is stored: who would have to make room, and of others no names',
+  },
+  {
+    who: 'tenant',
+    tries: 'with the right to write bindings of the fleet lets his own past its queue, or gives it another',
+    because: 'policy `muster-fleet-queues` (`FleetQueueHeld`, `FleetQueueAnnotation`)',
+    file: 'test/cluster/fleet-queues.test.ts',
+    test: 'nobody else lets it go, or changes its queue',
+  },
+  {
+    who: 'tenant',
+    tries: 'writes queues of the fleet, or what their status says of whose turn it is',
+    because: 'RBAC: nothing that ships gives anybody but Muster a right to them',
+    file: 'test/cluster/fleet-queues.test.ts',
+    test: 'who is given no right to queues changes neither them nor their status',
+  },
+  {
     who: 'stranger',
     tries: 'announces bodies that never come, up to all places and all bytes',
     because: 'they give way to another address (503 with `Retry-After`)',
