@@ -3,6 +3,8 @@ import { OneARound, Rotation } from './rotation.ts';
 
 /** Bytes of one body that are read at a time: half a millisecond's work. */
 const AT_A_TIME_BYTES = 256 * 1024;
+/** The same of a body that is thrown away, since it has its answer: nobody waits for its end. As much as Node reads at once. */
+const THROWN_AWAY_BYTES = 64 * 1024;
 /** Up to so many a body is read as it comes: to stop and go on costs a tenth of a review of half a megabyte. */
 const LONG_BYTES = 1024 * 1024;
 
@@ -14,12 +16,15 @@ export class Reading {
   readonly #waiting = new Rotation<() => void>();
   readonly #rounds = new OneARound(() => this.#waiting.next());
 
-  /** To be called before anything of it is read; also for a body that is thrown away. */
-  slowDown(request: IncomingMessage, address: string): void {
+  /**
+   * To be called before anything of it is read.
+   * @param isAnswered whether what else comes is thrown away
+   */
+  slowDown(request: IncomingMessage, address: string, isAnswered: () => boolean): void {
     let since = 0;
     request.on('data', (chunk: Buffer) => {
       since += chunk.length;
-      if (since < AT_A_TIME_BYTES) return;
+      if (since < (isAnswered() ? THROWN_AWAY_BYTES : AT_A_TIME_BYTES)) return;
       since = 0;
       request.pause();
       this.#waiting.add(address, () => request.resume());

@@ -173,7 +173,9 @@ export class WebhookServer {
     // Closed in the meantime: nobody is there to be answered.
     if (connection === undefined) return;
     this.#pauses.asked(connection);
-    if (isLong(request)) this.#reading.slowDown(request, connection.peer.address);
+    if (isLong(request)) {
+      this.#reading.slowDown(request, connection.peer.address, () => response.headersSent);
+    }
     try {
       if (endpoint !== undefined && request.method === 'POST') {
         if (connection.refusal !== undefined) throw new HttpFailure(403, connection.refusal);

@@ -7,11 +7,11 @@ import { isLong, Reading } from '../../../src/server/reading.ts';
 const KIB = 1024;
 
 /** A body of which any amount is there at once. */
-function body(reading: Reading, address: string, kib: number) {
+function body(reading: Reading, address: string, kib: number, isAnswered = () => false) {
   const request = new Readable({ read: () => undefined, highWaterMark: 16 * KIB * KIB });
   for (let sent = 0; sent < kib; sent += 16) request.push(Buffer.alloc(16 * KIB));
   request.push(null);
-  reading.slowDown(request as IncomingMessage, address);
+  reading.slowDown(request as IncomingMessage, address, isAnswered);
   let read = 0;
   let ended = false;
   request.on('data', (chunk: Buffer) => (read += chunk.length / KIB));
@@ -28,6 +28,16 @@ describe('a large body', () => {
       seen.add(one.read());
     }
     expect([...seen].filter((kib) => kib > 0)).toEqual([256, 512, 768, 1008]);
+  });
+
+  test('is read 64 KiB at a time once it has its answer, since the rest is thrown away', async () => {
+    const one = body(new Reading(), 'a', 500, () => one.read() >= 256);
+    const seen = new Set<number>();
+    while (!one.ended()) {
+      await nextRound();
+      seen.add(one.read());
+    }
+    expect([...seen].filter((kib) => kib > 0)).toEqual([256, 320, 384, 448, 512]);
   });
 
   test('takes turns with those of other addresses', async () => {
