@@ -1,6 +1,7 @@
+import { validateHeaderValue } from 'node:http';
 import type { RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
-import { own, ownString, type JsonObject } from '../../api/json.ts';
+import { own, type JsonObject } from '../../api/json.ts';
 import { MusterError, messageOf } from '../../errors.ts';
 import type { Clock } from './clock.ts';
 import type { Connection, ConnectionTls } from './connection.ts';
@@ -19,6 +20,8 @@ export async function connectionWithPlugin(given: {
   readonly tls: ConnectionTls;
   /** The user's entry in the kubeconfig. */
   readonly user: JsonObject;
+  /** Headers that go with every request. */
+  readonly impersonation: Readonly<Record<string, string | string[]>>;
   readonly clock: Clock;
 }): Promise<Connection> {
   const { server, user } = given;
@@ -30,7 +33,6 @@ export async function connectionWithPlugin(given: {
       name: 'user',
       exec: own(user, 'exec'),
       authProvider: own(user, 'auth-provider'),
-      ...impersonated(ownString(user, 'as')),
     },
   );
 
@@ -38,6 +40,8 @@ export async function connectionWithPlugin(given: {
     const options: RequestOptions = {};
     try {
       await config.applyToHTTPSOptions(options);
+      for (const [name, value] of Object.entries(headersOf(options)))
+        for (const one of [value].flat()) validateHeaderValue(name, one);
     } catch (cause) {
       throw new MusterError(
         'CLUSTER_UNREACHABLE',
@@ -61,7 +65,7 @@ export async function connectionWithPlugin(given: {
         last = await ask();
         askedAt = given.clock.now();
       }
-      return headersOf(last);
+      return { ...headersOf(last), ...given.impersonation };
     },
     refresh: () => {
       askedAt = -Infinity;
@@ -69,9 +73,6 @@ export async function connectionWithPlugin(given: {
     },
   };
 }
-
-const impersonated = (user: string | undefined): { impersonateUser?: string } =>
-  user === undefined ? {} : { impersonateUser: user };
 
 const text = (key: string, value: unknown): Record<string, string> =>
   typeof value === 'string' || Buffer.isBuffer(value) ? { [key]: value.toString() } : {};

@@ -67,8 +67,9 @@ export async function connectionFromKubeconfig(
   };
   const tls = await tlsOf(cluster, user);
   if (own(user.value, 'exec') !== undefined || own(user.value, 'auth-provider') !== undefined) {
+    const impersonation = impersonationOf(user, source);
     const { connectionWithPlugin } = await import('./credential-plugin.ts');
-    return connectionWithPlugin({ ...where, tls, user: user.value, clock });
+    return connectionWithPlugin({ ...where, tls, user: user.value, impersonation, clock });
   }
   return { ...where, tls, ...(await identityOf(user, source, clock)) };
 }
@@ -144,27 +145,34 @@ type Identity = Pick<Connection, 'headers' | 'refresh'>;
 /** What HTTP lets into a header. */
 const HEADER = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-async function identityOf(entry: Entry, source: string, clock: Clock): Promise<Identity> {
-  const { value: user, dir } = entry;
-  const check = (key: string, ...values: readonly (string | undefined)[]): void => {
-    if (values.every((value) => HEADER.test(value ?? ''))) return;
-    throw fault(
-      `${source}: ${key} of user "${entry.name}" has a character that no HTTP header may have, such as a line end`,
-      'Write it anew: most often a line end was pasted with it.',
-    );
-  };
-  const as = ownString(user, 'as');
-  const groups = (ownList(user, 'as-groups') ?? []).filter((group) => typeof group === 'string');
-  check('as', as);
-  check('as-groups', ...groups);
-  const impersonation = {
+/** @throws where HTTP would not take one of the values */
+function check(entry: Entry, source: string, key: string, ...values: readonly (string | undefined)[]): void {
+  if (values.every((value) => HEADER.test(value ?? ''))) return;
+  throw fault(
+    `${source}: ${key} of user "${entry.name}" has a character that no HTTP header may have, such as a line end`,
+    'Write it anew: most often a line end was pasted with it.',
+  );
+}
+
+/** Headers that ask for somebody else's rights, whoever says who asks. */
+function impersonationOf(entry: Entry, source: string): Record<string, string | string[]> {
+  const as = ownString(entry.value, 'as');
+  const groups = (ownList(entry.value, 'as-groups') ?? []).filter((group) => typeof group === 'string');
+  check(entry, source, 'as', as);
+  check(entry, source, 'as-groups', ...groups);
+  return {
     ...(as === undefined ? {} : { 'impersonate-user': as }),
     ...(groups.length === 0 ? {} : { 'impersonate-group': groups }),
   };
+}
+
+async function identityOf(entry: Entry, source: string, clock: Clock): Promise<Identity> {
+  const { value: user, dir } = entry;
+  const impersonation = impersonationOf(entry, source);
   const tokenFile = ownString(user, 'tokenFile');
   if (tokenFile) {
     const token = new TokenFile(isAbsolute(tokenFile) ? tokenFile : join(dir, tokenFile), clock);
-    check('tokenFile', await token.current());
+    check(entry, source, 'tokenFile', await token.current());
     return {
       headers: async () => ({ ...impersonation, authorization: `Bearer ${await token.current()}` }),
       refresh: () => {
@@ -174,7 +182,7 @@ async function identityOf(entry: Entry, source: string, clock: Clock): Promise<I
     };
   }
   const [token, name] = [ownString(user, 'token'), ownString(user, 'username')];
-  check('token', token);
+  check(entry, source, 'token', token);
   const basic = (): string => Buffer.from(`${name}:${ownString(user, 'password') ?? ''}`).toString('base64');
   const headers = {
     ...impersonation,

@@ -152,6 +152,8 @@ describe('a kubeconfig, found by fuzzing', () => {
     ['as', { as: 'bob\r\nX-Other: y' }],
     ['as-groups', { 'as-groups': ['sailors', 'cooks\n'] }],
     ['tokenFile', { tokenFile: 'broken' }],
+    ['as', { as: 'bob\r\nX-Other: y', 'auth-provider': { name: 'nobody' } }],
+    ['as-groups', { 'as-groups': ['cooks\n'], exec: { command: 'nothing' } }],
   ])('%s with a line end is refused by its name, not when the first request goes out', async (key, user) => {
     await file('broken', 'sec\nret');
     const message = await messageOf(config(user));
@@ -187,14 +189,28 @@ describe('a kubeconfig, found by fuzzing', () => {
     expect(warned).toEqual([]);
   });
 
+  test('a credential plugin whose token has a line end has failed, and nothing of it is repeated', async () => {
+    const plugin = await file('plugin.sh', `#!/bin/sh\necho '{"status":{"token":"sec\\\\nret"}}'\n`);
+    await chmod(plugin, 0o700);
+    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: plugin };
+    const message = await messageOf(config({ exec }));
+    expect(message).toMatch(/the credential plugin failed: Invalid character in header content/);
+    expect(message).not.toContain('sec');
+  });
+
   test('with a credential plugin, beside another that names the same cluster, or one without a name', async () => {
     const plugin = await file('plugin.sh', `#!/bin/sh\necho '{"status":{"token":"P"}}'\n`);
     await chmod(plugin, 0o700);
-    const user = { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: plugin } };
+    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: plugin };
+    const user = { exec, as: 'bob', 'as-groups': ['sailors'] };
     const clusters = [cluster('sea'), { cluster: {} }, { name: 'odd', cluster: { server: 5 } }];
     const files = [await file('one', config(user, { clusters })), await file('two', config(user))];
     const connection = await findConnection({ env: { KUBECONFIG: files.join(delimiter) } });
-    expect(await connection.headers()).toEqual({ authorization: 'Bearer P' });
+    expect(await connection.headers()).toEqual({
+      authorization: 'Bearer P',
+      'impersonate-user': 'bob',
+      'impersonate-group': ['sailors'],
+    });
     expect(connection).toMatchObject({ server: 'https://sea.test:6443', tls: { ca: 'CA' } });
   });
 });
