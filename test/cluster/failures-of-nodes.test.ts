@@ -57,8 +57,8 @@ clusterSuite('a running gang', () => {
   /** What was promised once holds whatever happens: it is Initialized for good, and nobody was released early. */
   const keptItsWord = async (gang: string): Promise<void> => {
     expect(await cluster.condition(gang, 'Initialized')).toMatchObject({ status: 'True' });
-    expect(cluster.history.ungatedEarly()).toEqual([]);
-    expect(cluster.history.initializedTakenBack()).toEqual([]);
+    expect(await cluster.history.ungatedEarly()).toEqual([]);
+    expect(await cluster.history.initializedTakenBack()).toEqual([]);
   };
 
   beforeAll(async () => {

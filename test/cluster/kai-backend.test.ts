@@ -110,7 +110,7 @@ clusterSuite('gangs of KAI', () => {
     await untilPodGroup();
     await cluster.untilCondition(gang, 'Initialized', { status: 'True' });
     await untilUngated();
-    expect(cluster.history.ungatedEarly()).toEqual([]);
+    expect(await cluster.history.ungatedEarly()).toEqual([]);
   }, 60_000);
 
   test('a gang is one PodGroup of its own name, owned by the PodGang; the Topology is kept', async () => {

@@ -61,7 +61,7 @@ clusterSuite('native gangs of kube-scheduler', () => {
     await Promise.all((await cluster.podsOf(gang)).map(({ metadata }) => cluster.removePod(metadata.name)));
     // The controllers of Kubernetes: garbage collection, and the finalizer that waits for the Pods.
     await until('its objects are gone', async () => (await allNative(cluster)).length === 0, PATIENT);
-    expect(cluster.history.ungatedEarly()).toEqual([]);
+    expect(await cluster.history.ungatedEarly()).toEqual([]);
   });
 
   test('a gang is one object of Kubernetes with the sum of its minimums, owned by the PodGang', async () => {

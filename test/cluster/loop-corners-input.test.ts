@@ -130,7 +130,7 @@ clusterSuite('input past the webhook', () => {
     expect(await cluster.references('again')).toEqual([
       ['again-worker-0', 'again-worker-1', 'again-worker-2'],
     ]);
-    expect(cluster.history.ungatedEarly()).toEqual([]);
+    expect(await cluster.history.ungatedEarly()).toEqual([]);
   });
 
   test('a formed gang made again, with its old references: the old Initialized releases nobody', async () => {
@@ -148,7 +148,7 @@ clusterSuite('input past the webhook', () => {
     await cluster.createPod('twin', 'worker-1', 'worker');
     await cluster.untilBound('twin', 2);
     expect((await cluster.gang('twin')).metadata.uid).not.toBe(metadata.uid);
-    expect(cluster.history.ungatedEarly()).toEqual([]);
+    expect(await cluster.history.ungatedEarly()).toEqual([]);
   });
 
   test('a namespace that is ending ends; the loop asks little of it', async () => {

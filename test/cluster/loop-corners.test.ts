@@ -35,10 +35,10 @@ clusterSuite('corners of the loop', () => {
     gang = `corner-${++counter}`;
   });
   /** Whatever a test is about, this holds of every state that its gang was ever in. */
-  afterEach(() => {
-    expect(cluster.history.ungatedEarly()).toEqual(releasedByOthers);
-    expect(cluster.history.initializedTakenBack()).toEqual([]);
-    expect(badStates(cluster.history.statesOf(gang) as unknown as Gang[])).toEqual([]);
+  afterEach(async () => {
+    expect(await cluster.history.ungatedEarly()).toEqual(releasedByOthers);
+    expect(await cluster.history.initializedTakenBack()).toEqual([]);
+    expect(badStates((await cluster.history.statesOf(gang)) as unknown as Gang[])).toEqual([]);
   });
 
   test('scale-in: the references shrink, and nothing else is written', async () => {

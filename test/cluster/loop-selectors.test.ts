@@ -71,7 +71,7 @@ clusterSuite('gangs that are not selected', () => {
     );
     await cluster.client.ok('PATCH', `${cluster.gangs()}/second`, { metadata: { labels: { others: null } } });
     await cluster.untilBound('second', 1);
-    expect(cluster.history.ungatedEarly()).toEqual([]);
+    expect(await cluster.history.ungatedEarly()).toEqual([]);
 
     const known = await looks();
     await label(null);

@@ -110,7 +110,7 @@ clusterSuite('the loop, with the rights of its account, on a real control plane 
       expect(await condition('Initialized')).toMatchObject({ status: 'True', reason: 'PodGangPodsCreated' });
       await until('Scheduled', async () => (await condition('Scheduled'))?.status === 'True');
       expect((await read()).status?.phase).toBe('Starting');
-      expect(history.ungatedEarly()).toEqual([]);
+      expect(await history.ungatedEarly()).toEqual([]);
     },
   );
 
@@ -152,8 +152,8 @@ clusterSuite('the loop, with the rights of its account, on a real control plane 
     await bound(gang, 3);
     expect(await references()).toEqual([[`${gang}-worker-1`, `${gang}-worker-2`, `${gang}-worker-3`]]);
     expect(await condition('Initialized')).toMatchObject({ status: 'True' });
-    expect(history.initializedTakenBack()).toEqual([]);
-    expect(history.ungatedEarly()).toEqual([]);
+    expect(await history.initializedTakenBack()).toEqual([]);
+    expect(await history.ungatedEarly()).toEqual([]);
   });
 
   test('the gate of somebody else stays', async () => {
@@ -182,8 +182,8 @@ clusterSuite('the loop, with the rights of its account, on a real control plane 
     await createPod('worker-0', 'worker', { gang: base });
     await bound(base);
     await bound();
-    expect(history.order(`${gang}-worker-0`, 'ungated')).toBeGreaterThan(
-      history.order(`${base}-worker-0`, 'bound'),
+    expect(await history.order(`${gang}-worker-0`, 'ungated')).toBeGreaterThan(
+      await history.order(`${base}-worker-0`, 'bound'),
     );
   });
 
@@ -272,8 +272,8 @@ clusterSuite('the loop, with the rights of its account, on a real control plane 
     await on.restart();
     await bound(gang, 41);
     expect((await references()).map((group) => group.length)).toEqual([1, 40]);
-    expect(history.ungatedEarly()).toEqual([]);
-    expect(history.initializedTakenBack()).toEqual([]);
+    expect(await history.ungatedEarly()).toEqual([]);
+    expect(await history.initializedTakenBack()).toEqual([]);
   });
 
   test('another replica takes over: on SIGTERM while the first drains, on SIGKILL when the Lease ran out', async () => {

@@ -163,7 +163,7 @@ clusterSuite('a tenant who floods', () => {
     ]);
   });
 
-  test('and nothing was let go before its time', () => {
-    expect(cluster.history.ungatedEarly()).toEqual([]);
+  test('and nothing was let go before its time', async () => {
+    expect(await cluster.history.ungatedEarly()).toEqual([]);
   });
 });

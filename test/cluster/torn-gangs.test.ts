@@ -79,6 +79,6 @@ clusterSuite('gangs whose Pods follow their PodGang at once', () => {
       everyMs: 500,
     });
     expect(await halves()).toEqual([]);
-    expect(cluster.history.ungatedEarly()).toEqual([]);
+    expect(await cluster.history.ungatedEarly()).toEqual([]);
   }, 400_000);
 });

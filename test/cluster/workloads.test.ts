@@ -166,7 +166,7 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
     expect(metadata.ownerReferences).toMatchObject([{ kind: 'Job', name: 'train' }]);
     expect(spec.podgroups).toMatchObject([{ name: 'main', minReplicas: 3 }]);
     await untilBound('job-train', 3);
-    expect(cluster.history.ungatedEarly()).toEqual([]);
+    expect(await cluster.history.ungatedEarly()).toEqual([]);
     // Some are done before the others: nothing is missing of the gang.
     await finish('job-train', 'Succeeded', 1);
     await cluster.untilCondition('job-train', 'Unhealthy', { status: 'False' });
@@ -215,7 +215,7 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
       BACK_OFF,
     );
     await untilBound('job-short', 2);
-    expect(cluster.history.ungatedEarly()).toEqual([]);
+    expect(await cluster.history.ungatedEarly()).toEqual([]);
   }, 240_000);
 
   test('Job: what is retried is let go at once, and where it gives up its gang has failed', async () => {
@@ -272,7 +272,7 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
     await until('its own runs are gangs', async () => (await runs()).length >= least, { withinMs: 120_000 });
     await cluster.client.ok('DELETE', `${CRONJOBS}/nightly`, undefined, AT_ONCE);
     await until('no gang of it is left', async () => (await runs()).length === 0);
-    expect(cluster.history.ungatedEarly()).toEqual([]);
+    expect(await cluster.history.ungatedEarly()).toEqual([]);
   }, 240_000);
 
   test('an Indexed Job that is suspended gives its gang back, and has a new one once it goes on', async () => {
@@ -294,7 +294,7 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
     await patch(`${JOBS}/paused`, { spec: { suspend: false } });
     await untilBound('job-paused', 2);
     expect((await made('job-paused')).metadata.uid).not.toBe(metadata.uid);
-    expect(cluster.history.ungatedEarly()).toEqual([]);
+    expect(await cluster.history.ungatedEarly()).toEqual([]);
   }, 120_000);
 
   test('an Indexed Job that has given an index up is a gang of the others once it goes on', async () => {
@@ -314,7 +314,7 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
     // With the one that has failed.
     await untilBound('job-given-up', 3);
     expect(await minimums('job-given-up')).toEqual([2]);
-    expect(cluster.history.ungatedEarly()).toEqual([]);
+    expect(await cluster.history.ungatedEarly()).toEqual([]);
   }, 120_000);
 
   test('StatefulSet: its gang grows and shrinks with it', async () => {
@@ -342,7 +342,7 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
     for (const pod of await cluster.podsOf('statefulset-db'))
       await patch(`${PODS}/${pod.metadata.name}`, { spec: { schedulingGates: null } });
     await untilBound('statefulset-db', 2);
-    expect(cluster.history.ungatedEarly()).toEqual([]);
+    expect(await cluster.history.ungatedEarly()).toEqual([]);
   }, 120_000);
 
   test('StatefulSet: what becomes of its gang when somebody takes a part of it away', async () => {
@@ -394,7 +394,7 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
     expect(await gang('statefulset-kept')).toBeDefined();
     await replacePods();
     await untilGone('statefulset-kept');
-    expect(cluster.history.ungatedEarly()).toEqual([]);
+    expect(await cluster.history.ungatedEarly()).toEqual([]);
   }, 120_000);
 
   test('Deployment: each revision is a gang', async () => {
@@ -446,7 +446,7 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
     expect((await cluster.podsOf(second)).length).toBe(2);
     await ready(third);
     await untilGone(second);
-    expect(cluster.history.ungatedEarly()).toEqual([]);
+    expect(await cluster.history.ungatedEarly()).toEqual([]);
   }, 120_000);
 
   test('a PodGang that somebody wrote is used as it is', async () => {
@@ -496,7 +496,7 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
       { name: 'leader', minReplicas: 1 },
       { name: 'worker', minReplicas: 2 },
     ]);
-    expect(cluster.history.ungatedEarly()).toEqual([]);
+    expect(await cluster.history.ungatedEarly()).toEqual([]);
   }, 120_000);
 
   test('a kind of somebody else’s: what is wrong is said, and once it is right the gang is made', async () => {
@@ -557,7 +557,7 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
     expect((await made('mpijob-hpl')).metadata.ownerReferences).toMatchObject([
       { apiVersion: 'kubeflow.org/v2beta1', kind: 'MPIJob', name: 'hpl' },
     ]);
-    expect(cluster.history.ungatedEarly()).toEqual([]);
+    expect(await cluster.history.ungatedEarly()).toEqual([]);
     await cluster.client.ok('DELETE', `${path}/hpl`, undefined, AT_ONCE);
     await untilGone('mpijob-hpl');
   }, 180_000);
@@ -597,7 +597,7 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
     expect((await made('jobset-mesh')).metadata.ownerReferences).toMatchObject([
       { kind: 'JobSet', name: 'mesh' },
     ]);
-    expect(cluster.history.ungatedEarly()).toEqual([]);
+    expect(await cluster.history.ungatedEarly()).toEqual([]);
     await cluster.client.ok('DELETE', `${path}/mesh`, undefined, AT_ONCE);
     await untilGone('jobset-mesh');
   }, 180_000);
@@ -656,7 +656,7 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
     expect(
       pods.map(({ metadata }) => `${metadata.name} ${metadata.labels['grove.io/podclique']}`).sort(),
     ).toEqual(['vllm-0 leader', 'vllm-0-1 worker', 'vllm-0-2 worker', 'vllm-0-3 worker']);
-    expect(cluster.history.ungatedEarly()).toEqual([]);
+    expect(await cluster.history.ungatedEarly()).toEqual([]);
     await labels.close();
     const { metadata, spec } = template({ [NAME]: 'vllm' }) as Labelled;
     const owner = await controllerAt(`${SETS}/vllm`);
@@ -705,7 +705,7 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
       await cluster.untilCondition(gangOf, 'Initialized', { status: 'False' });
       await controlled(`${path('rayclusters')}/${name}`, workers);
       await untilBound(gangOf, 4);
-      expect(cluster.history.ungatedEarly()).toEqual([]);
+      expect(await cluster.history.ungatedEarly()).toEqual([]);
       if (kind === 'RayCluster') return;
       await cluster.client.ok('DELETE', `${path('rayjobs')}/tune`, undefined, AT_ONCE);
       await untilGone(gangOf);
@@ -769,7 +769,7 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
     expect(asked.length).toBeLessThan(12);
     await patch(`${path}/bert/status`, { status: { phase: 'Succeeded' } });
     await untilPhase('trainer-bert', 'Succeeded');
-    expect(cluster.history.ungatedEarly()).toEqual([]);
+    expect(await cluster.history.ungatedEarly()).toEqual([]);
   }, 180_000);
 
   test('what cannot be written is tried again, and told', async () => {

@@ -3,6 +3,7 @@ import type { KubeClient } from '../../../src/kube/client/client.ts';
 import { createKubeClient } from '../../../src/kube/client/http-client.ts';
 import { POD_GANGS, PODS, type KubeObject, type Resource } from '../../../src/kube/client/resources.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
+import { until } from '../control-plane/until.ts';
 import { GATE } from './registered-muster.ts';
 
 interface PodSpec {
@@ -13,16 +14,23 @@ interface GangSpec {
   readonly podgroups: readonly { name: string; podReferences?: readonly { name: string }[] }[];
 }
 
+/** What a watch has told, and of which revision last. */
+interface Told {
+  readonly states: KubeObject[];
+  upTo: number;
+}
+
 /**
  * Everything that happened to Pods and PodGangs of a namespace, from watches of its own. etcd's revisions put both kinds
- * in one order, which the arrival of events over two connections does not.
+ * in one order, which the arrival of events over two connections does not. A watch tells later than a read shows:
+ * every question waits until all that is stored when it is asked has been told.
  */
 export class GangHistory {
   readonly #plane: ControlPlane;
   readonly #namespace: string;
   readonly #stop = new AbortController();
-  readonly #pods: KubeObject[] = [];
-  readonly #gangs: KubeObject[] = [];
+  readonly #pods: Told = { states: [], upTo: 0 };
+  readonly #gangs: Told = { states: [], upTo: 0 };
   #client: KubeClient | undefined;
   #watches: Promise<unknown> | undefined;
 
@@ -34,15 +42,14 @@ export class GangHistory {
   async start(): Promise<void> {
     const client = createKubeClient(await findConnection({ kubeconfig: this.#plane.kubeconfig }));
     this.#client = client;
-    const from = await Promise.all(
-      [PODS, POD_GANGS].map(
-        async (kind) => (await client.list(kind, { namespace: this.#namespace })).resourceVersion,
-      ),
-    );
     this.#watches = Promise.all([
-      this.#watch(client, PODS, from[0] ?? '', this.#pods),
-      this.#watch(client, POD_GANGS, from[1] ?? '', this.#gangs),
+      this.#watch(client, PODS, this.#pods, await this.#head(client, PODS)),
+      this.#watch(client, POD_GANGS, this.#gangs, await this.#head(client, POD_GANGS)),
     ]);
+  }
+
+  async #head(client: KubeClient, kind: Resource): Promise<string> {
+    return (await client.list(kind, { namespace: this.#namespace })).resourceVersion;
   }
 
   async stop(): Promise<void> {
@@ -52,8 +59,9 @@ export class GangHistory {
   }
 
   /** Goes on from the last event over any break, so that nothing is missed. */
-  async #watch(client: KubeClient, kind: Resource, from: string, into: KubeObject[]): Promise<void> {
+  async #watch(client: KubeClient, kind: Resource, told: Told, from: string): Promise<void> {
     let resourceVersion = from;
+    told.upTo = Number(from);
     const { signal } = this.#stop;
     while (!signal.aborted) {
       try {
@@ -61,7 +69,8 @@ export class GangHistory {
         for await (const batch of client.watch(kind, options)) {
           for (const { type, object } of batch) {
             resourceVersion = object.metadata.resourceVersion ?? resourceVersion;
-            if (type === 'ADDED' || type === 'MODIFIED') into.push(object);
+            if (type === 'ADDED' || type === 'MODIFIED') told.states.push(object);
+            told.upTo = Number(resourceVersion);
           }
         }
       } catch {
@@ -70,11 +79,23 @@ export class GangHistory {
     }
   }
 
+  async #caughtUp(): Promise<void> {
+    for (const [kind, told] of [
+      [PODS, this.#pods],
+      [POD_GANGS, this.#gangs],
+    ] as const) {
+      const stored = await this.#client?.list(kind, { namespace: this.#namespace });
+      const newest = Math.max(0, ...(stored?.items ?? []).map(version));
+      await until(`the history of ${kind.plural} is told up to ${newest}`, () => told.upTo >= newest);
+    }
+  }
+
   /** Names of Pods that lost the gate before their gang was Initialized and named them. */
-  ungatedEarly(): string[] {
+  async ungatedEarly(): Promise<string[]> {
+    await this.#caughtUp();
     return this.#firstWithoutGate().flatMap((pod) => {
       const labels = pod.metadata.labels ?? {};
-      const gang = this.#gangs
+      const gang = this.#gangs.states
         .filter(({ metadata }) => metadata.name === labels['grove.io/podgang'])
         .filter((state) => version(state) < version(pod))
         .at(-1);
@@ -87,9 +108,10 @@ export class GangHistory {
   }
 
   /** Names of gangs that were Initialized and then were not. */
-  initializedTakenBack(): string[] {
+  async initializedTakenBack(): Promise<string[]> {
+    await this.#caughtUp();
     const initialized = new Set<string>();
-    return this.#gangs.flatMap((gang) => {
+    return this.#gangs.states.flatMap((gang) => {
       const uid = gang.metadata.uid ?? '';
       if (isInitialized(gang)) initialized.add(uid);
       return initialized.has(uid) && !isInitialized(gang) ? [gang.metadata.name] : [];
@@ -97,8 +119,9 @@ export class GangHistory {
   }
 
   /** The revision at which something first was so of a Pod. */
-  order(name: string, what: 'ungated' | 'bound'): number {
-    const states = this.#pods.filter(({ metadata }) => metadata.name === name);
+  async order(name: string, what: 'ungated' | 'bound'): Promise<number> {
+    await this.#caughtUp();
+    const states = this.#pods.states.filter(({ metadata }) => metadata.name === name);
     const found = states.find((pod) =>
       what === 'ungated' ? !isGated(pod) : specOf(pod).nodeName !== undefined,
     );
@@ -107,13 +130,14 @@ export class GangHistory {
   }
 
   /** Every state of a gang, in order. */
-  statesOf(name: string): readonly KubeObject[] {
-    return this.#gangs.filter(({ metadata }) => metadata.name === name);
+  async statesOf(name: string): Promise<readonly KubeObject[]> {
+    await this.#caughtUp();
+    return this.#gangs.states.filter(({ metadata }) => metadata.name === name);
   }
 
   #firstWithoutGate(): KubeObject[] {
     const seen = new Set<string>();
-    return this.#pods.filter((pod) => {
+    return this.#pods.states.filter((pod) => {
       const uid = pod.metadata.uid ?? '';
       if (pod.metadata.labels?.['grove.io/podgang'] === undefined || isGated(pod) || seen.has(uid))
         return false;
