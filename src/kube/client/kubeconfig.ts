@@ -66,12 +66,12 @@ export async function connectionFromKubeconfig(
     source: `${source}, context ${current}`,
   };
   const tls = await tlsOf(cluster, user);
+  const impersonation = impersonationOf(user, source);
   if (own(user.value, 'exec') !== undefined || own(user.value, 'auth-provider') !== undefined) {
-    const impersonation = impersonationOf(user, source);
     const { connectionWithPlugin } = await import('./credential-plugin.ts');
     return connectionWithPlugin({ ...where, tls, user: user.value, impersonation, clock });
   }
-  return { ...where, tls, ...(await identityOf(user, source, clock)) };
+  return { ...where, tls, ...(await identityOf(user, { source, clock, impersonation })) };
 }
 
 async function readAll(paths: readonly string[]): Promise<{ document: JsonObject; dir: string }[]> {
@@ -102,7 +102,10 @@ async function readAll(paths: readonly string[]): Promise<{ document: JsonObject
   return found;
 }
 
-const troubleOf = (cause: unknown): string => yamlTrouble(cause as Error).replace(/: ".*$/s, '');
+/** What the parser quotes of a file, by the words that it leads in with: keys, tags, aliases, headers of blocks, escapes. */
+const QUOTED = /(: | sequence |, so ).*$|^The \S+ /s;
+
+const troubleOf = (cause: unknown): string => yamlTrouble(cause as Error).replace(QUOTED, '');
 
 /** `path`, with the line that the parser did not get past. */
 function placeOf(cause: unknown, text: string, path: string): string {
@@ -141,12 +144,19 @@ async function pem({ value, dir }: Entry, key: string): Promise<string | undefin
 }
 
 type Identity = Pick<Connection, 'headers' | 'refresh'>;
+/** Headers that ask for somebody else's rights, whoever says who asks. */
+type Impersonation = Readonly<Record<string, string | string[]>>;
 
 /** What HTTP lets into a header. */
 const HEADER = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** @throws where HTTP would not take one of the values */
-function check(entry: Entry, source: string, key: string, ...values: readonly (string | undefined)[]): void {
+function checkForHeader(
+  entry: Entry,
+  source: string,
+  key: string,
+  ...values: readonly (string | undefined)[]
+): void {
   if (values.every((value) => HEADER.test(value ?? ''))) return;
   throw fault(
     `${source}: ${key} of user "${entry.name}" has a character that no HTTP header may have, such as a line end`,
@@ -154,25 +164,26 @@ function check(entry: Entry, source: string, key: string, ...values: readonly (s
   );
 }
 
-/** Headers that ask for somebody else's rights, whoever says who asks. */
-function impersonationOf(entry: Entry, source: string): Record<string, string | string[]> {
+function impersonationOf(entry: Entry, source: string): Impersonation {
   const as = ownString(entry.value, 'as');
   const groups = (ownList(entry.value, 'as-groups') ?? []).filter((group) => typeof group === 'string');
-  check(entry, source, 'as', as);
-  check(entry, source, 'as-groups', ...groups);
+  checkForHeader(entry, source, 'as', as);
+  checkForHeader(entry, source, 'as-groups', ...groups);
   return {
     ...(as === undefined ? {} : { 'impersonate-user': as }),
     ...(groups.length === 0 ? {} : { 'impersonate-group': groups }),
   };
 }
 
-async function identityOf(entry: Entry, source: string, clock: Clock): Promise<Identity> {
+async function identityOf(
+  entry: Entry,
+  { source, clock, impersonation }: { source: string; clock: Clock; impersonation: Impersonation },
+): Promise<Identity> {
   const { value: user, dir } = entry;
-  const impersonation = impersonationOf(entry, source);
   const tokenFile = ownString(user, 'tokenFile');
   if (tokenFile) {
     const token = new TokenFile(isAbsolute(tokenFile) ? tokenFile : join(dir, tokenFile), clock);
-    check(entry, source, 'tokenFile', await token.current());
+    checkForHeader(entry, source, 'tokenFile', await token.current());
     return {
       headers: async () => ({ ...impersonation, authorization: `Bearer ${await token.current()}` }),
       refresh: () => {
@@ -182,7 +193,7 @@ async function identityOf(entry: Entry, source: string, clock: Clock): Promise<I
     };
   }
   const [token, name] = [ownString(user, 'token'), ownString(user, 'username')];
-  check(entry, source, 'token', token);
+  checkForHeader(entry, source, 'token', token);
   const basic = (): string => Buffer.from(`${name}:${ownString(user, 'password') ?? ''}`).toString('base64');
   const headers = {
     ...impersonation,

@@ -164,6 +164,11 @@ describe('a kubeconfig, found by fuzzing', () => {
   test.each([
     ['a line of it', `users:\n- user: {token: 'secret\n`, /^CONFIG:3 is not YAML: Missing closing 'quote$/],
     ['a piece of it', '{"token": secret: more}', /^CONFIG:1 is not YAML: [^"]*$/],
+    ['an alias', 'token: *secret', /^CONFIG is not YAML: Unresolved alias \(the anchor .* the alias\)$/],
+    ['a tag', 'token: !secret!x y', /^CONFIG:1 is not YAML: Could not resolve tag$/],
+    ['a bare tag', 'token: !secret! y', /^CONFIG:1 is not YAML: tag has no suffix$/],
+    ["a block's header", 'token: |secret', /^CONFIG:1 is not YAML: Block scalar header .* extra characters$/],
+    ['an escape', 'token: "\\Usecret"', /^CONFIG:1 is not YAML: Invalid escape$/],
     [
       'what the parser advises',
       'a: secret\n---\nb: c',
