@@ -2,12 +2,11 @@ import type { Attack } from './attack.ts';
 import { announcedBytes } from './attacks/announced-bytes.ts';
 import { churn } from './attacks/churn.ts';
 import { deepJson } from './attacks/deep-json.ts';
-import { denseJson } from './attacks/dense-json.ts';
 import { halfHandshakes } from './attacks/half-handshakes.ts';
 import { headers } from './attacks/headers.ts';
 import { idleConnections } from './attacks/idle-connections.ts';
 import { largePods } from './attacks/large-pods.ts';
-import { manyTokens } from './attacks/many-tokens.ts';
+import { denseJson, manyTokens } from './attacks/many-tokens.ts';
 import { reviews } from './attacks/reviews.ts';
 import { slowBodies } from './attacks/slow-bodies.ts';
 

@@ -60,7 +60,7 @@ describe('a backend from a module', () => {
     const header = { apiVersion: 'operator.config.grove.io/v1alpha1', kind: 'OperatorConfiguration' };
     await writeFile(config, JSON.stringify({ ...header, scheduler }));
     const { code, out } = await cli(['validate', '-f', join(folder, 'gang.yaml'), '--config', config]);
-    return { code, out: out.replaceAll(config, 'config.yaml').replaceAll(folder, '') };
+    return { code, out: out.replaceAll(config, 'config.yaml').replaceAll(folder, '/here') };
   }
 
   test.each([
@@ -105,19 +105,19 @@ describe('a backend from a module', () => {
       'a file that is not there',
       { module: './gone.js' },
       2,
-      "error[BACKEND_MODULE_MISSING]: scheduler.profiles[0].module: cannot read ./gone.js (/gone.js): ENOENT: no such file or directory, open '/gone.js'\nfix: name a file that this user may read, relative to , or an installed package\n",
+      "error[BACKEND_MODULE_MISSING]: scheduler.profiles[0].module: cannot read ./gone.js (/here/gone.js): ENOENT: no such file or directory, open '/here/gone.js'\nfix: name a file that this user may read, relative to /here, or an installed package\n",
     ],
     [
       'a package that is not there',
       { module: 'no-such-backend' },
       2,
-      'error[BACKEND_MODULE_MISSING]: scheduler.profiles[0].module: there is no package "no-such-backend" in a node_modules above  or Muster itself\nfix: install it there, or write ./no-such-backend if it is a file beside the configuration\n',
+      'error[BACKEND_MODULE_MISSING]: scheduler.profiles[0].module: there is no package "no-such-backend" in a node_modules above /here or Muster itself\nfix: install it there, or write ./no-such-backend if it is a file beside the configuration\n',
     ],
     [
       'what a package does not let out',
       { module: '@team/line/inside.js' },
       2,
-      `error[BACKEND_MODULE_MISSING]: scheduler.profiles[0].module: cannot read @team/line/inside.js: Package subpath './inside.js' is not defined by "exports" in /node_modules/@team/line/package.json\nfix: name a file that this user may read, relative to , or an installed package\n`,
+      `error[BACKEND_MODULE_MISSING]: scheduler.profiles[0].module: cannot read @team/line/inside.js: Package subpath './inside.js' is not defined by "exports" in /here/node_modules/@team/line/package.json\nfix: name a file that this user may read, relative to /here, or an installed package\n`,
     ],
     [
       'a way out of a package',

@@ -1,13 +1,18 @@
-import { overAndOver, requestOf, STRANGER, type Attack } from '../attack.ts';
+import { overAndOver, requestOf, STRANGER, type Attack, type CrowdOf } from '../attack.ts';
 
-/** Of the size of an ordinary review, and far too dense. */
+/** Of the size of an ordinary review. */
 const SIZE = 16_000;
 
-export const manyTokens: Attack = {
-  id: 'tokens',
-  title: '16 KB of {},{},…',
-  crowd: {
-    ...{ connections: 8, perSecond: 50, addresses: STRANGER, tls: true },
-    join: overAndOver(requestOf(`[${'{},'.repeat(SIZE / 3)}0]`)),
-  },
+const listsOf = (piece: string): CrowdOf => ({
+  ...{ connections: 8, perSecond: 50, addresses: STRANGER, tls: true },
+  join: overAndOver(requestOf(`[${piece.repeat(SIZE / piece.length)}0]`)),
+});
+
+export const manyTokens: Attack = { id: 'tokens', title: '16 KB of {},{},…', crowd: listsOf('{},') };
+
+/** Two lists, objects and keys in thirteen bytes: a little more would not be parsed. */
+export const denseJson: Attack = {
+  id: 'dense',
+  title: '16 KB as dense as is parsed',
+  crowd: listsOf('{"a":"bcde"},'),
 };
