@@ -30,18 +30,19 @@ export function editDistance(a: string, b: string): number {
 }
 
 /**
- * The one of `known` nearest to `key`, the first of equals; undefined where none is within a third of the
- * key's length (at least one edit, at most four), beyond which a suggestion misleads more than it helps. Then the one
- * that begins with it: `kai` is short for `kai-scheduler`.
+ * The one of `known` nearest to `key`, the first of equals; undefined where none is within a third of the length of
+ * the shorter of the two (at least one edit, at most four), beyond which a suggestion misleads more than it helps. Then
+ * the one that begins with it: `kai` is short for `kai-scheduler`.
  */
 export function nearestKey(key: string, known: Iterable<string>): string | undefined {
   if (key.length > LONGEST) return undefined;
   const wanted = key.toLowerCase();
   let best: string | undefined;
-  let bestDistance = Math.min(4, Math.max(1, Math.ceil(key.length / 3))) + 1;
+  let bestDistance = Infinity;
   for (const candidate of known) {
     const distance = editDistance(wanted, candidate.toLowerCase());
-    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+    const near = Math.min(4, Math.max(1, Math.ceil(Math.min(key.length, candidate.length) / 3)));
+    if (distance <= near && distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
   return best ?? [...known].find((candidate) => candidate.toLowerCase().startsWith(`${wanted}-`));
 }

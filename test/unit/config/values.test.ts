@@ -79,12 +79,14 @@ describe('the nearest key', () => {
     );
   });
 
-  const known = ['logLevel', 'logFormat', 'server', 'scheduler', 'schedulerName', 'qps'];
+  const known = ['logLevel', 'logFormat', 'server', 'scheduler', 'schedulerName', 'qps', 'hpc'];
   test.each([
     ['loglevel', 'logLevel'],
     ['schedulrName', 'schedulerName'],
     ['servers', 'server'],
     ['qsp', 'qps'],
+    // Two edits of a name of three are another word.
+    ['spec', undefined],
     ['nothing', undefined],
     ['x', undefined],
     ['x'.repeat(10_000), undefined],
