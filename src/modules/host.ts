@@ -27,9 +27,9 @@ process.on('uncaughtException', (thrown) => {
   process.exit(1);
 });
 // A loop without an end keeps this thread from noticing that Muster is gone; this one looks at nothing else. It is the only
-// thread there will ever be.
-const whoIsLeft = `const parent = process.ppid;
-setInterval(() => process.ppid === parent || process.kill(process.pid, 'SIGKILL'), 500);`;
+// thread there will ever be. Whose child it is, Muster says: it may be gone before anything here has run.
+const whoIsLeft = `const muster = ${Number(process.argv[2])};
+setInterval(() => process.ppid === muster || process.kill(process.pid, 'SIGKILL'), 500);`;
 new Worker(whoIsLeft, { eval: true, env: {}, resourceLimits: { maxOldGenerationSizeMb: 8 } }).unref();
 process.permission.drop('worker');
 // It is of no use without Muster.

@@ -95,7 +95,7 @@ export class ModuleProcess {
       '--disable-warning=SecurityWarning',
     ];
     // In a session of its own: what a terminal sends to Muster is not for it. It ends when its wire does.
-    this.#child = spawn(process.execPath, [...flags, program], {
+    this.#child = spawn(process.execPath, [...flags, program, String(process.pid)], {
       cwd: '/',
       env: {},
       detached: true,

@@ -1,6 +1,8 @@
 /** A module can do nothing to the process that has it run. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, test } from '@jest/globals';
@@ -299,5 +301,25 @@ test('it loops, and Muster is killed: it does not outlive it', async () => {
   for (let tries = 0; existsSync(`/proc/${module}`); tries += 1) {
     expect(tries).toBeLessThan(400);
     await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+});
+
+test('Muster is gone before its process has begun: it ends although nothing else tells it', async () => {
+  const program = join(import.meta.dirname, '../../../src/modules/host.ts');
+  const gone = spawn(process.execPath, ['--version'], { stdio: 'ignore' });
+  await once(gone, 'exit');
+  const flags = ['--permission', '--allow-worker', '--allow-fs-read=*'];
+  const stdio = ['ignore', 'ignore', 'ignore', 'pipe'] as const;
+  const begin = (parent: number | undefined) =>
+    spawn(process.execPath, [...flags, program, String(parent)], { env: {}, stdio: [...stdio] });
+  const [orphan, child] = [begin(gone.pid), begin(process.pid)];
+  try {
+    expect(await once(orphan, 'exit', { signal: AbortSignal.timeout(20_000) })).toEqual([null, 'SIGKILL']);
+    // Its wire is as open as that of the other.
+    expect([child.exitCode, child.signalCode]).toEqual([null, null]);
+    (child.stdio[3] as Socket).destroy();
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  } finally {
+    for (const one of [orphan, child]) one.kill('SIGKILL');
   }
 });
