@@ -1,7 +1,8 @@
 // `npm run bench:docs -- FILE`: puts the tables that a run has written with --json into docs/benchmarks.md, each between
-// the comments that name it. What the run did not measure stays.
+// the comments that name it. What the run did not measure stays. Figures of a machine that was at work elsewhere are refused.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { disturbed } from './measure/elsewhere.ts';
 import { aligned, short, type Figure } from './measure/figures.ts';
 import type { Results } from './results.ts';
 
@@ -44,5 +45,7 @@ function goals(rows: readonly Figure[]): string[] {
 if (import.meta.main) {
   const [file = 'bench/results.json'] = process.argv.slice(2);
   const results = JSON.parse(readFileSync(file, 'utf8')) as Results;
+  const disturbance = disturbed(results.elsewhere);
+  if (disturbance !== undefined) throw new Error(`${file}: ${disturbance}`);
   writeFileSync(PAGE, withTables(readFileSync(PAGE, 'utf8'), results));
 }

@@ -6,6 +6,8 @@ export interface Results {
   readonly commit: string;
   readonly node: string;
   readonly machine: string;
+  /** Processors that computed for somebody else when it began. */
+  readonly elsewhere: number;
   readonly rows: readonly Figure[];
   /** Tables by name, as rows of cells, the first of them the head. */
   readonly tables: Readonly<Record<string, readonly (readonly string[])[]>>;

@@ -12,6 +12,7 @@ import { measureFleet } from './fleet/fleet.ts';
 import { measureHostile } from './hostile/hostile.ts';
 import { measureHpc } from './hpc/hpc-review.ts';
 import { measureLoop } from './loop/loop.ts';
+import { computingElsewhere, disturbed } from './measure/elsewhere.ts';
 import { aligned, goalLines, type StageReport } from './measure/figures.ts';
 import { choosePlacement } from './measure/placement.ts';
 import { optionsFrom, partsOf, USAGE, type BenchOptions } from './options.ts';
@@ -54,6 +55,7 @@ async function measureAll({ only, timing, against }: BenchOptions): Promise<Map<
 }
 
 async function bench(options: BenchOptions): Promise<boolean> {
+  const elsewhere = await computingElsewhere();
   const reports = await measureAll(options);
   const machine = `${cpus()[0]?.model.trim() ?? 'unknown CPU'}, ${cpus().length} cores, Linux ${/^\d+\.\d+/.exec(release())?.[0] ?? release()}`;
   const figures = [...reports.values()].flatMap((report) => report.figures);
@@ -62,6 +64,7 @@ async function bench(options: BenchOptions): Promise<boolean> {
     commit: commit(),
     node: process.versions.node,
     machine,
+    elsewhere,
     rows: figures,
     tables: Object.fromEntries([...reports.values()].flatMap(({ tables }) => Object.entries(tables))),
   };
@@ -75,6 +78,8 @@ async function bench(options: BenchOptions): Promise<boolean> {
   if (options.quick)
     say('--quick: everything answers as it should; these figures are not for quoting and not judged');
   for (const line of goalLines(figures, options.quick)) say(line);
+  const disturbance = disturbed(elsewhere);
+  if (disturbance !== undefined) say(disturbance);
   if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(results, undefined, 2)}\n`);
   return options.quick || figures.every(({ verdict }) => verdict !== 'FAIL');
 }
