@@ -73,6 +73,8 @@ export const fleetBindings: FleetControllerFactory = (shared) => {
     const { namespace, name } = record ?? old;
     const key = keyOf(namespace, name);
     if (record === undefined) members.forget(key);
+    else if (queue !== undefined && old?.uid === record.uid)
+      members.see(record.binding, old.binding.clusters, now().getTime());
     if (old === undefined || record === undefined || isAnother(old, record)) queue?.add(key);
   });
   bindings.onTurn((keys) => {
@@ -91,9 +93,9 @@ export const fleetBindings: FleetControllerFactory = (shared) => {
       queue = new WorkQueue();
       waiting.clear();
       members.clear();
-      for (const { binding, scheduledAt } of bindings.all())
+      for (const record of bindings.all())
         // Who led before placed it just now: no cluster may have said so yet.
-        if (scheduledAt > 0) members.remember(binding, scheduledAt, now().getTime());
+        members.remember(record.binding, placedAt(record, now().getTime()), now().getTime());
       const expiry = setInterval(() => members.expire(now().getTime()), EXPIRE_MS);
       const reconcile = bindingReconciler({
         client,
@@ -163,6 +165,13 @@ async function estimatorsAt(
   };
   return new Estimators(settings, observer, () => now().getTime());
 }
+
+/**
+ * When it was placed, NaN for never. Clusters are written first, what is observed of them next: who was killed in between
+ * left no time.
+ */
+const placedAt = ({ scheduledAt, generation, observedGeneration }: BindingRecord, now: number): number =>
+  generation === observedGeneration ? scheduledAt : now;
 
 /** Whether anything of it is different that decides where it goes. What others and Muster itself say of it does not. */
 const isAnother = (old: BindingRecord, now: BindingRecord): boolean =>

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Component, Binding, TargetCluster } from '../../fleet/assign/binding.ts';
 import { placedOf } from '../../fleet/assign/due.ts';
 import { occupied } from '../../fleet/assign/estimate.ts';
@@ -12,7 +13,12 @@ const COUNTED_MS = 60_000;
 
 interface Placed {
   readonly until: number;
+  /** What the binding had there when this began to count, and what it was given. */
+  readonly from: TargetCluster | undefined;
+  readonly to: TargetCluster;
   readonly components: readonly Component[];
+  /** Whether the binding itself says so: then it was sent, whatever became of the answer. */
+  stored: boolean;
 }
 
 /** A cluster whose room became another one. */
@@ -59,36 +65,57 @@ export class Members {
   }
 
   /**
-   * Counts what a binding gets more than it has.
+   * Counts what a binding gets more than it has, before it is written.
    * @returns what takes it back, where it was not sent after all
    */
   place(binding: Binding, after: readonly TargetCluster[], now: number): () => void {
-    const { key } = binding;
-    const undone: (() => void)[] = [];
-    for (const target of after) {
-      const components = moreOf(binding, target);
-      if (components.length === 0) continue;
-      const here = this.#placed.getOrInsert(target.name, new Map<string, Placed>());
-      const before = here.get(key);
-      this.#clustersOf.getOrInsert(key, new Set()).add(target.name);
-      here.set(key, { until: now + COUNTED_MS, components });
-      const counted = this.#counted.get(target.name);
-      if (before !== undefined) this.#count(target.name);
-      else if (counted !== undefined) this.#counted.set(target.name, occupied(counted, components));
-      undone.push(() => {
-        if (before === undefined) here.delete(key);
-        else here.set(key, before);
-        this.#count(target.name);
-      });
-    }
+    const added = after.flatMap((target) => this.#add(binding, target, now) ?? []);
     return () => {
-      for (const undo of undone) undo();
+      for (const undo of added) undo();
     };
+  }
+
+  /**
+   * Counts what a stored binding has more than it had, whoever wrote it: also a write of Muster's of which no answer came,
+   * or one that a former leader had on its way.
+   */
+  see(binding: Binding, had: readonly TargetCluster[], now: number): void {
+    const before = { ...binding, clusters: had };
+    for (const target of binding.clusters) {
+      this.#add(before, target, now);
+      const placed = this.#placed.get(target.name)?.get(binding.key);
+      if (placed !== undefined) placed.stored = true;
+    }
   }
 
   /** Counts all of a binding as sent at that time, by whoever led then. */
   remember(binding: Binding, at: number, now: number): void {
-    if (at + COUNTED_MS > now) this.place({ ...binding, clusters: [] }, binding.clusters, at);
+    if (at + COUNTED_MS > now) this.see(binding, [], at);
+  }
+
+  /** The same of one cluster; undefined where nothing is added. From one state to another it counts once. */
+  #add(binding: Binding, to: TargetCluster, now: number): (() => void) | undefined {
+    const { key } = binding;
+    const { name } = to;
+    const known = this.#placed.get(name)?.get(key);
+    const before = known !== undefined && known.until > now ? known : undefined;
+    if (before !== undefined && isDeepStrictEqual(before.to, to)) return undefined;
+    const from = before === undefined ? binding.clusters.find((one) => one.name === name) : before.from;
+    const components = moreOf(binding, from, to);
+    if (components.length === 0) return undefined;
+    const placed: Placed = { until: now + COUNTED_MS, from, to, components, stored: false };
+    const here = this.#placed.getOrInsert(name, new Map<string, Placed>());
+    here.set(key, placed);
+    this.#clustersOf.getOrInsert(key, new Set()).add(name);
+    const counted = this.#counted.get(name);
+    if (known !== undefined) this.#count(name);
+    else if (counted !== undefined) this.#counted.set(name, occupied(counted, components));
+    return () => {
+      if (placed.stored || here.get(key) !== placed) return;
+      if (before === undefined) here.delete(key);
+      else here.set(key, before);
+      this.#count(name);
+    };
   }
 
   /** A binding that is gone, or is not Muster's any more, takes nothing. */
@@ -137,9 +164,12 @@ export class Members {
   }
 }
 
-/** What is new of a binding in a cluster. */
-function moreOf(binding: Binding, target: TargetCluster): readonly Component[] {
-  const had = binding.clusters.find(({ name }) => name === target.name);
+/** What is new of a binding in a cluster where it had something or nothing. */
+function moreOf(
+  binding: Binding,
+  had: TargetCluster | undefined,
+  target: TargetCluster,
+): readonly Component[] {
   const templates = templatesOf(binding);
   return templates.flatMap((template) => {
     const replicas =
