@@ -9,6 +9,7 @@ import { BY_GANG } from '../watch/gang-view.ts';
 import type { ControllerFactory } from '../watch/shared.ts';
 import { AskedFor } from './asked-for.ts';
 import { carryOut, OUTDATED_MS } from './gang-maker.ts';
+import { JustMade } from './just-made.ts';
 import { planMadeGang } from './plan-made-gang.ts';
 import { WorkloadWatch } from './workload-watch.ts';
 
@@ -28,8 +29,7 @@ export const workloads: ControllerFactory = (shared) => {
     lead: async (signal) => {
       queue = new WorkQueue();
       const asked = new AskedFor();
-      // Made a moment ago: the cache may not show them yet.
-      const made = new Set<string>();
+      const made = new JustMade(OUTDATED_MS, () => performance.now());
       const known = new WorkloadWatch({
         ...shared,
         changed: (kind, namespace, name) => {
@@ -43,7 +43,6 @@ export const workloads: ControllerFactory = (shared) => {
         if (elsewhere !== undefined || view.standstill?.(namespace) !== undefined) return undefined;
         asked.forget(key);
         const gang = view.gangs.get(namespace, name);
-        if (gang !== undefined) made.delete(key);
         const deed = planMadeGang({
           namespace,
           name,
@@ -55,8 +54,8 @@ export const workloads: ControllerFactory = (shared) => {
             return known.of(kind, namespace, workload);
           },
         });
-        // Only once: it may be gone again, and nothing have shown it.
-        if (deed.do === 'create' && made.delete(key)) return { requeueAfterMs: OUTDATED_MS };
+        if (deed.do !== 'create') made.forget(key);
+        else if (made.has(key)) return { requeueAfterMs: OUTDATED_MS };
         const againMs = await carryOut(deed, shared, end);
         if (deed.do === 'create' && againMs === undefined) made.add(key);
         return againMs === undefined ? undefined : { requeueAfterMs: againMs };
