@@ -32,6 +32,12 @@ export const GATE_POD_GANG_PENDING = 'grove.io/podgang-pending-creation';
 /** Annotation of a mirror Pod, set by the kubelet for a static Pod. */
 export const ANNOTATION_MIRROR_POD = 'kubernetes.io/config.mirror';
 
+/**
+ * Label of a LeaderWorkerSet's Pods: the revision that they were made from (api/leaderworkerset/v1 of kubernetes-sigs/lws). A
+ * group of Pods is replaced whole where it changes.
+ */
+export const LABEL_LWS_REVISION = 'leaderworkerset.sigs.k8s.io/template-revision-hash';
+
 /** Group of the kinds that are Muster's own. */
 export const MUSTER_GROUP = 'muster.dev';
 export const MUSTER_VERSION = 'v1alpha1';

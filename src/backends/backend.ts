@@ -80,6 +80,11 @@ export interface Backend {
   /** In which order gates come off; all at once where this is absent. */
   releaseOrder?(gang: PodGang): ReleaseOrder;
   /**
+   * Whether its scheduler counts a Pod for its gang until it is gone, though it is being deleted: the next Pods of a gang that
+   * is replaced whole wait for those then. Not so where this is absent.
+   */
+  countsEnding?(gang: PodGang): boolean;
+  /**
    * Whether its scheduler itself evicts others to make room for a whole gang, in the cluster as it was last looked at;
    * undefined while that is not known. Where this is absent nobody knows, and Muster makes no room for its gangs.
    */

@@ -1,5 +1,5 @@
 import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
-import { ANNOTATION_MIRROR_POD, ANNOTATION_PREPARED } from '../api/names.ts';
+import { ANNOTATION_MIRROR_POD, ANNOTATION_PREPARED, LABEL_LWS_REVISION } from '../api/names.ts';
 import type { GangRecord, NamespaceRecord, PodRecord, PodScheduled } from './records.ts';
 import { membershipOf } from './membership.ts';
 import { parsePodGang } from './parse-pod-gang.ts';
@@ -44,6 +44,7 @@ export function readPod(object: JsonObject): PodRecord {
     gates: (ownList(spec, 'schedulingGates') ?? []).map((gate) => ownString(gate, 'name') ?? ''),
     nodeName: ownString(spec, 'nodeName') ?? '',
     nativeGang: nativeGangOf(spec),
+    revision: ownString(labels, LABEL_LWS_REVISION),
     schedulerName: ownString(spec, 'schedulerName'),
     priorityClassName: ownString(spec, 'priorityClassName') ?? '',
     prepared,

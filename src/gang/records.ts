@@ -79,6 +79,8 @@ export interface PodRecord {
   readonly subdomain?: string | undefined;
   /** What a Pod that was prepared so calls itself: `spec.hostname`, or its name. */
   readonly hostname?: string | undefined;
+  /** Of its template, where Pods of two revisions are never of one gang at a time; absent: nobody says. */
+  readonly revision?: string | undefined;
   readonly phase: string;
   readonly ready: boolean;
   readonly podScheduled: PodScheduled | undefined;
@@ -130,4 +132,6 @@ export interface BackendState {
   /** What the scheduler says, in those objects, about why it does not place the gang. */
   readonly says?: string | undefined;
   readonly releaseOrder: ReleaseOrder;
+  /** Whether the scheduler counts a Pod for its gang until it is gone, though it is being deleted; absent: it does not. */
+  readonly countsEnding?: boolean;
 }

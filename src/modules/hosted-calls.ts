@@ -37,6 +37,7 @@ const OPTIONAL = [
   'syncCluster',
   'followsBinding',
   'releaseOrder',
+  'countsEnding',
   'explain',
 ] as const;
 
@@ -166,5 +167,9 @@ async function sync(backend: Backend, given: SyncGiven, hands: HandCalls): Promi
   const gang = gangOf(given.gang);
   const context: SyncContext = contextOf(hands, given);
   await backend.syncPodGang(context, gang);
-  return { order: backend.releaseOrder?.(gang), follows: backend.followsBinding?.(gang) };
+  return {
+    order: backend.releaseOrder?.(gang),
+    follows: backend.followsBinding?.(gang),
+    ending: backend.countsEnding?.(gang),
+  };
 }

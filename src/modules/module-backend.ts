@@ -50,6 +50,7 @@ const keptOf = ({ name, source, settings }: ModuleProfile): Kept<ModuleFacts> =>
 interface GangAnswers {
   readonly order: ReleaseOrder;
   readonly follows: boolean;
+  readonly ending: boolean;
 }
 
 /**
@@ -123,7 +124,8 @@ export class ModuleBackend implements HostedBackend {
     const { signal } = context;
     const said = await this.#keeper.running.call('syncPodGang', given, { signal, hands: gangHands(context) });
     const order = own(said, 'order') === 'minimum-first' ? 'minimum-first' : 'all-at-once';
-    this.#answers.set(keyOf(gang), { order, follows: own(said, 'follows') === true });
+    const [follows, ending] = [own(said, 'follows') === true, own(said, 'ending') === true];
+    this.#answers.set(keyOf(gang), { order, follows, ending });
   }
 
   async onPodGangDelete(context: SyncContext, gang: PodGang): Promise<void> {
@@ -142,6 +144,11 @@ export class ModuleBackend implements HostedBackend {
 
   followsBinding(gang: PodGang): boolean {
     return this.#answers.get(keyOf(gang))?.follows ?? false;
+  }
+
+  /** As it said then; where that is forgotten, the careful answer. */
+  countsEnding(gang: PodGang): boolean {
+    return this.#answers.get(keyOf(gang))?.ending ?? this.#has('countsEnding');
   }
 
   /** What was said last of the gang's objects; where they are others now it is asked, and the gang looked at again. */

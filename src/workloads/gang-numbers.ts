@@ -131,7 +131,10 @@ const isSuspended = (workload: JsonObject): boolean =>
   own(own(workload, 'spec'), 'suspend') === true ||
   valueAt(workload, path('spec.runPolicy.suspend')) === true;
 
-const SUCCEEDED = ['Complete', 'Completed', 'Succeeded'];
+// A Job says so before the last of its Pods are gone:
+// https://kubernetes.io/docs/concepts/workloads/controllers/job/#termination-of-job-pods
+const SUCCEEDED = ['Complete', 'Completed', 'Succeeded', 'SuccessCriteriaMet'];
+const FAILED = ['Failed', 'FailureTarget'];
 
 /** @param kind one of the configuration tells it as nearly all do: by a phase or by a condition */
 function endOf(workload: JsonObject, { row }: GangKind): GangNumbers['ended'] {
@@ -144,5 +147,5 @@ function endOf(workload: JsonObject, { row }: GangKind): GangNumbers['ended'] {
       (one) => types.includes(ownString(one, 'type') ?? '') && ownString(one, 'status') === 'True',
     );
   if (holds(SUCCEEDED)) return 'Succeeded';
-  return holds(['Failed']) ? 'Failed' : undefined;
+  return holds(FAILED) ? 'Failed' : undefined;
 }

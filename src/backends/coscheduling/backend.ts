@@ -72,6 +72,8 @@ export const coscheduling: BackendFactory = {
       onPodGangDelete: () => Promise.resolve(),
       owns: () => [POD_GROUPS],
       releaseOrder: (gang) => (gang.spec.groups.length > 1 ? 'minimum-first' : 'all-at-once'),
+      // The plugin counts the Pods that have a node, whether or not they are being deleted.
+      countsEnding: () => true,
       // The plugin knows no preemption, and the scheduler's own is of single Pods.
       preemptsGangs: () => false,
       explain: explainPodGroups,

@@ -78,6 +78,8 @@ export const native: BackendFactory = {
         cluster.native !== undefined && layout === 'flat' && spec.groups.length > 1
           ? 'minimum-first'
           : 'all-at-once',
+      // The scheduler takes a Pod out of its group when it is gone, or has ended.
+      countsEnding: () => cluster.native !== undefined,
       // With native gangs the scheduler preempts for them, as a whole or member by member: its gates cannot be seen.
       preemptsGangs: () => (cluster.certain ? cluster.native !== undefined : undefined),
       explain: explainPodGroups,

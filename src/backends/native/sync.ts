@@ -10,9 +10,10 @@ import { unitNames, type Unit } from './units.ts';
 
 /**
  * Keeps the Workload and the PodGroups of a gang. Kubernetes lets next to nothing of them change, so what has to differ
- * is made anew while no Pod counts on it, and stays as it is, with a warning, while one does. No scheduler counts on a Pod
- * that is still gated: were that enough, a PodGroup made by somebody else without a minimum would let the gang start in
- * pieces.
+ * is made anew while no Pod counts on it. While one does only the count of a PodGroup follows: made anew under its name too
+ * where Kubernetes does not let it change, since the scheduler knows the Pods of a group by that name and reads its count each
+ * time. All else stays as it is then, with a warning. No scheduler counts on a Pod that is still gated: were that enough, a
+ * PodGroup made by somebody else without a minimum would let the gang start in pieces.
  */
 export async function syncNative(context: SyncContext, gang: PodGang, native: Native): Promise<void> {
   const { api, layout } = native;
@@ -24,25 +25,21 @@ export async function syncNative(context: SyncContext, gang: PodGang, native: Na
   const inUse = counted.some((pod) => !pod.gates.includes(GATE_POD_GANG_PENDING));
 
   if (strangers.length > 0) context.warn(startedWithout(strangers, api));
-  if (inUse) {
-    // Beside PodGroups a Workload only describes: that one lags behind is no news.
-    const behind = outdated.filter(({ resource }) => resource === markOf(api));
-    if (behind.length > 0) context.warn(kept(behind));
-  } else {
-    // One on its way out would wait for the gated Pods, and they for the next one.
-    const stuck =
-      counted.length === 0 ? [] : wanted.filter((object) => isTerminating(liveOf(context, object)));
-    for (const { resource, name } of [...outdated, ...stuck].reverse()) {
-      await context.remove(resource, name, [PROTECTION]);
-    }
-  }
+  // One on its way out would wait for the Pods that name it, and they for the next one.
+  const stuck = counted.length === 0 ? [] : wanted.filter((object) => isTerminating(liveOf(context, object)));
+  const fixed = inUse ? outdated.filter((object) => !isOtherCount(context, object, api)) : [];
+  // Beside PodGroups a Workload only describes: that one lags behind is no news.
+  const behind = fixed.filter(({ resource }) => resource === markOf(api));
+  if (behind.length > 0) context.warn(kept(behind));
+  const anew = [...outdated, ...stuck].filter((object) => !fixed.includes(object));
+  for (const { resource, name } of anew.reverse()) await context.remove(resource, name, [PROTECTION]);
   for (const object of wanted) {
     // A PodGroup stays until its finalizer is taken off, and applying asks for that. A gang that none of its Pods is
     // counted in waits for nothing: the deletion is seen, and then there is another sync.
     const leaving = outdated.includes(object) || isTerminating(liveOf(context, object));
-    const idle = object.resource === api.podGroups && strangers.length > 0 && leaving;
-    const skipped = inUse ? outdated.includes(object) : idle;
-    if (!skipped) await context.apply(inUse ? object : { ...object, despite: [PROTECTION] });
+    const idle = !inUse && object.resource === api.podGroups && strangers.length > 0 && leaving;
+    if (fixed.includes(object) || idle) continue;
+    await context.apply(inUse ? object : { ...object, despite: [PROTECTION] });
   }
   await removeStrays(context, wanted, api);
 }
@@ -75,6 +72,19 @@ function differs(context: SyncContext, object: OwnedObject, api: GangApi): boole
     );
   }
   return !sameTerms(spec, stored, api, api.minCountChanges ? withoutMinCount : strictly);
+}
+
+/** Whether a PodGroup differs in nothing but how many Pods it asks for. */
+function isOtherCount(context: SyncContext, object: OwnedObject, api: GangApi): boolean {
+  const { resource, spec } = object;
+  const stored = ownObject(liveOf(context, object), 'spec');
+  const asks = (policy: Json | undefined): boolean => ownObject(policy, 'gang') !== undefined;
+  return (
+    resource === api.podGroups &&
+    asks(spec[api.policy]) &&
+    asks(own(stored, api.policy)) &&
+    sameTerms(spec, stored, api, withoutMinCount)
+  );
 }
 
 type View = (value: Json | undefined) => Json | undefined;

@@ -86,7 +86,7 @@ export function warnOfRaised(raised: string | undefined, api: GangApi | undefine
     return [
       `${NAME} knows no gang here, so nothing counts the raised minimum once a gang was let go: ${raised}`,
     ];
-  return api.minCountChanges
+  return api.podGroups !== undefined
     ? [
         `${NAME} leaves Pods that run, and asks for the raised minimum of those that come from now on: ${raised}`,
       ]

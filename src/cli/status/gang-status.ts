@@ -81,7 +81,9 @@ function guessed(state: GangState): GangState {
   const { gang, pods, backend } = state;
   const named = gang !== 'missing' && gang.labels.has(LABEL_SCHEDULER_NAME);
   const borne = pods.some((pod) => pod.schedulerName === backend.schedulerName);
-  return named && borne ? state : { ...state, backend: { ...backend, schedulerName: undefined } };
+  // The loop has the configuration, and has said so.
+  const told = gang !== 'missing' && gang.conditions.some(({ reason }) => reason === 'SchedulerMismatch');
+  return named && (borne || told) ? state : { ...state, backend: { ...backend, schedulerName: undefined } };
 }
 
 /** Whether the scheduler counts all groups of a gang together is known in the loop only. */

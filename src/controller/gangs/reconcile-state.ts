@@ -90,12 +90,14 @@ function backendState(
     const { backend } = selection.resolved;
     if (gang !== undefined && backends !== undefined) return backends.stateOf(gang, backend);
     const releaseOrder = (gang && backend.releaseOrder?.(gang)) ?? 'all-at-once';
+    const countsEnding = (gang && backend.countsEnding?.(gang)) ?? false;
     const base = {
       name: backend.name,
       schedulerName: backend.schedulerName || undefined,
       ready: true,
       objectsExist: true,
       releaseOrder,
+      countsEnding,
     };
     return gang === undefined ? base : publishedBackend(gang, base);
   }

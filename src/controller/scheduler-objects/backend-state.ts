@@ -18,7 +18,9 @@ export function backendState(
 ): BackendState {
   const readiness = registry.readiness(backend.name);
   const releaseOrder = backend.releaseOrder?.(gang) ?? 'all-at-once';
-  const common = { name: backend.name, schedulerName: backend.schedulerName || undefined, releaseOrder };
+  const countsEnding = backend.countsEnding?.(gang) ?? false;
+  const schedulerName = backend.schedulerName || undefined;
+  const common = { name: backend.name, schedulerName, releaseOrder, countsEnding };
   if (readiness.state !== 'ready') {
     const reason = readiness.state === 'failed' ? readiness.reason : 'it has not looked at the cluster yet';
     return { ...common, ready: false, reason, objectsExist: false };

@@ -5,7 +5,7 @@ import {
 } from '../../api/names.ts';
 import { workloadTitle, type PodOrigin } from '../../api/pod-origin.ts';
 import { workloadOf, workloadResult } from '../../gang/made-for.ts';
-import { byAge, hasEnded, isLive } from '../../gang/plan/census.ts';
+import { byAge, hasEnded, isBound, isGated, isLive } from '../../gang/plan/census.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { isInitialized } from '../../gang/rules/initialized.ts';
 import type { GangKind } from '../../workloads/gang-kind.ts';
@@ -102,7 +102,10 @@ export function planMadeGang(state: MadeState): Deed {
     numbers.suspended ||
     // A label that somebody else writes on the Pods is in no template.
     (newest === undefined && !asksFor(numbers, kind, subject.name, state.name)) ||
-    groups.every(({ minReplicas, left }) => Math.min(minReplicas, left) === 0);
+    // One of which all is done ends in a moment, and its gang with it.
+    groups.every(
+      ({ minReplicas, left }) => (gang === undefined ? Math.min(minReplicas, left) : minReplicas) === 0,
+    );
   return planGroups(state, { groups, idle, newest, origin: { ...subject, uid: known.uid }, owner });
 }
 
@@ -162,11 +165,7 @@ function planGroups({ namespace, name, gang, pods }: MadeState, wanted: Wanted):
     return gang === undefined || newest !== undefined ? NOTHING : { do: 'delete', gang, why };
   }
   const forms = gang === undefined || !isInitialized(gang);
-  const groups = wanted.groups.map((group) => {
-    if (!forms) return group;
-    const { left } = group;
-    return { ...group, replicas: left, minReplicas: Math.min(group.minReplicas, left) };
-  });
+  const groups = wanted.groups.map((group) => (forms ? onlyLeft(group) : group));
   if (gang === undefined) {
     if (newest === undefined) return NOTHING;
     const { priorityClassName } = newest;
@@ -183,16 +182,19 @@ function planGroups({ namespace, name, gang, pods }: MadeState, wanted: Wanted):
   if (!same) {
     return forms ? { do: 'delete', gang, why: `${workloadTitle(origin)} has other groups now` } : NOTHING;
   }
+  const live = pods.filter((pod) => isLive(pod) && pod.phase !== 'Failed');
+  const working = live.filter((pod) => !hasEnded(pod));
+  const now: Moment = {
+    waits: working.some((pod) => !isBound(pod)),
+    runs: working.some((pod) => !isGated(pod)),
+  };
   const minimums = new Map<number, number>();
   const asked = groups.map((group, index) => {
-    const now = gang.spec.groups[index]?.minReplicas ?? 0;
-    const there = pods.filter(
-      (pod) => isLive(pod) && pod.phase !== 'Failed' && pod.group === group.name,
-    ).length;
-    // A gang that runs is never put below its minimum by raising that: some schedulers evict such a gang.
-    const next = forms ? group.minReplicas : Math.min(group.minReplicas, Math.max(now, there));
-    if (next !== now) minimums.set(index, next);
-    return { ...group, minReplicas: next };
+    const minimum = gang.spec.groups[index]?.minReplicas ?? 0;
+    const there = live.filter((pod) => pod.group === group.name).length;
+    const next = forms ? group : followed(group, minimum, there, now);
+    if (next.minReplicas !== minimum) minimums.set(index, next.minReplicas);
+    return next;
   });
   const expected = expectedText(asked);
   const other = expected !== gang.annotations.get(ANNOTATION_EXPECTED_PODS);
@@ -202,6 +204,36 @@ function planGroups({ namespace, name, gang, pods }: MadeState, wanted: Wanted):
     ...(other && { [ANNOTATION_EXPECTED_PODS]: expected ?? null }),
     ...(resumed && { [ANNOTATION_WORKLOAD_RESULT]: null }),
   });
+}
+
+/** A group as it is to form: what is left of it. */
+const onlyLeft = (group: GroupNumbers): GroupNumbers => ({
+  ...group,
+  replicas: group.left,
+  minReplicas: Math.min(group.minReplicas, group.left),
+});
+
+/** What the Pods of a gang that has formed do. */
+interface Moment {
+  /** One that has work to do has no node. */
+  readonly waits: boolean;
+  /** One that has work to do was let go. */
+  readonly runs: boolean;
+}
+
+/**
+ * A group of a gang that has formed, with the minimum that it is to have. It follows what is left to be done while a Pod waits
+ * for its scheduler, which goes by that number: else nobody does, and each end of a Pod would cost a write.
+ * @param now its minimum as it is
+ * @param there its Pods
+ */
+function followed(group: GroupNumbers, now: number, there: number, { waits, runs }: Moment): GroupNumbers {
+  const left = onlyLeft(group);
+  if (now > left.minReplicas)
+    return waits ? left : { ...group, minReplicas: Math.min(now, group.minReplicas) };
+  // A gang that runs is never put below its minimum by raising that: some schedulers evict such a gang.
+  const next = runs ? Math.min(left.minReplicas, Math.max(now, there)) : left.minReplicas;
+  return { ...left, minReplicas: next };
 }
 
 const changing = (

@@ -10,6 +10,9 @@ const NO_OBJECTS = "waiting for the scheduler's objects of backend";
 /** What the scheduler says of a gang, in its own words. */
 export const OF_THE_GANG = 'the scheduler says of the gang';
 
+/** What is said of Pods that the scheduler still counts. */
+export const OF_THE_GENERATION_BEFORE = 'waiting for Pods of the generation before to go';
+
 /** What keeps the backend from answering for the gang; undefined for nothing. */
 export function backendHold(backend: BackendState): Hold | undefined {
   const { name, ready, reason, objectsExist, objectsWait } = backend;
@@ -36,6 +39,8 @@ export function publishedBackend(gang: PodGang, base: BackendState): BackendStat
       return { ...base, objectsExist: false, objectsWait: wordsBehind(message, NO_OBJECTS) };
     case 'Unschedulable' satisfies Hold['reason']:
       return { ...base, says: wordsBehind(message, OF_THE_GANG) };
+    case 'NextGenerationForming' satisfies Hold['reason']:
+      return { ...base, countsEnding: message.includes(OF_THE_GENERATION_BEFORE) };
     default:
       return base;
   }

@@ -1,5 +1,7 @@
 import { kubeTime } from '../../api/kube-time.ts';
 import type { Condition } from '../../api/pod-gang.ts';
+import type { GroupCensus } from './census.ts';
+import type { GangPhase } from './gang-plan.ts';
 import type { ConditionType } from './reasons.ts';
 import { statusText } from '../status-text.ts';
 
@@ -69,4 +71,11 @@ export function difference(
       old.lastTransitionTime !== next.lastTransitionTime;
   }
   return words ? 'words' : 'none';
+}
+
+/** What a gang that is Initialized is in. One of which Pods run is no more to be placed as a whole: others replace or join them. */
+export function phaseOf(scheduled: Wanted, ready: Wanted, census: readonly GroupCensus[]): GangPhase {
+  if (ready.status === 'True') return 'Running';
+  const runs = census.some(({ present }) => present.some(({ phase }) => phase === 'Running'));
+  return scheduled.status === 'True' || runs ? 'Starting' : 'Pending';
 }

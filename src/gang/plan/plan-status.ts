@@ -6,6 +6,7 @@ import {
   CONDITION_UNHEALTHY,
   difference,
   mergeConditions,
+  phaseOf,
   type Wanted,
 } from './conditions.ts';
 import type { GangPhase, StatusWrite } from './gang-plan.ts';
@@ -82,11 +83,11 @@ export function judgeStatus(
   const ended = workloadResult(gang);
   if (ended !== undefined) return endedStatus(gang, ended, [initialized, scheduled, ready, ...told]);
   const unhealthy = unhealthyCondition(census, given.torn);
-  const why = [unhealthy.status === 'True' ? unhealthy : undefined, scheduled, ready].find(
-    (condition) => condition !== undefined && (condition === unhealthy || condition.status === 'False'),
-  );
+  const isReplaced = scheduled.reason === ('NextGenerationForming' satisfies Hold['reason']);
+  const isShort = unhealthy.status === 'True' && !isReplaced;
+  const why = isShort ? unhealthy : [scheduled, ready].find(({ status }) => status === 'False');
   return {
-    phase: ready.status === 'True' ? 'Running' : scheduled.status === 'True' ? 'Starting' : 'Pending',
+    phase: phaseOf(scheduled, ready, census),
     wanted: [initialized, scheduled, ready, unhealthy, ...told],
     why: whyOf(why, census),
     recheckAfterMs: said.countsAfterMs,

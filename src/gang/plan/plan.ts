@@ -3,6 +3,7 @@ import { expectedPods } from './expected-pods.ts';
 import { EMPTY_PLAN, type GangSummary, type Plan } from './gang-plan.ts';
 import type { GangRecord, GangState } from '../records.ts';
 import { backendHold } from './backend-hold.ts';
+import { generationHold } from './generation.ts';
 import type { Hold } from './reasons.ts';
 import { mismatchHold, specHold, standstillHold } from './holds.ts';
 import { shortfall } from './group-counts.ts';
@@ -22,6 +23,7 @@ import { claims, planUngrouped, planWithoutGang } from './plan-strays.ts';
 import { planGates } from './plan-gates.ts';
 import { isComplete, isFullyReferenced, planReferences } from './plan-references.ts';
 import { judgeStatus, NO_GROUPS, planStatus } from './plan-status.ts';
+import { waitingBeside } from './why.ts';
 import { stoppedBy } from '../rules/lists.ts';
 
 /**
@@ -51,7 +53,8 @@ export function plan(state: GangState): Plan {
   const held = still ?? backendHold(state.backend);
   const torn = mismatch(state.backend, census, (group) => group.minReplicas);
   const tornHold = torn === undefined ? undefined : mismatchHold(torn);
-  const hold = held ?? tornHold;
+  const next = observed ? generationHold(state, gang, census) : undefined;
+  const hold = held ?? tornHold ?? next;
   const waitsFor = observed
     ? undefined
     : (still ?? specHold(faults) ?? notInitializedBecause(state, census, expected.counts));
@@ -59,7 +62,7 @@ export function plan(state: GangState): Plan {
   const gates = planGates(state, gang, census, hands ?? kept);
   const { baseWait } = gates;
   // Objects that are merely on their way are there in a moment, or the backend says why not: two writes saved.
-  const told = isOnItsWay(state, hold) ? tornHold : hold;
+  const told = isOnItsWay(state, hold) ? (tornHold ?? next) : hold;
   const judgement = judgeStatus(state, gang, census, { waitsFor, hold: told, torn, baseWait });
   const ungrouped = planUngrouped(state, gang, census);
   const summary = summaryOf(
@@ -68,7 +71,10 @@ export function plan(state: GangState): Plan {
     census,
     expected.counts,
     judgement.phase,
-    hands ?? still?.message ?? faults ?? judgement.why,
+    hands ??
+      still?.message ??
+      faults ??
+      (judgement.phase === 'Running' && judgement.why === '' ? waitingBeside(gates.waiting) : judgement.why),
   );
   const waiting = [...gates.waiting, ...ungrouped.waiting];
   if (hands !== undefined) return { ...EMPTY_PLAN, waiting, summary };

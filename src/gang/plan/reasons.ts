@@ -14,6 +14,7 @@ export const CONDITION_REASONS = {
   Scheduled: [
     'NotInitialized',
     'WaitingForBaseGang',
+    'NextGenerationForming',
     'BackendNotReady',
     'WaitingForBackendObjects',
     'SchedulerMismatch',

@@ -1,5 +1,6 @@
 import { isBound, type GroupCensus } from './census.ts';
 import { CONDITION_READY, type Wanted } from './conditions.ts';
+import type { Waiting } from './gang-plan.ts';
 import { listed } from '../status-text.ts';
 import type { PodRecord } from '../records.ts';
 
@@ -27,6 +28,19 @@ export function whyOf(condition: Wanted | undefined, census: readonly GroupCensu
   const silent = pods.filter((pod) => pod.phase === 'Running' && !pod.ready);
   if (condition.type === CONDITION_READY && silent.length > 0) more.push(`not ready: ${placed(silent)}`);
   return [condition.message, ...more].join('; ');
+}
+
+/** Why Pods wait of a gang of which nothing else is to be said: it runs, and these replace or join others. */
+export function waitingBeside(waiting: readonly Waiting[]): string {
+  const held = waiting.filter(({ state }) => state !== 'starting');
+  const [first] = held;
+  if (first === undefined) return '';
+  const names = listed(
+    held.map(({ pod }) => pod),
+    'Pods',
+    MAX_NAMED,
+  );
+  return `${held.length === 1 ? 'a Pod waits' : `${held.length} Pods wait`}: ${names}: ${first.reason}`;
 }
 
 /** Whether all that is not bound was let go, and the scheduler has not said a word. */

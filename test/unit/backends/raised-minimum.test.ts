@@ -76,7 +76,7 @@ describe('every backend says what it does then', () => {
 
   test.each([
     ['v1beta1', 'asks for the raised minimum of those that come from now on'],
-    ['v1alpha2', 'Kubernetes changes no minimum of a native gang that Pods count on'],
+    ['v1alpha2', 'asks for the raised minimum of those that come from now on'],
     ['v1alpha1', 'Kubernetes changes no minimum of a native gang that Pods count on'],
   ] as const)('default-scheduler with %s', async (version, says) => {
     const backend = await kubeOn(serving(version));

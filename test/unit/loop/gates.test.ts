@@ -78,7 +78,10 @@ describe('gates', () => {
     spec: { schedulingGates: ['foo.io/admission', GATE, 'foo.io/topology'].map((name) => ({ name })) },
   });
   const [ungate] = plan(
-    state({ gang: whole, pods: [pod('leader-0', { gates: ['foo.io/admission', GATE, 'foo.io/topology'] })] }),
+    state({
+      gang: whole,
+      pods: [pod('leader-0', { gates: ['foo.io/admission', GATE, 'foo.io/topology'] }), ...PODS.slice(1)],
+    }),
   ).ungate;
   const apply = (target: object): object =>
     jsonPatch.applyPatch(target, (ungate ? ungatePatch(ungate) : []) as Operation[], true).newDocument;

@@ -77,7 +77,8 @@ describe('conditions and phase from the Pods', () => {
     [
       'one failed',
       [running('leader-0'), bound('workers-0', { phase: 'Failed' }), running('workers-1')],
-      'Pending',
+      // Others of it run.
+      'Starting',
       {
         Scheduled: ['False', 'PodsPending', 'bound workers 1/2'],
         Unhealthy: [

@@ -93,13 +93,42 @@ describe('an object that Kubernetes does not let change', () => {
   });
 
   test('stays while a Pod counts on it, with a warning', async () => {
+    const high = { spec: { priorityClassName: 'high' } };
     for (const pods of [[LINKED], [gangPod('of-nobody-knows')]]) {
-      expect(await syncOver(THREE, FOUR, { pods })).toMatchObject({
+      expect(await syncOver(THREE, high, { pods })).toMatchObject({
         applied: [],
         removed: [],
         warnings: [stays('PodGroup train')],
       });
     }
+  });
+
+  test('1.36: a PodGroup is made anew under Pods that count on it where it asks for another number of them', async () => {
+    const pods = [LINKED, { ...LINKED, name: 'worker-1', nodeName: 'node-1' }];
+    for (const [before, after, minCount] of [
+      [THREE, FOUR, 4],
+      [FOUR, THREE, 3],
+    ] as const) {
+      expect(await syncOver(before, after, { pods })).toMatchObject({
+        applied: ['PodGroup train'],
+        removed: ['podgroups train'],
+        despite: new Set(['scheduling.k8s.io/podgroup-protection']),
+        warnings: [],
+        specs: [{ schedulingPolicy: { gang: { minCount } } }],
+      });
+    }
+    // Grove lets a gang go by minimums of 0: what holds the Pods that run stays.
+    const none: PodGangParts = { groups: [group('worker', { minReplicas: 0 })] };
+    expect(await syncOver(THREE, none, { pods })).toMatchObject({ removed: [] });
+  });
+
+  test('one that was being made anew when a process ended goes, though Pods count on it', async () => {
+    const metadata = { deletionTimestamp: '2026-06-01T12:00:00Z' };
+    expect(await syncOver(THREE, FOUR, { pods: [LINKED], metadata })).toMatchObject({
+      removed: ANEW,
+      despite: new Set(['scheduling.k8s.io/podgroup-protection']),
+      applied: BOTH,
+    });
   });
 
   test('is made anew while all that name it are gated, and does not wait for them to end', async () => {

@@ -1,0 +1,75 @@
+import { countsWhatIsLeft } from '../made-for.ts';
+import type { GangRecord, GangState, PodRecord } from '../records.ts';
+import { OF_THE_GENERATION_BEFORE } from './backend-hold.ts';
+import { hasEnded, isBound, isGated, type GroupCensus } from './census.ts';
+import { shortfall } from './group-counts.ts';
+import type { Hold } from './reasons.ts';
+import { placed } from './why.ts';
+
+/** What is known of the Pods of a gang that were let go. */
+interface Generation {
+  /** Live Pods that were let go and have work to do: while there is one, the generation that runs is theirs. */
+  readonly running: readonly PodRecord[];
+  /** Pods of the generation before that the scheduler still counts for the gang. */
+  readonly former: readonly PodRecord[];
+}
+
+/** Tells the Pods of the generation that runs from those of the one before. */
+function generationOf({ backend }: Pick<GangState, 'backend'>, census: readonly GroupCensus[]): Generation {
+  const live = census.flatMap(({ members }) => members);
+  const revision = newestRevision(live);
+  const released = live.filter((pod) => !isGated(pod) && !hasEnded(pod));
+  const isFormer = (pod: PodRecord): boolean =>
+    revision !== undefined && pod.revision !== undefined && pod.revision !== revision;
+  const leaving = census.flatMap((group) => group.leaving).filter((pod) => isBound(pod) && !hasEnded(pod));
+  return {
+    running: released.filter((pod) => !isFormer(pod)),
+    // One that was never bound is gone as soon as it is deleted, and a scheduler never took it for placed.
+    former: [...released.filter(isFormer), ...(backend.countsEnding === true ? leaving : [])],
+  };
+}
+
+/** The revision of the gated Pod that came last; undefined where the Pods have none, or none is gated. */
+function newestRevision(live: readonly PodRecord[]): string | undefined {
+  let newest: PodRecord | undefined;
+  for (const pod of live) {
+    if (pod.revision === undefined || !isGated(pod)) continue;
+    if ((newest?.creationTimestamp ?? '') <= (pod.creationTimestamp ?? '')) newest = pod;
+  }
+  return newest?.revision;
+}
+
+/**
+ * Why the Pods of the next generation of an Initialized gang wait; undefined where none is gated, or each of those that are
+ * joins Pods that run.
+ */
+export function generationHold(
+  state: Pick<GangState, 'backend'>,
+  gang: GangRecord,
+  census: readonly GroupCensus[],
+): Hold | undefined {
+  if (!census.some(({ members }) => members.some(isGated))) return undefined;
+  const { running, former } = generationOf(state, census);
+  if (running.length > 0) return undefined;
+  const isNext = (pod: PodRecord): boolean =>
+    isGated(pod) ||
+    // What is left of a Job is its minimum; of others a Pod that has succeeded has done its part.
+    (pod.phase === 'Succeeded' && !countsWhatIsLeft(gang));
+  const count = (group: GroupCensus, counts: (pod: PodRecord) => boolean): number =>
+    group.present.filter((pod) => isNext(pod) && counts(pod)).length;
+  const missing = shortfall(
+    census,
+    (group) => count(group, () => true),
+    (group) => group.minReplicas,
+  );
+  const unnamed = census.some(
+    (group) => count(group, ({ name }) => group.referenced.has(name)) < group.minReplicas,
+  );
+  const lacks = [
+    ...(missing === '' ? [] : [`waiting for Pods: ${missing}`]),
+    ...(missing === '' && unnamed ? ['the references are being written'] : []),
+    ...(former.length === 0 ? [] : [`${OF_THE_GENERATION_BEFORE}: ${placed(former)}`]),
+  ];
+  if (lacks.length === 0) return undefined;
+  return { reason: 'NextGenerationForming', message: `the next generation forms: ${lacks.join('; ')}` };
+}
