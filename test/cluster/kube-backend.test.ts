@@ -150,7 +150,7 @@ clusterSuite('native gangs of kube-scheduler', () => {
     expect(policyOf(await nativeGang(cluster, gang))).toEqual({ gang: { minCount: 2 } });
   });
 
-  test('the minimum changes while all Pods are gated, and is fixed, with a warning, while one counts on it', async () => {
+  test('the minimum changes while all Pods are gated, and under those that run where a PodGroup has it', async () => {
     const worker = (minReplicas: number): object => ({ spec: { podgroups: [group('worker', minReplicas)] } });
     const untilAnew = async (before: NativeGang, minCount: number): Promise<NativeGang> =>
       until(`another one with the minimum ${minCount}`, async () => {
@@ -168,9 +168,15 @@ clusterSuite('native gangs of kube-scheduler', () => {
     await pods('worker', 2);
     await until('the Pods are counted', async () => (await cluster.podsOf(gang)).length === 2);
     await cluster.client.ok('PATCH', `${cluster.gangs()}/${gang}`, worker(2));
-    await untilAnew(second, 2);
+    const third = await untilAnew(second, 2);
     await cluster.untilBound(gang, 2);
     await cluster.client.ok('PATCH', `${cluster.gangs()}/${gang}`, worker(1));
+    if (HAS_POD_GROUPS) {
+      const ran = (await cluster.podsOf(gang)).map(({ metadata }) => metadata.uid);
+      await untilAnew(third, 1);
+      expect((await cluster.podsOf(gang)).map(({ metadata }) => metadata.uid)).toEqual(ran);
+      return;
+    }
     const { note } = await cluster.untilEvent('PodGang', gang, 'BackendWarning');
     expect(note).toContain(`${GANG_KIND} ${gang} stays as it was made`);
     expect(policyOf(await nativeGang(cluster, gang))).toEqual({ gang: { minCount: 2 } });

@@ -7,7 +7,7 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import { isForbidden } from '../../kube/client/errors.ts';
 import { SNAPSHOT_RIGHTS } from '../../kube/client/snapshot-resources.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
-import { outcomeOf, verdictOf } from '../../preemption/outcome.ts';
+import { outcomeOf, verdictOf, type Outcome } from '../../preemption/outcome.ts';
 import { plan } from '../../preemption/plan.ts';
 import { wantedOf } from '../plan/wanted.ts';
 
@@ -33,7 +33,7 @@ export async function roomLine(
     });
     const given = { wanted, cluster, variant: 'kep', namespace, priorityClass: undefined } as const;
     const { preemptor, snapshot } = wantedOf(given);
-    return `plan: ${verdictOf(outcomeOf(preemptor, plan(preemptor, snapshot, 'kep'), snapshot))}`;
+    return planLine(outcomeOf(preemptor, plan(preemptor, snapshot, 'kep'), snapshot));
   } catch (error) {
     const why = isForbidden(error)
       ? `it takes the right to list these in all namespaces: ${SNAPSHOT_RIGHTS.join(', ')}`
@@ -41,3 +41,9 @@ export async function roomLine(
     return `plan: not known: ${why}`;
   }
 }
+
+/** It is asked of gangs that wait: where there is room for one, it waits for something else. */
+export const planLine = (outcome: Outcome): string =>
+  outcome.plan.fits
+    ? 'plan: there is room for it now: its scheduler has not tried it again yet, or holds it for another reason'
+    : `plan: ${verdictOf(outcome)}`;

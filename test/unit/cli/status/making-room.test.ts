@@ -1,4 +1,6 @@
 import { expect, test } from '@jest/globals';
+import { planLine } from '../../../../src/cli/status/room.ts';
+import type { Outcome } from '../../../../src/preemption/outcome.ts';
 import { readGang } from '../../../../src/gang/read-records.ts';
 import { statusOf } from './gangs.ts';
 
@@ -29,4 +31,15 @@ test('a gang that room is being made for says so before all else, in numbers', (
     `room is being made: 1 Pod of lower priority has to go, since 2026-06-01T12:00:00.000Z; ${rest}`,
   );
   expect(why(planOf('another', ['a']))).toBe(rest);
+});
+
+test('a gang that waits though there is room for it is not told that it fits', () => {
+  const outcome = (plan: object): Outcome =>
+    ({ plan: { feasible: true, victims: [], awaited: [], ...plan } }) as unknown as Outcome;
+  expect(planLine(outcome({ fits: true }))).toBe(
+    'plan: there is room for it now: its scheduler has not tried it again yet, or holds it for another reason',
+  );
+  expect(planLine(outcome({ fits: false, awaited: ['a'] }))).toContain(
+    'plan: fits once 1 Pod on the way out is gone',
+  );
 });

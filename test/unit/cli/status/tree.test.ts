@@ -44,7 +44,7 @@ test('what the scheduler says is said once for all Pods, and in full', () => {
     pod('workers-11', { gates: [] }),
   ];
   expect(lines(statusOf([gang({ groups: FULL, conditions: [INITIALIZED] })], pods))).toEqual([
-    'ml/train  Pending  (default)  2m',
+    'ml/train  Starting  (default)  2m',
     'bound workers 1/2; the scheduler says of workers-0: 0/3 nodes are available: 3 Insufficient',
     'nvidia.com/gpu. preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod.',
     '├─ leader  1/1 Pods, minimum 1: 1 referenced, 1 bound, 1 ready',

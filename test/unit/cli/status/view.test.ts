@@ -6,6 +6,7 @@ import { screenLines, type Moment } from '../../../../src/cli/status/view.ts';
 import { Cache } from '../../../../src/kube/loop/cache.ts';
 import { POD_INDEXERS } from '../../../../src/controller/watch/gang-view.ts';
 import type { GangRecord, PodRecord } from '../../../../src/gang/records.ts';
+import { INITIALIZED } from '../../loop/gang-states.ts';
 import { gang, NOW, pod, PODS, printed, row, statusOf } from './gangs.ts';
 
 const moment = (parts: Partial<Moment> = {}): Moment => ({
@@ -127,6 +128,21 @@ describe('a Pod of another scheduler', () => {
   test('is not told of by a guess: of a gang that names none, or a name that no Pod bears', () => {
     expect(whyOf(['kai-scheduler'], false, '(default)')).not.toContain('prepared for');
     expect(whyOf(['own', 'own', 'own'], true, '(default)')).not.toContain('prepared for');
+  });
+
+  test('is told of where the loop has said so, though none bears the name', () => {
+    const conditions = [
+      {
+        ...INITIALIZED,
+        status: 'False',
+        reason: 'SchedulerMismatch',
+        message: 'they are prepared for another',
+      },
+    ];
+    const one = gang({ labels, conditions });
+    const { why } = statusOf([one], pods(['own', 'own', 'own']), ['ml', 'train'], '(default)');
+    expect(why).toContain('Pods leader-0, workers-0, workers-1 are prepared for scheduler "own"');
+    expect(why).not.toContain('the references are being written');
   });
 
   test('is told of by the configuration, whatever the Pods bear', () => {

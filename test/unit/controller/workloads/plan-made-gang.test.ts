@@ -273,6 +273,61 @@ describe('a PodGang', () => {
     expect(change(planned(job('a'), [jobPod('a')], formed('a')))).toBe('nothing');
   });
 
+  test('of a Job follows what is left of it while a Pod waits, and costs no write otherwise', () => {
+    const seven = (succeeded: number) => job('a', { parallelism: 3, completions: 7 }, { succeeded });
+    const change = (deed: Deed) => (deed.do === 'change' ? deed.change : deed.do);
+    const on = (at: number, phase: string): PodRecord => ({
+      ...jobPod('a', at, { phase }),
+      nodeName: 'node-1',
+    });
+    const done = [0, 1, 2, 3, 4, 5].map((at) => on(at, 'Succeeded'));
+    const gang = formed('a', 3);
+    for (const waits of [
+      jobPod('a', 6),
+      { ...jobPod('a', 6), gates: ['grove.io/podgang-pending-creation'] },
+    ]) {
+      expect(change(planned(seven(6), [...done, waits], gang))).toEqual({
+        minimums: new Map([[0, 1]]),
+        annotations: {},
+      });
+      expect(change(planned(seven(3), [...done.slice(3), waits], gang))).toBe('nothing');
+    }
+    // Nobody asks the scheduler for anything: as its Pods end one by one nothing is written.
+    expect(change(planned(seven(6), [...done, on(6, 'Running')], gang))).toBe('nothing');
+    expect(change(planned(seven(5), [...done, on(6, 'Running')], gang))).toBe('nothing');
+    // What was lowered is not raised again for that.
+    expect(change(planned(seven(6), [...done, on(6, 'Running')], formed('a', 1)))).toBe('nothing');
+  });
+
+  test('of which all Pods are replaced asks for all of them at once', () => {
+    const four = job('a', { parallelism: 4, completions: 4 });
+    const gated = { ...jobPod('a', 1), gates: ['grove.io/podgang-pending-creation'] };
+    expect(planned(four, [gated], formed('a', 1))).toMatchObject({
+      do: 'change',
+      change: { minimums: new Map([[0, 4]]) },
+    });
+    // One that runs would be below it.
+    expect(planned(four, [gated, jobPod('a', 2)], formed('a', 1))).toMatchObject({
+      do: 'change',
+      change: { minimums: new Map([[0, 2]]) },
+    });
+  });
+
+  test('of a Job whose completions are all counted waits for what becomes of that', () => {
+    const all = { succeeded: 2 };
+    expect(planned(job('a', {}, all), [], formed('a'))).toEqual({ do: 'nothing' });
+    expect(planned(job('a', {}, all), [], undefined)).toEqual({ do: 'nothing' });
+    for (const [type, result] of [
+      ['SuccessCriteriaMet', 'Succeeded'],
+      ['FailureTarget', 'Failed'],
+    ]) {
+      const soon = { ...all, conditions: [{ type: type ?? '', status: 'True' }] };
+      expect(planned(job('a', {}, soon), [], formed('a'))).toMatchObject({
+        change: { annotations: { 'muster.dev/workload-result': result } },
+      });
+    }
+  });
+
   test('of a suspended workload is given back once no Pod runs', () => {
     const suspended = job('a', { suspend: true });
     expect(planned(suspended, [jobPod('a')], formed('a'))).toEqual({ do: 'nothing' });
