@@ -1,5 +1,6 @@
 import { planMadeGang } from '../../../src/controller/workloads/plan-made-gang.ts';
 import { GATE_POD_GANG_PENDING as GATE } from '../../../src/api/names.ts';
+import type { StatusWrite } from '../../../src/gang/plan/gang-plan.ts';
 import type { GangRecord, GangState, PodRecord } from '../../../src/gang/records.ts';
 import { plan as rightPlan } from '../../../src/gang/plan/plan.ts';
 import type { Random } from '../../support/random.ts';
@@ -24,7 +25,11 @@ const isLive = (one: PodRecord): boolean => one.deletionTimestamp === undefined;
 const hasEnded = ({ phase }: PodRecord): boolean => phase === 'Succeeded' || phase === 'Failed';
 const isGated = ({ gates }: PodRecord): boolean => gates.includes(GATE);
 const isBound = ({ nodeName }: PodRecord): boolean => nodeName !== '';
+const SCHEDULER = 'default-scheduler';
+const isForeign = ({ schedulerName }: PodRecord): boolean => schedulerName !== SCHEDULER;
 const works = (one: PodRecord): boolean => isLive(one) && !hasEnded(one);
+const isInitialized = ({ conditions }: Pick<GangRecord, 'conditions'>): boolean =>
+  conditions.some(({ type, status }) => type === 'Initialized' && status === 'True');
 const controller = { apiVersion: 'v1', kind: 'Any', name: 'train', uid: 'w' };
 
 /** A gang with its workload, its scheduler, its kubelets and Muster, a step at a time. */
@@ -49,6 +54,8 @@ export class Life {
     string,
     { readonly minimums: Readonly<Record<string, number>>; bound: boolean }
   >();
+  /** Nothing goes wrong any more. */
+  calm = false;
   /** Generations that were released. */
   generations = 0;
   /** Pods that were bound. */
@@ -120,7 +127,7 @@ export class Life {
       this.#pods.push(
         pod(at, {
           creationTimestamp: new Date(1_800_000_000_000 + this.#made * 1000).toISOString(),
-          schedulerName: 'default-scheduler',
+          schedulerName: !this.calm && this.#random.chance(3) ? 'kai-scheduler' : SCHEDULER,
           ...(this.#kind.kind !== 'written' && { origin }),
         }),
       );
@@ -227,7 +234,7 @@ export class Life {
       baseGangs: new Map(),
       backend: {
         name: 'default-scheduler',
-        schedulerName: 'default-scheduler',
+        schedulerName: SCHEDULER,
         ready: true,
         objectsExist: this.#count === this.#total,
         releaseOrder: Object.keys(this.#wanted).length > 1 ? 'minimum-first' : 'all-at-once',
@@ -262,15 +269,26 @@ export class Life {
       }));
       this.#write({ spec: { ...this.#gang.spec, groups } });
     } else if (todo.status !== undefined) {
-      this.#write({ conditions: todo.status.conditions, phase: todo.status.phase });
+      this.#writeStatus(todo.status);
     }
     return before !== this.#version || order.length > 0;
+  }
+
+  /** Initialized is given once, to a gang that names as many Pods as each group is to have. */
+  #writeStatus({ conditions, phase }: StatusWrite): void {
+    const [was, is] = [isInitialized(this.#gang), isInitialized({ conditions })];
+    if (was && !is) throw new Wrong('Initialized went back');
+    for (const { name, minReplicas, podReferences = [] } of this.#gang.spec.groups)
+      if (!was && is && podReferences.length < minReplicas)
+        throw new Wrong(`Initialized without Pods of ${name}`);
+    this.#write({ conditions, phase });
   }
 
   /** Gates come off: of the generation that runs, or of a whole one. */
   #release(uids: readonly string[]): void {
     if (uids.length === 0) return;
-    const running = this.#pods.filter((one) => works(one) && !isGated(one));
+    if (!isInitialized(this.#gang)) throw new Wrong('Pods are let go before their gang is Initialized');
+    const running = this.#pods.filter((one) => works(one) && !isGated(one) && !isForeign(one));
     if (running.length === 0) {
       this.generations += 1;
       for (const { name, minReplicas, podReferences = [] } of this.#gang.spec.groups) {
@@ -291,6 +309,10 @@ export class Life {
     for (const uid of uids) {
       const one = this.#pods.find((found) => found.uid === uid);
       if (one === undefined) continue;
+      if (isForeign(one)) throw new Wrong(`${one.name} of another scheduler is let go`);
+      const named = this.#gang.spec.groups.find(({ name }) => name === one.group)?.podReferences ?? [];
+      if (!named.some(({ name }) => name === one.name))
+        throw new Wrong(`${one.name} is let go and not named`);
       this.#change(uid, { gates: [] });
       if (running.length === 0) this.#begun.set(uid, { minimums, bound: false });
     }
@@ -330,6 +352,8 @@ export class Life {
   /** All goes well from now on: whatever is to run gets there. */
   comeToRest(): void {
     this.room = 1000;
+    this.calm = true;
+    this.#pods = this.#pods.filter((one) => !isForeign(one));
     for (let round = 0; round < 500; round += 1) {
       const moved = [
         ...[this.control(), this.maker(), this.sync(), this.loop(false)],
