@@ -23,7 +23,11 @@ export function whyOf(condition: Wanted | undefined, census: readonly GroupCensu
   if (condition === undefined) return '';
   const pods = census.flatMap((group) => group.present);
   const more: string[] = [];
-  if (condition.reason === 'PodsPending' && isUnanswered(pods)) more.push('no word of the scheduler yet');
+  if (condition.reason === 'PodsPending' && isUnanswered(pods)) {
+    const done = pods.filter(({ phase }) => phase === 'Succeeded').length;
+    const uncounted = `: where it counts none of the Pods that have succeeded (${done}), the minimum is not reached any more`;
+    more.push(`no word of the scheduler yet${done === 0 ? '' : uncounted}`);
+  }
   // Running and not ready: a container that fails, or a node that is lost.
   const silent = pods.filter((pod) => pod.phase === 'Running' && !pod.ready);
   if (condition.type === CONDITION_READY && silent.length > 0) more.push(`not ready: ${placed(silent)}`);

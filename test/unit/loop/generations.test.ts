@@ -141,6 +141,13 @@ describe('a Pod that has succeeded', () => {
     expect(released(of(pods('job'), { gang: made('job', 1) }))).toEqual(['workers-3']);
   });
 
+  test('is named where another of its group waits without a word of the scheduler', () => {
+    const free = pods('pytorchjob').map((one) => ({ ...one, gates: [] }));
+    expect(of(free, { gang: made('pytorchjob', 4) }).summary?.why).toBe(
+      'bound workers 3/4; no word of the scheduler yet: where it counts none of the Pods that have succeeded (3), the minimum is not reached any more',
+    );
+  });
+
   test('is told apart for those kinds that say what is left of them', () => {
     expect(gangKinds.filter(({ left }) => left !== undefined).map(({ short }) => short)).toEqual(
       KINDS_WITH_LEFT,
