@@ -94,9 +94,10 @@ class GuardedPatch implements PodPatch {
     this.#patch.set(field, value, why, container);
   }
 
-  #check(allowed: boolean | undefined, method: string, key: string, value: unknown): void {
+  /** @param key what a module sends as one may be anything */
+  #check(allowed: boolean | undefined, method: string, key: unknown, value: unknown): void {
     if (allowed && typeof value === 'string') return;
-    const act = key === '' ? method : `${method} ${key}`;
+    const act = typeof key === 'string' && key !== '' ? `${method} ${key}` : method;
     throw allowed ? noText(this.#who, act) : outsideSurface(this.#who, act);
   }
 }

@@ -98,6 +98,15 @@ test('edits of a Pod, whatever they are, do nothing beyond the surface', () => {
   );
 });
 
+test('a key that is no text, and cannot become one, is outside of the surface as any other', () => {
+  const surface = { name: 'mine', schedulerName: 'mine', patchSurface: {} };
+  const patch = withinSurface(new JsonPodPatch({ metadata: {}, spec: {} }), surface, 'backend');
+  const edits: Json = [['annotate', { toString: {} }, false, null]];
+  expect(() => replay({ who: 'backend mine', method: 'preparePod' }, { edits }, patch)).toThrow(
+    'backend mine called annotate, which is outside its patchSurface',
+  );
+});
+
 test('lines are cut wherever their parts end, and one that is too long is told once and passed over', () => {
   fc.assert(
     fc.property(
