@@ -12,6 +12,7 @@ import { kai } from './kai/backend.ts';
 import { native } from './native/backend.ts';
 import { NOT_ASKED, type Readiness } from './readiness.ts';
 import { volcano } from './volcano/backend.ts';
+import { Look } from './witnessed-look.ts';
 
 /** The backends that come with Muster. A further one is a folder here and a line in this list. */
 export const builtInBackends: readonly BackendFactory[] = [native, kai, volcano, coscheduling];
@@ -71,6 +72,8 @@ export class BackendRegistry {
   readonly #enabled: readonly string[];
   readonly #hosted: readonly HostedEntry[];
   readonly #readiness = new Map<string, Readiness>();
+  /** Backends that looked at a cluster which answered, or need none. */
+  readonly #seen = new Set<string>();
   readonly #owned = new Map<string, readonly Resource[]>();
   /** What is still accepted and will not be for ever, a sentence each: shown at start. */
   readonly notices: readonly string[];
@@ -165,6 +168,18 @@ export class BackendRegistry {
     return this.#readiness.get(name) ?? NOT_ASKED;
   }
 
+  /**
+   * Why nothing can be said yet of what a backend needs here: no cluster has answered it. undefined from the first answer on,
+   * also where that was that the scheduler is missing, or where the cluster falls silent later.
+   */
+  unseen(name: string): string | undefined {
+    if (this.#seen.has(name)) return undefined;
+    const readiness = this.readiness(name);
+    return readiness.state === 'failed'
+      ? `backend ${name} could not look at the cluster yet: ${readiness.reason}`
+      : `backend ${name} has not looked at the cluster yet`;
+  }
+
   /** The kinds that a backend keeps, as it said after its last `init` that went well. */
   owned(name: string): readonly Resource[] {
     return this.#owned.get(name) ?? [];
@@ -182,13 +197,15 @@ export class BackendRegistry {
     const backend = this.#byName.get(name)?.backend;
     if (backend === undefined) return NOT_ASKED;
     let readiness: Readiness;
+    const look = new Look(backend);
     try {
-      const facts = checkedFacts(await ask((context) => backend.init(context)));
+      const facts = checkedFacts(await ask((context) => look.at(context)));
       this.#owned.set(name, checkedKinds(backend.owns?.()));
       readiness = { state: 'ready', facts };
     } catch (thrown) {
       readiness = { state: 'failed', reason: messageOf(thrown) };
     }
+    if (look.answered) this.#seen.add(name);
     // One that runs elsewhere says only there which scheduler it is for.
     const hosted = hostedIn(backend);
     if (hosted?.schedulerName !== undefined) this.#knowScheduler({ backend, notice: undefined, hosted });

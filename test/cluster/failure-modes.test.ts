@@ -19,7 +19,7 @@ import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
 import { readKubeconfig } from './control-plane/kubeconfig.ts';
 import { applyAll } from './support/apply.ts';
-import { startFaultProxy } from './support/fault-proxy.ts';
+import { startFaultProxy, type Fate, type ProxiedRequest } from './support/fault-proxy.ts';
 import { inProcess } from './support/in-process.ts';
 import { grantRights, startLoopingReplica } from './support/looping-muster.ts';
 import { loopbackService, type LoopbackService } from './support/loopback-service.ts';
@@ -148,14 +148,16 @@ clusterSuite('what users see when something is wrong', () => {
     }
   });
 
-  test('a Muster that has only just begun costs no Pod: it is asked again within the same call', async () => {
+  /** A Muster whose requests go through a proxy, and which the API server calls. */
+  async function beginning(
+    fates: (request: ProxiedRequest) => Fate,
+    test: (begun: Serving) => Promise<void>,
+  ) {
     await grantRights(plane, ['kai-scheduler']);
     const access = await readKubeconfig(await plane.kubeconfigFor(MUSTER_USER));
-    const proxy = await startFaultProxy(access, certificates.path, 'slow');
+    const proxy = await startFaultProxy(access, certificates.path, 'begins');
     const another = await loopbackService();
     let begun: Serving | undefined;
-    let look = (): void => undefined;
-    const looks = new Promise<void>((resolve) => (look = resolve));
     try {
       // The API server calls an address at which nobody is yet.
       const configurations = await webhookConfigurations(another.port, certificates.ca);
@@ -164,36 +166,66 @@ clusterSuite('what users see when something is wrong', () => {
       }
       await applyAll(plane.client, configurations);
       await until('it is asked there', async () => (await create(gangPod(), DRY_RUN)).status === 500);
-      // Its caches are not filled and its backends have not looked: but for the version nothing that it asks is answered.
-      proxy.setFates(({ path }) => (path.startsWith('/version') ? {} : { after: looks }));
-      const { healthPort, metricsPort, port } = (begun = await startLoopingReplica(
-        plane,
-        certificates.path,
-        {},
-        proxy.kubeconfig,
-      ));
-      another.setEndpoints([port]);
-      expect((await fetch(`http://127.0.0.1:${healthPort}/readyz`)).status).toBe(503);
+      proxy.setFates(fates);
+      begun = await startLoopingReplica(plane, certificates.path, {}, proxy.kubeconfig);
+      another.setEndpoints([begun.port]);
+      await test(begun);
+    } finally {
+      await begun?.close();
+      await proxy.close();
+      await another.close();
+    }
+  }
+
+  const named = (backend: string): object => gangPod(undefined, {}, { 'grove.io/scheduler-name': backend });
+  const untilShed = ({ metricsPort }: Serving, reasons: readonly string[]): Promise<unknown> =>
+    until('they are told to come back', async () => {
+      const text = await metricsAt(metricsPort);
+      return reasons.every((reason) =>
+        new RegExp(`^muster_admission_shed_total\\{reason="${reason}"\\} [1-9]`, 'm').test(text),
+      );
+    });
+
+  test('a Muster that has only just begun costs no Pod: it is asked again within the same call', async () => {
+    let look = (): void => undefined;
+    const looks = new Promise<void>((resolve) => (look = resolve));
+    // Its caches are not filled and its backends have not looked: but for the version nothing that it asks is answered.
+    const nothing = ({ path }: ProxiedRequest): Fate => (path.startsWith('/version') ? {} : { after: looks });
+    await beginning(nothing, async (begun) => {
+      expect((await fetch(`http://127.0.0.1:${begun.healthPort}/readyz`)).status).toBe(503);
       // The one names its backend; for the other its gang has to be read.
-      const named = gangPod(undefined, {}, { 'grove.io/scheduler-name': 'kai-scheduler' });
-      const pending = Promise.all([named, gangPod()].map((pod) => create(pod, DRY_RUN)));
-      await until('both are told to come back', async () => {
-        const text = await metricsAt(metricsPort);
-        return ['not-ready', 'gang-unread'].every((reason) =>
-          new RegExp(`^muster_admission_shed_total\\{reason="${reason}"\\} [1-9]`, 'm').test(text),
-        );
-      });
+      const pending = Promise.all([named('kai-scheduler'), gangPod()].map((pod) => create(pod, DRY_RUN)));
+      await untilShed(begun, ['not-ready', 'gang-unread']);
       look();
       for (const { status, body } of await pending) {
         expect([status, body.message]).toEqual([201, undefined]);
         expect(JSON.stringify(body)).toContain('pod-group-name');
       }
-    } finally {
-      look();
-      await begun?.close();
-      await proxy.close();
-      await another.close();
-    }
+    }).finally(look);
+  }, 120_000);
+
+  test('a look at the cluster that fails costs no Pod of that backend, and nobody else anything', async () => {
+    let fails = true;
+    const discovery = ({ path }: ProxiedRequest): Fate =>
+      fails && /^\/apis\/scheduling\.k8s\.io(\?|$)/.test(path) ? { fault: 'error' } : {};
+    await beginning(discovery, async (begun) => {
+      const readyz = async (): Promise<string> =>
+        (await fetch(`http://127.0.0.1:${begun.healthPort}/readyz`)).text();
+      await until('only that look is missing', async () =>
+        (await readyz()).includes('[-]loop-caches failed: backend default-scheduler could not look'),
+      );
+      const pending = create(named('default-scheduler'), DRY_RUN);
+      await untilShed(begun, ['not-ready']);
+      // KAI was looked for and is missing, which is known; a Pod without a gang comes to no backend.
+      const alone = { ...gangPod(), metadata: { generateName: 'alone-' } };
+      for (const pod of [named('kai-scheduler'), alone])
+        expect((await create(pod, DRY_RUN)).status).toBe(201);
+      fails = false;
+      const { status, body } = await pending;
+      expect([status, body.message]).toEqual([201, undefined]);
+      expect(JSON.stringify(body)).toContain('schedulingGroup');
+      await until('it is ready', async () => (await readyz()) === 'ok');
+    });
   }, 120_000);
 });
 

@@ -53,7 +53,6 @@ export const native: BackendFactory = {
       init: (context) => cluster.look(context.cluster),
       preparePod: (pod, gang, patch) => {
         patch.setSchedulerName(NAME, 'the gang is served by kube-scheduler');
-        if (cluster.unknown !== undefined) throw notYet(cluster.unknown);
         if (cluster.native !== undefined) nameGang(pod, gang, patch, cluster.native.api, layout);
       },
       validatePodGang: (gang) =>
@@ -99,10 +98,3 @@ function nameGang(pod: PodReader, gang: Membership, patch: PodPatch, api: GangAp
   }
   api.link(patch, gang.gang, unit);
 }
-
-/** A Pod cannot be put into a native gang later. */
-const notYet = (reason: string): PodRefused =>
-  new PodRefused(
-    'spec.schedulerName',
-    `it is not known yet which native gangs the cluster has; try again in a moment (${reason})`,
-  );

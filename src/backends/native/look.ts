@@ -1,4 +1,3 @@
-import { messageOf } from '../../errors.ts';
 import type { BackendFacts, ClusterProbe } from '../cluster.ts';
 import type { NativeConfig } from './config.ts';
 import { apiVersionOf, GANG_APIS, markOf, type GangApi } from './gang-api.ts';
@@ -11,8 +10,6 @@ interface Known {
   readonly native: Native | undefined;
   /** Whether a cluster or the configuration says so, and it is no guess. */
   readonly certain: boolean;
-  /** Why nothing is known although there is a cluster. */
-  readonly unknown?: string;
 }
 
 /** What one profile knows of its cluster. Until somebody looks it goes by the configuration alone. */
@@ -20,7 +17,6 @@ export class LookedAt {
   readonly #config: NativeConfig;
   readonly #fixed: GangApi | undefined;
   #known: Known;
-  #answered = false;
 
   constructor(config: NativeConfig) {
     this.#config = config;
@@ -38,10 +34,6 @@ export class LookedAt {
     return this.#known.certain;
   }
 
-  get unknown(): string | undefined {
-    return this.#known.unknown;
-  }
-
   /**
    * A cluster that does not answer leaves what was known before.
    * @throws Error where the configured version is not served; ApiError
@@ -50,18 +42,10 @@ export class LookedAt {
     const { api: wanted } = this.#config;
     if (cluster === undefined) return offlineFacts(this.#fixed, wanted);
     if (wanted === 'none') return factsOf(undefined, NO_FIELDS, this.#config);
-    let api: GangApi | undefined;
-    try {
-      api = await servedApi(cluster, this.#fixed === undefined ? GANG_APIS : [this.#fixed]);
-    } catch (thrown) {
-      const guessed = !this.#answered && this.#fixed === undefined;
-      if (guessed) this.#known = { native: undefined, certain: false, unknown: messageOf(thrown) };
-      throw thrown;
-    }
+    const api = await servedApi(cluster, this.#fixed === undefined ? GANG_APIS : [this.#fixed]);
     if (api === undefined && this.#fixed !== undefined) throw notServed(this.#fixed);
     // Pods need to know no more, so they do not wait for the rest.
     const before = this.#known.native?.api === api ? this.#known.native?.fields : undefined;
-    this.#answered = true;
     this.#known = { native: this.#native(api, before ?? NO_FIELDS), certain: true };
     const fields = api === undefined ? NO_FIELDS : await keptFields(cluster, api);
     this.#known = { native: this.#native(api, fields), certain: true };

@@ -132,10 +132,7 @@ async function serveWith(
         placement: loop.placement,
         classes: loop.classes,
         hpc: loop.hpc,
-        notReady: (backend: string) =>
-          policy.registry.readiness(backend).state === 'unknown'
-            ? `backend ${backend} has not looked at the cluster yet`
-            : undefined,
+        notReady: (backend: string) => policy.registry.unseen(backend),
       }),
       ...(forecasts && { preview: (tried, withinMs) => forecasts.ask(tried, withinMs) }),
     },

@@ -40,7 +40,6 @@ class SchedulerObjects implements Controller, BackendsView {
   readonly #owned: OwnedObjects;
   readonly #probes: ProbeLoop;
   readonly #gone = new Map<string, Map<string, GangRecord>>();
-  #probed = false;
   #term: Term | undefined;
 
   constructor(shared: Shared) {
@@ -74,11 +73,10 @@ class SchedulerObjects implements Controller, BackendsView {
   /** Resolves once every backend of this process has probed the cluster. */
   async start(): Promise<void> {
     await this.#probes.start();
-    this.#probed = true;
   }
 
   check(): string | undefined {
-    return this.#probed ? undefined : 'waiting for the backends to look at the cluster';
+    return this.#probes.check();
   }
 
   async stop(): Promise<void> {

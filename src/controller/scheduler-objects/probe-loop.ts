@@ -8,6 +8,10 @@ import { within } from '../../kube/loop/deadline.ts';
 const INIT_MS = 10_000;
 /** A cluster changes seldom: a CRD that is installed is found within this time, one that goes within the second. */
 const AGAIN_MS = { failed: 5_000, ready: 60_000 } as const;
+/** Gang Pods wait for the first look, so a cluster that did not answer it is asked soon again, and ever less often. */
+const FIRST_AGAIN_MS = 250;
+/** How long a replica stays unready for a cluster that answers no look: from then on the other backends are served. */
+const FIRST_LOOK_MS = 30_000;
 
 export interface ProbeLoopOptions {
   readonly registry: BackendRegistry;
@@ -26,6 +30,7 @@ export class ProbeLoop {
   /** Backends that wait for their next probe: what ends the wait. */
   readonly #hurry = new Map<string, () => void>();
   readonly #running: Promise<void>[] = [];
+  #startedAt: number | undefined;
 
   constructor(options: ProbeLoopOptions) {
     this.#options = options;
@@ -37,6 +42,7 @@ export class ProbeLoop {
    * starting. Goes on asking until {@link stop}.
    */
   async start(): Promise<void> {
+    this.#startedAt = this.#clock.now();
     const { enabled, hosted } = this.#options.registry;
     const elsewhere = new Set(hosted.map(({ name }) => name));
     const firsts = enabled.map((name) => {
@@ -45,6 +51,19 @@ export class ProbeLoop {
       return elsewhere.has(name) ? Promise.resolve() : first;
     });
     await Promise.all(firsts);
+  }
+
+  /** For readiness: the backend of this process that is still to look at the cluster, and why. */
+  check(): string | undefined {
+    const { registry } = this.#options;
+    if (this.#startedAt === undefined) return 'waiting for the backends to look at the cluster';
+    if (this.#clock.now() - this.#startedAt >= FIRST_LOOK_MS) return undefined;
+    const elsewhere = new Set(registry.hosted.map(({ name }) => name));
+    for (const name of registry.enabled) {
+      const unseen = elsewhere.has(name) ? undefined : registry.unseen(name);
+      if (unseen !== undefined) return unseen;
+    }
+    return undefined;
   }
 
   async stop(): Promise<void> {
@@ -59,9 +78,14 @@ export class ProbeLoop {
 
   async #keepProbing(name: string): Promise<void> {
     const { signal } = this.#stop;
+    const { registry } = this.#options;
+    let unseenMs = FIRST_AGAIN_MS;
     for (let hurried = false; !signal.aborted;) {
-      const { state } = this.#options.registry.readiness(name);
-      const wait = state === 'ready' ? AGAIN_MS.ready : AGAIN_MS.failed;
+      let wait: number = registry.readiness(name).state === 'ready' ? AGAIN_MS.ready : AGAIN_MS.failed;
+      if (registry.unseen(name) !== undefined) {
+        wait = Math.min(unseenMs, AGAIN_MS.failed);
+        unseenMs *= 2;
+      }
       const soon = new AbortController();
       if (!hurried) this.#hurry.set(name, () => soon.abort(new Error('soon')));
       await sleep(this.#clock, wait, AbortSignal.any([signal, soon.signal])).catch(() => undefined);

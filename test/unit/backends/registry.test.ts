@@ -1,10 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import type { BackendFactory, BackendSettings } from '../../../src/backends/backend.ts';
-import type { BackendFacts, InitContext } from '../../../src/backends/cluster.ts';
+import type { BackendFacts, ClusterProbe, InitContext } from '../../../src/backends/cluster.ts';
+import type { Resource } from '../../../src/api/resource.ts';
 import { BackendRegistry, builtInBackends, supportedSchedulers } from '../../../src/backends/registry.ts';
 import { selectForPod, selectForPodGang } from '../../../src/backends/select.ts';
 import { MusterError } from '../../../src/errors.ts';
 import { backend } from '../../support/backends.ts';
+import { clusterWith } from '../../support/made-backend.ts';
 
 const SETTINGS: BackendSettings = { config: {}, topology: { enabled: false, keys: [] } };
 const enabling = (...names: string[]): { name: string }[] => names.map((name) => ({ name }));
@@ -218,6 +220,82 @@ describe('a look at the cluster', () => {
     };
     const registry = new BackendRegistry(enabling('a'), 'a', { factories: [backend('a', { init })] });
     expect(await registry.init('a', ask)).toEqual({ state: 'failed', reason: 'no' });
+  });
+
+  describe('says something once a cluster has answered it', () => {
+    const silent = (): Promise<never> => Promise.reject(new Error('503 ServiceUnavailable'));
+    const answering = clusterWith();
+    const dumb: ClusterProbe = {
+      ...answering,
+      versions: silent,
+      resources: silent,
+      crdSchema: silent,
+      read: silent,
+    };
+    const registryOf = (look: (cluster: ClusterProbe) => Promise<unknown>) => {
+      const init = async ({ cluster }: InitContext): Promise<BackendFacts> => {
+        if (cluster !== undefined) await look(cluster);
+        return { version: 'v1' };
+      };
+      return new BackendRegistry(enabling('a'), 'a', { factories: [backend('a', { init })] });
+    };
+    const lookAt = (registry: BackendRegistry, cluster: ClusterProbe | undefined) =>
+      registry.init('a', (init) => init({ cluster, signal }));
+
+    test('and not before', () => {
+      const registry = registryOf(() => Promise.resolve());
+      expect(registry.unseen('a')).toBe('backend a has not looked at the cluster yet');
+    });
+
+    test.each<[string, (cluster: ClusterProbe) => Promise<unknown>]>([
+      ['versions', (cluster) => cluster.versions('g')],
+      ['resources', (cluster) => cluster.resources('g/v1')],
+      ['crdSchema', (cluster) => cluster.crdSchema('crd', 'v1')],
+      ['read', (cluster) => cluster.read('/x')],
+      [
+        'one of several',
+        async (cluster) => {
+          await cluster.dryRunCreate({} as Resource, {}).catch(() => undefined);
+          await cluster.read('/x');
+        },
+      ],
+    ])('not where %s had no answer; later silence changes nothing', async (_what, look) => {
+      const registry = registryOf(look);
+      const readiness = await lookAt(registry, dumb);
+      expect(readiness.state).toBe('failed');
+      expect(registry.unseen('a')).toMatch(/^backend a could not look at the cluster yet: ./);
+      await lookAt(registry, answering);
+      expect(registry.unseen('a')).toBeUndefined();
+      await lookAt(registry, dumb);
+      expect(registry.unseen('a')).toBeUndefined();
+    });
+
+    test('also where the answer is that something is missing, or a dry run is refused', async () => {
+      const missing = registryOf(async (cluster) => {
+        if ((await cluster.crdSchema('crd', 'v1')) === undefined) throw new Error('install it');
+      });
+      expect(await lookAt(missing, answering)).toEqual({ state: 'failed', reason: 'install it' });
+      expect(missing.unseen('a')).toBeUndefined();
+      const refused = registryOf((cluster) => cluster.dryRunCreate({} as Resource, {}));
+      expect(await lookAt(refused, answering)).toEqual({ state: 'failed', reason: 'not asked for' });
+      expect(refused.unseen('a')).toBeUndefined();
+    });
+
+    test('and where there is none', async () => {
+      const registry = registryOf(() => Promise.resolve());
+      await lookAt(registry, undefined);
+      expect(registry.unseen('a')).toBeUndefined();
+    });
+
+    test('not where it was given up on', async () => {
+      const registry = registryOf(() => new Promise(() => undefined));
+      const late = registry.init('a', async (init) => {
+        void init({ cluster: answering, signal });
+        return Promise.reject(new Error('took too long'));
+      });
+      expect((await late).state).toBe('failed');
+      expect(registry.unseen('a')).toBe('backend a could not look at the cluster yet: took too long');
+    });
   });
 
   test('of one that is not enabled says nothing', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/api/json.ts';
 import type { Policy } from '../../../../src/admission/policy.ts';
+import { TryLater } from '../../../../src/errors.ts';
 import { BackendRegistry } from '../../../../src/backends/registry.ts';
 import { policy } from '../../../support/policy.ts';
 import { gangPod } from '../../../support/pods.ts';
@@ -11,10 +12,12 @@ import { clusterServing, serving, type Served, type Version } from './served.ts'
 
 async function policyOn(served: Served, config: JsonObject = {}): Promise<Policy> {
   const registry = new BackendRegistry([{ name: 'default-scheduler', config }], 'default-scheduler');
-  const under = { ...policy(), registry };
-  await under.registry.default.init(initContext(clusterServing(served))).catch(() => undefined);
-  return under;
+  await look(registry, served);
+  return { ...policy(), registry, notReady: (name) => registry.unseen(name) };
 }
+
+const look = (registry: BackendRegistry, served: Served): Promise<unknown> =>
+  registry.init('default-scheduler', (init) => init(initContext(clusterServing(served))));
 
 async function preparedOn(served: Served, config: JsonObject = {}, object = gangPod()): Promise<JsonObject> {
   const under = await policyOn(served, config);
@@ -113,23 +116,27 @@ describe('a Pod that brings a native gang of its own', () => {
 });
 
 describe('before anything is known', () => {
-  test('of a cluster that does not answer, Pods are refused: they could not be put into a gang later', async () => {
-    const under = await policyOn({ down: 'connection refused' });
-    expect(textsOf(mutatePod({ object: gangPod() }, under))).toEqual([
-      'spec.schedulerName: Invalid value: this Pod could not be prepared (default-scheduler: it is not known yet which native gangs the cluster has; try again in a moment (connection refused)); correct what it names, or tell whoever runs Muster [BackendFailed]',
-    ]);
-  });
+  test.each<JsonObject>([{}, { api: 'v1alpha2' }])(
+    'of a cluster that does not answer, Pods come again: they could not be put into a gang later (%j)',
+    async (config) => {
+      const under = await policyOn({ down: 'connection refused' }, config);
+      expect(() => mutatePod({ object: gangPod() }, under)).toThrow(
+        new TryLater(
+          'not-ready',
+          'backend default-scheduler could not look at the cluster yet: connection refused',
+        ),
+      );
+    },
+  );
 
-  test('a fixed version needs no answer', async () => {
-    expect(await preparedOn({ down: 'connection refused' }, { api: 'v1alpha2' })).toMatchObject({
-      schedulingGroup: { podGroupName: 'train' },
-    });
+  test('a configuration that wants no native gangs needs no answer', async () => {
+    const spec = await preparedOn({ down: 'connection refused' }, { api: 'none' });
+    expect(spec).not.toHaveProperty('schedulingGroup');
   });
 
   test('an answer that came once is gone by until there is another', async () => {
     const under = await policyOn(serving('v1alpha2'));
-    const down = clusterServing({ down: 'connection refused' });
-    await expect(under.registry.default.init(initContext(down))).rejects.toThrow();
+    await look(under.registry, { down: 'connection refused' });
     expect(operationsOf(mutatePod({ object: gangPod() }, under))).toContainEqual({
       op: 'add',
       path: '/spec/schedulingGroup',

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { ClusterProbe } from '../../../../src/backends/cluster.ts';
+import type { ClusterProbe, InitContext } from '../../../../src/backends/cluster.ts';
 import { BackendRegistry } from '../../../../src/backends/registry.ts';
 import { ProbeLoop } from '../../../../src/controller/scheduler-objects/probe-loop.ts';
 import { backend } from '../../../support/backends.ts';
@@ -55,6 +55,47 @@ test('gives up on one that hangs, and the others do not wait for it', async () =
     state: 'failed',
     reason: 'backend a did not answer within 10 s',
   });
+  await loop.stop();
+});
+
+test('a cluster that answers no look is asked soon again, and the replica is unready for half a minute at most', async () => {
+  let down = true;
+  const clock = new FakeClock();
+  const registry = new BackendRegistry([{ name: 'a' }, { name: 'b' }], 'b', {
+    factories: [
+      backend('a', {
+        init: async ({ cluster }: InitContext) => {
+          await cluster?.read('/apis/a');
+          return { version: '1' };
+        },
+      }),
+      backend('b'),
+    ],
+  });
+  const times: number[] = [];
+  const read = (): Promise<undefined> =>
+    down ? Promise.reject(new Error('no')) : Promise.resolve(undefined);
+  const probed = (name: string): unknown => (name === 'a' ? times.push(clock.now()) : undefined);
+  const loop = new ProbeLoop({
+    registry,
+    cluster: () => ({ read }) as unknown as ClusterProbe,
+    probed,
+    clock,
+  });
+  expect(loop.check()).toBe('waiting for the backends to look at the cluster');
+  const since = clock.now();
+  await loop.start();
+  expect(loop.check()).toBe('backend a could not look at the cluster yet: no');
+  await clock.pass(12_750);
+  expect(times.map((time) => time - since)).toEqual([0, 250, 750, 1_750, 3_750, 7_750, 12_750]);
+  expect(loop.check()).toBe('backend a could not look at the cluster yet: no');
+  // The others are not kept from their gangs for ever.
+  await clock.pass(17_250);
+  expect(loop.check()).toBeUndefined();
+  expect(registry.unseen('a')).toBeDefined();
+  down = false;
+  await clock.pass(5_000);
+  expect(registry.unseen('a')).toBeUndefined();
   await loop.stop();
 });
 

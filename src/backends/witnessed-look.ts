@@ -1,0 +1,61 @@
+import type { Backend } from './backend.ts';
+import type { BackendFacts, ClusterProbe, InitContext } from './cluster.ts';
+
+/**
+ * A cluster as a backend looks at it, and whether it answered. Dry runs do not count: what is served is known without
+ * them.
+ */
+class WitnessedProbe {
+  readonly probe: ClusterProbe;
+  #unanswered = 0;
+
+  constructor(cluster: ClusterProbe) {
+    const witnessed =
+      <Given extends readonly unknown[], T>(
+        read: (...given: Given) => Promise<T>,
+      ): ((...given: Given) => Promise<T>) =>
+      async (...given) => {
+        this.#unanswered += 1;
+        const answer = await read(...given);
+        this.#unanswered -= 1;
+        return answer;
+      };
+    this.probe = {
+      versions: witnessed((group) => cluster.versions(group)),
+      resources: witnessed((groupVersion) => cluster.resources(groupVersion)),
+      crdSchema: witnessed((crd, version) => cluster.crdSchema(crd, version)),
+      read: witnessed((path) => cluster.read(path)),
+      dryRunCreate: (resource, object) => cluster.dryRunCreate(resource, object),
+    };
+  }
+
+  /** Whether every question was answered; that something is not there is an answer. */
+  get answered(): boolean {
+    return this.#unanswered === 0;
+  }
+}
+
+/** One look of a backend at the cluster, and whether the cluster answered. */
+export class Look {
+  readonly #backend: Backend;
+  #cluster: WitnessedProbe | undefined;
+  #ended = false;
+
+  constructor(backend: Backend) {
+    this.#backend = backend;
+  }
+
+  async at(context: InitContext): Promise<BackendFacts> {
+    this.#cluster = context.cluster && new WitnessedProbe(context.cluster);
+    try {
+      return await this.#backend.init({ ...context, cluster: this.#cluster?.probe });
+    } finally {
+      this.#ended = true;
+    }
+  }
+
+  /** Not while the backend is still looking: whoever gave up on it knows nothing. */
+  get answered(): boolean {
+    return this.#ended && this.#cluster?.answered !== false;
+  }
+}
