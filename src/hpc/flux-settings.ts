@@ -1,5 +1,5 @@
 import { isDnsLabel, isDnsSubdomain, isLabelKey, isLabelValue } from '../api/name-syntax.ts';
-import { parseQuantity } from '../api/quantity.ts';
+import { countOfText } from '../api/quantity.ts';
 
 /** One requirement of node affinity: the label `key` has one of `values`, or is there at all where there are none. */
 export interface NodeTerm {
@@ -87,8 +87,8 @@ function nodeTerms(text: string): NodeTerm[] | undefined {
 }
 
 function shmSize(text: string): string | undefined {
-  const amount = parseQuantity(text);
-  return amount !== undefined && amount > 0n && text.length <= 32 ? text : undefined;
+  const bytes = countOfText('memory', text);
+  return bytes !== undefined && bytes > 0 && text.length <= 32 ? text : undefined;
 }
 
 /** Every setting of the manager flux, by its name; docs/hpc.md has this table and a test compares the two. */
@@ -135,7 +135,7 @@ export const fluxSettingRows: Readonly<Record<string, SettingRow>> = {
   },
   'shm-size': {
     field: 'shmSize',
-    form: 'an amount of memory above 0, such as 8Gi',
+    form: 'an amount of memory above 0 and below 8Pi, such as 8Gi',
     byDefault: undefined,
     meaning:
       'The most that /dev/shm may hold. Left out: as much as the memory limit of the container allows.',

@@ -13,6 +13,7 @@ import {
   pathOf,
   resourceOf,
 } from './heard.ts';
+import { checkKept, checkRead, type Declared } from './declared.ts';
 import type { Hands } from './module-process.ts';
 
 /** So many warnings of one call are told. */
@@ -28,19 +29,33 @@ const handsOf =
     return (await methods[method]?.(given)) ?? null;
   };
 
-export const clusterHands = (context: ClusterSyncContext): Hands => handsOf(clusterMethods(context));
+export const clusterHands = (context: ClusterSyncContext, declared: Declared): Hands =>
+  handsOf(clusterMethods(context, declared));
 
-const clusterMethods = (context: ClusterSyncContext): Methods => ({
-  apply: ([object]) => context.apply(ownedObjectOf(object)),
-  remove: ([resource, name, despite]) =>
-    context.remove(resourceOf(resource), nameOf(name), finalizersOf(despite)),
+const clusterMethods = (context: ClusterSyncContext, declared: Declared): Methods => ({
+  apply: async ([given]) => {
+    const object = ownedObjectOf(given);
+    checkKept(object.resource, declared);
+    return context.apply(object);
+  },
+  remove: async ([given, name, despite]) => {
+    const resource = resourceOf(given);
+    checkKept(resource, declared);
+    return context.remove(resource, nameOf(name), finalizersOf(despite));
+  },
 });
 
-export function gangHands(context: SyncContext): Hands {
+const readable = (path: Json | undefined, declared: Declared): string => {
+  const checked = pathOf(path);
+  checkRead(checked, declared);
+  return checked;
+};
+
+export function gangHands(context: SyncContext, declared: Declared): Hands {
   let warnings = 0;
   return handsOf({
-    ...clusterMethods(context),
-    read: async ([path]) => context.read?.(pathOf(path)),
+    ...clusterMethods(context, declared),
+    read: async ([path]) => context.read?.(readable(path, declared)),
     warn: ([message]) => {
       warnings += 1;
       if (warnings <= MOST_WARNINGS && typeof message === 'string') context.warn(printable(message, 1_024));
@@ -49,7 +64,7 @@ export function gangHands(context: SyncContext): Hands {
   });
 }
 
-export const probeHands = (cluster: ClusterProbe | undefined): Hands =>
+export const probeHands = (cluster: ClusterProbe | undefined, declared: Declared): Hands =>
   handsOf(
     cluster === undefined
       ? {}
@@ -57,7 +72,7 @@ export const probeHands = (cluster: ClusterProbe | undefined): Hands =>
           versions: ([group]) => cluster.versions(nameOf(group)),
           resources: ([groupVersion]) => cluster.resources(groupVersionOf(groupVersion)),
           crdSchema: ([crd, version]) => cluster.crdSchema(nameOf(crd), nameOf(version)),
-          read: ([path]) => cluster.read(pathOf(path)),
+          read: async ([path]) => cluster.read(readable(path, declared)),
           dryRunCreate: ([resource, object]) => cluster.dryRunCreate(resourceOf(resource), objectOf(object)),
         },
   );

@@ -1,5 +1,6 @@
 import { isDnsSubdomain } from '../api/name-syntax.ts';
 import { isObject, own, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { LABEL_POD_GANG } from '../api/names.ts';
 import { printable } from '../api/printable.ts';
 import type { PatchSurface } from '../preparers/preparer.ts';
 import { surfaceOf, wrong } from './heard.ts';
@@ -28,7 +29,11 @@ const MOST_OBJECTS = 32;
 const KINDS = ['ConfigMap', 'Secret', 'Service'];
 
 /** The objects of a gang. Whose they are is Muster's to write. @throws Error that says what of it cannot be */
-export function objectsIn(value: Json, namespace: string): JsonObject[] {
+export function objectsIn(
+  value: Json,
+  gang: { readonly namespace: string; readonly name: string },
+): JsonObject[] {
+  const { namespace } = gang;
   if (!Array.isArray(value)) throw wrong('objects that are no list');
   if (value.length > MOST_OBJECTS) throw wrong(`more than ${MOST_OBJECTS} objects for one gang`);
   return (value as readonly Json[]).map((object) => {
@@ -41,6 +46,28 @@ export function objectsIn(value: Json, namespace: string): JsonObject[] {
     if (!isDnsSubdomain(name)) throw wrong(`a ${kind} without a name`);
     if ((ownString(metadata, 'namespace') ?? namespace) !== namespace)
       throw wrong(`${kind} ${name} of another namespace than the gang's`);
+    if (kind === 'Service') checkService(object, gang.name);
+    // Whoever may make a PodGang may not therefore make a token or a credential of another kind.
+    if (kind === 'Secret' && ![undefined, 'Opaque'].includes(ownString(object, 'type')))
+      throw wrong(`Secret ${name} of a type other than Opaque`);
     return object;
   });
 }
+
+/** Whoever may make a PodGang may not therefore open a port to elsewhere: its Service leads to its own Pods, by name alone. */
+function checkService(service: JsonObject, gang: string): void {
+  const spec = ownObject(service, 'spec');
+  const others = Object.keys(spec ?? {}).filter((key) => !SERVICE_FIELDS.has(key));
+  const selects = own(ownObject(spec, 'selector'), LABEL_POD_GANG) === gang;
+  if (own(spec, 'clusterIP') !== 'None' || !selects || others.length > 0)
+    throw wrong(
+      `a Service that is more than headless with the selector ${LABEL_POD_GANG}: ${printable(gang, 64)}${others.length === 0 ? '' : `: ${printable(others.join(', '), 64)}`}`,
+    );
+}
+
+const SERVICE_FIELDS: ReadonlySet<string> = new Set([
+  'clusterIP',
+  'ports',
+  'publishNotReadyAddresses',
+  'selector',
+]);

@@ -21,6 +21,7 @@ export interface ModuleFacts {
   readonly patchSurface: PatchSurface;
   readonly readsWholePods: boolean;
   readonly cleansUp: boolean;
+  readonly rights: readonly DeclaredRight[];
   /** The optional operations that it has. */
   readonly has: readonly string[];
 }
@@ -78,8 +79,31 @@ export function factsOf(value: Json): ModuleFacts {
     patchSurface: surfaceOf(own(value, 'patchSurface')),
     readsWholePods: own(value, 'readsWholePods') === true,
     cleansUp: own(value, 'cleansUp') === true,
+    rights: rightsOf(own(value, 'rights')),
     has: textsIn(own(value, 'has'), 'operations'),
   };
+}
+
+/** Of an AccountRight what its module is held to. */
+export interface DeclaredRight {
+  readonly group: string;
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  /** Of these objects alone; undefined: of all. */
+  readonly names: readonly string[] | undefined;
+}
+
+function rightsOf(value: Json | undefined): DeclaredRight[] {
+  if (!Array.isArray(value ?? [])) throw wrong('rights that are no list');
+  return ((value ?? []) as readonly Json[]).map((right) => {
+    const names = own(right, 'names');
+    return {
+      group: ownString(right, 'group') ?? '',
+      resources: textsIn(own(right, 'resources'), 'rights[].resources'),
+      verbs: textsIn(own(right, 'verbs'), 'rights[].verbs'),
+      names: names === undefined || names === null ? undefined : textsIn(names, 'rights[].names'),
+    };
+  });
 }
 
 /** @param whose for errors */

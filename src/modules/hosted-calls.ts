@@ -122,7 +122,8 @@ export class HostedCalls {
     const name =
       backend.name === factory.name ? factory.name : `${factory.name} (once created: ${backend.name})`;
     const has = OPTIONAL.filter((operation) => typeof backend[operation] === 'function');
-    return { name, contractVersion, schedulerName, patchSurface, readsWholePods, cleansUp, has };
+    const { rights } = factory;
+    return { name, contractVersion, schedulerName, patchSurface, readsWholePods, cleansUp, rights, has };
   }
 
   async #loadPlugin({ file, field, config }: LoadConfigured): Promise<unknown> {

@@ -14,6 +14,7 @@ import { checkContract, checkedFacts } from '../backends/contract.ts';
 import { HOSTED, type HostedBackend } from '../backends/hosted.ts';
 import type { ReleaseOrder } from '../gang/records.ts';
 import type { PodGangVerdict } from '../preparers/preparer.ts';
+import type { Declared } from './declared.ts';
 import { clusterHands, gangHands, gangSaid, ownedSaid, probeHands } from './hands.ts';
 import { factsOf, resourceOf, type ModuleFacts } from './heard.ts';
 import { checkName } from './import-module.ts';
@@ -90,7 +91,7 @@ export class ModuleBackend implements HostedBackend {
 
   async init({ cluster, signal }: InitContext): Promise<BackendFacts> {
     const process = await this.#keeper.begun();
-    const hands = probeHands(cluster);
+    const hands = probeHands(cluster, this.#declared);
     const said = await process
       .call('init', { cluster: cluster !== undefined }, { signal, hands })
       .finally(() => this.#keeper.looked());
@@ -122,7 +123,10 @@ export class ModuleBackend implements HostedBackend {
   async syncPodGang(context: SyncContext, gang: PodGang): Promise<void> {
     const given = this.#givenOf(context, gang);
     const { signal } = context;
-    const said = await this.#keeper.running.call('syncPodGang', given, { signal, hands: gangHands(context) });
+    const said = await this.#keeper.running.call('syncPodGang', given, {
+      signal,
+      hands: gangHands(context, this.#declared),
+    });
     const order = own(said, 'order') === 'minimum-first' ? 'minimum-first' : 'all-at-once';
     const [follows, ending] = [own(said, 'follows') === true, own(said, 'ending') === true];
     this.#answers.set(keyOf(gang), { order, follows, ending });
@@ -131,7 +135,10 @@ export class ModuleBackend implements HostedBackend {
   async onPodGangDelete(context: SyncContext, gang: PodGang): Promise<void> {
     const given = this.#givenOf(context, gang);
     const { signal } = context;
-    await this.#keeper.running.call('onPodGangDelete', given, { signal, hands: gangHands(context) });
+    await this.#keeper.running.call('onPodGangDelete', given, {
+      signal,
+      hands: gangHands(context, this.#declared),
+    });
     this.#answers.delete(keyOf(gang));
   }
 
@@ -182,7 +189,14 @@ export class ModuleBackend implements HostedBackend {
 
   async #syncCluster(context: ClusterSyncContext): Promise<void> {
     const { signal } = context;
-    await this.#keeper.running.call('syncCluster', null, { signal, hands: clusterHands(context) });
+    await this.#keeper.running.call('syncCluster', null, {
+      signal,
+      hands: clusterHands(context, this.#declared),
+    });
+  }
+
+  get #declared(): Declared {
+    return { rights: this.#keeper.facts?.rights ?? [], owns: this.#owns };
   }
 
   #givenOf(context: SyncContext, gang: PodGang): unknown {

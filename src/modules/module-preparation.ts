@@ -123,7 +123,7 @@ export class ModulePreparation implements Preparation {
     const { certificate, subdomain } = given;
     const asked: ObjectsAsked = { gang: about, settings, certificate: certificate(gang.name), subdomain };
     const said = await this.#asker.ask('makeObjects', asked, withinMs);
-    return this.#saying({ verdict, objects: () => objectsIn(said(), gang.namespace) });
+    return this.#saying({ verdict, objects: () => objectsIn(said(), gang) });
   }
 
   async #judged(given: ValidateGiven, withinMs: number): Promise<() => PodGangVerdict> {

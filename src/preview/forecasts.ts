@@ -1,5 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { extname } from 'node:path';
+import { trimmed } from '../preemption/read/trim.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Asked, PreviewSetting, Question, Said } from './question.ts';
 
@@ -67,7 +68,9 @@ export class Forecasts {
         resolve(warnings);
       };
       this.#waiting.set(id, { user: question.user, settle });
-      const asked: Asked = { ...question, id, until: Date.now() + ms };
+      // Nothing of the object goes over that no plan goes by: a large one would be written and read for nothing.
+      const object = trimmed(question.object);
+      const asked: Asked = { ...question, object, id, until: Date.now() + ms };
       // One that ends meanwhile is told of by its end.
       child.send(asked, () => undefined);
     });

@@ -1,4 +1,5 @@
 import { isObject, own, ownString, type JsonObject } from '../api/json.ts';
+import { trimmed } from '../preemption/read/trim.ts';
 import { gangOf } from './cluster-watch.ts';
 import type { Question } from './question.ts';
 
@@ -6,6 +7,8 @@ import type { Question } from './question.ts';
 const KEPT_MS = 30_000;
 const MOST_GANGS = 64;
 const MOST_PODS = 2_048;
+/** Of all that is kept, in characters of JSON: affinity and labels are as long as a user likes. */
+const MOST_CHARACTERS = 16 * 1024 * 1024;
 
 /** What one person has tried out of one gang. */
 export interface Tried {
@@ -20,6 +23,9 @@ interface Kept {
   readonly key: string;
   gang: JsonObject | undefined;
   readonly pods: Map<string, JsonObject>;
+  /** Characters of JSON of the PodGang, and of all Pods. */
+  gangSize: number;
+  podsSize: number;
   at: number;
 }
 
@@ -31,7 +37,8 @@ export class Rehearsal {
   readonly #kept = new Map<string, Kept>();
 
   /** @param now milliseconds */
-  add({ user, namespace, object }: Question, now: number): Tried | undefined {
+  add({ user, namespace, object: whole }: Question, now: number): Tried | undefined {
+    const object = trimmed(whole);
     for (const [id, { at }] of this.#kept) if (now - at > KEPT_MS) this.#kept.delete(id);
     const metadata = own(object, 'metadata');
     const isGang = own(object, 'kind') === 'PodGang';
@@ -43,16 +50,25 @@ export class Rehearsal {
       key,
       gang: undefined,
       pods: new Map<string, JsonObject>(),
+      gangSize: 0,
+      podsSize: 0,
       at: now,
     };
     known.at = now;
     const given = ownString(metadata, 'name') ?? '';
     // What is tried out for the second time begins a new rehearsal: the file may have changed.
-    if (isGang ? known.gang !== undefined : known.pods.has(given)) known.pods.clear();
-    if (isGang) known.gang = object;
-    else if (known.pods.size < MOST_PODS) {
+    if (isGang ? known.gang !== undefined : known.pods.has(given)) {
+      known.pods.clear();
+      known.podsSize = 0;
+    }
+    const size = JSON.stringify(object).length;
+    if (isGang) {
+      known.gang = object;
+      known.gangSize = size;
+    } else if (known.pods.size < MOST_PODS && sizeOf(known) + size <= MOST_CHARACTERS) {
       const generated = `${ownString(metadata, 'generateName') ?? ''}${known.pods.size}`;
       known.pods.set(given || generated, named(object, given || generated, namespace));
+      known.podsSize += size;
     }
     // The one that was used last stands last.
     this.#kept.delete(id);
@@ -62,16 +78,22 @@ export class Rehearsal {
   }
 
   #forget(): void {
-    let pods = 0;
-    for (const one of this.#kept.values()) pods += one.pods.size;
+    let [pods, size] = [0, 0];
+    for (const one of this.#kept.values()) {
+      pods += one.pods.size;
+      size += sizeOf(one);
+    }
     for (const [id, one] of this.#kept) {
-      if (this.#kept.size <= MOST_GANGS && pods <= MOST_PODS) return;
+      if (this.#kept.size <= MOST_GANGS && pods <= MOST_PODS && size <= MOST_CHARACTERS) return;
       if (this.#kept.size === 1) return;
       this.#kept.delete(id);
       pods -= one.pods.size;
+      size -= sizeOf(one);
     }
   }
 }
+
+const sizeOf = ({ gangSize, podsSize }: Kept): number => gangSize + podsSize;
 
 function named(object: JsonObject, name: string, namespace: string): JsonObject {
   const { metadata } = object;

@@ -1,8 +1,6 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Argument, Command } from 'commander';
-import { own, ownObject, type JsonObject } from '../../api/json.ts';
-import { messageOf, MusterError } from '../../errors.ts';
+import type { JsonObject } from '../../api/json.ts';
+import { MusterError } from '../../errors.ts';
 import { makeCurveCertificate } from '../../hpc/curve/make-certificate.ts';
 import type { Preparation } from '../../preparers/preparation.ts';
 import { objectsOf } from '../../preparers/preparations.ts';
@@ -14,11 +12,11 @@ import { colorOption, filenameOption, namespaceOption, outputOption } from '../i
 import { ExitStatus } from '../output/exit-status.ts';
 import { findingLine } from '../output/findings.ts';
 import type { CliIo } from '../output/io.ts';
-import { makeFolder } from '../output/make-folder.ts';
 import { paletteFor, type ColourMode } from '../output/palette.ts';
 import { toJson, toYaml } from '../output/structured.ts';
 import { HpcGangs, type HpcGang } from '../gangs/hpc-gangs.ts';
 import { podFindings } from './hpc-pods.ts';
+import { writeFiles } from './write-files.ts';
 
 interface HpcFlags {
   readonly filename: readonly string[];
@@ -96,41 +94,3 @@ const noGang = (): MusterError =>
     'no PodGang of the input names an HPCPolicy',
     'annotate the PodGang with muster.dev/hpc-policy: NAME, and give it with -f',
   );
-
-/** Every key as it is mounted: scripts can be run, all else read. */
-async function writeFiles(out: string, made: readonly JsonObject[][], io: CliIo): Promise<void> {
-  const [objects, ...more] = made;
-  if (more.length > 0) {
-    throw new MusterError(
-      'USAGE',
-      `--out takes the files of one gang, and the input has ${made.length}`,
-      'give the PodGangs one at a time',
-    );
-  }
-  const data = ownObject(
-    objects?.find((one) => own(one, 'kind') === 'ConfigMap'),
-    'data',
-  );
-  if (data === undefined) {
-    throw new MusterError(
-      'HPC_NOTHING',
-      'no ConfigMap is made for this gang, so there are no files: PyTorch is told by the environment of the Pods',
-      'leave out --out to see what is made, and see the Pods with muster review',
-    );
-  }
-  try {
-    await makeFolder(out);
-    for (const key of Object.keys(data)) {
-      const text = own(data, key);
-      const mode = key.endsWith('.sh') ? 0o755 : 0o644;
-      if (typeof text === 'string') await writeFile(join(out, key), text, { mode });
-    }
-  } catch (thrown) {
-    throw new MusterError(
-      'USAGE',
-      `--out ${out}: ${messageOf(thrown)}`,
-      'name a folder that you may write to',
-    );
-  }
-  for (const key of Object.keys(data)) io.stdout(`${join(out, key)}\n`);
-}

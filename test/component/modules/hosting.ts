@@ -14,12 +14,16 @@ import type { Change } from '../../../src/admission/json-patch.ts';
 
 export const GANG = { namespace: 'ml', gang: 'train', group: 'worker', baseGang: undefined };
 
-/** A backend in as few words as there can be; `parts` come last, and `before` is run when it is loaded. */
-export const moduleText = (parts = '', before = ''): string => `
+/**
+ * A backend in as few words as there can be; `parts` come last, and `before` is run when it is loaded.
+ * @param ofFactory more of its factory
+ */
+export const moduleText = (parts = '', before = '', ofFactory = ''): string => `
 import { BACKEND_CONTRACT_VERSION, PodRefused } from 'muster';
 ${before}
 export default {
   name: 'mine',
+  ${ofFactory}
   create: (settings) => ({
     contractVersion: BACKEND_CONTRACT_VERSION, name: 'mine', schedulerName: 'mine-for-pods',
     patchSurface: { schedulerName: true, annotations: ['a'] },

@@ -9,8 +9,8 @@ import { host, laterOf, moduleText, type Hosting } from './hosting.ts';
 let hosting: Hosting | undefined;
 afterEach(() => hosting?.close());
 
-const start = async (parts: string): Promise<Hosting> => {
-  hosting = await host(moduleText(parts));
+const start = async (parts: string, ofFactory = ''): Promise<Hosting> => {
+  hosting = await host(moduleText(parts, '', ofFactory));
   await hosting.init();
   return hosting;
 };
@@ -41,7 +41,8 @@ function handsOf(given: Partial<SyncContext> = {}) {
 }
 
 test('a gang is synced with the hands of Muster', async () => {
-  const { backend } = await start(`${owns}
+  const rights = `rights: [{ group: '', resources: ['nodes'], verbs: ['get'], why: 'their size' }],`;
+  const parts = `${owns}
     releaseOrder: () => 'minimum-first',
     followsBinding: (gang) => gang.annotations.get('follows') === 'yes',
     syncPodGang: async (context, gang) => {
@@ -51,7 +52,8 @@ test('a gang is synced with the hands of Muster', async () => {
         groups: gang.spec.groups.length, read: await context.read('/api/v1/nodes/one') } });
       context.warn('it was ' + applied);
       await context.remove(${JSON.stringify(LINES)}, 'old', ['example.com/keep']);
-    },`);
+    },`;
+  const { backend } = await start(parts, rights);
   const gang = gangOf({ labels: { queue: 'day' }, annotations: { follows: 'yes' } });
   // Before it has said so, the careful order.
   expect([backend.releaseOrder(gang), backend.followsBinding(gang)]).toEqual(['minimum-first', false]);
@@ -82,7 +84,7 @@ test('a gang is synced with the hands of Muster', async () => {
 });
 
 test('what its hands threw comes back as it was', async () => {
-  const { backend } = await start(`
+  const { backend } = await start(`${owns}
     syncPodGang: (context) => context.apply({ resource: ${JSON.stringify(LINES)}, name: 'x', spec: {} }),
     onPodGangDelete: async (context) => { throw new Error('not today'); },`);
   const conflict = Object.assign(new Error('the object has been modified'), { status: 409 });
@@ -113,9 +115,20 @@ test.each([
   ['a path with an encoded way', `context.read('/api/v1/%2e%2e/x')`, 'no path of the API server'],
   ['another host', `context.read('//example.com/')`, 'no path of the API server'],
   ['a URL', `context.read('http://example.com/')`, 'no path of the API server'],
+  [
+    'a Pod, which it does not declare',
+    `context.read('/api/v1/namespaces/other/pods/p')`,
+    "asked for /api/v1/namespaces/other/pods/p, which it does not declare: declare it in its factory's rights, with the verb get",
+  ],
+  [
+    'an object that it does not keep',
+    `context.apply({ resource: { ...R, group: '', plural: 'secrets', kind: 'Secret' }, name: 'x', spec: {} })`,
+    'asked for secrets.core, which it does not declare',
+  ],
+  ['removal of one', `context.remove({ ...R, plural: 'others' }, 'x')`, 'asked for others.line.example.com'],
 ])('%s is refused before anybody is asked', async (_what, call, says) => {
   const { backend } = await start(
-    `syncPodGang: async (context) => { const R = ${JSON.stringify(LINES)}; await ${call}; },`,
+    `${owns} syncPodGang: async (context) => { const R = ${JSON.stringify(LINES)}; await ${call}; },`,
   );
   const { context, done } = handsOf({ read: () => Promise.reject(new Error('was asked')) });
   await expect(backend.syncPodGang(context, gangOf())).rejects.toThrow(says);
@@ -151,7 +164,7 @@ test('the cluster is looked at through Muster', async () => {
   hosting = await host(
     moduleText(`init: async ({ cluster }) => ({
       version: (await cluster.versions('line.example.com')).join(),
-      notices: [JSON.stringify(await cluster.crdSchema('lines.line.example.com', 'v1')), JSON.stringify(await cluster.read('/none') ?? 'nothing')],
+      notices: [JSON.stringify(await cluster.crdSchema('lines.line.example.com', 'v1')), JSON.stringify(await cluster.read('/apis/line.example.com') ?? 'nothing'), await cluster.read('/api/v1/pods').catch(({ message }) => message)],
     }), ${owns}`),
   );
   const cluster: ClusterProbe = {
@@ -163,7 +176,11 @@ test('the cluster is looked at through Muster', async () => {
   };
   expect(await hosting.init(cluster)).toEqual({
     version: 'line.example.com/v1',
-    notices: ['{"type":"object"}', '"nothing"'],
+    notices: [
+      '{"type":"object"}',
+      '"nothing"',
+      "the module asked for /api/v1/pods, which it does not declare: declare it in its factory's rights, with the verb list",
+    ],
   });
   expect(hosting.backend.owns()).toEqual([LINES]);
   expect(hosting.backend.schedulerName).toBe('mine-for-pods');

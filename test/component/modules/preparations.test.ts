@@ -16,6 +16,8 @@ import {
 import { parsePodGang } from '../../../src/gang/parse-pod-gang.ts';
 import { parseHpcPolicy } from '../../../src/hpc/hpc-policy.ts';
 import { MODULE_LIMITS, type ModuleLimits } from '../../../src/modules/limits.ts';
+import { gangService } from '../../../src/hpc/gang-service.ts';
+import { objectsIn } from '../../../src/modules/heard-preparation.ts';
 import { hostedPreparations, ModulePreparation } from '../../../src/modules/module-preparation.ts';
 import { until } from '../../cluster/control-plane/until.ts';
 import { hpcPolicy } from '../../support/hpc.ts';
@@ -299,6 +301,44 @@ describe('what is wrong with a module', () => {
     expect(one.validate(gang, flux)).toEqual({ faults: [], warnings: [] });
     expect(one.objects(gang, flux)).toEqual([]);
   });
+});
+
+test.each([
+  [
+    'a Secret of another type',
+    { kind: 'Secret', type: 'kubernetes.io/service-account-token' },
+    'Secret train of a type other than Opaque',
+  ],
+  [
+    'a Service for the world',
+    { kind: 'Service', spec: { type: 'LoadBalancer', selector: { 'grove.io/podgang': 'train' } } },
+    'a Service that is more than headless with the selector grove.io/podgang: train: type',
+  ],
+  [
+    'a Service of other Pods',
+    { kind: 'Service', spec: { clusterIP: 'None', selector: { app: 'payroll' } } },
+    'a Service that is more than headless with the selector grove.io/podgang: train',
+  ],
+  [
+    'addresses of elsewhere',
+    {
+      kind: 'Service',
+      spec: { clusterIP: 'None', selector: { 'grove.io/podgang': 'train' }, externalIPs: ['10.0.0.1'] },
+    },
+    'grove.io/podgang: train: externalIPs',
+  ],
+])('whoever may make a PodGang may not therefore make %s', (_what, parts, says) => {
+  const object = { apiVersion: 'v1', metadata: { name: 'train' }, ...parts };
+  expect(() => objectsIn([object], { namespace: 'ml', name: 'train' })).toThrow(says);
+});
+
+test('the Service of a gang is made for it', () => {
+  const gang = { namespace: 'ml', name: 'train' };
+  const [service = {}] = gangService(parsePodGang(hpcGang(), 'ml').gang, undefined, {
+    name: 'ssh',
+    port: 22,
+  });
+  expect(objectsIn([service], gang)).toEqual([service]);
 });
 
 test('the example of docs/preparations.md runs so', async () => {

@@ -65,7 +65,7 @@ describe('an HPCPolicy', () => {
     ['flux-queue-policy', ['FCFS', 'hybrid', '']],
     ['tasks-per-node', ['0', '-1', '1.5', '1025', '04', '1e2', '', 'two']],
     ['interactive', ['yes', 'True', '', 'constructor']],
-    ['shm-size', ['0', '-1Gi', 'lots', '']],
+    ['shm-size', ['0', '-1Gi', 'lots', '', '1e400', '1e99', '8Pi']],
     ['network', ['ib', '']],
     ['quorum', ['0', '65537', 'all']],
     ['cluster-domain', ['Corp.local', '.local', '']],

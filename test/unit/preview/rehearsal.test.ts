@@ -57,6 +57,27 @@ test('after half a minute it is forgotten', () => {
   expect(add(member('c'), 60_001)).toEqual(['c']);
 });
 
+test('what no plan goes by is not kept, and of the rest not more than 16 MiB', () => {
+  const big = (name: string, gang: string, part: object): JsonObject => {
+    const object = member(name, gang);
+    return { ...object, spec: { ...(object['spec'] as JsonObject), ...part } };
+  };
+  const MEBIBYTE = 'x'.repeat(1024 * 1024);
+  const kept = new Rehearsal();
+  const env = big('a', 'train', { containers: [{ name: 'main', env: [{ name: 'A', value: MEBIBYTE }] }] });
+  const tried = kept.add({ user: 'alice', namespace: 'ns', object: env }, 0);
+  expect(JSON.stringify(tried).length).toBeLessThan(1_000);
+  const add = rehearsal();
+  const chosen = (index: number, gang: string): JsonObject =>
+    big(`p${index}`, gang, { nodeSelector: { a: MEBIBYTE } });
+  for (let index = 0; index < 15; index += 1) add(chosen(index, 'large'));
+  expect(add(chosen(15, 'large'))).toHaveLength(15);
+  expect(add(member('small', 'large'))).toHaveLength(16);
+  // The one that was used longest ago is forgotten first.
+  add(chosen(0, 'next'));
+  expect(add(member('again', 'large'))).toEqual(['again']);
+});
+
 test('it does not grow without end', () => {
   const add = rehearsal();
   for (let index = 0; index < 100; index += 1) add(member('a', `g${index}`));

@@ -58,7 +58,8 @@ export const ELSEWHERE: readonly WayElsewhere[] = [
   {
     who: 'author',
     tries: 'lets his module ask for paths and names that lead to other objects',
-    because: 'each message of a module is checked by Muster, and made with Muster’s own client',
+    because:
+      'each message of a module is checked by Muster and held to what the module declares: kinds that it keeps, rights of its factory, never a Secret',
     file: 'test/component/modules/operations.test.ts',
     test: '%s is refused before anybody is asked',
   },

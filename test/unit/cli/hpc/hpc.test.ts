@@ -1,8 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
+import { quoted } from '../../../../src/api/printable.ts';
+import { writeFiles } from '../../../../src/cli/hpc/write-files.ts';
 import { muster } from '../fake-io.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hpc-'));
@@ -86,6 +88,21 @@ describe('muster hpc render', () => {
     expect(statSync(join(out, 'init.sh')).mode & 0o777).toBe(0o755);
     expect(readFileSync(join(out, 'lead'), 'utf8')).toBe('lammps-lead-0\n');
   });
+
+  test.each(['../ESCAPED.sh', '/etc/x', '..', '..data', '.', 'a/b', '\u001b[2Jx', ''])(
+    'writes nothing where a key is no file name: %j',
+    async (key) => {
+      const out = join(folder, 'inner', 'flux');
+      const map = { apiVersion: 'v1', kind: 'ConfigMap', data: { 'good.sh': 'true', [key]: 'touch /tmp/x' } };
+      const written = writeFiles(out, [[map]], { stdout: () => undefined });
+      await expect(written).rejects.toMatchObject({
+        code: 'USAGE',
+        message: `a preparation makes a ConfigMap with the key ${quoted(key)}, which is no file name and no key that an API server takes`,
+        fix: 'have the preparation name its keys with letters, digits, "-", "_" and "." alone, and not begin one with ".."',
+      });
+      expect(existsSync(join(folder, 'inner'))).toBe(false);
+    },
+  );
 
   test('finds gang and policy in folders, lists and standard input, in any order', async () => {
     writeFileSync(join(folder, 'policy.yaml'), policy());
