@@ -1,6 +1,6 @@
 # The image of `muster serve`: Node and the compiled program, no shell, no package manager, no root.
 #
-#   docker build -t muster:dev .
+#   docker build -t muster:dev --build-arg COMMIT=$(git rev-parse HEAD) .
 #
 # For a release pin both images by digest: --build-arg BUILD_IMAGE=...@sha256:... --build-arg RUNTIME_IMAGE=...
 
@@ -17,6 +17,9 @@ RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
 RUN npm run build
+# `muster version` and the log's first line name it.
+ARG COMMIT=''
+RUN echo "$COMMIT" > dist/COMMIT
 
 FROM ${BUILD_IMAGE} AS dependencies
 WORKDIR /app

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { POD_GANG_API_VERSION } from '../api/names.ts';
@@ -11,6 +11,8 @@ import { packageRoot } from './input/package-root.ts';
 /** What `muster version -o json` prints. */
 export interface VersionReport {
   readonly version: string;
+  /** Of the source that it was built from; absent where the build did not know it. */
+  readonly commit?: string;
   readonly node: string;
   /** Version of the contract between Muster and its backends. */
   readonly backendContract: number;
@@ -28,10 +30,23 @@ export function musterVersion(from: string = import.meta.url): string {
   return (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version;
 }
 
+/** What the build wrote into dist/COMMIT, or npm into a package that was published: the commit's hash. */
+export function musterCommit(from: string = import.meta.url): string | undefined {
+  const root = packageRoot(from);
+  if (root === undefined) return undefined;
+  const file = join(root, 'dist', 'COMMIT');
+  const written = existsSync(file)
+    ? readFileSync(file, 'utf8').trim()
+    : (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { gitHead?: string }).gitHead;
+  return written !== undefined && /^[0-9a-f]{7,64}$/.test(written) ? written : undefined;
+}
+
 function versionReport(): VersionReport {
   const { names, aliases } = supportedSchedulers();
+  const commit = musterCommit();
   return {
     version: musterVersion(),
+    ...(commit !== undefined && { commit }),
     node: process.version,
     backendContract: BACKEND_CONTRACT_VERSION,
     podGang: POD_GANG_API_VERSION,
@@ -54,7 +69,7 @@ export const versionCommand = (io: CliIo): Command =>
       const aliases = Object.entries(report.aliases).map(([alias, now]) => `, ${alias} (now ${now})`);
       io.stdout(
         [
-          `muster ${report.version}`,
+          `muster ${report.version}${report.commit === undefined ? '' : ` (commit ${report.commit})`}`,
           `node ${report.node}`,
           `backend contract ${report.backendContract}`,
           `gang API ${report.podGang}`,

@@ -158,6 +158,13 @@ export const operatorConfigurationSchema = z.strictObject({
     .enum(['json', 'text'])
     .default('json')
     .describe('`json` is one object a line, for collectors; `text` is for reading.'),
+  logDecisionsPerSecond: z
+    .int()
+    .min(0)
+    .default(20)
+    .describe(
+      'Lines within a second that tell of admissions which were let in; the next line counts those left out. What is refused is always told. 20: less than half a gigabyte a day, however many Pods come.',
+    ),
   controllers: z
     .strictObject({
       podGang: z

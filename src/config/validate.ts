@@ -69,6 +69,7 @@ function finish(data: DefaultedDocument, schedulers: Schedulers): OperatorConfig
     schedulers,
     logLevel: data.logLevel,
     logFormat: data.logFormat,
+    logDecisionsPerSecond: data.logDecisionsPerSecond,
     controllers: data.controllers,
     topologyAwareScheduling: data.topologyAwareScheduling,
     leaderElection: {

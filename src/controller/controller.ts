@@ -67,7 +67,7 @@ export function startControllers(
       leading: (leads, why) =>
         log.info({ leads, identity: manager.identity }, `the loop ${leads ? 'runs' : 'rests'} here: ${why}`),
       holder: (holder) => log.info({ holder }, 'the Lease changed hands'),
-      failed: (what, error) => log.error({ err: error }, what),
+      failed: (what, error) => log.error({ what, err: error }, `${what} failed`),
       working: (works) => metrics.leads(works),
     },
   });

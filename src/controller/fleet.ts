@@ -37,7 +37,7 @@ export function startFleet(
           { leads, identity: manager.identity },
           `the fleet's loop ${leads ? 'runs' : 'rests'} here: ${why}`,
         ),
-      failed: (what, error) => log.error({ err: error }, what),
+      failed: (what, error) => log.error({ what, err: error }, `${what} failed`),
     },
   });
   const observe = (resource: Resource): ReflectorObserver => observerFor(resource, log, metrics);

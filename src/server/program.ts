@@ -15,12 +15,14 @@ import { listenOn, metricsServer, probeServer, type ReadinessCheck } from './pro
 import { callSelf } from './self-call.ts';
 
 export interface ProgramOptions {
-  readonly configuration: Pick<OperatorConfiguration, 'server' | 'schedulers'>;
+  readonly configuration: Pick<OperatorConfiguration, 'server' | 'schedulers' | 'logDecisionsPerSecond'>;
   readonly policy: Policy;
   readonly log: Logger;
   /** Further paths, of whatever protocol, beside those of the reviews. */
   readonly endpoints?: readonly Endpoint[];
   readonly version: string;
+  /** Of the source that it was built from, where the build knows it. */
+  readonly commit?: string | undefined;
   readonly now: () => Date;
   /** Where others count as well; its own where absent. */
   readonly metrics?: Metrics;
@@ -55,8 +57,8 @@ export const metricsOf = (version: string): Metrics =>
   );
 
 /** Counts and logs what is decided. */
-function observerOf(metrics: Metrics, log: Logger): ReviewObserver {
-  const logDecision = decisionLog(log);
+function observerOf(metrics: Metrics, log: Logger, perSecond: number): ReviewObserver {
+  const logDecision = decisionLog(log, perSecond);
   return {
     prepared: (backend, ok, seconds) => metrics.backends.operated(backend, 'mutate', ok, seconds),
     decided: (review, decision, name, ms) =>
@@ -125,7 +127,10 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
       tls,
       ...(webhooks.clientCertificate && { allowedClientNames: webhooks.clientCertificate.allowedNames }),
       limits: webhooks.limits,
-      endpoints: [...reviewEndpoints(policy, observerOf(metrics, log)), ...(options.endpoints ?? [])],
+      endpoints: [
+        ...reviewEndpoints(policy, observerOf(metrics, log, configuration.logDecisionsPerSecond)),
+        ...(options.endpoints ?? []),
+      ],
       metrics,
       log,
       ...options.overrides,
@@ -173,7 +178,13 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     );
     const ports = { webhooks: webhooksPort, health, metrics: metricsPort };
     log.info(
-      { ...ports, backends: policy.registry.enabled, default: policy.registry.default.name },
+      {
+        version,
+        commit: options.commit,
+        ...ports,
+        backends: policy.registry.enabled,
+        default: policy.registry.default.name,
+      },
       'serving',
     );
     return {

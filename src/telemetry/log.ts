@@ -1,5 +1,6 @@
 import { pino, type Logger } from 'pino';
 import { BufferedOutput } from './buffered-output.ts';
+import { failureLines } from './failure-lines.ts';
 import { textLines, type LogSink } from './text-lines.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
@@ -11,12 +12,19 @@ export type { Logger };
  * Lines for standard output are written in blocks, at the latest after half a second, since a system call per
  * decision would cost more than the decision.
  */
-export function createLogger(options: { level: LogLevel; format: LogFormat; sink?: LogSink }): Logger {
+export function createLogger(options: {
+  level: LogLevel;
+  format: LogFormat;
+  sink?: LogSink;
+  /** Milliseconds, for tests. */
+  now?: () => number;
+}): Logger {
   const settings = {
     level: options.level,
     base: null,
     timestamp: isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
+    ...failureLines(options.now),
   };
   if (options.format === 'text') return pino(settings, textLines(options.sink));
   if (options.sink !== undefined) return pino(settings, options.sink);

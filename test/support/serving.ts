@@ -56,6 +56,8 @@ const configurationOf = ({ drain, settings }: ServingOptions): object => ({
   apiVersion: 'operator.config.grove.io/v1alpha1',
   kind: 'OperatorConfiguration',
   scheduler: USUAL_SCHEDULER,
+  // A test may ask for any of them.
+  logDecisionsPerSecond: 1_000_000,
   server: { webhooks: { drain: drain ?? { seconds: 0, maxSeconds: 2 } } },
   ...settings,
 });

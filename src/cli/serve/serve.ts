@@ -23,7 +23,7 @@ import {
   startForecasts,
   startLoop,
 } from './serve-loop.ts';
-import { musterVersion } from '../version.ts';
+import { musterCommit, musterVersion } from '../version.ts';
 
 interface ServeFlags {
   config?: string;
@@ -140,6 +140,7 @@ async function serveWith(
     log,
     endpoints: fleetEndpoints(configuration, log),
     version: musterVersion(),
+    commit: musterCommit(),
     now: () => io.now(),
     ...(serverName === undefined ? {} : { serverName }),
     ...(loopMetrics === undefined ? {} : { moreMetrics: () => loopMetrics.expose() }),

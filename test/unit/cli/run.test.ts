@@ -1,9 +1,14 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import { Command } from 'commander';
 import { ExitStatus } from '../../../src/cli/output/exit-status.ts';
 import { run } from '../../../src/cli/run.ts';
 import type { Verb } from '../../../src/cli/verb.ts';
 import { verbs } from '../../../src/cli/verbs.ts';
+import { musterCommit } from '../../../src/cli/version.ts';
 import { MusterError } from '../../../src/errors.ts';
 import { fakeIo, muster } from './fake-io.ts';
 
@@ -241,5 +246,21 @@ describe('muster version', () => {
     expect(text).toMatchObject({ code: 0, err: '' });
     expect(text.out).toContain(`muster ${report.version}\nnode ${process.version}\nbackend contract 1\n`);
     expect(text.out).toContain('grove-scheduler (now kai-scheduler)\n');
+  });
+
+  test('the commit is told where the build knew it', () => {
+    const root = mkdtempSync(join(tmpdir(), 'muster-commit-'));
+    const commit = (): string | undefined => musterCommit(pathToFileURL(join(root, 'dist/src/main.js')).href);
+    const hash = '0123456789abcdef0123456789abcdef01234567';
+    mkdirSync(join(root, 'dist'));
+    writeFileSync(join(root, 'package.json'), JSON.stringify({ name: 'muster', version: '1.0.0' }));
+    expect(commit()).toBeUndefined();
+    writeFileSync(join(root, 'package.json'), JSON.stringify({ name: 'muster', gitHead: hash }));
+    expect(commit()).toBe(hash);
+    writeFileSync(join(root, 'dist/COMMIT'), '89abcdef\n');
+    expect(commit()).toBe('89abcdef');
+    writeFileSync(join(root, 'dist/COMMIT'), '\n');
+    expect(commit()).toBeUndefined();
+    rmSync(root, { recursive: true });
   });
 });

@@ -29,6 +29,7 @@ describe('defaults', () => {
         },
         logLevel: 'info',
         logFormat: 'json',
+        logDecisionsPerSecond: 20,
         controllers: {
           podGang: {
             concurrentSyncs: 5,
