@@ -26,16 +26,18 @@ export function validateHpcPolicy(
     const { preparation, hosted } = elsewhere;
     return decision({ ask: { inPlaceOf: preparation, says: (ms) => hosted.ofPolicy(parsed, ms) } });
   }
+  const gangCalled = (user: string): string =>
+    policy.knowsCallers === true ? `PodGang ${user}` : 'a PodGang';
   const verdict = verdictOnPolicy(parsed, preparations);
   faults.push(...verdict.faults);
   if (oldObject !== undefined) {
     const user = policy.hpc?.userOf?.(namespace, name);
-    if (user !== undefined) inUse(faults, `PodGang ${user} has Pods`);
+    if (user !== undefined) inUse(faults, `${gangCalled(user)} has Pods`);
   } else if (faults.length === 0) {
     // Deleted and made anew it would be an edit of the one by which they run.
     const user = policy.hpc?.userOf?.(namespace, name, markOf(parsed));
     if (user !== undefined)
-      inUse(faults, `Pods of PodGang ${user} run by one of this name with other settings`);
+      inUse(faults, `Pods of ${gangCalled(user)} run by one of this name with other settings`);
   }
   return decision({ faults, warnings: verdict.warnings });
 }

@@ -25,6 +25,11 @@ export interface Policy {
   readonly preparers?: readonly Preparer[];
   /** What the watches know, read from memory: it may change, and no decision waits for it. Absent: nothing. */
   readonly placement?: Placement | undefined;
+  /**
+   * Whether only API servers may ask, by their client certificate. Without it anybody who reaches the port may pretend to be
+   * anybody in any namespace, and is told no names of what is there. Absent: they may.
+   */
+  readonly knowsCallers?: boolean;
   /** The HPCPolicies, read from memory like the placement. Absent: no gang is prepared by one. */
   readonly hpc?: HpcPolicies | undefined;
   /** The cluster's PriorityClasses, read from memory like the placement. Absent: nobody watches them. */

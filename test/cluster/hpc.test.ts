@@ -155,7 +155,7 @@ clusterSuite('gangs with an HPCPolicy', () => {
         ...policy('flux', { 'tasks-per-node': '4' }),
         metadata: (await cluster.client.ok<{ metadata: object }>('GET', `${POLICIES}/flux`)).metadata,
       }),
-    ).rejects.toThrow(/PodGang lammps has Pods.*HpcPolicyInUse/);
+    ).rejects.toThrow(/a PodGang has Pods.*HpcPolicyInUse/);
 
     // Another pass over the gang, by a process that remembers nothing, leaves the key as it is.
     await cluster.restart();
@@ -239,7 +239,7 @@ clusterSuite('gangs with an HPCPolicy', () => {
         ...torch(4),
         metadata: (await cluster.client.ok<{ metadata: object }>('GET', `${POLICIES}/torch`)).metadata,
       }),
-    ).rejects.toThrow(/PodGang llm has Pods.*HpcPolicyInUse/);
+    ).rejects.toThrow(/a PodGang has Pods.*HpcPolicyInUse/);
     await cluster.removeGang('llm');
   }, 180_000);
 
@@ -294,7 +294,7 @@ clusterSuite('gangs with an HPCPolicy', () => {
       );
     });
     await expect(cluster.client.ok('POST', POLICIES, policy('solo', { quorum: '2' }))).rejects.toThrow(
-      /PodGang solo run by one of this name with other settings.*HpcPolicyInUse/,
+      /a PodGang run by one of this name with other settings.*HpcPolicyInUse/,
     );
     // Past the webhook.
     const configuration = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/muster';

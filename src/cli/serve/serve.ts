@@ -128,6 +128,7 @@ async function serveWith(
     configuration,
     policy: {
       ...policy,
+      knowsCallers: configuration.server.webhooks.clientCertificate !== undefined,
       ...(loop && {
         placement: loop.placement,
         classes: loop.classes,

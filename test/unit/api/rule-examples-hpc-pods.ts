@@ -61,7 +61,7 @@ export const hpcPodExamples: readonly RuleExample[] = [
         hpcPolicy({ hpc: {} }),
         underHpc({}, { userOf: () => 'train' }),
       ),
-    says: 'spec: Forbidden: an HPCPolicy stays as it is while a gang has Pods that were prepared by it (PodGang train has Pods); create another HPCPolicy and name it in the next PodGang, or delete the gang first [HpcPolicyInUse]',
+    says: 'spec: Forbidden: an HPCPolicy stays as it is while a gang has Pods that were prepared by it (a PodGang has Pods); create another HPCPolicy and name it in the next PodGang, or delete the gang first [HpcPolicyInUse]',
   },
   {
     rule: 'HpcPolicyReplaced',

@@ -235,6 +235,10 @@ test('an HPCPolicy may be edited while no Pod was prepared by it, and its metada
   expect(validateHpcPolicy(after, before, idle).faults).toEqual([]);
   expect(validateHpcPolicy({ ...before, metadata: {} }, before, used).faults).toEqual([]);
   expect(rulesOf(validateHpcPolicy(after, before, used))).toEqual(['HpcPolicyInUse']);
+  // Whoever reaches the port may say that he is of any namespace.
+  expect(textsOf(validateHpcPolicy(after, before, used)).join()).not.toContain('train');
+  const known = { ...used, knowsCallers: true };
+  expect(textsOf(validateHpcPolicy(after, before, known)).join()).toContain('(PodGang train has Pods)');
   expect(rulesOf(validateHpcPolicy(hpcPolicy({}), null, used))).toEqual(['HpcPolicyEmpty']);
   expect(rulesOf(validatePodGang({ object: hpcGang() }, underHpc({ quorum: '5' })))).toEqual([
     'HpcQuorumTooLarge',
@@ -261,7 +265,7 @@ describe('an HPCPolicy that is deleted under a gang that runs', () => {
     expect(textsOf(made({}))).toEqual([]);
     expect(textsOf(made({ interactive: 'false', 'tasks-per-node': '1' }))).toEqual([]);
     expect(textsOf(made({ 'tasks-per-node': '2' }))).toEqual([
-      'spec: Forbidden: an HPCPolicy stays as it is while a gang has Pods that were prepared by it (Pods of PodGang train run by one of this name with other settings); create another HPCPolicy and name it in the next PodGang, or delete the gang first [HpcPolicyInUse]',
+      'spec: Forbidden: an HPCPolicy stays as it is while a gang has Pods that were prepared by it (Pods of a PodGang run by one of this name with other settings); create another HPCPolicy and name it in the next PodGang, or delete the gang first [HpcPolicyInUse]',
     ]);
   });
 

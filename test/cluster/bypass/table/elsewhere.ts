@@ -188,6 +188,13 @@ export const ELSEWHERE: readonly WayElsewhere[] = [
   },
   {
     who: 'stranger',
+    tries: 'forges reviews of another namespace, to learn from refusals what is in it',
+    because: 'without a client certificate no refusal names a PodGang that the review does not name',
+    file: 'test/unit/preparers/flux-pods.test.ts',
+    test: 'an HPCPolicy may be edited while no Pod was prepared by it, and its metadata always',
+  },
+  {
+    who: 'stranger',
     tries: 'sends bodies that are nearly reviews, by the ten thousand',
     because: 'nothing that is no review is allowed, nothing crashes, nothing hangs',
     file: 'test/component/fuzz/noticed.test.ts',
