@@ -62,7 +62,7 @@ export const preemptionSchema = z
       .enum(['Own', 'All'])
       .default('Own')
       .describe(
-        'Whom such a warning may name: units of the gang’s own namespace, or of all. Of other namespaces it otherwise tells numbers and priorities alone, so that a dry run is no window into them.',
+        'Whom such a warning may name: units of the gang’s own namespace, or of all. Of other namespaces it otherwise tells numbers and priorities alone, so that a dry run is no window into them. Nobody is named without server.webhooks.clientCertificate: whoever reaches the port may say that he is of any namespace.',
       ),
   })
   .prefault({});

@@ -4,6 +4,7 @@ import { planKeeping } from './kept-budgets.ts';
 import type { Plan } from './planned.ts';
 import type { InFlight, Victim } from './in-flight.ts';
 import { plan as planRoom } from './plan.ts';
+import { refusalText, type Refusal } from './refusal.ts';
 import type { Situation } from './situation.ts';
 import type { Pod, Snapshot } from './snapshot.ts';
 import { unitsOf, type Unit } from './units.ts';
@@ -21,7 +22,10 @@ export interface Step {
    * {@link PREEMPTION}, before the first of them is evicted: by that the unit is known as begun.
    */
   readonly evict: readonly Victim[];
+  /** For whoever runs the cluster. */
   readonly why: string;
+  /** Why it is `Unschedulable`. */
+  readonly refusal?: Refusal;
   /** Where one was made. */
   readonly plan?: Plan;
 }
@@ -57,13 +61,16 @@ export function attempt(inFlight: InFlight | undefined, situation: Situation): S
 /** Nothing is on its way. */
 function begin(situation: Situation): Step {
   const cause = roomBeingMade(situation.preemptor, situation.snapshot);
-  if (cause !== undefined) return { verdict: 'Waits', inFlight: undefined, evict: [], why: cause };
+  if (cause !== undefined)
+    return { verdict: 'Waits', inFlight: undefined, evict: [], why: refusalText(cause, 'operator') };
   const plan = planKeeping(situation);
   const { fits, feasible, victims, awaited, placement } = plan;
   const none = { inFlight: undefined, evict: [], plan };
   if (fits) return { verdict: 'Fits', ...none, why: 'it fits as it is' };
-  if (!feasible)
-    return { verdict: 'Unschedulable', ...none, why: plan.refusal ?? 'no set of victims makes room for it' };
+  if (!feasible) {
+    const refusal = plan.refusal ?? { why: 'NoSetOfVictims' as const };
+    return { verdict: 'Unschedulable', ...none, why: refusalText(refusal, 'operator'), refusal };
+  }
   if (victims.length === 0)
     return {
       verdict: 'Waits',

@@ -42,13 +42,13 @@ export function planKeeping(situation: Omit<Situation, 'breaksBudgets'> & Partia
     first.victims.map(({ unit }) => unit),
     budgets,
   );
-  const budget = over === undefined ? '' : ` ${over.budget.namespace}/${over.budget.name}`;
+  const budget = over && { namespace: over.budget.namespace, name: over.budget.name };
   return {
     ...first,
     feasible: false,
     placement: new Map(),
     victims: [],
-    refusal: `it would fit only if PodDisruptionBudget${budget} were overdrawn`,
+    refusal: { why: 'BudgetOverdrawn', budget },
   };
 }
 

@@ -3,6 +3,7 @@ import { ClusterState } from './cluster-state.ts';
 import type { InFlight } from './in-flight.ts';
 import { judgeFor } from './predicates/predicates.ts';
 import { counted, type Preemptor } from './preemptor.ts';
+import type { Refusal } from './refusal.ts';
 import type { Pod, Snapshot } from './snapshot.ts';
 
 /**
@@ -42,7 +43,7 @@ export function stillNominated(
  * Whether room is being made for it already, by whoever nominated its Pods: then nobody more has to go. A Pod that goes
  * for another reason is no sign of that.
  */
-export function roomBeingMade(preemptor: Preemptor, snapshot: Snapshot): string | undefined {
+export function roomBeingMade(preemptor: Preemptor, snapshot: Snapshot): Refusal | undefined {
   const nodes = new Map(
     preemptor.pods.flatMap((pod) => (pod.nominatedNode === '' ? [] : [[pod.nominatedNode, pod] as const])),
   );
@@ -51,7 +52,8 @@ export function roomBeingMade(preemptor: Preemptor, snapshot: Snapshot): string 
     const pod = nodes.get(other.nodeName);
     if (pod === undefined || !other.terminating || other.disruption !== PREEMPTION) continue;
     if (other.priority >= preemptor.priority || preemptor.owns(other)) continue;
-    return `room is being made for ${pod.key} on ${other.nodeName}`;
+    const { namespace, name } = pod;
+    return { why: 'RoomBeingMade', pod: { namespace, name }, node: other.nodeName };
   }
   return undefined;
 }

@@ -1,6 +1,8 @@
 import { formatCount } from '../api/quantity.ts';
 import type { Plan } from './planned.ts';
 import type { Preemptor } from './preemptor.ts';
+import { calledFor, elsewhereFor, mayName, type Reader } from './reader.ts';
+import { refusalText } from './refusal.ts';
 import { largestNow, shortageOf, sumUp } from './shortage.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { Unit } from './units.ts';
@@ -31,36 +33,35 @@ export function outcomeOf(preemptor: Preemptor, plan: Plan, snapshot: Snapshot):
   };
 }
 
-/** Whether a text may say who a unit is, or only how large and how important. */
-export type MayName = (unit: Pick<Unit, 'namespace'>) => boolean;
-
 /** One line that says it all. */
-export function verdictOf({ plan, preemptor, shortfall }: Outcome, mayName: MayName = () => true): string {
+export function verdictOf({ plan, preemptor, shortfall }: Outcome, reader: Reader = 'operator'): string {
   if (plan.fits) return 'fits as it is';
   if (plan.feasible && plan.victims.length === 0)
     return `fits once ${podsOf(plan.awaited.length)} on the way out ${plan.awaited.length === 1 ? 'is' : 'are'} gone; nothing else is touched`;
   if (plan.feasible) {
     const pods = plan.victims.reduce((sum, { unit }) => sum + unit.pods.length, 0);
     const units = plan.victims.map(({ unit }) => unit);
-    return `would fit if ${podsOf(pods)} ${whose(units, mayName)} made room; nothing else is touched`;
+    return `would fit if ${podsOf(pods)} ${whose(units, reader)} made room; nothing else is touched`;
   }
   const short = Object.entries(shortfall).map(([name, amount]) => `${amount} ${name}`);
   const missing = short.length === 0 ? '' : `; short of ${short.join(', ')}`;
   const even =
-    plan.refusal === undefined ? 'does not fit, even with preemption' : `does not fit, and ${plan.refusal}`;
+    plan.refusal === undefined
+      ? 'does not fit, even with preemption'
+      : `does not fit, and ${refusalText(plan.refusal, reader)}`;
   const nodes = plan.rejected.length === 0 ? '' : `: ${sumUp(plan.rejected)}`;
   return `${even}${nodes}${preemptor.pods.length === 0 ? '' : missing}`;
 }
 
-function whose(units: readonly Unit[], mayName: MayName): string {
+function whose(units: readonly Unit[], reader: Reader): string {
   const [first] = units;
   if (units.length !== 1 || first === undefined) return `of ${units.length} units`;
   const { kind, namespace, name, priority } = first;
-  if (kind === 'Pod')
-    return `(${mayName(first) ? `${namespace}/${name}` : 'of another namespace'}, priority ${priority})`;
-  const noun = kind === 'PodGang' ? 'gang' : 'PodGroup';
-  const called = mayName(first) ? `${noun} ${namespace}/${name}` : `a ${noun} of another namespace`;
-  return `of ${called} (priority ${priority})`;
+  if (kind === 'Pod') {
+    const called = mayName(reader, first) ? `${namespace}/${name}` : elsewhereFor(reader).trim();
+    return `(${called === '' ? '' : `${called}, `}priority ${priority})`;
+  }
+  return `of ${calledFor(reader, kind === 'PodGang' ? 'gang' : 'PodGroup', first)} (priority ${priority})`;
 }
 
 /** `1 Pod`, `4 Pods`. */

@@ -28,7 +28,7 @@ export function placeInDomain(preemptor: Preemptor, { required }: Topology, snap
     ...{ variant: 'kube-1.36', fits, feasible: fits, victims: [], reprieved: [], awaited: [] },
     placement: new Map([...(best?.placement.nodes ?? [])].map(([pod, { node }]) => [pod.key, node.name])),
     rejected: fits ? [] : outsideDomains(scope, snapshot, inside),
-    refusal: fits ? undefined : 'kube-scheduler 1.36 preempts for no gang with a topology constraint',
+    refusal: fits ? undefined : { why: 'TopologyUnserved' },
     domains: best === undefined ? [] : [{ scope, required: true, value: best.value }],
   };
 }

@@ -7,6 +7,7 @@ import { planForGang } from './plan-gang.ts';
 import { planInDomains } from './plan-in-domains.ts';
 import { planForPod } from './plan-pod.ts';
 import type { Preemptor } from './preemptor.ts';
+import type { Refusal } from './refusal.ts';
 import type { Snapshot } from './snapshot.ts';
 import { unitsOf, type Unit, type Variant } from './units.ts';
 
@@ -40,7 +41,7 @@ function planAnywhere(
   if (asItIs.fits) return answer(variant, { fits: true, placement: asItIs });
   undo(asItIs, state);
   if (!preemptor.preempts)
-    return answer(variant, { rejected: asItIs.rejected, refusal: 'its preemption policy is Never' });
+    return answer(variant, { rejected: asItIs.rejected, refusal: { why: 'NeverPreempts' } });
   const underWay =
     variant === 'kube-1.36' && preemptor.kind === 'Pod' ? roomBeingMade(preemptor, snapshot) : undefined;
   if (underWay !== undefined) return answer(variant, { rejected: asItIs.rejected, refusal: underWay });
@@ -56,10 +57,8 @@ function planAnywhere(
   const below = unitsOf(snapshot, preemptor, variant).filter(({ priority }) => priority < preemptor.priority);
   const units = below.filter(mayGo);
   if (units.length === 0) {
-    const refusal =
-      below.length === 0
-        ? `nothing that runs has a priority below ${preemptor.priority}`
-        : `nothing that runs below priority ${preemptor.priority} may be touched`;
+    const { priority } = preemptor;
+    const refusal: Refusal = { why: below.length === 0 ? 'NothingBelow' : 'NothingMayGo', priority };
     return answer(variant, { rejected: asItIs.rejected, refusal });
   }
   const search = preemptor.kind === 'Gang' ? planForGang : planForPod;

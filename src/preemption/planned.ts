@@ -1,4 +1,5 @@
 import type { Rejection } from './predicates/predicates.ts';
+import type { Refusal } from './refusal.ts';
 import type { Scope } from './snapshot.ts';
 import type { Variant } from './units.ts';
 import type { Judged } from './verdicts.ts';
@@ -21,7 +22,7 @@ export interface Plan {
   /** Why nothing helps, node by node, for the first Pod without a place. */
   readonly rejected: readonly Rejection[];
   /** Why nobody may be preempted at all; undefined where somebody may. */
-  readonly refusal: string | undefined;
+  readonly refusal: Refusal | undefined;
   /** For each topology constraint of the gang, where it has a place: the domain. */
   readonly domains: readonly PlannedDomain[];
 }

@@ -1,15 +1,16 @@
 import { own, type JsonObject } from '../api/json.ts';
 import { printable } from '../api/printable.ts';
-import { outcomeOf, podsOf, verdictOf, type MayName, type Outcome } from '../preemption/outcome.ts';
+import { outcomeOf, podsOf, verdictOf, type Outcome } from '../preemption/outcome.ts';
 import { plan } from '../preemption/plan.ts';
 import { counted } from '../preemption/preemptor.ts';
+import { mayName, type Reader } from '../preemption/reader.ts';
 import { preemptorOf } from '../preemption/preemptor-of.ts';
 import { readPod } from '../preemption/read/read-pod.ts';
 import { Reading, titleOf } from '../gang/reading.ts';
 import { trimmed } from '../preemption/read/trim.ts';
 import type { Judged } from '../preemption/verdicts.ts';
 import type { ClusterNow } from './cluster-watch.ts';
-import type { Question } from './question.ts';
+import type { Names, Question } from './question.ts';
 import type { Tried } from './rehearsal.ts';
 
 /** Every warning of a forecast begins with it. */
@@ -21,9 +22,15 @@ const MOST_NAMED = 12;
 export interface Given {
   readonly question: Question;
   readonly tried: Tried;
-  readonly names: 'Own' | 'All';
+  readonly names: Names;
   readonly now: (more: readonly JsonObject[], gangKey: string) => ClusterNow;
 }
+
+const READERS: Readonly<Record<Names, (namespace: string) => Reader>> = {
+  All: () => 'operator',
+  Own: (namespace) => ({ namespace }),
+  None: () => 'anybody',
+};
 
 /** What is to be said of a creation that is tried out; nothing while Pods of its gang are missing. */
 export function forecast({ question, tried, names, now }: Given): string[] {
@@ -48,10 +55,10 @@ export function forecast({ question, tried, names, now }: Given): string[] {
   // One that runs already is not waiting for this Pod.
   if (!isComplete || minimums.every(({ count }) => count === 0)) return [];
   const outcome = outcomeOf(preemptor, plan(preemptor, snapshot, 'kep'), snapshot);
-  const mayName: MayName = (unit) => names === 'All' || unit.namespace === question.namespace;
+  const reader = READERS[names](question.namespace);
   return [
-    `gang ${tried.key} (priority ${preemptor.priority}, ${podsOf(pods.length)}) ${verdictOf(outcome, mayName)}`,
-    ...whoGoes(outcome, mayName),
+    `gang ${tried.key} (priority ${preemptor.priority}, ${podsOf(pods.length)}) ${verdictOf(outcome, reader)}`,
+    ...whoGoes(outcome, reader),
     ...(faults.length === 0 ? [] : [uncounted(new Set(faults.map(({ object }) => object)).size)]),
   ].map((text) => printable(HEAD + text));
 }
@@ -60,7 +67,7 @@ const uncounted = (objects: number): string =>
   `${objects === 1 ? '1 object of the cluster says' : `${objects} objects of the cluster say`} what cannot be counted with; the forecast may be wrong there`;
 
 /** Where several have to go: who, as far as they may be named, and how important the others are. */
-function whoGoes({ plan: { victims } }: Outcome, mayName: MayName): string[] {
+function whoGoes({ plan: { victims } }: Outcome, reader: Reader): string[] {
   const lines: string[] = [];
   const broken = victims.filter(({ violatesBudget }) => violatesBudget).length;
   if (broken > 0)
@@ -70,15 +77,16 @@ function whoGoes({ plan: { victims } }: Outcome, mayName: MayName): string[] {
         : `${broken} of the units that make room would overdraw a PodDisruptionBudget`,
     );
   if (victims.length < 2) return lines;
-  const named = victims.filter(({ unit }) => mayName(unit));
+  const named = victims.filter(({ unit }) => mayName(reader, unit));
   lines.push(
     ...inLines(
       named.slice(0, MOST_NAMED).map(({ unit }) => unitText(unit)),
       named.length - MOST_NAMED,
     ),
   );
-  const others = victims.filter(({ unit }) => !mayName(unit));
-  if (others.length > 0) lines.push(`of other namespaces ${numbers(others)} would go`);
+  const others = victims.filter(({ unit }) => !mayName(reader, unit));
+  const where = reader === 'anybody' ? '' : 'of other namespaces ';
+  if (others.length > 0) lines.push(`${where}${numbers(others)} would go`);
   return lines;
 }
 

@@ -22,10 +22,12 @@ export type Said =
   /** Whether its watches are complete; why not, by kind. */
   | { readonly what: 'state'; readonly ready: boolean; readonly reason: string };
 
+/** Whom a forecast may name: units of all namespaces, of the gang's own, or none, where anybody may ask. */
+export type Names = 'All' | 'Own' | 'None';
+
 /** How it is started. */
 export interface PreviewSetting {
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
-  /** Whether a forecast may name units of all namespaces, or of the gang's own. */
-  readonly names: 'Own' | 'All';
+  readonly names: Names;
 }

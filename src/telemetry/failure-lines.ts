@@ -42,7 +42,7 @@ function messagesOf(error: unknown): string {
 }
 
 /** An error in a line: a stack tells where a defect is, and nothing of what the API server refused. */
-export function errorLine(error: unknown): unknown {
+function errorLine(error: unknown): unknown {
   const refusal = refusalIn(error);
   if (refusal !== undefined) return { ...refusal, message: messagesOf(error) };
   return error instanceof Error ? stdSerializers.err(error) : error;
@@ -58,7 +58,7 @@ interface Told {
 }
 
 /** Says each lasting failure once a minute: thousands of gangs come to the same one. */
-export class FailureLines {
+class FailureLines {
   readonly #told = new Map<string, Told>();
   readonly #now: () => number;
 

@@ -85,10 +85,10 @@ clusterSuite('the forecast of a dry run', () => {
   const head = (name: string, priority = 100): string =>
     `forecast: gang ${NAMESPACE}/${name} (priority ${priority}, 2 Pods)`;
 
-  test('one file of which nothing is stored: who would have to make room, and of others no names', async () => {
+  test('one file of which nothing is stored: how many would have to make room, and no names where anybody may ask', async () => {
     expect(await dryRun(file('first', 2))).toEqual([
       `${head('first')} would fit if 3 Pods of 3 units made room; nothing else is touched`,
-      'forecast: of other namespaces 3 Pods of 3 units (priority 10) would go',
+      'forecast: 3 Pods of 3 units (priority 10) would go',
     ]);
     // Half of it says nothing: the gang is not complete.
     const [gang = '', pod = ''] = file('half', 2).split('---\n');
@@ -110,7 +110,7 @@ clusterSuite('the forecast of a dry run', () => {
     ]);
   });
 
-  test('a Pod that completes a gang which is stored; own Pods by name; and kube-scheduler agrees', async () => {
+  test('a Pod that completes a gang which is stored; and kube-scheduler agrees', async () => {
     const create = (text: string) => on.plane.kubectl(['create', '-f', '-'], { stdin: text });
     const [gang = '', first = '', second = ''] = file('third', 2).split('---\n');
     // One of those that run is of the same namespace.
@@ -126,8 +126,7 @@ clusterSuite('the forecast of a dry run', () => {
     });
     expect(told).toEqual([
       `${head('third')} would fit if 4 Pods of 4 units made room; nothing else is touched`,
-      `forecast: would go: Pod ${NAMESPACE}/mine (priority 10)`,
-      'forecast: of other namespaces 3 Pods of 3 units (priority 10) would go',
+      'forecast: 4 Pods of 4 units (priority 10) would go',
     ]);
     expect(forecasts(await create(second))).toEqual([]);
     await until('both run, and those four are gone', async () => {

@@ -1,3 +1,4 @@
+import { refusalText } from '../../preemption/refusal.ts';
 import { verdictOf, type Outcome } from '../../preemption/outcome.ts';
 import type { PlannedDomain } from '../../preemption/planned.ts';
 import { titleOfScope } from '../../preemption/topology.ts';
@@ -36,7 +37,7 @@ export function planObject({ plan, shortfall, largest }: Outcome, warnings: read
       message: messages.join(', '),
     })),
     shortfall,
-    ...(plan.refusal === undefined ? {} : { refusal: plan.refusal }),
+    ...(plan.refusal === undefined ? {} : { refusal: refusalText(plan.refusal, 'operator') }),
     ...(largest === undefined ? {} : { largest: Object.fromEntries(largest) }),
     ...(plan.domains.length === 0 ? {} : { domains: plan.domains.map(domainObject) }),
     ...(warnings.length === 0 ? {} : { warnings }),

@@ -7,6 +7,7 @@ import { attempt, type Step } from '../../preemption/delayed.ts';
 import type { InFlight } from '../../preemption/in-flight.ts';
 import type { Preemptor } from '../../preemption/preemptor.ts';
 import { preemptorOf } from '../../preemption/preemptor-of.ts';
+import type { Refusal } from '../../preemption/refusal.ts';
 import { carefulSnapshot } from '../../preemption/read/careful-snapshot.ts';
 import { readPod } from '../../preemption/read/read-pod.ts';
 import { keyOf, type Pod, type Snapshot } from '../../preemption/snapshot.ts';
@@ -29,14 +30,14 @@ export interface Question {
 
 export interface Considered {
   /** Why nothing can be planned for it; undefined where something can. */
-  readonly obstacle: string | undefined;
+  readonly obstacle: Refusal | undefined;
   readonly priority: number;
   /** The nodes that are meant for its Pods by now, by their uids. */
   readonly nominated: ReadonlyMap<string, string>;
   /** The plan that it has, with the names of its victims. */
   readonly known: InFlight | undefined;
   /** undefined where there is no plan, and none can be made. */
-  readonly step: Pick<Step, 'verdict' | 'inFlight' | 'evict' | 'why'> | undefined;
+  readonly step: Pick<Step, 'verdict' | 'inFlight' | 'evict' | 'why' | 'refusal'> | undefined;
 }
 
 /** Pure, and as long as the cluster is large. */
@@ -52,8 +53,14 @@ export function consider(objects: readonly JsonObject[], question: Question): Co
   const exempt = new Set(question.exemptNamespaces);
   const snapshot = without(all, preemptor);
   const [fault] = [...reading.faults, ...faults.filter(({ object }) => object === own)];
-  const obstacle =
-    fault === undefined ? selfish(waiting) : `${fault.object}: ${fault.field}: ${fault.message}`;
+  const { namespace, name } = gang;
+  const obstacle: Refusal | undefined = fault
+    ? {
+        why: 'Unreadable',
+        object: { namespace, name },
+        words: `${fault.object}: ${fault.field}: ${fault.message}`,
+      }
+    : selfish(waiting);
   const known = plan && recalled(plan, snapshot, preemptor);
   const stops = late || !waits || obstacle !== undefined;
   const step =
@@ -75,17 +82,16 @@ export function consider(objects: readonly JsonObject[], question: Question): Co
       verdict: step.verdict,
       inFlight: step.inFlight,
       evict: step.evict,
-      why: step.plan?.refusal ?? step.why,
+      why: step.why,
+      ...(step.refusal && { refusal: step.refusal }),
     },
   };
 }
 
 /** Two that evict for the same gang evict twice as much, and kube-scheduler takes what one Pod alone needs. */
-function selfish(waiting: readonly Pod[]): string | undefined {
+function selfish(waiting: readonly Pod[]): Refusal | undefined {
   const [pod] = waiting.filter(({ preempts }) => preempts);
-  return pod === undefined
-    ? undefined
-    : `Pod ${pod.key} preempts by itself: give its Pods a PriorityClass with preemptionPolicy Never, and the PodGang the annotation muster.dev/preemption-policy: PreemptLowerPriority`;
+  return pod && { why: 'PreemptsByItself', pod: { namespace: pod.namespace, name: pod.name } };
 }
 
 /** The gang with its waiting Pods; without any where it waits no more. */

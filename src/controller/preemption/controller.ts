@@ -3,9 +3,9 @@ import { POD_GANGS, PODS } from '../../kube/client/resources.ts';
 import { aborted } from '../../kube/loop/deadline.ts';
 import { startWorkers } from '../../kube/loop/work-queue-workers.ts';
 import { WorkQueue } from '../../kube/loop/work-queue.ts';
+import { refusalText } from '../../preemption/refusal.ts';
 import { PreemptionMetrics } from '../../telemetry/preemption-metrics.ts';
 import type { ControllerFactory, Shared } from '../watch/shared.ts';
-import { forOwner } from './for-owner.ts';
 import type { RoomObserver } from './make-room.ts';
 import { plannerThread } from './planner.ts';
 import { PlanRate } from './plan-rate.ts';
@@ -41,15 +41,16 @@ export const preemption: ControllerFactory = (shared) => {
         clock: systemClock,
         observer: {
           ...toldOf(shared, counts),
-          attempted: (gang, result, why) => {
+          attempted: (gang, result, refusal) => {
             counts.attempted(result);
-            if (result === 'impossible' || result === 'blocked') {
-              log.info({ gang: `${gang.namespace}/${gang.name}`, why }, 'no room is made for a gang');
-              shared.recorder.event(
-                { resource: POD_GANGS, ...gang },
-                { type: 'Warning', reason: 'PreemptionWaits', note: forOwner(why, gang.namespace) },
-              );
-            }
+            if (refusal === undefined) return;
+            const why = refusalText(refusal, 'operator');
+            log.info({ gang: `${gang.namespace}/${gang.name}`, why }, 'no room is made for a gang');
+            const note = refusalText(refusal, { namespace: gang.namespace });
+            shared.recorder.event(
+              { resource: POD_GANGS, ...gang },
+              { type: 'Warning', reason: 'PreemptionWaits', note },
+            );
           },
           planned: (seconds) => counts.planned(seconds),
         },

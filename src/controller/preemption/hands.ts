@@ -9,9 +9,10 @@ import type { KubeClient, PodToEvict } from '../../kube/client/client.ts';
 import { ApiError, isConflict, isInvalid, isNotFound } from '../../kube/client/errors.ts';
 import { POD_GANGS, PODS, type Target } from '../../kube/client/resources.ts';
 import type { Nomination } from '../../preemption/in-flight.ts';
+import type { Refusal } from '../../preemption/refusal.ts';
 
 /** What became of a victim: it goes, was gone already, or may not go now, and why. */
-export type Evicted = 'evicted' | 'gone' | { readonly refused: string };
+export type Evicted = 'evicted' | 'gone' | { readonly refused: Refusal };
 
 /** The writes of making room. Each is conditional on what it is about, and may be repeated. */
 export interface Hands {
@@ -66,9 +67,10 @@ export function handsOf(client: KubeClient, signal: AbortSignal, overrides: bool
         return 'evicted';
       } catch (error) {
         if (isNotFound(error) || isConflict(error)) return 'gone';
-        const refused = refusalOf(error);
-        if (refused === undefined) throw error;
-        return { refused };
+        if (!isRefusal(error)) throw error;
+        const { namespace, name } = pod;
+        const { status, message: words } = error;
+        return { refused: { why: 'EvictionRefused', pod: { namespace, name }, status, words } };
       }
     },
     isThere: async (pod) => (await read(pod)) !== undefined,
@@ -76,12 +78,9 @@ export function handsOf(client: KubeClient, signal: AbortSignal, overrides: bool
 }
 
 /** A budget has nothing left, or several are for the same Pod, which the API server answers with 500. */
-function refusalOf(error: unknown): string | undefined {
-  if (!(error instanceof ApiError)) return undefined;
-  return error.status === 429 || / more than one PodDisruptionBudget/.test(error.message)
-    ? error.message
-    : undefined;
-}
+const isRefusal = (error: unknown): error is ApiError =>
+  error instanceof ApiError &&
+  (error.status === 429 || / more than one PodDisruptionBudget/.test(error.message));
 
 /** Not there, or not what was read: undefined. Whoever asks looks again. */
 async function unlessGone<T>(call: Promise<T>): Promise<T | undefined> {

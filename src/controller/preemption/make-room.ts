@@ -2,6 +2,7 @@ import { ANNOTATION_PREEMPTION_PLAN } from '../../api/names.ts';
 import type { GangRecord } from '../../gang/records.ts';
 import type { Step } from '../../preemption/delayed.ts';
 import type { InFlight, Victim } from '../../preemption/in-flight.ts';
+import { refusalText, type Refusal } from '../../preemption/refusal.ts';
 import { readPlan, writePlan } from '../../preemption/written-plan.ts';
 import type { AttemptResult } from '../../telemetry/preemption-metrics.ts';
 import type { PodToEvict } from '../../kube/client/client.ts';
@@ -41,7 +42,10 @@ export interface RoomObserver {
 /** What came of a look. */
 export interface Outcome {
   readonly result: AttemptResult;
+  /** For whoever runs the cluster. */
   readonly why: string;
+  /** Why no room is made, where none is: for the owner, too. */
+  readonly refusal?: Refusal;
   /** Whether victims are on their way out: so long as one of these is there, there is nothing to look for. */
   readonly leaving: readonly PodToEvict[];
   /** Whether a plan is in flight. */
@@ -55,6 +59,9 @@ const outcome = (result: AttemptResult, why: string, more: Partial<Outcome> = {}
   pending: false,
   ...more,
 });
+
+const refused = (result: 'blocked' | 'impossible', refusal: Refusal, more: Partial<Outcome> = {}): Outcome =>
+  outcome(result, refusalText(refusal, 'operator'), { ...more, refusal });
 
 /**
  * One look at a gang and the next step for it. Before the first victim of a plan goes, the plan stands in the gang; so
@@ -72,8 +79,8 @@ export async function makeRoom(look: Look, options: MakeRoomOptions): Promise<Ou
   const restraint = { exemptNamespaces, overridePodDisruptionBudgets };
   const considered = await options.consider({ ...whole, waits, plan, late, ...restraint });
   observer.planned();
-  const { known, step, obstacle = '' } = considered;
-  if (step === undefined) return outcome('blocked', obstacle);
+  const { known, step, obstacle } = considered;
+  if (step === undefined) return obstacle ? refused('blocked', obstacle) : outcome('waits', LATE);
   if (plan === undefined || known === undefined) return begin(gang, step, considered, options);
   if (step.verdict === 'Preempts' || step.inFlight === undefined) {
     // What would be begun now is another plan: not before this one is forgotten, and in a look of its own.
@@ -88,6 +95,7 @@ export async function makeRoom(look: Look, options: MakeRoomOptions): Promise<Ou
   return carryOut(step.inFlight, gang, { ...considered, step }, options);
 }
 
+const LATE = 'its plan was given up';
 const CHANGED = 'the gang was changed meanwhile';
 
 /** No plan is in flight. */
@@ -99,19 +107,15 @@ async function begin(
 ): Promise<Outcome> {
   const { hands, now, observer, rate, victimsPerPlan } = options;
   if (step.verdict !== 'Preempts' || step.inFlight === undefined)
-    return outcome(RESULTS[step.verdict], step.why);
+    return step.refusal ? refused('impossible', step.refusal) : outcome(RESULTS[step.verdict], step.why);
   const victims = step.evict.flatMap(podsOf);
   if (victims.length > victimsPerPlan)
-    return outcome(
-      'blocked',
-      `${victims.length} Pods would have to go, more than preemption.limits.victimsPerPlan (${victimsPerPlan})`,
-    );
+    return refused('blocked', { why: 'TooManyVictims', pods: victims.length, most: victimsPerPlan });
   const waitMs = rate.waitMs();
-  if (waitMs > 0)
-    return outcome('blocked', 'as many plans were begun within a minute as preemption.limits.plansPerMinute');
+  if (waitMs > 0) return refused('blocked', { why: 'TooManyPlans' });
   for (const pod of victims) {
     const asked = await hands.evict(pod, true);
-    if (typeof asked === 'object') return outcome('blocked', `a victim may not be evicted: ${asked.refused}`);
+    if (typeof asked === 'object') return refused('blocked', asked.refused);
   }
   const plan = writePlan(gang.uid, now().getTime(), step.inFlight);
   if ((await hands.remember(gang, plan)) === undefined) return outcome('waits', CHANGED);
@@ -147,21 +151,19 @@ async function carryOut(
   // The least important first: whoever is stopped half way has done the least harm.
   for (const unit of step.evict.toReversed()) {
     const pods = podsOf(unit);
-    const refused = await refusalOf(pods, hands);
-    if (refused !== undefined)
-      return outcome('blocked', `a victim may not be evicted: ${refused}`, { pending: true });
+    const refusal = await refusalOf(pods, hands);
+    if (refusal !== undefined) return refused('blocked', refusal, { pending: true });
     for (const pod of pods) await hands.mark(pod, now());
     for (const pod of pods) {
       const done = await hands.evict(pod);
       if (done === 'evicted') observer.evicted(pod, gang, priority);
-      if (typeof done === 'object')
-        return outcome('blocked', `a victim may not be evicted: ${done.refused}`, { pending: true });
+      if (typeof done === 'object') return refused('blocked', done.refused, { pending: true });
     }
   }
   return outcome('waits', step.why, { pending: true, leaving: plan.victims.flatMap(podsOf) });
 }
 
-async function refusalOf(pods: readonly PodToEvict[], hands: Hands): Promise<string | undefined> {
+async function refusalOf(pods: readonly PodToEvict[], hands: Hands): Promise<Refusal | undefined> {
   for (const pod of pods) {
     const asked: Evicted = await hands.evict(pod, true);
     if (typeof asked === 'object') return asked.refused;

@@ -7,6 +7,7 @@ import type { Clock } from '../../kube/client/clock.ts';
 import { splitKey } from '../../kube/loop/cache.ts';
 import { unlessAborted } from '../../kube/loop/deadline.ts';
 import type { Reconcile, ReconcileResult } from '../../kube/loop/work-queue-workers.ts';
+import type { Refusal } from '../../preemption/refusal.ts';
 import type { AttemptResult } from '../../telemetry/preemption-metrics.ts';
 import { backendOf } from '../watch/backend-of.ts';
 import { BY_GANG, type GangView } from '../watch/gang-view.ts';
@@ -42,7 +43,7 @@ export interface RoomOptions {
   readonly now: () => Date;
   readonly clock: Clock;
   readonly observer: Omit<RoomObserver, 'planned'> & {
-    attempted(gang: GangRecord, result: AttemptResult, why: string): void;
+    attempted(gang: GangRecord, result: AttemptResult, refusal: Refusal | undefined): void;
     planned(seconds: number): void;
   };
 }
@@ -91,7 +92,7 @@ export function roomReconciler(options: RoomOptions): Reconcile {
     } finally {
       await planner.end();
     }
-    observer.attempted(gang, done.result, done.why);
+    observer.attempted(gang, done.result, done.refusal);
     restUntil = clock.now() + REST * (clock.now() - began);
     return done;
   };

@@ -240,7 +240,7 @@ describe('vector 39: room that somebody else makes for it already', () => {
     });
     expect(planFor([wanting], going, 'kube-1.36')).toMatchObject({
       feasible: false,
-      refusal: 'room is being made for ns/want on n1',
+      refusal: { why: 'RoomBeingMade', pod: { namespace: 'ns', name: 'want' }, node: 'n1' },
     });
   });
 

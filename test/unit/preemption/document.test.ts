@@ -139,7 +139,7 @@ describe('the stories of the document', () => {
   test('equal priority is never a victim', () => {
     const objects = [node('n1', 1), pod(one('same', 'n1', 100)), ...classes, gang];
     const found = planFor(wanting, objects, 'kep');
-    expect([found.feasible, found.refusal]).toEqual([false, 'nothing that runs has a priority below 100']);
+    expect([found.feasible, found.refusal]).toEqual([false, { why: 'NothingBelow', priority: 100 }]);
   });
 
   test('a gang that must not preempt waits', () => {
@@ -148,7 +148,7 @@ describe('the stories of the document', () => {
       annotations: { 'muster.dev/preemption-policy': 'Never' },
     });
     const found = planFor(wanting, [node('n1', 1), pod(one('low', 'n1', 10)), ...classes, never], 'kep');
-    expect([found.feasible, found.refusal]).toEqual([false, 'its preemption policy is Never']);
+    expect([found.feasible, found.refusal]).toEqual([false, { why: 'NeverPreempts' }]);
   });
 
   test('Pods that preempt nobody by themselves do so together, where their gang says so', () => {
@@ -157,7 +157,7 @@ describe('the stories of the document', () => {
       podGang('new', { className: 'high', annotations: { 'muster.dev/preemption-policy': policy } });
     const cluster = [node('n1', 1), pod(one('low', 'n1', 10)), ...classes];
     expect(planFor(pods, [...cluster, says('PreemptLowerPriority')], 'kep').victims).toHaveLength(1);
-    expect(planFor(pods, [...cluster, gang], 'kep').refusal).toBe('its preemption policy is Never');
+    expect(planFor(pods, [...cluster, gang], 'kep').refusal).toEqual({ why: 'NeverPreempts' });
   });
 
   test('what fits as it is needs nobody', () => {

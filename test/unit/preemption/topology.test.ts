@@ -159,7 +159,7 @@ describe('kube-1.36: a gang that has to be in one domain', () => {
     expect(found(racks, native(4), members(4)).victims).toEqual(['in-y']);
     expect(found(racks, native(2, KEY))).toMatchObject({
       ...{ fits: false, feasible: false, victims: [], nodes: [], chosen: [] },
-      refusal: 'kube-scheduler 1.36 preempts for no gang with a topology constraint',
+      refusal: { why: 'TopologyUnserved' },
       rejected: [
         ...['x1', 'x2', 'y1', 'y2'].map((node) => ({
           node,

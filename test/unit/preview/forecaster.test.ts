@@ -5,6 +5,7 @@ import { ApiError } from '../../../src/kube/client/errors.ts';
 import { POD_GANGS, PODS, PRIORITY_CLASSES, type KubeObject } from '../../../src/kube/client/resources.ts';
 import { SNAPSHOT_RESOURCES } from '../../../src/kube/client/snapshot-resources.ts';
 import { ClusterWatch } from '../../../src/preview/cluster-watch.ts';
+import type { Names } from '../../../src/preview/question.ts';
 import { Forecaster } from '../../../src/preview/forecaster.ts';
 import { FakeCluster } from '../controller/fake-cluster.ts';
 import { budget, node, pod, podGang, priorityClass, type PodIn } from '../preemption/small-cluster.ts';
@@ -44,7 +45,7 @@ async function forecaster(
     volumes?: JsonObject[];
     claims?: JsonObject[];
   },
-  names: 'Own' | 'All' = 'Own',
+  names: Names = 'Own',
 ): Promise<{ cluster: FakeCluster; ask: (object: JsonObject, until?: number) => readonly string[] }> {
   const cluster = new FakeCluster();
   const put = (resource: typeof PODS, objects: JsonObject[] = []): void =>
@@ -99,6 +100,24 @@ describe('who would have to make room', () => {
     all.ask(worker('w-0'));
     expect(all.ask(worker('w-1'))).toEqual([
       'forecast: gang ns/train (priority 100, 2 Pods) would fit if 3 Pods of gang batch/old (priority 10) made room; nothing else is touched',
+    ]);
+  });
+
+  test('nobody at all where anybody may ask', async () => {
+    const mine = pod({ name: 'mine', on: 'n2', cpu: 2, prio: 5 });
+    const given = { nodes: [node('n1', 3), node('n2', 4)], pods: [...old, mine], gangs: [oldGang, gang] };
+    const { ask } = await forecaster(given, 'None');
+    ask(worker('w-0', 3));
+    const told = ask(worker('w-1', 3));
+    expect(told).toEqual([
+      'forecast: gang ns/train (priority 100, 2 Pods) would fit if 4 Pods of 2 units made room; nothing else is touched',
+      'forecast: 4 Pods of 2 units (priorities 5 to 10) would go',
+    ]);
+    await watch?.stop();
+    const one = await forecaster({ pods: old, gangs: [oldGang, gang] }, 'None');
+    one.ask(worker('w-0'));
+    expect(one.ask(worker('w-1'))).toEqual([
+      'forecast: gang ns/train (priority 100, 2 Pods) would fit if 3 Pods of a gang (priority 10) made room; nothing else is touched',
     ]);
   });
 

@@ -239,23 +239,23 @@ describe('a victim', () => {
     expect(api.writes).toEqual(['mark low-a', 'evict low-b']);
   });
 
-  test.each<[number, string, unknown]>([
+  test.each<[number, string, string]>([
     [404, 'not found', 'gone'],
     [409, 'the uid is another', 'gone'],
-    [429, 'would violate the budget', { refused: 'evict: 429: would violate the budget' }],
+    [429, 'would violate the budget', 'evict: 429: would violate the budget'],
     [
       500,
       'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
-      {
-        refused:
-          'evict: 500: This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
-      },
+      'evict: 500: This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
     ],
   ])('whose eviction is answered %i: %s', async (status, message, expected) => {
     const api = cluster();
     const evict = () => Promise.reject(new ApiError('evict', { status, message }));
     const hands = handsOf({ ...api.client, evict }, signal, false);
-    expect(await hands.evict(victim)).toEqual(expected);
+    const pod = { namespace: victim.namespace, name: victim.name };
+    expect(await hands.evict(victim)).toEqual(
+      expected === 'gone' ? expected : { refused: { why: 'EvictionRefused', pod, status, words: expected } },
+    );
   });
 
   test('whose eviction is forbidden is no victim that is gone', async () => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/api/json.ts';
 import { PlanRate } from '../../../../src/controller/preemption/plan-rate.ts';
-import { forOwner } from '../../../../src/controller/preemption/for-owner.ts';
 import { waitsForRoom } from '../../../../src/controller/preemption/waits-for-room.ts';
 import { readGang, readPod } from '../../../../src/gang/read-records.ts';
 
@@ -79,21 +78,4 @@ test('so many plans within any minute', () => {
   expect(rate.waitMs()).toBe(0);
   rate.begin();
   expect(rate.waitMs()).toBe(20_000);
-});
-
-test.each([
-  [
-    'it would fit only if PodDisruptionBudget ml/web were overdrawn',
-    'it would fit only if PodDisruptionBudget ml/web were overdrawn',
-  ],
-  [
-    'it would fit only if PodDisruptionBudget other/web were overdrawn',
-    'it would fit only if PodDisruptionBudget of another namespace were overdrawn',
-  ],
-  [
-    'a victim may not be evicted: create pods/eviction other/web-0: 429 TooManyRequests: Cannot evict pod',
-    'a victim may not be evicted: create pods/eviction of another namespace: 429 TooManyRequests: Cannot evict pod',
-  ],
-])('the owner of a gang in ml is told: %s', (text, told) => {
-  expect(forOwner(text, 'ml')).toBe(told);
 });

@@ -1,0 +1,66 @@
+import { calledFor, elsewhereFor, mayName, type Called, type Reader } from './reader.ts';
+
+/**
+ * Why no room is made for a gang or a Pod. Data, which is made into words in one place and for one reader: most of it is about
+ * objects of others.
+ */
+export type Refusal =
+  | { readonly why: 'NeverPreempts' }
+  | { readonly why: 'RoomBeingMade'; readonly pod: Called; readonly node: string }
+  | { readonly why: 'NothingBelow'; readonly priority: number }
+  | { readonly why: 'NothingMayGo'; readonly priority: number }
+  | { readonly why: 'NoSetOfVictims' }
+  | { readonly why: 'TopologyUnserved' }
+  | { readonly why: 'BudgetOverdrawn'; readonly budget: Called | undefined }
+  | { readonly why: 'Unreadable'; readonly object: Called; readonly words: string }
+  | { readonly why: 'PreemptsByItself'; readonly pod: Called }
+  | { readonly why: 'TooManyVictims'; readonly pods: number; readonly most: number }
+  | { readonly why: 'TooManyPlans' }
+  | {
+      readonly why: 'EvictionRefused';
+      readonly pod: Called;
+      readonly status: number;
+      readonly words: string;
+    };
+
+/** As a clause that follows "it does not fit, and". */
+export function refusalText(refusal: Refusal, reader: Reader): string {
+  switch (refusal.why) {
+    case 'NeverPreempts':
+      return 'its preemption policy is Never';
+    case 'RoomBeingMade':
+      return mayName(reader, refusal.pod)
+        ? `room is being made for ${refusal.pod.namespace}/${refusal.pod.name}${reader === 'operator' ? ` on ${refusal.node}` : ''}`
+        : 'room is being made for it';
+    case 'NothingBelow':
+      return `nothing that runs has a priority below ${refusal.priority}`;
+    case 'NothingMayGo':
+      return `nothing that runs below priority ${refusal.priority} may be touched`;
+    case 'NoSetOfVictims':
+      return 'no set of victims makes room for it';
+    case 'TopologyUnserved':
+      return 'kube-scheduler 1.36 preempts for no gang with a topology constraint';
+    case 'BudgetOverdrawn': {
+      const { budget } = refusal;
+      const what = 'PodDisruptionBudget';
+      const called = budget === undefined ? `a ${what}` : calledFor(reader, what, budget);
+      return `it would fit only if ${called} were overdrawn`;
+    }
+    case 'Unreadable':
+      return mayName(reader, refusal.object)
+        ? refusal.words
+        : `an object${elsewhereFor(reader)} says what cannot be counted with`;
+    case 'PreemptsByItself':
+      return `${calledFor(reader, 'Pod', refusal.pod)} preempts by itself: give its Pods a PriorityClass with preemptionPolicy Never, and the PodGang the annotation muster.dev/preemption-policy: PreemptLowerPriority`;
+    case 'TooManyVictims':
+      return `${refusal.pods} Pods would have to go, more than preemption.limits.victimsPerPlan (${refusal.most})`;
+    case 'TooManyPlans':
+      return 'as many plans were begun within a minute as preemption.limits.plansPerMinute';
+    case 'EvictionRefused': {
+      const called = mayName(reader, refusal.pod)
+        ? `: ${refusal.words}`
+        : `: it is${elsewhereFor(reader) || ' not named here'}, and the API server answered ${refusal.status}`;
+      return `a victim may not be evicted${called}`;
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Reader } from '../../../src/preemption/reader.ts';
+import { refusalText, type Refusal } from '../../../src/preemption/refusal.ts';
+
+/** One of each, about objects of `theirs`, all called `secret…`; a further reason does not compile without its row. */
+const theirs = { namespace: 'theirs', name: 'secret' };
+const ALL: { readonly [Why in Refusal['why']]: Extract<Refusal, { why: Why }> } = {
+  NeverPreempts: { why: 'NeverPreempts' },
+  RoomBeingMade: { why: 'RoomBeingMade', pod: theirs, node: 'secret-node' },
+  NothingBelow: { why: 'NothingBelow', priority: 100 },
+  NothingMayGo: { why: 'NothingMayGo', priority: 100 },
+  NoSetOfVictims: { why: 'NoSetOfVictims' },
+  TopologyUnserved: { why: 'TopologyUnserved' },
+  BudgetOverdrawn: { why: 'BudgetOverdrawn', budget: theirs },
+  Unreadable: { why: 'Unreadable', object: theirs, words: 'Pod theirs/secret: spec.secret: secret' },
+  PreemptsByItself: { why: 'PreemptsByItself', pod: theirs },
+  TooManyVictims: { why: 'TooManyVictims', pods: 5, most: 4 },
+  TooManyPlans: { why: 'TooManyPlans' },
+  EvictionRefused: {
+    why: 'EvictionRefused',
+    pod: theirs,
+    status: 429,
+    words:
+      'create pods/eviction theirs/secret: 429 TooManyRequests: pods "secret" is guarded by secret-budget',
+  },
+};
+const said = (reader: Reader): string[] => Object.values(ALL).map((refusal) => refusalText(refusal, reader));
+
+describe('why no room is made', () => {
+  test.each<[string, Reader]>([
+    ['the owner of another namespace', { namespace: 'mine' }],
+    ['one whose namespace begins with the same', { namespace: 'their' }],
+    ['anybody', 'anybody'],
+  ])('names nothing of theirs for %s', (_who, reader) => {
+    for (const text of said(reader)) {
+      expect(text).not.toMatch(/secret|theirs/);
+      expect(text).not.toMatch(/ {2}|undefined/);
+    }
+  });
+
+  test('in the words of each reader', () => {
+    expect(said('operator')).toEqual([
+      'its preemption policy is Never',
+      'room is being made for theirs/secret on secret-node',
+      'nothing that runs has a priority below 100',
+      'nothing that runs below priority 100 may be touched',
+      'no set of victims makes room for it',
+      'kube-scheduler 1.36 preempts for no gang with a topology constraint',
+      'it would fit only if PodDisruptionBudget theirs/secret were overdrawn',
+      'Pod theirs/secret: spec.secret: secret',
+      'Pod theirs/secret preempts by itself: give its Pods a PriorityClass with preemptionPolicy Never, and the PodGang the annotation muster.dev/preemption-policy: PreemptLowerPriority',
+      '5 Pods would have to go, more than preemption.limits.victimsPerPlan (4)',
+      'as many plans were begun within a minute as preemption.limits.plansPerMinute',
+      'a victim may not be evicted: create pods/eviction theirs/secret: 429 TooManyRequests: pods "secret" is guarded by secret-budget',
+    ]);
+    const differing = (reader: Reader): string[] =>
+      said(reader).filter((text) => !said('operator').includes(text));
+    expect(differing({ namespace: 'theirs' })).toEqual(['room is being made for theirs/secret']);
+    expect(differing({ namespace: 'mine' })).toEqual([
+      'room is being made for it',
+      'it would fit only if a PodDisruptionBudget of another namespace were overdrawn',
+      'an object of another namespace says what cannot be counted with',
+      'a Pod of another namespace preempts by itself: give its Pods a PriorityClass with preemptionPolicy Never, and the PodGang the annotation muster.dev/preemption-policy: PreemptLowerPriority',
+      'a victim may not be evicted: it is of another namespace, and the API server answered 429',
+    ]);
+    expect(differing('anybody')).toEqual([
+      'room is being made for it',
+      'it would fit only if a PodDisruptionBudget were overdrawn',
+      'an object says what cannot be counted with',
+      'a Pod preempts by itself: give its Pods a PriorityClass with preemptionPolicy Never, and the PodGang the annotation muster.dev/preemption-policy: PreemptLowerPriority',
+      'a victim may not be evicted: it is not named here, and the API server answered 429',
+    ]);
+  });
+});
