@@ -2,6 +2,7 @@ import { aborted } from '../../kube/loop/deadline.ts';
 import { startWorkers } from '../../kube/loop/work-queue-workers.ts';
 import { WorkQueue } from '../../kube/loop/work-queue.ts';
 import type { ControllerFactory } from '../watch/shared.ts';
+import { weightIn } from '../watch/weight.ts';
 import { FairSlots } from '../../kube/loop/fair-slots.ts';
 import { AT_A_TIME, gangWriter, Outdated } from './actions.ts';
 import { countingObserver, measured } from './measured.ts';
@@ -30,7 +31,7 @@ export const gangs: ControllerFactory = (shared) => {
     watches: watch.watches,
     busy: () => queue?.busy === true,
     lead: async (signal) => {
-      queue = new WorkQueue({ retried: () => metrics.retried() });
+      queue = new WorkQueue({ retried: () => metrics.retried(), weightOf: weightIn(watch.view) });
       memory = new WriteMemory();
       const slots = new FairSlots(AT_A_TIME);
       const reconcile = podGangReconciler({

@@ -9,6 +9,7 @@ import { aborted } from '../../kube/loop/deadline.ts';
 import type { Controller } from '../../kube/loop/manager.ts';
 import { backendOf } from '../watch/backend-of.ts';
 import type { BackendsView, ControllerFactory, Shared } from '../watch/shared.ts';
+import { weightIn } from '../watch/weight.ts';
 import { startWorkers } from '../../kube/loop/work-queue-workers.ts';
 import type { Watches } from '../../kube/loop/watches.ts';
 import { WorkQueue } from '../../kube/loop/work-queue.ts';
@@ -108,7 +109,8 @@ class SchedulerObjects implements Controller, BackendsView {
   /** Keeps the objects in step until `signal` is aborted. */
   async lead(signal: AbortSignal): Promise<void> {
     const { client, registry, recorder, log, now, watch, backendMetrics, settings, hpc } = this.#shared;
-    const queues = new Map(registry.enabled.map((name) => [name, new WorkQueue()]));
+    const weightOf = weightIn(watch.view);
+    const queues = new Map(registry.enabled.map((name) => [name, new WorkQueue({ weightOf })]));
     const publisher = new BackendPublisher({ client, registry, recorder, now });
     this.#memory.clear();
     this.#term = { queues, publisher, signal };

@@ -24,13 +24,13 @@ export class Lanes<T> {
     else waiting.set(key, value);
   }
 
-  /** Takes out the first of the lane whose turn it is, of those that may. */
+  /** Takes out the first of the lane whose turn it is, of those that may with that. */
   next(
-    may: (lane: string) => boolean = () => true,
+    may: (lane: string, key: string) => boolean = () => true,
   ): { readonly lane: string; readonly key: string; readonly value: T } | undefined {
     for (const [lane, waiting] of this.#lanes) {
-      if (!may(lane)) continue;
       for (const [key, value] of waiting) {
+        if (!may(lane, key)) break;
         waiting.delete(key);
         this.#size -= 1;
         // To the end of the turns, or out.

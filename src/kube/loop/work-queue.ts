@@ -7,6 +7,11 @@ export interface WorkQueueOptions {
   readonly random?: Random;
   /** For metrics: a key is tried again after a failure. May not throw. */
   readonly retried?: () => void;
+  /**
+   * As how many keys one counts while it is under work, at least 1: what takes long to judge takes so much of what its
+   * namespace may have at a time. Default 1. May not throw.
+   */
+  readonly weightOf?: (key: string) => number;
   /** Of the retries of one key. Default 50 ms to 60 s. */
   readonly backoff?: BackoffLimits;
 }
@@ -21,18 +26,19 @@ const BACKOFF: BackoffLimits = { baseMs: 50, maxMs: 60_000 };
  *
  * Namespaces take turns, and none has more workers at work than there are idle ones: one alone has half of them, several
  * share, and a worker is left for the next that comes. So a namespace with thousands of gangs, or with gangs that take
- * long, keeps nobody else's waiting.
+ * long, keeps nobody else's waiting. A key of more weight counts as several; alone any may be worked on.
  */
 export class WorkQueue {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #retried: () => void;
+  readonly #weightOf: (key: string) => number;
   readonly #backoff: BackoffLimits;
   /** Ready, a lane a namespace, with the time since when. */
   readonly #ready = new Lanes<number>();
-  /** Under work, with the time since when. */
-  readonly #taken = new Map<string, number>();
-  /** How many of a namespace are under work; no entry for none. */
+  /** Under work, with the time since when, and its weight then. */
+  readonly #taken = new Map<string, { readonly since: number; readonly weight: number }>();
+  /** The weight of what is under work for a namespace; no entry for none. */
   readonly #atWork = new Map<string, number>();
   /** Under work and added again. */
   readonly #again = new Set<string>();
@@ -46,6 +52,7 @@ export class WorkQueue {
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? Math.random;
     this.#retried = options.retried ?? (() => undefined);
+    this.#weightOf = options.weightOf ?? (() => 1);
     this.#backoff = options.backoff ?? BACKOFF;
   }
 
@@ -70,7 +77,7 @@ export class WorkQueue {
   /** How long the longest work under way has taken so far (ms): for a metric that shows what hangs. */
   get longestRunningMs(): number {
     const now = this.#clock.now();
-    return Math.max(0, ...Array.from(this.#taken.values(), (since) => now - since));
+    return Math.max(0, ...Array.from(this.#taken.values(), ({ since }) => now - since));
   }
 
   /** As many take from it. Without this nobody is held back for others. */
@@ -134,10 +141,12 @@ export class WorkQueue {
   }
 
   done(key: string): void {
-    if (!this.#taken.delete(key)) return;
+    const taken = this.#taken.get(key);
+    if (taken === undefined) return;
+    this.#taken.delete(key);
     const lane = laneOf(key);
-    const left = (this.#atWork.get(lane) ?? 1) - 1;
-    if (left === 0) this.#atWork.delete(lane);
+    const left = (this.#atWork.get(lane) ?? 0) - taken.weight;
+    if (left <= 0) this.#atWork.delete(lane);
     else this.#atWork.set(lane, left);
     if (this.#again.delete(key) && !this.#closed) this.#makeReady(key);
     this.#handOut();
@@ -161,10 +170,14 @@ export class WorkQueue {
   #handOut(): void {
     while (this.#takers.length > 0) {
       const idle = this.#workers - this.#taken.size;
-      const next = this.#ready.next((lane) => (this.#atWork.get(lane) ?? 0) < idle);
+      const next = this.#ready.next((lane, key) => {
+        const atWork = this.#atWork.get(lane);
+        return atWork === undefined ? idle > 0 : atWork + this.#weightOf(key) <= idle;
+      });
       if (next === undefined) return;
-      this.#taken.set(next.key, this.#clock.now());
-      this.#atWork.set(next.lane, (this.#atWork.get(next.lane) ?? 0) + 1);
+      const weight = this.#weightOf(next.key);
+      this.#taken.set(next.key, { since: this.#clock.now(), weight });
+      this.#atWork.set(next.lane, (this.#atWork.get(next.lane) ?? 0) + weight);
       this.#takers.shift()?.(next.key);
     }
   }

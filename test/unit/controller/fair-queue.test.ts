@@ -3,6 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { FairSlots } from '../../../src/kube/loop/fair-slots.ts';
 import { startWorkers } from '../../../src/kube/loop/work-queue-workers.ts';
+import type { GangRecord } from '../../../src/gang/records.ts';
+import { weightIn } from '../../../src/controller/watch/weight.ts';
 import { WorkQueue } from '../../../src/kube/loop/work-queue.ts';
 import { settled } from './fake-clock.ts';
 
@@ -78,6 +80,32 @@ describe('the queue', () => {
       expect(of('only')).toBe(concurrency);
       await stop();
     }
+  });
+
+  test('what takes long counts as much: one namespace has few large gangs at work, and another’s small ones all the same', async () => {
+    const groups: Readonly<Record<string, number>> = { large: 1_500, middle: 500, small: 250 };
+    const get = (_namespace: string, name: string) =>
+      ({
+        spec: { groups: Array.from({ length: groups[name.split('-')[0] ?? ''] ?? 0 }) },
+      }) as unknown as GangRecord;
+    const weightOf = weightIn({ gangs: { get } });
+    expect(['a/large-1', 'a/middle-1', 'a/small-1', 'a/unknown-1'].map(weightOf)).toEqual([6, 2, 1, 1]);
+
+    const queue = new WorkQueue({ weightOf });
+    const { atWork, of, end, stop } = held(queue, 5);
+    for (let index = 0; index < 60; index += 1) queue.add(`flood/large-${index}`);
+    for (let index = 0; index < 9; index += 1) queue.add(`other/middle-${index}`);
+    await settled();
+    expect([of('flood'), of('other')]).toEqual([1, 3]);
+    for (let index = 0; index < 9; index += 1) queue.add(`good/small-${index}`);
+    await settled();
+    expect([of('flood'), of('other'), of('good')]).toEqual([1, 3, 3]);
+    // Each of them is dealt with, however large: alone any may be worked on.
+    let done = 0;
+    for (let key = [...atWork.keys()][0]; key !== undefined; key = [...atWork.keys()][0], done += 1)
+      await end(key);
+    expect(done).toBe(60 + 9 + 9);
+    await stop();
   });
 
   test('property: everybody’s keys are worked on, nobody has more than his share, and a turn comes soon', async () => {
