@@ -142,7 +142,7 @@ export const ELSEWHERE: readonly WayElsewhere[] = [
     because:
       'a forecast names units of his own namespace alone; of others he is told numbers and priorities, which `preemption.preview` tells everybody who may create Pods',
     file: 'test/cluster/preview.test.ts',
-    test: 'one file of which nothing is stored: who would have to make room, and of others no names',
+    test: 'one file of which nothing is stored: how many would have to make room, and no names where anybody may ask',
   },
   {
     who: 'tenant',
