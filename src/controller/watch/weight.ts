@@ -2,8 +2,8 @@ import { splitKey } from '../../kube/loop/cache.ts';
 import type { GangView } from './gang-view.ts';
 
 /**
- * Groups that are judged in about the time of a small gang and its writes. A gang of 1,500 takes as long as six, at each of
- * its steps: five of them at work in one namespace would have the thread, and the API server, for themselves.
+ * So many groups count as one gang: a choice, of the size that hardly any gang has. The time of a judgement grows with the
+ * groups, and five gangs of 1,500 at work in one namespace would have the thread to themselves.
  */
 const GROUPS = 250;
 
