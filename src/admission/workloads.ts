@@ -1,7 +1,10 @@
-import { own } from '../api/json.ts';
+import { own, type JsonObject } from '../api/json.ts';
 import { askingWorkload } from '../workloads/asking-workload.ts';
 import { checkWorkload } from '../workloads/check-workload.ts';
+import type { GangKind } from '../workloads/gang-kind.ts';
+import { slipsOfWorkload, slipText } from '../workloads/label-slips.ts';
 import { controllerOf } from '../workloads/pod-origin.ts';
+import { fewPodTemplatesOf } from '../workloads/pod-templates.ts';
 import { isDeleting } from './pod-gangs.ts';
 import type { Policy } from './policy.ts';
 import { decision, untouched, type AdmissionRequest, type Decision } from './review.ts';
@@ -18,5 +21,19 @@ export function validateWorkload(
   if (object === undefined || subResource !== '' || exemptNamespaces.has(namespace)) return untouched();
   if (isDeleting(oldObject) || controllerOf(own(object, 'metadata')) !== undefined) return untouched();
   if (oldObject !== undefined && askingWorkload(oldObject, gangKinds) !== undefined) return untouched();
+  if (askingWorkload(object, gangKinds) === undefined)
+    return decision({ warnings: slips(object, oldObject, gangKinds) });
   return decision(checkWorkload(object, gangKinds, oldObject));
+}
+
+/** Keys that were to make a gang of its Pods and do not, where the stored workload does not have them already. */
+function slips(
+  object: JsonObject,
+  before: JsonObject | undefined,
+  kinds: readonly GangKind[] | undefined,
+): string[] {
+  const found = (one: JsonObject): string[] =>
+    slipsOfWorkload(one, fewPodTemplatesOf(one, kinds) ?? []).map(slipText);
+  const known = new Set(before === undefined ? [] : found(before));
+  return found(object).filter((text) => !known.has(text));
 }

@@ -868,6 +868,38 @@ clusterSuite('a workload with the label muster.dev/gang', () => {
       201,
       [expect.stringContaining('spec.jobTemplate.spec.parallelism: 3 is above completions')],
     ]);
+    // What was to be a gang and is none: on the workload, in a list, as an annotation, misspelt.
+    const onSet = {
+      ...set('flat-too', flat),
+      metadata: { name: 'flat-too', labels: { 'muster.dev/gang': 'true' } },
+    };
+    expect((await cluster.client.request('POST', SETS, onSet, DRY_RUN)).warnings).toEqual([
+      expect.stringContaining('metadata.labels[muster.dev/gang]: muster.dev/gang: the workload has it'),
+    ]);
+    const labelled = { metadata: { labels: { 'muster.dev/gang': 'true' } } };
+    const relabelled = await cluster.client.request('PATCH', `${SETS}/flat`, labelled, {
+      ...MERGE,
+      ...DRY_RUN,
+    });
+    expect([relabelled.status, relabelled.warnings]).toEqual([
+      200,
+      [expect.stringContaining('[LabelOnWorkload]')],
+    ]);
+    const role = {
+      replicas: 1,
+      template: { ...plain, metadata: { annotations: { 'muster.dev/gnag': 'true' } } },
+    };
+    const roles = { apiVersion: 'kubeflow.org/v1', kind: 'PyTorchJob', metadata: { name: 'slip' } };
+    const slip = await cluster.client.request(
+      'POST',
+      `/apis/kubeflow.org/v1/namespaces/${NAMESPACE}/pytorchjobs`,
+      { ...roles, spec: { pytorchReplicaSpecs: { Worker: role } } },
+      DRY_RUN,
+    );
+    expect([slip.status, slip.warnings]).toEqual([
+      201,
+      [expect.stringContaining('did you mean "muster.dev/gang"?')],
+    ]);
     await expectRefused(
       `/apis/kubeflow.org/v1/namespaces/${NAMESPACE}/pytorchjobs`,
       {

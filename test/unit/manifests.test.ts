@@ -28,6 +28,7 @@ import {
   MANAGED_BY_GROVE,
   MUSTER_NAMESPACE,
   MUSTER_SERVICE_ACCOUNT,
+  MUSTER_PREFIX,
   MUSTER_USER,
   PATH_MUTATE_BINDING,
   PATH_MUTATE_POD,
@@ -332,7 +333,7 @@ describe('webhook configurations', () => {
         service: { name: 'muster', namespace: MUSTER_NAMESPACE, port: 443, path: PATH_VALIDATE_WORKLOAD },
       },
     });
-    expect(hook.matchConditions[0].expression).toContain(LABEL_GANG);
+    expect(hook.matchConditions[0].expression).toContain(`key.startsWith('${MUSTER_PREFIX}')`);
     const asked = hook.rules.flatMap(({ apiGroups, resources }: Any) =>
       resources.map((resource: string) => `${apiGroups[0]}/${resource}`),
     );

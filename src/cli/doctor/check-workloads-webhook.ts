@@ -1,5 +1,5 @@
 import { own, ownList, ownString, type JsonObject } from '../../api/json.ts';
-import { LABEL_GANG } from '../../api/names.ts';
+import { LABEL_GANG, MUSTER_PREFIX } from '../../api/names.ts';
 import type { GangView } from '../../controller/watch/gang-view.ts';
 import { workloadOf } from '../../gang/made-for.ts';
 import type { GangKind } from '../../workloads/gang-kind.ts';
@@ -76,7 +76,7 @@ function inTheWay(where: string, webhook: JsonObject): Diagnosis[] {
     findings.push(say.warning(what, `set failurePolicy: Ignore (${APPLY})`));
   }
   const conditions = ownList(webhook, 'matchConditions') ?? [];
-  if (!conditions.some((one) => (ownString(one, 'expression') ?? '').includes(LABEL_GANG))) {
+  if (!conditions.some((one) => (ownString(one, 'expression') ?? '').includes(MUSTER_PREFIX))) {
     const what = `${where} has no matchConditions for the label ${LABEL_GANG}: every workload of the cluster is sent to Muster`;
     findings.push(say.warning(what, APPLY));
   }

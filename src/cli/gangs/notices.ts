@@ -1,5 +1,6 @@
 import { printable } from '../../api/printable.ts';
 import { rules } from '../../api/rules.ts';
+import { labelSlips } from '../../workloads/label-slips.ts';
 
 interface Notice {
   /** A note is for those who wonder; a warning is what `--strict` refuses. */
@@ -64,21 +65,12 @@ export const notices = {
     says: 'Muster leaves the Pods of this namespace alone: they are in no gang, whatever their labels',
     fix: 'put them into another namespace',
   },
-  LabelMisspelt: {
-    severity: 'warning',
-    says: 'is no label that Muster reads',
-    fix: 'correct the key, or the Pod belongs to no gang',
-  },
-  LabelAsAnnotation: {
-    severity: 'warning',
-    says: 'is read as a label only',
-    fix: 'move it to metadata.labels',
-  },
-  LabelOnWorkload: {
-    severity: 'warning',
-    says: 'the workload has the label and its Pods have not: they belong to no gang',
-    fix: 'put it into the metadata of the Pod template',
-  },
+  LabelMisspelt: { severity: 'warning', ...labelSlips.LabelMisspelt },
+  SchedulerMisspelt: { severity: 'warning', ...labelSlips.SchedulerMisspelt },
+  LabelAsAnnotation: { severity: 'warning', ...labelSlips.LabelAsAnnotation },
+  AnnotationAsLabel: { severity: 'warning', ...labelSlips.AnnotationAsLabel },
+  LabelOnWorkload: { severity: 'warning', ...labelSlips.LabelOnWorkload },
+  KeyUnknown: { severity: 'warning', ...labelSlips.KeyUnknown },
   KindMisspelt: {
     severity: 'warning',
     says: 'no such kind is known',

@@ -1,19 +1,14 @@
 import { isObject, own, ownString, type Json, type JsonObject } from '../../api/json.ts';
 import { groupVersionOf } from '../../api/resource.ts';
-import {
-  LABEL_BASE_POD_GANG,
-  LABEL_POD_CLIQUE,
-  LABEL_POD_GANG,
-  LABEL_SCHEDULER_NAME,
-  POD_GANG_API_VERSION,
-  POD_GANG_KIND,
-} from '../../api/names.ts';
+import { POD_GANG_API_VERSION, POD_GANG_KIND } from '../../api/names.ts';
 import { editDistance } from '../../api/nearest-key.ts';
-import { keyed, quoted } from '../../api/printable.ts';
+import { quoted } from '../../api/printable.ts';
 import { RENDER_FIRST } from '../input/documents.ts';
 import type { NoticeName } from './notices.ts';
+import { gangSlips, ownKeySlips, podSlips, slipsOfWorkload } from '../../workloads/label-slips.ts';
 import type { PodTemplate } from '../../workloads/pod-templates.ts';
 import { templateKinds } from '../../workloads/template-kinds.ts';
+import { kindAmong } from '../../workloads/workload-kinds.ts';
 
 /** A slip in one object, where in it, and what is particular to it. */
 export interface Slip {
@@ -21,8 +16,6 @@ export interface Slip {
   readonly path: string;
   readonly about: string;
 }
-
-const LABELS = [LABEL_POD_GANG, LABEL_POD_CLIQUE, LABEL_BASE_POD_GANG, LABEL_SCHEDULER_NAME];
 
 /** What Muster reads, by group: nothing else is looked at, whatever it is called. */
 const KINDS = new Map<string, string[]>();
@@ -50,24 +43,40 @@ export function slipsIn(
     const meant = kinds?.find((name) => nearly(kind, name));
     if (meant !== undefined)
       return [{ rule: 'KindMisspelt', path: 'kind', about: `${quoted(kind)} (did you mean "${meant}"?)` }];
-    if (templates.length === 0) return [];
+    if (templates.length === 0) return [...keySlips(object, templates)];
   }
   const version = VERSIONS[kind];
   if (known && version !== undefined && version !== apiVersion) {
     const about = `${quoted(apiVersion)} for a ${kind} (did you mean "${version}"?)`;
     return [{ rule: 'KindMisspelt', path: 'apiVersion', about }];
   }
-  const isPod = kind === 'Pod' && apiVersion === 'v1';
   return [
     ...nameSlips(object, written),
     ...(known && kind !== 'PodTemplate' && !isObject(own(object, 'spec'))
       ? [{ rule: 'SpecMissing', path: '', about: kind } as const]
       : []),
-    ...(isPod ? labelSlips(own(object, 'metadata'), 'metadata') : []),
-    ...templates.flatMap(({ template, path }) => labelSlips(own(template, 'metadata'), `${path}.metadata`)),
-    ...workloadLabels(object, templates),
+    ...keySlips(object, templates),
   ];
 }
+
+/** Slips in labels and annotations of one object: those of ours that nobody reads there. */
+export function keySlips(object: JsonObject, templates: readonly PodTemplate[]): readonly Slip[] {
+  const metadata = own(object, 'metadata');
+  switch (`${ownString(object, 'apiVersion') ?? ''} ${ownString(object, 'kind') ?? ''}`) {
+    case 'v1 Pod':
+      return podSlips(metadata, 'metadata');
+    case `${POD_GANG_API_VERSION} ${POD_GANG_KIND}`:
+      return gangSlips(metadata, 'metadata');
+    default:
+      return isWorkload(object, templates)
+        ? slipsOfWorkload(object, templates)
+        : ownKeySlips(metadata, 'metadata');
+  }
+}
+
+/** One that keeps its Pod templates elsewhere is known by its kind. */
+const isWorkload = (object: JsonObject, templates: readonly PodTemplate[]): boolean =>
+  templates.length > 0 || kindAmong(templateKinds, object) !== undefined;
 
 /** But for its case, or one letter. */
 const nearly = (kind: string, known: string): boolean =>
@@ -95,51 +104,3 @@ export const notText = (value: Json, text: string | undefined): string => {
   if (text === undefined) return quoted(value);
   return `${text} is ${typeof value === 'number' ? 'a number' : quoted(value)} in YAML: quote it: "${text}"`;
 };
-
-function labelSlips(metadata: Json | undefined, path: string): Slip[] {
-  const labels = own(metadata, 'labels');
-  const annotations = own(metadata, 'annotations');
-  const here = isObject(labels) ? Object.keys(labels) : [];
-  const misspelt = here.flatMap((key): Slip[] => {
-    const meant = labelMeant(key);
-    if (meant === undefined || here.includes(meant)) return [];
-    const at = keyed(`${path}.labels`, key);
-    return [{ rule: 'LabelMisspelt', path: at, about: `${quoted(key)} (did you mean "${meant}"?)` }];
-  });
-  const misplaced = [LABEL_POD_GANG, LABEL_POD_CLIQUE]
-    .filter((key) => own(annotations, key) !== undefined && !here.includes(key))
-    .map((key): Slip => ({
-      rule: 'LabelAsAnnotation',
-      path: keyed(`${path}.annotations`, key),
-      about: key,
-    }));
-  return [...misspelt, ...misplaced];
-}
-
-/** The label of ours that `key` was meant to be; undefined where it is one, or somebody else's. */
-function labelMeant(key: string): string | undefined {
-  // Most keys of most Pods: nothing in them sounds like ours.
-  if (key.length > 64 || LABELS.includes(key) || !/pod|gang|clique|sched|grove/i.test(key)) return undefined;
-  const [prefix, name] = key.includes('/') ? (key.split('/', 2) as [string, string]) : ['', key];
-  const sameWord = (ours: string): boolean => bare(name) === bare(ours.slice(ours.indexOf('/') + 1));
-  return LABELS.find(
-    (ours) =>
-      editDistance(key.toLowerCase(), ours) <= 2 ||
-      ((prefix === '' || /grove/i.test(prefix)) && sameWord(ours)) ||
-      bare(key) === bare(ours),
-  );
-}
-
-const bare = (name: string): string => name.toLowerCase().replaceAll(/[-_./]/g, '');
-
-/** The labels of a workload are its own; its Pods have those of the template. */
-function workloadLabels(object: JsonObject, templates: readonly PodTemplate[]): Slip[] {
-  const labels = own(own(object, 'metadata'), 'labels');
-  if (templates.length === 0 || own(labels, LABEL_POD_GANG) === undefined) return [];
-  const inSome = templates.some(
-    ({ template }) => own(own(own(template, 'metadata'), 'labels'), LABEL_POD_GANG) !== undefined,
-  );
-  if (inSome) return [];
-  const path = keyed('metadata.labels', LABEL_POD_GANG);
-  return [{ rule: 'LabelOnWorkload', path, about: LABEL_POD_GANG }];
-}

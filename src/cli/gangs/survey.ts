@@ -14,7 +14,7 @@ import { compareGangs, type GivenGang, type GivenPods } from './compare.ts';
 import { notices, noticeText, type NoticeName } from './notices.ts';
 import type { GangKind } from '../../workloads/gang-kind.ts';
 import { podTemplatesOf, type PodTemplate } from '../../workloads/pod-templates.ts';
-import { slipsIn } from './slips.ts';
+import { keySlips, slipsIn, type Slip } from './slips.ts';
 
 /** Where an object is, and where in it the Pod is that is spoken of. */
 interface At {
@@ -53,7 +53,10 @@ export class GangSurvey {
   add(source: SourceObject, alone = true): void {
     const { object } = source;
     const templates = podTemplatesOf(object, this.#kinds);
-    if (alone) this.#addSlips(source, templates);
+    this.#addSlips(
+      source,
+      alone ? slipsIn(object, templates, (path) => source.written(path)) : keySlips(object, templates),
+    );
     const [apiVersion, kind] = [ownString(object, 'apiVersion'), ownString(object, 'kind')];
     const namespace = ownString(own(object, 'metadata'), 'namespace') || this.#namespace;
     if (apiVersion === POD_GANG_API_VERSION && kind === POD_GANG_KIND) this.#addGang(source, namespace);
@@ -87,10 +90,8 @@ export class GangSurvey {
     this.#findings.push({ file: source.file, ...source.locate(whole), severity, path: whole, message, rule });
   }
 
-  #addSlips(source: SourceObject, templates: readonly PodTemplate[]): void {
-    const written = (path: string): string | undefined => source.written(path);
-    for (const { rule, path, about } of slipsIn(source.object, templates, written))
-      this.#tell(rule, { source, root: '' }, path, about);
+  #addSlips(source: SourceObject, slips: readonly Slip[]): void {
+    for (const { rule, path, about } of slips) this.#tell(rule, { source, root: '' }, path, about);
   }
 
   #checkTwice(source: SourceObject, kind: string, namespace: string): void {

@@ -60,3 +60,36 @@ test('what works otherwise than it looks is told, and let in', () => {
   expect(faults).toEqual([]);
   expect(warnings).toEqual([expect.stringMatching(/^spec\.parallelism: 5 is above completions/)]);
 });
+
+describe('a key of ours that does not make a gang of it is told, and let in', () => {
+  const job = (template: string, metadata: JsonObject = {}): JsonObject =>
+    askingWorkload('batch/v1 Job train', `template: ${template}`, metadata);
+  const misspelt = '{metadata: {labels: {muster.dev/gnag: "true"}}, spec: {containers: []}}';
+  const annotated = '{metadata: {annotations: {muster.dev/gang: "true"}}, spec: {containers: []}}';
+  const onJob = { labels: { 'muster.dev/gang': 'true' } };
+  const ON_JOB =
+    'metadata.labels[muster.dev/gang]: muster.dev/gang: the workload has it and its Pods have not: they belong to no gang; put it into metadata.labels of the Pod template [LabelOnWorkload]';
+  test.each<[string, RequestParts, string[]]>([
+    ['on the workload', { object: job('U', onJob) }, [ON_JOB]],
+    [
+      'misspelt',
+      { object: job(misspelt) },
+      [
+        'spec.template.metadata.labels[muster.dev/gnag]: "muster.dev/gnag" (did you mean "muster.dev/gang"?): is no label that Muster reads; correct the key, or the Pod belongs to no gang [LabelMisspelt]',
+      ],
+    ],
+    [
+      'as an annotation',
+      { object: job(annotated) },
+      [
+        'spec.template.metadata.annotations[muster.dev/gang]: muster.dev/gang: is read as a label only; move it to metadata.labels [LabelAsAnnotation]',
+      ],
+    ],
+    ['as it comes', { object: job('U', onJob), oldObject: job('U') }, [ON_JOB]],
+    ['not again', { object: job('U', onJob), oldObject: job('U', onJob) }, []],
+    ['not beside the template’s', { object: job('T', onJob) }, []],
+    ['not of others', { object: job('U', { labels: { app: 'x' } }) }, []],
+  ])('%s', (_, parts, warnings) => {
+    expect(validateWorkload('batch/v1 Job', parts)).toMatchObject({ faults: [], changes: [], warnings });
+  });
+});

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { notices } from '../../../../src/cli/gangs/notices.ts';
 import { muster } from '../fake-io.ts';
@@ -157,8 +157,149 @@ test('each message says what is wrong, the rule and the way out', async () => {
   );
 });
 
-test('docs/cli.md lists every rule', () => {
-  const text = readFileSync('docs/cli.md', 'utf8');
-  const listed = [...text.matchAll(/^\| `(\w+)` +\| (warning|note) +\|/gm)].map(([, rule]) => rule);
-  expect(listed).toEqual(Object.keys(notices));
+describe('labels and annotations of ours that nobody reads where they are', () => {
+  const NO_GANG = 'the workload has it and its Pods have not: they belong to no gang';
+  const TO_POD = 'put it into metadata.labels of the Pod template [LabelOnWorkload]';
+  const UNKNOWN =
+    'nobody reads this key, and the prefix muster.dev/ is Muster’s own; correct it, or leave it out';
+  const job = (metadata: string, template = '', more = ''): string =>
+    `apiVersion: batch/v1\nkind: Job\nmetadata: {name: j, ${metadata}}\nspec: {${more}template: {metadata: {${template}}, spec: {containers: []}}}\n`;
+  const meta = (kind: string, metadata: string): string =>
+    `apiVersion: ${kind.split(' ')[0] ?? ''}\nkind: ${kind.split(' ')[1] ?? ''}\nmetadata: {name: x, ${metadata}}\nspec: {podgroups: [{name: a, minReplicas: 0}, {name: b, minReplicas: 1}]}\n`;
+  test.each<[string, string, string[]]>([
+    [
+      'the label of the workload only',
+      job('labels: {muster.dev/gang: "true"}'),
+      [`3:30: warning: metadata.labels[muster.dev/gang]: muster.dev/gang: ${NO_GANG}; ${TO_POD}`],
+    ],
+    [
+      'an annotation of the workload',
+      job('annotations: {muster.dev/gang: "true"}'),
+      [`3:35: warning: metadata.annotations[muster.dev/gang]: muster.dev/gang: ${NO_GANG}; ${TO_POD}`],
+    ],
+    [
+      'the same, misspelt',
+      job('labels: {muster.dev/gnag: "true"}'),
+      [
+        `3:30: warning: metadata.labels[muster.dev/gnag]: "muster.dev/gnag" (did you mean "muster.dev/gang"?): ${NO_GANG}; ${TO_POD}`,
+      ],
+    ],
+    [
+      'on both it does what it should',
+      job('labels: {muster.dev/gang: "true"}', 'labels: {muster.dev/gang: "true"}'),
+      [],
+    ],
+    [
+      'misspelt',
+      job('', 'labels: {muster.dev/gnag: "true"}'),
+      [
+        '4:39: warning: spec.template.metadata.labels[muster.dev/gnag]: "muster.dev/gnag" (did you mean "muster.dev/gang"?): is no label that Muster reads; correct the key, or the Pod belongs to no gang [LabelMisspelt]',
+      ],
+    ],
+    [
+      'with another prefix',
+      job('', 'labels: {muster.io/gang: "true"}'),
+      [
+        '4:39: warning: spec.template.metadata.labels[muster.io/gang]: "muster.io/gang" (did you mean "muster.dev/gang"?): is no label that Muster reads; correct the key, or the Pod belongs to no gang [LabelMisspelt]',
+      ],
+    ],
+    ['a word without a prefix is anybody’s', job('', 'labels: {gang: "true", example.com/gang: "true"}'), []],
+    [
+      'the label as an annotation',
+      job('', 'annotations: {muster.dev/gang: "true"}'),
+      [
+        '4:44: warning: spec.template.metadata.annotations[muster.dev/gang]: muster.dev/gang: is read as a label only; move it to metadata.labels [LabelAsAnnotation]',
+      ],
+    ],
+    [
+      'an annotation as a label',
+      job('', 'labels: {muster.dev/gang: "true", muster.dev/gang-size: main}'),
+      [
+        '4:64: warning: spec.template.metadata.labels[muster.dev/gang-size]: muster.dev/gang-size: is read as an annotation only; move it to metadata.annotations [AnnotationAsLabel]',
+      ],
+    ],
+    [
+      'a key that there is not, and one that nearly is',
+      job('annotations: {muster.dev/foo: x, muster.dev/fleet-queu: y}'),
+      [
+        `3:35: warning: metadata.annotations[muster.dev/foo]: "muster.dev/foo": ${UNKNOWN} [KeyUnknown]`,
+        `3:54: warning: metadata.annotations[muster.dev/fleet-queu]: "muster.dev/fleet-queu" (did you mean "muster.dev/fleet-queue"?): ${UNKNOWN} [KeyUnknown]`,
+      ],
+    ],
+    [
+      'between a workload and its Pods',
+      `apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: c}\nspec: {jobTemplate: {metadata: {labels: {muster.dev/gang: "true"}}, spec: {template: {spec: {containers: []}}}}}\n`,
+      [
+        `4:42: warning: spec.jobTemplate.metadata.labels[muster.dev/gang]: muster.dev/gang: ${NO_GANG}; ${TO_POD}`,
+      ],
+    ],
+    [
+      'in a list',
+      `apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: s}\nspec: {replicatedJobs: [{name: a, template: {metadata: {labels: {muster.dev/gang: "true"}}, spec: {template: {spec: {containers: []}}}}}]}\n`,
+      [
+        `4:66: warning: spec.replicatedJobs[0].template.metadata.labels[muster.dev/gang]: muster.dev/gang: ${NO_GANG}; ${TO_POD}`,
+      ],
+    ],
+    [
+      'a workload that keeps its templates elsewhere',
+      `apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: t, labels: {muster.dev/gang: "true"}}\nspec: {}\n`,
+      [`3:30: warning: metadata.labels[muster.dev/gang]: muster.dev/gang: ${NO_GANG}; ${TO_POD}`],
+    ],
+    [
+      'annotations of a PodGang',
+      meta('scheduler.grove.io/v1alpha1 PodGang', 'annotations: {muster.dev/expected-pod: "a=1"}'),
+      [
+        `3:35: warning: metadata.annotations[muster.dev/expected-pod]: "muster.dev/expected-pod" (did you mean "muster.dev/expected-pods"?): ${UNKNOWN} [KeyUnknown]`,
+      ],
+    ],
+    [
+      'its label',
+      meta('scheduler.grove.io/v1alpha1 PodGang', 'labels: {grove.io/schedulername: volcano}'),
+      [
+        '3:30: warning: metadata.labels[grove.io/schedulername]: "grove.io/schedulername" (did you mean "grove.io/scheduler-name"?): is no label that Muster reads; correct the key, or the gang is of the default backend [SchedulerMisspelt]',
+      ],
+    ],
+    [
+      'its label as an annotation',
+      meta('scheduler.grove.io/v1alpha1 PodGang', 'annotations: {grove.io/scheduler-name: volcano}'),
+      [
+        '3:35: warning: metadata.annotations[grove.io/scheduler-name]: grove.io/scheduler-name: is read as a label only; move it to metadata.labels [LabelAsAnnotation]',
+      ],
+    ],
+    [
+      'of what has no Pods',
+      'apiVersion: v1\nkind: Namespace\nmetadata: {name: n, labels: {muster.dev/metric: allowed}}\n',
+      [
+        `3:30: warning: metadata.labels[muster.dev/metric]: "muster.dev/metric" (did you mean "muster.dev/metrics"?): ${UNKNOWN} [KeyUnknown]`,
+      ],
+    ],
+  ])('%s', async (_, stdin, expected) => {
+    for (const verb of verbs) {
+      const { out, code } = await muster([verb, '-f', '-', '--strict'], { stdin });
+      const lines = out.split('\n').filter((line) => /\[[A-Z]\w+\]$/.test(line));
+      expect([verb, ...lines]).toEqual([verb, ...expected.map((line) => `<stdin>:${line}`)]);
+      expect([verb, code]).toEqual([verb, expected.length === 0 ? 0 : 1]);
+    }
+  });
+
+  test('what comes with Muster has none', async () => {
+    const { out } = await muster(['validate', '-f', 'manifests', '-f', 'demo', '-f', 'docs/examples']);
+    expect(out).not.toMatch(
+      /\[(LabelMisspelt|SchedulerMisspelt|LabelAsAnnotation|AnnotationAsLabel|LabelOnWorkload|KeyUnknown)\]/,
+    );
+    expect(out).toMatch(/checked/);
+  });
+});
+
+const PAGE = 'docs/cli.md';
+
+test(`${PAGE} lists every rule`, () => {
+  const text = readFileSync(PAGE, 'utf8');
+  const rows = Object.entries(notices).map(
+    ([rule, { severity, says }]) => `| \`${rule}\` | ${severity} | ${says} |`,
+  );
+  const table = /(\| Rule \| \| What is wrong \|\n\|---\|---\|---\|\n)(?:\|.*\n)+/;
+  const now = text.replace(table, (_, head: string) => `${head}${rows.join('\n')}\n`);
+  if (process.env['UPDATE_DOCS'] === '1') writeFileSync(PAGE, now);
+  else expect(text).toBe(now);
 });
