@@ -8,6 +8,7 @@ import { isGroveManaged } from '../gang/gang-selection.ts';
 import { refersToPods } from '../gang/rules/priorities.ts';
 import { HPC_POLICY_FIELD, policyNameOf } from '../hpc/policy-of-gang.ts';
 import { parsePodGang } from '../gang/parse-pod-gang.ts';
+import { checkExpectedPods } from '../gang/rules/check-spec.ts';
 import { idleInSpec, NO_TOPOLOGY } from '../gang/rules/check-topology.ts';
 import { refusedChange, refusedInSpec } from '../gang/rules/lists.ts';
 import { onlyReferencesDiffer, repairReferences } from '../gang/rules/references.ts';
@@ -171,9 +172,12 @@ function updateWarnings(before: PodGang, after: PodGang, policy: Policy): readon
 /** All that is asked of a new gang. */
 export function checkNew(parsed: { gang: PodGang; faults: readonly Fault[] }, policy: Policy): Checked {
   const [spec, priorities] = [checkSpec(parsed, policy), checkPriorities(undefined, parsed.gang, policy)];
+  // Whoever prepares its Pods by these numbers has said so already.
+  const told = spec.faults.some(({ rule }) => rule === 'HpcExpectedInvalid');
+  const expected = told || isGroveManaged(parsed.gang) ? [] : checkExpectedPods(parsed.gang);
   return {
     ...spec,
-    faults: [...spec.faults, ...priorities.faults],
+    faults: [...spec.faults, ...expected, ...priorities.faults],
     warnings: [...spec.warnings, ...priorities.warnings],
   };
 }

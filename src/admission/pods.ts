@@ -1,4 +1,5 @@
 import { fault, keyed, type Fault } from '../api/fault.ts';
+import type { JsonObject } from '../api/json.ts';
 import {
   GATE_POD_GANG_PENDING,
   LABEL_POD_CLIQUE,
@@ -47,15 +48,23 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
   const named = nameGang(pod, policy.gangKinds);
   // Asked again once the label is there that is missing; if it never comes, the validating webhook refuses the Pod.
   if (named === 'later') return untouched();
-  if (named.faults.length > 0) return decision({ faults: named.faults });
   const membership = membershipOf(request.namespace, (key) => pod.label(key));
-  const faults = [...checkMembership(membership), ...checkNodeName(pod)];
+  const faults = [
+    ...named.faults,
+    ...checkMembership(membership, named.faults.length === 0),
+    ...checkNodeName(pod),
+  ];
   const selection = selectBackend(pod, membership, policy, faults.length === 0);
   if (selection.ask !== undefined) return decision({ ask: selection.ask });
   if (selection.fault !== undefined) faults.push(selection.fault);
   if (faults.length > 0 || selection.fault !== undefined) {
-    const backend = selection.resolved?.backend.name;
-    return decision({ faults, backend, gang: gangKey(membership) });
+    const backend = selection.resolved?.backend;
+    // Without its names a backend would miss them, too.
+    if (backend !== undefined && selection.resolved?.hosted === undefined && named.faults.length === 0) {
+      faults.push(...refusedBy(backend, pod, membership, object));
+    }
+    const gang = membership.gang === '' ? undefined : gangKey(membership);
+    return decision({ faults, backend: backend?.name, gang });
   }
 
   const { backend, notice, hosted } = selection.resolved;
@@ -94,6 +103,16 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
   };
 }
 
+/** What the backend has to say of a Pod that is refused anyway, so that one answer names all that is wrong. */
+function refusedBy(backend: Backend, pod: ReceivedPod, gang: Membership, object: JsonObject): Fault[] {
+  try {
+    return preparePod(backend, [], { pod, gang, patch: new JsonPodPatch(object) });
+  } catch {
+    // A defect of its own over a Pod that never comes to it.
+    return [];
+  }
+}
+
 /**
  * The backend of a Pod.
  * @param mayAsk whether it is worth asking the cluster: not for a Pod that is refused anyway
@@ -116,12 +135,15 @@ function selectBackend(
 /** What is known, with nobody to ask for more. */
 const final = ({ read: _, ...known }: Placement): Placement => known;
 
-function checkMembership({ gang, group }: Membership): Fault[] {
+/** @param named whether it has got the labels that Muster writes; else only what is there is looked at */
+function checkMembership({ gang, group }: Membership, named: boolean): Fault[] {
   const faults: Fault[] = [];
-  if (!isPodGangName(gang)) {
+  if (!isPodGangName(gang) && (named || gang !== '')) {
     faults.push(fault('GangNameInvalid', keyed('metadata.labels', LABEL_POD_GANG), { value: gang }));
   }
-  if (group === '') faults.push(fault('GroupLabelRequired', keyed('metadata.labels', LABEL_POD_CLIQUE)));
+  if (named && group === '') {
+    faults.push(fault('GroupLabelRequired', keyed('metadata.labels', LABEL_POD_CLIQUE)));
+  }
   return faults;
 }
 

@@ -116,6 +116,12 @@ export const rules = {
     says: 'at least one group has minReplicas over 0, or there is no gang to wait for',
     fix: 'raise minReplicas of the group that must start together',
   },
+  ExpectedPodsInvalid: {
+    code: 422,
+    kind: 'Invalid',
+    says: 'says how many Pods each group will have, which is at least its minReplicas',
+    fix: 'write group=count for groups of the gang, joined by commas',
+  },
   ReferenceForeign: {
     code: 422,
     kind: 'Invalid',

@@ -1,7 +1,7 @@
 import { ANNOTATION_EXPECTED_PODS } from '../api/names.ts';
 import { fault, keyed, type Fault } from '../api/fault.ts';
 import { isDnsLabel, isServiceName } from '../api/name-syntax.ts';
-import { expectedPods } from '../gang/plan/expected-pods.ts';
+import { expectedPods } from '../gang/expected-pods.ts';
 import { gangServiceName } from './gang-service.ts';
 import { hostDomain, type HostGroup, type HpcGang } from './hosts.ts';
 

@@ -1,5 +1,5 @@
 import type { PodGang } from '../api/pod-gang.ts';
-import { expectedPods } from '../gang/plan/expected-pods.ts';
+import { expectedPods } from '../gang/expected-pods.ts';
 import type { FluxSettings } from './flux-settings.ts';
 
 /** As much of a PodGang as its objects are made from. */

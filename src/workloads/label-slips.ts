@@ -125,7 +125,7 @@ function nearestOwn(key: string): string | undefined {
  * Of a workload, where its Pods get no label of it: its own labels and annotations, and those of what stands between it and a
  * template (the Job of a CronJob, of a JobSet).
  */
-export function workloadSlips(object: JsonObject, templates: readonly PodTemplate[]): LabelSlip[] {
+function workloadSlips(object: JsonObject, templates: readonly PodTemplate[]): LabelSlip[] {
   const labels = templates.map(({ template }) => keysOf(own(template, 'metadata'), 'labels'));
   const asks = (key: string): boolean => labels.some((keys) => keys.includes(key));
   const around = new Set(['', ...templates.flatMap(({ path }) => above(path))]);

@@ -26,11 +26,11 @@ export function namesOf(pod: PodMarks, kinds?: readonly GangKind[]): PodNames {
 
 function workedOut(pod: PodMarks, kinds: readonly GangKind[] | undefined): PodNames {
   const value = pod.label(LABEL_GANG);
-  if (value !== 'true')
-    return wrong(fault('GangLabelValue', keyed('metadata.labels', LABEL_GANG), { value }));
+  const ofValue =
+    value === 'true' ? [] : [fault('GangLabelValue', keyed('metadata.labels', LABEL_GANG), { value })];
   const belonging = belongingOf(pod, kinds);
-  if (belonging.is === 'late') return belonging;
-  if (belonging.is !== 'told') return wrong(untold(belonging));
+  if (belonging.is === 'late') return ofValue.length > 0 ? wrong(...ofValue) : belonging;
+  if (belonging.is !== 'told') return wrong(...ofValue, untold(belonging));
   const { gang, group, origin } = belonging;
   const foreign = namesAsLabels({ gang, group }).flatMap(([key, name]) => {
     const found = pod.label(key);
@@ -43,7 +43,8 @@ function workedOut(pod: PodMarks, kinds: readonly GangKind[] | undefined): PodNa
           }),
         ];
   });
-  return foreign.length > 0 ? wrong(...foreign) : { is: 'given', gang, group, origin };
+  const faults = [...ofValue, ...foreign];
+  return faults.length > 0 ? wrong(...faults) : { is: 'given', gang, group, origin };
 }
 
 /** The labels by which a Pod is of a group. */

@@ -1,5 +1,5 @@
 import { isGated, takeCensus, type GroupCensus } from './census.ts';
-import { expectedPods } from './expected-pods.ts';
+import { expectedPods } from '../expected-pods.ts';
 import { EMPTY_PLAN, type GangSummary, type Plan } from './gang-plan.ts';
 import type { GangRecord, GangState } from '../records.ts';
 import { backendHold } from './backend-hold.ts';

@@ -1,6 +1,8 @@
-import { fault, type Fault } from '../../api/fault.ts';
+import { fault, keyed, type Fault } from '../../api/fault.ts';
+import { ANNOTATION_EXPECTED_PODS } from '../../api/names.ts';
 import type { PodGang, PodGroup } from '../../api/pod-gang.ts';
 import { isDnsSubdomain, isLabelValue, MAX_LABEL_VALUE } from '../../api/name-syntax.ts';
+import { expectedPods } from '../expected-pods.ts';
 
 /** What a PodGang has to keep by itself, whatever the cluster and the scheduler. */
 export function checkGangName(gang: PodGang): Fault[] {
@@ -54,6 +56,12 @@ export const checkMinimums = (gang: PodGang): Fault[] =>
     minReplicas < 0
       ? [fault('MinReplicasInvalid', `spec.podgroups[${index}].minReplicas`, { value: minReplicas })]
       : [],
+  );
+
+/** That each entry of the annotation can be counted with. In a stored one such an entry is passed over, and told of. */
+export const checkExpectedPods = (gang: PodGang): Fault[] =>
+  expectedPods(gang).faults.map((detail) =>
+    fault('ExpectedPodsInvalid', keyed('metadata.annotations', ANNOTATION_EXPECTED_PODS), { detail }),
   );
 
 /** The name of the PriorityClass. */

@@ -2,6 +2,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { GATE_POD_GANG_PENDING } from '../../../src/api/names.ts';
 import type { JsonObject } from '../../../src/api/json.ts';
+import { PodRefused, type BackendFactory } from '../../../src/backends/backend.ts';
+import { backend } from '../../support/backends.ts';
 import { gangPod } from '../../support/pods.ts';
 import { mutatePod, operationsOf, rulesOf, textsOf, validatePod } from '../../support/reviews.ts';
 import { patched } from '../../support/rfc6902.ts';
@@ -98,6 +100,47 @@ describe('it is refused', () => {
     const without = patched(stored, [{ op: 'remove', path: '/metadata/labels/muster.dev~1gang' }]);
     expect(rulesOf(validatePod({ object: without, oldObject: stored }))).toEqual(['GangLabelImmutable']);
     expect(rulesOf(validatePod({ object: stored, oldObject: without }))).toEqual(['GangLabelImmutable']);
+  });
+});
+
+describe('all that is wrong with one Pod is said at once', () => {
+  const withNode = (object: JsonObject): JsonObject => ({
+    ...object,
+    spec: { ...(object['spec'] as JsonObject), nodeName: 'x' },
+  });
+  const labels = { 'muster.dev/gang': 'yes', 'grove.io/podgang': 'Other', 'grove.io/scheduler-name': 'nope' };
+  test.each<[string, JsonObject, string[]]>([
+    [
+      'beside the label’s value',
+      withNode(workloadPod('job', 'train', 'main', { labels })),
+      ['GangLabelValue', 'GangNameForeign', 'GangNameInvalid', 'NodeNameForbidden', 'SchedulerNotEnabled'],
+    ],
+    [
+      'beside a controller that is not known',
+      workloadPod('job', 'train', 'main', {
+        labels: { 'muster.dev/gang': 'yes' },
+        metadata: { ownerReferences: [] },
+      }),
+      ['GangLabelValue', 'GangWorkloadUnknown'],
+    ],
+  ])('%s', (_, object, expected) => expect(rulesOf(mutatePod({ object }))).toEqual(expected));
+
+  test('what its backend refuses as well', () => {
+    const object = gangPod({ labels: { 'grove.io/podgang': 'Not_A_Name' } });
+    const refusing = backend('refusing', {
+      preparePod: () => {
+        throw new PodRefused('metadata.labels[q]', 'no queue');
+      },
+    });
+    const broken = backend('refusing', {
+      preparePod: () => {
+        throw new TypeError('a defect');
+      },
+    });
+    const rulesBy = (factory: BackendFactory) =>
+      rulesOf(mutatePod({ object }, policy({ factories: [factory] })));
+    expect(rulesBy(refusing)).toEqual(['GangNameInvalid', 'BackendFailed']);
+    expect(rulesBy(broken)).toEqual(['GangNameInvalid']);
   });
 });
 

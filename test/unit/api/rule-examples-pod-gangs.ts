@@ -84,6 +84,12 @@ export const podGangExamples: readonly RuleExample[] = [
     says: 'spec.podgroups: Invalid value: at least one group has minReplicas over 0, or there is no gang to wait for; raise minReplicas of the group that must start together [MinReplicasAllZero]',
   },
   {
+    rule: 'ExpectedPodsInvalid',
+    mistake: 'the count of a group that there is not',
+    decide: () => create({ annotations: { 'muster.dev/expected-pods': 'w=x' } }),
+    says: 'metadata.annotations[muster.dev/expected-pods]: Invalid value: says how many Pods each group will have, which is at least its minReplicas ("w=x" is not group=count); write group=count for groups of the gang, joined by commas [ExpectedPodsInvalid]',
+  },
+  {
     rule: 'ReferenceForeign',
     mistake: 'a Pod of another namespace',
     decide: () => withGroups(group('a', { podReferences: [{ namespace: 'web', name: 'a-0' }] })),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ANNOTATION_EXPECTED_PODS } from '../../../src/api/names.ts';
-import { expectedPods } from '../../../src/gang/plan/expected-pods.ts';
+import { expectedPods } from '../../../src/gang/expected-pods.ts';
 import { EMPTY_PLAN } from '../../../src/gang/plan/gang-plan.ts';
 import { plan } from '../../../src/gang/plan/plan.ts';
 import {
