@@ -88,7 +88,17 @@ const parallelism: Check = ({ by }) => {
 };
 
 /** A group without Pods. It is not refused: a PodGang that somebody wrote himself may leave that group out. */
-const templatesWithoutLabel: Check = ({ by }) => {
+const templatesWithoutLabel: Check = (workload) =>
+  groupsWithoutLabel(workload).map(({ field, group }) => {
+    const alone =
+      workload.by?.kind.partIsGroup === true ? `, or the others ${MARK_GANG_PER}: replicatedjob besides` : '';
+    return `${field}: the gang waits for Pods of ${quoted(group)}: give these the label as well${alone}`;
+  });
+
+/** The groups of a gang whose template has no label, and so no Pods, and where that is missing. */
+export function groupsWithoutLabel({
+  by,
+}: AskingWorkload): { readonly field: string; readonly group: string }[] {
   const row = by && rowOf(by.kind);
   if (by === undefined || row === undefined || !isMultiTemplate(row)) return [];
   const { workload, kind } = by;
@@ -99,11 +109,9 @@ const templatesWithoutLabel: Check = ({ by }) => {
   return all.flatMap(({ template, path: at }, index) => {
     const { name = '', minReplicas = 0 } = groups[index] ?? {};
     if (template === undefined || hasLabel(template) || minReplicas === 0) return [];
-    const field = keyed(`${placeIn(by, placeOf(at))}.metadata.labels`, LABEL_GANG);
-    const alone = kind.partIsGroup === true ? `, or the others ${MARK_GANG_PER}: replicatedjob besides` : '';
-    return [`${field}: the gang waits for Pods of ${quoted(name)}: give these the label as well${alone}`];
+    return [{ field: keyed(`${placeIn(by, placeOf(at))}.metadata.labels`, LABEL_GANG), group: name }];
   });
-};
+}
 
 /** Numbers that cannot be read, for where nobody may read the workload. */
 const sizes: Check = ({ templates }) =>

@@ -3,7 +3,7 @@ import { LABEL_GANG } from '../api/names.ts';
 import type { PodController } from '../api/pod-origin.ts';
 import { controllersFor, nameOf } from './controlling.ts';
 import type { GangKind } from './gang-kind.ts';
-import { gangNumbers, groupsByTemplate, groupsOfPart } from './gang-numbers.ts';
+import { gangNumbers, groupsByTemplate, groupsOfPart, isIdle } from './gang-numbers.ts';
 import { madeGang } from './made-gang.ts';
 import { MAIN } from './plain.ts';
 import { originOf } from './pod-origin.ts';
@@ -67,6 +67,7 @@ export function foreseenGang(
   const by = controllersFor(object, kinds).find(({ kind }) => kind.short === origin?.kind);
   if (by === undefined || origin === undefined) return undefined;
   const numbers = gangNumbers(by.workload, by.kind);
+  if (isIdle(numbers, by.kind)) return undefined;
   const groups = groupsOfPart(numbers, by.kind, origin.part);
   const priorityClassName = ownString(own(admitted, 'spec'), 'priorityClassName');
   const gang = madeGang({

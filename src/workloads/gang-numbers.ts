@@ -78,6 +78,11 @@ export const groupsOfPart = (
 ): readonly GroupNumbers[] =>
   part !== undefined && partIsGroup === true ? groups.filter(({ name }) => name === groupName(part)) : groups;
 
+/** Whether there is no Pod to wait for, at `replicas: 0` and the like: no PodGang is made until there is one. */
+export const isIdle = ({ groups, asked, wrong }: GangNumbers, { gangs }: Pick<GangKind, 'gangs'>): boolean =>
+  wrong === undefined &&
+  (gangs === undefined ? groups.every(({ minReplicas }) => minReplicas === 0) : asked.numbered === 0);
+
 /** Where the templates and numbers of a kind stand. */
 export const rowOf = ({ row, group, kind, countsAs = kind }: GangKind): WorkloadKind | undefined =>
   row ?? workloadKinds.find((one) => one.group === group && one.kind === countsAs);

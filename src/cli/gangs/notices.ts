@@ -60,6 +60,11 @@ export const notices = {
     says: 'an object of this name is in the input before: the later one takes its place',
     fix: 'rename or remove one',
   },
+  NoPodsYet: {
+    severity: 'note',
+    says: 'the workload has no Pods now, and so no PodGang: it gets one with its first Pods',
+    fix: 'leave it so, or raise their number',
+  },
   NamespaceExempt: {
     severity: 'warning',
     says: 'Muster leaves the Pods of this namespace alone: they are in no gang, whatever their labels',

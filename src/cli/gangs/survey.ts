@@ -1,5 +1,6 @@
 import { own, ownString } from '../../api/json.ts';
 import {
+  LABEL_GANG,
   LABEL_POD_GANG,
   LABEL_SCHEDULER_NAME,
   POD_GANG_API_VERSION,
@@ -13,7 +14,13 @@ import type { Finding } from '../output/findings.ts';
 import { compareGangs, type GivenGang, type GivenPods } from './compare.ts';
 import { notices, noticeText, type NoticeName } from './notices.ts';
 import type { GangKind } from '../../workloads/gang-kind.ts';
+import { askingWorkload } from '../../workloads/asking-workload.ts';
+import { controlledPods } from '../../workloads/foreseen-gang.ts';
+import { podFromTemplate } from '../../workloads/pod-from-template.ts';
+import { namesOf } from '../../workloads/pod-names.ts';
+import { marksOf } from '../../workloads/pod-origin.ts';
 import { podTemplatesOf, type PodTemplate } from '../../workloads/pod-templates.ts';
+import { StartCheck } from './start-check.ts';
 import { keySlips, slipsIn, type Slip } from './slips.ts';
 
 /** Where an object is, and where in it the Pod is that is spoken of. */
@@ -35,9 +42,11 @@ export class GangSurvey {
   readonly #kinds: readonly GangKind[] | undefined;
   readonly #gangs: GivenGang<At>[] = [];
   readonly #pods = new Map<string, GivenPods<At>>();
+  readonly #asking: GivenPods<At>[] = [];
   readonly #names = new Set<string>();
   readonly #findings: Finding[] = [];
   readonly #told = new Map<NoticeName, number>();
+  readonly #starts: StartCheck;
 
   /**
    * @param namespace of objects that name none
@@ -47,6 +56,7 @@ export class GangSurvey {
     this.#namespace = namespace;
     this.#exempt = exempt;
     this.#kinds = kinds;
+    this.#starts = new StartCheck(namespace, kinds);
   }
 
   /** @param alone whether the object by itself is looked at as well */
@@ -57,17 +67,46 @@ export class GangSurvey {
       source,
       alone ? slipsIn(object, templates, (path) => source.written(path)) : keySlips(object, templates),
     );
+    const idle = this.#starts.add(object);
+    if (idle !== undefined) this.#tell('NoPodsYet', { source, root: '' }, idle, LABEL_GANG);
     const [apiVersion, kind] = [ownString(object, 'apiVersion'), ownString(object, 'kind')];
     const namespace = ownString(own(object, 'metadata'), 'namespace') || this.#namespace;
     if (apiVersion === POD_GANG_API_VERSION && kind === POD_GANG_KIND) this.#addGang(source, namespace);
     else if (apiVersion === 'v1' && kind === 'Pod') {
       this.#checkTwice(source, 'Pod', namespace);
       this.#addPods(source, namespace, { path: '', template: object, pods: 1 });
-    } else for (const template of templates) this.#addPods(source, namespace, template);
+    } else {
+      for (const template of templates) this.#addPods(source, namespace, template);
+      this.#addAsking(source, namespace);
+    }
   }
+
+  /** Pods whose gang is made of their workload, unless somebody has written a PodGang of that name. */
+  #addAsking(source: SourceObject, namespace: string): void {
+    const asking = askingWorkload(source.object, this.#kinds);
+    if (asking === undefined || this.#exempt.has(namespace)) return;
+    const controlled = controlledPods(source.object, this.#kinds);
+    for (const { template, path: root, pods: count, oneByOne } of asking.templates) {
+      const pod = controlled(podFromTemplate(template, { name: '', namespace }), template);
+      const told = namesOf(marksOf(pod), this.#kinds);
+      if (told.is !== 'given') continue;
+      const { gang, group } = told;
+      const scheduler = ownString(own(own(template, 'metadata'), 'labels'), LABEL_SCHEDULER_NAME);
+      const at = { source, root };
+      this.#asking.push({ namespace, gang, group, baseGang: undefined, scheduler, count, oneByOne, at });
+    }
+  }
+
+  /** Whether some gang of the input cannot start, or something does not go together: what `--strict` refuses. */
+  isBroken(findings: readonly Finding[]): boolean {
+    return this.#starts.neverStarts || findings.some(({ severity }) => severity === 'warning');
+  }
+
   /** All of them, in the order in which they came up; what is wrong between objects comes last. */
   findings(): readonly Finding[] {
-    for (const { rule, at, path, about } of compareGangs(this.#gangs, [...this.#pods.values()])) {
+    const written = new Set(this.#gangs.map(({ namespace, name }) => `${namespace}/${name}`));
+    const asking = this.#asking.filter(({ namespace, gang }) => written.has(`${namespace}/${gang}`));
+    for (const { rule, at, path, about } of compareGangs(this.#gangs, [...this.#pods.values(), ...asking])) {
       this.#tell(rule, rule === 'PodsOneByOne' ? { ...at, root: '' } : at, path, about);
     }
     const more = [...this.#told].filter(([, times]) => times > MOST_OF_A_RULE);

@@ -23,7 +23,7 @@ export const namespaceOption = (of = 'objects'): Option =>
     });
 
 export const strictOption = (): Option =>
-  new Option('--strict', 'fail where gangs, Pods and labels of the input do not go together');
+  new Option('--strict', 'fail where gangs, Pods and labels do not go together, or a gang cannot start');
 
 export const colorOption = (): Option =>
   new Option('--color <when>', 'colours in text output').choices(['always', 'never', 'auto']).default('auto');

@@ -45,7 +45,7 @@ Example:
 Takes Pods, PodGangs, HPCPolicies, AdmissionReviews, workloads with Pod templates (Deployment, Job, JobSet,
 LeaderWorkerSet and others) and lists of them. Everything is decided here: no cluster is asked.
 Then groups, counts and labels of all of them are held against each other. Exits with 1 where
-anything is denied, with --strict also where a warning is given of the whole.`;
+anything is denied, with --strict also where a warning is given of the whole or a gang cannot start.`;
 
 /** `muster review`: the decisions of the server, for people and pipelines. */
 export const reviewCommand = (io: CliIo): Command =>
@@ -85,7 +85,7 @@ async function review(options: ReviewOptions, io: CliIo): Promise<void> {
   const forTools = options.output === 'github' || options.output === 'sarif';
   printer.end(forTools ? [...faultFindings(faults), ...findings] : findings);
   if (faults.length > 0) throw unreadable(faults);
-  const broken = options.strict === true && findings.some(({ severity }) => severity === 'warning');
+  const broken = options.strict === true && survey.isBroken(findings);
   if (denied || broken) throw new ExitStatus(1);
 }
 

@@ -49,7 +49,8 @@ Example:
 A configuration is checked inside of a ConfigMap as well. Of Pods and workloads only the labels and
 numbers are held against the PodGangs; what else concerns them, "muster review" says. Without --config
 every backend counts as enabled, and topology levels are not compared with the cluster's. Exits with 1
-where there is an error, with --strict also where gangs, Pods and labels do not go together.`;
+where there is an error, with --strict also where gangs, Pods and labels do not go together, or a
+gang cannot start.`;
 
 /** `muster validate`: PodGangs and configurations, all faults at once. */
 export const validateCommand = (io: CliIo): Command =>
@@ -81,7 +82,15 @@ async function validate(options: ValidateOptions, io: CliIo): Promise<void> {
     survey.add(source, found === undefined || podTemplatesOf(source.object, policy.gangKinds).length > 0);
     gangs.add(source);
   }
-  findings.push(...gangs.all().flatMap(({ together, warnings }) => [...together, ...warnings]));
+  findings.push(
+    ...gangs
+      .all()
+      .flatMap(({ missing, together, warnings }) => [
+        ...(missing === undefined ? [] : [{ ...missing, severity: 'warning' } as const]),
+        ...together,
+        ...warnings,
+      ]),
+  );
   const whole = survey.findings();
   const report = { ...counts, findings: [...findings, ...whole] };
   const forTools = [...faultFindings(faults), ...report.findings];
@@ -93,7 +102,7 @@ async function validate(options: ValidateOptions, io: CliIo): Promise<void> {
     io.stdout(reflowed(render(report, paletteFor(options.color, io)), width));
   }
   if (faults.length > 0) throw unreadable(faults);
-  const broken = options.strict === true && whole.some(({ severity }) => severity === 'warning');
+  const broken = options.strict === true && survey.isBroken(whole);
   if (broken || findings.some(({ severity }) => severity === 'error')) throw new ExitStatus(1);
 }
 

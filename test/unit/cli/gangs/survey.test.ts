@@ -291,6 +291,89 @@ describe('labels and annotations of ours that nobody reads where they are', () =
   });
 });
 
+describe('--strict fails where a gang cannot start', () => {
+  const T = '{metadata: {labels: {muster.dev/gang: "true"}}, spec: {containers: []}}';
+  const U = '{spec: {containers: []}}';
+  const workers = '{replicas: 2, template: T}';
+  const torch = (master: string): string =>
+    `apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: bert}\nspec: {pytorchReplicaSpecs: {Master: ${master}, Worker: ${workers}}}\n---\n`
+      .replaceAll(/\bT\b/g, T)
+      .replaceAll(/\bU\b/g, U);
+  const jobs = (leader: string): string =>
+    `apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: s}\nspec: {replicatedJobs: [{name: a, template: {spec: {template: ${leader}}}}, {name: b, template: {spec: {template: ${T}}}}]}\n---\n`;
+  const prepared =
+    'apiVersion: scheduler.grove.io/v1alpha1\nkind: PodGang\nmetadata: {name: g, annotations: {muster.dev/hpc-policy: p}}\nspec: {podgroups: [{name: a, minReplicas: 0}, {name: b, minReplicas: 1}]}\n---\n';
+  const flux = (name: string, namespace = 'default'): string =>
+    `apiVersion: muster.dev/v1alpha1\nkind: HPCPolicy\nmetadata: {name: ${name}, namespace: ${namespace}}\nspec: {hpc: {manager: flux}}\n---\n`;
+  const group = '{name: worker, minReplicas: 2}';
+  const pods =
+    'apiVersion: v1\nkind: Pod\nmetadata: {name: g-b-0, labels: {grove.io/podgang: g, grove.io/podclique: b}}\nspec: {hostname: g-b-0, containers: [{name: a, image: x, command: [a]}]}\n---\n';
+  const MISSING =
+    'metadata.annotations[muster.dev/hpc-policy]: Invalid value: "p": the PodGang names an HPCPolicy that its namespace does not have; create the HPCPolicy there, or correct the annotation muster.dev/hpc-policy of the PodGang [HpcPolicyMissing]';
+  test.each<[string, string, boolean, string]>([
+    [
+      'a PyTorchJob whose Master has no label',
+      torch('{replicas: 1, template: U}'),
+      true,
+      'spec.pytorchReplicaSpecs.Master.template.metadata.labels[muster.dev/gang]: the gang waits for Pods of "master": give these the label as well',
+    ],
+    ['with the label', torch('{replicas: 1, template: T}'), false, ''],
+    ['without a Master to wait for', torch('{replicas: 0, template: U}'), false, ''],
+    [
+      'where somebody wrote the PodGang and left the group out',
+      torch('{replicas: 1, template: U}') + gang(group, 'pytorchjob-bert'),
+      false,
+      '',
+    ],
+    [
+      'unless that has more than there are Pods',
+      torch('{replicas: 1, template: U}') + gang('{name: worker, minReplicas: 3}', 'pytorchjob-bert'),
+      true,
+      '"worker" needs 3, the input has 2: fewer Pods than minReplicas',
+    ],
+    ['a JobSet likewise', jobs(U), true, 'the gang waits for Pods of "a": give these the label as well'],
+    ['a JobSet with all labels', jobs(T), false, ''],
+    ['an HPCPolicy that is missing', prepared + pods, true, MISSING],
+    ['that is in another namespace', prepared + pods + flux('p', 'other'), true, '(there is one in other)'],
+    ['that is there', flux('p') + prepared + pods, false, ''],
+  ])('%s', async (_, stdin, fails, says) => {
+    for (const verb of verbs) {
+      const strict = await muster([verb, '-f', '-', '--strict'], { stdin });
+      expect([verb, strict.code]).toEqual([verb, fails ? 1 : 0]);
+      expect(strict.out).toContain(says);
+    }
+  });
+});
+
+describe('a workload with the label and without Pods is no mistake', () => {
+  const T = '{metadata: {labels: {muster.dev/gang: "true"}}, spec: {containers: []}}';
+  const NOTE =
+    'muster.dev/gang: the workload has no Pods now, and so no PodGang: it gets one with its first Pods; leave it so, or raise their number [NoPodsYet]';
+  test.each([
+    ['apps/v1 Deployment', 'replicas: 0, template: T'],
+    ['batch/v1 Job', 'parallelism: 0, template: T'],
+    ['batch/v1 CronJob', 'jobTemplate: {spec: {parallelism: 0, template: T}}'],
+    ['apps/v1 StatefulSet', 'replicas: 0, template: T'],
+    [
+      'jobset.x-k8s.io/v1alpha2 JobSet',
+      'replicatedJobs: [{name: a, replicas: 0, template: {spec: {template: T}}}]',
+    ],
+    [
+      'leaderworkerset.x-k8s.io/v1 LeaderWorkerSet',
+      'replicas: 0, leaderWorkerTemplate: {size: 2, workerTemplate: T}',
+    ],
+  ])('%s', async (title, spec) => {
+    const [apiVersion, kind] = title.split(' ');
+    const stdin = `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: {name: x}\nspec: {${spec.replace(/\bT\b/, T)}}\n`;
+    for (const verb of verbs) {
+      const { code, out } = await muster([verb, '-f', '-', '--strict'], { stdin });
+      expect([verb, code]).toEqual([verb, 0]);
+      expect(out).toContain(NOTE);
+      expect(out).not.toContain('PodGang default/');
+    }
+  });
+});
+
 const PAGE = 'docs/cli.md';
 
 test(`${PAGE} lists every rule`, () => {
