@@ -1,4 +1,9 @@
-import { isObject, own, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { isObject, own, ownObject, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { POD_GANG_KIND } from '../../api/names.ts';
+import { MusterError } from '../../errors.ts';
+import { titleOf } from '../../gang/reading.ts';
+import { checkWorkload } from '../../workloads/check-workload.ts';
+import { gangPodsOf } from '../../workloads/gang-pods.ts';
 import { podFromTemplate } from '../../workloads/pod-from-template.ts';
 import { podTemplatesOf } from '../../workloads/pod-templates.ts';
 import { readObjects } from '../input/documents.ts';
@@ -56,13 +61,46 @@ export function podsOf(object: JsonObject, namespace: string): JsonObject[] {
   const metadata = own(object, 'metadata');
   const name = ownString(metadata, 'name') ?? ownString(metadata, 'generateName') ?? '';
   const owner = { name, namespace: ownString(metadata, 'namespace') || namespace };
+  const asked = gangPodsOf(object, owner.namespace)?.pods;
+  const each =
+    asked ??
+    podTemplatesOf(object).map(({ template, pods = 1 }) => ({
+      pod: podFromTemplate(template, owner),
+      count: pods,
+    }));
   let number = 0;
-  return podTemplatesOf(object).flatMap(({ template, pods = 1 }) => {
-    const pod = podFromTemplate(template, owner);
-    return Array.from({ length: Math.min(pods, MOST_PODS) }, () => {
-      const named = { ...(own(pod, 'metadata') as JsonObject), name: `${name}-${number}` };
+  return each.flatMap(({ pod, count }) =>
+    Array.from({ length: Math.min(count, MOST_PODS) }, () => {
       number += 1;
-      return { ...pod, metadata: named };
-    });
+      return withName(pod, `${name}-${number - 1}`);
+    }),
+  );
+}
+
+export const withName = (pod: JsonObject, name: string): JsonObject => ({
+  ...pod,
+  metadata: { ...ownObject(pod, 'metadata'), name },
+});
+
+/**
+ * The objects with the PodGangs that Muster would make for the workloads among them, but for those that somebody wrote.
+ * @throws MusterError INPUT_UNREADABLE for a workload that would be refused
+ */
+export function withMadeGangs(objects: readonly JsonObject[], namespace: string): readonly JsonObject[] {
+  const placeOf = (object: JsonObject): string => {
+    const metadata = own(object, 'metadata');
+    return `${ownString(metadata, 'namespace') || namespace}/${ownString(metadata, 'name') ?? ''}`;
+  };
+  const written = new Set(objects.filter((one) => own(one, 'kind') === POD_GANG_KIND).map(placeOf));
+  const made = objects.flatMap((object) => {
+    const { faults } = checkWorkload(object);
+    if (faults.length > 0) {
+      const lines = faults.map(({ field, message }) => `${titleOf(object)}: ${field}: ${message}`);
+      const fix = 'correct the workload: as it stands it is refused, and there is no gang to plan for';
+      throw new MusterError('INPUT_UNREADABLE', lines.join('\n'), fix);
+    }
+    const at = ownString(own(object, 'metadata'), 'namespace') || namespace;
+    return gangPodsOf(object, at)?.gangs ?? [];
   });
+  return [...objects, ...made.filter((gang) => !written.has(placeOf(gang)))];
 }

@@ -39,7 +39,8 @@ Example:
 Says whether the gang fits as it is; if not, which units of lower priority would have to make room,
 and why none of them can be spared; if that does not help either, what is short. Nothing is changed.
 Takes a PodGang or a native PodGroup with its Pods or with the workloads that make them, or these
-alone. Exits with 0 where it fits, with 4 where it fits with preemption, with 1 where it does not.`;
+alone; a workload with the label muster.dev/gang counts as its gang, and so does what "muster review
+-o yaml" writes of one. Exits with 0 where it fits, with 4 where it fits with preemption, with 1 where it does not.`;
 
 /** `muster plan`: who would make room for a gang. */
 export const planCommand = (io: CliIo): Command =>

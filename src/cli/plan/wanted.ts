@@ -9,7 +9,8 @@ import { Reading, titleOf, type ObjectFault } from '../../gang/reading.ts';
 import { keyOf, type Pod, type Snapshot } from '../../preemption/snapshot.ts';
 import type { Variant } from '../../preemption/units.ts';
 import { leftOut } from './left-out.ts';
-import { podsOf } from './plan-objects.ts';
+import { podsOf, withMadeGangs } from './plan-objects.ts';
+import { withPreviewedPods } from './previewed-pods.ts';
 
 /** Who wants room, in which cluster. */
 export interface Wanted {
@@ -33,8 +34,8 @@ export function wantedOf(given: {
   readonly priorityClass: string | undefined;
 }): Wanted {
   const { variant, namespace, priorityClass } = given;
-  const wanted =
-    priorityClass === undefined ? given.wanted : given.wanted.map((one) => withClass(one, priorityClass));
+  const whole = withPreviewedPods(withMadeGangs(given.wanted, namespace), namespace);
+  const wanted = priorityClass === undefined ? whole : whole.map((one) => withClass(one, priorityClass));
   // What is asked about goes before what is stored of the same name.
   const ours = new Set(wanted.map((object) => placeOf(object, namespace)));
   const cluster = given.cluster.filter(

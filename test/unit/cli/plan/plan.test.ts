@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
 import type { JsonObject } from '../../../../src/api/json.ts';
 import { anonymizer } from '../../../../src/cli/snapshot/anonymous.ts';
 import { trimmed } from '../../../../src/preemption/read/trim.ts';
@@ -544,5 +545,105 @@ describe('a snapshot', () => {
     const hidden = await plan([hide(trimmed(gang))], all.map(hide), '-o', 'json');
     expect(hidden.code).toBe(4);
     expect(shape(hidden.out)).toEqual(shape(open.out));
+  });
+});
+
+describe('a workload whose Pods ask for a gang', () => {
+  const T =
+    '{metadata: {labels: {muster.dev/gang: "true"}}, spec: {containers: [{name: a, resources: {requests: {cpu: 1}}}]}}';
+  const workload = (title: string, spec: string): JsonObject => {
+    const [apiVersion = '', kind = '', name = ''] = title.split(' ');
+    const body = parse(`{${spec.replaceAll(/\bT\b/g, T)}}`) as JsonObject;
+    return { apiVersion, kind, metadata: { name, namespace: 'ml' }, spec: body };
+  };
+  const replicas = (count: number, template = 'T'): string => `{replicas: ${count}, template: ${template}}`;
+  const KINDS: readonly (readonly [string, string, string, string[]])[] = [
+    ['batch/v1 Job j', 'parallelism: 3, template: T', 'job-j', ['main']],
+    ['batch/v1 CronJob c', 'jobTemplate: {spec: {parallelism: 3, template: T}}', 'job-c-0', ['main']],
+    [
+      'apps/v1 StatefulSet s',
+      'replicas: 3, podManagementPolicy: Parallel, template: T',
+      'statefulset-s',
+      ['main'],
+    ],
+    ['apps/v1 Deployment d', 'replicas: 3, template: T', 'replicaset-d-hash', ['main']],
+    [
+      'jobset.x-k8s.io/v1alpha2 JobSet s',
+      'replicatedJobs: [{name: a, replicas: 1, template: {spec: {template: T}}}, {name: b, replicas: 2, template: {spec: {template: T}}}]',
+      'jobset-s',
+      ['a', 'b'],
+    ],
+    [
+      'leaderworkerset.x-k8s.io/v1 LeaderWorkerSet l',
+      'replicas: 2, startupPolicy: LeaderCreated, leaderWorkerTemplate: {size: 3, workerTemplate: T}',
+      'lws-l--0',
+      ['leader', 'worker'],
+    ],
+    [
+      'kubeflow.org/v1 PyTorchJob p',
+      `pytorchReplicaSpecs: {Master: ${replicas(1)}, Worker: ${replicas(2)}}`,
+      'pytorchjob-p',
+      ['master', 'worker'],
+    ],
+    [
+      'batch.volcano.sh/v1alpha1 Job v',
+      'tasks: [{name: a, replicas: 1, template: T}, {name: b, replicas: 2, template: T}]',
+      'vcjob-v',
+      ['a', 'b'],
+    ],
+    [
+      'ray.io/v1 RayJob r',
+      'rayClusterSpec: {headGroupSpec: {template: T}, workerGroupSpecs: [{groupName: gpu, replicas: 2, template: T}]}',
+      'raycluster-r-hash',
+      ['ray-head', 'gpu'],
+    ],
+  ];
+  const three = [node('n1', 2), node('n2', 1)];
+
+  test.each(KINDS)('%s is planned for as its gang', async (title, spec, gang) => {
+    const given = workload(title, spec);
+    const whole = await plan([given], three);
+    expect([whole.err, whole.code]).toEqual(['', 0]);
+    expect(whole.out).toContain(`gang ml/${gang} (priority 0) fits as it is\n`);
+    expect(whole.out.match(/^ml\/\S+ +n\d$/gm)).toHaveLength(3);
+    // All or none.
+    const short = await plan([given], [node('n1', 2)]);
+    expect([short.code, short.out]).toEqual([
+      1,
+      expect.stringContaining(`gang ml/${gang} (priority 0) does not fit`),
+    ]);
+  });
+
+  test.each(KINDS)('%s as muster review writes it', async (title, spec, gang) => {
+    const reviewed = await muster(['review', '-f', '-', '-o', 'yaml'], {
+      stdin: JSON.stringify(workload(title, spec)),
+    });
+    expect(reviewed.code).toBe(0);
+    const snapshot = file(...three);
+    const found = await muster(['plan', '-f', '-', '--snapshot', snapshot], { stdin: reviewed.out });
+    expect([found.err, found.code]).toEqual(['', 0]);
+    expect(found.out).toContain(`gang ml/${gang} (priority 0) fits as it is\n`);
+    expect(found.out.match(/^ml\/\S+ +n\d$/gm)).toHaveLength(3);
+  });
+
+  test('somebody’s own PodGang counts', async () => {
+    const own = podGang('job-j', { groups: { main: 2 } });
+    const moved = { ...own, metadata: { ...(own['metadata'] as JsonObject), namespace: 'ml' } };
+    const { code, out } = await plan(
+      [moved, workload('batch/v1 Job j', 'parallelism: 3, template: T')],
+      [node('n1', 2)],
+    );
+    expect([code, out]).toEqual([0, expect.stringContaining('gang ml/job-j')]);
+  });
+
+  test('one that is refused is not planned for', async () => {
+    const { code, err } = await plan([workload('apps/v1 StatefulSet s', 'replicas: 3, template: T')], three);
+    expect(code).toBe(2);
+    expect(err).toMatch(
+      /^error\[INPUT_UNREADABLE\]: StatefulSet ml\/s: spec\.podManagementPolicy: .*\[PodsOneByOne\]\n/,
+    );
+    expect(err).toContain(
+      'fix: correct the workload: as it stands it is refused, and there is no gang to plan for\n',
+    );
   });
 });

@@ -1,0 +1,72 @@
+import { isObject, own, type JsonObject } from '../api/json.ts';
+import { askingWorkload, hasLabel } from './asking-workload.ts';
+import { isMultiTemplate, templatesOf } from './components.ts';
+import { nameOf } from './controlling.ts';
+import { foreseenGang } from './foreseen-gang.ts';
+import type { GangKind } from './gang-kind.ts';
+import { gangNumbers, rowOf } from './gang-numbers.ts';
+import { MAIN } from './plain.ts';
+import { podFromTemplate } from './pod-from-template.ts';
+import { namesAsLabels, namesOf } from './pod-names.ts';
+import { marksOf } from './pod-origin.ts';
+import { WorkloadReading } from './workload-reading.ts';
+
+/** The PodGangs that Muster makes of a workload, the first of those that it numbers, and their Pods as they are admitted. */
+export interface GangPods {
+  readonly gangs: readonly JsonObject[];
+  readonly pods: readonly { readonly pod: JsonObject; readonly count: number }[];
+}
+
+/**
+ * What comes of a workload whose Pods ask for a gang by the label `muster.dev/gang`; undefined of any other object.
+ * @param namespace of a workload that names none
+ */
+export function gangPodsOf(
+  object: JsonObject,
+  namespace: string,
+  kinds?: readonly GangKind[],
+): GangPods | undefined {
+  const by = askingWorkload(object, kinds)?.by;
+  const row = by && rowOf(by.kind);
+  if (by === undefined || row === undefined) return undefined;
+  const { workload, kind } = by;
+  const { groups } = gangNumbers(workload, kind);
+  const gangs = new Map<string, JsonObject>();
+  const pods = templatesOf(workload, row, new WorkloadReading(workload)).flatMap(
+    ({ name, template }, index) => {
+      const count = groups[index]?.replicas ?? 0;
+      if (template === undefined || !hasLabel(template) || count === 0) return [];
+      const group = isMultiTemplate(row) ? name : MAIN;
+      const { labels, controller, name: podName } = kind.mark(nameOf(workload), group, undefined);
+      const bare = podFromTemplate(template, { name: nameOf(workload), namespace });
+      const marked = withMetadata(bare, labels, {
+        ...(podName !== undefined && { name: podName }),
+        ownerReferences: [{ ...controller, uid: '', controller: true }],
+      });
+      const told = namesOf(marksOf(marked), kinds);
+      if (told.is !== 'given') return [];
+      const pod = withMetadata(bare, { ...labels, ...Object.fromEntries(namesAsLabels(told)) });
+      const foreseen = foreseenGang(marked, object, { namespace, name: told.gang, kinds });
+      if (foreseen !== undefined) gangs.set(told.gang, foreseen.gang);
+      return [{ pod, count }];
+    },
+  );
+  return { gangs: [...gangs.values()], pods };
+}
+
+function withMetadata(
+  pod: JsonObject,
+  labels: Readonly<Record<string, string>>,
+  more: JsonObject = {},
+): JsonObject {
+  const metadata = own(pod, 'metadata');
+  const before = own(metadata, 'labels');
+  return {
+    ...pod,
+    metadata: {
+      ...(isObject(metadata) && metadata),
+      ...more,
+      labels: { ...(isObject(before) && before), ...labels },
+    },
+  };
+}
