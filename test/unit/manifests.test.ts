@@ -861,14 +861,13 @@ describe('Dockerfile', () => {
   test('runs as the Deployment’s user, Node first', async () => {
     const user = only('Deployment').spec.template.spec.securityContext.runAsUser as number;
     expect(steps('runtime', 'USER')).toEqual([`${user}:${user}`]);
-    const { bin } = JSON.parse(await readFile('package.json', 'utf8')) as { bin: { muster: string } };
     expect(JSON.parse(steps('runtime', 'ENTRYPOINT')[0] ?? '')).toEqual([
       '/nodejs/bin/node',
       '--max-semi-space-size=4',
       '--heap-growing-percent=60',
       '--external-memory-accounted-in-global-limit',
       '--v8-pool-size=0',
-      `/app/${bin.muster}`,
+      '/app/dist/src/main.js',
     ]);
   });
 

@@ -53,6 +53,11 @@ describe.each(PAGES)('%s', (file) => {
     expect(names.filter((name) => !SOURCE.includes(name) && !MADE_UP.test(name))).toEqual([]);
   });
 
+  test('no command asks a registry for a program of this name: there it is somebody else’s', () => {
+    if (!file.includes('/adr/'))
+      expect(page).not.toMatch(/\bnpx (?:-\S+ )*muster\b|npm (?:exec|install|i)\b.* muster\b/);
+  });
+
   test('labels and annotations are known', () => {
     const names = namesIn(code, /(?<![\w.])((?:grove\.io|muster\.dev|kai\.scheduler)\/[a-z][\w.-]*\w)/g);
     // The source puts some together from the prefix and the rest.

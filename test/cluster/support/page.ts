@@ -52,7 +52,7 @@ export type Shell = (commands: string, kubeconfig?: string) => Promise<Ran>;
 
 /**
  * A shell as a reader of the documentation has it: in a folder that looks like a checkout, with kubectl, and with
- * `npx muster`, which runs the program from its source.
+ * `muster`, which runs the program from its source.
  */
 export async function readersShell(plane: ControlPlane): Promise<Shell> {
   const folder = join(plane.dir, 'checkout');
@@ -60,8 +60,8 @@ export async function readersShell(plane: ControlPlane): Promise<Shell> {
   for (const made of [folder, programs]) await mkdir(made, { recursive: true });
   for (const name of ['manifests', 'docs']) await symlink(join(ROOT, name), join(folder, name));
   await writeFile(
-    join(programs, 'npx'),
-    `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(ROOT, 'src', 'main.ts')}" "$@"\n`,
+    join(programs, 'muster'),
+    `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, 'src', 'main.ts')}" "$@"\n`,
     { mode: 0o755 },
   );
   const { kubectl = '' } = plane.binaries;

@@ -11,7 +11,7 @@ const FILES: readonly (readonly [file: string, atLeast: number])[] = [
   ['docs/first-hour.md', 1],
   ['docs/migration.md', 4],
 ];
-const BLOCK = /```console\n\$ (npx )?muster ([^\n]*)\n([\s\S]*?)```\n/g;
+const BLOCK = /```console\n\$ muster ([^\n]*)\n([\s\S]*?)```\n/g;
 
 /** What the shell would show: both streams, and an exit code that is not 0. */
 async function shown(command: string): Promise<string> {
@@ -22,8 +22,8 @@ async function shown(command: string): Promise<string> {
 
 async function written(text: string): Promise<string> {
   let result = text;
-  for (const [block, npx = '', command = ''] of text.matchAll(BLOCK)) {
-    const now = `\`\`\`console\n$ ${npx}muster ${command}\n${await shown(command)}\`\`\`\n`;
+  for (const [block, command = ''] of text.matchAll(BLOCK)) {
+    const now = `\`\`\`console\n$ muster ${command}\n${await shown(command)}\`\`\`\n`;
     result = result.replace(block, () => now);
   }
   return result;
