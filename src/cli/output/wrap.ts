@@ -6,24 +6,41 @@ const PAGE = 100;
 const NARROWEST = 40;
 
 /**
- * How wide lines may be: as wide as the terminal.
- * @param otherwise where there is none: what is read by programs is not wrapped
+ * How wide lines may be: as wide as the terminal, or where there is none as `$COLUMNS` says of a page.
+ * @param otherwise where neither says it. Infinity: what is read by programs is not wrapped, whatever `$COLUMNS` is
  */
-export const widthFor = ({ terminal }: Pick<CliIo, 'terminal'>, otherwise = PAGE): number =>
-  terminal === undefined ? otherwise : Math.max(NARROWEST, Math.min(terminal.size().columns, otherwise));
+export function widthFor({ terminal, env }: Pick<CliIo, 'terminal' | 'env'>, otherwise = PAGE): number {
+  const told = otherwise === Infinity ? Number.NaN : Number.parseInt(env['COLUMNS'] ?? '', 10);
+  const columns = terminal?.size().columns ?? (told > 0 ? told : otherwise);
+  return Math.max(NARROWEST, Math.min(columns, otherwise));
+}
 
 const SGR = /\u001b\[[\d;]*m/g;
 const lengthOf = (text: string): number => text.replace(SGR, '').length;
 
 /**
  * `text` with every line that is too long broken between words, what follows two spaces further in. A word that is too
- * long by itself stays whole: a path that is broken cannot be copied. So does the line of an example (`  $ muster …`).
+ * long by itself stays whole: a path that is broken cannot be copied. The command of an example (`  $ muster …`) is broken
+ * as a shell reads it, and a remark beside it stands below.
  */
 export const reflowed = (text: string, width: number): string =>
   text
     .split('\n')
-    .map((line) => (lengthOf(line) <= width || /^ *\$ /.test(line) ? line : brokenUp(line, width)))
+    .map((line) => {
+      if (lengthOf(line) <= width) return line;
+      const [, command, remark = ''] = /^( *\$ .*?)(?: {2,}(\S.*))?$/.exec(line) ?? [];
+      return command === undefined ? brokenUp(line, width) : exampleOf(command, remark, width);
+    })
     .join('\n');
+
+function exampleOf(command: string, remark: string, width: number): string {
+  const further = ' '.repeat(command.indexOf('$') + 4);
+  // What is in quotes is one word.
+  const words = command.replaceAll(/'[^']*'|"[^"]*"/g, (quoted) => quoted.replaceAll(' ', '\u00a0'));
+  const broken = brokenUp(words, width - ' \\'.length, '    ').replaceAll('\u00a0', ' ');
+  const lines = broken.split('\n').join(' \\\n');
+  return remark === '' ? lines : `${lines}\n${brokenUp(`${further}${remark}`, width, '')}`;
+}
 
 /**
  * As `reflowed`, for help: lines that stand under each other without any indent are a paragraph, and are filled anew, so

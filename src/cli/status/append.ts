@@ -4,7 +4,7 @@ import type { Palette } from '../output/palette.ts';
 import { gangChange, podChanges, type Changed } from './changes.ts';
 import type { Show } from './follow.ts';
 import { painted } from './styled-line.ts';
-import { bodyLines, placeOf, WIDTH, type Moment } from './view.ts';
+import { bodyLines, placeOf, UNBOUNDED, type Moment } from './view.ts';
 
 /** For a pipe or a file: what there is, once, and then a line for everything that happens. */
 export function appendText(io: Pick<CliIo, 'stdout' | 'stderr'>, palette: Palette): Show {
@@ -13,7 +13,7 @@ export function appendText(io: Pick<CliIo, 'stdout' | 'stderr'>, palette: Palett
       if (moment.gangs.length === 0) io.stderr(`no gangs ${placeOf(moment.question)}\n`);
       else
         io.stdout(
-          bodyLines(moment, WIDTH)
+          bodyLines(moment, UNBOUNDED)
             .map((line) => `${painted(line, palette)}\n`)
             .join(''),
         );

@@ -21,7 +21,7 @@ import { liveScreen } from './live-screen.ts';
 import { roomLine } from './room.ts';
 import { readView } from './read-status.ts';
 import { painted } from './styled-line.ts';
-import { bodyLines, placeOf, WIDTH, type Question } from './view.ts';
+import { bodyLines, placeOf, UNBOUNDED, type Question } from './view.ts';
 
 interface StatusFlags {
   namespace?: string;
@@ -139,7 +139,7 @@ async function once(question: Question, { client, json, ...given }: Given, io: C
   } else {
     const palette = paletteFor('auto', io);
     const moment = { question, gangs, trouble: undefined, now: io.now().getTime() };
-    const lines = bodyLines(moment, io.terminal?.size().columns ?? WIDTH);
+    const lines = bodyLines(moment, io.terminal?.size().columns ?? UNBOUNDED);
     io.stdout(lines.map((line) => `${painted(line, palette)}\n`).join(''));
   }
   if (question.gang !== undefined && !gangs.some(({ summary }) => summary !== undefined))

@@ -3,8 +3,11 @@ import { cutLine, span, wrapped, type Line } from './styled-line.ts';
 import { duration, phaseOf, tableLines } from './table.ts';
 import { treeLines } from './tree.ts';
 
-/** The width that everybody has: of a pipe, and the one that the table is made for. */
+/** What is made of sentences, and read, may be wrapped at this where there is no terminal. */
 export const WIDTH = 100;
+
+/** Where nobody looks: what reads a pipe or a file looks for whole names. */
+export const UNBOUNDED = Number.POSITIVE_INFINITY;
 
 /** What was asked for. */
 export interface Question {

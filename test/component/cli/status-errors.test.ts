@@ -193,3 +193,13 @@ describe('the process', () => {
     PATIENCE,
   );
 });
+
+test('into a pipe nothing is cut: whoever looks for a name there finds it', async () => {
+  const name = 'jobset-training-of-the-large-model--worker-9c1a7c1b2d3e4';
+  const groups = Array.from({ length: 9 }, (_, index) => [`group-${index}`, 2] as const);
+  api.server.answer(PODS, list(1, [])).answer(GANGS, list(1, [gangObject(name, 1, groups)]));
+  const { code, out } = await ended();
+  expect(code).toBe(0);
+  expect(out.split('\n')[1]).toMatch(new RegExp(`^${name} .*group-0 0/2, .*group-8 0/2`));
+  expect(out).not.toContain('…');
+});

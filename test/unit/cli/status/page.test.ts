@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { tableLines } from '../../../../src/cli/status/table.ts';
+import { UNBOUNDED } from '../../../../src/cli/status/view.ts';
 import { treeLines } from '../../../../src/cli/status/tree.ts';
 import { gang, NOW, pod, printed, statusOf } from './gangs.ts';
 
@@ -13,10 +14,10 @@ test('docs/loop.md shows what the program prints', () => {
   const shown = [
     '```console',
     '$ muster status -n ml',
-    ...printed(tableLines([status], { namespaces: false, now: NOW, width: 100 })),
+    ...printed(tableLines([status], { namespaces: false, now: NOW, width: UNBOUNDED })),
     '',
     '$ muster status train -n ml',
-    ...printed(treeLines(status, { now: NOW, width: 100 })),
+    ...printed(treeLines(status, { now: NOW, width: UNBOUNDED })),
     '```',
   ];
   const page = readFileSync(FILE, 'utf8');
