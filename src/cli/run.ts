@@ -123,6 +123,12 @@ function report(thrown: unknown, argv: readonly string[], io: CliIo, verbs: read
 /** Where to look; or, of `muster review pod.yaml`, that the file was meant and the flag forgotten. */
 function fixFor(argv: readonly string[], { programName = 'muster' }: CliIo, verbs: readonly Verb[]): string {
   const [verb = '', ...rest] = argv;
+  const kustomized = rest.findIndex((word) => /^(-k|--kustomize)/.test(word));
+  if (kustomized >= 0 && isVerb(verb, verbs)) {
+    const folder =
+      rest[kustomized]?.includes('=') === true ? rest[kustomized].split('=')[1] : rest[kustomized + 1];
+    return `render it first: kubectl kustomize ${folder ?? '.'} | ${programName} ${verb} -f -`;
+  }
   const named = rest.some((word) => /^(-f|--filename)/.test(word));
   const file = rest.find((word, index) => /^[^-]|^-$/.test(word) && !rest[index - 1]?.startsWith('-'));
   if ((verb === 'review' || verb === 'validate') && !named && file !== undefined)

@@ -65,6 +65,11 @@ export const notices = {
     says: 'the workload has no Pods now, and so no PodGang: it gets one with its first Pods',
     fix: 'leave it so, or raise their number',
   },
+  MadeByGrove: {
+    severity: 'note',
+    says: 'the Grove operator makes PodGangs and Pods of it, and only these can be reviewed and planned for',
+    fix: 'give them: kubectl get podgangs,pods -o yaml',
+  },
   NamespaceExempt: {
     severity: 'warning',
     says: 'Muster leaves the Pods of this namespace alone: they are in no gang, whatever their labels',

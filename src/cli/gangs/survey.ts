@@ -14,6 +14,8 @@ import type { Finding } from '../output/findings.ts';
 import { compareGangs, type GivenGang, type GivenPods } from './compare.ts';
 import { notices, noticeText, type NoticeName } from './notices.ts';
 import type { GangKind } from '../../workloads/gang-kind.ts';
+import { templateKinds } from '../../workloads/template-kinds.ts';
+import { kindAmong } from '../../workloads/workload-kinds.ts';
 import { askingWorkload } from '../../workloads/asking-workload.ts';
 import { controlledPods } from '../../workloads/foreseen-gang.ts';
 import { podFromTemplate } from '../../workloads/pod-from-template.ts';
@@ -67,6 +69,8 @@ export class GangSurvey {
       source,
       alone ? slipsIn(object, templates, (path) => source.written(path)) : keySlips(object, templates),
     );
+    const isOfGrove = kindAmong(templateKinds, object)?.kind === 'PodCliqueSet';
+    if (isOfGrove) this.#tell('MadeByGrove', { source, root: '' }, 'kind', 'PodCliqueSet');
     const idle = this.#starts.add(object);
     if (idle !== undefined) this.#tell('NoPodsYet', { source, root: '' }, idle, LABEL_GANG);
     const [apiVersion, kind] = [ownString(object, 'apiVersion'), ownString(object, 'kind')];

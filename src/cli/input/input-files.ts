@@ -118,5 +118,7 @@ const unread = (file: string, why: string): InputFault => ({
   line: 0,
   column: 0,
   message: `cannot be read: ${why}`,
-  fix: 'give files or folders with YAML or JSON after -f, or - for standard input',
+  fix: /^https?:\/\//i.test(file)
+    ? `fetch it first: curl -sSfL ${file} | muster … -f -`
+    : 'give files or folders with YAML or JSON after -f, or - for standard input',
 });

@@ -1,17 +1,22 @@
 import { Command, Option } from 'commander';
+import { POD_GANG_KIND } from '../../api/names.ts';
 import { MusterError } from '../../errors.ts';
 import { interpretationOf } from '../../fleet/interpretation.ts';
 import { customizationOf } from '../../fleet/lua/customization.ts';
 import { kindsWith } from '../../workloads/configured-kinds.ts';
+import { readComponents } from '../../workloads/components.ts';
+import type { WorkloadKind } from '../../workloads/workload-kind.ts';
+import { WorkloadReading } from '../../workloads/workload-reading.ts';
 import { kindOf, knownKindOf } from '../../workloads/workload-kinds.ts';
 import { formatFault } from '../../config/config-fault.ts';
 import { configured } from '../input/configured.ts';
 import type { SourceObject } from '../input/documents.ts';
+import { unknownPodGangFields } from '../input/pod-gang-fields.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readAll } from '../input/input-files.ts';
 import { colorOption, filenameOption, outputOption } from '../input/shared-options.ts';
 import { ExitStatus } from '../output/exit-status.ts';
-import { findingLine } from '../output/findings.ts';
+import { findingLine, findingOf, type Finding } from '../output/findings.ts';
 import type { CliIo } from '../output/io.ts';
 import { paletteFor, type ColourMode } from '../output/palette.ts';
 import { oneOrList, toYaml } from '../output/structured.ts';
@@ -79,6 +84,12 @@ async function interpret(flags: InterpretFlags, io: CliIo): Promise<void> {
       other ??= source;
       continue;
     }
+    const told = faultsOf(source, kinds);
+    if (told.length > 0) {
+      wrong = true;
+      for (const one of told) io.stderr(`${findingLine(one, palette)}\n`);
+      continue;
+    }
     try {
       found.push({ source, ...interpretationOf(source.object, kinds) });
     } catch (thrown) {
@@ -101,4 +112,25 @@ async function interpret(flags: InterpretFlags, io: CliIo): Promise<void> {
   if (faults.length > 0) throw unreadable(faults);
   if (wrong) throw new ExitStatus(1);
   if (found.length === 0 && other !== undefined) knownKindOf(other.object, kinds);
+}
+
+/** Each at its place: numbers that cannot be read, and fields of a PodGang that no API server stores. */
+function faultsOf(source: SourceObject, kinds: readonly WorkloadKind[]): Finding[] {
+  const { object } = source;
+  const kind = kindOf(object, kinds);
+  const unknown = kind?.kind === POD_GANG_KIND ? unknownPodGangFields(object) : [];
+  const reading = new WorkloadReading(object);
+  if (kind !== undefined) readComponents(object, kind, reading);
+  return [
+    ...unknown.map(({ path, message }) =>
+      findingOf(source, { field: path, message: `${message} [FieldUnknown]`, rule: 'FieldUnknown' }),
+    ),
+    ...reading.wrongs.map(({ field, message }) =>
+      findingOf(source, {
+        field,
+        message: `${message}; correct it, and apply it again [WORKLOAD_INVALID]`,
+        rule: 'WORKLOAD_INVALID',
+      }),
+    ),
+  ];
 }

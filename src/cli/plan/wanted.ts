@@ -78,6 +78,8 @@ export function wantedOf(given: {
       return snapshot.podGroups.has(keyOf(at, podGroup)) ? `PodGroup ${at}/${podGroup}` : `Pod ${at}/${name}`;
     }),
   );
+  const ofGrove = wanted.find((object) => own(object, 'kind') === 'PodCliqueSet');
+  if (names.size === 0 && ofGrove !== undefined) throw madeByGrove(ofGrove);
   if (names.size !== 1) throw notOne([...names], gangs.length > 0);
   return {
     preemptor: preemptorOf(pods, snapshot, variant),
@@ -126,6 +128,13 @@ const invalid = (faults: readonly ObjectFault[]): MusterError =>
     'SNAPSHOT_INVALID',
     faults.map(({ object, field, message }) => `${object}: ${field}: ${message}`).join('\n'),
     'correct these objects, or take the snapshot again: without them there is nothing to plan',
+  );
+
+const madeByGrove = (object: JsonObject): MusterError =>
+  new MusterError(
+    'INPUT_UNREADABLE',
+    `${titleOf(object)}: the Grove operator makes PodGangs and Pods of it, and only these can be planned for`,
+    'give one of its PodGangs with its Pods: kubectl get podgangs,pods -o yaml',
   );
 
 function notOne(names: readonly string[], hasGang: boolean): MusterError {

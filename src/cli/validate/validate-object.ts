@@ -47,7 +47,8 @@ export function validateObject(source: SourceObject, context: ValidationContext)
     return inOrder(checkHpcPolicy(source, context));
   }
   if (apiVersion === CONFIG_API_VERSION && kind === CONFIG_KIND) return checkConfig(source, context);
-  if (apiVersion === 'v1' && kind === 'ConfigMap') return checkConfigMap(source, context);
+  if ((apiVersion === 'v1' || apiVersion === '') && kind === 'ConfigMap')
+    return checkConfigMap(source, context);
   const workload = workloadFindings(source, context.policy.gangKinds);
   if (workload !== undefined) return inOrder(workload);
   const wrong = misnamed(apiVersion ?? '', kind ?? '');
@@ -162,7 +163,11 @@ function placed(source: SourceObject, faults: readonly ConfigFault[]): Finding[]
 }
 
 const CONFIG = 'CONFIG_INVALID';
-const HOLDS_CONFIGURATION = new RegExp(`^[\\s{]*"?kind"?: *["']?${CONFIG_KIND}\\b`, 'm');
+/** By its kind, or by what nothing else begins with where apiVersion and kind were forgotten. */
+const HOLDS_CONFIGURATION = new RegExp(
+  `^[\\s{]*"?kind"?: *["']?${CONFIG_KIND}\\b|^scheduler: *\\n +(?:profiles|defaultProfileName):|^trustedAccounts:`,
+  'm',
+);
 
 /**
  * A ConfigMap as the manifests have it: the configuration is a text in it. undefined where it holds none. Faults have

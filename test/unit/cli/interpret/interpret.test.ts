@@ -83,7 +83,7 @@ describe('muster interpret', () => {
     expect(code).toBe(1);
     expect(out).toMatch(/^Deployment a: 1 Pod/);
     expect(err).toMatch(
-      /^<stdin>:3:1: error: spec\.replicas: -1 is no number of Pods; .*; correct what is named/,
+      /^<stdin>:3:77: error: spec\.replicas: -1 is no number of Pods; .*; correct it, and apply it again \[WORKLOAD_INVALID\]/,
     );
     const json = await read(deployment('b', -1), '-o', 'json');
     expect([json.code, json.out]).toEqual([1, '']);
