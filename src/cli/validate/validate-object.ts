@@ -188,20 +188,14 @@ function checkConfigMap(
     const [inner] = wrong ? [] : readObjects({ name: source.file, text }, () => undefined);
     const all = [...faults, ...(inner === undefined ? [] : checkProfiles(inner))];
     return all.map((fault): Finding => {
-      const { severity, message, line = 1, column = 1 } = fault;
+      const { severity, line = 1, column = 1 } = fault;
+      const message = printable(fault.message, 1024);
       const place =
         first === undefined
           ? source.locate(path)
           : { line: first.line + line - 1, column: first.column + column - 1 };
       const at = fault.path === '' ? path : `${path}.${fault.path}`;
-      return {
-        file: source.file,
-        ...place,
-        severity,
-        path: at,
-        message: printable(message, 1024),
-        rule: CONFIG,
-      };
+      return { file: source.file, ...place, severity, path: at, message, rule: CONFIG };
     });
   });
 }
