@@ -16,6 +16,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
+COPY manifests ./manifests
 RUN npm run build
 # `muster version` and the log's first line name it.
 ARG COMMIT=''
@@ -34,6 +35,8 @@ ENV NODE_ENV=production
 COPY --from=build /app/package.json ./
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+# `muster doctor` compares an installation with them.
+COPY --from=build /app/manifests ./manifests
 # By number: runAsNonRoot cannot judge a name.
 USER 65532:65532
 # Webhooks, health, metrics.

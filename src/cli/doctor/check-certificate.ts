@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { ownObject, ownString, type JsonObject } from '../../api/json.ts';
 import { checkChain } from '../../tls/chain.ts';
 import type { RegisteredWebhook } from './check-webhooks.ts';
+import { patchCommand } from './commands.ts';
 import { saying, type Diagnosis } from './diagnosis.ts';
 import type { Read } from './read.ts';
 
@@ -24,7 +25,11 @@ const PROVIDE =
 export function checkCertificate(
   served: Read<ServedCertificate>,
   webhooks: readonly RegisteredWebhook[],
-  { now, namespace }: { readonly now: Date; readonly namespace: string },
+  {
+    now,
+    namespace,
+    authority,
+  }: { readonly now: Date; readonly namespace: string; readonly authority?: string | undefined },
 ): readonly Diagnosis[] {
   const provide = PROVIDE.replace('NAMESPACE', namespace);
   if (served.state === 'absent')
@@ -37,7 +42,7 @@ export function checkCertificate(
   if (served.state === 'unread') {
     const say = saying('certificate', 'serving');
     const fix = 'run it as somebody who may read the Secret, or in the network of the Pods';
-    return [...checkBundles(webhooks), say.notChecked(served.reason, fix)];
+    return [...checkBundles(webhooks, authority), say.notChecked(served.reason, fix)];
   }
   const { chain, from } = served.value;
   let leaf: X509Certificate;
@@ -49,8 +54,8 @@ export function checkCertificate(
   return [
     checkDates(leaf, from, now, provide),
     ...checkNames(leaf, webhooks, from, provide),
-    ...checkBundles(webhooks),
-    ...checkAuthorities(leaf, chain, webhooks, now),
+    ...checkBundles(webhooks, authority),
+    ...checkAuthorities({ leaf, chain, now, authority }, webhooks),
   ];
 }
 
@@ -112,42 +117,87 @@ const bundleOf = (webhook: JsonObject): string =>
   ownString(ownObject(webhook, 'clientConfig'), 'caBundle') ?? '';
 
 /** Where there is none, the API server goes by the CAs of its own machine. */
-const checkBundles = (webhooks: readonly RegisteredWebhook[]): Diagnosis[] =>
+const checkBundles = (
+  webhooks: readonly RegisteredWebhook[],
+  authority: string | undefined,
+): readonly Diagnosis[] =>
   webhooks
     .filter(({ webhook }) => bundleOf(webhook) === '')
-    .map((one) =>
-      saying('certificate', 'ca').problem(
-        `${placeOf(one)} has no caBundle: the API server will not trust Muster`,
-        INJECT,
-      ),
-    );
+    .map((one) => {
+      const what = `${placeOf(one)} has no caBundle: the API server will not trust Muster`;
+      return { ...saying('certificate', 'ca').problem(what, INJECT), ...trusting(one, authority) };
+    });
+
+/** The command that has the API server trust this CA. */
+function trusting(
+  { expected, configuration, index }: RegisteredWebhook,
+  authority: string | undefined,
+): Pick<Diagnosis, 'commands'> {
+  if (authority === undefined) return {};
+  const object = {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: expected.kind,
+    metadata: { name: configuration },
+  };
+  const value = Buffer.from(authority).toString('base64');
+  const patch = patchCommand(object, [
+    { op: 'test', path: `/webhooks/${index}/name`, value: expected.name },
+    { op: 'add', path: `/webhooks/${index}/clientConfig/caBundle`, value },
+  ]);
+  return { commands: [patch] };
+}
 
 const placeOf = ({ expected, configuration }: RegisteredWebhook): string =>
   `${expected.name} in ${expected.kind} ${configuration}`;
 
-function checkAuthorities(
-  leaf: X509Certificate,
-  chain: string,
-  webhooks: readonly RegisteredWebhook[],
-  now: Date,
-): Diagnosis[] {
+interface Shown {
+  readonly leaf: X509Certificate;
+  readonly chain: string;
+  readonly now: Date;
+  readonly authority: string | undefined;
+}
+
+function checkAuthorities(shown: Shown, webhooks: readonly RegisteredWebhook[]): Diagnosis[] {
+  const { leaf } = shown;
   const say = saying('certificate', 'ca');
   const given = webhooks.filter(({ webhook }) => bundleOf(webhook) !== '');
-  const wrong = given.flatMap((one) => {
-    const authority = Buffer.from(bundleOf(one.webhook), 'base64');
-    try {
-      checkChain({ leaf, certificates: Buffer.from(chain), authority, directory: '', now });
-      return [];
-    } catch {
+  const wrong = given.flatMap((one): Diagnosis[] => {
+    const bundle = Buffer.from(bundleOf(one.webhook), 'base64').toString('latin1');
+    // A CA in the Secret that the certificate does not come from helps nobody.
+    const authority =
+      shown.authority !== undefined && leads(shown, shown.authority) ? shown.authority : undefined;
+    if (!leads(shown, bundle)) {
       const issuer = leaf.issuer.replaceAll('\n', ', ');
-      return [
-        say.problem(
-          `the caBundle of ${placeOf(one)} does not lead to the certificate that Muster shows (issued by ${issuer}, until ${day(leaf.validToDate)})`,
-          INJECT,
-        ),
-      ];
+      const what = `the caBundle of ${placeOf(one)} does not lead to the certificate that Muster shows (issued by ${issuer}, until ${day(leaf.validToDate)})`;
+      return [{ ...say.problem(what, INJECT), ...trusting(one, authority) }];
     }
+    const foreign = (bundle.match(PEM_CERTIFICATE) ?? []).filter((each) => !leads(shown, each));
+    if (foreign.length === 0) return [];
+    const names = foreign.map(subjectOf).join(' and ');
+    const what = `the caBundle of ${placeOf(one)} also trusts ${names}, which the certificate does not come from: whoever has that key can answer for Muster`;
+    const fix = `nothing while the CA is being replaced; else take it out of caBundle`;
+    return [{ ...say.warning(what, fix), ...trusting(one, authority) }];
   });
   if (wrong.length > 0 || given.length === 0) return wrong;
   return [say.ok(`the caBundles of ${given.length} webhooks lead to it`)];
+}
+
+const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----/gs;
+
+function leads({ leaf, chain, now }: Shown, authority: string): boolean {
+  try {
+    const bundle = Buffer.from(authority, 'latin1');
+    checkChain({ leaf, certificates: Buffer.from(chain), authority: bundle, directory: '', now });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function subjectOf(pem: string): string {
+  try {
+    return new X509Certificate(pem).subject.replaceAll('\n', ', ');
+  } catch {
+    return 'something that is no certificate';
+  }
 }

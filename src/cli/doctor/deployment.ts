@@ -1,6 +1,6 @@
 import { ownList, ownObject, ownString, type Json, type JsonObject } from '../../api/json.ts';
 
-const podSpecOf = (deployment: JsonObject | undefined): JsonObject | undefined =>
+export const podSpecOf = (deployment: JsonObject | undefined): JsonObject | undefined =>
   ownObject(ownObject(ownObject(deployment, 'spec'), 'template'), 'spec');
 
 const named = (list: readonly Json[] | undefined, name: string): Json | undefined =>

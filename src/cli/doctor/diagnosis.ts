@@ -28,6 +28,8 @@ export interface Diagnosis {
   readonly found: string;
   /** What to do, one sentence; absent where it is fine. */
   readonly fix?: string;
+  /** Commands for a shell that do just that, in their order; absent where no command does. */
+  readonly commands?: readonly string[];
 }
 
 /** Makes the findings of one check. */

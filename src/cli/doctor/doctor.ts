@@ -4,7 +4,8 @@ import { CONFIG_FILE_VARIABLE } from '../../config/overrides.ts';
 import { outputOption } from '../input/shared-options.ts';
 import { examine } from './examine.ts';
 import { examineFleet } from './fleet/examine-fleet.ts';
-import { reportLines, reportOf } from './render.ts';
+import { inCluster } from './commands.ts';
+import { fixScript, reportLines, reportOf } from './render.ts';
 import { ExitStatus } from '../output/exit-status.ts';
 import type { CliIo } from '../output/io.ts';
 import { paletteFor } from '../output/palette.ts';
@@ -21,12 +22,14 @@ interface DoctorFlags {
   tryIn: string;
   output: 'text' | 'json';
   fleet?: true;
+  fix?: true;
 }
 
 const EXAMPLE = `
 Examples:
   $ muster doctor
   $ muster doctor --config config.yaml --try-in team-a
+  $ muster doctor --fix > mend.sh
   $ muster doctor --fleet --kubeconfig karmada.config --config config.yaml
   $ muster doctor -o json | jq -r '.findings[] | select(.severity == "problem").fix'
 
@@ -43,6 +46,7 @@ export const doctorCommand = (io: CliIo): Command =>
     .option('--context <name>', 'context of the kubeconfig (default: its current one)')
     .option('-n, --namespace <name>', 'where Muster runs', MUSTER_NAMESPACE)
     .option('--try-in <name>', 'namespace in which Pods and PodGangs are tried by dry run', 'default')
+    .option('--fix', 'print the commands that mend what is wrong, for a shell; none is run')
     .option('--fleet', 'look at what is registered in Karmada’s API server instead')
     .addOption(outputOption())
     .addHelpText('after', EXAMPLE)
@@ -60,9 +64,14 @@ async function doctor(flags: DoctorFlags, io: CliIo): Promise<void> {
       muster,
       now: io.now(),
     });
-    const report = reportOf({ server: client.server, kubernetes, muster }, findings);
+    const report = reportOf(
+      { server: client.server, kubernetes, muster },
+      findings.map((one) => inCluster(one, flags)),
+    );
     if (flags.output === 'json') {
       io.stdout(`${JSON.stringify(report, null, 2)}\n`);
+    } else if (flags.fix === true) {
+      io.stdout(fixScript(report));
     } else {
       const palette = paletteFor('auto', io);
       io.stdout(

@@ -5,25 +5,30 @@ import { within } from '../../kube/loop/deadline.ts';
 import { SCHEDULER_BACKENDS } from '../../controller/scheduler-objects/publish.ts';
 import { readLease, type LeaseRecord } from '../../kube/loop/lease-record.ts';
 import { systemClock } from '../../kube/client/clock.ts';
-import { ApiError, isForbidden, isNotFound } from '../../kube/client/errors.ts';
+import { isForbidden } from '../../kube/client/errors.ts';
 import { clusterProbe } from '../../kube/client/cluster-probe.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
-import { LEASES, POD_GANGS, PODS, type KubeObject, type Resource } from '../../kube/client/resources.ts';
+import { LEASES, type KubeObject, type Resource } from '../../kube/client/resources.ts';
 import { readView } from '../status/read-status.ts';
 import { checkBackends, type Looked } from './check-backends.ts';
 import { checkCertificate } from './check-certificate.ts';
+import { checkInstalled } from './installed/check-installed.ts';
+import { readInstalled } from './installed/read-installed.ts';
+import { readShipped } from './installed/wanted.ts';
 import { BACKEND_DEFINITION, checkDefinitions, POD_GANG_DEFINITION } from './check-definitions.ts';
 import { checkGangs } from './check-gangs.ts';
-import { checkPolicies } from './check-policies.ts';
+import { checkPolicies, trustingIn } from './check-policies.ts';
 import { checkProgram, checkVersion } from './check-program.ts';
 import { checkRights } from './check-rights.ts';
-import { checkTrials, trialGang, trialPod, type TrialAnswer, type Trials } from './check-trial.ts';
+import { checkTrials } from './check-trial.ts';
+import { tryOut } from './try-out.ts';
 import { checkWebhooks, registeredWebhooks } from './check-webhooks.ts';
 import { checkWorkloadsWebhook } from './check-workloads-webhook.ts';
 import { mountedSecret } from './deployment.ts';
 import { expectedRights, HPC_RULES, preemptionRules, workloadRules } from './expected-rights.ts';
-import type { Diagnosis } from './diagnosis.ts';
-import { attempt, reasonOf, valueOf, type Read } from './read.ts';
+import { saying, type Diagnosis } from './diagnosis.ts';
+import { examineProgram } from './examine-program.ts';
+import { attempt, valueOf, type Read } from './read.ts';
 import { readServedCertificate } from './read-certificate.ts';
 import { readConfigured } from './read-configuration.ts';
 import { readRights } from './read-rights.ts';
@@ -39,6 +44,11 @@ export interface Examination {
   readonly muster: string;
   readonly now: Date;
 }
+
+const NOT_SHIPPED = saying('program', 'manifests').notChecked(
+  'this program came without its manifests: nothing is compared with them',
+  'run the doctor of the image, the package or a checkout',
+);
 
 /** How long a backend may look, as in the loop. */
 const INIT_MS = 10_000;
@@ -86,6 +96,23 @@ export async function examine(given: Examination): Promise<{ kubernetes: string;
     MutatingWebhookConfiguration: await list(MUTATING),
     ValidatingWebhookConfiguration: await list(VALIDATING),
   };
+  const lists = {
+    ...configurations,
+    MutatingAdmissionPolicy: await list(policy('MutatingAdmissionPolicy', 'mutatingadmissionpolicies')),
+    MutatingAdmissionPolicyBinding: await list(
+      policy('MutatingAdmissionPolicyBinding', 'mutatingadmissionpolicybindings'),
+    ),
+    ValidatingAdmissionPolicy: await list(policy('ValidatingAdmissionPolicy', 'validatingadmissionpolicies')),
+    ValidatingAdmissionPolicyBinding: await list(
+      policy('ValidatingAdmissionPolicyBinding', 'validatingadmissionpolicybindings'),
+    ),
+  };
+  const unserved = new Set(
+    Object.entries(lists).flatMap(([kind, read]) => (read.state === 'absent' ? [kind] : [])),
+  );
+  const shipped = readShipped(namespace);
+  const live = await readInstalled(client, shipped?.identities ?? [], lists);
+  const selectors = controllers.podGang;
   const webhooks = registeredWebhooks(configurations);
   const [version, certificate, podGang, backend, rights, trials, view, blind] = await Promise.all([
     client.read<JsonObject>('/version'),
@@ -109,32 +136,38 @@ export async function examine(given: Examination): Promise<{ kubernetes: string;
   const ownLease = leaderElection.enabled
     ? { key: `${place.namespace}/${place.name}`, read: await lease(place.namespace, place.name) }
     : undefined;
+  const deployments = await list(DEPLOYMENTS);
+  const around = await examineProgram({
+    ...{ client, namespace, now, shipped, deployment, deployments, nativeGangs: nativeGangsOf(registry) },
+    lease: ownLease && { name: place.name, read: ownLease.read },
+  });
+  const { authority, time } = around;
   const findings = [
     checkVersion(kubernetes),
+    ...around.clock,
     ...checkDefinitions({ podGang, backend }),
     ...checkRights(rights),
+    ...(shipped === undefined
+      ? [NOT_SHIPPED]
+      : checkInstalled({ shipped, live, lists, unserved, selectors })),
     ...checkWebhooks(configurations),
     ...checkWorkloadsWebhook(configurations, view, gangKinds),
-    ...checkCertificate(certificate, webhooks, { now, namespace }),
+    ...checkCertificate(certificate, webhooks, { now: time, namespace, authority }),
     ...checkTrials(trials),
     ...checkPolicies(
       {
-        mutating: await list(policy('MutatingAdmissionPolicy', 'mutatingadmissionpolicies')),
-        mutatingBindings: await list(
-          policy('MutatingAdmissionPolicyBinding', 'mutatingadmissionpolicybindings'),
-        ),
-        validating: await list(policy('ValidatingAdmissionPolicy', 'validatingadmissionpolicies')),
-        validatingBindings: await list(
-          policy('ValidatingAdmissionPolicyBinding', 'validatingadmissionpolicybindings'),
-        ),
+        mutating: lists.MutatingAdmissionPolicy,
+        validating: lists.ValidatingAdmissionPolicy,
       },
+      trustingIn(shipped?.whole ?? []),
       trustedAccounts,
       account,
     ),
     finding,
-    ...checkProgram({ now, namespace, kubernetes, muster, deployment, lease: ownLease }),
+    ...checkProgram({ now: time, namespace, kubernetes, muster, deployment, lease: ownLease }),
+    ...around.program,
     ...checkBackends({
-      now,
+      now: time,
       defaultBackend: registry.default.name,
       enabled: await Promise.all(
         factories.map(async ({ name, traces }) => ({
@@ -147,12 +180,19 @@ export async function examine(given: Examination): Promise<{ kubernetes: string;
         })),
       ),
       published: await list(SCHEDULER_BACKENDS),
-      deployments: await list(DEPLOYMENTS),
+      deployments,
     }),
-    ...checkGangs(view, now),
+    ...checkGangs(view, time),
   ];
   return { kubernetes, findings };
 }
+
+/** What native gangs speak here, as a backend found. */
+const nativeGangsOf = (registry: BackendRegistry): string =>
+  registry.enabled
+    .map((name) => registry.readiness(name))
+    .map((readiness) => (readiness.state === 'ready' ? readiness.facts.version : ''))
+    .find((version) => version.startsWith('scheduling.k8s.io/')) ?? 'none';
 
 /** Who makes room for a backend's gangs; undefined where Muster is not told to for any. */
 function roomFor(
@@ -191,25 +231,4 @@ async function askBackends(
     ),
   );
   return blind;
-}
-
-async function tryOut(client: KubeClient, namespace: string): Promise<Trials> {
-  const attemptTo = async (resource: Resource, object: JsonObject): Promise<TrialAnswer> => {
-    try {
-      // The client sends it as it is; its type only names the fields that clients use.
-      const stored = await client.create<JsonObject>(resource, object as unknown as KubeObject, {
-        dryRun: true,
-      });
-      return { stored };
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      return { refusal: reasonOf(error), missing: isNotFound(error) };
-    }
-  };
-  const [wrongPod, pod, wrongGang] = await Promise.all([
-    attemptTo(PODS, trialPod(namespace, false)),
-    attemptTo(PODS, trialPod(namespace, true)),
-    attemptTo(POD_GANGS, trialGang(namespace)),
-  ]);
-  return { namespace, wrongPod, pod, wrongGang };
 }

@@ -1,14 +1,10 @@
 import {
-  HPC_POLICY_GROUP,
-  HPC_POLICY_VERSION,
   PATH_MUTATE_POD,
   PATH_MUTATE_POD_GANG,
   PATH_VALIDATE_HPC_POLICY,
   PATH_VALIDATE_POD,
   PATH_VALIDATE_POD_GANG,
   PATH_VALIDATE_WORKLOAD,
-  POD_GANG_GROUP,
-  POD_GANG_VERSION,
 } from '../../api/names.ts';
 import type { GangKind } from '../../workloads/gang-kind.ts';
 
@@ -21,64 +17,18 @@ export interface NamedWebhook {
   readonly path: string;
 }
 
-export interface ExpectedWebhook extends NamedWebhook {
-  readonly group: string;
-  readonly version: string;
-  readonly operations: readonly string[];
-  readonly resources: readonly string[];
-  /** Whether only objects with the label of a gang may come. */
-  readonly gangsOnly: boolean;
-}
+const mutating = { kind: 'MutatingWebhookConfiguration' } as const;
+const validating = { kind: 'ValidatingWebhookConfiguration' } as const;
 
-const pods = { name: 'pods.muster.dev', group: '', version: 'v1', resources: ['pods'], gangsOnly: true };
-const workloadPods = { ...pods, name: 'workload-pods.muster.dev' };
-const gangs = {
-  name: 'podgangs.muster.dev',
-  group: POD_GANG_GROUP,
-  version: POD_GANG_VERSION,
-  gangsOnly: false,
-};
-
-/** The webhooks of manifests/base, which the image does not hold; a test compares the two. */
-export const EXPECTED_WEBHOOKS: readonly ExpectedWebhook[] = [
-  { kind: 'MutatingWebhookConfiguration', ...pods, path: PATH_MUTATE_POD, operations: ['CREATE'] },
-  {
-    kind: 'MutatingWebhookConfiguration',
-    ...gangs,
-    path: PATH_MUTATE_POD_GANG,
-    operations: ['CREATE', 'UPDATE'],
-    resources: ['podgangs'],
-  },
-  {
-    kind: 'ValidatingWebhookConfiguration',
-    ...pods,
-    path: PATH_VALIDATE_POD,
-    operations: ['CREATE', 'UPDATE'],
-  },
-  {
-    kind: 'ValidatingWebhookConfiguration',
-    ...gangs,
-    path: PATH_VALIDATE_POD_GANG,
-    operations: ['CREATE', 'UPDATE'],
-    resources: ['podgangs', 'podgangs/status'],
-  },
-  {
-    kind: 'ValidatingWebhookConfiguration',
-    name: 'hpcpolicies.muster.dev',
-    group: HPC_POLICY_GROUP,
-    version: HPC_POLICY_VERSION,
-    gangsOnly: false,
-    path: PATH_VALIDATE_HPC_POLICY,
-    operations: ['CREATE', 'UPDATE'],
-    resources: ['hpcpolicies'],
-  },
-  { kind: 'MutatingWebhookConfiguration', ...workloadPods, path: PATH_MUTATE_POD, operations: ['CREATE'] },
-  {
-    kind: 'ValidatingWebhookConfiguration',
-    ...workloadPods,
-    path: PATH_VALIDATE_POD,
-    operations: ['CREATE', 'UPDATE'],
-  },
+/** The webhooks of manifests/base; a test compares the two. */
+export const EXPECTED_WEBHOOKS: readonly NamedWebhook[] = [
+  { ...mutating, name: 'pods.muster.dev', path: PATH_MUTATE_POD },
+  { ...mutating, name: 'podgangs.muster.dev', path: PATH_MUTATE_POD_GANG },
+  { ...validating, name: 'pods.muster.dev', path: PATH_VALIDATE_POD },
+  { ...validating, name: 'podgangs.muster.dev', path: PATH_VALIDATE_POD_GANG },
+  { ...validating, name: 'hpcpolicies.muster.dev', path: PATH_VALIDATE_HPC_POLICY },
+  { ...mutating, name: 'workload-pods.muster.dev', path: PATH_MUTATE_POD },
+  { ...validating, name: 'workload-pods.muster.dev', path: PATH_VALIDATE_POD },
 ];
 
 /** That of manifests/components/workloads, which not everybody has. */

@@ -56,8 +56,11 @@ const askAll = (client: KubeClient, review: Resource, rights: readonly Right[], 
 const ask = (client: KubeClient, review: Resource, spec: object): Promise<JsonObject> =>
   client.create<JsonObject>(review, { metadata: {} as KubeObject['metadata'], spec });
 
+/** Who asks, and when, by the API server’s clock. */
+export const askWho = (client: KubeClient): Promise<JsonObject> => ask(client, WHO_AM_I, {});
+
 async function whoAmI(client: KubeClient): Promise<string | undefined> {
-  const answer = await ask(client, WHO_AM_I, {});
+  const answer = await askWho(client);
   return ownString(ownObject(ownObject(answer, 'status'), 'userInfo'), 'username');
 }
 

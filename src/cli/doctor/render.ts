@@ -39,6 +39,19 @@ export function reportOf(
   };
 }
 
+/**
+ * The commands of what is wrong, in the order in which a person mends it, each below what it is for. Where no command does
+ * it, the fix is told; every line that is no command is a comment, so that a shell may read all of it.
+ */
+export function fixScript({ findings }: DoctorReport): string {
+  const wrong = findings.filter(({ severity }) => severity === 'problem' || severity === 'warning');
+  const blocks = wrong.map(({ group, check, found, fix = '', commands = [] }) => {
+    const what = [`# ${group}/${check}: ${shown(found)}`];
+    return [...what, ...(commands.length > 0 ? commands : [`# by hand: ${shown(fix)}`]), ''].join('\n');
+  });
+  return blocks.length === 0 ? '# nothing is wrong\n' : `${blocks.join('\n')}`;
+}
+
 /** The table: a group a block, a finding a row, its fix below it. */
 export function reportLines(report: DoctorReport, width: number): Line[] {
   const { server, kubernetes, muster, findings } = report;

@@ -39,7 +39,7 @@ export async function untilEstablished(client: Client, definitions: readonly App
 const CLUSTER_WIDE =
   /^(Namespace|Cluster.*|CustomResourceDefinition|.*WebhookConfiguration|.*AdmissionPolicy(Binding)?)$/;
 
-function pathOf({ apiVersion = 'v1', kind, metadata }: Applied): string {
+export function pathOf({ apiVersion = 'v1', kind, metadata }: Applied): string {
   const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
   const plural = kind.endsWith('y') ? `${kind.slice(0, -1)}ies` : `${kind}s`;
   const within = CLUSTER_WIDE.test(kind) ? '' : `/namespaces/${metadata.namespace ?? 'default'}`;

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/api/json.ts';
 import { checkCertificate } from '../../../../src/cli/doctor/check-certificate.ts';
+import type { Diagnosis } from '../../../../src/cli/doctor/diagnosis.ts';
 import type { RegisteredWebhook } from '../../../../src/cli/doctor/check-webhooks.ts';
 import { EXPECTED_WEBHOOKS } from '../../../../src/cli/doctor/expected-webhooks.ts';
 import { ABSENT, found, unread } from '../../../../src/cli/doctor/read.ts';
@@ -26,6 +27,7 @@ beforeAll(async () => {
 const webhook = (clientConfig: JsonObject): RegisteredWebhook => ({
   expected: EXPECTED_WEBHOOKS[0] as RegisteredWebhook['expected'],
   configuration: 'muster',
+  index: 0,
   webhook: { clientConfig },
 });
 const trusting = (ca: string | undefined, client: JsonObject = CLIENT): RegisteredWebhook =>
@@ -99,3 +101,24 @@ test('no certificate, and none that can be seen', () => {
     'not-checked certificate/serving: 10.0.0.1:9443: no answer in time → run it as somebody who may read the Secret, or in the network of the Pods',
   ]);
 });
+
+test('a foreign CA beside the right one, and the commands that take it out', () => {
+  const both = trusting(`${ours.caCertificate}${other.caCertificate}`);
+  const judged = (authority?: string) =>
+    checkCertificate(found({ chain: ours.certificate, from: FROM }), [both, trusting(other.caCertificate)], {
+      ...{ now: NOW, namespace: 'muster-system', authority },
+    }).filter(({ check: name }) => name === 'ca');
+  const [foreign, wrong] = judged(ours.caCertificate);
+  expect(wrongOf(foreign)).toMatch(
+    /^warning certificate\/ca: the caBundle of pods\.muster\.dev in MutatingWebhookConfiguration muster also trusts CN=.*, which the certificate does not come from: whoever has that key can answer for Muster → nothing while the CA is being replaced; else take it out of caBundle$/,
+  );
+  const bundle = Buffer.from(ours.caCertificate).toString('base64');
+  const command = `kubectl patch mutatingwebhookconfiguration.admissionregistration.k8s.io muster --type=json -p '[{"op":"test","path":"/webhooks/0/name","value":"pods.muster.dev"},{"op":"add","path":"/webhooks/0/clientConfig/caBundle","value":"${bundle}"}]'`;
+  expect([foreign?.commands, wrong?.commands]).toEqual([[command], [command]]);
+  // Nothing is told to be trusted that the certificate does not come from.
+  expect(judged(other.caCertificate).map(({ commands }) => commands)).toEqual([undefined, undefined]);
+  expect(judged().map(({ commands }) => commands)).toEqual([undefined, undefined]);
+});
+
+const wrongOf = (finding: Diagnosis | undefined): string =>
+  told(finding === undefined ? [] : [finding]).join();

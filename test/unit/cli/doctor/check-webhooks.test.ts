@@ -3,10 +3,10 @@ import type { JsonObject } from '../../../../src/api/json.ts';
 import { manifestsIn } from '../../../support/manifests.ts';
 import { checkWebhooks, type WebhookConfigurations } from '../../../../src/cli/doctor/check-webhooks.ts';
 import { EXPECTED_WEBHOOKS } from '../../../../src/cli/doctor/expected-webhooks.ts';
-import { found, unread } from '../../../../src/cli/doctor/read.ts';
+import { found } from '../../../../src/cli/doctor/read.ts';
 import { told, wrong } from './told.ts';
 
-type Webhook = Record<string, unknown> & { name: string };
+type Webhook = Record<string, unknown> & { name: string; clientConfig?: unknown };
 interface Configuration {
   kind: string;
   metadata: { name: string };
@@ -30,99 +30,31 @@ function cluster(
 }
 const first = ({ webhooks }: Configuration): Webhook => webhooks[0] as Webhook;
 
-test('what ships is fine, and is what is expected', () => {
-  expect(told(checkWebhooks(cluster(() => undefined)))).toEqual([
-    'ok webhooks/mutating: pods.muster.dev in muster sends CREATE of pods to /mutate-v1-pod',
-    'ok webhooks/mutating: podgangs.muster.dev in muster sends CREATE and UPDATE of podgangs to /mutate-scheduler-grove-io-v1alpha1-podgang',
-    'ok webhooks/validating: pods.muster.dev in muster sends CREATE and UPDATE of pods to /validate-v1-pod',
-    'ok webhooks/validating: podgangs.muster.dev in muster sends CREATE and UPDATE of podgangs and podgangs/status to /validate-scheduler-grove-io-v1alpha1-podgang',
-    'ok webhooks/validating: hpcpolicies.muster.dev in muster sends CREATE and UPDATE of hpcpolicies to /validate-muster-dev-v1alpha1-hpcpolicy',
-    'ok webhooks/mutating: workload-pods.muster.dev in muster sends CREATE of pods to /mutate-v1-pod',
-    'ok webhooks/validating: workload-pods.muster.dev in muster sends CREATE and UPDATE of pods to /validate-v1-pod',
-  ]);
-  expect(EXPECTED_WEBHOOKS).toHaveLength(shipped.flatMap(({ webhooks }) => webhooks).length);
+test('what ships is what is expected, and there is nothing to say of its order', () => {
+  expect(told(checkWebhooks(cluster(() => undefined)))).toEqual([]);
+  expect(
+    shipped
+      .flatMap(({ kind, webhooks }) =>
+        webhooks.map(({ name, clientConfig }) => ({ kind, name, clientConfig })),
+      )
+      .map(({ kind, name, clientConfig }) => [kind, name, (clientConfig as Client).service.path].join(' '))
+      .sort(),
+  ).toEqual(EXPECTED_WEBHOOKS.map(({ kind, name, path }) => `${kind} ${name} ${path}`).sort());
 });
 
-const APPLY = 'kubectl apply -k manifests/base';
+interface Client {
+  readonly service: { readonly path: string };
+}
 
 describe('finds', () => {
-  test.each<[string, (mutating: Configuration, validating: Configuration) => void, string[]]>([
-    [
-      'a webhook that is missing',
-      (mutating) => void mutating.webhooks.splice(1, 1),
-      [
-        `problem webhooks/mutating: no MutatingWebhookConfiguration has the webhook podgangs.muster.dev: its objects do not come to Muster → ${APPLY}`,
-      ],
-    ],
-    [
-      'a wrong path',
-      (mutating) => void (first(mutating)['clientConfig'] = { url: 'https://10.0.0.1:9443/mutate' }),
-      [
-        `problem webhooks/mutating: pods.muster.dev in muster calls /mutate, and Muster answers at /mutate-v1-pod → ${APPLY}`,
-      ],
-    ],
-    [
-      'no path',
-      (mutating) => void (first(mutating)['clientConfig'] = {}),
-      [
-        `problem webhooks/mutating: pods.muster.dev in muster calls no path, and Muster answers at /mutate-v1-pod → ${APPLY}`,
-      ],
-    ],
-    [
-      'rules that lack something',
-      (_mutating, validating) => {
-        first(validating)['rules'] = [
-          { apiGroups: ['*'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] },
-        ];
-      },
-      [`problem webhooks/validating: pods.muster.dev in muster is not asked about UPDATE pods → ${APPLY}`],
-    ],
-    [
-      'rules that ask for more',
-      (mutating) => {
-        first(mutating)['rules'] = [
-          {
-            apiGroups: [''],
-            apiVersions: ['v1'],
-            operations: ['CREATE', 'DELETE'],
-            resources: ['pods', 'pods/status'],
-          },
-        ];
-      },
-      [
-        `warning webhooks/mutating: pods.muster.dev in muster is also asked about DELETE, pods/status: those wait for Muster when it is down → ${APPLY}`,
-      ],
-    ],
-    [
-      'no selector',
-      (mutating) => void delete first(mutating)['objectSelector'],
-      [
-        `problem webhooks/mutating: pods.muster.dev in muster has no objectSelector for the label grove.io/podgang: every Pod of the cluster waits for Muster → ${APPLY}`,
-      ],
-    ],
-    [
-      'a failurePolicy that lets everything in',
-      (mutating) => void (first(mutating)['failurePolicy'] = 'Ignore'),
-      [
-        `warning webhooks/mutating: pods.muster.dev in muster has failurePolicy Ignore: while Muster is down its objects come in unprepared → set failurePolicy: Fail (${APPLY})`,
-      ],
-    ],
-    [
-      'a timeout that is too long',
-      (_mutating, validating) => void (first(validating)['timeoutSeconds'] = 30),
-      [
-        `warning webhooks/validating: pods.muster.dev in muster has timeoutSeconds 30: 2 to 10 leave room for a second try within one request → set timeoutSeconds: 5 (${APPLY})`,
-      ],
-    ],
-    [
-      'no second call',
-      (mutating) => void (first(mutating)['reinvocationPolicy'] = 'Never'),
-      [
-        `warning webhooks/mutating: pods.muster.dev in muster is not called again when a later webhook changes the object (reinvocationPolicy) → set reinvocationPolicy: IfNeeded (${APPLY})`,
-      ],
-    ],
-  ])('%s', (_what, change, expected) => {
-    expect(wrong(checkWebhooks(cluster(change)))).toEqual(expected);
+  test.each([
+    ['a wrong path', 'https://10.0.0.1:9443/mutate', '/mutate'],
+    ['no path', 'not a URL', 'no path'],
+  ])('%s of a URL', (_what, url, path) => {
+    const wrongPath = cluster((mutating) => void (first(mutating)['clientConfig'] = { url }));
+    expect(wrong(checkWebhooks(wrongPath))).toEqual([
+      `problem webhooks/mutating: pods.muster.dev in muster calls ${path}, and Muster answers at /mutate-v1-pod → kubectl apply -k manifests/base`,
+    ]);
   });
 
   test('one that is registered twice', () => {
@@ -141,17 +73,6 @@ describe('finds', () => {
     ).toEqual([
       'warning webhooks/mutating: pods.muster.dev is registered 2 times, in muster and muster-old: each request comes as often → kubectl delete mutatingwebhookconfiguration with the name that is not Muster’s',
     ]);
-  });
-
-  test('that it may not look', () => {
-    const blind = {
-      ...cluster(() => undefined),
-      MutatingWebhookConfiguration: unread('may not list mutatingwebhookconfigurations'),
-    };
-    const [line] = wrong(checkWebhooks(blind));
-    expect(line).toBe(
-      'not-checked webhooks/mutating: pods.muster.dev: may not list mutatingwebhookconfigurations → run it as somebody who may read this, such as cluster-admin',
-    );
   });
 });
 

@@ -1,0 +1,45 @@
+import type { LeaseRecord } from '../../kube/loop/lease-record.ts';
+import { saying, type Diagnosis } from './diagnosis.ts';
+import { RIGHTS_FIX, type Read } from './read.ts';
+
+/** Certificates are valid from five minutes before they are made, and Leases run out after seconds. */
+const FAR_MS = 30_000;
+
+export interface Clocks {
+  /** Of this machine, when the API server answered. */
+  readonly here: Date;
+  readonly server: Read<Date>;
+  /** Of the replica that leads. */
+  readonly lease: Read<LeaseRecord> | undefined;
+}
+
+/** Whether the API server, Muster and whoever looks agree on the time: certificates and Leases go by it. */
+export function checkClock({ here, server, lease }: Clocks): Diagnosis[] {
+  const say = saying('cluster', 'clock');
+  if (server.state !== 'found') {
+    return [
+      say.notChecked(
+        server.state === 'unread' ? server.reason : 'the API server does not tell its time',
+        RIGHTS_FIX,
+      ),
+    ];
+  }
+  const findings: Diagnosis[] = [];
+  const off = server.value.getTime() - here.getTime();
+  if (Math.abs(off) > FAR_MS) {
+    const found = `the API server’s clock is ${seconds(off)} of this machine’s: certificates that one of them takes for valid the other may not`;
+    findings.push(say.problem(found, 'set both clocks by NTP (timedatectl on either), then look again'));
+  }
+  if (lease?.state === 'found' && lease.value.holder !== '') {
+    const ahead = Date.parse(lease.value.renewTime) - server.value.getTime();
+    if (ahead > FAR_MS) {
+      const found = `the clock of ${lease.value.holder}, which leads, is ${seconds(ahead)} of the API server’s`;
+      findings.push(say.problem(found, 'set the clock of its node by NTP (timedatectl there)'));
+    }
+  }
+  return findings.length > 0 ? findings : [say.ok('the clocks agree')];
+}
+
+/** @param off of the one clock less the other */
+const seconds = (off: number): string =>
+  `${Math.round(Math.abs(off) / 1000)} s ${off > 0 ? 'ahead' : 'behind'}`;

@@ -1,0 +1,111 @@
+import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { patchCommand } from './commands.ts';
+import { podSpecOf } from './deployment.ts';
+import { saying, type Diagnosis } from './diagnosis.ts';
+import { RIGHTS_FIX, valueOf, type Read } from './read.ts';
+
+/** Something that the Pods of Muster need before they start. */
+export interface Needed {
+  readonly kind: 'Secret' | 'ConfigMap';
+  readonly name: string;
+  /** Keys that have to be in it. */
+  readonly keys: readonly string[];
+  /** The volume that it is; undefined where a variable of the environment comes from it. */
+  readonly volume: string | undefined;
+}
+
+/** Of the namespace of every Pod, made by Kubernetes itself. */
+const ROOT_CA = 'kube-root-ca.crt';
+/** What `--cert-dir` has to hold. */
+const CERTIFICATE_KEYS = ['tls.crt', 'tls.key'];
+
+/** What its Pods name and may not lack, by its template. */
+export function neededBy(deployment: JsonObject | undefined): readonly Needed[] {
+  const pod = podSpecOf(deployment);
+  const volumes = (ownList(pod, 'volumes') ?? []).flatMap((volume): Needed[] => {
+    const name = ownString(volume, 'name');
+    const keys = (source: Json | undefined): string[] => [
+      ...(ownList(source ?? null, 'items') ?? []).flatMap((item) => ownString(item, 'key') ?? []),
+      ...(name === 'certs' ? CERTIFICATE_KEYS : []),
+    ];
+    const parts = [volume, ...(ownList(own(volume, 'projected'), 'sources') ?? [])];
+    return parts.flatMap((part) => [
+      ...needed('Secret', own(part, 'secret'), part === volume ? 'secretName' : 'name', name, keys),
+      ...needed('ConfigMap', own(part, 'configMap'), 'name', name, keys),
+    ]);
+  });
+  const environment = (ownList(pod, 'containers') ?? []).flatMap((container) =>
+    (ownList(container, 'env') ?? []).flatMap((one): Needed[] => {
+      const from = own(one, 'valueFrom');
+      const keys = (source: Json | undefined): string[] => [ownString(source, 'key') ?? ''];
+      return [
+        ...needed('Secret', own(from, 'secretKeyRef'), 'name', undefined, keys),
+        ...needed('ConfigMap', own(from, 'configMapKeyRef'), 'name', undefined, keys),
+      ];
+    }),
+  );
+  return [...volumes, ...environment].filter(({ name }) => name !== ROOT_CA);
+}
+
+function needed(
+  kind: Needed['kind'],
+  source: Json | undefined,
+  field: 'name' | 'secretName',
+  volume: string | undefined,
+  keys: (source: Json | undefined) => string[],
+): Needed[] {
+  const name = ownString(source, field);
+  if (name === undefined || own(source, 'optional') === true) return [];
+  return [{ kind, name, keys: keys(source), volume }];
+}
+
+export interface Mounts {
+  readonly namespace: string;
+  readonly deployment: JsonObject;
+  readonly needed: readonly (readonly [Needed, Read<JsonObject>])[];
+  /** The Secret that is shipped to be mounted as the certificate, where that is another one. */
+  readonly usual: Read<JsonObject>;
+  /** Its name. */
+  readonly usualName: string;
+}
+
+/** Whether a Pod of Muster that starts now gets what it mounts. One that runs does not notice. */
+export function checkMounts({ namespace, deployment, needed, usual, usualName }: Mounts): Diagnosis[] {
+  const findings = needed.flatMap(([one, read]): Diagnosis[] => {
+    const { kind, name, keys, volume } = one;
+    const certificate = volume === 'certs';
+    const say = certificate ? saying('certificate', 'secret') : saying('program', 'mounts');
+    const what = `the Deployment needs the ${kind} ${namespace}/${name}`;
+    if (read.state === 'unread') return [say.notChecked(read.reason, RIGHTS_FIX)];
+    if (read.state === 'absent') {
+      const found = `${what}, which is not there: a Pod that starts now waits for it`;
+      if (!certificate) return [say.problem(found, `make it, or take it out of the Deployment`)];
+      if (name === usualName || valueOf(usual) === undefined) {
+        const fix =
+          'with cert-manager: `kubectl -n NAMESPACE describe certificate`; without: make one as in docs/manifests.md, Certificates';
+        return [say.problem(found, fix.replace('NAMESPACE', namespace))];
+      }
+      const command = patchCommand(deployment, mounting(deployment, usualName));
+      const fix = `${usualName} is there: mount that one, or give this one its name`;
+      return [{ ...say.problem(found, fix), commands: [command] }];
+    }
+    const there = { ...ownObject(read.value, 'data'), ...ownObject(read.value, 'binaryData') };
+    const lacking = keys.filter((key) => !Object.hasOwn(there, key));
+    if (lacking.length === 0) return [];
+    const found = `${what}, which has no ${lacking.join(', ')}: a Pod that starts now waits for it`;
+    return [say.problem(found, `put ${lacking.join(', ')} into ${kind} ${namespace}/${name}`)];
+  });
+  if (findings.length > 0 || needed.length === 0) return findings;
+  const names = [...new Set(needed.map(([{ kind, name }]) => `${kind} ${name}`))].join(', ');
+  return [saying('program', 'mounts').ok(`what its Pods mount is there: ${names}`)];
+}
+
+function mounting(deployment: JsonObject, secretName: string) {
+  const volumes = ownList(podSpecOf(deployment), 'volumes') ?? [];
+  const place = volumes.findIndex((volume) => ownString(volume, 'name') === 'certs');
+  const path = `/spec/template/spec/volumes/${place}`;
+  return [
+    { op: 'test' as const, path: `${path}/name`, value: 'certs' },
+    { op: 'replace' as const, path: `${path}/secret/secretName`, value: secretName },
+  ];
+}

@@ -1,0 +1,64 @@
+import { isObject, own, type Json } from '../../../api/json.ts';
+import type { KindOfObject } from './judgement.ts';
+import { POLICIES, WEBHOOKS } from './kinds-asked.ts';
+import { PROGRAM_KINDS } from './kinds-program.ts';
+import { BINDING, ROLE } from './kinds-rights.ts';
+
+export const KINDS: Readonly<Record<string, KindOfObject>> = {
+  MutatingWebhookConfiguration: { ...WEBHOOKS, check: 'mutating' },
+  ValidatingWebhookConfiguration: { ...WEBHOOKS, check: 'validating' },
+  ValidatingAdmissionPolicy: { ...POLICIES, check: 'validating' },
+  ValidatingAdmissionPolicyBinding: {
+    ...POLICIES,
+    check: 'validating',
+    missing: 'its policy is not bound, so without effect',
+  },
+  MutatingAdmissionPolicy: { ...POLICIES, check: 'mutating' },
+  MutatingAdmissionPolicyBinding: {
+    ...POLICIES,
+    check: 'mutating',
+    missing: 'its policy is not bound, so without effect',
+  },
+  ClusterRole: ROLE,
+  Role: ROLE,
+  ClusterRoleBinding: BINDING,
+  RoleBinding: BINDING,
+  CustomResourceDefinition: {
+    group: 'definitions',
+    check: 'fields',
+    strict: true,
+    inCluster: false,
+    missing: 'the cluster does not know its objects',
+    missingWeight: 'problem',
+    why: 'the API server drops or refuses what this version writes, or shows it otherwise',
+    rows: [
+      { field: /^spec\.versions\[[^\]]*\]\.(additionalPrinterColumns|deprecat)/, weight: 'note' },
+      { field: /\.(description|categories|shortNames|preserveUnknownFields)/, weight: 'free' },
+      { field: /^spec\.names/, weight: 'free' },
+      { field: /./, weight: 'warning' },
+    ],
+  },
+  ...PROGRAM_KINDS,
+};
+
+/** Half a selector says nothing, and a selector with more in it selects less. */
+export const EXACT: ReadonlySet<string> = new Set([
+  ...['namespaceSelector', 'objectSelector', 'podSelector', 'selector', 'resourceRules', 'rules', 'subjects'],
+  ...['roleRef', 'matchResources', 'expression', 'policyTypes'],
+]);
+
+/** What reads best as a whole. */
+export const WHOLE: ReadonlySet<string> = new Set([
+  ...['tolerations', 'topologySpreadConstraints', 'resources', 'securityContext', 'strategy'],
+  ...['startupProbe', 'readinessProbe', 'livenessProbe'],
+]);
+
+/** Metadata that is more than a name for people: by which roles are joined, Pods judged and certificates injected. */
+const MEANT =
+  /^(rbac\.authorization\.k8s\.io\/|pod-security\.kubernetes\.io\/enforce$|cert-manager\.io\/)/;
+
+/** Labels and annotations that mean something, by `labels` and `annotations`. */
+export function meantIn(object: Json, list: 'labels' | 'annotations'): readonly (readonly [string, Json])[] {
+  const found = own(own(object, 'metadata'), list);
+  return isObject(found) ? Object.entries(found).filter(([key]) => MEANT.test(key)) : [];
+}

@@ -1,0 +1,111 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import jsonPatch, { type Operation } from 'fast-json-patch';
+import { parse, parseAllDocuments } from 'yaml';
+import { ownObject, ownString, type JsonObject } from '../../../api/json.ts';
+import { nameOf } from '../../../api/resource.ts';
+
+/** What of a kustomization.yaml or a component is understood: what the manifests use. A test compares with `kubectl kustomize`. */
+export interface Kustomization {
+  readonly resources?: readonly string[];
+  readonly components?: readonly string[];
+  readonly patches?: readonly { readonly target?: PatchTarget; readonly patch: string }[];
+  readonly labels?: readonly { readonly pairs: Readonly<Record<string, string>> }[];
+  readonly configMapGenerator?: readonly {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly files: readonly string[];
+  }[];
+  readonly images?: readonly { readonly name: string; readonly newName: string; readonly newTag: string }[];
+}
+
+/** Both are regular expressions for the whole of it. */
+export interface PatchTarget {
+  readonly kind: string;
+  readonly name: string;
+}
+
+export const readKustomization = (folder: string): Kustomization =>
+  parse(readFileSync(join(folder, 'kustomization.yaml'), 'utf8')) as Kustomization;
+
+/**
+ * The objects of a folder of manifests with these components, but for the hash at the end of a generated ConfigMap’s name.
+ * @param before what is there already, where the folder is a component
+ */
+export function kustomized(
+  folder: string,
+  components: readonly string[] = [],
+  before: readonly JsonObject[] = [],
+): readonly JsonObject[] {
+  const given = readKustomization(folder);
+  let objects = [...before, ...(given.resources ?? []).flatMap((name) => objectsAt(join(folder, name)))];
+  for (const name of [...(given.components ?? []).map((one) => join(folder, one)), ...components]) {
+    objects = [...kustomized(name, [], objects)];
+  }
+  for (const { name, namespace, files } of given.configMapGenerator ?? []) {
+    const data = Object.fromEntries(
+      files.map((file) => [file, readFileSync(join(folder, file), 'utf8')] as const),
+    );
+    const metadata = { name, ...(namespace === undefined ? {} : { namespace }) };
+    objects.push({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data });
+  }
+  for (const patch of given.patches ?? []) objects = patched(objects, patch);
+  for (const { pairs } of given.labels ?? []) objects = objects.map((object) => labelled(object, pairs));
+  for (const image of given.images ?? []) {
+    // Whole values alone: a name of an image is also a word.
+    objects = objects.map((object) => withImage(object, image.name, `${image.newName}:${image.newTag}`));
+  }
+  return objects;
+}
+
+/** Overlays share their files, which take longer to parse than anything else here. */
+const read = new Map<string, readonly JsonObject[]>();
+
+function objectsAt(path: string): readonly JsonObject[] {
+  if (statSync(path).isDirectory()) return kustomized(path);
+  const known = read.get(path);
+  if (known !== undefined) return known;
+  const objects = parseAllDocuments(readFileSync(path, 'utf8')).flatMap((document) => {
+    const object = document.toJS() as JsonObject | null;
+    return object === null ? [] : [object];
+  });
+  read.set(path, objects);
+  return objects;
+}
+
+/** Whether a patch is about this object. */
+export const isTarget = ({ kind, name }: PatchTarget, object: JsonObject): boolean =>
+  new RegExp(`^(?:${kind})$`).test(ownString(object, 'kind') ?? '') &&
+  new RegExp(`^(?:${name})$`).test(nameOf(object));
+
+/** The operations of RFC 6902 in a patch; a patch that deletes an object has none. */
+export const operationsOf = (patch: string): readonly Operation[] => {
+  const operations = parse(patch) as readonly Operation[] | JsonObject;
+  return Array.isArray(operations) ? (operations as readonly Operation[]) : [];
+};
+
+function patched(
+  objects: readonly JsonObject[],
+  { target, patch }: { readonly target?: PatchTarget; readonly patch: string },
+): JsonObject[] {
+  if (target !== undefined) {
+    return objects.map((object) =>
+      isTarget(target, object)
+        ? jsonPatch.applyPatch(structuredClone(object), operationsOf(patch), true).newDocument
+        : object,
+    );
+  }
+  const gone = parse(patch) as JsonObject;
+  if (gone['$patch'] !== 'delete') throw new Error(`a patch without a target only deletes here: ${patch}`);
+  return objects.filter((object) => object['kind'] !== gone['kind'] || nameOf(object) !== nameOf(gone));
+}
+
+function labelled(object: JsonObject, pairs: Readonly<Record<string, string>>): JsonObject {
+  const metadata = ownObject(object, 'metadata');
+  return { ...object, metadata: { ...metadata, labels: { ...ownObject(metadata, 'labels'), ...pairs } } };
+}
+
+const withImage = (object: JsonObject, name: string, image: string): JsonObject =>
+  JSON.parse(JSON.stringify(object), (key, value: unknown) =>
+    key === 'image' && value === name ? image : value,
+  ) as JsonObject;

@@ -1,0 +1,164 @@
+/** `muster doctor` beside what is shipped: whole installations have no problem, broken ones are named with what mends them. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Diagnosis } from '../../src/cli/doctor/diagnosis.ts';
+import { clusterSuite } from './control-plane/suite.ts';
+import { until } from './control-plane/until.ts';
+import { BROKEN } from './support/broken-installations.ts';
+import {
+  COMPONENTS,
+  shipped,
+  wholeInstallation,
+  type WholeInstallation,
+} from './support/whole-installation.ts';
+
+clusterSuite('muster doctor beside what is shipped', () => {
+  let whole: WholeInstallation;
+  const wrong = async (): Promise<readonly Diagnosis[]> => {
+    const { code, findings, problems } = await whole.doctor();
+    expect(code).toBe(problems > 0 ? 1 : 0);
+    return findings.filter(({ severity }) => severity === 'problem' || severity === 'warning');
+  };
+  const told = (findings: readonly Diagnosis[]): string[] =>
+    findings.map(({ group, check, severity, found }) => `${severity} ${group}/${check}: ${found}`);
+  /** Webhooks, policies and rights take effect some moments after they are stored. */
+  const untilWhole = () =>
+    until('nothing is wrong', async () => {
+      const left = told(await wrong());
+      if (left.length > 0) throw new Error(left.join('\n'));
+      return true;
+    });
+
+  beforeAll(async () => {
+    whole = await wholeInstallation();
+    await untilWhole();
+  }, 240_000);
+  afterAll(() => whole?.on.close(), 60_000);
+
+  test('a whole installation', async () => {
+    expect(told(await wrong())).toEqual([]);
+    expect(await whole.fix()).toBe('# nothing is wrong\n');
+  });
+
+  test('there are enough ways to break it', () => {
+    expect(BROKEN.length).toBeGreaterThanOrEqual(45);
+  });
+
+  test.each(BROKEN.map((row) => [row.what, row] as const))(
+    '%s',
+    async (_what, { harm, rule, severity = 'problem', found, fix, heal }) => {
+      const { client } = whole.on.plane;
+      await harm(client, whole);
+      const { finding, commands } = await until('it is found', async () => {
+        const findings = await wrong();
+        const one = findings.find(
+          (each) =>
+            `${each.group}/${each.check}` === rule &&
+            each.severity === severity &&
+            each.found.includes(found),
+        );
+        if (one === undefined) throw new Error(told(findings).join('\n') || 'nothing is wrong');
+        return { finding: one, commands: findings.flatMap((each) => each.commands ?? []) };
+      });
+      expect(finding.fix).toContain(fix);
+      if (heal === undefined) await whole.shell(commands.join('\n'));
+      else await heal(client, whole);
+      if (rule.startsWith('program') || rule.startsWith('certificate')) await whole.rolledOut();
+      await untilWhole();
+    },
+    60_000,
+  );
+
+  test('what --fix prints a shell runs', async () => {
+    const { client } = whole.on.plane;
+    const gate = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/muster-gang-pod-gate';
+    await client.ok('DELETE', gate);
+    await client.ok('DELETE', '/api/v1/namespaces/muster-system/secrets/muster-serving-cert');
+    const script = await whole.fix();
+    expect(script).toMatch(
+      /^# certificate\/secret: the Deployment needs the Secret .*\n# by hand: with cert-manager: .*\n\n# policies\/validating: there is no ValidatingAdmissionPolicy muster-gang-pod-gate: .*\nkubectl --kubeconfig \S+ apply -f - <<'EOF'\napiVersion: /,
+    );
+    await whole.shell(script);
+    await whole.putSecret();
+    await untilWhole();
+  });
+
+  test('nobody may look: what is not readable is said once a reason, and nothing is called whole', async () => {
+    const kubeconfig = await whole.on.plane.kubeconfigFor('nobody', ['nobodies']);
+    const { code, findings } = await whole.doctor({ kubeconfig });
+    expect(code).toBe(0);
+    expect(findings.filter(({ severity }) => severity === 'problem')).toEqual([]);
+    expect(findings.filter(({ found }) => / as this version ships /.test(found))).toEqual([]);
+    const unread = findings
+      .filter(({ group }) => group === 'policies')
+      .map(({ severity, found }) => [severity, found]);
+    expect(unread).toEqual([
+      ['not-checked', 'may not list mutatingadmissionpolicies'],
+      ['not-checked', 'may not list mutatingadmissionpolicybindings'],
+      ['not-checked', 'may not list validatingadmissionpolicies'],
+      ['not-checked', 'may not list validatingadmissionpolicybindings'],
+    ]);
+  });
+
+  test('the clock of whoever looks is wrong, and is not what things are judged by', async () => {
+    const { findings, code } = await whole.doctor({ now: new Date(Date.now() - 10 * 24 * 60 * 60 * 1000) });
+    expect(code).toBe(1);
+    expect(told(findings.filter(({ check }) => check === 'clock'))).toEqual([
+      expect.stringMatching(
+        /^problem cluster\/clock: the API server’s clock is 86[34]\d{3} s ahead of this machine’s: certificates that one of them takes for valid the other may not$/,
+      ),
+    ]);
+    // Judged by the API server's: nothing else looks wrong by the wrong one.
+    expect(findings.filter(({ severity }) => severity === 'problem')).toHaveLength(1);
+  });
+
+  test('what somebody installs otherwise, and may', async () => {
+    const { client } = whole.on.plane;
+    const spec = {
+      replicas: 5,
+      template: { spec: { nodeSelector: { pool: 'system' }, priorityClassName: 'system-node-critical' } },
+    };
+    const path = '/apis/apps/v1/namespaces/muster-system/deployments/muster';
+    await client.ok('PATCH', path, { metadata: { labels: { team: 'a' }, annotations: { note: 'x' } }, spec });
+    const ready = { replicas: 5, updatedReplicas: 5, readyReplicas: 5, availableReplicas: 5 };
+    await whole.rolledOut(ready);
+    const { findings } = await whole.doctor();
+    expect(told(findings.filter(({ check }) => check === 'settings'))).toEqual([
+      'ok program/settings: differs where it may: Deployment muster: spec.replicas is 5, not 3; Deployment muster: spec.template.spec.priorityClassName is system-node-critical, not system-cluster-critical',
+    ]);
+    expect(told(await wrong())).toEqual([]);
+    await whole.install(whole.objects);
+    await whole.rolledOut();
+  });
+
+  test('every component, one by one and all of them, beside Grove and alone', async () => {
+    const usual = new Set(whole.objects.map((object) => JSON.stringify(object)));
+    const { client } = whole.on.plane;
+    for (const name of ['muster-client-ca', 'muster-karmada']) {
+      await client.ok('POST', '/api/v1/namespaces/muster-system/secrets', {
+        metadata: { name },
+        stringData: { 'ca.crt': 'x', kubeconfig: 'x' },
+      });
+    }
+    const sets = [...COMPONENTS.map((name) => [name]), COMPONENTS];
+    for (const components of sets) {
+      const objects = shipped('overlays/cert-manager', components);
+      const changed = objects.filter((object) => !usual.has(JSON.stringify(object)));
+      expect({ components, changed: changed.length }).not.toEqual({ components, changed: 0 });
+      await whole.install(changed);
+      await whole.rolledOut();
+      try {
+        await untilWhole();
+      } catch (error) {
+        throw new Error(`with ${components.join(', ')}: ${String(error)}`, { cause: error });
+      }
+      const { findings } = await whole.doctor();
+      expect(told(findings.filter(({ check }) => check === 'components'))).toEqual([
+        `ok program/components: installed with ${components.join(', ')}`,
+      ]);
+      await whole.takeAway(changed);
+      await whole.install(whole.objects);
+    }
+    await whole.rolledOut();
+    await untilWhole();
+  }, 240_000);
+});
