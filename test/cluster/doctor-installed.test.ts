@@ -1,5 +1,8 @@
 /** `muster doctor` beside what is shipped: whole installations have no problem, broken ones are named with what mends them. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { parseAllDocuments, stringify } from 'yaml';
 import type { Diagnosis } from '../../src/cli/doctor/diagnosis.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
@@ -161,4 +164,48 @@ clusterSuite('muster doctor beside what is shipped', () => {
     await whole.rolledOut();
     await untilWhole();
   }, 240_000);
+
+  test.each([
+    ...['base', 'crds', 'policies', 'on-call'],
+    ...['cert-manager', 'kubernetes-1.35', 'beside-grove', 'beside-grove-kubernetes-1.35'].map(
+      (name) => `overlays/${name}`,
+    ),
+  ])('what is taken for shipped in manifests/%s is what kubectl kustomize makes of it', async (folder) => {
+    await sameAsKubectl(`manifests/${folder}`, shipped(folder));
+  });
+
+  test('and so it is with every component', async () => {
+    const folder = await mkdtemp('manifests/.all-');
+    try {
+      const kustomization = {
+        resources: ['../overlays/cert-manager'],
+        components: COMPONENTS.map((name) => `../components/${name}`),
+      };
+      await writeFile(join(folder, 'kustomization.yaml'), stringify(kustomization));
+      await sameAsKubectl(folder, shipped('overlays/cert-manager', COMPONENTS));
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  async function sameAsKubectl(folder: string, objects: readonly object[]): Promise<void> {
+    const made = await whole.shell(`kubectl kustomize ${folder}`);
+    const byName = (list: readonly object[]): object =>
+      Object.fromEntries(
+        // The name of a generated ConfigMap has a hash at its end.
+        (
+          JSON.parse(JSON.stringify(list).replace(/muster-config-[a-z0-9]{10}/g, 'muster-config')) as Named[]
+        ).map((object) => [
+          `${object.kind} ${object.metadata.namespace ?? ''}/${object.metadata.name}`,
+          object,
+        ]),
+      );
+    const theirs = parseAllDocuments(made).map((document) => document.toJS() as object);
+    expect(byName(objects)).toEqual(byName(theirs));
+  }
 });
+
+interface Named {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+}

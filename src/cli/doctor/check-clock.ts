@@ -27,13 +27,13 @@ export function checkClock({ here, server, lease }: Clocks): Diagnosis[] {
   const findings: Diagnosis[] = [];
   const off = server.value.getTime() - here.getTime();
   if (Math.abs(off) > FAR_MS) {
-    const found = `the API server’s clock is ${seconds(off)} of this machine’s: certificates that one of them takes for valid the other may not`;
+    const found = `the API server’s clock is ${seconds(off)} this machine’s: certificates that one of them takes for valid the other may not`;
     findings.push(say.problem(found, 'set both clocks by NTP (timedatectl on either), then look again'));
   }
   if (lease?.state === 'found' && lease.value.holder !== '') {
     const ahead = Date.parse(lease.value.renewTime) - server.value.getTime();
     if (ahead > FAR_MS) {
-      const found = `the clock of ${lease.value.holder}, which leads, is ${seconds(ahead)} of the API server’s`;
+      const found = `the clock of ${lease.value.holder}, which leads, is ${seconds(ahead)} the API server’s`;
       findings.push(say.problem(found, 'set the clock of its node by NTP (timedatectl there)'));
     }
   }
@@ -42,4 +42,4 @@ export function checkClock({ here, server, lease }: Clocks): Diagnosis[] {
 
 /** @param off of the one clock less the other */
 const seconds = (off: number): string =>
-  `${Math.round(Math.abs(off) / 1000)} s ${off > 0 ? 'ahead' : 'behind'}`;
+  `${Math.round(Math.abs(off) / 1000)} s ${off > 0 ? 'ahead of' : 'behind'}`;

@@ -54,8 +54,7 @@ export const WHOLE: ReadonlySet<string> = new Set([
 ]);
 
 /** Metadata that is more than a name for people: by which roles are joined, Pods judged and certificates injected. */
-const MEANT =
-  /^(rbac\.authorization\.k8s\.io\/|pod-security\.kubernetes\.io\/enforce$|cert-manager\.io\/)/;
+const MEANT = /^(rbac\.authorization\.k8s\.io\/|pod-security\.kubernetes\.io\/enforce$|cert-manager\.io\/)/;
 
 /** Labels and annotations that mean something, by `labels` and `annotations`. */
 export function meantIn(object: Json, list: 'labels' | 'annotations'): readonly (readonly [string, Json])[] {

@@ -48,7 +48,7 @@ export interface Shipped {
   wanted(components: readonly Component[], mutating: boolean): readonly JsonObject[];
 }
 
-const SYSTEM = new RegExp(`(?<![\\w.-])${MUSTER_NAMESPACE}(?![\\w-])`, 'g');
+const SYSTEM = new RegExp(`(?<![\\w-])${MUSTER_NAMESPACE}(?![\\w-])`, 'g');
 
 /** As it would be in another namespace: the name stands in webhooks, policies and certificates too. */
 function movedTo(object: JsonObject, namespace: string): JsonObject {
