@@ -119,7 +119,7 @@ test('webhooks are narrowed as the configuration is, and no other way', () => {
         ...webhook,
         namespaceSelector: { ...webhook.namespaceSelector, matchLabels: { team } },
       }));
-      return { ...object, webhooks: narrowed } as unknown as JsonObject;
+      return { ...object, webhooks: narrowed };
     });
   expect(wrong(check(narrow('ml'), { selectors }))).toEqual([]);
   expect(wrong(check(narrow('other'), { selectors }))).toHaveLength(2);
@@ -139,7 +139,7 @@ test('without a Deployment: where Muster runs elsewhere, and where its Service i
     const webhooks = object['webhooks'] as object[] | undefined;
     if (webhooks === undefined) return object;
     const called = webhooks.map((one) => ({ ...one, clientConfig: { url: 'https://10.0.0.1/x' } }));
-    return { ...object, webhooks: called } as unknown as JsonObject;
+    return { ...object, webhooks: called };
   });
   expect(wrong(check(byUrl))).toEqual([]);
 });
