@@ -90,7 +90,7 @@ export const binding = (name: string, random: Random): Json => ({
     annotations: {
       'muster.dev/fleet-queue': random.pick(['team', 'company', 'nobody']),
       'muster.dev/custom-scheduling-strategy': random.pick(['gang-divided', 'gang-divided', '', 'x']),
-      'muster.dev/min-available': random.pick(['2', '9', '', 'worker=2']),
+      'muster.dev/min-available': random.pick(['2', '9', '', '0', 'worker=2', 'worker=0']),
     },
   },
   spec: {

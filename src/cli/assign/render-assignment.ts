@@ -1,5 +1,5 @@
 import { printable } from '../../api/printable.ts';
-import type { Assignment } from '../../fleet/assign/assign.ts';
+import { SCHEDULED, type Assignment } from '../../fleet/assign/assign.ts';
 import type { Binding } from '../../fleet/assign/binding.ts';
 import { columns } from '../output/columns.ts';
 import { count } from '../output/findings.ts';
@@ -43,6 +43,8 @@ export function assignmentText({ binding, assignment }: Assigned, palette: Palet
     ]);
     lines.push('', ...columns([['CLUSTER', 'REPLICAS', 'COMPONENTS'], ...rows], palette));
   }
+  const remark = reason === 'Success' ? message.slice(SCHEDULED.length).trim() : '';
+  if (remark !== '') lines.push('', printable(remark));
   if (leftOut.length > 0) {
     const rows = leftOut.map(({ name, why }) => [printable(name), printable(why)]);
     lines.push('', ...columns([['LEFT OUT', 'WHY'], ...rows], palette));

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { parsedJson } from '../../api/json-text.ts';
 import { own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
 import { readBinding, type Binding } from '../../fleet/assign/binding.ts';
+import { hasFinished } from '../../fleet/bindings/finished.ts';
 import { isManaged, isSuspended, schedulerOf } from '../../fleet/bindings/whose.ts';
 import { Reading, type ObjectFault } from '../../gang/reading.ts';
 import type { KubeObject, Resource } from '../../kube/client/resources.ts';
@@ -14,6 +15,8 @@ export const ANNOTATION_APPLIED_PLACEMENT = 'policy.karmada.io/applied-placement
 export interface BindingRecord extends Identified {
   readonly resource: Resource;
   readonly binding: Binding;
+  /** It has come to its end wherever it was sent. */
+  readonly finished: boolean;
   /** What cannot be read of it; then nothing is decided. */
   readonly faults: readonly ObjectFault[];
   readonly generation: number;
@@ -41,6 +44,7 @@ export function recordOf(
   const spec = own(json, 'spec');
   const status = own(json, 'status');
   const placement = own(spec, 'placement') ?? null;
+  const binding = readBinding(json, reading);
   const applied = metadata.annotations?.[ANNOTATION_APPLIED_PLACEMENT];
   return {
     namespace: metadata.namespace ?? '',
@@ -48,7 +52,8 @@ export function recordOf(
     uid: metadata.uid ?? '',
     resourceVersion: metadata.resourceVersion ?? '',
     resource,
-    binding: readBinding(json, reading),
+    binding,
+    finished: hasFinished(ownList(status, 'aggregatedStatus') ?? [], binding.clusters.length),
     faults: reading.faults,
     generation: metadata.generation ?? 0,
     observedGeneration: Number(own(status, 'schedulerObservedGeneration') ?? 0),

@@ -72,7 +72,8 @@ export const fleetBindings: FleetControllerFactory = (shared) => {
   bindings.subscribe(({ old, new: record }) => {
     const { namespace, name } = record ?? old;
     const key = keyOf(namespace, name);
-    if (record === undefined) members.forget(key);
+    // What has ended takes nothing, though clusters may not have counted it yet.
+    if (record === undefined || record.finished) members.forget(key);
     else if (queue !== undefined && old?.uid === record.uid)
       members.see(record.binding, old.binding.clusters, now().getTime());
     if (old === undefined || record === undefined || isAnother(old, record)) queue?.add(key);
@@ -95,7 +96,8 @@ export const fleetBindings: FleetControllerFactory = (shared) => {
       members.clear();
       for (const record of bindings.all())
         // Who led before placed it just now: no cluster may have said so yet.
-        members.remember(record.binding, placedAt(record, now().getTime()), now().getTime());
+        if (!record.finished)
+          members.remember(record.binding, placedAt(record, now().getTime()), now().getTime());
       const expiry = setInterval(() => members.expire(now().getTime()), EXPIRE_MS);
       const reconcile = bindingReconciler({
         client,

@@ -1,4 +1,5 @@
-import { assign } from '../../fleet/assign/assign.ts';
+import { ownString } from '../../api/json.ts';
+import { assign, SCHEDULED } from '../../fleet/assign/assign.ts';
 import type { TargetCluster } from '../../fleet/assign/binding.ts';
 import type { Estimates } from '../../fleet/assign/candidate.ts';
 import { dueFor, keepsWhatRuns, sameClusters, type Due } from '../../fleet/assign/due.ts';
@@ -22,8 +23,6 @@ export interface Verdict {
   readonly waits: boolean;
 }
 
-const SUCCESS = 'Binding has been scheduled successfully.';
-
 /**
  * Where a binding goes, of what it is and what clusters say. What runs stays: a gang is neither taken down nor moved because
  * something cannot be had, unless its placement was changed or somebody told it to go.
@@ -42,7 +41,7 @@ export function verdictOn(
     clusters: undefined,
     applies: true,
     reason: 'Success',
-    message: SUCCESS,
+    message: saidOf(record),
     affinityName: binding.affinityName,
     waits: false,
   };
@@ -71,7 +70,14 @@ export function verdictOn(
   const clusters = sameClusters(binding.clusters, found.clusters) ? undefined : found.clusters;
   const after = clusters === undefined ? binding : { ...binding, clusters };
   const waits = plugin !== undefined && dueFor(after, plugin, true, stays) === 'growth';
-  return { ...settled, due, clusters, affinityName, waits };
+  return { ...settled, message, due, clusters, affinityName, waits };
+}
+
+/** What was told when it was placed holds as long as it stays so. */
+function saidOf({ conditions }: BindingRecord): string {
+  const said = conditions.find((one) => ownString(one, 'type') === 'Scheduled');
+  const message = ownString(said, 'message') ?? '';
+  return ownString(said, 'status') === 'True' && message.startsWith(SCHEDULED) ? message : SCHEDULED;
 }
 
 /** Why it is to be judged; undefined where there is nothing to judge. Nobody can say by a strategy that nobody knows. */

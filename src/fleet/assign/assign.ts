@@ -11,6 +11,9 @@ import { select } from './select.ts';
 import type { Strategies } from './strategies.ts';
 import { takes } from './affinity.ts';
 
+/** As Karmada's scheduler says it; what Muster has to add stands behind it. */
+export const SCHEDULED = 'Binding has been scheduled successfully.';
+
 /** Where a workload goes, or why it goes nowhere, and what speaks against each other cluster. */
 export interface Assignment {
   readonly strategy: string;
@@ -85,12 +88,13 @@ function inGroup(
     });
     const clusters = [...targets].sort((a, b) => (a.name < b.name ? -1 : 1));
     const chosen = new Set(clusters.map(({ name }) => name));
+    const remark = plugin.remark?.(selected, binding, clusters);
     const others = candidates.filter(({ name }) => !chosen.has(name));
     return {
       ...whole,
       clusters,
       reason: 'Success',
-      message: 'Binding has been scheduled successfully.',
+      message: remark === undefined ? SCHEDULED : `${SCHEDULED} ${remark}`,
       // Nearly nobody asks, and in a large fleet the texts would cost more than the assignment.
       get leftOut() {
         return sorted(left, (one) => whyNotTaken(binding, one, plugin, 'is not needed'), others);

@@ -10,12 +10,12 @@ import type { Reading } from '../../gang/reading.ts';
 
 /** How replicas are given to clusters: the name of a strategy. */
 export const ANNOTATION_STRATEGY = `${MUSTER_PREFIX}custom-scheduling-strategy`;
-/** So many replicas have to run for the workload to run at all: `8`, or by template `leader=1,worker=6`. */
+/** So many replicas have to run for the workload to run at all: `8`, or by template `leader=1,worker=6,eval=0`. */
 export const ANNOTATION_MIN_AVAILABLE = `${MUSTER_PREFIX}min-available`;
 /** The strategy where none is named: what Karmada does by itself. */
 export const DEFAULT_STRATEGY = 'default';
 
-/** The least replicas by template; one that is not in it needs all of them. */
+/** The least replicas by template, 0 where it needs none; one that is not in it needs all of them. */
 export type MinAvailable = ReadonlyMap<string, number>;
 
 /** The document's field where the definition has it, else the annotation. */
@@ -50,13 +50,8 @@ export function minAvailableOf(
       reading.wrong(field, `${quoted(part.trim())} is not understood; write it as ${form}`);
       continue;
     }
-    const least = Number(digits);
-    if (least < 1 || least > template.replicas)
-      reading.wrong(
-        field,
-        `${least} must be from 1 to the ${template.replicas} replicas${template.name === '' ? '' : ` of ${quoted(template.name)}`}; correct it`,
-      );
-    else found.set(template.name, least);
+    // It is read once, and a workload may be scaled below it: then all that are left are needed.
+    found.set(template.name, Math.min(Number(digits), template.replicas));
   }
   return found;
 }

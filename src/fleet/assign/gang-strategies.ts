@@ -1,3 +1,4 @@
+import { quoted } from '../../api/printable.ts';
 import type { Binding, Component, TargetCluster } from './binding.ts';
 import { sumOfAvailable, Unplaced, type Candidate } from './candidate.ts';
 import { byRoom, entriesOf, shortestThatHolds, withReplicas } from './default-strategy.ts';
@@ -9,9 +10,9 @@ const GANG_DIVIDED = 'gang-divided';
 const GANG_NO_DIVIDED = 'gang-no-divided';
 
 /**
- * Gangs: what has several templates goes to one cluster that holds the least of each, what has one may be divided
- * (`gang-divided`) or not (`gang-no-divided`), and gets any number of replicas from the least that it can run with. Where
- * that is not to be had, it waits whole.
+ * Gangs: what has several templates goes whole to one cluster that holds at least the least of each, what has one may be
+ * divided (`gang-divided`) or not (`gang-no-divided`), and gets any number of replicas from the least that it can run with.
+ * Where that is not to be had, it waits whole.
  */
 export const gangStrategies: Assigner = {
   name: 'gang',
@@ -20,14 +21,15 @@ export const gangStrategies: Assigner = {
     unmodelled: 'summary',
     least: (binding) => {
       const [only, ...others] = templatesOf(binding);
-      return only === undefined || others.length > 0 ? 1 : leastOf(binding, only);
+      return only === undefined || others.length > 0 ? 1 : intervalOf(binding, only).least;
     },
   },
+  remark: remarkOn,
   assignReplica: (strategy, clusters, binding) => {
     const [only, ...others] = templatesOf(binding);
     if (only === undefined) return clusters.map(({ name }) => ({ name, replicas: 0 }));
     if (others.length > 0) return [together(clusters, binding)];
-    const interval = { replicas: only.replicas, least: leastOf(binding, only) };
+    const interval = intervalOf(binding, only);
     const found =
       strategy === GANG_DIVIDED
         ? divided(clusters, binding, interval)
@@ -55,6 +57,21 @@ export function templatesOf(binding: Binding): readonly Component[] {
 /** So many replicas of the template have to run. */
 export const leastOf = ({ minAvailable }: Binding, { name, replicas }: Component): number =>
   minAvailable.get(name) ?? replicas;
+
+/** One that needs none is placed with its first replica: with nothing it would be nowhere. */
+const intervalOf = (binding: Binding, template: Component): Interval => ({
+  replicas: template.replicas,
+  least: Math.max(leastOf(binding, template), Math.min(1, template.replicas)),
+});
+
+/** The least of each template; where none needs any, a replica of the first that has some, as with one template. */
+export function leastSet(binding: Binding): readonly Component[] {
+  const templates = templatesOf(binding);
+  const least = templates.map((one) => ({ ...one, replicas: leastOf(binding, one) }));
+  if (least.some(({ replicas }) => replicas > 0)) return least;
+  const first = templates.findIndex(({ replicas }) => replicas > 0);
+  return least.map((one, index) => (index === first ? { ...one, replicas: 1 } : one));
+}
 
 const tooFragmented = (what: string): Unplaced =>
   new Unplaced('Unschedulable', `no available scheduling results: ${what}`);
@@ -113,30 +130,48 @@ function undivided(
   return { name: chosen.name, replicas: Math.min(replicas, chosen.available) };
 }
 
-/** All templates in one cluster: the least of each, then as much more as fits, template by template. */
+/**
+ * All templates in one cluster that holds them, or at least the least of each. Karmada sends a workload of several
+ * templates whole: it knows no way to send fewer of one of them. So all of it counts as there, and what finds no room
+ * waits in that cluster.
+ */
 function together(clusters: readonly Candidate[], binding: Binding): TargetCluster {
   const { components } = binding;
   const options = clusters.flatMap((candidate) => {
-    const counts = grown(candidate, binding);
-    return counts === undefined
-      ? []
-      : [{ candidate, counts, total: counts.reduce((sum, one) => sum + one, 0) }];
+    const room = roomFor(candidate, binding);
+    return room === undefined ? [] : [{ candidate, total: room.reduce((sum, one) => sum + one, 0) }];
   });
   const isThere = ({ candidate }: (typeof options)[number]): number =>
     !binding.fresh && inUse(binding, candidate) === 1 ? 1 : 0;
   const [best] = options.sort(
     (a, b) => isThere(b) - isThere(a) || b.total - a.total || byRoomFirst(a.candidate, b.candidate),
   );
-  if (best === undefined) {
-    const least = components.map((one) => `${one.name} ${leastOf(binding, one)}`).join(', ');
-    throw tooFragmented(`no cluster holds the least of all templates (${least})`);
-  }
+  if (best === undefined)
+    throw tooFragmented(`no cluster holds the least of all templates (${countsText(leastSet(binding))})`);
   return {
     name: best.candidate.name,
     replicas: 0,
-    components: components.map(({ name }, index) => ({ name, replicas: best.counts[index] ?? 0 })),
+    components: components.map(({ name, replicas }) => ({ name, replicas })),
   };
 }
+
+/** What who reads the result has to know: that more was sent than there is room for. */
+function remarkOn(
+  clusters: readonly Candidate[],
+  binding: Binding,
+  [target]: readonly TargetCluster[],
+): string | undefined {
+  const { components } = binding;
+  const chosen = clusters.find(({ name }) => name === target?.name);
+  if (components.length < 2 || chosen === undefined) return undefined;
+  const room = roomFor(chosen, binding) ?? [];
+  if (components.every(({ replicas }, index) => room[index] === replicas)) return undefined;
+  const held = components.map((one, index) => ({ ...one, replicas: room[index] ?? 0 }));
+  return `Cluster ${quoted(chosen.name)} had room for ${countsText(held)} and not for all (${countsText(components)}); Karmada sends several templates whole, and the rest waits there.`;
+}
+
+const countsText = (components: readonly Component[]): string =>
+  components.map(({ name, replicas }) => `${name} ${replicas}`).join(', ');
 
 /** Whether the cluster has room for so many replicas of each component, of those that it has included. */
 export function fitsIn(
@@ -161,13 +196,12 @@ export function fitsIn(
   return fits(member, more, 'summary');
 }
 
-/** Replicas by component, in their order; undefined where not even the least of each fits. */
-function grown(candidate: Candidate, binding: Binding): readonly number[] | undefined {
-  const { components } = binding;
-  const counts = components.map((one) => leastOf(binding, one));
+/** How many replicas of each component have room, the least first; undefined where not even that has. */
+function roomFor(candidate: Candidate, binding: Binding): readonly number[] | undefined {
+  const counts = leastSet(binding).map(({ replicas }) => replicas);
   const room = (): boolean => fitsIn(candidate, binding, counts);
   if (!room()) return undefined;
-  for (const [index, { replicas }] of components.entries()) {
+  for (const [index, { replicas }] of binding.components.entries()) {
     let [low, high] = [counts[index] ?? 0, replicas];
     while (low < high) {
       const middle = Math.ceil((low + high) / 2);

@@ -23,7 +23,7 @@ export function mayHelp(
     const inGroup = { ...binding, affinityName: group };
     if (!mayGo(inGroup, now, group)) return false;
     if (before === undefined || !mayGo(inGroup, before, group)) return true;
-    // Templates grow one by one, so of what runs there each may be the one that fits now.
+    // Of what runs there only what is missing has to fit, which may be any of its templates.
     if (binding.clusters.some(({ name }) => name === now.name) && templatesOf(binding).length > 1)
       return [...(now.free ?? [])].some(([name, free]) => free > (before.free?.get(name) ?? 0));
     return roomIn(inGroup, now, plugin) > roomIn(inGroup, before, plugin);

@@ -17,6 +17,12 @@ export interface Assigner {
    * @throws Unplaced where there is no result
    */
   assignReplica(strategy: string, clusters: readonly Candidate[], binding: Binding): readonly TargetCluster[];
+  /** What is to be told of a result beside that there is one; undefined: nothing. */
+  readonly remark?: (
+    clusters: readonly Candidate[],
+    binding: Binding,
+    targets: readonly TargetCluster[],
+  ) => string | undefined;
 }
 
 export interface RoomNeeded {

@@ -1,7 +1,7 @@
 import { isWorkload, type Binding, type Component } from './binding.ts';
 import { isForOneCluster } from './default-strategy.ts';
 import { replicasThatFit, setsThatFit } from './estimate.ts';
-import { leastOf, templatesOf } from './gang-strategies.ts';
+import { leastSet, templatesOf } from './gang-strategies.ts';
 import type { Member } from './member.ts';
 import type { Assigner } from './plugin.ts';
 
@@ -22,7 +22,7 @@ export function countedOf(binding: Binding, { room }: Assigner): Counted | undef
   }
   const templates = templatesOf(binding);
   if (templates.length === 1) return { unit: 'replicas', templates };
-  return { unit: 'sets', templates: templates.map((one) => ({ ...one, replicas: leastOf(binding, one) })) };
+  return { unit: 'sets', templates: leastSet(binding) };
 }
 
 /** How many replicas, or sets of all templates, the cluster has room for, counted as the plugin has it. */

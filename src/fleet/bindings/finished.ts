@@ -3,7 +3,16 @@ import { own, ownList, ownString, type Json } from '../../api/json.ts';
 /** By which condition a workload tells that it has run to its end. */
 const CONDITIONS = ['Complete', 'Completed', 'Succeeded', 'Failed', 'Finished'];
 /** The same as a phase, in the words of any of the kinds. */
-const PHASES = ['completed', 'succeeded', 'failed', 'finished', 'terminated', 'aborted', 'complete'];
+const PHASES = [
+  'completed',
+  'succeeded',
+  'failed',
+  'finished',
+  'terminated',
+  'aborted',
+  'complete',
+  'canceled',
+];
 
 /**
  * Whether a workload has come to its end in every cluster that it was sent to: then what it had is free, though its
@@ -21,6 +30,7 @@ function isOver(status: Json | undefined): boolean {
   const phases = [
     own(status, 'phase'),
     own(status, 'jobStatus'),
+    own(own(status, 'jobStatus'), 'state'),
     own(status, 'terminalState'),
     own(own(status, 'state'), 'phase'),
   ];

@@ -40,8 +40,8 @@ export function termsOf({ binding, template, policy }: TermSources, kinds: reado
 }
 
 /**
- * The least that a gang can run with, as its binding has to say it: `8`, or by template `leader=1,worker=6`; undefined
- * where it needs all, or nobody knows. Only for templates that the binding knows by the same names: whoever told Karmada
+ * The least that a gang can run with, as its binding has to say it: `8`, or by template `leader=1,worker=6,eval=0`;
+ * undefined where it needs all, or nobody knows. Only for templates that the binding knows by the same names: whoever told Karmada
  * of the workload may have called them otherwise.
  */
 function minimumOf(
@@ -55,13 +55,13 @@ function minimumOf(
   if (components.length === 0) {
     const replicas = countOf(own(spec, 'replicas'));
     const [only] = found;
-    if (found.length !== 1 || only === undefined || only.minAvailable < 1) return undefined;
+    if (found.length !== 1 || only === undefined) return undefined;
     return only.minAvailable < replicas ? String(only.minAvailable) : undefined;
   }
   const parts = components.flatMap((component) => {
     const name = ownString(component, 'name') ?? '';
     const least = found.find((one) => one.name === name)?.minAvailable;
-    if (least === undefined || least < 1 || /[=,]/.test(name)) return [];
+    if (least === undefined || /[=,]/.test(name)) return [];
     return least < countOf(own(component, 'replicas')) ? [`${name}=${least}`] : [];
   });
   return parts.length > 0 ? parts.join(',') : undefined;

@@ -92,12 +92,13 @@ m2        is not enough: it has room for 4 replicas
           replicas: 0,
           components: [
             { name: 'a', replicas: 2 },
-            { name: 'b', replicas: 1 },
+            { name: 'b', replicas: 2 },
           ],
         },
       ],
       reason: 'Success',
-      message: 'Binding has been scheduled successfully.',
+      message:
+        'Binding has been scheduled successfully. Cluster "m1" had room for a 2, b 1 and not for all (a 2, b 2); Karmada sends several templates whole, and the rest waits there.',
       leftOut: [],
     };
     expect(JSON.parse(out)).toEqual(one);
@@ -109,7 +110,10 @@ m2        is not enough: it has room for 4 replicas
     ]);
     const text = await assign([multi, ...rooms(3)], '--strategy', 'gang-divided');
     expect(text.out).toContain('ml/job (gang-divided, group near) goes to 1 cluster\n');
-    expect(text.out).toContain('m1       3         a 2, b 1\n');
+    expect(text.out).toContain('m1       4         a 2, b 2\n');
+    expect(text.out).toContain(
+      '\nCluster "m1" had room for a 2, b 1 and not for all (a 2, b 2); Karmada sends several templates whole, and the rest waits there.\n',
+    );
   });
 
   test('of a cluster without room it says what that lacks', async () => {

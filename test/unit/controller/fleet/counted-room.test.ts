@@ -151,3 +151,23 @@ describe('a newcomer finds no room that was sent to another', () => {
     expect(outcome.held).toContain('newcomer');
   });
 });
+
+describe('what has come to its end takes no room', () => {
+  const ended = { aggregatedStatus: [{ clusterName: 'm1', status: { phase: 'Succeeded' } }] };
+  const finished = (): KubeObject => {
+    const made = bindingOf('other', SENT, 3);
+    return { ...made, status: { ...(made['status'] as object), ...ended } };
+  };
+
+  test('though a former leader sent it just now', async () => {
+    expect(await leads([finished(), bindingOf('newcomer', [])])).toEqual({ sent: ['newcomer'], held: [] });
+  });
+
+  test('from the moment on at which its binding says so', async () => {
+    const outcome = await leads([bindingOf('other', SENT, 2)], async (cluster) => {
+      await cluster.tell(RESOURCE_BINDINGS, 'MODIFIED', finished());
+      await cluster.tell(RESOURCE_BINDINGS, 'ADDED', bindingOf('newcomer', []));
+    });
+    expect(outcome).toEqual({ sent: ['newcomer'], held: [] });
+  });
+});

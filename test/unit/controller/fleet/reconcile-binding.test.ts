@@ -157,6 +157,33 @@ describe('what is written of a binding', () => {
     expect(waiting.size).toBe(0);
   });
 
+  test('several templates are written as they are sent, and what was told of their room stays', async () => {
+    const components = [
+      { name: 'master', replicas: 1, replicaRequirements: { resourceRequest: { cpu: '1' } } },
+      { name: 'worker', replicas: 100, replicaRequirements: { resourceRequest: { cpu: '1' } } },
+    ];
+    const stored = new Stored(
+      { replicaRequirements: null, components },
+      { annotations: { ...gang(1).annotations, 'muster.dev/min-available': 'worker=2' } },
+    );
+    const { look, waiting } = scene(stored, { m1: 4 });
+    await look();
+    const sent = [
+      { name: 'master', replicas: 1 },
+      { name: 'worker', replicas: 100 },
+    ];
+    expect(clustersOf(stored)).toEqual([{ name: 'm1', replicas: 0, components: sent }]);
+    expect(conditionsOf(stored)).toEqual([
+      expect.objectContaining({
+        status: 'True',
+        message: expect.stringContaining('"m1" had room for master 1, worker 3 and not for all'),
+      }),
+    ]);
+    const { length } = stored.writes;
+    await look();
+    expect([stored.writes.length, waiting.size]).toEqual([length, 0]);
+  });
+
   test('who waits is told of whom no estimator knows; who is placed is not', async () => {
     const estimates: AskEstimates = async () =>
       Promise.resolve({ found: new Map([['m1', { room: 3 }]]), without: ['m2', 'm3'] });

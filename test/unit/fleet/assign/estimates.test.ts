@@ -136,28 +136,33 @@ describe('the least of both counts', () => {
     expect(shown(decided(object, rooms(6, 8), { m2: { room: 2 } }))).toBe('m1:6');
   });
 
-  test('of several templates the least goes where not all of it fits, and nothing where not even that does', () => {
+  test('several templates go to where all of them fit, else to where the least does, and nowhere where not even that does', () => {
     const object = binding(COMPONENTS, gang('gang-divided', 'worker=2'));
     const clusters = [cluster('m1', { cpu: 40, pods: 100 }), cluster('m2', { cpu: 28, pods: 100 })];
-    const placed = (estimates: Readonly<Record<string, Estimate>>): unknown =>
-      decided(object, clusters, estimates).clusters.map(({ name, components }) => [
+    const placed = (estimates: Readonly<Record<string, Estimate>>): unknown => {
+      const { clusters: to, message } = decided(object, clusters, estimates);
+      return to.map(({ name, components }) => [
         name,
         components?.at(-1)?.replicas,
+        Number(/worker (\d+) and not for all/.exec(message)?.[1] ?? 4),
       ]);
-    expect(placed({})).toEqual([['m1', 4]]);
-    expect(placed({ m1: { room: 1, whole: true } })).toEqual([['m1', 4]]);
-    expect(placed({ m1: { room: 1, whole: false } })).toEqual([['m2', 3]]);
-    expect(placed({ m1: { room: 1, whole: false }, m2: { room: 0, whole: false } })).toEqual([['m1', 2]]);
+    };
+    expect(placed({})).toEqual([['m1', 4, 4]]);
+    expect(placed({ m1: { room: 1, whole: true } })).toEqual([['m1', 4, 4]]);
+    expect(placed({ m1: { room: 1, whole: false } })).toEqual([['m2', 4, 3]]);
+    expect(placed({ m1: { room: 1, whole: false }, m2: { room: 0, whole: false } })).toEqual([['m1', 4, 2]]);
     expect(placed({ m1: { room: 0 }, m2: { room: 0 } })).toEqual([]);
   });
 
-  test('what runs of it stays as large where no more fits', () => {
+  test('what runs of it stays where it is though no more fits there, and counts as sent whole', () => {
     const clusters = [{ name: 'm1', components: [part('master', 1, 1), part('worker', 3, 8)] }];
     const object = binding({ ...COMPONENTS, clusters }, gang('gang-divided', 'worker=2'));
-    const [target] = decided(object, [cluster('m1', { cpu: 90, pods: 100 })], {
+    const fleet = ['m1', 'm2'].map((name) => cluster(name, { cpu: 90, pods: 100 }));
+    const { clusters: to, message } = decided(object, fleet, {
       m1: { room: Number.POSITIVE_INFINITY, whole: false },
-    }).clusters;
-    expect(target?.components?.at(-1)?.replicas).toBe(3);
+    });
+    expect(to.map(({ name, components }) => [name, components?.at(-1)?.replicas])).toEqual([['m1', 4]]);
+    expect(message).toContain('"m1" had room for master 1, worker 3 and not for all (master 1, worker 4)');
   });
 
   test('what it runs with counts beside what an estimator says is free', () => {

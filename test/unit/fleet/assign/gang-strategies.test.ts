@@ -124,6 +124,61 @@ describe('one template', () => {
   });
 });
 
+describe('a minimum of 0', () => {
+  const tasks = (text: string) =>
+    binding(
+      {
+        replicaRequirements: null,
+        components: Object.entries({ master: 1, worker: 4, eval: 8 }).map(([name, replicas]) => ({
+          name,
+          replicas,
+          replicaRequirements: { resourceRequest: { cpu: '1' } },
+        })),
+        placement: {},
+      },
+      least(text),
+    );
+
+  test.each([
+    [
+      'master=1,worker=2,eval=0',
+      2,
+      'no cluster holds the least of all templates (master 1, worker 2, eval 0)',
+    ],
+    ['master=1,worker=2,eval=0', 3, 'm1 had room for master 1, worker 2, eval 0'],
+    ['master=1,worker=2,eval=0', 10, 'm1 had room for master 1, worker 4, eval 5'],
+    [
+      'master=0,worker=0,eval=0',
+      0,
+      'no cluster holds the least of all templates (master 1, worker 0, eval 0)',
+    ],
+    ['master=0,worker=0,eval=0', 1, 'm1 had room for master 1, worker 0, eval 0'],
+  ])('%s with %d CPUs: %s', (text, cpu, expected) => {
+    const { message } = placed(tasks(text), [cluster('m1', { cpu, pods: 100 })], 'gang-divided');
+    expect(message.replace('"m1"', 'm1')).toContain(expected);
+  });
+
+  test.each(['gang-divided', 'gang-no-divided'])(
+    '%s of one template waits for its first replica',
+    (strategy) => {
+      const found = (...free: number[]) =>
+        shown(placed(binding({ replicas: 4, placement: {} }, least(0)), rooms(...free), strategy));
+      expect(found(0)).toMatch(/^Unschedulable: .*of which 1 are needed at least$/);
+      expect(found(1)).toBe('m1:1');
+      expect(found(9)).toBe('m1:4');
+    },
+  );
+
+  test('a workload that was scaled below its minimum needs all that are left', () => {
+    const found = (free: number) =>
+      shown(placed(binding({ replicas: 3, placement: {} }, least(8)), rooms(free), 'gang-divided'));
+    expect([found(3), found(2)]).toEqual(['m1:3', expect.stringMatching(/of which 3 are needed at least$/)]);
+    expect(shown(placed(binding({ replicas: 0, placement: {} }, least(8)), rooms(1), 'gang-divided'))).toBe(
+      '',
+    );
+  });
+});
+
 describe('several templates', () => {
   const components = [
     { name: 'master', replicas: 1, replicaRequirements: { resourceRequest: { cpu: '1' } } },
@@ -137,15 +192,20 @@ describe('several templates', () => {
     binding({ replicaRequirements: null, components, placement: {}, ...more }, least('master=1,worker=2'));
   const gpus = (name: string, cpu: number, gpu: number, pods = 100) =>
     cluster(name, { cpu, 'nvidia.com/gpu': gpu, pods });
+  /** ` for 1+3` where not all of it had room. */
+  const roomText = (message: string): string => {
+    const [, ...counts] = /had room for master (\d+), worker (\d+) and not for all/.exec(message) ?? [];
+    return counts.length === 0 ? '' : ` for ${counts.join('+')}`;
+  };
   const workers = (found: ReturnType<typeof placed>) =>
     found.clusters
       .map(({ name, components: parts }) => `${name} ${parts?.map((one) => one.replicas).join('+')}`)
-      .join();
+      .join() + roomText(found.message);
 
   test.each([
     [40, 16, 100, 'm1 1+4'],
-    [28, 12, 100, 'm1 1+3'],
-    [20, 8, 100, 'm1 1+2'],
+    [28, 12, 100, 'm1 1+4 for 1+3'],
+    [20, 8, 100, 'm1 1+4 for 1+2'],
     [16, 8, 100, ''],
     [40, 16, 2, ''],
   ])('G15: %d cpu, %d gpu, %d Pods', (cpu, gpu, pods, expected) => {
@@ -156,7 +216,7 @@ describe('several templates', () => {
   test('S6: the strategy that a policy names in its own field; where all is too fragmented it waits', () => {
     const named = job({ placement: { replicaScheduling: { customSchedulingStrategy: 'gang-divided' } } });
     const whole = placed(named, [gpus('m1', 12, 6), gpus('m2', 20, 8)]);
-    expect([whole.strategy, workers(whole)]).toEqual(['gang-divided', 'm2 1+2']);
+    expect([whole.strategy, workers(whole)]).toEqual(['gang-divided', 'm2 1+4 for 1+2']);
     // Twice as much as the least needs, in four clusters.
     const pieces = ['m1', 'm2', 'm3', 'm4'].map((name) => gpus(name, 10, 4));
     expect(shown(placed(named, pieces))).toMatch(/^Unschedulable: .*no available scheduling results/);
@@ -165,10 +225,10 @@ describe('several templates', () => {
   test('G15: whoever takes all of it is best', () => {
     const fleet = [gpus('m1', 20, 8), gpus('m2', 28, 12), gpus('m3', 40, 16), gpus('m4', 33, 16)];
     expect(workers(placed(job(), fleet, 'gang-divided'))).toBe('m3 1+4');
-    expect(workers(placed(job(), fleet.slice(0, 2), 'gang-divided'))).toBe('m2 1+3');
+    expect(workers(placed(job(), fleet.slice(0, 2), 'gang-divided'))).toBe('m2 1+4 for 1+3');
   });
 
-  test('it grows where it is', () => {
+  test('it stays where it is', () => {
     const there = [
       {
         name: 'm1',
@@ -180,10 +240,20 @@ describe('several templates', () => {
     ];
     expect(
       workers(placed(job({ clusters: there }), [gpus('m1', 8, 4), gpus('m2', 40, 16)], 'gang-divided')),
-    ).toBe('m1 1+3');
+    ).toBe('m1 1+4 for 1+3');
     expect(
       workers(placed(job({ clusters: there }), [gpus('m1', 0, 0), gpus('m2', 40, 16)], 'gang-divided')),
-    ).toBe('m1 1+2');
+    ).toBe('m1 1+4 for 1+2');
+  });
+
+  test('the binding says what the cluster gets: all of it, however little of it had room', () => {
+    const worker = { name: 'worker', replicas: 100, replicaRequirements: { resourceRequest: { cpu: '1' } } };
+    const wide = job({ components: [components[0], worker] });
+    const found = placed(wide, [room('m1', 4)], 'gang-divided');
+    expect(workers(found)).toBe('m1 1+100 for 1+3');
+    expect(found.message).toBe(
+      'Binding has been scheduled successfully. Cluster "m1" had room for master 1, worker 3 and not for all (master 1, worker 100); Karmada sends several templates whole, and the rest waits there.',
+    );
   });
 
   test('nobody holds the least of each', () => {
@@ -203,6 +273,6 @@ describe('several templates', () => {
       },
     };
     // Nine nodes' worth of CPU in sum, but only four nodes that take a worker each, and one of them the master.
-    expect(workers(placed(job(), [cluster('m1', {}, models)], 'gang-divided'))).toBe('m1 1+3');
+    expect(workers(placed(job(), [cluster('m1', {}, models)], 'gang-divided'))).toBe('m1 1+4 for 1+3');
   });
 });

@@ -82,10 +82,15 @@ describe('at its end', () => {
     [{ phase: 'Succeeded' }],
     [{ jobStatus: 'SUCCEEDED' }],
     [{ terminalState: 'Failed' }],
+    // As a FlinkDeployment says it, whose lifecycle is stable by then.
+    [{ lifecycleState: 'STABLE', jobStatus: { state: 'FINISHED' } }],
+    [{ jobStatus: { state: 'CANCELED' } }],
   ])('%j', (status) => expect(hasFinished(told(status), 1)).toBe(true));
 
   test.each([
     ['runs', told({ state: { phase: 'Running' } }), 1],
+    ['its job runs', told({ lifecycleState: 'STABLE', jobStatus: { state: 'RUNNING' } }), 1],
+    ['starts again', told({ jobStatus: { state: 'SUSPENDED' } }), 1],
     ['of two one', told({ phase: 'Succeeded' }, { phase: 'Running' }), 2],
     ['one says nothing yet', told({ phase: 'Succeeded' }), 2],
     ['is not placed', told(), 0],

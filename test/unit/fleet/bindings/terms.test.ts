@@ -77,6 +77,34 @@ describe('what a binding is told', () => {
     expect(read({ binding: { spec: { replicas: 8 } }, template: one }).annotations[MINIMUM]).toBe('5');
   });
 
+  test('a minimum of 0 is one: of a template that a job can run without, and of workers that scale by themselves', () => {
+    const task = (name: string, replicas: number) => ({ name, replicas, template: template({ cpu: '1' }) });
+    const tasks = [task('master', 1), task('worker', 4), task('eval', 8)];
+    const sized = volcanoJob({ minAvailable: 3, tasks });
+    const components = tasks.map(({ name, replicas }) => ({ name, replicas }));
+    expect(read({ binding: { spec: { components } }, template: sized }).annotations[MINIMUM]).toBe(
+      'worker=2,eval=0',
+    );
+    const ray = workload('ray.io/v1', 'RayCluster', {
+      enableInTreeAutoscaling: true,
+      headGroupSpec: { template: template({ cpu: '1' }) },
+      workerGroupSpecs: [
+        { groupName: 'gpu', replicas: 4, minReplicas: 0, maxReplicas: 8, template: template({}) },
+      ],
+    });
+    const groups = [
+      { name: 'ray-head', replicas: 1 },
+      { name: 'gpu', replicas: 4 },
+    ];
+    expect(read({ binding: { spec: { components: groups } }, template: ray }).annotations[MINIMUM]).toBe(
+      'gpu=0',
+    );
+    const one = volcanoJob({
+      tasks: [{ name: 'worker', replicas: 8, minAvailable: 0, template: template({}) }],
+    });
+    expect(read({ binding: { spec: { replicas: 8 } }, template: one }).annotations[MINIMUM]).toBe('0');
+  });
+
   test('no minimum of a template that Karmada knows by another name, or of which it knows the minimum only', () => {
     const components = [
       { name: 'task-0', replicas: 1 },
