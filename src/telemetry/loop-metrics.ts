@@ -1,4 +1,4 @@
-import { Registry } from 'prom-client';
+import { Registry, type Gauge } from 'prom-client';
 import { counter, gauge, histogram } from './metric-catalogue.ts';
 
 export type ReconcileResult = 'ok' | 'outdated' | 'error';
@@ -40,6 +40,7 @@ export class LoopMetrics {
   readonly #requests = counter('muster_kube_requests_total', this.registry);
   readonly #throttled = counter('muster_kube_throttled_seconds_total', this.registry);
   readonly #remembered = new Set<string>();
+  #fleet: { readonly ready: () => boolean; readonly gauge: Gauge } | undefined;
   #queue: () => QueueState | undefined = () => undefined;
   readonly #sizes: (() => Iterable<readonly [string, number]>)[] = [];
   readonly #still: (() => number)[] = [];
@@ -59,6 +60,7 @@ export class LoopMetrics {
     this.#longest.set(longestRunningMs / 1000);
     for (const sizes of this.#sizes)
       for (const [resource, size] of sizes()) this.#cached.set({ resource }, size);
+    this.#fleet?.gauge.set(this.#fleet.ready() ? 1 : 0);
     this.#standing.set(this.#still.reduce((sum, count) => sum + count(), 0));
     return this.registry.metrics();
   }
@@ -66,6 +68,11 @@ export class LoopMetrics {
   /** @param queue asked at every scrape; undefined where nothing leads */
   queueFrom(queue: () => QueueState | undefined): void {
     this.#queue = queue;
+  }
+
+  /** @param ready asked at every scrape: whether the loop of a fleet has begun, and knows what it works with */
+  fleetFrom(ready: () => boolean): void {
+    this.#fleet = { ready, gauge: gauge('muster_fleet_ready', this.registry) };
   }
 
   /** @param sizes asked at every scrape, as those before it: each kind with how many of it are held */

@@ -151,8 +151,13 @@ export const loopMetrics = {
   },
 } as const satisfies Record<string, Described>;
 
-/** What a replica with a loop tells besides, where `fleet.queues.enabled` is true. Of each queue its status tells. */
+/** What a replica with a loop tells of a fleet where one is asked for, and of its queues. Of each queue its status tells. */
 const fleetQueueMetrics = {
+  muster_fleet_ready: {
+    type: 'gauge',
+    labels: [],
+    help: '1 where the loop of the fleet knows what is in Karmada’s API server, 0 while it waits for that or has no right to see it.',
+  },
   muster_fleet_queue_waiting: {
     type: 'gauge',
     labels: [],

@@ -4,13 +4,10 @@ import { MUSTER_NAMESPACE } from '../../api/names.ts';
 import { printable } from '../../api/printable.ts';
 import type { BackendRegistry } from '../../backends/registry.ts';
 import type { OperatorConfiguration } from '../../config/configuration.ts';
-import type { EstimatorSettings } from '../../estimators/estimators.ts';
 import type { Loop } from '../../controller/controller.ts';
 import type { PreemptionSettings } from '../../controller/watch/shared.ts';
 import { ProbeLoop } from '../../controller/scheduler-objects/probe-loop.ts';
-import { HostedPlugins } from '../../modules/hosted-plugins.ts';
 import type { ModuleObserver } from '../../modules/module-keeper.ts';
-import type { ModuleEntry } from '../../modules/module-entry.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import type { Preparation } from '../../preparers/preparation.ts';
 import type { BackendMetrics } from '../../telemetry/backend-metrics.ts';
@@ -19,7 +16,6 @@ import type { Logger } from '../../telemetry/log.ts';
 import type { LoopMetrics } from '../../telemetry/loop-metrics.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { gangKindsWith } from '../../workloads/configured-gangs.ts';
-import { kindsWith } from '../../workloads/configured-kinds.ts';
 import { connect, type ClusterFlags } from '../input/cluster.ts';
 import type { CliIo } from '../output/io.ts';
 
@@ -63,71 +59,8 @@ export async function startLoop(
   });
 }
 
-/** Starts the loop of a fleet on Karmada's API server; undefined where the configuration asks for nothing there. */
-export async function startFleetLoop(
-  cluster: ClusterFlags,
-  given: {
-    configuration: Pick<
-      OperatorConfiguration,
-      'fleet' | 'workloads' | 'leaderElection' | 'runtimeClientConnection'
-    >;
-    plugins: readonly ModuleEntry[];
-    log: Logger;
-    loopMetrics: LoopMetrics;
-    io: CliIo;
-  },
-): Promise<Pick<Loop, 'check' | 'stop'> | undefined> {
-  const { configuration, plugins, loopMetrics, log, io } = given;
-  const { kubeconfig, assigner, queues, kinds, estimators } = configuration.fleet;
-  if (!assigner.enabled && !queues.enabled) return undefined;
-  const client = await clientFor(
-    kubeconfig === undefined ? cluster : { kubeconfig },
-    configuration.runtimeClientConnection,
-    loopMetrics,
-    io,
-  );
-  const { startFleet } = await import('../../controller/fleet.ts');
-  const strategies = assigner.enabled ? await HostedPlugins.begin(plugins, pluginLog(log)) : undefined;
-  const loop = startFleet({
-    client,
-    settings: {
-      assigner: strategies && {
-        schedulerName: assigner.schedulerName,
-        strategies,
-        estimators: askedAt(estimators),
-      },
-      queues: queues.enabled
-        ? {
-            reserveAfterMs: parseGoDuration(queues.reserveAfter) ?? 0,
-            kinds: kindsWith([...kinds, ...configuration.workloads]),
-          }
-        : undefined,
-      leaderElection: configuration.leaderElection,
-    },
-    log,
-    metrics: loopMetrics,
-    now: () => io.now(),
-  });
-  return {
-    check: () => loop.check(),
-    stop: async () => {
-      await loop.stop();
-      strategies?.stop();
-    },
-  };
-}
-
-function askedAt({
-  enabled,
-  address,
-  timeout,
-  tls,
-}: OperatorConfiguration['fleet']['estimators']): EstimatorSettings | undefined {
-  if (!enabled) return undefined;
-  return { address, timeoutMs: parseGoDuration(timeout) ?? 0, tls };
-}
-
-async function clientFor(
+/** A client of the configured pace whose requests are counted. @throws where the API server does not answer */
+export async function clientFor(
   cluster: ClusterFlags,
   { qps, burst }: OperatorConfiguration['runtimeClientConnection'],
   loopMetrics: LoopMetrics,

@@ -13,13 +13,13 @@ import { configured, type Configured } from '../input/configured.ts';
 import { ExitStatus } from '../output/exit-status.ts';
 import type { CliIo } from '../output/io.ts';
 import { policyFrom } from '../input/policy.ts';
+import { startFleetLoop } from './fleet-loop.ts';
 import { fleetEndpoints } from './serve-fleet.ts';
 import {
   endTogether,
   initWithoutCluster,
   moduleLog,
   preparationLog,
-  startFleetLoop,
   startForecasts,
   startLoop,
 } from './serve-loop.ts';
@@ -145,10 +145,8 @@ async function serveWith(
     now: () => io.now(),
     ...(serverName === undefined ? {} : { serverName }),
     ...(loopMetrics === undefined ? {} : { moreMetrics: () => loopMetrics.expose() }),
-    checks: [
-      ...(loop === undefined ? [] : [{ name: 'loop-caches', check: () => loop.check() }]),
-      ...(fleet === undefined ? [] : [{ name: 'fleet-caches', check: () => fleet.check() }]),
-    ],
+    // What a fleet waits for is no reason to send reviews elsewhere.
+    checks: loop === undefined ? [] : [{ name: 'loop-caches', check: () => loop.check() }],
   }).catch(async (thrown: unknown) => {
     endModules();
     forecasts?.stop();
