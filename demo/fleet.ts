@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ANNOTATION_FLEET_QUEUE } from '../src/api/names.ts';
+import { ANNOTATION_FLEET_QUEUE, LABEL_FLEET_QUEUE, MUSTER_NAMESPACE } from '../src/api/names.ts';
 import { ANNOTATION_MIN_AVAILABLE, ANNOTATION_STRATEGY } from '../src/fleet/assign/binding-terms.ts';
 import { ANNOTATION_PLACED_COMPONENTS } from '../src/fleet/assign/placed-components.ts';
 import { calledOnLoopback, manifestsIn } from '../test/support/manifests.ts';
@@ -25,6 +25,8 @@ import type { Stage } from './stage.ts';
 export const FLEET_SETTINGS = {
   fleet: { interpreter: true, assigner: { enabled: true }, queues: { enabled: true } },
 };
+/** The queue of all that name none: its capacity has no limit. */
+const EVERYBODY = 'everybody';
 const CLUSTERS = 'clusters.cluster.karmada.io';
 const DIVIDED = { [ANNOTATION_STRATEGY]: 'gang-divided' };
 
@@ -43,10 +45,16 @@ async function registered(stage: Stage): Promise<void> {
   const [definitions, others] = [true, false].map((wanted) =>
     shipped.filter(({ kind }) => (kind === 'CustomResourceDefinition') === wanted),
   );
-  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } };
-  const made = [await apply([namespace, ...KARMADA_DEFINITIONS, ...(definitions ?? [])])];
+  const labels = { [LABEL_FLEET_QUEUE]: EVERYBODY };
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE, labels } };
+  const own = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: MUSTER_NAMESPACE } };
+  const made = [await apply([namespace, own, ...KARMADA_DEFINITIONS, ...(definitions ?? [])])];
   await plane.kubectl(['wait', '--for=condition=Established', '--timeout=30s', 'crd', '--all']);
-  made.push(await apply(others ?? []));
+  const everybody = {
+    ...{ apiVersion: 'muster.dev/v1alpha1', kind: 'FleetQueue' },
+    metadata: { name: EVERYBODY },
+  };
+  made.push(await apply([...(others ?? []), everybody]));
   for (const folder of folders) tell.command(`kubectl apply -k manifests/${folder}   # as shipped`);
   const words = shipped.map(({ kind }) => kind).filter((kind, at, all) => all.indexOf(kind) === at);
   tell.output(made.map(({ code, stderr }) => (code === 0 ? '' : stderr)).join('') + words.join(', '));

@@ -77,6 +77,8 @@ export const ANNOTATION_PREPARED = `${MUSTER_PREFIX}prepared`;
 
 /** Annotation of a workload or of its policy: the FleetQueue that lets it through. Carried to its binding. */
 export const ANNOTATION_FLEET_QUEUE = `${MUSTER_PREFIX}fleet-queue`;
+/** On a namespace of Karmada's API server: its bindings wait, in this queue where they name no other. */
+export const LABEL_FLEET_QUEUE = ANNOTATION_FLEET_QUEUE;
 /** Annotation of a binding that is held until it is known what its workload and its policy say. */
 export const ANNOTATION_FLEET_TERMS = `${MUSTER_PREFIX}fleet-terms`;
 /** Value of {@link ANNOTATION_FLEET_TERMS}; there is no other. */

@@ -25,19 +25,24 @@ export const PREPARATIONS: EntryList = {
   once: 'an HPCPolicy names one of them',
 };
 
-/** What the schema cannot say of such a list: two of a name, or one that comes with Muster. */
+/** What the schema cannot say of such a list: two of a name or of a module, or one that comes with Muster. */
 export function entryFindings(
   entries: Json | undefined,
   { path, noun, builtIn, once }: EntryList,
 ): PathFault[] {
-  const names = (Array.isArray(entries) ? (entries as readonly Json[]) : []).map((one) =>
-    ownString(one, 'name'),
-  );
+  const list = Array.isArray(entries) ? (entries as readonly Json[]) : [];
+  const names = list.map((one) => ownString(one, 'name'));
+  const modules = list.map((one) => ownString(one, 'module'));
   return names.flatMap((name, index) => {
     const at = [...path, index, 'name'];
     if (name === undefined) return [];
     if (builtIn.includes(name))
       return [error(at, `"${name}" comes with Muster: give your ${noun} a name of its own`)];
-    return names.indexOf(name) < index ? [error(at, `duplicate ${noun}: ${once}`)] : [];
+    if (names.indexOf(name) < index) return [error(at, `duplicate ${noun}: ${once}`)];
+    const module = modules[index];
+    // Of several with one module at most one would run, and nothing would say so before somebody needs another.
+    return module !== undefined && modules.indexOf(module) < index
+      ? [error([...path, index, 'module'], `duplicate module: it has one name, that of one ${noun}`)]
+      : [];
   });
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../api/json.ts';
+import { isObject, own, type JsonObject } from '../api/json.ts';
 import { MusterError } from '../errors.ts';
 import { componentNames } from './component-names.ts';
 import { path } from './path.ts';
@@ -19,6 +19,9 @@ export interface Component extends Template {
 export function componentsOf(object: JsonObject, kind: WorkloadKind): Component[] {
   const reading = new WorkloadReading(object);
   const components = readComponents(object, kind, reading);
+  // Without a Pod it would pass for what has none at all, and be copied to every cluster.
+  if (components.length === 0 && !isObject(own(object, 'spec')))
+    reading.wrong(['spec'], `is missing, and with it the Pods of the ${kind.kind}`);
   if (reading.wrongs.length > 0) {
     throw new MusterError(
       'WORKLOAD_INVALID',

@@ -142,6 +142,9 @@ clusterSuite('queues of a fleet, on a real API server', () => {
     ];
     for (const one of definitions) await client.ok('POST', DEFINITIONS, one);
     await untilEstablished(client, definitions as never);
+    // Every binding in it waits, in this queue where it names no other.
+    const labels = { [QUEUE]: 'everybody' };
+    await client.ok('PATCH', '/api/v1/namespaces/default', { metadata: { labels } });
     await register(1);
     const muster = await on.start(SETTINGS);
     await on.put(muster);
@@ -210,20 +213,28 @@ clusterSuite('queues of a fleet, on a real API server', () => {
     );
   });
 
-  test('who names no queue goes at once; what a workload depends on was never held', async () => {
+  test('who names no queue waits in that of its namespace; what a workload depends on was never held', async () => {
     expect(isHeld(await create('free', ''))).toBe(true);
+    await until(
+      'its queue is known',
+      async () => (await get('free')).metadata.annotations?.[QUEUE] === 'everybody',
+    );
+    await createQueue('everybody');
     const configuration = bindingOf('settings', { placement: undefined, replicas: 0 });
     expect(isHeld(await client.ok<Binding>('POST', BINDINGS, configuration))).toBe(false);
     // Nor is what runs no Pods, though it has a placement.
     const settled = bindingOf('placed-settings', { replicas: 0, replicaRequirements: undefined });
     expect(isHeld(await client.ok<Binding>('POST', BINDINGS, settled))).toBe(false);
     await untilThrough('free', 'placed-settings', 'settings');
-    expect((await get('free')).metadata.annotations).toBeUndefined();
-    // Of the whole fleet, the same.
-    await client.ok('POST', WIDE_BINDINGS, { ...bindingOf('free'), kind: 'ClusterResourceBinding' });
+    // What has no namespace waits for nobody.
+    const wide = { ...bindingOf('free'), kind: 'ClusterResourceBinding' };
+    expect(isHeld(await client.ok<Binding>('POST', WIDE_BINDINGS, wide))).toBe(false);
+    // One that was held all the same, as before namespaces had a say, is let go.
+    const before = bindingOf('before', { suspension: { scheduling: true } }, { [TERMS]: 'unread' });
+    await client.ok('POST', WIDE_BINDINGS, { ...before, kind: 'ClusterResourceBinding' });
     await until(
       'it is through',
-      async () => !isHeld(await client.ok<Binding>('GET', `${WIDE_BINDINGS}/free`)),
+      async () => !isHeld(await client.ok<Binding>('GET', `${WIDE_BINDINGS}/before`)),
     );
   });
 
@@ -340,6 +351,7 @@ clusterSuite('queues of a fleet, on a real API server', () => {
       ...[
         'rights/account',
         'webhooks/bindings',
+        'admission/bindings',
         'policies/bindings',
         'interpreter/webhooks',
         'assigner/policies',
@@ -519,6 +531,7 @@ clusterSuite('queues of a fleet, on a real API server', () => {
 
   test('each right is used', async () => {
     await createJob('by-policy', {});
+    await createQueue('everybody');
     const policy = { 'clusterpropagationpolicy.karmada.io/name': 'everywhere' };
     await client.ok('POST', BINDINGS, bindingOf('by-policy', {}, policy));
     await until('its policy was looked for', async () => !isHeld(await get('by-policy')));

@@ -163,7 +163,7 @@ function queued(queues: readonly JsonObject[], bindings: readonly Json[]): strin
       'lets go what is not held',
     );
   for (const record of records) {
-    const counts = { waiting: 0, through: 0, releasing: [] };
+    const counts = { waiting: 0, through: 0, releasing: [], letThrough: {} };
     const status = statusOf(record, view, counts, new Date(NOW));
     if (record.fault !== undefined) mustBeClean(record.fault, 'a fault');
     for (const { message } of (status?.['conditions'] ?? []) as unknown as { message: string }[])

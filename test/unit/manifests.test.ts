@@ -22,6 +22,7 @@ import {
   LABEL_MANAGED_BY,
   LABEL_POD_CLIQUE,
   ANNOTATION_WORKLOAD,
+  LABEL_FLEET_QUEUE,
   LABEL_GANG,
   LABEL_POD_GANG,
   LABEL_SCHEDULER_NAME,
@@ -103,7 +104,8 @@ const ofKind = (kind: string | RegExp): Manifest[] =>
     typeof kind === 'string' ? object.kind === kind : kind.test(object.kind),
   );
 const only = (kind: string): Any => {
-  const found = ofKind(kind);
+  // What is for Karmada's API server is beside that.
+  const found = ofKind(kind).filter(({ file }) => !file.startsWith('manifests/karmada/'));
   expect({ kind, count: found.length }).toEqual({ kind, count: 1 });
   return found[0]?.object;
 };
@@ -380,11 +382,21 @@ describe('webhook configurations', () => {
         rules: [
           {
             ...{ apiGroups: [BINDING_GROUP], apiVersions: [BINDING_VERSION], operations: ['CREATE'] },
-            ...{ resources: ['resourcebindings', 'clusterresourcebindings'], scope: '*' },
+            ...{ resources: ['resourcebindings'], scope: 'Namespaced' },
           },
         ],
+        // Whoever has no queue is never asked about.
+        namespaceSelector: {
+          matchExpressions: [
+            { key: LABEL_FLEET_QUEUE, operator: 'Exists' },
+            { key: LABEL_FLEET_QUEUE, operator: 'NotIn', values: [''] },
+          ],
+        },
       },
     ]);
+    // Found by Karmada's API server in itself.
+    const service = ofKind('Service').find(({ file }) => file.startsWith('manifests/karmada/'))?.object;
+    expect(service.spec).toEqual({ type: 'ExternalName', externalName: `muster.${MUSTER_NAMESPACE}.svc` });
     const policy = named('ValidatingAdmissionPolicy', 'muster-fleet-queues').spec;
     expect(policy.failurePolicy).toBe('Fail');
     expect(named('ValidatingAdmissionPolicyBinding', 'muster-fleet-queues').spec).toEqual({
@@ -394,6 +406,23 @@ describe('webhook configurations', () => {
     const text = JSON.stringify(policy);
     for (const key of [ANNOTATION_FLEET_QUEUE, ANNOTATION_FLEET_TERMS, MUSTER_USER])
       expect(text).toContain(`'${key}'`);
+  });
+
+  test('who reaches Karmada may look its name up, and call the port that it listens on', () => {
+    const access = ofKind('Component').find(({ file }) =>
+      file.includes('components/karmada-access/'),
+    )?.object;
+    const { patch } = access.patches.find(({ target }: Any) => target.kind === 'NetworkPolicy');
+    const [{ op, path, value }] = parse(patch);
+    expect({ op, path }).toEqual({ op: 'add', path: '/spec/egress/-' });
+    expect(only('NetworkPolicy').spec.egress).toEqual([
+      expect.not.objectContaining({ to: expect.anything() }),
+    ]);
+    expect(value.ports).toEqual([
+      { port: 53, protocol: 'UDP' },
+      { port: 53, protocol: 'TCP' },
+      { port: 5443, protocol: 'TCP' },
+    ]);
   });
 
   test('conditions name the accounts and keys that the program knows', () => {

@@ -97,6 +97,7 @@ export const fleetQueues: FleetControllerFactory = (shared) => {
         ...{ client, signal, now: now(), reserveAfterMs: acting.reserveAfterMs },
         ...{ bindings: bindings.all(), queues: [...queues.store.values()] },
         standstill: (namespace) => room.why(namespace),
+        hasSeen: bindings.hasSeen,
         released: (binding, { key, queue }) => {
           counts.released();
           log.info({ binding: key, queue, workload: binding.workload }, 'a queue lets a binding through');

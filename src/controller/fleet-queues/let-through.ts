@@ -2,7 +2,14 @@ import type { QueuedBinding } from '../../fleet/bindings/queued-binding.ts';
 import { viewQueues, type QueueView, type Standstill } from '../../fleet/bindings/queue-view.ts';
 import type { QueuedGang } from '../../fleet/queues/dispatch.ts';
 import { statusOf } from '../../fleet/queues/queue-status.ts';
-import { claimOf, releasingOf, type QueueRecord } from '../../fleet/queues/read-queue.ts';
+import {
+  claimOf,
+  isBefore,
+  letThroughOf,
+  releasingOf,
+  type QueueRecord,
+  type Versions,
+} from '../../fleet/queues/read-queue.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isConflict, isInvalid, isNotFound } from '../../kube/client/errors.ts';
 import { FLEET_QUEUES } from '../../kube/client/resources.ts';
@@ -18,6 +25,8 @@ export interface LettingThrough {
   readonly reserveAfterMs: number;
   readonly now: Date;
   readonly standstill: Standstill;
+  /** Whether bindings of these versions are among those that are given. */
+  readonly hasSeen: (versions: Versions) => boolean;
   readonly signal: AbortSignal;
   /** Told of each that goes. */
   readonly released: (binding: QueuedBinding, gang: QueuedGang) => void;
@@ -29,10 +38,13 @@ export class Behind extends Error {}
 /**
  * Lets through whose turn it is. Whoever it is is first written into the status of the outermost queue, on condition that
  * nobody has written there since it was read; then his binding is let go. So who dies in between has told his successor
- * whom, two that lead at a time cannot both give the same room away, and nobody goes twice.
+ * whom, two that lead at a time cannot both give the same room away, and nobody goes twice. Who is seen to have gone leaves
+ * his resourceVersion there in place of his name: whoever has not seen it yet knows less than is gone, and waits.
  */
 export async function letThrough(given: LettingThrough): Promise<QueueView> {
   const { client, queues, signal, now, released } = given;
+  if (!queues.every((record) => given.hasSeen(letThroughOf(record))))
+    throw new Behind('bindings that were let through have not been seen yet');
   const view = viewQueues(given.bindings, queues, {
     now: now.getTime(),
     reserveAfterMs: given.reserveAfterMs,
@@ -47,6 +59,7 @@ export async function letThrough(given: LettingThrough): Promise<QueueView> {
   const writes = queues.flatMap((record) => {
     const { name } = record;
     const claims = releasingOf(record).filter((claim) => held.has(claim));
+    const gone = new Set(releasingOf(record).filter((claim) => !held.has(claim)));
     const going = (fresh.get(name) ?? []).map(claimOf);
     const count = (list: readonly QueuedGang[]): number => list.filter(({ queue }) => queue === name).length;
     const status = statusOf(
@@ -56,6 +69,7 @@ export async function letThrough(given: LettingThrough): Promise<QueueView> {
         waiting: view.standings.filter(({ gang }) => gang.queue === name).length,
         through: count(view.through) + count(view.release),
         releasing: [...claims, ...going],
+        letThrough: newest(letThroughOf(record), gone, given.bindings),
       },
       now,
     );
@@ -84,6 +98,20 @@ export async function letThrough(given: LettingThrough): Promise<QueueView> {
   }
   for (const one of writes) if (!one.claims) await write(one);
   return view;
+}
+
+/** @param gone claims of bindings that were let go */
+function newest(before: Versions, gone: ReadonlySet<string>, bindings: readonly QueuedBinding[]): Versions {
+  const versions = { ...before };
+  if (gone.size === 0) return versions;
+  for (const binding of bindings) {
+    const { gang, resourceVersion } = binding;
+    if (gang === undefined || !gone.has(claimOf(gang))) continue;
+    const { plural } = bindingTarget(binding).resource;
+    const known = versions[plural];
+    if (known === undefined || isBefore(known, resourceVersion)) versions[plural] = resourceVersion;
+  }
+  return versions;
 }
 
 async function unlessBehind(call: Promise<unknown>): Promise<void> {

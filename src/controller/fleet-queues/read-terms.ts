@@ -4,7 +4,7 @@ import { termsOf } from '../../fleet/bindings/terms.ts';
 import { messageOf } from '../../errors.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isForbidden } from '../../kube/client/errors.ts';
-import type { Target } from '../../kube/client/resources.ts';
+import { NAMESPACES, type Target } from '../../kube/client/resources.ts';
 import type { WorkloadKind } from '../../workloads/workload-kind.ts';
 import { CLUSTER_PROPAGATION_POLICIES, kindFinder, PROPAGATION_POLICIES, readIfThere } from './resources.ts';
 
@@ -15,7 +15,7 @@ import { CLUSTER_PROPAGATION_POLICIES, kindFinder, PROPAGATION_POLICIES, readIfT
 export type TermsRead = { readonly queue: string } | { readonly unread: string } | 'none' | undefined;
 
 /**
- * Reads what the workload and the policy of a held binding say, and writes it down there, all in one: who is let go with
+ * Reads what the workload, the policy and the namespace of a held binding say, and writes it down there, all in one: who is let go with
  * it has its annotations from the first moment on.
  */
 export function termsReader(
@@ -41,10 +41,7 @@ export function termsReader(
         client,
         { resource: found, name, ...(found.namespaced && { namespace }) },
         signal,
-      ).catch((error: unknown) => {
-        if (isForbidden(error)) return messageOf(error);
-        throw error;
-      }));
+      ).catch(unlessForbidden));
     if (typeof template === 'string')
       return `${template}; give Muster's account there the right to get it, as manifests/karmada/queues does for others`;
     if (template === undefined) return `${apiVersion} ${title} is not there; make it, or delete the binding`;
@@ -60,12 +57,18 @@ export function termsReader(
     if (binding === undefined || ownString(annotations, ANNOTATION_FLEET_TERMS) !== TERMS_UNREAD)
       return undefined;
     const policy = policyOf(annotations);
-    const [template, found] = await Promise.all([
+    const { namespace: of } = target;
+    const [template, found, namespace] = await Promise.all([
       templateOf(binding, signal),
       policy && readIfThere(client, policy, signal),
+      of === undefined
+        ? undefined
+        : readIfThere(client, { resource: NAMESPACES, name: of }, signal).catch(unlessForbidden),
     ]);
     if (typeof template === 'string') return { unread: template };
-    const terms = termsOf({ binding, template, policy: found }, kinds);
+    if (typeof namespace === 'string')
+      return { unread: `${namespace}; apply manifests/karmada/queues/rbac.yaml of this version` };
+    const terms = termsOf({ binding, template, policy: found, namespace }, kinds);
     const resourceVersion = ownString(own(binding, 'metadata'), 'resourceVersion') ?? '';
     await client.mergePatch(
       target,
@@ -78,6 +81,12 @@ export function termsReader(
     );
     return terms.queue === undefined ? 'none' : { queue: terms.queue };
   };
+}
+
+/** What the refusal says, where there is no right to read it. @throws all else */
+function unlessForbidden(error: unknown): string {
+  if (isForbidden(error)) return messageOf(error);
+  throw error;
 }
 
 /** The policy that a binding was made for, as Karmada writes it there. */

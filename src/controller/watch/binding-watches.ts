@@ -5,6 +5,7 @@ import {
   type Resource,
   type Target,
 } from '../../kube/client/resources.ts';
+import { isBefore, type Versions } from '../../fleet/queues/read-queue.ts';
 import { keyOf, splitKey, type Identified } from '../../kube/loop/cache.ts';
 import type { ChangeHandler } from '../../kube/loop/reflector-options.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
@@ -16,6 +17,8 @@ export interface BindingWatches<T extends Identified> {
   /** @param key of a binding: `namespace/name`, or `name` where it has none */
   readonly get: (key: string) => T | undefined;
   readonly all: () => T[];
+  /** Whether these versions are known, by the plural of the kind: what was written before them, and they themselves. */
+  readonly hasSeen: (versions: Versions) => boolean;
   readonly subscribe: (handler: ChangeHandler<T>) => void;
   /** Hears of all bindings of a namespace, by their keys, that stands still from now on or goes on. */
   readonly onTurn: (handler: (keys: readonly string[]) => void) => void;
@@ -43,6 +46,11 @@ export function watchBindings<T extends Identified>(
       return (namespace === '' ? wide : namespaced).store.get(namespace, name);
     },
     all: () => watches.flatMap(({ store }) => [...store.values()]),
+    hasSeen: (versions) =>
+      watches.every(({ resource: { plural }, resourceVersion }) => {
+        const wanted = versions[plural];
+        return wanted === undefined || (resourceVersion !== undefined && !isBefore(resourceVersion, wanted));
+      }),
     subscribe: (handler) => {
       for (const watch of watches) watch.subscribe(handler);
     },

@@ -1,11 +1,11 @@
 import { own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
-import { ANNOTATION_FLEET_QUEUE, ANNOTATION_FLEET_TERMS } from '../../api/names.ts';
+import { ANNOTATION_FLEET_QUEUE, ANNOTATION_FLEET_TERMS, LABEL_FLEET_QUEUE } from '../../api/names.ts';
 import { MusterError } from '../../errors.ts';
 import type { WorkloadKind } from '../../workloads/workload-kind.ts';
 import { ANNOTATION_MIN_AVAILABLE, ANNOTATION_STRATEGY } from '../assign/binding-terms.ts';
 import { multiGetReplicas } from '../multi-replicas.ts';
 
-/** What a binding is told of its workload and its policy, neither of whose annotations Karmada carries to it. */
+/** What a binding is told of its workload, its policy and its namespace, of which Karmada carries nothing to it. */
 export interface Terms {
   /** The FleetQueue that lets it through; undefined: none has to. */
   readonly queue: string | undefined;
@@ -18,14 +18,20 @@ export interface TermSources {
   readonly binding: JsonObject;
   readonly template: JsonObject;
   readonly policy: JsonObject | undefined;
+  /** Of the binding; undefined where it has none. */
+  readonly namespace?: JsonObject | undefined;
 }
 
-/** The workload's own word counts before that of its policy, which is for many. */
-export function termsOf({ binding, template, policy }: TermSources, kinds: readonly WorkloadKind[]): Terms {
+/** The workload's own word counts before that of its policy, which is for many; that of its namespace is for all others. */
+export function termsOf(
+  { binding, template, policy, namespace }: TermSources,
+  kinds: readonly WorkloadKind[],
+): Terms {
   const said = (key: string): string | undefined =>
     annotationOf(template, key) ?? annotationOf(policy, key) ?? undefined;
   const scheduling = own(own(own(policy, 'spec'), 'placement'), 'replicaScheduling');
-  const queue = said(ANNOTATION_FLEET_QUEUE);
+  const labels = own(own(namespace, 'metadata'), 'labels');
+  const queue = said(ANNOTATION_FLEET_QUEUE) ?? (ownString(labels, LABEL_FLEET_QUEUE) || undefined);
   return {
     queue,
     annotations: {

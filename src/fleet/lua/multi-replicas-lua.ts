@@ -149,6 +149,7 @@ const MULTI = `
 local function templatesOf(obj)
   local found = {}
   for _, shape in ipairs(shapes) do shape.way(obj, shape, found) end
+  if #found == 0 and type(obj.spec) ~= "table" then error("spec is missing") end
   return found
 end
 

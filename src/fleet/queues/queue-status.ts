@@ -1,8 +1,8 @@
-import { own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
 import { kubeTime } from '../../api/kube-time.ts';
 import { formatCount } from '../../api/quantity.ts';
 import type { Dispatched } from './dispatch.ts';
-import type { QueueRecord } from './read-queue.ts';
+import type { QueueRecord, Versions } from './read-queue.ts';
 import { overdueKey } from './turns.ts';
 
 /** What the status of a queue says beside what {@link Dispatched} knows. */
@@ -11,13 +11,15 @@ export interface QueueCounts {
   readonly through: number;
   readonly waiting: number;
   readonly releasing: readonly string[];
+  /** See `letThroughOf`. */
+  readonly letThrough: Versions;
 }
 
 /** The status of a queue as it is to be; undefined where it says so already. */
 export function statusOf(
   record: QueueRecord,
   { room, deficits, tree }: Pick<Dispatched, 'room' | 'deficits' | 'tree'>,
-  { through, waiting, releasing }: QueueCounts,
+  { through, waiting, releasing, letThrough }: QueueCounts,
   now: Date,
 ): JsonObject | undefined {
   const { name, generation } = record;
@@ -28,6 +30,7 @@ export function statusOf(
     through,
     used: Object.fromEntries(used.map(([resource, count]) => [resource, formatCount(resource, count)])),
     releasing: [...releasing],
+    ...(Object.keys(letThrough).length > 0 && { letThrough: sortedByKey(letThrough) }),
     deficit: rounded(deficits.get(name)),
     ownDeficit: rounded(deficits.get(`${name}/`)),
     overdueDeficit: rounded(deficits.get(overdueKey(name))),
@@ -36,6 +39,9 @@ export function statusOf(
   };
   return JSON.stringify(status) === JSON.stringify(inOrder(record.status, status)) ? undefined : status;
 }
+
+const sortedByKey = <T>(map: Readonly<Record<string, T>>): Record<string, T> =>
+  Object.fromEntries(Object.entries(map).sort(([one], [other]) => (one < other ? -1 : 1)));
 
 /** Millionths of a Pod, as the least weight gets a thousandth of each: what is below that would never come to rest. */
 const rounded = (deficit = 0): number => Math.round(deficit * 1e6) / 1e6;
@@ -48,8 +54,8 @@ const inOrder = (found: JsonObject | undefined, like: JsonObject): Json =>
       const sorted =
         key === 'conditions' && Array.isArray(there)
           ? (there as readonly JsonObject[]).map((one) => inOrder(one, (value as JsonObject[])[0] ?? {}))
-          : key === 'used' && typeof there === 'object' && there !== null
-            ? Object.fromEntries(Object.entries(there).sort(([one], [other]) => (one < other ? -1 : 1)))
+          : (key === 'used' || key === 'letThrough') && isObject(there)
+            ? sortedByKey(there)
             : there;
       return [key, sorted ?? null];
     }),

@@ -47,6 +47,24 @@ export function readQueue(object: JsonObject): QueueRecord {
 export const releasingOf = ({ status }: QueueRecord): readonly string[] =>
   (ownList(status, 'releasing') ?? []).filter((one) => typeof one === 'string');
 
+/** resourceVersions, by the plural of the kind. */
+export type Versions = Readonly<Record<string, string>>;
+
+/**
+ * Those of bindings that were let through the queue, and that it does not name any more as about to go: who has not seen
+ * them counts them as waiting still, and would give their room away once more.
+ */
+export const letThroughOf = ({ status }: QueueRecord): Versions =>
+  Object.fromEntries(
+    Object.entries(ownObject(status, 'letThrough') ?? {}).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string',
+    ),
+  );
+
+/** Whether a resourceVersion is before another of the same API server. Those that are no numbers have no order. */
+export const isBefore = (one: string, other: string): boolean =>
+  /^\d+$/.test(one) && /^\d+$/.test(other) && BigInt(one) < BigInt(other);
+
 export const claimOf = ({ key, uid }: { readonly key: string; readonly uid: string }): string =>
   `${key}@${uid}`;
 

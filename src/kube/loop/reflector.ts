@@ -74,6 +74,11 @@ export class Reflector<T extends Identified> {
     return this.#cache;
   }
 
+  /** Up to which version of the store all that happened is known; undefined before a list and while one is made anew. */
+  get resourceVersion(): string | undefined {
+    return this.#resourceVersion;
+  }
+
   /** Whether a first list is complete and was handed to the handlers. Stays true over lost connections. */
   get hasSynced(): boolean {
     return this.#hasSynced;

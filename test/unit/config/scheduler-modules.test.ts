@@ -101,6 +101,13 @@ describe('fleet.assigner.plugins', () => {
       ],
       'fleet.assigner.plugins[1].name: duplicate plugin',
     ],
+    [
+      [
+        { name: 'a', module: './a.js' },
+        { name: 'b', module: './a.js' },
+      ],
+      'fleet.assigner.plugins[1].module: duplicate module: it has one name, that of one plugin',
+    ],
   ])('%j', (plugins, says) => {
     expect(faults(...plugins)).toEqual([expect.stringContaining(says)]);
   });

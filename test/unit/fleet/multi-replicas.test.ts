@@ -62,6 +62,16 @@ describe('MultiGetReplicas', () => {
   });
 });
 
+test.each(['PyTorchJob.kubeflow.org', 'Job.batch.volcano.sh'])(
+  '%s without a spec is none that has no Pods',
+  (named) => {
+    const [kind = '', ...group] = named.split('.');
+    const version = kind === 'Job' ? 'v1alpha1' : 'v1';
+    const object = { apiVersion: `${group.join('.')}/${version}`, kind, metadata: { name: 'train' } };
+    expect(() => multiGetReplicas(object)).toThrow(`spec: is missing, and with it the Pods of the ${kind}`);
+  },
+);
+
 describe('MultiReviseReplica', () => {
   test('S3: the numbers that are named, and nothing else; a name that is not there changes nothing', () => {
     const before = JSON.stringify(tasks);

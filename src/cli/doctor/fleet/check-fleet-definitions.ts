@@ -26,7 +26,14 @@ const BINDING_FIELDS: Readonly<Record<string, string>> = {
 const NEEDED = new Set(['spec.schedulerName', 'spec.suspension.scheduling', 'status.conditions']);
 const QUEUE_FIELDS = [
   ...['spec.weight', 'spec.parent', 'spec.capacity', 'spec.hold'],
-  ...['status.releasing', 'status.deficit', 'status.ownDeficit', 'status.conditions', 'status.used'],
+  ...[
+    'status.releasing',
+    'status.letThrough',
+    'status.deficit',
+    'status.ownDeficit',
+    'status.conditions',
+    'status.used',
+  ],
   ...['status.overdueDeficit', 'status.ownOverdueDeficit'],
 ];
 const APPLY_QUEUES = 'kubectl apply -k manifests/karmada/queues';

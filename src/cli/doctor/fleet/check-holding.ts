@@ -1,8 +1,8 @@
 import { own, ownList, ownString, type JsonObject } from '../../../api/json.ts';
 import { nameOf } from '../../../api/resource.ts';
-import { BINDING_GROUP, PATH_MUTATE_BINDING } from '../../../api/names.ts';
+import { BINDING_GROUP, LABEL_FLEET_QUEUE, PATH_MUTATE_BINDING } from '../../../api/names.ts';
 import { checkPath, covers, pathOf } from '../check-webhooks.ts';
-import { saying, type Diagnosis } from '../diagnosis.ts';
+import { saying, type Diagnosis, type Say } from '../diagnosis.ts';
 import { RIGHTS_FIX, valueOf, type Read } from '../read.ts';
 import { checkAuthority } from './check-interpreter.ts';
 
@@ -13,11 +13,13 @@ export interface Holding {
   readonly policyBindings: Read<readonly JsonObject[]>;
   /** Whether there are queues at all. */
   readonly definition: Read<JsonObject>;
+  /** The Service muster-system/muster, in Karmada's API server. */
+  readonly service: Read<JsonObject>;
 }
 
 const APPLY = 'kubectl apply -k manifests/karmada/queues, with caBundle as in docs/fleet.md';
 const POLICY = 'muster-fleet-queues';
-const RESOURCES = ['resourcebindings', 'clusterresourcebindings'];
+const RESOURCE = 'resourcebindings';
 
 /** @param wanted whether the configuration has queues; undefined where no configuration is known */
 export function checkHolding(given: Holding, wanted: boolean | undefined): readonly Diagnosis[] {
@@ -38,7 +40,7 @@ export function checkHolding(given: Holding, wanted: boolean | undefined): reado
     return wanted === true || (wanted === undefined && given.definition.state === 'found')
       ? [say.problem('no webhook holds new bindings: schedulers take them past their queues', APPLY)]
       : [say.ok('no queues here: bindings are placed as they come')];
-  const wrong = hooks.flatMap(({ title, webhook }) => checkHook(title, webhook));
+  const wrong = hooks.flatMap(({ title, webhook }) => checkHook(title, webhook, given.service));
   if (wanted === false)
     wrong.push(
       say.problem(
@@ -49,22 +51,31 @@ export function checkHolding(given: Holding, wanted: boolean | undefined): reado
   return [
     ...(wrong.length > 0
       ? wrong
-      : [say.ok(`${hooks.map(({ title }) => title).join(', ')} holds new bindings`)]),
+      : [
+          say.ok(
+            `${hooks.map(({ title }) => title).join(', ')} holds new bindings in namespaces with a queue`,
+          ),
+        ]),
     checkPolicy(given),
   ];
 }
 
-function checkHook(title: string, webhook: JsonObject): Diagnosis[] {
+function checkHook(title: string, webhook: JsonObject, service: Holding['service']): Diagnosis[] {
   const say = saying('webhooks', 'bindings');
   const found = [
     ...checkAuthority(say, title, webhook),
     ...checkPath(say, title, { webhook, path: PATH_MUTATE_BINDING, fix: APPLY }),
   ];
-  const lacking = RESOURCES.filter(
-    (resource) => !covers(webhook, { group: BINDING_GROUP, operation: 'CREATE', resource }),
-  );
-  if (lacking.length > 0)
-    found.push(say.problem(`${title} is not asked about CREATE of ${lacking.join(' and ')}`, APPLY));
+  if (!covers(webhook, { group: BINDING_GROUP, operation: 'CREATE', resource: RESOURCE }))
+    found.push(say.problem(`${title} is not asked about CREATE of ${RESOURCE}`, APPLY));
+  if (!selectsQueues(webhook))
+    found.push(
+      say.problem(
+        `${title} is asked about bindings in namespaces without the label ${LABEL_FLEET_QUEUE}, too: while Muster is down none is made there, in a queue or not`,
+        APPLY,
+      ),
+    );
+  found.push(...checkService(say, title, webhook, service));
   const policy = ownString(webhook, 'failurePolicy') ?? 'unset';
   // It is Fail where nothing is said.
   if (policy === 'Ignore')
@@ -75,6 +86,38 @@ function checkHook(title: string, webhook: JsonObject): Diagnosis[] {
       ),
     );
   return found;
+}
+
+/** Whether only namespaces with a queue are selected. */
+function selectsQueues(webhook: JsonObject): boolean {
+  const selector = own(webhook, 'namespaceSelector');
+  return (ownList(selector, 'matchExpressions') ?? []).some(
+    (one) => ownString(one, 'key') === LABEL_FLEET_QUEUE && ownString(one, 'operator') === 'Exists',
+  );
+}
+
+/** Karmada's API server looks a Service up in itself, where no Pods are: only one that names another host leads anywhere. */
+function checkService(say: Say, title: string, webhook: JsonObject, read: Holding['service']): Diagnosis[] {
+  const named = own(own(webhook, 'clientConfig'), 'service');
+  if (named === undefined) return [];
+  const name = `${ownString(named, 'namespace') ?? ''}/${ownString(named, 'name') ?? ''}`;
+  const fix = 'kubectl apply -k manifests/karmada/queues, or give clientConfig a url instead: docs/fleet.md';
+  if (read.state === 'unread') return [say.notChecked(read.reason, RIGHTS_FIX)];
+  if (read.state === 'absent')
+    return [
+      say.problem(
+        `${title} calls Service ${name}, which Karmada's API server looks up in itself, and there is none: each call fails`,
+        fix,
+      ),
+    ];
+  return ownString(own(read.value, 'spec'), 'type') === 'ExternalName'
+    ? []
+    : [
+        say.warning(
+          `Service ${name}, which ${title} calls, is no ExternalName: Karmada has no Pods behind it`,
+          fix,
+        ),
+      ];
 }
 
 function checkPolicy({ policies, policyBindings }: Holding): Diagnosis {

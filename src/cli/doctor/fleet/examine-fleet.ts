@@ -5,6 +5,7 @@ import {
   CLUSTERS,
   CLUSTER_RESOURCE_BINDINGS,
   LEASES,
+  NAMESPACES,
   RESOURCE_BINDINGS,
   type KubeObject,
   type Resource,
@@ -22,6 +23,7 @@ import { checkActing } from './check-acting.ts';
 import { BINDING_DEFINITIONS, checkFleetDefinitions, QUEUE_DEFINITION } from './check-fleet-definitions.ts';
 import { checkHolding } from './check-holding.ts';
 import { checkInterpreter } from './check-interpreter.ts';
+import { checkBindingTrial, tryBinding } from './try-binding.ts';
 import { ASSIGNER_RULES, LEADER_RULES, QUEUE_RULES } from './fleet-rights.ts';
 
 const kindOf = (apiVersion: string, kind: string, namespaced = false): Resource => ({
@@ -30,6 +32,7 @@ const kindOf = (apiVersion: string, kind: string, namespaced = false): Resource 
 });
 const ADMISSION = 'admissionregistration.k8s.io/v1';
 const [CONFIG, POLICY] = ['config.karmada.io/v1alpha1', 'policy.karmada.io/v1alpha1'];
+const SERVICE = kindOf('v1', 'Service', true);
 const DEFINITION = kindOf('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
 
 /** Looks at what is registered in Karmada's API server. @throws MusterError CLUSTER_UNREACHABLE, and of the configuration */
@@ -51,6 +54,7 @@ export async function examineFleet(
     name: `${leaderElection.resourceName}-fleet`,
   };
   const queue = await definition(QUEUE_DEFINITION);
+  const namespaces = await list(NAMESPACES);
   const version = await client.read<JsonObject>('/version');
   const kubernetes = ownString(version, 'gitVersion') ?? '';
   const account = `system:serviceaccount:${namespace}:${MUSTER_SERVICE_ACCOUNT}`;
@@ -91,9 +95,15 @@ export async function examineFleet(
         policies: await listed(ADMISSION, 'ValidatingAdmissionPolicy'),
         policyBindings: await listed(ADMISSION, 'ValidatingAdmissionPolicyBinding'),
         definition: queue,
+        service: await attempt(() =>
+          client.get<JsonObject>({ resource: SERVICE, namespace, name: MUSTER_SERVICE_ACCOUNT }),
+        ),
       },
       queues,
     ),
+    ...(queue.state === 'found' && queues !== false
+      ? [checkBindingTrial(namespaces, await tryBinding(client, namespaces))]
+      : []),
     ...checkActing({
       ...{ now, assigner, queues, schedulerName: fleet.assigner.schedulerName },
       lease: leaderElection.enabled

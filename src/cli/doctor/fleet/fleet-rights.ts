@@ -49,6 +49,7 @@ export const QUEUE_RULES: readonly ExpectedRule[] = [
   },
   { group: MUSTER_GROUP, resources: ['fleetqueues'], verbs: ['list', 'watch'], why: 'who comes when' },
   { group: MUSTER_GROUP, resources: ['fleetqueues/status'], verbs: ['patch'], why: 'says it' },
+  { group: '', resources: ['namespaces'], verbs: ['get'], why: 'the queue that a namespace names' },
   {
     ...{ group: 'policy.karmada.io', verbs: ['get'] },
     resources: ['propagationpolicies', 'clusterpropagationpolicies'],

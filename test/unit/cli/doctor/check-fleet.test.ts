@@ -6,6 +6,7 @@ import { checkActing, type Acting } from '../../../../src/cli/doctor/fleet/check
 import { checkFleetDefinitions } from '../../../../src/cli/doctor/fleet/check-fleet-definitions.ts';
 import { checkHolding, type Holding } from '../../../../src/cli/doctor/fleet/check-holding.ts';
 import { checkInterpreter } from '../../../../src/cli/doctor/fleet/check-interpreter.ts';
+import { checkBindingTrial, queueNamespaces } from '../../../../src/cli/doctor/fleet/try-binding.ts';
 import { ASSIGNER_RULES, QUEUE_RULES } from '../../../../src/cli/doctor/fleet/fleet-rights.ts';
 import { rightsOf } from '../../../../src/cli/doctor/expected-rights.ts';
 import { ABSENT, found, unread } from '../../../../src/cli/doctor/read.ts';
@@ -40,6 +41,14 @@ const another = (name: string, rule: Hook['rules'][number]): JsonObject => {
   );
 };
 const NONE = found<readonly JsonObject[]>([]);
+const BY_SERVICE = {
+  service: {
+    name: 'muster',
+    namespace: 'muster-system',
+    path: '/mutate-work-karmada-io-v1alpha2-resourcebinding',
+  },
+  caBundle: Buffer.from(CA).toString('base64'),
+};
 const interpreter = (
   webhooks: readonly JsonObject[],
   customizations: readonly JsonObject[] = [],
@@ -176,6 +185,7 @@ describe('what holds bindings', () => {
     policies: found(of('ValidatingAdmissionPolicy')),
     policyBindings: found(of('ValidatingAdmissionPolicyBinding')),
     definition: found({}),
+    service: found<JsonObject>({ spec: { type: 'ExternalName' } }),
   };
   const hook = (change: (webhook: Record<string, unknown>) => void): Partial<Holding> => {
     const copy = structuredClone(of('MutatingWebhookConfiguration')) as unknown as {
@@ -187,10 +197,16 @@ describe('what holds bindings', () => {
 
   test('as it ships, and not at all', () => {
     expect(told(checkHolding(whole, true))).toEqual([
-      'ok webhooks/bindings: bindings.muster.dev in muster-fleet-queues holds new bindings',
+      'ok webhooks/bindings: bindings.muster.dev in muster-fleet-queues holds new bindings in namespaces with a queue',
       'ok policies/bindings: muster-fleet-queues: nobody but Muster lets a held binding go',
     ]);
-    const none = { webhooks: NONE, policies: NONE, policyBindings: NONE, definition: ABSENT };
+    const none = {
+      webhooks: NONE,
+      policies: NONE,
+      policyBindings: NONE,
+      definition: ABSENT,
+      service: ABSENT,
+    };
     expect(told(checkHolding(none, undefined))).toEqual([
       'ok webhooks/bindings: no queues here: bindings are placed as they come',
     ]);
@@ -247,17 +263,103 @@ describe('what holds bindings', () => {
       /^problem .* has no caBundle/,
     ],
     [
-      'half of the bindings',
+      'bindings of the cluster alone',
       hook(
         (one) =>
-          (one['rules'] = [{ apiGroups: ['*'], operations: ['CREATE'], resources: ['resourcebindings'] }]),
+          (one['rules'] = [
+            { apiGroups: ['*'], operations: ['CREATE'], resources: ['clusterresourcebindings'] },
+          ]),
       ),
       true,
-      /^problem .* is not asked about CREATE of clusterresourcebindings/,
+      /^problem .* is not asked about CREATE of resourcebindings/,
+    ],
+    [
+      'bindings of every namespace',
+      hook((one) => delete one['namespaceSelector']),
+      true,
+      /^problem .* without the label muster.dev\/fleet-queue, too: while Muster is down none is made there/,
+    ],
+    [
+      'by a Service that is not there',
+      { ...hook((one) => (one['clientConfig'] = BY_SERVICE)), service: ABSENT },
+      true,
+      /^problem .* calls Service muster-system\/muster, which Karmada's API server looks up in itself, and there is none: each call fails → kubectl apply -k manifests\/karmada\/queues, or give clientConfig a url/,
+    ],
+    [
+      'by a Service of Pods',
+      {
+        ...hook((one) => (one['clientConfig'] = BY_SERVICE)),
+        service: found<JsonObject>({ spec: { type: 'ClusterIP' } }),
+      },
+      true,
+      /^warning .* is no ExternalName: Karmada has no Pods behind it/,
+    ],
+    [
+      'by a Service that may not be seen',
+      { ...hook((one) => (one['clientConfig'] = BY_SERVICE)), service: unread('may not get services') },
+      true,
+      /^not-checked .*: may not get services/,
     ],
   ])('%s', (_, part, wanted, expected) => {
     expect(wrong(checkHolding({ ...whole, ...part }, wanted))).toEqual([expect.stringMatching(expected)]);
   });
+});
+
+describe('a binding that is tried', () => {
+  const namespaces = (labels: JsonObject) =>
+    found<readonly JsonObject[]>([{ metadata: { name: 'other' } }, { metadata: { name: 'ml', labels } }]);
+  const queued = namespaces({ 'muster.dev/fleet-queue': 'research' });
+  const held = {
+    metadata: { annotations: { 'muster.dev/fleet-terms': 'unread' } },
+    spec: { suspension: { scheduling: true } },
+  };
+
+  test('where one is held', () => {
+    expect(queueNamespaces(queued)).toEqual(['ml']);
+    expect(queueNamespaces(namespaces({ 'muster.dev/fleet-queue': '' }))).toEqual([]);
+    expect(told([checkBindingTrial(queued, { namespace: 'ml', answer: { stored: held } })])).toEqual([
+      'ok admission/bindings: Muster answers for bindings.muster.dev: a new binding is held (dry run in ml)',
+    ]);
+  });
+
+  test.each<[string, Parameters<typeof checkBindingTrial>, RegExp]>([
+    [
+      'no namespace has a queue',
+      [namespaces({}), undefined],
+      /^warning admission\/bindings: no namespace has the label muster.dev\/fleet-queue: no binding is held.* → kubectl label namespace NAME/,
+    ],
+    [
+      'namespaces may not be seen',
+      [unread('may not list namespaces'), undefined],
+      /^not-checked admission\/bindings: may not list namespaces/,
+    ],
+    [
+      'nobody answers',
+      [
+        queued,
+        {
+          namespace: 'ml',
+          answer: {
+            refusal:
+              'Internal error: failed calling webhook "bindings.muster.dev": service "muster" not found',
+          },
+        },
+      ],
+      /^problem admission\/bindings: Karmada's API server gets no answer from Muster, so that no binding is made in namespaces with a queue: .*service "muster" not found → see docs\/fleet.md, "Setting it up"/,
+    ],
+    [
+      'somebody else refuses',
+      [queued, { namespace: 'ml', answer: { refusal: 'may not create resourcebindings' } }],
+      /^not-checked admission\/bindings: a binding was refused before Muster was asked \(dry run in ml\): may not create/,
+    ],
+    [
+      'nobody is asked',
+      [queued, { namespace: 'ml', answer: { stored: { spec: {} } } }],
+      /^problem admission\/bindings: a new binding is not held \(dry run in ml\)/,
+    ],
+  ])('%s', (_, given, expected) =>
+    expect(wrong([checkBindingTrial(...given)])).toEqual([expect.stringMatching(expected)]),
+  );
 });
 
 describe('definitions of a fleet', () => {

@@ -63,7 +63,7 @@ async function run(
   const released: string[] = [];
   let error: unknown;
   await letThrough({
-    ...{ client, bindings, queues, reserveAfterMs: 60_000, standstill },
+    ...{ client, bindings, queues, reserveAfterMs: 60_000, standstill, hasSeen: () => true },
     now: new Date('2026-08-21T03:10:01Z'),
     signal: new AbortController().signal,
     released: ({ name }) => released.push(name),

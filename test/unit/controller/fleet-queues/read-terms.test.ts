@@ -94,6 +94,24 @@ test.each([
   expect(await read()).toEqual({ queue: 'team' });
 });
 
+test('the namespace names the queue of all that name none', async () => {
+  const namespace = { metadata: { name: 'ml', labels: { 'muster.dev/fleet-queue': 'everybody' } } };
+  const stored = { 'resourcebindings/train-job': binding(), 'namespaces/ml': namespace };
+  expect(await scene({ ...stored, 'jobs/train': job() }).read()).toEqual({ queue: 'everybody' });
+  const named = job({ 'muster.dev/fleet-queue': 'team' });
+  expect(await scene({ ...stored, 'jobs/train': named }).read()).toEqual({ queue: 'team' });
+});
+
+test('a binding whose namespace may not be read stays held, with the reason', async () => {
+  const { read, patches } = scene({
+    ...{ 'resourcebindings/train-job': binding(), 'jobs/train': job(), 'namespaces/ml': 403 },
+  });
+  expect(await read()).toEqual({
+    unread: expect.stringMatching(/; apply manifests\/karmada\/queues\/rbac.yaml of this version$/),
+  });
+  expect(patches).toEqual([]);
+});
+
 test.each([
   ['whose policy is gone', POLICY],
   ['without a policy', {}],

@@ -245,7 +245,7 @@ test('what queues are owed is in their status from one time to the next', () => 
   const waiting = ['org', 'a', 'b', 'a', 'b'].map((at, index) => gang(`g${index}`, at, { since: index }));
   const done = run({ queues, waiting, now: 20_000, most: 1 });
   expect(done.release).toEqual(['g1']);
-  const counts = { through: 0, waiting: 0, releasing: [] };
+  const counts = { through: 0, waiting: 0, releasing: [], letThrough: {} };
   const written = records.map((one) => ({ ...one, status: statusOf(one, done, counts, new Date(0)) }));
   const owed = deficitsOf(written);
   expect(owed.size).toBe(12);
