@@ -230,7 +230,9 @@ clusterSuite('queues of a fleet, on a real API server', () => {
     const wide = { ...bindingOf('free'), kind: 'ClusterResourceBinding' };
     expect(isHeld(await client.ok<Binding>('POST', WIDE_BINDINGS, wide))).toBe(false);
     // One that was held all the same, as before namespaces had a say, is let go.
-    const before = bindingOf('before', { suspension: { scheduling: true } }, { [TERMS]: 'unread' });
+    const resource = { apiVersion: 'batch/v1', kind: 'Job', namespace: 'default', name: 'free' };
+    const suspended = { resource, suspension: { scheduling: true } };
+    const before = bindingOf('before', suspended, { [TERMS]: 'unread' });
     await client.ok('POST', WIDE_BINDINGS, { ...before, kind: 'ClusterResourceBinding' });
     await until(
       'it is through',

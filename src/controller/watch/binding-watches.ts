@@ -47,7 +47,8 @@ export function watchBindings<T extends Identified>(
     },
     all: () => watches.flatMap(({ store }) => [...store.values()]),
     hasSeen: (versions) =>
-      watches.every(({ resource: { plural }, resourceVersion }) => {
+      watches.every(({ resource: { plural }, upTo }) => {
+        const resourceVersion = upTo();
         const wanted = versions[plural];
         return wanted === undefined || (resourceVersion !== undefined && !isBefore(resourceVersion, wanted));
       }),

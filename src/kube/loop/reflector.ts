@@ -62,7 +62,6 @@ export class Reflector<T extends Identified> {
         clock: this.#clock,
         signal: this.#stop.signal,
       });
-    // Nobody has to wait for it.
     this.#synced.promise.catch(() => undefined);
   }
 
@@ -75,9 +74,7 @@ export class Reflector<T extends Identified> {
   }
 
   /** Up to which version of the store all that happened is known; undefined before a list and while one is made anew. */
-  get resourceVersion(): string | undefined {
-    return this.#resourceVersion;
-  }
+  readonly upTo = (): string | undefined => this.#resourceVersion;
 
   /** Whether a first list is complete and was handed to the handlers. Stays true over lost connections. */
   get hasSynced(): boolean {
@@ -145,7 +142,7 @@ export class Reflector<T extends Identified> {
         }
       },
     );
-    for (const change of this.#cache.replace(found)) this.#publish(change);
+    this.#tell(this.#cache.replace(found));
     this.#share?.endList();
     this.#resourceVersion = resourceVersion;
     observer?.listed?.(found.length, this.#clock.now() - startedAt);
@@ -214,8 +211,7 @@ export class Reflector<T extends Identified> {
 
   /** Cuts a watch off that says nothing for too long. */
   #whenSilent(silence: AbortController): SilenceAlarm {
-    const { client, resource } = this.#options;
-    const { silenceMs } = this.#times;
+    const [{ client, resource }, { silenceMs }] = [this.#options, this.#times];
     return startSilenceAlarm(this.#clock, silenceMs, () => {
       const why = new Error(`nothing for ${silenceMs / 1000} s, not even a bookmark`);
       silence.abort(unreachable(`watch ${resource.plural}`, client.server, why));
@@ -234,7 +230,7 @@ export class Reflector<T extends Identified> {
     if (this.#admit(object) === object) this.#tell(this.#cache.put(object));
   }
 
-  #tell(changes: readonly Change<T>[]): void {
+  #tell(changes: Iterable<Change<T>>): void {
     for (const change of changes) this.#publish(change);
   }
 
