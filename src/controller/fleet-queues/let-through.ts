@@ -38,8 +38,9 @@ export class Behind extends Error {}
 /**
  * Lets through whose turn it is. Whoever it is is first written into the status of the outermost queue, on condition that
  * nobody has written there since it was read; then his binding is let go. So who dies in between has told his successor
- * whom, two that lead at a time cannot both give the same room away, and nobody goes twice. Who is seen to have gone leaves
- * his resourceVersion there in place of his name: whoever has not seen it yet knows less than is gone, and waits.
+ * whom, two that lead at a time cannot both give the same room away, and nobody goes twice. With the name goes the
+ * resourceVersion, and that one stays when he is seen to have gone: whoever has not seen it yet knows less than is gone, and
+ * waits.
  */
 export async function letThrough(given: LettingThrough): Promise<QueueView> {
   const { client, queues, signal, now, released } = given;
@@ -59,7 +60,7 @@ export async function letThrough(given: LettingThrough): Promise<QueueView> {
   const writes = queues.flatMap((record) => {
     const { name } = record;
     const claims = releasingOf(record).filter((claim) => held.has(claim));
-    const gone = new Set(releasingOf(record).filter((claim) => !held.has(claim)));
+    const gone = releasingOf(record).filter((claim) => !held.has(claim));
     const going = (fresh.get(name) ?? []).map(claimOf);
     const count = (list: readonly QueuedGang[]): number => list.filter(({ queue }) => queue === name).length;
     const status = statusOf(
@@ -69,7 +70,7 @@ export async function letThrough(given: LettingThrough): Promise<QueueView> {
         waiting: view.standings.filter(({ gang }) => gang.queue === name).length,
         through: count(view.through) + count(view.release),
         releasing: [...claims, ...going],
-        letThrough: newest(letThroughOf(record), gone, given.bindings),
+        letThrough: newest(letThroughOf(record), new Set([...gone, ...going]), given.bindings),
       },
       now,
     );
@@ -100,13 +101,13 @@ export async function letThrough(given: LettingThrough): Promise<QueueView> {
   return view;
 }
 
-/** @param gone claims of bindings that were let go */
-function newest(before: Versions, gone: ReadonlySet<string>, bindings: readonly QueuedBinding[]): Versions {
+/** @param claims of bindings that are about to go, which a successor has to know of, and of those that are seen to have gone */
+function newest(before: Versions, claims: ReadonlySet<string>, bindings: readonly QueuedBinding[]): Versions {
   const versions = { ...before };
-  if (gone.size === 0) return versions;
+  if (claims.size === 0) return versions;
   for (const binding of bindings) {
     const { gang, resourceVersion } = binding;
-    if (gang === undefined || !gone.has(claimOf(gang))) continue;
+    if (gang === undefined || !claims.has(claimOf(gang))) continue;
     const { plural } = bindingTarget(binding).resource;
     const known = versions[plural];
     if (known === undefined || isBefore(known, resourceVersion)) versions[plural] = resourceVersion;

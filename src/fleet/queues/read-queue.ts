@@ -51,8 +51,8 @@ export const releasingOf = ({ status }: QueueRecord): readonly string[] =>
 export type Versions = Readonly<Record<string, string>>;
 
 /**
- * Those of bindings that were let through the queue, and that it does not name any more as about to go: who has not seen
- * them counts them as waiting still, and would give their room away once more.
+ * The latest of bindings that were let through the queue, or are about to be: who has not seen them knows nothing of some, or
+ * counts them as waiting still, and would give their room away once more.
  */
 export const letThroughOf = ({ status }: QueueRecord): Versions =>
   Object.fromEntries(

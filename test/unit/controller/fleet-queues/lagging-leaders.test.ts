@@ -187,7 +187,7 @@ test('never is more let through than the queue has, however far behind who leads
       }
       expect(fleet.bindings.size).toBe(0);
     }),
-    { numRuns: inLength({ short: 400, long: 10_000 }) },
+    { numRuns: inLength({ short: 1_000, long: 20_000 }) },
   );
   expect(found.behind).toBeGreaterThan(10);
   expect(found.full).toBeGreaterThan(10);
