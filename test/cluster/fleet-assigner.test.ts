@@ -384,9 +384,9 @@ clusterSuite('the assigner, on a real API server', () => {
     expect(scheduled(await held('unknown', 'SchedulerError'))?.message).toBe(
       'unknown strategy "best": there are cheapest-first, default, ending, gang-divided, gang-no-divided',
     );
-    await create('wrong', { replicas: 4 }, gang(9));
+    await create('wrong', { replicas: 4 }, gang('some'));
     expect(scheduled(await held('wrong', 'SchedulerError'))?.message).toMatch(
-      /min-available.*9 must be from 1 to the 4/,
+      /min-available.*"some" is not understood; write it as 8/,
     );
     await patch('wrong', { metadata: { annotations: { [LEAST]: '2' } } });
     await placed('wrong', { m1: 4 });
