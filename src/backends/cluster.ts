@@ -30,7 +30,10 @@ export interface OwnedObject {
   readonly spec: JsonObject;
   /** The same for what stands beside `spec`, or in place of one that is `{}`: `{ data: … }` of a ConfigMap. */
   readonly body?: JsonObject;
-  /** Whether it is only ever made: once it is there it stays as it is, and no record is kept of what it says. */
+  /**
+   * Whether it is only ever made: what is there stays as it is and is not read, whosever it is, and no record is kept of
+   * what it says.
+   */
   readonly once?: true;
   /** Finalizers that shall not keep what an earlier gang of that name has left: those that wait for Pods which do not count. */
   readonly despite?: readonly string[];

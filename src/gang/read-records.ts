@@ -9,6 +9,7 @@ export function readGang(object: JsonObject): GangRecord {
   const metadata = ownObject(object, 'metadata');
   const generation = own(metadata, 'generation');
   const finalizers = ownList(metadata, 'finalizers')?.filter((name) => typeof name === 'string');
+  const owners = ownList(metadata, 'ownerReferences')?.flatMap((owner) => ownString(owner, 'uid') ?? []);
   return {
     ...parsePodGang(object, ownString(metadata, 'namespace') ?? '').gang,
     uid: ownString(metadata, 'uid') ?? '',
@@ -17,6 +18,7 @@ export function readGang(object: JsonObject): GangRecord {
     creationTimestamp: ownString(metadata, 'creationTimestamp'),
     deletionTimestamp: ownString(metadata, 'deletionTimestamp'),
     ...(finalizers !== undefined && { finalizers }),
+    ...(owners !== undefined && { owners }),
     phase: ownString(ownObject(object, 'status'), 'phase'),
   };
 }

@@ -45,6 +45,8 @@ export interface GangRecord extends PodGang {
   readonly deletionTimestamp: string | undefined;
   /** Absent where there are none. */
   readonly finalizers?: readonly string[];
+  /** The uids of its owners; absent where there are none. */
+  readonly owners?: readonly string[];
   /** `status.phase`; undefined while there is no status. */
   readonly phase: string | undefined;
 }

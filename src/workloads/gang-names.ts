@@ -17,6 +17,12 @@ export function gangName(kind: string, name: string, part?: string): string {
   return cut(`${kind}${PART}`, parts.join('-'), hashOf(JSON.stringify(parts)));
 }
 
+/** Whether the gang of a workload, or of some part of it, may be called so. */
+export function maybeGangName(gang: string, kind: string, name: string): boolean {
+  const whole = gangName(kind, name);
+  return gang === whole || gang.startsWith(`${whole}${PART}`) || gang.startsWith(`${kind}${PART}`);
+}
+
 /** The name of a group: as the workload calls it, where that can be the value of a label. */
 export const groupName = (name: string): string => (isLabelValue(name) ? name : cut('', name, hashOf(name)));
 

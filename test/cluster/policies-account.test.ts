@@ -54,6 +54,14 @@ clusterSuite('Muster’s own account under the policies', () => {
     await plane.client.ok('POST', PODS, podOf('probe'));
     const lease = { metadata: { name: 'another' }, spec: {} };
     await untilRefused(plane, 'muster-account-leases', ['POST', LEASES, lease, MUSTER]);
+    await untilRefused(plane, 'muster-account-gang-objects', [
+      'POST',
+      '/api/v1/namespaces/a/configmaps',
+      { metadata: { name: 'x' } },
+      MUSTER,
+    ]);
+    await untilRefused(plane, 'muster-account-made-podgangs', ['POST', GANGS, gangOf('x'), MUSTER]);
+    await untilRefused(plane, 'muster-account-deleted-pods', ['DELETE', `${PODS}/probe`, undefined, MUSTER]);
     const label = { metadata: { labels: { x: 'y' } } };
     for (const [policy, path] of [
       ['objects', `${VOLCANO}/plain`],
@@ -166,6 +174,147 @@ clusterSuite('Muster’s own account under the policies', () => {
       text,
     );
     await ok('PATCH', path, { metadata: { finalizers: ['example.com/hold'] } }, MUSTER);
+  });
+
+  test('makes what gangs mount and find each other by, and touches nothing else of these kinds', async () => {
+    const train = await plane.client.ok<Answer>('GET', `${GANGS}/train`);
+    const at = (plural: string, namespace = 'a') => `/api/v1/namespaces/${namespace}/${plural}`;
+    const { uid } = train.metadata;
+    const controller = { apiVersion: 'scheduler.grove.io/v1alpha1', kind: 'PodGang', name: 'train', uid };
+    const labels = { 'app.kubernetes.io/managed-by': 'muster' };
+    const metadata = (name: string) => ({
+      name,
+      labels,
+      ownerReferences: [{ ...controller, controller: true }],
+    });
+    const ofGangs = bounds(
+      "metadata: Forbidden: of ConfigMaps, Secrets and Services Muster's account makes and changes those of gangs alone" +
+        ' (label app.kubernetes.io/managed-by: muster, and a PodGang as controller); do it as somebody else',
+    );
+    const headless = { clusterIP: 'None', selector: { x: 'y' }, ports: [{ port: 1 }] };
+    const parts = {
+      configmaps: { data: { x: 'y' } },
+      secrets: { type: 'Opaque' },
+      services: { spec: headless },
+    };
+    for (const [plural, body] of Object.entries(parts)) {
+      for (const bad of [
+        { name: 'free' },
+        { name: 'free', labels },
+        { ...metadata('free'), labels: {} },
+        { ...metadata('free'), ownerReferences: [controller] },
+        { ...metadata('free'), ownerReferences: [{ ...controller, kind: 'ConfigMap', controller: true }] },
+        { ...metadata('free'), ownerReferences: [{ ...controller, apiVersion: 'x/v1', controller: true }] },
+      ]) {
+        const answer = await send('POST', at(plural), { metadata: bad, ...body });
+        refused(answer, 'muster-account-gang-objects', ofGangs);
+      }
+      refused(
+        await send('POST', at(plural, 'kube-system'), { metadata: metadata('train'), ...body }),
+        'muster-account-gang-objects',
+        bounds(
+          "metadata.namespace: Forbidden: Muster's account makes nothing for gangs in kube-system and muster-system; use" +
+            ' another namespace',
+        ),
+      );
+      await ok('POST', at(plural), { metadata: metadata('own'), ...body });
+      // What is somebody else's does not become a gang's by being changed into it.
+      await ok('POST', at(plural), { metadata: { name: 'others' }, ...body }, ROOT);
+      for (const change of [{ metadata: { labels: { x: 'y' } } }, { metadata: metadata('others') }]) {
+        const answer = await send('PATCH', `${at(plural)}/others`, change);
+        refused(answer, 'muster-account-gang-objects', ofGangs);
+      }
+      refused(await send('DELETE', `${at(plural)}/others`), 'muster-account-gang-objects', ofGangs);
+      const change = { metadata: { annotations: { x: 'y' } } };
+      if (plural !== 'secrets') await ok('PATCH', `${at(plural)}/own`, change);
+    }
+    const text = (field: string, why: string): string => bounds(`${field}: Forbidden: ${why}`);
+    for (const type of [
+      'kubernetes.io/service-account-token',
+      'bootstrap.kubernetes.io/token',
+      'example.com/x',
+    ]) {
+      const annotations = { 'kubernetes.io/service-account.name': 'default' };
+      const token = { metadata: { ...metadata('token'), annotations }, type };
+      refused(
+        await send('POST', at('secrets'), token),
+        'muster-account-gang-objects',
+        text('type', "Secrets of Muster's account are Opaque; use that type"),
+      );
+    }
+    refused(
+      await send('PATCH', `${at('secrets')}/own`, { data: { x: 'eA==' } }),
+      'muster-account-gang-objects',
+      text('metadata', "Muster's account changes no Secret; do it as somebody else"),
+    );
+    for (const spec of [
+      { ports: [{ port: 1 }] },
+      { ...headless, externalIPs: ['192.0.2.1'] },
+      { type: 'ExternalName', externalName: 'example.com' },
+      { type: 'NodePort', ports: [{ port: 1 }] },
+    ]) {
+      refused(
+        await send('POST', at('services'), { metadata: metadata('train'), spec }),
+        'muster-account-gang-objects',
+        text('spec', "Services of Muster's account are headless; use clusterIP: None and no externalIPs"),
+      );
+    }
+  });
+
+  test('ends no Pod of the system, and deletes none that it has not told to go', async () => {
+    const pods = (namespace: string) => `/api/v1/namespaces/${namespace}/pods`;
+    const target = { type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler' };
+    const told = { status: { conditions: [target] } };
+    const spec = { priorityClassName: 'system-cluster-critical' };
+    await ok('POST', pods('kube-system'), podOf('dns'), ROOT);
+    await ok('POST', pods('a'), podOf('critical', { spec }), ROOT);
+    await ok('POST', pods('a'), podOf('batch'), ROOT);
+    const tell = bounds(
+      "status.conditions: Forbidden: Muster's account tells no Pod of kube-system or muster-system and none of a system-" +
+        ' priority to go; take another victim',
+    );
+    for (const path of [`${pods('kube-system')}/dns`, `${pods('a')}/critical`])
+      refused(await send('PATCH', `${path}/status`, told), 'muster-account-pod-status', tell);
+    const eviction = (name: string) => ({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } });
+    refused(
+      await send('POST', `${pods('kube-system')}/dns/eviction`, eviction('dns')),
+      'muster-account-evictions',
+      bounds(
+        "metadata.namespace: Forbidden: Muster's account evicts nobody in kube-system and muster-system; take a victim" +
+          ' elsewhere',
+      ),
+    );
+    const text = bounds(
+      "metadata: Forbidden: Muster's account deletes Pods that it has told to go (condition DisruptionTarget), none of" +
+        ' kube-system or muster-system and none of a system- priority; take another victim',
+    );
+    for (const path of [`${pods('kube-system')}/dns`, `${pods('a')}/critical`, `${pods('a')}/batch`])
+      refused(await send('DELETE', path), 'muster-account-deleted-pods', text);
+    await ok('PATCH', `${pods('a')}/batch/status`, told);
+    expect((await send('DELETE', `${pods('a')}/batch`)).status).toBe(200);
+    await ok('POST', pods('a'), podOf('batch'), ROOT);
+    expect((await send('POST', `${pods('a')}/batch/eviction`, eviction('batch'))).status).toBe(201);
+  });
+
+  test('makes and deletes the PodGangs of workloads alone', async () => {
+    const text = bounds(
+      "metadata: Forbidden: Muster's account makes and deletes PodGangs of workloads alone (annotation muster.dev/workload," +
+        ' and that workload as owner); do it as somebody else',
+    );
+    const made = (name: string, owners: readonly string[], given: object = {}) => ({
+      ...gangOf(name),
+      metadata: {
+        name,
+        annotations: { 'muster.dev/workload': 'job/x', 'muster.dev/workload-uid': 'u1', ...given },
+        ownerReferences: owners.map((uid) => ({ apiVersion: 'batch/v1', kind: 'Job', name: 'x', uid })),
+      },
+    });
+    for (const gang of [gangOf('by-hand'), made('job-x', []), made('job-x', ['u2'])])
+      refused(await send('POST', GANGS, gang), 'muster-account-made-podgangs', text);
+    await ok('POST', GANGS, made('job-x', ['u1']));
+    expect((await send('DELETE', `${GANGS}/job-x`)).status).toBe(200);
+    await ok('POST', GANGS, gangOf('by-hand'), ROOT);
+    refused(await send('DELETE', `${GANGS}/by-hand`), 'muster-account-made-podgangs', text);
   });
 
   test('changes and deletes no object but those that it keeps, and holds one Lease', async () => {

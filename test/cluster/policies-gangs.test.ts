@@ -179,6 +179,36 @@ clusterSuite('PodGangs under the policies alone', () => {
     expect((await send('PATCH', path, plan(null))).status).toBe(200);
   });
 
+  test('only trusted accounts say which workload a gang was made for, and how that ended', async () => {
+    const path = await filled();
+    for (const key of ['muster.dev/workload', 'muster.dev/workload-uid', 'muster.dev/workload-result']) {
+      const text =
+        `metadata.annotations[${key}]: Forbidden: only trusted accounts say which workload a gang was made for, not` +
+        ' "alice"; leave it out, or as it is [WorkloadProtected]';
+      const marked = (value: string | null) => ({ metadata: { annotations: { [key]: value } } });
+      refused(await send('PATCH', path, marked('job/none')), 'muster-podgang-spec', text);
+      const gang = gangOf('marked');
+      const metadata = { ...gang.metadata, annotations: { [key]: 'job/none' } };
+      refused(await send('POST', GANGS, { ...gang, metadata }), 'muster-podgang-spec', text);
+    }
+    const annotations = { 'muster.dev/workload': 'job/x' };
+    const ownerReferences = [{ apiVersion: 'batch/v1', kind: 'Job', name: 'x', uid: 'u' }];
+    const made = { ...gangOf('job-x'), metadata: { name: 'job-x', annotations, ownerReferences } };
+    expect((await send('POST', GANGS, made, MUSTER)).status).toBe(201);
+    for (const value of ['job/y', null]) {
+      refused(
+        await send('PATCH', `${GANGS}/job-x`, {
+          metadata: { annotations: { 'muster.dev/workload': value } },
+        }),
+        'muster-podgang-spec',
+        'metadata.annotations[muster.dev/workload]: Forbidden: only trusted accounts say which workload a gang was made for,' +
+          ' not "alice"; leave it out, or as it is [WorkloadProtected]',
+      );
+    }
+    expect((await send('PATCH', `${GANGS}/job-x`, { metadata: { labels: { team: 'x' } } })).status).toBe(200);
+    expect((await send('DELETE', `${GANGS}/job-x`, undefined)).status).toBe(200);
+  });
+
   test('Grove’s operator is trusted with its component, and not without', async () => {
     const path = await filled('x', 'y');
     refused(

@@ -30,6 +30,11 @@ clusterSuite('members of a gang under the policies alone', () => {
   const send = (method: string, path: string, body: unknown, who: Who = ALICE) =>
     plane.client.request<Answer>(method, path, body, who);
 
+  const bindingOf = (name: string, metadata: object = {}) => ({
+    metadata: { name, ...metadata },
+    target: { kind: 'Node', name: 'n' },
+  });
+
   beforeAll(async () => {
     plane = await withPolicies();
     await until('PodGangs are served', () => plane.client.ok<Answer>('POST', GANGS, gangOf('train')));
@@ -40,10 +45,7 @@ clusterSuite('members of a gang under the policies alone', () => {
     await plane.client.ok('POST', PODS, podOf('early', { metadata: { labels: GANG } }));
     const moved = { metadata: { labels: { 'grove.io/podgang': 'other' } } };
     await untilRefused(plane, 'muster-gang-pod-identity', ['PATCH', `${PODS}/early`, moved]);
-    const binding = {
-      metadata: { name: 'early', labels: { 'grove.io/podgang': 'other' } },
-      target: { kind: 'Node', name: 'n' },
-    };
+    const binding = bindingOf('early', { labels: { 'grove.io/podgang': 'other' } });
     await untilRefused(plane, 'muster-pod-binding', ['POST', `${PODS}/early/binding`, binding]);
   }, 120_000);
   afterAll(() => plane?.stop(), 30_000);
@@ -82,12 +84,25 @@ clusterSuite('members of a gang under the policies alone', () => {
       for (const named of ['train', 'train.workers']) {
         expect((await send('POST', PODS, native(named, GANG))).body.message).toBeUndefined();
       }
-      refused(
-        await send('POST', PODS, native('other', GANG)),
-        'muster-gang-pod-create',
-        'spec.schedulingGroup.podGroupName: Forbidden: names a native gang that is not of the gang of this Pod; leave it' +
-          ' out, Muster sets it on gang Pods [NativeGangForeign]',
-      );
+      const odd = { ...GANG, 'grove.io/podclique': 'Work_ers' };
+      expect(
+        (await send('POST', PODS, native('train.work-ers-0123456789', odd))).body.message,
+      ).toBeUndefined();
+      // A PodGang's name may have dots: train.eval is another's.
+      for (const [named, labels] of [
+        ['other', GANG],
+        ['train.eval', GANG],
+        ['train.workers.more', GANG],
+        ['train.eval', odd],
+        ['train.eval.work-ers-0123456789', odd],
+      ] as const) {
+        refused(
+          await send('POST', PODS, native(named, labels)),
+          'muster-gang-pod-create',
+          'spec.schedulingGroup.podGroupName: Forbidden: names a native gang that is not of the gang of this Pod; leave it' +
+            ' out, Muster sets it on gang Pods [NativeGangForeign]',
+        );
+      }
     });
   });
 
@@ -193,17 +208,75 @@ clusterSuite('members of a gang under the policies alone', () => {
           );
         }
       }
-      const binding = {
-        metadata: { name: 'plain', [where]: { [key]: 'train' } },
-        target: { kind: 'Node', name: 'n' },
-      };
+      if (where !== 'labels') continue;
       refused(
-        await send('POST', `${PODS}/plain/binding`, binding),
+        await send('POST', `${PODS}/plain/binding`, bindingOf('plain', { labels: { [key]: 'train' } })),
         'muster-pod-binding',
-        `metadata.${where}[${key}]: Forbidden: a Binding must not write the ${where} of a gang onto its Pod; remove it` +
+        `metadata.labels[${key}]: Forbidden: a Binding must not write the labels of a gang onto its Pod; remove it` +
           ' [BindingKeysForbidden]',
       );
     }
+  });
+
+  test('a Binding may repeat which group its Pod counts for, as Volcano does, and cannot change it', async () => {
+    const pods = PODS.replace('/a/', '/b/');
+    const gangs = GANGS.replace('/a/', '/b/');
+    const KEYS = ['pod-group-name', 'scheduling.k8s.io/group-name', 'scheduling.volcano.sh/group-name'];
+    const annotations = (value: string, keys = KEYS) => Object.fromEntries(keys.map((key) => [key, value]));
+    await plane.client.ok('POST', gangs, gangOf('train'));
+    await plane.client.ok('POST', gangs, gangOf('other'));
+    const labels = { 'grove.io/podgang': 'train', 'grove.io/podclique': 'workers' };
+    await plane.client.ok(
+      'POST',
+      pods,
+      podOf('member', { metadata: { labels, annotations: annotations('train') } }),
+    );
+    const podReferences = [{ namespace: 'b', name: 'member' }];
+    const podgroups = [{ name: 'workers', minReplicas: 2, podReferences }];
+    await plane.client.ok('PATCH', `${gangs}/train`, { spec: { podgroups } }, MUSTER);
+    const gate = [{ op: 'remove', path: '/spec/schedulingGates/0' }];
+    await plane.client.ok('PATCH', `${pods}/member`, gate, MUSTER);
+    await plane.client.ok('POST', pods, podOf('plain'));
+    const bind = (pod: string, given: object) =>
+      send('POST', `${pods}/${pod}/binding`, bindingOf(pod, given));
+    const uid = '8c6a7e0e-0b1f-4c6e-9d0b-7d2f6f0f9a10';
+
+    const forged = { annotations: annotations('other') };
+    await untilRefused(plane, 'muster-binding-strangers', [
+      'POST',
+      `${pods}/member/binding`,
+      bindingOf('member', forged),
+    ]);
+    for (const key of KEYS) {
+      refused(
+        await bind('member', { annotations: { [key]: 'nobodys' } }),
+        'muster-binding-strangers',
+        `metadata.annotations[${key}]: Forbidden: the Pod is of PodGang "train", and the group a gang Pod counts for never` +
+          ' changes; bind it with the one that it has [SchedulerGroupImmutable]',
+      );
+      // Of the two gangs that it is held against either may be the first to refuse it.
+      for (const value of ['other', 'b.other']) {
+        const { status, body } = await bind('member', { annotations: { [key]: value } });
+        expect({
+          status,
+          rule: /\[(SchedulerGroupImmutable|GangGroupForeign)\]$/.test(body.message ?? ''),
+        }).toEqual({ status: 403, rule: true });
+      }
+      for (const value of ['train', 'b.train']) {
+        refused(
+          await bind('plain', { annotations: { [key]: value } }),
+          'muster-binding-strangers',
+          `metadata.annotations[${key}]: Forbidden: names the group of PodGang "train", which the Pod is not of; leave it` +
+            ' out [GangGroupForeign]',
+        );
+      }
+    }
+    const all = { ...annotations('train'), 'muster.dev/prepared': 'x', 'kubectl.kubernetes.io/x': 'y' };
+    expect((await bind('member', { annotations: all })).status).toBe(201);
+    const stranger = { ...annotations(`podgroup-${uid}`), 'volcano.sh/job-name': 'mpi' };
+    expect((await bind('plain', { annotations: stranger })).status).toBe(201);
+    const { metadata } = await plane.client.ok<Answer>('GET', `${pods}/plain`);
+    expect({ labels: metadata.labels, annotations: metadata.annotations }).toEqual({ annotations: stranger });
   });
 
   // Both policies about strangers let in what they cannot judge: nobody may make an object that they cannot.

@@ -440,14 +440,9 @@ clusterSuite('admission policies without Muster', () => {
           ' its Pod; remove it [BindingKeysForbidden]',
       ],
       [
-        { annotations: { 'pod-group-name': 'a.x' } },
-        'metadata.annotations[pod-group-name]: Forbidden: a Binding must not write the annotations of a gang onto its' +
-          ' Pod; remove it [BindingKeysForbidden]',
-      ],
-      [
-        { annotations: { 'muster.dev/x': '1' } },
-        'metadata.annotations[muster.dev/x]: Forbidden: a Binding must not write the annotations of a gang onto its' +
-          ' Pod; remove it [BindingKeysForbidden]',
+        { annotations: { 'pod-group-name': 'b.x' } },
+        'metadata.annotations[pod-group-name]: Forbidden: names a group of another namespace; remove the annotation' +
+          ' [PodGroupForeign]',
       ],
     ];
     const pod = await stored({});
@@ -457,7 +452,10 @@ clusterSuite('admission policies without Muster', () => {
         refused(answer, 403, 'muster-pod-binding', text);
       }
     }
-    const plain = bindingOf(pod, { labels: { team: 'x' }, annotations: { 'kai.scheduler/other': 'y' } });
+    const plain = bindingOf(pod, {
+      labels: { team: 'x' },
+      annotations: { 'kai.scheduler/other': 'y', 'muster.dev/x': '1' },
+    });
     const bound = await cluster.client.request(
       'POST',
       podPath('a', pod.metadata.name, 'binding'),

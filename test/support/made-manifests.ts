@@ -96,7 +96,7 @@ const POLICIES = 'manifests/policies';
 /** What the policies go by: keys of Pods, and the kinds of the objects that Muster keeps. */
 export const policiesOf = (factories: readonly BackendFactory[]): Made[] => [
   countedIn('gang-pod-identity', factories),
-  countedIn('pod-binding', factories),
+  countedIn('pod-binding', factories, ['labels']),
   keptKinds('gang-objects', ['CREATE', 'UPDATE', 'DELETE'], factories),
   keptKinds('muster-account', ['UPDATE', 'DELETE'], factories),
   {
@@ -112,20 +112,60 @@ export const policiesOf = (factories: readonly BackendFactory[]): Made[] => [
   },
   groupNamedIn('group-strangers', factories),
   anyGroupNamedIn('mark-strangers', factories),
+  groupNamedIn('binding-strangers', factories),
+  groupInBinding(factories),
 ];
 
 const variable = (name: string, values: readonly string[]): string =>
   `    - name: ${name}\n      expression: >-\n        ${quoted(values)}\n`;
 
-function countedIn(policy: string, factories: readonly BackendFactory[]): Made {
-  const counted = (where: keyof CountedBy): readonly string[] =>
-    factories.flatMap(({ countedBy }) => countedBy?.[where] ?? []);
+function countedIn(
+  policy: string,
+  factories: readonly BackendFactory[],
+  places: readonly (keyof CountedBy & ('labels' | 'annotations'))[] = ['labels', 'annotations'],
+): Made {
+  const names = { labels: 'countedLabels', annotations: 'countedAnnotations' };
   return {
     file: `${POLICIES}/${policy}.yaml`,
     between: [BEGIN, END],
-    text:
-      variable('countedLabels', counted('labels')) + variable('countedAnnotations', counted('annotations')),
+    text: places
+      .map((where) =>
+        variable(
+          names[where],
+          factories.flatMap(({ countedBy }) => countedBy?.[where] ?? []),
+        ),
+      )
+      .join(''),
   };
+}
+
+const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
+/** What Volcano calls the group of a Pod, of a ReplicaSet, of a StatefulSet, and KAI's podgrouper that of anything. */
+const OF_A_CONTROLLER = `'^(podgroup|pg-.+)-${UUID}(-.*)?$'`;
+/** And of one of its own Jobs. */
+const OF_A_VOLCANO_JOB = `'-${UUID}$'`;
+/** What the Job controller of Kubernetes calls the native group of a Job. */
+const OF_A_JOB = '-pgt-[0-9]+-[a-z0-9]{1,12}$';
+
+/** Whether a group has a name that a scheduler's own controller gives, to the Pods of what is no gang of Muster's. */
+const givenName = (value: string): string[] => [
+  `        ${value}.matches(${OF_A_CONTROLLER}) ||`,
+  `        (${value}.matches(${OF_A_VOLCANO_JOB}) && ${value}.startsWith(`,
+  "        object.metadata.?annotations[?'volcano.sh/job-name'].orValue('/') + '-'))",
+];
+
+/** Whether a Binding names a group that may be a gang's. Conditions know no variables. */
+function groupInBinding(factories: readonly BackendFactory[]): Made {
+  const keys = quoted(factories.flatMap(({ countedBy }) => countedBy?.annotations ?? []));
+  const lines = [
+    '    - name: names-a-group',
+    '      expression: >-',
+    `        ${keys}.exists(k,`,
+    '        k in object.metadata.?annotations.orValue({}) && !(',
+    ...givenName('object.metadata.annotations[k]'),
+    '        ))',
+  ];
+  return { file: `${POLICIES}/mark-bindings.yaml`, between: [BEGIN, END], text: `${lines.join('\n')}\n` };
 }
 
 /** The keys that name a gang's group, by backend, and all of them. */
@@ -168,9 +208,11 @@ function anyGroupNamedIn(policy: string, factories: readonly BackendFactory[]): 
     '      expression: >-',
     `        ${keys}.exists(k,`,
     "        [object.metadata.?labels[?k].orValue(''), object.metadata.?annotations[?k].orValue('')]",
-    "        .exists(v, !(v in ['', variables.gang, request.namespace + '.' + variables.gang])))",
+    "        .exists(v, !(v in ['', variables.gang, request.namespace + '.' + variables.gang]) && !(",
+    ...givenName('v'),
+    '        )))',
     "        || (request.operation == 'CREATE' && !('grove.io/podgang' in object.metadata.?labels.orValue({})) &&",
-    `        ${native})`,
+    `        ${native} && !dyn(object.spec).?schedulingGroup.?podGroupName.orValue('').matches('${OF_A_JOB}'))`,
   ];
   return { file: `${POLICIES}/${policy}.yaml`, between: [BEGIN, END], text: `${lines.join('\n')}\n` };
 }

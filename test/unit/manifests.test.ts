@@ -469,7 +469,7 @@ describe('policies', () => {
       const { resourceRules, namespaceSelector, objectSelector } = object.spec.matchConstraints;
       for (const rule of resourceRules) {
         // Deletion is nobody's business but where a scheduler counts by what is deleted, and of what Muster deletes.
-        if (!/-objects$|-account-made-/.test(name)) expect(rule.operations).not.toContain('DELETE');
+        if (!/-objects$|-account-(made|deleted)-/.test(name)) expect(rule.operations).not.toContain('DELETE');
         expect(rule.operations).not.toContain('*');
       }
       if (!resourceRules.some((rule: Any) => /pods|bindings/.test(rule.resources)) || /-account-/.test(name))
@@ -477,7 +477,7 @@ describe('policies', () => {
       expect(namespaceSelector.matchExpressions[0].values).toContain(SYSTEM_NAMESPACE);
       expect({ name, selects: objectSelector !== undefined }).toEqual({
         name,
-        selects: /gang|group-strangers/.test(name),
+        selects: /gang|(group|binding)-strangers/.test(name),
       });
     }
   });
@@ -568,6 +568,7 @@ describe('policies', () => {
   test('what is added is an ApplyConfiguration: the other form panics the API server', () => {
     for (const [name, adds] of [
       ['muster-add-gang-gate', GATE_POD_GANG_PENDING],
+      ['muster-mark-bindings', 'muster.dev/names-group'],
       ['muster-mark-strangers', 'muster.dev/names-group'],
     ]) {
       const { spec } = named('MutatingAdmissionPolicy', name ?? '');
@@ -754,9 +755,9 @@ describe('the Deployment and what is around it', () => {
       expect(text).not.toContain('*');
       if (object === named('Role', 'muster-release')) continue;
       expect(text).not.toMatch(/escalate|impersonate|"bind"/);
-      // The key of a gang under Flux: made, and looked at by its name.
+      // The key of a gang under Flux: made, and read by nobody.
       const ofSecrets = object.rules.filter(({ resources = [] }: Any) => resources.includes('secrets'));
-      const verbs = object.metadata.name === 'muster-hpc' ? [['get', 'create']] : [];
+      const verbs = object.metadata.name === 'muster-hpc' ? [['create']] : [];
       expect(ofSecrets.map((rule: Any) => rule.verbs)).toEqual(verbs);
       // The condition DisruptionTarget of a victim, and the node that is meant for a Pod; the status of a binding.
       if (

@@ -7,13 +7,9 @@ import type { GangRecord } from '../../gang/records.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isAlreadyExists, isConflict, isForbidden, isNotFound } from '../../kube/client/errors.ts';
 import type { KubeObject, Target } from '../../kube/client/resources.ts';
+import { StillThere } from '../watch/still-there.ts';
 import { controllerOf, type OwnedObjects } from './owned-objects.ts';
 import { ANNOTATION_APPLIED, bodyOf, ownedPatch, recordOf } from './owned-patch.ts';
-
-/** An object that is in the way for now: a predecessor on its way out. */
-export class StillThere extends Error {
-  override readonly name = 'StillThere';
-}
 
 /** As much of the API server as the objects of a gang need. */
 type Client = Pick<KubeClient, 'get' | 'create' | 'mergePatch' | 'delete'>;
@@ -46,6 +42,7 @@ export class GangObjects {
    */
   async apply(wanted: OwnedObject): Promise<Applied> {
     this.#signal.throwIfAborted();
+    if (wanted.once === true) return this.#create(wanted);
     const known =
       this.#gang === undefined
         ? await this.#read(wanted.resource, wanted.name)
@@ -115,6 +112,8 @@ export class GangObjects {
       return 'created';
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
+      // Nobody reads back what is only ever made: that takes no right to read it.
+      if (wanted.once === true) return 'unchanged';
       // Not in the cache: of another making, or ours and newer than the cache.
       const found = await this.#read(resource, name);
       if (found === undefined) throw error;
@@ -134,7 +133,7 @@ export class GangObjects {
     }
     const labelled = ownString(ownObject(metadata, 'labels'), LABEL_MANAGED_BY) === MANAGED_BY_MUSTER;
     const labels = labelled ? wanted.labels : { ...wanted.labels, [LABEL_MANAGED_BY]: MANAGED_BY_MUSTER };
-    const patch = wanted.once === true ? undefined : ownedPatch(live, { ...wanted, labels: labels ?? {} });
+    const patch = ownedPatch(live, { ...wanted, labels: labels ?? {} });
     const adopted = this.#gang !== undefined && controllerOf(live) === undefined;
     if (patch === undefined && !adopted) return 'unchanged';
     const conditional = {

@@ -18,10 +18,12 @@ import {
 } from '../../preparers/preparations.ts';
 import type { HpcPolicies, ObjectsGiven, Preparation } from '../../preparers/preparation.ts';
 import { runsBy } from '../../preparers/runs-by.ts';
+import { controllerOf } from '../../workloads/pod-origin.ts';
 import { BY_GANG } from './gang-view.ts';
 import type { GangWatch } from './gang-watch.ts';
 import type { PolicyWatch } from './policy-watch.ts';
 import { secretAnswer } from './secret-answer.ts';
+import { StillThere } from './still-there.ts';
 import type { GangPreparation } from './shared.ts';
 
 /** How long (ms) one that runs elsewhere may take for the objects of a gang; it has a bound of its own besides. */
@@ -40,19 +42,28 @@ const RESOURCES: Readonly<Record<string, Resource>> = {
   Service: core('Service', 'services'),
 };
 
+/** How long (ms) from its creation on a gang takes for granted that a Secret of its name may be of an earlier one. */
+const PREDECESSOR_MS = 60_000;
+
 /** Keeps ConfigMap, Secret and Service of gangs with an HPCPolicy, and holds those whose Pods are not as it asks. */
 export class HpcObjects implements GangPreparation {
   readonly #policies: HpcPolicies;
   readonly #watch: GangWatch;
   readonly #others: readonly Preparation[];
   readonly #handlers: ((key: string) => void)[] = [];
+  readonly #now: () => number;
 
-  /** @param others what a policy may ask for beside what comes with Muster */
+  /**
+   * @param others what a policy may ask for beside what comes with Muster
+   * @param now wall clock, in ms
+   */
   constructor(
     watch: GangWatch,
     { policies, onPolicy, gangsUnder }: Pick<PolicyWatch, 'policies' | 'onPolicy' | 'gangsUnder'>,
     others: readonly Preparation[] = [],
+    now: () => number = Date.now,
   ) {
+    this.#now = now;
     this.#policies = policies;
     this.#watch = watch;
     this.#others = others;
@@ -114,13 +125,40 @@ export class HpcObjects implements GangPreparation {
     const others = await this.#answered(gang, found, given);
     const [wrong] = verdictOn(gang, found, subdomain, others).faults;
     if (wrong !== undefined) throw new Error(`${wrong.field}: ${wrong.message}`);
-    for (const object of objectsOf(gang, found, given, others)) {
-      const owned = ownedOf(object);
-      await context.apply(owned).catch((error: unknown) => {
-        throw owned.resource.kind === 'Secret' ? secretAnswer(error, owned.name) : error;
+    const objects = objectsOf(gang, found, given, others).map(ownedOf);
+    const read = objects.filter(({ once }) => once !== true);
+    // What is never read goes first: whether the rest is there tells whether this was made.
+    for (const secret of objects.filter(({ once }) => once === true)) {
+      const applied = await context.apply(secret).catch((error: unknown) => {
+        throw secretAnswer(error, secret.name);
       });
+      if (applied !== 'created') await this.#isOfGang(context, gang, secret.name, read);
     }
+    for (const object of read) await context.apply(object);
     if (subdomain !== service) await checkService(context, gang.namespace, subdomain);
+  }
+
+  /**
+   * Whether a Secret that is there is this gang's, which nobody reads. It is if others of its objects are: they are made after
+   * it. One of an earlier gang of that name goes by itself, and has gone after a while.
+   * @throws StillThere
+   */
+  async #isOfGang(
+    context: SyncContext,
+    gang: GangRecord,
+    name: string,
+    [other]: readonly OwnedObject[],
+  ): Promise<void> {
+    const since = Date.parse(gang.creationTimestamp ?? '');
+    if (!(this.#now() - since < PREDECESSOR_MS)) return;
+    const { namespace } = gang;
+    const found =
+      other &&
+      (await context.read?.(`/api/v1/namespaces/${namespace}/${other.resource.plural}/${other.name}`));
+    if (found !== undefined && controllerOf(own(found, 'metadata'))?.uid === gang.uid) return;
+    throw new StillThere(
+      `Secret ${name} was there before the gang: waiting for it to go with the earlier one`,
+    );
   }
 
   /** The other preparations; one that runs elsewhere as it answers about this gang. */

@@ -10,7 +10,7 @@ import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { isInitialized } from '../../gang/rules/initialized.ts';
 import type { GangKind } from '../../workloads/gang-kind.ts';
 import { gangKindOf } from '../../workloads/gang-kinds.ts';
-import { gangName } from '../../workloads/gang-names.ts';
+import { gangName, maybeGangName } from '../../workloads/gang-names.ts';
 import { asksFor, groupsOfPart, type GangNumbers, type GroupNumbers } from '../../workloads/gang-numbers.ts';
 import { expectedText, groupsFromSize, ownerOf, type GangGiven } from '../../workloads/made-gang.ts';
 
@@ -68,8 +68,7 @@ const BEHIND: Deed = { do: 'nothing', againMs: 1_000 };
 export function planMadeGang(state: MadeState): Deed {
   const { gang } = state;
   // What somebody wrote is used as it is, and one that goes has to be gone first.
-  if (gang !== undefined && (workloadOf(gang) === undefined || gang.deletionTimestamp !== undefined))
-    return NOTHING;
+  if (gang !== undefined && (!isMade(gang) || gang.deletionTimestamp !== undefined)) return NOTHING;
   const running = state.pods.filter(isRunning);
   // One that names another gang than its workload has was changed by hand since, and says nothing of this one.
   const newest = running.toSorted(byAge).findLast(({ origin }) => origin && nameFor(origin) === state.name);
@@ -107,6 +106,20 @@ export function planMadeGang(state: MadeState): Deed {
       ({ minReplicas, left }) => (gang === undefined ? Math.min(minReplicas, left) : minReplicas) === 0,
     );
   return planGroups(state, { groups, idle, newest, origin: { ...subject, uid: known.uid }, owner });
+}
+
+/**
+ * Whether Muster made it, beyond what its annotations say: whoever may patch a PodGang may write those, and it is deleted
+ * with its workload. It belongs to that workload; or has a name that the gang of that workload gets, where nobody tells the
+ * uid, or it belongs to nobody any more since that was deleted and its Pods were kept.
+ */
+function isMade(gang: GangRecord): boolean {
+  const subject = subjectOf(gang);
+  if (subject === undefined) return false;
+  const uid = gang.annotations.get(ANNOTATION_WORKLOAD_UID);
+  const { owners = [] } = gang;
+  if (owners.length > 0 && uid !== undefined) return owners.includes(uid);
+  return maybeGangName(gang.name, subject.kind, subject.name);
 }
 
 /** A Pod that its workload still counts on. */

@@ -128,14 +128,14 @@ describe('one line more', () => {
   });
 
   test('is what the policies go by: its keys of a Pod, its objects, and what its scheduler writes into them', () => {
-    const [identity, binding, objects, account, fields, strangers] = policiesOf(factories).map(
-      ({ text }) => text,
-    );
+    const texts = policiesOf(factories).map(({ text }) => text);
+    const [identity, binding, objects, account, fields, strangers] = texts;
     expect(strangers).toContain(`'${toy.name}': ['toy.example.com/toy']}`);
     for (const keys of [identity, binding]) {
       expect(keys).toMatch(/name: countedLabels\n.*\n.*'toy.example.com\/lane'\]/);
-      expect(keys).toMatch(/name: countedAnnotations\n.*\n.*'toy.example.com\/toy'\]/);
     }
+    expect(identity).toMatch(/name: countedAnnotations\n.*\n.*'toy.example.com\/toy'\]/);
+    expect(texts.at(-1)).toContain("'toy.example.com/toy'].exists(k,");
     for (const rules of [objects, account]) {
       expect(rules).toMatch(/apiGroups: \[toy.example.com\]\n.*\n.*DELETE\]\n +resources: \[toys\]/);
     }

@@ -154,26 +154,39 @@ export const IDENTITY_WAYS: readonly Way[] = [
     tries: 'relabels a Pod by a Binding, through `pods/binding` and `bindings`',
     ends: policy('pod-binding', 'BindingKeysForbidden'),
     given: async (scene) => scene.make(scene.pods(), scene.pod('w0', { labels: {} })),
-    attempt: async (scene) => {
-      const target = { apiVersion: 'v1', kind: 'Node', name: 'n1' };
-      const changes = [
+    attempt: (scene) =>
+      binding(scene, 'w0', [
         { labels: { 'grove.io/podgang': 'train' } },
-        { annotations: { 'muster.dev/x': 'y' } },
+        { labels: { 'muster.dev/gang': 'true' } },
         { labels: { 'kai.scheduler/subgroup-name': 'worker' } },
-        { annotations: { 'pod-group-name': 'x' } },
-        { annotations: { 'scheduling.k8s.io/group-name': 'train' } },
         { labels: { 'scheduling.x-k8s.io/pod-group': 'train' } },
-      ];
-      const answers: Answer[] = [];
-      for (const change of changes) {
-        const body = { apiVersion: 'v1', kind: 'Binding', metadata: { name: 'w0', ...change }, target };
-        answers.push(await scene.send(MASTERS, 'POST', scene.pods('w0', 'binding'), body));
-        answers.push(
-          await scene.send(MASTERS, 'POST', `/api/v1/namespaces/${scene.namespace}/bindings`, body),
-        );
-      }
-      return answers;
+      ]),
+  },
+  {
+    who: 'masters',
+    tries: 'completes a gang of Volcano or KAI by a Pod without gang labels, with the Binding that places it',
+    ends: policy('binding-strangers', 'GangGroupForeign'),
+    given: async (scene) => {
+      await scene.waiting();
+      await scene.make(scene.pods(), scene.pod('plain', { labels: {} }));
     },
+    attempt: (scene) =>
+      binding(scene, 'plain', [
+        { annotations: { 'pod-group-name': `${scene.namespace}.train` } },
+        { annotations: { 'scheduling.k8s.io/group-name': 'train' } },
+        { annotations: { 'scheduling.volcano.sh/group-name': 'train' } },
+      ]),
+  },
+  {
+    who: 'masters',
+    tries: 'moves a Pod that is let go to another group by its Binding',
+    ends: policy('binding-strangers', 'SchedulerGroupImmutable'),
+    given: async (scene) => {
+      await scene.waiting();
+      await scene.make(scene.pods(), scene.pod('w1'));
+      await scene.untilUngated('w0', 'w1');
+    },
+    attempt: (scene) => binding(scene, 'w0', [{ annotations: { 'scheduling.k8s.io/group-name': 'other' } }]),
   },
   {
     who: 'tenant',
@@ -305,3 +318,15 @@ export const IDENTITY_WAYS: readonly Way[] = [
     attempt: async (scene) => [await labelling(scene, MUSTER, { 'grove.io/podgang': 'another' })],
   },
 ];
+
+/** By the new way and the old one. */
+async function binding(scene: Scene, name: string, changes: readonly object[]): Promise<Answer[]> {
+  const target = { apiVersion: 'v1', kind: 'Node', name: 'n1' };
+  const answers: Answer[] = [];
+  for (const change of changes) {
+    const body = { apiVersion: 'v1', kind: 'Binding', metadata: { name, ...change }, target };
+    for (const path of [scene.pods(name, 'binding'), `/api/v1/namespaces/${scene.namespace}/bindings`])
+      answers.push(await scene.send(MASTERS, 'POST', path, body));
+  }
+  return answers;
+}

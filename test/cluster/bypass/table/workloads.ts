@@ -129,4 +129,15 @@ export const WORKLOAD_WAYS: readonly Way[] = [
     attempt: (scene) => joinLate(scene),
     then: stillWaits,
   },
+  {
+    who: 'tenant',
+    tries:
+      'who may patch PodGangs and not delete them, has Muster delete one: he calls it that of a workload which is gone',
+    ends: policy('podgang-spec', 'WorkloadProtected'),
+    given: (scene) => scene.waiting(),
+    attempt: async (scene) => {
+      const metadata = { annotations: { 'muster.dev/workload': 'job/none' } };
+      return [await scene.send(scene.tenant, 'PATCH', scene.gangs('train'), { metadata }, MERGE)];
+    },
+  },
 ];

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Backend } from '../../../../src/backends/backend.ts';
 import { Cache } from '../../../../src/kube/loop/cache.ts';
 import type { OwnedObjects } from '../../../../src/controller/scheduler-objects/owned-objects.ts';
-import { StillThere } from '../../../../src/controller/scheduler-objects/gang-objects.ts';
+import { StillThere } from '../../../../src/controller/watch/still-there.ts';
 import {
   backendReconciler,
   cleanersOf,

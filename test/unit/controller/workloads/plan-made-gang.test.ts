@@ -206,6 +206,36 @@ describe('a PodGang', () => {
     expect(deed.do).toBe(wanted);
   });
 
+  test('that somebody marked as made for a workload is not deleted, changed or ended by what that does', () => {
+    const groups = [{ name: 'main', minReplicas: 2, podReferences: [] }];
+    const marked = (name: string, title: string, owners: readonly string[] = [], uid?: string): GangRecord =>
+      stored({
+        metadata: {
+          ...{ namespace: 'ml', name },
+          annotations: { 'muster.dev/workload': title, ...(uid && { 'muster.dev/workload-uid': uid }) },
+          ownerReferences: owners.map((one) => ({ uid: one })),
+        },
+        spec: { podgroups: groups },
+      });
+    const ended = job('a', {}, { conditions: [{ type: 'Complete', status: 'True' }] });
+    for (const workload of ['gone', job('b'), ended, job('a', { parallelism: 1, completions: 1 })] as const) {
+      for (const gang of [
+        marked('train', 'job/none'),
+        marked('train', 'job/none', ['a']),
+        marked('train', 'job/train', [], 'a'),
+        marked('train', 'other/train'),
+        marked(NAME, 'job/train', ['another'], 'a'),
+      ]) {
+        const given = { namespace: 'ml', name: gang.name, gang, pods: [], workload: () => workload };
+        expect(planMadeGang(given)).toEqual({ do: 'nothing' });
+      }
+      // What Muster made, and what it made for a workload that was deleted without its Pods.
+      const gone = { namespace: 'ml', name: NAME, pods: [], workload: () => 'gone' as const };
+      for (const gang of [marked(NAME, 'job/train', ['a'], 'a'), marked(NAME, 'job/train', [], 'a')])
+        expect(planMadeGang({ ...gone, gang })).toMatchObject({ do: 'delete' });
+    }
+  });
+
   test('is not made for another workload, whose label and owner somebody put on a Pod afterwards', () => {
     const mine = jobPod('a', 1);
     const origin = { kind: 'job', name: 'other', uid: 'b', part: undefined, size: undefined };
