@@ -1,6 +1,6 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parse, parseAllDocuments } from 'yaml';
+import { parseAllDocuments } from 'yaml';
 import { packageRoot } from '../../src/cli/input/package-root.ts';
 
 export interface KubernetesObject {
@@ -58,11 +58,10 @@ export async function webhookConfigurations(port: number, ca: string): Promise<K
   );
 }
 
-/** The webhook that the component of workloads adds to the validating configuration, as it ships. */
+/** The webhook that refuses workloads which cannot be gangs, as it ships. */
 export async function workloadsWebhook(): Promise<{ clientConfig: object }> {
-  const file = join(packageRoot() ?? '', 'manifests/components/workloads/kustomization.yaml');
-  const { patches } = parse(await readFile(file, 'utf8')) as { patches: { patch: string }[] };
-  const [added] = parse(patches[0]?.patch ?? '') as { value: { clientConfig: object } }[];
-  if (added === undefined) throw new Error(`${file} has no webhook`);
-  return added.value;
+  const webhooks = (await manifestsIn('base')).flatMap((object) => object.webhooks ?? []);
+  const found = webhooks.find((webhook) => (webhook as { name?: string }).name === 'workloads.muster.dev');
+  if (found === undefined) throw new Error('manifests/base has no webhook of workloads');
+  return found;
 }

@@ -8,6 +8,7 @@ import { roomIn } from '../../src/kube/loop/cache-room.ts';
 import { ELSEWHERE } from '../cluster/bypass/table/elsewhere.ts';
 import { TABLE } from '../cluster/bypass/table.ts';
 import {
+  COMPONENTS,
   endOf,
   STATES,
   TRIERS,
@@ -34,7 +35,8 @@ of \`manifests/policies\`; after a change there: \`UPDATE_DOCS=1 npm run test:un
 1. No Pod of a gang starts before its gang is complete, whoever is up or down.
 2. A gang of one namespace is nobody's business in another: not its Pods, not its count, not its start.
 3. What one tenant or a stranger does costs another little: time within limits, and no memory.
-4. Whoever takes Muster over, or its token, can start gangs early, and no more.
+4. Whoever takes Muster over, or its token, can start gangs early, and no more; what the rights of components add is
+   [below](#what-a-stolen-token-can-do).
 
 ## Who is trusted, and with what
 
@@ -129,6 +131,33 @@ const elsewhere = [
   ...ELSEWHERE.map(({ who, tries, because, file }) => rowOf([nameOf(who), tries, because, `\`${file}\``])),
 ].join('\n');
 
+const short = (way: Way): string => {
+  const ends = STATES.flatMap((state) => endOf(way, state) ?? []);
+  return ends.some(({ kind }) => kind === 'open') ? '**yes**' : 'no';
+};
+const token = [
+  '## What a stolen token can do',
+  '',
+  'By what is installed: the base with the backends, and each component that gives the account more rights. What stops it stands',
+  'above; `–` is what there is no right to. The policies have to be installed with the components: RBAC alone stops none of this.',
+  '',
+  `| A stolen token | base | ${COMPONENTS.map((name) => `\`${name}\``).join(' | ')} |`,
+  `|---|---|${COMPONENTS.map(() => '---|').join('')}`,
+  ...TABLE.flatMap(([, ways]) => ways)
+    .filter(({ who }) => who === 'token')
+    .map((way) => {
+      const { component } = way;
+      const cells = [undefined, ...COMPONENTS].map((one) =>
+        component === undefined || component === one ? short(way) : '–',
+      );
+      return rowOf([way.tries, ...cells]);
+    }),
+  '',
+  '`workloads` adds rights to read the workloads of other projects, and none to change them. The components for Karmada give the',
+  'account rights in Karmada’s API server, where whoever has it decides where the workloads of the fleet run, and reads them',
+  '([fleet.md](fleet.md#the-assigner)): no policy narrows what it writes into bindings.',
+].join('\n');
+
 const remains = [
   '## What remains, and why',
   '',
@@ -156,10 +185,10 @@ const unjudged = [
   '## What a policy lets in that it cannot judge',
   '',
   'A policy with `failurePolicy: Fail` refuses what it cannot judge: an expression that fails or costs too much, parameters',
-  `that are not there. All do so but ${failingOpen.join(' and ')}. Their parameters are the PodGangs of a`,
+  `that are not there. All do so but ${failingOpen.join(', ')}. Their parameters are the PodGangs of a`,
   'namespace, and where the definition of PodGangs is missing, before the installation or in the middle of taking Muster away,',
-  '`Fail` would refuse every Pod that names a group of kube-scheduler, KAI, Volcano or coscheduling, in namespaces that have',
-  'never seen a gang; before Kubernetes 1.36, where nobody marks those, every Pod of the cluster. What they keep is worth less',
+  '`Fail` would refuse every Pod that names a group of kube-scheduler, KAI, Volcano or coscheduling, and every Binding of Volcano,',
+  'in namespaces that have never seen a gang; before Kubernetes 1.36, where nobody marks those, every Pod of the cluster. What they keep is worth less',
   'than that: a stranger needs the right to create Pods in the very namespace of the gang. What is left open by it:',
   '',
   '- With the definition missing there is no gang to join, and nothing is judged.',
@@ -168,9 +197,11 @@ const unjudged = [
   '  PodGang as large as the API server takes comes near it. That is tried.',
   '- An API server that has just started and cannot list PodGangs within a second judges without them.',
   '',
-  'For each Pod that they are about these two look at every PodGang of its namespace, which takes the API server about a quarter',
+  'For each Pod or Binding that they are about these look at every PodGang of its namespace, which takes the API server about a quarter',
   'of a millisecond each. So `muster-mark-strangers` labels the Pods that name a group other than their own gang’s',
-  '(`muster.dev/names-group`), and only those are looked at: for all others a thousand PodGangs cost nothing.',
+  '(`muster.dev/names-group`) and `muster-mark-bindings` the Bindings that name any, and only those are looked at: for all others',
+  'a thousand PodGangs cost nothing. A group that is called as the controllers of Volcano, of KAI and of Kubernetes’ Jobs call',
+  'theirs, with a uid or a hash, is not marked: of a gang with such a name a stranger may become a member.',
 ].join('\n');
 
 const limit = (name: string): string => {
@@ -202,7 +233,7 @@ const limits = [
 ].join('\n');
 
 async function page(): Promise<string> {
-  const text = [INTRODUCTION, ...sections, elsewhere, remains, unjudged, limits, ''].join('\n\n');
+  const text = [INTRODUCTION, ...sections, elsewhere, token, remains, unjudged, limits, ''].join('\n\n');
   const options = (await resolveConfig(FILE)) ?? {};
   return format(text, { ...options, parser: 'markdown' });
 }

@@ -14,8 +14,7 @@ import { askedAbout, WORKLOADS_WEBHOOK } from './expected-webhooks.ts';
 import { saying, type Diagnosis } from './diagnosis.ts';
 import { RIGHTS_FIX, valueOf, type Read } from './read.ts';
 
-const COMPONENT = 'manifests/components/workloads';
-const APPLY = `kubectl apply -k with ${COMPONENT} in its components`;
+const APPLY = 'kubectl apply -k manifests/base, or your overlay';
 const say = saying('webhooks', 'workloads');
 /** Seconds for which each workload waits while Muster is away. */
 const LONGEST = 5;

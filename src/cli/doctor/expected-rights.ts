@@ -162,7 +162,7 @@ export const HPC_RULES: readonly ExpectedRule[] = [
     verbs: ['get', 'create', 'patch'],
     why: 'what those Pods mount, and the Service by which they find each other',
   },
-  { group: '', resources: ['secrets'], verbs: ['get', 'create'], why: 'the key of a gang, made once' },
+  { group: '', resources: ['secrets'], verbs: ['create'], why: 'the key of a gang, made once' },
 ];
 
 /** What it reads of the workloads that the configuration tells of (`workloads`). */

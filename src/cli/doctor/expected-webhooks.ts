@@ -31,7 +31,7 @@ export const EXPECTED_WEBHOOKS: readonly NamedWebhook[] = [
   { ...validating, name: 'workload-pods.muster.dev', path: PATH_VALIDATE_POD },
 ];
 
-/** That of manifests/components/workloads, which not everybody has. */
+/** That of manifests/base which only helps: it is judged by itself. */
 export const WORKLOADS_WEBHOOK: NamedWebhook = {
   kind: 'ValidatingWebhookConfiguration',
   name: 'workloads.muster.dev',

@@ -1,4 +1,4 @@
-import { webhookConfigurations } from '../../support/manifests.ts';
+import { manifestsIn, webhookConfigurations } from '../../support/manifests.ts';
 import type { Serving } from '../../support/serving.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { until } from '../control-plane/until.ts';
@@ -7,7 +7,7 @@ import { policiesInForce } from '../support/policies-in-force.ts';
 import { DRY_RUN, gangPod, PODS } from '../support/registered-muster.ts';
 import { withMuster } from '../support/with-muster.ts';
 import { MAX_CONNECTIONS, NODE } from './scene.ts';
-import type { State } from './way.ts';
+import { COMPONENTS, type State } from './way.ts';
 
 /** A control plane with Muster and its policies, which goes through the states in their order. */
 export interface Stage {
@@ -48,6 +48,7 @@ export async function openStage(): Promise<Stage> {
   const { client } = plane;
   try {
     await plane.addNode(NODE);
+    for (const component of COMPONENTS) await applyAll(client, await manifestsIn(`components/${component}`));
     await policiesInForce(client);
     await until('the ClusterRole edit is put together', async () => {
       const { rules } = await client.ok<{ rules?: readonly { apiGroups?: readonly string[] }[] }>(

@@ -1,4 +1,5 @@
 import { ACCOUNT_WAYS } from './table/accounts.ts';
+import { COMPONENT_WAYS } from './table/components.ts';
 import { GANG_WAYS } from './table/gangs.ts';
 import { GATE_WAYS } from './table/gate.ts';
 import { IDENTITY_WAYS } from './table/identity.ts';
@@ -19,6 +20,7 @@ export const TABLE: readonly (readonly [title: string, ways: readonly Way[]])[] 
   ['The gangs of plain workloads', WORKLOAD_WAYS],
   ['What the schedulers count by', OBJECT_WAYS],
   ['Accounts and rights', ACCOUNT_WAYS],
+  ['Rights of components', COMPONENT_WAYS],
   ['Other webhooks', WEBHOOK_WAYS],
   ['Others', OTHERS_WAYS],
   ['The port', STRANGER_WAYS],

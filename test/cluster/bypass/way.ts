@@ -51,8 +51,19 @@ export type End =
   /** It is done, and that is known: why, and what remains. `then` of the way shows how far it goes. */
   | { readonly kind: 'open'; readonly status: number; readonly because: string };
 
+/** What of `manifests/components` gives Muster's account rights beside the base's, but for those of other schedulers. */
+export const COMPONENTS = [
+  'hpc',
+  'preemption',
+  'preemption-past-budgets',
+  'preemption-preview',
+  'workloads',
+] as const;
+
 export interface Way {
   readonly who: Trier;
+  /** Of a stolen token: with which component installed there is a right to try it at all. Absent: with the base alone. */
+  readonly component?: (typeof COMPONENTS)[number];
   /** One sentence without its subject. */
   readonly tries: string;
   /** One end for all states, or those of the states in which it is tried. */

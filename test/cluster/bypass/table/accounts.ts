@@ -329,21 +329,23 @@ export const ACCOUNT_WAYS: readonly Way[] = [
   },
   {
     who: 'token',
-    tries: 'makes and deletes Pods, reads Secrets, writes Nodes, Namespaces, roles and policies',
+    tries: 'makes and binds Pods, reads and changes Secrets, writes Nodes, Namespaces, roles and policies',
     ends: rights,
     given,
     attempt: async (scene) =>
       Promise.all([
         scene.send(MUSTER, 'POST', scene.pods(), scene.pod('w1')),
-        scene.send(MUSTER, 'DELETE', scene.pods('w0')),
+        scene.send(MUSTER, 'POST', scene.pods('w0', 'binding'), { target: { kind: 'Node', name: 'n1' } }),
         scene.send(MUSTER, 'GET', `/api/v1/namespaces/${scene.namespace}/secrets`),
+        scene.send(MUSTER, 'GET', `/api/v1/namespaces/${scene.namespace}/secrets/x`),
+        scene.send(MUSTER, 'PATCH', `/api/v1/namespaces/${scene.namespace}/secrets/x`, { data: {} }),
+        scene.send(MUSTER, 'DELETE', `/api/v1/namespaces/${scene.namespace}/configmaps/x`),
         scene.send(MUSTER, 'PATCH', '/api/v1/nodes/n1', { spec: { unschedulable: true } }),
         scene.send(MUSTER, 'PATCH', `/api/v1/namespaces/${scene.namespace}`, {
           metadata: { labels: { x: 'y' } },
         }),
         scene.send(MUSTER, 'DELETE', `${ADMISSION}/validatingadmissionpolicies/muster-gang-pod-gate`),
         scene.send(MUSTER, 'POST', `${RBAC}/clusterroles`, { metadata: { name: 'more' }, rules: [] }),
-        scene.send(MUSTER, 'PATCH', scene.pods('w0', 'status'), { status: { phase: 'Running' } }),
       ]),
   },
   {

@@ -164,29 +164,18 @@ export const IDENTITY_WAYS: readonly Way[] = [
   },
   {
     who: 'masters',
-    tries: 'completes a gang of Volcano or KAI by a Pod without gang labels, with the Binding that places it',
+    tries: 'completes a gang of Volcano by a Pod without gang labels, with the Binding that places it',
     ends: policy('binding-strangers', 'GangGroupForeign'),
     given: async (scene) => {
-      await scene.waiting();
+      const metadata = { labels: { 'grove.io/scheduler-name': 'volcano' } };
+      await scene.make(scene.gangs(), scene.gang('train', 2, { metadata }));
       await scene.make(scene.pods(), scene.pod('plain', { labels: {} }));
     },
     attempt: (scene) =>
       binding(scene, 'plain', [
-        { annotations: { 'pod-group-name': `${scene.namespace}.train` } },
         { annotations: { 'scheduling.k8s.io/group-name': 'train' } },
         { annotations: { 'scheduling.volcano.sh/group-name': 'train' } },
       ]),
-  },
-  {
-    who: 'masters',
-    tries: 'moves a Pod that is let go to another group by its Binding',
-    ends: policy('binding-strangers', 'SchedulerGroupImmutable'),
-    given: async (scene) => {
-      await scene.waiting();
-      await scene.make(scene.pods(), scene.pod('w1'));
-      await scene.untilUngated('w0', 'w1');
-    },
-    attempt: (scene) => binding(scene, 'w0', [{ annotations: { 'scheduling.k8s.io/group-name': 'other' } }]),
   },
   {
     who: 'tenant',

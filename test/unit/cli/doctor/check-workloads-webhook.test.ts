@@ -14,7 +14,7 @@ import { told } from './told.ts';
 type Webhook = Record<string, unknown>;
 const shipped = (await workloadsWebhook()) as unknown as Webhook;
 const WHERE = 'workloads.muster.dev in muster';
-const APPLY = 'kubectl apply -k with manifests/components/workloads in its components';
+const APPLY = 'kubectl apply -k manifests/base, or your overlay';
 
 const cluster = (...webhooks: readonly Webhook[]): WebhookConfigurations => ({
   MutatingWebhookConfiguration: found([]),
