@@ -13,6 +13,7 @@ import { requestsOf } from './support/audited.ts';
 import { GangCluster } from './support/gang-cluster.ts';
 import { gatesOf, group, type Pod } from './support/gang-objects.ts';
 import { untilEachIsUsed } from './support/granted.ts';
+import { policiesInForce } from './support/policies-in-force.ts';
 import { GATE, NAMESPACE } from './support/registered-muster.ts';
 
 const POLICIES = `/apis/muster.dev/v1alpha1/namespaces/${NAMESPACE}/hpcpolicies`;
@@ -55,6 +56,8 @@ clusterSuite('gangs with an HPCPolicy', () => {
     await writeFile(join(folder, 'mortal.mjs'), MORTAL);
     const preparations = [{ name: 'hostfile', module: join(folder, 'mortal.mjs') }];
     cluster = await GangCluster.start({ webhooks: true, settings: { hpc: { enabled: true, preparations } } });
+    // What Muster does must be within the bounds of the policies, too.
+    await policiesInForce(cluster.client);
     await cluster.client.ok('POST', POLICIES, policy('flux', { 'tasks-per-node': '2' }));
   }, 120_000);
   afterAll(async () => {

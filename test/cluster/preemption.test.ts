@@ -15,6 +15,7 @@ import { startFaultProxy } from './support/fault-proxy.ts';
 import { GangCluster } from './support/gang-cluster.ts';
 import { group, type Pod } from './support/gang-objects.ts';
 import { SHORT_LEASE, startLoopingReplica } from './support/looping-muster.ts';
+import { policiesInForce } from './support/policies-in-force.ts';
 import { NAMESPACE } from './support/registered-muster.ts';
 import { WITHOUT_NATIVE_GANGS } from './support/small-gangs.ts';
 
@@ -105,6 +106,8 @@ clusterSuite('making room for a gang', () => {
       plane: WITHOUT_NATIVE_GANGS,
       settings: OFF,
     });
+    // What Muster does must be within the bounds of the policies, too.
+    await policiesInForce(cluster.client);
     for (const [name, value, more] of [
       ['low', 100, {}],
       ['middle', 500, {}],
