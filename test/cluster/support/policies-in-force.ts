@@ -65,9 +65,13 @@ const LAST = [
   },
 ];
 
-/** Stores the policies of `manifests/policies`, and returns when the API server keeps all of them. */
-export async function policiesInForce(client: Client): Promise<void> {
-  await applyAll(client, [...(await manifestsIn('policies')), ...LAST]);
+/**
+ * Stores the policies of `manifests/policies`, and returns when the API server keeps all of them.
+ * @param prefix of the names of those that are wanted; default: all
+ */
+export async function policiesInForce(client: Client, prefix = ''): Promise<void> {
+  const policies = (await manifestsIn('policies')).filter(({ metadata }) => metadata.name.startsWith(prefix));
+  await applyAll(client, [...policies, ...LAST]);
   await until('the policies are in force', async () => {
     const sent = await client.request('POST', '/api/v1/namespaces/default/configmaps', CONFIG_MAP, {
       query: { dryRun: 'All' },
