@@ -3,16 +3,16 @@ import {
   ANNOTATION_WORKLOAD_RESULT,
   ANNOTATION_WORKLOAD_UID,
 } from '../../api/names.ts';
-import { workloadTitle, type PodOrigin } from '../../api/pod-origin.ts';
-import { workloadOf, workloadResult } from '../../gang/made-for.ts';
+import { workloadTitle } from '../../api/pod-origin.ts';
+import { workloadResult } from '../../gang/made-for.ts';
 import { byAge, hasEnded, isBound, isGated, isLive } from '../../gang/plan/census.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { isInitialized } from '../../gang/rules/initialized.ts';
 import type { GangKind } from '../../workloads/gang-kind.ts';
 import { gangKindOf } from '../../workloads/gang-kinds.ts';
-import { gangName, maybeGangName } from '../../workloads/gang-names.ts';
 import { asksFor, groupsOfPart, type GangNumbers, type GroupNumbers } from '../../workloads/gang-numbers.ts';
 import { expectedText, groupsFromSize, ownerOf, type GangGiven } from '../../workloads/made-gang.ts';
+import { isMade, nameFor, subjectOf } from './is-made.ts';
 
 /** A workload, trimmed to what is made of it. */
 export interface WorkloadRecord {
@@ -108,33 +108,8 @@ export function planMadeGang(state: MadeState): Deed {
   return planGroups(state, { groups, idle, newest, origin: { ...subject, uid: known.uid }, owner });
 }
 
-/**
- * Whether Muster made it, beyond what its annotations say: whoever may patch a PodGang may write those, and it is deleted
- * with its workload. It belongs to that workload; or has a name that the gang of that workload gets, where nobody tells the
- * uid, or it belongs to nobody any more since that was deleted and its Pods were kept.
- */
-function isMade(gang: GangRecord): boolean {
-  const subject = subjectOf(gang);
-  if (subject === undefined) return false;
-  const uid = gang.annotations.get(ANNOTATION_WORKLOAD_UID);
-  const { owners = [] } = gang;
-  if (owners.length > 0 && uid !== undefined) return owners.includes(uid);
-  return maybeGangName(gang.name, subject.kind, subject.name);
-}
-
 /** A Pod that its workload still counts on. */
 const isRunning = (pod: PodRecord): boolean => pod.origin !== undefined && isLive(pod) && !hasEnded(pod);
-
-const nameFor = ({ kind, name, part }: Subject): string => gangName(kind, name, part);
-
-type Subject = Pick<PodOrigin, 'kind' | 'name' | 'part'>;
-
-/** The workload that a gang was made for. */
-function subjectOf(gang: GangRecord): Subject | undefined {
-  const [kind = '', name = ''] = (workloadOf(gang) ?? '').split('/');
-  if (name === '') return undefined;
-  return { kind, name, part: gang.name === gangName(kind, name) ? undefined : gang.spec.groups[0]?.name };
-}
 
 /** Nobody may read the workload: its Pods may say how many they are. */
 function planUnread(state: MadeState, kind: GangKind, newest: PodRecord | undefined, why: string): Deed {
