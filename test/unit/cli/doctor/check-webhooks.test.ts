@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/api/json.ts';
 import { manifestsIn } from '../../../support/manifests.ts';
 import { checkWebhooks, type WebhookConfigurations } from '../../../../src/cli/doctor/check-webhooks.ts';
-import { EXPECTED_WEBHOOKS } from '../../../../src/cli/doctor/expected-webhooks.ts';
+import { EXPECTED_WEBHOOKS, WORKLOADS_WEBHOOK } from '../../../../src/cli/doctor/expected-webhooks.ts';
 import { found } from '../../../../src/cli/doctor/read.ts';
 import { told, wrong } from './told.ts';
 
@@ -39,7 +39,9 @@ test('what ships is what is expected, and there is nothing to say of its order',
       )
       .map(({ kind, name, clientConfig }) => [kind, name, (clientConfig as Client).service.path].join(' '))
       .sort(),
-  ).toEqual(EXPECTED_WEBHOOKS.map(({ kind, name, path }) => `${kind} ${name} ${path}`).sort());
+  ).toEqual(
+    [...EXPECTED_WEBHOOKS, WORKLOADS_WEBHOOK].map(({ kind, name, path }) => `${kind} ${name} ${path}`).sort(),
+  );
 });
 
 interface Client {
