@@ -38,6 +38,15 @@ export const ANNOTATION_MIRROR_POD = 'kubernetes.io/config.mirror';
  */
 export const LABEL_LWS_REVISION = 'leaderworkerset.sigs.k8s.io/template-revision-hash';
 
+/**
+ * Label of a LeaderWorkerSet's Pods: 0 for the leader of a group, which controls the StatefulSet of its workers
+ * (pkg/controllers/pod_controller.go of kubernetes-sigs/lws), so that they go with it.
+ */
+export const LABEL_LWS_WORKER_INDEX = 'leaderworkerset.sigs.k8s.io/worker-index';
+
+/** Label of a JobSet's Pods: how often the JobSet was restarted before them (pkg/constants of kubernetes-sigs/jobset). */
+export const LABEL_JOBSET_ATTEMPT = 'jobset.sigs.k8s.io/restart-attempt';
+
 /** Group of the kinds that are Muster's own. */
 export const MUSTER_GROUP = 'muster.dev';
 export const MUSTER_VERSION = 'v1alpha1';

@@ -1,5 +1,11 @@
 import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
-import { ANNOTATION_MIRROR_POD, ANNOTATION_PREPARED, LABEL_LWS_REVISION } from '../api/names.ts';
+import {
+  ANNOTATION_MIRROR_POD,
+  ANNOTATION_PREPARED,
+  LABEL_JOBSET_ATTEMPT,
+  LABEL_LWS_REVISION,
+  LABEL_LWS_WORKER_INDEX,
+} from '../api/names.ts';
 import type { GangRecord, NamespaceRecord, PodRecord, PodScheduled } from './records.ts';
 import { membershipOf } from './membership.ts';
 import { parsePodGang } from './parse-pod-gang.ts';
@@ -47,6 +53,8 @@ export function readPod(object: JsonObject): PodRecord {
     nodeName: ownString(spec, 'nodeName') ?? '',
     nativeGang: nativeGangOf(spec),
     revision: ownString(labels, LABEL_LWS_REVISION),
+    ...(ownString(labels, LABEL_LWS_WORKER_INDEX) === '0' && { leads: true as const }),
+    attempt: ownString(labels, LABEL_JOBSET_ATTEMPT),
     schedulerName: ownString(spec, 'schedulerName'),
     priorityClassName: ownString(spec, 'priorityClassName') ?? '',
     prepared,

@@ -83,6 +83,10 @@ export interface PodRecord {
   readonly hostname?: string | undefined;
   /** Of its template, where Pods of two revisions are never of one gang at a time; absent: nobody says. */
   readonly revision?: string | undefined;
+  /** Of a leader whose workers are always made after it, and go with it; absent: it is none. */
+  readonly leads?: true;
+  /** How often its workload was restarted before it, as the workload says; absent: nobody says. */
+  readonly attempt?: string | undefined;
   readonly phase: string;
   readonly ready: boolean;
   readonly podScheduled: PodScheduled | undefined;

@@ -59,4 +59,6 @@ export interface GangKind {
   readonly gangs?: (reading: WorkloadReading) => number;
   /** The same as `pods` for a gang that is still to form, where some of the work may be done already. */
   readonly left?: (told: number, reading: WorkloadReading) => number;
+  /** How many Pods of a group are to succeed in all, where that is not as many as run at a time. */
+  readonly completions?: (group: string, reading: WorkloadReading) => number;
 }

@@ -1,5 +1,6 @@
 import { MARK_GANG_PER } from '../api/names.ts';
 import type { GangKind, PodMarks, PodReading } from './gang-kind.ts';
+import { jobSetCompletions } from './job-sets.ts';
 import { failedIndexes, MAIN } from './plain.ts';
 
 // https://kubernetes.io/docs/reference/labels-annotations-taints/: both are what the controllers of Kubernetes write.
@@ -89,6 +90,7 @@ export const gangKinds: readonly GangKind[] = [
       controller: { apiVersion: 'batch/v1', kind: 'Job', name: `${name}-${group}-0` },
     }),
     partIsGroup: true,
+    completions: jobSetCompletions,
   },
   training('pytorchjob', 'PyTorchJob'),
   training('tfjob', 'TFJob'),

@@ -17,6 +17,8 @@ export interface GroupNumbers {
   readonly replicas: number;
   /** How many of them are still to run, where that is less. */
   readonly left: number;
+  /** How many Pods are to succeed in all; absent: as many as run at a time. */
+  readonly completions?: number;
 }
 
 /** For which gangs there are Pod templates with the label. */
@@ -113,6 +115,7 @@ function groupsOf(workload: JsonObject, kind: GangKind): GroupNumbers[] {
       // Of a workload that is many gangs, each is one whole.
       minReplicas: kind.pods === undefined ? minAvailable : replicas,
       left: kind.left?.(replicas, reading) ?? replicas,
+      ...(kind.completions !== undefined && { completions: kind.completions(names[index] ?? '', reading) }),
     };
   });
 }

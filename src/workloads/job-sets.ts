@@ -21,6 +21,18 @@ function replicatedJobs(_: JsonObject, reading: WorkloadReading): Template[] {
   });
 }
 
+/** How many Pods of a replicated job are to succeed: those of each of its Jobs. */
+export function jobSetCompletions(name: string, reading: WorkloadReading): number {
+  const jobs = itemsAt(reading, path('spec.replicatedJobs'));
+  return jobs
+    .filter(({ at }) => textAt(reading, [...at, 'name']) === name)
+    .reduce((sum, { at }) => {
+      const job = [...at, 'template', 'spec'];
+      const each = reading.count([...job, 'completions'], reading.count([...job, 'parallelism'], 1));
+      return sum + reading.times(at, reading.count([...at, 'replicas'], 1), each);
+    }, 0);
+}
+
 const afterLeader = (object: JsonObject): OneByOne | undefined =>
   ownString(own(object, 'spec'), 'startupPolicy') === 'LeaderReady'
     ? { field: 'spec.startupPolicy', instead: 'LeaderCreated' }

@@ -4,14 +4,15 @@ import {
   ANNOTATION_WORKLOAD_UID,
 } from '../../api/names.ts';
 import { workloadTitle } from '../../api/pod-origin.ts';
-import { workloadResult } from '../../gang/made-for.ts';
-import { byAge, hasEnded, isBound, isGated, isLive } from '../../gang/plan/census.ts';
+import { KINDS_WITH_LEFT, workloadResult } from '../../gang/made-for.ts';
+import { byAge, hasEnded, isLive } from '../../gang/plan/census.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { isInitialized } from '../../gang/rules/initialized.ts';
 import type { GangKind } from '../../workloads/gang-kind.ts';
 import { gangKindOf } from '../../workloads/gang-kinds.ts';
 import { asksFor, groupsOfPart, type GangNumbers, type GroupNumbers } from '../../workloads/gang-numbers.ts';
 import { expectedText, groupsFromSize, ownerOf, type GangGiven } from '../../workloads/made-gang.ts';
+import { followed, onlyLeft } from './followed-minimum.ts';
 import { isMade, nameFor, subjectOf } from './is-made.ts';
 
 /** A workload, trimmed to what is made of it. */
@@ -170,17 +171,11 @@ function planGroups({ namespace, name, gang, pods }: MadeState, wanted: Wanted):
   if (!same) {
     return forms ? { do: 'delete', gang, why: `${workloadTitle(origin)} has other groups now` } : NOTHING;
   }
-  const live = pods.filter((pod) => isLive(pod) && pod.phase !== 'Failed');
-  const working = live.filter((pod) => !hasEnded(pod));
-  const now: Moment = {
-    waits: working.some((pod) => !isBound(pod)),
-    runs: working.some((pod) => !isGated(pod)),
-  };
+  const countsItself = KINDS_WITH_LEFT.includes(origin.kind);
   const minimums = new Map<number, number>();
   const asked = groups.map((group, index) => {
     const minimum = gang.spec.groups[index]?.minReplicas ?? 0;
-    const there = live.filter((pod) => pod.group === group.name).length;
-    const next = forms ? group : followed(group, minimum, there, now);
+    const next = forms ? group : followed(group, minimum, { pods, countsItself });
     if (next.minReplicas !== minimum) minimums.set(index, next.minReplicas);
     return next;
   });
@@ -192,36 +187,6 @@ function planGroups({ namespace, name, gang, pods }: MadeState, wanted: Wanted):
     ...(other && { [ANNOTATION_EXPECTED_PODS]: expected ?? null }),
     ...(resumed && { [ANNOTATION_WORKLOAD_RESULT]: null }),
   });
-}
-
-/** A group as it is to form: what is left of it. */
-const onlyLeft = (group: GroupNumbers): GroupNumbers => ({
-  ...group,
-  replicas: group.left,
-  minReplicas: Math.min(group.minReplicas, group.left),
-});
-
-/** What the Pods of a gang that has formed do. */
-interface Moment {
-  /** One that has work to do has no node. */
-  readonly waits: boolean;
-  /** One that has work to do was let go. */
-  readonly runs: boolean;
-}
-
-/**
- * A group of a gang that has formed, with the minimum that it is to have. It follows what is left to be done while a Pod waits
- * for its scheduler, which goes by that number: else nobody does, and each end of a Pod would cost a write.
- * @param now its minimum as it is
- * @param there its Pods
- */
-function followed(group: GroupNumbers, now: number, there: number, { waits, runs }: Moment): GroupNumbers {
-  const left = onlyLeft(group);
-  if (now > left.minReplicas)
-    return waits ? left : { ...group, minReplicas: Math.min(now, group.minReplicas) };
-  // A gang that runs is never put below its minimum by raising that: some schedulers evict such a gang.
-  const next = runs ? Math.min(left.minReplicas, Math.max(now, there)) : left.minReplicas;
-  return { ...left, minReplicas: next };
 }
 
 const changing = (

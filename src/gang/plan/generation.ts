@@ -19,8 +19,11 @@ function generationOf({ backend }: Pick<GangState, 'backend'>, census: readonly 
   const live = census.flatMap(({ members }) => members);
   const revision = newestRevision(live);
   const released = live.filter((pod) => !isGated(pod) && !hasEnded(pod));
+  const leader = live.findLast((pod) => pod.leads && isGated(pod))?.creationTimestamp ?? '';
   const isFormer = (pod: PodRecord): boolean =>
-    revision !== undefined && pod.revision !== undefined && pod.revision !== revision;
+    (revision !== undefined && pod.revision !== undefined && pod.revision !== revision) ||
+    // Workers are made once their leader is there, so older ones are those of a leader before it.
+    (pod.revision !== undefined && (pod.creationTimestamp ?? '') < leader);
   const leaving = census.flatMap((group) => group.leaving).filter((pod) => isBound(pod) && !hasEnded(pod));
   return {
     running: released.filter((pod) => !isFormer(pod)),
@@ -42,11 +45,13 @@ function newestRevision(live: readonly PodRecord[]): string | undefined {
 /**
  * Why the Pods of the next generation of an Initialized gang wait; undefined where none is gated, or each of those that are
  * joins Pods that run.
+ * @param expected how many Pods each group waits for, in the order of the census: as many as at the gang's first start
  */
 export function generationHold(
   state: Pick<GangState, 'backend'>,
   gang: GangRecord,
   census: readonly GroupCensus[],
+  expected: readonly number[],
 ): Hold | undefined {
   if (!census.some(({ members }) => members.some(isGated))) return undefined;
   const { running, former } = generationOf(state, census);
@@ -55,15 +60,12 @@ export function generationHold(
     isGated(pod) ||
     // What is left of a Job is its minimum; of others a Pod that has succeeded has done its part.
     (pod.phase === 'Succeeded' && !countsWhatIsLeft(gang));
+  const asked = (group: GroupCensus): number => Math.max(group.minReplicas, expected[group.index] ?? 0);
   const count = (group: GroupCensus, counts: (pod: PodRecord) => boolean): number =>
     group.present.filter((pod) => isNext(pod) && counts(pod)).length;
-  const missing = shortfall(
-    census,
-    (group) => count(group, () => true),
-    (group) => group.minReplicas,
-  );
+  const missing = shortfall(census, (group) => count(group, () => true), asked);
   const unnamed = census.some(
-    (group) => count(group, ({ name }) => group.referenced.has(name)) < group.minReplicas,
+    (group) => count(group, ({ name }) => group.referenced.has(name)) < asked(group),
   );
   const lacks = [
     ...(missing === '' ? [] : [`waiting for Pods: ${missing}`]),

@@ -53,7 +53,7 @@ export function plan(state: GangState): Plan {
   const held = still ?? backendHold(state.backend);
   const torn = mismatch(state.backend, census, (group) => group.minReplicas);
   const tornHold = torn === undefined ? undefined : mismatchHold(torn);
-  const next = observed ? generationHold(state, gang, census) : undefined;
+  const next = observed ? generationHold(state, gang, census, expected.counts) : undefined;
   const hold = held ?? tornHold ?? next;
   const waitsFor = observed
     ? undefined

@@ -91,6 +91,26 @@ describe.each(Object.entries(KINDS))('where the scheduler %s', (_what, countsEnd
     const same = made.map((pod) => ({ ...pod, revision: 'a' }));
     expect(released(of([...old, ...same.slice(0, 1)], { countsEnding }))).toEqual(['leader-0']);
   });
+
+  test('workers that are older than their leader go with the leader before it', () => {
+    const [first, second] = ['2026-06-01T11:00:00Z', '2026-06-01T11:59:00Z'];
+    const old = ['workers-7', 'workers-8'].map((name) => ({
+      ...running(name),
+      ...{ revision: 'a', creationTimestamp: first },
+    }));
+    const made = NEXT.map((one) => ({ ...one, revision: 'a', creationTimestamp: second }));
+    const [leader, ...workers] = made.map((one, at) => (at === 0 ? { ...one, leads: true as const } : one));
+    if (leader === undefined) throw new Error('there is no leader');
+    expect(released(of([...old, leader], { countsEnding }))).toEqual([]);
+    expect(released(of([...old, leader, ...workers], { countsEnding }))).toEqual([]);
+    expect(released(of([leader, ...workers], { countsEnding }))).toHaveLength(3);
+    // A worker alone that was lost is made good.
+    const leads = {
+      ...running('leader-0'),
+      ...{ leads: true as const, revision: 'a', creationTimestamp: first },
+    };
+    expect(released(of([leads, ...old.slice(1), ...workers.slice(0, 1)], { countsEnding }))).toHaveLength(1);
+  });
 });
 
 test('the next generation waits for Pods that end where its scheduler counts them', () => {
@@ -103,6 +123,17 @@ test('the next generation waits for Pods that end where its scheduler counts the
   );
   // A gang that lives is filled up whatever else ends of it.
   expect(released(of([...pods, running('workers-6')], { countsEnding: true }))).toHaveLength(3);
+});
+
+test('it waits for as many Pods as the first one did', () => {
+  const groups = [group('leader', 1, 'leader-0'), group('workers', 1, 'workers-0', 'workers-1')];
+  const annotations = new Map([['muster.dev/expected-pods', 'workers=2']]);
+  const half = of(NEXT.slice(0, 2), { gang: gang({ groups, annotations, conditions: [INITIALIZED] }) });
+  expect(released(half)).toEqual([]);
+  expect(half.summary?.why).toContain('the next generation forms: waiting for Pods: workers 1/2');
+  expect(released(of(NEXT, { gang: gang({ groups, annotations, conditions: [INITIALIZED] }) }))).toHaveLength(
+    3,
+  );
 });
 
 test('it waits to be named, too', () => {
@@ -167,6 +198,13 @@ test('a gang that runs says why a Pod of it does not', () => {
   expect(why(pod('workers-2', { gates: [] }), pod('workers-3', { gates: [] }))?.why).toBe(
     '2 Pods wait: workers-2, workers-3: waiting for the scheduler',
   );
+});
+
+test('a LeaderWorkerSet says which of its Pods leads, and a JobSet how often it was restarted', () => {
+  const of = (labels: Record<string, string>) => readPod({ metadata: { labels } });
+  expect(of({ 'leaderworkerset.sigs.k8s.io/worker-index': '0' }).leads).toBe(true);
+  expect(of({ 'leaderworkerset.sigs.k8s.io/worker-index': '1' }).leads).toBeUndefined();
+  expect(of({ 'jobset.sigs.k8s.io/restart-attempt': '2' }).attempt).toBe('2');
 });
 
 test('a LeaderWorkerSet says of its Pods which revision they are of', () => {
