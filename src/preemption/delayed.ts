@@ -84,9 +84,11 @@ function begin(situation: Situation): Step {
     priority,
     pods: pods.map((pod) => ({ name: pod.name, uid: pod.uid })),
   }));
-  const nominations = situation.preemptor.pods.flatMap(({ key, name, uid }) => {
-    const node = placement.get(key);
-    return node === undefined ? [] : [{ name, uid, node }];
+  const pods = new Map(situation.preemptor.pods.map((pod) => [pod.key, pod]));
+  // In the order in which they were placed: those that the gang needs come first.
+  const nominations = [...placement].flatMap(([key, node]) => {
+    const pod = pods.get(key);
+    return pod === undefined ? [] : [{ name: pod.name, uid: pod.uid, node }];
   });
   const why = `${evict.length} units make room for it`;
   return { verdict: 'Preempts', inFlight: { nominations, victims: evict, closing: false }, evict, why, plan };

@@ -1,7 +1,7 @@
 import type { ClusterState, NodeState } from './cluster-state.ts';
 import { domainsOf, domainsWith, type Domain } from './domains.ts';
 import { kindsOf } from './kinds.ts';
-import { place, undo } from './place.ts';
+import { placeNeeded, undo } from './place.ts';
 import { fixedPredicates, judgeFor } from './predicates/predicates.ts';
 import { slots } from './predicates/resource-predicates.ts';
 import type { Preemptor } from './preemptor.ts';
@@ -74,7 +74,7 @@ export class DomainChoices {
     const domain = whole && this.#domainsOf(whole.scope.key).find(({ value }) => value === whole.value);
     const only = domain?.nodes ?? this.#state.nodes;
     this.#looked += only.length;
-    const placement = place(confined(this.#preemptor, choice), this.#state, only);
+    const placement = placeNeeded(confined(this.#preemptor, choice), this.#state, only);
     undo(placement, this.#state);
     return placement.fits;
   }

@@ -1,6 +1,6 @@
 import type { ClusterState, NodeState } from './cluster-state.ts';
 import { kindsOf } from './kinds.ts';
-import { mindsOthers, place, undo } from './place.ts';
+import { mindsOthers, placeNeeded, undo } from './place.ts';
 import { fixedPredicates, judgeFor } from './predicates/predicates.ts';
 import { nodePorts, slots } from './predicates/resource-predicates.ts';
 import type { Preemptor } from './preemptor.ts';
@@ -57,7 +57,7 @@ class TriedFit implements Fit {
   }
 
   fits(): boolean {
-    const placement = place(this.#preemptor, this.#state, this.#only);
+    const placement = placeNeeded(this.#preemptor, this.#state, this.#only);
     undo(placement, this.#state);
     return placement.fits;
   }

@@ -2,7 +2,7 @@ import type { ClusterState, NodeState } from './cluster-state.ts';
 import { isAlike } from './kinds.ts';
 import type { Predicate } from './predicates/predicate.ts';
 import { judgeFor, ownPredicates, socialPredicates, type Rejection } from './predicates/predicates.ts';
-import { counted, type Preemptor } from './preemptor.ts';
+import { Needs, type Preemptor } from './preemptor.ts';
 import { Scores } from './scores.ts';
 import type { Pod } from './snapshot.ts';
 
@@ -18,21 +18,65 @@ export interface Placement {
 }
 
 /**
- * Places the Pods one after the other, each where kube-scheduler would put it with those before it in place. They are
- * left on their nodes in `state`; {@link undo} takes them off again.
+ * Places the Pods one after the other, each where kube-scheduler would put it with those before it in place: those that the
+ * minimums need first, then the others where there is room still. They are left on their nodes in `state`; {@link undo}
+ * takes them off again.
  * @param only the nodes that may be used; all without
  */
 export function place(
+  preemptor: Pick<Preemptor, 'pods' | 'minimums'>,
+  state: ClusterState,
+  only: readonly NodeState[] = state.nodes,
+): Placement {
+  return placeOthers(placeNeeded(preemptor, state, only), preemptor, state, only);
+}
+
+/** The same of as many Pods as the minimums need: nobody has to make room for more. */
+export function placeNeeded(
   { pods, minimums }: Pick<Preemptor, 'pods' | 'minimums'>,
   state: ClusterState,
   only: readonly NodeState[] = state.nodes,
 ): Placement {
+  const needs = new Needs(minimums);
+  const placed = placeEach(pods, { state, only, wants: (pod) => needs.wants(pod) }, (pod) => needs.met(pod));
+  return { ...placed, fits: needs.areMet };
+}
+
+/** The Pods that {@link placeNeeded} did not try, beside those that it placed. */
+export function placeOthers(
+  needed: Placement,
+  { pods }: Pick<Preemptor, 'pods'>,
+  state: ClusterState,
+  only: readonly NodeState[] = state.nodes,
+): Placement {
+  const tried = new Set([...needed.nodes.keys(), ...needed.without]);
+  if (tried.size === pods.length) return needed;
+  const others = placeEach(pods, { state, only, wants: (pod) => !tried.has(pod) });
+  return {
+    fits: needed.fits,
+    nodes: new Map([...needed.nodes, ...others.nodes]),
+    without: [...needed.without, ...others.without],
+    rejected: needed.without.length > 0 ? needed.rejected : others.rejected,
+  };
+}
+
+function placeEach(
+  pods: readonly Pod[],
+  given: {
+    readonly state: ClusterState;
+    readonly only: readonly NodeState[];
+    readonly wants: (pod: Pod) => boolean;
+  },
+  placed?: (pod: Pod) => void,
+): Omit<Placement, 'fits'> {
+  const { state, only, wants } = given;
   const nodes = new Map<Pod, NodeState>();
   const without: Pod[] = [];
   let rejected: readonly Rejection[] = [];
   // Of each kind of Pod, for as long as they are good for the next one.
   let kinds: Candidates[] = [];
   for (const pod of pods) {
+    if (!wants(pod)) continue;
     let candidates = kinds.find((one) => one.isFor(pod));
     if (candidates?.turnsTo(pod) !== true) {
       kinds = kinds.filter((one) => one !== candidates);
@@ -46,15 +90,11 @@ export function place(
     } else {
       state.put(pod, best);
       nodes.set(pod, best);
+      placed?.(pod);
       for (const one of kinds) one.took(best);
     }
   }
-  return {
-    fits: minimums.every((one) => counted(one, nodes.keys()) >= one.count),
-    nodes,
-    without,
-    rejected,
-  };
+  return { nodes, without, rejected };
 }
 
 /** Takes the Pods of a placement off their nodes. */

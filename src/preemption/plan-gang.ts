@@ -2,7 +2,7 @@ import { splitByBudgets } from './budgets.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { fitOf, isPlain } from './fit.ts';
 import { Assumed } from './in-place.ts';
-import { place, redo, undo, type Placement } from './place.ts';
+import { place, placeNeeded, placeOthers, redo, undo, type Placement } from './place.ts';
 import type { Rejection } from './predicates/predicates.ts';
 import type { Preemptor } from './preemptor.ts';
 import { byImportance, type Unit } from './units.ts';
@@ -13,7 +13,7 @@ export function planForGang(question: Question): Search | { readonly rejected: r
   const { preemptor, state, units, budgets, variant } = question;
   const ordered = [...units].sort(byImportance);
   for (const unit of ordered) removed(unit, state);
-  const withNobody = place(preemptor, state);
+  const withNobody = placeNeeded(preemptor, state);
   undo(withNobody, state);
   if (!withNobody.fits) return { rejected: withNobody.rejected };
   const { violating, others } = splitByBudgets(ordered, budgets, variant, true);
@@ -45,7 +45,8 @@ function reprieveByPlacing(
 
 /**
  * The document: budgets first, with the gang where it would be if all were gone; then only what is needed of the lowest
- * priorities; then each that is left, with the gang where it would be by now.
+ * priorities; then each that is left, with the gang where it would be by now. The gang is as many Pods as its minimums ask
+ * for.
  */
 function reprieveInPlace(
   { preemptor, state }: Question,
@@ -71,11 +72,11 @@ function reprieveInPlace(
     return false;
   });
 
-  const final = place(preemptor, state);
+  const final = placeNeeded(preemptor, state);
   const there = new Assumed(final, state);
   for (const unit of below) tryInPlace(unit, there, state, verdicts);
-  // Not placed once more: the victims are those of this placement.
-  return final;
+  // Not placed once more: the victims are those of this placement. Pods beyond the minimums take what room is left.
+  return placeOthers(final, preemptor, state);
 }
 
 function tryInPlace(unit: Unit, assumed: Assumed, state: ClusterState, verdicts: Verdicts): void {

@@ -17,7 +17,8 @@ export function preemptorOf(pods: readonly Pod[], snapshot: Snapshot, variant: V
   const preempts = pods.every((pod) => pod.preempts);
   if (native !== undefined && (variant === 'kube-1.36' || first.gang === '')) {
     const owns = (pod: Pod): boolean => pod.namespace === namespace && pod.podGroup === first.podGroup;
-    const { priority, topologyKey } = native;
+    const { topologyKey } = native;
+    const priority = priorityOf(native.priority, pods, variant);
     const [minimum] = left([{ group: undefined, count: native.minCount }], snapshot.pods.filter(owns));
     // kube-scheduler starts nothing of a group of which no Pod has a place, however many run.
     const least = variant === 'kube-1.36' ? 1 : 0;
@@ -36,7 +37,7 @@ export function preemptorOf(pods: readonly Pod[], snapshot: Snapshot, variant: V
   return {
     kind: 'Gang',
     key: keyOf(namespace, first.gang),
-    priority: gang?.priority ?? Math.min(...pods.map(({ priority }) => priority)),
+    priority: priorityOf(gang?.priority, pods, variant),
     // With a class that says Never no Pod preempts by itself; the gang may say that all of them together do.
     preempts: gang?.policy === 'PreemptLowerPriority' || (preempts && gang?.preempts !== false),
     pods: ordered,
@@ -44,6 +45,16 @@ export function preemptorOf(pods: readonly Pod[], snapshot: Snapshot, variant: V
     topology: variant === 'kep' ? gang?.topology : gang && nativeTopology(gang),
     owns,
   };
+}
+
+/**
+ * What it preempts with: the least of its class and its Pods' own priorities, since quotas, and whoever else admits Pods, know
+ * nothing of a class that stands on the group alone. kube-scheduler goes by the group's.
+ */
+function priorityOf(ofClass: number | undefined, pods: readonly Pod[], variant: Variant): number {
+  if (ofClass !== undefined && variant === 'kube-1.36') return ofClass;
+  const own = pods.map(({ priority, classless }) => (classless === true ? (ofClass ?? priority) : priority));
+  return Math.min(ofClass ?? Infinity, ...own);
 }
 
 const wholeGang = (key: string): Topology => ({ required: [{ groups: undefined, key }], preferred: [] });

@@ -32,3 +32,30 @@ export function counted({ group }: Minimum, pods: Iterable<Pod>): number {
   for (const pod of pods) if (group === undefined || pod.group === group) count += 1;
   return count;
 }
+
+/** What is still needed while Pods of a preemptor are placed one after the other. */
+export class Needs {
+  readonly #left: Map<string | undefined, number>;
+
+  constructor(minimums: readonly Minimum[]) {
+    this.#left = new Map(minimums.map(({ group, count }) => [group, count]));
+  }
+
+  /** Whether some minimum is not met without this Pod, or another one like it. */
+  wants({ group }: Pod): boolean {
+    return (this.#left.get(undefined) ?? 0) > 0 || (this.#left.get(group) ?? 0) > 0;
+  }
+
+  /** The Pod is placed. */
+  met({ group }: Pod): void {
+    for (const one of [undefined, group]) {
+      const left = this.#left.get(one);
+      if (left !== undefined) this.#left.set(one, left - 1);
+    }
+  }
+
+  get areMet(): boolean {
+    for (const left of this.#left.values()) if (left > 0) return false;
+    return true;
+  }
+}

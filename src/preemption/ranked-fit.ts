@@ -1,6 +1,6 @@
 import type { ClusterState, NodeState } from './cluster-state.ts';
 import { isAlike, kindsOf } from './kinds.ts';
-import { counted, type Preemptor } from './preemptor.ts';
+import { Needs, type Preemptor } from './preemptor.ts';
 import { RankedKind } from './ranked-kind.ts';
 import type { Pod } from './snapshot.ts';
 
@@ -80,21 +80,24 @@ class RankedFit {
     for (const kind of this.#kinds) kind.lookAt(index, node);
   }
 
-  /** Places one Pod after the other, as it is done for good, and takes them off again. */
+  /** Places one Pod after the other that is needed, as it is done for good, and takes them off again. */
   #placed(): boolean {
     const there = new Map<Pod, NodeState>();
     this.#chosen.clear();
     for (const kind of this.#kinds) kind.begin();
+    const needs = new Needs(this.#preemptor.minimums);
     for (const pod of this.#preemptor.pods) {
+      if (!needs.wants(pod)) continue;
       const node = this.#nodes[this.#kindOf.get(pod)?.choose() ?? -1];
       if (node === undefined) continue;
       this.#state.put(pod, node);
       there.set(pod, node);
+      needs.met(pod);
       this.#chosen.add(node);
       this.#lookAt(node);
     }
     for (const [pod, node] of there) this.#state.take(pod, node);
     for (const node of this.#chosen) this.#lookAt(node);
-    return this.#preemptor.minimums.every((one) => counted(one, there.keys()) >= one.count);
+    return needs.areMet;
   }
 }

@@ -1,5 +1,5 @@
 import { ClusterState } from './cluster-state.ts';
-import { place, undo } from './place.ts';
+import { placeNeeded, undo } from './place.ts';
 import { fixedPredicates, judgeFor, type Rejection } from './predicates/predicates.ts';
 import { counted, type Minimum, type Preemptor } from './preemptor.ts';
 import type { Pod, Snapshot } from './snapshot.ts';
@@ -15,7 +15,7 @@ export function shortageOf(preemptor: Preemptor, snapshot: Snapshot, variant: Va
   if (preemptor.preempts)
     for (const { priority, pods } of unitsOf(snapshot, preemptor, variant))
       if (priority < preemptor.priority) for (const pod of pods) state.takeAway(pod);
-  const { without } = place(preemptor, state);
+  const { without } = placeNeeded(preemptor, state);
   const needed = stillNeeded(preemptor, without);
   const [first] = needed;
   const shortfall = new Map<string, number>();
@@ -60,8 +60,7 @@ export function largestNow(
   const cut = (step: number): Minimum[] =>
     preemptor.minimums.map(({ group, count }) => ({ group, count: Math.floor((count * step) / most) }));
   const fits = (step: number): boolean => {
-    const minimums = cut(step);
-    const placement = place({ pods: firstOf(preemptor.pods, minimums), minimums }, state);
+    const placement = placeNeeded({ pods: preemptor.pods, minimums: cut(step) }, state);
     undo(placement, state);
     return placement.fits;
   };
@@ -73,17 +72,6 @@ export function largestNow(
   }
   const counts = cut(low).filter(({ count }) => count > 0);
   return counts.length === 0 ? undefined : new Map(counts.map(({ group = '', count }) => [group, count]));
-}
-
-/** Only as many Pods of each group as the minimum asks for: others would take the room. */
-function firstOf(pods: readonly Pod[], minimums: readonly Minimum[]): Pod[] {
-  const left = new Map(minimums.map(({ group, count }) => [group, count]));
-  return pods.filter((pod) => {
-    const group = left.has(undefined) ? undefined : pod.group;
-    const count = left.get(group) ?? 0;
-    left.set(group, count - 1);
-    return count > 0;
-  });
 }
 
 /** `0/3 nodes are available: 2 Insufficient cpu, 1 node(s) were unschedulable`, as kube-scheduler sums up. */

@@ -41,6 +41,8 @@ export interface Pod {
   readonly uid: string;
   readonly labels: Labels;
   readonly priority: number;
+  /** It is not stored yet and names no class: at its creation it gets that of its gang. */
+  readonly classless?: true;
   /** False with `preemptionPolicy: Never`. */
   readonly preempts: boolean;
   /** `''` while unbound. */

@@ -92,8 +92,9 @@ function priorityOf(
   spec: Json | undefined,
   classes: PodContext['classes'],
   reading: Reading,
-): { priority: number; preempts: boolean } {
-  const name = ownString(spec, 'priorityClassName') || defaultClass(classes.values())?.name;
+): Pick<Pod, 'priority' | 'preempts' | 'classless'> {
+  const byDefault = defaultClass(classes.values())?.name;
+  const name = ownString(spec, 'priorityClassName') || byDefault;
   const named = name === undefined ? undefined : classes.get(name);
   const written = own(spec, 'priority');
   const policy = ownString(spec, 'preemptionPolicy');
@@ -105,6 +106,7 @@ function priorityOf(
   const fallback = named?.value ?? (name === undefined ? 0 : (SYSTEM[name] ?? 0));
   return {
     priority: reading.integer(written, 'spec.priority', fallback),
+    ...(written === undefined && name === byDefault && { classless: true }),
     preempts: policy === undefined ? (named?.preempts ?? true) : policy !== 'Never',
   };
 }
