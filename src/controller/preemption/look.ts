@@ -4,7 +4,10 @@ import { readMember } from '../watch/read-member.ts';
 import { readGang } from '../../gang/read-records.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
-import { objectsByKind } from './snapshot-objects.ts';
+import { isNotFound } from '../../kube/client/errors.ts';
+import { POD_GANGS, PODS } from '../../kube/client/resources.ts';
+import { listPages } from '../../kube/loop/list-pages.ts';
+import { objectsByKind, PAGE } from './snapshot-objects.ts';
 import { isWaiting } from './waits-for-room.ts';
 import type { GangKind } from '../../workloads/gang-kind.ts';
 
@@ -15,6 +18,35 @@ export interface Look {
   readonly pods: readonly PodRecord[];
   /** The same as they came: the PodGang, and those of its Pods that wait for a node. */
   readonly whole: { readonly gang: JsonObject; readonly waiting: readonly JsonObject[] };
+}
+
+/** A gang with its Pods. */
+export type Scene = Pick<Look, 'gang' | 'pods'>;
+
+/**
+ * The gang and its Pods once more, without the cluster.
+ * @returns undefined where it is gone, or another one has its name by now
+ */
+export async function lookAgain(
+  { namespace, name, uid }: Pick<GangRecord, 'namespace' | 'name' | 'uid'>,
+  client: KubeClient,
+  signal: AbortSignal,
+  kinds?: readonly GangKind[],
+): Promise<Scene | undefined> {
+  const target = { resource: POD_GANGS, namespace, name };
+  const found = await client.get<JsonObject>(target, { signal }).catch((error: unknown) => {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  });
+  const gang = found && readGang(found);
+  if (gang?.uid !== uid) return undefined;
+  const pods: PodRecord[] = [];
+  const from = { client, resource: PODS, namespace, labelSelector: `${LABEL_POD_GANG}=${name}` };
+  await listPages(from, PAGE, signal, (page, first) => {
+    if (first) pods.length = 0;
+    for (const pod of page) pods.push(readMember(pod as unknown as JsonObject, kinds));
+  });
+  return { gang, pods };
 }
 
 /**

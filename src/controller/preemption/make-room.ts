@@ -8,8 +8,9 @@ import type { AttemptResult } from '../../telemetry/preemption-metrics.ts';
 import type { PodToEvict } from '../../kube/client/client.ts';
 import type { Considered, Question } from './consider.ts';
 import type { Evicted, Hands } from './hands.ts';
-import type { Look } from './look.ts';
+import type { Look, Scene } from './look.ts';
 import type { PlanRate } from './plan-rate.ts';
+import { whyStopped } from './still-wanted.ts';
 import { waitsForRoom } from './waits-for-room.ts';
 
 /** A plan that is not through after this time (ms) is not begun any further, and another one may be made. */
@@ -17,6 +18,8 @@ const LATE_MS = 10 * 60_000;
 
 export interface MakeRoomOptions {
   readonly hands: Hands;
+  /** The gang with its Pods as they are now; undefined where it is gone. */
+  readonly again: () => Promise<Scene | undefined>;
   /** Knows the cluster that was looked at. */
   readonly consider: (question: Question) => Promise<Considered>;
   readonly exemptNamespaces: readonly string[];
@@ -50,6 +53,8 @@ export interface Outcome {
   readonly leaving: readonly PodToEvict[];
   /** Whether a plan is in flight. */
   readonly pending: boolean;
+  /** That plan, where this look has written it. */
+  readonly plan?: string;
 }
 
 const outcome = (result: AttemptResult, why: string, more: Partial<Outcome> = {}): Outcome => ({
@@ -92,7 +97,14 @@ export async function makeRoom(look: Look, options: MakeRoomOptions): Promise<Ou
   const after = writePlan(gang.uid, plan.at, step.inFlight);
   if (after !== text && (await hands.remember(gang, after)) === undefined)
     return outcome('waits', CHANGED, { pending: true });
-  return carryOut(step.inFlight, gang, { ...considered, step }, options);
+  const done = await carryOut(
+    { plan: step.inFlight, written: after },
+    gang,
+    { ...considered, step },
+    options,
+  );
+  // One that is written here is Muster's own from now on.
+  return after === text ? done : { ...done, plan: after };
 }
 
 const LATE = 'its plan was given up';
@@ -121,8 +133,9 @@ async function begin(
   if ((await hands.remember(gang, plan)) === undefined) return outcome('waits', CHANGED);
   rate.begin();
   observer.begun(gang, step);
-  const { leaving, why } = await carryOut(step.inFlight, gang, { ...considered, step }, options);
-  return outcome('preempting', why, { leaving, pending: true });
+  const written = { plan: step.inFlight, written: plan };
+  const { leaving, why } = await carryOut(written, gang, { ...considered, step }, options);
+  return outcome('preempting', why, { leaving, pending: true, plan });
 }
 
 const RESULTS = {
@@ -135,12 +148,15 @@ const RESULTS = {
 /** What was thought of, where something is to be done. */
 type ThoughtOut = Considered & { readonly step: NonNullable<Considered['step']> };
 
-/** Evicts unit by unit. One whose Pods may not all go is not begun, and neither is any after it. */
+/**
+ * Evicts unit by unit, and looks at the gang before each: nobody goes for one that is gone, changed or has room by now. A unit
+ * whose Pods may not all go is not begun, and neither is any after it.
+ */
 async function carryOut(
-  plan: InFlight,
+  { plan, written }: { readonly plan: InFlight; readonly written: string },
   gang: GangRecord,
   { step, nominated, priority }: ThoughtOut,
-  { hands, now, observer }: MakeRoomOptions,
+  { hands, now, observer, again, schedulerName }: MakeRoomOptions,
 ): Promise<Outcome> {
   if (!plan.closing) {
     const unsaid = plan.nominations.filter(
@@ -148,8 +164,12 @@ async function carryOut(
     );
     await nominate({ nominations: unsaid }, gang, hands);
   }
+  const evicted: PodToEvict[] = [];
   // The least important first: whoever is stopped half way has done the least harm.
   for (const unit of step.evict.toReversed()) {
+    // Units that were begun go whole, whatever became of the gang.
+    const why = plan.closing ? undefined : whyStopped(gang, await again(), { plan: written, schedulerName });
+    if (why !== undefined) return outcome('waits', why, { pending: true, leaving: evicted });
     const pods = podsOf(unit);
     const refusal = await refusalOf(pods, hands);
     if (refusal !== undefined) return refused('blocked', refusal, { pending: true });
@@ -158,6 +178,7 @@ async function carryOut(
       const done = await hands.evict(pod);
       if (done === 'evicted') observer.evicted(pod, gang, priority);
       if (typeof done === 'object') return refused('blocked', done.refused, { pending: true });
+      evicted.push(pod);
     }
   }
   return outcome('waits', step.why, { pending: true, leaving: plan.victims.flatMap(podsOf) });

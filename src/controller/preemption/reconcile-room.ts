@@ -13,7 +13,8 @@ import { backendOf } from '../watch/backend-of.ts';
 import { BY_GANG, type GangView } from '../watch/gang-view.ts';
 import type { PreemptionSettings } from '../watch/shared.ts';
 import { handsOf, type Hands } from './hands.ts';
-import { lookAt } from './look.ts';
+import { readPlan } from '../../preemption/written-plan.ts';
+import { lookAgain, lookAt } from './look.ts';
 import { makeRoom, type Outcome, type RoomObserver } from './make-room.ts';
 import type { PlanRate } from './plan-rate.ts';
 import type { Planner } from './planner.ts';
@@ -23,8 +24,9 @@ import type { GangKind } from '../../workloads/gang-kind.ts';
 /** Between two looks whether a victim is gone (ms). */
 const LEAVING_MS = 1_000;
 /**
- * Between two looks so many times as long passes as the first one took: looks at gangs without room, of which one tenant may
- * make as many as he likes, are a tenth of the time at most. A plan that is begun is gone on with all the same.
+ * Between two looks so many times as long passes as reading and planning took the first time: looks at gangs without room, of
+ * which one tenant may make as many as he likes, are a tenth of the time at most. A plan that this process has begun is gone on
+ * with all the same; one that it has found waits for others of its namespace.
  */
 const REST = 9;
 /** The longest wait between two looks at a gang that nothing helps (ms): what could change that may be anywhere. */
@@ -56,6 +58,8 @@ interface Waiting {
   futile: number;
   /** Victims that are on their way out. */
   leaving: readonly PodToEvict[];
+  /** Its plan, as this process wrote it. */
+  plan: string | undefined;
 }
 
 /** Of all gangs one at a time, so that no two plans count on the same room. */
@@ -64,6 +68,8 @@ export function roomReconciler(options: RoomOptions): Reconcile {
   const waiting = new Map<string, Waiting>();
   let turn: Promise<unknown> = Promise.resolve();
   let restUntil = -Infinity;
+  /** The same, of plans that were found, by namespace. */
+  const foundUntil = new Map<string, number>();
 
   const attempt = async (
     gang: GangRecord,
@@ -74,6 +80,7 @@ export function roomReconciler(options: RoomOptions): Reconcile {
     const { observer, rate, now } = options;
     const began = clock.now();
     const planner = options.planner();
+    let thoughtMs: number | undefined;
     let done: Outcome;
     try {
       const { gangKinds } = options;
@@ -85,15 +92,22 @@ export function roomReconciler(options: RoomOptions): Reconcile {
         rate,
         victimsPerPlan: settings.limits.victimsPerPlan,
         schedulerName,
+        again: () => lookAgain(gang, client, signal, gangKinds),
         now,
         consider: (question) => unlessAborted(signal, planner.consider(question)),
-        observer: { ...observer, planned: () => observer.planned((clock.now() - began) / 1000) },
+        observer: {
+          ...observer,
+          planned: () => {
+            thoughtMs = clock.now() - began;
+            observer.planned(thoughtMs / 1000);
+          },
+        },
       });
     } finally {
+      restUntil = clock.now() + REST * (thoughtMs ?? clock.now() - began);
       await planner.end();
     }
     observer.attempted(gang, done.result, done.refusal);
-    restUntil = clock.now() + REST * (clock.now() - began);
     return done;
   };
 
@@ -101,7 +115,8 @@ export function roomReconciler(options: RoomOptions): Reconcile {
     const { namespace, name } = splitKey(key);
     const gang = view.gangs.get(namespace, name);
     const schedulerName = gang && schedulerFor(gang, options);
-    const planned = gang?.annotations.has(ANNOTATION_PREEMPTION_PLAN) === true;
+    const text = gang?.annotations.get(ANNOTATION_PREEMPTION_PLAN);
+    const planned = gang !== undefined && readPlan(text, gang.uid) !== undefined;
     const wants =
       gang !== undefined &&
       schedulerName !== undefined &&
@@ -112,16 +127,26 @@ export function roomReconciler(options: RoomOptions): Reconcile {
       return undefined;
     }
     const now = clock.now();
-    const known = waiting.get(key) ?? { due: now + (planned ? 0 : settings.afterMs), futile: 0, leaving: [] };
+    const known = waiting.get(key) ?? {
+      due: now + (planned ? 0 : settings.afterMs),
+      futile: 0,
+      leaving: [],
+      plan: undefined,
+    };
     waiting.set(key, known);
-    const from = planned ? known.due : Math.max(known.due, restUntil);
+    const found = planned && text !== known.plan;
+    const rest = planned ? (found && foundUntil.get(namespace)) || -Infinity : restUntil;
+    const from = Math.max(known.due, rest);
     if (from > now) return { requeueAfterMs: from - now };
 
     const hands = handsOf(client, signal, settings.overridePodDisruptionBudgets);
     known.leaving = await stillThere(known.leaving, hands);
     if (known.leaving.length > 0) return again(known, LEAVING_MS, clock);
+    for (const [other, until] of foundUntil) if (until <= now) foundUntil.delete(other);
     const done = await attempt(gang, schedulerName, hands, signal);
+    if (found) foundUntil.set(namespace, restUntil);
     if (done === undefined) return again(known, settings.afterMs, clock);
+    known.plan = done.plan ?? known.plan;
     known.leaving = done.leaving;
     if (done.leaving.length > 0) return again(known, LEAVING_MS, clock);
     // One that fits and is not placed either has a scheduler that knows better.

@@ -7,7 +7,8 @@ import { SNAPSHOT_RESOURCES } from '../../kube/client/snapshot-resources.ts';
 import { listPages } from '../../kube/loop/list-pages.ts';
 import { trimmed } from '../../preemption/read/trim.ts';
 
-const PAGE = 500;
+/** Objects that are listed at a time. */
+export const PAGE = 500;
 
 /**
  * Everything of a cluster that a plan goes by, trimmed, as the API server has it now, kind by kind. Kinds that it does not

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../../src/api/json.ts';
 import { ANNOTATION_PREEMPTION_PLAN } from '../../../../src/api/names.ts';
 import type { PatchOperation } from '../../../../src/api/patch-operation.ts';
-import type { KubeClient, PodToEvict } from '../../../../src/kube/client/client.ts';
+import type { KubeClient, PodToEvict, Selection } from '../../../../src/kube/client/client.ts';
 import { ApiError } from '../../../../src/kube/client/errors.ts';
 import type { Resource, Target } from '../../../../src/kube/client/resources.ts';
 import { applyPatch } from 'fast-json-patch';
@@ -66,10 +66,18 @@ export class FakeApi {
   }
 
   readonly client = {
-    list: (resource: Resource) => {
+    list: (resource: Resource, { namespace, labelSelector }: Selection = {}) => {
       if (resource.plural === 'podgroups') return Promise.reject(refusal(404));
+      const [label = '', value] = labelSelector?.split('=') ?? [];
+      const selected = this.all(resource.plural).filter(({ metadata }) => {
+        const labels = (metadata['labels'] ?? {}) as Record<string, string>;
+        return (
+          (namespace === undefined || metadata.namespace === namespace) &&
+          (labelSelector === undefined || labels[label] === value)
+        );
+      });
       return Promise.resolve({
-        items: structuredClone(this.all(resource.plural)),
+        items: structuredClone(selected),
         resourceVersion: '1',
         continue: undefined,
       });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/api/json.ts';
 import { handsOf } from '../../../../src/controller/preemption/hands.ts';
-import { lookAt } from '../../../../src/controller/preemption/look.ts';
+import { lookAgain, lookAt } from '../../../../src/controller/preemption/look.ts';
 import { makeRoom, type Outcome } from '../../../../src/controller/preemption/make-room.ts';
 import { PlanRate } from '../../../../src/controller/preemption/plan-rate.ts';
 import type { FakeApi } from './fake-api.ts';
@@ -26,6 +26,8 @@ interface Settings {
   readonly at?: number;
 }
 
+const META = gang('urgent', 2)['metadata'] as JsonObject;
+
 /** One look by a process that remembers nothing. */
 async function look(api: FakeApi, settings: Settings = {}): Promise<Outcome | undefined> {
   const { victimsPerPlan = 64, overrides = false, exempt = ['kube-system'], at = 0 } = settings;
@@ -36,6 +38,7 @@ async function look(api: FakeApi, settings: Settings = {}): Promise<Outcome | un
     seen &&
     makeRoom(seen, {
       hands: handsOf(api.client, signal, overrides),
+      again: () => lookAgain(seen.gang, api.client, signal),
       consider: (question) => planner.consider(question),
       exemptNamespaces: exempt,
       overridePodDisruptionBudgets: overrides,
@@ -185,6 +188,79 @@ describe('making room', () => {
     await look(api, { at: 11 * 60_000 });
     expect(api.planOf('ns/urgent')).toBeUndefined();
     expect(running(api)).toContain('low-a');
+  });
+
+  const after = (write: string, happens: (api: FakeApi) => void): FakeApi => {
+    const api = cluster();
+    api.after = (done) => {
+      if (done !== write) return;
+      api.after = () => undefined;
+      happens(api);
+    };
+    return api;
+  };
+  const changed =
+    (more: JsonObject, spec: JsonObject = {}) =>
+    (api: FakeApi) => {
+      const stored = api.get('podgangs', 'ns/urgent') as unknown as {
+        metadata: JsonObject;
+        spec: JsonObject;
+      };
+      const annotations = { ...(stored.metadata['annotations'] as JsonObject), ...more };
+      api.put('podgangs', {
+        ...(stored as unknown as JsonObject),
+        metadata: { ...stored.metadata, annotations },
+        spec: { ...stored.spec, ...spec },
+      });
+    };
+  const bound = (api: FakeApi): void => {
+    for (const name of ['urgent-0', 'urgent-1']) {
+      const { spec } = api.get('pods', `ns/${name}`) as unknown as { spec: { nodeName: string } };
+      spec.nodeName = 'a';
+    }
+  };
+
+  test.each<[string, (api: FakeApi) => void, string]>([
+    ['deleted', (api) => api.remove('podgangs', 'ns/urgent'), 'the gang was deleted meanwhile'],
+    [
+      'made again under its name',
+      (api) => api.put('podgangs', { ...gang('urgent', 2), metadata: { ...META, uid: 'uid-another' } }),
+      'the gang was deleted meanwhile',
+    ],
+    [
+      'told not to preempt',
+      changed({ 'muster.dev/preemption-policy': 'Never' }),
+      'the gang was changed meanwhile',
+    ],
+    ['given another class', changed({}, { priorityClassName: 'low' }), 'the gang was changed meanwhile'],
+    ['without its plan', changed({ 'muster.dev/preemption-plan': '' }), 'its plan was taken off meanwhile'],
+    ['bound', bound, 'it does not wait for room any more'],
+    [
+      'without its Pods',
+      (api) => void ['urgent-0', 'urgent-1'].forEach((name) => api.remove('pods', `ns/${name}`)),
+      'it does not wait for room any more',
+    ],
+  ])('a gang that is %s between two units: nobody else goes for it', async (_, happens, why) => {
+    const api = after('evict low-b', happens);
+    expect(await look(api)).toMatchObject({
+      why,
+      pending: true,
+      leaving: [{ namespace: 'ns', name: 'low-b', uid: 'uid-low-b' }],
+    });
+    expect(evictions(api)).toEqual(['evict low-b']);
+    expect(api.writes).not.toContain('mark low-a');
+  });
+
+  test('a gang that was deleted while it was planned for has no victim', async () => {
+    const api = after('nominate urgent-1', (one) => one.remove('podgangs', 'ns/urgent'));
+    expect(await look(api)).toMatchObject({ why: 'the gang was deleted meanwhile' });
+    expect(evictions(api)).toEqual([]);
+  });
+
+  test('what the loop writes into a gang stops nothing', async () => {
+    const api = after('evict low-b', changed({}, { reuseReservationRef: { name: 'x' } }));
+    await look(api);
+    expect(evictions(api)).toHaveLength(2);
   });
 
   test('a gang that is disrupted as one goes whole', async () => {

@@ -42,13 +42,20 @@ const viewOf = (api: FakeApi): GangView => {
 
 async function start(
   api: FakeApi,
-  given: { profile?: string; config?: JsonObject; profiles?: readonly string[]; lookMs?: number } = {},
+  given: {
+    profile?: string;
+    config?: JsonObject;
+    profiles?: readonly string[];
+    lookMs?: number;
+    evictMs?: number;
+  } = {},
 ) {
   const {
     profile = 'default-scheduler',
     config = { gangScheduling: false },
     profiles = [],
     lookMs = 0,
+    evictMs = 0,
   } = given;
   const registry = new BackendRegistry([{ name: profile, config }], profile);
   await registry.init(profile, (init) => init({ cluster: undefined, signal }));
@@ -58,10 +65,17 @@ async function start(
   const client: KubeClient = Object.create(api.client, {
     list: {
       value: async (...asked: Parameters<KubeClient['list']>) => {
-        lists += 1;
+        // A look at the gang alone is none at the cluster.
+        if (asked[1]?.labelSelector === undefined) lists += 1;
         // The last kind of a look.
         if (asked[0].plural === 'podgangs') await clock.pass(lookMs);
         return api.client.list(...asked);
+      },
+    },
+    evict: {
+      value: async (...asked: Parameters<KubeClient['evict']>) => {
+        if (asked[1]?.dryRun !== true) await clock.pass(evictMs);
+        return api.client.evict(...asked);
       },
     },
   }) as KubeClient;
@@ -168,6 +182,48 @@ describe('a gang without room', () => {
     api.put('podgangs', gang('second', 2, { 'muster.dev/preemption-plan': JSON.stringify(plan) }));
     expect(await look('ns/second')).toBe(AFTER_MS);
     expect(told).toHaveLength(5);
+  });
+
+  test('waits for the reading and the planning of another one, not for its evictions', async () => {
+    const api = cluster();
+    api.put('podgangs', gang('second', 2));
+    for (const name of ['second-0', 'second-1'])
+      api.put('pods', pod({ name, prio: 1000, gang: 'second', never: true }));
+    const { clock, look, told } = await start(api, { lookMs: 100, evictMs: 5_000 });
+    await look();
+    await look('ns/second');
+    await clock.pass(AFTER_MS);
+    await look();
+    expect(told).toContain('evicted low-a');
+    expect(await look('ns/second')).toBe(900);
+  });
+
+  test('with a plan of nobody’s making is looked at as one without', async () => {
+    const api = cluster([]);
+    for (let index = 0; index < 40; index += 1)
+      api.put('podgangs', gang(`bogus-${index}`, 1, { 'muster.dev/preemption-plan': '{}' }));
+    const { look, lists } = await start(api);
+    for (let index = 0; index < 40; index += 1) expect(await look(`ns/bogus-${index}`)).toBeUndefined();
+    expect(lists()).toBe(0);
+  });
+
+  test('with a plan that another process wrote waits for others of its namespace', async () => {
+    const api = cluster([]);
+    for (const name of ['one', 'two']) {
+      const plan = { gang: `uid-${name}`, at: '1970-01-01T00:00:00Z', nominations: [], victims: [['gone']] };
+      api.put('podgangs', gang(name, 1, { 'muster.dev/preemption-plan': JSON.stringify(plan) }));
+    }
+    const elsewhere = { gang: 'uid-three', at: '1970-01-01T00:00:00Z', nominations: [], victims: [] };
+    const three = gang('three', 1, { 'muster.dev/preemption-plan': JSON.stringify(elsewhere) });
+    api.put('podgangs', { ...three, metadata: { ...(three['metadata'] as JsonObject), namespace: 'other' } });
+    const { look, lists } = await start(api, { lookMs: 500 });
+    await look('ns/one');
+    const once = lists();
+    expect(once).toBeGreaterThan(0);
+    expect(await look('ns/two')).toBe(4_500);
+    expect(lists()).toBe(once);
+    await look('other/three');
+    expect(lists()).toBe(2 * once);
   });
 
   test('and that has room meanwhile is forgotten', async () => {
