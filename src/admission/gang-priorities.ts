@@ -1,4 +1,5 @@
-import { isObject, own } from '../api/json.ts';
+import { isObject, own, type JsonObject } from '../api/json.ts';
+import { ANNOTATION_PREEMPTION_PLAN } from '../api/names.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import { isGroveManaged } from '../gang/gang-selection.ts';
 import { refusedPriority } from '../gang/rules/lists.ts';
@@ -38,6 +39,13 @@ export function recordPriority(
     edit.set('priorityClassName', classes.byDefault.name, DEFAULT);
   }
   return edit.changes();
+}
+
+/** A plan is made for a gang that is there: one that its author brings along would only be looked at again and again. */
+export function withoutPlan(object: JsonObject): Change[] {
+  const annotations = new ObjectEdit('/metadata/annotations', own(own(object, 'metadata'), 'annotations'));
+  annotations.remove(ANNOTATION_PREEMPTION_PLAN, 'whom a gang preempts is for Muster to write');
+  return annotations.changes();
 }
 
 /** @param before the stored gang; undefined for a new one */

@@ -15,7 +15,7 @@ import { onlyReferencesDiffer, repairReferences } from '../gang/rules/references
 import { checkGang } from '../preparers/preparations.ts';
 import { merged, NOTHING_SAID } from '../preparers/preparer.ts';
 import { preparationToAsk } from './gang-preparers.ts';
-import { checkPriorities, recordPriority } from './gang-priorities.ts';
+import { checkPriorities, recordPriority, withoutPlan } from './gang-priorities.ts';
 import { ObjectEdit, type Change } from './json-patch.ts';
 import { checkReady, saidBy, type Ask, type Policy } from './policy.ts';
 import { decision, untouched, type AdmissionRequest, type Decision } from './review.ts';
@@ -28,8 +28,8 @@ export const isDeleting = (stored: JsonObject | undefined): boolean =>
   ownString(own(stored, 'metadata'), 'deletionTimestamp') !== undefined;
 
 /**
- * CREATE: the label of its backend and the default PriorityClass are written down, and absent references become `[]`,
- * which is what the CRD asks for; so do those that an account gave which is not trusted. UPDATE: references stay as they
+ * CREATE: the label of its backend and the default PriorityClass are written down, a plan of preemption is taken off, and
+ * absent references become `[]`, which is what the CRD asks for; so do those that an account gave which is not trusted. UPDATE: references stay as they
  * are unless a trusted account writes them, so that applying the manifest again never clears them.
  */
 export function mutatePodGang(request: AdmissionRequest, policy: Policy): Decision {
@@ -55,7 +55,8 @@ export function mutatePodGang(request: AdmissionRequest, policy: Policy): Decisi
   const recorded = recordBackend(request, before, policy);
   if ('ask' in recorded) return decision({ ask: recorded.ask });
   const priority = recordPriority(request, before, gang, policy);
-  return decision({ changes: [...recorded, ...priority, ...changes], warnings, gang: key });
+  const unplanned = before === undefined ? withoutPlan(object) : [];
+  return decision({ changes: [...recorded, ...priority, ...unplanned, ...changes], warnings, gang: key });
 }
 
 const UNTAKEN =

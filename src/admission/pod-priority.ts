@@ -1,5 +1,7 @@
 import { fault, type Fault } from '../api/fault.ts';
+import { LABEL_GANG } from '../api/names.ts';
 import { quoted } from '../api/printable.ts';
+import { isOfSystem, type PriorityClasses } from '../api/priority-class.ts';
 import type { Membership } from '../gang/membership.ts';
 import type { Policy } from './policy.ts';
 import type { JsonPodPatch } from './pod-patch.ts';
@@ -8,8 +10,28 @@ import type { ReceivedPod } from './pod-reader.ts';
 const FIELD = 'spec.priorityClassName';
 
 /**
- * A Pod without a PriorityClass of its own gets that of its gang, where memory knows both. The API server has filled in the
- * default class by now, which is therefore no Pod's own.
+ * Whether the PodGang has to be read, since the class that the Pod would get stands on it and memory does not know it: a Pod
+ * that follows its PodGang at once overtakes the watch. Of gangs that are made of a workload the Pods come first.
+ */
+export function needsGang(
+  pod: ReceivedPod,
+  { namespace, gang }: Membership,
+  { classes, placement }: Policy,
+): boolean {
+  if (placement?.read === undefined || placement.classOfGang?.(namespace, gang) !== undefined) return false;
+  if (classes?.known !== true || !isWithoutClass(pod, classes) || pod.label(LABEL_GANG) !== undefined)
+    return false;
+  // Those of the system are in every cluster, and no gang's.
+  for (const { name } of classes.values()) if (!isOfSystem(name)) return true;
+  return false;
+}
+
+/** The API server has filled in the default class by now, which is therefore no Pod's own. */
+const isWithoutClass = ({ priorityClassName }: ReceivedPod, { byDefault }: PriorityClasses): boolean =>
+  !priorityClassName || priorityClassName === byDefault?.name;
+
+/**
+ * A Pod without a PriorityClass of its own gets that of its gang, where both are known.
  * @returns a warning where the Pod is left with another class
  */
 export function givePriority(
@@ -28,7 +50,7 @@ export function givePriority(
   if (found === undefined) {
     return `${FIELD} is not that of its gang, and stays so: the gang's PriorityClass is not there any more`;
   }
-  if (given !== undefined && given !== classes.byDefault?.name) {
+  if (!isWithoutClass(pod, classes)) {
     return `${FIELD}: ${quoted(given)} is not the PriorityClass of its gang: leave it out, and the Pod gets that of its gang`;
   }
   patch.setPriorityClass(found, 'the PriorityClass of its gang');

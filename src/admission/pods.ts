@@ -21,7 +21,7 @@ import { preparePod, type PrepareFailed } from '../preparers/prepare.ts';
 import { checkPrepared, preparersOfPod } from './gang-preparers.ts';
 import { checkNamed, nameGang } from './name-gang.ts';
 import { checkReady, saidBy, type Policy } from './policy.ts';
-import { checkPriority, givePriority } from './pod-priority.ts';
+import { checkPriority, givePriority, needsGang } from './pod-priority.ts';
 import { JsonPodPatch } from './pod-patch.ts';
 import { isMirrorPod, ReceivedPod } from './pod-reader.ts';
 import { decision, untouched, type AdmissionRequest, type Decision } from './review.ts';
@@ -79,6 +79,9 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
   if (besides.ask !== undefined) return decision({ ask: besides.ask });
   if (besides.preparers === undefined) {
     return decision({ faults: [besides.fault], backend: backend.name, gang: gangKey(membership) });
+  }
+  if (needsGang(pod, membership, policy)) {
+    return decision({ ask: { namespace: membership.namespace, gang: membership.gang } });
   }
   const patch = new JsonPodPatch(object, entire);
   named.write(patch);

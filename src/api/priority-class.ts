@@ -19,6 +19,9 @@ export interface PriorityClasses {
   readonly byDefault: PriorityClass | undefined;
 }
 
+/** Kubernetes keeps these names for itself. */
+export const isOfSystem = (name: string): boolean => name.startsWith('system-');
+
 /** As the API server has stored it. */
 export function readPriorityClass(object: JsonObject): PriorityClass {
   const value = own(object, 'value');

@@ -40,6 +40,19 @@ describe('a new PodGang', () => {
     expect(validatePodGang({ object: stored }).faults).toEqual([]);
   });
 
+  test.each(['tenant', MUSTER_USER])('begins without a plan of preemption, by %s', (username) => {
+    const plan = 'muster.dev/preemption-plan';
+    const object = podGang({ labels: KUBE, annotations: { [plan]: '{}', other: 'kept' } });
+    const decision = mutatePodGang({ object, username });
+    expect(operationsOf(decision)).toEqual([
+      { op: 'remove', path: '/metadata/annotations/muster.dev~1preemption-plan' },
+    ]);
+    const stored = patched(object, operationsOf(decision));
+    expect(mutatePodGang({ object: stored, username }).changes).toEqual([]);
+    // One that Muster has written stays.
+    expect(operationsOf(mutatePodGang({ oldObject: object, object, username }))).toEqual([]);
+  });
+
   test('begins without references, whatever its author gives, and its author is told', () => {
     const groups = [
       group('a', { podReferences: references('a-0', 'a-1') }),

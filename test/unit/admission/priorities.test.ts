@@ -36,6 +36,7 @@ const gangOf = (priorityClass: string | null | undefined, withPods = false): Pla
   classOfGang: (namespace, gang) => (`${namespace}/${gang}` === 'ml/train' ? priorityClass : undefined),
   hasPods: () => withPods,
 });
+const SYSTEM = { name: 'system-node-critical', value: 2_000_001_000, globalDefault: false, preempts: true };
 const DEFAULT_ALONE = ['default-scheduler'];
 const knowing = (byDefault?: string, placement?: Placement) =>
   policy({
@@ -250,6 +251,52 @@ describe('a Pod of a gang with a class', () => {
   ])('keeps its own where %s', (_, object, under) => {
     const decision = mutatePod({ object }, under);
     expect([prioritiesIn(decision), decision.warnings]).toEqual([[], []]);
+  });
+
+  describe('that memory does not know yet', () => {
+    const read = (): Promise<Placement> => Promise.resolve(gangOf('high'));
+    const unknown = { ...gangOf(undefined), read };
+    const asks = (object: JsonObject, under: Policy): unknown => mutatePod({ object }, under).ask;
+
+    test('waits until it is read, and gets its class', async () => {
+      const under = knowing('low', unknown);
+      const ask = { namespace: 'ml', gang: 'train' };
+      expect(asks(none, under)).toEqual(ask);
+      expect(asks(filled('low', 10), under)).toEqual(ask);
+      const answer = mutatePod({ object: none }, knowing('low', await read()));
+      expect(prioritiesIn(answer)).toContainEqual({
+        op: 'add',
+        path: '/spec/priorityClassName',
+        value: 'high',
+      });
+    });
+
+    test.each<[string, JsonObject, Policy]>([
+      ['it has a class of its own', filled('high', 1000), knowing('low', unknown)],
+      ['memory knows the gang', none, knowing('low', { ...gangOf(null), read })],
+      ['the cluster has been asked', none, knowing('low', gangOf(null))],
+      [
+        'the classes are not known',
+        none,
+        policy({ enabled: DEFAULT_ALONE, classes: NO_CLASSES, placement: unknown }),
+      ],
+      [
+        'there are none but those of the system',
+        none,
+        policy({
+          enabled: DEFAULT_ALONE,
+          classes: { known: true, get: () => undefined, values: () => [SYSTEM], byDefault: undefined },
+          placement: unknown,
+        }),
+      ],
+      [
+        'its gang is made of its workload, after the Pod',
+        gangPod({ labels: { 'muster.dev/gang': '2', 'batch.kubernetes.io/job-name': 'train' } }),
+        knowing('low', unknown),
+      ],
+    ])('waits for nothing where %s', (_, object, under) => {
+      expect(asks(object, under)).toBeUndefined();
+    });
   });
 
   test.each<[string, JsonObject, Policy, string]>([
