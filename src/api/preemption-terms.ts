@@ -9,8 +9,13 @@ import { MUSTER_PREFIX } from './names.ts';
 export const ANNOTATION_DISRUPTION_MODE = `${MUSTER_PREFIX}disruption-mode`;
 /** PriorityClass that says what it costs to preempt the gang; the scheduling one where it is not there. */
 export const ANNOTATION_PREEMPTION_PRIORITY_CLASS = `${MUSTER_PREFIX}preemption-priority-class`;
-/** `PreemptLowerPriority`, or `Never`: the gang waits until there is room. */
+/**
+ * `PreemptLowerPriority`, or `Never`: the gang waits until there is room. On a PriorityClass, which is for whoever keeps it:
+ * what gangs of it do, whatever its Pods do one by one.
+ */
 export const ANNOTATION_PREEMPTION_POLICY = `${MUSTER_PREFIX}preemption-policy`;
+/** On a PriorityClass: of which scheduling classes a gang may name it as what it costs to preempt the gang; `*`: of all. */
+export const ANNOTATION_PREEMPTION_PRIORITY_FOR = `${MUSTER_PREFIX}preemption-priority-for`;
 
 export const DISRUPTION_MODES = ['Pod', 'PodGroup'] as const;
 export type DisruptionMode = (typeof DISRUPTION_MODES)[number];

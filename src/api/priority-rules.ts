@@ -26,6 +26,12 @@ export const priorityRules = {
     says: 'a gang is preempted at its scheduling priority or above, or two gangs could preempt each other for ever',
     fix: 'name a PriorityClass at least as high as that of spec.priorityClassName',
   },
+  PreemptionPriorityAbove: {
+    code: 422,
+    kind: 'Forbidden',
+    says: 'a gang costs no more to preempt than it may preempt with, unless the class allows it',
+    fix: 'leave it out, or name a class with muster.dev/preemption-priority-for',
+  },
   PreemptionPolicyInvalid: {
     code: 422,
     kind: 'NotSupported',

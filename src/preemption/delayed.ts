@@ -1,9 +1,9 @@
 import { EVICTION, PREEMPTION } from '../api/preemption-terms.ts';
 import { roomBeingMade, stillNominated } from './nominations.ts';
-import { planKeeping } from './kept-budgets.ts';
 import type { Plan } from './planned.ts';
 import type { InFlight, Victim } from './in-flight.ts';
-import { plan as planRoom } from './plan.ts';
+import { plan as search } from './plan.ts';
+import { planRoom } from './plan-room.ts';
 import { refusalText, type Refusal } from './refusal.ts';
 import type { Situation } from './situation.ts';
 import type { Pod, Snapshot } from './snapshot.ts';
@@ -38,7 +38,7 @@ export interface Step {
 export function attempt(inFlight: InFlight | undefined, situation: Situation): Step {
   if (inFlight === undefined) return begin(situation);
   const { preemptor, snapshot, variant } = situation;
-  const fits = planRoom(preemptor, snapshot, variant, () => false);
+  const fits = search(preemptor, snapshot, variant, () => false);
   if (fits.fits) {
     const closing = { ...inFlight, closing: true };
     const why = 'it fits without anybody else going';
@@ -63,7 +63,7 @@ function begin(situation: Situation): Step {
   const cause = roomBeingMade(situation.preemptor, situation.snapshot);
   if (cause !== undefined)
     return { verdict: 'Waits', inFlight: undefined, evict: [], why: refusalText(cause, 'operator') };
-  const plan = planKeeping(situation);
+  const plan = planRoom(situation);
   const { fits, feasible, victims, awaited, placement } = plan;
   const none = { inFlight: undefined, evict: [], plan };
   if (fits) return { verdict: 'Fits', ...none, why: 'it fits as it is' };

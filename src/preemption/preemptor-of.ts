@@ -38,8 +38,7 @@ export function preemptorOf(pods: readonly Pod[], snapshot: Snapshot, variant: V
     kind: 'Gang',
     key: keyOf(namespace, first.gang),
     priority: priorityOf(gang?.priority, pods, variant),
-    // With a class that says Never no Pod preempts by itself; the gang may say that all of them together do.
-    preempts: gang?.policy === 'PreemptLowerPriority' || (preempts && gang?.preempts !== false),
+    preempts: gang?.preempts !== false && pods.every((pod) => mayPreempt(pod, gang, snapshot)),
     pods: ordered,
     minimums: left(minimumsOf(gang, pods), snapshot.pods.filter(owns)),
     topology: variant === 'kep' ? gang?.topology : gang && nativeTopology(gang),
@@ -55,6 +54,19 @@ function priorityOf(ofClass: number | undefined, pods: readonly Pod[], variant: 
   if (ofClass !== undefined && variant === 'kube-1.36') return ofClass;
   const own = pods.map(({ priority, classless }) => (classless === true ? (ofClass ?? priority) : priority));
   return Math.min(ofClass ?? Infinity, ...own);
+}
+
+/**
+ * Of a class that says Never a Pod preempts nobody by itself; whoever keeps the class may say that gangs of it do. It is the
+ * Pod's own class that counts, for the reason that its priority does.
+ */
+function mayPreempt(
+  { preempts, className, classless }: Pod,
+  gang: Gang | undefined,
+  { classes }: Snapshot,
+): boolean {
+  const found = classes.get(classless === true ? (gang?.className ?? className) : className);
+  return preempts || found?.ofGangs === 'PreemptLowerPriority';
 }
 
 const wholeGang = (key: string): Topology => ({ required: [{ groups: undefined, key }], preferred: [] });

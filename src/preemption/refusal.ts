@@ -51,7 +51,7 @@ export function refusalText(refusal: Refusal, reader: Reader): string {
         ? refusal.words
         : `an object${elsewhereFor(reader)} says what cannot be counted with`;
     case 'PreemptsByItself':
-      return `${calledFor(reader, 'Pod', refusal.pod)} preempts by itself: give its Pods a PriorityClass with preemptionPolicy Never, and the PodGang the annotation muster.dev/preemption-policy: PreemptLowerPriority`;
+      return `${calledFor(reader, 'Pod', refusal.pod)} preempts by itself: give it a PriorityClass with preemptionPolicy: Never, and that class the annotation muster.dev/preemption-policy: PreemptLowerPriority`;
     case 'TooManyVictims':
       return `${refusal.pods} Pods would have to go, more than preemption.limits.victimsPerPlan (${refusal.most})`;
     case 'TooManyPlans':

@@ -1,4 +1,4 @@
-import type { DisruptionMode, PreemptionPolicy } from '../api/preemption-terms.ts';
+import type { DisruptionMode } from '../api/preemption-terms.ts';
 import type { PriorityClass } from '../api/priority-class.ts';
 import type { LabelSelector } from '../gang/label-selector.ts';
 import type { Labels, Resources } from '../gang/reading.ts';
@@ -41,6 +41,8 @@ export interface Pod {
   readonly uid: string;
   readonly labels: Labels;
   readonly priority: number;
+  /** `''` where it names none. */
+  readonly className: string;
   /** It is not stored yet and names no class: at its creation it gets that of its gang. */
   readonly classless?: true;
   /** False with `preemptionPolicy: Never`. */
@@ -139,9 +141,10 @@ export interface Gang {
   readonly priority: number | undefined;
   /** What it costs to preempt it; the scheduling priority where nothing else is said. */
   readonly preemptionPriority: number | undefined;
+  /** False where it says so itself, or its class says that gangs of it do not. */
   readonly preempts: boolean;
-  /** What the gang itself says of that, whatever its Pods' class says of each of them. */
-  readonly policy: PreemptionPolicy | undefined;
+  /** The class that it has, also by default; `''` without one. */
+  readonly className: string;
   readonly groups: readonly { readonly name: string; readonly minReplicas: number }[];
   /** Which of its Pods belong into one domain; undefined: they may be anywhere. */
   readonly topology: Topology | undefined;

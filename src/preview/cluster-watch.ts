@@ -7,19 +7,23 @@ import { isForbidden, isNotFound } from '../kube/client/errors.ts';
 import { PODS, type KubeObject, type Resource } from '../kube/client/resources.ts';
 import { SNAPSHOT_RESOURCES } from '../kube/client/snapshot-resources.ts';
 import type { Identified } from '../kube/loop/cache.ts';
+import type { ReflectorOptions } from '../kube/loop/reflector-options.ts';
 import { Reflector } from '../kube/loop/reflector.ts';
 import { Watches } from '../kube/loop/watches.ts';
-import { readSnapshot, type ReadSnapshot } from '../preemption/read/read-snapshot.ts';
+import { carefulSnapshot, type CarefulSnapshot } from '../preemption/read/careful-snapshot.ts';
 import { trimmed } from '../preemption/read/trim.ts';
 import { compareText, keyOf, type Pod } from '../preemption/snapshot.ts';
 import { PodReader, type KeptPod } from './kept-pod.ts';
+
+/** Between two looks at which versions there are (ms). */
+const AGAIN_MS = 10_000;
 
 interface KeptObject extends Identified {
   readonly object: JsonObject;
 }
 
 /** The cluster as it is now, and who waits in it. */
-export interface ClusterNow extends ReadSnapshot {
+export interface ClusterNow extends CarefulSnapshot {
   /** Pods of the gang without a node. */
   readonly waiting: readonly Pod[];
 }
@@ -30,73 +34,106 @@ const GANG = 'gang';
 export class ClusterWatch {
   readonly #pods: Reflector<KeptPod>;
   readonly #reader = new PodReader();
-  readonly #others: readonly Reflector<KeptObject>[];
-  readonly #watches: Watches;
+  #others: readonly Reflector<KeptObject>[];
+  #watches: Watches;
+  /** Kinds of which it is not known yet which version is served. */
+  #unknown: readonly (readonly Resource[])[] = [];
+  #timer: NodeJS.Timeout | undefined;
   readonly #failures = new Map<string, string>();
 
   private constructor(client: KubeClient, resources: readonly Resource[], changed: () => void) {
-    const observerOf = ({ plural }: Resource) => ({
+    this.#pods = new Reflector<KeptPod>({
+      client,
+      resource: PODS,
+      trim: (object) => this.#reader.read(object),
+      indexers: { [GANG]: (pod) => (pod.gang === '' ? undefined : keyOf(pod.namespace, pod.gang)) },
+      observer: this.#observerOf(PODS, changed),
+    });
+    this.#others = resources
+      .filter((resource) => resource !== PODS)
+      .map((resource) => this.#reflect(client, resource, changed));
+    this.#watches = new Watches([this.#pods, ...this.#others]);
+  }
+
+  #observerOf(
+    { plural }: Resource,
+    changed: () => void,
+  ): NonNullable<ReflectorOptions<KeptObject>['observer']> {
+    return {
       listed: () => {
         this.#failures.delete(plural);
         // It counts as complete once the list is handed over.
         setImmediate(changed);
       },
       failed: (error: unknown) => {
-        const reason = isForbidden(error) ? `no right to list and watch ${plural}` : messageOf(error);
-        this.#failures.set(plural, reason);
+        this.#failures.set(plural, isForbidden(error) ? noRight(plural) : messageOf(error));
         changed();
       },
-    });
-    this.#pods = new Reflector<KeptPod>({
+    };
+  }
+
+  #reflect(client: KubeClient, resource: Resource, changed: () => void): Reflector<KeptObject> {
+    const observer = this.#observerOf(resource, changed);
+    return new Reflector<KeptObject>({
       client,
-      resource: PODS,
-      trim: (object) => this.#reader.read(object),
-      indexers: { [GANG]: (pod) => (pod.gang === '' ? undefined : keyOf(pod.namespace, pod.gang)) },
-      observer: observerOf(PODS),
+      resource,
+      trim: (object) => kept(object, resource),
+      observer,
     });
-    this.#others = resources
-      .filter((resource) => resource !== PODS)
-      .map(
-        (resource) =>
-          new Reflector<KeptObject>({
-            client,
-            resource,
-            trim: (object) => kept(object, resource),
-            observer: observerOf(resource),
-          }),
-      );
-    this.#watches = new Watches([this.#pods, ...this.#others]);
   }
 
   /** Looks which kinds the API server knows, and starts. @param changed told whenever {@link missing} may have changed */
-  static async start(client: KubeClient, changed: () => void): Promise<ClusterWatch> {
-    const resources: Resource[] = [];
-    for (const versions of SNAPSHOT_RESOURCES) {
-      const served = await firstServed(client, versions);
-      if (served !== undefined) resources.push(served);
-    }
-    const watch = new ClusterWatch(client, resources, changed);
+  static async start(client: KubeClient, changed: () => void, againMs = AGAIN_MS): Promise<ClusterWatch> {
+    const first = await allServed(client);
+    const watch = new ClusterWatch(client, first.served, changed);
+    watch.#unknown = first.unknown;
     watch.#watches.start();
+    watch.#askAgain(client, changed, againMs);
     return watch;
+  }
+
+  /** Without the right nobody learns which version of a kind there is: it is asked again until it is known. */
+  #askAgain(client: KubeClient, changed: () => void, againMs: number): void {
+    if (this.#unknown.length === 0) return;
+    this.#timer = setTimeout(() => {
+      void allServed(client, this.#unknown).then(({ served, unknown }) => {
+        if (this.#timer === undefined) return;
+        this.#unknown = unknown;
+        const more = served.map((resource) => this.#reflect(client, resource, changed));
+        for (const one of more) one.start();
+        this.#others = [...this.#others, ...more];
+        this.#watches = new Watches([...this.#watches, ...more]);
+        changed();
+        this.#askAgain(client, changed, againMs);
+      });
+    }, againMs);
+    this.#timer.unref();
   }
 
   /** Why there is no forecast yet; undefined once everything was listed. */
   get missing(): string | undefined {
-    if (this.#watches.hasSynced) return undefined;
-    const { missing } = this.#watches;
-    const why = missing.flatMap((plural) => this.#failures.get(plural) ?? []);
+    const unknown = this.#unknown.flatMap(([first]) => first?.plural ?? []);
+    const missing = [...this.#watches.missing, ...unknown];
+    if (missing.length === 0) return undefined;
+    const why = [
+      ...missing.flatMap((plural) => this.#failures.get(plural) ?? []),
+      ...unknown.map((plural) => noRight(plural)),
+    ];
     return why.length > 0 ? why.join('; ') : `not all is listed yet: ${missing.join(', ')}`;
   }
 
   /** @param more what is only tried out: what is stored under the same name goes before it */
   now(more: readonly JsonObject[], gangKey: string): ClusterNow {
     const objects = this.#others.flatMap(({ store }) => Array.from(store.values(), ({ object }) => object));
-    const read = readSnapshot([...more, ...objects]);
+    const read = carefulSnapshot([...more, ...objects]);
     const pods: Pod[] = [];
     const faults = [...read.faults];
+    /** Nobody knows what is left there. */
+    const closed = new Set<string>();
     for (const pod of this.#pods.store.values()) {
       if (pod.nodeName === '') continue;
       for (const fault of pod.faults) faults.push(fault);
+      if (pod.faults.length > 0) closed.add(pod.nodeName);
       pods.push(this.#reader.withVolumes(pod, read.context.claims));
     }
     pods.sort((a, b) => compareText(a.key, b.key));
@@ -104,10 +141,13 @@ export class ClusterWatch {
       .byIndex(GANG, gangKey)
       .filter(({ nodeName, terminating }) => nodeName === '' && !terminating)
       .map((pod) => this.#reader.withVolumes(pod, read.context.claims));
-    return { ...read, snapshot: { ...read.snapshot, pods }, faults, waiting };
+    const nodes = read.snapshot.nodes.filter(({ name }) => !closed.has(name));
+    return { ...read, snapshot: { ...read.snapshot, nodes, pods }, faults, waiting };
   }
 
   stop(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     return this.#watches.stop();
   }
 }
@@ -130,15 +170,34 @@ function kept(object: KubeObject, resource: Resource): KeptObject {
   return { namespace, name, uid, resourceVersion, object: trimmed(whole) };
 }
 
-async function firstServed(client: KubeClient, versions: readonly Resource[]): Promise<Resource | undefined> {
+const noRight = (plural: string): string => `no right to list and watch ${plural}`;
+
+/** Of each kind the first version that is served; and kinds of which that may not be asked. */
+async function allServed(
+  client: KubeClient,
+  kinds: readonly (readonly Resource[])[] = SNAPSHOT_RESOURCES,
+): Promise<{ readonly served: Resource[]; readonly unknown: (readonly Resource[])[] }> {
+  const served: Resource[] = [];
+  const unknown: (readonly Resource[])[] = [];
+  for (const versions of kinds) {
+    const found = await firstServed(client, versions);
+    if (found === 'unknown') unknown.push(versions);
+    else if (found !== undefined) served.push(found);
+  }
+  return { served, unknown };
+}
+
+async function firstServed(
+  client: KubeClient,
+  versions: readonly Resource[],
+): Promise<Resource | 'unknown' | undefined> {
   if (versions.length === 1) return versions[0];
   for (const resource of versions) {
     try {
       await client.list(resource, { limit: 1 });
       return resource;
     } catch (error) {
-      // Without the right the watch says so itself.
-      if (!isNotFound(error)) return resource;
+      if (!isNotFound(error)) return 'unknown';
     }
   }
   return undefined;

@@ -1,7 +1,7 @@
 import { own, type JsonObject } from '../api/json.ts';
 import { printable } from '../api/printable.ts';
 import { outcomeOf, podsOf, verdictOf, type Outcome } from '../preemption/outcome.ts';
-import { plan } from '../preemption/plan.ts';
+import { planRoom, sparing } from '../preemption/plan-room.ts';
 import { counted } from '../preemption/preemptor.ts';
 import { mayName, type Reader } from '../preemption/reader.ts';
 import { preemptorOf } from '../preemption/preemptor-of.ts';
@@ -10,7 +10,7 @@ import { Reading, titleOf } from '../gang/reading.ts';
 import { trimmed } from '../preemption/read/trim.ts';
 import type { Judged } from '../preemption/verdicts.ts';
 import type { ClusterNow } from './cluster-watch.ts';
-import type { Names, Question } from './question.ts';
+import type { Names, PreviewSetting, Question } from './question.ts';
 import type { Tried } from './rehearsal.ts';
 
 /** Every warning of a forecast begins with it. */
@@ -22,7 +22,7 @@ const MOST_NAMED = 12;
 export interface Given {
   readonly question: Question;
   readonly tried: Tried;
-  readonly names: Names;
+  readonly setting: Pick<PreviewSetting, 'names' | 'exemptNamespaces'>;
   readonly now: (more: readonly JsonObject[], gangKey: string) => ClusterNow;
 }
 
@@ -33,10 +33,10 @@ const READERS: Readonly<Record<Names, (namespace: string) => Reader>> = {
 };
 
 /** What is to be said of a creation that is tried out; nothing while Pods of its gang are missing. */
-export function forecast({ question, tried, names, now }: Given): string[] {
+export function forecast({ question, tried, setting, now }: Given): string[] {
   const gang = tried.gang === undefined ? [] : [placed(tried.gang, question.namespace)];
   const cluster = now(gang, tried.key);
-  const { snapshot, context, faults } = cluster;
+  const { snapshot, context, faults, isClear } = cluster;
   const wrong: string[] = [];
   const asked = tried.pods.map((object) => {
     const reading = new Reading(titleOf(object, 'Pod'));
@@ -54,8 +54,10 @@ export function forecast({ question, tried, names, now }: Given): string[] {
   const isComplete = minimums.every((one) => counted(one, pods) >= one.count);
   // One that runs already is not waiting for this Pod.
   if (!isComplete || minimums.every(({ count }) => count === 0)) return [];
-  const outcome = outcomeOf(preemptor, plan(preemptor, snapshot, 'kep'), snapshot);
-  const reader = READERS[names](question.namespace);
+  const mayGo = sparing(setting.exemptNamespaces, isClear);
+  const plan = planRoom({ preemptor, snapshot, variant: 'kep', mayGo });
+  const outcome = outcomeOf(preemptor, plan, snapshot);
+  const reader = READERS[setting.names](question.namespace);
   return [
     `gang ${tried.key} (priority ${preemptor.priority}, ${podsOf(pods.length)}) ${verdictOf(outcome, reader)}`,
     ...whoGoes(outcome, reader),

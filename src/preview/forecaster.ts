@@ -3,21 +3,19 @@ import { forecast } from './forecast.ts';
 import type { Asked, PreviewSetting } from './question.ts';
 import { Rehearsal } from './rehearsal.ts';
 
+type Setting = Pick<PreviewSetting, 'names' | 'exemptNamespaces'>;
+
 /** Answers one question after the other from what the watches know. */
 export class Forecaster {
   readonly #watch: Pick<ClusterWatch, 'missing' | 'now'>;
-  readonly #names: PreviewSetting['names'];
+  readonly #setting: Setting;
   readonly #rehearsal = new Rehearsal();
   readonly #now: () => number;
 
   /** @param now milliseconds since 1970 */
-  constructor(
-    watch: Pick<ClusterWatch, 'missing' | 'now'>,
-    names: PreviewSetting['names'],
-    now: () => number = Date.now,
-  ) {
+  constructor(watch: Pick<ClusterWatch, 'missing' | 'now'>, setting: Setting, now: () => number = Date.now) {
     this.#watch = watch;
-    this.#names = names;
+    this.#setting = setting;
     this.#now = now;
   }
 
@@ -31,7 +29,7 @@ export class Forecaster {
     return forecast({
       question,
       tried,
-      names: this.#names,
+      setting: this.#setting,
       now: (more, gangKey) => this.#watch.now(more, gangKey),
     });
   }

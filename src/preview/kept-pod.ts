@@ -43,6 +43,7 @@ export class PodReader {
       ...pod,
       namespace: this.#text(pod.namespace),
       nodeName: this.#text(pod.nodeName),
+      className: this.#text(pod.className),
       gang: this.#text(pod.gang),
       group: this.#text(pod.group),
       podGroup: this.#text(pod.podGroup),

@@ -21,7 +21,7 @@ const watch = await ClusterWatch.start(client, () => {
   told = missing;
   say({ what: 'state', ready: missing === undefined, reason: missing ?? '' });
 });
-const forecaster = new Forecaster(watch, setting.names);
+const forecaster = new Forecaster(watch, setting);
 
 process.on('message', (asked: Asked) => {
   let warnings: readonly string[];

@@ -30,4 +30,6 @@ export interface PreviewSetting {
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
   readonly names: Names;
+  /** Whose Pods never go. */
+  readonly exemptNamespaces: readonly string[];
 }

@@ -21,7 +21,8 @@ import { WITHOUT_NATIVE_GANGS } from './support/small-gangs.ts';
 
 jest.setTimeout(120_000);
 
-const POLICY = { 'muster.dev/preemption-policy': 'PreemptLowerPriority' };
+/** On a PriorityClass: its Pods evict nobody one by one, its gangs do. */
+const TOGETHER = { 'muster.dev/preemption-policy': 'PreemptLowerPriority' };
 const PLAN = 'muster.dev/preemption-plan';
 const OFF = { scheduler: { profiles: [{ name: 'default-scheduler' }] } };
 const SETTINGS = { ...OFF, preemption: { mode: 'Act', after: '500ms' } };
@@ -53,15 +54,19 @@ clusterSuite('making room for a gang', () => {
     });
     return pod;
   };
-  const gangOf = async (name: string, count: number, cpu = '4', priority = 'high'): Promise<void> => {
-    await cluster.createGang(name, [group('worker', count)], {
-      annotations: POLICY,
-      spec: { priorityClassName: priority },
-    });
+  const gangOf = async (
+    name: string,
+    count: number,
+    cpu = '4',
+    given: { min?: number; ofPods?: string; annotations?: Record<string, string> } = {},
+  ): Promise<void> => {
+    const { min = count, ofPods = 'high', annotations = {} } = given;
+    const spec = { priorityClassName: 'high' };
+    await cluster.createGang(name, [group('worker', min)], { annotations, spec });
     for (let index = 0; index < count; index += 1) {
       await cluster.createPod(name, `worker-${index}`, 'worker', {
         spec: {
-          priorityClassName: priority,
+          ...(ofPods !== '' && { priorityClassName: ofPods }),
           containers: [{ name: 'main', image: 'example/a', resources: { requests: { cpu } } }],
         },
       });
@@ -108,12 +113,12 @@ clusterSuite('making room for a gang', () => {
     });
     // What Muster does must be within its bounds. Pods of gangs are placed by the test here, which the other policies forbid.
     await policiesInForce(cluster.client, 'muster-account-');
-    for (const [name, value, more] of [
-      ['low', 100, {}],
-      ['middle', 500, {}],
-      ['high', 1000, { preemptionPolicy: 'Never' }],
+    for (const [name, value, more, annotations] of [
+      ['low', 100, {}, {}],
+      ['middle', 500, {}, { 'muster.dev/preemption-priority-for': 'low' }],
+      ['high', 1000, { preemptionPolicy: 'Never' }, TOGETHER],
     ] as const) {
-      await cluster.client.ok('POST', classes, { metadata: { name }, value, ...more });
+      await cluster.client.ok('POST', classes, { metadata: { name, annotations }, value, ...more });
     }
     await cluster.createNamespace('other');
     for (const name of ['node-1', 'node-2']) await cluster.plane.addNode(name, { cpu: 8 });
@@ -181,6 +186,88 @@ clusterSuite('making room for a gang', () => {
     expect((await cluster.untilEvent('PodGang', 'urgent', 'Preempting')).note).toBe(
       '2 Pods of 2 units with priorities up to 100 make room',
     );
+  });
+
+  test('a gang that needs one Pod of four has one victim, and the others have none', async () => {
+    for (const [index, node] of ['node-1', 'node-1', 'node-2', 'node-2'].entries())
+      await run(`low-${index}`, node, 'low');
+    const before = await metric('muster_preemption_victims_total');
+    await gangOf('surplus', 4, '4', { min: 1 });
+    await until('one is bound', async () =>
+      (await cluster.podsOf('surplus')).some(({ spec }) => spec.nodeName !== undefined),
+    );
+    await until('the plan is forgotten', async () => (await planOf('surplus')) === undefined);
+    expect((await names()).filter((name) => name.startsWith('low-'))).toHaveLength(3);
+    expect(await metric('muster_preemption_victims_total')).toBe(before + 1);
+  });
+
+  test('a class that a quota refuses to its Pods gives a gang no victims', async () => {
+    const quotas = `/api/v1/namespaces/${NAMESPACE}/resourcequotas`;
+    const ofHigh = { scopeName: 'PriorityClass', operator: 'In', values: ['high'] };
+    await cluster.client.ok('POST', quotas, {
+      metadata: { name: 'no-high' },
+      spec: { hard: { pods: '0' }, scopeSelector: { matchExpressions: [ofHigh] } },
+    });
+    const zero = { preemptionPolicy: 'Never', metadata: { name: 'zero', annotations: TOGETHER }, value: 0 };
+    await cluster.client.ok('POST', classes, zero);
+    for (const node of ['node-1', 'node-2'])
+      await run(`theirs-${node}`, node, 'low', { cpu: '8', namespace: 'other' });
+    await until('the quota refuses Pods of the class', () =>
+      gangOf('refused', 1).then(
+        async () => {
+          await cluster.client.ok('DELETE', cluster.pods());
+          await cluster.client.ok('DELETE', cluster.gangs());
+          return false;
+        },
+        (error: unknown) => /exceeded quota/.test(String(error)),
+      ),
+    );
+    await gangOf('greedy', 1, '4', { ofPods: 'zero', annotations: TOGETHER });
+    const told = await cluster.untilEvent('PodGang', 'greedy', 'PreemptionWaits');
+    expect(told.note).toBe('nothing that runs has a priority below 0');
+    expect(await names('other')).toEqual(['theirs-node-1', 'theirs-node-2']);
+    await cluster.client.ok('DELETE', `${quotas}/no-high`);
+  });
+
+  test('a gang that is deleted while its victims go: the others are let alone', async () => {
+    const count = 16;
+    for (let index = 0; index < count; index += 1)
+      await run(`low-${index}`, index % 2 === 0 ? 'node-1' : 'node-2', 'low', { cpu: '1' });
+    const left = async (): Promise<number> =>
+      (await names()).filter((name) => name.startsWith('low-')).length;
+    const looks = async (): Promise<number> =>
+      [
+        ...(await metricsAt(cluster.muster.metricsPort)).matchAll(
+          /^muster_preemption_attempts_total\{.*\} (\d+)$/gm,
+        ),
+      ].reduce((sum, [, times]) => sum + Number(times), 0);
+    const before = await looks();
+    await gangOf('fickle', 2, '8');
+    await until('the first has gone', async () => (await left()) < count);
+    await cluster.client.ok('DELETE', `${cluster.gangs()}/fickle`);
+    const then = await left();
+    await until('the look is over', async () => (await looks()) > before);
+    // Whoever was being told at that moment went.
+    expect(await left()).toBeGreaterThanOrEqual(then - 1);
+    expect(await left()).toBeGreaterThan(count / 2);
+  });
+
+  test('plans of nobody’s making cause no look at the cluster', async () => {
+    const lists = async (): Promise<number> =>
+      (await requestsOf(cluster.plane, MUSTER_USER)).filter(
+        ({ verb, resource }) => verb === 'list' && resource === 'persistentvolumes',
+      ).length;
+    const before = await lists();
+    for (let index = 0; index < 20; index += 1)
+      await cluster.createGang(`bogus-${index}`, [group('worker', 1)], {
+        annotations: { [PLAN]: JSON.stringify({ gang: 'x', at: '2026-01-01T00:00:00Z', victims: [['y']] }) },
+      });
+    // One that has a reason is looked at after all of them.
+    for (const node of ['node-1', 'node-2']) await run(`low-${node}`, node, 'low', { cpu: '8' });
+    await gangOf('honest', 1);
+    await cluster.untilBound('honest', 1);
+    await until('its plan is forgotten', async () => (await planOf('honest')) === undefined);
+    expect((await lists()) - before).toBeLessThanOrEqual(4);
   });
 
   test('a PodDisruptionBudget is kept: nobody goes, and the gang is told why; once it allows it, they do', async () => {

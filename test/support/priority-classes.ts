@@ -10,6 +10,12 @@ export function priorityClasses(byDefault?: string): PriorityClasses {
     priorityClass('low', 10),
     priorityClass('high', 1000),
     priorityClass('polite', 1000, { preempts: false }),
+    // Its Pods preempt nobody, its gangs do.
+    priorityClass('together', 1000, { preempts: false, ofGangs: 'PreemptLowerPriority' }),
+    priorityClass('lower', 5),
+    // What gangs of low, and of every class, may cost.
+    priorityClass('guard', 500, { standsFor: ['other', 'low'] }),
+    priorityClass('shield', 500, { standsFor: ['*'] }),
     priorityClass('system-cluster-critical', 2_000_000_000),
   ].map((one) => ({ ...one, globalDefault: one.name === byDefault }));
   return {

@@ -7,8 +7,9 @@ const MOST_TOLD = 5;
 const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['Node', 'it takes nobody here'],
   ['Pod', 'its node takes nobody here'],
-  ['PodDisruptionBudget', 'it protects nobody here'],
-  ['PodGroup', 'its Pods count one by one here, with their own priority'],
+  ['PodDisruptionBudget', 'nobody of its namespace is touched here'],
+  ['PodGang', 'its Pods are left alone here'],
+  ['PodGroup', 'its Pods are left alone here'],
 ]);
 
 /** One line for each object, and one for those that are too many. */
@@ -25,10 +26,7 @@ export function leftOut(faults: readonly ObjectFault[]): string[] {
   return told;
 }
 
-function insteadOf({ object, field }: ObjectFault): string {
+function insteadOf({ object }: ObjectFault): string {
   const [kind = ''] = object.split(' ', 1);
-  if (kind !== 'PodGang') return INSTEAD.get(kind) ?? 'it counts as not there';
-  return field === 'spec.priorityClassName' || field === 'apiVersion'
-    ? 'its Pods count here with their own priority'
-    : 'the default counts here';
+  return INSTEAD.get(kind) ?? 'it counts as not there';
 }

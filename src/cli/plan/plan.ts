@@ -3,7 +3,7 @@ import type { JsonObject } from '../../api/json.ts';
 import { printable } from '../../api/printable.ts';
 import { MusterError } from '../../errors.ts';
 import { outcomeOf } from '../../preemption/outcome.ts';
-import { plan as planRoom } from '../../preemption/plan.ts';
+import { planRoom } from '../../preemption/plan-room.ts';
 import { VARIANTS, type Variant } from '../../preemption/units.ts';
 import { colorOption, filenameOption, namespaceOption, outputOption } from '../input/shared-options.ts';
 import { ExitStatus } from '../output/exit-status.ts';
@@ -73,9 +73,10 @@ async function plan(flags: PlanFlags, io: CliIo): Promise<void> {
     );
   const wanted = await objectsOf(flags.filename, io);
   const cluster = await clusterOf(flags, io);
-  const { preemptor, snapshot, warnings } = wantedOf({ wanted, cluster, variant, namespace, priorityClass });
+  const given = wantedOf({ wanted, cluster, variant, namespace, priorityClass });
+  const { preemptor, snapshot, warnings, mayGo } = given;
   for (const warning of warnings) io.stderr(`warning: ${printable(warning, 1024)}\n`);
-  const found = planRoom(preemptor, snapshot, variant);
+  const found = planRoom({ preemptor, snapshot, variant, mayGo });
   const outcome = outcomeOf(preemptor, found, snapshot);
   if (flags.output === 'json') io.stdout(`${toJson(planObject(outcome, warnings), 2)}\n`);
   else {

@@ -1,13 +1,14 @@
 import { isObject, own, ownString, type JsonObject } from '../../api/json.ts';
-import { LABEL_POD_GANG } from '../../api/names.ts';
+import { LABEL_POD_GANG, MUSTER_NAMESPACE, SYSTEM_NAMESPACE } from '../../api/names.ts';
 import { MusterError } from '../../errors.ts';
+import { sparing } from '../../preemption/plan-room.ts';
 import type { Preemptor } from '../../preemption/preemptor.ts';
 import { preemptorOf } from '../../preemption/preemptor-of.ts';
 import { carefulSnapshot } from '../../preemption/read/careful-snapshot.ts';
 import { readPod, hasEnded } from '../../preemption/read/read-pod.ts';
 import { Reading, titleOf, type ObjectFault } from '../../gang/reading.ts';
 import { keyOf, type Pod, type Snapshot } from '../../preemption/snapshot.ts';
-import type { Variant } from '../../preemption/units.ts';
+import type { Unit, Variant } from '../../preemption/units.ts';
 import { leftOut } from './left-out.ts';
 import { podsOf, withMadeGangs } from './plan-objects.ts';
 import { withPreviewedPods } from './previewed-pods.ts';
@@ -16,6 +17,8 @@ import { withPreviewedPods } from './previewed-pods.ts';
 export interface Wanted {
   readonly preemptor: Preemptor;
   readonly snapshot: Snapshot;
+  /** Whether a unit may be touched: Muster leaves alone what it cannot read, and what it never evicts from unless told to. */
+  readonly mayGo: (unit: Unit) => boolean;
   /** What is odd about the snapshot, and what of it is left out. */
   readonly warnings: readonly string[];
 }
@@ -41,7 +44,10 @@ export function wantedOf(given: {
   const cluster = given.cluster.filter(
     (object) => own(object, 'kind') === 'Pod' || !ours.has(placeOf(object, namespace)),
   );
-  const { snapshot, faults, warnings, context } = carefulSnapshot([...cluster, ...wanted], namespace);
+  const { snapshot, faults, warnings, context, isClear } = carefulSnapshot(
+    [...cluster, ...wanted],
+    namespace,
+  );
   const unusable = faults.filter(({ object }) => /^(?:Node|Pod) /.test(object));
   if (snapshot.nodes.length === 0 && unusable.length > 0) throw invalid(unusable);
   if (snapshot.nodes.length === 0)
@@ -84,6 +90,7 @@ export function wantedOf(given: {
   return {
     preemptor: preemptorOf(pods, snapshot, variant),
     snapshot,
+    mayGo: sparing(variant === 'kep' ? [SYSTEM_NAMESPACE, MUSTER_NAMESPACE] : [], isClear),
     warnings: [...warnings, ...leftOut(faults)],
   };
 }

@@ -102,7 +102,8 @@ export async function startForecasts(
   const known = server.webhooks.clientCertificate !== undefined;
   if (!known) log.info('forecasts name nobody: server.webhooks.clientCertificate is not set');
   const names = known ? preemption.previewNames : 'None';
-  return new Forecasts({ setting: { kubeconfig, context, names }, log });
+  const exemptNamespaces = [...preemption.exemptNamespaces, MUSTER_NAMESPACE];
+  return new Forecasts({ setting: { kubeconfig, context, names, exemptNamespaces }, log });
 }
 
 /**

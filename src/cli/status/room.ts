@@ -8,7 +8,7 @@ import { isForbidden } from '../../kube/client/errors.ts';
 import { SNAPSHOT_RIGHTS } from '../../kube/client/snapshot-resources.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
 import { outcomeOf, verdictOf, type Outcome } from '../../preemption/outcome.ts';
-import { plan } from '../../preemption/plan.ts';
+import { planRoom } from '../../preemption/plan-room.ts';
 import { wantedOf } from '../plan/wanted.ts';
 
 /**
@@ -32,8 +32,9 @@ export async function roomLine(
       return isIt && ownString(metadata, 'namespace') === namespace;
     });
     const given = { wanted, cluster, variant: 'kep', namespace, priorityClass: undefined } as const;
-    const { preemptor, snapshot } = wantedOf(given);
-    return planLine(outcomeOf(preemptor, plan(preemptor, snapshot, 'kep'), snapshot));
+    const { preemptor, snapshot, mayGo } = wantedOf(given);
+    const plan = planRoom({ preemptor, snapshot, variant: 'kep', mayGo });
+    return planLine(outcomeOf(preemptor, plan, snapshot));
   } catch (error) {
     const why = isForbidden(error)
       ? `it takes the right to list these in all namespaces: ${SNAPSHOT_RIGHTS.join(', ')}`

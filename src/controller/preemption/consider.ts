@@ -5,6 +5,7 @@ import { readGang } from '../../gang/read-records.ts';
 import type { GangRecord } from '../../gang/records.ts';
 import { attempt, type Step } from '../../preemption/delayed.ts';
 import type { InFlight } from '../../preemption/in-flight.ts';
+import { sparing } from '../../preemption/plan-room.ts';
 import type { Preemptor } from '../../preemption/preemptor.ts';
 import { preemptorOf } from '../../preemption/preemptor-of.ts';
 import type { Refusal } from '../../preemption/refusal.ts';
@@ -50,7 +51,6 @@ export function consider(objects: readonly JsonObject[], question: Question): Co
   const reading = new Reading(own);
   const waiting = question.waiting.map((object) => readPod(object, context, reading));
   const preemptor = preemptorFor(gang, waiting, all);
-  const exempt = new Set(question.exemptNamespaces);
   const snapshot = without(all, preemptor);
   const [fault] = [...reading.faults, ...faults.filter(({ object }) => object === own)];
   const { namespace, name } = gang;
@@ -70,7 +70,7 @@ export function consider(objects: readonly JsonObject[], question: Question): Co
           preemptor,
           snapshot,
           variant: 'kep',
-          mayGo: (unit) => isClear(unit) && unit.pods.every((pod) => !exempt.has(pod.namespace)),
+          mayGo: sparing(question.exemptNamespaces, isClear),
           breaksBudgets: question.overridePodDisruptionBudgets,
         });
   return {

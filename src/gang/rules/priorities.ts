@@ -10,7 +10,7 @@ import {
   PREEMPTION_POLICIES,
 } from '../../api/preemption-terms.ts';
 import { quoted } from '../../api/printable.ts';
-import type { PriorityClasses } from '../../api/priority-class.ts';
+import { letsGangsPreempt, mayCost, type PriorityClasses } from '../../api/priority-class.ts';
 import { referencesOf } from './check-spec.ts';
 
 /**
@@ -99,7 +99,7 @@ export const uncheckedClasses = (
 
 /**
  * It costs at least as much to preempt a gang as the gang may preempt with. Else two gangs could preempt each other for
- * ever: each is above what it costs to preempt the other.
+ * ever: each is above what it costs to preempt the other. It costs no more than that unless whoever keeps the class allows it.
  */
 export function checkPreemptionCost(
   after: PodGang,
@@ -115,9 +115,11 @@ export function checkPreemptionCost(
   // A class that is not there has its own fault.
   if (found === undefined || (named !== undefined && scheduling === undefined)) return [];
   const least = scheduling?.value ?? 0;
-  if (found.value >= least) return [];
-  const detail = `${found.value} is below ${least}`;
-  return [fault('PreemptionPriorityBelow', COST_FIELD, { value: cost, detail })];
+  const detail = `${found.value} is ${found.value < least ? 'below' : 'above'} ${least}`;
+  if (found.value < least) return [fault('PreemptionPriorityBelow', COST_FIELD, { value: cost, detail })];
+  return mayCost(found, scheduling)
+    ? []
+    : [fault('PreemptionPriorityAbove', COST_FIELD, { value: cost, detail })];
 }
 
 /** Whether its Pods are one unit is settled when the gang is made: schedulers take it over once. */
@@ -163,6 +165,10 @@ export function idlePolicy(
   const named = classOf(after);
   const scheduling = named === undefined ? classes?.byDefault : classes?.get(named);
   if (classes?.known === true && (policy === 'Never') === (scheduling?.preempts === false)) return [];
+  if (policy !== 'Never' && scheduling !== undefined && !letsGangsPreempt(scheduling))
+    return [
+      `${POLICY_FIELD}: nothing is preempted: the PriorityClass says Never; whoever keeps it may let its gangs preempt, by the annotation ${ANNOTATION_PREEMPTION_POLICY}: PreemptLowerPriority on the class`,
+    ];
   return [
     `${POLICY_FIELD}: schedulers go by the preemptionPolicy of the PriorityClass; this one counts for Muster's own preemption and muster plan alone`,
   ];

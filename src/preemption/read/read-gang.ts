@@ -8,7 +8,7 @@ import {
   type DisruptionMode,
 } from '../../api/preemption-terms.ts';
 import { quoted } from '../../api/printable.ts';
-import { defaultClass, type PriorityClass } from '../../api/priority-class.ts';
+import { defaultClass, letsGangsPreempt, mayCost, type PriorityClass } from '../../api/priority-class.ts';
 import type { Gang, NativeGroup } from '../snapshot.ts';
 import type { Reading } from '../../gang/reading.ts';
 import { readTopology } from './read-topology.ts';
@@ -47,9 +47,11 @@ export function readGang(
     name: ownString(metadata, 'name') ?? '',
     mode: oneOf(annotation, ANNOTATION_DISRUPTION_MODE, DISRUPTION_MODES, reading) ?? 'Pod',
     priority: scheduling?.value,
-    preemptionPriority: (isBelow ? undefined : cost?.value) ?? scheduling?.value,
-    preempts: policy === undefined ? (scheduling?.preempts ?? true) : policy !== 'Never',
-    policy,
+    // One that it may not name counts for nothing, whenever it was written.
+    preemptionPriority:
+      cost === undefined || isBelow || !mayCost(cost, scheduling) ? scheduling?.value : cost.value,
+    preempts: policy !== 'Never' && (scheduling === undefined || letsGangsPreempt(scheduling)),
+    className: scheduling?.name ?? '',
     groups: (ownList(spec, 'podgroups') ?? []).filter(isObject).map((group, index) => ({
       name: ownString(group, 'name') ?? '',
       minReplicas: reading.integer(own(group, 'minReplicas'), `spec.podgroups[${index}].minReplicas`, 1),

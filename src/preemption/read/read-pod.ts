@@ -92,7 +92,7 @@ function priorityOf(
   spec: Json | undefined,
   classes: PodContext['classes'],
   reading: Reading,
-): Pick<Pod, 'priority' | 'preempts' | 'classless'> {
+): Pick<Pod, 'priority' | 'preempts' | 'classless' | 'className'> {
   const byDefault = defaultClass(classes.values())?.name;
   const name = ownString(spec, 'priorityClassName') || byDefault;
   const named = name === undefined ? undefined : classes.get(name);
@@ -106,6 +106,7 @@ function priorityOf(
   const fallback = named?.value ?? (name === undefined ? 0 : (SYSTEM[name] ?? 0));
   return {
     priority: reading.integer(written, 'spec.priority', fallback),
+    className: name ?? '',
     ...(written === undefined && name === byDefault && { classless: true }),
     preempts: policy === undefined ? (named?.preempts ?? true) : policy !== 'Never',
   };

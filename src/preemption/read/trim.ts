@@ -2,6 +2,7 @@ import {
   ANNOTATION_DISRUPTION_MODE,
   ANNOTATION_PREEMPTION_POLICY,
   ANNOTATION_PREEMPTION_PRIORITY_CLASS,
+  ANNOTATION_PREEMPTION_PRIORITY_FOR,
   DISRUPTION_TARGET,
 } from '../../api/preemption-terms.ts';
 import { isObject, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
@@ -66,7 +67,16 @@ const SHAPES: Readonly<Record<string, Shape>> = {
     spec: { selector: true },
     status: { disruptionsAllowed: true, disruptedPods: true },
   },
-  PriorityClass: { metadata: METADATA, value: true, globalDefault: true, preemptionPolicy: true },
+  PriorityClass: {
+    metadata: {
+      name: true,
+      uid: true,
+      annotations: { [ANNOTATION_PREEMPTION_POLICY]: true, [ANNOTATION_PREEMPTION_PRIORITY_FOR]: true },
+    },
+    value: true,
+    globalDefault: true,
+    preemptionPolicy: true,
+  },
   PodGang: {
     metadata: {
       name: true,

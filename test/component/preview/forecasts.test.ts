@@ -35,7 +35,12 @@ function start(hear: string, restMs = 20): { lines: string[]; all: Forecasts } {
     },
   };
   const log = createLogger({ level: 'info', format: 'json', sink });
-  forecasts = new Forecasts({ setting: { names: 'Own' }, log, program: pathToFileURL(file), restMs });
+  forecasts = new Forecasts({
+    setting: { names: 'Own', exemptNamespaces: [] },
+    log,
+    program: pathToFileURL(file),
+    restMs,
+  });
   return { lines, all: forecasts };
 }
 

@@ -114,7 +114,15 @@ describe('of what a PodGang says of priorities is refused', () => {
   });
 
   test.each<[string, string[], JsonObject]>([
-    ['above the scheduling class', [], annotated({ [COST]: 'high' })],
+    ['above the scheduling class', ['PreemptionPriorityAbove'], annotated({ [COST]: 'high' })],
+    ['above it, of a class that allows it', [], annotated({ [COST]: 'guard' })],
+    [
+      'above it, of one that allows it others',
+      ['PreemptionPriorityAbove'],
+      annotated({ [COST]: 'guard' }, 'lower'),
+    ],
+    ['above it, of one that allows it all', [], annotated({ [COST]: 'shield' }, 'lower')],
+    ['of the system', ['PreemptionPriorityAbove'], annotated({ [COST]: 'system-cluster-critical' })],
     ['the same', [], annotated({ [COST]: 'low' })],
     ['of the same value', [], annotated({ [COST]: 'polite' }, 'high')],
     ['below it', ['PreemptionPriorityBelow'], annotated({ [COST]: 'low' }, 'high')],
@@ -126,7 +134,8 @@ describe('of what a PodGang says of priorities is refused', () => {
 
   test('what it costs beside no class at all goes by the default, or 0', () => {
     const none = podGang({ labels: LABELS, annotations: { [COST]: 'low' } });
-    expect(create(none)).toEqual([]);
+    expect(create(none)).toEqual(['PreemptionPriorityAbove']);
+    expect(create(none, knowing('low'))).toEqual([]);
     expect(create(none, knowing('high'))).toEqual(['PreemptionPriorityBelow']);
   });
 
@@ -149,7 +158,7 @@ describe('of what a PodGang says of priorities is refused', () => {
     expect(update(podGang({ labels: LABELS, groups }), classed('high', { groups }))).toEqual([]);
     // What it costs may change at any time.
     expect(
-      update(classed('low', { groups }), classed('low', { groups, annotations: { [COST]: 'high' } })),
+      update(classed('low', { groups }), classed('low', { groups, annotations: { [COST]: 'guard' } })),
     ).toEqual([]);
   });
 
@@ -186,7 +195,10 @@ describe('a PodGang is let in with a warning', () => {
     expect(warningsOf(annotated(never, 'high'), knowing())).toEqual(idle);
     expect(warningsOf(annotated(never, 'polite'), knowing())).toEqual([]);
     expect(warningsOf(annotated({ [POLICY]: 'PreemptLowerPriority' }, 'high'), knowing())).toEqual([]);
-    expect(warningsOf(annotated({ [POLICY]: 'PreemptLowerPriority' }, 'polite'), knowing())).toEqual(idle);
+    expect(warningsOf(annotated({ [POLICY]: 'PreemptLowerPriority' }, 'polite'), knowing())).toEqual([
+      'metadata.annotations[muster.dev/preemption-policy]: nothing is preempted: the PriorityClass says Never; whoever keeps it may let its gangs preempt, by the annotation muster.dev/preemption-policy: PreemptLowerPriority on the class',
+    ]);
+    expect(warningsOf(annotated({ [POLICY]: 'PreemptLowerPriority' }, 'together'), knowing())).toEqual(idle);
     expect(warningsOf(podGang({ labels: LABELS, annotations: never }), knowing('polite'))).toEqual([]);
     expect(warningsOf(podGang({ labels: LABELS, annotations: never }), policy())).toEqual(idle);
   });

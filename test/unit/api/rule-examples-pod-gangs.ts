@@ -178,6 +178,12 @@ export const podGangExamples: readonly RuleExample[] = [
     says: 'metadata.annotations[muster.dev/preemption-priority-class]: Invalid value: "low": a gang is preempted at its scheduling priority or above, or two gangs could preempt each other for ever (10 is below 1000); name a PriorityClass at least as high as that of spec.priorityClassName [PreemptionPriorityBelow]',
   },
   {
+    rule: 'PreemptionPriorityAbove',
+    mistake: 'a gang that has itself kept from whoever is above it',
+    decide: () => withPriorities(costing('system-cluster-critical')),
+    says: 'metadata.annotations[muster.dev/preemption-priority-class]: Forbidden: "system-cluster-critical": a gang costs no more to preempt than it may preempt with, unless the class allows it (2000000000 is above 1000); leave it out, or name a class with muster.dev/preemption-priority-for [PreemptionPriorityAbove]',
+  },
+  {
     rule: 'PreemptionPolicyInvalid',
     mistake: 'a policy that there is not',
     decide: () => withPriorities({ annotations: { 'muster.dev/preemption-policy': 'Always' } }),

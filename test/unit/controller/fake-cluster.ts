@@ -6,13 +6,13 @@ import { until } from '../tls/until.ts';
 export class FakeCluster {
   readonly objects = new Map<Resource, KubeObject[]>();
   /** What happens before a list is answered. */
-  beforeList = (): Promise<void> => Promise.resolve();
+  beforeList: (resource: Resource) => Promise<void> = () => Promise.resolve();
   readonly #takers = new Map<Resource, (events: WatchEvent<KubeObject>[]) => void>();
 
   readonly client = {
     server: 'https://fake',
     list: async (resource: Resource) => {
-      await this.beforeList();
+      await this.beforeList(resource);
       return { items: this.objects.get(resource) ?? [], resourceVersion: '1', continue: undefined };
     },
     close: () => Promise.resolve(),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { JsonObject } from '../../../src/api/json.ts';
 import {
   budget,
   node,
@@ -12,6 +13,7 @@ import {
 } from './small-cluster.ts';
 import { VARIANTS } from '../../../src/preemption/units.ts';
 
+const NAMED = { priorityClassName: 'high' };
 const one = (name: string, on: string, prio: number, more: Partial<PodIn> = {}): PodIn => ({
   name,
   on,
@@ -151,13 +153,55 @@ describe('the stories of the document', () => {
     expect([found.feasible, found.refusal]).toEqual([false, { why: 'NeverPreempts' }]);
   });
 
-  test('Pods that preempt nobody by themselves do so together, where their gang says so', () => {
-    const pods = wanting.map((each) => ({ ...each, never: true }));
-    const says = (policy: string) =>
-      podGang('new', { className: 'high', annotations: { 'muster.dev/preemption-policy': policy } });
-    const cluster = [node('n1', 1), pod(one('low', 'n1', 10)), ...classes];
-    expect(planFor(pods, [...cluster, says('PreemptLowerPriority')], 'kep').victims).toHaveLength(1);
-    expect(planFor(pods, [...cluster, gang], 'kep').refusal).toEqual({ why: 'NeverPreempts' });
+  test('Pods that preempt nobody by themselves do so together, where their class says so', () => {
+    const pods: PodIn[] = [{ name: 'n', cpu: 1, prio: 100, gang: 'new', never: true, spec: NAMED }];
+    const says = (policy?: string) =>
+      podGang('new', {
+        className: 'high',
+        ...(policy !== undefined && { annotations: { 'muster.dev/preemption-policy': policy } }),
+      });
+    const ofClass = (policy?: string) =>
+      priorityClass('high', 100, {
+        metadata: {
+          name: 'high',
+          annotations: { ...(policy && { 'muster.dev/preemption-policy': policy }) },
+        },
+        preemptionPolicy: 'Never',
+      });
+    const cluster = [node('n1', 1), pod(one('low', 'n1', 10))];
+    const victims = (...more: ReturnType<typeof node>[]) =>
+      planFor(pods, [...cluster, ...more], 'kep').victims;
+    const together = ofClass('PreemptLowerPriority');
+    expect(victims(together, says())).toHaveLength(1);
+    expect(victims(together, says('PreemptLowerPriority'))).toHaveLength(1);
+    expect(victims(together, says('Never'))).toEqual([]);
+    // It is not the gang's to say.
+    for (const own of [ofClass(), ofClass('Never')])
+      expect(planFor(pods, [...cluster, own, says('PreemptLowerPriority')], 'kep').refusal).toEqual({
+        why: 'NeverPreempts',
+      });
+    // Nor that of a class that stands on the gang alone.
+    const others = pods.map((given) => ({ ...given, spec: { priorityClassName: 'polite' } }));
+    const polite = priorityClass('polite', 100, { preemptionPolicy: 'Never' });
+    expect(planFor(others, [...cluster, together, polite, says()], 'kep').feasible).toBe(false);
+  });
+
+  test('what it costs to preempt a gang is above its class only where that class says so', () => {
+    const guarded = (more: JsonObject) => [
+      node('n1', 1),
+      priorityClass('low', 10),
+      priorityClass('guard', 500, { metadata: { name: 'guard', ...more } }),
+      priorityClass('system-node-critical', 2_000_001_000, {}),
+      podGang('old', { className: 'low', cost: 'guard' }),
+      pod({ name: 'o', on: 'n1', cpu: 1, prio: 10, gang: 'old' }),
+    ];
+    const wanting = [{ name: 'n', cpu: 1, prio: 100 }];
+    const allowed = { annotations: { 'muster.dev/preemption-priority-for': 'other, low' } };
+    expect(victimsFor(wanting, guarded(allowed), 'kep')).toBeUndefined();
+    expect(victimsFor(wanting, guarded({}), 'kep')).toEqual(['o']);
+    // That of the system never, whatever it says.
+    const system = podGang('old', { className: 'low', cost: 'system-node-critical' });
+    expect(victimsFor(wanting, [...guarded(allowed), system], 'kep')).toEqual(['o']);
   });
 
   test('what fits as it is needs nobody', () => {

@@ -101,7 +101,8 @@ export const podGroup = (
 export const priorityClass = (name: string, value: number, more: JsonObject = {}): JsonObject => ({
   apiVersion: 'scheduling.k8s.io/v1',
   kind: 'PriorityClass',
-  metadata: { name },
+  // What any gang may cost, unless a test says otherwise.
+  metadata: { name, annotations: { 'muster.dev/preemption-priority-for': '*' } },
   value,
   ...more,
 });

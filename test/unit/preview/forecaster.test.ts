@@ -61,7 +61,7 @@ async function forecaster(
   put(CLAIMS, given.claims);
   put(PRIORITY_CLASSES, CLASSES);
   watch = await ClusterWatch.start(cluster.client, () => undefined);
-  const answerer = new Forecaster(watch, names, () => 0);
+  const answerer = new Forecaster(watch, { names, exemptNamespaces: ['exempt'] }, () => 0);
   const seen = watch;
   await until('all is listed', () => seen.missing === undefined);
   let id = 0;
@@ -210,7 +210,8 @@ describe('what is counted', () => {
 
   test('what cannot be counted with is told, and does not keep others from their forecast', async () => {
     const strange = elsewhere('strange', { ask: { memory: '9000Pi' } });
-    const { ask } = await forecaster({ pods: [strange], gangs: [gang] });
+    const nodes = [node('n1', 4), node('n2', 4)];
+    const { ask } = await forecaster({ nodes, pods: [strange], gangs: [gang] });
     ask(worker('w-0', 1));
     expect(ask(worker('w-1', 1))).toEqual([
       'forecast: gang ns/train (priority 100, 2 Pods) fits as it is',
@@ -229,13 +230,29 @@ describe('no forecast', () => {
     expect(ask(worker('w-1'), 0)).toEqual([]);
   });
 
+  test('until a right is granted, also that by which the version of a kind is found out', async () => {
+    const cluster = new FakeCluster();
+    let granted = false;
+    cluster.beforeList = (resource) => {
+      if (resource.plural !== 'podgroups') return Promise.resolve();
+      const [status, reason] = granted ? [404, 'NotFound'] : [403, 'Forbidden'];
+      return Promise.reject(new ApiError('list podgroups', { status, reason, message: 'no' }));
+    };
+    cluster.objects.set(NODES, [stored(node('n1', 4))]);
+    watch = await ClusterWatch.start(cluster.client, () => undefined, 10);
+    const seen = watch;
+    await until('only that is missing', () => seen.missing === 'no right to list and watch podgroups');
+    granted = true;
+    await until('nothing is missing', () => seen.missing === undefined);
+  });
+
   test('before all is listed, and without the rights', async () => {
     const cluster = new FakeCluster();
     const told: (string | undefined)[] = [];
     cluster.beforeList = () =>
       Promise.reject(new ApiError('list nodes', { status: 403, reason: 'Forbidden', message: 'no' }));
     watch = await ClusterWatch.start(cluster.client, () => told.push(watch?.missing));
-    const answerer = new Forecaster(watch, 'Own', () => 0);
+    const answerer = new Forecaster(watch, { names: 'Own', exemptNamespaces: [] }, () => 0);
     const asked = { id: 1, user: 'a', namespace: 'ns', object: gang, until: 1 };
     expect(answerer.answer(asked)[0]).toMatch(/^forecast: none yet: /);
     await until('it is refused', () => told.length > 8);

@@ -371,23 +371,17 @@ describe('what cannot be planned', () => {
 describe('what is wrong with objects of others stops no plan', () => {
   const gone = podGang('old', { className: 'gone', mode: 'PodGroup' });
   const unknown =
-    'PodGang ns/old: spec.priorityClassName: there is no PriorityClass "gone" among what was given; add it; until then its Pods count here with their own priority';
+    'PodGang ns/old: spec.priorityClassName: there is no PriorityClass "gone" among what was given; add it; until then its Pods are left alone here';
   const inside = (...more: JsonObject[]) => [node('n1', 2), node('n2', 2), high, ...more];
-  const victims = (out: string) =>
-    (JSON.parse(out) as { victims: { unit: string; priority: number; pods: string[] }[] }).victims.map(
-      ({ unit, priority, pods }) => [unit, priority, pods.join()],
-    );
-
-  test('a class that is gone: the Pods of the gang count with their own priority, together', async () => {
-    const usual = priorityClass('usual', 500, { globalDefault: true });
+  test('a class that is gone: the Pods of the gang are left alone, as they are by what is carried out', async () => {
     const running = [old('o-0', 'n1'), old('o-1', 'n2', { prio: 20 })];
-    const { code, out, err } = await plan([gang, ...workers], inside(usual, gone, ...running), '-o', 'json');
-    expect([code, err]).toEqual([4, `warning: ${unknown}\n`]);
-    expect(victims(out)).toEqual([['PodGang', 20, 'ns/o-0,ns/o-1']]);
-    expect(JSON.parse(out)).toMatchObject({ warnings: [unknown] });
-    // One that is as important as the gang keeps them all.
-    const equal = [old('o-0', 'n1'), old('o-1', 'n2', { prio: 100 })];
-    expect(await plan([gang, ...workers], inside(usual, gone, ...equal))).toMatchObject({ code: 1 });
+    const { code, out, err } = await plan([gang, ...workers], inside(gone, ...running), '-o', 'json');
+    expect([code, err]).toEqual([1, `warning: ${unknown}\n`]);
+    expect(JSON.parse(out)).toMatchObject({
+      victims: [],
+      refusal: 'nothing that runs below priority 100 may be touched',
+      warnings: [unknown],
+    });
   });
 
   test('of the gang that is asked about it is an error, given or stored', async () => {
@@ -425,17 +419,17 @@ describe('what is wrong with objects of others stops no plan', () => {
     [
       'a budget',
       { ...budget('old', 0), spec: { selector } },
-      'PodDisruptionBudget ns/old: spec.selector.matchExpressions[0].operator: "Near" must be In, NotIn, Exists or DoesNotExist; until then it protects nobody here',
+      'PodDisruptionBudget ns/old: spec.selector.matchExpressions[0].operator: "Near" must be In, NotIn, Exists or DoesNotExist; until then nobody of its namespace is touched here',
     ],
     [
       'a mode',
       podGang('g', { annotations: { 'muster.dev/disruption-mode': 'All' } }),
-      'PodGang ns/g: metadata.annotations[muster.dev/disruption-mode]: "All" must be Pod or PodGroup; until then the default counts here',
+      'PodGang ns/g: metadata.annotations[muster.dev/disruption-mode]: "All" must be Pod or PodGroup; until then its Pods are left alone here',
     ],
     [
       'a PodGroup of another version',
       { apiVersion: 'scheduling.k8s.io/v9', kind: 'PodGroup', metadata: { name: 'g', namespace: 'ns' } },
-      'PodGroup ns/g: apiVersion: version scheduling.k8s.io/v9 is not read; take the snapshot as one of scheduling.k8s.io/v1alpha2, scheduling.k8s.io/v1alpha3, scheduling.k8s.io/v1beta1, scheduling.k8s.io/v1; until then its Pods count one by one here, with their own priority',
+      'PodGroup ns/g: apiVersion: version scheduling.k8s.io/v9 is not read; take the snapshot as one of scheduling.k8s.io/v1alpha2, scheduling.k8s.io/v1alpha3, scheduling.k8s.io/v1beta1, scheduling.k8s.io/v1; until then its Pods are left alone here',
     ],
     [
       'a class',

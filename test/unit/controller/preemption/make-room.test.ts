@@ -129,13 +129,25 @@ describe('making room', () => {
       },
       {},
       'blocked',
-      /^Pod ns\/urgent-1 preempts by itself: give its Pods a PriorityClass with preemptionPolicy Never, and the PodGang the annotation/,
+      /^Pod ns\/urgent-1 preempts by itself: give it a PriorityClass with preemptionPolicy: Never, and that class the annotation/,
     ],
     [
       'a policy that says Never',
       () => {
         const api = cluster();
         api.put('podgangs', gang('urgent', 2, { 'muster.dev/preemption-policy': 'Never' }));
+        return api;
+      },
+      {},
+      'impossible',
+      /preemption policy is Never/,
+    ],
+    [
+      'a class that lets its gangs preempt no more than its Pods, whatever the gang says,',
+      () => {
+        const api = cluster();
+        api.put('priorityclasses', { metadata: { name: 'high' }, value: 1000, preemptionPolicy: 'Never' });
+        api.put('podgangs', gang('urgent', 2, { 'muster.dev/preemption-policy': 'PreemptLowerPriority' }));
         return api;
       },
       {},

@@ -38,6 +38,7 @@ export const pod = ({
     schedulerName: SCHEDULER,
     priority: prio,
     preemptionPolicy: never ? 'Never' : 'PreemptLowerPriority',
+    ...(never && { priorityClassName: 'high' }),
     containers: [{ name: 'c', resources: { requests: { cpu: String(cpu) } } }],
     ...(on !== undefined && { nodeName: on }),
   },
@@ -52,7 +53,7 @@ export const gang = (name: string, minReplicas: number, more: JsonObject = {}): 
     name,
     namespace: 'ns',
     uid: `uid-${name}`,
-    annotations: { 'muster.dev/preemption-policy': 'PreemptLowerPriority', ...more },
+    annotations: more,
   },
   spec: { priorityClassName: 'high', podgroups: [{ name: 'worker', minReplicas, podReferences: [] }] },
   status: { conditions: [{ type: 'Initialized', status: 'True' }] },
@@ -63,11 +64,12 @@ export function cluster(pods: readonly PodIn[] = FULL, gangs: readonly JsonObjec
   const api = new FakeApi();
   for (const name of ['a', 'b'])
     api.put('nodes', { metadata: { name }, status: { allocatable: { cpu: '8', pods: '10' } } });
-  for (const [name, value] of [
-    ['low', 100],
-    ['high', 1000],
-  ] as const)
-    api.put('priorityclasses', { metadata: { name }, value });
+  api.put('priorityclasses', { metadata: { name: 'low' }, value: 100 });
+  api.put('priorityclasses', {
+    metadata: { name: 'high', annotations: { 'muster.dev/preemption-policy': 'PreemptLowerPriority' } },
+    value: 1000,
+    preemptionPolicy: 'Never',
+  });
   for (const one of [...pods, ...WANTING]) api.put('pods', pod(one));
   for (const one of [gang('urgent', 2), ...gangs]) api.put('podgangs', one);
   return api;

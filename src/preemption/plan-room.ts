@@ -1,0 +1,72 @@
+import { overdrawnBy } from './budgets.ts';
+import type { Plan } from './planned.ts';
+import { plan } from './plan.ts';
+import type { Situation } from './situation.ts';
+import { byImportance, type Unit } from './units.ts';
+import type { Judged } from './verdicts.ts';
+
+/** So many plans are made for one that overdraws no budget: each choice of whom to keep is a plan of its own. */
+const MOST_TRIES = 64;
+/** Fewer in a large cluster: together they look at so many Pods and nodes. */
+const MOST_LOOKED_AT = 500_000;
+
+/**
+ * Who would make room, as everybody is told and as it is carried out. A plan that overdraws no PodDisruptionBudget, where
+ * there is one: the document places the preemptor first and looks for budgets after that, so it may break one although another
+ * place would not; whoever breaks it is kept then, and it is planned anew. Only where nothing is found may a budget be
+ * overdrawn, if it may at all. What kube-scheduler does with budgets is its own.
+ */
+export function planRoom(situation: Omit<Situation, 'breaksBudgets'> & Partial<Situation>): Plan {
+  const { preemptor, snapshot, variant, mayGo, breaksBudgets = true } = situation;
+  const { budgets, pods, nodes } = snapshot;
+  const first = plan(preemptor, snapshot, variant, mayGo);
+  if (variant === 'kube-1.36') return first;
+  const most = Math.min(MOST_TRIES, Math.ceil(MOST_LOOKED_AT / (pods.length + nodes.length + 1)));
+  let tries = 0;
+  const without = (kept: ReadonlyMap<string, Judged>, found: Plan): Plan | undefined => {
+    if (!found.feasible) return undefined;
+    const over = overdrawnBy(
+      found.victims.map(({ unit }) => unit),
+      budgets,
+    );
+    if (over === undefined)
+      return { ...found, reprieved: [...found.reprieved, ...kept.values()].sort(byUnit) };
+    const { namespace, name } = over.budget;
+    // A set that keeps this budget leaves at least one of these out.
+    for (const unit of [...over.units].reverse()) {
+      tries += 1;
+      if (tries > most) return undefined;
+      const why = `PodDisruptionBudget ${namespace}/${name} is kept, and others can go`;
+      const more = new Map(kept).set(idOf(unit), { unit, why, violatesBudget: false });
+      const next = plan(preemptor, snapshot, variant, (one) => mayGo(one) && !more.has(idOf(one)));
+      const better = without(more, next);
+      if (better !== undefined) return better;
+    }
+    return undefined;
+  };
+  const keeping = without(new Map(), first);
+  if (keeping !== undefined) return keeping;
+  if (!first.feasible || breaksBudgets) return first;
+  const over = overdrawnBy(
+    first.victims.map(({ unit }) => unit),
+    budgets,
+  );
+  const budget = over && { namespace: over.budget.namespace, name: over.budget.name };
+  return {
+    ...first,
+    feasible: false,
+    placement: new Map(),
+    victims: [],
+    refusal: { why: 'BudgetOverdrawn', budget },
+  };
+}
+
+/** Whom Muster may touch: whoever it knows enough of, outside of these namespaces. */
+export function sparing(exemptNamespaces: Iterable<string>, isClear: Situation['mayGo']): Situation['mayGo'] {
+  const exempt = new Set(exemptNamespaces);
+  return (unit) => isClear(unit) && unit.pods.every((pod) => !exempt.has(pod.namespace));
+}
+
+const byUnit = (a: Judged, b: Judged): number => byImportance(a.unit, b.unit);
+
+const idOf = ({ kind, namespace, name }: Unit): string => `${kind} ${namespace}/${name}`;

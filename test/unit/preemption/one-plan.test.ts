@@ -1,0 +1,77 @@
+/** What everybody is told of a plan is what is carried out. */
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { Reading } from '../../../src/gang/reading.ts';
+import { overdrawnBy } from '../../../src/preemption/budgets.ts';
+import { attempt } from '../../../src/preemption/delayed.ts';
+import { planRoom, sparing } from '../../../src/preemption/plan-room.ts';
+import type { Plan } from '../../../src/preemption/planned.ts';
+import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
+import { readPod } from '../../../src/preemption/read/read-pod.ts';
+import { readSnapshot } from '../../../src/preemption/read/read-snapshot.ts';
+import { inLength } from '../../support/length.ts';
+import { objectsOf, smallCluster } from './random-clusters.ts';
+import { budget, node, pod, podGang, priorityClass, snapshotOf } from './small-cluster.ts';
+
+const names = ({ victims }: Plan): string[] => victims.map(({ unit: { kind, name } }) => `${kind} ${name}`);
+
+test('the plan that is shown names those whom the first step evicts', () => {
+  const seen = { same: 0, overdrawn: 0 };
+  fc.assert(
+    fc.property(smallCluster, (small) => {
+      const { wanting } = small;
+      const { snapshot, context } = readSnapshot([
+        ...objectsOf(small),
+        priorityClass('c', wanting.prio),
+        podGang('want', { className: 'c', groups: { worker: Math.min(wanting.min, wanting.pods) } }),
+      ]);
+      const pods = Array.from({ length: wanting.pods }, (_, index) => {
+        const given = { name: `w${index}`, cpu: wanting.cpu, prio: wanting.prio, gang: 'want' };
+        return readPod(pod(given), context, new Reading('w'));
+      });
+      const preemptor = preemptorOf(pods, snapshot, 'kep');
+      const mayGo = sparing([], () => true);
+      const shown = planRoom({ preemptor, snapshot, variant: 'kep', mayGo });
+      const step = attempt(undefined, { preemptor, snapshot, variant: 'kep', mayGo, breaksBudgets: false });
+      const over = overdrawnBy(
+        shown.victims.map(({ unit }) => unit),
+        snapshot.budgets,
+      );
+      if (over === undefined) {
+        expect(step.evict.map(({ kind, name }) => `${kind} ${name}`)).toEqual(names(shown));
+        if (shown.victims.length > 0) seen.same += 1;
+      } else {
+        expect(step).toMatchObject({ verdict: 'Unschedulable', evict: [] });
+        seen.overdrawn += 1;
+      }
+    }),
+    { numRuns: inLength({ short: 500, long: 10_000 }) },
+  );
+  expect(Math.min(...Object.values(seen))).toBeGreaterThan(5);
+});
+
+describe('a budget is kept where another unit can go', () => {
+  const plan = (objects: Parameters<typeof snapshotOf>[0]): Plan => {
+    const { snapshot, read } = snapshotOf(objects);
+    const preemptor = preemptorOf([read({ name: 'w', cpu: 1, prio: 100, gang: 'g' })], snapshot, 'kep');
+    return planRoom({ preemptor, snapshot, variant: 'kep', mayGo: sparing(['kept'], () => true) });
+  };
+  const cluster = [
+    ...[node('a', 1), node('b', 1), priorityClass('high', 100), podGang('g', { className: 'high' })],
+    pod({ name: 'x', on: 'a', cpu: 1, prio: 10, labels: { app: 'guarded' } }),
+    budget('guarded', 0),
+  ];
+
+  test('of equal priority, and the other is told why it may stay', () => {
+    const found = plan([...cluster, pod({ name: 'y', on: 'b', cpu: 1, prio: 10 })]);
+    expect(names(found)).toEqual(['Pod y']);
+    expect(found.reprieved.map(({ unit, why, violatesBudget }) => [unit.name, why, violatesBudget])).toEqual([
+      ['x', 'PodDisruptionBudget ns/guarded is kept, and others can go', false],
+    ]);
+  });
+
+  test('and is broken where nobody else may go', () => {
+    const found = plan([...cluster, pod({ name: 'y', namespace: 'kept', on: 'b', cpu: 1, prio: 10 })]);
+    expect(names(found)).toEqual(['Pod x']);
+  });
+});
