@@ -6,7 +6,7 @@ import type { Plan } from './planned.ts';
 import { planForGang } from './plan-gang.ts';
 import { planInDomains } from './plan-in-domains.ts';
 import { planForPod } from './plan-pod.ts';
-import type { Preemptor } from './preemptor.ts';
+import { counted, type Preemptor } from './preemptor.ts';
 import type { Refusal } from './refusal.ts';
 import type { Snapshot } from './snapshot.ts';
 import { unitsOf, type Unit, type Variant } from './units.ts';
@@ -40,6 +40,12 @@ function planAnywhere(
   const asItIs = place(preemptor, state);
   if (asItIs.fits) return answer(variant, { fits: true, placement: asItIs });
   undo(asItIs, state);
+  const missing = preemptor.minimums.find((one) => counted(one, preemptor.pods) < one.count);
+  if (missing !== undefined) {
+    const { group, count } = missing;
+    const given = counted(missing, preemptor.pods);
+    return answer(variant, { refusal: { why: 'PodsMissing', group, count, given } });
+  }
   if (!preemptor.preempts)
     return answer(variant, { rejected: asItIs.rejected, refusal: { why: 'NeverPreempts' } });
   const underWay =

@@ -5,6 +5,12 @@ import { calledFor, elsewhereFor, mayName, type Called, type Reader } from './re
  * objects of others.
  */
 export type Refusal =
+  | {
+      readonly why: 'PodsMissing';
+      readonly group: string | undefined;
+      readonly count: number;
+      readonly given: number;
+    }
   | { readonly why: 'NeverPreempts' }
   | { readonly why: 'RoomBeingMade'; readonly pod: Called; readonly node: string }
   | { readonly why: 'NothingBelow'; readonly priority: number }
@@ -26,6 +32,10 @@ export type Refusal =
 /** As a clause that follows "it does not fit, and". */
 export function refusalText(refusal: Refusal, reader: Reader): string {
   switch (refusal.why) {
+    case 'PodsMissing': {
+      const whose = refusal.group === undefined ? 'it' : `group ${refusal.group}`;
+      return `of ${refusal.count} Pods that ${whose} still needs ${refusal.given} wait for a node`;
+    }
     case 'NeverPreempts':
       return 'its preemption policy is Never';
     case 'RoomBeingMade':

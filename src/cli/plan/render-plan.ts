@@ -29,7 +29,8 @@ export function planObject({ plan, shortfall, largest }: Outcome, warnings: read
     feasible: plan.feasible,
     placement: Object.fromEntries([...plan.placement].sort(([a], [b]) => (a < b ? -1 : 1))),
     victims: plan.victims.map(unit),
-    reprieved: plan.reprieved.map(unit),
+    // Whoever stays breaks nothing.
+    reprieved: plan.reprieved.map((one) => unit({ ...one, violatesBudget: false })),
     awaited: plan.awaited,
     rejected: plan.rejected.map(({ node, predicate, messages }) => ({
       node,
@@ -66,7 +67,15 @@ export function planText(
   if (largest !== undefined) lines.push(`the largest gang of this shape that fits now: ${shapeOf(largest)}`);
   if (plan.victims.length > 0) lines.push('', ...table('VICTIM', plan.victims, given));
   if (plan.reprieved.length > 0) {
-    if (given.reprieved) lines.push('', ...table('MAY STAY', plan.reprieved, given));
+    if (given.reprieved)
+      lines.push(
+        '',
+        ...table(
+          'MAY STAY',
+          plan.reprieved.map((one) => ({ ...one, violatesBudget: false })),
+          given,
+        ),
+      );
     else lines.push('', `${count(plan.reprieved.length, 'unit')} below it may stay (--reprieved shows them)`);
   }
   if (!plan.feasible && plan.rejected.length > 0)

@@ -144,6 +144,15 @@ describe('the stories of the document', () => {
     expect([found.feasible, found.refusal]).toEqual([false, { why: 'NothingBelow', priority: 100 }]);
   });
 
+  test('a gang of which too few Pods are there is told so, whoever runs', () => {
+    const five = podGang('new', { className: 'high', groups: { worker: 5 } });
+    const found = planFor(wanting, [node('n1', 1), pod(one('low', 'n1', 10)), ...classes, five], 'kep');
+    expect(found).toMatchObject({
+      feasible: false,
+      refusal: { why: 'PodsMissing', group: 'worker', count: 5, given: 1 },
+    });
+  });
+
   test('a gang that must not preempt waits', () => {
     const never = podGang('new', {
       className: 'high',
