@@ -39,6 +39,7 @@ export function readPod(object: JsonObject): PodRecord {
   const name = ownString(metadata, 'name') ?? '';
   const prepared = ownString(ownObject(metadata, 'annotations'), ANNOTATION_PREPARED);
   const membership = isMirror(metadata) ? NOBODYS : membershipOf(namespace, (key) => ownString(labels, key));
+  const priority = own(spec, 'priority');
   return {
     namespace,
     name,
@@ -57,6 +58,7 @@ export function readPod(object: JsonObject): PodRecord {
     attempt: ownString(labels, LABEL_JOBSET_ATTEMPT),
     schedulerName: ownString(spec, 'schedulerName'),
     priorityClassName: ownString(spec, 'priorityClassName') ?? '',
+    priority: typeof priority === 'number' ? priority : undefined,
     prepared,
     subdomain: prepared === undefined ? undefined : ownString(spec, 'subdomain'),
     hostname: prepared === undefined ? undefined : ownString(spec, 'hostname') || name,

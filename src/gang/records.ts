@@ -75,6 +75,8 @@ export interface PodRecord {
   readonly nativeGang?: string | undefined;
   /** `spec.priorityClassName`, `''` where it names none; absent where nobody looked. */
   readonly priorityClassName?: string | undefined;
+  /** `spec.priority`, which its class had when it was made; absent where nobody looked. */
+  readonly priority?: number | undefined;
   /** By what it was prepared beside its backend, as its annotation has it; absent: by nothing. */
   readonly prepared?: string | undefined;
   /** `spec.subdomain` of a Pod that was prepared so. */

@@ -1,5 +1,5 @@
 import { quoted } from '../../api/printable.ts';
-import type { GangRecord, GangState } from '../records.ts';
+import type { GangRecord, GangState, PodRecord } from '../records.ts';
 import { classOf } from '../rules/priorities.ts';
 import { listed } from '../status-text.ts';
 import { byName, hasEnded, isLive, isMember } from './census.ts';
@@ -14,17 +14,24 @@ export function priorityCondition(state: GangState, gang: GangRecord): Wanted | 
   // Not all of its Pods are known.
   if (state.standstill !== undefined) return undefined;
   const wanted = classOf(gang);
+  const counts = (pod: PodRecord): boolean => isMember(gang, pod) && isLive(pod) && !hasEnded(pod);
   const others =
     wanted === undefined
       ? []
       : state.pods.filter(
-          (pod) =>
-            pod.priorityClassName !== undefined &&
-            pod.priorityClassName !== wanted &&
-            isMember(gang, pod) &&
-            isLive(pod) &&
-            !hasEnded(pod),
+          (pod) => pod.priorityClassName !== undefined && pod.priorityClassName !== wanted && counts(pod),
         );
+  const even = state.pods.every(({ priority }) => priority === state.pods[0]?.priority);
+  const earlier =
+    even || wanted === undefined || others.length > 0 ? [] : ofEarlierValue(state.pods.filter(counts));
+  if (earlier.length > 0) {
+    const names = listed(
+      earlier.map(({ name }) => name),
+      'Pods',
+    );
+    const message = `the PriorityClass ${quoted(wanted)} was made again with another value, and ${earlier.length === 1 ? 'Pod' : 'Pods'} ${names} ${earlier.length === 1 ? 'has' : 'have'} the earlier one: schedulers count a Pod by its own, or refuse the gang; delete ${earlier.length === 1 ? 'it, so that it is' : 'them, so that they are'} made anew`;
+    return { type, status: 'True', reason: 'OtherPriorityClass', message };
+  }
   if (others.length === 0) {
     const told = gang.conditions.some((condition) => condition.type === type);
     const message = 'no Pod has another PriorityClass than its gang';
@@ -37,4 +44,15 @@ export function priorityCondition(state: GangState, gang: GangRecord): Wanted | 
   const one = others.length === 1;
   const message = `${one ? 'Pod' : 'Pods'} ${names} ${one ? 'has' : 'have'} another PriorityClass than ${quoted(wanted)}, that of the gang: schedulers count a Pod by its own, or refuse the gang; delete ${one ? 'it, so that it is' : 'them, so that they are'} made anew, without a priorityClassName in the template`;
   return { type, status: 'True', reason: 'OtherPriorityClass', message };
+}
+
+/** Of Pods of one class those that have another number than the one that was made last. */
+function ofEarlierValue(members: readonly PodRecord[]): PodRecord[] {
+  const known = members.filter(({ priority }) => priority !== undefined);
+  const made = ({ creationTimestamp = '' }: PodRecord): string => creationTimestamp;
+  const last = known.reduce<PodRecord | undefined>(
+    (latest, pod) => (latest === undefined || made(pod) >= made(latest) ? pod : latest),
+    undefined,
+  );
+  return known.filter(({ priority }) => priority !== last?.priority).sort(byName);
 }

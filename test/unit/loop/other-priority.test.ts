@@ -37,6 +37,29 @@ describe('a gang with Pods of another PriorityClass', () => {
     );
   });
 
+  test('whose class was made again with another value: those with the earlier one are told', () => {
+    const made = (name: string, priority: number, second: number): PodRecord => ({
+      ...pod(name, { priorityClassName: 'high' }),
+      priority,
+      creationTimestamp: `2026-06-01T11:59:0${second}Z`,
+    });
+    const pods = [made('leader-0', 700, 1), made('workers-0', 300, 3), made('workers-1', 700, 2)];
+    const full = classed('high', { groups: FULL });
+    expect(judged(pods, full).said).toMatchObject({
+      type: TYPE,
+      status: 'True',
+      reason: 'OtherPriorityClass',
+      message:
+        'the PriorityClass "high" was made again with another value, and Pods leader-0, workers-1 have the earlier one: schedulers count a Pod by its own, or refuse the gang; delete them, so that they are made anew',
+    });
+    expect(
+      judged(
+        pods.map((one) => ({ ...one, priority: 300 })),
+        full,
+      ).said,
+    ).toBeUndefined();
+  });
+
   test('names the first few of them', () => {
     const names = Array.from({ length: 50 }, (_, index) => `workers-${String(index).padStart(2, '0')}`);
     const message = judged(of('low', names)).said?.message ?? '';
