@@ -27,7 +27,9 @@ clusterSuite('priorities of gangs and their Pods', () => {
   let cluster: GangCluster;
   const createClass = (name: string, value: number, rest: object = {}): Promise<unknown> =>
     cluster.client.ok('POST', CLASSES, {
-      ...{ apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name }, value },
+      ...{ apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', value },
+      // What any gang may cost.
+      metadata: { name, annotations: { 'muster.dev/preemption-priority-for': '*' } },
       ...rest,
     });
   const createGang = async (name: string, spec: object, annotations: Record<string, string> = {}) =>

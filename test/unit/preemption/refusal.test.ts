@@ -5,6 +5,7 @@ import { refusalText, type Refusal } from '../../../src/preemption/refusal.ts';
 /** One of each, about objects of `theirs`, all called `secret…`; a further reason does not compile without its row. */
 const theirs = { namespace: 'theirs', name: 'secret' };
 const ALL: { readonly [Why in Refusal['why']]: Extract<Refusal, { why: Why }> } = {
+  PodsMissing: { why: 'PodsMissing', group: 'worker', count: 5, given: 1 },
   NeverPreempts: { why: 'NeverPreempts' },
   RoomBeingMade: { why: 'RoomBeingMade', pod: theirs, node: 'secret-node' },
   NothingBelow: { why: 'NothingBelow', priority: 100 },
@@ -40,6 +41,7 @@ describe('why no room is made', () => {
 
   test('in the words of each reader', () => {
     expect(said('operator')).toEqual([
+      'of 5 Pods that group worker still needs 1 wait for a node',
       'its preemption policy is Never',
       'room is being made for theirs/secret on secret-node',
       'nothing that runs has a priority below 100',
@@ -48,7 +50,7 @@ describe('why no room is made', () => {
       'kube-scheduler 1.36 preempts for no gang with a topology constraint',
       'it would fit only if PodDisruptionBudget theirs/secret were overdrawn',
       'Pod theirs/secret: spec.secret: secret',
-      'Pod theirs/secret preempts by itself: give its Pods a PriorityClass with preemptionPolicy Never, and the PodGang the annotation muster.dev/preemption-policy: PreemptLowerPriority',
+      'Pod theirs/secret preempts by itself: give it a PriorityClass with preemptionPolicy: Never, and that class the annotation muster.dev/preemption-policy: PreemptLowerPriority',
       '5 Pods would have to go, more than preemption.limits.victimsPerPlan (4)',
       'as many plans were begun within a minute as preemption.limits.plansPerMinute',
       'a victim may not be evicted: create pods/eviction theirs/secret: 429 TooManyRequests: pods "secret" is guarded by secret-budget',
@@ -60,14 +62,14 @@ describe('why no room is made', () => {
       'room is being made for it',
       'it would fit only if a PodDisruptionBudget of another namespace were overdrawn',
       'an object of another namespace says what cannot be counted with',
-      'a Pod of another namespace preempts by itself: give its Pods a PriorityClass with preemptionPolicy Never, and the PodGang the annotation muster.dev/preemption-policy: PreemptLowerPriority',
+      'a Pod of another namespace preempts by itself: give it a PriorityClass with preemptionPolicy: Never, and that class the annotation muster.dev/preemption-policy: PreemptLowerPriority',
       'a victim may not be evicted: it is of another namespace, and the API server answered 429',
     ]);
     expect(differing('anybody')).toEqual([
       'room is being made for it',
       'it would fit only if a PodDisruptionBudget were overdrawn',
       'an object says what cannot be counted with',
-      'a Pod preempts by itself: give its Pods a PriorityClass with preemptionPolicy Never, and the PodGang the annotation muster.dev/preemption-policy: PreemptLowerPriority',
+      'a Pod preempts by itself: give it a PriorityClass with preemptionPolicy: Never, and that class the annotation muster.dev/preemption-policy: PreemptLowerPriority',
       'a victim may not be evicted: it is not named here, and the API server answered 429',
     ]);
   });

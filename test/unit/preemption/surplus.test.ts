@@ -203,7 +203,7 @@ describe('what a gang preempts with', () => {
   test('no more than the least of its Pods', () => {
     const pods = [...workers('worker', 2), { ...one(10)[0], name: 'least' } as PodIn];
     const found = planFor(pods, [...objects, gang({ worker: 1 })], 'kep');
-    expect(found).toMatchObject({ feasible: false, refusal: 'nothing that runs has a priority below 10' });
+    expect(found).toMatchObject({ feasible: false, refusal: { why: 'NothingBelow', priority: 10 } });
     const low = podGang('train', { className: 'low', groups: { worker: 1 } });
     expect(victimsFor(one(1000), [...objects, low], 'kep')).toBeUndefined();
   });
