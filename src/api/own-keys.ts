@@ -17,6 +17,7 @@ import {
   ANNOTATION_DISRUPTION_MODE,
   ANNOTATION_PREEMPTION_POLICY,
   ANNOTATION_PREEMPTION_PRIORITY_CLASS,
+  ANNOTATION_PREEMPTION_PRIORITY_FOR,
 } from './preemption-terms.ts';
 
 /**
@@ -36,6 +37,7 @@ export const ownKeys: Readonly<Record<string, 'label' | 'annotation' | 'both'>> 
   [ANNOTATION_DISRUPTION_MODE]: 'annotation',
   [ANNOTATION_PREEMPTION_POLICY]: 'annotation',
   [ANNOTATION_PREEMPTION_PRIORITY_CLASS]: 'annotation',
+  [ANNOTATION_PREEMPTION_PRIORITY_FOR]: 'annotation',
   [ANNOTATION_PREEMPTION_PLAN]: 'annotation',
   [ANNOTATION_FLEET_QUEUE]: 'annotation',
   [ANNOTATION_FLEET_TERMS]: 'annotation',
