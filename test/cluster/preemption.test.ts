@@ -25,7 +25,11 @@ jest.setTimeout(120_000);
 const TOGETHER = { 'muster.dev/preemption-policy': 'PreemptLowerPriority' };
 const PLAN = 'muster.dev/preemption-plan';
 const OFF = { scheduler: { profiles: [{ name: 'default-scheduler' }] } };
-const SETTINGS = { ...OFF, preemption: { mode: 'Act', after: '500ms' } };
+/** As many plans as the tests make: the limit has a test of its own. */
+const SETTINGS = {
+  ...OFF,
+  preemption: { mode: 'Act', after: '500ms', limits: { plansPerMinute: 60 } },
+};
 
 clusterSuite('making room for a gang', () => {
   let cluster: GangCluster;
