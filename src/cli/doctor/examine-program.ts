@@ -4,6 +4,7 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import { LEASES, PODS, type KubeObject, type Resource } from '../../kube/client/resources.ts';
 import { readLease, type LeaseRecord } from '../../kube/loop/lease-record.ts';
 import { checkBudget } from './check-budget.ts';
+import { checkCallers } from './check-callers.ts';
 import { checkClock } from './check-clock.ts';
 import { checkGates } from './check-gates.ts';
 import { checkMounts, neededBy } from './check-mounts.ts';
@@ -43,6 +44,8 @@ export interface AroundProgram {
   readonly lease: { readonly name: string; readonly read: Read<LeaseRecord> } | undefined;
   /** What native gangs speak here; `none` without them. */
   readonly nativeGangs: string;
+  /** Whether Muster asks whoever calls it for a client certificate. */
+  readonly asksCallers: boolean;
 }
 
 /** What Muster’s Pods need around them, and who else is there. */
@@ -57,7 +60,7 @@ export async function examineProgram(given: AroundProgram): Promise<{
   const { client, namespace, now, deployment, deployments } = given;
   const system = {
     namespace: 'kube-system',
-    labelSelector: 'component in (kube-scheduler,kube-controller-manager)',
+    labelSelector: 'component in (kube-apiserver,kube-scheduler,kube-controller-manager)',
   };
   const [server, others, pods, around] = await Promise.all([
     attempt(
@@ -79,6 +82,7 @@ export async function examineProgram(given: AroundProgram): Promise<{
       ...around.findings,
       ...checkOthers({ now: time, namespace, deployments, leases: others }),
       ...checkGates({ api: given.nativeGangs, pods }),
+      ...checkCallers({ asked: given.asksCallers, pods }),
     ],
     authority: around.authority,
     time,

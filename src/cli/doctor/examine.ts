@@ -140,6 +140,7 @@ export async function examine(given: Examination): Promise<{ kubernetes: string;
   const around = await examineProgram({
     ...{ client, namespace, now, shipped, deployment, deployments, nativeGangs: nativeGangsOf(registry) },
     lease: ownLease && { name: place.name, read: ownLease.read },
+    asksCallers: configuration.server.webhooks.clientCertificate !== undefined,
   });
   const { authority, time } = around;
   const findings = [

@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/api/json.ts';
 import { checkBudget } from '../../../../src/cli/doctor/check-budget.ts';
 import { checkClock } from '../../../../src/cli/doctor/check-clock.ts';
+import { checkCallers } from '../../../../src/cli/doctor/check-callers.ts';
 import { checkGates } from '../../../../src/cli/doctor/check-gates.ts';
 import { neededBy } from '../../../../src/cli/doctor/check-mounts.ts';
 import { checkNetwork } from '../../../../src/cli/doctor/check-network.ts';
@@ -218,6 +219,19 @@ describe('feature gates', () => {
     expect([check('none', pod('kube-scheduler')), check(V2), check(V2, pod('etcd'))]).toEqual([[], [], []]);
     expect(checkGates({ api: V2, pods: unread('may not') })).toEqual([]);
   });
+});
+
+test('who may send reviews: said where the API server could be asked for its certificate', () => {
+  const server = { metadata: { name: 'kube-apiserver-a', labels: { component: 'kube-apiserver' } } };
+  const other = { metadata: { name: 'etcd-a', labels: { component: 'etcd' } } };
+  const check = (asked: boolean, ...pods: JsonObject[]) => told(checkCallers({ asked, pods: found(pods) }));
+  expect(check(false, other, server)).toEqual([
+    'warning program/callers: Muster asks nobody for a client certificate, so that whoever reaches its port may send it reviews, and this cluster could have it do so: its API server runs as Pod kube-apiserver-a → add manifests/components/client-certificate, and give the API server its certificate as docs/certificates.md has it',
+  ]);
+  expect(check(true, server)).toEqual([
+    'ok program/callers: reviews are taken from the API server alone, by its client certificate',
+  ]);
+  expect([check(false, other), checkCallers({ asked: false, pods: unread('may not') })]).toEqual([[], []]);
 });
 
 test('another Muster: by its Deployment or by its Lease, unless it was scaled away or gave up', () => {
