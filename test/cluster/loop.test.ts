@@ -228,7 +228,8 @@ clusterSuite('the loop, with the rights of its account, on a real control plane 
     expect(table.out.split('\n')[0]).toMatch(/^GANG +BACKEND +PHASE +GROUPS +PODS +GATES +AGE +WHY$/);
     const line = table.out.split('\n').find((one) => one.startsWith(`${gang} `));
     expect(line).toMatch(/default-scheduler +Pending +0\/2 +0\/3 +1 +\d+s +waiting for Pods: leader 0\/1, w/);
-    for (const one of table.out.split('\n')) expect(one.length).toBeLessThanOrEqual(100);
+    // Nobody looks at a pipe, so nothing is cut.
+    expect(line).toContain('waiting for Pods: leader 0/1, worker 1/2');
     const tree = await cli(['status', gang, '-n', NAMESPACE, '--kubeconfig', plane.kubeconfig]);
     expect(tree.out).toContain(`${gang}-worker-0  gated  waiting for Pods: leader 0/1, worker 1/2`);
     const json = await cli(['status', '-A', '-o', 'json', '--kubeconfig', plane.kubeconfig]);
