@@ -43,7 +43,11 @@ export function verdictOf({ plan, preemptor, shortfall }: Outcome, reader: Reade
     const units = plan.victims.map(({ unit }) => unit);
     return `would fit if ${podsOf(pods)} ${whose(units, reader)} made room; nothing else is touched`;
   }
-  const short = Object.entries(shortfall).map(([name, amount]) => `${amount} ${name}`);
+  // As much more of it would not help: it is one node that has to have it.
+  const tooMuch = plan.refusal?.why === 'NoNodeLargeEnough' ? plan.refusal.resource : undefined;
+  const short = Object.entries(shortfall).flatMap(([name, amount]) =>
+    name === tooMuch ? [] : [`${amount} ${name}`],
+  );
   const missing = short.length === 0 ? '' : `; short of ${short.join(', ')}`;
   const even =
     plan.refusal === undefined

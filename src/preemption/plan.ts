@@ -8,7 +8,8 @@ import { planInDomains } from './plan-in-domains.ts';
 import { planForPod } from './plan-pod.ts';
 import { counted, type Preemptor } from './preemptor.ts';
 import type { Refusal } from './refusal.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { Snapshot, Topology } from './snapshot.ts';
+import { noNodeLargeEnough } from './too-large.ts';
 import { unitsOf, type Unit, type Variant } from './units.ts';
 
 /**
@@ -24,10 +25,14 @@ export function plan(
 ): Plan {
   const search = (confined: Preemptor): Plan => planAnywhere(confined, snapshot, variant, mayGo);
   const { topology } = preemptor;
-  if (topology === undefined) return search(preemptor);
-  return variant === 'kep'
-    ? planInDomains(preemptor, topology, snapshot, search)
-    : placeInDomain(preemptor, topology, snapshot);
+  const inDomains = (within: Topology): Plan =>
+    variant === 'kep'
+      ? planInDomains(preemptor, within, snapshot, search)
+      : placeInDomain(preemptor, within, snapshot);
+  const found = topology === undefined ? search(preemptor) : inDomains(topology);
+  if (found.feasible || found.refusal?.why === 'PodsMissing') return found;
+  const refusal = noNodeLargeEnough(preemptor, snapshot) ?? found.refusal;
+  return { ...found, refusal };
 }
 
 function planAnywhere(

@@ -1,3 +1,4 @@
+import { formatCount } from '../api/quantity.ts';
 import { calledFor, elsewhereFor, mayName, type Called, type Reader } from './reader.ts';
 
 /**
@@ -11,6 +12,7 @@ export type Refusal =
       readonly count: number;
       readonly given: number;
     }
+  | NoNodeLargeEnough
   | { readonly why: 'NeverPreempts' }
   | { readonly why: 'RoomBeingMade'; readonly pod: Called; readonly node: string }
   | { readonly why: 'NothingBelow'; readonly priority: number }
@@ -29,12 +31,31 @@ export type Refusal =
       readonly words: string;
     };
 
+/** A Pod asks for more of a resource than any node has that it may use. */
+export interface NoNodeLargeEnough {
+  readonly why: 'NoNodeLargeEnough';
+  /** Of the Pod; `''` without. */
+  readonly group: string;
+  readonly resource: string;
+  readonly asked: number;
+  readonly largest: { readonly node: string; readonly has: number };
+}
+
 /** As a clause that follows "it does not fit, and". */
 export function refusalText(refusal: Refusal, reader: Reader): string {
   switch (refusal.why) {
     case 'PodsMissing': {
       const whose = refusal.group === undefined ? 'it' : `group ${refusal.group}`;
       return `of ${refusal.count} Pods that ${whose} still needs ${refusal.given} wait for a node`;
+    }
+    case 'NoNodeLargeEnough': {
+      const { group, resource, asked, largest } = refusal;
+      const whose = group === '' ? '' : ` of group ${group}`;
+      const text = `no node is large enough for a Pod${whose} that asks for ${formatCount(resource, asked)} ${resource}`;
+      if (reader !== 'operator') return text;
+      return largest.has === 0
+        ? `${text}: none that it may use has any`
+        : `${text}: the largest that it may use, ${largest.node}, has ${formatCount(resource, largest.has)}`;
     }
     case 'NeverPreempts':
       return 'its preemption policy is Never';

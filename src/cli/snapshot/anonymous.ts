@@ -22,7 +22,9 @@ const NAMES: ReadonlySet<string> = new Set([
 /** Maps from label keys to label values. */
 const LABELS: ReadonlySet<string> = new Set(['labels', 'matchLabels', 'nodeSelector']);
 /** Lists of names or of label values. */
-const LISTS: ReadonlySet<string> = new Set(['values', 'namespaces', 'matchLabelKeys', 'podGroupNames']);
+const LISTS: ReadonlySet<string> = new Set(['values', 'namespaces', 'podGroupNames']);
+/** Lists of label keys. */
+const KEY_LISTS: ReadonlySet<string> = new Set(['matchLabelKeys', 'mismatchLabelKeys']);
 /** Where a label key, or the key of a taint, stands as a text; `required` and `preferred` in the topology constraints of a gang. */
 const KEYS: ReadonlySet<string> = new Set(['key', 'topologyKey', 'required', 'preferred']);
 /** What everybody has says nothing of anybody. */
@@ -53,7 +55,7 @@ export function anonymizer(salt: Buffer = randomBytes(32)): (object: JsonObject)
     // What is compared as a number has to stay one.
     const operator = ownString(beside, 'operator');
     if (!Array.isArray(value) || operator === 'Gt' || operator === 'Lt') return value;
-    const one = field === 'matchLabelKeys' ? keyHash : hash;
+    const one = KEY_LISTS.has(field) ? keyHash : hash;
     return (value as readonly Json[]).map((text) => (typeof text === 'string' ? one(text) : text));
   };
 
@@ -64,7 +66,7 @@ export function anonymizer(salt: Buffer = randomBytes(32)): (object: JsonObject)
       Object.entries(value).map(([field, inner]) => {
         if (field === 'disruptedPods') return [field, keysHashed(inner, hash)];
         if (LABELS.has(field)) return [field, labels(inner)];
-        if (LISTS.has(field)) return [field, list(inner, field, value)];
+        if (LISTS.has(field) || KEY_LISTS.has(field)) return [field, list(inner, field, value)];
         if (KEYS.has(field) && typeof inner === 'string') return [field, keyHash(inner)];
         if (NAMES.has(field) && typeof inner === 'string') return [field, hash(inner)];
         return [field, walk(inner)];

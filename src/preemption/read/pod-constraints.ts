@@ -27,7 +27,7 @@ export function podConstraints(
   const required = own(nodes, 'requiredDuringSchedulingIgnoredDuringExecution');
   const terms = (kind: string): PodTerm[] =>
     listOf(own(affinity, kind), 'requiredDuringSchedulingIgnoredDuringExecution').map((term, index) =>
-      podTerm(term, `spec.affinity.${kind}[${index}]`, pod.namespace, reading),
+      podTerm(term, `spec.affinity.${kind}[${index}]`, pod, reading),
     );
   return {
     nodeSelector: labelsOf(own(spec, 'nodeSelector')),
@@ -61,11 +61,17 @@ const requirement = (one: Json): NodeRequirement => ({
   values: stringsOf(own(one, 'values')),
 });
 
+/** On the host's network a container's port is the host's as well, as the API server fills in. */
 function hostPorts(spec: Json | undefined, reading: Reading): HostPort[] {
+  const onHost = own(spec, 'hostNetwork') === true;
   return [...listOf(spec, 'containers'), ...listOf(spec, 'initContainers').filter(isSidecar)].flatMap(
     (container) =>
       listOf(container, 'ports').flatMap((one) => {
-        const port = reading.integer(own(one, 'hostPort'), 'spec.containers.ports.hostPort', 0);
+        const written = reading.integer(own(one, 'hostPort'), 'spec.containers.ports.hostPort', 0);
+        const port =
+          written === 0 && onHost
+            ? reading.integer(own(one, 'containerPort'), 'spec.containers.ports.containerPort', 0)
+            : written;
         if (port === 0) return [];
         return [
           { ip: ownString(one, 'hostIP') || '0.0.0.0', protocol: ownString(one, 'protocol') || 'TCP', port },
@@ -76,15 +82,34 @@ function hostPorts(spec: Json | undefined, reading: Reading): HostPort[] {
 
 const isSidecar = (container: Json): boolean => ownString(container, 'restartPolicy') === 'Always';
 
-function podTerm(term: Json, field: string, namespace: string, reading: Reading): PodTerm {
+function podTerm(
+  term: Json,
+  field: string,
+  { namespace, labels }: { readonly namespace: string; readonly labels: Labels },
+  reading: Reading,
+): PodTerm {
   const named = stringsOf(own(term, 'namespaces'));
   const namespaceSelector = reading.selector(own(term, 'namespaceSelector'), `${field}.namespaceSelector`);
   return {
     topologyKey: ownString(term, 'topologyKey') ?? '',
-    selector: reading.selector(own(term, 'labelSelector'), `${field}.labelSelector`),
+    selector: merged(reading.selector(own(term, 'labelSelector'), `${field}.labelSelector`), term, labels),
     namespaces: named.length === 0 && namespaceSelector === undefined ? [namespace] : named,
     namespaceSelector,
   };
+}
+
+/**
+ * `matchLabelKeys` and `mismatchLabelKeys` of a term, as the API server merges them into its selector at the Pod's creation.
+ * What it has merged stays, whatever the labels are by now; a term without a selector takes nothing with them either.
+ */
+function merged(selector: LabelSelector | undefined, term: Json, labels: Labels): LabelSelector | undefined {
+  if (selector === undefined) return undefined;
+  const missing = (field: string, operator: 'In' | 'NotIn'): readonly string[] =>
+    stringsOf(own(term, field)).filter(
+      (key) => !selector.matchExpressions.some((one) => one.key === key && one.operator === operator),
+    );
+  const matching = withOwnLabels(selector, missing('matchLabelKeys', 'In'), 'In', labels);
+  return withOwnLabels(matching, missing('mismatchLabelKeys', 'NotIn'), 'NotIn', labels);
 }
 
 function spreadConstraint(
@@ -101,24 +126,25 @@ function spreadConstraint(
       topologyKey: ownString(one, 'topologyKey') ?? '',
       maxSkew: reading.integer(own(one, 'maxSkew'), `${field}.maxSkew`, 1),
       minDomains: reading.integer(own(one, 'minDomains'), `${field}.minDomains`, 1),
-      selector: withOwnLabels(selector, stringsOf(own(one, 'matchLabelKeys')), labels),
+      selector: withOwnLabels(selector, stringsOf(own(one, 'matchLabelKeys')), 'In', labels),
       honoursAffinity: ownString(one, 'nodeAffinityPolicy') !== 'Ignore',
       honoursTaints: ownString(one, 'nodeTaintsPolicy') === 'Honor',
     },
   ];
 }
 
-/** `matchLabelKeys`: the Pod's own values of these labels are asked for as well. */
+/** The Pod's own values of these labels are asked for as well, or must not be there. */
 function withOwnLabels(
   selector: LabelSelector | undefined,
   keys: readonly string[],
+  operator: 'In' | 'NotIn',
   labels: Labels,
 ): LabelSelector | undefined {
   if (keys.length === 0) return selector;
   const { matchLabels, matchExpressions } = selector ?? EVERYTHING;
   const more = keys.flatMap((key) => {
     const value = labels.get(key);
-    return value === undefined ? [] : [{ key, operator: 'In' as const, values: [value] }];
+    return value === undefined ? [] : [{ key, operator, values: [value] }];
   });
   return { matchLabels, matchExpressions: [...matchExpressions, ...more] };
 }

@@ -159,6 +159,52 @@ test('Pods of one template share their constraints, and what they ask for', () =
   expect(pods.map(({ requests }) => requests.get('cpu'))).toEqual([1000, 1000, 2000]);
 });
 
+describe('what the API server fills in is filled in of a Pod as people write it, and stays as it is where it was', () => {
+  const constraintsOf = (spec: JsonObject, labels: Readonly<Record<string, string>> = {}) =>
+    readSnapshot([pod({ name: 'p', on: 'n', spec, labels })]).snapshot.pods[0]?.constraints;
+
+  test.each<[string, boolean | undefined, JsonObject, readonly number[]]>([
+    ['a port of its own', undefined, { containerPort: 80 }, []],
+    ['not on the network of the host', false, { containerPort: 80 }, []],
+    ['on the network of the host', true, { containerPort: 80 }, [80]],
+    ['with 0, which is none', true, { containerPort: 80, hostPort: 0 }, [80]],
+    ['filled in', true, { containerPort: 80, hostPort: 80 }, [80]],
+    ['a port of the host', undefined, { containerPort: 80, hostPort: 8080 }, [8080]],
+  ])('host ports: %s', (_, hostNetwork, port, ports) => {
+    const container: JsonObject = { name: 'c', ports: [port] };
+    const sidecar: JsonObject = { ...container, restartPolicy: 'Always' };
+    const spec = { containers: [container], ...(hostNetwork === undefined ? {} : { hostNetwork }) };
+    expect(constraintsOf(spec)?.ports.map((one) => one.port)).toEqual(ports);
+    const beside = constraintsOf({ ...spec, containers: [], initContainers: [sidecar] });
+    expect(beside?.ports.map((one) => one.port)).toEqual(ports);
+  });
+
+  const app = { matchLabels: { app: 'a' } };
+  const asked = (operator: string, value: string): JsonObject => ({ key: 'v', operator, values: [value] });
+  const withKeys = { labelSelector: app, matchLabelKeys: ['v'], mismatchLabelKeys: ['w', 'none'] };
+  const both = [asked('In', '1'), { key: 'w', operator: 'NotIn', values: ['2'] }];
+  test.each<[string, JsonObject, readonly JsonObject[] | undefined]>([
+    ['none', { labelSelector: app }, []],
+    ['both', withKeys, both],
+    ['merged', { ...withKeys, labelSelector: { ...app, matchExpressions: both } }, both],
+    [
+      'merged, and another value since',
+      { labelSelector: { ...app, matchExpressions: [asked('In', '0')] }, matchLabelKeys: ['v'] },
+      [asked('In', '0')],
+    ],
+    ['a label that the Pod has not', { labelSelector: app, matchLabelKeys: ['none'] }, []],
+    ['no selector: it takes nothing', { matchLabelKeys: ['v'] }, undefined],
+  ])('label keys of Pod (anti-)affinity: %s', (_, term, expressions) => {
+    const required = { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'zone', ...term }] };
+    const read = constraintsOf(
+      { affinity: { podAffinity: required, podAntiAffinity: required } },
+      { v: '1', w: '2' },
+    );
+    for (const terms of [read?.affinity, read?.antiAffinity])
+      expect(terms?.map(({ selector }) => selector?.matchExpressions)).toEqual([expressions]);
+  });
+});
+
 test('a Pod that is given twice is there once, as it was given last', () => {
   const given = ['n1', 'n2'].map((on) => pod({ name: 'x', on, cpu: 1 }));
   const { pods } = readSnapshot([...given, pod({ name: 'y', on: 'n1' })]).snapshot;

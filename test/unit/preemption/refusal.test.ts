@@ -6,6 +6,13 @@ import { refusalText, type Refusal } from '../../../src/preemption/refusal.ts';
 const theirs = { namespace: 'theirs', name: 'secret' };
 const ALL: { readonly [Why in Refusal['why']]: Extract<Refusal, { why: Why }> } = {
   PodsMissing: { why: 'PodsMissing', group: 'worker', count: 5, given: 1 },
+  NoNodeLargeEnough: {
+    why: 'NoNodeLargeEnough',
+    group: 'worker',
+    resource: 'nvidia.com/gpu',
+    asked: 16,
+    largest: { node: 'secret-node', has: 8 },
+  },
   NeverPreempts: { why: 'NeverPreempts' },
   RoomBeingMade: { why: 'RoomBeingMade', pod: theirs, node: 'secret-node' },
   NothingBelow: { why: 'NothingBelow', priority: 100 },
@@ -42,6 +49,7 @@ describe('why no room is made', () => {
   test('in the words of each reader', () => {
     expect(said('operator')).toEqual([
       'of 5 Pods that group worker still needs 1 wait for a node',
+      'no node is large enough for a Pod of group worker that asks for 16 nvidia.com/gpu: the largest that it may use, secret-node, has 8',
       'its preemption policy is Never',
       'room is being made for theirs/secret on secret-node',
       'nothing that runs has a priority below 100',
@@ -57,8 +65,12 @@ describe('why no room is made', () => {
     ]);
     const differing = (reader: Reader): string[] =>
       said(reader).filter((text) => !said('operator').includes(text));
-    expect(differing({ namespace: 'theirs' })).toEqual(['room is being made for theirs/secret']);
+    expect(differing({ namespace: 'theirs' })).toEqual([
+      'no node is large enough for a Pod of group worker that asks for 16 nvidia.com/gpu',
+      'room is being made for theirs/secret',
+    ]);
     expect(differing({ namespace: 'mine' })).toEqual([
+      'no node is large enough for a Pod of group worker that asks for 16 nvidia.com/gpu',
       'room is being made for it',
       'it would fit only if a PodDisruptionBudget of another namespace were overdrawn',
       'an object of another namespace says what cannot be counted with',
@@ -66,6 +78,7 @@ describe('why no room is made', () => {
       'a victim may not be evicted: it is of another namespace, and the API server answered 429',
     ]);
     expect(differing('anybody')).toEqual([
+      'no node is large enough for a Pod of group worker that asks for 16 nvidia.com/gpu',
       'room is being made for it',
       'it would fit only if a PodDisruptionBudget were overdrawn',
       'an object says what cannot be counted with',

@@ -83,6 +83,82 @@ n2    NodeResourcesFit  Insufficient cpu
 `);
   });
 
+  const gpus = (name: string, count: number, more: object = {}) =>
+    pod({ name, ask: { 'nvidia.com/gpu': String(count) }, gang: 'new', prio: 100, ...more });
+  const eights = ['n1', 'n2'].map((name) => node(name, 8, { 'nvidia.com/gpu': '8' }));
+  const low = old('o-0', 'n1', { cpu: 8 });
+  const packed = {
+    ...gang,
+    spec: {
+      ...(gang['spec'] as JsonObject),
+      topologyConstraint: { packConstraint: { required: 'kubernetes.io/hostname' } },
+    },
+  };
+  const refusedBy = 'gang ns/new (priority 100) does not fit, and ';
+  const TOO_LARGE = `${refusedBy}no node is large enough for a Pod of group worker that asks for 16 nvidia.com/gpu`;
+  const INSUFFICIENT = '0/2 nodes are available: 2 Insufficient nvidia.com/gpu';
+  test.each<[string, readonly unknown[], readonly unknown[], string]>([
+    [
+      'one Pod asks for more than any node has: more nodes of that size would not help',
+      [gang, gpus('w-0', 16), gpus('w-1', 16)],
+      eights,
+      `${TOO_LARGE}: the largest that it may use, n1, has 8: ${INSUFFICIENT}`,
+    ],
+    [
+      'the same with somebody below it',
+      [gang, gpus('w-0', 16), gpus('w-1', 16)],
+      [...eights, low],
+      `${TOO_LARGE}: the largest that it may use, n1, has 8: ${INSUFFICIENT}`,
+    ],
+    [
+      'of nodes that it may not use nothing is said',
+      [gang, gpus('w-0', 16), gpus('w-1', 16)],
+      [...eights, node('n3', 8, { 'nvidia.com/gpu': '16' }, { spec: { unschedulable: true } })],
+      `${TOO_LARGE}: the largest that it may use, n1, has 8: 0/3 nodes are available: 1 node(s) were unschedulable, 2 Insufficient nvidia.com/gpu`,
+    ],
+    [
+      'no node has any',
+      [gang, gpus('w-0', 16), gpus('w-1', 16)],
+      [node('n1', 8), node('n2', 8)],
+      `${TOO_LARGE}: none that it may use has any: ${INSUFFICIENT}`,
+    ],
+    [
+      'in a domain',
+      [packed, gpus('w-0', 16), gpus('w-1', 16)],
+      ['n1', 'n2'].map((name) =>
+        node(name, 8, { 'nvidia.com/gpu': '8' }, { labels: { 'kubernetes.io/hostname': name } }),
+      ),
+      `${TOO_LARGE}: the largest that it may use, n1, has 8: 0/2 nodes are available: 2 node(s) in a domain of kubernetes.io/hostname without room for the whole gang`,
+    ],
+    [
+      'a Pod alone',
+      [gpus('w', 16, { gang: undefined })],
+      eights,
+      `Pod ns/w (priority 100) does not fit, and no node is large enough for a Pod that asks for 16 nvidia.com/gpu: the largest that it may use, n1, has 8: ${INSUFFICIENT}`,
+    ],
+    [
+      'each Pod has a node that is large enough: all of it is short',
+      [gang, gpus('w-0', 8), gpus('w-1', 8)],
+      eights.slice(0, 1),
+      `${refusedBy}nothing that runs has a priority below 100: 0/1 nodes are available: 1 Insufficient nvidia.com/gpu; short of 8 nvidia.com/gpu`,
+    ],
+    [
+      'a label of another group',
+      [gang, gpus('w-0', 8, { group: 'wroker' }), gpus('w-1', 8, { group: 'wroker' })],
+      [...eights, low],
+      `${refusedBy}of 2 Pods that group worker still needs 0 wait for a node`,
+    ],
+  ])('why it does not fit: %s', async (_, wanted, inside, told) => {
+    const { code, out } = await plan(wanted, [...inside, high]);
+    expect([code, out.split('\n')[0]]).toEqual([1, told]);
+  });
+
+  test("a larger Pod that its group does not need is in nobody's way", async () => {
+    const wanted = [gang, gpus('w-0', 16), gpus('w-1', 8), gpus('w-2', 8)];
+    const { out } = await plan(wanted, [...eights, high]);
+    expect(out).not.toContain('large enough');
+  });
+
   test('units that may stay are counted, and shown on demand', async () => {
     const spare = pod({ name: 'spare', on: 'n4', cpu: 1, prio: 5 });
     const inside = [...cluster, node('n4', 1), spare];
@@ -489,6 +565,15 @@ describe('a snapshot', () => {
         { name: 's', secret: { secretName: 'token' } },
       ],
       affinity: {
+        podAntiAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: [
+            {
+              topologyKey: 'acme.example/rank',
+              labelSelector: {},
+              mismatchLabelKeys: ['acme.example/tenant'],
+            },
+          ],
+        },
         nodeAffinity: {
           requiredDuringSchedulingIgnoredDuringExecution: {
             nodeSelectorTerms: [
