@@ -884,7 +884,7 @@ describe('Dockerfile', () => {
     );
   });
 
-  test('runs as the Deployment’s user, Node first', async () => {
+  test('runs as the Deployment’s user, Node first', () => {
     const user = only('Deployment').spec.template.spec.securityContext.runAsUser as number;
     expect(steps('runtime', 'USER')).toEqual([`${user}:${user}`]);
     expect(JSON.parse(steps('runtime', 'ENTRYPOINT')[0] ?? '')).toEqual([
