@@ -5,8 +5,10 @@ import { placeNeeded, undo } from './place.ts';
 import { fixedPredicates, judgeFor } from './predicates/predicates.ts';
 import { slots } from './predicates/resource-predicates.ts';
 import type { Preemptor } from './preemptor.ts';
+import { byPriorityToGo } from './ranked-domains.ts';
 import type { Pod, Scope, Snapshot } from './snapshot.ts';
 import { confined, overlap, speaksOf, type Choice } from './topology.ts';
+import type { Unit } from './units.ts';
 
 /** So many nodes are looked at, times all nodes: what is not found by then is taken for not there. */
 const MOST_ROUNDS = 128;
@@ -18,20 +20,31 @@ export class DomainChoices {
   readonly #running: readonly Pod[];
   readonly #byKey = new Map<string, readonly Domain[]>();
   readonly #usable = new Map<Scope, readonly Domain[]>();
+  readonly #gone: readonly Unit[];
+  /** Domains of each scope that the last search came to. */
+  #tried = new Map<Scope, Set<string>>();
   #looked = 0;
 
-  constructor(preemptor: Preemptor, state: ClusterState, { pods }: Pick<Snapshot, 'pods'>) {
+  /** @param gone who is gone from the state, so that domains from which the least important would go come first */
+  constructor(
+    preemptor: Preemptor,
+    state: ClusterState,
+    { pods }: Pick<Snapshot, 'pods'>,
+    gone: readonly Unit[] = [],
+  ) {
+    this.#gone = gone;
     this.#preemptor = preemptor;
     this.#state = state;
     this.#running = pods.filter((pod) => preemptor.owns(pod));
   }
 
   /**
-   * A domain for each scope, such that the whole gang fits: the first by the names of the domains, scope by scope.
+   * A domain for each scope, such that the whole gang fits: the first in the order of the domains, scope by scope.
    * @param most so many are enough
    */
   for(scopes: readonly Scope[], most: number): Choice[] {
     this.#looked = 0;
+    this.#tried = new Map();
     const found: Choice[] = [];
     this.#search(scopes, { chosen: [], most, found, early: true });
     if (found.length > 0) return found;
@@ -41,6 +54,15 @@ export class DomainChoices {
     if (scopes.length > 1 && all <= MOST_ROUNDS)
       this.#search(scopes, { chosen: [], most, found, early: false });
     return found;
+  }
+
+  /** How many domains with room for the scope the last search did not come to. */
+  leftOut(scope: Scope): number {
+    return this.#domainsFor(scope).length - (this.#tried.get(scope)?.size ?? 0);
+  }
+
+  #isOver(found: readonly Choice[], most: number): boolean {
+    return found.length >= most || this.#looked > MOST_ROUNDS * this.#state.nodes.length;
   }
 
   #search(
@@ -53,7 +75,7 @@ export class DomainChoices {
     },
   ): void {
     const { chosen, most, found, early } = given;
-    if (found.length >= most || this.#looked > MOST_ROUNDS * this.#state.nodes.length) return;
+    if (this.#isOver(found, most)) return;
     const scope = scopes[chosen.length];
     if (scope === undefined) {
       if (this.#fits(chosen)) found.push(chosen);
@@ -62,6 +84,8 @@ export class DomainChoices {
     if (early && chosen.length > 0 && !this.#fits(chosen)) return;
     const beside = chosen.filter((one) => overlap(one.scope, scope));
     for (const { value, nodes } of this.#domainsFor(scope)) {
+      if (this.#isOver(found, most)) return;
+      this.#tried.getOrInsertComputed(scope, () => new Set()).add(value);
       const together = beside.every((one) =>
         nodes.some(({ node }) => node.labels.get(one.scope.key) === one.value),
       );
@@ -93,13 +117,19 @@ export class DomainChoices {
       const pods = this.#preemptor.pods.filter((pod) => pod.group === group && speaksOf(scope, pod));
       return pods.length === 0 ? [] : [{ room: roomFor(pods, this.#state), count }];
     });
-    return this.allowed(scope).filter(({ nodes }) =>
-      wanted.every(({ room, count }) => {
+    const total = wanted.reduce((sum, { count }) => sum + count, 0);
+    const roomIn = ({ nodes }: Domain): number => {
+      let all = 0;
+      for (const { room, count } of wanted) {
         let sum = 0;
         for (const node of nodes) sum += sum >= count ? 0 : room(node);
-        return sum >= count;
-      }),
-    );
+        all += Math.min(sum, count);
+      }
+      return all;
+    };
+    const large = this.allowed(scope).filter((domain) => roomIn(domain) >= total);
+    if (this.#gone.length === 0) return large;
+    return byPriorityToGo(large, { state: this.#state, units: this.#gone }, { roomIn, wanted: total });
   }
 
   /** All of the scope, by name; only those in which members run, where some do. */

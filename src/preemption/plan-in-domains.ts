@@ -5,7 +5,7 @@ import type { Plan, PlannedDomain } from './planned.ts';
 import type { Preemptor } from './preemptor.ts';
 import type { Scope, Snapshot, Topology } from './snapshot.ts';
 import { confined, nowhere, outsideDomains, type Choice } from './topology.ts';
-import { unitsOf } from './units.ts';
+import { unitsOf, type Unit } from './units.ts';
 
 /** Of so many choices of domains in which room could be made the cheapest is taken; each is a search of its own. */
 const MOST_SEARCHED = 16;
@@ -34,7 +34,7 @@ export function planInDomains(
   const choice = fittingNow(preemptor, topology, snapshot);
   if (choice !== undefined) return told(search(confined(preemptor, choice)), choice, topology);
   const emptied = emptiedFor(preemptor, snapshot);
-  const choices = new DomainChoices(preemptor, emptied, snapshot);
+  const choices = new DomainChoices(preemptor, emptied.state, snapshot, emptied.units);
   const cheapest = (scopes: readonly Scope[], most: number): Found | undefined => {
     let best: Found | undefined;
     for (const one of choices.for(scopes, most)) {
@@ -45,6 +45,7 @@ export function planInDomains(
     return best;
   };
   let best = cheapest(topology.required, MOST_SEARCHED);
+  const leftOut = new Map(topology.required.map((scope) => [scope, choices.leftOut(scope)]));
   if (best === undefined && topology.required.length > 0)
     return rejected(preemptor, topology, { snapshot, search, choices });
   if (best === undefined) return told(search(confined(preemptor, [])), [], topology);
@@ -52,7 +53,7 @@ export function planInDomains(
     const kept = cheapest([...best.choice.map(({ scope }) => scope), wish], MOST_FOR_A_WISH);
     if (kept !== undefined && !cheaper(withoutAge(best), withoutAge(kept))) best = kept;
   }
-  return told(best.plan, best.choice, topology);
+  return told(best.plan, best.choice, topology, leftOut);
 }
 
 /** Where it fits as it is, with as many wishes as can be kept. */
@@ -72,23 +73,33 @@ function fittingNow(
 }
 
 /** Whatever is below it gone, and what is on its way out. */
-function emptiedFor(preemptor: Preemptor, snapshot: Snapshot): ClusterState {
+function emptiedFor(
+  preemptor: Preemptor,
+  snapshot: Snapshot,
+): { readonly state: ClusterState; readonly units: readonly Unit[] } {
   const state = new ClusterState(snapshot);
-  if (preemptor.preempts)
-    for (const { priority, pods } of unitsOf(snapshot, preemptor, 'kep'))
-      if (priority < preemptor.priority) for (const pod of pods) state.takeAway(pod);
+  const units = preemptor.preempts
+    ? unitsOf(snapshot, preemptor, 'kep').filter(({ priority }) => priority < preemptor.priority)
+    : [];
+  for (const { pods } of units) for (const pod of pods) state.takeAway(pod);
   for (const pod of snapshot.pods) if (pod.terminating) state.takeAway(pod);
-  return state;
+  return { state, units };
 }
 
 /** For a wish somebody may go who started earlier, but nobody more, and nobody of a higher priority. */
 const withoutAge = ({ cost }: Found): { readonly cost: readonly number[] } => ({ cost: cost.slice(0, -1) });
 
-function told(plan: Plan, choice: Choice, { required, preferred }: Topology): Plan {
+function told(
+  plan: Plan,
+  choice: Choice,
+  { required, preferred }: Topology,
+  leftOut: ReadonlyMap<Scope, number> = new Map(),
+): Plan {
   const domain = (scope: Scope, isRequired: boolean): PlannedDomain => ({
     scope,
     required: isRequired,
     value: choice.find((one) => one.scope === scope)?.value,
+    ...((leftOut.get(scope) ?? 0) > 0 && { leftOut: leftOut.get(scope) ?? 0 }),
   });
   const domains = [
     ...required.map((scope) => domain(scope, true)),

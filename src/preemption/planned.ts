@@ -32,4 +32,6 @@ export interface PlannedDomain {
   readonly required: boolean;
   /** The value of the scope's label; undefined: its Pods are not in one domain, which was only preferred. */
   readonly value: string | undefined;
+  /** Domains with room, once all below is gone, that were not looked at. */
+  readonly leftOut?: number;
 }

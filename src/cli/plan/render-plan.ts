@@ -104,18 +104,25 @@ export function planText(
 }
 
 /** `groups: null`: all of them. `domain: null`: in several, since it was only preferred. */
-const domainObject = ({ scope, required, value }: PlannedDomain): object => ({
+const domainObject = ({ scope, required, value, leftOut }: PlannedDomain): object => ({
   groups: scope.groups ?? null,
   key: scope.key,
   domain: value ?? null,
   required,
+  ...(leftOut === undefined ? {} : { leftOut }),
 });
 
-const domainRow = ({ scope, required, value }: PlannedDomain): string[] => [
+const domainRow = ({ scope, required, value, leftOut }: PlannedDomain): string[] => [
   titleOfScope(scope),
   scope.key,
   value ?? '-',
-  required ? 'required' : value === undefined ? 'preferred: not kept' : 'preferred',
+  required
+    ? leftOut === undefined
+      ? 'required'
+      : `required; ${count(leftOut, 'more domain')} not looked at`
+    : value === undefined
+      ? 'preferred: not kept'
+      : 'preferred',
 ];
 
 const shapeOf = (counts: ReadonlyMap<string, number>): string =>

@@ -1,7 +1,11 @@
 /** Gangs whose Pods need the same value of a node label. */
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import type { JsonObject } from '../../../src/api/json.ts';
+import { paletteFor } from '../../../src/cli/output/palette.ts';
+import { planObject, planText } from '../../../src/cli/plan/render-plan.ts';
 import { anonymizer } from '../../../src/cli/snapshot/anonymous.ts';
+import type { Outcome } from '../../../src/preemption/outcome.ts';
 import { trimmed } from '../../../src/preemption/read/trim.ts';
 import { node, planFor, pod, podGang, podGroup, priorityClass, type PodIn } from './small-cluster.ts';
 
@@ -59,6 +63,46 @@ describe('a gang that has to be in one domain', () => {
   test('goes where it fits as it is, the first by name', () => {
     const freed = racks.filter((one) => !/in-[xy]/.test(JSON.stringify(one)));
     expect(found(freed)).toMatchObject({ fits: true, nodes: ['x1', 'x2'] });
+  });
+
+  /** Each of the racks is full, with somebody of its own priority. */
+  const fullRacks = (priorities: readonly number[]): JsonObject[] =>
+    priorities.flatMap((prio, index) => {
+      const rack = `r${String(index).padStart(2, '0')}`;
+      return [0, 1].flatMap((at) => [
+        inZone(`${rack}-${at}`, rack),
+        runs(`in-${rack}-${at}`, `${rack}-${at}`, prio),
+      ]);
+    });
+
+  test('of many domains those are looked at from which the least important would go, and it says how many not', () => {
+    const priorities = Array.from({ length: 20 }, (_, index) => (index === 19 ? 10 : 90 - index));
+    const made = planFor(wanting, [...fullRacks(priorities), high, gang(KEY)], 'kep');
+    expect(made.victims.map(({ unit }) => unit.name).sort()).toEqual(['in-r19-0', 'in-r19-1']);
+    expect(made.domains).toEqual([
+      { scope: { groups: undefined, key: KEY }, required: true, value: 'r19', leftOut: 4 },
+    ]);
+    const preemptor = { kind: 'Gang', key: 'ns/new', priority: 100 } as const;
+    const outcome = { plan: made, preemptor, shortfall: [], largest: undefined } as unknown as Outcome;
+    const text = planText(outcome, {
+      reprieved: false,
+      now: 0,
+      palette: paletteFor('never', { env: {}, isTerminal: false }),
+      width: 200,
+    });
+    expect(text).toContain('required; 4 more domains not looked at');
+    expect(planObject(outcome)).toMatchObject({ domains: [{ domain: 'r19', leftOut: 4 }] });
+  });
+
+  test('the highest priority that goes is the lowest of all domains, however many there are', () => {
+    const priority = fc.integer({ min: 1, max: 99 });
+    fc.assert(
+      fc.property(fc.array(priority, { minLength: 17, maxLength: 24 }), (priorities) => {
+        const { victims } = planFor(wanting, [...fullRacks(priorities), high, gang(KEY)], 'kep');
+        expect(victims[0]?.unit.priority).toBe(Math.min(...priorities));
+      }),
+      { numRuns: 30 },
+    );
   });
 
   test('stays where members of it run', () => {
