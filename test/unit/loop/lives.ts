@@ -213,6 +213,13 @@ export class Life {
       if (value === null) annotations.delete(key);
       else annotations.set(key, value);
     this.#write({ spec: { ...this.#gang.spec, groups: next }, annotations });
+    // Its scheduler may go by any minimum that the gang has had since its Pods were let go.
+    for (const [uid, { minimums, bound }] of this.#begun) {
+      const least = next.map(
+        (one) => [one.name, Math.min(one.minReplicas, minimums[one.name] ?? 0)] as const,
+      );
+      this.#begun.set(uid, { minimums: Object.fromEntries(least), bound });
+    }
     return true;
   }
 
