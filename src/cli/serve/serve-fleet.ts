@@ -28,7 +28,7 @@ const interpreter = (kinds: readonly ConfiguredKind[], log: Logger): Endpoint =>
 /** Of each binding that is held one line; the others are nobody's business. */
 const holding = (log: Logger): Endpoint =>
   bindingEndpoint(({ uid, namespace, kind, dryRun }, held, name, ms) => {
+    if (!held) return;
     const fields = { uid, kind: kind.kind, namespace, name, dryRun, ms: Math.round(ms * 1000) / 1000 };
-    if (held) log.info(fields, 'a new binding is held');
-    else log.debug(fields, 'a new binding is let in as it is');
+    log.info(fields, 'a new binding is held');
   });
