@@ -1,5 +1,6 @@
-import { ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import type { JsonObject } from '../../api/json.ts';
 import { nameOf } from '../../api/resource.ts';
+import { componentOf } from './check-gates.ts';
 import { saying, type Diagnosis } from './diagnosis.ts';
 import { valueOf, type Read } from './read.ts';
 
@@ -26,6 +27,3 @@ export function checkCallers({ asked, pods }: Callers): Diagnosis[] {
     ),
   ];
 }
-
-const componentOf = (pod: JsonObject): string =>
-  ownString(ownObject(ownObject(pod, 'metadata'), 'labels'), 'component') ?? '';

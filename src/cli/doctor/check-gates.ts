@@ -57,7 +57,8 @@ export function checkGates({ api, pods }: FeatureGates): Diagnosis[] {
   );
 }
 
-const componentOf = (pod: JsonObject): string =>
+/** What a Pod of the control plane is: `kube-apiserver`. */
+export const componentOf = (pod: JsonObject): string =>
   ownString(ownObject(ownObject(pod, 'metadata'), 'labels'), 'component') ?? '';
 
 const flagsOf = (pod: JsonObject): readonly string[] =>
