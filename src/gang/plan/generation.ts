@@ -60,7 +60,7 @@ export function generationHold(
     isGated(pod) ||
     // What is left of a Job is its minimum; of others a Pod that has succeeded has done its part.
     (pod.phase === 'Succeeded' && !countsWhatIsLeft(gang));
-  const asked = (group: GroupCensus): number => Math.max(group.minReplicas, expected[group.index] ?? 0);
+  const asked = ({ index, minReplicas }: GroupCensus): number => expected[index] ?? minReplicas;
   const count = (group: GroupCensus, counts: (pod: PodRecord) => boolean): number =>
     group.present.filter((pod) => isNext(pod) && counts(pod)).length;
   const missing = shortfall(census, (group) => count(group, () => true), asked);

@@ -60,6 +60,16 @@ export const binding = (metadata: object = {}): object => ({
 export const condition = (type: string, status: string, reason: string): object => ({
   ...{ type, status, reason, message: 'x', lastTransitionTime: '2026-01-01T00:00:00Z' },
 });
+/** How a scheduler takes a Pod's room: it says so on the Pod and deletes it. */
+export const preempts: Row['sends'] = ({ core }) => [
+  [
+    'PATCH',
+    core('pods/x/status'),
+    { status: { conditions: [condition('DisruptionTarget', 'True', 'PreemptionByScheduler')] } },
+    STRATEGIC,
+  ],
+  ['DELETE', core('pods/x')],
+];
 export const template = { metadata: { labels: { app: 'x' } }, spec: { containers: CONTAINERS } };
 export const selector = { matchLabels: { app: 'x' } };
 /** With a Pod template, as most workloads have one. */

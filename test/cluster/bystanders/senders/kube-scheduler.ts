@@ -1,4 +1,4 @@
-import { binding, condition, KUBE, placed, pod, STRATEGIC, type Row } from '../row.ts';
+import { binding, condition, KUBE, placed, pod, preempts, STRATEGIC, type Row } from '../row.ts';
 
 const SCHEDULER = 'system:kube-scheduler';
 
@@ -56,15 +56,7 @@ export const KUBE_SCHEDULER: readonly Row[] = [
     does: 'preempts a Pod',
     source: `${KUBE} pkg/scheduler/framework/preemption/executor.go:126`,
     given: ({ core }) => [['POST', core('pods'), placed()]],
-    sends: ({ core }) => [
-      [
-        'PATCH',
-        core('pods/x/status'),
-        { status: { conditions: [condition('DisruptionTarget', 'True', 'PreemptionByScheduler')] } },
-        STRATEGIC,
-      ],
-      ['DELETE', core('pods/x')],
-    ],
+    sends: preempts,
   },
   {
     as: SCHEDULER,

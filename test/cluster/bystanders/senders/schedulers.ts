@@ -1,4 +1,4 @@
-import { account, binding, condition, owner, placed, pod, STRATEGIC, workload, type Row } from '../row.ts';
+import { account, binding, owner, placed, pod, preempts, STRATEGIC, workload, type Row } from '../row.ts';
 
 const VOLCANO = 'volcano-sh/volcano ed72c7c815a9';
 const KAI = 'NVIDIA/KAI-Scheduler 72de64fc8eca';
@@ -82,15 +82,7 @@ export const SCHEDULERS: readonly Row[] = [
     does: 'evicts a Pod',
     source: `${VOLCANO} pkg/scheduler/cache/cache.go:268`,
     given: ({ core }) => [['POST', core('pods'), placed({ annotations: OF_A_POD })]],
-    sends: ({ core }) => [
-      [
-        'PATCH',
-        core('pods/x/status'),
-        { status: { conditions: [condition('DisruptionTarget', 'True', 'PreemptionByScheduler')] } },
-        STRATEGIC,
-      ],
-      ['DELETE', core('pods/x')],
-    ],
+    sends: preempts,
   },
   {
     as: kai('podgrouper'),
