@@ -2,14 +2,17 @@
  * Muster with all its backends, under RBAC with exactly the rights that the manifests give for them: nothing that it tries is
  * forbidden, and there is no right that it does not use. So neither a verb that is missing nor one too many goes unnoticed.
  */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { MUSTER_USER } from '../../src/api/names.ts';
+import { packageRoot } from '../../src/cli/input/package-root.ts';
 import { systemClock } from '../../src/kube/client/clock.ts';
 import { findConnection } from '../../src/kube/client/find-connection.ts';
 import { createKubeClient } from '../../src/kube/client/http-client.ts';
 import { EventRecorder } from '../../src/kube/loop/event-recorder.ts';
 import { POD_GANGS } from '../../src/kube/client/resources.ts';
-import { accountManifests } from '../support/manifests.ts';
+import { accountManifests, OTHER_BACKENDS } from '../support/manifests.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
 import { applyAll, untilEstablished } from './support/apply.ts';
@@ -73,6 +76,19 @@ async function grantedRights(): Promise<string[]> {
   const roles = await accountManifests();
   return rightsIn(roles.filter(({ metadata }) => !metadata.name.startsWith('muster-podgang-')));
 }
+
+test('the rights of whatever can be installed are held to what is used: here, or by the suite that runs it', () => {
+  const manifests = join(packageRoot() ?? '', 'manifests');
+  const grants = readdirSync(manifests, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    path.endsWith('rbac.yaml'),
+  );
+  const here = ['base', ...OTHER_BACKENDS.map((name) => `components/${name}`)];
+  const suites = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.test.ts'));
+  const elsewhere = suites.flatMap((name) => [
+    ...readFileSync(join(import.meta.dirname, name), 'utf8').matchAll(/untilEachIsUsed\([^']*'([^']+)'/g),
+  ]);
+  expect(grants.map(dirname).sort()).toEqual([...here, ...elsewhere.map(([, folder]) => folder)].sort());
+});
 
 clusterSuite('the rights of Muster’s account', () => {
   let on: OnMuster;
