@@ -23,6 +23,12 @@ export type PolicySettings = Pick<
   'schedulers' | 'trustedAccounts' | 'topologyAwareScheduling' | 'workloads'
 >;
 
+/** The namespaces none of whose Pods Muster evicts for a gang. */
+export const neverEvictedFrom = (
+  { preemption }: Pick<OperatorConfiguration, 'preemption'>,
+  ownNamespace = MUSTER_NAMESPACE,
+): readonly string[] => [...preemption.exemptNamespaces, ownNamespace];
+
 /**
  * The policy of a configuration. The server and `muster review` both decide by this one, which is what makes the
  * preview true.

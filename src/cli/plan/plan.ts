@@ -5,6 +5,8 @@ import { MusterError } from '../../errors.ts';
 import { outcomeOf } from '../../preemption/outcome.ts';
 import { planRoom } from '../../preemption/plan-room.ts';
 import { VARIANTS, type Variant } from '../../preemption/units.ts';
+import { configured } from '../input/configured.ts';
+import { neverEvictedFrom } from '../input/policy.ts';
 import { colorOption, filenameOption, namespaceOption, outputOption } from '../input/shared-options.ts';
 import { ExitStatus } from '../output/exit-status.ts';
 import type { CliIo } from '../output/io.ts';
@@ -21,6 +23,7 @@ interface PlanFlags {
   readonly snapshot?: readonly string[];
   readonly kubeconfig?: string;
   readonly context?: string;
+  readonly config?: string;
   readonly variant: Variant;
   readonly priorityClass?: string;
   readonly namespace: string;
@@ -50,6 +53,10 @@ export const planCommand = (io: CliIo): Command =>
     .option('--snapshot <file...>', 'the cluster: what muster snapshot has written, or kubectl as JSON')
     .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl)')
     .option('--context <name>', 'context of the kubeconfig (default: its current one)')
+    .option(
+      '--config <file>',
+      'OperatorConfiguration whose preemption.exemptNamespaces are left alone (default: $MUSTER_CONFIG)',
+    )
     .addOption(
       new Option('--variant <name>', 'kep: the algorithm of KEP-5710; kube-1.36: what that scheduler does')
         .choices(VARIANTS)
@@ -71,9 +78,10 @@ async function plan(flags: PlanFlags, io: CliIo): Promise<void> {
       '-f and --snapshot both ask for standard input, which can be read but once',
       'give one of them as a file',
     );
+  const exemptNamespaces = neverEvictedFrom(configured({ file: flags.config, env: io.env }).configuration);
   const wanted = await objectsOf(flags.filename, io);
   const cluster = await clusterOf(flags, io);
-  const given = wantedOf({ wanted, cluster, variant, namespace, priorityClass });
+  const given = wantedOf({ wanted, cluster, variant, namespace, priorityClass, exemptNamespaces });
   const { preemptor, snapshot, warnings, mayGo } = given;
   for (const warning of warnings) io.stderr(`warning: ${printable(warning, 1024)}\n`);
   const found = planRoom({ preemptor, snapshot, variant, mayGo });

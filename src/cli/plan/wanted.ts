@@ -1,5 +1,5 @@
 import { isObject, own, ownString, type JsonObject } from '../../api/json.ts';
-import { LABEL_POD_GANG, MUSTER_NAMESPACE, SYSTEM_NAMESPACE } from '../../api/names.ts';
+import { LABEL_POD_GANG } from '../../api/names.ts';
 import { MusterError } from '../../errors.ts';
 import { sparing } from '../../preemption/plan-room.ts';
 import type { Preemptor } from '../../preemption/preemptor.ts';
@@ -35,6 +35,8 @@ export function wantedOf(given: {
   readonly namespace: string;
   /** In place of the class that the gang or the Pods name. */
   readonly priorityClass: string | undefined;
+  /** Whose Pods Muster never evicts. A scheduler knows of none. */
+  readonly exemptNamespaces: readonly string[];
 }): Wanted {
   const { variant, namespace, priorityClass } = given;
   const whole = withPreviewedPods(withMadeGangs(given.wanted, namespace), namespace);
@@ -90,7 +92,7 @@ export function wantedOf(given: {
   return {
     preemptor: preemptorOf(pods, snapshot, variant),
     snapshot,
-    mayGo: sparing(variant === 'kep' ? [SYSTEM_NAMESPACE, MUSTER_NAMESPACE] : [], isClear),
+    mayGo: sparing(variant === 'kep' ? given.exemptNamespaces : [], isClear),
     warnings: [...warnings, ...leftOut(faults)],
   };
 }

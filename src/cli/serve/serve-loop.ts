@@ -17,6 +17,7 @@ import type { LoopMetrics } from '../../telemetry/loop-metrics.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { gangKindsWith } from '../../workloads/configured-gangs.ts';
 import { connect, type ClusterFlags } from '../input/cluster.ts';
+import { neverEvictedFrom } from '../input/policy.ts';
 import type { CliIo } from '../output/io.ts';
 
 /** Starts the loop on the cluster, which has to be there now; should it go away later, the loop waits for it. */
@@ -76,17 +77,17 @@ export async function clientFor(
 
 /** What is to be done to make room for gangs; undefined where nothing is. Muster never evicts its own Pods. */
 function actingOn(
-  { mode, after, exemptNamespaces, ...rest }: OperatorConfiguration['preemption'],
+  preemption: OperatorConfiguration['preemption'],
   ownNamespace = MUSTER_NAMESPACE,
 ): PreemptionSettings | undefined {
+  const { mode, after, profiles, overridePodDisruptionBudgets, limits } = preemption;
   if (mode === 'Off') return undefined;
-  const { profiles, overridePodDisruptionBudgets, limits } = rest;
   return {
     profiles,
     afterMs: parseGoDuration(after) ?? 0,
     overridePodDisruptionBudgets,
     limits,
-    exemptNamespaces: [...exemptNamespaces, ownNamespace],
+    exemptNamespaces: neverEvictedFrom({ preemption }, ownNamespace),
   };
 }
 
@@ -102,7 +103,7 @@ export async function startForecasts(
   const known = server.webhooks.clientCertificate !== undefined;
   if (!known) log.info('forecasts name nobody: server.webhooks.clientCertificate is not set');
   const names = known ? preemption.previewNames : 'None';
-  const exemptNamespaces = [...preemption.exemptNamespaces, MUSTER_NAMESPACE];
+  const exemptNamespaces = neverEvictedFrom({ preemption });
   return new Forecasts({ setting: { kubeconfig, context, names, exemptNamespaces }, log });
 }
 

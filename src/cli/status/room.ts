@@ -19,6 +19,7 @@ export async function roomLine(
   client: KubeClient,
   view: GangView,
   { namespace, name }: { readonly namespace: string; readonly name: string },
+  exemptNamespaces: readonly string[],
 ): Promise<string | undefined> {
   const gang = view.gangs.get(namespace, name);
   const pods = view.pods.byIndex(BY_GANG, keyOf(namespace, name));
@@ -31,8 +32,8 @@ export async function roomLine(
       const isIt = own(object, 'kind') === 'PodGang' && ownString(metadata, 'name') === name;
       return isIt && ownString(metadata, 'namespace') === namespace;
     });
-    const given = { wanted, cluster, variant: 'kep', namespace, priorityClass: undefined } as const;
-    const { preemptor, snapshot, mayGo } = wantedOf(given);
+    const given = { wanted, cluster, namespace, priorityClass: undefined, exemptNamespaces } as const;
+    const { preemptor, snapshot, mayGo } = wantedOf({ ...given, variant: 'kep' });
     const plan = planRoom({ preemptor, snapshot, variant: 'kep', mayGo });
     return planLine(outcomeOf(preemptor, plan, snapshot));
   } catch (error) {

@@ -10,7 +10,7 @@ import { outputOption } from '../input/shared-options.ts';
 import { ExitStatus } from '../output/exit-status.ts';
 import type { CliIo } from '../output/io.ts';
 import { paletteFor } from '../output/palette.ts';
-import { policyFrom } from '../input/policy.ts';
+import { neverEvictedFrom, policyFrom } from '../input/policy.ts';
 import { appendJson, appendText } from './append.ts';
 import { fleetStatus, fleetText } from './fleet.ts';
 import { refused, unknownGang } from './faults.ts';
@@ -63,7 +63,10 @@ export const statusCommand = (io: CliIo): Command =>
     .addOption(outputOption())
     .option('--kubeconfig <file>', 'how to reach the cluster (default: as kubectl)')
     .option('--context <name>', 'context of the kubeconfig (default: its current one)')
-    .option('--config <file>', 'OperatorConfiguration: which scheduler serves gangs that name none')
+    .option(
+      '--config <file>',
+      'OperatorConfiguration: which scheduler serves gangs that name none, and whose Pods are never evicted',
+    )
     .addHelpText('after', EXAMPLE)
     .action((gang: string | undefined, flags: StatusFlags) => status(gang, flags, io));
 
@@ -109,7 +112,12 @@ async function fleet({ config, output, kubeconfig, context }: StatusFlags, io: C
   }
 }
 
-type Given = Omit<Judge, 'view'> & { readonly client: KubeClient; readonly json: boolean };
+interface Configured extends Omit<Judge, 'view'> {
+  /** Whose Pods the plan leaves alone. */
+  readonly exemptNamespaces: readonly string[];
+}
+
+type Given = Configured & { readonly client: KubeClient; readonly json: boolean };
 
 async function once(question: Question, { client, json, ...given }: Given, io: CliIo): Promise<void> {
   const { selectors, gangKinds } = given;
@@ -123,7 +131,7 @@ async function once(question: Question, { client, json, ...given }: Given, io: C
       .map(async ({ namespace, name }) => {
         const told = gangStatus(namespace, name, { ...given, view });
         if (question.gang === undefined) return told;
-        const plan = await roomLine(client, view, { namespace, name });
+        const plan = await roomLine(client, view, { namespace, name }, given.exemptNamespaces);
         const hpc = await hpcOf(client, view, told);
         return { ...told, ...(plan !== undefined && { plan }), ...(hpc !== undefined && { hpc }) };
       }),
@@ -172,17 +180,19 @@ function showFor(json: boolean, io: CliIo): Show {
 }
 
 /** By the configuration where there is one; else every backend, and no word about which is the default. */
-async function judgeFor(config: string | undefined, io: CliIo): Promise<Omit<Judge, 'view'>> {
+async function judgeFor(config: string | undefined, io: CliIo): Promise<Configured> {
   const { file, configuration, factories } = configured({ file: config, env: io.env });
+  const exemptNamespaces = neverEvictedFrom(configuration);
   if (file === undefined) {
     const profiles = builtInBackends.map((factory) => ({ name: factory.name }));
     const registry = new BackendRegistry(profiles, 'default-scheduler');
-    return { registry, selectors: EVERY_GANG, defaultBackend: '(default)' };
+    return { registry, selectors: EVERY_GANG, defaultBackend: '(default)', exemptNamespaces };
   }
   const { registry, gangKinds } = policyFrom(configuration, { factories: await factories() });
   return {
     registry,
     gangKinds,
     selectors: configuration.controllers.podGang,
+    exemptNamespaces,
   };
 }

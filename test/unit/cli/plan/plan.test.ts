@@ -54,6 +54,22 @@ ns/w-1  n1
 `);
   });
 
+  test('Pods of the namespaces that the configuration exempts stay, as they do where Muster evicts', async () => {
+    const inside = [node('n1', 2), high, pod({ namespace: 'team', name: 'a', on: 'n1', cpu: 2, prio: 10 })];
+    const alone = pod({ name: 'alone', cpu: 2, spec: { priorityClassName: 'high' } });
+    const asked = [podGang('new', { className: 'high', groups: { worker: 1 } }), workers[0]];
+    expect((await plan(asked, inside)).out).toContain('Pod team/a');
+    const config = join(folder, 'config.yaml');
+    const head = 'apiVersion: operator.config.grove.io/v1alpha1\nkind: OperatorConfiguration\n';
+    writeFileSync(config, `${head}preemption: { exemptNamespaces: [team] }\n`);
+    const spared = await plan(asked, inside, '--config', config);
+    expect({ ...spared, out: '' }).toEqual({ code: 1, out: '', err: '' });
+    expect(spared.out).not.toContain('team/a');
+    // What a scheduler takes it takes wherever it is.
+    const scheduler = await plan([alone], inside, '--config', config, '--variant', 'kube-1.36');
+    expect(scheduler.code).toBe(4);
+  });
+
   test('fits if one unit makes room: who, why, and what it breaks', async () => {
     const { code, out } = await plan([gang, ...workers], cluster);
     expect(code).toBe(4);
