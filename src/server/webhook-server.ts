@@ -12,7 +12,7 @@ import { evictions } from './evictions.ts';
 import { Handshakes } from './handshakes.ts';
 import { LoadLimits, type Limits } from './load-limits.ts';
 import { Pauses } from './pauses.ts';
-import { isLong, Reading } from './reading.ts';
+import { isLarge, Reading } from './reading.ts';
 import { startTimer } from './timer.ts';
 import { Turns } from './turns.ts';
 
@@ -173,7 +173,7 @@ export class WebhookServer {
     // Closed in the meantime: nobody is there to be answered.
     if (connection === undefined) return;
     this.#pauses.asked(connection);
-    if (isLong(request)) {
+    if (isLarge(request)) {
       this.#reading.slowDown(request, connection.peer.address, () => response.headersSent);
     }
     try {
