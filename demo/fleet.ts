@@ -15,6 +15,7 @@ import {
   isHeld,
   isPlaced,
   KARMADA_DEFINITIONS,
+  placesOf,
   propagate,
   scheduledOf,
 } from './karmada.ts';
@@ -62,7 +63,7 @@ async function registered(stage: Stage): Promise<void> {
     await addCluster(stage, name, { cpu, memory: '64Gi', 'nvidia.com/gpu': gpus, pods: '100' });
   await stage.kubectl(['get', CLUSTERS, '-o', CLUSTER_COLUMNS], 'get clusters');
   const probe = bindingOf(job('probe', 1, {}), { replicas: 1 });
-  const held = await stage.within(async () => isHeld((await stage.dryRun(probe)).stored));
+  const held = await stage.within(async () => isHeld(await stage.dryRun(probe)));
   tell.check(
     'registered: as interpreter of gangs, as webhook for bindings, as their scheduler',
     held && made.every(({ code }) => code === 0),
@@ -138,7 +139,7 @@ async function dividedGang(stage: Stage): Promise<void> {
 }
 
 const isUnplaced = async (stage: Stage): Promise<boolean> =>
-  (await stage.quietly(['get', 'resourcebindings', 'late', '-o', 'jsonpath={.spec.clusters}'])).stdout === '';
+  Object.keys(await placesOf(stage, 'late')).length === 0;
 
 /** In the order in which they come, with their priorities. */
 const WAITING = [

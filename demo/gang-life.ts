@@ -18,7 +18,7 @@ async function incomplete(stage: Stage): Promise<void> {
   await stage.kubectl(['apply', '-f', '-'], 'apply -f podgang.yaml', yamlOf(podGang()));
   const leader = pod('leader-0', 'leader');
   await stage.create(leader);
-  const stored = await stage.get('pod', 'leader-0');
+  const stored = await stage.get('Pod', 'leader-0');
   tell.say('what is stored, with + for what Muster added:');
   tell.output(preparedParts(leader, stored));
   tell.check('it carries the gate, so no scheduler touches it yet', isGated(stored));
@@ -88,7 +88,13 @@ const areBound = (stage: Stage, count: number): Promise<boolean> =>
     return all.length === count && all.every(({ spec }) => spec.nodeName !== undefined);
   });
 
-async function condition(stage: Stage, type: string, field = 'message'): Promise<string> {
-  const path = `jsonpath={.status.conditions[?(@.type=="${type}")].${field}}`;
-  return (await stage.quietly(['get', 'podgang', GANG, '-o', path])).stdout;
+async function condition(
+  stage: Stage,
+  type: string,
+  field: 'message' | 'status' = 'message',
+): Promise<string> {
+  const { status } = (await stage.get('PodGang', GANG)) as {
+    status?: { conditions?: readonly { type: string; message: string; status: string }[] };
+  };
+  return status?.conditions?.find((one) => one.type === type)?.[field] ?? '';
 }

@@ -64,7 +64,5 @@ const BACKENDS = [
 async function called(stage: Stage): Promise<boolean> {
   for (const manifest of [pod('probe', 'leader'), podGang()]) await stage.dryRun(manifest);
   const kinds = new Set(stage.serving.decisions().map((line) => line['kind']));
-  return (
-    kinds.has('Pod') && kinds.has('PodGang') && isGated((await stage.dryRun(pod('probe', 'leader'))).stored)
-  );
+  return kinds.has('Pod') && kinds.has('PodGang') && isGated(await stage.dryRun(pod('probe', 'leader')));
 }

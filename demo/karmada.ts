@@ -127,7 +127,7 @@ interface StoredBinding {
 }
 
 const stored = async (stage: Stage, name: string): Promise<StoredBinding> =>
-  (await stage.get('resourcebindings', name)) as StoredBinding;
+  (await stage.get('ResourceBinding', name)) as StoredBinding;
 
 export const isHeld = (binding: unknown): boolean =>
   (binding as StoredBinding).spec?.suspension?.scheduling === true;
@@ -146,9 +146,18 @@ export const areThrough = (
 /** Whether all of them wait in a queue before long: what their workloads say has been read. */
 export const areQueued = (stage: Stage, names: readonly string[], queue: string): Promise<boolean> =>
   stage.within(async () => {
-    const { stdout } = await stage.quietly(['get', 'fleetqueue', queue, '-o', 'jsonpath={.status.waiting}']);
-    return stdout === String(names.length);
+    const { status } = (await stage.get('FleetQueue', queue)) as { status?: { waiting?: number } };
+    return status?.waiting === names.length;
   });
+
+/** How many replicas each cluster has of it. */
+export async function placesOf(
+  stage: Stage,
+  name: string,
+): Promise<Readonly<Record<string, number | undefined>>> {
+  const { spec } = await stored(stage, name);
+  return Object.fromEntries((spec?.clusters ?? []).map((one) => [one.name, one.replicas]));
+}
 
 /** Whether it is sent to these clusters before long, and with so many of each template where it has several. */
 export const isPlaced = (
@@ -158,11 +167,10 @@ export const isPlaced = (
   templates?: string,
 ): Promise<boolean> =>
   stage.within(async () => {
-    const { spec, metadata } = await stored(stage, name);
+    const { metadata } = await stored(stage, name);
     const said = metadata?.annotations?.[ANNOTATION_PLACED_COMPONENTS];
-    const found = Object.fromEntries((spec?.clusters ?? []).map((one) => [one.name, one.replicas]));
     return (
-      JSON.stringify(found) === JSON.stringify(clusters) &&
+      JSON.stringify(await placesOf(stage, name)) === JSON.stringify(clusters) &&
       said === templates &&
       (await scheduledOf(stage, name))[0] === 'Success'
     );

@@ -42,7 +42,7 @@ export async function protectedThings(stage: Stage): Promise<void> {
   for (let round = 0; round < 2; round += 1) {
     await stage.kubectl(['apply', '-f', '-'], 'apply -f podgang.yaml', yamlOf(podGang()));
   }
-  const gang = (await stage.get('podgang', GANG)) as { spec: { podgroups: { podReferences: unknown[] }[] } };
+  const gang = (await stage.get('PodGang', GANG)) as { spec: { podgroups: { podReferences: unknown[] }[] } };
   const counts = gang.spec.podgroups.map(({ podReferences }) => podReferences.length);
   tell.check('applied twice, and the references are still there', counts.join() === '1,3');
   const attempts: [shown: string, args: string[]][] = [

@@ -11,14 +11,12 @@ export async function otherScheduler(stage: Stage): Promise<void> {
   );
   await stage.kubectl(['annotate', 'namespace', NAMESPACE, `${LABEL_SCHEDULER_NAME}=kai-scheduler`]);
   const gang = podGang({}, {}, 'next');
-  const moved = await stage.within(
-    async () => labelOf((await stage.dryRun(gang)).stored) === 'kai-scheduler',
-  );
+  const moved = await stage.within(async () => labelOf(await stage.dryRun(gang)) === 'kai-scheduler');
   tell.command('kubectl create --dry-run=server -o yaml -f next.yaml   # a new PodGang: what Muster adds');
-  tell.output(preparedParts(gang, (await stage.dryRun(gang)).stored));
+  tell.output(preparedParts(gang, await stage.dryRun(gang)));
   const member = pod('next-leader', 'leader', { gang: 'next' });
   tell.command('kubectl create --dry-run=server -o yaml -f next-leader.yaml   # a Pod of it');
-  const { stored } = await stage.dryRun(member);
+  const stored = await stage.dryRun(member);
   tell.output(preparedParts(member, stored));
   tell.check(
     'prepared for KAI, and gated',
@@ -29,7 +27,7 @@ export async function otherScheduler(stage: Stage): Promise<void> {
 
   await stage.create(pod('worker-4', 'worker'));
   const stays = await stage.within(async () => {
-    const { spec } = (await stage.get('pod', 'worker-4')) as StoredPod;
+    const { spec } = (await stage.get('Pod', 'worker-4')) as StoredPod;
     return spec.schedulerName === 'default-scheduler' && spec.nodeName !== undefined;
   });
   await stage.kubectl(['get', 'pod', 'worker-4', '-o', COLUMNS]);

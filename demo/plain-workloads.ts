@@ -44,7 +44,7 @@ const jobOf = (name: string): Manifest => ({
 });
 
 const exists = async (stage: Stage, gang: string): Promise<boolean> =>
-  (await stage.quietly(['get', 'podgang', gang])).code === 0;
+  ((await stage.get('PodGang', gang)) as { kind?: string }).kind === 'PodGang';
 
 const areBound = (stage: Stage, gang: string): Promise<boolean> =>
   stage.within(async () => {
