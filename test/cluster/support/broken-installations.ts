@@ -5,7 +5,7 @@ import { controlPlanePod, type WholeInstallation } from './whole-installation.ts
 /** One way in which an installation breaks. */
 export interface Broken {
   readonly what: string;
-  readonly harm: (client: Client, whole: WholeInstallation) => Promise<unknown>;
+  readonly harm: Harm;
   /** `group/check` of the finding, which is a problem unless it says otherwise. */
   readonly rule: string;
   readonly severity?: 'warning';
@@ -13,7 +13,13 @@ export interface Broken {
   /** Its way out. */
   readonly fix: string;
   /** Where no command mends it, or the test has to take more away; else what `--fix` prints does all of it. */
-  readonly heal?: (client: Client, whole: WholeInstallation) => Promise<unknown>;
+  readonly heal?: Harm;
+}
+
+interface Harm {
+  (client: Client, whole: WholeInstallation): Promise<unknown>;
+  /** The one object that is harmed, where it is one: what happens to another can be seen beside it. */
+  readonly at?: string;
 }
 
 const ADMISSION = '/apis/admissionregistration.k8s.io/v1';
@@ -24,22 +30,19 @@ const bindingOf = (name: string): string => `${ADMISSION}/validatingadmissionpol
 const GATE = 'muster-gang-pod-gate';
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 const SYSTEM = '/api/v1/namespaces/muster-system';
+const SECRET = `${SYSTEM}/secrets/muster-serving-cert`;
 const DEPLOYMENT = '/apis/apps/v1/namespaces/muster-system/deployments/muster';
 const NETWORK = '/apis/networking.k8s.io/v1/namespaces/muster-system/networkpolicies/muster';
 const BUDGET = '/apis/policy/v1/namespaces/muster-system/poddisruptionbudgets/muster';
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const LEASE = '/apis/coordination.k8s.io/v1/namespaces/ml/leases/muster-leader-election';
 const PRINTED = '`muster doctor --fix` prints the command';
 
-type Harm = Broken['harm'];
+const harming = (at: string, harm: Harm): Harm => Object.assign(harm, { at });
 /** JSON patch operations, or a merge patch. */
-const patched =
-  (path: string, patch: object): Harm =>
-  (client) =>
-    client.ok('PATCH', path, patch);
-const deleted =
-  (path: string): Harm =>
-  (client) =>
-    client.ok('DELETE', path);
+const patched = (path: string, patch: object): Harm =>
+  harming(path, (client) => client.ok('PATCH', path, patch));
+const deleted = (path: string): Harm => harming(path, (client) => client.ok('DELETE', path));
 const put = (path: string, value: unknown) => ({ op: 'add', path, value });
 const removed = (path: string) => ({ op: 'remove', path });
 const inTheEnd =
@@ -49,6 +52,7 @@ const inTheEnd =
   };
 const NAMES = 'kubernetes.io/metadata.name';
 const rolledOut: Harm = (_client, whole) => whole.rolledOut();
+const installed: Harm = (_client, whole) => whole.install(whole.objects);
 
 const WEBHOOKS: readonly Broken[] = [
   {
@@ -162,7 +166,7 @@ const WEBHOOKS: readonly Broken[] = [
     found: 'webhooks[hpcpolicies.muster.dev] is not there: its objects do not come to Muster',
     fix: PRINTED,
     // What is printed calls the Service, which nobody answers for here.
-    heal: (_client, whole) => whole.install(whole.objects),
+    heal: installed,
   },
   {
     what: 'a whole configuration gone',
@@ -170,7 +174,7 @@ const WEBHOOKS: readonly Broken[] = [
     rule: 'webhooks/mutating',
     found: 'there is no MutatingWebhookConfiguration muster: its objects do not come to Muster',
     fix: 'apply the manifests of this version again, or this one',
-    heal: (_client, whole) => whole.install(whole.objects),
+    heal: installed,
   },
   {
     what: 'a path that Muster does not answer at',
@@ -178,18 +182,18 @@ const WEBHOOKS: readonly Broken[] = [
     rule: 'webhooks/mutating',
     found: 'pods.muster.dev in muster calls /mutate, and Muster answers at /mutate-v1-pod',
     fix: 'kubectl apply -k manifests/base',
-    heal: (_client, whole) => whole.install(whole.objects),
+    heal: installed,
   },
   {
     what: 'webhooks that are registered twice',
-    harm: async (client) => {
+    harm: harming(`${ADMISSION}/validatingwebhookconfigurations/muster-old`, async (client) => {
       const { webhooks } = await client.ok<{ webhooks: readonly object[] }>('GET', VALIDATING);
       const metadata = { name: 'muster-old', labels: { 'app.kubernetes.io/part-of': 'muster' } };
       const kind = 'ValidatingWebhookConfiguration';
       const [first] = webhooks;
       const copy = { apiVersion: 'admissionregistration.k8s.io/v1', kind, metadata, webhooks: [first] };
       await client.ok('POST', `${ADMISSION}/validatingwebhookconfigurations`, copy);
-    },
+    }),
     rule: 'webhooks/validating',
     severity: 'warning',
     found: 'pods.muster.dev is registered 2 times, in muster and muster-old: each request comes as often',
@@ -200,10 +204,10 @@ const WEBHOOKS: readonly Broken[] = [
 const CERTIFICATES: readonly Broken[] = [
   {
     what: 'a caBundle of another CA',
-    harm: async (client) => {
+    harm: harming(VALIDATING, async (client) => {
       const { caCertificate } = await foreignCertificate();
       await client.ok('PATCH', VALIDATING, [put('/webhooks/1/clientConfig/caBundle', base64(caCertificate))]);
-    },
+    }),
     rule: 'certificate/ca',
     found:
       'the caBundle of podgangs.muster.dev in ValidatingWebhookConfiguration muster does not lead to the certificate that Muster shows',
@@ -218,11 +222,11 @@ const CERTIFICATES: readonly Broken[] = [
   },
   {
     what: 'a foreign CA in the caBundle, beside the right one',
-    harm: async (client, { on }) => {
+    harm: harming(MUTATING, async (client, { on }) => {
       const { caCertificate } = await foreignCertificate();
       const both = base64(`${on.certificates.ca}${caCertificate}`);
       await client.ok('PATCH', MUTATING, [put('/webhooks/0/clientConfig/caBundle', both)]);
-    },
+    }),
     rule: 'certificate/ca',
     severity: 'warning',
     found: 'also trusts CN=',
@@ -234,7 +238,7 @@ const CERTIFICATES: readonly Broken[] = [
     rule: 'certificate/dates',
     found: 'is not valid before',
     fix: 'compare the clocks of the nodes',
-    heal: (_client, whole) => whole.install(whole.objects),
+    heal: installed,
   },
   {
     what: 'a certificate that has expired',
@@ -242,7 +246,7 @@ const CERTIFICATES: readonly Broken[] = [
     rule: 'certificate/dates',
     found: 'expired on',
     fix: 'kubectl -n muster-system get certificate,secret',
-    heal: (_client, whole) => whole.install(whole.objects),
+    heal: installed,
   },
   {
     what: 'a certificate for somebody else',
@@ -250,11 +254,11 @@ const CERTIFICATES: readonly Broken[] = [
     rule: 'certificate/names',
     found: 'the API server calls 127.0.0.1, and the certificate of 127.0.0.1:',
     fix: 'issue it with 127.0.0.1 among its DNS names',
-    heal: (_client, whole) => whole.install(whole.objects),
+    heal: installed,
   },
   {
     what: 'the Secret deleted',
-    harm: deleted(`${SYSTEM}/secrets/muster-serving-cert`),
+    harm: deleted(SECRET),
     rule: 'certificate/secret',
     found:
       'the Deployment needs the Secret muster-system/muster-serving-cert, which is not there: a Pod that starts now waits for it',
@@ -270,7 +274,7 @@ const CERTIFICATES: readonly Broken[] = [
   },
   {
     what: 'a Secret without its key',
-    harm: (_client, whole) => whole.putSecret({ 'tls.crt': base64('x') }),
+    harm: harming(SECRET, (_client, whole) => whole.putSecret({ 'tls.crt': base64('x') })),
     rule: 'certificate/secret',
     found: 'which has no tls.key: a Pod that starts now waits for it',
     fix: 'put tls.key into Secret muster-system/muster-serving-cert',
@@ -412,11 +416,11 @@ const POLICIES: readonly Broken[] = [
     rule: 'policies/accounts',
     found: `${GATE} refuses system:serviceaccount:muster-system:muster, which the configuration trusts`,
     fix: 'kubectl apply -k manifests/policies',
-    heal: (_client, whole) => whole.install(whole.objects),
+    heal: installed,
   },
   {
     what: 'a policy of another version',
-    harm: async (client) => {
+    harm: harming(policy('muster-of-old'), async (client) => {
       const { spec } = await client.ok<{ spec: object }>('GET', policy(GATE));
       const labels = { 'app.kubernetes.io/part-of': 'muster' };
       const kind = 'ValidatingAdmissionPolicy';
@@ -424,7 +428,7 @@ const POLICIES: readonly Broken[] = [
         ...{ apiVersion: 'admissionregistration.k8s.io/v1', kind },
         ...{ metadata: { name: 'muster-of-old', labels }, spec },
       });
-    },
+    }),
     rule: 'policies/validating',
     severity: 'warning',
     found:
@@ -494,7 +498,7 @@ const RIGHTS: readonly Broken[] = [
 const PROGRAM: readonly Broken[] = [
   {
     what: 'a rollout that is stuck behind replicas that serve',
-    harm: (_client, whole) =>
+    harm: harming(`${DEPLOYMENT}/status`, (_client, whole) =>
       whole.rolledOut({
         updatedReplicas: 1,
         conditions: [
@@ -504,6 +508,7 @@ const PROGRAM: readonly Broken[] = [
           },
         ],
       }),
+    ),
     rule: 'program/rollout',
     found:
       'the rollout is stuck: 1 of 3 replicas are of the present template (ReplicaSet "muster-1" has timed out progressing.)',
@@ -512,10 +517,11 @@ const PROGRAM: readonly Broken[] = [
   },
   {
     what: 'Pods that are not created',
-    harm: (_client, whole) =>
+    harm: harming(`${DEPLOYMENT}/status`, (_client, whole) =>
       whole.rolledOut({
         conditions: [{ type: 'ReplicaFailure', status: 'True', message: 'exceeded quota: small' }],
       }),
+    ),
     rule: 'program/rollout',
     found: 'Pods of the Deployment are not created: exceeded quota: small',
     fix: 'mend what the message names',
@@ -523,7 +529,9 @@ const PROGRAM: readonly Broken[] = [
   },
   {
     what: 'no replica ready',
-    harm: (_client, whole) => whole.rolledOut({ readyReplicas: 0, availableReplicas: 0 }),
+    harm: harming(`${DEPLOYMENT}/status`, (_client, whole) =>
+      whole.rolledOut({ readyReplicas: 0, availableReplicas: 0 }),
+    ),
     rule: 'program/deployment',
     found: '0 of 3 replicas are ready',
     fix: 'kubectl -n muster-system get pods',
@@ -596,7 +604,7 @@ const PROGRAM: readonly Broken[] = [
     severity: 'warning',
     found: 'only Pods are let in to port webhooks, and API servers and kubelets mostly call from hosts',
     fix: 'apply the NetworkPolicy of this version',
-    heal: patched(NETWORK, [removed('/spec/ingress/0/from')]),
+    heal: installed,
   },
   {
     what: 'a NetworkPolicy that keeps it from the API server',
@@ -672,7 +680,7 @@ const PROGRAM: readonly Broken[] = [
     rule: 'program/mounts',
     found: 'the Deployment needs the ConfigMap muster-system/muster-config, which is not there',
     fix: 'make it, or take it out of the Deployment',
-    heal: (_client, whole) => whole.install(whole.objects),
+    heal: installed,
   },
   {
     what: 'a configuration that is wrong',
@@ -680,27 +688,27 @@ const PROGRAM: readonly Broken[] = [
     rule: 'program/configuration',
     found: 'ConfigMap muster-system/muster-config is wrong',
     fix: 'muster validate -f says where',
-    heal: (_client, whole) => whole.install(whole.objects),
+    heal: installed,
   },
 ];
 
 const SURROUNDINGS: readonly Broken[] = [
   {
     what: 'two Musters',
-    harm: async (client) => {
+    harm: harming('/apis/apps/v1/namespaces/ml/deployments/muster', async (client) => {
       const { spec } = await client.ok<{ spec: object }>('GET', DEPLOYMENT);
       await client.ok('POST', '/apis/apps/v1/namespaces/ml/deployments', {
         metadata: { name: 'muster', labels: { 'app.kubernetes.io/name': 'muster' } },
         spec,
       });
-    },
+    }),
     rule: 'program/alone',
     found: 'another Muster is installed, Deployment ml/muster: each runs a loop of its own',
     fix: 'keep one: take the other’s webhooks and policies away, and its replicas',
   },
   {
     what: 'a second loop, wherever it runs',
-    harm: (client) =>
+    harm: harming(LEASE, (client) =>
       client.ok('POST', '/apis/coordination.k8s.io/v1/namespaces/ml/leases', {
         metadata: { name: 'muster-leader-election' },
         spec: {
@@ -708,10 +716,11 @@ const SURROUNDINGS: readonly Broken[] = [
           renewTime: new Date().toISOString().replace('Z', '000Z'),
         },
       }),
+    ),
     rule: 'program/alone',
     found: 'another Muster leads in ml (elsewhere holds its Lease)',
     fix: 'keep one: end the other, wherever it runs',
-    heal: deleted('/apis/coordination.k8s.io/v1/namespaces/ml/leases/muster-leader-election'),
+    heal: deleted(LEASE),
   },
   ...(
     [
@@ -727,7 +736,7 @@ const SURROUNDINGS: readonly Broken[] = [
         client.ok('POST', pods, controlPlanePod(component, flags));
     return {
       what: `${component} without the feature gates that the API server has`,
-      harm: inTheEnd(away, back('--v=2')),
+      harm: harming(`${pods}/${component}-node-1`, inTheEnd(away, back('--v=2'))),
       rule: 'backends/feature gates',
       found: `and ${component} (Pod ${component}-node-1) runs without the feature gate ${found}`,
       fix: `to the flags of ${component}, or set config.api to none in the profile default-scheduler`,
@@ -777,3 +786,22 @@ export const BROKEN: readonly Broken[] = [
   ...PROGRAM,
   ...SURROUNDINGS,
 ];
+
+/** So many at once, so that a round is found and mended within its time on a busy machine. */
+const MOST = 8;
+
+/**
+ * All rows, those together that harm different objects and are all mended by what is printed, or all otherwise. One that
+ * harms more than an object is alone.
+ */
+export function rounds(rows: readonly Broken[]): (readonly Broken[])[] {
+  const all: Broken[][] = [];
+  for (const row of rows) {
+    const fits = ({ harm, heal }: Broken): boolean =>
+      harm.at !== undefined && harm.at !== row.harm.at && (heal === undefined) === (row.heal === undefined);
+    const round = row.harm.at && all.find((some) => some.length < MOST && some.every(fits));
+    if (round) round.push(row);
+    else all.push([row]);
+  }
+  return all;
+}
