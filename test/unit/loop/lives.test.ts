@@ -4,7 +4,8 @@ import { plan } from '../../../src/gang/plan/plan.ts';
 import type { GangState } from '../../../src/gang/records.ts';
 import { inLength } from '../../support/length.ts';
 import { Random } from '../../support/random.ts';
-import { Life, type Kind, type Scheduler } from './lives.ts';
+import { Life, type Scheduler } from './lives.ts';
+import type { Kind } from './world.ts';
 
 const KINDS: readonly Kind[] = [
   { kind: 'job', groups: { main: 3 }, completions: 7 },
