@@ -68,7 +68,7 @@ export interface Way {
   readonly tries: string;
   /** One end for all states, or those of the states in which it is tried. */
   readonly ends: End | Readonly<Partial<Record<State, End>>>;
-  /** It takes what others need to try theirs: tried when they are done. */
+  /** It takes what others need to try theirs, or is large: tried when they are done. */
   readonly alone?: boolean;
   /** What is there before. Always done while Muster runs. */
   readonly given?: (scene: Scene) => Promise<unknown>;

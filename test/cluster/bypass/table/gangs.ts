@@ -105,6 +105,7 @@ export const GANG_WAYS: readonly Way[] = [
   {
     who: 'tenant',
     tries: 'gives a new gang references to Pods that are not there, ten thousand of them',
+    alone: true,
     ends: {
       up: harmless(201, 'Muster’s mutating webhook empties the references of an account that is not trusted'),
       gone: policy(SPEC, 'ReferencesProtected'),
@@ -302,6 +303,7 @@ export const GANG_WAYS: readonly Way[] = [
   {
     who: 'tenant',
     tries: 'gives a gang of Grove’s ten thousand references, which Muster would keep',
+    alone: true,
     ends: {
       up: policy(SPEC, 'ReferencesProtected'),
       gone: policy(SPEC, 'ReferencesProtected'),
