@@ -19,7 +19,7 @@ import {
 import { propagationPolicies } from './support/crds/karmada-policies.ts';
 import { untilEachIsUsed } from './support/granted.ts';
 import { STEADY_LEASE } from './support/looping-muster.ts';
-import { cli } from './support/muster-cli.ts';
+import { verb } from './support/muster-cli.ts';
 import { withMuster, type OnMuster } from './support/with-muster.ts';
 
 jest.setTimeout(120_000);
@@ -279,7 +279,7 @@ clusterSuite('queues of a fleet, on a real API server', () => {
     await untilThrough('high', 'mid');
     await untilQueue('org', { used: { cpu: '2' }, conditions: [{ reason: 'Open' }] });
     const file = await on.plane.kubeconfigFor('system:admin', ['system:masters']);
-    const shown = await cli(['status', '--fleet', '--kubeconfig', file, '-o', 'json']);
+    const shown = await verb(['status', '--fleet', '--kubeconfig', file, '-o', 'json']);
     expect(JSON.parse(shown.out)).toMatchObject({
       queues: [
         { name: 'org', capacity: { cpu: '2' }, used: { cpu: '2' }, closed: null },
@@ -292,7 +292,7 @@ clusterSuite('queues of a fleet, on a real API server', () => {
         },
       ],
     });
-    const text = (await cli(['status', '--fleet', '--kubeconfig', file])).out;
+    const text = (await verb(['status', '--fleet', '--kubeconfig', file])).out;
     expect(text).toMatch(
       /^QUEUE +PARENT +WEIGHT +WAITING +THROUGH +USED\norg +- +1 +0 +0 +2 of 2 cpu\nteam +org/,
     );
@@ -331,7 +331,7 @@ clusterSuite('queues of a fleet, on a real API server', () => {
     const file = await on.plane.kubeconfigFor('system:admin', ['system:masters']);
     const config = join(on.muster.directory, 'config.yaml');
     const doctor = async () => {
-      const { out, code } = await cli([
+      const { out, code } = await verb([
         'doctor',
         '--fleet',
         '--kubeconfig',

@@ -30,7 +30,7 @@ import { propagationPolicies } from './support/crds/karmada-policies.ts';
 import { KARMADA_WRITES } from './support/karmada-writes.ts';
 import { loopbackService, type LoopbackService } from './support/loopback-service.ts';
 import { grantRights, STEADY_LEASE } from './support/looping-muster.ts';
-import { cli } from './support/muster-cli.ts';
+import { verb } from './support/muster-cli.ts';
 import { register } from './support/registered-muster.ts';
 import { untilReady } from './support/with-muster.ts';
 
@@ -77,7 +77,7 @@ clusterSuite('Muster beside Karmada, set up as the documentation says', () => {
   const doctor = async (): Promise<{ code: number | undefined; wrong: string[] }> => {
     const file = await karmada!.kubeconfigFor('system:admin', ['system:masters']);
     const config = join(muster.directory, 'config.yaml');
-    const { out, code } = await cli([
+    const { out, code } = await verb([
       'doctor',
       '--fleet',
       '--kubeconfig',

@@ -7,7 +7,7 @@ import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
 import { GangCluster } from './support/gang-cluster.ts';
 import { gatesOf, group } from './support/gang-objects.ts';
-import { cli } from './support/muster-cli.ts';
+import { verb } from './support/muster-cli.ts';
 import { GATE, NAMESPACE } from './support/registered-muster.ts';
 
 const SETTINGS = {
@@ -38,7 +38,7 @@ clusterSuite('gangs that are not selected', () => {
     const header = { apiVersion: 'operator.config.grove.io/v1alpha1', kind: 'OperatorConfiguration' };
     await writeFile(config, JSON.stringify({ ...header, ...SETTINGS }));
     const args = ['status', name, '-n', NAMESPACE, '-o', 'json', '--config', config];
-    const { out } = await cli([...args, '--kubeconfig', cluster.plane.kubeconfig]);
+    const { out } = await verb([...args, '--kubeconfig', cluster.plane.kubeconfig]);
     return (JSON.parse(out) as { gangs: { why: string }[] }).gangs[0]?.why;
   };
   const untouched = async (name: string): Promise<void> => {

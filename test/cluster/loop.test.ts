@@ -9,7 +9,7 @@ import type { ControlPlane } from './control-plane/control-plane.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
 import { GangHistory } from './support/gang-history.ts';
-import { cli } from './support/muster-cli.ts';
+import { cli, verb } from './support/muster-cli.ts';
 import { GANGS, GATE, NAMESPACE, PODS } from './support/registered-muster.ts';
 import { STEADY_LEASE } from './support/looping-muster.ts';
 import { DEFAULT_LEASE, untilReady, withMuster, type OnMuster } from './support/with-muster.ts';
@@ -223,19 +223,19 @@ clusterSuite('the loop, with the rights of its account, on a real control plane 
   test('muster status tells what the loop knows, also without it', async () => {
     await createGang({ leader: 1, worker: 2 });
     await createPod('worker-0', 'worker');
-    const table = await cli(['status', '-n', NAMESPACE, '--kubeconfig', plane.kubeconfig]);
+    const table = await verb(['status', '-n', NAMESPACE, '--kubeconfig', plane.kubeconfig]);
     expect(table.code).toBe(0);
     expect(table.out.split('\n')[0]).toMatch(/^GANG +BACKEND +PHASE +GROUPS +PODS +GATES +AGE +WHY$/);
     const line = table.out.split('\n').find((one) => one.startsWith(`${gang} `));
     expect(line).toMatch(/default-scheduler +Pending +0\/2 +0\/3 +1 +\d+s +waiting for Pods: leader 0\/1, w/);
     // Nobody looks at a pipe, so nothing is cut.
     expect(line).toContain('waiting for Pods: leader 0/1, worker 1/2');
-    const tree = await cli(['status', gang, '-n', NAMESPACE, '--kubeconfig', plane.kubeconfig]);
+    const tree = await verb(['status', gang, '-n', NAMESPACE, '--kubeconfig', plane.kubeconfig]);
     expect(tree.out).toContain(`${gang}-worker-0  gated  waiting for Pods: leader 0/1, worker 1/2`);
-    const json = await cli(['status', '-A', '-o', 'json', '--kubeconfig', plane.kubeconfig]);
+    const json = await verb(['status', '-A', '-o', 'json', '--kubeconfig', plane.kubeconfig]);
     const { gangs } = JSON.parse(json.out) as { gangs: { name: string; summary: { gatesLeft: number } }[] };
     expect(gangs.find(({ name }) => name === gang)?.summary.gatesLeft).toBe(1);
-    const missing = await cli(['status', 'nobody', '-n', NAMESPACE, '--kubeconfig', plane.kubeconfig]);
+    const missing = await verb(['status', 'nobody', '-n', NAMESPACE, '--kubeconfig', plane.kubeconfig]);
     expect(missing.code).toBe(1);
   });
 

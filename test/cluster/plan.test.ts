@@ -19,7 +19,7 @@ import type { ControlPlane } from './control-plane/control-plane.ts';
 import { startControlPlane } from './control-plane/start.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
-import { cli } from './support/muster-cli.ts';
+import { verb } from './support/muster-cli.ts';
 import { stories } from './support/user-stories.ts';
 import { priorityClasses, randomCluster, type RandomCluster } from './support/random-cluster.ts';
 
@@ -117,12 +117,12 @@ clusterSuite('the planner beside kube-scheduler', () => {
       const wanted = join(folder, 'wanted.json');
       const snapshot = join(folder, 'cluster.json');
       await writeFile(wanted, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: made.wanting }));
-      const live = await cli(['plan', '-f', wanted, '--kubeconfig', plane.kubeconfig, '-o', 'json']);
-      const taken = await cli(['snapshot', '--kubeconfig', plane.kubeconfig]);
+      const live = await verb(['plan', '-f', wanted, '--kubeconfig', plane.kubeconfig, '-o', 'json']);
+      const taken = await verb(['snapshot', '--kubeconfig', plane.kubeconfig]);
       expect(taken.code).toBe(0);
       await writeFile(snapshot, taken.out);
-      const later = await cli(['plan', '-f', wanted, '--snapshot', snapshot, '-o', 'json']);
-      const hidden = await cli(['snapshot', '--anonymous', '--kubeconfig', plane.kubeconfig]);
+      const later = await verb(['plan', '-f', wanted, '--snapshot', snapshot, '-o', 'json']);
+      const hidden = await verb(['snapshot', '--anonymous', '--kubeconfig', plane.kubeconfig]);
       expect(hidden.code).toBe(0);
       const [named, nameless] = [taken, hidden].map(
         ({ out }) => (JSON.parse(out) as { items: JsonObject[] }).items,
@@ -140,7 +140,7 @@ clusterSuite('the planner beside kube-scheduler', () => {
 
   test('who may not look is told what it takes', async () => {
     const kubeconfig = await plane.kubeconfigFor('stranger');
-    const { code, out } = await cli(['snapshot', '--kubeconfig', kubeconfig]);
+    const { code, out } = await verb(['snapshot', '--kubeconfig', kubeconfig]);
     expect(code).toBe(1);
     expect(out).toContain(
       'fix: It takes the right to list these in all namespaces: nodes, pods, namespaces, persistentvolumes, persistentvolumeclaims, poddisruptionbudgets.policy, priorityclasses.scheduling.k8s.io, podgangs.scheduler.grove.io, podgroups.scheduling.k8s.io. Somebody who has it can write a snapshot for you: muster snapshot > cluster.json',

@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import { MUSTER_USER } from '../../src/api/names.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
-import { cli } from './support/muster-cli.ts';
+import { verb } from './support/muster-cli.ts';
 import { untilEachIsUsed } from './support/granted.ts';
 import { requestsOf } from './support/audited.ts';
 import { GANGS, gangPod, NAMESPACE, podGang, PODS } from './support/registered-muster.ts';
@@ -146,7 +146,7 @@ clusterSuite('the forecast of a dry run', () => {
     const created = await on.plane.kubectl(['create', '-f', '-'], { stdin: file('stuck', 3) });
     expect(created.code).toBe(0);
     const status = (kubeconfig: string) =>
-      cli(['status', 'stuck', '-n', NAMESPACE, '--kubeconfig', kubeconfig, '-o', 'json']);
+      verb(['status', 'stuck', '-n', NAMESPACE, '--kubeconfig', kubeconfig, '-o', 'json']);
     const planOf = ({ out }: { out: string }): string | undefined =>
       (JSON.parse(out) as { gangs: { plan?: string }[] }).gangs[0]?.plan;
     const told = await until('the scheduler has found no room', async () =>

@@ -5,7 +5,7 @@ import type { ControlPlane, ControlPlaneOptions } from '../control-plane/control
 import { until } from '../control-plane/until.ts';
 import { requestsOf, type Audited } from './audited.ts';
 import { GangHistory } from './gang-history.ts';
-import { cli } from './muster-cli.ts';
+import { verb } from './muster-cli.ts';
 import { readerOf } from './reader.ts';
 import {
   group,
@@ -241,7 +241,7 @@ export class GangCluster {
   /** `muster status`, by somebody who may view the namespace and no more. */
   async status(gang: string): Promise<Told> {
     const args = ['status', gang, '-n', NAMESPACE, '-o', 'json', '--kubeconfig', this.#reader];
-    const { out } = await cli(args);
+    const { out } = await verb(args);
     const found = (JSON.parse(out.slice(out.indexOf('{'), out.lastIndexOf('}') + 1)) as { gangs: Told[] })
       .gangs[0];
     if (found === undefined) throw new Error(`muster status knows nothing of ${gang}: ${out}`);
