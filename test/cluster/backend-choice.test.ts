@@ -1,5 +1,6 @@
 /** Which backend a gang and its Pods get, and that a gang keeps it. Volcano stands for a scheduler that is not there. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { inLength } from '../support/length.ts';
 import type { KubeList } from './control-plane/client.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
@@ -181,10 +182,7 @@ clusterSuite('the choice of a backend, on a real control plane', () => {
   }, 120_000);
 
   test('no gang is torn whose Pods follow it within milliseconds', async () => {
-    const gangs = Array.from(
-      { length: process.env['TESTING_MUSTER_LONG'] === '1' ? 500 : 60 },
-      (_, n) => `quick-${n}`,
-    );
+    const gangs = Array.from({ length: inLength({ short: 32, long: 500 }) }, (_, n) => `quick-${n}`);
     const DELAYS_MS = [0, 1, 5, 30];
     const prepared = new Map<string, readonly (string | undefined)[]>();
     const life = async (name: string, delayMs: number): Promise<void> => {
