@@ -65,7 +65,8 @@ clusterSuite('muster doctor beside what is shipped', () => {
       const { found, commands } = await until('all of it is found', async () => {
         const all = await wrong();
         const found = rows.map((row) => all.find((one) => tells(one, row)));
-        if (found.includes(undefined)) throw new Error(told(all).join('\n') || 'nothing is wrong');
+        const missed = rows.filter((_, index) => found[index] === undefined).map(({ what }) => what);
+        if (missed.length > 0) throw new Error([`not found: ${missed.join('; ')}`, ...told(all)].join('\n'));
         return { found, commands: all.flatMap((one) => one.commands ?? []) };
       });
       expect(new Set(found).size).toBe(rows.length);
