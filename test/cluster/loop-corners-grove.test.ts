@@ -65,7 +65,7 @@ clusterSuite('beside the Grove operator', () => {
     expect((await cluster.podsOf('theirs')).map(gatesOf)).toEqual([[GATE], [GATE]]);
     const says = 'the Grove operator writes the references, Initialized and the gates of this gang';
     expect(await cluster.status('theirs')).toMatchObject({
-      why: says,
+      why: `the references are being written; ${says}`,
       pods: [{ reason: says }, { reason: says }],
     });
 

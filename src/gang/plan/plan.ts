@@ -23,7 +23,7 @@ import { claims, planUngrouped, planWithoutGang } from './plan-strays.ts';
 import { planGates } from './plan-gates.ts';
 import { isComplete, isFullyReferenced, planReferences } from './plan-references.ts';
 import { judgeStatus, NO_GROUPS, planStatus } from './plan-status.ts';
-import { waitingBeside } from './why.ts';
+import { waitingBeside, whyOfAnothers } from './why.ts';
 import { stoppedBy } from '../rules/lists.ts';
 
 /**
@@ -53,7 +53,9 @@ export function plan(state: GangState): Plan {
   const held = still ?? backendHold(state.backend);
   const torn = mismatch(state.backend, census, (group) => group.minReplicas);
   const tornHold = torn === undefined ? undefined : mismatchHold(torn);
-  const next = observed ? generationHold(state, gang, census, expected.counts) : undefined;
+  // Whoever else takes the gates off knows of no generations.
+  const next =
+    observed && hands === undefined ? generationHold(state, gang, census, expected.counts) : undefined;
   const hold = held ?? tornHold ?? next;
   const waitsFor = observed
     ? undefined
@@ -65,17 +67,14 @@ export function plan(state: GangState): Plan {
   const told = isOnItsWay(state, hold) ? (tornHold ?? next) : hold;
   const judgement = judgeStatus(state, gang, census, { waitsFor, hold: told, torn, baseWait });
   const ungrouped = planUngrouped(state, gang, census);
-  const summary = summaryOf(
-    state,
-    gang,
-    census,
-    expected.counts,
-    judgement.phase,
-    hands ??
-      still?.message ??
-      faults ??
-      (judgement.phase === 'Running' && judgement.why === '' ? waitingBeside(gates.waiting) : judgement.why),
-  );
+  const own =
+    judgement.phase === 'Running' && judgement.why === '' ? waitingBeside(gates.waiting) : judgement.why;
+  // Of one that is deleted, or not wholly known, nothing else is to be said.
+  const why =
+    gang.deletionTimestamp !== undefined || still !== undefined
+      ? (hands ?? still?.message ?? '')
+      : whyOfAnothers(state.notOurs, census, faults ?? own);
+  const summary = summaryOf(state, gang, census, expected.counts, judgement.phase, why);
   const waiting = [...gates.waiting, ...ungrouped.waiting];
   if (hands !== undefined) return { ...EMPTY_PLAN, waiting, summary };
   if (still !== undefined) {

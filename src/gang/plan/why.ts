@@ -1,4 +1,4 @@
-import { isBound, type GroupCensus } from './census.ts';
+import { isBound, isGated, type GroupCensus } from './census.ts';
 import { CONDITION_READY, type Wanted } from './conditions.ts';
 import type { Waiting } from './gang-plan.ts';
 import { listed } from '../status-text.ts';
@@ -45,6 +45,23 @@ export function waitingBeside(waiting: readonly Waiting[]): string {
     MAX_NAMED,
   );
   return `${held.length === 1 ? 'a Pod waits' : `${held.length} Pods wait`}: ${names}: ${first.reason}`;
+}
+
+/**
+ * The same of a gang that somebody else moves, who is named until every group has its Pods and all of them were let go: from
+ * then on it waits for its scheduler alone.
+ * @param mover undefined where it is ours
+ */
+export function whyOfAnothers(
+  mover: string | undefined,
+  census: readonly GroupCensus[],
+  why: string,
+): string {
+  if (mover === undefined || why === '' || why.includes(mover)) return why;
+  const isLetGo = census.every(
+    ({ members, present, minReplicas }) => present.length >= minReplicas && !members.some(isGated),
+  );
+  return isLetGo ? why : `${why}; ${mover}`;
 }
 
 /** Whether all that is not bound was let go, and the scheduler has not said a word. */
