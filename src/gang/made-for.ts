@@ -23,6 +23,13 @@ export function isOfWorkload(gang: Made, origin: PodOrigin | undefined): boolean
   return uid === undefined || origin.uid === undefined || origin.uid === uid;
 }
 
+/** Whether a Pod is of a workload of the same kind and name as that of this gang, and of another one: it goes with that. */
+export const isOfEarlier = (gang: Made, origin: PodOrigin | undefined): boolean =>
+  origin !== undefined &&
+  origin.kind !== '' &&
+  workloadTitle(origin) === workloadOf(gang) &&
+  !isOfWorkload(gang, origin);
+
 /** The kinds of workloads whose gangs have as their minimum what is left to be done: their controllers count what has ended. */
 export const KINDS_WITH_LEFT: readonly string[] = ['job'];
 

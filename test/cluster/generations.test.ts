@@ -114,6 +114,32 @@ clusterSuite('the next generations of a gang', () => {
       expect(await cluster.history.ungatedEarly()).toEqual([]);
     });
 
+    test('Job: deleted and made again under its name while its Pods end slowly, it starts whole or not at all', async () => {
+      const name = named('slow-again');
+      const gang = `job-${name}`;
+      const spec = { parallelism: 3, completions: 3 };
+      await create(JOBS, job(name, spec));
+      await untilBound(gang, 3);
+      const former = await podsOf(gang);
+      const old = new Set(former.map(({ metadata }) => metadata.uid));
+      for (const { metadata } of former)
+        await patch(`${PODS}/${metadata.name}`, { metadata: { finalizers: [SLOW] } });
+      await cluster.client.ok('DELETE', `${JOBS}/${name}`, undefined, AT_ONCE);
+      await until('it is made again', async () => {
+        const { status } = await cluster.client.request('POST', JOBS, job(name, spec));
+        return status === 201;
+      });
+      const next = async (): Promise<Counted[]> =>
+        (await podsOf(gang)).filter(({ metadata }) => !old.has(metadata.uid));
+      if (isGang) {
+        await untilWhy(gang, 'waiting for Pods of the generation before to go');
+        expect((await next()).map((pod) => gatesOf(pod).length)).toEqual([1, 1, 1]);
+      }
+      for (const { metadata } of former)
+        await patch(`${PODS}/${metadata.name}`, { metadata: { finalizers: null } });
+      await until('the new Pods have nodes', async () => (await next()).filter(isBound).length === 3);
+    });
+
     test('Indexed Job: the one index that is tried again, when all others have succeeded, runs', async () => {
       const name = named('retried');
       const spec = { completionMode: 'Indexed', parallelism: 4, completions: 4 };

@@ -1,7 +1,7 @@
-import { countsWhatIsLeft } from '../made-for.ts';
+import { countsWhatIsLeft, isOfEarlier } from '../made-for.ts';
 import type { GangRecord, GangState, PodRecord } from '../records.ts';
 import { OF_THE_GENERATION_BEFORE } from './backend-hold.ts';
-import { hasEnded, isBound, isGated, type GroupCensus } from './census.ts';
+import { byName, hasEnded, isBound, isGated, isLive, type GroupCensus } from './census.ts';
 import { shortfall } from './group-counts.ts';
 import type { Hold } from './reasons.ts';
 import { placed } from './why.ts';
@@ -15,7 +15,11 @@ interface Generation {
 }
 
 /** Tells the Pods of the generation that runs from those of the one before. */
-function generationOf({ backend }: Pick<GangState, 'backend'>, census: readonly GroupCensus[]): Generation {
+function generationOf(
+  { backend, pods }: Pick<GangState, 'backend' | 'pods'>,
+  gang: GangRecord,
+  census: readonly GroupCensus[],
+): Generation {
   const live = census.flatMap(({ members }) => members);
   const revision = newestRevision(live);
   const released = live.filter((pod) => !isGated(pod) && !hasEnded(pod));
@@ -24,13 +28,19 @@ function generationOf({ backend }: Pick<GangState, 'backend'>, census: readonly 
     (revision !== undefined && pod.revision !== undefined && pod.revision !== revision) ||
     // Workers are made once their leader is there, so older ones are those of a leader before it.
     (pod.revision !== undefined && (pod.creationTimestamp ?? '') < leader);
-  const leaving = census.flatMap((group) => group.leaving).filter((pod) => isBound(pod) && !hasEnded(pod));
+  // A scheduler counts by the gang's name, also what a workload of that name left which was deleted and made again.
+  const left = pods.filter((pod) => hasName(gang, pod) && isBound(pod) && !hasEnded(pod)).sort(byName);
+  const leaving = left.filter((pod) => !isLive(pod));
+  const bereft = left.filter((pod) => isLive(pod) && !isGated(pod) && isOfEarlier(gang, pod.origin));
   return {
     running: released.filter((pod) => !isFormer(pod)),
     // One that was never bound is gone as soon as it is deleted, and a scheduler never took it for placed.
-    former: [...released.filter(isFormer), ...(backend.countsEnding === true ? leaving : [])],
+    former: [...released.filter(isFormer), ...bereft, ...(backend.countsEnding === true ? leaving : [])],
   };
 }
+
+const hasName = ({ namespace, name }: GangRecord, pod: PodRecord): boolean =>
+  pod.namespace === namespace && pod.gang === name;
 
 /** The revision of the gated Pod that came last; undefined where the Pods have none, or none is gated. */
 function newestRevision(live: readonly PodRecord[]): string | undefined {
@@ -48,13 +58,13 @@ function newestRevision(live: readonly PodRecord[]): string | undefined {
  * @param expected how many Pods each group waits for, in the order of the census: as many as at the gang's first start
  */
 export function generationHold(
-  state: Pick<GangState, 'backend'>,
+  state: Pick<GangState, 'backend' | 'pods'>,
   gang: GangRecord,
   census: readonly GroupCensus[],
   expected: readonly number[],
 ): Hold | undefined {
   if (!census.some(({ members }) => members.some(isGated))) return undefined;
-  const { running, former } = generationOf(state, census);
+  const { running, former } = generationOf(state, gang, census);
   if (running.length > 0) return undefined;
   const isNext = (pod: PodRecord): boolean =>
     isGated(pod) ||

@@ -125,6 +125,48 @@ test('the next generation waits for Pods that end where its scheduler counts the
   expect(released(of([...pods, running('workers-6')], { countsEnding: true }))).toHaveLength(3);
 });
 
+describe('the first generation of a workload that was deleted and made again under its name', () => {
+  const origin = (uid: string, kind = 'job') => {
+    const controller = { apiVersion: 'batch/v1', kind: 'Job', name: 'train', uid };
+    return { kind, name: 'train', uid, part: undefined, size: undefined, controller };
+  };
+  const made = gang({
+    groups: FULL,
+    annotations: new Map([
+      ['muster.dev/workload', 'job/train'],
+      ['muster.dev/workload-uid', 'new'],
+    ]),
+    conditions: [INITIALIZED],
+  });
+  const pods = NEXT.map((one) => ({ ...one, origin: origin('new') }));
+  const beside = (former: PodRecord, countsEnding: boolean) =>
+    of([former, ...pods], { gang: made, countsEnding });
+  const waits = 'waiting for Pods of the generation before to go: workers-9 on node-1';
+
+  test.each([true, false])('waits for Pods of the one before that end where they count: %s', (counts) => {
+    const found = beside(ending('workers-9', { origin: origin('old') }), counts);
+    expect(released(found)).toHaveLength(counts ? 0 : 3);
+    if (counts) expect(found.summary?.why).toContain(waits);
+  });
+
+  test.each([true, false])('waits for those that nobody has deleted yet, whatever counts: %s', (counts) => {
+    const found = beside({ ...running('workers-9'), origin: origin('old') }, counts);
+    expect(released(found)).toEqual([]);
+    expect(found.summary?.why).toContain(waits);
+  });
+
+  test.each<[string, Partial<PodRecord>]>([
+    ['has succeeded', { origin: origin('old'), phase: 'Succeeded' }],
+    ['has no node', { origin: origin('old'), nodeName: '' }],
+    ['is of another workload', { origin: origin('old', 'pytorchjob') }],
+    ['is of none any more', { origin: undefined }],
+    ['has another gang’s name', { origin: origin('old'), gang: 'other' }],
+    ['is of another namespace', { origin: origin('old'), namespace: 'other' }],
+  ])('waits for none that %s', (_what, parts) => {
+    expect(released(beside({ ...running('workers-9'), ...parts }, true))).toHaveLength(3);
+  });
+});
+
 test('it waits for as many Pods as the first one did', () => {
   const groups = [group('leader', 1, 'leader-0'), group('workers', 1, 'workers-0', 'workers-1')];
   const annotations = new Map([['muster.dev/expected-pods', 'workers=2']]);
