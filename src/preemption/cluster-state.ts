@@ -1,3 +1,5 @@
+import { Crowd } from './crowd.ts';
+import { Distances } from './distances.ts';
 import type { Node, Pod, PodTerm, Resources, Snapshot } from './snapshot.ts';
 
 /** A resource and how much of it: the index that the {@link ClusterState} gives to its name, and the count. */
@@ -13,10 +15,13 @@ interface Home {
   readonly amounts: readonly Amount[];
 }
 
+/** Whom a rule counts. */
+type Takes = (pod: Pod, node: NodeState) => boolean;
+
 /** Pods on nodes that somebody asks about again and again. */
 interface Watched {
-  readonly takes: (pod: Pod) => boolean;
-  readonly pods: Map<Pod, NodeState>;
+  readonly takes: Takes;
+  readonly crowd: Crowd;
 }
 
 /** A node with the Pods that are on it in thought. */
@@ -60,8 +65,8 @@ export class ClusterState {
   readonly nodes: readonly NodeState[];
   readonly byName: ReadonlyMap<string, NodeState>;
   readonly namespaces: Snapshot['namespaces'];
-  /** Pods on nodes that want to be away from others, with their node: they judge every newcomer. */
-  readonly wantingDistance = new Map<Pod, NodeState>();
+  /** What Pods on nodes want distance from. */
+  readonly wanted: Distances;
   /** What Pods of the snapshot want distance from, wherever they are in thought; of those of one template once. */
   readonly distances: ReadonlySet<readonly PodTerm[]>;
   /** Of every resource that a node has. */
@@ -70,6 +75,8 @@ export class ClusterState {
   readonly #amounts = new Map<Resources, readonly Amount[]>();
   readonly #homes = new Map<Pod, Home>();
   readonly #watched = new Map<object, Map<string, Watched>>();
+  readonly #allWatched: Watched[] = [];
+  readonly #nodesFor = new Map<object, Map<string, ReadonlySet<NodeState>>>();
 
   constructor({ nodes, namespaces, pods }: Pick<Snapshot, 'nodes' | 'namespaces' | 'pods'>) {
     for (const { requests } of pods) this.#index(requests);
@@ -77,6 +84,7 @@ export class ClusterState {
     this.nodes = nodes.map((node) => new NodeState(node, this.#indexes));
     this.byName = new Map(this.nodes.map((state) => [state.node.name, state]));
     this.namespaces = namespaces;
+    this.wanted = new Distances(namespaces);
     this.distances = new Set(
       pods.flatMap(({ constraints: { antiAffinity } }) => (antiAffinity.length > 0 ? [antiAffinity] : [])),
     );
@@ -102,18 +110,25 @@ export class ClusterState {
   }
 
   /**
-   * Of the Pods on nodes those that `takes` is about, with their node. They are looked for once, and kept as Pods come
-   * and go.
+   * Of the Pods on nodes those that `takes` is about. They are looked for once, and kept as Pods come and go.
    * @param key with `of` what tells this question from others
    */
-  those(key: object, of: string, takes: (pod: Pod) => boolean): ReadonlyMap<Pod, NodeState> {
-    const alike = this.#watched.getOrInsert(key, new Map<string, Watched>());
-    const known = alike.get(of);
-    if (known !== undefined) return known.pods;
-    const pods = new Map<Pod, NodeState>();
-    for (const node of this.nodes) for (const pod of node.pods) if (takes(pod)) pods.set(pod, node);
-    alike.set(of, { takes, pods });
-    return pods;
+  those(key: object, of: string, takes: Takes): Crowd {
+    const alike = this.#watched.getOrInsertComputed(key, () => new Map<string, Watched>());
+    return alike.getOrInsertComputed(of, () => {
+      const crowd = new Crowd();
+      for (const node of this.nodes) for (const pod of node.pods) if (takes(pod, node)) crowd.put(pod, node);
+      const watched = { takes, crowd };
+      this.#allWatched.push(watched);
+      return watched;
+    }).crowd;
+  }
+
+  /** The nodes that `takes` is about, whoever is there: looked for once. @param key with `of` as of {@link those} */
+  nodesFor(key: object, of: string, takes: (node: NodeState) => boolean): ReadonlySet<NodeState> {
+    return this.#nodesFor
+      .getOrInsertComputed(key, () => new Map<string, ReadonlySet<NodeState>>())
+      .getOrInsertComputed(of, () => new Set(this.nodes.filter(takes)));
   }
 
   put(pod: Pod, node: NodeState): void {
@@ -149,15 +164,14 @@ export class ClusterState {
     if (node.pods.has(pod)) return;
     node.pods.add(pod);
     node.count(pod, amounts, 1);
-    if (pod.constraints.antiAffinity.length > 0) this.wantingDistance.set(pod, node);
-    for (const alike of this.#watched.values())
-      for (const { takes, pods } of alike.values()) if (takes(pod)) pods.set(pod, node);
+    this.wanted.put(pod, node);
+    for (const { takes, crowd } of this.#allWatched) if (takes(pod, node)) crowd.put(pod, node);
   }
 
   #take(pod: Pod, node: NodeState, amounts: readonly Amount[]): void {
     if (!node.pods.delete(pod)) return;
     node.count(pod, amounts, -1);
-    if (this.wantingDistance.size > 0) this.wantingDistance.delete(pod);
-    for (const alike of this.#watched.values()) for (const { pods } of alike.values()) pods.delete(pod);
+    this.wanted.take(pod);
+    for (const { crowd } of this.#allWatched) crowd.take(pod);
   }
 }

@@ -6,12 +6,15 @@ import { nodePorts, slots } from './predicates/resource-predicates.ts';
 import type { Preemptor } from './preemptor.ts';
 import { rankedFit } from './ranked-fit.ts';
 import { termTakes } from './selectors.ts';
+import { socialFit } from './social-fit.ts';
 
 /** Whether a preemptor fits the state as it is at the moment of asking. */
 export interface Fit {
   fits(): boolean;
   /** Hears of each node whose Pods have changed since. */
   changed(node: NodeState): void;
+  /** All nodes are by now as they were before it was asked last, when it said no, and had said yes before that. */
+  backOut?(): void;
 }
 
 /**
@@ -21,8 +24,8 @@ export interface Fit {
  */
 export function fitOf(preemptor: Preemptor, state: ClusterState, only = state.nodes): Fit {
   if (isPlain(preemptor, state)) return new CountedFit(preemptor, state, only);
-  const ranked = isUnsocial(preemptor, state) ? rankedFit(preemptor, state, only) : undefined;
-  return ranked ?? new TriedFit(preemptor, state, only);
+  const rankedOrSocial = isUnsocial(preemptor, state) ? rankedFit : socialFit;
+  return rankedOrSocial(preemptor, state, only) ?? new TriedFit(preemptor, state, only);
 }
 
 /** Whether more room can never hurt: then what fits with more Pods removed is known from what fits with fewer. */

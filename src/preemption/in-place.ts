@@ -35,7 +35,7 @@ export class Assumed {
    */
   clashWith(unit: Unit): string | undefined {
     // On other nodes a Pod of the unit is felt only by those that mind who is near, or that it minds itself.
-    if (this.#minding.length === 0 && this.#state.wantingDistance.size === 0) {
+    if (this.#minding.length === 0 && !this.#state.wanted.some) {
       for (const { nodeName } of unit.pods) {
         const clash = this.#first(this.#onNode.get(nodeName) ?? []);
         if (clash !== undefined) return clash;

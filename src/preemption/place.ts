@@ -165,8 +165,7 @@ class Candidates {
 }
 
 /** Whether it matters who is near: to the Pod, or to somebody of the Pod. */
-const isSocial = (pod: Pod, { wantingDistance }: ClusterState): boolean =>
-  mindsOthers(pod) || wantingDistance.size > 0;
+const isSocial = (pod: Pod, { wanted }: ClusterState): boolean => mindsOthers(pod) || wanted.some;
 
 /** Whether it matters to the Pod what others are near. */
 export const mindsOthers = ({ constraints: { affinity, antiAffinity, spread } }: Pod): boolean =>

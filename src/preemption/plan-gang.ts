@@ -37,6 +37,7 @@ function reprieveByPlacing(
     if (fit.fits()) verdicts.spare(unit, 'the gang fits with it in place');
     else {
       removed(unit, state, fit);
+      fit.backOut?.();
       verdicts.need(unit, 'with it in place the gang does not fit');
     }
   }

@@ -5,10 +5,10 @@ import { likingOf, likingScore, useScore, type Liking } from './scores.ts';
 import type { Pod } from './snapshot.ts';
 
 /** Of more sorts than this each Pod would take as long as looking at the nodes one by one. */
-const MOST_SORTS = 64;
+export const MOST_SORTS = 64;
 
 /** A node of the list, and its score. */
-interface Place {
+export interface Place {
   readonly index: number;
   readonly score: number;
 }
@@ -27,7 +27,7 @@ interface Sort {
   last: Place | undefined;
 }
 
-const UNASKED: Place = { index: -1, score: Number.POSITIVE_INFINITY };
+export const UNASKED: Place = { index: -1, score: Number.POSITIVE_INFINITY };
 
 /**
  * What every node is for Pods of one kind. What a preference is worth depends on the highest among the nodes that take the
@@ -152,5 +152,5 @@ const newSort = (liking: Liking): Sort => ({
   last: UNASKED,
 });
 
-const isBehind = (a: Place, b: Place): boolean =>
+export const isBehind = (a: Place, b: Place): boolean =>
   a.score < b.score || (a.score === b.score && a.index > b.index);

@@ -1,36 +1,37 @@
 import type { ClusterState, NodeState } from '../cluster-state.ts';
+import type { Crowd } from '../crowd.ts';
+import type { DomainCounts } from '../domain-counts.ts';
 import { termTakes } from '../selectors.ts';
 import type { Pod, PodTerm } from '../snapshot.ts';
-import type { Filter, Predicate } from './predicate.ts';
+import type { DomainRule } from './domain-rule.ts';
+import type { Predicate } from './predicate.ts';
 
 const OTHERS_REFUSE = ["node(s) didn't satisfy existing pods anti-affinity rules"];
 const NO_COMPANY = ["node(s) didn't match pod affinity rules"];
 const TOO_CLOSE = ["node(s) didn't match pod anti-affinity rules"];
 
-/** Values of a topology key where some Pod is. */
+/** Domains of a topology key where some Pod is, other than the one that is judged. */
 class Places {
-  readonly #values = new Map<string, Set<string>>();
+  readonly counts: DomainCounts;
+  /** Where the judged Pod counts itself. */
+  readonly #own: string | undefined;
 
-  add(key: string, node: NodeState): void {
-    const value = node.node.labels.get(key);
-    if (value === undefined) return;
-    const values = this.#values.get(key);
-    if (values === undefined) this.#values.set(key, new Set([value]));
-    else values.add(value);
+  constructor(crowd: Crowd, topologyKey: string, pod: Pod) {
+    this.counts = crowd.by(topologyKey);
+    const node = crowd.nodeOf(pod);
+    this.#own = node && this.counts.valueOf(node);
   }
 
-  has(key: string, node: NodeState): boolean {
-    const value = node.node.labels.get(key);
-    return value !== undefined && this.#values.get(key)?.has(value) === true;
+  has(node: NodeState): boolean {
+    return this.hasValue(this.counts.valueOf(node));
   }
 
-  hasSome(node: NodeState): boolean {
-    for (const key of this.#values.keys()) if (this.has(key, node)) return true;
-    return false;
+  hasValue(value: string | undefined): boolean {
+    return value !== undefined && this.counts.of(value) > (value === this.#own ? 1 : 0);
   }
 
   get empty(): boolean {
-    return this.#values.size === 0;
+    return this.counts.total === (this.#own === undefined ? 0 : 1);
   }
 }
 
@@ -38,50 +39,58 @@ class Places {
 export const interPodAffinity: Predicate = {
   name: 'InterPodAffinity',
   filterFor: (pod, state) => {
-    const { affinity, antiAffinity } = pod.constraints;
-    const refused = whereOthersRefuse(pod, state);
-    if (affinity.length + antiAffinity.length === 0)
-      return refused.empty ? undefined : (node) => (refused.hasSome(node) ? OTHERS_REFUSE : undefined);
-    return withOwnTerms(pod, state, refused);
+    const { affinity } = pod.constraints;
+    const company = companyOf(pod, state);
+    const close = closeTo(pod, state).filter((places) => !places.empty);
+    const refused = refusedTo(pod, state).filter((places) => !places.empty);
+    if (affinity.length + close.length + refused.length === 0) return undefined;
+    const first = isFirst(pod, company, state);
+    return (node) => {
+      if (company.some((places) => !(first ? places.counts.valueOf(node) !== undefined : places.has(node))))
+        return NO_COMPANY;
+      if (close.some((places) => places.has(node))) return TOO_CLOSE;
+      return refused.some((places) => places.has(node)) ? OTHERS_REFUSE : undefined;
+    };
   },
 };
 
-function whereOthersRefuse(pod: Pod, state: ClusterState): Places {
-  const refused = new Places();
-  for (const [other, node] of state.wantingDistance) {
-    if (other === pod) continue;
-    for (const term of other.constraints.antiAffinity)
-      if (termTakes(term, pod, state.namespaces)) refused.add(term.topologyKey, node);
-  }
-  return refused;
+/** The same for a Pod that is on no node. */
+export function affinityRules(pod: Pod, state: ClusterState): DomainRule[] {
+  const company = companyOf(pod, state);
+  const together = company.map((places): DomainRule => ({
+    kind: 'company',
+    counts: places.counts,
+    allows: (value) => value !== undefined && (places.hasValue(value) || isFirst(pod, company, state)),
+  }));
+  const apart = [...closeTo(pod, state), ...refusedTo(pod, state)].map((places): DomainRule => ({
+    kind: 'distance',
+    counts: places.counts,
+    allows: (value) => !places.hasValue(value),
+  }));
+  return [...together, ...apart];
 }
 
-function withOwnTerms(pod: Pod, state: ClusterState, refused: Places): Filter {
-  const { affinity, antiAffinity } = pod.constraints;
-  const takes = (term: PodTerm, other: Pod): boolean => termTakes(term, other, state.namespaces);
-  const company = affinity.map(() => new Places());
-  const close = antiAffinity.map(() => new Places());
-  if (affinity.length > 0)
-    // Company is a Pod that all terms of the affinity speak of.
-    for (const [other, node] of state.those(affinity, '', (one) =>
-      affinity.every((term) => takes(term, one)),
-    ))
-      if (other !== pod) affinity.forEach((term, index) => company[index]?.add(term.topologyKey, node));
-  antiAffinity.forEach((term, index) => {
-    for (const [other, node] of state.those(term, '', (one) => takes(term, one)))
-      if (other !== pod) close[index]?.add(term.topologyKey, node);
-  });
-  // The first of several Pods that want to be together finds nobody, and may go where the topology is known.
-  const first = company.every((places) => places.empty) && affinity.every((term) => takes(term, pod));
-  return (node) => {
-    const alone = affinity.some(
-      (term, index) =>
-        !node.node.labels.has(term.topologyKey) ||
-        !(first || company[index]?.has(term.topologyKey, node) === true),
-    );
-    if (alone) return NO_COMPANY;
-    if (antiAffinity.some((term, index) => close[index]?.has(term.topologyKey, node) === true))
-      return TOO_CLOSE;
-    return refused.hasSome(node) ? OTHERS_REFUSE : undefined;
-  };
+/** By term of its affinity, where there is company: a Pod that all of them speak of. */
+function companyOf(pod: Pod, state: ClusterState): Places[] {
+  const { affinity } = pod.constraints;
+  if (affinity.length === 0) return [];
+  const crowd = state.those(affinity, '', (one) => affinity.every((term) => takes(term, one, state)));
+  return affinity.map(({ topologyKey }) => new Places(crowd, topologyKey, pod));
 }
+
+const closeTo = (pod: Pod, state: ClusterState): Places[] =>
+  pod.constraints.antiAffinity.map((term) => {
+    const crowd = state.those(term, '', (one) => takes(term, one, state));
+    return new Places(crowd, term.topologyKey, pod);
+  });
+
+const refusedTo = (pod: Pod, { wanted }: ClusterState): Places[] =>
+  wanted.against(pod).map(({ term, crowd }) => new Places(crowd, term.topologyKey, pod));
+
+/** The first of several Pods that want to be together finds nobody, and may go where the topology is known. */
+const isFirst = (pod: Pod, company: readonly Places[], state: ClusterState): boolean =>
+  company.every((places) => places.empty) &&
+  pod.constraints.affinity.every((term) => takes(term, pod, state));
+
+const takes = (term: PodTerm, other: Pod, { namespaces }: ClusterState): boolean =>
+  termTakes(term, other, namespaces);

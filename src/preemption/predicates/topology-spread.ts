@@ -1,7 +1,10 @@
 import type { ClusterState, NodeState } from '../cluster-state.ts';
+import type { Crowd } from '../crowd.ts';
+import type { DomainCounts } from '../domain-counts.ts';
 import { untolerated } from '../../gang/taints.ts';
 import { selects } from '../selectors.ts';
 import type { Pod, SpreadConstraint } from '../snapshot.ts';
+import type { DomainRule } from './domain-rule.ts';
 import { matchesAffinity } from './node-predicates.ts';
 import type { Filter, Predicate } from './predicate.ts';
 
@@ -25,40 +28,70 @@ export const podTopologySpread: Predicate = {
   },
 };
 
+/** The same for a Pod that is on no node. */
+export const spreadRules = (pod: Pod, state: ClusterState): DomainRule[] =>
+  pod.constraints.spread.map((constraint) => {
+    const { counts } = countedFor(constraint, pod, state);
+    const itself = selects(constraint.selector, pod.labels) ? 1 : 0;
+    return {
+      kind: 'spread',
+      counts,
+      allows: (value) =>
+        value !== undefined &&
+        counts.of(value) + itself - leastOf(counts, counts.least, constraint) <= constraint.maxSkew,
+    };
+  });
+
 function judge(constraint: SpreadConstraint, pod: Pod, state: ClusterState): Filter {
-  const { topologyKey, maxSkew, minDomains, selector } = constraint;
-  const keys = pod.constraints.spread.map((one) => one.topologyKey);
-  const counts = new Map<string, number>();
-  const takingPart = new Set<NodeState>();
-  for (const node of state.nodes) {
-    const domain = node.node.labels.get(topologyKey);
-    // A node takes part if it has the keys of all constraints and the Pod could be there at all.
-    if (domain === undefined || !keys.every((key) => node.node.labels.has(key))) continue;
-    if (!takesPart(constraint, pod, node)) continue;
-    takingPart.add(node);
-    if (!counts.has(domain)) counts.set(domain, 0);
-  }
-  const { namespace } = pod;
-  const counted = state.those(
-    constraint,
-    namespace,
-    (one) => !one.terminating && one.namespace === namespace && selects(selector, one.labels),
-  );
-  for (const [other, node] of counted) {
-    const domain = node.node.labels.get(topologyKey);
-    if (other === pod || domain === undefined || !takingPart.has(node)) continue;
-    counts.set(domain, (counts.get(domain) ?? 0) + 1);
-  }
-  const least = counts.size < minDomains ? 0 : Math.min(...counts.values());
-  const itself = selects(selector, pod.labels) ? 1 : 0;
-  return ({ node }) => {
-    const domain = node.labels.get(topologyKey);
+  const { crowd, counts } = countedFor(constraint, pod, state);
+  // It does not count for itself.
+  const there = crowd.nodeOf(pod);
+  const own = there && counts.valueOf(there);
+  const others = (domain: string): number => counts.of(domain) - (domain === own ? 1 : 0);
+  const fewest = own === undefined ? counts.least : Math.min(counts.least, others(own));
+  const least = leastOf(counts, fewest, constraint);
+  const itself = selects(constraint.selector, pod.labels) ? 1 : 0;
+  return (node) => {
+    const domain = counts.valueOf(node);
     if (domain === undefined) return NO_LABEL;
-    return (counts.get(domain) ?? 0) + itself - least > maxSkew ? SKEWED : undefined;
+    return others(domain) + itself - least > constraint.maxSkew ? SKEWED : undefined;
   };
 }
 
-const takesPart = (constraint: SpreadConstraint, { constraints }: Pod, { node }: NodeState): boolean =>
+const leastOf = (counts: DomainCounts, fewest: number, { minDomains }: SpreadConstraint): number =>
+  counts.size < minDomains ? 0 : fewest;
+
+/** Whom the constraint counts for Pods of one template and namespace, by domain. */
+function countedFor(
+  constraint: SpreadConstraint,
+  { constraints, namespace }: Pod,
+  state: ClusterState,
+): { readonly crowd: Crowd; readonly counts: DomainCounts } {
+  const { topologyKey, selector } = constraint;
+  const at = constraints.spread.indexOf(constraint);
+  const takingPart = state.nodesFor(constraints, `spread ${at}`, (node) =>
+    // A node takes part if it has the keys of all constraints and the Pod could be there at all.
+    constraints.spread.every((one) => node.node.labels.has(one.topologyKey))
+      ? takesPart(constraint, constraints, node)
+      : false,
+  );
+  const crowd = state.those(
+    constraints,
+    `spread ${at} ${namespace}`,
+    (one, node) =>
+      !one.terminating &&
+      one.namespace === namespace &&
+      takingPart.has(node) &&
+      selects(selector, one.labels),
+  );
+  return { crowd, counts: crowd.by(topologyKey, takingPart) };
+}
+
+const takesPart = (
+  constraint: SpreadConstraint,
+  constraints: Pod['constraints'],
+  { node }: NodeState,
+): boolean =>
   (!constraint.honoursAffinity || matchesAffinity(constraints, node)) &&
   (!constraint.honoursTaints ||
     untolerated(node.taints, constraints.tolerations, ['NoSchedule', 'NoExecute']) === undefined);
