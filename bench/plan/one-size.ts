@@ -1,4 +1,4 @@
-// One size of cluster, in a process of its own: `node --expose-gc one-size.ts NODES VARIANT SHAPES ROUNDS` prints JSON.
+// One size of cluster, in a process of its own: `node --expose-gc one-size.ts NODES VARIANT SHAPES ROUNDS NEAR` prints JSON.
 import type { JsonObject } from '../../src/api/json.ts';
 import { plan } from '../../src/preemption/plan.ts';
 import { preemptorOf } from '../../src/preemption/preemptor-of.ts';
@@ -10,6 +10,23 @@ import type { Variant } from '../../src/preemption/units.ts';
 const PODS_PER_NODE = 10;
 const GANG = 64;
 
+/**
+ * Who minds whom: nobody; the gang wants to be spread over nodes and zones; a Pod on each node wants no Pod of the gang there.
+ */
+export type Near = 'nobody' | 'spread' | 'anti-affinity';
+
+const takesGang = { matchLabels: { 'grove.io/podgang': 'new' } };
+const AWAY: JsonObject = {
+  podAntiAffinity: {
+    requiredDuringSchedulingIgnoredDuringExecution: [
+      { topologyKey: 'host', namespaces: ['team-0'], labelSelector: takesGang },
+    ],
+  },
+};
+const SPREAD: JsonObject[] = ['host', 'zone'].map((topologyKey) => ({
+  ...{ topologyKey, maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule', labelSelector: takesGang },
+}));
+
 /** What one size costs. */
 export interface SizeCost {
   readonly milliseconds: readonly number[];
@@ -20,13 +37,13 @@ export interface SizeCost {
   readonly victims: number;
 }
 
-function* objectsOf(nodes: number, members: number): Generator<JsonObject> {
+function* objectsOf(nodes: number, members: number, near: Near): Generator<JsonObject> {
   for (let at = 0; at < nodes; at += 1) {
     const name = `node-${String(at).padStart(5, '0')}`;
     yield {
       apiVersion: 'v1',
       kind: 'Node',
-      metadata: { name, labels: { zone: `z${at % 3}` } },
+      metadata: { name, labels: { host: name, zone: `z${at % 3}` } },
       status: { allocatable: { cpu: '64', memory: '512Gi', pods: '110', 'nvidia.com/gpu': '8' } },
     };
     for (let index = 0; index < PODS_PER_NODE; index += 1)
@@ -41,6 +58,7 @@ function* objectsOf(nodes: number, members: number): Generator<JsonObject> {
         spec: {
           nodeName: name,
           priority: (at * 7 + index) % 40,
+          ...(near === 'anti-affinity' && index === 0 ? { affinity: AWAY } : {}),
           containers: [
             {
               name: 'c',
@@ -70,7 +88,7 @@ function* objectsOf(nodes: number, members: number): Generator<JsonObject> {
 }
 
 /** @param shape whose Pods ask for a core less than those of the one before */
-const member = (index: number, shape: number): JsonObject => ({
+const member = (index: number, shape: number, near: Near): JsonObject => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: {
@@ -81,16 +99,17 @@ const member = (index: number, shape: number): JsonObject => ({
   spec: {
     priority: 50,
     schedulingGroup: { podGroupName: 'new' },
+    ...(near === 'spread' ? { topologySpreadConstraints: SPREAD } : {}),
     containers: [{ name: 'c', resources: { requests: { cpu: String(32 - shape), 'nvidia.com/gpu': '8' } } }],
   },
 });
 
-function measure(nodes: number, variant: Variant, shapes: number, rounds: number): SizeCost {
+function measure(nodes: number, variant: Variant, shapes: number, rounds: number, near: Near): SizeCost {
   const members = Math.min(GANG, nodes);
-  const { snapshot, context, faults } = readSnapshot(objectsOf(nodes, members));
+  const { snapshot, context, faults } = readSnapshot(objectsOf(nodes, members, near));
   if (faults.length > 0) throw new Error(JSON.stringify(faults[0]));
   const pods = Array.from({ length: members }, (_, index) =>
-    readPod(member(index, index % shapes), context, new Reading('Pod')),
+    readPod(member(index, index % shapes, near), context, new Reading('Pod')),
   );
   const preemptor = preemptorOf(pods, snapshot, variant);
   const milliseconds: number[] = [];
@@ -117,7 +136,7 @@ function measure(nodes: number, variant: Variant, shapes: number, rounds: number
   return { milliseconds, cpuMilliseconds, mib: most / 2 ** 20, victims };
 }
 
-const [nodes = '', variant = '', shapes = '', rounds = ''] = process.argv.slice(2);
+const [nodes = '', variant = '', shapes = '', rounds = '', near = 'nobody'] = process.argv.slice(2);
 process.stdout.write(
-  JSON.stringify(measure(Number(nodes), variant as Variant, Number(shapes), Number(rounds))),
+  JSON.stringify(measure(Number(nodes), variant as Variant, Number(shapes), Number(rounds), near as Near)),
 );

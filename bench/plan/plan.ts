@@ -5,7 +5,7 @@ import { figure, short, withInterval, type Figure, type StageReport } from '../m
 import { exactly, meanOf, type Estimate } from '../measure/interval.ts';
 import type { AdmissionTiming } from '../admission/admission.ts';
 import { besideScheduler } from './beside-scheduler.ts';
-import type { SizeCost } from './one-size.ts';
+import type { Near, SizeCost } from './one-size.ts';
 import { measurePreviewCost } from './preview-cost.ts';
 import type { PreviewCost } from './preview-memory.ts';
 
@@ -22,6 +22,9 @@ export const PLAN_PARTS = ['plan-size', 'plan-memory', 'plan-reviews', 'plan-sch
 /** Of so many Pod templates the gang is made. */
 const SHAPES = [1, 4] as const;
 const MOST_SECONDS = 1;
+/** Where the gang minds who is near, or is minded. */
+const MINDING = ['spread', 'anti-affinity'] as const;
+const MOST_SECONDS_MINDING = 2;
 const MOST_MIB = 300;
 const BESIDE_NODES = 200;
 const PREVIEWED_PODS = 50_000;
@@ -31,7 +34,7 @@ const MOST_FOR_REVIEWS = 1.01;
 
 /**
  * What a plan costs by the size of the cluster: ten Pods on each node, and a gang of 64, of Pods that are alike and of several shapes,
- * that needs whole nodes; what
+ * that needs whole nodes, also where it matters who is near; what
  * forecasts keep in memory, and what they cost reviews that have none; and the planner beside kube-scheduler.
  */
 export async function measurePlan(
@@ -50,7 +53,7 @@ export async function measurePlan(
       for (const [variant, shapes] of VARIANTS.flatMap((one) =>
         SHAPES.map((count) => [one, count] as const),
       )) {
-        const cost = costOf(size, variant, shapes, rounds);
+        const cost = costOf(size, variant, rounds, { shapes });
         const algorithm = shapes === 1 ? variant : `${variant}, ${shapes} shapes`;
         const time = meanOf(cost.milliseconds);
         rows.push([
@@ -67,6 +70,18 @@ export async function measurePlan(
         const what = `gang of 64 among ${size.toLocaleString('en')} nodes, ${algorithm}`;
         goal(`${what}: plan, s`, meanOf(cost.milliseconds.map((ms) => ms / 1000)), MOST_SECONDS);
         goal(`${what}: heap, MiB`, exactly(cost.mib), MOST_MIB);
+        if (shapes > 1) continue;
+        for (const near of MINDING) {
+          const minding = costOf(size, variant, rounds, { near });
+          const { cpuMilliseconds } = minding;
+          const [named, seconds] = [`plan with ${near}: ${what}`, cpuMilliseconds.map((ms) => ms / 1000)];
+          goal(`${named}, s of CPU`, meanOf(seconds), MOST_SECONDS_MINDING);
+          const times = cpuMilliseconds.map((ms, round) => ms / (cost.cpuMilliseconds[round] ?? NaN));
+          goal(`${named}: CPU, times that of a gang that minds nobody`, meanOf(times));
+          progress(
+            `plan: ${size} nodes, ${variant}, ${near}: ${short(meanOf(cpuMilliseconds).value)} ms of CPU`,
+          );
+        }
       }
   }
   if (parts.has('plan-memory')) {
@@ -93,8 +108,12 @@ export async function measurePlan(
   return { tables: { plan: rows, 'plan beside': beside }, figures, notes };
 }
 
-const costOf = (size: number, variant: string, shapes: number, rounds: number): SizeCost =>
-  printed('one-size.ts', [String(size), variant, String(shapes), String(rounds)]);
+const costOf = (
+  size: number,
+  variant: string,
+  rounds: number,
+  { shapes = 1, near = 'nobody' }: { readonly shapes?: number; readonly near?: Near },
+): SizeCost => printed('one-size.ts', [String(size), variant, String(shapes), String(rounds), near]);
 
 /** What a program beside this one prints, in a process of its own. */
 function printed<T>(program: string, args: readonly string[]): T {
