@@ -1,13 +1,7 @@
 import { Crowd } from './crowd.ts';
 import { Distances } from './distances.ts';
-import type { Node, Pod, PodTerm, Resources, Snapshot } from './snapshot.ts';
-
-/** A resource and how much of it: the index that the {@link ClusterState} gives to its name, and the count. */
-interface Amount {
-  readonly name: string;
-  readonly index: number;
-  readonly count: number;
-}
+import { NodeState, type Amount } from './node-state.ts';
+import type { Pod, PodTerm, Resources, Snapshot } from './snapshot.ts';
 
 /** Where a Pod of the snapshot runs and what it takes there: looked up once, since it comes and goes many times. */
 interface Home {
@@ -22,39 +16,6 @@ type Takes = (pod: Pod, node: NodeState) => boolean;
 interface Watched {
   readonly takes: Takes;
   readonly crowd: Crowd;
-}
-
-/** A node with the Pods that are on it in thought. */
-export class NodeState {
-  readonly node: Node;
-  readonly pods = new Set<Pod>();
-  readonly mostPods: number;
-  /** By the index of the resource, as {@link used}: numbers in a Map would each be an object of their own. */
-  readonly allocatable: Float64Array;
-  /** What its Pods ask for together. */
-  readonly used: Float64Array;
-  /** As scores count it. */
-  scoredCpu = 0;
-  scoredMemory = 0;
-
-  constructor(node: Node, indexes: ReadonlyMap<string, number>) {
-    this.node = node;
-    this.mostPods = node.allocatable.get('pods') ?? 0;
-    this.allocatable = new Float64Array(indexes.size);
-    this.used = new Float64Array(indexes.size);
-    for (const [name, count] of node.allocatable) this.allocatable[indexes.get(name) ?? 0] = count;
-  }
-
-  /** What is left of a resource; less than nothing on a node that is overcommitted. */
-  free({ index }: Pick<Amount, 'index'>): number {
-    return (this.allocatable[index] ?? 0) - (this.used[index] ?? 0);
-  }
-
-  count(pod: Pod, amounts: readonly Amount[], sign: 1 | -1): void {
-    for (const { index, count } of amounts) this.used[index] = (this.used[index] ?? 0) + sign * count;
-    this.scoredCpu += sign * pod.scored.cpu;
-    this.scoredMemory += sign * pod.scored.memory;
-  }
 }
 
 /**

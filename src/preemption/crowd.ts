@@ -1,4 +1,4 @@
-import type { NodeState } from './cluster-state.ts';
+import type { NodeState } from './node-state.ts';
 import { DomainCounts } from './domain-counts.ts';
 import type { Pod } from './snapshot.ts';
 

@@ -1,4 +1,4 @@
-import type { NodeState } from './cluster-state.ts';
+import type { NodeState } from './node-state.ts';
 import { Crowd } from './crowd.ts';
 import { termTakes } from './selectors.ts';
 import type { Pod, PodTerm, Snapshot } from './snapshot.ts';

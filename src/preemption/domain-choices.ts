@@ -1,4 +1,5 @@
-import type { ClusterState, NodeState } from './cluster-state.ts';
+import type { ClusterState } from './cluster-state.ts';
+import type { NodeState } from './node-state.ts';
 import { domainsOf, domainsWith, type Domain } from './domains.ts';
 import { kindsOf } from './kinds.ts';
 import { placeNeeded, undo } from './place.ts';

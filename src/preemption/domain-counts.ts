@@ -1,4 +1,4 @@
-import type { NodeState } from './cluster-state.ts';
+import type { NodeState } from './node-state.ts';
 
 /** How many Pods are in each domain of a topology key, kept as they come and go, with the fewest in any. */
 export class DomainCounts {

@@ -1,4 +1,5 @@
-import type { ClusterState, NodeState } from './cluster-state.ts';
+import type { ClusterState } from './cluster-state.ts';
+import type { NodeState } from './node-state.ts';
 import { compareText, type Pod } from './snapshot.ts';
 
 /** A domain of a label: the nodes with one value of it. */

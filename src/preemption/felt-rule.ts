@@ -1,4 +1,4 @@
-import type { NodeState } from './cluster-state.ts';
+import type { NodeState } from './node-state.ts';
 import type { DomainRule } from './predicates/domain-rule.ts';
 
 /** A rule with what it said when the gang was placed last: whether a change since then can matter. */

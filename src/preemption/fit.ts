@@ -1,4 +1,5 @@
-import type { ClusterState, NodeState } from './cluster-state.ts';
+import type { ClusterState } from './cluster-state.ts';
+import type { NodeState } from './node-state.ts';
 import { kindsOf } from './kinds.ts';
 import { mindsOthers, placeNeeded, undo } from './place.ts';
 import { fixedPredicates, judgeFor } from './predicates/predicates.ts';

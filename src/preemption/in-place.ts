@@ -1,4 +1,5 @@
-import type { ClusterState, NodeState } from './cluster-state.ts';
+import type { ClusterState } from './cluster-state.ts';
+import type { NodeState } from './node-state.ts';
 import { mindsOthers, type Placement } from './place.ts';
 import { judgeFor } from './predicates/predicates.ts';
 import { selects, termTakes } from './selectors.ts';

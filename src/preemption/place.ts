@@ -1,4 +1,5 @@
-import type { ClusterState, NodeState } from './cluster-state.ts';
+import type { ClusterState } from './cluster-state.ts';
+import type { NodeState } from './node-state.ts';
 import { isAlike } from './kinds.ts';
 import type { Predicate } from './predicates/predicate.ts';
 import { judgeFor, ownPredicates, socialPredicates, type Rejection } from './predicates/predicates.ts';

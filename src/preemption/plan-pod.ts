@@ -1,5 +1,6 @@
 import { splitByBudgets } from './budgets.ts';
-import type { ClusterState, NodeState } from './cluster-state.ts';
+import type { ClusterState } from './cluster-state.ts';
+import type { NodeState } from './node-state.ts';
 import { Assumed } from './in-place.ts';
 import { place, undo } from './place.ts';
 import { fixedPredicates, judgeFor, type Rejection } from './predicates/predicates.ts';

@@ -1,4 +1,5 @@
-import type { ClusterState, NodeState } from './cluster-state.ts';
+import type { ClusterState } from './cluster-state.ts';
+import type { NodeState } from './node-state.ts';
 import { isAlike, kindsOf } from './kinds.ts';
 import { Needs, type Preemptor } from './preemptor.ts';
 import { RankedKind } from './ranked-kind.ts';

@@ -1,4 +1,5 @@
-import type { ClusterState, NodeState } from './cluster-state.ts';
+import type { ClusterState } from './cluster-state.ts';
+import type { NodeState } from './node-state.ts';
 import { fixedPredicates, judgeFor, roomPredicates } from './predicates/predicates.ts';
 import { Ranking } from './ranking.ts';
 import { likingOf, likingScore, useScore, type Liking } from './scores.ts';

@@ -1,4 +1,5 @@
-import type { ClusterState, NodeState } from './cluster-state.ts';
+import type { ClusterState } from './cluster-state.ts';
+import type { NodeState } from './node-state.ts';
 import { untolerated } from '../gang/taints.ts';
 import { nodeTermHolds } from './selectors.ts';
 import type { Pod } from './snapshot.ts';

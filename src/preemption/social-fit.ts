@@ -1,4 +1,5 @@
-import type { ClusterState, NodeState } from './cluster-state.ts';
+import type { ClusterState } from './cluster-state.ts';
+import type { NodeState } from './node-state.ts';
 import { isAlike } from './kinds.ts';
 import { counted, Needs, type Preemptor } from './preemptor.ts';
 import { SocialKind } from './social-kind.ts';

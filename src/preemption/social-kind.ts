@@ -1,4 +1,5 @@
-import type { ClusterState, NodeState } from './cluster-state.ts';
+import type { ClusterState } from './cluster-state.ts';
+import type { NodeState } from './node-state.ts';
 import { FeltRule } from './felt-rule.ts';
 import { affinityRules } from './predicates/pod-affinity.ts';
 import { fixedPredicates, judgeFor, roomPredicates } from './predicates/predicates.ts';

@@ -1,4 +1,5 @@
-import { ClusterState, type NodeState } from './cluster-state.ts';
+import { ClusterState } from './cluster-state.ts';
+import type { NodeState } from './node-state.ts';
 import { isAlike } from './kinds.ts';
 import { fixedPredicates, judgeFor } from './predicates/predicates.ts';
 import type { Preemptor } from './preemptor.ts';

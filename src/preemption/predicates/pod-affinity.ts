@@ -1,4 +1,5 @@
-import type { ClusterState, NodeState } from '../cluster-state.ts';
+import type { ClusterState } from '../cluster-state.ts';
+import type { NodeState } from '../node-state.ts';
 import type { Crowd } from '../crowd.ts';
 import type { DomainCounts } from '../domain-counts.ts';
 import { termTakes } from '../selectors.ts';

@@ -1,4 +1,5 @@
-import type { ClusterState, NodeState } from '../cluster-state.ts';
+import type { ClusterState } from '../cluster-state.ts';
+import type { NodeState } from '../node-state.ts';
 import type { Pod } from '../snapshot.ts';
 
 /** Why a node does not take a Pod, in kube-scheduler's own words; undefined where it does. */

@@ -1,4 +1,5 @@
-import type { ClusterState, NodeState } from '../cluster-state.ts';
+import type { ClusterState } from '../cluster-state.ts';
+import type { NodeState } from '../node-state.ts';
 import type { Pod } from '../snapshot.ts';
 import { nodeAffinity, nodeUnschedulable, taintToleration, volumeBinding } from './node-predicates.ts';
 import { interPodAffinity } from './pod-affinity.ts';

@@ -1,4 +1,5 @@
-import type { ClusterState, NodeState } from '../cluster-state.ts';
+import type { ClusterState } from '../cluster-state.ts';
+import type { NodeState } from '../node-state.ts';
 import type { HostPort, Pod } from '../snapshot.ts';
 import type { Filter, Predicate } from './predicate.ts';
 
