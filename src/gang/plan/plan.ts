@@ -24,6 +24,7 @@ import { planGates } from './plan-gates.ts';
 import { isComplete, isFullyReferenced, planReferences } from './plan-references.ts';
 import { judgeStatus, NO_GROUPS, planStatus } from './plan-status.ts';
 import { waitingBeside, whyOfAnothers } from './why.ts';
+import { isGroveManaged } from '../gang-selection.ts';
 import { stoppedBy } from '../rules/lists.ts';
 
 /**
@@ -69,9 +70,10 @@ export function plan(state: GangState): Plan {
   const ungrouped = planUngrouped(state, gang, census);
   const own =
     judgement.phase === 'Running' && judgement.why === '' ? waitingBeside(gates.waiting) : judgement.why;
-  // Of one that is deleted, or not wholly known, nothing else is to be said.
+  const isMoved = hands === undefined || isGroveManaged(gang);
+  // Of one that is deleted, that nobody moves, or that is not wholly known, nothing else is to be said.
   const why =
-    gang.deletionTimestamp !== undefined || still !== undefined
+    gang.deletionTimestamp !== undefined || still !== undefined || !isMoved
       ? (hands ?? still?.message ?? '')
       : whyOfAnothers(state.notOurs, census, faults ?? own);
   const summary = summaryOf(state, gang, census, expected.counts, judgement.phase, why);

@@ -6,9 +6,11 @@ import { bound, FULL, gang, INITIALIZED, pod, PODS, running, state } from './gan
 
 const notOurs = 'Grove moves it';
 const free = { gates: [] };
-const whole = gang({ groups: FULL, conditions: [INITIALIZED] });
+const labels = new Map([['app.kubernetes.io/managed-by', 'grove-operator']]);
+const forming = gang({ labels });
+const whole = gang({ groups: FULL, labels, conditions: [INITIALIZED] });
 const said = (parts: Partial<GangState>): string | undefined =>
-  plan(state({ notOurs, ...parts })).summary?.why;
+  plan(state({ notOurs, gang: forming, ...parts })).summary?.why;
 
 const noRoom = {
   status: 'False',
@@ -72,6 +74,15 @@ test('of one that runs nothing is said, but which Pods wait beside', () => {
   const pods = [running('leader-0'), running('workers-0'), running('workers-1')];
   expect(said({ gang: whole, pods })).toBe('');
   expect(said({ gang: whole, pods: [...pods, pod('workers-2')] })).toBe(`a Pod waits: workers-2: ${notOurs}`);
+});
+
+test.each([
+  ['forms', undefined],
+  ['had formed', [INITIALIZED]],
+])('of one that is not selected only that: it %s, and nobody moves it', (_what, conditions = []) => {
+  const unselected = { ...forming, labels: new Map<string, string>(), conditions };
+  for (const pods of [[], PODS, PODS.slice(0, 2)])
+    expect(said({ gang: unselected, notOurs: 'not selected', pods })).toBe('not selected');
 });
 
 test('of one that is deleted, or not wholly known, only that', () => {
