@@ -171,5 +171,6 @@ clusterSuite('by hand, with Muster down', () => {
       'kubectl get namespaces,clusterroles,clusterrolebindings,customresourcedefinitions,validatingadmissionpolicies,mutatingadmissionpolicies,validatingwebhookconfigurations,mutatingwebhookconfigurations -l app.kubernetes.io/part-of=muster -o name',
     );
     expect(left).toBe('exit code 0');
-  });
+    // kubectl waits for the namespace controller, which tries again ever more seldom.
+  }, 300_000);
 });
