@@ -232,6 +232,7 @@ clusterSuite('the next generations of a gang', () => {
       await make(10, 2, 3);
       await untilWhy(gang, 'the next generation forms: waiting for Pods: worker 2/4');
       expect((await next()).map((pod) => gatesOf(pod).length)).toEqual([1, 1]);
+      await cluster.untilEvent('PodGang', gang, 'NextGenerationForming');
       await make(12, 2, 3);
       if (isGang) {
         await untilWhy(gang, 'waiting for Pods of the generation before to go');

@@ -86,6 +86,8 @@ function eventType(old: Condition | undefined, next: Condition): Type | undefine
       if (next.status === 'True') return turned ? 'Normal' : undefined;
       if (old?.status === 'True' || next.reason === 'Unschedulable')
         return turned || said ? 'Warning' : undefined;
+      // Its words count the Pods: each of them coming is no news.
+      if (next.reason === 'NextGenerationForming') return old?.reason !== next.reason ? 'Normal' : undefined;
       return next.reason === 'WaitingForBaseGang' && said ? 'Normal' : undefined;
     case CONDITION_READY:
       if (next.status === 'True') return turned ? 'Normal' : undefined;

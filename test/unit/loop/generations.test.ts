@@ -2,6 +2,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { gangKinds } from '../../../src/workloads/gang-kinds.ts';
 import { KINDS_WITH_LEFT } from '../../../src/gang/made-for.ts';
+import type { Condition } from '../../../src/api/pod-gang.ts';
+import { CONDITION_SCHEDULED } from '../../../src/gang/plan/conditions.ts';
 import { plan } from '../../../src/gang/plan/plan.ts';
 import type { GangRecord, PodRecord } from '../../../src/gang/records.ts';
 import { readPod } from '../../../src/gang/read-records.ts';
@@ -20,11 +22,16 @@ import {
 } from './gang-states.ts';
 
 const whole = gang({ groups: FULL, conditions: [INITIALIZED] });
+const HALF = [group('leader', 1, 'leader-0'), group('workers', 2, 'workers-0')];
 const NEXT = ['leader-0', 'workers-0', 'workers-1'].map((name) => pod(name));
 const ending = (name: string, parts: Partial<PodRecord> = {}): PodRecord => ({
   ...running(name),
   deletionTimestamp: '2026-06-01T11:59:30Z',
   ...parts,
+});
+const scheduledIs = (status: 'True' | 'False', reason: string): Condition => ({
+  ...{ type: CONDITION_SCHEDULED, status, reason, message: 'as it was' },
+  ...{ lastTransitionTime: '2026-06-01T11:59:00Z', observedGeneration: 1 },
 });
 const KINDS = { 'counts no Pod that ends': false, 'counts Pods until they are gone': true };
 const of = (pods: readonly PodRecord[], given: { countsEnding?: boolean; gang?: GangRecord } = {}) =>
@@ -46,8 +53,10 @@ describe.each(Object.entries(KINDS))('where the scheduler %s', (_what, countsEnd
   });
 
   test('a gang of which none is left forms anew: each waits for the others, and it says so', () => {
-    const groups = [group('leader', 1, 'leader-0'), group('workers', 2, 'workers-0')];
-    const half = of(NEXT.slice(0, 2), { countsEnding, gang: gang({ groups, conditions: [INITIALIZED] }) });
+    const half = of(NEXT.slice(0, 2), {
+      countsEnding,
+      gang: gang({ groups: HALF, conditions: [INITIALIZED] }),
+    });
     expect(released(half)).toEqual([]);
     const why = 'the next generation forms: waiting for Pods: workers 1/2';
     expect(reasons(half)).toEqual({ 'leader-0': why, 'workers-0': why });
@@ -58,6 +67,17 @@ describe.each(Object.entries(KINDS))('where the scheduler %s', (_what, countsEnd
     });
     expect(half.summary?.why).toContain(why);
     expect(released(of(NEXT, { countsEnding }))).toEqual(['leader-0', 'workers-0', 'workers-1']);
+  });
+
+  test.each<[string, Condition[], string[]]>([
+    ['its gang ran a moment ago', [scheduledIs('True', 'PodsBound')], ['Warning']],
+    ['its gang has lost its Pods one by one', [scheduledIs('False', 'PodsPending')], ['Normal']],
+    ['it has been told, and one more Pod is there', [scheduledIs('False', 'NextGenerationForming')], []],
+  ])('an Event tells of it once: %s', (_when, conditions, types) => {
+    const formed = gang({ groups: HALF, conditions: [INITIALIZED, ...conditions] });
+    const { events } = of(NEXT.slice(0, 2), { countsEnding, gang: formed });
+    const told = events.filter(({ reason }) => reason === 'NextGenerationForming');
+    expect(told.map(({ type }) => type)).toEqual(types);
   });
 
   test('Pods that have failed, or were on no node and are on their way out, are none that it waits for or with', () => {
