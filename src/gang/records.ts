@@ -19,11 +19,8 @@ export interface GangState {
   /** By the value of `grove.io/base-podgang`; a name that is not here counts as missing. */
   readonly baseGangs: ReadonlyMap<string, BaseGang | 'missing'>;
   readonly backend: BackendState;
-  /**
-   * Why others move this gang, or nobody, in plain words: Grove does, or the configuration does not select it. The loop
-   * writes nothing to it then. undefined where it is Muster's.
-   */
-  readonly notOurs: string | undefined;
+  /** Why Muster does not move this gang: it writes nothing to it then. undefined where it is Muster's. */
+  readonly notOurs: NotOurs | undefined;
   /**
    * Why nothing is known for certain in this namespace, in plain words: its objects have no room in memory. All stays as it
    * is then. undefined where all of it is known.
@@ -34,6 +31,13 @@ export interface GangState {
    * messages, so that counting Pods as they come does not cost a write each.
    */
   readonly lastStatusWrite: number | undefined;
+}
+
+/** A gang that another operator moves, as Grove's does, or that nobody moves, since the configuration does not select it. */
+export interface NotOurs {
+  readonly movedBy: 'another operator' | 'nobody';
+  /** In plain words, for `muster status`. */
+  readonly message: string;
 }
 
 /** A PodGang with what is needed to write to it conditionally. */

@@ -2,7 +2,7 @@ import { selectForPodGang } from '../../backends/select.ts';
 import type { BackendRegistry } from '../../backends/registry.ts';
 import { LABEL_SCHEDULER_NAME } from '../../api/names.ts';
 import { isGroveManaged, notSelected, type GangSelectors } from '../../gang/gang-selection.ts';
-import type { BackendState, BaseGang, GangRecord, GangState } from '../../gang/records.ts';
+import type { BackendState, BaseGang, GangRecord, GangState, NotOurs } from '../../gang/records.ts';
 import { publishedBackend } from '../../gang/plan/backend-hold.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
 import { annotationOf, backendOf } from '../watch/backend-of.ts';
@@ -72,10 +72,14 @@ function notOurs(
   namespace: string,
   gang: GangRecord | undefined,
   { view, selectors }: StateContext,
-): string | undefined {
+): NotOurs | undefined {
   if (gang !== undefined && isGroveManaged(gang))
-    return 'the Grove operator writes the references, Initialized and the gates of this gang';
-  return notSelected(selectors, namespace, view.namespaces.get('', namespace)?.labels, gang?.labels);
+    return {
+      movedBy: 'another operator',
+      message: 'the Grove operator writes the references, Initialized and the gates of this gang',
+    };
+  const message = notSelected(selectors, namespace, view.namespaces.get('', namespace)?.labels, gang?.labels);
+  return message === undefined ? undefined : { movedBy: 'nobody', message };
 }
 
 /** The gang's backend as the judgement sees it. */

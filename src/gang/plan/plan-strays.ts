@@ -53,8 +53,9 @@ export function planWithoutGang(state: GangState): Plan {
     const { apiVersion, kind, name } = origin.controller;
     return `PodGang ${state.name} does not exist, and of ${apiVersion} ${kind} ${name} Muster makes none: tell of the kind in workloads[] of the configuration, or delete the Pod`;
   };
-  const waiting = pods.map((pod) => gatedBecause(pod, state.notOurs ?? state.standstill ?? reasonOf(pod)));
-  if ((state.notOurs ?? state.standstill) !== undefined) return { ...EMPTY_PLAN, waiting };
+  const untouched = state.notOurs?.message ?? state.standstill;
+  const waiting = pods.map((pod) => gatedBecause(pod, untouched ?? reasonOf(pod)));
+  if (untouched !== undefined) return { ...EMPTY_PLAN, waiting };
   const born = (pod: PodRecord): number => Date.parse(pod.creationTimestamp ?? '') || 0;
   const left = (pod: PodRecord): number => Math.min(ORPHAN_GRACE_MS, born(pod) + ORPHAN_GRACE_MS - state.now);
   const young = pods.map(left).filter((ms) => ms > 0);

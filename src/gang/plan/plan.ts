@@ -24,7 +24,6 @@ import { planGates } from './plan-gates.ts';
 import { isComplete, isFullyReferenced, planReferences } from './plan-references.ts';
 import { judgeStatus, NO_GROUPS, planStatus } from './plan-status.ts';
 import { waitingBeside, whyOfAnothers } from './why.ts';
-import { isGroveManaged } from '../gang-selection.ts';
 import { stoppedBy } from '../rules/lists.ts';
 
 /**
@@ -70,12 +69,12 @@ export function plan(state: GangState): Plan {
   const ungrouped = planUngrouped(state, gang, census);
   const own =
     judgement.phase === 'Running' && judgement.why === '' ? waitingBeside(gates.waiting) : judgement.why;
-  const isMoved = hands === undefined || isGroveManaged(gang);
+  const isMoved = state.notOurs?.movedBy !== 'nobody';
   // Of one that is deleted, that nobody moves, or that is not wholly known, nothing else is to be said.
   const why =
     gang.deletionTimestamp !== undefined || still !== undefined || !isMoved
       ? (hands ?? still?.message ?? '')
-      : whyOfAnothers(state.notOurs, census, faults ?? own);
+      : whyOfAnothers(state.notOurs?.message, census, faults ?? own);
   const summary = summaryOf(state, gang, census, expected.counts, judgement.phase, why);
   const waiting = [...gates.waiting, ...ungrouped.waiting];
   if (hands !== undefined) return { ...EMPTY_PLAN, waiting, summary };
@@ -127,7 +126,7 @@ const isOnItsWay = ({ backend }: GangState, hold: Hold | undefined): boolean =>
 function handsOff(state: GangState, gang: GangRecord): string | undefined {
   if (gang.deletionTimestamp !== undefined)
     return 'the PodGang is being deleted; gated Pods wait for a new one of its name';
-  return state.notOurs;
+  return state.notOurs?.message;
 }
 
 /** What the gang still lacks before it may be marked Initialized; undefined for nothing. */

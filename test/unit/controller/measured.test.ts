@@ -4,7 +4,7 @@ import { Outdated } from '../../../src/controller/gangs/actions.ts';
 import { countingObserver, measured, ReleaseTimer } from '../../../src/controller/gangs/measured.ts';
 import { plan } from '../../../src/gang/plan/plan.ts';
 import type { GangState } from '../../../src/gang/records.ts';
-import { bound, FULL, gang, INITIALIZED, NOW, pod, PODS, state } from '../loop/gang-states.ts';
+import { anothers, bound, FULL, gang, INITIALIZED, NOW, pod, PODS, state } from '../loop/gang-states.ts';
 import { FakeClock } from './fake-clock.ts';
 
 test('looks are counted by their result, with the time they took; a look that was called off is not', async () => {
@@ -80,7 +80,7 @@ test.each<[string, readonly Partial<GangState>[], readonly (number | undefined)[
   ],
   [
     'of others’ gangs nothing',
-    [{ notOurs: 'Grove' }, { gang: WHOLE, pods: FREE, notOurs: 'Grove' }],
+    [{ notOurs: anothers('Grove') }, { gang: WHOLE, pods: FREE, notOurs: anothers('Grove') }],
     [undefined, undefined],
   ],
 ])('the time of a gang: %s', (_, moments, expected) => {

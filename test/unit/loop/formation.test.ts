@@ -4,11 +4,13 @@ import { expectedPods } from '../../../src/gang/expected-pods.ts';
 import { EMPTY_PLAN } from '../../../src/gang/plan/gang-plan.ts';
 import { plan } from '../../../src/gang/plan/plan.ts';
 import {
+  anothers,
   condition,
   FULL,
   gang,
   group,
   INITIALIZED,
+  nobodys,
   pod,
   PODS,
   reasons,
@@ -236,13 +238,13 @@ describe('Pods that claim what is not there', () => {
 
 describe('hands off', () => {
   test('Pods whose gang is missing and would not be ours: no Event', () => {
-    const result = plan(state({ notOurs: 'not selected', gang: 'missing', pods: PODS.slice(0, 1) }));
+    const result = plan(state({ notOurs: nobodys('not selected'), gang: 'missing', pods: PODS.slice(0, 1) }));
     expect(result).toMatchObject({ events: [], recheckAfterMs: undefined });
     expect(reasons(result)).toEqual({ 'leader-0': 'not selected' });
   });
   const whole = gang({ groups: FULL, conditions: [INITIALIZED] });
   test.each([
-    ['a gang of others', state({ notOurs: 'Grove moves it', gang: whole })],
+    ['a gang of others', state({ notOurs: anothers('Grove moves it'), gang: whole })],
     ['a gang that is being deleted', state({ gang: { ...whole, deletionTimestamp: 'now' } })],
   ])('%s', (_what, input) => {
     for (const pods of [PODS, []]) {

@@ -1,7 +1,7 @@
 import { GATE_POD_GANG_PENDING as GATE } from '../../../src/api/names.ts';
 import type { Condition, PodGroup } from '../../../src/api/pod-gang.ts';
 import type { Plan } from '../../../src/gang/plan/gang-plan.ts';
-import type { GangRecord, GangState, PodRecord } from '../../../src/gang/records.ts';
+import type { GangRecord, GangState, NotOurs, PodRecord } from '../../../src/gang/records.ts';
 
 export const NOW = Date.parse('2026-06-01T12:00:00Z');
 export { GATE };
@@ -90,6 +90,9 @@ export const state = (parts: Partial<GangState> = {}): GangState => ({
   lastStatusWrite: undefined,
   ...parts,
 });
+
+export const anothers = (message: string): NotOurs => ({ movedBy: 'another operator', message });
+export const nobodys = (message: string): NotOurs => ({ movedBy: 'nobody', message });
 
 /** The references that a plan writes: `{ workers: ['workers-0'] }`. */
 export const referencesOf = (plan: Plan): Record<string, string[]> | undefined =>

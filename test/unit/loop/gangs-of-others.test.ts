@@ -2,15 +2,27 @@
 import { describe, expect, test } from '@jest/globals';
 import { plan } from '../../../src/gang/plan/plan.ts';
 import type { GangRecord, GangState } from '../../../src/gang/records.ts';
-import { bound, FULL, gang, INITIALIZED, pod, PODS, running, state } from './gang-states.ts';
+import {
+  anothers,
+  bound,
+  FULL,
+  gang,
+  INITIALIZED,
+  nobodys,
+  pod,
+  PODS,
+  running,
+  state,
+} from './gang-states.ts';
 
-const notOurs = 'Grove moves it';
+const OTHERS = anothers('Grove moves it');
+const { message: notOurs } = OTHERS;
 const free = { gates: [] };
 const labels = new Map([['app.kubernetes.io/managed-by', 'grove-operator']]);
 const forming = gang({ labels });
 const whole = gang({ groups: FULL, labels, conditions: [INITIALIZED] });
 const said = (parts: Partial<GangState>): string | undefined =>
-  plan(state({ notOurs, gang: forming, ...parts })).summary?.why;
+  plan(state({ notOurs: OTHERS, gang: forming, ...parts })).summary?.why;
 
 const noRoom = {
   status: 'False',
@@ -82,7 +94,7 @@ test.each([
 ])('of one that is not selected only that: it %s, and nobody moves it', (_what, conditions = []) => {
   const unselected = { ...forming, labels: new Map<string, string>(), conditions };
   for (const pods of [[], PODS, PODS.slice(0, 2)])
-    expect(said({ gang: unselected, notOurs: 'not selected', pods })).toBe('not selected');
+    expect(said({ gang: unselected, notOurs: nobodys('not selected'), pods })).toBe('not selected');
 });
 
 test('of one that is deleted, or not wholly known, only that', () => {

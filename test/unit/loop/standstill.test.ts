@@ -1,7 +1,18 @@
 /** A namespace of which not all has room in memory: nobody may act on half of what there is. */
 import { expect, test } from '@jest/globals';
 import { plan } from '../../../src/gang/plan/plan.ts';
-import { FULL, gang, INITIALIZED, pod, PODS, reasons, running, state, written } from './gang-states.ts';
+import {
+  anothers,
+  FULL,
+  gang,
+  INITIALIZED,
+  pod,
+  PODS,
+  reasons,
+  running,
+  state,
+  written,
+} from './gang-states.ts';
 
 const standstill =
   'namespace ml holds more than Muster keeps of one in memory (64 MiB; left out are some pods)';
@@ -53,6 +64,6 @@ test('Pods whose gang is not known are not told that it does not exist', () => {
 });
 
 test('of a gang that others move it says nothing', () => {
-  const result = plan(state({ standstill, notOurs: 'the Grove operator does' }));
+  const result = plan(state({ standstill, notOurs: anothers('the Grove operator does') }));
   expect(result).toMatchObject({ ...NOTHING, status: undefined, events: [] });
 });

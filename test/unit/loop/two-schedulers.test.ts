@@ -3,6 +3,7 @@ import { takesOutTheLiving } from '../../../src/gang/plan/plan-references.ts';
 import { plan } from '../../../src/gang/plan/plan.ts';
 import type { PodRecord } from '../../../src/gang/records.ts';
 import {
+  anothers,
   bound,
   FULL,
   gang,
@@ -130,7 +131,7 @@ describe('a gang with a Pod of another scheduler', () => {
   });
 
   test('is judged by nobody here where it is another’s, and not where the scheduler is not known', () => {
-    const grove = plan(state({ gang: whole, pods: torn, backend, notOurs: 'Grove’s' }));
+    const grove = plan(state({ gang: whole, pods: torn, backend, notOurs: anothers('Grove’s') }));
     expect([released(grove), grove.events]).toEqual([[], []]);
     expect(grove.summary?.groups[0]?.present).toBe(1);
     expect(released(plan(state({ gang: whole, pods: torn })))).toHaveLength(3);
