@@ -3,7 +3,7 @@ import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { KubeList } from './control-plane/client.ts';
+import type { KubeList, KubeObject } from './control-plane/client.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';
 import { startControlPlane } from './control-plane/start.ts';
 import { clusterSuite } from './control-plane/suite.ts';
@@ -12,6 +12,8 @@ import { Page, readersShell } from './support/page.ts';
 import { certManager } from './support/cert-manager.ts';
 import { DRY_RUN, GATE, gangPod, GANGS, gatesOf, PODS, type StoredPod } from './support/registered-muster.ts';
 
+/** All commands of the uninstallation take half a minute, since kubectl paces its requests; once it was two and more. */
+const LATE_S = 200;
 const PAGE = new Page('docs/three-in-the-morning.md');
 
 /** A gang as it is stored while no webhook fills anything in. */
@@ -35,6 +37,16 @@ clusterSuite('by hand, with Muster down', () => {
   const gated = async (): Promise<Record<string, string[]>> => {
     const { items } = await plane.client.ok<KubeList<StoredPod>>('GET', PODS);
     return Object.fromEntries(items.map((pod) => [pod.metadata.name, gatesOf(pod)]));
+  };
+  /** Namespaces and definitions, with what their controllers say of them. */
+  const terminating = async (): Promise<string> => {
+    const lists = await Promise.all(
+      ['/api/v1/namespaces', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'].map((path) =>
+        plane.client.ok<KubeList<KubeObject & { status?: unknown }>>('GET', path),
+      ),
+    );
+    const ending = lists.flatMap(({ items }) => items).filter(({ metadata }) => metadata.deletionTimestamp);
+    return JSON.stringify(ending.map(({ metadata, status }) => ({ metadata, status })));
   };
   const createPod = (name: string, gang = 'train') =>
     plane.client.ok(
@@ -162,7 +174,12 @@ clusterSuite('by hand, with Muster down', () => {
 
   test('after the uninstallation nothing is left, and no Pod waits for Muster', async () => {
     expect(await shell('kubectl apply -k manifests/overlays/cert-manager')).toMatch(/exit code 0$/);
-    expect(await shell(PAGE.commands('uninstall'))).toMatch(/exit code 0$/);
+    const uninstalled = await shell(
+      `kubectl() { timeout ${LATE_S} kubectl "$@"; }\n${PAGE.commands('uninstall')}`,
+    );
+    if (uninstalled.endsWith('exit code 124'))
+      throw new Error(`kubectl has not come back; on their way out are ${await terminating()}`);
+    expect(uninstalled).toMatch(/exit code 0$/);
     expect(Object.values(await gated()).flat()).not.toContain(GATE);
     expect(Object.keys(await gated()).sort()).toEqual(['late-0', 'other-0', 'third-0', 'train-0', 'train-1']);
     await createPod('after-0', 'after');
@@ -171,6 +188,5 @@ clusterSuite('by hand, with Muster down', () => {
       'kubectl get namespaces,clusterroles,clusterrolebindings,customresourcedefinitions,validatingadmissionpolicies,mutatingadmissionpolicies,validatingwebhookconfigurations,mutatingwebhookconfigurations -l app.kubernetes.io/part-of=muster -o name',
     );
     expect(left).toBe('exit code 0');
-    // kubectl waits for the namespace controller, which tries again ever more seldom.
   }, 300_000);
 });
