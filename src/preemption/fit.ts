@@ -21,7 +21,8 @@ export interface Fit {
 /**
  * The quickest way to know it. Where no Pod minds who is near, a node takes a Pod or not whatever happens elsewhere. If all
  * Pods of the gang are alike, the sum of what the nodes have room for decides; otherwise where each would go, which is
- * worked out anew when a node changes that matters for it. Where somebody minds, the gang is placed anew each time.
+ * worked out anew when a node changes that matters for it. Where somebody minds, a gang that fitted
+ * is placed anew only when a change can matter; where nodes are liked in too many ways, any gang each time.
  */
 export function fitOf(preemptor: Preemptor, state: ClusterState, only = state.nodes): Fit {
   if (isPlain(preemptor, state)) return new CountedFit(preemptor, state, only);

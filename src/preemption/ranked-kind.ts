@@ -5,37 +5,41 @@ import { Ranking } from './ranking.ts';
 import { likingOf, likingScore, useScore, type Liking } from './scores.ts';
 import type { Pod } from './snapshot.ts';
 
-/** Of more sorts than this each Pod would take as long as looking at the nodes one by one. */
-export const MOST_SORTS = 64;
+/** Of nodes liked in more ways than this each Pod would take as long as looking at the nodes one by one. */
+const MOST_LIKINGS = 64;
 
 /** A node of the list, and its score. */
-export interface Place {
+interface Place {
   readonly index: number;
   readonly score: number;
 }
 
 /** Nodes that the Pod likes as much: what they have over the others is the same for all of them. */
-interface Sort {
+export interface Sort {
   readonly liking: Liking;
   readonly indexes: number[];
+  /** Any of its nodes. */
+  readonly first: NodeState;
   /** By use alone. */
   ranking: Ranking;
   /** How many of them take the Pod. */
   size: number;
-  /** The fewest that did when a Pod of the kind was placed. */
+  /** At most as many as did whenever a Pod of the kind was placed. */
   least: number;
   /** What one of them would have to be better than to be chosen; undefined: there was no node for one of the Pods. */
   last: Place | undefined;
 }
 
-export const UNASKED: Place = { index: -1, score: Number.POSITIVE_INFINITY };
+const UNASKED: Place = { index: -1, score: Number.POSITIVE_INFINITY };
 
 /**
  * What every node is for Pods of one kind. What a preference is worth depends on the highest among the nodes that take the
  * Pod, so nodes are ranked apart by how much they are preferred, and the few winners are compared.
  */
 export class RankedKind {
-  readonly #sorts: readonly Sort[];
+  readonly sorts: readonly Sort[];
+  /** Whether some nodes are liked more than others. */
+  readonly areManyLikings: boolean;
   /** By the index of the node; none for one that never takes the Pod. */
   readonly #sortOf: (Sort | undefined)[];
   /** Its place within its sort. */
@@ -44,15 +48,16 @@ export class RankedKind {
   readonly #scoreOf: (node: NodeState) => number | undefined;
 
   private constructor(
-    sorts: readonly Sort[],
+    sorted: { readonly sorts: readonly Sort[]; readonly likings: number },
     nodes: readonly NodeState[],
     scoreOf: (node: NodeState) => number | undefined,
   ) {
-    this.#sorts = sorts;
+    this.sorts = sorted.sorts;
+    this.areManyLikings = sorted.likings > 1;
     this.#scoreOf = scoreOf;
     this.#sortOf = new Array<Sort | undefined>(nodes.length).fill(undefined);
     this.#at = new Int32Array(nodes.length);
-    for (const sort of sorts) {
+    for (const sort of this.sorts) {
       const scores = sort.indexes.map((index) => {
         const node = nodes[index];
         return node && scoreOf(node);
@@ -66,47 +71,60 @@ export class RankedKind {
     }
   }
 
-  /** undefined where nodes are liked in too many ways. */
-  static of(pod: Pod, state: ClusterState, nodes: readonly NodeState[]): RankedKind | undefined {
-    const fixed = judgeFor(pod, state, fixedPredicates);
-    const liking = likingOf(pod);
+  /**
+   * @param textOf nodes of which it says the same may be of one sort
+   * @param allows what a node needs besides to take the Pod
+   * @returns undefined where nodes are liked in too many ways
+   */
+  static of(
+    pod: Pod,
+    { state, nodes }: { readonly state: ClusterState; readonly nodes: readonly NodeState[] },
+    textOf: (node: NodeState) => string = () => '',
+    allows: (node: NodeState) => boolean = () => true,
+  ): RankedKind | undefined {
+    const [fixed, liking] = [judgeFor(pod, state, fixedPredicates), likingOf(pod)];
+    const likings = new Set<string>();
     const sorts = new Map<string, Sort>();
     for (const [index, node] of nodes.entries()) {
       if (fixed(node) !== undefined) continue;
       const likes = liking(node);
-      const sort = sorts.getOrInsertComputed(`${likes.taints} ${likes.affinity}`, () => newSort(likes));
-      sort.indexes.push(index);
-      if (sorts.size > MOST_SORTS) return undefined;
+      const text = `${likes.taints} ${likes.affinity}`;
+      if (likings.add(text).size > MOST_LIKINGS) return undefined;
+      sorts.getOrInsertComputed(`${text} ${textOf(node)}`, () => newSort(likes, node)).indexes.push(index);
     }
-    const room = judgeFor(pod, state, roomPredicates);
-    const use = useScore(pod, state);
-    return new RankedKind([...sorts.values()], nodes, (node) =>
-      room(node) === undefined ? use(node) : undefined,
+    const [room, use] = [judgeFor(pod, state, roomPredicates), useScore(pod, state)];
+    return new RankedKind({ sorts: [...sorts.values()], likings: likings.size }, nodes, (node) =>
+      room(node) === undefined && allows(node) ? use(node) : undefined,
     );
+  }
+
+  /** undefined where the node never takes the Pod. */
+  sortOf(index: number): Sort | undefined {
+    return this.#sortOf[index];
   }
 
   /** Pods are about to be placed. */
   begin(): void {
-    for (const sort of this.#sorts) [sort.least, sort.last] = [sort.size, UNASKED];
+    for (const sort of this.sorts) [sort.least, sort.last] = [sort.size, UNASKED];
   }
 
-  /** The index of the node for the next Pod; of several that are as good the first. */
-  choose(): number | undefined {
+  /** The index of the node for the next Pod; of several that are as good the first. @param open sorts that may be taken */
+  choose(open = this.sorts): number | undefined {
+    for (const sort of this.sorts) sort.least = Math.min(sort.least, sort.size);
     const most = { taints: 0, affinity: 0 };
-    for (const { liking, size } of this.#sorts) {
+    for (const { liking, size } of open) {
       if (size === 0) continue;
       most.taints = Math.max(most.taints, liking.taints);
       most.affinity = Math.max(most.affinity, liking.affinity);
     }
     let best: Place | undefined;
-    for (const { liking, indexes, ranking } of this.#sorts) {
+    for (const { liking, indexes, ranking } of open) {
       const own = ranking.best();
       if (own === undefined) continue;
       const place = { index: indexes[own.index] ?? 0, score: own.score + likingScore(liking, most) };
       if (best === undefined || isBehind(best, place)) best = place;
     }
-    for (const sort of this.#sorts) {
-      sort.least = Math.min(sort.least, sort.size);
+    for (const sort of open) {
       if (sort.last === undefined) continue;
       const bar = best && { index: best.index, score: best.score - likingScore(sort.liking, most) };
       if (bar === undefined || isBehind(bar, sort.last)) sort.last = bar;
@@ -114,38 +132,41 @@ export class RankedKind {
     return best?.index;
   }
 
-  /** Looks at the node, on which a Pod is placed in thought or was. @param index of the node */
-  lookAt(index: number, node: NodeState): void {
-    const sort = this.#sortOf[index];
-    if (sort !== undefined) this.#set(sort, this.#at[index] ?? 0, this.#scoreOf(node));
+  /** Looks at the node, whose Pods have changed. @returns how many more of its sort take the Pod */
+  lookAt(index: number, node: NodeState): number {
+    const [sort, at] = [this.#sortOf[index], this.#at[index] ?? 0];
+    if (sort === undefined) return 0;
+    const [before, score] = [sort.ranking.scoreOf(at), this.#scoreOf(node)];
+    if (score === before) return 0;
+    sort.ranking.set(at, score);
+    const grown = (score === undefined ? 0 : 1) - (before === undefined ? 0 : 1);
+    sort.size += grown;
+    return grown;
   }
 
   /** Looks at a node that no Pod was placed on, and says whether one might be placed elsewhere by now. */
   changed(index: number, node: NodeState): boolean {
     const sort = this.#sortOf[index];
     if (sort === undefined) return false;
-    const score = this.#scoreOf(node);
-    const grown = this.#set(sort, this.#at[index] ?? 0, score);
+    const grown = this.lookAt(index, node);
     // Where a sort was or is without nodes at some time, what others are worth may be something else.
     const least = Math.min(sort.least, sort.least + grown);
     sort.least += grown;
-    if (grown !== 0 && least < 1 && this.#sorts.length > 1) return true;
-    if (score === undefined) return false;
-    return sort.last === undefined || isBehind(sort.last, { index, score });
+    return (grown !== 0 && least < 1 && this.areManyLikings) || this.isAhead(index);
   }
 
-  /** @returns how many more take the Pod */
-  #set(sort: Sort, at: number, score: number | undefined): number {
-    const before = sort.ranking.scoreOf(at);
-    sort.ranking.set(at, score);
-    const grown = (score === undefined ? 0 : 1) - (before === undefined ? 0 : 1);
-    sort.size += grown;
-    return grown;
+  /** Whether the node, as it was looked at last, would have been chosen for one of the Pods. */
+  isAhead(index: number): boolean {
+    const sort = this.#sortOf[index];
+    const score = sort?.ranking.scoreOf(this.#at[index] ?? 0);
+    if (sort === undefined || score === undefined) return false;
+    return sort.last === undefined || isBehind(sort.last, { index, score });
   }
 }
 
-const newSort = (liking: Liking): Sort => ({
+const newSort = (liking: Liking, first: NodeState): Sort => ({
   liking,
+  first,
   indexes: [],
   ranking: new Ranking([]),
   size: 0,
@@ -153,5 +174,5 @@ const newSort = (liking: Liking): Sort => ({
   last: UNASKED,
 });
 
-export const isBehind = (a: Place, b: Place): boolean =>
+const isBehind = (a: Place, b: Place): boolean =>
   a.score < b.score || (a.score === b.score && a.index > b.index);

@@ -1,15 +1,15 @@
 import type { ClusterState } from './cluster-state.ts';
 import type { NodeState } from './node-state.ts';
 import { isAlike } from './kinds.ts';
-import { counted, Needs, type Preemptor } from './preemptor.ts';
+import type { FeltRule } from './felt-rule.ts';
+import { Placer, type Wanting } from './placer.ts';
+import { counted } from './preemptor.ts';
 import { SocialKind } from './social-kind.ts';
 import { selects, termTakes } from './selectors.ts';
 import type { Pod } from './snapshot.ts';
 
 /** Of more cells each Pod would take as long as looking at the nodes one by one. */
 const MOST_CELLS = 64;
-
-type Wanting = Pick<Preemptor, 'pods' | 'minimums'>;
 
 /**
  * Says what placing the gang would say, also where it matters who is near. Where its Pods went when they last fitted is
@@ -18,15 +18,15 @@ type Wanting = Pick<Preemptor, 'pods' | 'minimums'>;
  * @returns undefined where nodes are liked in too many ways
  */
 export function socialFit(
-  { pods, minimums }: Wanting,
+  wanting: Wanting,
   state: ClusterState,
   nodes: readonly NodeState[],
   mostCells = MOST_CELLS,
 ): SocialFit | undefined {
-  for (const { constraints } of pods) state.wanted.know(constraints.antiAffinity);
+  for (const { constraints } of wanting.pods) state.wanted.know(constraints.antiAffinity);
   const kinds = new Map<Pod, SocialKind>();
   const firsts = new Map<string, { readonly pod: Pod; readonly kind: SocialKind }[]>();
-  for (const pod of pods) {
+  for (const pod of wanting.pods) {
     const alike = firsts.getOrInsertComputed(mindedAs(pod, state), () => []);
     let one = alike.find((other) => isAlike(other.pod, pod));
     if (one === undefined) {
@@ -37,7 +37,7 @@ export function socialFit(
     }
     kinds.set(pod, one.kind);
   }
-  return new SocialFit({ pods, minimums }, { state, nodes, kinds });
+  return new SocialFit(wanting, new Placer(wanting, { state, nodes, kinds }));
 }
 
 /** What rules about others make of the Pod itself. */
@@ -52,12 +52,9 @@ function mindedAs(pod: Pod, { wanted, namespaces }: ClusterState): string {
 }
 
 class SocialFit {
-  readonly #preemptor: Wanting;
-  readonly #state: ClusterState;
-  readonly #nodes: readonly NodeState[];
-  readonly #index: ReadonlyMap<NodeState, number>;
-  readonly #kindOf: ReadonlyMap<Pod, SocialKind>;
-  readonly #kinds: readonly SocialKind[];
+  readonly #wanting: Wanting;
+  readonly #placer: Placer<SocialKind>;
+  readonly #rules: readonly FeltRule[];
   readonly #changed = new Set<NodeState>();
   /** Since the gang fitted. */
   readonly #since = new Set<NodeState>();
@@ -67,95 +64,47 @@ class SocialFit {
   #fitted = false;
   #isValid = false;
 
-  constructor(
-    preemptor: Wanting,
-    given: {
-      readonly state: ClusterState;
-      readonly nodes: readonly NodeState[];
-      readonly kinds: ReadonlyMap<Pod, SocialKind>;
-    },
-  ) {
-    this.#preemptor = preemptor;
-    this.#state = given.state;
-    this.#nodes = given.nodes;
-    this.#index = new Map(given.nodes.map((node, index) => [node, index]));
-    this.#kindOf = given.kinds;
-    this.#kinds = [...new Set(given.kinds.values())];
+  constructor(wanting: Wanting, placer: Placer<SocialKind>) {
+    this.#wanting = wanting;
+    this.#placer = placer;
+    this.#rules = placer.kinds.flatMap(({ rules }) => rules);
   }
 
   fits(): boolean {
-    let matters = !this.#isValid;
-    for (const node of this.#changed) {
-      this.#since.add(node);
-      const index = this.#index.get(node) ?? -1;
-      for (const kind of this.#kinds) if (kind.changed(index, node)) matters = true;
-      matters ||= this.#chosen.has(node);
-    }
+    const matters = this.#placer.changed(this.#changed, this.#chosen);
     this.#changed.clear();
-    if (matters && !this.#placed()) {
-      this.#isValid = false;
-      return false;
-    }
-    for (const kind of this.#kinds)
-      for (const rule of kind.rules) for (const node of this.#since) rule.keep(node);
+    this.#isValid = (this.#isValid && !matters) || this.#isPlaced();
+    if (!this.#isValid) return false;
+    for (const rule of this.#rules) for (const node of this.#since) rule.keep(node);
     this.#since.clear();
-    this.#fitted = this.#isValid = true;
+    this.#fitted = true;
     return true;
   }
 
   changed(node: NodeState): void {
     this.#changed.add(node);
+    this.#since.add(node);
   }
 
   backOut(): void {
-    for (const node of this.#changed) {
-      const index = this.#index.get(node) ?? -1;
-      for (const kind of this.#kinds) kind.lookAt(index, node);
-    }
-    for (const kind of this.#kinds) for (const rule of kind.rules) rule.backOut();
+    for (const node of this.#changed) this.#placer.lookAt(node);
+    for (const rule of this.#rules) rule.backOut();
     this.#changed.clear();
     this.#since.clear();
     this.#isValid = this.#fitted;
   }
 
-  /** Places one Pod after the other that is needed, as it is done for good, and takes them off again. */
-  #placed(): boolean {
-    const there = new Map<Pod, NodeState>();
-    for (const kind of this.#kinds) kind.begin();
-    const needs = new Needs(this.#preemptor.minimums);
-    for (const pod of this.#preemptor.pods) {
-      if (!needs.wants(pod)) continue;
-      const node = this.#nodes[this.#kindOf.get(pod)?.choose() ?? -1];
-      if (node === undefined) {
-        if (this.#everyoneIsNeeded(pod)) break;
-        continue;
-      }
-      this.#state.put(pod, node);
-      there.set(pod, node);
-      needs.met(pod);
-      this.#lookAt(node);
-    }
-    const chosen = new Set(there.values());
-    for (const kind of this.#kinds) {
-      kind.end(needs.areMet);
-      if (needs.areMet) for (const rule of kind.rules) rule.placed(chosen);
-    }
-    if (needs.areMet) this.#chosen = chosen;
-    for (const [pod, node] of there) this.#state.take(pod, node);
-    for (const node of chosen) this.#lookAt(node);
-    return needs.areMet;
+  #isPlaced(): boolean {
+    const { fits, chosen } = this.#placer.place((pod) => this.#isNeeded(pod));
+    if (fits) this.#chosen = chosen;
+    return fits;
   }
 
   /** Whether a minimum cannot be met without this Pod. */
-  #everyoneIsNeeded({ group }: Pod): boolean {
-    const { pods, minimums } = this.#preemptor;
+  #isNeeded({ group }: Pod): boolean {
+    const { pods, minimums } = this.#wanting;
     return minimums.some(
       (one) => (one.group === undefined || one.group === group) && counted(one, pods) <= one.count,
     );
-  }
-
-  #lookAt(node: NodeState): void {
-    const index = this.#index.get(node) ?? 0;
-    for (const kind of this.#kinds) kind.lookAt(index, node);
   }
 }

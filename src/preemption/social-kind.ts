@@ -2,83 +2,47 @@ import type { ClusterState } from './cluster-state.ts';
 import type { NodeState } from './node-state.ts';
 import { FeltRule } from './felt-rule.ts';
 import { affinityRules } from './predicates/pod-affinity.ts';
-import { fixedPredicates, judgeFor, roomPredicates } from './predicates/predicates.ts';
+import { fixedPredicates, judgeFor } from './predicates/predicates.ts';
 import { spreadRules } from './predicates/topology-spread.ts';
-import { isBehind, MOST_SORTS, UNASKED, type Place } from './ranked-kind.ts';
-import { Ranking } from './ranking.ts';
-import { likingOf, likingScore, useScore, type Liking } from './scores.ts';
+import { RankedKind, type Sort } from './ranked-kind.ts';
 import type { Pod } from './snapshot.ts';
-
-/** Nodes that are liked as much, in the same domains of every wide rule. */
-interface Cell {
-  readonly liking: Liking;
-  readonly indexes: number[];
-  /** Any of its nodes. */
-  readonly first: NodeState;
-  ranking: Ranking;
-  /** How many of its nodes take the Pod, wide rules aside. */
-  size: number;
-  /** What one of them would have to be better than to be chosen. */
-  last: Place | undefined;
-  /** At most as many of its nodes as took the Pod at any time when the Pods were placed. */
-  least: number;
-  /** Both of before the Pods were placed once more. */
-  kept: { readonly last: Place | undefined; readonly least: number };
-}
 
 /**
  * What every node is for Pods of one kind that mind who is near, or are minded. Rules about few domains are asked once for
- * each cell of nodes in the same domains; those about many, such as one for every node, are part of what a node is.
+ * each sort, whose nodes are in the same domains; those about many, such as one for every node, are part of what a node is.
  */
 export class SocialKind {
   readonly rules: readonly FeltRule[];
   readonly #nodes: readonly NodeState[];
-  readonly #cells: readonly Cell[];
+  readonly #ranked: RankedKind;
   readonly #wide: readonly FeltRule[];
   readonly #narrow: readonly FeltRule[];
-  readonly #cellOf: (Cell | undefined)[];
-  /** Its place within its cell. */
-  readonly #at: Int32Array;
   /** Of each narrow rule: the indexes by domain. */
   readonly #beside: readonly (readonly [FeltRule, ReadonlyMap<string | undefined, readonly number[]>])[];
-  readonly #scoreOf: (node: NodeState) => number | undefined;
-  readonly #manyLikings: boolean;
   #isPlacing = false;
-  /** What nodes are worth may have changed with who else is there, since cells were or are empty at some time. */
+  /** What nodes are worth may have changed with who else is there, since sorts were or are empty at some time. */
   #isOtherwiseLiked = false;
   /** Of each narrow rule the fewest that scores go by. */
   readonly #leasts: number[];
+  /** What was known of each sort before the Pods were placed once more. */
+  #kept: readonly Pick<Sort, 'last' | 'least'>[] = [];
 
   private constructor(
-    pod: Pod,
-    state: ClusterState,
-    given: { readonly nodes: readonly NodeState[]; readonly rules: readonly FeltRule[] },
-    sorted: { readonly wide: readonly FeltRule[]; readonly cells: readonly Cell[]; readonly likings: number },
+    nodes: readonly NodeState[],
+    ranked: RankedKind,
+    rules: Record<'wide' | 'narrow' | 'all', readonly FeltRule[]>,
   ) {
-    this.#nodes = given.nodes;
-    this.rules = given.rules;
-    this.#wide = sorted.wide;
-    this.#narrow = given.rules.filter((one) => !sorted.wide.includes(one));
-    this.#cells = sorted.cells;
-    this.#manyLikings = sorted.likings > 1;
-    const [room, use] = [judgeFor(pod, state, roomPredicates), useScore(pod, state)];
-    this.#scoreOf = (node) => (room(node) === undefined && allow(this.#narrow, node) ? use(node) : undefined);
+    this.#nodes = nodes;
+    this.#ranked = ranked;
+    this.rules = rules.all;
+    this.#wide = rules.wide;
+    this.#narrow = rules.narrow;
     this.#leasts = this.#narrow.map(({ rule }) => rule.counts.least);
-    this.#cellOf = new Array<Cell | undefined>(this.#nodes.length).fill(undefined);
-    this.#at = new Int32Array(this.#nodes.length);
-    for (const cell of this.#cells) {
-      cell.ranking = new Ranking(new Array<undefined>(cell.indexes.length).fill(undefined));
-      for (const [at, index] of cell.indexes.entries()) {
-        this.#cellOf[index] = cell;
-        this.#at[index] = at;
-        this.#refresh(index);
-      }
-    }
-    const indexes = [...this.#nodes.keys()].filter((index) => this.#cellOf[index] !== undefined);
+    const indexes = [...nodes.keys()].filter((index) => ranked.sortOf(index) !== undefined);
     this.#beside = this.#narrow.map((rule) => [
       rule,
       Map.groupBy(indexes, (index) => {
-        const node = this.#nodes[index];
+        const node = nodes[index];
         return node && rule.valueOf(node);
       }),
     ]);
@@ -100,57 +64,27 @@ export class SocialKind {
     const fixed = judgeFor(pod, state, fixedPredicates);
     const open = nodes.filter((node) => fixed(node) === undefined);
     const { wide, textOf } = wideOf(rules, open, mostCells);
-    const liking = likingOf(pod);
-    const likings = new Set<string>();
-    const cells = new Map<string, Cell>();
-    for (const [index, node] of nodes.entries()) {
-      if (fixed(node) !== undefined) continue;
-      const likes = liking(node);
-      const text = `${likes.taints} ${likes.affinity}`;
-      if (likings.add(text).size > MOST_SORTS) return undefined;
-      cells.getOrInsertComputed(`${text} ${textOf(node)}`, () => newCell(likes, node)).indexes.push(index);
-    }
-    const sorted = { wide, cells: [...cells.values()], likings: likings.size };
-    return new SocialKind(pod, state, { nodes, rules }, sorted);
+    const narrow = rules.filter((one) => !wide.includes(one));
+    const ranked = RankedKind.of(pod, { state, nodes }, textOf, (node) => allow(narrow, node));
+    return ranked && new SocialKind(nodes, ranked, { wide, narrow, all: rules });
   }
 
   begin(): void {
-    for (const cell of this.#cells) {
-      cell.kept = { last: cell.last, least: cell.least };
-      [cell.last, cell.least] = [UNASKED, cell.size];
-    }
+    this.#kept = this.#ranked.sorts.map(({ last, least }) => ({ last, least }));
+    this.#ranked.begin();
     this.#isPlacing = true;
     for (const rule of this.rules) rule.begin();
   }
 
   /** If they could not be placed, what was known of when they could be stays. */
-  end(fits: boolean): void {
+  end(fits: boolean, chosen: ReadonlySet<NodeState>): void {
     this.#isPlacing = false;
-    if (!fits) for (const cell of this.#cells) [cell.last, cell.least] = [cell.kept.last, cell.kept.least];
+    if (fits) for (const rule of this.rules) rule.placed(chosen);
+    else for (const [at, sort] of this.#ranked.sorts.entries()) Object.assign(sort, this.#kept[at]);
   }
 
-  /** The index of the node for the next Pod; of several that are as good the first. */
   choose(): number | undefined {
-    const open = this.#cells.filter(({ size, first }) => size > 0 && allow(this.#wide, first));
-    const most = { taints: 0, affinity: 0 };
-    for (const { liking } of open) {
-      most.taints = Math.max(most.taints, liking.taints);
-      most.affinity = Math.max(most.affinity, liking.affinity);
-    }
-    let best: Place | undefined;
-    for (const { liking, indexes, ranking } of open) {
-      const own = ranking.best();
-      if (own === undefined) continue;
-      const place = { index: indexes[own.index] ?? 0, score: own.score + likingScore(liking, most) };
-      if (best === undefined || isBehind(best, place)) best = place;
-    }
-    for (const cell of this.#cells) {
-      cell.least = Math.min(cell.least, cell.size);
-      if (cell.last === undefined || !allow(this.#wide, cell.first)) continue;
-      const bar = best && { index: best.index, score: best.score - likingScore(cell.liking, most) };
-      if (bar === undefined || isBehind(bar, cell.last)) cell.last = bar;
-    }
-    return best?.index;
+    return this.#ranked.choose(this.#ranked.sorts.filter(({ first }) => allow(this.#wide, first)));
   }
 
   /** Looks at the node, whose Pods have changed, and at others that this is felt on. */
@@ -174,25 +108,16 @@ export class SocialKind {
     this.lookAt(index, node);
     let matters = this.#isOtherwiseLiked || !this.#narrow.every(({ isSteady }) => isSteady);
     for (const rule of this.rules) if (rule.matters(node)) matters = true;
-    const cell = this.#cellOf[index];
-    const score = cell?.ranking.scoreOf(this.#at[index] ?? 0);
-    if (matters || cell === undefined || score === undefined) return matters;
-    return cell.last === undefined || isBehind(cell.last, { index, score });
+    return matters || this.#ranked.isAhead(index);
   }
 
   #refresh(index: number): void {
-    const [cell, node, at] = [this.#cellOf[index], this.#nodes[index], this.#at[index] ?? 0];
-    if (cell === undefined || node === undefined) return;
-    const score = this.#scoreOf(node);
-    const before = cell.ranking.scoreOf(at);
-    if (score === before) return;
-    cell.ranking.set(at, score);
-    const grown = (score === undefined ? 0 : 1) - (before === undefined ? 0 : 1);
-    if (grown === 0) return;
-    cell.size += grown;
-    if (this.#isPlacing) return;
-    cell.least = Math.min(cell.least, cell.least + grown);
-    if (this.#manyLikings && cell.least < 1) this.#isOtherwiseLiked = true;
+    const [sort, node] = [this.#ranked.sortOf(index), this.#nodes[index]];
+    if (sort === undefined || node === undefined) return;
+    const grown = this.#ranked.lookAt(index, node);
+    if (grown === 0 || this.#isPlacing) return;
+    sort.least = Math.min(sort.least, sort.least + grown);
+    if (this.#ranked.areManyLikings && sort.least < 1) this.#isOtherwiseLiked = true;
   }
 }
 
@@ -222,14 +147,3 @@ function wideOf(
   }
   return { wide, textOf: textBy(wide) };
 }
-
-const newCell = (liking: Liking, first: NodeState): Cell => ({
-  liking,
-  first,
-  indexes: [],
-  ranking: new Ranking([]),
-  size: 0,
-  last: UNASKED,
-  least: 0,
-  kept: { last: UNASKED, least: 0 },
-});

@@ -1,0 +1,101 @@
+import type { ClusterState } from './cluster-state.ts';
+import type { NodeState } from './node-state.ts';
+import { Needs, type Preemptor } from './preemptor.ts';
+import type { Pod } from './snapshot.ts';
+
+export type Wanting = Pick<Preemptor, 'pods' | 'minimums'>;
+
+/** Whether the Pods fit, and where they went as far as they did. */
+export interface Placed {
+  readonly fits: boolean;
+  readonly chosen: ReadonlySet<NodeState>;
+}
+
+/** What every node is for Pods of one kind; each node is named by its index as well. */
+interface Kind {
+  /** Pods are about to be placed. */
+  begin(): void;
+  /** The index of the node for the next Pod. */
+  choose(): number | undefined;
+  /** Looks at a node whose Pods have changed. */
+  lookAt(index: number, node: NodeState): void;
+  /** The same of one that no Pod of the gang is on; whether one might go elsewhere by now. */
+  changed(index: number, node: NodeState): boolean;
+  /** The Pods are tried, and in place still. @param chosen their nodes */
+  end?(fits: boolean, chosen: ReadonlySet<NodeState>): void;
+}
+
+/** Places a gang in thought, by what is known of the nodes for each kind of its Pods. */
+export class Placer<K extends Kind> {
+  readonly kinds: readonly K[];
+  readonly #wanting: Wanting;
+  readonly #state: ClusterState;
+  readonly #nodes: readonly NodeState[];
+  readonly #index: ReadonlyMap<NodeState, number>;
+  readonly #kindOf: ReadonlyMap<Pod, K>;
+
+  constructor(
+    wanting: Wanting,
+    given: {
+      readonly state: ClusterState;
+      readonly nodes: readonly NodeState[];
+      readonly kinds: ReadonlyMap<Pod, K>;
+    },
+  ) {
+    this.#wanting = wanting;
+    this.#state = given.state;
+    this.#nodes = given.nodes;
+    this.#index = new Map(given.nodes.map((node, index) => [node, index]));
+    this.#kindOf = given.kinds;
+    this.kinds = [...new Set(given.kinds.values())];
+  }
+
+  /** Whether Pods may go to the node. */
+  has(node: NodeState): boolean {
+    return this.#index.has(node);
+  }
+
+  /** Looks at the node, whose Pods have changed. */
+  lookAt(node: NodeState): void {
+    const index = this.#index.get(node) ?? -1;
+    for (const kind of this.kinds) kind.lookAt(index, node);
+  }
+
+  /** The same of several; whether a Pod might go elsewhere by now. @param chosen where they went */
+  changed(nodes: Iterable<NodeState>, chosen: ReadonlySet<NodeState>): boolean {
+    let matters = false;
+    for (const node of nodes) {
+      const index = this.#index.get(node) ?? -1;
+      for (const kind of this.kinds) if (kind.changed(index, node)) matters = true;
+      matters ||= chosen.has(node);
+    }
+    return matters;
+  }
+
+  /**
+   * Places one Pod after the other that is needed, as it is done for good, and takes them off again.
+   * @param isVain whether the others are not worth a try, where this Pod goes nowhere
+   */
+  place(isVain?: (pod: Pod) => boolean): Placed {
+    const there = new Map<Pod, NodeState>();
+    for (const kind of this.kinds) kind.begin();
+    const needs = new Needs(this.#wanting.minimums);
+    for (const pod of this.#wanting.pods) {
+      if (!needs.wants(pod)) continue;
+      const node = this.#nodes[this.#kindOf.get(pod)?.choose() ?? -1];
+      if (node === undefined) {
+        if (isVain?.(pod) === true) break;
+        continue;
+      }
+      this.#state.put(pod, node);
+      there.set(pod, node);
+      needs.met(pod);
+      this.lookAt(node);
+    }
+    const [fits, chosen] = [needs.areMet, new Set(there.values())];
+    for (const kind of this.kinds) kind.end?.(fits, chosen);
+    for (const [pod, node] of there) this.#state.take(pod, node);
+    for (const node of chosen) this.lookAt(node);
+    return { fits, chosen };
+  }
+}
