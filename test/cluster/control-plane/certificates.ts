@@ -2,16 +2,30 @@ import { generateKeyPair, randomBytes, sign as signBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import forge from 'node-forge';
 
-/** Client certificates stay valid for a day; they never leave the folder of one control plane. */
+/** Certificates stay valid for a day; they never leave the folder of one control plane. */
 const DAY = 24 * 3_600_000;
 
+/** As X.509 numbers alternative names: 2 is a DNS name, 7 an address. */
+const LOOPBACK = [
+  { type: 2, value: 'localhost' },
+  { type: 7, ip: '127.0.0.1' },
+];
+
 const newKeyPair = promisify(generateKeyPair);
+
+/** PEM, both. */
+export interface Issued {
+  readonly certificate: string;
+  readonly key: string;
+}
 
 /** A certificate authority whose clients the API server believes: whoever holds its certificate is who it says. */
 export interface ClientAuthority {
   readonly certificate: string;
-  /** PEM certificate and key of a user in the given groups. */
-  issue(user: string, groups: readonly string[]): { readonly certificate: string; readonly key: string };
+  /** Of a user in the given groups. */
+  issue(user: string, groups: readonly string[]): Issued;
+  /** Of a server on loopback, the authority behind it. */
+  issueServing(): Issued;
 }
 
 /**
@@ -26,7 +40,7 @@ export async function createClientAuthority(): Promise<ClientAuthority> {
     privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
   });
   const subjectKey = forge.pki.publicKeyFromPem(publicKey);
-  const issuer = [attribute('commonName', 'muster-test-clients')];
+  const issuer = [attribute('commonName', 'muster-test')];
 
   const sign = (subject: forge.pki.CertificateField[], extensions: object[]): string => {
     const certificate = forge.pki.createCertificate();
@@ -46,11 +60,24 @@ export async function createClientAuthority(): Promise<ClientAuthority> {
     return forge.pki.certificateToPem(certificate);
   };
 
+  const certificateOfAuthority = sign(issuer, [
+    { name: 'basicConstraints', cA: true, critical: true },
+    { name: 'keyUsage', keyCertSign: true, critical: true },
+  ]);
   return {
-    certificate: sign(issuer, [
-      { name: 'basicConstraints', cA: true, critical: true },
-      { name: 'keyUsage', keyCertSign: true, critical: true },
-    ]),
+    certificate: certificateOfAuthority,
+    // A program that finds no certificate makes two RSA keys, which costs it more of its start than anything else.
+    issueServing: () => ({
+      certificate: `${sign(
+        [attribute('commonName', 'localhost')],
+        [
+          { name: 'keyUsage', digitalSignature: true, keyEncipherment: true, critical: true },
+          { name: 'extKeyUsage', serverAuth: true },
+          { name: 'subjectAltName', altNames: LOOPBACK },
+        ],
+      )}${certificateOfAuthority}`,
+      key: privateKey,
+    }),
     issue: (user, groups) => ({
       certificate: sign(
         [attribute('commonName', user), ...groups.map((group) => attribute('organizationName', group))],

@@ -27,7 +27,6 @@ export function etcdArguments({ dataDir, clientPort, peerPort }: EtcdSettings): 
 export interface ApiServerSettings {
   readonly etcdPort: number;
   readonly port: number;
-  readonly certDir: string;
   readonly credentials: Credentials;
   readonly featureGates: Readonly<Record<string, boolean>>;
   readonly runtimeConfig: Readonly<Record<string, string>>;
@@ -42,7 +41,7 @@ export function apiServerArguments(settings: ApiServerSettings): string[] {
     `--etcd-servers=http://127.0.0.1:${settings.etcdPort}`,
     '--bind-address=127.0.0.1',
     `--secure-port=${settings.port}`,
-    `--cert-dir=${settings.certDir}`,
+    ...serving(credentials),
     '--service-account-issuer=https://kubernetes.default.svc',
     `--service-account-signing-key-file=${credentials.serviceAccountKey}`,
     `--service-account-key-file=${credentials.serviceAccountPublicKey}`,
@@ -66,6 +65,7 @@ export function apiServerArguments(settings: ApiServerSettings): string[] {
 export interface ComponentSettings {
   readonly kubeconfig: string;
   readonly port: number;
+  readonly credentials: Credentials;
   readonly featureGates: Readonly<Record<string, boolean>>;
 }
 
@@ -75,8 +75,6 @@ export function schedulerArguments(settings: ComponentSettings): string[] {
 
 export function controllerManagerArguments(
   settings: ComponentSettings & {
-    readonly serviceAccountKey: string;
-    readonly rootCaFile: string;
     readonly nodeGraceSeconds: number | undefined;
     readonly without: readonly string[];
   },
@@ -90,8 +88,8 @@ export function controllerManagerArguments(
     // Each controller under its own service account, as in a real cluster: the Pods of a ReplicaSet are created by
     // system:serviceaccount:kube-system:replicaset-controller, and that is who admission sees.
     '--use-service-account-credentials=true',
-    `--service-account-private-key-file=${settings.serviceAccountKey}`,
-    `--root-ca-file=${settings.rootCaFile}`,
+    `--service-account-private-key-file=${settings.credentials.serviceAccountKey}`,
+    `--root-ca-file=${settings.credentials.serving.certificateFile}`,
     ...(settings.nodeGraceSeconds === undefined
       ? []
       : [
@@ -105,8 +103,9 @@ export function controllerManagerArguments(
   ];
 }
 
-function componentArguments({ kubeconfig, port, featureGates }: ComponentSettings): string[] {
+function componentArguments({ kubeconfig, port, credentials, featureGates }: ComponentSettings): string[] {
   return [
+    ...serving(credentials),
     `--kubeconfig=${kubeconfig}`,
     `--authentication-kubeconfig=${kubeconfig}`,
     `--authorization-kubeconfig=${kubeconfig}`,
@@ -115,6 +114,10 @@ function componentArguments({ kubeconfig, port, featureGates }: ComponentSetting
     `--secure-port=${port}`,
     ...pairs('feature-gates', featureGates),
   ];
+}
+
+function serving({ serving: { certificateFile, keyFile } }: Credentials): string[] {
+  return [`--tls-cert-file=${certificateFile}`, `--tls-private-key-file=${keyFile}`];
 }
 
 function pairs(flag: string, values: Readonly<Record<string, boolean | string>>): string[] {

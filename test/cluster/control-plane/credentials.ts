@@ -13,6 +13,8 @@ export interface Credentials {
   /** Certificate of the authority of client certificates. */
   readonly clientCaFile: string;
   readonly clientAuthority: ClientAuthority;
+  /** With which all programs serve: the certificate, followed by that of its authority, and its key. */
+  readonly serving: { readonly certificateFile: string; readonly keyFile: string };
   /** The API server's `--token-auth-file`. */
   readonly tokenFile: string;
   readonly tokens: Readonly<Record<'admin' | 'scheduler' | 'controllerManager', string>>;
@@ -32,6 +34,7 @@ export async function createCredentials(dir: string): Promise<Credentials> {
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   });
   const clientAuthority = await createClientAuthority();
+  const serving = clientAuthority.issueServing();
   const tokens = { admin: token(), scheduler: token(), controllerManager: token() };
   return {
     folder,
@@ -39,6 +42,10 @@ export async function createCredentials(dir: string): Promise<Credentials> {
     serviceAccountPublicKey: await write('service-account.pub', serviceAccounts.publicKey),
     clientCaFile: await write('client-ca.crt', clientAuthority.certificate),
     clientAuthority,
+    serving: {
+      certificateFile: await write('serving.crt', serving.certificate),
+      keyFile: await write('serving.key', serving.key),
+    },
     // The two components get the users that the bootstrap RBAC rules are written for, no more.
     tokenFile: await write(
       'tokens.csv',

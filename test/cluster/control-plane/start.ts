@@ -104,12 +104,10 @@ async function start(options: ControlPlaneOptions): Promise<ControlPlane> {
     const credentials = await createCredentials(dir);
     const audit =
       auditPolicy && (await writeAuditPolicy(dir, auditPolicy === true ? 'Request' : auditPolicy));
-    const certDir = join(dir, 'serving');
     const featureGates = { ...RELEASE.featureGates, ...options.featureGates };
     const apiServerArgs = apiServerArguments({
       etcdPort,
       port,
-      certDir,
       credentials,
       featureGates,
       runtimeConfig: { ...RELEASE.runtimeConfig, ...options.runtimeConfig },
@@ -127,8 +125,7 @@ async function start(options: ControlPlaneOptions): Promise<ControlPlane> {
     await startApiServer(signal);
 
     const url = `https://127.0.0.1:${port}`;
-    // The certificate that the API server made for itself, followed by that of the authority it made up for it.
-    const caFile = join(certDir, 'apiserver.crt');
+    const caFile = credentials.serving.certificateFile;
     const ca = await readFile(caFile, 'utf8');
     let kubeconfigs = 0;
     const kubeconfigOf = (identity: Identity, name?: string): Promise<string> => {
@@ -147,7 +144,12 @@ async function start(options: ControlPlaneOptions): Promise<ControlPlane> {
       'controller-manager',
     );
     const startScheduler = async (): Promise<void> => {
-      const args = schedulerArguments({ kubeconfig: schedulerKubeconfig, port: schedulerPort, featureGates });
+      const args = schedulerArguments({
+        kubeconfig: schedulerKubeconfig,
+        port: schedulerPort,
+        credentials,
+        featureGates,
+      });
       await untilReady([await run('kube-scheduler', args)], schedulerPort, '/healthz', signal);
     };
     const { nodeGraceSeconds, withoutControllers: without = [] } = options;
@@ -156,8 +158,7 @@ async function start(options: ControlPlaneOptions): Promise<ControlPlane> {
         kubeconfig: managerKubeconfig,
         port: controllerPort,
         featureGates,
-        serviceAccountKey: credentials.serviceAccountKey,
-        rootCaFile: caFile,
+        credentials,
         nodeGraceSeconds,
         without,
       });
