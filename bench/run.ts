@@ -1,7 +1,7 @@
 // `npm run bench`: what Muster costs, side by side with the least that is possible, in one run.
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { cpus, release } from 'node:os';
+import { availableParallelism, cpus, release } from 'node:os';
 import { measureAdmission } from './admission/admission.ts';
 import { measureGrowth } from './admission/growth.ts';
 import { measureLabelled } from './admission/labelled.ts';
@@ -92,9 +92,9 @@ function commit(): string {
   }
 }
 
-// Control planes are those of the tests, which collect garbage seldom: a second of it now and then. Here as an API server
-// does by itself, so that each round has its share.
-Object.assign(process.env, { GOGC: '100', GOMEMLIMIT: 'off' });
+// Control planes are those of the tests, which collect garbage seldom, a second of it now and then, and on one processor.
+// Here as an API server does by itself, so that each round has its share.
+Object.assign(process.env, { GOGC: '100', GOMEMLIMIT: 'off', GOMAXPROCS: String(availableParallelism()) });
 
 // Servers and folders go with the `exit` event, which a signal alone does not cause.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { goEnvironment } from './managed-process.ts';
 
 export interface KubectlOptions {
   /** Written to kubectl's standard input, e.g. a manifest for `apply -f -`. */
@@ -31,7 +32,7 @@ export function kubectlWith(path: string, kubeconfig: string, cacheDir: string):
           ...asGroups.map((group) => `--as-group=${group}`),
           ...args,
         ],
-        { stdio: 'pipe' },
+        { stdio: 'pipe', env: goEnvironment() },
       );
       let stdout = '';
       let stderr = '';

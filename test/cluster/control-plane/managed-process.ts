@@ -35,6 +35,19 @@ export interface LaunchOptions {
  */
 const FEW_COLLECTIONS = { GOGC: '400', GOMEMLIMIT: '4GiB' };
 
+/**
+ * On one processor a Go program does the same for a tenth less: it has no idle threads that look for work, and collects no
+ * garbage in them. What a suite gives it to do at once seldom fills two.
+ */
+const ONE_PROCESSOR = { GOMAXPROCS: '1' };
+
+/** Of every Go program here; what the caller's own environment says comes before it. */
+export const goEnvironment = (): NodeJS.ProcessEnv => ({
+  ...FEW_COLLECTIONS,
+  ...ONE_PROCESSOR,
+  ...process.env,
+});
+
 /** Starts a process in a group of its own, both its output streams going to its log file. */
 export async function launch({ name, path, args, dir, watchdog }: LaunchOptions): Promise<ManagedProcess> {
   const logFile = join(dir, `${name}.log`);
@@ -43,7 +56,7 @@ export async function launch({ name, path, args, dir, watchdog }: LaunchOptions)
   const child = spawn(path, args, {
     stdio: ['ignore', log, log],
     detached: true,
-    env: { ...FEW_COLLECTIONS, ...process.env },
+    env: goEnvironment(),
   });
   close(log, () => undefined);
   await new Promise<void>((resolve, reject) => {
