@@ -1,14 +1,12 @@
 /** The backend default-scheduler in a cluster whose feature gates are off: gates alone, and everybody is told. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { RELEASE } from './control-plane/releases.ts';
+import { GANGS } from './control-plane/releases.ts';
+import { WITHOUT_NATIVE_GANGS } from './support/small-gangs.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
 import { GangCluster, KUBE } from './support/gang-cluster.ts';
 import { gatesOf, group } from './support/gang-objects.ts';
 import { cpus } from './support/native-gangs.ts';
-
-const off = <T>(table: Readonly<Record<string, unknown>>, value: T): Record<string, T> =>
-  Object.fromEntries(Object.keys(table).map((key) => [key, value]));
 
 clusterSuite('kube-scheduler without native gangs', () => {
   let cluster: GangCluster;
@@ -17,10 +15,7 @@ clusterSuite('kube-scheduler without native gangs', () => {
     cluster = await GangCluster.start({
       webhooks: true,
       cpu: 2,
-      plane: {
-        featureGates: off(RELEASE.featureGates, false),
-        runtimeConfig: off(RELEASE.runtimeConfig, 'false'),
-      },
+      plane: { ...WITHOUT_NATIVE_GANGS, runtimeConfig: { [GANGS]: 'false' } },
     });
   }, 180_000);
   afterAll(() => cluster?.stop(), 60_000);

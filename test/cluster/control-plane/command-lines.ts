@@ -40,6 +40,8 @@ export function apiServerArguments(settings: ApiServerSettings): string[] {
   return [
     `--etcd-servers=http://127.0.0.1:${settings.etcdPort}`,
     '--bind-address=127.0.0.1',
+    // Nobody reaches it through the Service \`kubernetes\`, whose endpoints may not be on loopback: 1.37 would not start.
+    '--endpoint-reconciler-type=none',
     `--secure-port=${settings.port}`,
     ...serving(credentials),
     '--service-account-issuer=https://kubernetes.default.svc',

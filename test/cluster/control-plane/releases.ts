@@ -7,15 +7,23 @@ export interface Release {
   readonly version: string;
   /** Folder whose go.mod and go.sum pin what is built. */
   readonly module: string;
-  /** Programs that are those of the default release: they work with the one before theirs, and take minutes to build. */
+  /** Programs that are those of the default release: they work with those beside theirs, and take minutes to build. */
   readonly borrowed: readonly Binary[];
-  /** The alpha API that gangs need: the kinds, and the scheduler's use of them. */
+  /** The API that gangs need, off by default: the kinds, and the scheduler's use of them. */
   readonly featureGates: Readonly<Record<string, boolean>>;
-  readonly runtimeConfig: Readonly<Record<string, string>>;
+  /** Version of `scheduling.k8s.io` that has them. */
+  readonly gangApi: string;
 }
 
-/** Each release has an alpha version of its own; naming one that a release does not have would stop its API server. */
+/** Each release has a version of its own; naming one, or a gate, that a release does not have would stop its API server. */
 const RELEASES = {
+  '1.37': {
+    version: 'v1.37.2',
+    module: join(import.meta.dirname, 'module-1.37'),
+    borrowed: ['etcd', 'kubectl'],
+    featureGates: { GenericWorkload: true, TopologyAwareWorkloadScheduling: true },
+    gangApi: 'v1beta1',
+  },
   '1.36': {
     version: 'v1.36.3',
     module: join(import.meta.dirname, 'module'),
@@ -26,16 +34,19 @@ const RELEASES = {
       WorkloadAwarePreemption: true,
       TopologyAwareWorkloadScheduling: true,
     },
-    runtimeConfig: { 'scheduling.k8s.io/v1alpha2': 'true' },
+    gangApi: 'v1alpha2',
   },
   '1.35': {
     version: 'v1.35.4',
     module: join(import.meta.dirname, 'module-1.35'),
     borrowed: ['etcd', 'kubectl'],
     featureGates: { GenericWorkload: true, GangScheduling: true },
-    runtimeConfig: { 'scheduling.k8s.io/v1alpha1': 'true' },
+    gangApi: 'v1alpha1',
   },
 } as const satisfies Record<string, Release>;
+
+/** By the number that people call it by: `1.37`. */
+export const KNOWN_RELEASES: Readonly<Record<string, Release>> = RELEASES;
 
 export const DEFAULT_RELEASE: Release = RELEASES['1.36'];
 
@@ -44,6 +55,9 @@ export const DEFAULT_RELEASE: Release = RELEASES['1.36'];
  * @throws Error naming the releases there are
  */
 export const RELEASE: Release = chosen(process.env['TESTING_MUSTER_KUBERNETES']);
+
+/** The API of native gangs, as `--runtime-config` names it. */
+export const GANGS = `scheduling.k8s.io/${RELEASE.gangApi}`;
 
 function chosen(minor: string | undefined): Release {
   if (!minor) return DEFAULT_RELEASE;

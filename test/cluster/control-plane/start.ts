@@ -22,7 +22,7 @@ import type { ManagedProcess } from './managed-process.ts';
 import { addNode } from './nodes.ts';
 import { freePorts } from './ports.ts';
 import { untilReady } from './ready.ts';
-import { RELEASE } from './releases.ts';
+import { GANGS, RELEASE } from './releases.ts';
 import { startWatchdog } from './watchdog.ts';
 
 /** How long the API server may take to end in good order (ms). While anybody watches anything, it never does. */
@@ -110,7 +110,7 @@ async function start(options: ControlPlaneOptions): Promise<ControlPlane> {
       port,
       credentials,
       featureGates,
-      runtimeConfig: { ...RELEASE.runtimeConfig, ...options.runtimeConfig },
+      runtimeConfig: { [GANGS]: 'true', ...options.runtimeConfig },
       ...(audit ? { audit } : {}),
       admissionControlConfigFile: options.admissionControlConfigFile,
       extra: options.extraApiServerArgs ?? [],

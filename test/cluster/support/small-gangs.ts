@@ -1,4 +1,5 @@
 import type { Client } from '../control-plane/client.ts';
+import { RELEASE } from '../control-plane/releases.ts';
 import { until } from '../control-plane/until.ts';
 import type { StoredPod } from './etcd-history.ts';
 import { isGated } from './gang-judge.ts';
@@ -6,12 +7,7 @@ import { GANGS, GATE, gangPod, PODS } from './registered-muster.ts';
 
 /** For a control plane without gangs of its own: a Pod that has not been through admission is in none of them. */
 export const WITHOUT_NATIVE_GANGS = {
-  featureGates: {
-    GenericWorkload: false,
-    GangScheduling: false,
-    WorkloadAwarePreemption: false,
-    TopologyAwareWorkloadScheduling: false,
-  },
+  featureGates: Object.fromEntries(Object.keys(RELEASE.featureGates).map((gate) => [gate, false])),
 };
 
 /** Gangs of one group, whose Pods have their gate from the start: for tests that are not about admission. */

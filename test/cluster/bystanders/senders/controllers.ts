@@ -1,3 +1,4 @@
+import { GANGS } from '../../control-plane/releases.ts';
 import {
   account,
   condition,
@@ -16,7 +17,7 @@ import {
 
 const of = (name: string): string => account('kube-system', name);
 const FINALIZER = 'batch.kubernetes.io/job-tracking';
-const NATIVE = 'scheduling.k8s.io/v1alpha2';
+const NATIVE = GANGS;
 const COLLECTOR = of('generic-garbage-collector');
 const owned = (apiVersion: string, kind: string): object => ({ ownerReferences: [owner(apiVersion, kind)] });
 

@@ -1,0 +1,113 @@
+// `npm run test:matrix`: the suites below on each Kubernetes release, and the table of docs that says how they ended.
+// `npm run test:matrix -- 1.37` is about that release alone; what the table says of others stays.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { KNOWN_RELEASES } from './cluster/control-plane/releases.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const FOLDER = join(ROOT, 'test/cluster');
+const PAGE = join(ROOT, 'src/backends/native/README.md');
+const PLACE = /(<!-- matrix -->\n)[^]*?(<!-- end -->)/;
+
+/** What goes by what a release serves, stores and schedules. */
+const SUITES = `admission loop generations workloads priorities preemption doctor bystanders/bystanders
+  kube-backend kube-backend-objects kube-backend-degraded policies policies-objects`.split(/\s+/);
+const NOT_RUN = 'not run';
+
+interface JestResults {
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly message: string;
+    readonly assertionResults: readonly { readonly status: string }[];
+  }[];
+}
+
+/** How each suite ended on one release. */
+type Column = ReadonlyMap<string, string>;
+
+function runOn(minor: string): Column {
+  const env = { ...process.env, TESTING_MUSTER_KUBERNETES: minor };
+  const run = (...args: string[]): number | null =>
+    spawnSync(process.execPath, args, { cwd: ROOT, env, stdio: 'inherit' }).status;
+  if (run('test/cluster/control-plane/build.ts') !== 0) return new Map();
+  const folder = mkdtempSync(join(tmpdir(), 'muster-matrix-'));
+  try {
+    const file = join(folder, 'results.json');
+    const files = SUITES.map((suite) => join(FOLDER, `${suite}.test.ts`));
+    const node = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
+    const jest = ['node_modules/jest/bin/jest.js', '--selectProjects=cluster', '--json'];
+    run(...node, ...jest, `--outputFile=${file}`, ...files);
+    const { testResults } = JSON.parse(readFileSync(file, 'utf8')) as JestResults;
+    return new Map(
+      testResults.map((one) => [relative(FOLDER, one.name).replace('.test.ts', ''), endOf(one)]),
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** `12 passed`, `11 passed, 1 failed`; a suite that could not begin has failed as a whole. */
+export function endOf({ assertionResults, message }: JestResults['testResults'][number]): string {
+  const count = (status: string): number => assertionResults.filter((one) => one.status === status).length;
+  const parts = ['passed', 'failed', 'pending'].map((status) => [count(status), status] as const);
+  const said = parts
+    .filter(([many]) => many > 0)
+    .map(([many, status]) => `${many} ${status === 'pending' ? 'skipped' : status}`);
+  return said.length === 0 ? `failed: ${message.split('\n')[0] ?? ''}` : said.join(', ');
+}
+
+export function tableOf(columns: ReadonlyMap<string, Column>): string {
+  const releases = [...columns.keys()];
+  const rows = [
+    ['Suite', ...releases],
+    ['---', ...releases.map(() => '---')],
+    ...SUITES.map((suite) => [
+      `\`${suite}\``,
+      ...releases.map((release) => columns.get(release)?.get(suite) ?? NOT_RUN),
+    ]),
+  ];
+  return rows.map((cells) => `| ${cells.join(' | ')} |\n`).join('');
+}
+
+/** What such a table says, by release. */
+export function columnsOf(table: string): Map<string, Column> {
+  const [head = [], , ...rows] = table
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim().replaceAll('`', '')),
+    );
+  return new Map(
+    head
+      .slice(1)
+      .map((release, index) => [
+        release,
+        new Map(rows.map(([suite = '', ...ends]) => [suite, ends[index] ?? NOT_RUN])),
+      ]),
+  );
+}
+
+if (import.meta.main) {
+  const asked = process.argv.slice(2);
+  const minors = asked.length === 0 ? Object.keys(KNOWN_RELEASES) : asked;
+  const columns = new Map(minors.map((minor) => [KNOWN_RELEASES[minor]?.version ?? minor, runOn(minor)]));
+  process.stdout.write(tableOf(columns));
+  const page = readFileSync(PAGE, 'utf8');
+  const [known = ''] = PLACE.exec(page) ?? [];
+  const newestFirst = [...new Map([...columnsOf(known), ...columns])].sort(([a], [b]) => b.localeCompare(a));
+  const table = tableOf(new Map(newestFirst));
+  writeFileSync(
+    PAGE,
+    page.replace(PLACE, (_, begin: string, end: string) => `${begin}\n${table}\n${end}`),
+  );
+  process.exitCode = [...columns.values()].some((column) =>
+    SUITES.some((suite) => /failed|not run/.test(column.get(suite) ?? NOT_RUN)),
+  )
+    ? 1
+    : 0;
+}
