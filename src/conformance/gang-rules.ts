@@ -90,14 +90,18 @@ export const gangRules: readonly Rule<Subject>[] = [
   },
   {
     name: 'release-order',
-    rule: 'releaseOrder(), countsEnding(), followsBinding() and warnOfUpdate() throw for no gang, and give what their types say',
+    rule: 'releaseOrder(), countsEnding(), followsBinding(), followsReferences() and warnOfUpdate() throw for no gang, and give what their types say',
     needs: STANDS,
     look: async (subject) => {
       const { backend } = await subject.enabled();
       const orders = neverThrows(subject, (gang) => backend.releaseOrder?.(gang) ?? 'all-at-once');
       const wrong = orders.find((order) => order !== 'all-at-once' && order !== 'minimum-first');
       if (wrong !== undefined) throw broken(`releaseOrder() gave ${JSON.stringify(wrong)}`);
-      neverThrows(subject, (gang) => [backend.followsBinding?.(gang), backend.countsEnding?.(gang)]);
+      neverThrows(subject, (gang) => [
+        backend.followsBinding?.(gang),
+        backend.followsReferences?.(gang),
+        backend.countsEnding?.(gang),
+      ]);
       const plain = sampleGang(subject.given.gang, { worker: 1 });
       neverThrows(subject, (gang) => [
         ...(backend.warnOfUpdate?.(gang, plain) ?? []),

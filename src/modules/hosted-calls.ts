@@ -36,6 +36,7 @@ const OPTIONAL = [
   'owns',
   'syncCluster',
   'followsBinding',
+  'followsReferences',
   'releaseOrder',
   'countsEnding',
   'explain',
@@ -171,6 +172,7 @@ async function sync(backend: Backend, given: SyncGiven, hands: HandCalls): Promi
   return {
     order: backend.releaseOrder?.(gang),
     follows: backend.followsBinding?.(gang),
+    references: backend.followsReferences?.(gang),
     ending: backend.countsEnding?.(gang),
   };
 }

@@ -51,6 +51,7 @@ const keptOf = ({ name, source, settings }: ModuleProfile): Kept<ModuleFacts> =>
 interface GangAnswers {
   readonly order: ReleaseOrder;
   readonly follows: boolean;
+  readonly references: boolean;
   readonly ending: boolean;
 }
 
@@ -128,8 +129,9 @@ export class ModuleBackend implements HostedBackend {
       hands: gangHands(context, this.#declared),
     });
     const order = own(said, 'order') === 'minimum-first' ? 'minimum-first' : 'all-at-once';
-    const [follows, ending] = [own(said, 'follows') === true, own(said, 'ending') === true];
-    this.#answers.set(keyOf(gang), { order, follows, ending });
+    const says = (field: string): boolean => own(said, field) === true;
+    const [follows, references, ending] = [says('follows'), says('references'), says('ending')];
+    this.#answers.set(keyOf(gang), { order, follows, references, ending });
   }
 
   async onPodGangDelete(context: SyncContext, gang: PodGang): Promise<void> {
@@ -151,6 +153,10 @@ export class ModuleBackend implements HostedBackend {
 
   followsBinding(gang: PodGang): boolean {
     return this.#answers.get(keyOf(gang))?.follows ?? false;
+  }
+
+  followsReferences(gang: PodGang): boolean {
+    return this.#answers.get(keyOf(gang))?.references ?? this.#has('followsReferences');
   }
 
   /** As it said then; where that is forgotten, the careful answer. */

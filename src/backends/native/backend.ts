@@ -14,8 +14,9 @@ import { raisedMinimums } from '../raised-minimum.ts';
 import { explainPodGroups } from './explain.ts';
 import { SCHEDULING_GROUP, type GangApi } from './gang-api.ts';
 import { LookedAt } from './look.ts';
+import { countsReleased } from './objects.ts';
 import { syncNative } from './sync.ts';
-import { unitNames, type Layout } from './units.ts';
+import { isOneCount, unitNames, type Layout } from './units.ts';
 import { newlyUnheard } from '../preemption-terms.ts';
 import { NAME, preemptsHere, validateGatesAlone, validateNative, warnOfRaised } from './validate.ts';
 
@@ -73,10 +74,12 @@ export const native: BackendFactory = {
         return api === undefined ? [] : [api.workloads, ...(api.podGroups ? [api.podGroups] : [])];
       },
       // One count for several groups is reached by the wrong Pods unless exactly the minimums are let go first.
-      releaseOrder: ({ spec }) =>
-        cluster.native !== undefined && layout === 'flat' && spec.groups.length > 1
+      releaseOrder: (gang) =>
+        cluster.native !== undefined && isOneCount(gang, layout) && !cluster.native.api.waitsForGated
           ? 'minimum-first'
           : 'all-at-once',
+      followsBinding: (gang) => countsReleased(gang, cluster.native),
+      followsReferences: (gang) => countsReleased(gang, cluster.native),
       // The scheduler takes a Pod out of its group when it is gone, or has ended.
       countsEnding: () => cluster.native !== undefined,
       // With native gangs the scheduler preempts for them, as a whole or member by member: its gates cannot be seen.

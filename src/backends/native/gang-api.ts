@@ -24,6 +24,8 @@ export interface GangApi {
   readonly disruptionMode: Readonly<Record<DisruptionMode, Json>> | undefined;
   /** Whether `minCount` of a stored PodGroup may change; all else that we write never does, nor do templates. */
   readonly minCountChanges: boolean;
+  /** Whether the scheduler tries no Pod of a group while any other of it, bound ones apart, has a gate. */
+  readonly waitsForGated: boolean;
   /** The gang that a Pod names, as `GangPod.nativeGang` writes it. */
   linkOf(gang: string, unit: Pick<Unit, 'template' | 'podGroup'>): string;
   /** The same of a Pod under review; undefined where it names none. */
@@ -62,6 +64,7 @@ const asOf137 = (version: 'v1beta1' | 'v1alpha3'): GangApi => ({
   templateRef: (workloadName, templateName) => ({ workloadRef: { workloadName, templateName } }),
   disruptionMode: { pod: { single: {} }, gang: { all: {} } },
   minCountChanges: true,
+  waitsForGated: true,
 });
 
 const asOf136: GangApi = {
@@ -71,6 +74,7 @@ const asOf136: GangApi = {
   }),
   disruptionMode: { pod: 'Pod', gang: 'PodGroup' },
   minCountChanges: false,
+  waitsForGated: false,
 };
 
 const asOf135: GangApi = {
@@ -82,6 +86,7 @@ const asOf135: GangApi = {
   templateRef: () => ({}),
   disruptionMode: undefined,
   minCountChanges: false,
+  waitsForGated: false,
   linkOf: (gang, { template }) => `${gang}/${template}`,
   // Copies of a group count apart, so a Pod of one copy is not of the group that we mean.
   linkIn: ({ workloadRef }) =>

@@ -3,12 +3,13 @@ import { LABEL_POD_GANG } from '../../api/names.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
 import type { OwnedObject } from '../cluster.ts';
 import { modeOf } from '../preemption-terms.ts';
+import { referencesOf } from '../../gang/rules/check-spec.ts';
 import { inheritedLabels } from '../inherited-labels.ts';
 import type { NativeConfig } from './config.ts';
 import { MAX_TEMPLATES, type GangApi } from './gang-api.ts';
 import type { Fields } from './probe.ts';
 import { requiredLevel } from './topology.ts';
-import { unitsOf, type Unit } from './units.ts';
+import { isOneCount, unitsOf, type Unit } from './units.ts';
 
 /** What a cluster serves and a profile asks for: all that the objects of a gang depend on beside the gang. */
 export interface Native extends Pick<NativeConfig, 'layout' | 'disruptionMode'> {
@@ -20,16 +21,19 @@ export interface Native extends Pick<NativeConfig, 'layout' | 'disruptionMode'> 
  * The Workload and the PodGroups of a gang, in the order in which they are created: a PodGroup is refused while the
  * template that it names is not there. What a template says, its PodGroup says again, since nothing is inherited.
  * @param alone native gangs whose Pods are bound one by one, since not all of them name it
+ * @param isBound whether a Pod of the gang is on a node
  */
 export function objectsOf(
   gang: PodGang,
   native: Native,
   alone: (unit: Unit) => boolean = () => false,
+  isBound = false,
 ): OwnedObject[] {
   const { api, layout } = native;
   const units = unitsOf(layout, gang);
   const labels = { ...inheritedLabels(gang), [LABEL_POD_GANG]: gang.name };
   const terms = units.map((unit) => termsOf(gang, unit, native, alone(unit)));
+  const counted = !isBound && countsReleased(gang, native) ? units.map(withReleased) : units;
   const workload: OwnedObject = {
     resource: api.workloads,
     name: gang.name,
@@ -42,14 +46,33 @@ export function objectsOf(
   const described = units.length <= MAX_TEMPLATES;
   return [
     ...(described ? [workload] : []),
-    ...units.map((unit, index) => ({
+    ...counted.map((unit) => ({
       resource: podGroups,
       name: unit.podGroup,
       labels,
-      spec: { ...(described && api.templateRef(gang.name, unit.template)), ...terms[index] },
+      spec: {
+        ...(described && api.templateRef(gang.name, unit.template)),
+        ...termsOf(gang, unit, native, alone(unit)),
+      },
     })),
   ];
 }
+
+/**
+ * Whether all Pods that are let go have to be placed at once. Where a gate on one holds up all of them those beyond the
+ * minimums cannot wait for their turn, and under one count for several groups they would stand in for another group's.
+ */
+export const countsReleased = (gang: PodGang, native: Native | undefined): boolean =>
+  native !== undefined && native.api.waitsForGated && isOneCount(gang, native.layout);
+
+/** No Pod is let go that its group does not refer to. */
+const withReleased = (unit: Unit): Unit => ({
+  ...unit,
+  minCount:
+    unit.minCount === 0
+      ? 0
+      : unit.groups.reduce((sum, group) => sum + Math.max(group.minReplicas, referencesOf(group).length), 0),
+});
 
 /** What the gang itself asks for goes before what the profile says of all gangs. */
 function disruptionOf(gang: PodGang): NativeConfig['disruptionMode'] {

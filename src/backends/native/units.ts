@@ -31,6 +31,10 @@ export function unitNames(layout: Layout, gang: string, group: string): Pick<Uni
   return { template, podGroup: `${gang}.${template}` };
 }
 
+/** Whether one native gang counts the Pods of several groups. */
+export const isOneCount = ({ spec }: Pick<PodGang, 'spec'>, layout: Layout): boolean =>
+  layout === 'flat' && spec.groups.length > 1;
+
 /** The native gangs of a PodGang, in the order of its groups. */
 export const unitsOf = (layout: Layout, gang: Pick<PodGang, 'name' | 'spec'>): Unit[] =>
   layout === 'flat'

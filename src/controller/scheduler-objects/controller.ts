@@ -86,7 +86,7 @@ class SchedulerObjects implements Controller, BackendsView {
   }
 
   stateOf(gang: GangRecord, backend: Backend): BackendState {
-    const synced = this.#memory.of(keyOf(gang.namespace, gang.name), gang, backend.name);
+    const synced = this.#memory.of(keyOf(gang.namespace, gang.name), gang, backend);
     return backendState(gang, backend, { registry: this.#shared.registry, owned: this.#owned, synced });
   }
 
@@ -94,8 +94,9 @@ class SchedulerObjects implements Controller, BackendsView {
     if (old !== undefined && old.uid !== now?.uid) this.#left(old);
     if (now === undefined) return;
     const ends = now.deletionTimestamp !== old?.deletionTimestamp;
-    // Of references alone nobody has to hear; labels and annotations, which some backends go by, bump no generation.
-    if (old?.uid !== now.uid || ends || digestOf(old) !== digestOf(now)) {
+    // Of references alone hardly anybody has to hear; labels and annotations, which some backends go by, bump no generation.
+    const backend = this.#backendOf(now) ?? {};
+    if (old?.uid !== now.uid || ends || digestOf(old, backend) !== digestOf(now, backend)) {
       this.#enqueue(keyOf(now.namespace, now.name));
     }
   }

@@ -146,7 +146,7 @@ export function backendReconciler(options: BackendReconcilerOptions): Reconcile 
     if (!serves || !options.ready() || options.view.standstill?.(gang.namespace) !== undefined) return;
     const kinds = options.kinds();
     await owned.whenSynced(kinds, signal);
-    if (!memory.of(key, gang, backend.name).done) {
+    if (!memory.of(key, gang, backend).done) {
       memory.begin(key);
       if (backend.cleansUp === true && !finalizers.includes(finalizer)) {
         await setFinalizers(gang, [...finalizers, finalizer], signal);
@@ -156,12 +156,12 @@ export function backendReconciler(options: BackendReconcilerOptions): Reconcile 
         await operate(exists ? 'update' : 'create', key, gang, signal);
       } catch (error) {
         if (signal.aborted) throw error;
-        memory.record(key, gang, backend.name, statusText(wordsOf(error)));
+        memory.record(key, gang, backend, statusText(wordsOf(error)));
         synced(key);
         if (error instanceof StillThere) return { requeueAfterMs: STILL_THERE_MS };
         throw error;
       }
-      memory.record(key, gang, backend.name);
+      memory.record(key, gang, backend);
       synced(key);
     }
     await removeFormer(gang, signal);

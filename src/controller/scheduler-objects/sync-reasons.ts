@@ -1,8 +1,12 @@
 import { hash } from 'node:crypto';
 import type { PodGang } from '../../api/pod-gang.ts';
+import type { Backend } from '../../backends/backend.ts';
 import { hasEnded, isBound, isLive } from '../../gang/plan/census.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { keyOf, type Change } from '../../kube/loop/cache.ts';
+
+/** As much of a backend as what it goes by. */
+type By = Pick<Backend, 'name' | 'followsReferences'>;
 
 interface Synced {
   readonly uid: string;
@@ -29,17 +33,18 @@ export class SyncMemory {
   }
 
   /** What has become of what was begun. Where the gang was forgotten meanwhile a success says nothing: it is done again. */
-  record(key: string, gang: GangRecord, backend: string, failure?: string): void {
+  record(key: string, gang: GangRecord, backend: By, failure?: string): void {
     const current = this.#begun.delete(key);
+    const { name } = backend;
     if (current || failure !== undefined)
-      this.#gangs.set(key, { uid: gang.uid, backend, digest: digestOf(gang), failure });
+      this.#gangs.set(key, { uid: gang.uid, backend: name, digest: digestOf(gang, backend), failure });
   }
 
-  of(key: string, gang: GangRecord, backend: string): SyncResult {
+  of(key: string, gang: GangRecord, backend: By): SyncResult {
     const found = this.#gangs.get(key);
-    if (found?.uid !== gang.uid || found.backend !== backend) return NOT_YET;
+    if (found?.uid !== gang.uid || found.backend !== backend.name) return NOT_YET;
     if (found.failure !== undefined) return { done: false, failure: found.failure };
-    return found.digest === digestOf(gang) ? { done: true } : NOT_YET;
+    return found.digest === digestOf(gang, backend) ? { done: true } : NOT_YET;
   }
 
   /** Somebody touched the gang's objects, or the gang is gone. */
@@ -54,19 +59,24 @@ export class SyncMemory {
   }
 }
 
-const digests = new WeakMap<PodGang, string>();
+/** By whether it is with the references. */
+const digests = { true: new WeakMap<PodGang, string>(), false: new WeakMap<PodGang, string>() };
 
-/** All that a backend may go by: labels, annotations and the spec apart from the references, which it is no concern of. */
-export function digestOf(gang: PodGang): string {
-  let digest = digests.get(gang);
+/** All that a backend may go by: labels, annotations and the spec, the references only where it says so. */
+export function digestOf(gang: PodGang, backend: Omit<By, 'name'>): string {
+  const follows = backend.followsReferences?.(gang) === true;
+  const known = digests[`${follows}`];
+  let digest = known.get(gang);
   if (digest === undefined) {
     const { spec, labels, annotations } = gang;
-    const groups = spec.groups.map((group) => ({ ...group, podReferences: undefined }));
+    const groups = follows
+      ? spec.groups
+      : spec.groups.map((group) => ({ ...group, podReferences: undefined }));
     const sorted = (map: ReadonlyMap<string, string>): unknown =>
       [...map].sort(([a], [b]) => (a < b ? -1 : 1));
     const all = JSON.stringify([sorted(labels), sorted(annotations), { ...spec, groups }]);
     digest = hash('sha256', all, 'base64');
-    digests.set(gang, digest);
+    known.set(gang, digest);
   }
   return digest;
 }

@@ -5,13 +5,23 @@ import type { Condition } from './gang-objects.ts';
 import { NAMESPACE } from './registered-muster.ts';
 
 /** The native gang API of the release that the tests run against. */
-export const VERSION = RELEASE.version.startsWith('v1.35') ? 'v1alpha1' : 'v1alpha2';
+export const VERSION = RELEASE.gangApi;
 /** From 1.36 on a PodGroup stands for a gang; in 1.35 the Workload does. */
 export const HAS_POD_GROUPS = VERSION !== 'v1alpha1';
 export const GANG_KIND = HAS_POD_GROUPS ? 'PodGroup' : 'Workload';
 const API = `/apis/scheduling.k8s.io/${VERSION}/namespaces/${NAMESPACE}`;
 export const GANG_OBJECTS = `${API}/${HAS_POD_GROUPS ? 'podgroups' : 'workloads'}`;
 export const WORKLOADS = `${API}/workloads`;
+
+/** How each release words the same: the template that a PodGroup is of, and that it was placed once. */
+const SINCE_137 = VERSION === 'v1beta1';
+export const templateOf = (workloadName: string): object =>
+  SINCE_137
+    ? { workloadRef: { workloadName, templateName: 'gang' } }
+    : { podGroupTemplateRef: { workload: { workloadName, podGroupTemplateName: 'gang' } } };
+export const PLACED = SINCE_137 ? 'PodGroupInitiallyScheduled' : 'PodGroupScheduled';
+/** Whether the scheduler tries none of a group while one of it is gated, and lets `minCount` change. */
+export const COUNTS_RELEASED = SINCE_137;
 
 /** A Workload or a PodGroup. */
 export interface NativeGang extends KubeObject {

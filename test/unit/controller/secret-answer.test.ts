@@ -70,7 +70,7 @@ async function saidOf(status: number, answer: (sent: string) => string) {
   await reconcile('ml/train', new AbortController().signal).catch((error: unknown) => {
     said.push(inspect(error, { depth: 9 }));
   });
-  said.push(JSON.stringify(memory.of('ml/train', GANG, 'b')));
+  said.push(JSON.stringify(memory.of('ml/train', GANG, { name: 'b' })));
   const { data } = JSON.parse(sent) as { data: Record<string, string> };
   return { said: said.join('\n'), base64: data['curve.cert'] ?? '' };
 }

@@ -128,6 +128,8 @@ describe('which native gang API the cluster has', () => {
     };
     expect(await order(serving('v1alpha2'))).toEqual(['minimum-first', 'all-at-once']);
     expect(await order(serving('v1alpha2'), { groups: 'per-group' })).toEqual(['all-at-once', 'all-at-once']);
+    // There no Pod of a group is tried while another one has a gate.
+    expect(await order(serving('v1beta1'))).toEqual(['all-at-once', 'all-at-once']);
     expect(await order({})).toEqual(['all-at-once', 'all-at-once']);
   });
 });

@@ -3,7 +3,7 @@ import { own, type Json, type JsonObject } from '../../../../src/api/json.ts';
 import { gangOf } from '../../../support/made-backend.ts';
 import { group, type PodGangParts } from '../../../support/pod-gangs.ts';
 import { recordedSync } from '../../../support/sync-context.ts';
-import { kubeOn, serving, type Served } from './served.ts';
+import { kubeOn, serving, type Served, type Version } from './served.ts';
 
 /** `Kind name`, to spec, in the order of creation. */
 async function objectsOn(served: Served, parts: PodGangParts = {}, config: JsonObject = {}) {
@@ -190,5 +190,62 @@ describe('the objects of a gang: leader 1, worker 2', () => {
     await (await kubeOn(serving('v1alpha2'))).syncPodGang(context, gangOf({ labels: { team: 'a' } }));
     const labels = { team: 'a', 'grove.io/podgang': 'train' };
     expect(applied.map((object) => object.labels)).toEqual([labels, labels]);
+  });
+});
+
+describe('1.37, where a gate on one Pod holds up all: what the PodGroup asks for', () => {
+  const references = (...names: string[]): Json => names.map((name) => ({ namespace: 'ml', name }));
+  const refersTo = (leader: number, worker: number): Json => [
+    group('leader', { podReferences: references(...['l-0', 'l-1'].slice(0, leader)) }),
+    group('worker', {
+      minReplicas: 2,
+      podReferences: references(...['w-0', 'w-1', 'w-2', 'w-3'].slice(0, worker)),
+    }),
+  ];
+  const podAt = (nodeName: string) => ({ name: 'w-0', group: 'worker', gates: [], nodeName });
+  const asked = async (version: Version, groups: Json, nodeName: string, config: JsonObject = {}) => {
+    const { context, applied } = recordedSync({ pods: [podAt(nodeName)] });
+    await (await kubeOn(serving(version), config)).syncPodGang(context, gangOf({ groups }));
+    const [workload, ...podGroups] = applied.map(({ spec }) => spec);
+    expect(JSON.stringify(workload)).not.toContain('"minCount":5');
+    return podGroups.map((spec) => own(own(spec, 'schedulingPolicy'), 'gang'));
+  };
+
+  test.each<[string, Version, Json, string, Json]>([
+    ['nothing is referred to yet: the minimums', 'v1beta1', refersTo(0, 0), '', { minCount: 3 }],
+    ['all that are let go', 'v1beta1', refersTo(1, 4), '', { minCount: 5 }],
+    ['a group that lacks some: its minimum', 'v1beta1', refersTo(0, 4), '', { minCount: 5 }],
+    ['one is bound: the minimums', 'v1beta1', refersTo(1, 4), 'node-1', { minCount: 3 }],
+    ['1.36, where those beyond wait: the minimums', 'v1alpha2', refersTo(1, 4), '', { minCount: 3 }],
+  ])('%s', async (_what, version, groups, nodeName, minCount) => {
+    expect(await asked(version, groups, nodeName)).toEqual([minCount]);
+  });
+
+  test('one group, or a PodGroup for each: the minimum, which any of its Pods make up', async () => {
+    const one = [group('worker', { minReplicas: 2, podReferences: references('w-0', 'w-1', 'w-2') })];
+    expect(await asked('v1beta1', one, '')).toEqual([{ minCount: 2 }]);
+    expect(await asked('v1beta1', refersTo(1, 4), '', { groups: 'per-group' })).toEqual([
+      { minCount: 1 },
+      { minCount: 2 },
+    ]);
+  });
+
+  test('a gang without a minimum has none', async () => {
+    const groups = ['leader', 'worker'].map((name) =>
+      group(name, { minReplicas: 0, podReferences: references(`${name}-0`) }),
+    );
+    expect(await asked('v1beta1', groups, '')).toEqual([undefined]);
+  });
+
+  test('it follows binding and references there, and nowhere else', async () => {
+    const follows = async (version: Version, groups: Json, config: JsonObject = {}) => {
+      const backend = await kubeOn(serving(version), config);
+      const gang = gangOf({ groups });
+      return [backend.followsBinding?.(gang), backend.followsReferences?.(gang)];
+    };
+    expect(await follows('v1beta1', refersTo(0, 0))).toEqual([true, true]);
+    expect(await follows('v1alpha2', refersTo(0, 0))).toEqual([false, false]);
+    expect(await follows('v1beta1', [group('worker')])).toEqual([false, false]);
+    expect(await follows('v1beta1', refersTo(0, 0), { groups: 'per-group' })).toEqual([false, false]);
   });
 });

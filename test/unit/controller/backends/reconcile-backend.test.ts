@@ -95,7 +95,7 @@ describe('keeping a gang’s objects', () => {
     await reconcile(KEY, signal);
     await reconcile(KEY, signal);
     expect([seen, looks, operated]).toEqual([[2], [KEY], ['create ok 0']]);
-    expect(memory.of(KEY, gang as GangRecord, 'b')).toEqual({ done: true });
+    expect(memory.of(KEY, gang as GangRecord, { name: 'b' })).toEqual({ done: true });
     // References are Muster's own matter.
     gang = readGang({
       metadata: { namespace: 'ml', name: 'train', uid: 'u1' },
@@ -107,7 +107,7 @@ describe('keeping a gang’s objects', () => {
     expect(seen).toEqual([2]);
     owned = 1;
     gang = gangOf('u1', 3);
-    expect(memory.of(KEY, gang, 'b')).toEqual({ done: false, failure: undefined });
+    expect(memory.of(KEY, gang, { name: 'b' })).toEqual({ done: false, failure: undefined });
     await reconcile(KEY, signal);
     gang = gangOf('u1', 3, { queue: 'q' });
     await reconcile(KEY, signal);
@@ -154,7 +154,10 @@ describe('keeping a gang’s objects', () => {
       "Warning BackendOperationFailed: Backend operation 'create' failed for PodGang 'train': queue \"q\" is closed",
     ]);
     expect([operated, looks]).toEqual([['create failed 0'], [KEY]]);
-    expect(memory.of(KEY, gang as GangRecord, 'b')).toEqual({ done: false, failure: 'queue "q" is closed' });
+    expect(memory.of(KEY, gang as GangRecord, { name: 'b' })).toEqual({
+      done: false,
+      failure: 'queue "q" is closed',
+    });
   });
 
   test('a lost race is tried again and is no Event', async () => {
@@ -170,7 +173,10 @@ describe('keeping a gang’s objects', () => {
       syncPodGang: () => Promise.reject(new StillThere('it is being deleted')),
     });
     expect(await reconcile(KEY, signal)).toEqual({ requeueAfterMs: 500 });
-    expect(memory.of(KEY, gang as GangRecord, 'b')).toEqual({ done: false, failure: 'it is being deleted' });
+    expect(memory.of(KEY, gang as GangRecord, { name: 'b' })).toEqual({
+      done: false,
+      failure: 'it is being deleted',
+    });
     expect(events).toEqual([]);
   });
 
@@ -349,7 +355,7 @@ test('a touch while the gang is being synced is not lost', async () => {
     },
   });
   await reconcile(KEY, signal);
-  expect(memory.of(KEY, gang as GangRecord, 'b')).toEqual({ done: false, failure: undefined });
+  expect(memory.of(KEY, gang as GangRecord, { name: 'b' })).toEqual({ done: false, failure: undefined });
   await reconcile(KEY, signal);
   await reconcile(KEY, signal);
   expect(syncs).toBe(2);
@@ -364,7 +370,7 @@ test('an object that is in the way is told with the way out', async () => {
   const why =
     'Line train exists and has no controller, so PodGang train cannot have it: delete or rename that Line, or give the PodGang another name';
   await expect(reconcile(KEY, signal)).rejects.toThrow('cannot have it');
-  expect(memory.of(KEY, gang as GangRecord, 'b')).toEqual({ done: false, failure: why });
+  expect(memory.of(KEY, gang as GangRecord, { name: 'b' })).toEqual({ done: false, failure: why });
   expect(events[0]).toContain(why);
 });
 

@@ -20,7 +20,7 @@ describe('a gang is synced again', () => {
     ['a label changes, which bumps no generation', gang({ labels: new Map([['team', 'b']]) })],
     ['an annotation changes', gang({ annotations: new Map([['queue', 'b']]) })],
   ])('when %s', (_what, after) => {
-    expect(digestOf(after)).not.toBe(digestOf(before));
+    expect(digestOf(after, {})).not.toBe(digestOf(before, {}));
   });
 
   test.each<[string, GangRecord]>([
@@ -28,6 +28,12 @@ describe('a gang is synced again', () => {
     ['the references', withGroup({ podReferences: [{ namespace: before.namespace, name: 'a-new-pod' }] })],
     ['the resourceVersion', { ...before, resourceVersion: '99999' }],
   ])('but not for %s alone', (_what, after) => {
-    expect(digestOf(after)).toBe(digestOf(before));
+    expect(digestOf(after, {})).toBe(digestOf(before, {}));
+  });
+
+  test('and for the references where its backend follows them', () => {
+    const follows = { followsReferences: () => true };
+    const after = withGroup({ podReferences: [{ namespace: before.namespace, name: 'a-new-pod' }] });
+    expect(digestOf(after, follows)).not.toBe(digestOf(before, follows));
   });
 });
