@@ -77,7 +77,10 @@ export interface Backend {
   syncCluster?(context: ClusterSyncContext): Promise<void>;
   /** Whether the gang's objects depend on its Pods being bound: it is synced again when the first is, and when none is any more. */
   followsBinding?(gang: PodGang): boolean;
-  /** Whether the gang's objects depend on which Pods its groups refer to: it is synced again before those are let go. */
+  /**
+   * Whether the gang's objects depend on which of its Pods there are and are referred to: it is synced again before those are let
+   * go, and when one comes, ends or goes.
+   */
   followsReferences?(gang: PodGang): boolean;
   /** In which order gates come off; all at once where this is absent. */
   releaseOrder?(gang: PodGang): ReleaseOrder;

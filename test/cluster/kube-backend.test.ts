@@ -154,6 +154,21 @@ clusterSuite('native gangs of kube-scheduler', () => {
     );
   });
 
+  test('two groups whose Pods have failed and are still there: the next ones run', async () => {
+    await cluster.createGang(gang, [group('leader', 1), group('worker', 2)]);
+    await pods('leader', 1);
+    await pods('worker', 2);
+    await cluster.untilBound(gang, 3);
+    const MERGE = { contentType: 'application/merge-patch+json' };
+    for (const { metadata } of await cluster.podsOf(gang)) {
+      const path = `${cluster.pods()}/${metadata.name}/status`;
+      await cluster.client.ok('PATCH', path, { status: { phase: 'Failed' } }, MERGE);
+    }
+    await pods('leader', 1, cpus(1), 1);
+    await pods('worker', 2, cpus(1), 2);
+    await cluster.untilBound(gang, 6);
+  });
+
   test('Pods that come later join, and a replaced one takes its place', async () => {
     await cluster.createGang(gang, [group('worker', 2)]);
     await pods('worker', 2);

@@ -21,19 +21,22 @@ export interface Native extends Pick<NativeConfig, 'layout' | 'disruptionMode'> 
  * The Workload and the PodGroups of a gang, in the order in which they are created: a PodGroup is refused while the
  * template that it names is not there. What a template says, its PodGroup says again, since nothing is inherited.
  * @param alone native gangs whose Pods are bound one by one, since not all of them name it
- * @param isBound whether a Pod of the gang is on a node
+ * @param waiting names of the gang's Pods that have not ended, while none of them is on a node
  */
 export function objectsOf(
   gang: PodGang,
   native: Native,
   alone: (unit: Unit) => boolean = () => false,
-  isBound = false,
+  waiting?: ReadonlySet<string>,
 ): OwnedObject[] {
   const { api, layout } = native;
   const units = unitsOf(layout, gang);
   const labels = { ...inheritedLabels(gang), [LABEL_POD_GANG]: gang.name };
   const terms = units.map((unit) => termsOf(gang, unit, native, alone(unit)));
-  const counted = !isBound && countsReleased(gang, native) ? units.map(withReleased) : units;
+  const counted =
+    waiting !== undefined && countsReleased(gang, native)
+      ? units.map((unit) => withReleased(unit, waiting))
+      : units;
   const workload: OwnedObject = {
     resource: api.workloads,
     name: gang.name,
@@ -65,14 +68,14 @@ export function objectsOf(
 export const countsReleased = (gang: PodGang, native: Native | undefined): boolean =>
   native !== undefined && native.api.waitsForGated && isOneCount(gang, native.layout);
 
-/** No Pod is let go that its group does not refer to. */
-const withReleased = (unit: Unit): Unit => ({
-  ...unit,
-  minCount:
-    unit.minCount === 0
-      ? 0
-      : unit.groups.reduce((sum, group) => sum + Math.max(group.minReplicas, referencesOf(group).length), 0),
-});
+/** No Pod is let go that its group does not refer to, and of those that have ended the scheduler counts none. */
+const withReleased = (unit: Unit, waiting: ReadonlySet<string>): Unit => {
+  if (unit.minCount === 0) return unit;
+  const counts = unit.groups.map((group) =>
+    Math.max(group.minReplicas, referencesOf(group).filter(({ name }) => waiting.has(name)).length),
+  );
+  return { ...unit, minCount: counts.reduce((sum, count) => sum + count, 0) };
+};
 
 /** What the gang itself asks for goes before what the profile says of all gangs. */
 function disruptionOf(gang: PodGang): NativeConfig['disruptionMode'] {

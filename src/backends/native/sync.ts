@@ -20,7 +20,8 @@ export async function syncNative(context: SyncContext, gang: PodGang, native: Na
   const strangers = context.pods.filter((pod) => isStranger(pod, gang, native));
   const affected = new Set(strangers.map((pod) => unitNames(layout, gang.name, pod.group).podGroup));
   const isBound = context.pods.some(({ nodeName }) => nodeName !== '');
-  const wanted = objectsOf(gang, native, (unit: Unit) => affected.has(unit.podGroup), isBound);
+  const waiting = isBound ? undefined : new Set(context.pods.map(({ name }) => name));
+  const wanted = objectsOf(gang, native, (unit: Unit) => affected.has(unit.podGroup), waiting);
   const outdated = wanted.filter((object) => differs(context, object, api));
   const counted = context.pods.filter((pod) => pod.nativeGang === undefined || isOurs(pod, gang, native));
   const inUse = counted.some((pod) => !pod.gates.includes(GATE_POD_GANG_PENDING));

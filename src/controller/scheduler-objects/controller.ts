@@ -19,7 +19,7 @@ import { ProbeLoop } from './probe-loop.ts';
 import { OwnedObjects } from './owned-objects.ts';
 import { BackendPublisher } from './publish.ts';
 import { backendReconciler, cleanersOf, tellBlocked } from './reconcile-backend.ts';
-import { Bindings, digestOf, SyncMemory } from './sync-reasons.ts';
+import { Bindings, comesOrGoes, digestOf, SyncMemory } from './sync-reasons.ts';
 
 /** What runs only while this replica leads. */
 interface Term {
@@ -64,7 +64,12 @@ class SchedulerObjects implements Controller, BackendsView {
       const gang = this.#gang(key);
       if (gang && this.#backendOf(gang)?.followsBinding?.(gang) === true) this.#syncAgain(key);
     });
-    watch.onPod((change) => bindings.observe(change));
+    watch.onPod((change) => {
+      bindings.observe(change);
+      const key = comesOrGoes(change);
+      const gang = key === undefined ? undefined : this.#gang(key);
+      if (key && gang && this.#backendOf(gang)?.followsReferences?.(gang) === true) this.#syncAgain(key);
+    });
     for (const { name, hosted } of registry.hosted)
       hosted.tell({ ended: () => this.#probes.soon(name), said: (key) => watch.touch(key) });
     shared.hpc?.onChange((key) => this.#syncAgain(key));

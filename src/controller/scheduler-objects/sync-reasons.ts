@@ -110,3 +110,10 @@ const boundTo = (pod: PodRecord | undefined): string | undefined =>
   pod === undefined || !isBound(pod) || !isLive(pod) || hasEnded(pod)
     ? undefined
     : keyOf(pod.namespace, pod.gang);
+
+/** The gang with one more Pod that may run, or with one less: one that has ended or is on its way out is none. */
+export function comesOrGoes({ old, new: now }: Change<PodRecord>): string | undefined {
+  const counts = (pod: PodRecord | undefined): boolean => pod !== undefined && isLive(pod) && !hasEnded(pod);
+  const pod = now ?? old;
+  return pod === undefined || counts(old) === counts(now) ? undefined : keyOf(pod.namespace, pod.gang);
+}

@@ -202,9 +202,16 @@ describe('1.37, where a gate on one Pod holds up all: what the PodGroup asks for
       podReferences: references(...['w-0', 'w-1', 'w-2', 'w-3'].slice(0, worker)),
     }),
   ];
-  const podAt = (nodeName: string) => ({ name: 'w-0', group: 'worker', gates: [], nodeName });
-  const asked = async (version: Version, groups: Json, nodeName: string, config: JsonObject = {}) => {
-    const { context, applied } = recordedSync({ pods: [podAt(nodeName)] });
+  const ALL = ['l-0', 'w-0', 'w-1', 'w-2', 'w-3'];
+  const asked = async (
+    version: Version,
+    groups: Json,
+    nodeName: string,
+    config: JsonObject = {},
+    names = ALL,
+  ) => {
+    const pods = names.map((name) => ({ name, group: 'worker', gates: [], nodeName }));
+    const { context, applied } = recordedSync({ pods });
     await (await kubeOn(serving(version), config)).syncPodGang(context, gangOf({ groups }));
     const [workload, ...podGroups] = applied.map(({ spec }) => spec);
     expect(JSON.stringify(workload)).not.toContain('"minCount":5');
@@ -227,6 +234,13 @@ describe('1.37, where a gate on one Pod holds up all: what the PodGroup asks for
     expect(await asked('v1beta1', refersTo(1, 4), '', { groups: 'per-group' })).toEqual([
       { minCount: 1 },
       { minCount: 2 },
+    ]);
+  });
+
+  test('a Pod that has ended, and that the group still refers to, is none of them', async () => {
+    expect(await asked('v1beta1', refersTo(1, 4), '', {}, ['l-0', 'w-2', 'w-3'])).toEqual([{ minCount: 3 }]);
+    expect(await asked('v1beta1', refersTo(1, 4), '', {}, ['l-0', 'w-1', 'w-2', 'w-3'])).toEqual([
+      { minCount: 4 },
     ]);
   });
 

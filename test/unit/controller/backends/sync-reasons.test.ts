@@ -1,8 +1,8 @@
 /** What of a PodGang makes its backend sync again: everything that a backend may go by, and nothing else. */
 import { describe, expect, test } from '@jest/globals';
-import { digestOf } from '../../../../src/controller/scheduler-objects/sync-reasons.ts';
+import { comesOrGoes, digestOf } from '../../../../src/controller/scheduler-objects/sync-reasons.ts';
 import type { GangRecord } from '../../../../src/gang/records.ts';
-import { condition, gang } from '../../loop/gang-states.ts';
+import { condition, gang, pod } from '../../loop/gang-states.ts';
 
 const before = gang();
 const [first] = before.spec.groups;
@@ -36,4 +36,16 @@ describe('a gang is synced again', () => {
     const after = withGroup({ podReferences: [{ namespace: before.namespace, name: 'a-new-pod' }] });
     expect(digestOf(after, follows)).not.toBe(digestOf(before, follows));
   });
+});
+
+test.each<[string, ReturnType<typeof pod> | undefined, ReturnType<typeof pod> | undefined, boolean]>([
+  ['it comes', undefined, pod('w-0'), true],
+  ['it goes', pod('w-0'), undefined, true],
+  ['it has failed', pod('w-0'), pod('w-0', { phase: 'Failed' }), true],
+  ['it is on its way out', pod('w-0'), pod('w-0', { deletionTimestamp: 'now' }), true],
+  ['it is on a node', pod('w-0'), pod('w-0', { nodeName: 'node-1' }), false],
+  ['it comes and has ended', undefined, pod('w-0', { phase: 'Succeeded' }), false],
+  ['it goes after it has ended', pod('w-0', { phase: 'Failed' }), undefined, false],
+])('a gang has one Pod more or less to count: %s', (_what, old, now, isOther) => {
+  expect(comesOrGoes({ old, new: now } as never)).toBe(isOther ? 'ml/train' : undefined);
 });
