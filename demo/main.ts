@@ -6,7 +6,7 @@ import { demo } from './demo.ts';
 
 const HELP = `Usage: npm run demo -- [options]
 
-  (none)      a real etcd, kube-apiserver, kube-scheduler and kube-controller-manager; built with Go the first time, about five minutes
+  (none)      a real etcd, kube-apiserver, kube-scheduler and kube-controller-manager; built with Go the first time, about ten minutes
   --keep      leaves it all running until Ctrl-C, for your own kubectl
   --offline   without a control plane: the real HTTPS server, and reviews sent to it directly
   --hpc       without a control plane: a gang that runs its program under Flux

@@ -14,7 +14,10 @@ const PLACE = /(<!-- matrix -->\n)[^]*?(<!-- end -->)/;
 /** What goes by what a release serves, stores and schedules. */
 const SUITES = `admission loop generations workloads priorities preemption doctor bystanders/bystanders
   kube-backend kube-backend-objects kube-backend-degraded policies policies-objects`.split(/\s+/);
+/** What is not run where a release has no native gangs. */
+const OF_NATIVE_GANGS = ['kube-backend', 'kube-backend-objects'];
 const NOT_RUN = 'not run';
+const NO_GANGS = 'no native gangs';
 
 interface JestResults {
   readonly testResults: readonly {
@@ -35,14 +38,18 @@ function runOn(minor: string): Column {
   const folder = mkdtempSync(join(tmpdir(), 'muster-matrix-'));
   try {
     const file = join(folder, 'results.json');
-    const files = SUITES.map((suite) => join(FOLDER, `${suite}.test.ts`));
+    const without = KNOWN_RELEASES[minor]?.gangApi === undefined ? OF_NATIVE_GANGS : [];
+    const files = SUITES.filter((suite) => !without.includes(suite)).map((suite) =>
+      join(FOLDER, `${suite}.test.ts`),
+    );
     const node = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
     const jest = ['node_modules/jest/bin/jest.js', '--selectProjects=cluster', '--json'];
     run(...node, ...jest, `--outputFile=${file}`, ...files);
     const { testResults } = JSON.parse(readFileSync(file, 'utf8')) as JestResults;
-    return new Map(
-      testResults.map((one) => [relative(FOLDER, one.name).replace('.test.ts', ''), endOf(one)]),
-    );
+    return new Map([
+      ...without.map((suite) => [suite, NO_GANGS] as const),
+      ...testResults.map((one) => [relative(FOLDER, one.name).replace('.test.ts', ''), endOf(one)] as const),
+    ]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -59,13 +59,13 @@ const CANDIDATES: readonly Candidate[] = [
     changes: ['/spec/schedulingGates'],
   },
   {
-    title: 'kube, v1alpha2',
-    profile: kube({ api: 'v1alpha2' }),
+    title: 'kube, v1beta1',
+    profile: kube({ api: 'v1beta1' }),
     changes: ['/spec/schedulingGates', '/spec/schedulingGroup'],
   },
   {
-    title: 'kube, v1alpha2, a hash in the name',
-    profile: kube({ api: 'v1alpha2', groups: 'per-group' }),
+    title: 'kube, v1beta1, a hash in the name',
+    profile: kube({ api: 'v1beta1', groups: 'per-group' }),
     group: LONG_GROUP,
     changes: ['/spec/schedulingGates', '/spec/schedulingGroup'],
   },

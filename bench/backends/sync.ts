@@ -37,7 +37,7 @@ export interface SyncFigures {
 
 /** What is measured, and what its objects are; the version is that of the control plane, which `serve` finds itself. */
 const PROFILES: readonly BackendProfile[] = [
-  { name: 'default-scheduler', config: { api: 'v1alpha2' } },
+  { name: 'default-scheduler', config: { api: 'v1beta1' } },
   { name: 'kai-scheduler' },
   { name: 'volcano' },
   { name: 'coscheduling' },

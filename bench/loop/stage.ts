@@ -10,6 +10,7 @@ import type { ControlPlane, ControlPlaneOptions } from '../../test/cluster/contr
 import { startControlPlane } from '../../test/cluster/control-plane/start.ts';
 import { until } from '../../test/cluster/control-plane/until.ts';
 import { grantRights } from '../../test/cluster/support/looping-muster.ts';
+import { WITHOUT_NATIVE_GANGS } from '../../test/cluster/support/small-gangs.ts';
 import type { BareAnswer, BareRequest } from './bare.ts';
 import type { GangNames } from './bare-watching.ts';
 import { benchGang, type Contender } from './objects.ts';
@@ -46,16 +47,6 @@ export const CREATORS = 16;
 const PROBE = 'bench-probe';
 /** Fewer would let the clean-up last as long as the measurement. */
 const API_SERVER_ARGS = ['--delete-collection-workers=16'];
-/** The loop alone is measured: with native gangs the backend would write objects of its own for each gang. */
-const NO_NATIVE_GANGS = {
-  featureGates: {
-    GenericWorkload: false,
-    GangScheduling: false,
-    WorkloadAwarePreemption: false,
-    TopologyAwareWorkloadScheduling: false,
-  },
-  runtimeConfig: { 'scheduling.k8s.io/v1alpha2': 'false' },
-};
 /** Nothing has a core of its own: API server and etcd use all there are, as everybody else. */
 export const ANYWHERE: Placement = { onServerCore: [], onClientCore: [], description: 'nothing is pinned' };
 
@@ -65,7 +56,8 @@ export async function startStage(
 ): Promise<LoopStage> {
   const audit = writeAudit(scratch.folder);
   const plane = await startControlPlane({
-    ...NO_NATIVE_GANGS,
+    // The loop alone is measured: with native gangs the backend would write objects of its own for each gang.
+    ...WITHOUT_NATIVE_GANGS,
     ...more,
     extraApiServerArgs: [...API_SERVER_ARGS, ...audit.args],
   });

@@ -2,6 +2,7 @@ import { access, readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ControlPlane } from './control-plane/control-plane.ts';
 import type { KubeList, KubeObject } from './control-plane/client.ts';
+import { GANGS, RELEASE } from './control-plane/releases.ts';
 import { startControlPlane } from './control-plane/start.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
@@ -30,11 +31,11 @@ clusterSuite('the control plane of the tests', () => {
   });
 
   test('is the release that the module names, and serves the gang API', async () => {
-    expect(plane.version).toBe('v1.36.3');
+    expect(plane.version).toBe(RELEASE.version);
     expect(plane.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
     const gangs = await plane.client.ok<{ resources: { name: string }[] }>(
       'GET',
-      '/apis/scheduling.k8s.io/v1alpha2',
+      `/apis/${GANGS}`,
     );
     expect(gangs.resources.map((resource) => resource.name)).toEqual(
       expect.arrayContaining(['workloads', 'podgroups', 'podgroups/status']),
@@ -62,7 +63,7 @@ clusterSuite('the control plane of the tests', () => {
   });
 
   test('schedules a gang all or nothing', async () => {
-    await plane.client.ok('POST', '/apis/scheduling.k8s.io/v1alpha2/namespaces/crew/podgroups', {
+    await plane.client.ok('POST', `/apis/${GANGS}/namespaces/crew/podgroups`, {
       metadata: { name: 'pair' },
       spec: { schedulingPolicy: { gang: { minCount: 2 } } },
     });

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
+import { RELEASE } from './control-plane/releases.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -48,7 +49,7 @@ clusterSuite('the demo', () => {
       join(ROOT, 'demo', 'main.ts'),
       '--source',
     ]);
-    expect(stdout).toContain('Muster on Kubernetes v1.36');
+    expect(stdout).toContain(`Muster on Kubernetes ${RELEASE.version}`);
     for (const claim of CLAIMS) expect(stdout).toContain(`✔ ${claim}`);
     expect(stdout).not.toContain('✘');
     expect(stdout).toMatch(/All of it was as claimed\.\n$/);

@@ -1,6 +1,5 @@
 /** The backend default-scheduler in a cluster whose feature gates are off: gates alone, and everybody is told. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { GANGS } from './control-plane/releases.ts';
 import { WITHOUT_NATIVE_GANGS } from './support/small-gangs.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
@@ -15,7 +14,7 @@ clusterSuite('kube-scheduler without native gangs', () => {
     cluster = await GangCluster.start({
       webhooks: true,
       cpu: 2,
-      plane: { ...WITHOUT_NATIVE_GANGS, runtimeConfig: { [GANGS]: 'false' } },
+      plane: WITHOUT_NATIVE_GANGS,
     });
   }, 180_000);
   afterAll(() => cluster?.stop(), 60_000);

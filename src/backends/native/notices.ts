@@ -15,7 +15,7 @@ export function factsOf(
     const reason =
       wanted === 'none'
         ? 'native gangs are switched off in the configuration'
-        : 'the cluster serves no native gangs (podgroups or workloads of scheduling.k8s.io; alpha and off by default)';
+        : 'the cluster serves no native gangs (podgroups or workloads of scheduling.k8s.io; off by default)';
     return { version: 'none', notices: [`${reason}: ${ALONE}`] };
   }
   const notices: string[] = [];

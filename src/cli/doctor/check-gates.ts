@@ -1,5 +1,6 @@
 import { ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
 import { nameOf } from '../../api/resource.ts';
+import { neededGates, type FeatureGate } from '../../backends/native-gates.ts';
 import { saying, type Diagnosis } from './diagnosis.ts';
 import { valueOf, type Read } from './read.ts';
 
@@ -10,21 +11,6 @@ export interface FeatureGates {
   readonly pods: Read<readonly JsonObject[]>;
 }
 
-/** By the version of the API: which feature gates a component needs. From v1alpha3 on one stands for both. */
-const NEEDED: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  'kube-scheduler': {
-    v1alpha1: ['GenericWorkload', 'GangScheduling'],
-    v1alpha2: ['GenericWorkload', 'GangScheduling'],
-    v1alpha3: ['GenericWorkload'],
-    v1beta1: ['GenericWorkload'],
-  },
-  // It takes the finalizer off PodGroups.
-  'kube-controller-manager': {
-    v1alpha2: ['GenericWorkload'],
-    v1alpha3: ['GenericWorkload'],
-    v1beta1: ['GenericWorkload'],
-  },
-};
 const CONSEQUENCE: Readonly<Record<string, string>> = {
   'kube-scheduler': 'PodGroups are stored and nobody counts by them, so a gang is placed Pod by Pod',
   'kube-controller-manager': 'PodGroups that are deleted never go, nor do their namespaces',
@@ -38,10 +24,10 @@ export function checkGates({ api, pods }: FeatureGates): Diagnosis[] {
   const say = saying('backends', 'feature gates');
   const version = api.slice(api.lastIndexOf('/') + 1);
   if (api === 'none' || pods.state !== 'found') return [];
-  const seen = Object.entries(NEEDED).flatMap(([component, byVersion]) => {
-    const gates = byVersion[version] ?? [];
+  const seen = Object.keys(CONSEQUENCE).flatMap((component) => {
+    const gates = neededGates(version, component);
     return (valueOf(pods) ?? [])
-      .filter((pod) => componentOf(pod) === component)
+      .filter((pod) => gates.length > 0 && componentOf(pod) === component)
       .map((pod) => ({ component, pod, off: gates.filter((gate) => !isOn(gate, flagsOf(pod))) }));
   });
   const wrong = seen.filter(({ off }) => off.length > 0);
@@ -51,8 +37,8 @@ export function checkGates({ api, pods }: FeatureGates): Diagnosis[] {
   }
   return wrong.map(({ component, pod, off }) =>
     say.problem(
-      `the API server has native gangs (${api}), and ${component} (Pod ${nameOf(pod)}) runs without the feature gate ${off.join(', ')}: ${CONSEQUENCE[component] ?? ''}`,
-      `add --feature-gates=${off.map((gate) => `${gate}=true`).join(',')} to the flags of ${component}, or set config.api to none in the profile default-scheduler`,
+      `the API server has native gangs (${api}), and ${component} (Pod ${nameOf(pod)}) runs without the feature gate ${off.map(({ name }) => name).join(', ')}: ${CONSEQUENCE[component] ?? ''}`,
+      `add --feature-gates=${off.map(({ name }) => `${name}=true`).join(',')} to the flags of ${component}, or set config.api to none in the profile default-scheduler`,
     ),
   );
 }
@@ -70,13 +56,13 @@ const flagsOf = (pod: JsonObject): readonly string[] =>
 
 const FLAG = '--feature-gates';
 
-/** The last that names it counts; else those that switch on all of a stage. */
-function isOn(gate: string, flags: readonly string[]): boolean {
+/** The last that names it counts; else the one that switches on all of its stage. */
+function isOn({ name, stage }: FeatureGate, flags: readonly string[]): boolean {
   const given = flags.flatMap((flag, index) =>
     flag === FLAG ? (flags[index + 1] ?? '') : flag.startsWith(`${FLAG}=`) ? flag.slice(FLAG.length + 1) : [],
   );
   const gates = new Map(
     given.flatMap((one) => one.split(',')).map((pair) => pair.split('=') as [string, string]),
   );
-  return (gates.get(gate) ?? gates.get('AllAlpha') ?? gates.get('AllBeta')) === 'true';
+  return (gates.get(name) ?? gates.get(stage === 'alpha' ? 'AllAlpha' : 'AllBeta')) === 'true';
 }

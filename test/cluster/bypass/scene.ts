@@ -2,6 +2,7 @@ import { MUSTER_NAMESPACE, MUSTER_USER } from '../../../src/api/names.ts';
 import type { Serving } from '../../support/serving.ts';
 import type { Client, KubeList, KubeObject, RequestOptions } from '../control-plane/client.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
+import { GANGS } from '../control-plane/releases.ts';
 import { until as wait } from '../control-plane/until.ts';
 import { GATE } from '../support/registered-muster.ts';
 import type { Stage } from './stage.ts';
@@ -156,7 +157,7 @@ export class Scene {
     pathOf(`/apis/scheduler.grove.io/v1alpha1/namespaces/${namespace}/podgangs`, name, sub);
   /** Kubernetes' own gangs. */
   native = (name = '', namespace = this.namespace): string =>
-    pathOf(`/apis/scheduling.k8s.io/v1alpha2/namespaces/${namespace}/podgroups`, name);
+    pathOf(`/apis/${GANGS}/namespaces/${namespace}/podgroups`, name);
 
   /** A Pod of the gang, unless told otherwise. */
   pod = (

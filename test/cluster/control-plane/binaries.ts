@@ -125,7 +125,7 @@ function unavailable(missing: readonly Binary[], reason: string, cause?: Error):
     [
       `no Kubernetes control plane: ${missing.join(', ')} missing, and ${reason}`,
       `  looked in: ${assets ? `${assets} (KUBEBUILDER_ASSETS)` : 'KUBEBUILDER_ASSETS (not set)'}, ${cacheFolder()}`,
-      '  to get them: with Go 1.26 or newer on the PATH run `npm run control-plane` (about 5 minutes, once),',
+      '  to get them: with Go 1.26 or newer on the PATH run `npm run control-plane` (about 10 minutes, once),',
       '  or let KUBEBUILDER_ASSETS name a folder that has them',
     ].join('\n'),
     { cause },

@@ -16,6 +16,9 @@ const PACKAGES: Readonly<Record<Binary, string>> = {
 /** Prefix of the folders that hold a build under way; whatever is found under it was left by a killed build. */
 const UNFINISHED = '.building-';
 
+/** Nobody watches a program that says nothing for minutes. */
+const TELL_EVERY_MS = 20_000;
+
 export interface CompileOptions {
   readonly need: readonly Binary[];
   /** Where the finished binaries go. */
@@ -47,8 +50,19 @@ export async function compile({ need, folder, release, log }: CompileOptions): P
       log(`building ${binary} (${index + 1} of ${need.length})${patience} ...`);
       const started = performance.now();
       const output = join(unfinished, binary);
-      const flags = ['-trimpath', '-buildvcs=false', '-ldflags', linkerFlags(version)];
-      await go(['build', ...flags, '-o', output, PACKAGES[binary]], module);
+      const flags = ['-v', '-trimpath', '-buildvcs=false', '-ldflags', linkerFlags(version)];
+      // `-v` names each package once it is compiled.
+      let compiled = 0;
+      const telling = setInterval(
+        () => log(`  ${binary}: ${compiled} packages compiled in ${secondsSince(started)} s`),
+        TELL_EVERY_MS,
+      );
+      try {
+        const count = (text: string): void => void (compiled += text.split('\n').length - 1);
+        await go(['build', ...flags, '-o', output, PACKAGES[binary]], module, count);
+      } finally {
+        clearInterval(telling);
+      }
       await rename(output, join(folder, binary));
       log(`built ${binary} in ${secondsSince(started)} s`);
     }
@@ -72,7 +86,11 @@ function linkerFlags(version: string): string {
   return ['-s', '-w', ...stamps].join(' ');
 }
 
-async function go(args: readonly string[], module: string): Promise<void> {
+async function go(
+  args: readonly string[],
+  module: string,
+  hear: (text: string) => void = () => undefined,
+): Promise<void> {
   const watchdog = startWatchdog();
   try {
     await new Promise<void>((resolve, reject) => {
@@ -84,6 +102,7 @@ async function go(args: readonly string[], module: string): Promise<void> {
       });
       let printed = '';
       const keep = (chunk: Buffer): void => {
+        hear(chunk.toString());
         printed = (printed + chunk.toString()).slice(-4_000);
       };
       child.stdout.on('data', keep);

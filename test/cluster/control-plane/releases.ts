@@ -3,31 +3,31 @@ import type { Binary } from './binaries.ts';
 
 /** A Kubernetes release that can be built here, and how its native gangs are switched on. */
 export interface Release {
-  /** Such as `v1.36.3`; stamped into the binaries. */
+  /** Such as `v1.37.2`; stamped into the binaries. */
   readonly version: string;
   /** Folder whose go.mod and go.sum pin what is built. */
   readonly module: string;
   /** Programs that are those of the default release: they work with those beside theirs, and take minutes to build. */
   readonly borrowed: readonly Binary[];
-  /** The API that gangs need, off by default: the kinds, and the scheduler's use of them. */
+  /** The API that gangs need, off by default: the kinds, and the scheduler's use of them. None where there are no native gangs. */
   readonly featureGates: Readonly<Record<string, boolean>>;
   /** Version of `scheduling.k8s.io` that has them. */
-  readonly gangApi: string;
+  readonly gangApi: string | undefined;
 }
 
 /** Each release has a version of its own; naming one, or a gate, that a release does not have would stop its API server. */
 const RELEASES = {
   '1.37': {
     version: 'v1.37.2',
-    module: join(import.meta.dirname, 'module-1.37'),
-    borrowed: ['etcd', 'kubectl'],
+    module: moduleOf('1.37'),
+    borrowed: [],
     featureGates: { GenericWorkload: true, TopologyAwareWorkloadScheduling: true },
     gangApi: 'v1beta1',
   },
   '1.36': {
     version: 'v1.36.3',
-    module: join(import.meta.dirname, 'module'),
-    borrowed: [],
+    module: moduleOf('1.36'),
+    borrowed: ['etcd', 'kubectl'],
     featureGates: {
       GenericWorkload: true,
       GangScheduling: true,
@@ -38,26 +38,37 @@ const RELEASES = {
   },
   '1.35': {
     version: 'v1.35.4',
-    module: join(import.meta.dirname, 'module-1.35'),
+    module: moduleOf('1.35'),
     borrowed: ['etcd', 'kubectl'],
     featureGates: { GenericWorkload: true, GangScheduling: true },
     gangApi: 'v1alpha1',
+  },
+  '1.34': {
+    version: 'v1.34.4',
+    module: moduleOf('1.34'),
+    borrowed: ['etcd', 'kubectl'],
+    featureGates: {},
+    gangApi: undefined,
   },
 } as const satisfies Record<string, Release>;
 
 /** By the number that people call it by: `1.37`. */
 export const KNOWN_RELEASES: Readonly<Record<string, Release>> = RELEASES;
 
-export const DEFAULT_RELEASE: Release = RELEASES['1.36'];
+export const DEFAULT_RELEASE: Release = RELEASES['1.37'];
 
 /**
- * The release that this run is about: TESTING_MUSTER_KUBERNETES (`1.35`; `npm run test:matrix` sets it), else the default.
+ * The release that this run is about: TESTING_MUSTER_KUBERNETES (`1.36`; `npm run test:matrix` sets it), else the default.
  * @throws Error naming the releases there are
  */
 export const RELEASE: Release = chosen(process.env['TESTING_MUSTER_KUBERNETES']);
 
-/** The API of native gangs, as `--runtime-config` names it. */
-export const GANGS = `scheduling.k8s.io/${RELEASE.gangApi}`;
+/** The API of native gangs, as `--runtime-config` names it; undefined where there is none. */
+export const GANGS = RELEASE.gangApi && `scheduling.k8s.io/${RELEASE.gangApi}`;
+
+function moduleOf(minor: string): string {
+  return join(import.meta.dirname, `module-${minor}`);
+}
 
 function chosen(minor: string | undefined): Release {
   if (!minor) return DEFAULT_RELEASE;

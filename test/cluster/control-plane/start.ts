@@ -110,7 +110,7 @@ async function start(options: ControlPlaneOptions): Promise<ControlPlane> {
       port,
       credentials,
       featureGates,
-      runtimeConfig: { [GANGS]: 'true', ...options.runtimeConfig },
+      runtimeConfig: { ...(GANGS && { [GANGS]: 'true' }), ...options.runtimeConfig },
       ...(audit ? { audit } : {}),
       admissionControlConfigFile: options.admissionControlConfigFile,
       extra: options.extraApiServerArgs ?? [],

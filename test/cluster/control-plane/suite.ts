@@ -7,7 +7,7 @@ const reason = await whyNot();
 /**
  * `describe` for tests that need a real control plane. Where its programs cannot be had, the suite is skipped and says
  * so on stderr; in CI (`CI` set) it never is: there the programs are built, and if that fails, so does the test file.
- * On a developer's machine nothing is built unasked, because a test run that sits still for five minutes looks hung.
+ * On a developer's machine nothing is built unasked, because a test run that sits still for ten minutes looks hung.
  */
 export function clusterSuite(name: string, body: () => void): void {
   if (reason === undefined) {

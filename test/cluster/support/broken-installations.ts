@@ -724,7 +724,7 @@ const SURROUNDINGS: readonly Broken[] = [
   },
   ...(
     [
-      ['kube-scheduler', 'GenericWorkload, GangScheduling: PodGroups are stored and nobody counts by them'],
+      ['kube-scheduler', 'GenericWorkload: PodGroups are stored and nobody counts by them'],
       ['kube-controller-manager', 'GenericWorkload: PodGroups that are deleted never go'],
     ] as const
   ).map(([component, found]): Broken => {

@@ -4,10 +4,10 @@ import type { GangCluster } from './gang-cluster.ts';
 import type { Condition } from './gang-objects.ts';
 import { NAMESPACE } from './registered-muster.ts';
 
-/** The native gang API of the release that the tests run against. */
-export const VERSION = RELEASE.gangApi;
+/** The native gang API of the release that the tests run against, as `config.api` names it. */
+export const VERSION = RELEASE.gangApi ?? 'none';
 /** From 1.36 on a PodGroup stands for a gang; in 1.35 the Workload does. */
-export const HAS_POD_GROUPS = VERSION !== 'v1alpha1';
+export const HAS_POD_GROUPS = !['v1alpha1', 'none'].includes(VERSION);
 export const GANG_KIND = HAS_POD_GROUPS ? 'PodGroup' : 'Workload';
 const API = `/apis/scheduling.k8s.io/${VERSION}/namespaces/${NAMESPACE}`;
 export const GANG_OBJECTS = `${API}/${HAS_POD_GROUPS ? 'podgroups' : 'workloads'}`;

@@ -1,5 +1,5 @@
 import type { Client } from '../control-plane/client.ts';
-import { RELEASE } from '../control-plane/releases.ts';
+import { GANGS as NATIVE_GANGS, RELEASE } from '../control-plane/releases.ts';
 import { until } from '../control-plane/until.ts';
 import type { StoredPod } from './etcd-history.ts';
 import { isGated } from './gang-judge.ts';
@@ -8,6 +8,7 @@ import { GANGS, GATE, gangPod, PODS } from './registered-muster.ts';
 /** For a control plane without gangs of its own: a Pod that has not been through admission is in none of them. */
 export const WITHOUT_NATIVE_GANGS = {
   featureGates: Object.fromEntries(Object.keys(RELEASE.featureGates).map((gate) => [gate, false])),
+  runtimeConfig: NATIVE_GANGS === undefined ? {} : { [NATIVE_GANGS]: 'false' },
 };
 
 /** Gangs of one group, whose Pods have their gate from the start: for tests that are not about admission. */

@@ -157,7 +157,7 @@ export async function wholeInstallation(): Promise<WholeInstallation> {
   };
 }
 
-const GATES = '--feature-gates=GenericWorkload=true,GangScheduling=true';
+const GATES = '--feature-gates=GenericWorkload=true';
 
 /** As kubeadm runs it: all that is read are its label and its flags. */
 export const controlPlanePod = (component: string, flags = GATES): object => ({

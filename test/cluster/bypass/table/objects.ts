@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals';
+import { GANGS } from '../../control-plane/releases.ts';
 import { GATE } from '../../support/registered-muster.ts';
 import { gatesOf, MASTERS, MERGE, MUSTER, TRAIN, type Scene } from '../scene.ts';
 import { harmless, open, policy, rights, unreachable, webhook, type Answer, type Way } from '../way.ts';
@@ -12,7 +13,7 @@ const given = async (scene: Scene): Promise<void> => {
   await scene.untilNative('train');
 };
 const native = (name: string, metadata: object = {}, policy: object = { basic: {} }): object => ({
-  apiVersion: 'scheduling.k8s.io/v1alpha2',
+  apiVersion: GANGS,
   kind: 'PodGroup',
   metadata: { name, ...metadata },
   spec: { schedulingPolicy: policy },

@@ -17,7 +17,6 @@ import {
 
 const of = (name: string): string => account('kube-system', name);
 const FINALIZER = 'batch.kubernetes.io/job-tracking';
-const NATIVE = GANGS;
 const COLLECTOR = of('generic-garbage-collector');
 const owned = (apiVersion: string, kind: string): object => ({ ownerReferences: [owner(apiVersion, kind)] });
 
@@ -58,35 +57,7 @@ export const CONTROLLERS: readonly Row[] = [
       ],
     ],
   },
-  {
-    as: of('job-controller'),
-    does: 'makes Kubernetes’ own gang of a Job, and its Pod',
-    source: `${KUBE} pkg/controller/job/job_scheduling_manager.go:272`,
-    sends: ({ core, of: path }) => {
-      const group = 'x-7bf8c4d9f5-x-pgt-0-6c5b8d7f4b';
-      const gang = { schedulingPolicy: { gang: { minCount: 2 } } };
-      return [
-        [
-          'POST',
-          path(NATIVE, 'workloads'),
-          {
-            metadata: { name: 'x-7bf8c4d9f5', ...owned('batch/v1', 'Job') },
-            spec: { podGroupTemplates: [{ name: 'x-pgt-0', ...gang }] },
-          },
-        ],
-        [
-          'POST',
-          path(NATIVE, 'podgroups'),
-          { metadata: { name: group, ...owned('batch/v1', 'Job') }, spec: gang },
-        ],
-        ['POST', core('pods'), pod(owned('batch/v1', 'Job'), { schedulingGroup: { podGroupName: group } })],
-        ['PATCH', path(NATIVE, `podgroups/${group}`), { metadata: { labels: { a: 'b' } } }],
-        ['PATCH', path(NATIVE, 'workloads/x-7bf8c4d9f5'), { metadata: { labels: { a: 'b' } } }],
-        ['DELETE', path(NATIVE, `podgroups/${group}`)],
-        ['DELETE', path(NATIVE, 'workloads/x-7bf8c4d9f5')],
-      ];
-    },
-  },
+  ...(GANGS === undefined ? [] : [gangOfAJob(GANGS)]),
   {
     as: of('replicaset-controller'),
     does: 'adopts a Pod, and gives it up',
@@ -194,8 +165,41 @@ export const CONTROLLERS: readonly Row[] = [
     sends: ({ core, of: path }) => [
       ['DELETE', core('pods')],
       ['DELETE', core('services/x')],
-      ['DELETE', path(NATIVE, 'podgroups')],
+      ...(GANGS === undefined ? [] : [['DELETE', path(GANGS, 'podgroups')] as const]),
       ['DELETE', path('coordination.k8s.io/v1', 'leases')],
     ],
   },
 ];
+
+/** @param api of native gangs */
+function gangOfAJob(api: string): Row {
+  return {
+    as: of('job-controller'),
+    does: 'makes Kubernetes’ own gang of a Job, and its Pod',
+    source: `${KUBE} pkg/controller/job/job_scheduling_manager.go:272`,
+    sends: ({ core, of: path }) => {
+      const group = 'x-7bf8c4d9f5-x-pgt-0-6c5b8d7f4b';
+      const gang = { schedulingPolicy: { gang: { minCount: 2 } } };
+      return [
+        [
+          'POST',
+          path(api, 'workloads'),
+          {
+            metadata: { name: 'x-7bf8c4d9f5', ...owned('batch/v1', 'Job') },
+            spec: { podGroupTemplates: [{ name: 'x-pgt-0', ...gang }] },
+          },
+        ],
+        [
+          'POST',
+          path(api, 'podgroups'),
+          { metadata: { name: group, ...owned('batch/v1', 'Job') }, spec: gang },
+        ],
+        ['POST', core('pods'), pod(owned('batch/v1', 'Job'), { schedulingGroup: { podGroupName: group } })],
+        ['PATCH', path(api, `podgroups/${group}`), { metadata: { labels: { a: 'b' } } }],
+        ['PATCH', path(api, 'workloads/x-7bf8c4d9f5'), { metadata: { labels: { a: 'b' } } }],
+        ['DELETE', path(api, `podgroups/${group}`)],
+        ['DELETE', path(api, 'workloads/x-7bf8c4d9f5')],
+      ];
+    },
+  };
+}

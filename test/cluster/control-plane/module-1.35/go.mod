@@ -1,4 +1,4 @@
-// As ../module, for Kubernetes 1.35. etcd and kubectl are those of ../module: both work with the release before theirs.
+// As ../module-1.37, for Kubernetes 1.35. etcd and kubectl are those of ../module-1.37: both work with releases before theirs.
 module muster.invalid/control-plane
 
 go 1.25.0

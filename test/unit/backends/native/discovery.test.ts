@@ -11,7 +11,7 @@ const WAP =
 const TAS =
   'native gangs have no topology here: feature gate TopologyAwareWorkloadScheduling is off, or this Kubernetes has none';
 const NONE =
-  'the cluster serves no native gangs (podgroups or workloads of scheduling.k8s.io; alpha and off by default): the gates hold a gang until its Pods are all there, then each is placed by itself';
+  'the cluster serves no native gangs (podgroups or workloads of scheduling.k8s.io; off by default): the gates hold a gang until its Pods are all there, then each is placed by itself';
 
 const look = (served: Served, config: JsonObject = {}) =>
   made(native, config).init(initContext(clusterServing(served)));

@@ -213,7 +213,15 @@ describe('feature gates', () => {
     expect(check(V2, pod('kube-scheduler', flags))).toEqual([
       'problem backends/feature gates: the API server has native gangs (scheduling.k8s.io/v1alpha2), and kube-scheduler (Pod kube-scheduler-1) runs without the feature gate GangScheduling: PodGroups are stored and nobody counts by them, so a gang is placed Pod by Pod → add --feature-gates=GangScheduling=true to the flags of kube-scheduler, or set config.api to none in the profile default-scheduler',
     ]);
-    expect(check('scheduling.k8s.io/v1beta1', pod('kube-scheduler', flags))[0]).toMatch(/^ok /);
+  });
+  test('of 1.37, where one gate is left, and beta: all of alpha does not switch it on', () => {
+    const V1 = 'scheduling.k8s.io/v1beta1';
+    for (const on of ['GenericWorkload', 'AllBeta']) {
+      expect(check(V1, pod('kube-scheduler', `--feature-gates=${on}=true`))[0]).toMatch(/^ok /);
+    }
+    expect(check(V1, pod('kube-controller-manager', '--feature-gates=AllAlpha=true'))).toEqual([
+      'problem backends/feature gates: the API server has native gangs (scheduling.k8s.io/v1beta1), and kube-controller-manager (Pod kube-controller-manager-1) runs without the feature gate GenericWorkload: PodGroups that are deleted never go, nor do their namespaces → add --feature-gates=GenericWorkload=true to the flags of kube-controller-manager, or set config.api to none in the profile default-scheduler',
+    ]);
   });
   test('nothing to say without native gangs, or where nobody sees the control plane', () => {
     expect([check('none', pod('kube-scheduler')), check(V2), check(V2, pod('etcd'))]).toEqual([[], [], []]);

@@ -1,0 +1,71 @@
+/** What native gangs need of a control plane: one table, by which the page, the doctor and our own control planes go. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { GATED_COMPONENTS, GATED_RELEASES } from '../../../../src/backends/native-gates.ts';
+import { GANG_APIS } from '../../../../src/backends/native/gang-api.ts';
+import { KNOWN_RELEASES } from '../../../cluster/control-plane/releases.ts';
+import { withMade } from '../../../support/made-documents.ts';
+
+const FILE = 'src/backends/native/README.md';
+const PAGE = join(import.meta.dirname, '../../../..', FILE);
+
+const rows = (cells: readonly (readonly string[])[]): string =>
+  cells.map((row) => `| ${row.join(' | ')} |\n`).join('');
+const code = (text: string): string => `\`${text}\``;
+const apiOf = (version: string | undefined) => GANG_APIS.find((api) => api.version === version);
+
+const releases = rows([
+  ['Kubernetes', '`--runtime-config`', 'Objects of a gang', 'A Pod names it in', 'All or none'],
+  ['---', '---', '---', '---', '---'],
+  ...GATED_RELEASES.map(({ kubernetes, versions, allOrNone }) => {
+    const api = apiOf(versions[0]);
+    const kinds = [api?.workloads.kind, api?.podGroups?.kind].filter((kind) => kind !== undefined);
+    const served = versions.map((version) => code(`scheduling.k8s.io/${version}=true`)).join(', else ');
+    return [kubernetes, served, kinds.join(', '), code(api?.linkField ?? ''), allOrNone];
+  }),
+  ['older, or gates off', '', 'none', '', 'nothing: Pod by Pod'],
+]);
+
+const gates = rows([
+  ['Kubernetes', 'Feature gate', 'Stage', ...GATED_COMPONENTS.map(code), 'Gives'],
+  ['---', '---', '---', ...GATED_COMPONENTS.map(() => '---'), '---'],
+  ...GATED_RELEASES.flatMap((release) =>
+    release.gates.map(({ name, stage, components, needed, gives }) => [
+      release.kubernetes,
+      `\`${name}\`${needed ? '' : ', if wanted'}`,
+      stage,
+      ...GATED_COMPONENTS.map((component) => (components.includes(component) ? '✓' : '')),
+      gives,
+    ]),
+  ),
+]);
+
+test.each([
+  ['releases', releases],
+  ['gates', gates],
+])('the page has the table of %s as it is', (name, text) => {
+  const page = readFileSync(PAGE, 'utf8');
+  const made = { file: FILE, between: [`<!-- ${name} -->\n\n`, `\n<!-- /${name} -->`] as const, text };
+  const wanted = withMade(page, made);
+  if (process.env['UPDATE_DOCS'] === '1') writeFileSync(PAGE, wanted);
+  else expect(page).toBe(wanted);
+});
+
+test('every version that the backend speaks is one of a release', () => {
+  const versions = GATED_RELEASES.flatMap((release) => release.versions);
+  expect(versions).toEqual(GANG_APIS.map(({ version }) => version));
+});
+
+describe('the control planes of the tests', () => {
+  test.each(Object.entries(KNOWN_RELEASES))(
+    '%s runs with what the table says, and no more',
+    (minor, given) => {
+      const release = GATED_RELEASES.find(({ kubernetes }) => kubernetes === minor);
+      const names = Object.keys(given.featureGates);
+      expect(names.toSorted()).toEqual((release?.gates ?? []).map(({ name }) => name).toSorted());
+      expect(given.gangApi).toBe(release?.versions[0]);
+      expect(names.filter((name) => release?.gone.includes(name))).toEqual([]);
+    },
+  );
+});
