@@ -33,10 +33,7 @@ clusterSuite('the control plane of the tests', () => {
   test('is the release that the module names, and serves the gang API', async () => {
     expect(plane.version).toBe(RELEASE.version);
     expect(plane.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
-    const gangs = await plane.client.ok<{ resources: { name: string }[] }>(
-      'GET',
-      `/apis/${GANGS}`,
-    );
+    const gangs = await plane.client.ok<{ resources: { name: string }[] }>('GET', `/apis/${GANGS}`);
     expect(gangs.resources.map((resource) => resource.name)).toEqual(
       expect.arrayContaining(['workloads', 'podgroups', 'podgroups/status']),
     );
