@@ -1,10 +1,13 @@
 // `npm run test:matrix`: the suites below on each Kubernetes release, and the table of docs that says how they ended.
-// `npm run test:matrix -- 1.37` is about that release alone; what the table says of others stays.
+// `npm run test:matrix -- 1.36` is about that release alone; what the table says of others stays. With `--if-built` nothing is
+// built or written: what goes by native gangs runs on those of the releases that are here already.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { KNOWN_RELEASES } from './cluster/control-plane/releases.ts';
+import { parseArgs } from 'node:util';
+import { BINARIES, cacheFolder } from './cluster/control-plane/binaries.ts';
+import { KNOWN_RELEASES, type Release } from './cluster/control-plane/releases.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const FOLDER = join(ROOT, 'test/cluster');
@@ -16,6 +19,8 @@ const SUITES = `admission loop generations workloads priorities preemption docto
   kube-backend kube-backend-objects kube-backend-degraded policies policies-objects`.split(/\s+/);
 /** What is not run where a release has no native gangs. */
 const OF_NATIVE_GANGS = ['kube-backend', 'kube-backend-objects'];
+/** What is another thing in each release. */
+const BY_NATIVE_GANGS = [...OF_NATIVE_GANGS, 'kube-backend-degraded', 'generations'];
 const NOT_RUN = 'not run';
 const NO_GANGS = 'no native gangs';
 
@@ -30,7 +35,7 @@ interface JestResults {
 /** How each suite ended on one release. */
 type Column = ReadonlyMap<string, string>;
 
-function runOn(minor: string): Column {
+function runOn(minor: string, suites: readonly string[]): Column {
   const env = { ...process.env, TESTING_MUSTER_KUBERNETES: minor };
   const run = (...args: string[]): number | null =>
     spawnSync(process.execPath, args, { cwd: ROOT, env, stdio: 'inherit' }).status;
@@ -39,9 +44,9 @@ function runOn(minor: string): Column {
   try {
     const file = join(folder, 'results.json');
     const without = KNOWN_RELEASES[minor]?.gangApi === undefined ? OF_NATIVE_GANGS : [];
-    const files = SUITES.filter((suite) => !without.includes(suite)).map((suite) =>
-      join(FOLDER, `${suite}.test.ts`),
-    );
+    const files = suites
+      .filter((suite) => !without.includes(suite))
+      .map((suite) => join(FOLDER, `${suite}.test.ts`));
     const node = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
     const jest = ['node_modules/jest/bin/jest.js', '--selectProjects=cluster', '--json'];
     run(...node, ...jest, `--outputFile=${file}`, ...files);
@@ -99,11 +104,13 @@ export function columnsOf(table: string): Map<string, Column> {
   );
 }
 
-if (import.meta.main) {
-  const asked = process.argv.slice(2);
-  const minors = asked.length === 0 ? Object.keys(KNOWN_RELEASES) : asked;
-  const columns = new Map(minors.map((minor) => [KNOWN_RELEASES[minor]?.version ?? minor, runOn(minor)]));
-  process.stdout.write(tableOf(columns));
+/** Whether a release's own programs have been built on this machine. */
+const isBuilt = (release: Release): boolean =>
+  BINARIES.filter((binary) => !release.borrowed.includes(binary)).every((binary) =>
+    existsSync(join(cacheFolder(release), binary)),
+  );
+
+function writeTable(columns: ReadonlyMap<string, Column>): void {
   const page = readFileSync(PAGE, 'utf8');
   const [known = ''] = PLACE.exec(page) ?? [];
   const newestFirst = [...new Map([...columnsOf(known), ...columns])].sort(([a], [b]) => b.localeCompare(a));
@@ -112,9 +119,28 @@ if (import.meta.main) {
     PAGE,
     page.replace(PLACE, (_, begin: string, end: string) => `${begin}\n${table}\n${end}`),
   );
-  process.exitCode = [...columns.values()].some((column) =>
-    SUITES.some((suite) => /failed|not run/.test(column.get(suite) ?? NOT_RUN)),
-  )
-    ? 1
-    : 0;
+}
+
+if (import.meta.main) {
+  const { values, positionals } = parseArgs({
+    options: { 'if-built': { type: 'boolean', default: false } },
+    allowPositionals: true,
+  });
+  const suites = values['if-built'] ? BY_NATIVE_GANGS : SUITES;
+  const unknown = positionals.filter((minor) => KNOWN_RELEASES[minor] === undefined);
+  if (unknown.length > 0) {
+    throw new Error(
+      `no such release: ${unknown.join(', ')} (there are: ${Object.keys(KNOWN_RELEASES).join(', ')})`,
+    );
+  }
+  const columns = new Map<string, Column>();
+  for (const [minor, release] of Object.entries(KNOWN_RELEASES)) {
+    if (positionals.length > 0 && !positionals.includes(minor)) continue;
+    if (!values['if-built'] || isBuilt(release)) columns.set(release.version, runOn(minor, suites));
+    else process.stdout.write(`Kubernetes ${release.version} is not built here: nothing runs on it\n`);
+  }
+  process.stdout.write(tableOf(columns));
+  if (!values['if-built']) writeTable(columns);
+  const ends = [...columns.values()].flatMap((column) => suites.map((suite) => column.get(suite) ?? NOT_RUN));
+  if (ends.some((end) => /failed|not run/.test(end))) process.exitCode = 1;
 }
