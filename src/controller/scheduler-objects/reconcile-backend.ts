@@ -2,7 +2,7 @@ import { CLEANUP_FINALIZER_PREFIX } from '../../api/names.ts';
 import type { Backend } from '../../backends/backend.ts';
 import type { SyncContext } from '../../backends/cluster.ts';
 import { messageOf, MusterError } from '../../errors.ts';
-import { hasEnded, isLive } from '../../gang/plan/census.ts';
+import { mayRun } from '../../gang/plan/census.ts';
 import type { EventReason } from '../../gang/plan/reasons.ts';
 import type { GangRecord } from '../../gang/records.ts';
 import { statusText } from '../../gang/status-text.ts';
@@ -197,7 +197,7 @@ function contextFor(
   const objects = new GangObjects(client, owned, gang, signal);
   return {
     signal,
-    pods: view.pods.byIndex(BY_GANG, key).filter((pod) => isLive(pod) && !hasEnded(pod)),
+    pods: view.pods.byIndex(BY_GANG, key).filter(mayRun),
     owned: (resource) => owned.of(resource, gang.namespace, gang.name) ?? [],
     apply: (object) => objects.apply(object),
     remove: (resource, name, despite) => objects.remove(resource, name, despite),

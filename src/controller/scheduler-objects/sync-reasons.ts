@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { PodGang } from '../../api/pod-gang.ts';
 import type { Backend } from '../../backends/backend.ts';
-import { hasEnded, isBound, isLive } from '../../gang/plan/census.ts';
+import { isBound, mayRun } from '../../gang/plan/census.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { keyOf, type Change } from '../../kube/loop/cache.ts';
 
@@ -105,15 +105,13 @@ export class Bindings {
   }
 }
 
-/** The gang that has this Pod on a node; one that has ended or is on its way out is none to count on. */
+/** The gang that has this Pod on a node. */
 const boundTo = (pod: PodRecord | undefined): string | undefined =>
-  pod === undefined || !isBound(pod) || !isLive(pod) || hasEnded(pod)
-    ? undefined
-    : keyOf(pod.namespace, pod.gang);
+  pod !== undefined && isBound(pod) && mayRun(pod) ? keyOf(pod.namespace, pod.gang) : undefined;
 
-/** The gang with one more Pod that may run, or with one less: one that has ended or is on its way out is none. */
+/** The gang with one more Pod that may run, or with one less. */
 export function comesOrGoes({ old, new: now }: Change<PodRecord>): string | undefined {
-  const counts = (pod: PodRecord | undefined): boolean => pod !== undefined && isLive(pod) && !hasEnded(pod);
+  const counts = (pod: PodRecord | undefined): boolean => pod !== undefined && mayRun(pod);
   const pod = now ?? old;
   return pod === undefined || counts(old) === counts(now) ? undefined : keyOf(pod.namespace, pod.gang);
 }

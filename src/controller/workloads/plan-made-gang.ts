@@ -5,7 +5,7 @@ import {
 } from '../../api/names.ts';
 import { workloadTitle } from '../../api/pod-origin.ts';
 import { KINDS_WITH_LEFT, workloadResult } from '../../gang/made-for.ts';
-import { byAge, hasEnded, isLive } from '../../gang/plan/census.ts';
+import { byAge, mayRun } from '../../gang/plan/census.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { isInitialized } from '../../gang/rules/initialized.ts';
 import type { GangKind } from '../../workloads/gang-kind.ts';
@@ -110,7 +110,7 @@ export function planMadeGang(state: MadeState): Deed {
 }
 
 /** A Pod that its workload still counts on. */
-const isRunning = (pod: PodRecord): boolean => pod.origin !== undefined && isLive(pod) && !hasEnded(pod);
+const isRunning = (pod: PodRecord): boolean => pod.origin !== undefined && mayRun(pod);
 
 /** Nobody may read the workload: its Pods may say how many they are. */
 function planUnread(state: MadeState, kind: GangKind, newest: PodRecord | undefined, why: string): Deed {

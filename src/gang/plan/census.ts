@@ -27,6 +27,8 @@ export interface GroupCensus {
 
 export const isLive = (pod: PodRecord): boolean => pod.deletionTimestamp === undefined;
 export const hasEnded = ({ phase }: PodRecord): boolean => phase === 'Succeeded' || phase === 'Failed';
+/** One that has ended, or is on its way out, is none to count on. */
+export const mayRun = (pod: PodRecord): boolean => isLive(pod) && !hasEnded(pod);
 export const isBound = (pod: PodRecord): boolean => pod.nodeName !== '';
 export const isGated = (pod: PodRecord): boolean => pod.gates.includes(GATE_POD_GANG_PENDING);
 

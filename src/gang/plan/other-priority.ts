@@ -2,7 +2,7 @@ import { quoted } from '../../api/printable.ts';
 import type { GangRecord, GangState, PodRecord } from '../records.ts';
 import { classOf } from '../rules/priorities.ts';
 import { listed } from '../status-text.ts';
-import { byName, hasEnded, isLive, isMember } from './census.ts';
+import { byName, isMember, mayRun } from './census.ts';
 import { CONDITION_PODS_NOT_MATCHING_PRIORITY, type Wanted } from './conditions.ts';
 
 /**
@@ -14,7 +14,7 @@ export function priorityCondition(state: GangState, gang: GangRecord): Wanted | 
   // Not all of its Pods are known.
   if (state.standstill !== undefined) return undefined;
   const wanted = classOf(gang);
-  const counts = (pod: PodRecord): boolean => isMember(gang, pod) && isLive(pod) && !hasEnded(pod);
+  const counts = (pod: PodRecord): boolean => isMember(gang, pod) && mayRun(pod);
   const others =
     wanted === undefined
       ? []
