@@ -37,7 +37,7 @@ const topology: FeatureGate = {
   gives: 'required topology',
 };
 const gangScheduling: FeatureGate = {
-  ...{ name: 'GangScheduling', stage: 'alpha', components: ['kube-scheduler'], needed: true },
+  ...{ name: 'GangScheduling', stage: 'alpha', components: BOTH, needed: true },
   gives: 'all or none',
 };
 

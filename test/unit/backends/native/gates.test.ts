@@ -41,10 +41,33 @@ const gates = rows([
   ),
 ]);
 
+/** The flags with all that is there. */
+const flags = GATED_RELEASES.map(({ kubernetes, versions, gates }) => {
+  const lines = GATED_COMPONENTS.flatMap((component) => {
+    const names = gates.filter(({ components }) => components.includes(component)).map(({ name }) => name);
+    const served =
+      component === 'kube-apiserver' ? [`  --runtime-config=scheduling.k8s.io/${versions[0]}=true`] : [];
+    const on = names.map((name) => `${name}=true`).join(',');
+    return names.length === 0 ? [] : [component, `  --feature-gates=${on}`, ...served];
+  });
+  return `# ${kubernetes}\n${lines.join('\n')}\n`;
+}).join('\n');
+
+/** kind gives gates to every component. */
+const [newest] = GATED_RELEASES;
+const kind = `kind: Cluster
+apiVersion: kind.x-k8s.io/v1alpha4
+featureGates:
+${newest?.gates.map(({ name }) => `  ${name}: true\n`).join('') ?? ''}runtimeConfig:
+  scheduling.k8s.io/${newest?.versions[0] ?? ''}: "true"
+`;
+
 test.each([
   ['releases', releases],
   ['gates', gates],
-])('the page has the table of %s as it is', (name, text) => {
+  ['flags', `\`\`\`text\n${flags}\`\`\`\n`],
+  ['kind', `\`\`\`yaml\n${kind}\`\`\`\n`],
+])('the page says %s as the table has it', (name, text) => {
   const page = readFileSync(PAGE, 'utf8');
   const made = { file: FILE, between: [`<!-- ${name} -->\n\n`, `\n<!-- /${name} -->`] as const, text };
   const wanted = withMade(page, made);
