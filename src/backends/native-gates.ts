@@ -17,27 +17,40 @@ export interface FeatureGate {
   /** Whether there are no native gangs without it. */
   readonly needed: boolean;
   readonly gives: string;
+  /** Gates that it builds on: a program that has it on without them does not start. */
+  readonly needs: readonly string[];
+  /** Version of `scheduling.k8s.io` that an API server with it serves, given `--runtime-config`. */
+  readonly serves?: GangApi['version'];
+  /** The version that a scheduler with it reads: it schedules no Pod at all while nobody serves that. */
+  readonly reads?: GangApi['version'];
 }
 
 export interface GatedRelease {
   readonly kubernetes: string;
-  /** Versions of `scheduling.k8s.io` for `--runtime-config`, the one to prefer first. */
-  readonly versions: readonly GangApi['version'][];
+  /** Versions of `scheduling.k8s.io` that have the objects; the control plane's own programs read the first. */
+  readonly versions: readonly [GangApi['version'], ...GangApi['version'][]];
   readonly gates: readonly FeatureGate[];
   /** What the scheduler places all or none. */
   readonly allOrNone: string;
-  /** Gates of the release before that are none here: a program that is given one does not start. */
-  readonly gone: readonly string[];
 }
 
 const BOTH = ['kube-apiserver', 'kube-scheduler'] as const;
 
+/** The gate that the objects of gangs stand behind, in every release that has them. */
+const GENERIC = 'GenericWorkload';
+const TOPOLOGY = 'TopologyAwareWorkloadScheduling';
+const GANGS = 'GangScheduling';
+
+const generic: FeatureGate = {
+  ...{ name: GENERIC, stage: 'alpha', components: GATED_COMPONENTS, needed: true, needs: [] },
+  gives: 'the objects',
+};
 const topology: FeatureGate = {
-  ...{ name: 'TopologyAwareWorkloadScheduling', stage: 'alpha', components: BOTH, needed: false },
+  ...{ name: TOPOLOGY, stage: 'alpha', components: BOTH, needed: false, needs: [GENERIC] },
   gives: 'required topology',
 };
 const gangScheduling: FeatureGate = {
-  ...{ name: 'GangScheduling', stage: 'alpha', components: BOTH, needed: true },
+  ...{ name: GANGS, stage: 'alpha', components: BOTH, needed: true, needs: [GENERIC] },
   gives: 'all or none',
 };
 
@@ -50,48 +63,65 @@ export const GATED_RELEASES: readonly GatedRelease[] = [
       'the minimum, which follows the gang; of several groups, at the start, all Pods that there are',
     gates: [
       {
-        ...{ name: 'GenericWorkload', stage: 'beta', components: GATED_COMPONENTS, needed: true },
+        ...{ ...generic, stage: 'beta', serves: 'v1beta1', reads: 'v1beta1' },
         gives: 'the objects, all or none, priority and disruption mode of a gang',
       },
       topology,
+      {
+        ...{ name: 'CompositePodGroup', stage: 'alpha', components: BOTH, needed: false },
+        ...{ needs: [GENERIC, TOPOLOGY], serves: 'v1alpha3', reads: 'v1alpha3' },
+        gives: 'several groups as one',
+      },
+      {
+        ...{ name: 'PodGroupPreemptionPolicy', stage: 'alpha', components: BOTH, needed: false },
+        needs: [GENERIC],
+        gives: 'the preemption policy of the gang’s class; without it one Pod with `Never` speaks for all',
+      },
     ],
-    gone: ['GangScheduling', 'WorkloadAwarePreemption'],
   },
   {
     kubernetes: '1.36',
     versions: ['v1alpha2'],
     allOrNone: 'the minimum of each group, which follows the gang: the PodGroup is replaced under its name',
     gates: [
-      {
-        ...{ name: 'GenericWorkload', stage: 'alpha', components: GATED_COMPONENTS, needed: true },
-        gives: 'the objects',
-      },
+      { ...generic, serves: 'v1alpha2', reads: 'v1alpha2' },
       gangScheduling,
       {
         ...{ name: 'WorkloadAwarePreemption', stage: 'alpha', components: BOTH, needed: false },
+        needs: [GANGS],
         gives: 'priority and disruption mode of a gang',
       },
       topology,
     ],
-    gone: [],
   },
   {
     kubernetes: '1.35',
     versions: ['v1alpha1'],
     allOrNone: 'the first minimum of each group: it stays, whatever becomes of the gang',
     gates: [
-      {
-        ...{ name: 'GenericWorkload', stage: 'alpha', components: BOTH, needed: true },
-        gives: 'the objects',
-      },
-      gangScheduling,
+      { ...generic, components: BOTH, serves: 'v1alpha1' },
+      { ...gangScheduling, reads: 'v1alpha1' },
     ],
-    gone: [],
   },
 ];
 
-/** The gates that a component cannot do without where this version of the API is served. */
-export const neededGates = (version: string, component: string): readonly FeatureGate[] =>
-  (GATED_RELEASES.find(({ versions }) => versions.some((one) => one === version))?.gates ?? []).filter(
-    ({ needed, components }) => needed && components.some((one) => one === component),
-  );
+/** Of a version such as `v1.37.2`; undefined where it has no native gangs, or nobody knows it here yet. */
+export const gatedReleaseOf = (version: string): GatedRelease | undefined =>
+  GATED_RELEASES.find(({ kubernetes }) => kubernetes === minorOf(version));
+
+/** `1.37` of `v1.37.2`. */
+export const minorOf = (version: string): string | undefined => /^v?(\d+\.\d+)/.exec(version)?.[1];
+
+/** Of a version of `scheduling.k8s.io`. */
+export const gatedReleaseWith = (api: string): GatedRelease | undefined =>
+  GATED_RELEASES.find(({ versions }) => versions.some((one) => one === api));
+
+/** Gates of other releases that this one, such as `1.37`, does not have. Of releases newer than all here nobody knows. */
+export function strangeGates(minor: string): readonly string[] {
+  const [newest] = GATED_RELEASES;
+  if (minor.localeCompare(newest?.kubernetes ?? '', 'en', { numeric: true }) > 0) return [];
+  const gatesOf = (releases: readonly GatedRelease[]): string[] =>
+    releases.flatMap(({ gates }) => gates.map(({ name }) => name));
+  const own = gatesOf(GATED_RELEASES.filter(({ kubernetes }) => kubernetes === minor));
+  return [...new Set(gatesOf(GATED_RELEASES))].filter((name) => !own.includes(name));
+}

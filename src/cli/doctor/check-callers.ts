@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../api/json.ts';
 import { nameOf } from '../../api/resource.ts';
-import { componentOf } from './check-gates.ts';
+import { componentOf } from './control-plane-program.ts';
 import { saying, type Diagnosis } from './diagnosis.ts';
 import { valueOf, type Read } from './read.ts';
 

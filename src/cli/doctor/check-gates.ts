@@ -1,12 +1,14 @@
-import { ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
-import { nameOf } from '../../api/resource.ts';
-import { neededGates, type FeatureGate } from '../../backends/native-gates.ts';
+import type { JsonObject } from '../../api/json.ts';
+import { gatedReleaseWith, strangeGates, type FeatureGate } from '../../backends/native-gates.ts';
+import { programOf, type ControlPlaneProgram } from './control-plane-program.ts';
 import { saying, type Diagnosis } from './diagnosis.ts';
 import { valueOf, type Read } from './read.ts';
 
 export interface FeatureGates {
   /** `scheduling.k8s.io/v1alpha2`: what native gangs speak here; `none` without them. */
   readonly api: string;
+  /** Version of the API server that answered. */
+  readonly kubernetes: string;
   /** Pods of the control plane, by the label that kubeadm gives its static Pods. */
   readonly pods: Read<readonly JsonObject[]>;
 }
@@ -16,53 +18,140 @@ const CONSEQUENCE: Readonly<Record<string, string>> = {
   'kube-controller-manager': 'PodGroups that are deleted never go, nor do their namespaces',
 };
 
+const say = saying('backends', 'feature gates');
+
 /**
- * The API server shows by what it serves that its gates are on. Those of the scheduler and of the controllers show in how
- * they are started, where they run as Pods.
+ * Feature gates and `--runtime-config` of the three programs that native gangs stand on, by how they are started, where they run
+ * as Pods.
  */
-export function checkGates({ api, pods }: FeatureGates): Diagnosis[] {
-  const say = saying('backends', 'feature gates');
-  const version = api.slice(api.lastIndexOf('/') + 1);
-  if (api === 'none' || pods.state !== 'found') return [];
-  const seen = Object.keys(CONSEQUENCE).flatMap((component) => {
-    const gates = neededGates(version, component);
-    return (valueOf(pods) ?? [])
-      .filter((pod) => gates.length > 0 && componentOf(pod) === component)
-      .map((pod) => ({ component, pod, off: gates.filter((gate) => !isOn(gate, flagsOf(pod))) }));
+export function checkGates({ api, kubernetes, pods }: FeatureGates): Diagnosis[] {
+  const programs = (valueOf(pods) ?? []).map((pod) => programOf(pod, kubernetes));
+  const gates = gatedReleaseWith(api.slice(api.lastIndexOf('/') + 1))?.gates ?? [];
+  const goBy = programs.filter(
+    ({ component }) => component in CONSEQUENCE && gates.some((one) => of(one, component) && one.needed),
+  );
+  const waits = waiting(programs);
+  const wrong = [
+    ...programs.flatMap(notStarting),
+    ...waits,
+    ...goBy.flatMap((program) =>
+      notStarting(program).length > 0 ? [] : without(program, gates, api, programs),
+    ),
+    ...(waits.length === 0 ? halfServing(programs) : []),
+  ];
+  if (wrong.length > 0 || goBy.length === 0) return wrong;
+  const names = [...new Set(goBy.map(({ component }) => component))].join(' and ');
+  return [say.ok(`${names} run with the feature gates of ${api}`)];
+}
+
+const of = ({ components }: FeatureGate, component: string): boolean =>
+  components.some((one) => one === component);
+const who = ({ component, pod }: ControlPlaneProgram): string => `${component} (Pod ${pod})`;
+const gate = (name: string): string => `--feature-gates=${name}=true`;
+const served = (version: string): string => `--runtime-config=scheduling.k8s.io/${version}=true`;
+
+/** A gate that its release does not have, or one without those that it builds on, stops a program as it starts. */
+function notStarting(program: ControlPlaneProgram): Diagnosis[] {
+  const { component, release, minor } = program;
+  if (minor === undefined) return [];
+  const strange = strangeGates(minor).filter((name) => program.names(name));
+  const gates = release?.gates ?? [];
+  const unmet = gates.flatMap((base) => {
+    const names = gates
+      .filter((one) => one.needs.includes(base.name) && program.isOn(one))
+      .map(({ name }) => name);
+    return names.length === 0 || program.isOn(base) ? [] : [[names.join(', '), base.name] as const];
   });
-  const wrong = seen.filter(({ off }) => off.length > 0);
-  if (wrong.length === 0) {
-    const names = [...new Set(seen.map(({ component }) => component))].join(' and ');
-    return seen.length === 0 ? [] : [say.ok(`${names} run with the feature gates of ${api}`)];
-  }
-  return wrong.map(({ component, pod, off }) =>
-    say.problem(
-      `the API server has native gangs (${api}), and ${component} (Pod ${nameOf(pod)}) runs without the feature gate ${off.map(({ name }) => name).join(', ')}: ${CONSEQUENCE[component] ?? ''}`,
-      `add --feature-gates=${off.map(({ name }) => `${name}=true`).join(',')} to the flags of ${component}, or set config.api to none in the profile default-scheduler`,
+  return [
+    ...strange.map((name) =>
+      say.problem(
+        `${who(program)} is given the feature gate ${name}, which Kubernetes ${minor} does not have: it does not start again`,
+        `take ${name} out of the --feature-gates of ${component}`,
+      ),
     ),
-  );
+    ...unmet.map(([names, base]) =>
+      say.problem(
+        `${who(program)} has ${base} off, on which its feature gate ${names} builds: it does not start again`,
+        `add ${gate(base)} to the flags of ${component}, or take ${names} out of them`,
+      ),
+    ),
+  ];
 }
 
-/** What a Pod of the control plane is: `kube-apiserver`. */
-export const componentOf = (pod: JsonObject): string =>
-  ownString(ownObject(ownObject(pod, 'metadata'), 'labels'), 'component') ?? '';
+/** A scheduler that reads what an API server does not serve waits for it before it schedules anything. */
+const waiting = (programs: readonly ControlPlaneProgram[]): Diagnosis[] =>
+  programs
+    .filter(({ component }) => component === 'kube-scheduler')
+    .flatMap((scheduler) =>
+      (scheduler.release?.gates ?? []).flatMap((one) => {
+        const { name, reads } = one;
+        if (reads === undefined || !scheduler.isOn(one)) return [];
+        const servers = serversOf(programs).filter(({ release }) => release === scheduler.release);
+        return servers.flatMap((server) => {
+          const lacks = lackingFor(server, reads).join(' ');
+          if (lacks === '') return [];
+          return say.problem(
+            `${who(scheduler)} runs with the feature gate ${name}, and ${who(server)} without ${lacks}: the scheduler waits for what is not served, and schedules no Pod at all`,
+            `add ${lacks} to the flags of kube-apiserver, or take ${name} out of those of kube-scheduler`,
+          );
+        });
+      }),
+    );
 
-const flagsOf = (pod: JsonObject): readonly string[] =>
-  (ownList(ownObject(pod, 'spec'), 'containers') ?? []).flatMap((container) =>
-    [...(ownList(container, 'command') ?? []), ...(ownList(container, 'args') ?? [])].filter(
-      (one) => typeof one === 'string',
+const serversOf = (programs: readonly ControlPlaneProgram[]): readonly ControlPlaneProgram[] =>
+  programs.filter(({ component }) => component === 'kube-apiserver');
+
+/** Flags that an API server would have to be given to serve a version. */
+const lackingFor = (server: ControlPlaneProgram, version: string): readonly string[] => [
+  ...(server.release?.gates ?? [])
+    .filter((one) => one.serves === version && !server.isOn(one))
+    .map(({ name }) => gate(name)),
+  ...(server.serves(version) ? [] : [served(version)]),
+];
+
+/** What the API server has on and another program, which goes by it, has not. */
+function without(
+  program: ControlPlaneProgram,
+  gates: readonly FeatureGate[],
+  api: string,
+  programs: readonly ControlPlaneProgram[],
+): Diagnosis[] {
+  const { component } = program;
+  const off = gates.filter((one) => of(one, component) && !program.isOn(one));
+  const needed = off.filter((one) => one.needed).map(({ name }) => name);
+  const kept = off.filter((one) => !one.needed && serversOf(programs).some((server) => server.isOn(one)));
+  return [
+    ...(needed.length === 0
+      ? []
+      : [
+          say.problem(
+            `the API server has native gangs (${api}), and ${who(program)} runs without the feature gate ${needed.join(', ')}: ${CONSEQUENCE[component] ?? ''}`,
+            `add --feature-gates=${needed.map((name) => `${name}=true`).join(',')} to the flags of ${component}, or set config.api to none in the profile default-scheduler`,
+          ),
+        ]),
+    ...kept.map(({ name }) =>
+      say.problem(
+        `kube-apiserver runs with the feature gate ${name} and ${who(program)} without: what stands on it is stored, and nothing is placed by it`,
+        `add ${gate(name)} to the flags of ${component}, or take ${name} out of those of kube-apiserver`,
+      ),
     ),
-  );
-
-const FLAG = '--feature-gates';
-
-/** The last that names it counts; else the one that switches on all of its stage. */
-function isOn({ name, stage }: FeatureGate, flags: readonly string[]): boolean {
-  const given = flags.flatMap((flag, index) =>
-    flag === FLAG ? (flags[index + 1] ?? '') : flag.startsWith(`${FLAG}=`) ? flag.slice(FLAG.length + 1) : [],
-  );
-  const gates = new Map(
-    given.flatMap((one) => one.split(',')).map((pair) => pair.split('=') as [string, string]),
-  );
-  return (gates.get(name) ?? gates.get(stage === 'alpha' ? 'AllAlpha' : 'AllBeta')) === 'true';
+  ];
 }
+
+/** One half of what an API server needs does nothing by itself. */
+const halfServing = (programs: readonly ControlPlaneProgram[]): Diagnosis[] =>
+  serversOf(programs).flatMap((server) =>
+    (server.release?.gates ?? []).flatMap((one) => {
+      const { name, serves: version, needed } = one;
+      if (version === undefined) return [];
+      const on = server.isOn(one);
+      // Somebody who switches on a whole stage does not mean gangs by it.
+      const meant = on ? server.names(name) : needed && server.servesByName(version);
+      if (on === server.serves(version) || !meant) return [];
+      const [has, lacks] = on ? [gate(name), served(version)] : [served(version), gate(name)];
+      return say.warning(
+        `${who(server)} runs with ${has} and without ${lacks}: one does nothing without the other`,
+        `add ${lacks} to the flags of kube-apiserver, or take ${has} out of them`,
+      );
+    }),
+  );

@@ -42,6 +42,8 @@ export interface AroundProgram {
   readonly deployments: Read<readonly JsonObject[]>;
   /** Of the loop; undefined without leader election. */
   readonly lease: { readonly name: string; readonly read: Read<LeaseRecord> } | undefined;
+  /** `v1.37.2` */
+  readonly kubernetes: string;
   /** What native gangs speak here; `none` without them. */
   readonly nativeGangs: string;
   /** Whether Muster asks whoever calls it for a client certificate. */
@@ -81,7 +83,7 @@ export async function examineProgram(given: AroundProgram): Promise<{
     program: [
       ...around.findings,
       ...checkOthers({ now: time, namespace, deployments, leases: others }),
-      ...checkGates({ api: given.nativeGangs, pods }),
+      ...checkGates({ api: given.nativeGangs, kubernetes: given.kubernetes, pods }),
       ...checkCallers({ asked: given.asksCallers, pods }),
     ],
     authority: around.authority,

@@ -138,7 +138,8 @@ export async function examine(given: Examination): Promise<{ kubernetes: string;
     : undefined;
   const deployments = await list(DEPLOYMENTS);
   const around = await examineProgram({
-    ...{ client, namespace, now, shipped, deployment, deployments, nativeGangs: nativeGangsOf(registry) },
+    ...{ client, namespace, now, shipped, deployment, deployments, kubernetes },
+    nativeGangs: nativeGangsOf(registry),
     lease: ownLease && { name: place.name, read: ownLease.read },
     asksCallers: configuration.server.webhooks.clientCertificate !== undefined,
   });

@@ -1,5 +1,7 @@
+import { gatedReleaseOf } from '../../../src/backends/native-gates.ts';
 import { issueDevelopmentCertificates } from '../../../src/tls/issue.ts';
 import type { Client } from '../control-plane/client.ts';
+import { RELEASE } from '../control-plane/releases.ts';
 import { controlPlanePod, type WholeInstallation } from './whole-installation.ts';
 
 /** One way in which an installation breaks. */
@@ -724,10 +726,13 @@ const SURROUNDINGS: readonly Broken[] = [
   },
   ...(
     [
-      ['kube-scheduler', 'GenericWorkload: PodGroups are stored and nobody counts by them'],
-      ['kube-controller-manager', 'GenericWorkload: PodGroups that are deleted never go'],
+      ['kube-scheduler', 'PodGroups are stored and nobody counts by them'],
+      ['kube-controller-manager', 'PodGroups that are deleted never go'],
     ] as const
-  ).map(([component, found]): Broken => {
+  ).map(([component, follows]): Broken => {
+    const needed = (gatedReleaseOf(RELEASE.version)?.gates ?? [])
+      .filter((gate) => gate.needed && gate.components.includes(component))
+      .map(({ name }) => name);
     const pods = '/api/v1/namespaces/kube-system/pods';
     const away = deleted(`${pods}/${component}-node-1?gracePeriodSeconds=0`);
     const back =
@@ -738,7 +743,7 @@ const SURROUNDINGS: readonly Broken[] = [
       what: `${component} without the feature gates that the API server has`,
       harm: harming(`${pods}/${component}-node-1`, inTheEnd(away, back('--v=2'))),
       rule: 'backends/feature gates',
-      found: `and ${component} (Pod ${component}-node-1) runs without the feature gate ${found}`,
+      found: `and ${component} (Pod ${component}-node-1) runs without the feature gate ${needed.join(', ')}: ${follows}`,
       fix: `to the flags of ${component}, or set config.api to none in the profile default-scheduler`,
       heal: inTheEnd(away, back()),
     };

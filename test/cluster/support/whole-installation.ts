@@ -12,6 +12,7 @@ import { issueDevelopmentCertificates } from '../../../src/tls/issue.ts';
 import { calledOnLoopback, type KubernetesObject } from '../../support/manifests.ts';
 import { fakeIo } from '../../unit/cli/fake-io.ts';
 import { locateBinaries } from '../control-plane/binaries.ts';
+import { RELEASE } from '../control-plane/releases.ts';
 import { until } from '../control-plane/until.ts';
 import { applyAll, pathOf } from './apply.ts';
 import { certManager } from './cert-manager.ts';
@@ -157,7 +158,9 @@ export async function wholeInstallation(): Promise<WholeInstallation> {
   };
 }
 
-const GATES = '--feature-gates=GenericWorkload=true';
+const GATES = `--feature-gates=${Object.keys(RELEASE.featureGates)
+  .map((gate) => `${gate}=true`)
+  .join(',')}`;
 
 /** As kubeadm runs it: all that is read are its label and its flags. */
 export const controlPlanePod = (component: string, flags = GATES): object => ({

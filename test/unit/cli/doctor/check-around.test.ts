@@ -1,10 +1,9 @@
-/** What is around Muster's Pods, by table: mounts, rollouts, networks, budgets, clocks, feature gates, other Musters. */
+/** What is around Muster's Pods, by table: mounts, rollouts, networks, budgets, clocks, other Musters. */
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/api/json.ts';
 import { checkBudget } from '../../../../src/cli/doctor/check-budget.ts';
 import { checkClock } from '../../../../src/cli/doctor/check-clock.ts';
 import { checkCallers } from '../../../../src/cli/doctor/check-callers.ts';
-import { checkGates } from '../../../../src/cli/doctor/check-gates.ts';
 import { neededBy } from '../../../../src/cli/doctor/check-mounts.ts';
 import { checkNetwork } from '../../../../src/cli/doctor/check-network.ts';
 import { checkOthers } from '../../../../src/cli/doctor/check-others.ts';
@@ -188,44 +187,6 @@ describe('clocks', () => {
       'problem cluster/clock: the API server’s clock is 120 s behind this machine’s: certificates that one of them takes for valid the other may not → set both clocks by NTP (timedatectl on either), then look again',
       'problem cluster/clock: the clock of a, which leads, is 120 s ahead of the API server’s → set the clock of its node by NTP (timedatectl there)',
     ]);
-  });
-});
-
-describe('feature gates', () => {
-  const pod = (component: string, ...command: string[]): JsonObject => ({
-    metadata: { name: `${component}-1`, labels: { component } },
-    spec: { containers: [{ command }] },
-  });
-  const check = (api: string, ...pods: JsonObject[]) => told(checkGates({ api, pods: found(pods) }));
-  const V2 = 'scheduling.k8s.io/v1alpha2';
-  test.each([
-    ['both', ['--feature-gates=GenericWorkload=true,GangScheduling=true']],
-    ['in two words', ['--feature-gates', 'GenericWorkload=true,GangScheduling=true']],
-    ['in two flags', ['--feature-gates=GenericWorkload=true', '--feature-gates=GangScheduling=true']],
-    ['all of a stage', ['--feature-gates=AllAlpha=true']],
-  ])('on: %s', (_what, flags) => {
-    expect(check(V2, pod('kube-scheduler', ...flags))).toEqual([
-      `ok backends/feature gates: kube-scheduler run with the feature gates of ${V2}`,
-    ]);
-  });
-  test('off: one of them, by name, though its stage is on', () => {
-    const flags = '--feature-gates=AllAlpha=true,GangScheduling=false';
-    expect(check(V2, pod('kube-scheduler', flags))).toEqual([
-      'problem backends/feature gates: the API server has native gangs (scheduling.k8s.io/v1alpha2), and kube-scheduler (Pod kube-scheduler-1) runs without the feature gate GangScheduling: PodGroups are stored and nobody counts by them, so a gang is placed Pod by Pod → add --feature-gates=GangScheduling=true to the flags of kube-scheduler, or set config.api to none in the profile default-scheduler',
-    ]);
-  });
-  test('of 1.37, where one gate is left, and beta: all of alpha does not switch it on', () => {
-    const V1 = 'scheduling.k8s.io/v1beta1';
-    for (const on of ['GenericWorkload', 'AllBeta']) {
-      expect(check(V1, pod('kube-scheduler', `--feature-gates=${on}=true`))[0]).toMatch(/^ok /);
-    }
-    expect(check(V1, pod('kube-controller-manager', '--feature-gates=AllAlpha=true'))).toEqual([
-      'problem backends/feature gates: the API server has native gangs (scheduling.k8s.io/v1beta1), and kube-controller-manager (Pod kube-controller-manager-1) runs without the feature gate GenericWorkload: PodGroups that are deleted never go, nor do their namespaces → add --feature-gates=GenericWorkload=true to the flags of kube-controller-manager, or set config.api to none in the profile default-scheduler',
-    ]);
-  });
-  test('nothing to say without native gangs, or where nobody sees the control plane', () => {
-    expect([check('none', pod('kube-scheduler')), check(V2), check(V2, pod('etcd'))]).toEqual([[], [], []]);
-    expect(checkGates({ api: V2, pods: unread('may not') })).toEqual([]);
   });
 });
 

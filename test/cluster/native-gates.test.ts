@@ -1,0 +1,89 @@
+/** The table of feature gates, held against the programs of the release: what they know, and what becomes of wrong flags. */
+import { execFile } from 'node:child_process';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import {
+  GATED_COMPONENTS,
+  gatedReleaseOf,
+  minorOf,
+  strangeGates,
+  type GatedComponent,
+} from '../../src/backends/native-gates.ts';
+import { locateBinaries, type Binaries } from './control-plane/binaries.ts';
+import type { KubeObject } from './control-plane/client.ts';
+import type { ControlPlane } from './control-plane/control-plane.ts';
+import { GANGS, RELEASE } from './control-plane/releases.ts';
+import { startControlPlane } from './control-plane/start.ts';
+import { clusterSuite } from './control-plane/suite.ts';
+import { until } from './control-plane/until.ts';
+
+const gates = gatedReleaseOf(RELEASE.version)?.gates ?? [];
+const strange = strangeGates(minorOf(RELEASE.version) ?? '');
+const PODS = '/api/v1/namespaces/default/pods';
+
+clusterSuite('feature gates of native gangs', () => {
+  let binaries: Binaries<GatedComponent>;
+  beforeAll(async () => {
+    binaries = await locateBinaries({ need: GATED_COMPONENTS, build: false });
+  });
+
+  /** What a program prints, with neither cluster nor etcd to go to. */
+  const printed = (component: GatedComponent, flag: string): Promise<string> =>
+    new Promise((resolve) => {
+      execFile(binaries[component], [flag], (_error, stdout, stderr) => resolve(stdout + stderr));
+    });
+
+  test.each(GATED_COMPONENTS)('%s knows those of the table, in their stage and off', async (component) => {
+    const help = await printed(component, '--help');
+    const known = new Map(
+      [...help.matchAll(/(\w+)=true\|false \((\w+) - default=(\w+)\)/g)].map(([, name = '', stage, on]) => [
+        name,
+        `${stage?.toLowerCase()}, ${on}`,
+      ]),
+    );
+    expect(known.size).toBeGreaterThan(50);
+    for (const { name, stage } of gates) expect([name, known.get(name)]).toEqual([name, `${stage}, false`]);
+    expect(strange.filter((name) => known.has(name))).toEqual([]);
+  });
+
+  test('none starts with a gate that its release does not have', async () => {
+    expect(strange.length).toBeGreaterThan(0);
+    for (const name of strange) {
+      expect(await printed('kube-controller-manager', `--feature-gates=${name}=false`)).toContain(
+        `unrecognized feature gate: ${name}`,
+      );
+    }
+  });
+
+  test('nor with one and without those that it builds on', async () => {
+    for (const { name, needs } of gates) {
+      if (needs.length === 0) continue;
+      const said = await printed('kube-scheduler', `--feature-gates=${name}=true`);
+      expect(said).toMatch(new RegExp(`${name} is enabled, but depends on features that are disabled`));
+      for (const one of needs) expect(said).toContain(one);
+    }
+  });
+});
+
+if (GANGS !== undefined) {
+  clusterSuite('a scheduler whose native gangs are not served', () => {
+    let plane: ControlPlane;
+    beforeAll(async () => {
+      plane = await startControlPlane({ scheduler: true, runtimeConfig: { [GANGS ?? '']: 'false' } });
+    }, 120_000);
+    afterAll(() => plane?.stop());
+
+    test('schedules nothing at all, not even what is of no gang', async () => {
+      await plane.addNode('node-1', { cpu: 4, memory: '4Gi', pods: 10 });
+      await plane.client.ok('POST', PODS, {
+        metadata: { name: 'alone' },
+        spec: { containers: [{ name: 'main', image: 'example.test/none' }] },
+      });
+      await until('it has not found them, again and again', async () => {
+        const said = await plane.logs('kube-scheduler');
+        return [...said.matchAll(/(PodGroup|Workload).*could not find the requested resource/g)].length > 2;
+      });
+      const pod = await plane.client.ok<KubeObject & { spec: { nodeName?: string } }>('GET', `${PODS}/alone`);
+      expect(pod.spec.nodeName).toBeUndefined();
+    });
+  });
+}
