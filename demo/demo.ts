@@ -4,7 +4,7 @@ import { packageRoot } from '../src/cli/input/package-root.ts';
 import type { CliIo } from '../src/cli/output/io.ts';
 import { messageOf } from '../src/errors.ts';
 import type { ControlPlane } from '../test/cluster/control-plane/control-plane.ts';
-import { startControlPlane } from '../test/cluster/control-plane/start.ts';
+import { programsOf, startControlPlane } from '../test/cluster/control-plane/start.ts';
 import { FLEET_SETTINGS, fleetScenes } from './fleet.ts';
 import { gangLife } from './gang-life.ts';
 import { hpcDemo } from './hpc.ts';
@@ -17,6 +17,7 @@ import { otherScheduler } from './other-scheduler.ts';
 import { plainWorkloads } from './plain-workloads.ts';
 import { startServing } from './serving.ts';
 import { Stage } from './stage.ts';
+import { whileBuilding } from './while-building.ts';
 
 export interface DemoOptions {
   readonly keep: boolean;
@@ -34,33 +35,50 @@ export async function demo(options: DemoOptions, io: CliIo): Promise<boolean> {
     await hpcDemo(main, tell);
     return asClaimed(tell, io);
   }
-  const plane = options.offline ? undefined : await planeOrWhyNot(options, io);
+  let shown: Promise<void> | undefined;
+  const offline = (): Promise<void> => (shown ??= withoutPlane(main, tell, io));
+  const plane = options.offline ? undefined : await planeOrWhyNot(options, io, offline);
+  if (plane === undefined) await offline();
+  else await onPlane(plane, options, main, tell, io);
+  return asClaimed(tell, io);
+}
+
+async function withoutPlane(main: string, tell: Narrator, io: CliIo): Promise<void> {
+  const serving = await startServing({ now: io.now(), main });
+  try {
+    await offlineDemo(serving, tell);
+  } finally {
+    await serving.close();
+  }
+}
+
+async function onPlane(
+  plane: ControlPlane,
+  options: DemoOptions,
+  main: string,
+  tell: Narrator,
+  io: CliIo,
+): Promise<void> {
   try {
     const serving = await startServing({
-      now: io.now(),
-      main,
-      ...(plane === undefined ? {} : { kubeconfig: await admitLoop(plane) }),
+      ...{ now: io.now(), main, kubeconfig: await admitLoop(plane) },
       ...(options.fleet && { settings: FLEET_SETTINGS }),
     });
     try {
-      if (plane === undefined) await offlineDemo(serving, tell);
-      else {
-        const stage = new Stage(plane, serving, tell, main);
-        for (const scene of scenes(options)) {
-          await scene(stage);
-        }
-        if (options.keep) {
-          io.stdout(`\nIt runs on until Ctrl-C:\n  export KUBECONFIG=${plane.kubeconfig}\n`);
-          await interrupted();
-        }
+      const stage = new Stage(plane, serving, tell, main);
+      for (const scene of scenes(options)) {
+        await scene(stage);
+      }
+      if (options.keep) {
+        io.stdout(`\nIt runs on until Ctrl-C:\n  export KUBECONFIG=${plane.kubeconfig}\n`);
+        await interrupted();
       }
     } finally {
       await serving.close();
     }
   } finally {
-    await plane?.stop();
+    await plane.stop();
   }
-  return asClaimed(tell, io);
 }
 
 const scenes = ({ fleet, keep }: DemoOptions): readonly ((stage: Stage) => Promise<void>)[] =>
@@ -89,19 +107,28 @@ function program({ source }: DemoOptions): string {
   return file;
 }
 
-/** The control plane, or undefined after saying why there is none. */
-async function planeOrWhyNot({ fleet }: DemoOptions, io: CliIo): Promise<ControlPlane | undefined> {
+/** The control plane, or undefined after saying why there is none. `offline` is shown while its programs are built. */
+async function planeOrWhyNot(
+  { fleet }: DemoOptions,
+  io: CliIo,
+  offline: () => Promise<void>,
+): Promise<ControlPlane | undefined> {
   // In Karmada's API server nothing runs, so nobody has to schedule it.
   const controllers = fleet ? '' : ', kube-scheduler and kube-controller-manager';
   io.stdout(`Starting a real etcd${fleet ? ' and' : ','} kube-apiserver${controllers} …\n`);
+  const parts = { scheduler: !fleet, controllerManager: !fleet };
+  const log = (line: string): void => io.stdout(`  ${line}\n`);
+  let next = 'Going on without one, as with --offline.';
   try {
-    return await startControlPlane({
-      scheduler: !fleet,
-      controllerManager: !fleet,
-      log: (line) => io.stdout(`  ${line}\n`),
+    await whileBuilding(programsOf(parts), log, async () => {
+      io.stdout('They are built first, with Go, once. Meanwhile what there is to see without them:\n');
+      await offline();
+      io.stdout('\nThe build goes on:\n');
+      next = 'All there is to see without one is above.';
     });
+    return await startControlPlane({ ...parts, build: false, log });
   } catch (thrown) {
-    io.stdout(`No control plane here: ${messageOf(thrown)}\nGoing on without one, as with --offline.\n`);
+    io.stdout(`No control plane here: ${messageOf(thrown)}\n${next}\n`);
     return undefined;
   }
 }

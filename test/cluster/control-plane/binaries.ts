@@ -6,12 +6,13 @@ import { withBuildLock } from './build-lock.ts';
 import { compile, GoFailed } from './compile.ts';
 import { DEFAULT_RELEASE, RELEASE, type Release } from './releases.ts';
 
+/** In the order in which they are built: with the first three most of what there is can be seen already. */
 export const BINARIES = [
   'etcd',
   'kube-apiserver',
+  'kubectl',
   'kube-scheduler',
   'kube-controller-manager',
-  'kubectl',
 ] as const;
 export type Binary = (typeof BINARIES)[number];
 /** Absolute path of each binary that was asked for. */
@@ -41,7 +42,8 @@ export async function locateBinaries<B extends Binary>(options: LocateOptions<B>
   const found = await look(need);
   const missing = need.filter((binary) => found[binary] === undefined);
   if (missing.length === 0) return found as Binaries<B>;
-  if (!build) throw unavailable(missing, (await goOnPath()) ? 'they have not been built yet' : NO_GO);
+  if (!(await goOnPath())) throw unavailable(missing, NO_GO);
+  if (!build) throw unavailable(missing, 'they have not been built yet');
   try {
     await buildMissing(missing, log);
   } catch (error) {
@@ -105,16 +107,24 @@ async function buildRelease(
 ): Promise<void> {
   const folder = cacheFolder(release);
   await mkdir(folder, { recursive: true });
+  const stillMissing = async (): Promise<readonly Binary[]> => {
+    const found = await look(missing);
+    return missing.filter((binary) => found[binary] === undefined);
+  };
   await withBuildLock(
     join(folder, '.lock'),
     async () => {
       // Whoever held the lock before us may have built them.
-      const found = await look(missing);
-      const need = missing.filter((binary) => found[binary] === undefined);
+      const need = await stillMissing();
       if (need.length > 0) await compile({ need, folder, release, log });
     },
-    (owner) => {
-      log(`process ${owner} is building the control plane; waiting for it ...`);
+    {
+      told: async (owner) =>
+        log(
+          `process ${owner} is building the control plane; waiting for ${(await stillMissing()).join(', ')} ...`,
+        ),
+      // It may go on with programs that we do not need.
+      enough: async () => (await stillMissing()).length === 0,
     },
   );
 }

@@ -6,6 +6,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 const TOUCH_EVERY = 5_000;
 const ABANDONED_AFTER = 60_000;
 
+/** Nobody watches a program that says nothing for minutes (ms). */
+const TELL_EVERY = 20_000;
+
+/** While somebody else holds the lock. */
+export interface Waiting {
+  /** Called at once and every so often, with the process id of the owner. */
+  readonly told: (owner: number) => Promise<void>;
+  /** Whether there is nothing left to do, though the owner goes on. */
+  readonly enough: () => Promise<boolean>;
+}
+
 /**
  * Runs `work` while holding the lock file, so that two processes do not build the same thing at once.
  *
@@ -14,23 +25,25 @@ const ABANDONED_AFTER = 60_000;
  * folder). Should two processes ever get in together, they waste time but break nothing: the work itself must put its
  * results in place atomically.
  *
- * @param waiting called once with the owner's process id when the lock is held by somebody else.
  */
-export async function withBuildLock<T>(
+export async function withBuildLock(
   file: string,
-  work: () => Promise<T>,
-  waiting: (owner: number) => void,
-): Promise<T> {
+  work: () => Promise<void>,
+  { told, enough }: Waiting,
+): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
-  let told = false;
+  let tellAt = 0;
   while (!(await take(file))) {
     const owner = await ownerOf(file);
     if (owner === undefined) {
       await rm(file, { force: true });
       continue;
     }
-    if (!told) waiting(owner);
-    told = true;
+    if (await enough()) return;
+    if (Date.now() >= tellAt) {
+      await told(owner);
+      tellAt = Date.now() + TELL_EVERY;
+    }
     await delay(250);
   }
   const touching = setInterval(() => {
@@ -39,7 +52,7 @@ export async function withBuildLock<T>(
   }, TOUCH_EVERY);
   touching.unref();
   try {
-    return await work();
+    await work();
   } finally {
     clearInterval(touching);
     await rm(file, { force: true });

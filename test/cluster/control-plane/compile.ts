@@ -16,6 +16,9 @@ const PACKAGES: Readonly<Record<Binary, string>> = {
 /** Prefix of the folders that hold a build under way; whatever is found under it was left by a killed build. */
 const UNFINISHED = '.building-';
 
+/** What makes a package of ours another one than the same compiled otherwise. */
+const BUILD = ['-trimpath', '-buildvcs=false'];
+
 /** Nobody watches a program that says nothing for minutes. */
 const TELL_EVERY_MS = 20_000;
 
@@ -46,17 +49,17 @@ export async function compile({ need, folder, release, log }: CompileOptions): P
     await go(['mod', 'download'], module);
     log(`fetched the Go modules in ${secondsSince(fetching)} s`);
     for (const [index, binary] of need.entries()) {
-      const patience = binary === 'kube-apiserver' ? '; the first time this takes minutes' : '';
-      log(`building ${binary} (${index + 1} of ${need.length})${patience} ...`);
       const started = performance.now();
       const output = join(unfinished, binary);
-      const flags = ['-v', '-trimpath', '-buildvcs=false', '-ldflags', linkerFlags(version)];
+      const flags = [...BUILD, '-v', '-ldflags', linkerFlags(version)];
+      const all = await uncompiled(PACKAGES[binary], module);
+      log(`building ${binary} (${index + 1} of ${need.length}), ${all} packages to compile ...`);
       // `-v` names each package once it is compiled.
       let compiled = 0;
-      const telling = setInterval(
-        () => log(`  ${binary}: ${compiled} packages compiled in ${secondsSince(started)} s`),
-        TELL_EVERY_MS,
-      );
+      const telling = setInterval(() => {
+        const doing = compiled < all ? `${compiled} of ${all} packages compiled` : 'linking';
+        log(`  ${binary}: ${doing}, ${secondsSince(started)} s`);
+      }, TELL_EVERY_MS);
       try {
         const count = (text: string): void => void (compiled += text.split('\n').length - 1);
         await go(['build', ...flags, '-o', output, PACKAGES[binary]], module, count);
@@ -69,6 +72,15 @@ export async function compile({ need, folder, release, log }: CompileOptions): P
   } finally {
     await rm(unfinished, { recursive: true, force: true });
   }
+}
+
+/** Packages of a program that Go has not compiled yet: what programs share is compiled with the first of them. */
+async function uncompiled(program: string, module: string): Promise<number> {
+  let listed = '';
+  const format = '{{if .Stale}}{{.StaleReason}}{{end}}';
+  await go(['list', ...BUILD, '-deps', '-f', format, program], module, (text) => (listed += text));
+  return listed.split('\n').filter((reason) => reason !== '' && !reason.includes('available in build cache'))
+    .length;
 }
 
 /** Go could not be run, or ended with an error; the message holds the end of what it printed. */
@@ -89,7 +101,7 @@ function linkerFlags(version: string): string {
 async function go(
   args: readonly string[],
   module: string,
-  hear: (text: string) => void = () => undefined,
+  hear: (text: string) => unknown = () => undefined,
 ): Promise<void> {
   const watchdog = startWatchdog();
   try {

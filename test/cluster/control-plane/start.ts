@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { writeAuditPolicy } from './audit.ts';
-import { locateBinaries } from './binaries.ts';
+import { BINARIES, locateBinaries, type Binary } from './binaries.ts';
 import { createClient } from './client.ts';
 import type { Client } from './client.ts';
 import {
@@ -27,6 +27,17 @@ import { startWatchdog } from './watchdog.ts';
 
 /** How long the API server may take to end in good order (ms). While anybody watches anything, it never does. */
 const GRACE = 2_000;
+
+/** The programs that a control plane is made of, in the order in which they would be built. */
+export const programsOf = ({
+  scheduler,
+  controllerManager,
+}: Pick<ControlPlaneOptions, 'scheduler' | 'controllerManager'>): readonly Binary[] =>
+  BINARIES.filter(
+    (binary) =>
+      (scheduler || binary !== 'kube-scheduler') &&
+      (controllerManager || binary !== 'kube-controller-manager'),
+  );
 
 /**
  * Starts etcd and an API server, and a scheduler and a controller manager if asked, and waits until all are ready.
@@ -56,17 +67,8 @@ async function start(options: ControlPlaneOptions): Promise<ControlPlane> {
     auditPolicy = false,
     signal,
   } = options;
-  const binaries = await locateBinaries({
-    need: [
-      'etcd',
-      'kube-apiserver',
-      'kubectl',
-      ...(scheduler ? (['kube-scheduler'] as const) : []),
-      ...(controllerManager ? (['kube-controller-manager'] as const) : []),
-    ],
-    build,
-    ...(log ? { log } : {}),
-  });
+  const need = programsOf({ scheduler, controllerManager });
+  const binaries = await locateBinaries({ need, build, ...(log ? { log } : {}) });
   signal?.throwIfAborted();
 
   const temporary = options.dir === undefined;
