@@ -48,7 +48,7 @@ const GUARDS: readonly Guard[] = [
     name: 'Scheduler',
     where: 'kube-scheduler, KAI, …',
     keeps: ['• finds the nodes', '• all or nothing, where', '   it knows gangs', '• queues, preemption'],
-    down: ['goes on with the Pods', 'that have no gate'],
+    down: ['goes on with what', 'has no gate left'],
   },
 ];
 

@@ -4,7 +4,7 @@ import { reportLines, reportOf } from '../../../../src/cli/doctor/render.ts';
 import { paletteFor } from '../../../../src/cli/output/palette.ts';
 import { painted } from '../../../../src/cli/status/styled-line.ts';
 
-const ABOUT = { server: 'https://10.0.0.1:6443', kubernetes: 'v1.36.3', muster: '0.1.0' };
+const ABOUT = { server: 'https://10.0.0.1:6443', kubernetes: 'v1.37.2', muster: '0.1.0' };
 const plain = paletteFor('never', { env: {}, isTerminal: false });
 const text = (...findings: Parameters<typeof reportOf>[1]): string =>
   reportLines(reportOf(ABOUT, findings), 100)
@@ -19,7 +19,7 @@ test('groups in the order of mending, each finding with its mark and its fix', (
       saying('webhooks', 'order').warning(`${'long '.repeat(20)}text`, 'cut it'),
       saying('program', 'leader').notChecked('may not', 'be somebody else'),
     ),
-  ).toBe(`https://10.0.0.1:6443, Kubernetes v1.36.3, looked at by Muster 0.1.0
+  ).toBe(`https://10.0.0.1:6443, Kubernetes v1.37.2, looked at by Muster 0.1.0
 
 webhooks
   ✗ mutating                     it is gone
