@@ -38,7 +38,7 @@ clusterSuite('Muster’s own account under the policies', () => {
   };
 
   beforeAll(async () => {
-    plane = await withPolicies('manifests/policies', async ({ client }) => {
+    plane = await withPolicies(async ({ client }) => {
       await client.ok('POST', CRDS, volcanoPodGroups);
       await untilEstablished(client, [
         { ...volcanoPodGroups, kind: 'CustomResourceDefinition', apiVersion: 'apiextensions.k8s.io/v1' },

@@ -82,7 +82,7 @@ clusterSuite('what Muster keeps, under the policies alone', () => {
   );
 
   beforeAll(async () => {
-    plane = await withPolicies('manifests/policies', async ({ client }) => {
+    plane = await withPolicies(async ({ client }) => {
       const definitions = [kaiPodGroups('0.17'), kaiTopologies, volcanoPodGroups, coschedulingPodGroups].map(
         (definition) => ({
           ...definition,

@@ -13,6 +13,8 @@ export interface Release {
   readonly featureGates: Readonly<Record<string, boolean>>;
   /** Version of `scheduling.k8s.io` that has them. */
   readonly gangApi: string | undefined;
+  /** Whether it serves MutatingAdmissionPolicy as v1. */
+  readonly mutatingPolicies: boolean;
 }
 
 /** Each release has a version of its own; naming one, or a gate, that a release does not have would stop its API server. */
@@ -23,6 +25,7 @@ const RELEASES = {
     borrowed: [],
     featureGates: { GenericWorkload: true, TopologyAwareWorkloadScheduling: true },
     gangApi: 'v1beta1',
+    mutatingPolicies: true,
   },
   '1.36': {
     version: 'v1.36.3',
@@ -35,6 +38,7 @@ const RELEASES = {
       TopologyAwareWorkloadScheduling: true,
     },
     gangApi: 'v1alpha2',
+    mutatingPolicies: true,
   },
   '1.35': {
     version: 'v1.35.4',
@@ -42,6 +46,7 @@ const RELEASES = {
     borrowed: ['etcd', 'kubectl'],
     featureGates: { GenericWorkload: true, GangScheduling: true },
     gangApi: 'v1alpha1',
+    mutatingPolicies: false,
   },
   '1.34': {
     version: 'v1.34.4',
@@ -49,6 +54,7 @@ const RELEASES = {
     borrowed: ['etcd', 'kubectl'],
     featureGates: {},
     gangApi: undefined,
+    mutatingPolicies: false,
   },
 } as const satisfies Record<string, Release>;
 

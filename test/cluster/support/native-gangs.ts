@@ -6,6 +6,7 @@ import { NAMESPACE } from './registered-muster.ts';
 
 /** The native gang API of the release that the tests run against, as `config.api` names it. */
 export const VERSION = RELEASE.gangApi ?? 'none';
+export const HAS_GANGS = RELEASE.gangApi !== undefined;
 /** From 1.36 on a PodGroup stands for a gang; in 1.35 the Workload does. */
 export const HAS_POD_GROUPS = !['v1alpha1', 'none'].includes(VERSION);
 export const GANG_KIND = HAS_POD_GROUPS ? 'PodGroup' : 'Workload';

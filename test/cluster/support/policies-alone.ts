@@ -4,6 +4,7 @@ import type { ControlPlane } from '../control-plane/control-plane.ts';
 import type { RequestOptions } from '../control-plane/client.ts';
 import { startControlPlane } from '../control-plane/start.ts';
 import { until } from '../control-plane/until.ts';
+import { policiesAsText } from './shipped-policies.ts';
 
 export type Who = Pick<RequestOptions, 'as' | 'asGroups'>;
 
@@ -44,17 +45,16 @@ const EDITED = ['podgangs'];
 
 /**
  * An API server with the policies and no webhook: Muster at its most absent.
- * @param folder what `kubectl apply -k` is given
  * @param before what is done while there is no policy yet
  */
 export async function withPolicies(
-  folder = 'manifests/policies',
   before: (plane: ControlPlane) => Promise<unknown> = () => Promise.resolve(),
 ): Promise<ControlPlane> {
   const plane = await startControlPlane();
   const { client } = plane;
-  const apply = async (...args: string[]): Promise<void> => {
-    const { code, stderr } = await plane.kubectl(['apply', '--server-side', '--validate=strict', ...args]);
+  const apply = async (args: readonly string[], stdin = ''): Promise<void> => {
+    const flags = ['apply', '--server-side', '--validate=strict', ...args];
+    const { code, stderr } = await plane.kubectl(flags, { stdin });
     expect({ code, stderr }).toMatchObject({ code: 0 });
   };
   for (const name of ['a', 'b', 'muster-system']) {
@@ -73,9 +73,9 @@ export async function withPolicies(
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
     subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'system:authenticated' }],
   });
-  await apply('-k', 'manifests/crds');
+  await apply(['-k', 'manifests/crds']);
   await before(plane);
-  await apply('-k', folder);
+  await apply(['-f', '-'], policiesAsText());
   return plane;
 }
 

@@ -1,7 +1,7 @@
-import { manifestsIn } from '../../support/manifests.ts';
 import type { Client } from '../control-plane/client.ts';
 import { until } from '../control-plane/until.ts';
 import { applyAll } from './apply.ts';
+import { MUTATING_POLICIES, shippedPolicies } from './shipped-policies.ts';
 
 const GROUP = 'admissionregistration.k8s.io/v1';
 const NAME = 'in-force';
@@ -28,7 +28,9 @@ const LAST = [
       matchConstraints: MATCH,
       validations: [
         {
-          expression: "'mark' in object.metadata.?annotations.orValue({}) ? false : true",
+          expression: MUTATING_POLICIES
+            ? "'mark' in object.metadata.?annotations.orValue({}) ? false : true"
+            : 'false',
           message: 'both are in force',
         },
       ],
@@ -70,8 +72,9 @@ const LAST = [
  * @param prefix of the names of those that are wanted; default: all
  */
 export async function policiesInForce(client: Client, prefix = ''): Promise<void> {
-  const policies = (await manifestsIn('policies')).filter(({ metadata }) => metadata.name.startsWith(prefix));
-  await applyAll(client, [...policies, ...LAST]);
+  const wanted = shippedPolicies().filter(({ metadata }) => metadata.name.startsWith(prefix));
+  const last = LAST.filter(({ kind }) => MUTATING_POLICIES || !kind.startsWith('Mutating'));
+  await applyAll(client, [...wanted, ...last]);
   await until('the policies are in force', async () => {
     const sent = await client.request('POST', '/api/v1/namespaces/default/configmaps', CONFIG_MAP, {
       query: { dryRun: 'All' },
