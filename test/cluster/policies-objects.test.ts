@@ -7,7 +7,7 @@ import { untilEstablished } from './support/apply.ts';
 import { coschedulingPodGroups } from './support/crds/coscheduling.ts';
 import { kaiPodGroups, kaiTopologies } from './support/crds/kai.ts';
 import { volcanoPodGroups } from './support/crds/volcano.ts';
-import { HAS_POD_GROUPS, VERSION } from './support/native-gangs.ts';
+import { HAS_GANGS, HAS_POD_GROUPS, VERSION } from './support/native-gangs.ts';
 import {
   ALICE,
   COLLECTOR,
@@ -187,17 +187,19 @@ clusterSuite('what Muster keeps, under the policies alone', () => {
     });
   });
 
-  test('a gang cannot be started in pieces by another native group in its place', async () => {
-    const object = (policy: object) => ({
-      metadata: { name: 'train', labels: KEPT, ownerReferences: [owner] },
-      spec: nativeSpec(policy),
+  if (HAS_GANGS) {
+    test('a gang cannot be started in pieces by another native group in its place', async () => {
+      const object = (policy: object) => ({
+        metadata: { name: 'train', labels: KEPT, ownerReferences: [owner] },
+        spec: nativeSpec(policy),
+      });
+      await ok('POST', NATIVE, object({ gang: { minCount: 2 } }), MUSTER);
+      refused(await send('DELETE', `${NATIVE}/train`, undefined), 'muster-gang-objects', gone);
+      await ok('DELETE', `${NATIVE}/train`, undefined, MUSTER);
+      await ok('PATCH', `${NATIVE}/train`, { metadata: { finalizers: null } }).catch(() => undefined);
+      refused(await send('POST', NATIVE, object({ basic: {} })), 'muster-gang-objects', made);
     });
-    await ok('POST', NATIVE, object({ gang: { minCount: 2 } }), MUSTER);
-    refused(await send('DELETE', `${NATIVE}/train`, undefined), 'muster-gang-objects', gone);
-    await ok('DELETE', `${NATIVE}/train`, undefined, MUSTER);
-    await ok('PATCH', `${NATIVE}/train`, { metadata: { finalizers: null } }).catch(() => undefined);
-    refused(await send('POST', NATIVE, object({ basic: {} })), 'muster-gang-objects', made);
-  });
+  }
 
   test('a Topology of the cluster is held by its label', async () => {
     const path = '/apis/kai.scheduler/v1alpha1/topologies';

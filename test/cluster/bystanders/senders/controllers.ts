@@ -1,4 +1,5 @@
 import { GANGS } from '../../control-plane/releases.ts';
+import { HAS_POD_GROUPS } from '../../support/native-gangs.ts';
 import {
   account,
   condition,
@@ -57,7 +58,8 @@ export const CONTROLLERS: readonly Row[] = [
       ],
     ],
   },
-  ...(GANGS === undefined ? [] : [gangOfAJob(GANGS)]),
+  // In 1.35 the Job controller makes none.
+  ...(GANGS === undefined || !HAS_POD_GROUPS ? [] : [gangOfAJob(GANGS)]),
   {
     as: of('replicaset-controller'),
     does: 'adopts a Pod, and gives it up',
@@ -165,7 +167,9 @@ export const CONTROLLERS: readonly Row[] = [
     sends: ({ core, of: path }) => [
       ['DELETE', core('pods')],
       ['DELETE', core('services/x')],
-      ...(GANGS === undefined ? [] : [['DELETE', path(GANGS, 'podgroups')] as const]),
+      ...(GANGS === undefined
+        ? []
+        : [['DELETE', path(GANGS, HAS_POD_GROUPS ? 'podgroups' : 'workloads')] as const]),
       ['DELETE', path('coordination.k8s.io/v1', 'leases')],
     ],
   },
