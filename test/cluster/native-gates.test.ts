@@ -1,6 +1,6 @@
 /** The table of feature gates, held against the programs of the release: what they know, and what becomes of wrong flags. */
 import { execFile } from 'node:child_process';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import {
   GATED_COMPONENTS,
   gatedReleaseOf,
@@ -64,26 +64,51 @@ clusterSuite('feature gates of native gangs', () => {
   });
 });
 
-if (GANGS !== undefined) {
-  clusterSuite('a scheduler whose native gangs are not served', () => {
-    let plane: ControlPlane;
-    beforeAll(async () => {
-      plane = await startControlPlane({ scheduler: true, runtimeConfig: { [GANGS ?? '']: 'false' } });
-    }, 120_000);
-    afterAll(() => plane?.stop());
+const bound = async ({ client }: ControlPlane): Promise<boolean> => {
+  const pod = await client.ok<KubeObject & { spec: { nodeName?: string } }>('GET', `${PODS}/alone`);
+  return pod.spec.nodeName !== undefined;
+};
+/** A Pod of no gang, with room for it. */
+const podAlone = async (plane: ControlPlane): Promise<void> => {
+  await plane.addNode('node-1', { cpu: 4, memory: '4Gi', pods: 10 });
+  await plane.client.ok('POST', PODS, {
+    metadata: { name: 'alone' },
+    spec: { containers: [{ name: 'main', image: 'example.test/none' }] },
+  });
+};
 
-    test('schedules nothing at all, not even what is of no gang', async () => {
-      await plane.addNode('node-1', { cpu: 4, memory: '4Gi', pods: 10 });
-      await plane.client.ok('POST', PODS, {
-        metadata: { name: 'alone' },
-        spec: { containers: [{ name: 'main', image: 'example.test/none' }] },
-      });
-      await until('it has not found them, again and again', async () => {
-        const said = await plane.logs('kube-scheduler');
-        return [...said.matchAll(/(PodGroup|Workload).*could not find the requested resource/g)].length > 2;
-      });
-      const pod = await plane.client.ok<KubeObject & { spec: { nodeName?: string } }>('GET', `${PODS}/alone`);
-      expect(pod.spec.nodeName).toBeUndefined();
-    });
+const versions = gates.flatMap(({ serves }) => serves ?? []).map((version) => `scheduling.k8s.io/${version}`);
+/** With every gate of the table on. */
+const withAll = (served: readonly string[]): Promise<ControlPlane> =>
+  startControlPlane({
+    scheduler: true,
+    featureGates: Object.fromEntries(gates.map(({ name }) => [name, true])),
+    runtimeConfig: Object.fromEntries(versions.map((one) => [one, `${served.includes(one)}`])),
+  });
+
+if (GANGS !== undefined) {
+  clusterSuite('a control plane with all gates of native gangs', () => {
+    let plane: ControlPlane | undefined;
+    afterEach(() => plane?.stop());
+
+    test('schedules what is of no gang as ever', async () => {
+      plane = await withAll(versions);
+      await podAlone(plane);
+      await until('it is bound', () => bound(plane as ControlPlane));
+    }, 120_000);
+
+    test.each(versions)(
+      'schedules nothing at all while %s is not served',
+      async (version) => {
+        plane = await withAll(versions.filter((one) => one !== version));
+        await podAlone(plane);
+        await until('the scheduler has not found it, again and again', async () => {
+          const said = (await plane?.logs('kube-scheduler')) ?? '';
+          return [...said.matchAll(/(PodGroup|Workload).*could not find the requested resource/g)].length > 2;
+        });
+        expect(await bound(plane)).toBe(false);
+      },
+      120_000,
+    );
   });
 }
