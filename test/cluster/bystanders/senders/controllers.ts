@@ -59,7 +59,7 @@ export const CONTROLLERS: readonly Row[] = [
     ],
   },
   // In 1.35 the Job controller makes none.
-  ...(GANGS === undefined || !HAS_POD_GROUPS ? [] : [gangOfAJob(GANGS)]),
+  ...(GANGS === undefined ? [] : [HAS_POD_GROUPS ? gangOfAJob(GANGS) : gangOfHerOwn(GANGS)]),
   {
     as: of('replicaset-controller'),
     does: 'adopts a Pod, and gives it up',
@@ -205,5 +205,27 @@ function gangOfAJob(api: string): Row {
         ['DELETE', path(api, 'workloads/x-7bf8c4d9f5')],
       ];
     },
+  };
+}
+
+/** @param api of native gangs, as 1.35 has it */
+function gangOfHerOwn(api: string): Row {
+  return {
+    as: 'alice',
+    does: 'makes a Workload of Kubernetes’ own, and its Pod',
+    source: 'https://github.com/kubernetes/api/blob/v0.35.4/scheduling/v1alpha1/types.go',
+    sends: ({ core, of: path }) => [
+      [
+        'POST',
+        path(api, 'workloads'),
+        {
+          metadata: { name: 'x' },
+          spec: { podGroups: [{ name: 'all', policy: { gang: { minCount: 2 } } }] },
+        },
+      ],
+      ['POST', core('pods'), pod({}, { workloadRef: { name: 'x', podGroup: 'all' } })],
+      ['PATCH', path(api, 'workloads/x'), { metadata: { labels: { a: 'b' } } }],
+      ['DELETE', path(api, 'workloads/x')],
+    ],
   };
 }
