@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../api/json.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import { messageOf } from '../errors.ts';
 import type { Backend } from '../backends/backend.ts';
+import { RELEASE_ORDERS } from '../gang/records.ts';
 import { broken, type Rule } from './check.ts';
 import { STANDS } from './identity-rules.ts';
 import { reachedOutside } from './outside-world.ts';
@@ -95,7 +96,7 @@ export const gangRules: readonly Rule<Subject>[] = [
     look: async (subject) => {
       const { backend } = await subject.enabled();
       const orders = neverThrows(subject, (gang) => backend.releaseOrder?.(gang) ?? 'all-at-once');
-      const wrong = orders.find((order) => order !== 'all-at-once' && order !== 'minimum-first');
+      const wrong = orders.find((order) => !RELEASE_ORDERS.includes(order));
       if (wrong !== undefined) throw broken(`releaseOrder() gave ${JSON.stringify(wrong)}`);
       neverThrows(subject, (gang) => [
         backend.followsBinding?.(gang),

@@ -128,7 +128,8 @@ export interface BaseGang {
 }
 
 /** How the scheduler counts, hence in which order gates come off. */
-export type ReleaseOrder = 'all-at-once' | 'minimum-first';
+export const RELEASE_ORDERS = ['all-at-once', 'minimum-first', 'optional-groups-last'] as const;
+export type ReleaseOrder = (typeof RELEASE_ORDERS)[number];
 
 export interface BackendState {
   readonly name: string;

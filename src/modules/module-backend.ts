@@ -12,7 +12,7 @@ import {
 import type { BackendFacts, ClusterSyncContext, InitContext, SyncContext } from '../backends/cluster.ts';
 import { checkContract, checkedFacts } from '../backends/contract.ts';
 import { HOSTED, type HostedBackend } from '../backends/hosted.ts';
-import type { ReleaseOrder } from '../gang/records.ts';
+import { RELEASE_ORDERS, type ReleaseOrder } from '../gang/records.ts';
 import type { PodGangVerdict } from '../preparers/preparer.ts';
 import type { Declared } from './declared.ts';
 import { clusterHands, gangHands, gangSaid, ownedSaid, probeHands } from './hands.ts';
@@ -128,7 +128,7 @@ export class ModuleBackend implements HostedBackend {
       signal,
       hands: gangHands(context, this.#declared),
     });
-    const order = own(said, 'order') === 'minimum-first' ? 'minimum-first' : 'all-at-once';
+    const order = RELEASE_ORDERS.find((one) => one === own(said, 'order')) ?? 'all-at-once';
     const says = (field: string): boolean => own(said, field) === true;
     const [follows, references, ending] = [says('follows'), says('references'), says('ending')];
     this.#answers.set(keyOf(gang), { order, follows, references, ending });

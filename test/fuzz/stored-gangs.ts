@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/api/json.ts';
 import { GATE_POD_GANG_PENDING as GATE } from '../../src/api/names.ts';
-import type { BackendState } from '../../src/gang/records.ts';
+import { RELEASE_ORDERS, type BackendState } from '../../src/gang/records.ts';
 import type { Random } from '../support/random.ts';
 import { Invariants } from '../unit/loop/invariants.ts';
 import { Leader, type Judge } from '../unit/loop/model-leader.ts';
@@ -27,7 +27,7 @@ interface Deed {
 }
 
 export function randomStored(random: Random): Stored {
-  const order = random.pick(['all-at-once', 'minimum-first'] as const);
+  const order = random.pick(RELEASE_ORDERS);
   return {
     gangs: ['train', ...(random.chance(30) ? ['base'] : [])].map((name) => gang(name, random)),
     pods: Array.from({ length: random.below(7) }, (_, index) => pod(index, random)),

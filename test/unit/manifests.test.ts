@@ -784,6 +784,7 @@ describe('the Deployment and what is around it', () => {
       'schedulerbackends/status: patch',
       'podgangs/finalizers: update',
       'workloads: get list watch create patch delete',
+      'compositepodgroups: get list watch create patch delete',
       'podgroups: get list watch create patch delete',
     ]);
     expect(rights('ClusterRole', 'muster-kai-scheduler')).toEqual([

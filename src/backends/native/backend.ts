@@ -1,4 +1,6 @@
+import type { PodGang } from '../../api/pod-gang.ts';
 import type { Membership } from '../../gang/membership.ts';
+import type { ReleaseOrder } from '../../gang/records.ts';
 import {
   BACKEND_CONTRACT_VERSION,
   PodRefused,
@@ -12,11 +14,12 @@ import { nativeSettings, readNativeConfig } from './config.ts';
 import { nativeTrials } from './conformance.ts';
 import { raisedMinimums } from '../raised-minimum.ts';
 import { explainPodGroups } from './explain.ts';
-import { SCHEDULING_GROUP, type GangApi } from './gang-api.ts';
+import { COMPOSITE_POD_GROUPS, SCHEDULING_GROUP } from './gang-api.ts';
 import { LookedAt } from './look.ts';
-import { countsReleased } from './objects.ts';
+import { mayCountReleased } from './objects.ts';
 import { syncNative } from './sync.ts';
-import { isOneCount, unitNames, type Layout } from './units.ts';
+import type { Native } from './terms.ts';
+import { hasOptional, isOneCount, unitNames } from './units.ts';
 import { newlyUnheard } from '../preemption-terms.ts';
 import { NAME, preemptsHere, validateGatesAlone, validateNative, warnOfRaised } from './validate.ts';
 
@@ -31,7 +34,7 @@ export const native: BackendFactory = {
   rights: [
     {
       group: SCHEDULING_GROUP,
-      resources: ['workloads', 'podgroups'],
+      resources: ['workloads', 'compositepodgroups', 'podgroups'],
       verbs: KEEP_OBJECTS,
       why: "Kubernetes' own gangs",
     },
@@ -43,9 +46,7 @@ export const native: BackendFactory = {
   },
   conformance: nativeTrials,
   create: ({ config }): Backend => {
-    const settings = readNativeConfig(config);
-    const { layout } = settings;
-    const cluster = new LookedAt(settings);
+    const cluster = new LookedAt(readNativeConfig(config));
     return {
       contractVersion: BACKEND_CONTRACT_VERSION,
       name: NAME,
@@ -54,7 +55,7 @@ export const native: BackendFactory = {
       init: (context) => cluster.look(context.cluster),
       preparePod: (pod, gang, patch) => {
         patch.setSchedulerName(NAME, 'the gang is served by kube-scheduler');
-        if (cluster.native !== undefined) nameGang(pod, gang, patch, cluster.native.api, layout);
+        if (cluster.native !== undefined) nameGang(pod, gang, patch, cluster.native);
       },
       validatePodGang: (gang) =>
         cluster.native === undefined
@@ -70,16 +71,17 @@ export const native: BackendFactory = {
       // The objects go with the PodGang, by their owner reference; PodGroups once their Pods have ended.
       onPodGangDelete: () => Promise.resolve(),
       owns: () => {
-        const api = cluster.native?.api;
-        return api === undefined ? [] : [api.workloads, ...(api.podGroups ? [api.podGroups] : [])];
+        if (cluster.native === undefined) return [];
+        const { api, layout } = cluster.native;
+        return [
+          api.workloads,
+          ...(layout === 'composite' ? [COMPOSITE_POD_GROUPS] : []),
+          ...(api.podGroups ? [api.podGroups] : []),
+        ];
       },
-      // One count for several groups is reached by the wrong Pods unless exactly the minimums are let go first.
-      releaseOrder: (gang) =>
-        cluster.native !== undefined && isOneCount(gang, layout) && !cluster.native.api.waitsForGated
-          ? 'minimum-first'
-          : 'all-at-once',
-      followsBinding: (gang) => countsReleased(gang, cluster.native),
-      followsReferences: (gang) => countsReleased(gang, cluster.native),
+      releaseOrder: (gang) => (cluster.native === undefined ? 'all-at-once' : orderOf(gang, cluster.native)),
+      followsBinding: (gang) => mayCountReleased(gang, cluster.native),
+      followsReferences: (gang) => mayCountReleased(gang, cluster.native),
       // The scheduler takes a Pod out of its group when it is gone, or has ended.
       countsEnding: () => cluster.native !== undefined,
       // With native gangs the scheduler preempts for them, as a whole or member by member: its gates cannot be seen.
@@ -89,8 +91,15 @@ export const native: BackendFactory = {
   },
 };
 
+function orderOf(gang: Pick<PodGang, 'spec'>, { api, layout }: Native): ReleaseOrder {
+  // What is in no CompositePodGroup is placed by itself, and would take the room of those that are.
+  if (layout === 'composite') return hasOptional(gang) ? 'optional-groups-last' : 'all-at-once';
+  // One count for several groups is reached by the wrong Pods unless exactly the minimums are let go first.
+  return isOneCount(gang, layout) && !api.waitsForGated ? 'minimum-first' : 'all-at-once';
+}
+
 /** A Pod is in one native gang, for good. Whoever put it into another must say which of the two is meant. */
-function nameGang(pod: PodReader, gang: Membership, patch: PodPatch, api: GangApi, layout: Layout): void {
+function nameGang(pod: PodReader, gang: Membership, patch: PodPatch, { api, layout }: Native): void {
   const unit = unitNames(layout, gang.gang, gang.group);
   const [given, wanted] = [api.linkIn(pod), api.linkOf(gang.gang, unit)];
   if (given !== undefined && given !== wanted) {

@@ -2,7 +2,10 @@ import type { JsonObject } from '../../api/json.ts';
 import { suggestion } from '../../api/nearest-key.ts';
 import { readProfileConfig, type ProfileSettings } from '../profile-config.ts';
 import { DISRUPTION_MODES, GANG_APIS, type DisruptionMode } from './gang-api.ts';
-import { LAYOUTS, type Layout } from './units.ts';
+import { LAYOUTS } from './units.ts';
+
+/** `auto`: `composite` where the cluster serves CompositePodGroups, else `flat`. */
+export const GROUPS = ['auto', ...LAYOUTS] as const;
 
 const APIS = ['auto', ...GANG_APIS.map(({ version }) => version), 'none'];
 
@@ -22,9 +25,10 @@ export const nativeSettings = {
   },
   groups: {
     type: 'string',
-    default: 'flat',
-    description: 'One native gang for all groups of a PodGang (`flat`), or one for each (`per-group`).',
-    check: oneOf(LAYOUTS),
+    default: 'auto',
+    description:
+      'One native gang for all groups of a PodGang (`flat`), one for each (`per-group`), or one for each under a CompositePodGroup (`composite`); `auto` is `composite` where the cluster serves it, else `flat`.',
+    check: oneOf(GROUPS),
   },
   disruptionMode: {
     type: 'string',
@@ -37,7 +41,7 @@ export const nativeSettings = {
 export interface NativeConfig {
   /** `auto`, `none`, or a version. */
   readonly api: string;
-  readonly layout: Layout;
+  readonly groups: (typeof GROUPS)[number];
   readonly disruptionMode: DisruptionMode | undefined;
 }
 
@@ -46,7 +50,7 @@ export function readNativeConfig(config: JsonObject): NativeConfig {
   const { gangScheduling, api, groups, disruptionMode } = readProfileConfig(config, nativeSettings);
   return {
     api: gangScheduling ? api : 'none',
-    layout: groups as Layout,
+    groups: groups as NativeConfig['groups'],
     disruptionMode: disruptionMode as DisruptionMode | undefined,
   };
 }

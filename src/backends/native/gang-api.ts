@@ -26,6 +26,8 @@ export interface GangApi {
   readonly minCountChanges: boolean;
   /** Whether the scheduler tries no Pod of a group while any other of it, bound ones apart, has a gate. */
   readonly waitsForGated: boolean;
+  /** Whether a PodGroup of it may be in a CompositePodGroup. */
+  readonly nests: boolean;
   /** The gang that a Pod names, as `GangPod.nativeGang` writes it. */
   linkOf(gang: string, unit: Pick<Unit, 'template' | 'podGroup'>): string;
   /** The same of a Pod under review; undefined where it names none. */
@@ -65,6 +67,7 @@ const asOf137 = (version: 'v1beta1' | 'v1alpha3'): GangApi => ({
   disruptionMode: { pod: { single: {} }, gang: { all: {} } },
   minCountChanges: true,
   waitsForGated: true,
+  nests: true,
 });
 
 const asOf136: GangApi = {
@@ -75,6 +78,7 @@ const asOf136: GangApi = {
   disruptionMode: { pod: 'Pod', gang: 'PodGroup' },
   minCountChanges: false,
   waitsForGated: false,
+  nests: false,
 };
 
 const asOf135: GangApi = {
@@ -87,6 +91,7 @@ const asOf135: GangApi = {
   disruptionMode: undefined,
   minCountChanges: false,
   waitsForGated: false,
+  nests: false,
   linkOf: (gang, { template }) => `${gang}/${template}`,
   // Copies of a group count apart, so a Pod of one copy is not of the group that we mean.
   linkIn: ({ workloadRef }) =>
@@ -95,6 +100,9 @@ const asOf135: GangApi = {
   linkField: 'spec.workloadRef',
   link: (patch, gang, { template }) => patch.setWorkloadRef({ name: gang, podGroup: template }, WHY),
 };
+
+/** What holds several PodGroups of a gang together: alpha in 1.37, behind a gate of its own, in one version alone. */
+export const COMPOSITE_POD_GROUPS = resource('v1alpha3', 'compositepodgroups', 'CompositePodGroup');
 
 /** Newest first: the order in which a cluster is asked for them. */
 export const GANG_APIS: readonly GangApi[] = [asOf137('v1beta1'), asOf137('v1alpha3'), asOf136, asOf135];
@@ -105,5 +113,5 @@ export const apiVersionOf = ({ version }: GangApi): string => `${SCHEDULING_GROU
 /** The kind by which a version of the API group is known to have gangs at all. */
 export const markOf = (api: GangApi): Resource => api.podGroups ?? api.workloads;
 
-/** Entries that one Workload may have. */
+/** Entries that a list of templates in a Workload may have. */
 export const MAX_TEMPLATES = 8;

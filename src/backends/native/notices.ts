@@ -1,15 +1,21 @@
 import type { BackendFacts } from '../cluster.ts';
 import type { NativeConfig } from './config.ts';
-import { apiVersionOf, type GangApi } from './gang-api.ts';
-import type { Fields } from './probe.ts';
+import { apiVersionOf, COMPOSITE_POD_GROUPS, type GangApi } from './gang-api.ts';
+import { NO_FIELDS, type Fields } from './probe.ts';
 
 const ALONE = 'the gates hold a gang until its Pods are all there, then each is placed by itself';
 
+/** What a cluster was found to have. */
+interface Found {
+  readonly api: GangApi | undefined;
+  readonly fields: Fields;
+  readonly composites: boolean;
+}
+
 /** What was found in a cluster, for whoever runs it. */
 export function factsOf(
-  api: GangApi | undefined,
-  fields: Fields,
-  { api: wanted, disruptionMode }: Pick<NativeConfig, 'api' | 'disruptionMode'>,
+  { api, fields, composites }: Found,
+  { api: wanted, groups, disruptionMode }: NativeConfig,
 ): BackendFacts {
   if (api === undefined) {
     const reason =
@@ -30,17 +36,21 @@ export function factsOf(
       'native gangs have no topology here: feature gate TopologyAwareWorkloadScheduling is off, or this Kubernetes has none',
     );
   }
+  if (composites && groups === 'auto') {
+    notices.push(
+      `a gang of several groups is a CompositePodGroup (${COMPOSITE_POD_GROUPS.version}), and each group has its own minimum`,
+    );
+  } else if (api.nests && groups === 'auto') {
+    notices.push(
+      'a gang of several groups waits for room for all of its Pods, also those beyond the minimums: feature gate CompositePodGroup is off, or its version v1alpha3 is not served',
+    );
+  }
   return { version: apiVersionOf(api), notices };
 }
 
 /** What is assumed where there is no cluster to ask. */
-export function offlineFacts(api: GangApi | undefined, wanted: string): BackendFacts {
-  if (wanted === 'none')
-    return factsOf(
-      undefined,
-      { priority: false, topology: false },
-      { api: wanted, disruptionMode: undefined },
-    );
+export function offlineFacts(api: GangApi | undefined, config: NativeConfig): BackendFacts {
+  if (config.api === 'none') return factsOf({ api: undefined, fields: NO_FIELDS, composites: false }, config);
   if (api === undefined) {
     return {
       version: 'none',

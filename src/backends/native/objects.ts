@@ -2,24 +2,17 @@ import type { JsonObject } from '../../api/json.ts';
 import { LABEL_POD_GANG } from '../../api/names.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
 import type { OwnedObject } from '../cluster.ts';
-import { modeOf } from '../preemption-terms.ts';
 import { referencesOf } from '../../gang/rules/check-spec.ts';
 import { inheritedLabels } from '../inherited-labels.ts';
-import type { NativeConfig } from './config.ts';
-import { MAX_TEMPLATES, type GangApi } from './gang-api.ts';
-import type { Fields } from './probe.ts';
-import { requiredLevel } from './topology.ts';
+import { compositeOf, isDescribed, withParts, type Composite } from './composite.ts';
+import { COMPOSITE_POD_GROUPS, MAX_TEMPLATES } from './gang-api.ts';
+import { compositeTerms, termsOf, type Native } from './terms.ts';
 import { isOneCount, unitsOf, type Unit } from './units.ts';
 
-/** What a cluster serves and a profile asks for: all that the objects of a gang depend on beside the gang. */
-export interface Native extends Pick<NativeConfig, 'layout' | 'disruptionMode'> {
-  readonly api: GangApi;
-  readonly fields: Fields;
-}
-
 /**
- * The Workload and the PodGroups of a gang, in the order in which they are created: a PodGroup is refused while the
- * template that it names is not there. What a template says, its PodGroup says again, since nothing is inherited.
+ * The Workload, the CompositePodGroups and the PodGroups of a gang, in the order in which they are created: in 1.36 a
+ * PodGroup is refused while the template that it names is not there. What a template says, its object says again, since
+ * nothing is inherited.
  * @param alone native gangs whose Pods are bound one by one, since not all of them name it
  * @param waiting names of the gang's Pods that have not ended, while none of them is on a node
  */
@@ -32,41 +25,80 @@ export function objectsOf(
   const { api, layout } = native;
   const units = unitsOf(layout, gang);
   const labels = { ...inheritedLabels(gang), [LABEL_POD_GANG]: gang.name };
-  const terms = units.map((unit) => termsOf(gang, unit, native, alone(unit)));
-  const counted =
-    waiting !== undefined && countsReleased(gang, native)
-      ? units.map((unit) => withReleased(unit, waiting))
-      : units;
+  const terms = (unit: Unit): JsonObject => termsOf(gang, unit, native, alone(unit));
+  const template = (unit: Unit): JsonObject => ({ name: unit.template, ...terms(unit) });
+  const whole = compositeFor(gang, native, alone);
+  const compositeTemplate = (one: Composite): JsonObject => ({
+    ...{ name: one.template, ...compositeTerms(gang, one, native) },
+    ...(one.units.length > 0 && { podGroupTemplates: one.units.map(template) }),
+    ...(one.parts.length > 0 && { compositePodGroupTemplates: one.parts.map(compositeTemplate) }),
+  });
   const workload: OwnedObject = {
-    resource: api.workloads,
-    name: gang.name,
-    labels,
-    spec: { [api.templates]: units.map((unit, index) => ({ name: unit.template, ...terms[index] })) },
+    ...{ resource: api.workloads, name: gang.name, labels },
+    spec:
+      whole === undefined
+        ? { [api.templates]: units.map(template) }
+        : { compositePodGroupTemplates: [compositeTemplate(whole)] },
   };
   const { podGroups } = api;
   if (podGroups === undefined) return [workload];
-  // The scheduler reads PodGroups alone; more of them than a Workload holds go without one.
-  const described = units.length <= MAX_TEMPLATES;
+  // The scheduler reads groups alone; more of them than a Workload holds go without one.
+  const described = whole === undefined ? units.length <= MAX_TEMPLATES : isDescribed(whole);
+  const composites = whole === undefined ? [] : withParts(whole);
+  const counted = waiting !== undefined && countsReleased(gang, native);
   return [
     ...(described ? [workload] : []),
-    ...counted.map((unit) => ({
-      resource: podGroups,
-      name: unit.podGroup,
-      labels,
+    ...composites.map((one) => ({
+      ...{ resource: COMPOSITE_POD_GROUPS, name: one.name, labels },
       spec: {
-        ...(described && api.templateRef(gang.name, unit.template)),
-        ...termsOf(gang, unit, native, alone(unit)),
+        ...inParent(composites.find(({ parts }) => parts.includes(one))),
+        ...api.templateRef(gang.name, one.template),
+        ...compositeTerms(gang, one, native),
       },
     })),
+    ...units.map((unit) => {
+      const parent = composites.find((one) => one.units.some(({ podGroup }) => podGroup === unit.podGroup));
+      // Whoever has a parent has to name a template, be there a Workload or not.
+      const named = whole === undefined ? described : parent !== undefined;
+      return {
+        ...{ resource: podGroups, name: unit.podGroup, labels },
+        spec: {
+          ...inParent(parent),
+          ...(named && api.templateRef(gang.name, unit.template)),
+          ...terms(counted ? withReleased(unit, waiting) : unit),
+        },
+      };
+    }),
   ];
 }
+
+/** What holds those of its native gangs together that have a minimum; undefined where nothing does. */
+export const compositeFor = (
+  gang: PodGang,
+  { layout }: Pick<Native, 'layout'>,
+  alone: (unit: Unit) => boolean = () => false,
+): Composite | undefined =>
+  layout === 'composite'
+    ? compositeOf(
+        gang,
+        unitsOf(layout, gang).filter((unit) => unit.minCount > 0 && !alone(unit)),
+      )
+    : undefined;
+
+const inParent = (parent: Composite | undefined): JsonObject =>
+  parent === undefined ? {} : { parentCompositePodGroupName: parent.name };
 
 /**
  * Whether all Pods that are let go have to be placed at once. Where a gate on one holds up all of them those beyond the
  * minimums cannot wait for their turn, and under one count for several groups they would stand in for another group's.
  */
-export const countsReleased = (gang: PodGang, native: Native | undefined): boolean =>
-  native !== undefined && native.api.waitsForGated && isOneCount(gang, native.layout);
+const countsReleased = (gang: PodGang, { api, layout }: Native): boolean =>
+  api.waitsForGated && isOneCount(gang, layout);
+
+/** The same while nobody has looked by which layout the gang's Pods were admitted: those of a gang may be older than the look. */
+export const mayCountReleased = (gang: PodGang, native: Native | undefined): boolean =>
+  native !== undefined &&
+  (countsReleased(gang, native) || (native.layout === 'composite' && gang.spec.groups.length > 1));
 
 /** No Pod is let go that its group does not refer to, and of those that have ended the scheduler counts none. */
 const withReleased = (unit: Unit, waiting: ReadonlySet<string>): Unit => {
@@ -76,25 +108,3 @@ const withReleased = (unit: Unit, waiting: ReadonlySet<string>): Unit => {
   );
   return { ...unit, minCount: counts.reduce((sum, count) => sum + count, 0) };
 };
-
-/** What the gang itself asks for goes before what the profile says of all gangs. */
-function disruptionOf(gang: PodGang): NativeConfig['disruptionMode'] {
-  const mode = modeOf(gang);
-  return mode && (mode === 'PodGroup' ? 'gang' : 'pod');
-}
-
-function termsOf(gang: PodGang, unit: Unit, native: Native, alone: boolean): JsonObject {
-  const { api, fields, disruptionMode } = native;
-  const { minCount } = unit;
-  const isGang = minCount > 0 && !alone;
-  const key = fields.topology ? requiredLevel(gang, unit) : undefined;
-  const { priorityClassName } = gang.spec;
-  const asked = disruptionOf(gang) ?? disruptionMode;
-  const mode = isGang && fields.priority && asked && api.disruptionMode?.[asked];
-  return {
-    [api.policy]: isGang ? { gang: { minCount } } : { basic: {} },
-    ...(key && { schedulingConstraints: { topology: [{ key }] } }),
-    ...(mode && { disruptionMode: mode }),
-    ...(fields.priority && priorityClassName && { priorityClassName }),
-  };
-}

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { own, ownObject } from '../../api/json.ts';
 import type { ClusterProbe } from '../cluster.ts';
-import { apiVersionOf, markOf, SCHEDULING_GROUP, type GangApi } from './gang-api.ts';
+import { apiVersionOf, COMPOSITE_POD_GROUPS, markOf, SCHEDULING_GROUP, type GangApi } from './gang-api.ts';
 
 /** Fields of a PodGroup that a feature gate of their own switches on; while it is off they are dropped without a word. */
 export interface Fields {
@@ -29,6 +29,17 @@ export async function servedApi(
     if (resources?.some(({ plural }) => plural === markOf(api).plural)) return api;
   }
   return undefined;
+}
+
+/** Whether the cluster serves CompositePodGroups beside these PodGroups. Where it does, PodGroups keep the name of a parent. */
+export async function servesComposites(
+  cluster: Pick<ClusterProbe, 'resources'>,
+  api: GangApi,
+): Promise<boolean> {
+  if (!api.nests) return false;
+  const { version, plural } = COMPOSITE_POD_GROUPS;
+  const resources = await cluster.resources(`${SCHEDULING_GROUP}/${version}`);
+  return resources?.some((one) => one.plural === plural) === true;
 }
 
 /** Which of the gated fields come back from a dry run; only so can it be seen. */

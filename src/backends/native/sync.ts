@@ -1,22 +1,25 @@
-import { isDeepStrictEqual } from 'node:util';
-import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../api/json.ts';
 import { GATE_POD_GANG_PENDING } from '../../api/names.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
 import { nameOf } from '../../api/resource.ts';
 import type { GangPod, OwnedObject, SyncContext } from '../cluster.ts';
-import { markOf, type GangApi } from './gang-api.ts';
-import { objectsOf, type Native } from './objects.ts';
-import { unitNames, type Unit } from './units.ts';
+import { COMPOSITE_POD_GROUPS, type GangApi } from './gang-api.ts';
+import { objectsOf } from './objects.ts';
+import { differs, isOtherCount, isTerminating, liveOf } from './stored.ts';
+import type { Native } from './terms.ts';
+import { unitNames, type Layout, type Unit } from './units.ts';
 
 /**
- * Keeps the Workload and the PodGroups of a gang. Kubernetes lets next to nothing of them change, so what has to differ
- * is made anew while no Pod counts on it. While one does only the count of a PodGroup follows: made anew under its name too
- * where Kubernetes does not let it change, since the scheduler knows the Pods of a group by that name and reads its count each
- * time. All else stays as it is then, with a warning. No scheduler counts on a Pod that is still gated: were that enough, a
- * PodGroup made by somebody else without a minimum would let the gang start in pieces.
+ * Keeps the Workload, the CompositePodGroups and the PodGroups of a gang. Kubernetes lets next to nothing of them change,
+ * so what has to differ is made anew while no Pod counts on it. While one does only what has to be there for a start
+ * follows: made anew under its name too where Kubernetes does not let it change, since the scheduler knows the Pods of a
+ * group by that name and reads its count each time. All else stays as it is then, with a warning. No scheduler counts on a
+ * Pod that is still gated: were that enough, a PodGroup made by somebody else without a minimum would let the gang start
+ * in pieces.
  */
-export async function syncNative(context: SyncContext, gang: PodGang, native: Native): Promise<void> {
-  const { api, layout } = native;
+export async function syncNative(context: SyncContext, gang: PodGang, served: Native): Promise<void> {
+  const { api } = served;
+  const layout = layoutOf(context.pods, gang, served);
+  const native = { ...served, layout };
   const strangers = context.pods.filter((pod) => isStranger(pod, gang, native));
   const affected = new Set(strangers.map((pod) => unitNames(layout, gang.name, pod.group).podGroup));
   const isBound = context.pods.some(({ nodeName }) => nodeName !== '');
@@ -29,9 +32,10 @@ export async function syncNative(context: SyncContext, gang: PodGang, native: Na
   if (strangers.length > 0) context.warn(startedWithout(strangers, api));
   // One on its way out would wait for the Pods that name it, and they for the next one.
   const stuck = counted.length === 0 ? [] : wanted.filter((object) => isTerminating(liveOf(context, object)));
-  const fixed = inUse ? outdated.filter((object) => !isOtherCount(context, object, api)) : [];
-  // Beside PodGroups a Workload only describes: that one lags behind is no news.
-  const behind = fixed.filter(({ resource }) => resource === markOf(api));
+  const follows = layout === 'composite' && gang.spec.groups.some(({ minReplicas }) => minReplicas > 0);
+  const fixed = inUse ? outdated.filter((object) => !isOtherCount(context, object, api, follows)) : [];
+  // Beside groups a Workload only describes: that one lags behind is no news.
+  const behind = fixed.filter(({ resource }) => resource !== api.workloads || api.podGroups === undefined);
   if (behind.length > 0) context.warn(kept(behind));
   const anew = [...outdated, ...stuck].filter((object) => !fixed.includes(object));
   for (const { resource, name } of anew.reverse()) await context.remove(resource, name, [PROTECTION]);
@@ -43,7 +47,7 @@ export async function syncNative(context: SyncContext, gang: PodGang, native: Na
     if (fixed.includes(object) || idle) continue;
     await context.apply(inUse ? object : { ...object, despite: [PROTECTION] });
   }
-  await removeStrays(context, wanted, api);
+  await removeStrays(context, { wanted, fixed }, served);
 }
 
 /** Kubernetes keeps a PodGroup by it until no Pod that has not ended names it, gated ones included. */
@@ -53,87 +57,47 @@ const isOurs = (pod: GangPod, gang: PodGang, { api, layout }: Native): boolean =
   pod.nativeGang === api.linkOf(gang.name, unitNames(layout, gang.name, pod.group));
 
 /**
+ * How the gang's Pods were admitted. What the cluster serves, or the configuration, may have changed since: for as long as
+ * all of them name native gangs of another layout, that one is kept.
+ */
+function layoutOf(pods: readonly GangPod[], gang: PodGang, native: Native): Layout {
+  const { layout } = native;
+  const admitted = pods.filter(({ nativeGang }) => nativeGang !== undefined);
+  if (admitted.length === 0 || admitted.some((pod) => isOurs(pod, gang, native))) return layout;
+  const other: Layout = layout === 'flat' ? 'per-group' : 'flat';
+  return admitted.every((pod) => isOurs(pod, gang, { ...native, layout: other })) ? other : layout;
+}
+
+/**
  * A Pod that was admitted while the cluster had no native gangs, or others, or Muster was set otherwise. It can never
  * be counted, so a gang that waited for it would wait for ever: its native gang has no minimum then.
  */
 const isStranger = (pod: GangPod, gang: PodGang, native: Native): boolean =>
   pod.nativeGang !== undefined && !isOurs(pod, gang, native);
 
-/** Whether the stored object says otherwise in what Kubernetes never changes. One on its way out is not asked. */
-function differs(context: SyncContext, object: OwnedObject, api: GangApi): boolean {
-  const { resource, spec } = object;
-  const live = liveOf(context, object);
-  if (live === undefined || isTerminating(live)) return false;
-  const stored = ownObject(live, 'spec') ?? {};
-  if (resource === api.workloads) {
-    const entries = ownList(stored, api.templates) ?? [];
-    const templates = spec[api.templates] as readonly JsonObject[];
-    return (
-      templates.length !== entries.length ||
-      templates.some((template, index) => !sameTerms(template, entries[index], api, strictly))
-    );
-  }
-  return !sameTerms(spec, stored, api, api.minCountChanges ? withoutMinCount : strictly);
-}
-
-/** Whether a PodGroup differs in nothing but how many Pods it asks for. */
-function isOtherCount(context: SyncContext, object: OwnedObject, api: GangApi): boolean {
-  const { resource, spec } = object;
-  const stored = ownObject(liveOf(context, object), 'spec');
-  const asks = (policy: Json | undefined): boolean => ownObject(policy, 'gang') !== undefined;
-  return (
-    resource === api.podGroups &&
-    asks(spec[api.policy]) &&
-    asks(own(stored, api.policy)) &&
-    sameTerms(spec, stored, api, withoutMinCount)
-  );
-}
-
-type View = (value: Json | undefined) => Json | undefined;
-
-const strictly: View = (value) => value;
-
-function withoutMinCount(value: Json | undefined): Json | undefined {
-  const gang = ownObject(value, 'gang');
-  return gang === undefined ? value : { gang: { ...gang, minCount: 0 } };
-}
-
-/** Of a template or a PodGroup: the fields that we ever write. What else is stored is a default, or somebody else's. */
-function sameTerms(wanted: JsonObject, stored: Json | undefined, api: GangApi, view: View): boolean {
-  // Kubernetes answers with null where a Workload has none.
-  const same = (field: string): boolean =>
-    isDeepStrictEqual(view(wanted[field]), view(own(stored, field) ?? undefined));
-  return (
-    [...IDENTITY, api.policy, 'schedulingConstraints', 'priorityClassName'].every(same) &&
-    // Kubernetes fills it in, so only one that is asked for says anything.
-    (wanted['disruptionMode'] === undefined || same('disruptionMode'))
-  );
-}
-
-/** Of a template, and of the PodGroups of 1.36 and 1.37. */
-const IDENTITY = ['name', 'podGroupTemplateRef', 'workloadRef'];
-
 /** Objects of another layout, or of one group too many, once no Pod names them. */
 async function removeStrays(
   context: SyncContext,
-  wanted: readonly OwnedObject[],
-  api: GangApi,
+  { wanted, fixed }: Readonly<Record<'wanted' | 'fixed', readonly OwnedObject[]>>,
+  { api, layout }: Native,
 ): Promise<void> {
-  for (const resource of [api.podGroups, api.workloads]) {
-    if (resource === undefined) continue;
+  const stays = fixed.some(({ resource }) => resource === api.podGroups);
+  const named = new Set(context.pods.map(({ nativeGang }) => nativeGang?.split('/')[0]));
+  const resources = [
+    ...(api.podGroups ? [api.podGroups] : []),
+    ...(layout === 'composite' ? [COMPOSITE_POD_GROUPS] : []),
+    api.workloads,
+  ];
+  for (const resource of resources) {
     for (const object of context.owned(resource)) {
       const name = nameOf(object);
-      const named = context.pods.some(({ nativeGang = name }) => nativeGang.split('/')[0] === name);
+      // No Pod names a CompositePodGroup; a PodGroup that stays as it is may.
+      const inUse = resource === COMPOSITE_POD_GROUPS ? stays : named.has(name) || named.has(undefined);
       const expected = wanted.some((other) => other.resource === resource && other.name === name);
-      if (!expected && !named && !isTerminating(object)) await context.remove(resource, name);
+      if (!expected && !inUse && !isTerminating(object)) await context.remove(resource, name);
     }
   }
 }
-
-const liveOf = (context: SyncContext, { resource, name }: OwnedObject): JsonObject | undefined =>
-  context.owned(resource).find((object) => nameOf(object) === name);
-const isTerminating = (object: JsonObject | undefined): boolean =>
-  ownString(ownObject(object, 'metadata'), 'deletionTimestamp') !== undefined;
 
 const kept = (outdated: readonly OwnedObject[]): string => {
   const names = outdated.map(({ resource, name }) => `${resource.kind} ${name}`).join(', ');

@@ -40,6 +40,8 @@ export const requiredLevel = (gang: PodGang, unit: Unit): string | undefined =>
     .filter((scope) => Boolean(scope.pack.required) && holds(scope, unit))
     .at(-1)?.pack.required;
 
+const NO_WISHES = 'ignored: a native gang has required levels only';
+
 /**
  * What of a gang's topology native gangs cannot hold: they take one required level each, and know no preferred one.
  * @param hasField whether the cluster keeps the field at all
@@ -54,7 +56,7 @@ export function checkNativeTopology(
   for (const scope of scopedConstraints(gang)) {
     const { required, preferred } = scope.pack;
     if (preferred) {
-      warnings.push(`${scope.path}.preferred is ignored: a native gang has required levels only`);
+      warnings.push(`${scope.path}.preferred is ${NO_WISHES}`);
     }
     if (!required) continue;
     const unit = units.find((candidate) => holds(scope, candidate));
@@ -70,6 +72,26 @@ export function checkNativeTopology(
     } else if (requiredLevel(gang, unit) !== required) {
       warnings.push(`${scope.path}.required is ignored: a native gang has one level, the narrowest given`);
     }
+  }
+  return { faults, warnings };
+}
+
+/**
+ * The same where CompositePodGroups hold groups together, one for each constraint of several: all that they cannot hold is
+ * a group without a minimum, which is in none of them.
+ */
+export function checkCompositeTopology(gang: PodGang): PodGangVerdict {
+  const optional = new Set(
+    gang.spec.groups.filter(({ minReplicas }) => minReplicas <= 0).map(({ name }) => name),
+  );
+  const faults: Fault[] = [];
+  const warnings: string[] = [];
+  for (const { path, pack, groups } of scopedConstraints(gang)) {
+    if (pack.preferred) warnings.push(`${path}.preferred is ${NO_WISHES}`);
+    const out = [...groups].filter((name) => optional.has(name));
+    if (!pack.required || groups.size < 2 || out.length === 0) continue;
+    const detail = `group ${out.join(', ')} has a minReplicas of 0, so it is in no CompositePodGroup with the others`;
+    faults.push(fault('BackendCannotExpress', `${path}.required`, { value: pack.required, detail }));
   }
   return { faults, warnings };
 }

@@ -3,8 +3,8 @@ import { isDnsLabel } from '../../api/name-syntax.ts';
 import type { PodGang, PodGroup } from '../../api/pod-gang.ts';
 import { totalMinimum } from '../../gang/rules/total-minimum.ts';
 
-export const LAYOUTS = ['flat', 'per-group'] as const;
-/** How groups become native gangs: one for all of them, or one each. */
+export const LAYOUTS = ['flat', 'per-group', 'composite'] as const;
+/** How groups become native gangs: one for all of them, one each, or one each under a CompositePodGroup. */
 export type Layout = (typeof LAYOUTS)[number];
 
 /** One native gang of a PodGang: a template of its Workload, and the PodGroup made from it. */
@@ -35,7 +35,11 @@ export function unitNames(layout: Layout, gang: string, group: string): Pick<Uni
 export const isOneCount = ({ spec }: Pick<PodGang, 'spec'>, layout: Layout): boolean =>
   layout === 'flat' && spec.groups.length > 1;
 
-/** The native gangs of a PodGang, in the order of its groups. */
+/** Whether there is a group that a gang can start without, beside such as it cannot. */
+export const hasOptional = ({ spec: { groups } }: Pick<PodGang, 'spec'>): boolean =>
+  groups.some(({ minReplicas }) => minReplicas <= 0) && groups.some(({ minReplicas }) => minReplicas > 0);
+
+/** The native gangs of a PodGang, in the order of its groups: one for all of them, or one for each. */
 export const unitsOf = (layout: Layout, gang: Pick<PodGang, 'name' | 'spec'>): Unit[] =>
   layout === 'flat'
     ? [{ ...unitNames(layout, gang.name, ''), groups: gang.spec.groups, minCount: totalMinimum(gang) }]
@@ -46,7 +50,7 @@ export const unitsOf = (layout: Layout, gang: Pick<PodGang, 'name' | 'spec'>): U
       }));
 
 /** A group's name where it is a DNS label, else one made from it, told apart by a hash. */
-function dnsLabelOf(group: string): string {
+export function dnsLabelOf(group: string): string {
   if (isDnsLabel(group)) return group;
   const mark = hash('sha256', group).slice(0, 10);
   const readable = group

@@ -5,8 +5,9 @@ import { checkTotalMinimum } from '../../gang/rules/total-minimum.ts';
 import type { PodGangVerdict } from '../backend.ts';
 import { modeOf, unheardTerms, type Preempts } from '../preemption-terms.ts';
 import { MAX_TEMPLATES, type GangApi } from './gang-api.ts';
-import type { Native } from './objects.ts';
-import { checkNativeTopology } from './topology.ts';
+import { compositeFor } from './objects.ts';
+import type { Native } from './terms.ts';
+import { checkCompositeTopology, checkNativeTopology } from './topology.ts';
 import { unitsOf } from './units.ts';
 
 export const NAME = 'default-scheduler';
@@ -31,7 +32,10 @@ export function validateGatesAlone(gang: PodGang, known: boolean): PodGangVerdic
 export function validateNative(gang: PodGang, native: Native): PodGangVerdict {
   const { api, fields, layout } = native;
   const units = unitsOf(layout, gang);
-  const topology = checkNativeTopology(gang, units, fields.topology);
+  const topology =
+    compositeFor(gang, native) === undefined
+      ? checkNativeTopology(gang, units, fields.topology)
+      : checkCompositeTopology(gang);
   const faults: Fault[] = [];
   if (units.length > MAX_TEMPLATES && api.podGroups === undefined) {
     const detail = `a Workload has at most ${MAX_TEMPLATES} groups; config.groups: flat has no limit`;
@@ -39,7 +43,7 @@ export function validateNative(gang: PodGang, native: Native): PodGangVerdict {
   }
   if (layout === 'flat') faults.push(...checkTotalMinimum(gang));
   const warnings: string[] = [];
-  if (units.length > 1) {
+  if (units.length > 1 && layout === 'per-group') {
     warnings.push(
       `each group is a gang of its own here (config.groups: per-group): one may start without the others`,
     );

@@ -6,6 +6,9 @@ import type { ReleaseOrder } from '../records.ts';
  * count for several groups, that count is reached by the wrong Pods (four workers and no leader) unless exactly the
  * minimum of every group is let go first; the rest follows once every group has its minimum bound.
  *
+ * `optional-groups-last`: where the scheduler counts each group by itself, and one without a minimum for none of the
+ * others: its Pods would take the room of those that have to start.
+ *
  * Pods let go before count, so a replacement takes the place of the one it replaces, and nothing more is let go for
  * a Pod that is slow to be bound. A Failed Pod has no place.
  */
@@ -13,7 +16,9 @@ export function podsInTurn(census: readonly GroupCensus[], order: ReleaseOrder):
   const all = order === 'all-at-once' || isScheduled(census);
   return new Set(
     census.flatMap((group) => {
-      if (all) return group.members.filter(isGated).map((pod) => pod.name);
+      const optional = group.minReplicas === 0;
+      if (all || (order === 'optional-groups-last' && !optional))
+        return group.members.filter(isGated).map((pod) => pod.name);
       const released = group.present.filter((pod) => !isGated(pod)).length;
       const places = Math.max(0, group.minReplicas - released);
       return group.present

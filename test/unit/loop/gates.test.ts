@@ -226,3 +226,25 @@ describe('release order minimum-first', () => {
     ]);
   });
 });
+
+describe('release order optional-groups-last', () => {
+  const backend = { ...state().backend, releaseOrder: 'optional-groups-last' as const };
+  const groups = [
+    group('leader', 1, 'leader-0'),
+    group('workers', 2, 'workers-0', 'workers-1', 'workers-2'),
+    group('helpers', 0, 'helpers-0', 'helpers-1'),
+  ];
+  const big = gang({ groups, conditions: [INITIALIZED] });
+  const helpers = [pod('helpers-0'), pod('helpers-1')];
+  const run = (...pods: PodRecord[]) => plan(state({ gang: big, backend, pods }));
+
+  test('lets all Pods of groups with a minimum go, and those of others once the minimums are bound', () => {
+    const result = run(pod('leader-0'), bound('workers-0'), pod('workers-1'), pod('workers-2'), ...helpers);
+    expect(released(result)).toEqual(['leader-0', 'workers-1', 'workers-2']);
+    expect(reasons(result)['helpers-0']).toBe(
+      'comes after the minimum of every group: bound leader 0/1, workers 1/2',
+    );
+    const all = run(bound('leader-0'), bound('workers-0'), bound('workers-1'), ...helpers);
+    expect(released(all)).toEqual(['helpers-0', 'helpers-1']);
+  });
+});

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { RELEASE_ORDERS } from '../../../src/gang/records.ts';
 import { inLength } from '../../support/length.ts';
 import { BROKEN } from './broken-judges.ts';
 import { faultFreeEnd, runHistory, type Flavour } from './history.ts';
@@ -10,6 +11,7 @@ const FLAVOURS: readonly Flavour[] = [
   { leaders: 2, faults: true, order: 'minimum-first' },
   { leaders: 1, faults: false, order: 'all-at-once' },
   { leaders: 2, faults: true, order: 'all-at-once' },
+  { leaders: 2, faults: true, order: 'optional-groups-last' },
   { leaders: 1, faults: false, order: 'minimum-first', cut: true },
 ];
 const SEEDS = inLength({ short: 25, long: 200 });
@@ -60,7 +62,7 @@ describe('random histories', () => {
 });
 
 describe('the same histories notice a loop that', () => {
-  const ends = { 'minimum-first': faultFreeEnd('minimum-first'), 'all-at-once': faultFreeEnd('all-at-once') };
+  const ends = Object.fromEntries(RELEASE_ORDERS.map((order) => [order, faultFreeEnd(order)]));
 
   test.each(BROKEN.map((broken) => [broken.what, broken] as const))(
     '%s',

@@ -3,13 +3,18 @@ import type { JsonObject } from '../../../../src/api/json.ts';
 import { native } from '../../../../src/backends/native/backend.ts';
 import { nativeSettings } from '../../../../src/backends/native/config.ts';
 import { gangOf, initContext, made } from '../../../support/made-backend.ts';
-import { clusterServing, kubeOn, serving, type Served } from './served.ts';
+import { group } from '../../../support/pod-gangs.ts';
+import { clusterServing, kubeOn, serving, withComposites, type Served } from './served.ts';
 
 const PODGROUPS = ['workloads', 'podgroups'];
 const WAP =
   'native gangs have no priorityClassName here: feature gate WorkloadAwarePreemption is off, or this Kubernetes has none';
 const TAS =
   'native gangs have no topology here: feature gate TopologyAwareWorkloadScheduling is off, or this Kubernetes has none';
+const FLAT =
+  'a gang of several groups waits for room for all of its Pods, also those beyond the minimums: feature gate CompositePodGroup is off, or its version v1alpha3 is not served';
+const COMPOSITES =
+  'a gang of several groups is a CompositePodGroup (v1alpha3), and each group has its own minimum';
 const NONE =
   'the cluster serves no native gangs (podgroups or workloads of scheduling.k8s.io; off by default): the gates hold a gang until its Pods are all there, then each is placed by itself';
 
@@ -47,6 +52,12 @@ describe('which native gang API the cluster has', () => {
       'resources scheduling.k8s.io/v1alpha2',
       'dry run v1alpha2 podgroups',
     ]);
+    expect(await ask(serving('v1beta1'))).toEqual([
+      'versions scheduling.k8s.io',
+      'resources scheduling.k8s.io/v1beta1',
+      'resources scheduling.k8s.io/v1alpha3',
+      'dry run v1beta1 podgroups',
+    ]);
     expect(await ask({ versions: { v1: [] } })).toEqual(['versions scheduling.k8s.io']);
     expect(await ask(serving('v1alpha2'), { gangScheduling: false })).toEqual([]);
     expect(await ask(serving('v1alpha2'), { api: 'none' })).toEqual([]);
@@ -54,7 +65,10 @@ describe('which native gang API the cluster has', () => {
 
   test.each<[string, Served, JsonObject, string[]]>([
     ['all fields', serving('v1alpha2'), {}, []],
-    ['all fields, 1.37', serving('v1beta1'), {}, []],
+    ['all fields, 1.37', serving('v1beta1'), {}, [FLAT]],
+    ['all fields, 1.37, one count asked for', serving('v1beta1'), { groups: 'flat' }, []],
+    ['composites, 1.37', withComposites(), {}, [COMPOSITES]],
+    ['composites, 1.37, one count asked for', withComposites(), { groups: 'flat' }, []],
     ['no priority', serving('v1alpha2', ['disruptionMode']), {}, [WAP]],
     [
       'no disruption mode, which is asked for',
@@ -62,7 +76,7 @@ describe('which native gang API the cluster has', () => {
       { disruptionMode: 'gang' },
       [WAP.replace('priorityClassName', 'priorityClassName and disruptionMode')],
     ],
-    ['no topology', serving('v1beta1', ['schedulingConstraints']), {}, [TAS]],
+    ['no topology', serving('v1beta1', ['schedulingConstraints']), {}, [TAS, FLAT]],
     ['1.35', serving('v1alpha1'), {}, [WAP, TAS]],
     ['no gangs', {}, {}, [NONE]],
     [
@@ -81,6 +95,15 @@ describe('which native gang API the cluster has', () => {
     );
     await expect(look(serving('v1alpha2'), { api: 'v1alpha1' })).rejects.toThrow('serves no workloads in');
     expect((await look(serving('v1alpha2'), { api: 'v1alpha2' })).version).toBe('scheduling.k8s.io/v1alpha2');
+  });
+
+  test('composites that are asked for and not served make the backend not ready', async () => {
+    const groups = { groups: 'composite' };
+    await expect(look(serving('v1beta1'), groups)).rejects.toThrow(
+      'config.groups is composite, but the cluster serves no compositepodgroups in scheduling.k8s.io/v1alpha3: serve them (feature gate CompositePodGroup and --runtime-config), or set config.groups to auto',
+    );
+    await expect(look(serving('v1alpha2'), groups)).rejects.toThrow('serves no compositepodgroups');
+    expect((await look(withComposites(), groups)).version).toBe('scheduling.k8s.io/v1beta1');
   });
 
   test('without a cluster the configuration decides, and a notice says so', async () => {
@@ -106,6 +129,11 @@ describe('which native gang API the cluster has', () => {
     const kinds = async (served: Served): Promise<string[]> =>
       ((await kubeOn(served)).owns?.() ?? []).map(({ version, plural }) => `${version} ${plural}`);
     expect(await kinds(serving('v1beta1'))).toEqual(['v1beta1 workloads', 'v1beta1 podgroups']);
+    expect(await kinds(withComposites())).toEqual([
+      'v1beta1 workloads',
+      'v1alpha3 compositepodgroups',
+      'v1beta1 podgroups',
+    ]);
     expect(await kinds(serving('v1alpha2'))).toEqual(['v1alpha2 workloads', 'v1alpha2 podgroups']);
     expect(await kinds(serving('v1alpha1'))).toEqual(['v1alpha1 workloads']);
     expect(await kinds({})).toEqual([]);
@@ -131,6 +159,9 @@ describe('which native gang API the cluster has', () => {
     // There no Pod of a group is tried while another one has a gate.
     expect(await order(serving('v1beta1'))).toEqual(['all-at-once', 'all-at-once']);
     expect(await order({})).toEqual(['all-at-once', 'all-at-once']);
+    expect(await order(withComposites())).toEqual(['all-at-once', 'all-at-once']);
+    const optional = gangOf({ groups: [group('leader'), group('helper', { minReplicas: 0 })] });
+    expect((await kubeOn(withComposites())).releaseOrder?.(optional)).toBe('optional-groups-last');
   });
 });
 
@@ -142,7 +173,10 @@ describe('the configuration', () => {
       { api: 'v1alpha4' },
       'config.api: must be one of auto, v1beta1, v1alpha3, v1alpha2, v1alpha1, none (did you mean "v1alpha3"?)',
     ],
-    [{ groups: 'pergroup' }, 'config.groups: must be one of flat, per-group (did you mean "per-group"?)'],
+    [
+      { groups: 'pergroup' },
+      'config.groups: must be one of auto, flat, per-group, composite (did you mean "per-group"?)',
+    ],
     [{ disruptionMode: 'Pod' }, 'config.disruptionMode: must be one of pod, gang (did you mean "pod"?)'],
   ])('%j is refused', (config, message) => {
     expect(() => made(native, config)).toThrow(message);

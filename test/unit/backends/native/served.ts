@@ -25,6 +25,12 @@ export const serving = (version: Version, drops: readonly string[] = []): Served
   drops,
 });
 
+/** What 1.37 serves with the gate CompositePodGroup on. */
+export const withComposites = (drops: readonly string[] = []): Served => {
+  const { versions } = serving('v1beta1');
+  return { versions: { ...versions, v1alpha3: ['workloads', 'podgroups', 'compositepodgroups'] }, drops };
+};
+
 export interface Asked extends ClusterProbe {
   /** Each question, in order. */
   readonly questions: string[];

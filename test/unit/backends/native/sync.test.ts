@@ -261,7 +261,17 @@ describe('objects that are wanted no more', () => {
   });
 
   test('stay while one does', async () => {
-    const { removed, specs } = await syncOver(THREE, THREE, { config, configBefore: {}, pods: [LINKED] });
+    // All that were admitted under the former one are counted by it still.
+    expect(await syncOver(THREE, THREE, { config, configBefore: {}, pods: [LINKED] })).toMatchObject({
+      applied: BOTH,
+      removed: [],
+      warnings: [],
+      specs: [{}, { schedulingPolicy: { gang: { minCount: 3 } } }],
+    });
+    const gates = ['grove.io/podgang-pending-creation'];
+    const leader: GangPod = { ...gangPod('leader-0', 'train.leader'), group: 'leader', gates };
+    const pods = [LINKED, leader];
+    const { removed, specs } = await syncOver(THREE, THREE, { config, configBefore: {}, pods });
     expect(removed).toEqual(['workloads train']);
     expect(specs.slice(1)).toMatchObject([
       { schedulingPolicy: { gang: { minCount: 1 } } },
