@@ -5,16 +5,17 @@ import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
 import { GangCluster } from './support/gang-cluster.ts';
 import { gatesOf, group } from './support/gang-objects.ts';
-import { cpus } from './support/native-gangs.ts';
-import { NAMESPACE } from './support/registered-muster.ts';
+import {
+  COMPOSITES,
+  cpus,
+  GANG_OBJECTS as POD_GROUPS,
+  WITH_COMPOSITES,
+  WORKLOADS,
+} from './support/native-gangs.ts';
 
 jest.setTimeout(90_000);
 
 const CPU = 4;
-const API = (version: string): string => `/apis/scheduling.k8s.io/${version}/namespaces/${NAMESPACE}`;
-const COMPOSITES = `${API('v1alpha3')}/compositepodgroups`;
-const POD_GROUPS = `${API('v1beta1')}/podgroups`;
-const WORKLOADS = `${API('v1beta1')}/workloads`;
 const BIG_NODE = 'big';
 /** The garbage collector of a fresh control plane looks around for half a minute before it does anything. */
 const PATIENT = { withinMs: 60_000 };
@@ -64,10 +65,7 @@ clusterSuite('gangs of several groups as CompositePodGroups', () => {
     cluster = await GangCluster.start({
       webhooks: true,
       cpu: CPU,
-      plane: {
-        featureGates: { CompositePodGroup: true },
-        runtimeConfig: { 'scheduling.k8s.io/v1alpha3': 'true' },
-      },
+      plane: WITH_COMPOSITES ?? {},
     });
     await until('Muster has looked', async () =>
       JSON.stringify(
@@ -142,6 +140,19 @@ clusterSuite('gangs of several groups as CompositePodGroups', () => {
       expect(found).toContain('leader-0');
     });
     await withNode({ cpu: 2 }, () => cluster.untilBound(gang, 5));
+  });
+
+  test('Pods beyond the minimum of an earlier group may take the room of a later one; nothing is bound then', async () => {
+    await cluster.createGang(gang, [group('actor', 2), group('learner', 1)]);
+    await pods('actor', 4);
+    await pods('learner', 1, cpus(2));
+    await until('muster status says why', async () => {
+      const { why } = await cluster.status(gang);
+      if (why.includes(`PodGroup ${gang}.learner: pod group is unschedulable`)) return true;
+      throw new Error(why);
+    });
+    expect(await bound()).toEqual([]);
+    await withNode({ cpu: 2 * CPU }, () => cluster.untilBound(gang, 5));
   });
 
   test('a group without a minimum comes last, and is in no CompositePodGroup', async () => {

@@ -22,7 +22,13 @@ import { kaiPodGroups, kaiTopologies } from './support/crds/kai.ts';
 import { volcanoPodGroups, volcanoQueues } from './support/crds/volcano.ts';
 import { group } from './support/gang-objects.ts';
 import { allUsed, rightsIn } from './support/granted.ts';
-import { GANG_OBJECTS, HAS_POD_GROUPS, WORKLOADS } from './support/native-gangs.ts';
+import {
+  COMPOSITES,
+  GANG_OBJECTS,
+  HAS_POD_GROUPS,
+  WITH_COMPOSITES,
+  WORKLOADS,
+} from './support/native-gangs.ts';
 import { untilRefused, type Who } from './support/policies-alone.ts';
 import { GANGS, GATE, gangPod, NAMESPACE, podGang, PODS } from './support/registered-muster.ts';
 import { withMuster, type OnMuster } from './support/with-muster.ts';
@@ -31,11 +37,17 @@ const TOPOLOGY = '/apis/kai.scheduler/v1alpha1/topologies/levels';
 const [ZONE, HOST] = ['topology.kubernetes.io/zone', 'kubernetes.io/hostname'];
 
 /** The objects of each backend's gangs, and what they are called there. */
-const BACKENDS: readonly { name: string; paths: readonly string[]; called: (gang: string) => string }[] = [
+interface Kept {
+  readonly name: string;
+  readonly paths: readonly string[];
+  readonly called: (gang: string, path: string) => string;
+}
+
+const BACKENDS: readonly Kept[] = [
   {
     name: 'default-scheduler',
-    paths: HAS_POD_GROUPS ? [WORKLOADS, GANG_OBJECTS] : [WORKLOADS],
-    called: (gang) => gang,
+    paths: [WORKLOADS, ...(WITH_COMPOSITES ? [COMPOSITES] : []), ...(HAS_POD_GROUPS ? [GANG_OBJECTS] : [])],
+    called: (gang, path) => (WITH_COMPOSITES && path === GANG_OBJECTS ? `${gang}.worker` : gang),
   },
   {
     name: 'kai-scheduler',
@@ -53,6 +65,12 @@ const BACKENDS: readonly { name: string; paths: readonly string[]; called: (gang
     called: (gang) => gang,
   },
 ];
+
+const KINDS: Readonly<Record<string, string>> = {
+  workloads: 'Workload',
+  compositepodgroups: 'CompositePodGroup',
+  podgroups: 'PodGroup',
+};
 
 const settingsOf = (levels: readonly string[], defaultProfileName: string) => ({
   scheduler: {
@@ -103,7 +121,8 @@ clusterSuite('the rights of Muster’s account', () => {
     ok('POST', GANGS, {
       ...podGang(name),
       metadata: { name, annotations, labels: { 'grove.io/scheduler-name': backend } },
-      spec: { podgroups: [group('worker', 1)] },
+      // One group alone needs nothing that holds several together.
+      spec: { podgroups: [group('worker', 1), ...(/^(g|taken)-/.test(name) ? [group('leader', 1)] : [])] },
     });
   const createPod = (gang: string, labels: Record<string, string> = {}) =>
     ok(
@@ -129,6 +148,7 @@ clusterSuite('the rights of Muster’s account', () => {
       muster: 'none',
       plane: {
         auditPolicy: 'Metadata',
+        ...WITH_COMPOSITES,
         extraApiServerArgs: ['--enable-admission-plugins=OwnerReferencesPermissionEnforcement'],
       },
     });
@@ -173,7 +193,7 @@ clusterSuite('the rights of Muster’s account', () => {
         done: (object: { metadata: { labels?: Record<string, string> } }) => boolean,
       ) =>
         until(`${name} ${what}`, async () => {
-          const objects = await Promise.all(paths.map((path) => ok('GET', `${path}/${called(gang)}`)));
+          const objects = await Promise.all(paths.map((path) => ok('GET', `${path}/${called(gang, path)}`)));
           return objects.every(done);
         });
       await each('has objects', () => true);
@@ -184,16 +204,16 @@ clusterSuite('the rights of Muster’s account', () => {
       // In the way of a gang of this name stands what somebody else made: it is read, and left.
       for (const [index, path] of paths.entries()) {
         const [, apiVersion = '', plural = ''] = /^\/apis\/([^/]+\/[^/]+)\/.*?([^/]+)$/.exec(path) ?? [];
-        const kind = plural === 'workloads' ? 'Workload' : 'PodGroup';
+        const kind = KINDS[plural] ?? '';
         const policy = { basic: {} };
         const native =
           kind === 'Workload'
             ? { podGroupTemplates: [{ name: 'gang', schedulingPolicy: policy }] }
-            : { schedulingPolicy: policy };
+            : { schedulingPolicy: policy, workloadRef: { workloadName: 'w', templateName: 't' } };
         const before = { podGroups: [{ name: 'gang', policy }] };
         const spec = name !== 'default-scheduler' ? { minMember: 1 } : HAS_POD_GROUPS ? native : before;
         const taken = `taken-${index}-${name}`;
-        await ok('POST', path, { apiVersion, kind, metadata: { name: called(taken) }, spec });
+        await ok('POST', path, { apiVersion, kind, metadata: { name: called(taken, path) }, spec });
         await createGang(taken, name, name === 'volcano' ? queue : {});
       }
     },

@@ -1,4 +1,5 @@
 import type { KubeList, KubeObject } from '../control-plane/client.ts';
+import type { ControlPlaneOptions } from '../control-plane/control-plane.ts';
 import { RELEASE } from '../control-plane/releases.ts';
 import type { GangCluster } from './gang-cluster.ts';
 import type { Condition } from './gang-objects.ts';
@@ -13,6 +14,16 @@ export const GANG_KIND = HAS_POD_GROUPS ? 'PodGroup' : 'Workload';
 const API = `/apis/scheduling.k8s.io/${VERSION}/namespaces/${NAMESPACE}`;
 export const GANG_OBJECTS = `${API}/${HAS_POD_GROUPS ? 'podgroups' : 'workloads'}`;
 export const WORKLOADS = `${API}/workloads`;
+
+/** What a control plane takes to have CompositePodGroups, where the release knows them, and where they are. */
+export const WITH_COMPOSITES: ControlPlaneOptions | undefined =
+  VERSION === 'v1beta1'
+    ? {
+        featureGates: { CompositePodGroup: true },
+        runtimeConfig: { 'scheduling.k8s.io/v1alpha3': 'true' },
+      }
+    : undefined;
+export const COMPOSITES = `/apis/scheduling.k8s.io/v1alpha3/namespaces/${NAMESPACE}/compositepodgroups`;
 
 /** How each release words the same: the template that a PodGroup is of, and that it was placed once. */
 const SINCE_137 = VERSION === 'v1beta1';
