@@ -13,7 +13,7 @@ const KINDS: readonly Kind[] = [
   { kind: 'statefulset', groups: { main: 4 } },
   { kind: 'written', groups: { leader: 1, workers: 3 } },
 ];
-const SCHEDULERS: readonly Scheduler[] = ['native', 'alone'];
+const SCHEDULERS: readonly Scheduler[] = ['native', 'composite', 'alone'];
 const SEEDS = inLength({ short: 40, long: 1500 });
 const STEPS = 250;
 

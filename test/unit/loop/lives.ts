@@ -1,9 +1,11 @@
 import { planMadeGang } from '../../../src/controller/workloads/plan-made-gang.ts';
 import type { StatusWrite } from '../../../src/gang/plan/gang-plan.ts';
-import type { GangRecord, GangState, PodRecord } from '../../../src/gang/records.ts';
+import type { GangRecord, GangState, PodRecord, ReleaseOrder } from '../../../src/gang/records.ts';
 import { plan as rightPlan } from '../../../src/gang/plan/plan.ts';
 import type { Random } from '../../support/random.ts';
 import {
+  eachGroupHasItsOwn,
+  minimumsOf,
   hasEnded,
   isBound,
   isForeign,
@@ -18,8 +20,11 @@ import {
 /** Something that must never be in the life of a gang. */
 export class Wrong extends Error {}
 
-/** Whether the scheduler goes by the gang's count, or by Pods alone. */
-export type Scheduler = 'native' | 'alone';
+/**
+ * Whether the scheduler goes by the gang's one count, by the minimum of each group while it tries none of a gang with a
+ * gated Pod, or by Pods alone.
+ */
+export type Scheduler = 'native' | 'composite' | 'alone';
 
 const isInitialized = ({ conditions }: Pick<GangRecord, 'conditions'>): boolean =>
   conditions.some(({ type, status }) => type === 'Initialized' && status === 'True');
@@ -30,6 +35,7 @@ export class Life extends World {
   readonly #plan: typeof rightPlan;
   /** What the scheduler was told. */
   #count: number;
+  #minimums: ReadonlyMap<string, number> = new Map();
   /** By uid: the minimum of each group that had to be bound together with the Pod. */
   readonly #begun = new Map<
     string,
@@ -45,6 +51,7 @@ export class Life extends World {
     this.#scheduler = scheduler;
     this.#plan = judge;
     this.#count = this.#total;
+    this.#minimums = minimumsOf(this.gang);
   }
 
   get #total(): number {
@@ -94,7 +101,13 @@ export class Life extends World {
   sync(): boolean {
     const told = this.#count !== this.#total;
     this.#count = this.#total;
+    this.#minimums = minimumsOf(this.gang);
     return told;
+  }
+
+  get #order(): ReleaseOrder {
+    if (this.#scheduler === 'composite') return 'optional-groups-last';
+    return Object.keys(this.wanted).length > 1 ? 'minimum-first' : 'all-at-once';
   }
 
   get state(): GangState {
@@ -111,8 +124,8 @@ export class Life extends World {
         schedulerName: SCHEDULER,
         ready: true,
         objectsExist: this.#count === this.#total,
-        releaseOrder: Object.keys(this.wanted).length > 1 ? 'minimum-first' : 'all-at-once',
-        countsEnding: this.#scheduler === 'native',
+        releaseOrder: this.#order,
+        countsEnding: this.#scheduler !== 'alone',
       },
       notOurs: undefined,
       lastStatusWrite: undefined,
@@ -174,7 +187,7 @@ export class Life extends World {
           throw new Wrong(`a generation with ${whole} of ${minReplicas} of ${name} is let go`);
       }
       if (
-        this.#scheduler === 'native' &&
+        this.#scheduler !== 'alone' &&
         this.pods.some((one) => !isLive(one) && isBound(one) && !hasEnded(one))
       )
         throw new Wrong('a generation is let go while its scheduler counts Pods of the one before');
@@ -199,9 +212,11 @@ export class Life extends World {
     const fit = waiting.slice(0, Math.max(0, this.room - on.length));
     if (fit.length === 0 || (this.#scheduler === 'native' && on.length + fit.length < this.#count))
       return false;
+    if (this.#scheduler === 'composite' && !eachGroupHasItsOwn(this.pods, [...on, ...fit], this.#minimums))
+      return false;
     for (const { uid } of fit) this.change(uid, { nodeName: 'node-1' });
     this.bound += fit.length;
-    if (this.#scheduler === 'native') this.#isWhole(fit);
+    if (this.#scheduler !== 'alone') this.#isWhole(fit);
     return true;
   }
 

@@ -21,6 +21,22 @@ export const isForeign = ({ schedulerName }: PodRecord): boolean => schedulerNam
 export const works = (one: PodRecord): boolean => isLive(one) && !hasEnded(one);
 const controller = { apiVersion: 'v1', kind: 'Any', name: 'train', uid: 'w' };
 
+export const minimumsOf = ({ spec }: GangRecord): ReadonlyMap<string, number> =>
+  new Map(spec.groups.map(({ name, minReplicas }) => [name, minReplicas]));
+
+/** Whether a scheduler that counts each group by itself would place these: none of a gang while one of it has a gate. */
+export function eachGroupHasItsOwn(
+  all: readonly PodRecord[],
+  placed: readonly PodRecord[],
+  minimums: ReadonlyMap<string, number>,
+): boolean {
+  const gated = all.some((one) => works(one) && isGated(one) && (minimums.get(one.group) ?? 0) > 0);
+  return (
+    !gated &&
+    [...minimums].every(([group, minimum]) => placed.filter((one) => one.group === group).length >= minimum)
+  );
+}
+
 /** The Pods of a gang with all that makes and takes them, but for its scheduler and Muster; a step at a time. */
 export class World {
   protected readonly random: Random;
