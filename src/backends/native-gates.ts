@@ -60,7 +60,7 @@ export const GATED_RELEASES: readonly GatedRelease[] = [
     kubernetes: '1.37',
     versions: ['v1beta1', 'v1alpha3'],
     allOrNone:
-      'the minimum, which follows the gang; of several groups, at the start, all Pods that there are',
+      'the minimum, which follows the gang; of several groups at the start all Pods that there are, in a CompositePodGroup the minimum of each',
     gates: [
       {
         ...{ ...generic, stage: 'beta', serves: 'v1beta1', reads: 'v1beta1' },
