@@ -22,6 +22,8 @@ export interface LocateOptions<B extends Binary> {
   readonly need: readonly B[];
   /** Whether what is missing may be built with Go, which takes minutes the first time. */
   readonly build: boolean;
+  /** Default: the one that this run is about. */
+  readonly release?: Release | undefined;
   readonly log?: (line: string) => void;
 }
 
@@ -38,21 +40,21 @@ export class ControlPlaneUnavailable extends Error {
  * @throws ControlPlaneUnavailable
  */
 export async function locateBinaries<B extends Binary>(options: LocateOptions<B>): Promise<Binaries<B>> {
-  const { need, build, log = logToStderr } = options;
-  const found = await look(need);
+  const { need, build, release = RELEASE, log = logToStderr } = options;
+  const found = await look(need, release);
   const missing = need.filter((binary) => found[binary] === undefined);
   if (missing.length === 0) return found as Binaries<B>;
-  if (!(await goOnPath())) throw unavailable(missing, NO_GO);
-  if (!build) throw unavailable(missing, 'they have not been built yet');
+  if (!(await goOnPath())) throw unavailable(missing, release, NO_GO);
+  if (!build) throw unavailable(missing, release, 'they have not been built yet');
   try {
-    await buildMissing(missing, log);
+    await buildMissing(missing, release, log);
   } catch (error) {
-    if (error instanceof GoFailed) throw unavailable(missing, error.message, error);
+    if (error instanceof GoFailed) throw unavailable(missing, release, error.message, error);
     throw error;
   }
-  const now = await look(need);
+  const now = await look(need, release);
   const stillMissing = need.filter((binary) => now[binary] === undefined);
-  if (stillMissing.length > 0) throw unavailable(stillMissing, 'the build left them out');
+  if (stillMissing.length > 0) throw unavailable(stillMissing, release, 'the build left them out');
   return now as Binaries<B>;
 }
 
@@ -66,10 +68,10 @@ export function cacheFolder(release: Release = RELEASE): string {
 
 const NO_GO = '`go` is not on the PATH';
 
-async function look(need: readonly Binary[]): Promise<Partial<Record<Binary, string>>> {
+async function look(need: readonly Binary[], release: Release): Promise<Partial<Record<Binary, string>>> {
   const found: Partial<Record<Binary, string>> = {};
   for (const binary of need) {
-    for (const folder of foldersFor(binary)) {
+    for (const folder of foldersFor(builtBy(release, binary))) {
       const path = join(folder, binary);
       if (!(await isExecutable(path))) continue;
       found[binary] = path;
@@ -79,22 +81,25 @@ async function look(need: readonly Binary[]): Promise<Partial<Record<Binary, str
   return found;
 }
 
-/** Whose build of a program serves here. */
-const releaseOf = (binary: Binary): Release =>
-  RELEASE.borrowed.includes(binary) ? DEFAULT_RELEASE : RELEASE;
+/** Whose build of a program serves for a release. */
+const builtBy = (release: Release, binary: Binary): Release =>
+  release.borrowed.includes(binary) ? DEFAULT_RELEASE : release;
 
-function foldersFor(binary: Binary): string[] {
-  const release = releaseOf(binary);
+function foldersFor(release: Release): string[] {
   // Nobody says which release the assets are of; they stand for the default one.
   const assets = release === DEFAULT_RELEASE ? process.env['KUBEBUILDER_ASSETS'] : undefined;
   return assets ? [assets, cacheFolder(release)] : [cacheFolder(release)];
 }
 
-async function buildMissing(missing: readonly Binary[], log: (line: string) => void): Promise<void> {
-  for (const release of new Set(missing.map(releaseOf))) {
+async function buildMissing(
+  missing: readonly Binary[],
+  release: Release,
+  log: (line: string) => void,
+): Promise<void> {
+  for (const builder of new Set(missing.map((binary) => builtBy(release, binary)))) {
     await buildRelease(
-      release,
-      missing.filter((binary) => releaseOf(binary) === release),
+      builder,
+      missing.filter((binary) => builtBy(release, binary) === builder),
       log,
     );
   }
@@ -108,7 +113,7 @@ async function buildRelease(
   const folder = cacheFolder(release);
   await mkdir(folder, { recursive: true });
   const stillMissing = async (): Promise<readonly Binary[]> => {
-    const found = await look(missing);
+    const found = await look(missing, release);
     return missing.filter((binary) => found[binary] === undefined);
   };
   await withBuildLock(
@@ -129,12 +134,17 @@ async function buildRelease(
   );
 }
 
-function unavailable(missing: readonly Binary[], reason: string, cause?: Error): ControlPlaneUnavailable {
+function unavailable(
+  missing: readonly Binary[],
+  release: Release,
+  reason: string,
+  cause?: Error,
+): ControlPlaneUnavailable {
   const assets = process.env['KUBEBUILDER_ASSETS'];
   return new ControlPlaneUnavailable(
     [
-      `no Kubernetes control plane: ${missing.join(', ')} missing, and ${reason}`,
-      `  looked in: ${assets ? `${assets} (KUBEBUILDER_ASSETS)` : 'KUBEBUILDER_ASSETS (not set)'}, ${cacheFolder()}`,
+      `no control plane of Kubernetes ${release.version}: ${missing.join(', ')} missing, and ${reason}`,
+      `  looked in: ${assets ? `${assets} (KUBEBUILDER_ASSETS)` : 'KUBEBUILDER_ASSETS (not set)'}, ${cacheFolder(release)}`,
       '  to get them: with Go 1.26 or newer on the PATH run `npm run control-plane` (about 10 minutes, once),',
       '  or let KUBEBUILDER_ASSETS name a folder that has them',
     ].join('\n'),

@@ -3,12 +3,15 @@ import type { Binaries, Binary } from './binaries.ts';
 import type { Client } from './client.ts';
 import type { Kubectl } from './kubectl.ts';
 import type { NodeSize } from './nodes.ts';
+import type { Release } from './releases.ts';
 
 export interface ControlPlaneOptions {
   /** Progress of a build, should one be necessary. Default: stderr. */
   readonly log?: (line: string) => void;
   /** Whether missing binaries may be built, which takes minutes. Default true. */
   readonly build?: boolean;
+  /** Default: the one that this run is about. */
+  readonly release?: Release;
   /** Default false. */
   readonly scheduler?: boolean;
   /** Deployments, Jobs, namespaces, garbage collection, service accounts ... Default false. */
@@ -39,7 +42,7 @@ export type Component = Exclude<Binary, 'kubectl'>;
 
 /** A running control plane. All of it listens on 127.0.0.1 only. */
 export interface ControlPlane {
-  /** Of the API server, e.g. `v1.36.3`. */
+  /** Of the API server that was started first, e.g. `v1.36.3`. */
   readonly version: string;
   /** `https://127.0.0.1:<port>`; stays the same over a restart. */
   readonly url: string;
@@ -76,6 +79,11 @@ export interface ControlPlane {
   /** Starts it again on the same port, over the same data, and waits until it is ready. */
   startApiServer(): Promise<void>;
   restartApiServer(): Promise<void>;
+  /**
+   * Ends all programs but etcd, and starts those of another release in their place: on the same ports, over the same data.
+   * @param meanwhile what is done while none of them runs
+   */
+  become(release: Release, meanwhile?: () => Promise<unknown>): Promise<void>;
   /** All that the program has logged since it was first started. */
   logs(name: Component): Promise<string>;
   /** Ids of the processes that run now. */

@@ -70,7 +70,10 @@ export const DEFAULT_RELEASE: Release = RELEASES['1.37'];
 export const RELEASE: Release = chosen(process.env['TESTING_MUSTER_KUBERNETES']);
 
 /** The API of native gangs, as `--runtime-config` names it; undefined where there is none. */
-export const GANGS = RELEASE.gangApi && `scheduling.k8s.io/${RELEASE.gangApi}`;
+export const gangsOf = ({ gangApi }: Release): string | undefined =>
+  gangApi && `scheduling.k8s.io/${gangApi}`;
+
+export const GANGS = gangsOf(RELEASE);
 
 function moduleOf(minor: string): string {
   return join(import.meta.dirname, `module-${minor}`);

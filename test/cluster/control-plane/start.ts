@@ -22,7 +22,7 @@ import type { ManagedProcess } from './managed-process.ts';
 import { addNode } from './nodes.ts';
 import { freePorts } from './ports.ts';
 import { untilReady } from './ready.ts';
-import { GANGS, RELEASE } from './releases.ts';
+import { gangsOf, RELEASE, type Release } from './releases.ts';
 import { startWatchdog } from './watchdog.ts';
 
 /** How long the API server may take to end in good order (ms). While anybody watches anything, it never does. */
@@ -68,7 +68,9 @@ async function start(options: ControlPlaneOptions): Promise<ControlPlane> {
     signal,
   } = options;
   const need = programsOf({ scheduler, controllerManager });
-  const binaries = await locateBinaries({ need, build, ...(log ? { log } : {}) });
+  const binariesOf = (of: Release) => locateBinaries({ need, build, release: of, ...(log ? { log } : {}) });
+  let release = options.release ?? RELEASE;
+  let binaries = await binariesOf(release);
   signal?.throwIfAborted();
 
   const temporary = options.dir === undefined;
@@ -106,21 +108,25 @@ async function start(options: ControlPlaneOptions): Promise<ControlPlane> {
     const credentials = await createCredentials(dir);
     const audit =
       auditPolicy && (await writeAuditPolicy(dir, auditPolicy === true ? 'Request' : auditPolicy));
-    const featureGates = { ...RELEASE.featureGates, ...options.featureGates };
-    const apiServerArgs = apiServerArguments({
-      etcdPort,
-      port,
-      credentials,
-      featureGates,
-      runtimeConfig: { ...(GANGS && { [GANGS]: 'true' }), ...options.runtimeConfig },
-      ...(audit ? { audit } : {}),
-      admissionControlConfigFile: options.admissionControlConfigFile,
-      extra: options.extraApiServerArgs ?? [],
+    const featureGates = (): Readonly<Record<string, boolean>> => ({
+      ...release.featureGates,
+      ...options.featureGates,
     });
     const startApiServer = async (abort?: AbortSignal): Promise<void> => {
       const previous = running.get('kube-apiserver');
       if (previous && previous.ended() === undefined) return;
-      await untilReady([await run('kube-apiserver', apiServerArgs), etcd], port, '/readyz', abort);
+      const gangs = gangsOf(release);
+      const args = apiServerArguments({
+        etcdPort,
+        port,
+        credentials,
+        featureGates: featureGates(),
+        runtimeConfig: { ...(gangs && { [gangs]: 'true' }), ...options.runtimeConfig },
+        ...(audit ? { audit } : {}),
+        admissionControlConfigFile: options.admissionControlConfigFile,
+        extra: options.extraApiServerArgs ?? [],
+      });
+      await untilReady([await run('kube-apiserver', args), etcd], port, '/readyz', abort);
     };
     const stopApiServer = async ({ kill = false } = {}): Promise<void> =>
       running.get('kube-apiserver')?.stop(kill ? 0 : GRACE);
@@ -150,7 +156,7 @@ async function start(options: ControlPlaneOptions): Promise<ControlPlane> {
         kubeconfig: schedulerKubeconfig,
         port: schedulerPort,
         credentials,
-        featureGates,
+        featureGates: featureGates(),
       });
       await untilReady([await run('kube-scheduler', args)], schedulerPort, '/healthz', signal);
     };
@@ -159,14 +165,16 @@ async function start(options: ControlPlaneOptions): Promise<ControlPlane> {
       const args = controllerManagerArguments({
         kubeconfig: managerKubeconfig,
         port: controllerPort,
-        featureGates,
+        featureGates: featureGates(),
         credentials,
         nodeGraceSeconds,
         without,
       });
       await untilReady([await run('kube-controller-manager', args)], controllerPort, '/healthz', signal);
     };
-    await Promise.all([scheduler && startScheduler(), controllerManager && startControllerManager()]);
+    const startClients = () =>
+      Promise.all([scheduler && startScheduler(), controllerManager && startControllerManager()]);
+    await startClients();
 
     const clientFor = async (path: string): Promise<Client> => {
       const client = await createClient(path);
@@ -195,6 +203,15 @@ async function start(options: ControlPlaneOptions): Promise<ControlPlane> {
       startScheduler,
       stopApiServer,
       startApiServer: () => startApiServer(),
+      become: async (next, meanwhile) => {
+        const former = ['kube-scheduler', 'kube-controller-manager'] as const;
+        await Promise.all(former.map(end));
+        await stopApiServer();
+        await meanwhile?.();
+        [release, binaries] = [next, await binariesOf(next)];
+        await startApiServer();
+        await startClients();
+      },
       restartApiServer: async () => {
         await stopApiServer();
         await startApiServer();
