@@ -65,27 +65,38 @@ const numbers: Check = ({ by }) => {
   );
 };
 
+/** The Jobs that it is, or that are made of it: their `spec`, and where that stands. */
+function jobsOf({ by }: AskingWorkload): { readonly spec: Json | undefined; readonly place: string }[] {
+  const spec = own(by?.workload, 'spec');
+  if (by?.kind.short === 'job') return [{ spec, place: placeIn(by, 'spec') }];
+  if (by?.kind.short !== 'jobset') return [];
+  return (ownList(spec, 'replicatedJobs') ?? []).map((job, index) => ({
+    spec: own(own(job, 'template'), 'spec'),
+    place: placeIn(by, `spec.replicatedJobs[${index}].template.spec`),
+  }));
+}
+
 /** A Job makes no more Pods than are left to complete. */
-const parallelism: Check = ({ by }) => {
-  if (by === undefined) return [];
-  const spec = own(by.workload, 'spec');
-  const jobs: { spec: Json | undefined; place: string }[] =
-    by.kind.short === 'job'
-      ? [{ spec, place: placeIn(by, 'spec') }]
-      : by.kind.short === 'jobset'
-        ? (ownList(spec, 'replicatedJobs') ?? []).map((job, index) => ({
-            spec: own(own(job, 'template'), 'spec'),
-            place: placeIn(by, `spec.replicatedJobs[${index}].template.spec`),
-          }))
-        : [];
-  return jobs.flatMap(({ spec: job, place }) => {
-    const [most, all] = [own(job, 'parallelism'), own(job, 'completions')];
+const parallelism: Check = (workload) =>
+  jobsOf(workload).flatMap(({ spec, place }) => {
+    const [most, all] = [own(spec, 'parallelism'), own(spec, 'completions')];
     if (typeof most !== 'number' || typeof all !== 'number' || most <= all) return [];
     return [
       `${place}.parallelism: ${most} is above completions: no more than ${all} Pods of it are ever made, and as many are its gang`,
     ];
   });
-};
+
+/** What a Job says of a PodGroup of Kubernetes: its own (WorkloadWithJob), or the one that its template names. */
+const podGroups: Check = (workload) =>
+  jobsOf(workload).flatMap(({ spec, place }) => [
+    ...(own(spec, 'scheduling') === undefined ? [] : [unheard(`${place}.scheduling`)]),
+    ...(own(own(own(spec, 'template'), 'spec'), 'schedulingGroup') === undefined
+      ? []
+      : [unheard(`${place}.template.spec.schedulingGroup`)]),
+  ]);
+
+const unheard = (field: string): string =>
+  `${field}: its Pods are the gang that ${LABEL_GANG} makes of them, whatever is said here: leave out one of the two`;
 
 /** A group without Pods. It is not refused: a PodGang that somebody wrote himself may leave that group out. */
 const templatesWithoutLabel: Check = (workload) =>
@@ -122,7 +133,15 @@ const sizes: Check = ({ templates }) =>
     return [`${field}: ${quoted(size)} says no numbers: write them as leader=1,worker=7`];
   });
 
-const checks: readonly Check[] = [podNames, podsOneByOne, numbers, parallelism, templatesWithoutLabel, sizes];
+const checks: readonly Check[] = [
+  podNames,
+  podsOneByOne,
+  numbers,
+  parallelism,
+  podGroups,
+  templatesWithoutLabel,
+  sizes,
+];
 
 /**
  * What is wrong with a workload whose Pods ask for a gang by the label `muster.dev/gang` on their template; nothing of any

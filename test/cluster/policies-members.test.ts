@@ -80,8 +80,8 @@ clusterSuite('members of a gang under the policies alone', () => {
       expect(there.body.message).toBeUndefined();
     });
 
-    test('of a gang, names that gang or one of its groups', async () => {
-      for (const named of ['train', 'train.workers']) {
+    test('of a gang, names that gang, one of its groups, or what the Job controller has made of its Job', async () => {
+      for (const named of ['train', 'train.workers', 'x-7bf8c4d9f5-x-pgt-0-6c5b8d7f4b']) {
         expect((await send('POST', PODS, native(named, GANG))).body.message).toBeUndefined();
       }
       const odd = { ...GANG, 'grove.io/podclique': 'Work_ers' };

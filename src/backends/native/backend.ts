@@ -15,6 +15,7 @@ import { nativeTrials } from './conformance.ts';
 import { raisedMinimums } from '../raised-minimum.ts';
 import { explainPodGroups } from './explain.ts';
 import { COMPOSITE_POD_GROUPS, SCHEDULING_GROUP } from './gang-api.ts';
+import { isOfJob } from './job-pod-group.ts';
 import { LookedAt } from './look.ts';
 import { mayCountReleased } from './objects.ts';
 import { syncNative } from './sync.ts';
@@ -98,11 +99,14 @@ function orderOf(gang: Pick<PodGang, 'spec'>, { api, layout }: Native): ReleaseO
   return isOneCount(gang, layout) && !api.waitsForGated ? 'minimum-first' : 'all-at-once';
 }
 
-/** A Pod is in one native gang, for good. Whoever put it into another must say which of the two is meant. */
+/**
+ * A Pod is in one native gang, for good. Whoever put it into another must say which of the two is meant, but for the Job
+ * controller, which does so unasked (docs/adr/0044).
+ */
 function nameGang(pod: PodReader, gang: Membership, patch: PodPatch, { api, layout }: Native): void {
   const unit = unitNames(layout, gang.gang, gang.group);
   const [given, wanted] = [api.linkIn(pod), api.linkOf(gang.gang, unit)];
-  if (given !== undefined && given !== wanted) {
+  if (given !== undefined && given !== wanted && !isOfJob(pod)) {
     throw new PodRefused(
       api.linkField,
       `in "${given}" already, while its gang is "${wanted}": leave out the field, or the label grove.io/podgang`,

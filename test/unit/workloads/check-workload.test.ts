@@ -251,6 +251,22 @@ describe('is let in with a warning', () => {
       ],
     ],
     [
+      'a Job that asks for a gang of Kubernetes besides',
+      'batch/v1 Job train',
+      'scheduling: {schedulingPolicy: {gang: {minCount: 2}}}, template: T',
+      [
+        'spec.scheduling: its Pods are the gang that muster.dev/gang makes of them, whatever is said here: leave out one of the two',
+      ],
+    ],
+    [
+      'each run of a CronJob whose template names one',
+      'batch/v1 CronJob nightly',
+      `jobTemplate: {spec: {template: ${labelled('').replace('spec: {', 'spec: {schedulingGroup: {podGroupName: mine}, ')}}}`,
+      [
+        'spec.jobTemplate.spec.template.spec.schedulingGroup: its Pods are the gang that muster.dev/gang makes of them, whatever is said here: leave out one of the two',
+      ],
+    ],
+    [
       'such a Job of the runtime of TrainJobs, at its own place',
       'trainer.kubeflow.org/v1alpha1 TrainingRuntime torch',
       'template: {spec: {replicatedJobs: [{name: node, template: {spec: {parallelism: 2, completions: 1, template: T}}}]}}',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { Json, JsonObject } from '../../../../src/api/json.ts';
 import type { Policy } from '../../../../src/admission/policy.ts';
 import { TryLater } from '../../../../src/errors.ts';
 import { BackendRegistry } from '../../../../src/backends/registry.ts';
@@ -105,6 +105,29 @@ describe('a Pod that brings a native gang of its own', () => {
     expect(decision.changes).toEqual([]);
     expect(textsOf(decision)).toEqual([expect.stringContaining(message)]);
     expect(decision.faults).toMatchObject([{ rule: 'BackendFailed', field }]);
+  });
+
+  const JOB = { apiVersion: 'batch/v1', kind: 'Job', name: 'train', uid: 'j', controller: true };
+  const ownedBy = (ownerReferences: Json): JsonObject =>
+    gangPod({ metadata: { ownerReferences }, spec: { schedulingGroup: { podGroupName: 'train-x' } } });
+
+  test.each<Version>(['v1beta1', 'v1alpha2'])(
+    'is of its gang where it is a Job’s, whose controller gives it one unasked: %s',
+    async (version) => {
+      expect(await preparedOn(serving(version), {}, ownedBy([{ kind: 'Other' }, JOB]))).toMatchObject({
+        schedulingGroup: { podGroupName: 'train' },
+      });
+    },
+  );
+
+  test.each<[string, Json]>([
+    ['no Job controls it', [{ ...JOB, controller: false }]],
+    ['another kind does', [{ ...JOB, kind: 'JobSet' }]],
+    ['a Job of somebody else’s does', [{ ...JOB, apiVersion: 'batch.volcano.sh/v1alpha1' }]],
+    ['its owners cannot be read', 'none'],
+  ])('is refused where %s', async (_name, owners) => {
+    const decision = mutatePod({ object: ownedBy(owners) }, await policyOn(serving('v1beta1')));
+    expect(textsOf(decision)).toEqual([expect.stringContaining('in "train-x" already')]);
   });
 
   test('keeps it where the backend is told to leave native gangs alone', async () => {
