@@ -2,12 +2,12 @@
 // `npm run test:matrix -- 1.36` is about that release alone; what the table says of others stays. With `--if-built` nothing is
 // built or written: what goes by native gangs runs on those of the releases that are here already.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { BINARIES, cacheFolder } from './cluster/control-plane/binaries.ts';
-import { KNOWN_RELEASES, type Release } from './cluster/control-plane/releases.ts';
+import { isBuilt } from './cluster/control-plane/binaries.ts';
+import { KNOWN_RELEASES } from './cluster/control-plane/releases.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const FOLDER = join(ROOT, 'test/cluster');
@@ -16,11 +16,11 @@ const PLACE = /(<!-- matrix -->\n)[^]*?(<!-- end -->)/;
 
 /** What goes by what a release serves, stores and schedules. */
 const SUITES = `admission loop generations workloads priorities preemption doctor bystanders/bystanders
-  native-gates kube-backend kube-backend-objects kube-backend-degraded policies policies-objects`.split(
+  native-gates kube-backend kube-backend-objects kube-backend-degraded policies policies-objects workload-with-job upgrade`.split(
   /\s+/,
 );
 /** What is not run where a release has no native gangs. */
-const OF_NATIVE_GANGS = ['kube-backend', 'kube-backend-objects'];
+const OF_NATIVE_GANGS = ['kube-backend', 'kube-backend-objects', 'workload-with-job', 'upgrade'];
 /** What is another thing in each release. */
 const BY_NATIVE_GANGS = ['native-gates', ...OF_NATIVE_GANGS, 'kube-backend-degraded', 'generations'];
 const NOT_RUN = 'not run';
@@ -105,12 +105,6 @@ export function columnsOf(table: string): Map<string, Column> {
       ]),
   );
 }
-
-/** Whether a release's own programs have been built on this machine. */
-const isBuilt = (release: Release): boolean =>
-  BINARIES.filter((binary) => !release.borrowed.includes(binary)).every((binary) =>
-    existsSync(join(cacheFolder(release), binary)),
-  );
 
 function writeTable(columns: ReadonlyMap<string, Column>): void {
   const page = readFileSync(PAGE, 'utf8');

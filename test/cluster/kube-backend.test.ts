@@ -187,7 +187,8 @@ clusterSuite('native gangs of kube-scheduler', () => {
     const untilAnew = async (before: NativeGang, minCount: number): Promise<NativeGang> =>
       until(`another one with the minimum ${minCount}`, async () => {
         const next = await nativeGang(cluster, gang);
-        const anew = COUNTS_RELEASED || next.metadata.uid !== before.metadata.uid;
+        // 1.37 changes it in place.
+        const anew = (next.metadata.uid === before.metadata.uid) === COUNTS_RELEASED;
         return anew && JSON.stringify(policyOf(next)) === `{"gang":{"minCount":${minCount}}}`
           ? next
           : undefined;
@@ -306,6 +307,74 @@ clusterSuite('native gangs of kube-scheduler', () => {
     if (HAS_POD_GROUPS) expect(made.spec).toMatchObject({ priorityClassName: 'high', priority: 1000 });
     expect(warnings).toEqual([]);
   });
+
+  if (COUNTS_RELEASED) {
+    test('a Pod of another priority keeps its gang from being scheduled, and all is said; replaced, it starts whole', async () => {
+      await cluster.createGang(gang, [group('worker', 2)], { spec: { priorityClassName: 'high' } });
+      await untilMade();
+      await pods('worker', 1);
+      await pods('worker', 1, { ...cpus(1), priorityClassName: 'system-cluster-critical' }, 1);
+      const { message } = await cluster.untilCondition(gang, 'PodsNotMatchingPriority', { status: 'True' });
+      expect(message).toContain(`Pod ${gang}-worker-1 has another PriorityClass than "high"`);
+      // The scheduler's word for the PodGroup, in the PodGang and for people.
+      const REFUSES =
+        "all pods in a single pod group should have the same priority as the pod group's priority";
+      await untilSaid(`PodGroup ${gang}: ${REFUSES}`);
+      await until('the PodGang says so', async () => {
+        const scheduled = await cluster.condition(gang, 'Scheduled');
+        return scheduled?.status === 'False' && scheduled.message.includes(REFUSES);
+      });
+      expect((await nativeGang(cluster, gang)).status?.conditions).toMatchObject([
+        { type: PLACED, status: 'False' },
+      ]);
+      expect(await bound()).toEqual([]);
+      await cluster.removePod(`${gang}-worker-1`);
+      await pods('worker', 1, cpus(1), 2);
+      await cluster.untilBound(gang, 2);
+      await cluster.untilCondition(gang, 'PodsNotMatchingPriority', { status: 'False' });
+    });
+
+    test.each([
+      ['PodGroup', { all: {} }],
+      ['Pod', { single: {} }],
+    ])('what preemption takes is one of two, as the gang says it: %s', async (mode, disruptionMode) => {
+      const annotations = { 'muster.dev/disruption-mode': mode };
+      await cluster.createGang(gang, [group('worker', 1)], { annotations });
+      expect((await untilMade()).spec).toMatchObject({ disruptionMode });
+    });
+
+    test('the minimum follows a Job to its last completion, in the same PodGroup', async () => {
+      const MERGE = { contentType: 'application/merge-patch+json' };
+      gang = `job-${gang}`;
+      const name = gang.slice('job-'.length);
+      const labels = { 'muster.dev/gang': 'true', ...KUBE };
+      const spec = { ...cpus(1), restartPolicy: 'Never', terminationGracePeriodSeconds: 0 };
+      const JOBS = '/apis/batch/v1/namespaces/ml/jobs';
+      await cluster.client.ok('POST', JOBS, {
+        metadata: { name },
+        spec: { parallelism: 3, completions: 4, template: { metadata: { labels }, spec } },
+      });
+      await cluster.untilBound(gang, 3);
+      const { uid } = (await untilMade()).metadata;
+      const untilCounts = (minCount: number): Promise<unknown> =>
+        until(`it asks for ${minCount}`, async () => {
+          const { metadata, spec: now } = await nativeGang(cluster, gang);
+          expect(metadata.uid).toBe(uid);
+          return JSON.stringify(now.schedulingPolicy) === `{"gang":{"minCount":${minCount}}}`;
+        });
+      await untilCounts(3);
+      for (const [at, { metadata }] of (await cluster.podsOf(gang)).entries()) {
+        const path = `${cluster.pods()}/${metadata.name}/status`;
+        if (at < 2) await cluster.client.ok('PATCH', path, { status: { phase: 'Succeeded' } }, MERGE);
+      }
+      await untilCounts(2);
+      await until('the last one is bound, too', async () => (await bound()).length === 4);
+      await cluster.client.ok('DELETE', `${JOBS}/${name}`, undefined, {
+        query: { propagationPolicy: 'Background' },
+      });
+      await until('its Pods are gone', async () => (await cluster.podsOf(gang)).length === 0);
+    });
+  }
 
   /** Until the scheduler has tried, and has said that there is no room. */
   async function untilRefused(): Promise<void> {

@@ -1,4 +1,4 @@
-import { constants } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -65,6 +65,12 @@ export function cacheFolder(release: Release = RELEASE): string {
   const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
   return join(cache, 'muster', 'control-plane', release.version);
 }
+
+/** Whether a release's own programs have been built on this machine. */
+export const isBuilt = (release: Release): boolean =>
+  BINARIES.filter((binary) => !release.borrowed.includes(binary)).every((binary) =>
+    existsSync(join(cacheFolder(release), binary)),
+  );
 
 const NO_GO = '`go` is not on the PATH';
 
