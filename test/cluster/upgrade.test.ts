@@ -211,8 +211,20 @@ clusterSuiteUnless(notHere(), 'from Kubernetes 1.36 to 1.37', () => {
     await goesOn(TO, ran);
   });
 
+  test('with its gate off 1.37 reads none of them, and has no gangs: one that waits for room starts in pieces', async () => {
+    await givenGangs();
+    const ran = await whereOf('runs');
+    await cluster.plane.become({ ...TO, featureGates: {}, gangApi: undefined });
+    await until('some are bound', async () => (await cluster.podsOf('waits')).some(isBound));
+    expect((await cluster.podsOf('waits')).every(isBound)).toBe(false);
+    expect(await whereOf('runs')).toEqual(ran);
+    expect((await podGroupsAsked(cluster.client, TO)).status).toBe(404);
+    expect((await keptInEtcd(cluster.plane)).length).toBeGreaterThan(0);
+  });
+
   test('and back: as it went forth', async () => {
     await cluster.plane.become(TO);
+    await cluster.restart();
     await cluster.createGang('there', [group('worker', 2)]);
     await pods('there', 0, 2);
     await untilCounted(TO, 'there', 2);
