@@ -1,7 +1,8 @@
 /** Jobs that the Job controller itself gives a Workload and a PodGroup (feature gate WorkloadWithJob), beside Muster. */
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { KubeList, KubeObject } from './control-plane/client.ts';
-import { clusterSuite } from './control-plane/suite.ts';
+import { RELEASE } from './control-plane/releases.ts';
+import { clusterSuiteUnless } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
 import { requestsOf } from './support/audited.ts';
 import { GangCluster, KUBE } from './support/gang-cluster.ts';
@@ -9,6 +10,7 @@ import { gatesOf, type Pod } from './support/gang-objects.ts';
 import {
   COUNTS_RELEASED,
   GANG_OBJECTS,
+  HAS_POD_GROUPS,
   policyOf,
   WORKLOADS,
   type NativeGang,
@@ -63,7 +65,9 @@ type Grouped = Pod & {
 };
 type Owned = NativeGang & { metadata: { ownerReferences: readonly { kind: string; name: string }[] } };
 
-clusterSuite('Jobs with a Workload of their own', () => {
+const notHere = HAS_POD_GROUPS ? undefined : `${RELEASE.version} has no such feature gate`;
+
+clusterSuiteUnless(notHere, 'Jobs with a Workload of their own', () => {
   let cluster: GangCluster;
   const podsOf = async (app: string): Promise<readonly Grouped[]> => {
     const query = { labelSelector: `app=${app}` };
