@@ -16,11 +16,13 @@ const PLACE = /(<!-- matrix -->\n)[^]*?(<!-- end -->)/;
 
 /** What goes by what a release serves, stores and schedules. */
 const SUITES = `admission loop generations workloads priorities preemption doctor bystanders/bystanders
-  native-gates kube-backend kube-backend-objects kube-backend-degraded policies policies-objects workload-with-job upgrade`.split(
-  /\s+/,
-);
+  native-gates kube-backend kube-backend-objects kube-backend-degraded composite-pod-groups workload-with-job
+  policies policies-objects upgrade`.split(/\s+/);
 /** What is not run where a release has no native gangs. */
-const OF_NATIVE_GANGS = ['kube-backend', 'kube-backend-objects', 'workload-with-job', 'upgrade'];
+const OF_NATIVE_GANGS = [
+  ...['kube-backend', 'kube-backend-objects', 'composite-pod-groups'],
+  ...['workload-with-job', 'upgrade'],
+];
 /** What is another thing in each release. */
 const BY_NATIVE_GANGS = ['native-gates', ...OF_NATIVE_GANGS, 'kube-backend-degraded', 'generations'];
 const NOT_RUN = 'not run';

@@ -1,7 +1,8 @@
 /** Gangs of several groups as CompositePodGroups: Muster, the real API server and the real scheduler of 1.37. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import type { KubeList, KubeObject } from './control-plane/client.ts';
-import { clusterSuite } from './control-plane/suite.ts';
+import { RELEASE } from './control-plane/releases.ts';
+import { clusterSuiteUnless } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
 import { GangCluster } from './support/gang-cluster.ts';
 import { gatesOf, group } from './support/gang-objects.ts';
@@ -30,7 +31,9 @@ interface Group extends KubeObject {
   };
 }
 
-clusterSuite('gangs of several groups as CompositePodGroups', () => {
+const notHere = WITH_COMPOSITES ? undefined : `${RELEASE.version} has no CompositePodGroups`;
+
+clusterSuiteUnless(notHere, 'gangs of several groups as CompositePodGroups', () => {
   let cluster: GangCluster;
   let counter = 0;
   let gang = '';
