@@ -20,6 +20,7 @@ import { startControlPlane } from './control-plane/start.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
 import { verb } from './support/muster-cli.ts';
+import { PLACED, SAME_PRIORITY } from './support/native-gangs.ts';
 import { stories } from './support/user-stories.ts';
 import { priorityClasses, randomCluster, type RandomCluster } from './support/random-cluster.ts';
 
@@ -225,7 +226,7 @@ async function play(client: Client, made: RandomCluster, namespace: string): Pro
         if (all.every(({ spec }) => spec.nodeName !== undefined)) return 'yes';
         const asked = gang ?? wanting[0] ?? {};
         const { status } = await client.ok<StoredGroup>('GET', pathOf(asked, true));
-        const said = status?.conditions?.find(({ type }) => /^Pod(?:Group)?Scheduled$/.test(type));
+        const said = status?.conditions?.find(({ type }) => ['PodScheduled', PLACED].includes(type));
         if (said?.status === 'False' && REFUSED.test(said.message)) return 'no';
         // Shown where the wait runs out.
         throw new Error(said?.message ?? 'nothing said yet');
@@ -245,8 +246,9 @@ async function play(client: Client, made: RandomCluster, namespace: string): Pro
 }
 
 /** What the scheduler says where preemption does not help either: the reason of that comes after that of the gang. */
-const REFUSED =
-  /pod group is unschedulable, \S|no feasible placements found, \S|preemption: 0\/\d+ nodes are available: /;
+const REFUSED = SAME_PRIORITY
+  ? /pod group preemption: (?!found a placement|ongoing preemption)|^0\/.* preemption: 0\/\d+ nodes are available: /
+  : /pod group is unschedulable, \S|no feasible placements found, \S|preemption: 0\/\d+ nodes are available: /;
 
 /**
  * Now and then kube-scheduler 1.36 calls a gang unschedulable, without a word of preemption, and says nothing more for half

@@ -34,6 +34,12 @@ export const templateOf = (workloadName: string): object =>
 export const PLACED = SINCE_137 ? 'PodGroupInitiallyScheduled' : 'PodGroupScheduled';
 /** Whether the scheduler tries none of a group while one of it is gated, and lets `minCount` change. */
 export const COUNTS_RELEASED = SINCE_137;
+/** Whether it tries none of a group of which a Pod has another priority than the group. */
+export const SAME_PRIORITY = SINCE_137;
+/** How a PodGroup says that its Pods are disrupted all together, or each alone. */
+export const DISRUPTED = SINCE_137
+  ? { together: { all: {} }, alone: { single: {} } }
+  : { together: 'PodGroup', alone: 'Pod' };
 
 /** A Workload or a PodGroup. */
 export interface NativeGang extends KubeObject {

@@ -1,5 +1,7 @@
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { Random } from '../../support/random.ts';
+import { GANGS } from '../control-plane/releases.ts';
+import { DISRUPTED, SAME_PRIORITY } from './native-gangs.ts';
 
 /** A cluster made up for a planner and a scheduler to agree on, and a gang that wants room in it. */
 export interface RandomCluster {
@@ -15,7 +17,6 @@ export interface RandomCluster {
 }
 
 const PRIORITIES = [0, 10, 20, 30, 100] as const;
-const API = 'scheduling.k8s.io/v1alpha2';
 
 /**
  * Sizes as a small cluster has them; priorities, groups of both modes, budgets, taints, selectors and (anti-)affinity in
@@ -98,8 +99,8 @@ export function randomCluster(random: Random, namespace: string): RandomCluster 
   const wanting = Array.from({ length: replicas }, (_, index) =>
     pod(namespace, `w-${index}`, {
       cpu: index % 2 === 0 ? cpu : other,
-      // Of Pods alike in priority kube-scheduler leaves it to chance which is placed first.
-      priority: index % 2 === 0 || other === cpu ? priority : 10,
+      // Of Pods alike in priority kube-scheduler 1.36 leaves it to chance which is placed first; since then it is the oldest.
+      priority: SAME_PRIORITY || index % 2 === 0 || other === cpu ? priority : 10,
       labels: { app: 'wanting' },
       constraints,
       ...(single ? {} : { group: 'wanting' }),
@@ -124,12 +125,12 @@ export const podGroup = (
   minCount: number | undefined,
   topologyKey?: string,
 ): JsonObject => ({
-  apiVersion: API,
+  apiVersion: GANGS ?? '',
   kind: 'PodGroup',
   metadata: { name, namespace },
   spec: {
     priorityClassName: `p${priority}`,
-    disruptionMode: together ? 'PodGroup' : 'Pod',
+    disruptionMode: DISRUPTED[together ? 'together' : 'alone'],
     schedulingPolicy: minCount === undefined ? { basic: {} } : { gang: { minCount } },
     ...(topologyKey === undefined ? {} : { schedulingConstraints: { topology: [{ key: topologyKey }] } }),
   },
