@@ -5,7 +5,7 @@ import { preemptorOf } from '../../src/preemption/preemptor-of.ts';
 import { readPod } from '../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../src/preemption/read/read-snapshot.ts';
 import { Reading } from '../../src/gang/reading.ts';
-import type { Variant } from '../../src/preemption/units.ts';
+import type { Variant } from '../../src/preemption/variants.ts';
 
 const PODS_PER_NODE = 10;
 const GANG = 64;

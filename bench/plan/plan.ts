@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { VARIANTS } from '../../src/preemption/units.ts';
+import { VARIANTS } from '../../src/preemption/variants.ts';
 import { figure, short, withInterval, type Figure, type StageReport } from '../measure/figures.ts';
 import { exactly, meanOf, type Estimate } from '../measure/interval.ts';
 import type { AdmissionTiming } from '../admission/admission.ts';

@@ -1,30 +1,34 @@
 import { takesEverything } from '../gang/label-selector.ts';
 import { matcherOf, selects } from './selectors.ts';
 import type { DisruptionBudget, Labels, Pod } from './snapshot.ts';
-import type { Unit, Variant } from './units.ts';
+import type { Unit } from './units.ts';
+import type { Ways } from './variants.ts';
 
 /** The budgets of a cluster, and what is left of each while victims are counted. */
 export interface SplitUnits {
-  /** Units whose eviction would break a PodDisruptionBudget, in the order given. */
-  readonly violating: readonly Unit[];
+  /** Units whose eviction would break a PodDisruptionBudget, in the order given, and how many of their Pods would. */
+  readonly violating: ReadonlyMap<Unit, number>;
   readonly others: readonly Unit[];
 }
 
 /**
  * Splits units by whether evicting them, one after the other in this order, would take more from a budget than it has.
- * A unit violates if any of its Pods does. Every budget that a Pod matches is charged, as for single Pods in
- * kube-scheduler; for groups kube-scheduler 1.36 stops charging at the first violation of a unit.
+ * A unit violates if any of its Pods does. Every budget that a Pod matches is charged, unless the algorithm stops at the first
+ * violation of the Pod, or of the unit.
  */
 export function splitByBudgets(
   units: readonly Unit[],
   budgets: readonly DisruptionBudget[],
-  variant: Variant,
-  forGang: boolean,
+  until: Ways['chargesUntil']['Pod'],
 ): SplitUnits {
-  const charge = new Ledger(budgets, variant === 'kube-1.36' && forGang);
-  const violating: Unit[] = [];
+  const charge = new Ledger(budgets, until);
+  const violating = new Map<Unit, number>();
   const others: Unit[] = [];
-  for (const unit of units) (charge.violates(unit) ? violating : others).push(unit);
+  for (const unit of units) {
+    const pods = charge.violationsOf(unit);
+    if (pods > 0) violating.set(unit, pods);
+    else others.push(unit);
+  }
   return { violating, others };
 }
 
@@ -37,10 +41,10 @@ interface Account {
 
 class Ledger {
   readonly #byNamespace = new Map<string, Account[]>();
-  readonly #stopsAtFirst: boolean;
+  readonly #until: Ways['chargesUntil']['Pod'];
 
-  constructor(budgets: readonly DisruptionBudget[], stopsAtFirst: boolean) {
-    this.#stopsAtFirst = stopsAtFirst;
+  constructor(budgets: readonly DisruptionBudget[], until: Ways['chargesUntil']['Pod']) {
+    this.#until = until;
     for (const { namespace, selector, disruptionsAllowed: left, disrupted } of budgets) {
       // A budget without a selector, or with an empty one, is for no Pod here, as in kube-scheduler.
       if (selector === undefined || takesEverything(selector)) continue;
@@ -49,13 +53,14 @@ class Ledger {
     }
   }
 
-  violates({ pods }: Unit): boolean {
-    let violated = false;
+  /** How many of its Pods break a budget. */
+  violationsOf({ pods }: Unit): number {
+    let count = 0;
     for (const pod of pods) {
-      if (this.#chargeFor(pod)) violated = true;
-      if (violated && this.#stopsAtFirst) return true;
+      if (this.#chargeFor(pod)) count += 1;
+      if (count > 0 && this.#until === 'unit') return count;
     }
-    return violated;
+    return count;
   }
 
   #chargeFor(pod: Pod): boolean {
@@ -65,7 +70,7 @@ class Ledger {
       if (account.disrupted.has(pod.name) || !account.takes(pod.labels)) continue;
       account.left -= 1;
       if (account.left < 0) violated = true;
-      if (violated && this.#stopsAtFirst) return true;
+      if (violated && this.#until !== undefined) return true;
     }
     return violated;
   }

@@ -60,7 +60,7 @@ export function attempt(inFlight: InFlight | undefined, situation: Situation): S
 
 /** Nothing is on its way. */
 function begin(situation: Situation): Step {
-  const cause = roomBeingMade(situation.preemptor, situation.snapshot);
+  const cause = roomBeingMade(situation.preemptor, situation.snapshot, situation.variant);
   if (cause !== undefined)
     return { verdict: 'Waits', inFlight: undefined, evict: [], why: refusalText(cause, 'operator') };
   const plan = planRoom(situation);

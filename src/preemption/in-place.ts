@@ -1,7 +1,8 @@
 import type { ClusterState } from './cluster-state.ts';
 import type { NodeState } from './node-state.ts';
 import { mindsOthers, type Placement } from './place.ts';
-import { judgeFor } from './predicates/predicates.ts';
+import type { Predicate } from './predicates/predicate.ts';
+import { judgeFor, ownPredicates, predicatesButAffinity, skipsAffinity } from './predicates/predicates.ts';
 import { selects, termTakes } from './selectors.ts';
 import type { Constraints, Pod } from './snapshot.ts';
 import type { Unit } from './units.ts';
@@ -14,12 +15,17 @@ export class Assumed {
   readonly #order = new Map<Pod, number>();
   /** One Pod for each way to mind who is near. */
   readonly #minding: readonly Pod[];
+  /** Whether each is judged with those before it alone, as it was when it was placed. */
+  readonly #inTurn: boolean;
+  /** Those for whom, judged in turn, it is not asked any more who wants distance from them. */
+  readonly #deaf = new Set<Pod>();
   /** Whether all of them could stay before anybody was put back. */
   readonly #clean: boolean;
 
-  constructor({ nodes }: Pick<Placement, 'nodes'>, state: ClusterState) {
+  constructor({ nodes }: Pick<Placement, 'nodes'>, state: ClusterState, { inTurn = false } = {}) {
     this.#nodes = nodes;
     this.#state = state;
+    this.#inTurn = inTurn;
     const minding = new Map<Constraints, Pod>();
     for (const [pod, { node }] of nodes) {
       this.#onNode.getOrInsert(node.name, []).push(pod);
@@ -27,7 +33,12 @@ export class Assumed {
       if (mindsOthers(pod)) minding.set(pod.constraints, pod);
     }
     this.#minding = [...minding.values()];
-    this.#clean = this.#first(nodes.keys()) === undefined;
+    if (inTurn)
+      this.#eachInTurn((pod) => {
+        if (skipsAffinity(pod, state)) this.#deaf.add(pod);
+      });
+    // In turn they could: so they were placed.
+    this.#clean = inTurn || this.#first(nodes.keys()) === undefined;
   }
 
   /**
@@ -43,9 +54,12 @@ export class Assumed {
       }
       return undefined;
     }
-    if (!this.#clean || unit.pods.some((pod) => this.#isFelt(pod))) return this.#first(this.#nodes.keys());
+    if (!this.#clean || unit.pods.some((pod) => this.#isFelt(pod)))
+      return this.#inTurn ? this.#firstInTurn(this.#deaf) : this.#first(this.#nodes.keys());
     const near = new Set(unit.pods.flatMap(({ nodeName }) => this.#onNode.get(nodeName) ?? []));
-    return this.#first([...near].sort((a, b) => (this.#order.get(a) ?? 0) - (this.#order.get(b) ?? 0)));
+    const inOrder = [...near].sort((a, b) => (this.#order.get(a) ?? 0) - (this.#order.get(b) ?? 0));
+    // Who is near has not changed for those that mind it.
+    return this.#first(inOrder, this.#inTurn ? ownPredicates : undefined);
   }
 
   /** Whether it can matter on other nodes that the Pod is there. */
@@ -58,19 +72,42 @@ export class Assumed {
     );
   }
 
-  #first(pods: Iterable<Pod>): string | undefined {
+  #first(pods: Iterable<Pod>, list?: readonly Predicate[]): string | undefined {
     for (const pod of pods) {
       const node = this.#nodes.get(pod);
-      const clash = node && this.#clashOn(pod, node);
+      if (node === undefined) continue;
+      this.#state.take(pod, node);
+      const clash = this.#clashOn(pod, node, list);
+      this.#state.put(pod, node);
       if (clash !== undefined) return clash;
     }
     return undefined;
   }
 
-  #clashOn(pod: Pod, node: NodeState): string | undefined {
-    this.#state.take(pod, node);
-    const rejection = judgeFor(pod, this.#state)(node);
-    this.#state.put(pod, node);
+  /** The first reason why a Pod cannot stay after all, whatever was skipped. */
+  clash(): string | undefined {
+    return this.#firstInTurn(new Set());
+  }
+
+  #firstInTurn(deaf: ReadonlySet<Pod>): string | undefined {
+    let clash: string | undefined;
+    this.#eachInTurn((pod, node) => {
+      clash ??= this.#clashOn(pod, node, deaf.has(pod) ? predicatesButAffinity : undefined);
+    });
+    return clash;
+  }
+
+  /** Each with those before it in place alone. */
+  #eachInTurn(look: (pod: Pod, node: NodeState) => void): void {
+    for (const [pod, node] of this.#nodes) this.#state.take(pod, node);
+    for (const [pod, node] of this.#nodes) {
+      look(pod, node);
+      this.#state.put(pod, node);
+    }
+  }
+
+  #clashOn(pod: Pod, node: NodeState, list?: readonly Predicate[]): string | undefined {
+    const rejection = judgeFor(pod, this.#state, list)(node);
     if (rejection === undefined) return undefined;
     return `with it in place ${pod.key} does not fit on ${node.node.name}: ${rejection.messages.join(', ')}`;
   }

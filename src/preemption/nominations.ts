@@ -5,6 +5,8 @@ import { judgeFor } from './predicates/predicates.ts';
 import { counted, type Preemptor } from './preemptor.ts';
 import type { Refusal } from './refusal.ts';
 import type { Pod, Snapshot } from './snapshot.ts';
+import { costOfPod } from './units.ts';
+import type { Variant } from './variants.ts';
 
 /**
  * Whether the preemptor's Pods would still fit where they are nominated once everybody who goes has gone; the first
@@ -43,7 +45,11 @@ export function stillNominated(
  * Whether room is being made for it already, by whoever nominated its Pods: then nobody more has to go. A Pod that goes
  * for another reason is no sign of that.
  */
-export function roomBeingMade(preemptor: Preemptor, snapshot: Snapshot): Refusal | undefined {
+export function roomBeingMade(
+  preemptor: Preemptor,
+  snapshot: Snapshot,
+  variant: Variant,
+): Refusal | undefined {
   const nodes = new Map(
     preemptor.pods.flatMap((pod) => (pod.nominatedNode === '' ? [] : [[pod.nominatedNode, pod] as const])),
   );
@@ -51,7 +57,8 @@ export function roomBeingMade(preemptor: Preemptor, snapshot: Snapshot): Refusal
   for (const other of snapshot.pods) {
     const pod = nodes.get(other.nodeName);
     if (pod === undefined || !other.terminating || other.disruption !== PREEMPTION) continue;
-    if (other.priority >= preemptor.priority || preemptor.owns(other)) continue;
+    const cost = costOfPod(other, preemptor, snapshot, variant);
+    if (cost >= preemptor.priority || preemptor.owns(other)) continue;
     const { namespace, name } = pod;
     return { why: 'RoomBeingMade', pod: { namespace, name }, node: other.nodeName };
   }

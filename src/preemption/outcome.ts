@@ -36,6 +36,8 @@ export function outcomeOf(preemptor: Preemptor, plan: Plan, snapshot: Snapshot):
 /** One line that says it all. */
 export function verdictOf({ plan, preemptor, shortfall }: Outcome, reader: Reader = 'operator'): string {
   if (plan.fits) return 'fits as it is';
+  if (plan.feasible && plan.victims.length + plan.awaited.length === 0)
+    return 'fits beside all that runs, though not where it is tried first; nobody has to make room';
   if (plan.feasible && plan.victims.length === 0)
     return `fits once ${podsOf(plan.awaited.length)} on the way out ${plan.awaited.length === 1 ? 'is' : 'are'} gone; nothing else is touched`;
   if (plan.feasible) {

@@ -1,50 +1,53 @@
-import { ClusterState } from './cluster-state.ts';
+import type { ClusterState } from './cluster-state.ts';
 import { domainsOf, domainsWith, type Domain } from './domains.ts';
-import { place, undo, type Placement } from './place.ts';
-import type { Plan } from './planned.ts';
+import { place, redo, undo, type Placement } from './place.ts';
 import type { Preemptor } from './preemptor.ts';
-import type { Scope, Snapshot, Topology } from './snapshot.ts';
+import { mostAllocated } from './scores.ts';
+import type { Pod, Scope, Snapshot } from './snapshot.ts';
 import { outsideDomains } from './topology.ts';
 
+const MAX = 100;
+
 /**
- * What kube-scheduler 1.36 does with a gang that has a topology constraint: it tries each domain of the label by itself,
- * or only the one in which members run, and takes the one that holds the most Pods; of several, which it leaves to chance,
- * the first by name. It preempts nobody for such a gang.
+ * Where kube-scheduler puts a gang that has a topology constraint: it tries each domain of the label by itself, or only the
+ * one in which members run, and takes the one with the highest score, for the Pods of the gang that it holds and for how
+ * much of it is in use then; of several, which it leaves to chance, the first by name.
  */
-export function placeInDomain(preemptor: Preemptor, { required }: Topology, snapshot: Snapshot): Plan {
-  const state = new ClusterState(snapshot);
-  const [scope = { groups: undefined, key: '' }] = required;
-  const domains = domainsFor(preemptor, scope, { state, snapshot });
-  let best: { readonly value: string; readonly placement: Placement } | undefined;
-  for (const { value, nodes } of domains) {
-    const placement = place(preemptor, state, nodes);
+export function placeInDomain(
+  preemptor: Preemptor,
+  scope: Scope,
+  { snapshot, state }: { readonly snapshot: Snapshot; readonly state: ClusterState },
+): Placement {
+  const running = snapshot.pods.filter((pod) => preemptor.owns(pod));
+  const domains = domainsFor(running, scope, state);
+  const fitting = domains.flatMap((domain) => {
+    const placement = place(preemptor, state, domain.nodes);
     undo(placement, state);
-    const most = best?.placement.nodes.size ?? 0;
-    if (placement.fits && placement.nodes.size > most) best = { value, placement };
+    return placement.fits ? [{ domain, placement }] : [];
+  });
+  const inAll = ({ nodes }: Placement): number => running.length + nodes.size;
+  const most = Math.max(...fitting.map(({ placement }) => inAll(placement)));
+  let best: { readonly chosen: (typeof fitting)[number]; readonly score: number } | undefined;
+  for (const chosen of fitting) {
+    const { domain, placement } = chosen;
+    const score =
+      Math.trunc((MAX * inAll(placement)) / most) +
+      mostAllocated(domain.nodes, placement.nodes.keys(), state);
+    if (best === undefined || score > best.score) best = { chosen, score };
   }
-  const inside = new Set(domains.flatMap(({ nodes }) => nodes.map(({ node }) => node.name)));
-  const fits = best !== undefined;
-  return {
-    ...{ variant: 'kube-1.36', fits, feasible: fits, victims: [], reprieved: [], awaited: [] },
-    placement: new Map([...(best?.placement.nodes ?? [])].map(([pod, { node }]) => [pod.key, node.name])),
-    rejected: fits ? [] : outsideDomains(scope, snapshot, inside),
-    refusal: fits ? undefined : { why: 'TopologyUnserved' },
-    domains: best === undefined ? [] : [{ scope, required: true, value: best.value }],
-  };
+  if (best === undefined) {
+    const inside = new Set(domains.flatMap(({ nodes }) => nodes.map(({ node }) => node.name)));
+    const rejected = outsideDomains(scope, snapshot, inside);
+    return { fits: false, nodes: new Map(), without: preemptor.pods, rejected };
+  }
+  const { domain, placement } = best.chosen;
+  redo(placement, state);
+  return { ...placement, domain: { scope, value: domain.value } };
 }
 
 /** By name. None where members run in several, or outside of all. */
-function domainsFor(
-  preemptor: Preemptor,
-  { key }: Scope,
-  given: { readonly state: ClusterState; readonly snapshot: Snapshot },
-): Domain[] {
-  const { state, snapshot } = given;
-  const chosen = domainsWith(
-    snapshot.pods.filter((pod) => preemptor.owns(pod)),
-    key,
-    state,
-  );
+function domainsFor(running: readonly Pod[], { key }: Scope, state: ClusterState): Domain[] {
+  const chosen = domainsWith(running, key, state);
   if (chosen.size > 1) return [];
   return domainsOf(key, state).filter(({ value }) => chosen.size === 0 || chosen.has(value));
 }

@@ -6,6 +6,7 @@ import { judgeFor, ownPredicates, socialPredicates, type Rejection } from './pre
 import { Needs, type Preemptor } from './preemptor.ts';
 import { Scores } from './scores.ts';
 import type { Pod } from './snapshot.ts';
+import type { ChosenDomain } from './topology.ts';
 
 /** Where each Pod of a gang goes, and why the first that goes nowhere does. */
 export interface Placement {
@@ -16,6 +17,8 @@ export interface Placement {
   readonly without: readonly Pod[];
   /** Of the first Pod without a node, every node's reason. */
   readonly rejected: readonly Rejection[];
+  /** Where all of them belong into one domain: which. */
+  readonly domain?: ChosenDomain;
 }
 
 /**

@@ -6,23 +6,49 @@ import { place, placeNeeded, placeOthers, redo, undo, type Placement } from './p
 import type { Rejection } from './predicates/predicates.ts';
 import type { Preemptor } from './preemptor.ts';
 import { byImportance, type Unit } from './units.ts';
+import { WAYS } from './variants.ts';
 import { putBack, removed, Verdicts, type Question, type Search } from './verdicts.ts';
 
 /** The search over the whole cluster as one domain. */
 export function planForGang(question: Question): Search | { readonly rejected: readonly Rejection[] } {
   const { preemptor, state, units, budgets, variant } = question;
+  const { spares, chargesUntil } = WAYS[variant];
   const ordered = [...units].sort(byImportance);
   for (const unit of ordered) removed(unit, state);
-  const withNobody = placeNeeded(preemptor, state);
+  const withNobody = spares === 'in turn' ? question.placed() : placeNeeded(preemptor, state);
   undo(withNobody, state);
   if (!withNobody.fits) return { rejected: withNobody.rejected };
-  const { violating, others } = splitByBudgets(ordered, budgets, variant, true);
-  const verdicts = new Verdicts(new Set(violating));
-  const placement =
-    variant === 'kube-1.36'
-      ? reprieveByPlacing(question, [...violating, ...others], verdicts)
-      : reprieveInPlace(question, { ordered, violating, withNobody }, verdicts);
-  return { ...verdicts.sorted(), placement };
+  const { violating, others } = splitByBudgets(ordered, budgets, chargesUntil.Gang);
+  const verdicts = new Verdicts(violating);
+  const inOrder = [...violating.keys(), ...others];
+  const found = {
+    anew: () => ({ placement: reprieveByPlacing(question, inOrder, verdicts) }),
+    'in turn': () => reprieveInTurn(question, { inOrder, withNobody }, verdicts),
+    'above a priority': () => {
+      const given = { ordered, violating: [...violating.keys()], withNobody };
+      return { placement: reprieveInPlace(question, given, verdicts) };
+    },
+  }[spares]();
+  return { ...verdicts.sorted(), ...found };
+}
+
+/**
+ * kube-scheduler 1.37: put each back beside the gang as it was placed with nobody there; every Pod of it that found a place
+ * is to stay, also beyond the minimum.
+ */
+function reprieveInTurn(
+  { state, placed }: Question,
+  { inOrder, withNobody }: { readonly inOrder: readonly Unit[]; readonly withNobody: Placement },
+  verdicts: Verdicts,
+): Pick<Search, 'placement' | 'inVain'> {
+  redo(withNobody, state);
+  const there = new Assumed(withNobody, state, { inTurn: true });
+  for (const unit of inOrder) tryInPlace(unit, there, state, verdicts);
+  const clash = there.clash();
+  if (clash === undefined) return { placement: withNobody };
+  undo(withNobody, state);
+  const elsewhere = placed();
+  return elsewhere.fits ? { placement: elsewhere } : { placement: withNobody, inVain: clash };
 }
 
 /** kube-scheduler 1.36: put each back, and place the whole gang anew. */

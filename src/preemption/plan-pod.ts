@@ -5,6 +5,7 @@ import { Assumed } from './in-place.ts';
 import { place, undo } from './place.ts';
 import { fixedPredicates, judgeFor, type Rejection } from './predicates/predicates.ts';
 import { byImportance, type Unit } from './units.ts';
+import { WAYS } from './variants.ts';
 import { putBack, removed, Verdicts, type Question, type Search } from './verdicts.ts';
 
 /** The search for a single Pod: every node is a domain of its own, and the cheapest is taken. */
@@ -62,10 +63,11 @@ function onOne(
       rejection: rejection ?? { node: node.node.name, predicate: 'DefaultPreemption', messages: [NOBODY] },
     };
   }
-  const { violating, others } = splitByBudgets(ordered, budgets, variant, false);
-  const verdicts = new Verdicts(new Set(violating));
+  const ways = WAYS[variant];
+  const { violating, others } = splitByBudgets(ordered, budgets, ways.chargesUntil.Pod);
+  const verdicts = new Verdicts(violating);
   const assumed = new Assumed(placement, state);
-  for (const unit of [...violating, ...others]) {
+  for (const unit of [...violating.keys(), ...others]) {
     putBack(unit, state);
     const clash = assumed.clashWith(unit);
     if (clash === undefined) verdicts.spare(unit, 'it can stay beside the Pod');
@@ -77,7 +79,7 @@ function onOne(
   undo(placement, state);
   restore(ordered, state);
   const search = { ...verdicts.sorted(), placement };
-  return { search, cost: costOf(search) };
+  return { search, cost: ways.costsCountPods ? costOfPods(search) : costOf(search) };
 }
 
 const NOBODY = 'No preemption victims found for incoming pod';
@@ -89,7 +91,7 @@ const restore = (units: readonly Unit[], state: ClusterState): void => {
 /**
  * As kube-scheduler compares nodes: broken budgets, the highest priority that has to go, the sum of priorities (made
  * positive, so that fewer count less), Pods, and the latest start of the most important ones. All Pods of a unit count,
- * also those elsewhere. Then the first node by name.
+ * also those elsewhere, with what the unit costs. Then the first node by name.
  */
 export function costOf({ victims }: Pick<Search, 'victims'>): Cost {
   const [first] = victims;
@@ -102,4 +104,17 @@ export function costOf({ victims }: Pick<Search, 'victims'>): Cost {
     if (unit.priority === highest) start = Math.min(start, unit.start);
   }
   return [broken, highest, sum, pods, -start];
+}
+
+/**
+ * The same as kube-scheduler has it: each Pod with its own priority, the highest being that of the first Pod of the most
+ * important unit, whatever its group costs.
+ */
+function costOfPods({ victims }: Pick<Search, 'victims'>): Cost {
+  const pods = victims.flatMap(({ unit }) => unit.pods);
+  const broken = victims.reduce((sum, { violatingPods }) => sum + violatingPods, 0);
+  const sum = pods.reduce((total, { priority }) => total + priority + 2 ** 31, 0);
+  const highest = pods.reduce((most, { priority }) => Math.max(most, priority), -Infinity);
+  const started = pods.map((pod) => (pod.priority === highest ? (pod.startTime ?? Infinity) : Infinity));
+  return [broken, pods[0]?.priority ?? -Infinity, sum, pods.length, -Math.min(...started)];
 }

@@ -3,6 +3,7 @@ import type { Plan } from './planned.ts';
 import { plan } from './plan.ts';
 import type { Situation } from './situation.ts';
 import { byImportance, type Unit } from './units.ts';
+import { WAYS } from './variants.ts';
 import type { Judged } from './verdicts.ts';
 
 /** So many plans are made for one that overdraws no budget: each choice of whom to keep is a plan of its own. */
@@ -20,7 +21,7 @@ export function planRoom(situation: Omit<Situation, 'breaksBudgets'> & Partial<S
   const { preemptor, snapshot, variant, mayGo, breaksBudgets = true } = situation;
   const { budgets, pods, nodes } = snapshot;
   const first = plan(preemptor, snapshot, variant, mayGo);
-  if (variant === 'kube-1.36') return first;
+  if (WAYS[variant].scheduler !== undefined) return first;
   const most = Math.min(MOST_TRIES, Math.ceil(MOST_LOOKED_AT / (pods.length + nodes.length + 1)));
   let tries = 0;
   const without = (kept: ReadonlyMap<string, Judged>, found: Plan): Plan | undefined => {
@@ -37,7 +38,7 @@ export function planRoom(situation: Omit<Situation, 'breaksBudgets'> & Partial<S
       tries += 1;
       if (tries > most) return undefined;
       const why = `PodDisruptionBudget ${namespace}/${name} is kept, and others can go`;
-      const more = new Map(kept).set(idOf(unit), { unit, why, violatesBudget: false });
+      const more = new Map(kept).set(idOf(unit), { unit, why, violatesBudget: false, violatingPods: 0 });
       const next = plan(preemptor, snapshot, variant, (one) => mayGo(one) && !more.has(idOf(one)));
       const better = without(more, next);
       if (better !== undefined) return better;

@@ -8,13 +8,14 @@ import { planInDomains } from './plan-in-domains.ts';
 import { planForPod } from './plan-pod.ts';
 import { counted, type Preemptor } from './preemptor.ts';
 import type { Refusal } from './refusal.ts';
-import type { Snapshot, Topology } from './snapshot.ts';
+import type { Snapshot } from './snapshot.ts';
 import { noNodeLargeEnough } from './too-large.ts';
-import { unitsOf, type Unit, type Variant } from './units.ts';
+import { unitsOf, type Unit } from './units.ts';
+import { WAYS, type Variant } from './variants.ts';
 
 /**
  * Plans room for a gang or a Pod. Pure: the same snapshot gives the same plan, to the letter.
- * @param variant `kep`: the document's algorithm; `kube-1.36`: what kube-scheduler 1.36 does
+ * @param variant `kep`: the document's algorithm; `kube-1.36`, `kube-1.37`: what that kube-scheduler does
  * @param mayGo whether a unit below the preemptor may be touched at all; all may without
  */
 export function plan(
@@ -25,15 +26,17 @@ export function plan(
 ): Plan {
   const search = (confined: Preemptor): Plan => planAnywhere(confined, snapshot, variant, mayGo);
   const { topology } = preemptor;
-  const inDomains = (within: Topology): Plan =>
-    variant === 'kep'
-      ? planInDomains(preemptor, within, snapshot, search)
-      : placeInDomain(preemptor, within, snapshot);
-  const found = topology === undefined ? search(preemptor) : inDomains(topology);
-  if (found.feasible || found.refusal?.why === 'PodsMissing') return found;
+  const found =
+    topology === undefined || WAYS[variant].scheduler !== undefined
+      ? search(preemptor)
+      : planInDomains(preemptor, topology, snapshot, search);
+  if (found.feasible || (found.refusal !== undefined && CERTAIN.has(found.refusal.why))) return found;
   const refusal = noNodeLargeEnough(preemptor, snapshot) ?? found.refusal;
   return { ...found, refusal };
 }
+
+/** What is said whatever else is. */
+const CERTAIN: ReadonlySet<Refusal['why']> = new Set(['PodsMissing', 'PodUnlikeGroup', 'EvictsInVain']);
 
 function planAnywhere(
   preemptor: Preemptor,
@@ -41,8 +44,13 @@ function planAnywhere(
   variant: Variant,
   mayGo: (unit: Unit) => boolean,
 ): Plan {
+  if (preemptor.untried !== undefined) return answer(variant, { refusal: preemptor.untried });
+  const ways = WAYS[variant];
   const state = new ClusterState(snapshot);
-  const asItIs = place(preemptor, state);
+  const [scope] = preemptor.topology?.required ?? [];
+  const placed = (): Placement =>
+    scope === undefined ? place(preemptor, state) : placeInDomain(preemptor, scope, { snapshot, state });
+  const asItIs = placed();
   if (asItIs.fits) return answer(variant, { fits: true, placement: asItIs });
   undo(asItIs, state);
   const missing = preemptor.minimums.find((one) => counted(one, preemptor.pods) < one.count);
@@ -51,13 +59,16 @@ function planAnywhere(
     const given = counted(missing, preemptor.pods);
     return answer(variant, { refusal: { why: 'PodsMissing', group, count, given } });
   }
+  if (scope !== undefined && !ways.preemptsInDomains)
+    return answer(variant, { rejected: asItIs.rejected, refusal: { why: 'TopologyUnserved' } });
   if (!preemptor.preempts)
     return answer(variant, { rejected: asItIs.rejected, refusal: { why: 'NeverPreempts' } });
-  const underWay =
-    variant === 'kube-1.36' && preemptor.kind === 'Pod' ? roomBeingMade(preemptor, snapshot) : undefined;
+  const underWay = ways.waitsWhereNominated.includes(preemptor.kind)
+    ? roomBeingMade(preemptor, snapshot, variant)
+    : undefined;
   if (underWay !== undefined) return answer(variant, { rejected: asItIs.rejected, refusal: underWay });
-  // kube-scheduler 1.36 takes what is on its way out for possible victims, too.
-  const leaving = variant === 'kep' ? snapshot.pods.filter(({ terminating }) => terminating) : [];
+  // kube-scheduler takes what is on its way out for possible victims, too.
+  const leaving = ways.scheduler === undefined ? snapshot.pods.filter(({ terminating }) => terminating) : [];
   const awaited = leaving.map(({ key }) => key).sort();
   if (leaving.length > 0) {
     for (const pod of leaving) state.takeAway(pod);
@@ -73,10 +84,12 @@ function planAnywhere(
     return answer(variant, { rejected: asItIs.rejected, refusal });
   }
   const search = preemptor.kind === 'Gang' ? planForGang : planForPod;
-  const found = search({ preemptor, state, units, budgets: snapshot.budgets, variant });
-  return 'rejected' in found
-    ? answer(variant, { rejected: found.rejected })
-    : answer(variant, { ...found, awaited });
+  const found = search({ preemptor, state, units, budgets: snapshot.budgets, variant, placed });
+  if ('rejected' in found) return answer(variant, { rejected: found.rejected });
+  if (found.inVain === undefined) return answer(variant, { ...found, awaited });
+  const { victims, reprieved, inVain } = found;
+  const pods = victims.reduce((sum, { unit }) => sum + unit.pods.length, 0);
+  return answer(variant, { victims, reprieved, refusal: { why: 'EvictsInVain', pods, clash: inVain } });
 }
 
 function answer(
@@ -94,6 +107,6 @@ function answer(
     awaited,
     rejected,
     refusal: found.refusal,
-    domains: [],
+    domains: placement?.domain === undefined ? [] : [{ ...placement.domain, required: true }],
   };
 }

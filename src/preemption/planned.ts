@@ -1,7 +1,7 @@
 import type { Rejection } from './predicates/predicates.ts';
 import type { Refusal } from './refusal.ts';
 import type { Scope } from './snapshot.ts';
-import type { Variant } from './units.ts';
+import type { Variant } from './variants.ts';
 import type { Judged } from './verdicts.ts';
 
 /** Who would make room for whom, and who would not have to. */
@@ -13,7 +13,7 @@ export interface Plan {
   readonly feasible: boolean;
   /** Where each Pod would go, by `namespace/name`. */
   readonly placement: ReadonlyMap<string, string>;
-  /** The most important first. */
+  /** The most important first. Where it is not feasible all the same, its scheduler evicts them in vain. */
   readonly victims: readonly Judged[];
   /** Who was looked at and may stay. */
   readonly reprieved: readonly Judged[];

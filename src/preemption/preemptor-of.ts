@@ -1,7 +1,8 @@
 import { counted, type Minimum, type Preemptor } from './preemptor.ts';
 import { keyOf, type Gang, type Pod, type Snapshot, type Topology } from './snapshot.ts';
 import { speaksOf } from './topology.ts';
-import type { Variant } from './units.ts';
+import { unlikeGroup } from './unlike.ts';
+import { WAYS, type Variant } from './variants.ts';
 
 /**
  * The preemptor that Pods without a node make up: one gang, or one Pod in none.
@@ -14,16 +15,21 @@ export function preemptorOf(pods: readonly Pod[], snapshot: Snapshot, variant: V
   const native = first.podGroup === '' ? undefined : snapshot.podGroups.get(keyOf(namespace, first.podGroup));
   const gang = first.gang === '' ? undefined : snapshot.gangs.get(keyOf(namespace, first.gang));
   const ordered = [...pods].sort((a, b) => b.priority - a.priority);
+  const { scheduler, wantsPodsAlike } = WAYS[variant];
   const preempts = pods.every((pod) => pod.preempts);
-  if (native !== undefined && (variant === 'kube-1.36' || first.gang === '')) {
+  if (native !== undefined && (scheduler !== undefined || first.gang === '')) {
     const owns = (pod: Pod): boolean => pod.namespace === namespace && pod.podGroup === first.podGroup;
     const { topologyKey } = native;
     const priority = priorityOf(native.priority, pods, variant);
-    const [minimum] = left([{ group: undefined, count: native.minCount }], snapshot.pods.filter(owns));
+    const running = snapshot.pods.filter(owns);
+    const [minimum] = left([{ group: undefined, count: native.minCount }], running);
     // kube-scheduler starts nothing of a group of which no Pod has a place, however many run.
-    const least = variant === 'kube-1.36' ? 1 : 0;
+    const least = scheduler === undefined ? 0 : 1;
+    const asOne = { priority, preempts: native.preempts ?? first.preempts };
     return {
-      ...{ kind: 'Gang', key: keyOf(namespace, native.name), priority, preempts, pods: ordered, owns },
+      ...{ kind: 'Gang', key: keyOf(namespace, native.name), priority, pods: ordered, owns },
+      preempts: wantsPodsAlike ? asOne.preempts : preempts,
+      untried: wantsPodsAlike ? unlikeGroup([...ordered, ...running], asOne) : undefined,
       minimums: [{ group: undefined, count: Math.max(minimum?.count ?? 0, least) }],
       topology: topologyKey === undefined ? undefined : wholeGang(topologyKey),
     };
@@ -34,14 +40,21 @@ export function preemptorOf(pods: readonly Pod[], snapshot: Snapshot, variant: V
     return { kind: 'Pod', key: first.key, priority: first.priority, preempts, pods: [first], minimums, owns };
   }
   const owns = (pod: Pod): boolean => pod.namespace === namespace && pod.gang === first.gang;
+  const priority = priorityOf(gang?.priority, pods, variant);
+  const running = snapshot.pods.filter(owns);
+  const created = pods.map((pod) => asCreated(pod, gang, snapshot));
   return {
-    kind: 'Gang',
-    key: keyOf(namespace, first.gang),
-    priority: priorityOf(gang?.priority, pods, variant),
-    preempts: gang?.preempts !== false && pods.every((pod) => mayPreempt(pod, gang, snapshot)),
+    ...{ kind: 'Gang', key: keyOf(namespace, first.gang), priority },
+    preempts:
+      scheduler === undefined
+        ? gang?.preempts !== false && pods.every((pod) => mayPreempt(pod, gang, snapshot))
+        : created.every((pod) => pod.preempts),
+    untried: wantsPodsAlike
+      ? unlikeGroup([...created, ...running], { priority, preempts: created.every((pod) => pod.preempts) })
+      : undefined,
     pods: ordered,
-    minimums: left(minimumsOf(gang, pods), snapshot.pods.filter(owns)),
-    topology: variant === 'kep' ? gang?.topology : gang && nativeTopology(gang),
+    minimums: left(minimumsOf(gang, pods), running),
+    topology: scheduler === undefined ? gang?.topology : gang && nativeTopology(gang),
     owns,
   };
 }
@@ -51,7 +64,7 @@ export function preemptorOf(pods: readonly Pod[], snapshot: Snapshot, variant: V
  * nothing of a class that stands on the group alone. kube-scheduler goes by the group's.
  */
 function priorityOf(ofClass: number | undefined, pods: readonly Pod[], variant: Variant): number {
-  if (ofClass !== undefined && variant === 'kube-1.36') return ofClass;
+  if (ofClass !== undefined && WAYS[variant].scheduler !== undefined) return ofClass;
   const own = pods.map(({ priority, classless }) => (classless === true ? (ofClass ?? priority) : priority));
   return Math.min(ofClass ?? Infinity, ...own);
 }
@@ -67,6 +80,13 @@ function mayPreempt(
 ): boolean {
   const found = classes.get(classless === true ? (gang?.className ?? className) : className);
   return preempts || found?.ofGangs === 'PreemptLowerPriority';
+}
+
+/** What a Pod is once it is stored: without a class of its own it has that of its gang. */
+function asCreated(pod: Pod, gang: Gang | undefined, { classes }: Snapshot): Pod {
+  if (pod.classless !== true || gang === undefined) return pod;
+  const { preempts = pod.preempts } = classes.get(gang.className) ?? {};
+  return { ...pod, priority: gang.priority ?? pod.priority, preempts };
 }
 
 const wholeGang = (key: string): Topology => ({ required: [{ groups: undefined, key }], preferred: [] });

@@ -1,3 +1,4 @@
+import type { Refusal } from './refusal.ts';
 import type { Pod, Topology } from './snapshot.ts';
 
 /** Who wants room: a gang, or one Pod that is in none. */
@@ -15,6 +16,8 @@ export interface Preemptor {
   readonly minimums: readonly Minimum[];
   /** Which of its Pods belong together; undefined: they may be anywhere. */
   readonly topology?: Topology | undefined;
+  /** Why its scheduler does not even try it; undefined: it does. */
+  readonly untried?: Refusal | undefined;
   /** Whether a running Pod is one of its own: it is never its own victim. */
   owns(pod: Pod): boolean;
 }

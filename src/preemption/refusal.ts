@@ -19,6 +19,8 @@ export type Refusal =
   | { readonly why: 'NothingMayGo'; readonly priority: number }
   | { readonly why: 'NoSetOfVictims' }
   | { readonly why: 'TopologyUnserved' }
+  | PodUnlikeGroup
+  | { readonly why: 'EvictsInVain'; readonly pods: number; readonly clash: string }
   | { readonly why: 'BudgetOverdrawn'; readonly budget: Called | undefined }
   | { readonly why: 'Unreadable'; readonly object: Called; readonly words: string }
   | { readonly why: 'PreemptsByItself'; readonly pod: Called }
@@ -30,6 +32,16 @@ export type Refusal =
       readonly status: number;
       readonly words: string;
     };
+
+/** A Pod says something else than its group does. */
+export interface PodUnlikeGroup {
+  readonly why: 'PodUnlikeGroup';
+  readonly pod: Called;
+  readonly field: 'priority' | 'preemptionPolicy';
+  readonly has: string;
+  /** What the group has. */
+  readonly group: string;
+}
 
 /** A Pod asks for more of a resource than any node has that it may use. */
 export interface NoNodeLargeEnough {
@@ -71,6 +83,15 @@ export function refusalText(refusal: Refusal, reader: Reader): string {
       return 'no set of victims makes room for it';
     case 'TopologyUnserved':
       return 'kube-scheduler 1.36 preempts for no gang with a topology constraint';
+    case 'PodUnlikeGroup': {
+      const { pod, field, has, group } = refusal;
+      return `kube-scheduler 1.37 tries no group of which a Pod differs: ${calledFor(reader, 'Pod', pod)} has ${field} ${has}, the group ${group}; give both the same PriorityClass`;
+    }
+    case 'EvictsInVain': {
+      const { pods, clash } = refusal;
+      const what = pods === 1 ? '1 Pod' : `${pods} Pods`;
+      return `kube-scheduler 1.37 would evict ${what} in vain${reader === 'operator' ? `: ${clash}` : ''}`;
+    }
     case 'BudgetOverdrawn': {
       const { budget } = refusal;
       const what = 'PodDisruptionBudget';

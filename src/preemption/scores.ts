@@ -161,6 +161,27 @@ export function useScore(pod: Pod, state: ClusterState): (node: NodeState) => nu
   };
 }
 
+/** How much of the nodes is in use once the Pods are there besides, 0 … 100: the fullest domain is best for a gang. */
+export function mostAllocated(nodes: readonly NodeState[], pods: Iterable<Pod>, state: ClusterState): number {
+  const [cpu, memory] = [state.indexOf('cpu'), state.indexOf('memory')];
+  let [cpus, bytes, usedCpu, usedMemory] = [0, 0, 0, 0];
+  for (const { allocatable, scoredCpu, scoredMemory } of nodes) {
+    cpus += allocatable[cpu] ?? 0;
+    bytes += allocatable[memory] ?? 0;
+    usedCpu += scoredCpu;
+    usedMemory += scoredMemory;
+  }
+  for (const { scored } of pods) {
+    usedCpu += scored.cpu;
+    usedMemory += scored.memory;
+  }
+  const parts = (cpus > 0 ? 1 : 0) + (bytes > 0 ? 1 : 0);
+  return parts === 0 ? 0 : Math.trunc((usedPart(usedCpu, cpus) + usedPart(usedMemory, bytes)) / parts);
+}
+
+const usedPart = (requested: number, capacity: number): number =>
+  capacity === 0 ? 0 : Math.trunc((Math.min(requested, capacity) * MAX) / capacity);
+
 const freePart = (requested: number, capacity: number): number =>
   capacity === 0 || requested > capacity ? 0 : Math.trunc(((capacity - requested) * MAX) / capacity);
 

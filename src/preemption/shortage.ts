@@ -3,7 +3,8 @@ import { placeNeeded, undo } from './place.ts';
 import { fixedPredicates, judgeFor, type Rejection } from './predicates/predicates.ts';
 import { counted, type Minimum, type Preemptor } from './preemptor.ts';
 import type { Pod, Snapshot } from './snapshot.ts';
-import { unitsOf, type Variant } from './units.ts';
+import { unitsOf } from './units.ts';
+import type { Variant } from './variants.ts';
 
 /**
  * By how much each resource is short for a preemptor that does not fit even with everything below it gone, in the counts

@@ -1,6 +1,7 @@
 import type { Preemptor } from './preemptor.ts';
 import type { Snapshot } from './snapshot.ts';
-import type { Unit, Variant } from './units.ts';
+import type { Unit } from './units.ts';
+import type { Variant } from './variants.ts';
 
 /** What is known at one attempt. */
 export interface Situation {

@@ -172,6 +172,8 @@ export interface NativeGroup {
   readonly uid: string;
   readonly mode: DisruptionMode;
   readonly priority: number;
+  /** Whether it preempts, where it says so itself; undefined: its Pods do. */
+  readonly preempts: boolean | undefined;
   /** 1 for a group that is no gang. */
   readonly minCount: number;
   /** The label whose value all its Pods' nodes have in common; undefined: they may be anywhere. */

@@ -1,9 +1,6 @@
 import type { Preemptor } from './preemptor.ts';
 import { compareText, keyOf, type Pod, type Snapshot } from './snapshot.ts';
-
-/** Which algorithm plans: the document's, or what kube-scheduler 1.36 does. */
-export const VARIANTS = ['kep', 'kube-1.36'] as const;
-export type Variant = (typeof VARIANTS)[number];
+import { WAYS, type Variant, type Ways } from './variants.ts';
 
 /** What is preempted as one, or not at all. */
 export interface Unit {
@@ -24,11 +21,10 @@ export interface Unit {
 export function unitsOf(snapshot: Snapshot, preemptor: Preemptor, variant: Variant): Unit[] {
   const units: Unit[] = [];
   const together = new Map<string, { readonly of: Membership; readonly pods: Pod[]; priority: number }>();
-  // For a single Pod kube-scheduler 1.36 knows no groups at all.
-  const alone = variant === 'kube-1.36' && preemptor.kind === 'Pod';
+  const { scheduler } = WAYS[variant];
   for (const pod of snapshot.pods) {
-    if (preemptor.owns(pod) || (variant === 'kep' && pod.terminating)) continue;
-    const of = alone ? single(pod, pod.priority, false) : membership(pod, snapshot, variant);
+    if (preemptor.owns(pod) || (scheduler === undefined && pod.terminating)) continue;
+    const of = membershipFor(preemptor, pod, snapshot, variant);
     if (of.kind === 'Pod') {
       units.push(unit(of, [pod]));
       continue;
@@ -55,26 +51,35 @@ const unit = ({ kind, namespace, name, priority, grouped }: Membership, pods: re
   start: pods.reduce((earliest, { startTime = Infinity }) => Math.min(earliest, startTime), Infinity),
 });
 
+/** What it costs the preemptor that the Pod goes. */
+export const costOfPod = (pod: Pod, preemptor: Preemptor, snapshot: Snapshot, variant: Variant): number =>
+  membershipFor(preemptor, pod, snapshot, variant).priority;
+
+function membershipFor({ kind }: Preemptor, pod: Pod, snapshot: Snapshot, variant: Variant): Membership {
+  const ways = WAYS[variant];
+  return kind === 'Pod' && !ways.podsSeeGroups
+    ? single(pod, pod.priority, false)
+    : membership(pod, snapshot, ways);
+}
+
 /**
  * The unit that a Pod belongs to. For the document a PodGang of Muster's comes first, since its native PodGroups are
- * only made of it, and a group's priority counts for each of its Pods; kube-scheduler knows native PodGroups alone, and
- * goes by the Pod's own priority where Pods are disrupted one by one.
+ * only made of it; kube-scheduler knows native PodGroups alone.
  */
-function membership(pod: Pod, snapshot: Snapshot, variant: Variant): Membership {
+function membership(pod: Pod, snapshot: Snapshot, { scheduler, membersCostTheirGroup }: Ways): Membership {
   const { namespace } = pod;
   const native = pod.podGroup === '' ? undefined : snapshot.podGroups.get(keyOf(namespace, pod.podGroup));
   const gang =
-    variant === 'kep' && pod.gang !== '' ? snapshot.gangs.get(keyOf(namespace, pod.gang)) : undefined;
+    scheduler === undefined && pod.gang !== '' ? snapshot.gangs.get(keyOf(namespace, pod.gang)) : undefined;
   if (gang?.mode === 'PodGroup') {
     const priority = gang.preemptionPriority ?? pod.priority;
     return { kind: 'PodGang', namespace, name: gang.name, priority, grouped: true };
   }
   if (gang === undefined && native?.mode === 'PodGroup')
     return { kind: 'PodGroup', namespace, name: native.name, priority: native.priority, grouped: true };
-  const priority =
-    variant === 'kep' ? (gang?.preemptionPriority ?? native?.priority ?? pod.priority) : pod.priority;
+  const ofGroup = membersCostTheirGroup ? (gang?.preemptionPriority ?? native?.priority) : undefined;
   // kube-scheduler takes every Pod with a scheduling group for one; the document speaks of units.
-  return single(pod, priority, variant === 'kube-1.36' && pod.podGroup !== '');
+  return single(pod, ofGroup ?? pod.priority, scheduler !== undefined && pod.podGroup !== '');
 }
 
 const single = ({ namespace, name }: Pod, priority: number, grouped: boolean): Membership => ({

@@ -1,9 +1,11 @@
+import type { SplitUnits } from './budgets.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { Fit } from './fit.ts';
 import type { Placement } from './place.ts';
 import type { Preemptor } from './preemptor.ts';
 import type { DisruptionBudget } from './snapshot.ts';
-import { byImportance, type Unit, type Variant } from './units.ts';
+import { byImportance, type Unit } from './units.ts';
+import type { Variant } from './variants.ts';
 
 /** What a search for victims is asked. */
 export interface Question {
@@ -14,11 +16,15 @@ export interface Question {
   readonly units: readonly Unit[];
   readonly budgets: readonly DisruptionBudget[];
   readonly variant: Variant;
+  /** Places all of the preemptor in the state as it is at that moment. */
+  readonly placed: () => Placement;
 }
 
 export interface Judged {
   readonly unit: Unit;
   readonly violatesBudget: boolean;
+  /** How many of its Pods break one. */
+  readonly violatingPods: number;
   /** Why it cannot be spared, or can. */
   readonly why: string;
 }
@@ -28,15 +34,17 @@ export interface Search {
   readonly victims: readonly Judged[];
   readonly reprieved: readonly Judged[];
   readonly placement: Placement;
+  /** Why the preemptor does not fit all the same, which its scheduler overlooks. */
+  readonly inVain?: string | undefined;
 }
 
 /** Who has to go and who may stay, with the reason of each. */
 export class Verdicts {
-  readonly #violating: ReadonlySet<Unit>;
+  readonly #violating: SplitUnits['violating'];
   readonly #spared = new Map<Unit, Judged>();
   readonly #needed = new Map<Unit, Judged>();
 
-  constructor(violating: ReadonlySet<Unit>) {
+  constructor(violating: SplitUnits['violating']) {
     this.#violating = violating;
   }
 
@@ -54,7 +62,8 @@ export class Verdicts {
   }
 
   #judged(unit: Unit, why: string): Judged {
-    return { unit, why, violatesBudget: this.#violating.has(unit) };
+    const violatingPods = this.#violating.get(unit) ?? 0;
+    return { unit, why, violatesBudget: violatingPods > 0, violatingPods };
   }
 
   sorted(): { readonly victims: readonly Judged[]; readonly reprieved: readonly Judged[] } {

@@ -4,7 +4,7 @@ import { printable } from '../../api/printable.ts';
 import { MusterError } from '../../errors.ts';
 import { outcomeOf } from '../../preemption/outcome.ts';
 import { planRoom } from '../../preemption/plan-room.ts';
-import { VARIANTS, type Variant } from '../../preemption/units.ts';
+import { VARIANTS, type Variant } from '../../preemption/variants.ts';
 import { configured } from '../input/configured.ts';
 import { neverEvictedFrom } from '../input/policy.ts';
 import { colorOption, filenameOption, namespaceOption, outputOption } from '../input/shared-options.ts';
@@ -58,7 +58,10 @@ export const planCommand = (io: CliIo): Command =>
       'OperatorConfiguration whose preemption.exemptNamespaces are left alone (default: $MUSTER_CONFIG)',
     )
     .addOption(
-      new Option('--variant <name>', 'kep: the algorithm of KEP-5710; kube-1.36: what that scheduler does')
+      new Option(
+        '--variant <name>',
+        'kep: the algorithm of KEP-5710; kube-1.36, kube-1.37: what that scheduler does',
+      )
         .choices(VARIANTS)
         .default('kep'),
     )

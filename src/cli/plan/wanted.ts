@@ -8,7 +8,8 @@ import { carefulSnapshot } from '../../preemption/read/careful-snapshot.ts';
 import { readPod, hasEnded } from '../../preemption/read/read-pod.ts';
 import { Reading, titleOf, type ObjectFault } from '../../gang/reading.ts';
 import { keyOf, type Pod, type Snapshot } from '../../preemption/snapshot.ts';
-import type { Unit, Variant } from '../../preemption/units.ts';
+import type { Unit } from '../../preemption/units.ts';
+import { WAYS, type Variant } from '../../preemption/variants.ts';
 import { leftOut } from './left-out.ts';
 import { podsOf, withMadeGangs } from './plan-objects.ts';
 import { withPreviewedPods } from './previewed-pods.ts';
@@ -92,7 +93,7 @@ export function wantedOf(given: {
   return {
     preemptor: preemptorOf(pods, snapshot, variant),
     snapshot,
-    mayGo: sparing(variant === 'kep' ? given.exemptNamespaces : [], isClear),
+    mayGo: sparing(WAYS[variant].scheduler === undefined ? given.exemptNamespaces : [], isClear),
     warnings: [...warnings, ...leftOut(faults)],
   };
 }

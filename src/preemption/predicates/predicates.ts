@@ -48,6 +48,14 @@ export const ownPredicates = predicates.filter((one) => !socialPredicates.includ
 /** Those of them that the Pods on the node have a part in. */
 export const roomPredicates = ownPredicates.filter((one) => !fixedPredicates.includes(one));
 
+/** Those but the distance that others want, of which kube-scheduler hears nothing where it was skipped. */
+export const predicatesButAffinity = predicates.filter((one) => one !== interPodAffinity);
+
+/** Whether kube-scheduler skips the distance that others want of a Pod in the state as it is: nobody wants any, and the Pod itself minds nobody. */
+export const skipsAffinity = (pod: Pod, state: ClusterState): boolean =>
+  pod.constraints.affinity.length + pod.constraints.antiAffinity.length === 0 &&
+  interPodAffinity.filterFor(pod, state) === undefined;
+
 /** Why a node does not take a Pod. */
 export interface Rejection {
   readonly node: string;

@@ -83,12 +83,14 @@ export function readNativeGroup(
   const spec = own(object, 'spec');
   const named = classes.get(ownString(spec, 'priorityClassName') ?? '');
   const gang = own(own(spec, 'schedulingPolicy'), 'gang');
+  const policy = ownString(spec, 'preemptionPolicy') || undefined;
   return {
     namespace: ownString(metadata, 'namespace') || namespace,
     name: ownString(metadata, 'name') ?? '',
     uid: ownString(metadata, 'uid') ?? '',
     mode: modeOf(own(spec, 'disruptionMode')),
     priority: reading.integer(own(spec, 'priority'), 'spec.priority', named?.value ?? 0),
+    preempts: policy === undefined ? undefined : policy !== 'Never',
     minCount: reading.integer(own(gang, 'minCount'), 'spec.schedulingPolicy.gang.minCount', 1),
     // Kubernetes takes one constraint at most.
     topologyKey: ownString(ownList(own(spec, 'schedulingConstraints'), 'topology')?.[0], 'key') || undefined,

@@ -104,6 +104,7 @@ const SHAPES: Readonly<Record<string, Shape>> = {
       disruptionMode: true,
       priorityClassName: true,
       priority: true,
+      preemptionPolicy: true,
     },
   },
 };

@@ -1,3 +1,4 @@
+import type { Variant } from '../../../src/preemption/variants.ts';
 import type { KubeList, KubeObject } from '../control-plane/client.ts';
 import type { ControlPlaneOptions } from '../control-plane/control-plane.ts';
 import { RELEASE } from '../control-plane/releases.ts';
@@ -34,6 +35,8 @@ export const templateOf = (workloadName: string): object =>
 export const PLACED = SINCE_137 ? 'PodGroupInitiallyScheduled' : 'PodGroupScheduled';
 /** Whether the scheduler tries none of a group while one of it is gated, and lets `minCount` change. */
 export const COUNTS_RELEASED = SINCE_137;
+/** The algorithm of {@link plan} that does what the release's scheduler does. */
+export const VARIANT: Variant = SINCE_137 ? 'kube-1.37' : 'kube-1.36';
 /** Whether it tries none of a group of which a Pod has another priority than the group. */
 export const SAME_PRIORITY = SINCE_137;
 /** How a PodGroup says that its Pods are disrupted all together, or each alone. */

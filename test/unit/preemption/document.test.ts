@@ -11,7 +11,7 @@ import {
   victimsFor,
   type PodIn,
 } from './small-cluster.ts';
-import { VARIANTS } from '../../../src/preemption/units.ts';
+import { VARIANTS } from '../../../src/preemption/variants.ts';
 
 const NAMED = { priorityClassName: 'high' };
 const one = (name: string, on: string, prio: number, more: Partial<PodIn> = {}): PodIn => ({

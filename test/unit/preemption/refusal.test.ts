@@ -19,6 +19,8 @@ const ALL: { readonly [Why in Refusal['why']]: Extract<Refusal, { why: Why }> } 
   NothingMayGo: { why: 'NothingMayGo', priority: 100 },
   NoSetOfVictims: { why: 'NoSetOfVictims' },
   TopologyUnserved: { why: 'TopologyUnserved' },
+  PodUnlikeGroup: { why: 'PodUnlikeGroup', pod: theirs, field: 'priority', has: '10', group: '100' },
+  EvictsInVain: { why: 'EvictsInVain', pods: 2, clash: 'theirs/secret does not fit on secret-node' },
   BudgetOverdrawn: { why: 'BudgetOverdrawn', budget: theirs },
   Unreadable: { why: 'Unreadable', object: theirs, words: 'Pod theirs/secret: spec.secret: secret' },
   PreemptsByItself: { why: 'PreemptsByItself', pod: theirs },
@@ -56,6 +58,8 @@ describe('why no room is made', () => {
       'nothing that runs below priority 100 may be touched',
       'no set of victims makes room for it',
       'kube-scheduler 1.36 preempts for no gang with a topology constraint',
+      'kube-scheduler 1.37 tries no group of which a Pod differs: Pod theirs/secret has priority 10, the group 100; give both the same PriorityClass',
+      'kube-scheduler 1.37 would evict 2 Pods in vain: theirs/secret does not fit on secret-node',
       'it would fit only if PodDisruptionBudget theirs/secret were overdrawn',
       'Pod theirs/secret: spec.secret: secret',
       'Pod theirs/secret preempts by itself: give it a PriorityClass with preemptionPolicy: Never, and that class the annotation muster.dev/preemption-policy: PreemptLowerPriority',
@@ -68,10 +72,13 @@ describe('why no room is made', () => {
     expect(differing({ namespace: 'theirs' })).toEqual([
       'no node is large enough for a Pod of group worker that asks for 16 nvidia.com/gpu',
       'room is being made for theirs/secret',
+      'kube-scheduler 1.37 would evict 2 Pods in vain',
     ]);
     expect(differing({ namespace: 'mine' })).toEqual([
       'no node is large enough for a Pod of group worker that asks for 16 nvidia.com/gpu',
       'room is being made for it',
+      'kube-scheduler 1.37 tries no group of which a Pod differs: a Pod of another namespace has priority 10, the group 100; give both the same PriorityClass',
+      'kube-scheduler 1.37 would evict 2 Pods in vain',
       'it would fit only if a PodDisruptionBudget of another namespace were overdrawn',
       'an object of another namespace says what cannot be counted with',
       'a Pod of another namespace preempts by itself: give it a PriorityClass with preemptionPolicy: Never, and that class the annotation muster.dev/preemption-policy: PreemptLowerPriority',

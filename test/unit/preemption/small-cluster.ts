@@ -6,7 +6,7 @@ import { readPod } from '../../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../../src/preemption/read/read-snapshot.ts';
 import { Reading } from '../../../src/gang/reading.ts';
 import type { Pod, Snapshot } from '../../../src/preemption/snapshot.ts';
-import type { Variant } from '../../../src/preemption/units.ts';
+import type { Variant } from '../../../src/preemption/variants.ts';
 
 /** A Pod in few words: `{name, cpu, prio, on}`; without `on` it wants room. */
 export interface PodIn {
