@@ -14,13 +14,12 @@ import { Reading } from '../../src/gang/reading.ts';
 import { Scores } from '../../src/preemption/scores.ts';
 import { inLength } from '../support/length.ts';
 import { Random } from '../support/random.ts';
-import type { Client, KubeList, KubeObject } from './control-plane/client.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';
 import { startControlPlane } from './control-plane/start.ts';
 import { clusterSuite } from './control-plane/suite.ts';
-import { until } from './control-plane/until.ts';
 import { verb } from './support/muster-cli.ts';
-import { PLACED, SAME_PRIORITY, VARIANT } from './support/native-gangs.ts';
+import { VARIANT } from './support/native-gangs.ts';
+import { cleared, LET_LIE, pathOf, play, stored, type Outcome } from './support/played-cluster.ts';
 import { stories } from './support/user-stories.ts';
 import { priorityClasses, randomCluster, type RandomCluster } from './support/random-cluster.ts';
 
@@ -36,24 +35,6 @@ const ORDERS = 50;
 
 jest.setTimeout(60_000 + CASES * 20_000);
 
-/** The gang starts, waits for another attempt with nobody gone for it any more, or is refused. */
-type Ending = 'starts' | 'waits' | 'never';
-
-interface Outcome {
-  readonly ends: Ending;
-  /** Names of running Pods that went, sorted. */
-  readonly victims: readonly string[];
-  /** Of a single Pod that fits as it is: where it may go, or went. */
-  readonly nodes: readonly string[] | undefined;
-}
-
-interface StoredPod extends KubeObject {
-  readonly spec: { readonly nodeName?: string };
-}
-interface StoredGroup extends KubeObject {
-  readonly status?: { readonly conditions?: readonly { type: string; status: string; message: string }[] };
-}
-
 clusterSuite('the planner beside kube-scheduler', () => {
   let plane: ControlPlane;
 
@@ -68,7 +49,8 @@ clusterSuite('the planner beside kube-scheduler', () => {
     const differences: object[] = [];
     const chance: number[] = [];
     const letLie: number[] = [];
-    const waiting: number[] = [];
+    const stirred: number[] = [];
+    const inVain: number[] = [];
     const seen = { fits: 0, preempts: 0, never: 0 };
     const kinds = { alone: 0, 'in one domain': 0, 'of two shapes': 0 };
     let feasibleAlike = 0;
@@ -81,7 +63,8 @@ clusterSuite('the planner beside kube-scheduler', () => {
         const again = `again-${index}`;
         return play(plane.client, randomCluster(new Random(SEED + index), again), again);
       });
-      if (planned.ends === 'waits') waiting.push(SEED + index);
+      if (done.stirred) stirred.push(SEED + index);
+      if (planned.ends === 'waits') inVain.push(SEED + index);
       seen[planned.ends === 'never' ? 'never' : planned.victims.length === 0 ? 'fits' : 'preempts'] += 1;
       if (made.gang === undefined) kinds.alone += 1;
       if (/schedulingConstraints/.test(JSON.stringify(made.gang ?? ''))) kinds['in one domain'] += 1;
@@ -94,7 +77,7 @@ clusterSuite('the planner beside kube-scheduler', () => {
       else differences.push({ seed: SEED + index, planned, done });
     }
     process.stderr.write(
-      `the planner beside kube-scheduler, ${CASES} clusters: ${JSON.stringify({ ...seen, ...kinds })}; feasible alike ${feasibleAlike}, victims alike ${CASES - chance.length - differences.length}, left to chance ${chance.length} (seeds ${chance.join(', ') || 'none'}), different ${differences.length}, tried twice ${letLie.length}, left waiting ${waiting.join(', ') || 'none'}\n`,
+      `the planner beside kube-scheduler, ${CASES} clusters: ${JSON.stringify({ ...seen, ...kinds })}; feasible alike ${feasibleAlike}, victims alike ${CASES - chance.length - differences.length}, left to chance ${chance.length} (seeds ${chance.join(', ') || 'none'}), different ${differences.length}, tried twice ${letLie.length}, in vain ${inVain.join(', ') || 'none'}, tried again late ${stirred.join(', ') || 'none'}\n`,
     );
     expect(differences).toEqual([]);
     expect(letLie.length).toBeLessThanOrEqual(Math.ceil(CASES / 100));
@@ -187,10 +170,9 @@ function plannedFor(made: RandomCluster, order?: Random): Outcome {
   const [first] = pods;
   const state = new ClusterState(snapshot);
   const judge = first && judgeFor(first, state);
-  // Where room is found beside everybody it is not found at once; and for a gang that would not fit after all nobody goes twice.
-  const waits = refusal?.why === 'EvictsInVain' || (feasible && !fits && victims.length === 0);
   return {
-    ends: waits ? 'waits' : feasible ? 'starts' : 'never',
+    ends: refusal?.why === 'EvictsInVain' ? 'waits' : feasible ? 'starts' : 'never',
+    stirred: false,
     victims: victims.flatMap(({ unit }) => unit.pods.map(({ name }) => name)).sort(),
     nodes:
       gang === undefined && fits && first !== undefined
@@ -210,139 +192,3 @@ const shuffled = <T>(all: readonly T[], random: Random): T[] =>
     .map((one) => [random.below(1_000_000), one] as const)
     .sort(([a], [b]) => a - b)
     .map(([, one]) => one);
-
-/** Makes the cluster real, lets the scheduler decide, and takes everything away again. */
-async function play(client: Client, made: RandomCluster, namespace: string): Promise<Outcome> {
-  const { nodes, groups, budgets, running, gang, wanting } = made;
-  await client.ok('POST', '/api/v1/namespaces', { metadata: { name: namespace } });
-  for (const one of nodes) await stored(client, one);
-  await Promise.all([...groups, ...budgets].map((one) => stored(client, one)));
-  await Promise.all(running.map((one) => stored(client, one)));
-  await seenByScheduler(client, namespace);
-  if (gang !== undefined) await stored(client, gang);
-  for (const one of wanting) await stored(client, one);
-
-  const left = async (): Promise<StoredPod[]> =>
-    (await client.ok<KubeList<StoredPod>>('GET', `/api/v1/namespaces/${namespace}/pods`))
-      .items as StoredPod[];
-  try {
-    const ends = await until<Ending>(
-      `${namespace}: the scheduler has decided`,
-      async () => {
-        const all = (await left()).filter(({ metadata }) => metadata.name.startsWith('w-'));
-        if (all.every(({ spec }) => spec.nodeName !== undefined)) return 'starts';
-        const asked = gang ?? wanting[0] ?? {};
-        const { status } = await client.ok<StoredGroup>('GET', pathOf(asked, true));
-        const said = status?.conditions?.find(({ type }) => ['PodScheduled', PLACED].includes(type));
-        if (said?.status === 'False' && REFUSED.test(said.message)) return 'never';
-        if (said?.status === 'False' && NOBODY_GOES.test(said.message)) return 'waits';
-        // Shown where the wait runs out.
-        throw new Error(said?.message ?? 'nothing said yet');
-      },
-      { withinMs: 30_000, everyMs: 20 },
-    );
-    const rest = await left();
-    const names = new Set(rest.map(({ metadata }) => metadata.name));
-    const bound = rest.flatMap(({ metadata, spec }) =>
-      gang === undefined && metadata.name === 'w-0' && spec.nodeName !== undefined ? [spec.nodeName] : [],
-    );
-    const victims = running.map((one) => nameOf(one)).filter((name) => !names.has(name));
-    return { ends, victims: victims.sort(), nodes: bound };
-  } finally {
-    await cleared(client, made, namespace);
-  }
-}
-
-/** What the scheduler says where preemption does not help either: the reason of that comes after that of the gang. */
-const REFUSED = SAME_PRIORITY
-  ? /pod group preemption: (?!found a placement|ongoing preemption)|^0\/.* preemption: 0\/\d+ nodes are available: /
-  : /pod group is unschedulable, \S|no feasible placements found, \S|preemption: 0\/\d+ nodes are available: /;
-
-/**
- * kube-scheduler 1.37 has found nodes beside everybody for a gang that it could not place as it went along. It nominates them, and
- * tries again at the next change in the cluster or after five minutes: nobody goes, whose going would be a change. It comes
- * to that, too, once it has evicted in vain.
- */
-const NOBODY_GOES = /found a placement for podgroup, preempting 0 victims/;
-
-/**
- * Now and then kube-scheduler 1.36 calls a gang unschedulable, without a word of preemption, and says nothing more for half
- * a minute. Of the same cluster made anew it decides at once.
- */
-const LET_LIE = /the scheduler has decided; last error: .*pod group is unschedulable$/;
-
-const nameOf = (object: JsonObject): string => (object['metadata'] as { name: string }).name;
-
-const PLURALS: Readonly<Record<string, string>> = {
-  Node: 'nodes',
-  Pod: 'pods',
-  PodGroup: 'podgroups',
-  PodDisruptionBudget: 'poddisruptionbudgets',
-  PriorityClass: 'priorityclasses',
-};
-
-function pathOf(object: JsonObject, named = false): string {
-  const { apiVersion, kind } = object as { apiVersion: string; kind: string };
-  const { name, namespace } = object['metadata'] as { name: string; namespace?: string };
-  const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
-  const inside = namespace === undefined ? '' : `/namespaces/${namespace}`;
-  return `${root}${inside}/${PLURALS[kind] ?? ''}${named ? `/${name}` : ''}`;
-}
-
-/** Made, with its status, which a creation leaves out. */
-async function stored(client: Client, object: JsonObject): Promise<void> {
-  await client.ok('POST', pathOf(object), object);
-  const { status } = object;
-  if (status === undefined) return;
-  const ready = object['kind'] === 'Node' ? { conditions: [{ type: 'Ready', status: 'True' }] } : {};
-  await client.ok('PATCH', `${pathOf(object, true)}/status`, {
-    status: { ...(status as JsonObject), ...ready },
-  });
-  if (object['kind'] !== 'Node') return;
-  // Every new node is tainted as not ready by the API server.
-  const { taints = null } = (object['spec'] ?? {}) as { taints?: unknown };
-  await client.ok('PATCH', pathOf(object, true), { spec: { taints } });
-}
-
-/** A Pod that the scheduler has bound after all others were made: it has seen them, and the last node. */
-async function seenByScheduler(client: Client, namespace: string): Promise<void> {
-  const sentinel = {
-    apiVersion: 'v1',
-    kind: 'Node',
-    metadata: { name: `${namespace}-sentinel`, labels: { sentinel: namespace } },
-  };
-  await stored(client, {
-    ...sentinel,
-    spec: {},
-    status: { allocatable: { pods: '1' }, capacity: { pods: '1' } },
-  });
-  const path = `/api/v1/namespaces/${namespace}/pods`;
-  await client.ok('POST', path, {
-    metadata: { name: 'sentinel' },
-    spec: { containers: [{ name: 'c', image: 'example.test/none' }], nodeSelector: { sentinel: namespace } },
-  });
-  await until(
-    'the scheduler has seen the cluster',
-    async () => {
-      const { spec } = await client.ok<StoredPod>('GET', `${path}/sentinel`);
-      return spec.nodeName !== undefined;
-    },
-    { everyMs: 10 },
-  );
-  await client.ok('DELETE', `/api/v1/nodes/${namespace}-sentinel`);
-  await client.ok('DELETE', `${path}/sentinel`, { gracePeriodSeconds: 0 });
-}
-
-async function cleared(
-  client: Client,
-  { nodes, groups, gang }: RandomCluster,
-  namespace: string,
-): Promise<void> {
-  await client.ok('DELETE', `/api/v1/namespaces/${namespace}/pods`, { gracePeriodSeconds: 0 });
-  await Promise.all(nodes.map((one) => client.ok('DELETE', pathOf(one, true))));
-  // The controller that takes this finalizer away does not run.
-  for (const one of [...groups, ...(gang === undefined ? [] : [gang])]) {
-    await client.ok('PATCH', pathOf(one, true), { metadata: { finalizers: null } });
-    await client.ok('DELETE', pathOf(one, true));
-  }
-}

@@ -87,6 +87,8 @@ describe('why no room is made', () => {
     expect(differing('anybody')).toEqual([
       'no node is large enough for a Pod of group worker that asks for 16 nvidia.com/gpu',
       'room is being made for it',
+      'kube-scheduler 1.37 tries no group of which a Pod differs: a Pod has priority 10, the group 100; give both the same PriorityClass',
+      'kube-scheduler 1.37 would evict 2 Pods in vain',
       'it would fit only if a PodDisruptionBudget were overdrawn',
       'an object says what cannot be counted with',
       'a Pod preempts by itself: give it a PriorityClass with preemptionPolicy: Never, and that class the annotation muster.dev/preemption-policy: PreemptLowerPriority',
