@@ -58,13 +58,16 @@ const subsets = <T>(all: readonly T[]): T[][] =>
 const highestOf = (units: readonly Unit[]): number =>
   Math.max(-Infinity, ...units.map(({ priority }) => priority));
 
-/** Of both algorithms together 100,000 in the long form: every set of victims is tried of each. */
+/** Of two algorithms together 100,000 in the long form: every set of victims is tried of each. */
 const numRuns = inLength({ short: 1_000, long: 50_000 });
 
 test.each(VARIANTS)(
   '%s: feasible if and only if some set of victims helps; none of them could be spared',
   (variant) => {
-    const seen = { 'fits as it is': 0, 'fits with preemption': 0, 'does not fit': 0, 'sets of victims': 0 };
+    const seen = {
+      ...{ 'fits as it is': 0, 'fits with preemption': 0, 'does not fit': 0, 'sets of victims': 0 },
+      'in vain': 0,
+    };
     fc.assert(
       fc.property(smallCluster, (small) => {
         const found = caseOf(small, variant);
@@ -74,13 +77,18 @@ test.each(VARIANTS)(
         const helping = subsets(below).filter((gone) => fitsWithout(found, gone));
         const { plan: planned } = found;
         expect(planned.fits).toBe(fitsWithout(found, []));
-        expect(planned.feasible).toBe(helping.length > 0);
+        const inVain = planned.refusal?.why === 'EvictsInVain';
+        expect(planned.feasible || inVain).toBe(helping.length > 0);
         seen['sets of victims'] += 2 ** below.length;
         seen[planned.fits ? 'fits as it is' : planned.feasible ? 'fits with preemption' : 'does not fit'] +=
           1;
+        const victims = planned.victims.map(({ unit }) => unit);
+        if (inVain) {
+          seen['in vain'] += 1;
+          expect(fitsWithout(found, victims)).toBe(false);
+        }
         if (!planned.feasible || planned.fits) return;
 
-        const victims = planned.victims.map(({ unit }) => unit);
         // All or none of each unit, and only what is strictly below.
         expect(victims.every(({ priority }) => priority < found.preemptor.priority)).toBe(true);
         const known = new Map(below.map((unit) => [`${unit.kind} ${unit.name}`, unit.pods.length]));
@@ -98,19 +106,21 @@ test.each(VARIANTS)(
             ).toBe(false);
         } else expectNeededInPlace(found, victims);
 
-        // Without budgets to keep, nobody more important goes than has to.
-        if (small.running.every(({ app }) => app === ''))
+        // Without budgets to keep, nobody more important goes than has to; with 1.37 whoever is where the gang was placed first.
+        if (variant !== 'kube-1.37' && small.running.every(({ app }) => app === ''))
           expect(highestOf(victims)).toBe(Math.min(...helping.map(highestOf)));
       }),
       { numRuns },
     );
     // A generator that only makes one kind of answer would show nothing.
-    expect(Math.min(...Object.values(seen))).toBeGreaterThan(numRuns / 50);
+    const { 'in vain': inVain, ...others } = seen;
+    expect(Math.min(...Object.values(others))).toBeGreaterThan(numRuns / 50);
+    expect(inVain > 0).toBe(variant === 'kube-1.37');
     if (numRuns > 10_000) process.stderr.write(`${variant}, ${numRuns} clusters: ${JSON.stringify(seen)}\n`);
   },
 );
 
-/** The document keeps the preemptor where it is: no victim fits back beside it. */
+/** The preemptor is kept where it is: no victim fits back beside it. */
 function expectNeededInPlace(
   { snapshot, preemptor, plan: { placement } }: Case,
   victims: readonly Unit[],
