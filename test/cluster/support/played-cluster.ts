@@ -58,7 +58,7 @@ export async function play(client: Client, made: RandomCluster, namespace: strin
           // With victims it tries again by itself, as a rule.
           if (waited > (stirred + (found === '0' ? 0 : 1)) * STIRS_MS) {
             stirred += 1;
-            await stir(client, made, `${namespace}-stir-${stirred}`);
+            await stir(client, made, `late-${stirred}`);
           }
         }
         // Shown where the wait runs out.
@@ -84,29 +84,23 @@ const REFUSED = SAME_PRIORITY
   : /pod group is unschedulable, \S|no feasible placements found, \S|preemption: 0\/\d+ nodes are available: /;
 
 /**
- * kube-scheduler 1.37 has found nodes for the gang once so many are gone, and tries it again as soon as something changes that could
- * help those of its Pods that it looked at, in the domain that it looked at first; else after five minutes. Where nobody has to go,
- * nothing changes; where the domain refused for another reason than for want of room, nobody's going is such a change.
+ * kube-scheduler 1.37 has found nodes for the gang once so many are gone, and tries it again as soon as something changes that
+ * could help those of its Pods that it looked at, in the domain that it looked at first; else after five minutes. Where nobody
+ * has to go, nothing changes; where that domain refused for another reason than for want of room, nobody's going is such a change.
  */
 const FOUND = /found a placement for podgroup, preempting (\d+) victims/;
 /** So often something happens then. */
 const STIRS_MS = 3_000;
 /** And if it was of no use for so long, it never will be: longer than the scheduler rests after several attempts. */
-const WAITS_MS = 14_000;
+const WAITS_MS = 10_000;
 
-/** A node appears on which a Pod runs, and both go again: whatever a Pod waits for, this might have been it. */
+/** A further Pod of the gang, which can be nowhere, and is changed: with one that was refused by nothing yet all of it is tried anew. */
 async function stir(client: Client, { wanting }: RandomCluster, name: string): Promise<void> {
-  const { nodeSelector: labels = {} } = (wanting[0]?.['spec'] ?? {}) as { nodeSelector?: JsonObject };
-  const { namespace = '' } = (wanting[0]?.['metadata'] ?? {}) as { namespace?: string };
-  const one = { allocatable: { pods: '1' }, capacity: { pods: '1' } };
-  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name, labels }, spec: {}, status: one };
-  const containers = [{ name: 'c', image: 'example.test/none' }];
-  const spec = { containers, nodeName: name, priorityClassName: 'p100' };
-  const pods = `/api/v1/namespaces/${namespace}/pods`;
-  await client.ok('POST', pods, { metadata: { name }, spec });
-  await stored(client, node);
-  await client.ok('DELETE', `${pods}/${name}`, { gracePeriodSeconds: 0 });
-  await client.ok('DELETE', `/api/v1/nodes/${name}`);
+  const { metadata, spec } = (wanting[0] ?? {}) as { metadata: JsonObject; spec: JsonObject };
+  const nowhere = { ...spec, nodeSelector: { nowhere: name } };
+  const late = { ...wanting[0], metadata: { ...metadata, name }, spec: nowhere };
+  await stored(client, late);
+  await client.ok('PATCH', pathOf(late, true), { metadata: { labels: { changed: 'yes' } } });
 }
 
 /**
