@@ -7,8 +7,10 @@ import { readSnapshot } from '../../src/preemption/read/read-snapshot.ts';
 import { Reading } from '../../src/gang/reading.ts';
 import type { ControlPlane } from '../../test/cluster/control-plane/control-plane.ts';
 import { readKubeconfig } from '../../test/cluster/control-plane/kubeconfig.ts';
+import { GANGS } from '../../test/cluster/control-plane/releases.ts';
 import { startControlPlane } from '../../test/cluster/control-plane/start.ts';
 import { until } from '../../test/cluster/control-plane/until.ts';
+import { VARIANT } from '../../test/cluster/support/native-gangs.ts';
 import { inParallel } from '../measure/in-parallel.ts';
 
 const PODS_PER_NODE = 4;
@@ -16,7 +18,7 @@ const WANTING = 10;
 /** Members of a gang; each needs a whole node. */
 const MEMBERS = 8;
 const WORKERS = 16;
-const GROUPS = '/apis/scheduling.k8s.io/v1alpha2/namespaces/full/podgroups';
+const GROUPS = `/apis/${GANGS ?? ''}/namespaces/full/podgroups`;
 
 /** The same preemption by both. */
 export interface Beside {
@@ -25,7 +27,7 @@ export interface Beside {
   readonly planMs: number;
 }
 
-/** Of 1.36's metrics: its search for the victims of one Pod; an attempt at a gang that ends with waiting for victims. */
+/** Of its metrics: its search for the victims of one Pod; an attempt at a gang that ends with waiting for victims. */
 const METRICS = {
   single:
     'scheduler_framework_extension_point_duration_seconds_WHAT\\{extension_point="PostFilter",.*status="Success"\\}',
@@ -41,7 +43,7 @@ export async function besideScheduler(
   nodes: number,
   rounds: number,
 ): Promise<Readonly<Record<keyof typeof METRICS, Beside>>> {
-  // Topology constraints would switch workload-aware preemption off.
+  // In 1.36 topology constraints would switch workload-aware preemption off.
   const featureGates = { TopologyAwareWorkloadScheduling: false };
   const plane = await startControlPlane({ scheduler: true, featureGates });
   try {
@@ -104,9 +106,7 @@ async function timeOfPlan(
   wanting: readonly JsonObject[],
   rounds: number,
 ): Promise<number> {
-  const objects: JsonObject[] = [
-    { apiVersion: 'scheduling.k8s.io/v1alpha2', kind: 'PodGroup', ...group('g-0') },
-  ];
+  const objects: JsonObject[] = [{ apiVersion: GANGS ?? '', kind: 'PodGroup', ...group('g-0') }];
   for (const [path, kind] of Object.entries({ '/api/v1/nodes': 'Node', '/api/v1/pods': 'Pod' })) {
     const { items } = await client.ok<{ items: JsonObject[] }>('GET', path);
     objects.push(...items.map((one) => ({ ...one, apiVersion: 'v1', kind })));
@@ -116,11 +116,11 @@ async function timeOfPlan(
     const spec = { ...(one['spec'] as JsonObject), priority: 100 };
     return readPod({ ...one, spec }, context, new Reading('Pod'));
   });
-  const preemptor = preemptorOf(pods, snapshot, 'kube-1.36');
+  const preemptor = preemptorOf(pods, snapshot, VARIANT);
   const times: number[] = [];
   for (let round = 0; round <= rounds; round += 1) {
     const since = performance.now();
-    const found = plan(preemptor, snapshot, 'kube-1.36');
+    const found = plan(preemptor, snapshot, VARIANT);
     if (found.victims.length !== PODS_PER_NODE * pods.length)
       throw new Error('whole nodes have to make room');
     // The first time everything is compiled.

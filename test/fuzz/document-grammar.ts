@@ -1,4 +1,5 @@
 /** What people may give to `review`, `validate`, `plan` and `hpc render`, in files and beside flags. */
+import { VARIANTS } from '../../src/preemption/variants.ts';
 import type { Random } from '../support/random.ts';
 import { randomPodText } from '../support/random-pods.ts';
 import { tree as configuration } from './configurations.ts';
@@ -32,7 +33,7 @@ function besideGangs(random: Random): Input {
     ? cluster
     : spoiltText(cluster, random, random.chance(70) ? ['items'] : []);
   const wanted = [gangTree(random), ...random.list(3, () => clusterObject(random))];
-  const variant = random.chance(40) ? ['--variant', random.pick(['kep', 'kube-1.36', 'x'] as const)] : [];
+  const variant = random.chance(40) ? ['--variant', random.pick([...VARIANTS, 'x'] as const)] : [];
   return {
     args: ['plan', '-f', '-', '--snapshot', `${FOLDER}/cluster.json`, ...output, ...variant],
     files: { '-': base64(joined(wanted, random)), 'cluster.json': base64(Buffer.from(snapshot)) },

@@ -42,7 +42,12 @@ const TEST_VARIABLES = ['TESTING_MUSTER_KUBERNETES', 'MUSTER_CHAOS_SEED', 'MUSTE
 const SERVICE_VARIABLES = ['MUSTER_SERVICE_HOST', 'MUSTER_PORT', 'MUSTER_SERVICE'];
 
 /** Names of Kubernetes and of other projects that pages use and the source has no need of. */
-const ELSEWHERE = ['GangScheduling', 'MultiplePodTemplatesScheduling', 'PatchResponseFromRaw'];
+const ELSEWHERE = [
+  'GangScheduling',
+  'MultiplePodTemplatesScheduling',
+  'PatchResponseFromRaw',
+  'PodGroupPreemptionPolicy',
+];
 
 describe.each(PAGES)('%s', (file) => {
   const page = read(file);

@@ -11,6 +11,7 @@ import { keyOf, type Pod, type Snapshot } from '../../preemption/snapshot.ts';
 import type { Unit } from '../../preemption/units.ts';
 import { WAYS, type Variant } from '../../preemption/variants.ts';
 import { leftOut } from './left-out.ts';
+import { otherVariant } from './other-variant.ts';
 import { podsOf, withMadeGangs } from './plan-objects.ts';
 import { withPreviewedPods } from './previewed-pods.ts';
 
@@ -94,7 +95,7 @@ export function wantedOf(given: {
     preemptor: preemptorOf(pods, snapshot, variant),
     snapshot,
     mayGo: sparing(WAYS[variant].scheduler === undefined ? given.exemptNamespaces : [], isClear),
-    warnings: [...warnings, ...leftOut(faults)],
+    warnings: [...otherVariant(given.cluster, variant), ...warnings, ...leftOut(faults)],
   };
 }
 

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import type { JsonObject } from '../../../../src/api/json.ts';
 import { anonymizer } from '../../../../src/cli/snapshot/anonymous.ts';
+import { VARIANTS } from '../../../../src/preemption/variants.ts';
 import { trimmed } from '../../../../src/preemption/read/trim.ts';
 import { budget, node, pod, podGang, podGroup, priorityClass } from '../../preemption/small-cluster.ts';
 import { muster } from '../fake-io.ts';
@@ -41,6 +42,16 @@ const cluster: JsonObject[] = [
 
 const plan = (wanted: readonly unknown[], inside: readonly unknown[], ...flags: string[]) =>
   muster(['plan', '-f', file(...wanted), '--snapshot', file(...inside), ...flags]);
+
+const AWAY_FROM_TRAIN: JsonObject = {
+  affinity: {
+    podAntiAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: [
+        { topologyKey: 'host', labelSelector: { matchLabels: { app: 'train' } } },
+      ],
+    },
+  },
+};
 
 describe('muster plan', () => {
   test('fits as it is', async () => {
@@ -208,7 +219,7 @@ n2    NodeResourcesFit  Insufficient cpu
     );
   });
 
-  test.each(['kep', 'kube-1.36'])(
+  test.each(VARIANTS)(
     '%s: a PodGroup of Kubernetes with its Pods, and its own topology constraint',
     async (variant) => {
       const label = 'acme.example/rack';
@@ -231,7 +242,7 @@ ns/t-1  n2
 `);
       const full = await plan([group, ...pods], [...racks, old('o-0', 'n1')], '--variant', variant);
       expect([full.code, full.out.split('\n')[0]]).toEqual(
-        variant === 'kep'
+        variant !== 'kube-1.36'
           ? [
               4,
               'gang ns/train (priority 100) would fit if 1 Pod (ns/o-0, priority 10) made room; nothing else is touched',
@@ -373,6 +384,37 @@ ns/w-1  n2
   test('what kube-scheduler 1.36 would do: it knows no PodGang', async () => {
     const { out } = await plan([gang, ...workers], cluster, '--variant', 'kube-1.36');
     expect(out).toContain('would fit if 2 Pods of 2 units made room');
+  });
+
+  test('where there are native PodGroups it says which variant tells what their scheduler does', async () => {
+    const of = (version: string, ...flags: string[]) =>
+      plan(
+        [gang, ...workers],
+        [...cluster, { ...podGroup('other', { prio: 1 }), apiVersion: `scheduling.k8s.io/${version}` }],
+        ...flags,
+      );
+    const told = (version: string, variant: string): string =>
+      `warning: there are PodGroups of scheduling.k8s.io/${version}, for which kube-scheduler preempts by itself: --variant ${variant} tells what it does\n`;
+    for (const version of ['v1alpha3', 'v1beta1'])
+      expect((await of(version)).err).toBe(told(version, 'kube-1.37'));
+    expect((await of('v1alpha2')).err).toBe(told('v1alpha2', 'kube-1.36'));
+    expect((await of('v1beta1', '--variant', 'kube-1.36')).err).toBe(told('v1beta1', 'kube-1.37'));
+    expect((await of('v1beta1', '--variant', 'kube-1.37')).err).toBe('');
+  });
+
+  test('what kube-scheduler 1.37 would evict in vain is shown, and that nothing comes of it', async () => {
+    const loner = pod({ name: 'loner', on: 'n', cpu: 1, prio: 20, spec: AWAY_FROM_TRAIN });
+    const low = pod({ name: 'low', on: 'n', cpu: 1, prio: 10 });
+    const host = node('n', 3, {}, { labels: { host: 'n' } });
+    const labels = { app: 'train' };
+    const wanting = pod({ name: 't-0', cpu: 2, prio: 100, podGroup: 'train', labels });
+    const group = podGroup('train', { prio: 100, min: 1 });
+    const { code, out } = await plan([group, wanting], [host, loner, low], '--variant', 'kube-1.37');
+    expect(code).toBe(1);
+    expect(out).toContain(
+      "gang ns/train (priority 100) does not fit, and kube-scheduler 1.37 would evict 1 Pod in vain: with it in place ns/t-0 does not fit on n: node(s) didn't satisfy existing pods anti-affinity rules\n",
+    );
+    expect(out).toMatch(/^Pod +ns\/low .*10/m);
   });
 
   test('the Pods of a workload are made, and those of the cluster that wait are taken where none are given', async () => {
