@@ -32,8 +32,10 @@ export async function play(client: Client, made: RandomCluster, namespace: strin
   await Promise.all([...groups, ...budgets].map((one) => stored(client, one)));
   await Promise.all(running.map((one) => stored(client, one)));
   await seenByScheduler(client, namespace);
-  if (gang !== undefined) await stored(client, gang);
-  for (const one of wanting) await stored(client, one);
+  // With a gang that needs fewer Pods than it has it would be begun before the last is there.
+  const objects =
+    gang === undefined ? wanting : leastOf(gang) < wanting.length ? [...wanting, gang] : [gang, ...wanting];
+  for (const one of objects) await stored(client, one);
 
   const left = async (): Promise<StoredPod[]> =>
     (await client.ok<KubeList<StoredPod>>('GET', `/api/v1/namespaces/${namespace}/pods`))
@@ -80,7 +82,7 @@ export async function play(client: Client, made: RandomCluster, namespace: strin
 
 /** What the scheduler says where preemption does not help either: the reason of that comes after that of the gang. */
 const REFUSED = SAME_PRIORITY
-  ? /pod group preemption: (?!found a placement|ongoing preemption)|^0\/.* preemption: 0\/\d+ nodes are available: /
+  ? /should have the same priority|pod group preemption: (?!found a placement|ongoing preemption)|^0\/.* preemption: 0\/\d+ nodes are available: /
   : /pod group is unschedulable, \S|no feasible placements found, \S|preemption: 0\/\d+ nodes are available: /;
 
 /**
@@ -108,6 +110,9 @@ async function stir(client: Client, { wanting }: RandomCluster, name: string): P
  * a minute. Of the same cluster made anew it decides at once.
  */
 export const LET_LIE = /the scheduler has decided; last error: .*pod group is unschedulable$/;
+
+const leastOf = ({ spec }: JsonObject): number =>
+  (spec as { schedulingPolicy: { gang: { minCount: number } } }).schedulingPolicy.gang.minCount;
 
 const nameOf = (object: JsonObject): string => (object['metadata'] as { name: string }).name;
 
