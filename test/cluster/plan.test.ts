@@ -106,11 +106,13 @@ clusterSuite('the planner beside kube-scheduler', () => {
       const wanted = join(folder, 'wanted.json');
       const snapshot = join(folder, 'cluster.json');
       await writeFile(wanted, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: made.wanting }));
-      const live = await verb(['plan', '-f', wanted, '--kubeconfig', plane.kubeconfig, '-o', 'json']);
+      const asked = ['plan', '-f', wanted, '--variant', VARIANT, '-o', 'json'];
+      const live = await verb([...asked, '--kubeconfig', plane.kubeconfig]);
       const taken = await verb(['snapshot', '--kubeconfig', plane.kubeconfig]);
       expect(taken.code).toBe(0);
       await writeFile(snapshot, taken.out);
-      const later = await verb(['plan', '-f', wanted, '--snapshot', snapshot, '-o', 'json']);
+      const later = await verb([...asked, '--snapshot', snapshot]);
+      const document = await verb(['plan', '-f', wanted, '--snapshot', snapshot]);
       const hidden = await verb(['snapshot', '--anonymous', '--kubeconfig', plane.kubeconfig]);
       expect(hidden.code).toBe(0);
       const [named, nameless] = [taken, hidden].map(
@@ -120,6 +122,9 @@ clusterSuite('the planner beside kube-scheduler', () => {
       expect(hidden.out).not.toContain(namespace);
       expect(live.code).toBe(4);
       expect(later).toEqual(live);
+      expect(document.out).toContain(
+        `kube-scheduler preempts by itself: --variant ${VARIANT} tells what it does`,
+      );
       expect((JSON.parse(live.out) as { victims: unknown[] }).victims.length).toBeGreaterThan(0);
     } finally {
       await rm(folder, { recursive: true });
