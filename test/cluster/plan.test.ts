@@ -51,6 +51,7 @@ clusterSuite('the planner beside kube-scheduler', () => {
     const letLie: number[] = [];
     const stirred: number[] = [];
     const inVain: number[] = [];
+    const wentOn: number[] = [];
     const seen = { fits: 0, preempts: 0, never: 0 };
     const kinds = { alone: 0, 'in one domain': 0, 'of two shapes': 0 };
     let feasibleAlike = 0;
@@ -74,13 +75,14 @@ clusterSuite('the planner beside kube-scheduler', () => {
       const order = new Random(index);
       const byChance = Array.from({ length: ORDERS }, () => plannedFor(made, order));
       if (byChance.some((other) => agree(other, done))) chance.push(SEED + index);
+      else if ([planned, ...byChance].some((other) => isBegunBy(other, done))) wentOn.push(SEED + index);
       else differences.push({ seed: SEED + index, planned, done });
     }
     process.stderr.write(
-      `the planner beside kube-scheduler, ${CASES} clusters: ${JSON.stringify({ ...seen, ...kinds })}; feasible alike ${feasibleAlike}, victims alike ${CASES - chance.length - differences.length}, left to chance ${chance.length} (seeds ${chance.join(', ') || 'none'}), different ${differences.length}, tried twice ${letLie.length}, in vain ${inVain.join(', ') || 'none'}, tried again late ${stirred.join(', ') || 'none'}\n`,
+      `the planner beside kube-scheduler, ${CASES} clusters: ${JSON.stringify({ ...seen, ...kinds })}; feasible alike ${feasibleAlike}, victims alike ${CASES - chance.length - wentOn.length - differences.length}, left to chance ${chance.length} (seeds ${chance.join(', ') || 'none'}), different ${differences.length}, tried twice ${letLie.length}, in vain ${inVain.join(', ') || 'none'}, and went on ${wentOn.join(', ') || 'none'}, tried again late ${stirred.join(', ') || 'none'}\n`,
     );
     expect(differences).toEqual([]);
-    expect(letLie.length).toBeLessThanOrEqual(Math.ceil(CASES / 100));
+    expect(letLie.length + wentOn.length).toBeLessThanOrEqual(Math.ceil(CASES / 100));
     // A generator that only makes one kind of answer would show nothing.
     expect(Math.min(...Object.values(seen), ...Object.values(kinds))).toBeGreaterThan(0);
   });
@@ -148,6 +150,10 @@ const agree = (planned: Outcome, done: Outcome): boolean =>
   planned.ends === done.ends &&
   JSON.stringify(planned.victims) === JSON.stringify(done.victims) &&
   (planned.nodes === undefined || done.nodes?.every((name) => planned.nodes?.includes(name)) === true);
+
+/** Who evicts in vain tries again, with those gone, and may find that others have to go elsewhere; a plan is of the first attempt. */
+const isBegunBy = (planned: Outcome, { ends, victims }: Outcome): boolean =>
+  planned.ends === 'waits' && ends === 'waits' && planned.victims.every((name) => victims.includes(name));
 
 /** @param order brings nodes, Pods and budgets into another order than that of their names */
 function plannedFor(made: RandomCluster, order?: Random): Outcome {
