@@ -11,7 +11,7 @@ const MAX = 100;
 /**
  * Where kube-scheduler puts a gang that has a topology constraint: it tries each domain of the label by itself, or only the
  * one in which members run, and takes the one with the highest score, for the Pods of the gang that it holds and for how
- * much of it is in use then; of several, which it leaves to chance, the first by name.
+ * much of it is in use then; of several, which it leaves to chance, that of the first node by name.
  */
 export function placeInDomain(
   preemptor: Preemptor,
@@ -45,9 +45,12 @@ export function placeInDomain(
   return { ...placement, domain: { scope, value: domain.value } };
 }
 
-/** By name. None where members run in several, or outside of all. */
+/** In the order of their first nodes. None where members run in several, or outside of all. */
 function domainsFor(running: readonly Pod[], { key }: Scope, state: ClusterState): Domain[] {
   const chosen = domainsWith(running, key, state);
   if (chosen.size > 1) return [];
-  return domainsOf(key, state).filter(({ value }) => chosen.size === 0 || chosen.has(value));
+  const first = ({ nodes: [node] }: Domain): number => (node === undefined ? -1 : state.nodes.indexOf(node));
+  return domainsOf(key, state)
+    .filter(({ value }) => chosen.size === 0 || chosen.has(value))
+    .sort((a, b) => first(a) - first(b));
 }
