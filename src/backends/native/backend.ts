@@ -18,9 +18,9 @@ import { COMPOSITE_POD_GROUPS, SCHEDULING_GROUP } from './gang-api.ts';
 import { isOfJob } from './job-pod-group.ts';
 import { LookedAt } from './look.ts';
 import { mayCountReleased } from './objects.ts';
-import { syncNative } from './sync.ts';
+import { layoutOf, syncNative } from './sync.ts';
 import type { Native } from './terms.ts';
-import { hasOptional, isOneCount, unitNames } from './units.ts';
+import { hasOptional, isOneCount, unitNames, type Layout } from './units.ts';
 import { newlyUnheard } from '../preemption-terms.ts';
 import { NAME, preemptsHere, validateGatesAlone, validateNative, warnOfRaised } from './validate.ts';
 
@@ -48,6 +48,8 @@ export const native: BackendFactory = {
   conformance: nativeTrials,
   create: ({ config }): Backend => {
     const cluster = new LookedAt(readNativeConfig(config));
+    /** Of gangs whose Pods were admitted under another layout than Pods are now, as of their last sync. */
+    const former = new Map<string, Layout>();
     return {
       contractVersion: BACKEND_CONTRACT_VERSION,
       name: NAME,
@@ -67,10 +69,18 @@ export const native: BackendFactory = {
         ...newlyUnheard(before, after, preemptsHere(after, cluster.native)),
       ],
       syncPodGang: async (context, gang) => {
-        if (cluster.native !== undefined) await syncNative(context, gang, cluster.native);
+        const { native } = cluster;
+        if (native === undefined) return;
+        const layout = layoutOf(context.pods, gang, native);
+        if (layout === native.layout) former.delete(keyOf(gang));
+        else former.set(keyOf(gang), layout);
+        await syncNative(context, gang, native, layout);
       },
       // The objects go with the PodGang, by their owner reference; PodGroups once their Pods have ended.
-      onPodGangDelete: () => Promise.resolve(),
+      onPodGangDelete: (_context, gang) => {
+        former.delete(keyOf(gang));
+        return Promise.resolve();
+      },
       owns: () => {
         if (cluster.native === undefined) return [];
         const { api, layout } = cluster.native;
@@ -80,7 +90,11 @@ export const native: BackendFactory = {
           ...(api.podGroups ? [api.podGroups] : []),
         ];
       },
-      releaseOrder: (gang) => (cluster.native === undefined ? 'all-at-once' : orderOf(gang, cluster.native)),
+      releaseOrder: (gang) => {
+        const { native } = cluster;
+        if (native === undefined) return 'all-at-once';
+        return orderOf(gang, { ...native, layout: former.get(keyOf(gang)) ?? native.layout });
+      },
       followsBinding: (gang) => mayCountReleased(gang, cluster.native),
       followsReferences: (gang) => mayCountReleased(gang, cluster.native),
       // The scheduler takes a Pod out of its group when it is gone, or has ended.
@@ -91,6 +105,8 @@ export const native: BackendFactory = {
     };
   },
 };
+
+const keyOf = ({ namespace, name }: Pick<PodGang, 'namespace' | 'name'>): string => `${namespace}/${name}`;
 
 function orderOf(gang: Pick<PodGang, 'spec'>, { api, layout }: Native): ReleaseOrder {
   // What is in no CompositePodGroup is placed by itself, and would take the room of those that are.

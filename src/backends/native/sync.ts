@@ -15,10 +15,15 @@ import { unitNames, type Layout, type Unit } from './units.ts';
  * group by that name and reads its count each time. All else stays as it is then, with a warning. No scheduler counts on a
  * Pod that is still gated: were that enough, a PodGroup made by somebody else without a minimum would let the gang start
  * in pieces.
+ * @param layout the one by which the gang's Pods were admitted
  */
-export async function syncNative(context: SyncContext, gang: PodGang, served: Native): Promise<void> {
+export async function syncNative(
+  context: SyncContext,
+  gang: PodGang,
+  served: Native,
+  layout: Layout,
+): Promise<void> {
   const { api } = served;
-  const layout = layoutOf(context.pods, gang, served);
   const native = { ...served, layout };
   const strangers = context.pods.filter((pod) => isStranger(pod, gang, native));
   const affected = new Set(strangers.map((pod) => unitNames(layout, gang.name, pod.group).podGroup));
@@ -60,7 +65,7 @@ const isOurs = (pod: GangPod, gang: PodGang, { api, layout }: Native): boolean =
  * How the gang's Pods were admitted. What the cluster serves, or the configuration, may have changed since: for as long as
  * all of them name native gangs of another layout, that one is kept.
  */
-function layoutOf(pods: readonly GangPod[], gang: PodGang, native: Native): Layout {
+export function layoutOf(pods: readonly GangPod[], gang: PodGang, native: Native): Layout {
   const { layout } = native;
   const admitted = pods.filter(({ nativeGang }) => nativeGang !== undefined);
   if (admitted.length === 0 || admitted.some((pod) => isOurs(pod, gang, native))) return layout;

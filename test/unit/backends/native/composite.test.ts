@@ -162,6 +162,20 @@ describe('the objects', () => {
   });
 });
 
+test('the gates of a gang under one count come off as they did, also of a group without a minimum', async () => {
+  const backend = await kubeOn(withComposites());
+  const gangNow = gangOf({ groups: [LEADER, worker(2), group('helper', { minReplicas: 0 })] });
+  const sync = (nativeGang: string) =>
+    backend.syncPodGang(recordedSync({ pods: [podOf('leader-0', { nativeGang })] }).context, gangNow);
+  await sync('train');
+  expect(backend.releaseOrder?.(gangNow)).toBe('all-at-once');
+  await sync('train.leader');
+  expect(backend.releaseOrder?.(gangNow)).toBe('optional-groups-last');
+  await sync('train');
+  await backend.onPodGangDelete(recordedSync().context, gangNow);
+  expect(backend.releaseOrder?.(gangNow)).toBe('optional-groups-last');
+});
+
 /** Syncs `parts` where the objects of `before` are stored, under a Pod that was let go. */
 async function syncUnder(before: PodGangParts, parts: PodGangParts) {
   const pods = [podOf('leader-0', { nodeName: 'node-1' })];
