@@ -36,16 +36,10 @@ export function factsOf(
       'native gangs have no topology here: feature gate TopologyAwareWorkloadScheduling is off, or this Kubernetes has none',
     );
   }
-  if (composites && groups === 'auto') {
-    notices.push(
-      `a gang of several groups is a CompositePodGroup (${COMPOSITE_POD_GROUPS.version}), and each group has its own minimum`,
-    );
-  } else if (api.nests && groups === 'auto') {
-    notices.push(
-      'a gang of several groups waits for room for all of its Pods, also those beyond the minimums: feature gate CompositePodGroup is off, or its version v1alpha3 is not served',
-    );
-  }
-  return { version: apiVersionOf(api), notices };
+  const { kind, version } = COMPOSITE_POD_GROUPS;
+  // What is used is told; that an alpha is off is nothing that anybody has to mend.
+  const used = composites && (groups === 'auto' || groups === 'composite') ? `, ${kind} of ${version}` : '';
+  return { version: `${apiVersionOf(api)}${used}`, notices };
 }
 
 /** What is assumed where there is no cluster to ask. */

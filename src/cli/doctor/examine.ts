@@ -194,6 +194,7 @@ const nativeGangsOf = (registry: BackendRegistry): string =>
   registry.enabled
     .map((name) => registry.readiness(name))
     .map((readiness) => (readiness.state === 'ready' ? readiness.facts.version : ''))
+    .map((version) => version.split(',')[0] ?? '')
     .find((version) => version.startsWith('scheduling.k8s.io/')) ?? 'none';
 
 /** Who makes room for a backend's gangs; undefined where Muster is not told to for any. */

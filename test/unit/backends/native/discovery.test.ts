@@ -11,10 +11,6 @@ const WAP =
   'native gangs have no priorityClassName here: feature gate WorkloadAwarePreemption is off, or this Kubernetes has none';
 const TAS =
   'native gangs have no topology here: feature gate TopologyAwareWorkloadScheduling is off, or this Kubernetes has none';
-const FLAT =
-  'a gang of several groups waits for room for all of its Pods, also those beyond the minimums: feature gate CompositePodGroup is off, or its version v1alpha3 is not served';
-const COMPOSITES =
-  'a gang of several groups is a CompositePodGroup (v1alpha3), and each group has its own minimum';
 const NONE =
   'the cluster serves no native gangs (podgroups or workloads of scheduling.k8s.io; off by default): the gates hold a gang until its Pods are all there, then each is placed by itself';
 
@@ -65,10 +61,8 @@ describe('which native gang API the cluster has', () => {
 
   test.each<[string, Served, JsonObject, string[]]>([
     ['all fields', serving('v1alpha2'), {}, []],
-    ['all fields, 1.37', serving('v1beta1'), {}, [FLAT]],
-    ['all fields, 1.37, one count asked for', serving('v1beta1'), { groups: 'flat' }, []],
-    ['composites, 1.37', withComposites(), {}, [COMPOSITES]],
-    ['composites, 1.37, one count asked for', withComposites(), { groups: 'flat' }, []],
+    ['all fields, 1.37', serving('v1beta1'), {}, []],
+    ['composites, 1.37', withComposites(), {}, []],
     ['no priority', serving('v1alpha2', ['disruptionMode']), {}, [WAP]],
     [
       'no disruption mode, which is asked for',
@@ -76,7 +70,7 @@ describe('which native gang API the cluster has', () => {
       { disruptionMode: 'gang' },
       [WAP.replace('priorityClassName', 'priorityClassName and disruptionMode')],
     ],
-    ['no topology', serving('v1beta1', ['schedulingConstraints']), {}, [TAS, FLAT]],
+    ['no topology', serving('v1beta1', ['schedulingConstraints']), {}, [TAS]],
     ['1.35', serving('v1alpha1'), {}, [WAP, TAS]],
     ['no gangs', {}, {}, [NONE]],
     [
@@ -103,7 +97,16 @@ describe('which native gang API the cluster has', () => {
       'config.groups is composite, but the cluster serves no compositepodgroups in scheduling.k8s.io/v1alpha3: serve them (feature gate CompositePodGroup and --runtime-config), or set config.groups to auto',
     );
     await expect(look(serving('v1alpha2'), groups)).rejects.toThrow('serves no compositepodgroups');
-    expect((await look(withComposites(), groups)).version).toBe('scheduling.k8s.io/v1beta1');
+  });
+
+  test('what holds several groups together is part of what is spoken, where it is used', async () => {
+    const spoken = async (config: JsonObject) => (await look(withComposites(), config)).version;
+    const whole = 'scheduling.k8s.io/v1beta1, CompositePodGroup of v1alpha3';
+    expect(await spoken({})).toBe(whole);
+    expect(await spoken({ groups: 'composite' })).toBe(whole);
+    for (const groups of ['flat', 'per-group'])
+      expect(await spoken({ groups })).toBe('scheduling.k8s.io/v1beta1');
+    expect((await look(serving('v1beta1'))).version).toBe('scheduling.k8s.io/v1beta1');
   });
 
   test('without a cluster the configuration decides, and a notice says so', async () => {
