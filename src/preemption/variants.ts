@@ -1,6 +1,26 @@
+import { groupVersionOf } from '../api/resource.ts';
+
 /** Which algorithm plans: the document's, or what a release of kube-scheduler does. */
 export const VARIANTS = ['kep', 'kube-1.36', 'kube-1.37'] as const;
 export type Variant = (typeof VARIANTS)[number];
+
+/** By the version of `scheduling.k8s.io` that has PodGroups; of one that nobody knows yet the newest that is known. */
+const OF_VERSION: Readonly<Record<string, Variant>> = {
+  v1alpha2: 'kube-1.36',
+  v1alpha3: 'kube-1.37',
+  v1beta1: 'kube-1.37',
+  v1: 'kube-1.37',
+};
+
+/**
+ * What the kube-scheduler of a cluster does that has PodGroups of this version.
+ * @param apiVersion `scheduling.k8s.io/v1beta1`; undefined where there are none
+ * @returns undefined where it knows no gangs
+ */
+export function variantOfGroups(apiVersion: string | undefined): Variant | undefined {
+  const { group, version } = groupVersionOf(apiVersion ?? '');
+  return group === 'scheduling.k8s.io' ? OF_VERSION[version] : undefined;
+}
 
 /** In what the algorithms differ. */
 export interface Ways {

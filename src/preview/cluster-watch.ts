@@ -26,6 +26,8 @@ interface KeptObject extends Identified {
 export interface ClusterNow extends CarefulSnapshot {
   /** Pods of the gang without a node. */
   readonly waiting: readonly Pod[];
+  /** `scheduling.k8s.io/v1beta1`: of the PodGroups that kube-scheduler knows; undefined where it knows none. */
+  readonly groupsOf: string | undefined;
 }
 
 const GANG = 'gang';
@@ -39,6 +41,7 @@ export class ClusterWatch {
   /** Kinds of which it is not known yet which version is served. */
   #unknown: readonly (readonly Resource[])[] = [];
   #timer: NodeJS.Timeout | undefined;
+  #groupsOf: string | undefined;
   readonly #failures = new Map<string, string>();
 
   private constructor(client: KubeClient, resources: readonly Resource[], changed: () => void) {
@@ -73,6 +76,7 @@ export class ClusterWatch {
   }
 
   #reflect(client: KubeClient, resource: Resource, changed: () => void): Reflector<KeptObject> {
+    if (resource.kind === 'PodGroup') this.#groupsOf = apiVersionOf(resource);
     const observer = this.#observerOf(resource, changed);
     return new Reflector<KeptObject>({
       client,
@@ -142,7 +146,8 @@ export class ClusterWatch {
       .filter(({ nodeName, terminating }) => nodeName === '' && !terminating)
       .map((pod) => this.#reader.withVolumes(pod, read.context.claims));
     const nodes = read.snapshot.nodes.filter(({ name }) => !closed.has(name));
-    return { ...read, snapshot: { ...read.snapshot, nodes, pods }, faults, waiting };
+    const groupsOf = this.#groupsOf;
+    return { ...read, snapshot: { ...read.snapshot, nodes, pods }, faults, waiting, groupsOf };
   }
 
   stop(): Promise<void> {

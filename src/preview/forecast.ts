@@ -8,6 +8,8 @@ import { preemptorOf } from '../preemption/preemptor-of.ts';
 import { readPod } from '../preemption/read/read-pod.ts';
 import { Reading, titleOf } from '../gang/reading.ts';
 import { trimmed } from '../preemption/read/trim.ts';
+import type { Pod } from '../preemption/snapshot.ts';
+import { variantOfGroups, WAYS, type Variant } from '../preemption/variants.ts';
 import type { Judged } from '../preemption/verdicts.ts';
 import type { ClusterNow } from './cluster-watch.ts';
 import type { Names, PreviewSetting, Question } from './question.ts';
@@ -49,13 +51,16 @@ export function forecast({ question, tried, setting, now }: Given): string[] {
   const pods = [...byKey.values()].filter(({ nodeName }) => nodeName === '');
   const known = snapshot.gangs.get(tried.key);
   if (known === undefined || pods.length === 0) return [];
-  const preemptor = preemptorOf(pods, snapshot, 'kep');
+  const variant = variantFor(pods, cluster);
+  const preemptor = preemptorOf(pods, snapshot, variant);
   const { minimums } = preemptor;
   const isComplete = minimums.every((one) => counted(one, pods) >= one.count);
   // One that runs already is not waiting for this Pod.
   if (!isComplete || minimums.every(({ count }) => count === 0)) return [];
-  const mayGo = sparing(setting.exemptNamespaces, isClear);
-  const plan = planRoom({ preemptor, snapshot, variant: 'kep', mayGo });
+  // A scheduler that preempts by itself spares no namespace.
+  const spared = WAYS[variant].scheduler === undefined ? setting.exemptNamespaces : [];
+  const mayGo = sparing(spared, isClear);
+  const plan = planRoom({ preemptor, snapshot, variant, mayGo });
   const outcome = outcomeOf(preemptor, plan, snapshot);
   const reader = READERS[setting.names](question.namespace);
   return [
@@ -64,6 +69,10 @@ export function forecast({ question, tried, setting, now }: Given): string[] {
     ...(faults.length === 0 ? [] : [uncounted(new Set(faults.map(({ object }) => object)).size)]),
   ].map((text) => printable(HEAD + text));
 }
+
+/** Of a gang that is one of Kubernetes' own what its kube-scheduler does; of any other what Muster would do. */
+const variantFor = (pods: readonly Pod[], { groupsOf }: ClusterNow): Variant =>
+  (pods.every(({ podGroup }) => podGroup !== '') ? variantOfGroups(groupsOf) : undefined) ?? 'kep';
 
 const uncounted = (objects: number): string =>
   `${objects === 1 ? '1 object of the cluster says' : `${objects} objects of the cluster say`} what cannot be counted with; the forecast may be wrong there`;

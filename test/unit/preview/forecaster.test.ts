@@ -103,6 +103,22 @@ describe('who would have to make room', () => {
     ]);
   });
 
+  test('whom the cluster’s own scheduler takes, for a gang that is one of Kubernetes’ own', async () => {
+    // 1.37 keeps the gang where it would be with nobody there; the document spares who is more important.
+    const given = {
+      nodes: [node('n1', 3), node('n2', 3)],
+      pods: [elsewhere('first', { cpu: 3, prio: 50 }), elsewhere('second', { cpu: 3, on: 'n2' })],
+      gangs: [podGang('train', { className: 'high', groups: { worker: 1 } })],
+    };
+    const takes = (name: string, prio: number): string[] => [
+      `forecast: gang ns/train (priority 100, 1 Pod) would fit if 1 Pod (batch/${name}, priority ${prio}) made room; nothing else is touched`,
+    ];
+    expect((await forecaster(given, 'All')).ask(worker('w-0', 3))).toEqual(takes('second', 10));
+    await watch?.stop();
+    const own = worker('w-0', 3, { podGroup: 'train' });
+    expect((await forecaster(given, 'All')).ask(own)).toEqual(takes('first', 50));
+  });
+
   test('nobody at all where anybody may ask', async () => {
     const mine = pod({ name: 'mine', on: 'n2', cpu: 2, prio: 5 });
     const given = { nodes: [node('n1', 3), node('n2', 4)], pods: [...old, mine], gangs: [oldGang, gang] };
