@@ -320,6 +320,7 @@ clusterSuite('manifests on a real control plane, Muster down', () => {
     const anybodys = await rightsOf('system:serviceaccount:muster-system:other');
     const granted = (await rightsOf(MUSTER_USER)).filter((line) => !anybodys.includes(line));
     expect(granted.sort()).toEqual([
+      'compositepodgroups.scheduling.k8s.io [] [] [get list watch create patch delete]',
       'events.events.k8s.io [] [] [create patch]',
       'jobs.batch [] [] [list watch]',
       'leases.coordination.k8s.io [] [] [create]',
