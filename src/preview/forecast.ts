@@ -8,7 +8,7 @@ import { preemptorOf } from '../preemption/preemptor-of.ts';
 import { readPod } from '../preemption/read/read-pod.ts';
 import { Reading, titleOf } from '../gang/reading.ts';
 import { trimmed } from '../preemption/read/trim.ts';
-import type { Pod } from '../preemption/snapshot.ts';
+import type { Gang, Pod } from '../preemption/snapshot.ts';
 import { variantOfGroups, WAYS, type Variant } from '../preemption/variants.ts';
 import type { Judged } from '../preemption/verdicts.ts';
 import type { ClusterNow } from './cluster-watch.ts';
@@ -51,7 +51,7 @@ export function forecast({ question, tried, setting, now }: Given): string[] {
   const pods = [...byKey.values()].filter(({ nodeName }) => nodeName === '');
   const known = snapshot.gangs.get(tried.key);
   if (known === undefined || pods.length === 0) return [];
-  const variant = variantFor(pods, cluster);
+  const variant = variantFor(pods, known, cluster);
   const preemptor = preemptorOf(pods, snapshot, variant);
   const { minimums } = preemptor;
   const isComplete = minimums.every((one) => counted(one, pods) >= one.count);
@@ -70,9 +70,15 @@ export function forecast({ question, tried, setting, now }: Given): string[] {
   ].map((text) => printable(HEAD + text));
 }
 
-/** Of a gang that is one of Kubernetes' own what its kube-scheduler does; of any other what Muster would do. */
-const variantFor = (pods: readonly Pod[], { groupsOf }: ClusterNow): Variant =>
-  (pods.every(({ podGroup }) => podGroup !== '') ? variantOfGroups(groupsOf) : undefined) ?? 'kep';
+/**
+ * Of a gang for which one PodGroup stands what its kube-scheduler does. Of any other the document's: several PodGroups, in a
+ * CompositePodGroup or not, are planned for by the minimums of the PodGang alone.
+ */
+function variantFor(pods: readonly Pod[], { name, groups }: Gang, { groupsOf }: ClusterNow): Variant {
+  const [podGroup = '', ...others] = new Set(pods.map((pod) => pod.podGroup));
+  const isOne = podGroup !== '' && others.length === 0 && (groups.length === 1 || podGroup === name);
+  return (isOne ? variantOfGroups(groupsOf) : undefined) ?? 'kep';
+}
 
 const uncounted = (objects: number): string =>
   `${objects === 1 ? '1 object of the cluster says' : `${objects} objects of the cluster say`} what cannot be counted with; the forecast may be wrong there`;

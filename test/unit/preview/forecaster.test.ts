@@ -117,6 +117,18 @@ describe('who would have to make room', () => {
     await watch?.stop();
     const own = worker('w-0', 3, { podGroup: 'train' });
     expect((await forecaster(given, 'All')).ask(own)).toEqual(takes('first', 50));
+    await watch?.stop();
+    // Of several PodGroups none says by itself what the gang needs: the leader alone is not the gang.
+    const two = {
+      ...given,
+      gangs: [podGang('train', { className: 'high', groups: { leader: 1, worker: 1 } })],
+    };
+    const { ask } = await forecaster(two, 'All');
+    expect(ask(worker('l-0', 1, { group: 'leader', podGroup: 'train.leader' }))).toEqual([]);
+    expect(ask(worker('w-0', 3, { group: 'worker', podGroup: 'train.worker' }))).toEqual([
+      expect.stringContaining('gang ns/train (priority 100, 2 Pods) would fit'),
+      expect.any(String),
+    ]);
   });
 
   test('nobody at all where anybody may ask', async () => {
