@@ -8,7 +8,15 @@ import { ClusterWatch } from '../../../src/preview/cluster-watch.ts';
 import type { Names } from '../../../src/preview/question.ts';
 import { Forecaster } from '../../../src/preview/forecaster.ts';
 import { FakeCluster } from '../controller/fake-cluster.ts';
-import { budget, node, pod, podGang, priorityClass, type PodIn } from '../preemption/small-cluster.ts';
+import {
+  budget,
+  node,
+  pod,
+  podGang,
+  podGroup,
+  priorityClass,
+  type PodIn,
+} from '../preemption/small-cluster.ts';
 import { until } from '../tls/until.ts';
 
 const of = (plural: string) =>
@@ -44,6 +52,7 @@ async function forecaster(
     budgets?: JsonObject[];
     volumes?: JsonObject[];
     claims?: JsonObject[];
+    podGroups?: JsonObject[];
   },
   names: Names = 'Own',
 ): Promise<{ cluster: FakeCluster; ask: (object: JsonObject, until?: number) => readonly string[] }> {
@@ -59,6 +68,7 @@ async function forecaster(
   put(BUDGETS, given.budgets);
   put(VOLUMES, given.volumes);
   put(CLAIMS, given.claims);
+  put(of('podgroups'), given.podGroups);
   put(PRIORITY_CLASSES, CLASSES);
   watch = await ClusterWatch.start(cluster.client, () => undefined);
   const answerer = new Forecaster(watch, { names, exemptNamespaces: ['exempt'] }, () => 0);
@@ -119,8 +129,10 @@ describe('who would have to make room', () => {
     expect((await forecaster(given, 'All')).ask(own)).toEqual(takes('first', 50));
     await watch?.stop();
     // Of several PodGroups none says by itself what the gang needs: the leader alone is not the gang.
+    const podGroups = ['leader', 'worker'].map((name) => podGroup(`train.${name}`, { prio: 100, min: 1 }));
     const two = {
       ...given,
+      podGroups,
       gangs: [podGang('train', { className: 'high', groups: { leader: 1, worker: 1 } })],
     };
     const { ask } = await forecaster(two, 'All');
