@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { stringify } from 'yaml';
 import { MUSTER_USER } from '../../src/api/names.ts';
+import { minorOf } from '../../src/backends/native-gates.ts';
+import { RELEASE } from './control-plane/releases.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
 import { verb } from './support/muster-cli.ts';
@@ -12,6 +14,8 @@ import { withMuster, type OnMuster } from './support/with-muster.ts';
 
 jest.setTimeout(120_000);
 
+/** The algorithm of 1.37 keeps a gang where it would be with nobody there; those of 1.36 and of the document look for whoever is least important. */
+const is137 = minorOf(RELEASE.version) === '1.37';
 const BATCH = '/api/v1/namespaces/batch/pods';
 
 clusterSuite('the forecast of a dry run', () => {
@@ -175,6 +179,47 @@ clusterSuite('the forecast of a dry run', () => {
     expect(seen).toBe(
       'plan: not known: it takes the right to list these in all namespaces: nodes, pods, namespaces, persistentvolumes, persistentvolumeclaims, poddisruptionbudgets.policy, priorityclasses.scheduling.k8s.io, podgangs.scheduler.grove.io, podgroups.scheduling.k8s.io',
     );
+    await on.plane.kubectl(['delete', 'podgang,pod', '-n', NAMESPACE, '--all', '--force', '--wait=false']);
+  });
+
+  test('whom another algorithm would spare, where the cluster’s own scheduler takes them; and it does', async () => {
+    const client = on.plane.client;
+    for (const [name, value] of Object.entries({ lower: 20, middle: 50 }))
+      await ok('/apis/scheduling.k8s.io/v1/priorityclasses', { metadata: { name }, value });
+    const one = (name: string, className: string, node: string) =>
+      ok(BATCH, running(name, { ...cpus(2, { nodeName: node }), priorityClassName: className }));
+    for (const name of ['liked', 'other']) await on.plane.addNode(name, { cpu: 3, labels: { pool: 'pair' } });
+    await one('more-important', 'middle', 'liked');
+    await one('less-important', 'lower', 'other');
+    // With nobody there it would be on the node that it prefers.
+    const preference = {
+      matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: ['liked'] }],
+    };
+    const preferredDuringSchedulingIgnoredDuringExecution = [{ weight: 100, preference }];
+    const affinity = { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution } };
+    const gang = {
+      ...podGang('choosy'),
+      spec: { priorityClassName: 'high', podgroups: [{ name: 'worker', minReplicas: 1 }] },
+    };
+    const spec = cpus(3, { priorityClassName: 'high', nodeSelector: { pool: 'pair' }, affinity });
+    const pod = gangPod({ name: 'choosy-a', namespace: NAMESPACE }, spec, { 'grove.io/podgang': 'choosy' });
+    const told = await until('those that run are known', async () => {
+      const found = await dryRun([gang, pod].map((object) => stringify(object)).join('---\n'));
+      return found.join().includes('made room') && found;
+    });
+    const taken = is137 ? { name: 'more-important', priority: 50 } : { name: 'less-important', priority: 20 };
+    expect(told).toEqual([
+      `forecast: gang ${NAMESPACE}/choosy (priority 100, 1 Pod) would fit if 1 Pod (priority ${taken.priority}) made room; nothing else is touched`,
+    ]);
+    await ok(GANGS, gang);
+    await ok(PODS, pod);
+    await until('it runs', async () => {
+      const { spec } = await client.ok<{ spec: { nodeName?: string } }>('GET', `${PODS}/choosy-a`);
+      return spec.nodeName !== undefined;
+    });
+    const { items } = await client.ok<{ items: { metadata: { name: string } }[] }>('GET', BATCH);
+    const left = items.map(({ metadata }) => metadata.name);
+    expect(['more-important', 'less-important'].filter((name) => !left.includes(name))).toEqual([taken.name]);
     await on.plane.kubectl(['delete', 'podgang,pod', '-n', NAMESPACE, '--all', '--force', '--wait=false']);
   });
 
