@@ -1,5 +1,5 @@
 import { PATH_INTERPRET } from '../src/api/names.ts';
-import type { JsonObject } from '../src/api/json.ts';
+import type { JsonObject } from '../src/json/json.ts';
 import { ANNOTATION_PLACED_COMPONENTS } from '../src/fleet/assign/placed-components.ts';
 import { definition } from '../test/cluster/support/crds/definition.ts';
 import {

@@ -1,8 +1,8 @@
 /** The public surface: what the author of a backend, of strategies or of a preparation imports. */
 export { rules, type RuleName } from './api/rules.ts';
 export { fault, type Fault } from './api/fault.ts';
-export type { Json, JsonObject } from './api/json.ts';
-export type { Resource } from './api/resource.ts';
+export type { Json, JsonObject } from './json/json.ts';
+export type { Resource } from './k8s/resource.ts';
 export type {
   Condition,
   GroupConfig,

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { reviewEndpoints, type ReviewAnswer, type ReviewEndpoint } from '../../src/admission/endpoints.ts';
 import { LABEL_SCHEDULER_NAME, PATH_MUTATE_POD } from '../../src/api/names.ts';
-import { withoutLists } from '../../src/api/unread-lists.ts';
+import { withoutLists } from '../../src/json/unread-lists.ts';
 import type { BackendFactory } from '../../src/backends/backend.ts';
 import { BackendRegistry } from '../../src/backends/registry.ts';
 import { hostedModules } from '../../src/modules/hosted-modules.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/api/json.ts';
+import type { JsonObject } from '../../src/json/json.ts';
 import { KEY_QUEUE } from '../../src/backends/kai/names.ts';
 import { BackendRegistry, type BackendProfile } from '../../src/backends/registry.ts';
 import {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/api/json.ts';
+import type { JsonObject } from '../../src/json/json.ts';
 import type { KubeClient, Page, WatchEvent } from '../../src/kube/client/client.ts';
 import type { KubeObject, Resource, Target } from '../../src/kube/client/resources.ts';
 

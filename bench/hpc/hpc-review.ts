@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ENTRYPOINT_COMMAND } from '../../src/hpc/flux-names.ts';
+import { ENTRYPOINT_COMMAND } from '../../src/preparers/flux/names.ts';
 import { until } from '../../test/cluster/control-plane/until.ts';
 import { applyAll } from '../../test/cluster/support/apply.ts';
 import { manifestsIn } from '../../test/support/manifests.ts';

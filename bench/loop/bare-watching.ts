@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../src/api/json.ts';
-import { kubeTime } from '../../src/api/kube-time.ts';
+import type { JsonObject } from '../../src/json/json.ts';
+import { kubeTime } from '../../src/k8s/time.ts';
 import { CONDITION_INITIALIZED, type Condition } from '../../src/api/pod-gang.ts';
-import { ENVIRONMENT, MANAGED_FIELDS } from '../../src/api/unread-lists.ts';
+import { ENVIRONMENT, MANAGED_FIELDS } from '../../src/json/unread-lists.ts';
 import { CONDITION_READY, CONDITION_SCHEDULED, CONDITION_UNHEALTHY } from '../../src/gang/plan/conditions.ts';
 import { referencesPatch, statusPatch } from '../../src/gang/plan/write-patches.ts';
 import { readGang } from '../../src/gang/read-records.ts';

@@ -1,4 +1,4 @@
-import { isObject, own, ownList, ownString, type JsonObject } from '../api/json.ts';
+import { isObject, own, ownList, ownString, type JsonObject } from '../json/json.ts';
 import {
   ANNOTATION_FLEET_TERMS,
   BINDING_GROUP,
@@ -7,8 +7,8 @@ import {
   PATH_MUTATE_BINDING,
   TERMS_UNREAD,
 } from '../api/names.ts';
-import { quoted } from '../api/printable.ts';
-import { MANAGED_FIELDS } from '../api/unread-lists.ts';
+import { quoted } from '../text/printable.ts';
+import { MANAGED_FIELDS } from '../json/unread-lists.ts';
 import { BadRequest } from '../errors.ts';
 import { nameOf } from './denial.ts';
 import type { ReviewAnswer, ReviewEndpoint } from './endpoints.ts';

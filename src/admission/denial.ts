@@ -1,6 +1,6 @@
 import type { Fault } from '../api/fault.ts';
-import { own, ownString, type JsonObject } from '../api/json.ts';
-import { MAX_TOTAL_RUNES, printable } from '../api/printable.ts';
+import { own, ownString, type JsonObject } from '../json/json.ts';
+import { MAX_TOTAL_RUNES, printable } from '../text/printable.ts';
 import { rules } from '../api/rules.ts';
 
 /** As many causes as anybody would read; a PodGang may have a fault in each of 100,000 lines. */

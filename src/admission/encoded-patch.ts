@@ -1,5 +1,5 @@
-import { isConstant } from '../api/constant.ts';
-import { isObject } from '../api/json.ts';
+import { isConstant } from '../json/constant.ts';
+import { isObject } from '../json/json.ts';
 import type { Change } from './json-patch.ts';
 
 /** An operation of a patch that was encoded. */

@@ -12,9 +12,9 @@ import {
   POD_GANG_KIND,
   POD_GANG_VERSION,
 } from '../api/names.ts';
-import { own, ownString } from '../api/json.ts';
-import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS, type UnreadList } from '../api/unread-lists.ts';
-import { quoted } from '../api/printable.ts';
+import { own, ownString } from '../json/json.ts';
+import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS, type UnreadList } from '../json/unread-lists.ts';
+import { quoted } from '../text/printable.ts';
 import { hostedIn } from '../backends/hosted.ts';
 import { BadRequest, TryLater } from '../errors.ts';
 import type { PrepareFailed } from '../preparers/prepare.ts';

@@ -1,9 +1,9 @@
 import { fault, type Fault } from '../api/fault.ts';
-import type { JsonObject } from '../api/json.ts';
+import type { JsonObject } from '../json/json.ts';
 import { ANNOTATION_HPC_POLICY } from '../api/names.ts';
 import { TryLater } from '../errors.ts';
 import type { Membership } from '../gang/membership.ts';
-import type { HpcPolicy } from '../hpc/hpc-policy.ts';
+import type { HpcPolicy } from '../preparers/policy/hpc-policy.ts';
 import { preparePod } from '../preparers/prepare.ts';
 import type { HostedPreparation, HpcGang, Preparation } from '../preparers/preparation.ts';
 import { elsewhereFor, policyOf, preparersOf } from '../preparers/preparations.ts';

@@ -1,4 +1,4 @@
-import { isObject, own, type JsonObject } from '../api/json.ts';
+import { isObject, own, type JsonObject } from '../json/json.ts';
 import { ANNOTATION_PREEMPTION_PLAN } from '../api/names.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import { isGroveManaged } from '../gang/gang-selection.ts';

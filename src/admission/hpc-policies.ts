@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fault, type Fault } from '../api/fault.ts';
-import { own } from '../api/json.ts';
-import { parseHpcPolicy } from '../hpc/hpc-policy.ts';
+import { own } from '../json/json.ts';
+import { parseHpcPolicy } from '../preparers/policy/hpc-policy.ts';
 import { elsewhereFor, managersOf, markOf, verdictOnPolicy } from '../preparers/preparations.ts';
 import type { Policy } from './policy.ts';
 import { isDeleting } from './pod-gangs.ts';

@@ -1,6 +1,6 @@
-import { isObject, own, type Json, type JsonObject } from '../api/json.ts';
-import { pointer } from '../api/json-pointer.ts';
-import type { Operation } from '../api/patch-operation.ts';
+import { isObject, own, type Json, type JsonObject } from '../json/json.ts';
+import { pointer } from '../json/pointer.ts';
+import type { Operation } from '../json/patch-operation.ts';
 
 /** An operation with the reason for it, one clause, for people. */
 export interface Change {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { asObject, own, ownList, type Json, type JsonObject } from '../api/json.ts';
+import { asObject, own, ownList, type Json, type JsonObject } from '../json/json.ts';
 import { MusterError } from '../errors.ts';
 import { POD_LISTS, type PodField, type PodList } from '../preparers/preparer.ts';
 import type { Change } from './json-patch.ts';

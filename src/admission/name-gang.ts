@@ -1,5 +1,5 @@
 import { fault, keyed, type Fault } from '../api/fault.ts';
-import { isObject, own, type JsonObject } from '../api/json.ts';
+import { isObject, own, type JsonObject } from '../json/json.ts';
 import { LABEL_GANG, LABEL_POD_CLIQUE, LABEL_POD_GANG } from '../api/names.ts';
 import { workloadTitle } from '../api/pod-origin.ts';
 import type { PodPatch } from '../preparers/preparer.ts';

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fault, keyed, type Fault } from '../api/fault.ts';
-import { isObject, own, ownList, ownString, type JsonObject } from '../api/json.ts';
+import { isObject, own, ownList, ownString, type JsonObject } from '../json/json.ts';
 import { LABEL_SCHEDULER_NAME } from '../api/names.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import { selectByPlace, selectForPodGang } from '../backends/select.ts';
 import { isGroveManaged } from '../gang/gang-selection.ts';
 import { refersToPods } from '../gang/rules/priorities.ts';
-import { HPC_POLICY_FIELD, policyNameOf } from '../hpc/policy-of-gang.ts';
+import { HPC_POLICY_FIELD, policyNameOf } from '../preparers/policy/policy-of-gang.ts';
 import { parsePodGang } from '../gang/parse-pod-gang.ts';
 import { checkExpectedPods } from '../gang/rules/check-spec.ts';
 import { idleInSpec, NO_TOPOLOGY } from '../gang/rules/check-topology.ts';

@@ -1,4 +1,4 @@
-import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../json/json.ts';
 import type { PriorityClass } from '../api/priority-class.ts';
 import type { PodField, PodList, PodPatch } from '../preparers/preparer.ts';
 import { ObjectEdit, type Change } from './json-patch.ts';

@@ -1,6 +1,6 @@
 import { fault, type Fault } from '../api/fault.ts';
 import { LABEL_GANG } from '../api/names.ts';
-import { quoted } from '../api/printable.ts';
+import { quoted } from '../text/printable.ts';
 import { isOfSystem, type PriorityClasses } from '../api/priority-class.ts';
 import type { Membership } from '../gang/membership.ts';
 import type { Policy } from './policy.ts';

@@ -1,4 +1,4 @@
-import { asObject, isObject, own, ownList, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { asObject, isObject, own, ownList, ownString, type Json, type JsonObject } from '../json/json.ts';
 import {
   ANNOTATION_MIRROR_POD,
   GATE_POD_GANG_PENDING,

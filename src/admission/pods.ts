@@ -1,5 +1,5 @@
 import { fault, keyed, type Fault } from '../api/fault.ts';
-import type { JsonObject } from '../api/json.ts';
+import type { JsonObject } from '../json/json.ts';
 import {
   GATE_POD_GANG_PENDING,
   LABEL_POD_CLIQUE,
@@ -15,7 +15,7 @@ import {
   membershipOf,
   type Membership,
 } from '../gang/membership.ts';
-import { isPodGangName } from '../api/name-syntax.ts';
+import { isPodGangName } from '../k8s/name-syntax.ts';
 import { TryLater } from '../errors.ts';
 import { preparePod, type PrepareFailed } from '../preparers/prepare.ts';
 import { checkPrepared, preparersOfPod } from './gang-preparers.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../api/json.ts';
+import type { JsonObject } from '../json/json.ts';
 import { TryLater } from '../errors.ts';
 import type { Backend } from '../backends/backend.ts';
 import type { BackendRegistry } from '../backends/registry.ts';

@@ -1,7 +1,7 @@
 import type { Fault } from '../api/fault.ts';
-import { asObject, isObject, own, ownObject, type Json, type JsonObject } from '../api/json.ts';
-import { jsonText, printableJson } from '../api/json-text.ts';
-import { printable, quoted } from '../api/printable.ts';
+import { asObject, isObject, own, ownObject, type Json, type JsonObject } from '../json/json.ts';
+import { jsonText, printableJson } from '../json/text.ts';
+import { printable, quoted } from '../text/printable.ts';
 import { BadRequest } from '../errors.ts';
 import { denialOf, nameOf, warningsOf } from './denial.ts';
 import { encodedPatch } from './encoded-patch.ts';

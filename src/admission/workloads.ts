@@ -1,4 +1,4 @@
-import { own, type JsonObject } from '../api/json.ts';
+import { own, type JsonObject } from '../json/json.ts';
 import { askingWorkload } from '../workloads/asking-workload.ts';
 import { checkWorkload } from '../workloads/check-workload.ts';
 import type { GangKind } from '../workloads/gang-kind.ts';

@@ -1,4 +1,4 @@
-import { keyed, printable, quoted } from './printable.ts';
+import { keyed, printable, quoted } from '../text/printable.ts';
 import type { FaultKind } from './rule.ts';
 import { rules, type RuleName } from './rules.ts';
 

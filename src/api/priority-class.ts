@@ -1,4 +1,4 @@
-import { own, ownString, type JsonObject } from './json.ts';
+import { own, ownString, type JsonObject } from '../json/json.ts';
 import {
   ANNOTATION_PREEMPTION_POLICY,
   ANNOTATION_PREEMPTION_PRIORITY_FOR,

@@ -1,7 +1,7 @@
 import type { ContractRange } from '../api/contract-range.ts';
-import type { JsonObject } from '../api/json.ts';
+import type { JsonObject } from '../json/json.ts';
 import type { PodGang } from '../api/pod-gang.ts';
-import type { Resource } from '../api/resource.ts';
+import type { Resource } from '../k8s/resource.ts';
 import type { TopologyLevels } from '../gang/rules/check-topology.ts';
 import type { ReleaseOrder } from '../gang/records.ts';
 import type { Membership } from '../gang/membership.ts';

@@ -1,6 +1,6 @@
-import type { ClusterProbe } from '../api/cluster-probe.ts';
-import type { JsonObject } from '../api/json.ts';
-import type { Resource } from '../api/resource.ts';
+import type { ClusterProbe } from '../k8s/cluster-probe.ts';
+import type { JsonObject } from '../json/json.ts';
+import type { Resource } from '../k8s/resource.ts';
 
 export type { ClusterProbe };
 

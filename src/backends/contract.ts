@@ -1,6 +1,6 @@
 import { outOfRange, type ContractRange } from '../api/contract-range.ts';
-import { isObject, ownString } from '../api/json.ts';
-import type { Resource } from '../api/resource.ts';
+import { isObject, ownString } from '../json/json.ts';
+import type { Resource } from '../k8s/resource.ts';
 import { messageOf, MusterError } from '../errors.ts';
 import type { Backend, BackendFactory, BackendSettings } from './backend.ts';
 import type { BackendFacts } from './cluster.ts';

@@ -1,9 +1,9 @@
 import { MUSTER_PREFIX } from '../api/names.ts';
 import { fault, keyed, type Fault } from '../api/fault.ts';
-import { isLabelKey } from '../api/name-syntax.ts';
+import { isLabelKey } from '../k8s/name-syntax.ts';
 import type { PodGang } from '../api/pod-gang.ts';
-import { printable, quoted } from '../api/printable.ts';
-import { parseQuantity } from '../api/quantity.ts';
+import { printable, quoted } from '../text/printable.ts';
+import { parseQuantity } from '../k8s/quantity.ts';
 import { NOTHING_SAID } from '../preparers/preparer.ts';
 import type { PodGangVerdict } from './backend.ts';
 

@@ -1,6 +1,6 @@
-import { isObject, type Json, type JsonObject, own } from '../api/json.ts';
-import { suggestion } from '../api/nearest-key.ts';
-import { printable, quoted } from '../api/printable.ts';
+import { isObject, type Json, type JsonObject, own } from '../json/json.ts';
+import { suggestion } from '../text/nearest-key.ts';
+import { printable, quoted } from '../text/printable.ts';
 
 /** Of a key that is not known: long enough for any that is. */
 const MAX_KEY = 80;

@@ -1,5 +1,5 @@
 import { CONDITION_INITIALIZED, type PodGang } from '../api/pod-gang.ts';
-import { printable } from '../api/printable.ts';
+import { printable } from '../text/printable.ts';
 
 /** So many groups are named in one warning. */
 const MOST = 8;

@@ -1,6 +1,6 @@
 import { deprecation, type ContractRange } from '../api/contract-range.ts';
-import type { JsonObject } from '../api/json.ts';
-import type { Resource } from '../api/resource.ts';
+import type { JsonObject } from '../json/json.ts';
+import type { Resource } from '../k8s/resource.ts';
 import { messageOf, MusterError } from '../errors.ts';
 import { NO_TOPOLOGY, type TopologyLevels } from '../gang/rules/check-topology.ts';
 import { CONTRACT_RANGE, type Backend, type BackendFactory } from './backend.ts';

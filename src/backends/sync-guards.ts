@@ -1,6 +1,6 @@
 import type { Fault } from '../api/fault.ts';
-import { own, ownObject, type JsonObject } from '../api/json.ts';
-import type { Resource } from '../api/resource.ts';
+import { own, ownObject, type JsonObject } from '../json/json.ts';
+import type { Resource } from '../k8s/resource.ts';
 import type { SyncContext } from './cluster.ts';
 
 /** `spec` of a gang's object as last seen; undefined where there is no such object. */

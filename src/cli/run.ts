@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { printable } from '../api/printable.ts';
+import { printable } from '../text/printable.ts';
 import { MusterError, messageOf } from '../errors.ts';
 import { ExitStatus } from './output/exit-status.ts';
 import type { CliIo } from './output/io.ts';

@@ -10,7 +10,7 @@ import {
   parseAllDocuments,
   visit,
 } from 'yaml';
-import { yamlTrouble } from '../api/yaml-trouble.ts';
+import { yamlTrouble } from '../text/yaml-trouble.ts';
 import type { ConfigFault, ConfigPath, PathFault } from './config-fault.ts';
 import { formatPath } from './config-fault.ts';
 

@@ -1,4 +1,4 @@
-import { type Json, own, ownList, ownString } from '../api/json.ts';
+import { type Json, own, ownList, ownString } from '../json/json.ts';
 import { type ConfigPath, type PathFault, error } from './config-fault.ts';
 
 /**

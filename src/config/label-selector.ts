@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Json, own, ownList, ownObject, ownString } from '../api/json.ts';
-import { isLabelKey, isLabelValue } from '../api/name-syntax.ts';
+import { type Json, own, ownList, ownObject, ownString } from '../json/json.ts';
+import { isLabelKey, isLabelValue } from '../k8s/name-syntax.ts';
 import { type ConfigPath, type PathFault, error } from './config-fault.ts';
 import { inWords } from './messages.ts';
 

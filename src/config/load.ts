@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { isObject } from '../api/json.ts';
+import { isObject } from '../json/json.ts';
 import { messageOf, MusterError } from '../errors.ts';
 import { type ConfigFault, ConfigurationError, formatPath } from './config-fault.ts';
 import type { OperatorConfiguration } from './configuration.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { suggestion } from '../api/nearest-key.ts';
+import { suggestion } from '../text/nearest-key.ts';
 
 const LONGEST_QUOTE = 80;
 

@@ -1,5 +1,5 @@
-import { type Json, type JsonObject, isObject, own } from '../api/json.ts';
-import { suggestion } from '../api/nearest-key.ts';
+import { type Json, type JsonObject, isObject, own } from '../json/json.ts';
+import { suggestion } from '../text/nearest-key.ts';
 import { type Setting, settings } from './settings.ts';
 
 /** A value from outside the file, for one setting. */

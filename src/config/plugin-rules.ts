@@ -1,4 +1,4 @@
-import { type Json, ownString } from '../api/json.ts';
+import { type Json, ownString } from '../json/json.ts';
 import { type ConfigPath, type PathFault, error } from './config-fault.ts';
 
 /** A list of modules, by the name of what each entry is. */

@@ -1,11 +1,11 @@
-import { type Json, own, ownString } from '../api/json.ts';
-import { isLabelKey } from '../api/name-syntax.ts';
+import { type Json, own, ownString } from '../json/json.ts';
+import { isLabelKey } from '../k8s/name-syntax.ts';
 import { MUSTER_USER } from '../api/names.ts';
 import { type PathFault, error, warning } from './config-fault.ts';
 import { kindFindings } from './kind-rules.ts';
 import { type KnownWorkload, workloadFindings } from './workload-rules.ts';
 import { entryFindings, PLUGINS, PREPARATIONS } from './plugin-rules.ts';
-import { parseGoDuration } from '../api/go-duration.ts';
+import { parseGoDuration } from '../k8s/duration.ts';
 import { selectorFindings } from './label-selector.ts';
 import { settings } from './settings.ts';
 

@@ -1,5 +1,5 @@
-import { isObject, own, ownList, ownString } from '../api/json.ts';
-import { isLabelValue } from '../api/name-syntax.ts';
+import { isObject, own, ownList, ownString } from '../json/json.ts';
+import { isLabelValue } from '../k8s/name-syntax.ts';
 import { type PathFault, error, warning } from './config-fault.ts';
 import type { SchedulerProfile, Schedulers } from './configuration.ts';
 

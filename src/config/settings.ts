@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Json, type JsonObject, own, ownList, ownObject, ownString } from '../api/json.ts';
+import { type Json, type JsonObject, own, ownList, ownObject, ownString } from '../json/json.ts';
 import type { ConfigPath } from './config-fault.ts';
 import { operatorConfigurationSchema } from './schema.ts';
 

@@ -1,9 +1,9 @@
-import { type JsonObject, isObject } from '../api/json.ts';
+import { type JsonObject, isObject } from '../json/json.ts';
 import { type ConfigPath, type PathFault, error, formatPath } from './config-fault.ts';
 import type { OperatorConfiguration, Schedulers } from './configuration.ts';
-import { parseGoDuration } from '../api/go-duration.ts';
+import { parseGoDuration } from '../k8s/duration.ts';
 import { inWords, messageFor } from './messages.ts';
-import { suggestion } from '../api/nearest-key.ts';
+import { suggestion } from '../text/nearest-key.ts';
 import { applyRules } from './rules.ts';
 import type { KnownWorkload } from './workload-rules.ts';
 import { resolveSchedulers } from './schedulers.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isLabelKey } from '../api/name-syntax.ts';
+import { isLabelKey } from '../k8s/name-syntax.ts';
 import { kindShape } from './kind-schema.ts';
 
 /** As the names of gangs begin: no dash in it, or two kinds could have gangs of one name. */

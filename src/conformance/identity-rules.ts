@@ -1,4 +1,4 @@
-import { isLabelValue } from '../api/name-syntax.ts';
+import { isLabelValue } from '../k8s/name-syntax.ts';
 import { messageOf } from '../errors.ts';
 import { ApiError } from '../kube/client/errors.ts';
 import { BACKEND_CONTRACT_VERSION } from '../backends/backend.ts';

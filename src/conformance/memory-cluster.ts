@@ -1,5 +1,5 @@
-import { isObject, own, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
-import type { Resource } from '../api/resource.ts';
+import { isObject, own, ownObject, ownString, type Json, type JsonObject } from '../json/json.ts';
+import type { Resource } from '../k8s/resource.ts';
 import { MusterError } from '../errors.ts';
 import type { CallOptions } from '../kube/client/client.ts';
 import { ApiError } from '../kube/client/errors.ts';

@@ -1,6 +1,6 @@
-import { own, ownObject, ownString, type JsonObject } from '../api/json.ts';
-import { isDnsSubdomain } from '../api/name-syntax.ts';
-import { nameOf } from '../api/resource.ts';
+import { own, ownObject, ownString, type JsonObject } from '../json/json.ts';
+import { isDnsSubdomain } from '../k8s/name-syntax.ts';
+import { nameOf } from '../k8s/resource.ts';
 import { rules } from '../api/rules.ts';
 import { messageOf } from '../errors.ts';
 import { broken, type Rule } from './check.ts';

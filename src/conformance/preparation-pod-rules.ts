@@ -1,9 +1,9 @@
 import { ReceivedPod } from '../admission/pod-reader.ts';
 import { JsonPodPatch } from '../admission/pod-patch.ts';
-import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../api/json.ts';
-import { isDnsLabel } from '../api/name-syntax.ts';
-import { quoted } from '../api/printable.ts';
-import { nameOf } from '../api/resource.ts';
+import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../json/json.ts';
+import { isDnsLabel } from '../k8s/name-syntax.ts';
+import { quoted } from '../text/printable.ts';
+import { nameOf } from '../k8s/resource.ts';
 import { broken, type Rule } from './check.ts';
 import { hpcGang, policyOf, type PreparationSubject, type PreparedPod } from './preparation-subject.ts';
 import {

@@ -1,9 +1,9 @@
 import jsonPatch from 'fast-json-patch';
 import type { Decision } from '../admission/review.ts';
-import type { JsonObject } from '../api/json.ts';
-import { isLabelKey } from '../api/name-syntax.ts';
+import type { JsonObject } from '../json/json.ts';
+import { isLabelKey } from '../k8s/name-syntax.ts';
 import { GATE_POD_GANG_PENDING } from '../api/names.ts';
-import { quoted } from '../api/printable.ts';
+import { quoted } from '../text/printable.ts';
 import { messageOf, MusterError } from '../errors.ts';
 import { MEMBERSHIP_LABELS } from '../gang/membership.ts';
 import { isPodRefused, type PatchSurface } from '../preparers/preparer.ts';

@@ -1,5 +1,5 @@
-import { isDnsSubdomain, isLabelKey, isLabelValue } from '../api/name-syntax.ts';
-import { isObject, own, ownList, ownObject, ownString, type JsonObject } from '../api/json.ts';
+import { isDnsSubdomain, isLabelKey, isLabelValue } from '../k8s/name-syntax.ts';
+import { isObject, own, ownList, ownObject, ownString, type JsonObject } from '../json/json.ts';
 import { JsonPodPatch } from '../admission/pod-patch.ts';
 import { ReceivedPod } from '../admission/pod-reader.ts';
 import type { Decision } from '../admission/review.ts';

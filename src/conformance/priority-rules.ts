@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../api/json.ts';
+import { isObject, type Json } from '../json/json.ts';
 import {
   ANNOTATION_DISRUPTION_MODE,
   ANNOTATION_PREEMPTION_POLICY,

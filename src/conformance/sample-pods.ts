@@ -1,5 +1,5 @@
 import { LABEL_BASE_POD_GANG, LABEL_POD_CLIQUE, LABEL_POD_GANG } from '../api/names.ts';
-import type { JsonObject } from '../api/json.ts';
+import type { JsonObject } from '../json/json.ts';
 
 const LONG = 'a-gang-whose-name-takes-up-all-of-the-63-characters-there-are-x';
 const GANG_NAMES = ['train', 'x', 'a.b-c.d', '0', LONG] as const;

@@ -1,4 +1,4 @@
-import type { Json } from '../api/json.ts';
+import type { Json } from '../json/json.ts';
 import { questionOf, type AssignReplicaPlugin } from '../fleet/assign/assign-replica-plugin.ts';
 import { checksOf, textsOf, type ConformanceCheck } from './check.ts';
 import { strategyRules, type StrategySubject } from './strategy-rules.ts';

@@ -2,8 +2,8 @@ import { ANSWER_RULES, SHAPE_RULE, targetsIn } from '../fleet/assign/answer-rule
 import type { TargetCluster } from '../fleet/assign/target-cluster.ts';
 import { templatesOf } from '../fleet/assign/gang-strategies.ts';
 import { builtInStrategies } from '../fleet/assign/strategies.ts';
-import { isLabelValue } from '../api/name-syntax.ts';
-import { quoted } from '../api/printable.ts';
+import { isLabelValue } from '../k8s/name-syntax.ts';
+import { quoted } from '../text/printable.ts';
 import { messageOf } from '../errors.ts';
 import { broken, type Rule } from './check.ts';
 import { samples, settledIn, told, type Sample } from './strategy-samples.ts';

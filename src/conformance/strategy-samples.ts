@@ -1,4 +1,4 @@
-import type { JsonObject } from '../api/json.ts';
+import type { JsonObject } from '../json/json.ts';
 import { assign } from '../fleet/assign/assign.ts';
 import { readBinding, type Binding } from '../fleet/assign/binding.ts';
 import { ANNOTATION_MIN_AVAILABLE } from '../fleet/assign/binding-terms.ts';
@@ -7,7 +7,7 @@ import { leastOf, templatesOf } from '../fleet/assign/gang-strategies.ts';
 import { readMember } from '../fleet/assign/member.ts';
 import type { TargetCluster } from '../fleet/assign/target-cluster.ts';
 import type { Assigner } from '../fleet/assign/plugin.ts';
-import { Reading } from '../gang/reading.ts';
+import { Reading } from '../k8s/reading.ts';
 
 /** A workload and the clusters that are left to choose from. */
 export interface Sample {

@@ -2,7 +2,7 @@ import type { AdmissionRequest } from '../admission/review.ts';
 import type { Decision } from '../admission/review.ts';
 import type { Policy } from '../admission/policy.ts';
 import { mutatePod } from '../admission/pods.ts';
-import { ownString, ownObject, type JsonObject } from '../api/json.ts';
+import { ownString, ownObject, type JsonObject } from '../json/json.ts';
 import { NO_TOPOLOGY } from '../gang/rules/check-topology.ts';
 import type { Backend, BackendFactory, BackendSettings, ConformanceSettings } from '../backends/backend.ts';
 import { BackendRegistry } from '../backends/registry.ts';

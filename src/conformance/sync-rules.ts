@@ -1,4 +1,4 @@
-import { isDnsSubdomain } from '../api/name-syntax.ts';
+import { isDnsSubdomain } from '../k8s/name-syntax.ts';
 import { messageOf } from '../errors.ts';
 import type { Backend } from '../backends/backend.ts';
 import type { OwnedObject } from '../backends/cluster.ts';

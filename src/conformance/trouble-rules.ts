@@ -1,4 +1,4 @@
-import { own, ownObject, ownString, type JsonObject } from '../api/json.ts';
+import { own, ownObject, ownString, type JsonObject } from '../json/json.ts';
 import { messageOf } from '../errors.ts';
 import type { Decision } from '../admission/review.ts';
 import type { Backend } from '../backends/backend.ts';

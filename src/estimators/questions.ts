@@ -1,5 +1,5 @@
-import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../api/json.ts';
-import { formatCount } from '../api/quantity.ts';
+import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../json/json.ts';
+import { formatCount } from '../k8s/quantity.ts';
 import { bytes, integer, integerIn, message, text, type Field } from './wire.ts';
 
 /** What a karmada-scheduler-estimator can be asked: the room in its cluster, as its nodes and quotas have it. */

@@ -1,4 +1,4 @@
-import { isObject, own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { isObject, own, ownList, ownObject, ownString, type Json, type JsonObject } from '../json/json.ts';
 import { templatesOf } from '../workloads/components.ts';
 import type { WorkloadKind } from '../workloads/workload-kind.ts';
 import { WorkloadReading } from '../workloads/workload-reading.ts';

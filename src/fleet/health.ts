@@ -1,4 +1,4 @@
-import { own, ownList, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { own, ownList, ownString, type Json, type JsonObject } from '../json/json.ts';
 import { path, valueAt } from '../workloads/path.ts';
 import type { WorkloadKind } from '../workloads/workload-kind.ts';
 

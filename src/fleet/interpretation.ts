@@ -1,4 +1,4 @@
-import type { JsonObject } from '../api/json.ts';
+import type { JsonObject } from '../json/json.ts';
 import { componentsOf, type Component } from '../workloads/components.ts';
 import { knownKindOf } from '../workloads/workload-kinds.ts';
 import type { WorkloadKind } from '../workloads/workload-kind.ts';

@@ -1,6 +1,6 @@
-import { isObject, own, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
-import type { Operation } from '../api/patch-operation.ts';
-import { printable, quoted } from '../api/printable.ts';
+import { isObject, own, ownObject, ownString, type Json, type JsonObject } from '../json/json.ts';
+import type { Operation } from '../json/patch-operation.ts';
+import { printable, quoted } from '../text/printable.ts';
 import { BadRequest } from '../errors.ts';
 
 const CONTEXT_API_VERSION = 'config.karmada.io/v1alpha1';

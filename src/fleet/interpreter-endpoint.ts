@@ -1,6 +1,6 @@
 import { PATH_INTERPRET } from '../api/names.ts';
-import { quoted } from '../api/printable.ts';
-import { ENVIRONMENT_AND_VOLUMES, leavesOut, MANAGED_FIELDS, type UnreadList } from '../api/unread-lists.ts';
+import { quoted } from '../text/printable.ts';
+import { ENVIRONMENT_AND_VOLUMES, leavesOut, MANAGED_FIELDS, type UnreadList } from '../json/unread-lists.ts';
 import { MusterError } from '../errors.ts';
 import type { WorkloadKind } from '../workloads/workload-kind.ts';
 import {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../api/json.ts';
+import type { JsonObject } from '../json/json.ts';
 import { templatesOf } from '../workloads/components.ts';
 import { path } from '../workloads/path.ts';
 import type { WorkloadKind } from '../workloads/workload-kind.ts';

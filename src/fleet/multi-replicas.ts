@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from '../api/json.ts';
-import { quoted } from '../api/printable.ts';
+import { isObject, type JsonObject } from '../json/json.ts';
+import { quoted } from '../text/printable.ts';
 import { MusterError } from '../errors.ts';
 import { componentsOf, type Component } from '../workloads/components.ts';
 import { fieldOf, type Path } from '../workloads/path.ts';

@@ -1,6 +1,6 @@
-import { isObject, type Json, type JsonObject } from '../api/json.ts';
-import { pointerTo } from '../api/json-pointer.ts';
-import type { Operation } from '../api/patch-operation.ts';
+import { isObject, type Json, type JsonObject } from '../json/json.ts';
+import { pointerTo } from '../json/pointer.ts';
+import type { Operation } from '../json/patch-operation.ts';
 import { valueAt, type Path } from '../workloads/path.ts';
 
 /** A field and what it is to be. */

@@ -1,5 +1,5 @@
-import type { Operation } from '../api/patch-operation.ts';
-import type { JsonObject } from '../api/json.ts';
+import type { Operation } from '../json/patch-operation.ts';
+import type { JsonObject } from '../json/json.ts';
 import { MusterError } from '../errors.ts';
 import { componentsOf, isMultiTemplate } from '../workloads/components.ts';
 import { knownKindOf } from '../workloads/workload-kinds.ts';

@@ -1,4 +1,4 @@
-import { isObject, own, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { isObject, own, ownObject, ownString, type Json, type JsonObject } from '../json/json.ts';
 import type { WorkloadKind } from '../workloads/workload-kind.ts';
 
 /** What one cluster tells of its copy of a workload. */

@@ -1,5 +1,5 @@
-import { raise } from '../api/container-sum.ts';
-import { countOfText } from '../api/quantity.ts';
+import { raise } from '../k8s/container-sum.ts';
+import { countOfText } from '../k8s/quantity.ts';
 import type { Component } from '../workloads/components.ts';
 import { requestText, type Requirements } from '../workloads/pod-requirements.ts';
 

@@ -1,6 +1,6 @@
 import { ANNOTATION_EXPECTED_PODS } from '../api/names.ts';
 import type { PodGang } from '../api/pod-gang.ts';
-import { printable, quoted } from '../api/printable.ts';
+import { printable, quoted } from '../text/printable.ts';
 
 /** As many entries as are read; more groups than this no API server stores. */
 const MAX_ENTRIES = 4096;

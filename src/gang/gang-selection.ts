@@ -1,6 +1,6 @@
 import { LABEL_MANAGED_BY, MANAGED_BY_GROVE } from '../api/names.ts';
 import type { PodGang } from '../api/pod-gang.ts';
-import { EVERYTHING, takesEverything, unmetRequirement, type LabelSelector } from './label-selector.ts';
+import { EVERYTHING, takesEverything, unmetRequirement, type LabelSelector } from '../k8s/label-selector.ts';
 
 /** Which gangs are Muster's, as `controllers.podGang` of the configuration says. */
 export interface GangSelectors {

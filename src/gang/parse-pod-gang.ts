@@ -1,5 +1,5 @@
 import { fault, keyed, type Fault } from '../api/fault.ts';
-import { isObject, own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { isObject, own, ownList, ownObject, ownString, type Json, type JsonObject } from '../json/json.ts';
 import type {
   Condition,
   GroupConfig,

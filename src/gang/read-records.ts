@@ -1,4 +1,4 @@
-import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../json/json.ts';
 import {
   ANNOTATION_MIRROR_POD,
   ANNOTATION_PREPARED,

@@ -1,4 +1,4 @@
-import { printable } from '../api/printable.ts';
+import { printable } from '../text/printable.ts';
 
 /** A condition's or an Event's message: an Event takes 1,024 bytes, a terminal less. */
 const MAX_STATUS_MESSAGE = 512;

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../api/json.ts';
+import type { JsonObject } from '../json/json.ts';
 import type { ModuleKind } from './import-module.ts';
 import type { AssignReplicaPlugin, Question } from '../fleet/assign/assign-replica-plugin.ts';
 

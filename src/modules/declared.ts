@@ -1,5 +1,5 @@
-import { printable } from '../api/printable.ts';
-import type { Resource } from '../api/resource.ts';
+import { printable } from '../text/printable.ts';
+import type { Resource } from '../k8s/resource.ts';
 import type { DeclaredRight } from './heard.ts';
 
 /** What a module says that it needs: the rights of its factory, and the kinds that it keeps. */

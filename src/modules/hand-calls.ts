@@ -1,5 +1,5 @@
-import type { JsonObject } from '../api/json.ts';
-import type { Resource } from '../api/resource.ts';
+import type { JsonObject } from '../json/json.ts';
+import type { Resource } from '../k8s/resource.ts';
 import type { ClusterProbe, SyncContext } from '../backends/cluster.ts';
 import type { HandAnswer, SyncGiven } from './messages.ts';
 

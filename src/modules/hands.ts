@@ -1,6 +1,6 @@
-import { asObject, ownList, type Json, type JsonObject } from '../api/json.ts';
-import type { Resource } from '../api/resource.ts';
-import { printable } from '../api/printable.ts';
+import { asObject, ownList, type Json, type JsonObject } from '../json/json.ts';
+import type { Resource } from '../k8s/resource.ts';
+import { printable } from '../text/printable.ts';
 import type { ClusterProbe, ClusterSyncContext, SyncContext } from '../backends/cluster.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import { LARGE_PLACES } from '../preparers/pod-part.ts';

@@ -1,7 +1,7 @@
-import { isDnsSubdomain } from '../api/name-syntax.ts';
-import { isObject, own, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { isDnsSubdomain } from '../k8s/name-syntax.ts';
+import { isObject, own, ownObject, ownString, type Json, type JsonObject } from '../json/json.ts';
 import { LABEL_POD_GANG } from '../api/names.ts';
-import { printable } from '../api/printable.ts';
+import { printable } from '../text/printable.ts';
 import type { PatchSurface } from '../preparers/preparer.ts';
 import { surfaceOf, wrong } from './heard.ts';
 

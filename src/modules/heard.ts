@@ -1,6 +1,6 @@
-import { isObject, own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
-import { printable } from '../api/printable.ts';
-import type { Resource } from '../api/resource.ts';
+import { isObject, own, ownList, ownObject, ownString, type Json, type JsonObject } from '../json/json.ts';
+import { printable } from '../text/printable.ts';
+import type { Resource } from '../k8s/resource.ts';
 import { rules, type RuleName } from '../api/rules.ts';
 import type { PatchSurface } from '../backends/backend.ts';
 import type { OwnedObject } from '../backends/cluster.ts';

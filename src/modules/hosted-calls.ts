@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../api/json.ts';
+import type { Json, JsonObject } from '../json/json.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import { ReceivedPod } from '../admission/pod-reader.ts';
 import type { Backend } from '../backends/backend.ts';

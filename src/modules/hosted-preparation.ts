@@ -1,4 +1,4 @@
-import type { Json } from '../api/json.ts';
+import type { Json } from '../json/json.ts';
 import { ReceivedPod } from '../admission/pod-reader.ts';
 import type { HpcGang } from '../preparers/preparation.ts';
 import type { PreparationModule } from '../preparers/preparation-module.ts';

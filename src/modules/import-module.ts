@@ -1,9 +1,9 @@
 import { isBuiltin, registerHooks } from 'node:module';
 import { extname } from 'node:path';
-import { isObject } from '../api/json.ts';
+import { isObject } from '../json/json.ts';
 import type { BackendFactory } from '../backends/backend.ts';
 import { messageOf, MusterError } from '../errors.ts';
-import { quoted } from '../api/printable.ts';
+import { quoted } from '../text/printable.ts';
 import type { AssignReplicaPlugin } from '../fleet/assign/assign-replica-plugin.ts';
 import type { PreparationModule } from '../preparers/preparation-module.ts';
 import type { ModuleFile } from './module-file.ts';

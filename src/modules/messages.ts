@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../api/json.ts';
+import type { Json, JsonObject } from '../json/json.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import type { GangPod } from '../backends/cluster.ts';
 import type { TopologyLevels } from '../gang/rules/check-topology.ts';

@@ -1,4 +1,4 @@
-import { own, type JsonObject } from '../api/json.ts';
+import { own, type JsonObject } from '../json/json.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import type { Backend } from '../backends/backend.ts';
 import type { Hosted, HostedListener } from '../backends/hosted.ts';

@@ -1,8 +1,8 @@
 import { deprecation } from '../api/contract-range.ts';
-import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
-import { printable } from '../api/printable.ts';
+import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../json/json.ts';
+import { printable } from '../text/printable.ts';
 import type { PodGang } from '../api/pod-gang.ts';
-import type { Resource } from '../api/resource.ts';
+import type { Resource } from '../k8s/resource.ts';
 import {
   BACKEND_CONTRACT_VERSION,
   CONTRACT_RANGE,

@@ -1,5 +1,5 @@
 import { deprecation, outOfRange, type ContractRange } from '../api/contract-range.ts';
-import type { Json, JsonObject } from '../api/json.ts';
+import type { Json, JsonObject } from '../json/json.ts';
 import { MusterError } from '../errors.ts';
 import { checkName, type ModuleKind } from './import-module.ts';
 import type { Operation } from './messages.ts';

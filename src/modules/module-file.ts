@@ -5,7 +5,7 @@ import { createRequire, isBuiltin, stripTypeScriptTypes } from 'node:module';
 import { dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { compileFunction } from 'node:vm';
-import { ownString } from '../api/json.ts';
+import { ownString } from '../json/json.ts';
 import { messageOf, MusterError } from '../errors.ts';
 
 /** More than any bundle has. What is no file at all, such as a device, has no end. */

@@ -1,4 +1,4 @@
-import type { Json } from '../api/json.ts';
+import type { Json } from '../json/json.ts';
 import type { HostedListener } from '../backends/hosted.ts';
 import { messageOf } from '../errors.ts';
 import { BackOff } from './back-off.ts';

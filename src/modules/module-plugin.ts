@@ -1,7 +1,7 @@
 import type { ContractRange } from '../api/contract-range.ts';
-import { own, ownString, type Json } from '../api/json.ts';
-import { isLabelValue } from '../api/name-syntax.ts';
-import { quoted } from '../api/printable.ts';
+import { own, ownString, type Json } from '../json/json.ts';
+import { isLabelValue } from '../k8s/name-syntax.ts';
+import { quoted } from '../text/printable.ts';
 import { PLUGIN_CONTRACT_RANGE, type Question } from '../fleet/assign/assign-replica-plugin.ts';
 import type { AskedPlugin } from '../fleet/assign/with-answers.ts';
 import type { Attended } from './attendant.ts';

@@ -1,5 +1,5 @@
 import type { ContractRange } from '../api/contract-range.ts';
-import type { JsonObject } from '../api/json.ts';
+import type { JsonObject } from '../json/json.ts';
 import { PREPARATION_CONTRACT_RANGE, type ManagerSettings } from '../preparers/preparation-module.ts';
 import type {
   HostedPreparation,

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { dirname, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Json } from '../api/json.ts';
+import type { Json } from '../json/json.ts';
 import { messageOf } from '../errors.ts';
 import { readMessage } from './heard.ts';
 import { Lines } from './lines.ts';

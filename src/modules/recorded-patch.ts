@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../api/json.ts';
+import type { Json, JsonObject } from '../json/json.ts';
 import type { PodField, PodList, PodPatch, WorkloadRef } from '../preparers/preparer.ts';
 import { MOST_EDITS } from './replay.ts';
 

@@ -1,4 +1,4 @@
-import { isObject, ownString, type Json } from '../api/json.ts';
+import { isObject, ownString, type Json } from '../json/json.ts';
 import { PodRefused } from '../preparers/preparer.ts';
 import type { PodPatch } from '../preparers/preparer.ts';
 import { MusterError } from '../errors.ts';

@@ -1,5 +1,5 @@
-import type { Json } from '../api/json.ts';
-import { printable } from '../api/printable.ts';
+import type { Json } from '../json/json.ts';
+import { printable } from '../text/printable.ts';
 import { messageOf, TryLater } from '../errors.ts';
 import type { Operation } from './messages.ts';
 import type { ModuleKeeper } from './module-keeper.ts';

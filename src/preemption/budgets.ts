@@ -1,4 +1,4 @@
-import { takesEverything } from '../gang/label-selector.ts';
+import { takesEverything } from '../k8s/label-selector.ts';
 import { matcherOf, selects } from './selectors.ts';
 import type { DisruptionBudget, Labels, Pod } from './snapshot.ts';
 import type { Unit } from './units.ts';

@@ -1,4 +1,4 @@
-import { formatCount } from '../api/quantity.ts';
+import { formatCount } from '../k8s/quantity.ts';
 import type { Plan } from './planned.ts';
 import type { Preemptor } from './preemptor.ts';
 import { calledFor, elsewhereFor, mayName, type Reader } from './reader.ts';

@@ -1,4 +1,4 @@
-import { formatCount } from '../api/quantity.ts';
+import { formatCount } from '../k8s/quantity.ts';
 import { calledFor, elsewhereFor, mayName, type Called, type Reader } from './reader.ts';
 
 /**

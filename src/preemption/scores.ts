@@ -1,6 +1,6 @@
 import type { ClusterState } from './cluster-state.ts';
 import type { NodeState } from './node-state.ts';
-import { untolerated } from '../gang/taints.ts';
+import { untolerated } from '../k8s/taints.ts';
 import { nodeTermHolds } from './selectors.ts';
 import type { Pod } from './snapshot.ts';
 

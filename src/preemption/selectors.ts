@@ -1,4 +1,4 @@
-import { holds, takesEverything, type LabelSelector } from '../gang/label-selector.ts';
+import { holds, takesEverything, type LabelSelector } from '../k8s/label-selector.ts';
 import type { Labels, Node, NodeRequirement, NodeTerm, Pod, PodTerm } from './snapshot.ts';
 
 /** Whether `selector` takes `labels`; none at all takes nothing. */

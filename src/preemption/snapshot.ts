@@ -1,11 +1,11 @@
 import type { DisruptionMode } from '../api/preemption-terms.ts';
 import type { PriorityClass } from '../api/priority-class.ts';
-import type { LabelSelector } from '../gang/label-selector.ts';
-import type { Labels, Resources } from '../gang/reading.ts';
-import type { Taint, Toleration } from '../gang/taints.ts';
+import type { LabelSelector } from '../k8s/label-selector.ts';
+import type { Labels, Resources } from '../k8s/reading.ts';
+import type { Taint, Toleration } from '../k8s/taints.ts';
 
-export type { Labels, Resources } from '../gang/reading.ts';
-export type { Taint, Toleration } from '../gang/taints.ts';
+export type { Labels, Resources } from '../k8s/reading.ts';
+export type { Taint, Toleration } from '../k8s/taints.ts';
 
 /**
  * A cluster at one moment, trimmed to what decides where Pods fit and which of them have to go. Plain data: taken from

@@ -1,4 +1,4 @@
-import { groupVersionOf } from '../api/resource.ts';
+import { groupVersionOf } from '../k8s/resource.ts';
 
 /** Which algorithm plans: the document's, or what a release of kube-scheduler does. */
 export const VARIANTS = ['kep', 'kube-1.36', 'kube-1.37'] as const;

@@ -1,5 +1,5 @@
-import { parsedJson } from '../api/json-text.ts';
-import { own, ownList, ownString, type Json } from '../api/json.ts';
+import { parsedJson } from '../json/text.ts';
+import { own, ownList, ownString, type Json } from '../json/json.ts';
 import type { InFlight, Nomination } from './in-flight.ts';
 import type { Preemptor } from './preemptor.ts';
 import type { Snapshot } from './snapshot.ts';

@@ -1,6 +1,6 @@
 import { fault, type Fault } from '../api/fault.ts';
-import { isObject, own, ownString, type Json, type JsonObject } from '../api/json.ts';
-import { parseQuantity } from '../api/quantity.ts';
+import { isObject, own, ownString, type Json, type JsonObject } from '../json/json.ts';
+import { parseQuantity } from '../k8s/quantity.ts';
 import type { PodReader } from './preparer.ts';
 
 /** The one container of a Pod that runs the gang's program. */

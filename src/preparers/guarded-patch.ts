@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../api/json.ts';
+import { isObject, type Json, type JsonObject } from '../json/json.ts';
 import { GATE_POD_GANG_PENDING } from '../api/names.ts';
 import { MusterError } from '../errors.ts';
 import { MEMBERSHIP_LABELS } from '../gang/membership.ts';

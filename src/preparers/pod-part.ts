@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../api/json.ts';
+import type { Json, JsonObject } from '../json/json.ts';
 import { MusterError } from '../errors.ts';
 import type { PatchSurface, PodField, PodList, PodReader, WorkloadRef } from './preparer.ts';
 

@@ -1,9 +1,9 @@
 import type { ContractRange } from '../api/contract-range.ts';
-import type { JsonObject } from '../api/json.ts';
-import { hostGroups, type HpcGang } from '../hpc/hosts.ts';
-import type { ManagerSettings } from '../hpc/hpc-policy.ts';
+import type { JsonObject } from '../json/json.ts';
+import { hostGroups, type HpcGang } from './hosts/hosts.ts';
+import type { ManagerSettings } from './policy/hpc-policy.ts';
 import type { ObjectsGiven, Preparation } from './preparation.ts';
-import { hostNameOf, setHostName, type HostName } from './host-name.ts';
+import { hostNameOf, setHostName, type HostName } from './hosts/host-name.ts';
 import {
   NOTHING_SAID,
   podRefused,
@@ -13,7 +13,7 @@ import {
   type PodReader,
 } from './preparer.ts';
 
-export { gangService } from '../hpc/gang-service.ts';
+export { gangService } from './hosts/gang-service.ts';
 export type { HostName, HpcGang, ManagerSettings, ObjectsGiven };
 
 /** Version of this contract. It grows by optional members; a change that breaks a preparation raises it. */

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../api/json.ts';
-import type { HpcGang } from '../hpc/hosts.ts';
-import type { HpcPolicy } from '../hpc/hpc-policy.ts';
+import type { JsonObject } from '../json/json.ts';
+import type { HpcGang } from './hosts/hosts.ts';
+import type { HpcPolicy } from './policy/hpc-policy.ts';
 import type { PodGangVerdict, Preparer } from './preparer.ts';
 
 export type { HpcGang, HpcPolicy };

@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ANNOTATION_PREPARED } from '../api/names.ts';
-import { fnv1a } from '../api/fnv1a.ts';
+import { fnv1a } from '../text/fnv1a.ts';
 import { fault, type Fault } from '../api/fault.ts';
-import type { JsonObject } from '../api/json.ts';
-import { fluxDefaults, type FluxSettings } from '../hpc/flux-settings.ts';
-import type { HpcPolicy } from '../hpc/hpc-policy.ts';
-import { HPC_POLICY_FIELD, policyMissing, policyNameOf } from '../hpc/policy-of-gang.ts';
-import { fluxPreparation } from './flux/flux-preparation.ts';
+import type { JsonObject } from '../json/json.ts';
+import { fluxDefaults, type FluxSettings } from './flux/settings.ts';
+import type { HpcPolicy } from './policy/hpc-policy.ts';
+import { HPC_POLICY_FIELD, policyMissing, policyNameOf } from './policy/policy-of-gang.ts';
+import { fluxPreparation } from './flux/preparation.ts';
 import type { HostedPreparation, HpcGang, HpcPolicies, ObjectsGiven, Preparation } from './preparation.ts';
 import { merged, NOTHING_SAID, type PodGangVerdict, type Preparer } from './preparer.ts';
-import { torchPreparation } from './torch/torch-preparation.ts';
+import { torchPreparation } from './torch/preparation.ts';
 
 /** Every preparation that comes with Muster, in the order in which they come to a Pod. */
 export const preparations: readonly Preparation[] = [fluxPreparation, torchPreparation];

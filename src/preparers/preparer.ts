@@ -1,5 +1,5 @@
 import type { Fault } from '../api/fault.ts';
-import type { Json, JsonObject } from '../api/json.ts';
+import type { Json, JsonObject } from '../json/json.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import type { Membership } from '../gang/membership.ts';
 

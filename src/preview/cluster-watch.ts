@@ -1,6 +1,6 @@
-import { isObject, type JsonObject } from '../api/json.ts';
+import { isObject, type JsonObject } from '../json/json.ts';
 import { LABEL_POD_GANG } from '../api/names.ts';
-import { apiVersionOf } from '../api/resource.ts';
+import { apiVersionOf } from '../k8s/resource.ts';
 import { messageOf } from '../errors.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { isForbidden, isNotFound } from '../kube/client/errors.ts';

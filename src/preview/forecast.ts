@@ -1,12 +1,12 @@
-import { own, type JsonObject } from '../api/json.ts';
-import { printable } from '../api/printable.ts';
+import { own, type JsonObject } from '../json/json.ts';
+import { printable } from '../text/printable.ts';
 import { outcomeOf, podsOf, verdictOf, type Outcome } from '../preemption/outcome.ts';
 import { planRoom, sparing } from '../preemption/plan-room.ts';
 import { counted } from '../preemption/preemptor.ts';
 import { mayName, type Reader } from '../preemption/reader.ts';
 import { preemptorOf } from '../preemption/preemptor-of.ts';
 import { readPod } from '../preemption/read/read-pod.ts';
-import { Reading, titleOf } from '../gang/reading.ts';
+import { Reading, titleOf } from '../k8s/reading.ts';
 import { trimmed } from '../preemption/read/trim.ts';
 import type { Gang, Pod } from '../preemption/snapshot.ts';
 import { variantOfGroups, WAYS, type Variant } from '../preemption/variants.ts';

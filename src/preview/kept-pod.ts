@@ -1,8 +1,8 @@
-import { own, type JsonObject } from '../api/json.ts';
+import { own, type JsonObject } from '../json/json.ts';
 import type { KubeObject } from '../kube/client/resources.ts';
 import type { NodeTerm, Pod } from '../preemption/snapshot.ts';
 import { claimsOf, hasEnded, readPod, SharedByTemplate } from '../preemption/read/read-pod.ts';
-import { Reading, type ObjectFault } from '../gang/reading.ts';
+import { Reading, type ObjectFault } from '../k8s/reading.ts';
 
 /** A Pod as the planner reads it, and what a cache wants to know. */
 export interface KeptPod extends Pod {

@@ -1,4 +1,4 @@
-import { isObject, own, ownString, type JsonObject } from '../api/json.ts';
+import { isObject, own, ownString, type JsonObject } from '../json/json.ts';
 import { trimmed } from '../preemption/read/trim.ts';
 import { gangOf } from './cluster-watch.ts';
 import type { Question } from './question.ts';

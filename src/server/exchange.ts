@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BadRequest, MusterError, TryLater } from '../errors.ts';
-import type { UnreadList } from '../api/unread-lists.ts';
+import type { UnreadList } from '../json/unread-lists.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics, Outcome } from '../telemetry/metrics.ts';
 import type { Connection } from './connection.ts';

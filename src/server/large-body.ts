@@ -1,5 +1,5 @@
 import { HttpFailure } from './failure.ts';
-import { JsonBounds } from './json-bounds.ts';
+import { JsonBounds } from '../json/bounds.ts';
 
 const FIRST_BYTES = 256 * 1024;
 

@@ -1,6 +1,6 @@
-import { partsWithoutLists, textOf, type UnreadList } from '../api/unread-lists.ts';
-import { MAX_DEPTH, sampledDensity, SAMPLED_BYTES, TOO_DEEP, tooMuchInSteps } from './json-bounds.ts';
-import { parseInPieces, TooDeep } from './json-pieces.ts';
+import { partsWithoutLists, textOf, type UnreadList } from '../json/unread-lists.ts';
+import { MAX_DEPTH, sampledDensity, SAMPLED_BYTES, TOO_DEEP, tooMuchInSteps } from '../json/bounds.ts';
+import { parseInPieces, TooDeep } from '../json/pieces.ts';
 import { refuse } from './large-body.ts';
 import { encodingOf, notJson, parsed } from './read-body.ts';
 

@@ -1,10 +1,10 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Slot } from './load-limits.ts';
-import { MANAGED_FIELDS, withoutLists, type UnreadList } from '../api/unread-lists.ts';
+import { MANAGED_FIELDS, withoutLists, type UnreadList } from '../json/unread-lists.ts';
 import { HttpFailure } from './failure.ts';
 import { giveBack } from './give-back.ts';
-import { SAMPLED_BYTES, tooMuchJson } from './json-bounds.ts';
+import { SAMPLED_BYTES, tooMuchJson } from '../json/bounds.ts';
 import { LargeBody, refuse } from './large-body.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { MANAGED_FIELDS, type UnreadList } from '../api/unread-lists.ts';
+import { MANAGED_FIELDS, type UnreadList } from '../json/unread-lists.ts';
 
 /** How the head of a body names its namespace and what is done, and within how many bytes. */
 const NAMESPACE = /"namespace":"([a-z0-9-]{1,63})"/;

@@ -1,5 +1,5 @@
 import { stdSerializers, type LoggerOptions } from 'pino';
-import { own, ownString, type JsonObject } from '../api/json.ts';
+import { own, ownString, type JsonObject } from '../json/json.ts';
 import { messageOf, MusterError } from '../errors.ts';
 
 /** Of one failure a line is written so often; what is left out between is counted in the next. */

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { DestinationStream } from 'pino';
-import { isObject, ownString, type Json, type JsonObject } from '../api/json.ts';
-import { printable } from '../api/printable.ts';
+import { isObject, ownString, type Json, type JsonObject } from '../json/json.ts';
+import { printable } from '../text/printable.ts';
 
 /** Where lines go: standard output, or whatever a test gives. */
 export interface LogSink {

@@ -1,6 +1,6 @@
-import { own, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { own, ownString, type Json, type JsonObject } from '../json/json.ts';
 import { LABEL_GANG, MARK_GANG_PER } from '../api/names.ts';
-import { groupVersionOf } from '../api/resource.ts';
+import { groupVersionOf } from '../k8s/resource.ts';
 import type { GangKind } from './gang-kind.ts';
 import { controlling, type Controlling } from './controlling.ts';
 import { fewPodTemplatesOf, type PodTemplate } from './pod-templates.ts';

@@ -1,7 +1,7 @@
 import { fault, keyed, type Fault } from '../api/fault.ts';
-import { own, ownList, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { own, ownList, ownString, type Json, type JsonObject } from '../json/json.ts';
 import { ANNOTATION_GANG_SIZE, LABEL_GANG, MARK_GANG_PER } from '../api/names.ts';
-import { quoted } from '../api/printable.ts';
+import { quoted } from '../text/printable.ts';
 import { askingWorkload, hasLabel, isPart, type AskingWorkload } from './asking-workload.ts';
 import { isMultiTemplate, readComponents, templatesOf } from './components.ts';
 import { placeIn } from './controlling.ts';

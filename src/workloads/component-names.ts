@@ -1,4 +1,4 @@
-import { fnv1a } from '../api/fnv1a.ts';
+import { fnv1a } from '../text/fnv1a.ts';
 
 /** Karmada stores no longer name of a component. */
 const LONGEST_COMPONENT_NAME = 32;

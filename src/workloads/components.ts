@@ -1,4 +1,4 @@
-import { isObject, own, type JsonObject } from '../api/json.ts';
+import { isObject, own, type JsonObject } from '../json/json.ts';
 import { MusterError } from '../errors.ts';
 import { componentNames } from './component-names.ts';
 import { path } from './path.ts';

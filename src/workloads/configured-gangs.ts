@@ -1,4 +1,4 @@
-import { apiVersionOf } from '../api/resource.ts';
+import { apiVersionOf } from '../k8s/resource.ts';
 import { kindFrom, type ConfiguredKind } from './configured-kinds.ts';
 import type { GangKind } from './gang-kind.ts';
 import { gangKinds } from './gang-kinds.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../api/json.ts';
+import type { JsonObject } from '../json/json.ts';
 import { templateAt, templatesIn } from './listed-templates.ts';
 import { path } from './path.ts';
 import { MAIN } from './plain.ts';

@@ -1,5 +1,5 @@
-import { isObject, own, ownString, type JsonObject } from '../api/json.ts';
-import { apiVersionOf, groupVersionOf } from '../api/resource.ts';
+import { isObject, own, ownString, type JsonObject } from '../json/json.ts';
+import { apiVersionOf, groupVersionOf } from '../k8s/resource.ts';
 import type { GangKind } from './gang-kind.ts';
 import { gangKinds } from './gang-kinds.ts';
 import { path, valueAt } from './path.ts';

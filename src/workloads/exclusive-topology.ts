@@ -1,5 +1,5 @@
 import { keyed } from '../api/fault.ts';
-import { own, ownList, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { own, ownList, ownString, type Json, type JsonObject } from '../json/json.ts';
 import { hasLabel } from './asking-workload.ts';
 import { placeOf, valueAt, type Path } from './path.ts';
 import { jobPods } from './plain.ts';

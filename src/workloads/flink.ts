@@ -1,6 +1,6 @@
 import { MOST_PODS } from '../api/most-pods.ts';
-import { isObject, own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
-import { quoted } from '../api/printable.ts';
+import { isObject, own, ownList, ownObject, ownString, type Json, type JsonObject } from '../json/json.ts';
+import { quoted } from '../text/printable.ts';
 import { path } from './path.ts';
 import type { Template, WorkloadKind } from './workload-kind.ts';
 import type { WorkloadReading } from './workload-reading.ts';

@@ -1,4 +1,4 @@
-import { isObject, own, ownString, type JsonObject } from '../api/json.ts';
+import { isObject, own, ownString, type JsonObject } from '../json/json.ts';
 import { LABEL_GANG } from '../api/names.ts';
 import type { PodController } from '../api/pod-origin.ts';
 import { controllersFor, nameOf } from './controlling.ts';

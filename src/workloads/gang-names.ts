@@ -1,4 +1,4 @@
-import { isDnsLabel, isLabelValue, MAX_LABEL_VALUE } from '../api/name-syntax.ts';
+import { isDnsLabel, isLabelValue, MAX_LABEL_VALUE } from '../k8s/name-syntax.ts';
 
 /** Between the name of a workload and that of a part of it. A name that has it, or a dot, is cut and hashed. */
 const PART = '--';

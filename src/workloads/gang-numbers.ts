@@ -1,4 +1,4 @@
-import { own, ownList, ownString, type JsonObject } from '../api/json.ts';
+import { own, ownList, ownString, type JsonObject } from '../json/json.ts';
 import { MusterError } from '../errors.ts';
 import { hasLabel, isPart } from './asking-workload.ts';
 import { componentsOf, isMultiTemplate, templatesOf } from './components.ts';

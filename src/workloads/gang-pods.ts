@@ -1,4 +1,4 @@
-import { isObject, own, type JsonObject } from '../api/json.ts';
+import { isObject, own, type JsonObject } from '../json/json.ts';
 import { askingWorkload, hasLabel } from './asking-workload.ts';
 import { isMultiTemplate, templatesOf } from './components.ts';
 import { nameOf } from './controlling.ts';

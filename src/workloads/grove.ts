@@ -1,4 +1,4 @@
-import { own, ownList, ownObject, type JsonObject } from '../api/json.ts';
+import { own, ownList, ownObject, type JsonObject } from '../json/json.ts';
 import { POD_GANG_GROUP, POD_GANG_KIND, POD_GANG_VERSION } from '../api/names.ts';
 import { itemsAt, templateAt, textAt } from './listed-templates.ts';
 import { path } from './path.ts';

@@ -1,4 +1,4 @@
-import { own, ownObject, ownString, type JsonObject } from '../api/json.ts';
+import { own, ownObject, ownString, type JsonObject } from '../json/json.ts';
 import { itemsAt, textAt } from './listed-templates.ts';
 import { path } from './path.ts';
 import { jobPods } from './plain.ts';

@@ -1,4 +1,4 @@
-import { isObject, own, ownList, type Json, type JsonObject } from '../api/json.ts';
+import { isObject, own, ownList, type Json, type JsonObject } from '../json/json.ts';
 import { itemsAt, rolesIn, textAt } from './listed-templates.ts';
 import { path, type Path } from './path.ts';
 import type { HealthSigns, StatusShape, Template, WorkloadKind } from './workload-kind.ts';

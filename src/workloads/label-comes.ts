@@ -1,5 +1,5 @@
 import { fault, keyed, type Fault } from '../api/fault.ts';
-import { own, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { own, ownString, type Json, type JsonObject } from '../json/json.ts';
 import { LABEL_GANG } from '../api/names.ts';
 import type { AskingWorkload } from './asking-workload.ts';
 import { gangNumbers } from './gang-numbers.ts';

@@ -1,4 +1,4 @@
-import { isObject, own, type Json, type JsonObject } from '../api/json.ts';
+import { isObject, own, type Json, type JsonObject } from '../json/json.ts';
 import {
   LABEL_BASE_POD_GANG,
   LABEL_GANG,
@@ -8,9 +8,9 @@ import {
   MARK_GANG_PER,
   MUSTER_PREFIX,
 } from '../api/names.ts';
-import { editDistance, nearestKey } from '../api/nearest-key.ts';
+import { editDistance, nearestKey } from '../text/nearest-key.ts';
 import { ownKeys } from '../api/own-keys.ts';
-import { keyed, printable, quoted } from '../api/printable.ts';
+import { keyed, printable, quoted } from '../text/printable.ts';
 import { valueAt, type Path } from './path.ts';
 import type { PodTemplate } from './pod-templates.ts';
 

@@ -1,4 +1,4 @@
-import { isObject, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { isObject, ownObject, ownString, type Json, type JsonObject } from '../json/json.ts';
 import { path, type Path } from './path.ts';
 import type { TemplateList } from './template-shape.ts';
 import type { Template } from './workload-kind.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../api/json.ts';
+import type { JsonObject } from '../json/json.ts';
 import {
   ANNOTATION_EXPECTED_PODS,
   ANNOTATION_WORKLOAD,
@@ -10,7 +10,7 @@ import {
   POD_GANG_KIND,
 } from '../api/names.ts';
 import { workloadTitle, type PodController, type PodOrigin } from '../api/pod-origin.ts';
-import { apiVersionOf } from '../api/resource.ts';
+import { apiVersionOf } from '../k8s/resource.ts';
 import type { GangKind } from './gang-kind.ts';
 import type { GroupNumbers } from './gang-numbers.ts';
 

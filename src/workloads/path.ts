@@ -1,4 +1,4 @@
-import { own, type Json } from '../api/json.ts';
+import { own, type Json } from '../json/json.ts';
 
 /** Where a field stands: keys of objects and positions in lists. */
 export type Path = readonly (string | number)[];

@@ -1,4 +1,4 @@
-import { ownObject, ownString, type JsonObject } from '../api/json.ts';
+import { ownObject, ownString, type JsonObject } from '../json/json.ts';
 import { ownName } from './listed-templates.ts';
 import { path } from './path.ts';
 import type { OneByOne, StatusShape, Template, WorkloadKind } from './workload-kind.ts';

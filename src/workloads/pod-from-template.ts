@@ -1,4 +1,4 @@
-import { isObject, own, ownString, type JsonObject } from '../api/json.ts';
+import { isObject, own, ownString, type JsonObject } from '../json/json.ts';
 
 /** Fields of a template's metadata that a controller copies into its Pods; a name is not among them. */
 const COPIED = ['labels', 'annotations', 'finalizers'] as const;

@@ -1,7 +1,7 @@
-import { asObject, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
+import { asObject, ownList, ownObject, ownString, type Json, type JsonObject } from '../json/json.ts';
 import { ANNOTATION_GANG_SIZE, LABEL_GANG } from '../api/names.ts';
 import type { PodController, PodOrigin } from '../api/pod-origin.ts';
-import { groupVersionOf } from '../api/resource.ts';
+import { groupVersionOf } from '../k8s/resource.ts';
 import { gangName, groupName } from './gang-names.ts';
 import type { GangKind, PodMarks } from './gang-kind.ts';
 import { gangKinds } from './gang-kinds.ts';

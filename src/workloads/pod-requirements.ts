@@ -1,7 +1,7 @@
-import { add, containerSum } from '../api/container-sum.ts';
-import { isObject, own, ownList, ownObject, ownString, type Json, type JsonObject } from '../api/json.ts';
-import { quoted } from '../api/printable.ts';
-import { countOfText, formatCount, isBytes } from '../api/quantity.ts';
+import { add, containerSum } from '../k8s/container-sum.ts';
+import { isObject, own, ownList, ownObject, ownString, type Json, type JsonObject } from '../json/json.ts';
+import { quoted } from '../text/printable.ts';
+import { countOfText, formatCount, isBytes } from '../k8s/quantity.ts';
 import type { Path } from './path.ts';
 import type { WorkloadReading } from './workload-reading.ts';
 

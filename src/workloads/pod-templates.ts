@@ -1,4 +1,4 @@
-import { isObject, own, ownList, ownObject, type Json, type JsonObject } from '../api/json.ts';
+import { isObject, own, ownList, ownObject, type Json, type JsonObject } from '../json/json.ts';
 import { templatesOf } from './components.ts';
 import type { GangKind } from './gang-kind.ts';
 import { placeOf, stepTo, valueAt } from './path.ts';

@@ -1,4 +1,4 @@
-import { own, ownObject, type JsonObject } from '../api/json.ts';
+import { own, ownObject, type JsonObject } from '../json/json.ts';
 import { itemsAt, templateAt, textAt } from './listed-templates.ts';
 import { path, type Path } from './path.ts';
 import type { Template, WorkloadKind } from './workload-kind.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../api/json.ts';
+import { isObject } from '../json/json.ts';
 import { path, valueAt } from './path.ts';
 import { replicated } from './plain.ts';
 import type { TemplateKind } from './workload-kind.ts';

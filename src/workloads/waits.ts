@@ -1,4 +1,4 @@
-import { own, ownList, ownString, type Json } from '../api/json.ts';
+import { own, ownList, ownString, type Json } from '../json/json.ts';
 import { hasLabel, isPart, type AskingWorkload } from './asking-workload.ts';
 import { placeIn } from './controlling.ts';
 import { exclusiveTopologyOf } from './exclusive-topology.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../api/json.ts';
+import type { JsonObject } from '../json/json.ts';
 import type { Path } from './path.ts';
 import type { TemplateShape } from './template-shape.ts';
 import type { WorkloadReading } from './workload-reading.ts';

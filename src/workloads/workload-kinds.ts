@@ -1,6 +1,6 @@
-import { ownString, type JsonObject } from '../api/json.ts';
-import { quoted } from '../api/printable.ts';
-import { groupVersionOf } from '../api/resource.ts';
+import { ownString, type JsonObject } from '../json/json.ts';
+import { quoted } from '../text/printable.ts';
+import { groupVersionOf } from '../k8s/resource.ts';
 import { MusterError } from '../errors.ts';
 import { flinkKinds } from './flink.ts';
 import { groveKinds } from './grove.ts';

@@ -1,6 +1,6 @@
 import { MOST_PODS } from '../api/most-pods.ts';
-import type { Json, JsonObject } from '../api/json.ts';
-import { quoted } from '../api/printable.ts';
+import type { Json, JsonObject } from '../json/json.ts';
+import { quoted } from '../text/printable.ts';
 import { fieldOf, path, valueAt, type Path } from './path.ts';
 
 /** Reads the numbers of one workload, and collects what is wrong with them, a sentence each. */

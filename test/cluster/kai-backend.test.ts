@@ -1,6 +1,6 @@
 /** The backend kai-scheduler with KAI's own definitions; what KAI would do is done by the test. */
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../src/api/json.ts';
+import type { JsonObject } from '../../src/json/json.ts';
 import type { OwnedObject } from '../../src/backends/cluster.ts';
 import { kai } from '../../src/backends/kai/backend.ts';
 import { gangOf, made } from '../support/made-backend.ts';

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { native } from '../../src/backends/native/backend.ts';
 import type { OwnedObject } from '../../src/backends/cluster.ts';
-import type { JsonObject } from '../../src/api/json.ts';
+import type { JsonObject } from '../../src/json/json.ts';
 import { gangOf, made } from '../support/made-backend.ts';
 import { group, type PodGangParts } from '../support/pod-gangs.ts';
 import { recordedSync } from '../support/sync-context.ts';

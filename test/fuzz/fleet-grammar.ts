@@ -1,5 +1,5 @@
 /** What the API server of a fleet holds and sends, sound or nearly so. */
-import type { Json, JsonObject } from '../../src/api/json.ts';
+import type { Json, JsonObject } from '../../src/json/json.ts';
 import { operations } from '../../src/fleet/operations.ts';
 import type { Random } from '../support/random.ts';
 

@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../src/api/json.ts';
-import { isObject } from '../../src/api/json.ts';
+import type { Json, JsonObject } from '../../src/json/json.ts';
+import { isObject } from '../../src/json/json.ts';
 import { Members } from '../../src/controller/fleet-bindings/members.ts';
 import { recordOf } from '../../src/controller/fleet-bindings/binding-record.ts';
 import { verdictOn } from '../../src/controller/fleet-bindings/verdict.ts';
@@ -11,8 +11,8 @@ import { readQueuedBinding } from '../../src/fleet/bindings/queued-binding.ts';
 import { interpreterEndpoint } from '../../src/fleet/interpreter-endpoint.ts';
 import { statusOf } from '../../src/fleet/queues/queue-status.ts';
 import { readQueue } from '../../src/fleet/queues/read-queue.ts';
-import { Reading } from '../../src/gang/reading.ts';
-import { parseHpcPolicy } from '../../src/hpc/hpc-policy.ts';
+import { Reading } from '../../src/k8s/reading.ts';
+import { parseHpcPolicy } from '../../src/preparers/policy/hpc-policy.ts';
 import { RESOURCE_BINDINGS, type KubeObject } from '../../src/kube/client/resources.ts';
 import { workloadKinds } from '../../src/workloads/workload-kinds.ts';
 import type { Random } from '../support/random.ts';

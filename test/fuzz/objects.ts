@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../src/api/json.ts';
+import type { Json, JsonObject } from '../../src/json/json.ts';
 import { GATE_POD_GANG_PENDING as GATE, MUSTER_USER } from '../../src/api/names.ts';
 import { json } from '../support/pods.ts';
 import { conditionsOf } from '../support/random-pod-gangs.ts';

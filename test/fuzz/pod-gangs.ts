@@ -1,7 +1,7 @@
 import { decideRequest } from '../../src/admission/endpoints.ts';
 import type { Policy } from '../../src/admission/policy.ts';
 import { parseReview, renderResponse, type Decision } from '../../src/admission/review.ts';
-import { isObject, own, type Json, type JsonObject } from '../../src/api/json.ts';
+import { isObject, own, type Json, type JsonObject } from '../../src/json/json.ts';
 import { rules } from '../../src/api/rules.ts';
 import { BadRequest } from '../../src/errors.ts';
 import { parsePodGang } from '../../src/gang/parse-pod-gang.ts';

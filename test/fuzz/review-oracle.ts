@@ -6,7 +6,7 @@ import {
   ownString,
   type Json,
   type JsonObject,
-} from '../../src/api/json.ts';
+} from '../../src/json/json.ts';
 import { rules } from '../../src/api/rules.ts';
 import type { PatchSurface } from '../../src/backends/backend.ts';
 import { outsideOf } from '../support/outside-of.ts';

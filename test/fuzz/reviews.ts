@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { own, type JsonObject } from '../../src/api/json.ts';
+import { own, type JsonObject } from '../../src/json/json.ts';
 import {
   PATH_MUTATE_POD,
   PATH_MUTATE_POD_GANG,

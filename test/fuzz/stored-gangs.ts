@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/api/json.ts';
+import type { JsonObject } from '../../src/json/json.ts';
 import { GATE_POD_GANG_PENDING as GATE } from '../../src/api/names.ts';
 import { RELEASE_ORDERS, type BackendState } from '../../src/gang/records.ts';
 import type { Random } from '../support/random.ts';

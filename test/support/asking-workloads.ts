@@ -1,5 +1,5 @@
 import { parse } from 'yaml';
-import type { JsonObject } from '../../src/api/json.ts';
+import type { JsonObject } from '../../src/json/json.ts';
 
 /** As a template is written short: `T` has the label `muster.dev/gang`, `U` has not. */
 const SHORT: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
-import type { Json, JsonObject } from '../../src/api/json.ts';
+import type { Json, JsonObject } from '../../src/json/json.ts';
 import { parsePodGang } from '../../src/gang/parse-pod-gang.ts';
-import { fluxDefaults, type FluxSettings } from '../../src/hpc/flux-settings.ts';
-import type { HpcGang } from '../../src/hpc/hosts.ts';
+import { fluxDefaults, type FluxSettings } from '../../src/preparers/flux/settings.ts';
+import type { HpcGang } from '../../src/preparers/hosts/hosts.ts';
 import { group, podGang } from './pod-gangs.ts';
 import { json } from './pods.ts';
 

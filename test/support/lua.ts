@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { Json } from '../../src/api/json.ts';
+import type { Json } from '../../src/json/json.ts';
 
 /** As much of fengari, a Lua 5.3 in JavaScript, as is used here; it says nothing of its types. */
 interface Fengari {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/api/json.ts';
+import type { JsonObject } from '../../src/json/json.ts';
 import type { PodGang } from '../../src/api/pod-gang.ts';
 import type { Backend, BackendFactory } from '../../src/backends/backend.ts';
 import type { ClusterProbe } from '../../src/backends/cluster.ts';

@@ -6,7 +6,7 @@ import {
   ownString,
   type Json,
   type JsonObject,
-} from '../../src/api/json.ts';
+} from '../../src/json/json.ts';
 import type { PatchSurface } from '../../src/backends/backend.ts';
 
 /** The Pod without anything that its backend declared, and without what is empty once that is gone. */

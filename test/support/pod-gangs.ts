@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../src/api/json.ts';
+import type { Json, JsonObject } from '../../src/json/json.ts';
 import { json } from './pods.ts';
 
 type Parts = Readonly<Record<string, Json | undefined>>;

@@ -1,5 +1,5 @@
 import { GATE_POD_GANG_PENDING } from '../../src/api/names.ts';
-import type { Json, JsonObject } from '../../src/api/json.ts';
+import type { Json, JsonObject } from '../../src/json/json.ts';
 
 export const GANG_LABELS = { 'grove.io/podgang': 'train', 'grove.io/podclique': 'worker' } as const;
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/api/json.ts';
+import type { JsonObject } from '../../src/json/json.ts';
 import { GROVE_OPERATOR_USER, MUSTER_USER } from '../../src/api/names.ts';
 import type { PriorityClasses } from '../../src/api/priority-class.ts';
 import type { Policy } from '../../src/admission/policy.ts';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../src/api/json.ts';
+import type { Json, JsonObject } from '../../src/json/json.ts';
 import { condition, group, podGang } from './pod-gangs.ts';
 import { json } from './pods.ts';
 import type { Random } from './random.ts';

@@ -1,4 +1,4 @@
-import type { Json } from '../../src/api/json.ts';
+import type { Json } from '../../src/json/json.ts';
 import { BACKEND_CONTRACT_VERSION, type BackendFactory } from '../../src/backends/backend.ts';
 import type { Random } from './random.ts';
 

@@ -5,7 +5,7 @@
  */
 import jsonPatch from 'fast-json-patch';
 import { json } from './pods.ts';
-import type { Json, JsonObject } from '../../src/api/json.ts';
+import type { Json, JsonObject } from '../../src/json/json.ts';
 
 interface AnyOperation {
   readonly op: string;

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/api/json.ts';
+import type { JsonObject } from '../../src/json/json.ts';
 import type { OwnedObject, SyncContext } from '../../src/backends/cluster.ts';
 
 /** A context that keeps what a backend does, over what it is told there is. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/api/json.ts';
+import type { JsonObject } from '../../src/json/json.ts';
 import type { GangKind } from '../../src/workloads/gang-kind.ts';
 import { gangKindOf } from '../../src/workloads/gang-kinds.ts';
 import { pod } from './pods.ts';

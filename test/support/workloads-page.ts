@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
-import type { JsonObject } from '../../src/api/json.ts';
+import type { JsonObject } from '../../src/json/json.ts';
 import { json } from './pods.ts';
 
 const page = readFileSync(new URL('../../docs/workloads.md', import.meta.url), 'utf8');

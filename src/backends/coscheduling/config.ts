@@ -1,4 +1,4 @@
-import { isDnsSubdomain } from '../../api/name-syntax.ts';
+import { isDnsSubdomain } from '../../k8s/name-syntax.ts';
 import type { BackendSettings } from '../backend.ts';
 import { readProfileConfig, type ProfileConfig, type ProfileSettings } from '../profile-config.ts';
 

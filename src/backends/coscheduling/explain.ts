@@ -1,5 +1,5 @@
-import { own, ownObject, ownString, type JsonObject } from '../../api/json.ts';
-import { printable } from '../../api/printable.ts';
+import { own, ownObject, ownString, type JsonObject } from '../../json/json.ts';
+import { printable } from '../../text/printable.ts';
 
 /** Phases in which the PodGroup says more than its Pods do. */
 const TELLING = ['Failed', 'Unknown'];

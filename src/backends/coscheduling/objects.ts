@@ -1,6 +1,6 @@
-import { own, type JsonObject } from '../../api/json.ts';
+import { own, type JsonObject } from '../../json/json.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
-import type { Resource } from '../../api/resource.ts';
+import type { Resource } from '../../k8s/resource.ts';
 import { totalMinimum } from '../../gang/rules/total-minimum.ts';
 import type { OwnedObject } from '../cluster.ts';
 import { inheritedLabels } from '../inherited-labels.ts';

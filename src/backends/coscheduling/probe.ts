@@ -1,4 +1,4 @@
-import { ownObject } from '../../api/json.ts';
+import { ownObject } from '../../json/json.ts';
 import type { BackendFacts, InitContext } from '../cluster.ts';
 import type { CoschedulingConfig } from './config.ts';
 

@@ -1,4 +1,4 @@
-import { isDnsSubdomain, isLabelValue } from '../../api/name-syntax.ts';
+import { isDnsSubdomain, isLabelValue } from '../../k8s/name-syntax.ts';
 import type { TopologyLevels } from '../../gang/rules/check-topology.ts';
 import type { BackendSettings } from '../backend.ts';
 import {

@@ -1,5 +1,5 @@
-import { ownList, ownObject, ownString, type Json, type JsonObject } from '../../api/json.ts';
-import { printable } from '../../api/printable.ts';
+import { ownList, ownObject, ownString, type Json, type JsonObject } from '../../json/json.ts';
+import { printable } from '../../text/printable.ts';
 import { POD_GROUP } from './names.ts';
 
 /** KAI lists one line per node group: the head says what it is about. */

@@ -1,5 +1,5 @@
 import type { PodGang } from '../../api/pod-gang.ts';
-import type { Resource } from '../../api/resource.ts';
+import type { Resource } from '../../k8s/resource.ts';
 
 /** KAI's names, as they stand in its source; facts about its versions are in README.md. */
 export const NAME = 'kai-scheduler';

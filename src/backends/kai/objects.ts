@@ -1,4 +1,4 @@
-import { own, ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import { own, ownObject, ownString, type JsonObject } from '../../json/json.ts';
 import { LABEL_MANAGED_BY, MUSTER_PREFIX } from '../../api/names.ts';
 import type { GroupConfig, PodGang } from '../../api/pod-gang.ts';
 import { totalMinimum } from '../../gang/rules/total-minimum.ts';

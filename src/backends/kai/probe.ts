@@ -1,4 +1,4 @@
-import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../json/json.ts';
 import { LABEL_MANAGED_BY, MANAGED_BY_MUSTER } from '../../api/names.ts';
 import type { ClusterProbe } from '../cluster.ts';
 import { POD_GROUP, POD_GROUP_API_VERSION, POD_GROUP_CRD, TOPOLOGIES_PATH } from './names.ts';

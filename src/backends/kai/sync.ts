@@ -1,4 +1,4 @@
-import { own, ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import { own, ownObject, ownString, type JsonObject } from '../../json/json.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
 import type { SyncContext } from '../cluster.ts';
 import { refuseFaults } from '../sync-guards.ts';

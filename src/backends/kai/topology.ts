@@ -1,6 +1,6 @@
 import { isGroveManaged } from '../../gang/gang-selection.ts';
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonObject } from '../../api/json.ts';
+import type { JsonObject } from '../../json/json.ts';
 import type { PackConstraint, PodGang } from '../../api/pod-gang.ts';
 import { constraintsOf } from '../../gang/rules/check-topology.ts';
 import type { ClusterSyncContext, OwnedObject } from '../cluster.ts';

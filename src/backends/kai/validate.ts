@@ -1,7 +1,7 @@
 import { fault, keyed, type Fault } from '../../api/fault.ts';
-import { isDnsLabel, isDnsSubdomain, isLabelValue } from '../../api/name-syntax.ts';
+import { isDnsLabel, isDnsSubdomain, isLabelValue } from '../../k8s/name-syntax.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
-import { printable } from '../../api/printable.ts';
+import { printable } from '../../text/printable.ts';
 import { checkTotalMinimum } from '../../gang/rules/total-minimum.ts';
 import type { PodGangVerdict } from '../backend.ts';
 import { unheardTerms, type Preempts } from '../preemption-terms.ts';

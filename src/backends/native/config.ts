@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../api/json.ts';
-import { suggestion } from '../../api/nearest-key.ts';
+import type { JsonObject } from '../../json/json.ts';
+import { suggestion } from '../../text/nearest-key.ts';
 import { readProfileConfig, type ProfileSettings } from '../profile-config.ts';
 import { DISRUPTION_MODES, GANG_APIS, type DisruptionMode } from './gang-api.ts';
 import { LAYOUTS } from './units.ts';

@@ -1,4 +1,4 @@
-import { own, ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import { own, ownList, ownObject, ownString, type JsonObject } from '../../json/json.ts';
 
 /** What the scheduler writes on a PodGroup: the first in 1.36, the second from 1.37 on. */
 const PLACED = ['PodGroupScheduled', 'PodGroupInitiallyScheduled'];

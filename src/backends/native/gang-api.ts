@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../api/json.ts';
-import type { Resource } from '../../api/resource.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
+import type { Resource } from '../../k8s/resource.ts';
 import type { PodPatch, PodReader } from '../backend.ts';
 import type { Unit } from './units.ts';
 

@@ -1,5 +1,5 @@
-import { asObject, ownString, type Json } from '../../api/json.ts';
-import { groupVersionOf } from '../../api/resource.ts';
+import { asObject, ownString, type Json } from '../../json/json.ts';
+import { groupVersionOf } from '../../k8s/resource.ts';
 import type { PodReader } from '../backend.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { own, ownObject } from '../../api/json.ts';
+import { own, ownObject } from '../../json/json.ts';
 import type { ClusterProbe } from '../cluster.ts';
 import { apiVersionOf, COMPOSITE_POD_GROUPS, markOf, SCHEDULING_GROUP, type GangApi } from './gang-api.ts';
 

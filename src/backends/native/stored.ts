@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../api/json.ts';
-import { nameOf } from '../../api/resource.ts';
+import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../json/json.ts';
+import { nameOf } from '../../k8s/resource.ts';
 import type { OwnedObject, SyncContext } from '../cluster.ts';
 import { COMPOSITE_POD_GROUPS, type GangApi } from './gang-api.ts';
 

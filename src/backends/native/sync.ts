@@ -1,6 +1,6 @@
 import { GATE_POD_GANG_PENDING } from '../../api/names.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
-import { nameOf } from '../../api/resource.ts';
+import { nameOf } from '../../k8s/resource.ts';
 import type { GangPod, OwnedObject, SyncContext } from '../cluster.ts';
 import { COMPOSITE_POD_GROUPS, type GangApi } from './gang-api.ts';
 import { objectsOf } from './objects.ts';

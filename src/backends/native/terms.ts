@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../api/json.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
 import { modeOf } from '../preemption-terms.ts';
 import type { Composite } from './composite.ts';

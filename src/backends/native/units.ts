@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isDnsLabel } from '../../api/name-syntax.ts';
+import { isDnsLabel } from '../../k8s/name-syntax.ts';
 import type { PodGang, PodGroup } from '../../api/pod-gang.ts';
 import { totalMinimum } from '../../gang/rules/total-minimum.ts';
 

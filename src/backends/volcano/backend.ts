@@ -1,5 +1,5 @@
 import { keyed } from '../../api/fault.ts';
-import { own } from '../../api/json.ts';
+import { own } from '../../json/json.ts';
 import { LABEL_POD_GANG } from '../../api/names.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
 import type { Membership } from '../../gang/membership.ts';

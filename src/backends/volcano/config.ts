@@ -1,6 +1,6 @@
-import { isObject, own, type JsonObject } from '../../api/json.ts';
-import { isDnsSubdomain, isLabelKey } from '../../api/name-syntax.ts';
-import { quoted } from '../../api/printable.ts';
+import { isObject, own, type JsonObject } from '../../json/json.ts';
+import { isDnsSubdomain, isLabelKey } from '../../k8s/name-syntax.ts';
+import { quoted } from '../../text/printable.ts';
 import type { TopologyLevels } from '../../gang/rules/check-topology.ts';
 import type { BackendSettings } from '../backend.ts';
 import {

@@ -1,5 +1,5 @@
-import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../api/json.ts';
-import { printable, quoted } from '../../api/printable.ts';
+import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../json/json.ts';
+import { printable, quoted } from '../../text/printable.ts';
 
 /**
  * What Volcano says of a gang that it does not place. Its conditions stay for ever: after a success `Unschedulable` is

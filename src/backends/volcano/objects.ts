@@ -1,8 +1,8 @@
 import { isGroveManaged } from '../../gang/gang-selection.ts';
-import { isObject, own, ownList, type JsonObject } from '../../api/json.ts';
+import { isObject, own, ownList, type JsonObject } from '../../json/json.ts';
 import { LABEL_POD_CLIQUE } from '../../api/names.ts';
 import type { PodGang, PodGroup } from '../../api/pod-gang.ts';
-import type { Resource } from '../../api/resource.ts';
+import type { Resource } from '../../k8s/resource.ts';
 import { totalMinimum } from '../../gang/rules/total-minimum.ts';
 import type { OwnedObject } from '../cluster.ts';
 import { inheritedLabels } from '../inherited-labels.ts';

@@ -1,4 +1,4 @@
-import { ownObject, type JsonObject } from '../../api/json.ts';
+import { ownObject, type JsonObject } from '../../json/json.ts';
 import type { BackendFacts, InitContext } from '../cluster.ts';
 
 export const CRD = 'podgroups.scheduling.volcano.sh';

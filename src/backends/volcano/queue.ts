@@ -1,7 +1,7 @@
 import { keyed } from '../../api/fault.ts';
-import { ownObject, ownString } from '../../api/json.ts';
+import { ownObject, ownString } from '../../json/json.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
-import { quoted } from '../../api/printable.ts';
+import { quoted } from '../../text/printable.ts';
 import type { SyncContext } from '../cluster.ts';
 
 /** Annotation on a PodGang, the same as Grove's: the queue it waits in. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../api/json.ts';
+import type { JsonObject } from '../../json/json.ts';
 import type { PackConstraint } from '../../api/pod-gang.ts';
 import type { VolcanoConfig } from './config.ts';
 

@@ -1,7 +1,7 @@
 import { fault, type Fault } from '../../api/fault.ts';
-import { isDnsSubdomain } from '../../api/name-syntax.ts';
+import { isDnsSubdomain } from '../../k8s/name-syntax.ts';
 import type { PackConstraint, PodGang } from '../../api/pod-gang.ts';
-import { printable } from '../../api/printable.ts';
+import { printable } from '../../text/printable.ts';
 import { constraintsOf } from '../../gang/rules/check-topology.ts';
 import { checkTotalMinimum } from '../../gang/rules/total-minimum.ts';
 import type { PodGangVerdict } from '../backend.ts';

@@ -1,13 +1,13 @@
 import { Command } from 'commander';
-import { ownString, type JsonObject } from '../../api/json.ts';
+import { ownString, type JsonObject } from '../../json/json.ts';
 import { BINDING_KINDS } from '../../api/names.ts';
-import { printable } from '../../api/printable.ts';
+import { printable } from '../../text/printable.ts';
 import { MusterError } from '../../errors.ts';
 import { assign as assignTo } from '../../fleet/assign/assign.ts';
 import { readBinding } from '../../fleet/assign/binding.ts';
 import { readMember } from '../../fleet/assign/member.ts';
 import { withAnswers } from '../../fleet/assign/with-answers.ts';
-import { Reading, titleOf, type ObjectFault } from '../../gang/reading.ts';
+import { Reading, titleOf, type ObjectFault } from '../../k8s/reading.ts';
 import { HostedPlugins } from '../../modules/hosted-plugins.ts';
 import type { ModuleObserver } from '../../modules/module-keeper.ts';
 import { configured } from '../input/configured.ts';

@@ -1,4 +1,4 @@
-import { printable } from '../../api/printable.ts';
+import { printable } from '../../text/printable.ts';
 import { SCHEDULED, type Assignment } from '../../fleet/assign/assign.ts';
 import type { Binding } from '../../fleet/assign/binding.ts';
 import { columns } from '../output/columns.ts';

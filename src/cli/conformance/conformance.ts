@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { printable } from '../../api/printable.ts';
+import { printable } from '../../text/printable.ts';
 import { outputOption } from '../input/shared-options.ts';
 import { ExitStatus } from '../output/exit-status.ts';
 import type { CliIo } from '../output/io.ts';

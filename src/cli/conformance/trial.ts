@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { JsonObject } from '../../api/json.ts';
+import type { JsonObject } from '../../json/json.ts';
 import type { BackendFactory } from '../../backends/backend.ts';
-import { suggestion } from '../../api/nearest-key.ts';
+import { suggestion } from '../../text/nearest-key.ts';
 import { conformanceChecks, strategyChecks, type ConformanceCheck } from '../../conformance/conformance.ts';
 import { preparationChecks } from '../../conformance/preparations.ts';
 import { messageOf, MusterError } from '../../errors.ts';

@@ -1,5 +1,5 @@
-import { own, ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
-import { nameOf } from '../../api/resource.ts';
+import { own, ownList, ownObject, ownString, type JsonObject } from '../../json/json.ts';
+import { nameOf } from '../../k8s/resource.ts';
 import type { SchedulerTraces } from '../../backends/backend.ts';
 import type { Readiness } from '../../backends/readiness.ts';
 import type { LeaseRecord } from '../../kube/loop/lease-record.ts';

@@ -1,5 +1,5 @@
-import { own, ownObject, type Json, type JsonObject } from '../../api/json.ts';
-import { nameOf } from '../../api/resource.ts';
+import { own, ownObject, type Json, type JsonObject } from '../../json/json.ts';
+import { nameOf } from '../../k8s/resource.ts';
 import { patchCommand } from './commands.ts';
 import { saying, type Diagnosis } from './diagnosis.ts';
 import { valueOf, type Read } from './read.ts';

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
-import { ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import { ownObject, ownString, type JsonObject } from '../../json/json.ts';
 import { checkChain } from '../../tls/chain.ts';
 import type { RegisteredWebhook } from './check-webhooks.ts';
 import { patchCommand } from './commands.ts';

@@ -1,4 +1,4 @@
-import { own, ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import { own, ownList, ownObject, ownString, type JsonObject } from '../../json/json.ts';
 import { POD_GANG_GROUP, POD_GANG_VERSION } from '../../api/names.ts';
 import { saying, type Diagnosis } from './diagnosis.ts';
 import { RIGHTS_FIX, type Read } from './read.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../api/json.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { gatedReleaseWith, strangeGates, type FeatureGate } from '../../backends/native-gates.ts';
 import { programOf, type ControlPlaneProgram } from './control-plane-program.ts';
 import { saying, type Diagnosis } from './diagnosis.ts';

@@ -1,4 +1,4 @@
-import { own, ownObject, type JsonObject } from '../../api/json.ts';
+import { own, ownObject, type JsonObject } from '../../json/json.ts';
 import type { LeaseRecord } from '../../kube/loop/lease-record.ts';
 import { imageOf } from './deployment.ts';
 import { saying, type Diagnosis, type Say } from './diagnosis.ts';

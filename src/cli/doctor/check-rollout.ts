@@ -1,4 +1,4 @@
-import { own, ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import { own, ownList, ownObject, ownString, type JsonObject } from '../../json/json.ts';
 import { saying, type Diagnosis } from './diagnosis.ts';
 
 /** A rollout takes a minute for each replica that drains. */

@@ -1,4 +1,4 @@
-import { own, ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import { own, ownList, ownObject, ownString, type JsonObject } from '../../json/json.ts';
 import { GATE_POD_GANG_PENDING, LABEL_POD_CLIQUE, LABEL_POD_GANG } from '../../api/names.ts';
 import { saying, type Diagnosis } from './diagnosis.ts';
 

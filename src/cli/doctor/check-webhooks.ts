@@ -1,5 +1,5 @@
-import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../api/json.ts';
-import { nameOf } from '../../api/resource.ts';
+import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../json/json.ts';
+import { nameOf } from '../../k8s/resource.ts';
 import {
   EXPECTED_WEBHOOKS,
   WORKLOADS_WEBHOOK,

@@ -1,4 +1,4 @@
-import { own, ownList, ownString, type JsonObject } from '../../api/json.ts';
+import { own, ownList, ownString, type JsonObject } from '../../json/json.ts';
 import { LABEL_GANG, MUSTER_PREFIX } from '../../api/names.ts';
 import type { GangView } from '../../controller/watch/gang-view.ts';
 import { workloadOf } from '../../gang/made-for.ts';

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
-import { ownString, type JsonObject } from '../../api/json.ts';
-import type { PatchOperation } from '../../api/patch-operation.ts';
-import { groupVersionOf, nameOf } from '../../api/resource.ts';
+import { ownString, type JsonObject } from '../../json/json.ts';
+import type { PatchOperation } from '../../json/patch-operation.ts';
+import { groupVersionOf, nameOf } from '../../k8s/resource.ts';
 import type { Diagnosis } from './diagnosis.ts';
 
 /** Commands for a shell. They are printed, never run; `kubectl` stands first in each. */

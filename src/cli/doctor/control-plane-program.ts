@@ -1,6 +1,6 @@
 /** How a program of the control plane was started, as its Pod shows it. */
-import { ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
-import { nameOf } from '../../api/resource.ts';
+import { ownList, ownObject, ownString, type JsonObject } from '../../json/json.ts';
+import { nameOf } from '../../k8s/resource.ts';
 import { gatedReleaseOf, minorOf, type FeatureGate, type GatedRelease } from '../../backends/native-gates.ts';
 
 export interface ControlPlaneProgram {

@@ -1,4 +1,4 @@
-import { ownList, ownObject, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { ownList, ownObject, ownString, type Json, type JsonObject } from '../../json/json.ts';
 
 export const podSpecOf = (deployment: JsonObject | undefined): JsonObject | undefined =>
   ownObject(ownObject(ownObject(deployment, 'spec'), 'template'), 'spec');

@@ -1,5 +1,5 @@
-import { own, ownObject, ownString, type JsonObject } from '../../api/json.ts';
-import { nameOf } from '../../api/resource.ts';
+import { own, ownObject, ownString, type JsonObject } from '../../json/json.ts';
+import { nameOf } from '../../k8s/resource.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { LEASES, PODS, type KubeObject, type Resource } from '../../kube/client/resources.ts';
 import { readLease, type LeaseRecord } from '../../kube/loop/lease-record.ts';

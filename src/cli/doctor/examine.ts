@@ -1,4 +1,4 @@
-import { ownString, type JsonObject } from '../../api/json.ts';
+import { ownString, type JsonObject } from '../../json/json.ts';
 import { MUSTER_SERVICE_ACCOUNT } from '../../api/names.ts';
 import type { BackendRegistry } from '../../backends/registry.ts';
 import { within } from '../../kube/loop/deadline.ts';

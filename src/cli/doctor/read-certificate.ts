@@ -1,6 +1,6 @@
 import { connect, type DetailedPeerCertificate } from 'node:tls';
 import { isIP } from 'node:net';
-import { own, ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import { own, ownList, ownObject, ownString, type JsonObject } from '../../json/json.ts';
 import { messageOf } from '../../errors.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import type { Resource } from '../../kube/client/resources.ts';

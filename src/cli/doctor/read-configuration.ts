@@ -1,4 +1,4 @@
-import { ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import { ownObject, ownString, type JsonObject } from '../../json/json.ts';
 import type { BackendFactory } from '../../backends/backend.ts';
 import type { BackendRegistry } from '../../backends/registry.ts';
 import type { OperatorConfiguration } from '../../config/configuration.ts';

@@ -1,4 +1,4 @@
-import { own, ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import { own, ownObject, ownString, type JsonObject } from '../../json/json.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isForbidden } from '../../kube/client/errors.ts';
 import type { KubeObject, Resource } from '../../kube/client/resources.ts';

@@ -1,4 +1,4 @@
-import { printable } from '../../api/printable.ts';
+import { printable } from '../../text/printable.ts';
 import { cut, span, wrapped, type Line, type Span } from '../status/styled-line.ts';
 import { GROUPS, type Diagnosis, type Severity } from './diagnosis.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../api/json.ts';
+import type { JsonObject } from '../../json/json.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { ApiError, isNotFound } from '../../kube/client/errors.ts';
 import { POD_GANGS, PODS, type KubeObject, type Resource } from '../../kube/client/resources.ts';

@@ -4,8 +4,8 @@ import {
   LABEL_POD_GANG,
   LABEL_SCHEDULER_NAME,
 } from '../../api/names.ts';
-import { nearestKey } from '../../api/nearest-key.ts';
-import { keyed, printable, quoted } from '../../api/printable.ts';
+import { nearestKey } from '../../text/nearest-key.ts';
+import { keyed, printable, quoted } from '../../text/printable.ts';
 import type { NoticeName } from './notices.ts';
 
 /** A PodGang of the input. `At` is whatever leads back to the place that it has there. */

@@ -1,5 +1,5 @@
 import type { Fault } from '../../api/fault.ts';
-import { own, ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import { own, ownObject, ownString, type JsonObject } from '../../json/json.ts';
 import {
   HPC_POLICY_API_VERSION,
   HPC_POLICY_KIND,
@@ -10,8 +10,8 @@ import {
 import type { PodGang } from '../../api/pod-gang.ts';
 import { parsePodGang } from '../../gang/parse-pod-gang.ts';
 import { checkGangName, checkMinimums } from '../../gang/rules/check-spec.ts';
-import { parseHpcPolicy, type HpcPolicy } from '../../hpc/hpc-policy.ts';
-import { policyMissing, policyNameOf } from '../../hpc/policy-of-gang.ts';
+import { parseHpcPolicy, type HpcPolicy } from '../../preparers/policy/hpc-policy.ts';
+import { policyMissing, policyNameOf } from '../../preparers/policy/policy-of-gang.ts';
 import type { Preparation, StoredPolicy } from '../../preparers/preparation.ts';
 import { managersOf, verdictOn, verdictOnPolicy } from '../../preparers/preparations.ts';
 import { podTemplatesOf } from '../../workloads/pod-templates.ts';

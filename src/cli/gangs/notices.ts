@@ -1,4 +1,4 @@
-import { printable } from '../../api/printable.ts';
+import { printable } from '../../text/printable.ts';
 import { rules } from '../../api/rules.ts';
 import { labelSlips } from '../../workloads/label-slips.ts';
 

@@ -1,8 +1,8 @@
-import { isObject, own, ownString, type Json, type JsonObject } from '../../api/json.ts';
-import { groupVersionOf } from '../../api/resource.ts';
+import { isObject, own, ownString, type Json, type JsonObject } from '../../json/json.ts';
+import { groupVersionOf } from '../../k8s/resource.ts';
 import { POD_GANG_API_VERSION, POD_GANG_KIND } from '../../api/names.ts';
-import { editDistance } from '../../api/nearest-key.ts';
-import { quoted } from '../../api/printable.ts';
+import { editDistance } from '../../text/nearest-key.ts';
+import { quoted } from '../../text/printable.ts';
 import { RENDER_FIRST } from '../input/documents.ts';
 import type { NoticeName } from './notices.ts';
 import { gangSlips, ownKeySlips, podSlips, slipsOfWorkload } from '../../workloads/label-slips.ts';

@@ -1,4 +1,4 @@
-import { own, ownString, type JsonObject } from '../../api/json.ts';
+import { own, ownString, type JsonObject } from '../../json/json.ts';
 import {
   HPC_POLICY_API_VERSION,
   HPC_POLICY_KIND,
@@ -6,9 +6,9 @@ import {
   POD_GANG_API_VERSION,
   POD_GANG_KIND,
 } from '../../api/names.ts';
-import { keyed } from '../../api/printable.ts';
+import { keyed } from '../../text/printable.ts';
 import { parsePodGang } from '../../gang/parse-pod-gang.ts';
-import { policyNameOf } from '../../hpc/policy-of-gang.ts';
+import { policyNameOf } from '../../preparers/policy/policy-of-gang.ts';
 import { askingWorkload } from '../../workloads/asking-workload.ts';
 import { groupsWithoutLabel } from '../../workloads/check-workload.ts';
 import { nameOf } from '../../workloads/controlling.ts';

@@ -1,4 +1,4 @@
-import { own, ownString } from '../../api/json.ts';
+import { own, ownString } from '../../json/json.ts';
 import {
   LABEL_GANG,
   LABEL_POD_GANG,
@@ -6,7 +6,7 @@ import {
   POD_GANG_API_VERSION,
   POD_GANG_KIND,
 } from '../../api/names.ts';
-import { keyed } from '../../api/printable.ts';
+import { keyed } from '../../text/printable.ts';
 import { claimsGang, membershipOf } from '../../gang/membership.ts';
 import { parsePodGang } from '../../gang/parse-pod-gang.ts';
 import type { SourceObject } from '../input/documents.ts';

@@ -1,7 +1,7 @@
 import { Argument, Command } from 'commander';
-import type { JsonObject } from '../../api/json.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { MusterError } from '../../errors.ts';
-import { makeCurveCertificate } from '../../hpc/curve/make-certificate.ts';
+import { makeCurveCertificate } from '../../preparers/flux/curve/make-certificate.ts';
 import type { Preparation } from '../../preparers/preparation.ts';
 import { objectsOf } from '../../preparers/preparations.ts';
 import { configured } from '../input/configured.ts';

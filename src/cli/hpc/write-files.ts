@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { own, ownObject, type JsonObject } from '../../api/json.ts';
-import { quoted } from '../../api/printable.ts';
+import { own, ownObject, type JsonObject } from '../../json/json.ts';
+import { quoted } from '../../text/printable.ts';
 import { messageOf, MusterError } from '../../errors.ts';
 import type { CliIo } from '../output/io.ts';
 import { makeFolder } from '../output/make-folder.ts';

@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import type { JsonObject } from '../../api/json.ts';
+import type { JsonObject } from '../../json/json.ts';
 import type { BackendFactory } from '../../backends/backend.ts';
 import { builtInBackends } from '../../backends/registry.ts';
 import type { OperatorConfiguration, SchedulerProfile } from '../../config/configuration.ts';

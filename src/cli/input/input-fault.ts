@@ -1,4 +1,4 @@
-import { printable } from '../../api/printable.ts';
+import { printable } from '../../text/printable.ts';
 import { MusterError } from '../../errors.ts';
 
 /** Why an input, or one document of it, says nothing: the others are read all the same. */

@@ -1,4 +1,4 @@
-import { isObject, ownList, type JsonObject } from '../../api/json.ts';
+import { isObject, ownList, type JsonObject } from '../../json/json.ts';
 
 /** A text that is one JSON object. */
 export interface JsonDocument {

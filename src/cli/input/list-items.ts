@@ -1,5 +1,5 @@
-import { isObject, own, ownString, type Json, type JsonObject } from '../../api/json.ts';
-import { quoted } from '../../api/printable.ts';
+import { isObject, own, ownString, type Json, type JsonObject } from '../../json/json.ts';
+import { quoted } from '../../text/printable.ts';
 
 /**
  * The items of a `v1 List` and of lists of one kind (`PodList`), lists in lists as well; else the object itself. A `List`

@@ -1,6 +1,6 @@
-import { isObject, type Json, type JsonObject } from '../../api/json.ts';
-import { keyed, printable } from '../../api/printable.ts';
-import { suggestion } from '../../api/nearest-key.ts';
+import { isObject, type Json, type JsonObject } from '../../json/json.ts';
+import { keyed, printable } from '../../text/printable.ts';
+import { suggestion } from '../../text/nearest-key.ts';
 
 /** Keys that an object may have, and what is under them; `true` for what is not looked into. */
 interface Fields {

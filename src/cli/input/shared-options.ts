@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { isDnsLabel } from '../../api/name-syntax.ts';
+import { isDnsLabel } from '../../k8s/name-syntax.ts';
 
 /** Options that several verbs have, declared once. @param what the files hold */
 export const filenameOption = (what = 'YAML or JSON'): Option =>

@@ -1,4 +1,4 @@
-import { suggestion } from '../../api/nearest-key.ts';
+import { suggestion } from '../../text/nearest-key.ts';
 import { MusterError } from '../../errors.ts';
 import type { WorkloadKind } from '../../workloads/workload-kind.ts';
 

@@ -1,7 +1,7 @@
-import { own, ownString } from '../../api/json.ts';
-import { printable } from '../../api/printable.ts';
+import { own, ownString } from '../../json/json.ts';
+import { printable } from '../../text/printable.ts';
 import type { Interpretation } from '../../fleet/interpretation.ts';
-import { titleOf } from '../../gang/reading.ts';
+import { titleOf } from '../../k8s/reading.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { columns } from '../output/columns.ts';
 import { count } from '../output/findings.ts';

@@ -1,6 +1,6 @@
 import { isAbsolute, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { printable } from '../../api/printable.ts';
+import { printable } from '../../text/printable.ts';
 import type { SourceObject } from '../input/documents.ts';
 import type { InputFault } from '../input/input-fault.ts';
 import { toJson } from './structured.ts';

@@ -1,6 +1,6 @@
 import { Document, visit, type Tags } from 'yaml';
-import { pointer } from '../../api/json-pointer.ts';
-import { isObject, type Json } from '../../api/json.ts';
+import { pointer } from '../../json/pointer.ts';
+import { isObject, type Json } from '../../json/json.ts';
 
 /** C1 controls, DEL, and what reorders or hides text on a screen; C0 is escaped by the YAML and JSON writers. */
 const UNPRINTABLE = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/;

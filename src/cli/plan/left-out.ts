@@ -1,4 +1,4 @@
-import type { ObjectFault } from '../../gang/reading.ts';
+import type { ObjectFault } from '../../k8s/reading.ts';
 
 /** More lines than this nobody reads. */
 const MOST_TOLD = 5;

@@ -1,4 +1,4 @@
-import { ownString, type JsonObject } from '../../api/json.ts';
+import { ownString, type JsonObject } from '../../json/json.ts';
 import { variantOfGroups, type Variant } from '../../preemption/variants.ts';
 
 /** That the cluster's scheduler preempts for gangs in a way of its own, which is not the one that is asked for. */

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
-import type { JsonObject } from '../../api/json.ts';
-import { printable } from '../../api/printable.ts';
+import type { JsonObject } from '../../json/json.ts';
+import { printable } from '../../text/printable.ts';
 import { MusterError } from '../../errors.ts';
 import { outcomeOf } from '../../preemption/outcome.ts';
 import { planRoom } from '../../preemption/plan-room.ts';

@@ -1,4 +1,4 @@
-import { own, ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import { own, ownObject, ownString, type JsonObject } from '../../json/json.ts';
 import { ANNOTATION_WORKLOAD, LABEL_POD_CLIQUE, POD_GANG_KIND } from '../../api/names.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
 import { expectedPods } from '../../gang/expected-pods.ts';

@@ -1,4 +1,4 @@
-import { isObject, own, ownString, type JsonObject } from '../../api/json.ts';
+import { isObject, own, ownString, type JsonObject } from '../../json/json.ts';
 import { LABEL_POD_GANG } from '../../api/names.ts';
 import { MusterError } from '../../errors.ts';
 import { sparing } from '../../preemption/plan-room.ts';
@@ -6,7 +6,7 @@ import type { Preemptor } from '../../preemption/preemptor.ts';
 import { preemptorOf } from '../../preemption/preemptor-of.ts';
 import { carefulSnapshot } from '../../preemption/read/careful-snapshot.ts';
 import { readPod, hasEnded } from '../../preemption/read/read-pod.ts';
-import { Reading, titleOf, type ObjectFault } from '../../gang/reading.ts';
+import { Reading, titleOf, type ObjectFault } from '../../k8s/reading.ts';
 import { keyOf, type Pod, type Snapshot } from '../../preemption/snapshot.ts';
 import type { Unit } from '../../preemption/units.ts';
 import { WAYS, type Variant } from '../../preemption/variants.ts';

@@ -1,6 +1,6 @@
 import { REVIEW_API_VERSION, REVIEW_KIND } from '../../admission/review.ts';
-import type { JsonObject } from '../../api/json.ts';
-import { groupVersionOf } from '../../api/resource.ts';
+import type { JsonObject } from '../../json/json.ts';
+import { groupVersionOf } from '../../k8s/resource.ts';
 import type { Ref } from './review-result.ts';
 
 /** No API server sends this one, so that nobody looks for it in an audit log. */

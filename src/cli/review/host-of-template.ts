@@ -1,4 +1,4 @@
-import { isObject, own, ownString, type JsonObject } from '../../api/json.ts';
+import { isObject, own, ownString, type JsonObject } from '../../json/json.ts';
 
 /**
  * The Pod of a template with the host name that its controller gives to the first one, where it gives any: what runs on all

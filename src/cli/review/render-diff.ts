@@ -1,7 +1,7 @@
 import type { Change } from '../../admission/json-patch.ts';
-import { pointer } from '../../api/json-pointer.ts';
-import { own, type Json, type JsonObject } from '../../api/json.ts';
-import { printable } from '../../api/printable.ts';
+import { pointer } from '../../json/pointer.ts';
+import { own, type Json, type JsonObject } from '../../json/json.ts';
+import { printable } from '../../text/printable.ts';
 import { diffLines, hunksOf } from './line-diff.ts';
 import type { Palette } from '../output/palette.ts';
 import { writeYaml, type WrittenYaml } from '../output/structured.ts';

@@ -1,4 +1,4 @@
-import { printable } from '../../api/printable.ts';
+import { printable } from '../../text/printable.ts';
 import type { Position } from '../input/documents.ts';
 import { findingLine, type Finding } from '../output/findings.ts';
 import type { Palette } from '../output/palette.ts';

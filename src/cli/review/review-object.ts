@@ -12,7 +12,7 @@ import {
   type AdmissionRequest,
 } from '../../admission/review.ts';
 import { BadRequest } from '../../errors.ts';
-import { isObject, own, ownString, type JsonObject } from '../../api/json.ts';
+import { isObject, own, ownString, type JsonObject } from '../../json/json.ts';
 import {
   ANNOTATION_WORKLOAD,
   HPC_POLICY_API_VERSION,
@@ -22,7 +22,7 @@ import {
   POD_GANG_KIND,
 } from '../../api/names.ts';
 import { fault } from '../../api/fault.ts';
-import { keyed, printable, quoted } from '../../api/printable.ts';
+import { keyed, printable, quoted } from '../../text/printable.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { unknownPodGangFields } from '../input/pod-gang-fields.ts';
 import { askingWorkload } from '../../workloads/asking-workload.ts';

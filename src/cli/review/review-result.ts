@@ -1,5 +1,5 @@
 import type { Change } from '../../admission/json-patch.ts';
-import type { JsonObject } from '../../api/json.ts';
+import type { JsonObject } from '../../json/json.ts';
 import type { SourceObject } from '../input/documents.ts';
 
 /** What was reviewed, by name; for the Pods of a workload its name, and the path of the template. */

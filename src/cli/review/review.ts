@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { Policy } from '../../admission/policy.ts';
-import { suggestion } from '../../api/nearest-key.ts';
+import { suggestion } from '../../text/nearest-key.ts';
 import { formatFault } from '../../config/config-fault.ts';
 import { MusterError } from '../../errors.ts';
 import { GangSurvey } from '../gangs/survey.ts';

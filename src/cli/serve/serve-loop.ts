@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { parseGoDuration } from '../../api/go-duration.ts';
+import { parseGoDuration } from '../../k8s/duration.ts';
 import { MUSTER_NAMESPACE } from '../../api/names.ts';
-import { printable } from '../../api/printable.ts';
+import { printable } from '../../text/printable.ts';
 import type { BackendRegistry } from '../../backends/registry.ts';
 import type { OperatorConfiguration } from '../../config/configuration.ts';
 import type { Loop } from '../../controller/controller.ts';

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { isObject, own, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { isObject, own, ownString, type Json, type JsonObject } from '../../json/json.ts';
 import { ANNOTATION_PREEMPTION_PRIORITY_CLASS } from '../../api/preemption-terms.ts';
 
 /** Fields whose text is somebody's name, wherever they stand in a trimmed object. */

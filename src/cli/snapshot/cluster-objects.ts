@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../api/json.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { snapshotObjects } from '../../controller/preemption/snapshot-objects.ts';
 import { MusterError } from '../../errors.ts';
 import { ApiError, isForbidden } from '../../kube/client/errors.ts';

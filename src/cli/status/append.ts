@@ -1,4 +1,4 @@
-import { kubeTime } from '../../api/kube-time.ts';
+import { kubeTime } from '../../k8s/time.ts';
 import type { CliIo } from '../output/io.ts';
 import type { Palette } from '../output/palette.ts';
 import { gangChange, podChanges, type Changed } from './changes.ts';

@@ -1,6 +1,6 @@
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { listed } from '../../gang/status-text.ts';
-import { hostCount, hostGroups, leadHost, quorumOf, type HostGroup } from '../../hpc/hosts.ts';
+import { hostCount, hostGroups, leadHost, quorumOf, type HostGroup } from '../../preparers/hosts/hosts.ts';
 import { markOf, policyOf, settingsReplaced, verdictOn } from '../../preparers/preparations.ts';
 import type { StoredPolicy } from '../../preparers/preparation.ts';
 import { runsBy } from '../../preparers/runs-by.ts';

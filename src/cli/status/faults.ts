@@ -1,5 +1,5 @@
 import { POD_GANG_GROUP, POD_GANG_KIND, POD_GANG_VERSION } from '../../api/names.ts';
-import { suggestion } from '../../api/nearest-key.ts';
+import { suggestion } from '../../text/nearest-key.ts';
 import { MusterError } from '../../errors.ts';
 import { listed } from '../../gang/status-text.ts';
 import { ApiError, isForbidden, isNotFound } from '../../kube/client/errors.ts';

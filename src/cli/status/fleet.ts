@@ -1,12 +1,12 @@
-import { parseGoDuration } from '../../api/go-duration.ts';
-import type { JsonObject } from '../../api/json.ts';
-import { printable } from '../../api/printable.ts';
-import { formatCount } from '../../api/quantity.ts';
+import { parseGoDuration } from '../../k8s/duration.ts';
+import type { JsonObject } from '../../json/json.ts';
+import { printable } from '../../text/printable.ts';
+import { formatCount } from '../../k8s/quantity.ts';
 import { MusterError } from '../../errors.ts';
 import { readQueuedBinding, type QueuedBinding } from '../../fleet/bindings/queued-binding.ts';
 import { viewQueues } from '../../fleet/bindings/queue-view.ts';
 import { readQueue, type QueueRecord } from '../../fleet/queues/read-queue.ts';
-import type { Resources } from '../../gang/reading.ts';
+import type { Resources } from '../../k8s/reading.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { ApiError, isForbidden, isNotFound } from '../../kube/client/errors.ts';
 import {

@@ -3,7 +3,7 @@ import { keyOf, splitKey, type Store } from '../../kube/loop/cache.ts';
 import { watchGangs } from '../../controller/watch/gang-watch.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
 import type { NamespaceRecord } from '../../gang/records.ts';
-import { takesEverything } from '../../gang/label-selector.ts';
+import { takesEverything } from '../../k8s/label-selector.ts';
 import { sleep, type Clock } from '../../kube/client/clock.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isForbidden } from '../../kube/client/errors.ts';

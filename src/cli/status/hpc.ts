@@ -1,9 +1,9 @@
-import type { JsonObject } from '../../api/json.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { HPC_POLICY_GROUP } from '../../api/names.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
 import { BY_GANG, type GangView } from '../../controller/watch/gang-view.ts';
-import { parseHpcPolicy } from '../../hpc/hpc-policy.ts';
-import { policyNameOf } from '../../hpc/policy-of-gang.ts';
+import { parseHpcPolicy } from '../../preparers/policy/hpc-policy.ts';
+import { policyNameOf } from '../../preparers/policy/policy-of-gang.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isForbidden, isNotFound } from '../../kube/client/errors.ts';
 import { HPC_POLICIES } from '../../kube/client/resources.ts';

@@ -1,9 +1,9 @@
-import type { JsonObject } from '../../api/json.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { Cache, type Store } from '../../kube/loop/cache.ts';
 import { listPages } from '../../kube/loop/list-pages.ts';
 import type { GangSelectors } from '../../gang/gang-selection.ts';
 import type { NamespaceRecord } from '../../gang/records.ts';
-import { takesEverything } from '../../gang/label-selector.ts';
+import { takesEverything } from '../../k8s/label-selector.ts';
 import { readNamespace } from '../../gang/read-records.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isForbidden, isNotFound } from '../../kube/client/errors.ts';

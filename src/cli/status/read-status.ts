@@ -1,5 +1,5 @@
 import { LABEL_POD_GANG } from '../../api/names.ts';
-import type { JsonObject } from '../../api/json.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { Cache, type Identified } from '../../kube/loop/cache.ts';
 import { POD_INDEXERS, type GangView } from '../../controller/watch/gang-view.ts';
 import { listPages } from '../../kube/loop/list-pages.ts';

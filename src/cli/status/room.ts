@@ -1,4 +1,4 @@
-import { own, ownString } from '../../api/json.ts';
+import { own, ownString } from '../../json/json.ts';
 import { snapshotObjects } from '../../controller/preemption/snapshot-objects.ts';
 import { isWaiting, waitsForRoom } from '../../controller/preemption/waits-for-room.ts';
 import { BY_GANG, type GangView } from '../../controller/watch/gang-view.ts';

@@ -1,4 +1,4 @@
-import { printable } from '../../api/printable.ts';
+import { printable } from '../../text/printable.ts';
 import type { GroupSummary } from '../../gang/plan/gang-plan.ts';
 import { hostsText, type HpcStatus } from './brokers.ts';
 import type { GangStatus } from './gang-status.ts';

@@ -1,7 +1,7 @@
 import { checkNew } from '../../admission/pod-gangs.ts';
 import type { Policy } from '../../admission/policy.ts';
-import { own, ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
-import { groupVersionOf } from '../../api/resource.ts';
+import { own, ownList, ownObject, ownString, type JsonObject } from '../../json/json.ts';
+import { groupVersionOf } from '../../k8s/resource.ts';
 import {
   HPC_POLICY_API_VERSION,
   HPC_POLICY_GROUP,
@@ -11,16 +11,16 @@ import {
   POD_GANG_GROUP,
   POD_GANG_KIND,
 } from '../../api/names.ts';
-import { keyed, printable, quoted } from '../../api/printable.ts';
-import { nearestKey } from '../../api/nearest-key.ts';
+import { keyed, printable, quoted } from '../../text/printable.ts';
+import { nearestKey } from '../../text/nearest-key.ts';
 import { profileFaults } from '../../backends/contract.ts';
 import { builtInBackends, withoutGangPreemption } from '../../backends/registry.ts';
 import type { ConfigFault } from '../../config/config-fault.ts';
 import { checkConfiguration } from '../../config/load.ts';
 import { CONFIG_API_VERSION, CONFIG_KIND } from '../../config/schema.ts';
 import { parsePodGang } from '../../gang/parse-pod-gang.ts';
-import { parseHpcPolicy } from '../../hpc/hpc-policy.ts';
-import { isPodGangName } from '../../api/name-syntax.ts';
+import { parseHpcPolicy } from '../../preparers/policy/hpc-policy.ts';
+import { isPodGangName } from '../../k8s/name-syntax.ts';
 import { managersOf, verdictOnPolicy } from '../../preparers/preparations.ts';
 import { workloadFindings } from './workload-findings.ts';
 import { readObjects, type SourceObject } from '../input/documents.ts';

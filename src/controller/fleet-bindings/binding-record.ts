@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { parsedJson } from '../../api/json-text.ts';
-import { own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { parsedJson } from '../../json/text.ts';
+import { own, ownList, ownString, type Json, type JsonObject } from '../../json/json.ts';
 import { readBinding, type Binding } from '../../fleet/assign/binding.ts';
 import { hasFinished } from '../../fleet/bindings/finished.ts';
 import { isManaged, isSuspended, schedulerOf } from '../../fleet/bindings/whose.ts';
-import { Reading, type ObjectFault } from '../../gang/reading.ts';
+import { Reading, type ObjectFault } from '../../k8s/reading.ts';
 import type { KubeObject, Resource } from '../../kube/client/resources.ts';
 import type { Identified } from '../../kube/loop/cache.ts';
 

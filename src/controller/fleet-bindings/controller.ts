@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonObject } from '../../api/json.ts';
+import type { JsonObject } from '../../json/json.ts';
 import type { TargetCluster } from '../../fleet/assign/binding.ts';
 import type { Estimators, EstimatorSettings } from '../../estimators/estimators.ts';
 import { mayHelp } from '../../fleet/assign/may-help.ts';
 import { readMember, type Member } from '../../fleet/assign/member.ts';
 import { builtInStrategies } from '../../fleet/assign/strategies.ts';
-import { Reading } from '../../gang/reading.ts';
+import { Reading } from '../../k8s/reading.ts';
 import { systemClock } from '../../kube/client/clock.ts';
 import { CLUSTERS, type KubeObject } from '../../kube/client/resources.ts';
 import { keyOf, type Identified } from '../../kube/loop/cache.ts';

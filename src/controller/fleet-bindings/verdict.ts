@@ -1,4 +1,4 @@
-import { ownString } from '../../api/json.ts';
+import { ownString } from '../../json/json.ts';
 import { assign, SCHEDULED } from '../../fleet/assign/assign.ts';
 import type { TargetCluster } from '../../fleet/assign/binding.ts';
 import type { Estimates } from '../../fleet/assign/candidate.ts';

@@ -1,5 +1,5 @@
-import type { Json } from '../../api/json.ts';
-import { kubeTime } from '../../api/kube-time.ts';
+import type { Json } from '../../json/json.ts';
+import { kubeTime } from '../../k8s/time.ts';
 import { ANNOTATION_PLACED_COMPONENTS, placedComponentsText } from '../../fleet/assign/placed-components.ts';
 import { scheduledConditions } from '../../fleet/bindings/scheduled-condition.ts';
 import type { CallOptions, KubeClient } from '../../kube/client/client.ts';

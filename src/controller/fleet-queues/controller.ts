@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../api/json.ts';
-import { quoted } from '../../api/printable.ts';
+import type { JsonObject } from '../../json/json.ts';
+import { quoted } from '../../text/printable.ts';
 import { readQueuedBinding, type QueuedBinding } from '../../fleet/bindings/queued-binding.ts';
 import { readQueue, type QueueRecord } from '../../fleet/queues/read-queue.ts';
 import { FLEET_QUEUES } from '../../kube/client/resources.ts';

@@ -1,4 +1,4 @@
-import { own, ownString, type JsonObject } from '../../api/json.ts';
+import { own, ownString, type JsonObject } from '../../json/json.ts';
 import { ANNOTATION_FLEET_TERMS, TERMS_UNREAD } from '../../api/names.ts';
 import { termsOf } from '../../fleet/bindings/terms.ts';
 import { messageOf } from '../../errors.ts';

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../api/json.ts';
-import { groupVersionOf } from '../../api/resource.ts';
+import type { JsonObject } from '../../json/json.ts';
+import { groupVersionOf } from '../../k8s/resource.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
 import type { Resource, Target } from '../../kube/client/resources.ts';

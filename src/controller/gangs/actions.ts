@@ -2,7 +2,7 @@ import type { Ungate, ReferencesWrite, StatusWrite } from '../../gang/plan/gang-
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { readGang } from '../../gang/read-records.ts';
 import { referencesPatch, statusPatch, ungatePatch } from '../../gang/plan/write-patches.ts';
-import type { JsonObject } from '../../api/json.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { LABEL_POD_GANG } from '../../api/names.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isConflict, isInvalid, isNotFound } from '../../kube/client/errors.ts';

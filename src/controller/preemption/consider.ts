@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../api/json.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { POD_GANG_KIND } from '../../api/names.ts';
-import { Reading, titleOf } from '../../gang/reading.ts';
+import { Reading, titleOf } from '../../k8s/reading.ts';
 import { readGang } from '../../gang/read-records.ts';
 import type { GangRecord } from '../../gang/records.ts';
 import { attempt, type Step } from '../../preemption/delayed.ts';

@@ -1,10 +1,10 @@
-import { kubeTime } from '../../api/kube-time.ts';
+import { kubeTime } from '../../k8s/time.ts';
 import { ANNOTATION_PREEMPTION_PLAN } from '../../api/names.ts';
 import { DISRUPTION_TARGET, PREEMPTION } from '../../api/preemption-terms.ts';
-import { own, ownList, ownString, type JsonObject } from '../../api/json.ts';
+import { own, ownList, ownString, type JsonObject } from '../../json/json.ts';
 import { readGang } from '../../gang/read-records.ts';
 import type { GangRecord } from '../../gang/records.ts';
-import type { PatchOperation } from '../../api/patch-operation.ts';
+import type { PatchOperation } from '../../json/patch-operation.ts';
 import type { KubeClient, PodToEvict } from '../../kube/client/client.ts';
 import { ApiError, isConflict, isInvalid, isNotFound } from '../../kube/client/errors.ts';
 import { POD_GANGS, PODS, type Target } from '../../kube/client/resources.ts';

@@ -1,4 +1,4 @@
-import { own, ownString, type JsonObject } from '../../api/json.ts';
+import { own, ownString, type JsonObject } from '../../json/json.ts';
 import { LABEL_POD_GANG, POD_GANG_KIND } from '../../api/names.ts';
 import { readMember } from '../watch/read-member.ts';
 import { readGang } from '../../gang/read-records.ts';

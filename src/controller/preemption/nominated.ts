@@ -1,4 +1,4 @@
-import { own, ownString, type JsonObject } from '../../api/json.ts';
+import { own, ownString, type JsonObject } from '../../json/json.ts';
 import { LABEL_POD_GANG } from '../../api/names.ts';
 import type { Preemptor } from '../../preemption/preemptor.ts';
 import type { Snapshot } from '../../preemption/snapshot.ts';

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import type { JsonObject } from '../../api/json.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { consider } from './consider.ts';
 import type { ToThread } from './planner.ts';
 

@@ -1,6 +1,6 @@
-import { ownList, ownObject, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { ownList, ownObject, ownString, type Json, type JsonObject } from '../../json/json.ts';
 import { LABEL_MANAGED_BY, MANAGED_BY_MUSTER, POD_GANG_API_VERSION, POD_GANG_KIND } from '../../api/names.ts';
-import type { Resource } from '../../api/resource.ts';
+import type { Resource } from '../../k8s/resource.ts';
 import type { Applied, OwnedObject } from '../../backends/cluster.ts';
 import { MusterError } from '../../errors.ts';
 import type { GangRecord } from '../../gang/records.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { own, ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import { own, ownList, ownObject, ownString, type JsonObject } from '../../json/json.ts';
 import { LABEL_MANAGED_BY, MANAGED_BY_MUSTER, POD_GANG_KIND } from '../../api/names.ts';
-import { apiVersionOf, type Resource } from '../../api/resource.ts';
+import { apiVersionOf, type Resource } from '../../k8s/resource.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import type { KubeObject, Target } from '../../kube/client/resources.ts';
 import { keyOf } from '../../kube/loop/cache.ts';

@@ -1,5 +1,5 @@
-import { parsedJson } from '../../api/json-text.ts';
-import { isObject, own, ownObject, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { parsedJson } from '../../json/text.ts';
+import { isObject, own, ownObject, ownString, type Json, type JsonObject } from '../../json/json.ts';
 import { MUSTER_PREFIX } from '../../api/names.ts';
 import type { OwnedObject } from '../../backends/cluster.ts';
 

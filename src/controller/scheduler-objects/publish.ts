@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { own, ownList, ownObject, ownString, type JsonObject } from '../../api/json.ts';
-import { kubeTime } from '../../api/kube-time.ts';
+import { own, ownList, ownObject, ownString, type JsonObject } from '../../json/json.ts';
+import { kubeTime } from '../../k8s/time.ts';
 import { MUSTER_GROUP, MUSTER_VERSION } from '../../api/names.ts';
-import { nameOf, type Resource } from '../../api/resource.ts';
+import { nameOf, type Resource } from '../../k8s/resource.ts';
 import type { Backend } from '../../backends/backend.ts';
 import type { Readiness } from '../../backends/readiness.ts';
 import type { BackendRegistry } from '../../backends/registry.ts';

@@ -1,9 +1,9 @@
 import { LABEL_POD_GANG } from '../../api/names.ts';
-import type { JsonObject } from '../../api/json.ts';
-import { ENVIRONMENT, MANAGED_FIELDS } from '../../api/unread-lists.ts';
+import type { JsonObject } from '../../json/json.ts';
+import { ENVIRONMENT, MANAGED_FIELDS } from '../../json/unread-lists.ts';
 import type { GangRecord, NamespaceRecord, PodRecord } from '../../gang/records.ts';
 import { readGang, readNamespace } from '../../gang/read-records.ts';
-import { SharedValues } from '../../gang/shared-values.ts';
+import { SharedValues } from './shared-values.ts';
 import type { KubeClient, Selection } from '../../kube/client/client.ts';
 import { NAMESPACES, POD_GANGS, PODS, type KubeObject, type Resource } from '../../kube/client/resources.ts';
 import { keyOf, type Change, type Store } from '../../kube/loop/cache.ts';

@@ -1,12 +1,12 @@
-import { own, ownObject, ownString, type JsonObject } from '../../api/json.ts';
+import { own, ownObject, ownString, type JsonObject } from '../../json/json.ts';
 import { GATE_POD_GANG_PENDING } from '../../api/names.ts';
 import type { OwnedObject, SyncContext } from '../../backends/cluster.ts';
-import type { Resource } from '../../api/resource.ts';
+import type { Resource } from '../../k8s/resource.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
-import { makeCurveCertificate } from '../../hpc/curve/make-certificate.ts';
-import type { HpcPolicy } from '../../hpc/hpc-policy.ts';
-import { gangServiceName } from '../../hpc/gang-service.ts';
-import { policyNameOf } from '../../hpc/policy-of-gang.ts';
+import { makeCurveCertificate } from '../../preparers/flux/curve/make-certificate.ts';
+import type { HpcPolicy } from '../../preparers/policy/hpc-policy.ts';
+import { gangServiceName } from '../../preparers/hosts/gang-service.ts';
+import { policyNameOf } from '../../preparers/policy/policy-of-gang.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
 import {
   elsewhereFor,

@@ -1,5 +1,5 @@
 import { ANNOTATION_SCHEDULER_NAME, LABEL_SCHEDULER_NAME } from '../../api/names.ts';
-import { own, ownString, type JsonObject } from '../../api/json.ts';
+import { own, ownString, type JsonObject } from '../../json/json.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
 import type { Named, Place, Placement } from '../../backends/select.ts';
 import { messageOf, TryLater } from '../../errors.ts';

@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../api/json.ts';
+import type { JsonObject } from '../../json/json.ts';
 import type { GangRecord } from '../../gang/records.ts';
-import { parseHpcPolicy } from '../../hpc/hpc-policy.ts';
-import { policyNameOf } from '../../hpc/policy-of-gang.ts';
+import { parseHpcPolicy } from '../../preparers/policy/hpc-policy.ts';
+import { policyNameOf } from '../../preparers/policy/policy-of-gang.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { HPC_POLICIES, type KubeObject, type Resource } from '../../kube/client/resources.ts';
 import { keyOf } from '../../kube/loop/cache.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../api/json.ts';
+import type { JsonObject } from '../../json/json.ts';
 import type { PodRecord } from '../../gang/records.ts';
 import { readPod } from '../../gang/read-records.ts';
 import type { GangKind } from '../../workloads/gang-kind.ts';

@@ -1,4 +1,4 @@
-import { holds, unmetRequirement } from '../../gang/label-selector.ts';
+import { holds, unmetRequirement } from '../../k8s/label-selector.ts';
 import type { Member } from './member.ts';
 import type { ClusterAffinity, FieldRequirement } from './placement.ts';
 

@@ -1,5 +1,5 @@
-import { own, ownList, ownString } from '../../api/json.ts';
-import { quoted } from '../../api/printable.ts';
+import { own, ownList, ownString } from '../../json/json.ts';
+import { quoted } from '../../text/printable.ts';
 import type { Binding } from './binding.ts';
 import type { ComponentReplicas, TargetCluster } from './target-cluster.ts';
 import type { Candidate } from './candidate.ts';

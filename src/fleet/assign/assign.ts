@@ -1,4 +1,4 @@
-import { quoted } from '../../api/printable.ts';
+import { quoted } from '../../text/printable.ts';
 import type { Binding, TargetCluster } from './binding.ts';
 import { byPreference, Unplaced, type Candidate, type Estimate, type Estimates } from './candidate.ts';
 import { isForOneCluster } from './default-strategy.ts';

@@ -1,6 +1,6 @@
-import { isObject, own, type Json } from '../../api/json.ts';
-import { quoted } from '../../api/printable.ts';
-import type { Reading } from '../../gang/reading.ts';
+import { isObject, own, type Json } from '../../json/json.ts';
+import { quoted } from '../../text/printable.ts';
+import type { Reading } from '../../k8s/reading.ts';
 
 /** What stands where in a binding, as far as it is read. */
 type Shape = 'string' | 'object' | readonly ['list of', Shape] | { readonly [field: string]: Shape };

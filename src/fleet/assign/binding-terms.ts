@@ -1,7 +1,7 @@
-import { own, ownString, type JsonObject } from '../../api/json.ts';
+import { own, ownString, type JsonObject } from '../../json/json.ts';
 import { MUSTER_PREFIX } from '../../api/names.ts';
-import { quoted } from '../../api/printable.ts';
-import type { Reading } from '../../gang/reading.ts';
+import { quoted } from '../../text/printable.ts';
+import type { Reading } from '../../k8s/reading.ts';
 
 /**
  * What a binding says beyond its own fields. Annotations, since whoever writes bindings writes them through types of its

@@ -1,5 +1,5 @@
-import { printable } from '../../api/printable.ts';
-import { untolerated } from '../../gang/taints.ts';
+import { printable } from '../../text/printable.ts';
+import { untolerated } from '../../k8s/taints.ts';
 import { isWorkload, type Binding } from './binding.ts';
 import type { Member } from './member.ts';
 import type { ClusterAffinity, Placement } from './placement.ts';

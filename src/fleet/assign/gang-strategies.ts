@@ -1,4 +1,4 @@
-import { quoted } from '../../api/printable.ts';
+import { quoted } from '../../text/printable.ts';
 import type { Binding, Component, TargetCluster } from './binding.ts';
 import { sumOfAvailable, Unplaced, type Candidate } from './candidate.ts';
 import { byRoom, entriesOf, shortestThatHolds, withReplicas } from './default-strategy.ts';

@@ -1,7 +1,7 @@
-import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
-import { countOf } from '../../api/quantity.ts';
-import { labelsOf, stringsOf, type Labels, type Reading, type Resources } from '../../gang/reading.ts';
-import { taintOf, type Taint } from '../../gang/taints.ts';
+import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../../json/json.ts';
+import { countOf } from '../../k8s/quantity.ts';
+import { labelsOf, stringsOf, type Labels, type Reading, type Resources } from '../../k8s/reading.ts';
+import { taintOf, type Taint } from '../../k8s/taints.ts';
 
 /** A Cluster of a fleet (`cluster.karmada.io/v1alpha1`), trimmed to what decides whether a workload may go there. */
 export interface Member {

@@ -1,7 +1,7 @@
-import { parsedJson } from '../../api/json-text.ts';
-import { isObject, own, ownString, type JsonObject } from '../../api/json.ts';
+import { parsedJson } from '../../json/text.ts';
+import { isObject, own, ownString, type JsonObject } from '../../json/json.ts';
 import { MUSTER_PREFIX } from '../../api/names.ts';
-import type { Reading } from '../../gang/reading.ts';
+import type { Reading } from '../../k8s/reading.ts';
 import type { ComponentReplicas, TargetCluster } from './target-cluster.ts';
 
 /**

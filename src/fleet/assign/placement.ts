@@ -1,7 +1,7 @@
-import { isObject, own, ownList, ownString, type Json } from '../../api/json.ts';
-import type { LabelSelector } from '../../gang/label-selector.ts';
-import { stringsOf, type Reading } from '../../gang/reading.ts';
-import { tolerationOf, type Toleration } from '../../gang/taints.ts';
+import { isObject, own, ownList, ownString, type Json } from '../../json/json.ts';
+import type { LabelSelector } from '../../k8s/label-selector.ts';
+import { stringsOf, type Reading } from '../../k8s/reading.ts';
+import { tolerationOf, type Toleration } from '../../k8s/taints.ts';
 
 /** `spec.placement` of a binding, copied there from the policy. */
 export interface Placement {

@@ -1,5 +1,5 @@
-import { formatCount } from '../../api/quantity.ts';
-import type { Resources } from '../../gang/reading.ts';
+import { formatCount } from '../../k8s/quantity.ts';
+import type { Resources } from '../../k8s/reading.ts';
 import type { Binding } from './binding.ts';
 import type { Candidate } from './candidate.ts';
 import { totalOf, type Unmodelled } from './estimate.ts';

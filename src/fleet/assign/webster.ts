@@ -1,4 +1,4 @@
-import { fnv1a } from '../../api/fnv1a.ts';
+import { fnv1a } from '../../text/fnv1a.ts';
 
 /** A cluster with its votes: what it weighs, or how much it can hold. */
 export interface Votes {

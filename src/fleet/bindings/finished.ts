@@ -1,4 +1,4 @@
-import { own, ownList, ownString, type Json } from '../../api/json.ts';
+import { own, ownList, ownString, type Json } from '../../json/json.ts';
 
 /** By which condition a workload tells that it has run to its end. */
 const CONDITIONS = ['Complete', 'Completed', 'Succeeded', 'Failed', 'Finished'];

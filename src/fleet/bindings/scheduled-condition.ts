@@ -1,5 +1,5 @@
-import { ownString, type Json } from '../../api/json.ts';
-import { kubeTime } from '../../api/kube-time.ts';
+import { ownString, type Json } from '../../json/json.ts';
+import { kubeTime } from '../../k8s/time.ts';
 
 /** Of condition `Scheduled`; those of Karmada's own scheduler. */
 export type ScheduledReason =

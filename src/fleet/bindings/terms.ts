@@ -1,4 +1,4 @@
-import { own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { own, ownList, ownString, type Json, type JsonObject } from '../../json/json.ts';
 import { ANNOTATION_FLEET_QUEUE, ANNOTATION_FLEET_TERMS, LABEL_FLEET_QUEUE } from '../../api/names.ts';
 import { MusterError } from '../../errors.ts';
 import type { WorkloadKind } from '../../workloads/workload-kind.ts';

@@ -1,4 +1,4 @@
-import { own, ownString, type JsonObject } from '../../api/json.ts';
+import { own, ownString, type JsonObject } from '../../json/json.ts';
 
 /** Who places a binding that names nobody. */
 export const DEFAULT_SCHEDULER = 'default-scheduler';

@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../api/json.ts';
-import { apiVersionOf } from '../../api/resource.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
+import { apiVersionOf } from '../../k8s/resource.ts';
 import { MusterError } from '../../errors.ts';
 import { isMultiTemplate } from '../../workloads/components.ts';
 import type { TemplateShape } from '../../workloads/template-shape.ts';

@@ -1,6 +1,6 @@
-import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
-import { kubeTime } from '../../api/kube-time.ts';
-import { formatCount } from '../../api/quantity.ts';
+import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../../json/json.ts';
+import { kubeTime } from '../../k8s/time.ts';
+import { formatCount } from '../../k8s/quantity.ts';
 import type { Dispatched } from './dispatch.ts';
 import type { QueueRecord, Versions } from './read-queue.ts';
 import { overdueKey } from './turns.ts';

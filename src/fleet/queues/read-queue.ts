@@ -1,5 +1,5 @@
-import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../api/json.ts';
-import { Reading } from '../../gang/reading.ts';
+import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../json/json.ts';
+import { Reading } from '../../k8s/reading.ts';
 import type { Queue } from './queue-tree.ts';
 import { overdueKey } from './turns.ts';
 

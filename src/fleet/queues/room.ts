@@ -1,6 +1,6 @@
-import { formatCount } from '../../api/quantity.ts';
-import { quoted } from '../../api/printable.ts';
-import type { Resources } from '../../gang/reading.ts';
+import { formatCount } from '../../k8s/quantity.ts';
+import { quoted } from '../../text/printable.ts';
+import type { Resources } from '../../k8s/reading.ts';
 import type { Queue } from './queue-tree.ts';
 
 /** A queue that has too little, of which resource. */

@@ -1,4 +1,4 @@
-import { quoted } from '../../api/printable.ts';
+import { quoted } from '../../text/printable.ts';
 import { isScheduled, takeCensus } from './census.ts';
 import type { BaseGang } from '../records.ts';
 import { boundShortfall } from './group-counts.ts';

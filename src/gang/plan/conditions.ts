@@ -1,4 +1,4 @@
-import { kubeTime } from '../../api/kube-time.ts';
+import { kubeTime } from '../../k8s/time.ts';
 import type { Condition } from '../../api/pod-gang.ts';
 import type { GroupCensus } from './census.ts';
 import type { GangPhase } from './gang-plan.ts';

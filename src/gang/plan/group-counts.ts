@@ -1,4 +1,4 @@
-import { printable } from '../../api/printable.ts';
+import { printable } from '../../text/printable.ts';
 import { listed } from '../status-text.ts';
 import type { GroupCensus } from './census.ts';
 

@@ -1,4 +1,4 @@
-import { quoted } from '../../api/printable.ts';
+import { quoted } from '../../text/printable.ts';
 import type { GroupCensus } from './census.ts';
 import type { BackendState, PodRecord } from '../records.ts';
 import { listed, statusText } from '../status-text.ts';

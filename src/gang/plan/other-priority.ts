@@ -1,4 +1,4 @@
-import { quoted } from '../../api/printable.ts';
+import { quoted } from '../../text/printable.ts';
 import type { GangRecord, GangState, PodRecord } from '../records.ts';
 import { classOf } from '../rules/priorities.ts';
 import { listed } from '../status-text.ts';

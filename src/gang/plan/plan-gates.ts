@@ -1,5 +1,5 @@
 import { GATE_POD_GANG_PENDING } from '../../api/names.ts';
-import { quoted } from '../../api/printable.ts';
+import { quoted } from '../../text/printable.ts';
 import { baseGangWait } from './base-gang.ts';
 import { isBound, isGated, type GroupCensus } from './census.ts';
 import { referencesOf } from '../rules/check-spec.ts';

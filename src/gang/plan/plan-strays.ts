@@ -1,5 +1,5 @@
 import { workloadTitle } from '../../api/pod-origin.ts';
-import { quoted } from '../../api/printable.ts';
+import { quoted } from '../../text/printable.ts';
 import { isOfWorkload, workloadOf } from '../made-for.ts';
 import type { GangRecord, GangState, PodRecord } from '../records.ts';
 import { listed, statusText } from '../status-text.ts';

@@ -4,8 +4,8 @@ import {
   LABEL_POD_CLIQUE,
   LABEL_POD_GANG,
 } from '../../api/names.ts';
-import type { JsonObject } from '../../api/json.ts';
-import type { PatchOperation } from '../../api/patch-operation.ts';
+import type { JsonObject } from '../../json/json.ts';
+import type { PatchOperation } from '../../json/patch-operation.ts';
 import type { ReferencesWrite, StatusWrite, Ungate } from './gang-plan.ts';
 
 const label = (key: string): string => `/metadata/labels/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;

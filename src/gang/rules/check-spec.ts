@@ -1,7 +1,7 @@
 import { fault, keyed, type Fault } from '../../api/fault.ts';
 import { ANNOTATION_EXPECTED_PODS } from '../../api/names.ts';
 import type { PodGang, PodGroup } from '../../api/pod-gang.ts';
-import { isDnsSubdomain, isLabelValue, MAX_LABEL_VALUE } from '../../api/name-syntax.ts';
+import { isDnsSubdomain, isLabelValue, MAX_LABEL_VALUE } from '../../k8s/name-syntax.ts';
 import { expectedPods } from '../expected-pods.ts';
 
 /** What a PodGang has to keep by itself, whatever the cluster and the scheduler. */

@@ -1,6 +1,6 @@
 import { fault, type Fault } from '../../api/fault.ts';
 import type { PackConstraint, PodGang } from '../../api/pod-gang.ts';
-import { isLabelKey } from '../../api/name-syntax.ts';
+import { isLabelKey } from '../../k8s/name-syntax.ts';
 
 /** The cluster's topology as configured: node label keys from broad to narrow. */
 export interface TopologyLevels {

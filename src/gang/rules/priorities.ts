@@ -1,5 +1,5 @@
 import { fault, keyed, type Fault } from '../../api/fault.ts';
-import { isDnsSubdomain } from '../../api/name-syntax.ts';
+import { isDnsSubdomain } from '../../k8s/name-syntax.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
 import {
   ANNOTATION_DISRUPTION_MODE,
@@ -9,7 +9,7 @@ import {
   disruptionModeOf,
   PREEMPTION_POLICIES,
 } from '../../api/preemption-terms.ts';
-import { quoted } from '../../api/printable.ts';
+import { quoted } from '../../text/printable.ts';
 import { letsGangsPreempt, mayCost, type PriorityClasses } from '../../api/priority-class.ts';
 import { referencesOf } from './check-spec.ts';
 

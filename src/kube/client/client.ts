@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../api/json.ts';
-import type { PatchOperation } from '../../api/patch-operation.ts';
-import type { UnreadList } from '../../api/unread-lists.ts';
+import type { JsonObject } from '../../json/json.ts';
+import type { PatchOperation } from '../../json/patch-operation.ts';
+import type { UnreadList } from '../../json/unread-lists.ts';
 import type { KubeObject, Resource, Target } from './resources.ts';
 
 export interface CallOptions {

@@ -1,6 +1,6 @@
-import type { ClusterProbe } from '../../api/cluster-probe.ts';
-import { isObject, own, ownList, ownString, type JsonObject } from '../../api/json.ts';
-import type { Resource } from '../../api/resource.ts';
+import type { ClusterProbe } from '../../k8s/cluster-probe.ts';
+import { isObject, own, ownList, ownString, type JsonObject } from '../../json/json.ts';
+import type { Resource } from '../../k8s/resource.ts';
 import type { CallOptions, KubeClient } from './client.ts';
 import { isNotFound } from './errors.ts';
 import type { KubeObject } from './resources.ts';

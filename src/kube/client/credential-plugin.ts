@@ -1,7 +1,7 @@
 import { validateHeaderValue } from 'node:http';
 import type { RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
-import { own, type JsonObject } from '../../api/json.ts';
+import { own, type JsonObject } from '../../json/json.ts';
 import { MusterError, messageOf } from '../../errors.ts';
 import type { Clock } from './clock.ts';
 import type { Connection, ConnectionTls } from './connection.ts';

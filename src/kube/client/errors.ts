@@ -1,6 +1,6 @@
 import { MusterError, messageOf } from '../../errors.ts';
-import { own, ownObject, ownString } from '../../api/json.ts';
-import { printable } from '../../api/printable.ts';
+import { own, ownObject, ownString } from '../../json/json.ts';
+import { printable } from '../../text/printable.ts';
 
 /** The API server answered, and the answer is no. */
 export class ApiError extends Error {

@@ -1,7 +1,7 @@
-import { own, ownString, type Json } from '../../api/json.ts';
-import { printable } from '../../api/printable.ts';
-import { MANAGED_FIELDS, withoutLists } from '../../api/unread-lists.ts';
-import { apiVersionOf } from '../../api/resource.ts';
+import { own, ownString, type Json } from '../../json/json.ts';
+import { printable } from '../../text/printable.ts';
+import { MANAGED_FIELDS, withoutLists } from '../../json/unread-lists.ts';
+import { apiVersionOf } from '../../k8s/resource.ts';
 import { messageOf } from '../../errors.ts';
 import type {
   CallOptions,

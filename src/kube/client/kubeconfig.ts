@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { parse } from 'yaml';
-import { type JsonObject, isObject, own, ownList, ownObject, ownString } from '../../api/json.ts';
-import { yamlTrouble } from '../../api/yaml-trouble.ts';
+import { type JsonObject, isObject, own, ownList, ownObject, ownString } from '../../json/json.ts';
+import { yamlTrouble } from '../../text/yaml-trouble.ts';
 import { MusterError, messageOf } from '../../errors.ts';
 import type { Clock } from './clock.ts';
 import type { Connection, ConnectionTls } from './connection.ts';

@@ -10,7 +10,7 @@ import {
   POD_GANG_KIND,
   POD_GANG_VERSION,
 } from '../../api/names.ts';
-import type { Resource } from '../../api/resource.ts';
+import type { Resource } from '../../k8s/resource.ts';
 
 export type { Resource };
 

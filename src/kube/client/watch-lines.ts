@@ -1,4 +1,4 @@
-import { withoutLists, type UnreadList } from '../../api/unread-lists.ts';
+import { withoutLists, type UnreadList } from '../../json/unread-lists.ts';
 
 /**
  * The longest line of a watch (bytes). etcd takes objects of 1.5 MiB, JSON escapes make at most six bytes of one; what is

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { printable } from '../../api/printable.ts';
-import { apiVersionOf } from '../../api/resource.ts';
+import { printable } from '../../text/printable.ts';
+import { apiVersionOf } from '../../k8s/resource.ts';
 import { microTime, sleep, systemClock, type Clock } from '../client/clock.ts';
 import type { KubeClient } from '../client/client.ts';
 import { isNotFound } from '../client/errors.ts';

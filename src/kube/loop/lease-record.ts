@@ -1,4 +1,4 @@
-import { own, ownString } from '../../api/json.ts';
+import { own, ownString } from '../../json/json.ts';
 import type { KubeObject } from '../client/resources.ts';
 
 /** `spec` of a Lease, as leader election uses it. */

@@ -1,4 +1,4 @@
-import { untolerated } from '../../gang/taints.ts';
+import { untolerated } from '../../k8s/taints.ts';
 import { someTermHolds } from '../selectors.ts';
 import type { Constraints, Node } from '../snapshot.ts';
 import type { Predicate } from './predicate.ts';

@@ -2,7 +2,7 @@ import type { ClusterState } from '../cluster-state.ts';
 import type { NodeState } from '../node-state.ts';
 import type { Crowd } from '../crowd.ts';
 import type { DomainCounts } from '../domain-counts.ts';
-import { untolerated } from '../../gang/taints.ts';
+import { untolerated } from '../../k8s/taints.ts';
 import { selects } from '../selectors.ts';
 import type { Pod, SpreadConstraint } from '../snapshot.ts';
 import type { DomainRule } from './domain-rule.ts';

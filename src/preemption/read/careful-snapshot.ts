@@ -1,5 +1,5 @@
-import { own, ownString, type JsonObject } from '../../api/json.ts';
-import { titleOf } from '../../gang/reading.ts';
+import { own, ownString, type JsonObject } from '../../json/json.ts';
+import { titleOf } from '../../k8s/reading.ts';
 import type { Unit } from '../units.ts';
 import { keyOf } from '../snapshot.ts';
 import { readSnapshot, type ReadSnapshot } from './read-snapshot.ts';

@@ -1,6 +1,6 @@
-import { isObject, own, ownList, ownString, type Json } from '../../api/json.ts';
-import { EVERYTHING, type LabelSelector } from '../../gang/label-selector.ts';
-import { tolerationOf } from '../../gang/taints.ts';
+import { isObject, own, ownList, ownString, type Json } from '../../json/json.ts';
+import { EVERYTHING, type LabelSelector } from '../../k8s/label-selector.ts';
+import { tolerationOf } from '../../k8s/taints.ts';
 import type {
   Constraints,
   HostPort,
@@ -10,7 +10,7 @@ import type {
   PodTerm,
   SpreadConstraint,
 } from '../snapshot.ts';
-import { labelsOf, stringsOf, type Reading } from '../../gang/reading.ts';
+import { labelsOf, stringsOf, type Reading } from '../../k8s/reading.ts';
 
 /** Where a Pod may be, of its spec. */
 export function podConstraints(

@@ -1,7 +1,7 @@
-import { add, containerSum } from '../../api/container-sum.ts';
-import { own, type Json } from '../../api/json.ts';
+import { add, containerSum } from '../../k8s/container-sum.ts';
+import { own, type Json } from '../../json/json.ts';
 import type { Resources } from '../snapshot.ts';
-import type { Reading } from '../../gang/reading.ts';
+import type { Reading } from '../../k8s/reading.ts';
 
 /** What a container counts for in scores where it asks for nothing (kube-scheduler's `DefaultMilliCPURequest` …). */
 const SCORED_CPU = 100;

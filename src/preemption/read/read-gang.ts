@@ -1,4 +1,4 @@
-import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../../json/json.ts';
 import {
   ANNOTATION_DISRUPTION_MODE,
   ANNOTATION_PREEMPTION_POLICY,
@@ -7,10 +7,10 @@ import {
   PREEMPTION_POLICIES,
   type DisruptionMode,
 } from '../../api/preemption-terms.ts';
-import { quoted } from '../../api/printable.ts';
+import { quoted } from '../../text/printable.ts';
 import { defaultClass, letsGangsPreempt, mayCost, type PriorityClass } from '../../api/priority-class.ts';
 import type { Gang, NativeGroup } from '../snapshot.ts';
-import type { Reading } from '../../gang/reading.ts';
+import type { Reading } from '../../k8s/reading.ts';
 import { readTopology } from './read-topology.ts';
 
 /** A PodGang. */

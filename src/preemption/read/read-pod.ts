@@ -1,11 +1,11 @@
-import { own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { own, ownList, ownString, type Json, type JsonObject } from '../../json/json.ts';
 import { LABEL_POD_CLIQUE, LABEL_POD_GANG } from '../../api/names.ts';
 import { DISRUPTION_TARGET } from '../../api/preemption-terms.ts';
 import { defaultClass, type PriorityClass } from '../../api/priority-class.ts';
 import { keyOf, type Constraints, type NodeTerm, type Pod, type Resources } from '../snapshot.ts';
 import { podConstraints } from './pod-constraints.ts';
 import { podRequests } from './pod-requests.ts';
-import { labelsOf, type Reading } from '../../gang/reading.ts';
+import { labelsOf, type Reading } from '../../k8s/reading.ts';
 
 /** What is known beside a Pod, and what Pods share. */
 export interface PodContext {

@@ -1,5 +1,5 @@
-import { own, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
-import { groupVersionOf } from '../../api/resource.ts';
+import { own, ownList, ownString, type Json, type JsonObject } from '../../json/json.ts';
+import { groupVersionOf } from '../../k8s/resource.ts';
 import { POD_GANG_API_VERSION } from '../../api/names.ts';
 import { readPriorityClass, type PriorityClass } from '../../api/priority-class.ts';
 import {
@@ -13,8 +13,8 @@ import {
 import { nodeTerm } from './pod-constraints.ts';
 import { readGang, readNativeGroup } from './read-gang.ts';
 import { holdsPlace, readPod, SharedByTemplate, type PodContext } from './read-pod.ts';
-import { taintOf } from '../../gang/taints.ts';
-import { labelsOf, Reading, titleOf, type ObjectFault } from '../../gang/reading.ts';
+import { taintOf } from '../../k8s/taints.ts';
+import { labelsOf, Reading, titleOf, type ObjectFault } from '../../k8s/reading.ts';
 
 /** The kinds that a snapshot is made of, with the versions that are read. */
 const SNAPSHOT_KINDS: Readonly<Record<string, readonly string[]>> = {

@@ -1,5 +1,5 @@
-import { own, ownList, ownString, type Json } from '../../api/json.ts';
-import { stringsOf } from '../../gang/reading.ts';
+import { own, ownList, ownString, type Json } from '../../json/json.ts';
+import { stringsOf } from '../../k8s/reading.ts';
 import type { Scope, Topology } from '../snapshot.ts';
 
 /** What the spec of a PodGang says of where Pods are to be together; undefined where it says nothing. */

@@ -5,7 +5,7 @@ import {
   ANNOTATION_PREEMPTION_PRIORITY_FOR,
   DISRUPTION_TARGET,
 } from '../../api/preemption-terms.ts';
-import { isObject, ownList, ownString, type Json, type JsonObject } from '../../api/json.ts';
+import { isObject, ownList, ownString, type Json, type JsonObject } from '../../json/json.ts';
 
 /** Which fields of a kind decide where Pods fit; `true`: all that is below. Lists are gone through. */
 type Shape = true | { readonly [field: string]: Shape };

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fault, keyed, type Fault } from '../../api/fault.ts';
-import { isObject, own, ownList, ownString, type Json } from '../../api/json.ts';
-import { FLUX, fluxConfigMapName, fluxSecretName, INIT_COMMAND } from '../../hpc/flux-names.ts';
-import type { FluxSettings } from '../../hpc/flux-settings.ts';
+import { isObject, own, ownList, ownString, type Json } from '../../json/json.ts';
+import { FLUX, fluxConfigMapName, fluxSecretName, INIT_COMMAND } from './names.ts';
+import type { FluxSettings } from './settings.ts';
 import type { HpcGang } from '../preparation.ts';
 import type { PodReader } from '../preparer.ts';
 import { containersOf } from '../container.ts';
-import { checkHostName, type HostName } from '../host-name.ts';
+import { checkHostName, type HostName } from '../hosts/host-name.ts';
 import { checkRdma } from './check-rdma.ts';
 import type { Runner } from './runner.ts';
 

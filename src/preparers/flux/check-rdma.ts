@@ -1,6 +1,6 @@
 import { fault, type Fault } from '../../api/fault.ts';
-import { isObject, own, ownList } from '../../api/json.ts';
-import type { FluxSettings } from '../../hpc/flux-settings.ts';
+import { isObject, own, ownList } from '../../json/json.ts';
+import type { FluxSettings } from './settings.ts';
 import type { Runner } from './runner.ts';
 
 /** What device plugins call RDMA: `rdma/hca_shared_devices_a`, `vpc.amazonaws.com/efa`, `nvidia.com/hostdev`. */

@@ -1,7 +1,7 @@
 import type { Fault } from '../../api/fault.ts';
-import { own, type Json, type JsonObject } from '../../api/json.ts';
-import { ENTRYPOINT_COMMAND } from '../../hpc/flux-names.ts';
-import type { FluxSettings } from '../../hpc/flux-settings.ts';
+import { own, type Json, type JsonObject } from '../../json/json.ts';
+import { ENTRYPOINT_COMMAND } from './names.ts';
+import type { FluxSettings } from './settings.ts';
 import { containerOf, gpusOf, type AskedGpus, type ChosenContainer } from '../container.ts';
 import type { PodReader } from '../preparer.ts';
 

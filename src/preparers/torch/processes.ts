@@ -1,5 +1,5 @@
 import { fault, type Fault } from '../../api/fault.ts';
-import type { TorchSettings } from '../../hpc/torch-settings.ts';
+import type { TorchSettings } from './settings.ts';
 import { coresOf, gpusOf, type ChosenContainer } from '../container.ts';
 
 /**

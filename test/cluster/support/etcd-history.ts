@@ -1,4 +1,4 @@
-import { own, ownString } from '../../../src/api/json.ts';
+import { own, ownString } from '../../../src/json/json.ts';
 
 /** As much of a stored object as the judges look at. */
 export interface Stored {

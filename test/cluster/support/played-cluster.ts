@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import type { Client, KubeList, KubeObject } from '../control-plane/client.ts';
 import { until } from '../control-plane/until.ts';
 import { PLACED, SAME_PRIORITY } from './native-gangs.ts';

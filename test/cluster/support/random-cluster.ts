@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import type { Random } from '../../support/random.ts';
 import { GANGS } from '../control-plane/releases.ts';
 import { DISRUPTED, SAME_PRIORITY } from './native-gangs.ts';

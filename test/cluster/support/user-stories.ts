@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { SAME_PRIORITY } from './native-gangs.ts';
 import type { Ending } from './played-cluster.ts';
 import { pod, podGroup, type RandomCluster } from './random-cluster.ts';

@@ -14,10 +14,10 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { ownObject, ownString } from '../../../src/api/json.ts';
-import { makeCurveCertificate } from '../../../src/hpc/curve/make-certificate.ts';
-import { renderFluxObjects } from '../../../src/hpc/flux-objects.ts';
-import type { FluxSettings } from '../../../src/hpc/flux-settings.ts';
+import { ownObject, ownString } from '../../../src/json/json.ts';
+import { makeCurveCertificate } from '../../../src/preparers/flux/curve/make-certificate.ts';
+import { renderFluxObjects } from '../../../src/preparers/flux/objects.ts';
+import type { FluxSettings } from '../../../src/preparers/flux/settings.ts';
 import { gangOf, settings } from '../../support/hpc.ts';
 import { FAKE_FLUX } from './fake-flux.ts';
 

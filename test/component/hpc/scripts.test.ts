@@ -3,8 +3,8 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ENTRYPOINT_SCRIPT } from '../../../src/hpc/entrypoint-script.ts';
-import { INIT_SCRIPT } from '../../../src/hpc/init-script.ts';
+import { ENTRYPOINT_SCRIPT } from '../../../src/preparers/flux/entrypoint-script.ts';
+import { INIT_SCRIPT } from '../../../src/preparers/flux/init-script.ts';
 import { PodRoot, removeRoots } from './pod-root.ts';
 
 afterAll(removeRoots);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { ENVIRONMENT, MANAGED_FIELDS } from '../../../src/api/unread-lists.ts';
+import { ENVIRONMENT, MANAGED_FIELDS } from '../../../src/json/unread-lists.ts';
 import type { KubeClient, WatchEvent } from '../../../src/kube/client/client.ts';
 import { isConflict, isGone, isUnreachable } from '../../../src/kube/client/errors.ts';
 import { AnswerTooLarge } from '../../../src/kube/client/pending-call.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { JsonPodPatch } from '../../../src/admission/pod-patch.ts';
 import { ReceivedPod } from '../../../src/admission/pod-reader.ts';
-import type { Json, JsonObject } from '../../../src/api/json.ts';
+import type { Json, JsonObject } from '../../../src/json/json.ts';
 import type { BackendFacts, ClusterProbe } from '../../../src/backends/cluster.ts';
 import { HOSTED } from '../../../src/backends/hosted.ts';
 import { TryLater } from '../../../src/errors.ts';

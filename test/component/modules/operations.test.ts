@@ -1,6 +1,6 @@
 /** What a module does in its own process is what a backend does in this one. */
 import { afterEach, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import type { ClusterProbe, OwnedObject, SyncContext } from '../../../src/backends/cluster.ts';
 import { HOSTED } from '../../../src/backends/hosted.ts';
 import { gangOf } from '../../support/made-backend.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Policy } from '../../../src/admission/policy.ts';
 import { reviewEndpoints } from '../../../src/admission/endpoints.ts';
-import { own, ownString, type Json, type JsonObject } from '../../../src/api/json.ts';
+import { own, ownString, type Json, type JsonObject } from '../../../src/json/json.ts';
 import {
   PATH_MUTATE_POD,
   PATH_VALIDATE_HPC_POLICY,
@@ -14,9 +14,9 @@ import {
   PATH_VALIDATE_POD_GANG,
 } from '../../../src/api/names.ts';
 import { parsePodGang } from '../../../src/gang/parse-pod-gang.ts';
-import { parseHpcPolicy } from '../../../src/hpc/hpc-policy.ts';
+import { parseHpcPolicy } from '../../../src/preparers/policy/hpc-policy.ts';
 import { MODULE_LIMITS, type ModuleLimits } from '../../../src/modules/limits.ts';
-import { gangService } from '../../../src/hpc/gang-service.ts';
+import { gangService } from '../../../src/preparers/hosts/gang-service.ts';
 import { objectsIn } from '../../../src/modules/heard-preparation.ts';
 import { hostedPreparations, ModulePreparation } from '../../../src/modules/module-preparation.ts';
 import { until } from '../../cluster/control-plane/until.ts';

@@ -8,7 +8,7 @@ import { assign } from '../../../src/fleet/assign/assign.ts';
 import { withAnswers } from '../../../src/fleet/assign/with-answers.ts';
 import { HostedPlugins } from '../../../src/modules/hosted-plugins.ts';
 import { MODULE_LIMITS, type ModuleLimits } from '../../../src/modules/limits.ts';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { ModulePlugin } from '../../../src/modules/module-plugin.ts';
 import { until } from '../../cluster/control-plane/until.ts';
 import { bindingOf, memberOf, rooms, shown } from '../../unit/fleet/assign/small-fleet.ts';

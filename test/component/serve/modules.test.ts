@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { PATH_MUTATE_POD, PATH_VALIDATE_POD_GANG } from '../../../src/api/names.ts';
-import { ownString, type JsonObject } from '../../../src/api/json.ts';
+import { ownString, type JsonObject } from '../../../src/json/json.ts';
 import { gangPod } from '../../support/pods.ts';
 import { podGang } from '../../support/pod-gangs.ts';
 import { review } from '../../support/reviews.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Json, JsonObject } from '../../../src/api/json.ts';
+import type { Json, JsonObject } from '../../../src/json/json.ts';
 import { GANG_LABELS, gangPod, pod, storedPod } from '../../support/pods.ts';
 import { group, podGang } from '../../support/pod-gangs.ts';
 import { review } from '../../support/reviews.ts';

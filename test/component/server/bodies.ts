@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../src/api/json.ts';
+import type { Json, JsonObject } from '../../../src/json/json.ts';
 import { gangPod, json } from '../../support/pods.ts';
 import { review, type RequestParts } from '../../support/reviews.ts';
 

@@ -1,6 +1,6 @@
 /** Pods of gangs with an HPCPolicy, as they are prepared over the wire. */
 import { afterAll, expect, test } from '@jest/globals';
-import type { Json, JsonObject } from '../../../src/api/json.ts';
+import type { Json, JsonObject } from '../../../src/json/json.ts';
 import { hpcPod, underHpc } from '../../support/hpc-gangs.ts';
 import { review } from '../../support/reviews.ts';
 import { applied } from '../../support/rfc6902.ts';

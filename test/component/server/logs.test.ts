@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { gangPod, pod } from '../../support/pods.ts';
 import { podGang } from '../../support/pod-gangs.ts';
 import { review, type RequestParts } from '../../support/reviews.ts';

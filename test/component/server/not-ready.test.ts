@@ -1,6 +1,6 @@
 /** Until a backend has looked at the cluster nothing final is said on its account. */
 import { afterEach, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { podGang } from '../../support/pod-gangs.ts';
 import { gangPod, pod, storedPod } from '../../support/pods.ts';
 import { review, type RequestParts } from '../../support/reviews.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { GATE_POD_GANG_PENDING, GROVE_OPERATOR_USER, MUSTER_USER } from '../../../src/api/names.ts';
-import type { Json, JsonObject } from '../../../src/api/json.ts';
+import type { Json, JsonObject } from '../../../src/json/json.ts';
 import { gangPod, gates, pod, storedPod } from '../../support/pods.ts';
 import { review, type RequestParts } from '../../support/reviews.ts';
 import { applied } from '../../support/rfc6902.ts';

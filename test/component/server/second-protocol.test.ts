@@ -1,6 +1,6 @@
 /** Another protocol beside AdmissionReview: its paths are its own; limits, deadline, drain and TLS are the server's. */
 import { afterEach, expect, test } from '@jest/globals';
-import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS } from '../../../src/api/unread-lists.ts';
+import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS } from '../../../src/json/unread-lists.ts';
 import { BadRequest, TryLater } from '../../../src/errors.ts';
 import type { Endpoint } from '../../../src/server/exchange.ts';
 import { httpRequest } from './wire.ts';

@@ -1,6 +1,6 @@
 /** What is left out of a review before it is parsed is there for whoever looks, over the wire as well. */
 import { afterEach, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import type { Preparer } from '../../../src/preparers/preparer.ts';
 import { gangPod } from '../../support/pods.ts';
 import { review } from '../../support/reviews.ts';

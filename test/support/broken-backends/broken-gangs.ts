@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import type { PodGang } from '../../../src/api/pod-gang.ts';
 import { fault } from '../../../src/api/fault.ts';
 import { newlyUnheard } from '../../../src/backends/preemption-terms.ts';

@@ -7,7 +7,7 @@ import {
 import { readProfileConfig } from '../../../src/backends/profile-config.ts';
 import type { OwnedObject, SyncContext } from '../../../src/backends/cluster.ts';
 import type { PodGang } from '../../../src/api/pod-gang.ts';
-import type { Resource } from '../../../src/api/resource.ts';
+import type { Resource } from '../../../src/k8s/resource.ts';
 import { newlyUnheard, unheardTerms, type Preempts } from '../../../src/backends/preemption-terms.ts';
 
 export const CARTS: Resource = {

@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import type { Membership } from '../../../src/gang/membership.ts';
 import type { HpcGang, Preparation } from '../../../src/preparers/preparation.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { bindingEndpoint } from '../../../src/admission/bindings.ts';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { PATH_MUTATE_BINDING } from '../../../src/api/names.ts';
 import { BadRequest } from '../../../src/errors.ts';
 import { applied } from '../../support/rfc6902.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { endpoints, reviewEndpoints, type ReviewObserver } from '../../../src/admission/endpoints.ts';
 import type { Policy } from '../../../src/admission/policy.ts';
-import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS } from '../../../src/api/unread-lists.ts';
+import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS } from '../../../src/json/unread-lists.ts';
 import { GATE_POD_GANG_PENDING, PATH_MUTATE_POD, PATH_VALIDATE_POD } from '../../../src/api/names.ts';
 import { PodRefused } from '../../../src/backends/backend.ts';
 import { HOSTED, type Hosted, type HostedBackend } from '../../../src/backends/hosted.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Json, JsonObject } from '../../../src/api/json.ts';
+import type { Json, JsonObject } from '../../../src/json/json.ts';
 import { GROVE_OPERATOR_USER, MUSTER_USER } from '../../../src/api/names.ts';
 import {
   completeGroups,

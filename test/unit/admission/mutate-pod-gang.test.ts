@@ -4,7 +4,7 @@ import { group, podGang, references } from '../../support/pod-gangs.ts';
 import { policy } from '../../support/policy.ts';
 import { mutatePodGang, operationsOf, validatePodGang } from '../../support/reviews.ts';
 import { patched } from '../../support/rfc6902.ts';
-import type { Json, JsonObject } from '../../../src/api/json.ts';
+import type { Json, JsonObject } from '../../../src/json/json.ts';
 
 const KUBE = { 'grove.io/scheduler-name': 'default-scheduler' };
 const GROVE = { 'app.kubernetes.io/managed-by': 'grove-operator' };

@@ -1,7 +1,7 @@
 /** A Pod with the label `muster.dev/gang`: named for its workload's gang, from there a gang Pod like any other. */
 import { describe, expect, test } from '@jest/globals';
 import { GATE_POD_GANG_PENDING } from '../../../src/api/names.ts';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { PodRefused, type BackendFactory } from '../../../src/backends/backend.ts';
 import { backend } from '../../support/backends.ts';
 import { gangPod } from '../../support/pods.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Json, JsonObject } from '../../../src/api/json.ts';
+import type { Json, JsonObject } from '../../../src/json/json.ts';
 import { JsonPodPatch } from '../../../src/admission/pod-patch.ts';
 import { BadRequest } from '../../../src/errors.ts';
 import type { PatchSurface, PodPatch } from '../../../src/backends/backend.ts';

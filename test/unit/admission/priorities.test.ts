@@ -1,9 +1,9 @@
 /** The priorities of gangs and of their Pods, as far as memory knows the classes. */
 import { describe, expect, test } from '@jest/globals';
 import type { Policy } from '../../../src/admission/policy.ts';
-import type { Operation } from '../../../src/api/patch-operation.ts';
+import type { Operation } from '../../../src/json/patch-operation.ts';
 import type { Decision } from '../../../src/admission/review.ts';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import type { Placement } from '../../../src/backends/select.ts';
 import { completeGroups, podGang, type PodGangParts } from '../../support/pod-gangs.ts';
 import { gangPod, pod, storedPod } from '../../support/pods.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { inLength } from '../../support/length.ts';
 import fc from 'fast-check';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { MUSTER_USER } from '../../../src/api/names.ts';
 import type { PodGang } from '../../../src/api/pod-gang.ts';
 import type { Decision } from '../../../src/admission/review.ts';

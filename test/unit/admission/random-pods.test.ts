@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS, withoutLists } from '../../../src/api/unread-lists.ts';
+import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS, withoutLists } from '../../../src/json/unread-lists.ts';
 import { inLength } from '../../support/length.ts';
 import fc from 'fast-check';
-import { own, ownString, type JsonObject } from '../../../src/api/json.ts';
+import { own, ownString, type JsonObject } from '../../../src/json/json.ts';
 import { decideRequest } from '../../../src/admission/endpoints.ts';
 import { parseReview, type AdmissionRequest } from '../../../src/admission/review.ts';
 import { BadRequest } from '../../../src/errors.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Json, JsonObject } from '../../../src/api/json.ts';
+import type { Json, JsonObject } from '../../../src/json/json.ts';
 import { decision } from '../../../src/admission/review.ts';
 import { renderResponse } from '../../../src/admission/review.ts';
 import { warningsOf } from '../../../src/admission/denial.ts';

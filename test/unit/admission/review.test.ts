@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Json, JsonObject } from '../../../src/api/json.ts';
+import type { Json, JsonObject } from '../../../src/json/json.ts';
 import { decideRequest } from '../../../src/admission/endpoints.ts';
 import { parseReview } from '../../../src/admission/review.ts';
 import { BadRequest } from '../../../src/errors.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Json } from '../../../src/api/json.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { group, podGang, references } from '../../support/pod-gangs.ts';
 import { policy } from '../../support/policy.ts';
 import { answer, codeOf, review, rulesOf, textsOf, validatePodGang } from '../../support/reviews.ts';

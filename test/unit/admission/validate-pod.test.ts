@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { GROVE_OPERATOR_USER, MUSTER_USER } from '../../../src/api/names.ts';
 import { gangPod, gates, pod, storedPod } from '../../support/pods.ts';
 import { policy } from '../../support/policy.ts';

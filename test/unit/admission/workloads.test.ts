@@ -1,6 +1,6 @@
 /** When a workload itself is asked about, and when it is left alone. */
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { askingWorkload } from '../../support/asking-workloads.ts';
 import { rulesOf, validateWorkload, type RequestParts } from '../../support/reviews.ts';
 

@@ -2,7 +2,7 @@ import type { Decision } from '../../../src/admission/review.ts';
 import { decideRequest, endpoints } from '../../../src/admission/endpoints.ts';
 import type { Policy } from '../../../src/admission/policy.ts';
 import { parseReview } from '../../../src/admission/review.ts';
-import type { Json, JsonObject } from '../../../src/api/json.ts';
+import type { Json, JsonObject } from '../../../src/json/json.ts';
 import { HPC_POLICY_KIND, PATH_VALIDATE_HPC_POLICY } from '../../../src/api/names.ts';
 import { hpcPolicy } from '../../support/hpc.ts';
 import { hpcPod, underHpc } from '../../support/hpc-gangs.ts';

@@ -1,5 +1,5 @@
 import type { Decision } from '../../../src/admission/review.ts';
-import type { Json } from '../../../src/api/json.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { completeGroups, group, INITIALIZED, podGang, references } from '../../support/pod-gangs.ts';
 import type { PodGangParts } from '../../support/pod-gangs.ts';
 import { priorityClasses } from '../../support/priority-classes.ts';

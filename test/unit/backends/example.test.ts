@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { line } from '../../../docs/examples/line-backend.ts';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { POD_FIELDS } from '../../../src/preparers/preparer.ts';
 import { builtInBackends } from '../../../src/backends/registry.ts';
 import { group, podGang } from '../../support/pod-gangs.ts';

@@ -1,6 +1,6 @@
 /** What a gang says about preemption reaches its scheduler, or its author is told that it does not. */
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import type { Backend, BackendFactory, ConformanceSettings } from '../../../src/backends/backend.ts';
 import { builtInBackends } from '../../../src/backends/registry.ts';
 import { gangOf, initContext, made } from '../../support/made-backend.ts';

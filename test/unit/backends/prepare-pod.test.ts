@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { podGroupName } from '../../../src/backends/kai/names.ts';
 import { gangPod, gates } from '../../support/pods.ts';
 import { mutatePod, operationsOf } from '../../support/reviews.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { readProfileConfig, type ProfileSettings } from '../../../src/backends/profile-config.ts';
 
 const settings = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { BackendFactory, BackendSettings } from '../../../src/backends/backend.ts';
 import type { BackendFacts, ClusterProbe, InitContext } from '../../../src/backends/cluster.ts';
-import type { Resource } from '../../../src/api/resource.ts';
+import type { Resource } from '../../../src/k8s/resource.ts';
 import { BackendRegistry, builtInBackends, supportedSchedulers } from '../../../src/backends/registry.ts';
 import { selectForPod, selectForPodGang } from '../../../src/backends/select.ts';
 import { MusterError } from '../../../src/errors.ts';

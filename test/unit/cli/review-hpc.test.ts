@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Json, JsonObject } from '../../../src/api/json.ts';
+import type { Json, JsonObject } from '../../../src/json/json.ts';
 import { hpcPolicy } from '../../support/hpc.ts';
 import { hpcGang, hpcPod } from '../../support/hpc-gangs.ts';
 import { json } from '../../support/pods.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import type { Json } from '../../../src/api/json.ts';
-import { pointer } from '../../../src/api/json-pointer.ts';
+import type { Json } from '../../../src/json/json.ts';
+import { pointer } from '../../../src/json/pointer.ts';
 import { toYaml, writeYaml } from '../../../src/cli/output/structured.ts';
 
 const hard = fc.constantFrom(

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { formatPath } from '../../../src/config/config-fault.ts';
-import { parseGoDuration } from '../../../src/api/go-duration.ts';
+import { parseGoDuration } from '../../../src/k8s/duration.ts';
 import { inWords } from '../../../src/config/messages.ts';
-import { editDistance, nearestKey } from '../../../src/api/nearest-key.ts';
+import { editDistance, nearestKey } from '../../../src/text/nearest-key.ts';
 
 describe('Go durations', () => {
   test.each<[string, number | undefined]>([

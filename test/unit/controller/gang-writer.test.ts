@@ -1,7 +1,7 @@
 /** What a leader asks for before it takes names out of references: enough to be sure, and never one request a name. */
 import { beforeEach, expect, test } from '@jest/globals';
 import { gangWriter } from '../../../src/controller/gangs/actions.ts';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import type { KubeClient, ListOptions } from '../../../src/kube/client/client.ts';
 import { ApiError } from '../../../src/kube/client/errors.ts';
 import type { Resource } from '../../../src/kube/client/resources.ts';

@@ -7,7 +7,7 @@ import { backendReconciler } from '../../../src/controller/scheduler-objects/rec
 import { SyncMemory } from '../../../src/controller/scheduler-objects/sync-reasons.ts';
 import type { OwnedObjects } from '../../../src/controller/scheduler-objects/owned-objects.ts';
 import { readGang } from '../../../src/gang/read-records.ts';
-import { parseHpcPolicy } from '../../../src/hpc/hpc-policy.ts';
+import { parseHpcPolicy } from '../../../src/preparers/policy/hpc-policy.ts';
 import { errorFromAnswer } from '../../../src/kube/client/errors.ts';
 import type { KubeClient } from '../../../src/kube/client/client.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';

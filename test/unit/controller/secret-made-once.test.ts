@@ -1,12 +1,12 @@
 /** The Secret of a gang takes no right to read Secrets: it is made, and what was there before is told by what stands beside it. */
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import type { OwnedObject, SyncContext } from '../../../src/backends/cluster.ts';
 import type { GangWatch } from '../../../src/controller/watch/gang-watch.ts';
 import { HpcObjects } from '../../../src/controller/watch/hpc-objects.ts';
 import { StillThere } from '../../../src/controller/watch/still-there.ts';
 import { readGang } from '../../../src/gang/read-records.ts';
-import { parseHpcPolicy } from '../../../src/hpc/hpc-policy.ts';
+import { parseHpcPolicy } from '../../../src/preparers/policy/hpc-policy.ts';
 import { hpcGang } from '../../support/hpc-gangs.ts';
 import { hpcPolicy } from '../../support/hpc.ts';
 

@@ -1,6 +1,6 @@
 /** Random workloads of the kinds whose numbers of Pods are computed, and the parts of all such. */
 import fc from 'fast-check';
-import type { Json, JsonObject } from '../../../src/api/json.ts';
+import type { Json, JsonObject } from '../../../src/json/json.ts';
 
 export const podTemplate = fc
   .record({ cpu: fc.integer({ min: 1, max: 9 }), name: fc.constantFrom(undefined, 'web') })

@@ -1,10 +1,10 @@
 /** The operations of Karmada's interpreter protocol, through a client that checks and patches as Karmada's does. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { interpreterEndpoint } from '../../../src/fleet/interpreter-endpoint.ts';
 import { operations } from '../../../src/fleet/operations.ts';
-import { withoutLists } from '../../../src/api/unread-lists.ts';
+import { withoutLists } from '../../../src/json/unread-lists.ts';
 import { unreadOf } from '../../../src/server/unread-of.ts';
 import { kindsWith } from '../../../src/workloads/configured-kinds.ts';
 import { workloadKinds } from '../../../src/workloads/workload-kinds.ts';

@@ -3,8 +3,8 @@
  * becomes of a patch. So a test that goes through here fails where Karmada would.
  */
 import fastJsonPatch from 'fast-json-patch';
-import { ownString, type JsonObject } from '../../../src/api/json.ts';
-import { withoutLists } from '../../../src/api/unread-lists.ts';
+import { ownString, type JsonObject } from '../../../src/json/json.ts';
+import { withoutLists } from '../../../src/json/unread-lists.ts';
 import type { InterpreterEndpoint } from '../../../src/fleet/interpreter-endpoint.ts';
 import { unreadOf } from '../../../src/server/unread-of.ts';
 

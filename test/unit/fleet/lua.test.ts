@@ -1,7 +1,7 @@
 /** The Lua of a kind, run beside the functions that it is made from. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { own, type Json, type JsonObject } from '../../../src/api/json.ts';
+import { own, type Json, type JsonObject } from '../../../src/json/json.ts';
 import { isHealthy } from '../../../src/fleet/health.ts';
 import { customizationOf, luaOf } from '../../../src/fleet/lua/customization.ts';
 import {

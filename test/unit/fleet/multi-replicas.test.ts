@@ -1,7 +1,7 @@
 /** MultiGetReplicas and MultiReviseReplica as the proposal for several templates has them, case by case (S1 to S8). */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { multiGetReplicas, multiReviseReplica } from '../../../src/index.ts';
 import { workloadKinds } from '../../../src/workloads/workload-kinds.ts';
 import type { WorkloadKind } from '../../../src/workloads/workload-kind.ts';

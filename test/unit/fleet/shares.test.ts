@@ -1,7 +1,7 @@
 /** What each cluster needs at least of a gang that is divided: asked and kept by the operations that Karmada calls. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { interpreterEndpoint } from '../../../src/fleet/interpreter-endpoint.ts';
 import { multiGetReplicas } from '../../../src/fleet/multi-replicas.ts';
 import { kindsWith } from '../../../src/workloads/configured-kinds.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Json } from '../../../src/api/json.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { decideRequest } from '../../../src/admission/endpoints.ts';
 import { parseReview } from '../../../src/admission/review.ts';
-import { printable } from '../../../src/api/printable.ts';
-import { isDnsSubdomain, isLabelKey } from '../../../src/api/name-syntax.ts';
+import { printable } from '../../../src/text/printable.ts';
+import { isDnsSubdomain, isLabelKey } from '../../../src/k8s/name-syntax.ts';
 import { condition, group, podGang, references } from '../../support/pod-gangs.ts';
 import { gangPod } from '../../support/pods.ts';
 import { policy } from '../../support/policy.ts';

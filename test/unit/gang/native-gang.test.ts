@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { readPod } from '../../../src/gang/read-records.ts';
 import { gangPod } from '../../support/pods.ts';
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { GATE_POD_GANG_PENDING as GATE } from '../../../src/api/names.ts';
 import { CONDITION_REASONS } from '../../../src/gang/plan/reasons.ts';
 import type { GangRecord, PodRecord, ReleaseOrder } from '../../../src/gang/records.ts';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import type { Leader, Write } from './model-leader.ts';
 import { draftOf, gangOf, podOf, type Draft, type ModelStore } from './model-store.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { EMPTY_PLAN, type Plan, type Ungate } from '../../../src/gang/plan/gang-plan.ts';
 import type { BackendState, BaseGang, GangRecord, GangState, PodRecord } from '../../../src/gang/records.ts';
 import { confirmUngates } from '../../../src/gang/plan/plan-gates.ts';

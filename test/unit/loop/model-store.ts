@@ -1,5 +1,5 @@
 import jsonPatch, { type Operation } from 'fast-json-patch';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import type { GangRecord, PodRecord } from '../../../src/gang/records.ts';
 import { readGang, readPod } from '../../../src/gang/read-records.ts';
 

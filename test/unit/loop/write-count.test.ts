@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { GATE_POD_GANG_PENDING } from '../../../src/api/names.ts';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { readGang, readPod } from '../../../src/gang/read-records.ts';
 import { Leader, JUDGE } from './model-leader.ts';
 import { ModelStore } from './model-store.ts';

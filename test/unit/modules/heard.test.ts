@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Json } from '../../../src/api/json.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { JsonPodPatch } from '../../../src/admission/pod-patch.ts';
 import { BackOff } from '../../../src/modules/back-off.ts';
 import {

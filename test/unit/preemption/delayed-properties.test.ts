@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { PREEMPTION } from '../../../src/api/preemption-terms.ts';
 import { overdrawnBy } from '../../../src/preemption/budgets.ts';
 import { ClusterState } from '../../../src/preemption/cluster-state.ts';
@@ -11,7 +11,7 @@ import { place } from '../../../src/preemption/place.ts';
 import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
 import { readPod } from '../../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../../src/preemption/read/read-snapshot.ts';
-import { Reading } from '../../../src/gang/reading.ts';
+import { Reading } from '../../../src/k8s/reading.ts';
 import type { Pod, Snapshot } from '../../../src/preemption/snapshot.ts';
 import { unitsOf, type Unit } from '../../../src/preemption/units.ts';
 import { inLength } from '../../support/length.ts';

@@ -1,7 +1,7 @@
 /** Groups of a gang that belong together, and what is only preferred. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { own, ownString, type Json, type JsonObject } from '../../../src/api/json.ts';
+import { own, ownString, type Json, type JsonObject } from '../../../src/json/json.ts';
 import { anonymizer } from '../../../src/cli/snapshot/anonymous.ts';
 import { ClusterState } from '../../../src/preemption/cluster-state.ts';
 import { place } from '../../../src/preemption/place.ts';

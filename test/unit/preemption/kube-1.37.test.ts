@@ -1,6 +1,6 @@
 /** What kube-scheduler 1.37 does otherwise than 1.36: each row of "kube-1.37" in docs/preemption.md has a test here. */
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { outcomeOf, verdictOf } from '../../../src/preemption/outcome.ts';
 import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
 import type { Variant } from '../../../src/preemption/variants.ts';

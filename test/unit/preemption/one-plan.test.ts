@@ -1,7 +1,7 @@
 /** What everybody is told of a plan is what is carried out. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Reading } from '../../../src/gang/reading.ts';
+import { Reading } from '../../../src/k8s/reading.ts';
 import { overdrawnBy } from '../../../src/preemption/budgets.ts';
 import { attempt } from '../../../src/preemption/delayed.ts';
 import { planRoom, sparing } from '../../../src/preemption/plan-room.ts';

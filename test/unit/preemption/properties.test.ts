@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { ClusterState } from '../../../src/preemption/cluster-state.ts';
 import { place } from '../../../src/preemption/place.ts';
 import type { Plan } from '../../../src/preemption/planned.ts';
@@ -9,7 +9,7 @@ import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
 import type { Preemptor } from '../../../src/preemption/preemptor.ts';
 import { readPod } from '../../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../../src/preemption/read/read-snapshot.ts';
-import { Reading } from '../../../src/gang/reading.ts';
+import { Reading } from '../../../src/k8s/reading.ts';
 import type { Snapshot } from '../../../src/preemption/snapshot.ts';
 import { unitsOf, type Unit } from '../../../src/preemption/units.ts';
 import { VARIANTS, type Variant } from '../../../src/preemption/variants.ts';

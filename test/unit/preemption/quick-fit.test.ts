@@ -1,7 +1,7 @@
 /** The quick way to know whether a gang fits says what placing it says, whoever comes and goes between. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { ClusterState } from '../../../src/preemption/cluster-state.ts';
 import { fitOf, isPlain } from '../../../src/preemption/fit.ts';
 import { place, undo } from '../../../src/preemption/place.ts';

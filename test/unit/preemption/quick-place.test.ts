@@ -1,7 +1,7 @@
 /** Placing a gang, and asking whether somebody can stay beside it, say what looking at every Pod and node anew says. */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { isObject, type JsonObject } from '../../../src/api/json.ts';
+import { isObject, type JsonObject } from '../../../src/json/json.ts';
 import { ClusterState } from '../../../src/preemption/cluster-state.ts';
 import { Assumed } from '../../../src/preemption/in-place.ts';
 import { place } from '../../../src/preemption/place.ts';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { budget, node, pod, podGroup } from './small-cluster.ts';
 
 /** Clusters small enough that every set of victims can be tried. */

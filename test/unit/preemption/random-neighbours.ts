@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { node, pod, podGroup, type PodIn } from './small-cluster.ts';
 
 /** Topology keys: few domains, several nodes in each, and every node one of its own. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { readSnapshot } from '../../../src/preemption/read/read-snapshot.ts';
 import { node, pod, podGang, podGroup, priorityClass } from './small-cluster.ts';
 

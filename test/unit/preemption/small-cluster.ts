@@ -1,10 +1,10 @@
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import type { Plan } from '../../../src/preemption/planned.ts';
 import { plan } from '../../../src/preemption/plan.ts';
 import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
 import { readPod } from '../../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../../src/preemption/read/read-snapshot.ts';
-import { Reading } from '../../../src/gang/reading.ts';
+import { Reading } from '../../../src/k8s/reading.ts';
 import type { Pod, Snapshot } from '../../../src/preemption/snapshot.ts';
 import type { Variant } from '../../../src/preemption/variants.ts';
 

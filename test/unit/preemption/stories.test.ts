@@ -1,6 +1,6 @@
 /** The user stories of KEP-5710, with PodGangs. Those that kube-scheduler 1.36 knows are played with it, too (test/cluster/plan). */
 import { expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { node, pod, podGang, priorityClass, victimsFor, type PodIn } from './small-cluster.ts';
 
 const CLASSES = [priorityClass('low', 10), priorityClass('mid', 50), priorityClass('high', 100)];

@@ -1,7 +1,7 @@
 /** Gangs with more Pods than they need, of several groups: nobody makes room for what is not needed. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Reading } from '../../../src/gang/reading.ts';
+import { Reading } from '../../../src/k8s/reading.ts';
 import { ClusterState } from '../../../src/preemption/cluster-state.ts';
 import { place } from '../../../src/preemption/place.ts';
 import { plan } from '../../../src/preemption/plan.ts';

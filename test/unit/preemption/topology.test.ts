@@ -1,7 +1,7 @@
 /** Gangs whose Pods need the same value of a node label. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { paletteFor } from '../../../src/cli/output/palette.ts';
 import { planObject, planText } from '../../../src/cli/plan/render-plan.ts';
 import { anonymizer } from '../../../src/cli/snapshot/anonymous.ts';

@@ -1,6 +1,6 @@
 /** A gang has a backend and is prepared besides: whichever backend that is, its Pods have both parts. */
 import { expect, test } from '@jest/globals';
-import type { Json } from '../../../src/api/json.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { group, podGang } from '../../support/pod-gangs.ts';
 import { expectSettled, hpcPod, specOf, underHpc } from '../../support/hpc-gangs.ts';
 import { preparedBy } from '../api/rule-examples-hpc-pods.ts';

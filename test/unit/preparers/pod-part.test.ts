@@ -1,7 +1,7 @@
 /** What is most of a large Pod is there for whoever declares to look, and nobody else finds it empty instead. */
 import { expect, test } from '@jest/globals';
 import { ReceivedPod } from '../../../src/admission/pod-reader.ts';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { podSaid } from '../../../src/modules/hands.ts';
 import { looksAtAll, partFor, type Looking } from '../../../src/preparers/pod-part.ts';
 import type { PodReader } from '../../../src/preparers/preparer.ts';

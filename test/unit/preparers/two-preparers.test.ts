@@ -1,7 +1,7 @@
 /** A gang's Pod with two who prepare it: its backend, and one that adds what a Pod consists of. */
 import { describe, expect, test } from '@jest/globals';
 import { json, gangPod } from '../../support/pods.ts';
-import type { Json, JsonObject } from '../../../src/api/json.ts';
+import type { Json, JsonObject } from '../../../src/json/json.ts';
 import { fault } from '../../../src/api/fault.ts';
 import { PodRefused, type Preparer } from '../../../src/preparers/preparer.ts';
 import { backend } from '../../support/backends.ts';

@@ -1,6 +1,6 @@
 /** Forecasts from watches of a cluster that is made up, in this thread. */
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { ApiError } from '../../../src/kube/client/errors.ts';
 import { POD_GANGS, PODS, PRIORITY_CLASSES, type KubeObject } from '../../../src/kube/client/resources.ts';
 import { SNAPSHOT_RESOURCES } from '../../../src/kube/client/snapshot-resources.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { Rehearsal } from '../../../src/preview/rehearsal.ts';
 import { pod, podGang } from '../preemption/small-cluster.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS } from '../../../src/api/unread-lists.ts';
+import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS } from '../../../src/json/unread-lists.ts';
 import { parseLarge } from '../../../src/server/large-json.ts';
 import { parseJson } from '../../../src/server/read-body.ts';
 

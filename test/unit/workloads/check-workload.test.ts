@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { gangKindsWith } from '../../../src/workloads/configured-gangs.ts';
 import { checkWorkload } from '../../../src/workloads/check-workload.ts';
 import { askingWorkload } from '../../support/asking-workloads.ts';
-import { own, type JsonObject } from '../../../src/api/json.ts';
+import { own, type JsonObject } from '../../../src/json/json.ts';
 
 const JOBSET = 'jobset.x-k8s.io/v1alpha2 JobSet train';
 const LWS = 'leaderworkerset.x-k8s.io/v1 LeaderWorkerSet vllm';

@@ -1,7 +1,7 @@
 /** The table of workloads: for each kind which templates it has, how many Pods, and how many must start together. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { componentNames } from '../../../src/workloads/component-names.ts';
 import { multiGetReplicas } from '../../../src/fleet/multi-replicas.ts';
 import { kindOf, workloadKinds } from '../../../src/workloads/workload-kinds.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { loadConfiguration } from '../../../src/config/load.ts';
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { workloadRules } from '../../../src/cli/doctor/expected-rights.ts';
 import { policyFrom } from '../../../src/cli/input/policy.ts';
 import { gangKindsWith } from '../../../src/workloads/configured-gangs.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/api/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 
 /** A Pod template whose one container asks for `requests`. */
 export const template = (requests: JsonObject = {}, more: JsonObject = {}): JsonObject => ({

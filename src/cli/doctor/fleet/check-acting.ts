@@ -1,4 +1,4 @@
-import { own, ownString, type JsonObject } from '../../../api/json.ts';
+import { own, ownString, type JsonObject } from '../../../json/json.ts';
 import { ANNOTATION_FLEET_QUEUE, ANNOTATION_FLEET_TERMS } from '../../../api/names.ts';
 import { isSuspended, schedulerOf } from '../../../fleet/bindings/whose.ts';
 import { checkLeader, type Program } from '../check-program.ts';

@@ -1,5 +1,5 @@
-import { own, ownList, ownString, type JsonObject } from '../../../api/json.ts';
-import { nameOf } from '../../../api/resource.ts';
+import { own, ownList, ownString, type JsonObject } from '../../../json/json.ts';
+import { nameOf } from '../../../k8s/resource.ts';
 import { BINDING_GROUP, LABEL_FLEET_QUEUE, PATH_MUTATE_BINDING } from '../../../api/names.ts';
 import { checkPath, covers, pathOf } from '../check-webhooks.ts';
 import { saying, type Diagnosis, type Say } from '../diagnosis.ts';

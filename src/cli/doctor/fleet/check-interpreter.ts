@@ -1,7 +1,7 @@
-import { own, ownList, ownObject, ownString, type JsonObject } from '../../../api/json.ts';
-import { nameOf } from '../../../api/resource.ts';
+import { own, ownList, ownObject, ownString, type JsonObject } from '../../../json/json.ts';
+import { nameOf } from '../../../k8s/resource.ts';
 import { PATH_INTERPRET } from '../../../api/names.ts';
-import { groupVersionOf } from '../../../api/resource.ts';
+import { groupVersionOf } from '../../../k8s/resource.ts';
 import { operationsToRegister, REVISING } from '../../../fleet/registration.ts';
 import { isMultiTemplate } from '../../../workloads/components.ts';
 import { titleOf, type WorkloadKind } from '../../../workloads/workload-kind.ts';

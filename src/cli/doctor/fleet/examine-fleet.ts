@@ -1,6 +1,6 @@
-import { ownString, type JsonObject } from '../../../api/json.ts';
+import { ownString, type JsonObject } from '../../../json/json.ts';
 import { MUSTER_SERVICE_ACCOUNT } from '../../../api/names.ts';
-import { groupVersionOf } from '../../../api/resource.ts';
+import { groupVersionOf } from '../../../k8s/resource.ts';
 import {
   CLUSTERS,
   CLUSTER_RESOURCE_BINDINGS,

@@ -1,4 +1,4 @@
-import { own, ownString, type JsonObject } from '../../../api/json.ts';
+import { own, ownString, type JsonObject } from '../../../json/json.ts';
 import { ANNOTATION_FLEET_TERMS, LABEL_FLEET_QUEUE, TERMS_UNREAD } from '../../../api/names.ts';
 import { isSuspended } from '../../../fleet/bindings/whose.ts';
 import type { KubeClient } from '../../../kube/client/client.ts';

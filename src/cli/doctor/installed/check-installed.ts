@@ -1,7 +1,7 @@
-import { ownList, ownObject, ownString, type Json, type JsonObject } from '../../../api/json.ts';
-import { printable } from '../../../api/printable.ts';
-import { nameOf } from '../../../api/resource.ts';
-import type { PatchOperation } from '../../../api/patch-operation.ts';
+import { ownList, ownObject, ownString, type Json, type JsonObject } from '../../../json/json.ts';
+import { printable } from '../../../text/printable.ts';
+import { nameOf } from '../../../k8s/resource.ts';
+import type { PatchOperation } from '../../../json/patch-operation.ts';
 import { applyCommand, deleteCommand, patchCommand } from '../commands.ts';
 import { saying, type Diagnosis, type Group, type Severity } from '../diagnosis.ts';
 import { RIGHTS_FIX, valueOf, type Read } from '../read.ts';

@@ -1,4 +1,4 @@
-import { isObject, own, ownString, type Json, type JsonObject } from '../../../api/json.ts';
+import { isObject, own, ownString, type Json, type JsonObject } from '../../../json/json.ts';
 
 type Default = readonly [path: string, value: Json];
 

@@ -1,4 +1,4 @@
-import type { Json } from '../../../api/json.ts';
+import type { Json } from '../../../json/json.ts';
 import { same, type Difference } from './differences.ts';
 import type { KindOfObject, Weight } from './judgement.ts';
 

@@ -1,4 +1,4 @@
-import { isObject, own, type Json } from '../../../api/json.ts';
+import { isObject, own, type Json } from '../../../json/json.ts';
 import type { KindOfObject } from './judgement.ts';
 import { POLICIES, WEBHOOKS } from './kinds-asked.ts';
 import { PROGRAM_KINDS } from './kinds-program.ts';

@@ -2,8 +2,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import jsonPatch, { type Operation } from 'fast-json-patch';
 import { parse, parseAllDocuments } from 'yaml';
-import { ownObject, ownString, type JsonObject } from '../../../api/json.ts';
-import { nameOf } from '../../../api/resource.ts';
+import { ownObject, ownString, type JsonObject } from '../../../json/json.ts';
+import { nameOf } from '../../../k8s/resource.ts';
 
 /** What of a kustomization.yaml or a component is understood: what the manifests use. A test compares with `kubectl kustomize`. */
 export interface Kustomization {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../../api/json.ts';
+import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../../json/json.ts';
 
 /** `controllers.podGang` of the configuration: LabelSelectors. */
 export type Selectors = Readonly<Record<'namespaceSelector' | 'objectSelector', object>>;

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../api/json.ts';
-import { groupVersionOf, nameOf } from '../../../api/resource.ts';
+import type { JsonObject } from '../../../json/json.ts';
+import { groupVersionOf, nameOf } from '../../../k8s/resource.ts';
 import type { KubeClient } from '../../../kube/client/client.ts';
 import { ABSENT, attempt, found, type Read } from '../read.ts';
 import type { Identity } from './wanted.ts';

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../../api/json.ts';
+import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../../json/json.ts';
 import { MUSTER_NAMESPACE } from '../../../api/names.ts';
-import { nameOf } from '../../../api/resource.ts';
+import { nameOf } from '../../../k8s/resource.ts';
 import { packageRoot } from '../../input/package-root.ts';
 import { isTarget, kustomized, operationsOf, readKustomization } from './kustomize.ts';
 

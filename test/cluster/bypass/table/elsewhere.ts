@@ -190,7 +190,7 @@ export const ELSEWHERE: readonly WayElsewhere[] = [
     who: 'stranger',
     tries: 'forges reviews of another namespace, to learn from refusals what is in it',
     because: 'without a client certificate no refusal names a PodGang that the review does not name',
-    file: 'test/unit/preparers/flux-pods.test.ts',
+    file: 'test/unit/preparers/flux/pods.test.ts',
     test: 'an HPCPolicy may be edited while no Pod was prepared by it, and its metadata always',
   },
   {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import { coscheduling } from '../../../../src/backends/coscheduling/backend.ts';
 import { explainPodGroups } from '../../../../src/backends/coscheduling/explain.ts';
 import { BackendRegistry } from '../../../../src/backends/registry.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import { kai } from '../../../../src/backends/kai/backend.ts';
 import { BackendRegistry } from '../../../../src/backends/registry.ts';
 import { KAI_RELEASES, type KaiRelease } from '../../../cluster/support/crds/kai.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import type { Backend } from '../../../../src/backends/backend.ts';
 import type { ClusterProbe } from '../../../../src/backends/cluster.ts';
 import { kai } from '../../../../src/backends/kai/backend.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Json, JsonObject } from '../../../../src/api/json.ts';
+import type { Json, JsonObject } from '../../../../src/json/json.ts';
 import { kai } from '../../../../src/backends/kai/backend.ts';
 import { explainPodGroups } from '../../../../src/backends/kai/explain.ts';
 import { parsePodGang } from '../../../../src/gang/parse-pod-gang.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Json, JsonObject } from '../../../../src/api/json.ts';
+import type { Json, JsonObject } from '../../../../src/json/json.ts';
 import { kai } from '../../../../src/backends/kai/backend.ts';
 import { gangOf, made } from '../../../support/made-backend.ts';
 import { group, podGang, type PodGangParts } from '../../../support/pod-gangs.ts';

@@ -1,4 +1,4 @@
-import { own, ownList, ownString, type Json, type JsonObject } from '../../../../src/api/json.ts';
+import { own, ownList, ownString, type Json, type JsonObject } from '../../../../src/json/json.ts';
 
 /**
  * What `podgroup-validation.kai.scheduler` of 0.15 and later says of a PodGroup on CREATE, in its order; the last one

@@ -1,6 +1,6 @@
 /** A gang of several groups where the cluster serves CompositePodGroups. */
 import { describe, expect, test } from '@jest/globals';
-import { ownObject, type JsonObject } from '../../../../src/api/json.ts';
+import { ownObject, type JsonObject } from '../../../../src/json/json.ts';
 import type { GangPod, OwnedObject } from '../../../../src/backends/cluster.ts';
 import { gangOf } from '../../../support/made-backend.ts';
 import { group, type PodGangParts } from '../../../support/pod-gangs.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import { native } from '../../../../src/backends/native/backend.ts';
 import { nativeSettings } from '../../../../src/backends/native/config.ts';
 import { gangOf, initContext, made } from '../../../support/made-backend.ts';

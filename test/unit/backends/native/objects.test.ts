@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { own, type Json, type JsonObject } from '../../../../src/api/json.ts';
+import { own, type Json, type JsonObject } from '../../../../src/json/json.ts';
 import { gangOf } from '../../../support/made-backend.ts';
 import { group, type PodGangParts } from '../../../support/pod-gangs.ts';
 import { recordedSync } from '../../../support/sync-context.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Json, JsonObject } from '../../../../src/api/json.ts';
+import type { Json, JsonObject } from '../../../../src/json/json.ts';
 import type { Policy } from '../../../../src/admission/policy.ts';
 import { TryLater } from '../../../../src/errors.ts';
 import { BackendRegistry } from '../../../../src/backends/registry.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import type { GangPod, OwnedObject } from '../../../../src/backends/cluster.ts';
 import { gangOf } from '../../../support/made-backend.ts';
 import { group, type PodGangParts } from '../../../support/pod-gangs.ts';

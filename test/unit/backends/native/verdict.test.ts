@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Json, JsonObject } from '../../../../src/api/json.ts';
+import type { Json, JsonObject } from '../../../../src/json/json.ts';
 import { native } from '../../../../src/backends/native/backend.ts';
 import { gangOf, initContext, made } from '../../../support/made-backend.ts';
 import { condition, group, type PodGangParts } from '../../../support/pod-gangs.ts';

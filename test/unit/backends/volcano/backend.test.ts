@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import type { OwnedObject } from '../../../../src/backends/cluster.ts';
 import { volcano } from '../../../../src/backends/volcano/backend.ts';
 import { ApiError } from '../../../../src/kube/client/errors.ts';

@@ -1,6 +1,6 @@
 /** What Grove's backend and Volcano's own tests expect, by the numbers under which Muster keeps them. */
 import { describe, expect, test } from '@jest/globals';
-import type { Json, JsonObject } from '../../../../src/api/json.ts';
+import type { Json, JsonObject } from '../../../../src/json/json.ts';
 import { PodRefused, type PodPatch } from '../../../../src/backends/backend.ts';
 import type { OwnedObject } from '../../../../src/backends/cluster.ts';
 import { BackendRegistry } from '../../../../src/backends/registry.ts';

@@ -1,6 +1,6 @@
 /** What is around Muster's Pods, by table: mounts, rollouts, networks, budgets, clocks, other Musters. */
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import { checkBudget } from '../../../../src/cli/doctor/check-budget.ts';
 import { checkClock } from '../../../../src/cli/doctor/check-clock.ts';
 import { checkCallers } from '../../../../src/cli/doctor/check-callers.ts';

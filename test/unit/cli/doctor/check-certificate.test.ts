@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import { checkCertificate } from '../../../../src/cli/doctor/check-certificate.ts';
 import type { Diagnosis } from '../../../../src/cli/doctor/diagnosis.ts';
 import type { RegisteredWebhook } from '../../../../src/cli/doctor/check-webhooks.ts';

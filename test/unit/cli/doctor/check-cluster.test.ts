@@ -1,6 +1,6 @@
 /** Definitions, rights and policies: what is expected is what the manifests hold, and each lack has its text. */
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import { MUSTER_USER } from '../../../../src/api/names.ts';
 import { accountManifests, manifestsIn } from '../../../support/manifests.ts';
 import { checkDefinitions, POD_GANG_FIELDS } from '../../../../src/cli/doctor/check-definitions.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import { PATH_INTERPRET } from '../../../../src/api/names.ts';
 import { checkActing, type Acting } from '../../../../src/cli/doctor/fleet/check-acting.ts';
 import { checkFleetDefinitions } from '../../../../src/cli/doctor/fleet/check-fleet-definitions.ts';

@@ -1,6 +1,6 @@
 /** Feature gates and `--runtime-config` of a control plane, by table. */
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import { checkGates } from '../../../../src/cli/doctor/check-gates.ts';
 import { found, unread } from '../../../../src/cli/doctor/read.ts';
 import { told } from './told.ts';

@@ -1,6 +1,6 @@
 /** Admission, the program, the schedulers and the gangs, by table. */
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import { builtInBackends } from '../../../../src/backends/registry.ts';
 import { checkBackends, type Backends, type Looked } from '../../../../src/cli/doctor/check-backends.ts';
 import { checkGangs } from '../../../../src/cli/doctor/check-gangs.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import { manifestsIn } from '../../../support/manifests.ts';
 import { checkWebhooks, type WebhookConfigurations } from '../../../../src/cli/doctor/check-webhooks.ts';
 import { EXPECTED_WEBHOOKS, WORKLOADS_WEBHOOK } from '../../../../src/cli/doctor/expected-webhooks.ts';

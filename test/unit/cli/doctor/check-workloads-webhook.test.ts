@@ -1,6 +1,6 @@
 /** What `muster doctor` says of the webhook that refuses workloads which cannot be gangs. */
 import { expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import { checkWorkloadsWebhook } from '../../../../src/cli/doctor/check-workloads-webhook.ts';
 import type { WebhookConfigurations } from '../../../../src/cli/doctor/check-webhooks.ts';
 import { ABSENT, found, unread, type Read } from '../../../../src/cli/doctor/read.ts';

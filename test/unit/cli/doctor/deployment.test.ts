@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import { environmentOf } from '../../../../src/cli/doctor/deployment.ts';
 
 const deployment = (...containers: JsonObject[]): JsonObject => ({

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
-import { quoted } from '../../../../src/api/printable.ts';
+import { quoted } from '../../../../src/text/printable.ts';
 import { writeFiles } from '../../../../src/cli/hpc/write-files.ts';
 import { muster } from '../fake-io.ts';
 

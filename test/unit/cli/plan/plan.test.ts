@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import { anonymizer } from '../../../../src/cli/snapshot/anonymous.ts';
 import { VARIANTS } from '../../../../src/preemption/variants.ts';
 import { trimmed } from '../../../../src/preemption/read/trim.ts';

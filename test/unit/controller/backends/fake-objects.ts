@@ -1,4 +1,4 @@
-import { own, ownObject, ownString, type Json, type JsonObject } from '../../../../src/api/json.ts';
+import { own, ownObject, ownString, type Json, type JsonObject } from '../../../../src/json/json.ts';
 import type { KubeClient } from '../../../../src/kube/client/client.ts';
 import { ApiError } from '../../../../src/kube/client/errors.ts';
 import type { KubeObject, Resource, Target } from '../../../../src/kube/client/resources.ts';

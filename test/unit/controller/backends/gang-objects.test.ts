@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import type { OwnedObject } from '../../../../src/backends/cluster.ts';
 import { GangObjects } from '../../../../src/controller/scheduler-objects/gang-objects.ts';
 import { StillThere } from '../../../../src/controller/watch/still-there.ts';

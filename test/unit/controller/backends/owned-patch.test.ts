@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { inLength } from '../../../support/length.ts';
 import fc from 'fast-check';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import type { OwnedObject } from '../../../../src/backends/cluster.ts';
 import { mergePatch } from './fake-objects.ts';
 import {

@@ -12,7 +12,7 @@ import { Bindings, SyncMemory } from '../../../../src/controller/scheduler-objec
 import { POD_INDEXERS } from '../../../../src/controller/watch/gang-view.ts';
 import type { GangRecord, PodRecord } from '../../../../src/gang/records.ts';
 import { readGang, readPod } from '../../../../src/gang/read-records.ts';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import { POD_GANGS, type Resource } from '../../../../src/kube/client/resources.ts';
 import { backend as backendOf } from '../../../support/backends.ts';
 import { observeLog } from '../../../support/observed.ts';

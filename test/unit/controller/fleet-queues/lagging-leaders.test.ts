@@ -1,7 +1,7 @@
 /** Leaders whose caches lag behind, each by as much as it likes, die between any two writes, and share one queue. */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import { Behind, letThrough } from '../../../../src/controller/fleet-queues/let-through.ts';
 import { readQueuedBinding } from '../../../../src/fleet/bindings/queued-binding.ts';
 import { isBefore, readQueue, type Versions } from '../../../../src/fleet/queues/read-queue.ts';

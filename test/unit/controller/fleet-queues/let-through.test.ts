@@ -1,6 +1,6 @@
 /** In which order who is let through is written, and what comes of a write that meets somebody else's. */
 import { expect, test } from '@jest/globals';
-import { isObject, type Json, type JsonObject } from '../../../../src/api/json.ts';
+import { isObject, type Json, type JsonObject } from '../../../../src/json/json.ts';
 import { Behind, letThrough } from '../../../../src/controller/fleet-queues/let-through.ts';
 import { readQueuedBinding } from '../../../../src/fleet/bindings/queued-binding.ts';
 import { readQueue } from '../../../../src/fleet/queues/read-queue.ts';

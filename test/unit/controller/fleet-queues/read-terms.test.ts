@@ -1,6 +1,6 @@
 /** What is read for a held binding, what is written of it, and what is said where it cannot be read. */
 import { expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import { termsReader } from '../../../../src/controller/fleet-queues/read-terms.ts';
 import type { KubeClient } from '../../../../src/kube/client/client.ts';
 import { errorFromAnswer } from '../../../../src/kube/client/errors.ts';

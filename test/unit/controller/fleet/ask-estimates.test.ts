@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import { askEstimates } from '../../../../src/controller/fleet-bindings/ask-estimates.ts';
 import { recordOf } from '../../../../src/controller/fleet-bindings/binding-record.ts';
 import { Members } from '../../../../src/controller/fleet-bindings/members.ts';

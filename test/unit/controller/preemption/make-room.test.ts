@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import { handsOf } from '../../../../src/controller/preemption/hands.ts';
 import { lookAgain, lookAt } from '../../../../src/controller/preemption/look.ts';
 import { makeRoom, type Outcome } from '../../../../src/controller/preemption/make-room.ts';

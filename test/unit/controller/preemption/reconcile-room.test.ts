@@ -9,7 +9,7 @@ import { roomReconciler } from '../../../../src/controller/preemption/reconcile-
 import type { GangView } from '../../../../src/controller/watch/gang-view.ts';
 import { EVERY_GANG } from '../../../../src/gang/gang-selection.ts';
 import { readGang, readPod } from '../../../../src/gang/read-records.ts';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import type { KubeClient } from '../../../../src/kube/client/client.ts';
 import { ApiError } from '../../../../src/kube/client/errors.ts';
 import { FakeClock } from '../fake-clock.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import { consider } from '../../../../src/controller/preemption/consider.ts';
 import type { Planner } from '../../../../src/controller/preemption/planner.ts';
 import { FakeApi } from './fake-api.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import { PlanRate } from '../../../../src/controller/preemption/plan-rate.ts';
 import { waitsForRoom } from '../../../../src/controller/preemption/waits-for-room.ts';
 import { readGang, readPod } from '../../../../src/gang/read-records.ts';

@@ -1,7 +1,7 @@
 /** How a deed about the PodGang of a workload is carried out, and what an answer of the API server means. */
 import { expect, test } from '@jest/globals';
 import { pino } from 'pino';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import { carryOut } from '../../../../src/controller/workloads/gang-maker.ts';
 import type { Deed } from '../../../../src/controller/workloads/plan-made-gang.ts';
 import { readMember } from '../../../../src/controller/watch/read-member.ts';

@@ -1,7 +1,7 @@
 /** What is done about the PodGang of a workload, whatever is known and whoever else is at work. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import {
   planMadeGang,
   type Deed,

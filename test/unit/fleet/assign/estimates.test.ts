@@ -1,6 +1,6 @@
 /** What somebody who sees the nodes of a cluster says of its room, as an input of the decision. */
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import { assign } from '../../../../src/fleet/assign/assign.ts';
 import { readBinding } from '../../../../src/fleet/assign/binding.ts';
 import type { Estimate } from '../../../../src/fleet/assign/candidate.ts';

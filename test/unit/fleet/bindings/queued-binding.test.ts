@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import { hasFinished } from '../../../../src/fleet/bindings/finished.ts';
 import { readQueuedBinding } from '../../../../src/fleet/bindings/queued-binding.ts';
 

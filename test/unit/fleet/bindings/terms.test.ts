@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../../src/api/json.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
 import { termsOf } from '../../../../src/fleet/bindings/terms.ts';
 import { workloadKinds } from '../../../../src/workloads/workload-kinds.ts';
 import { template, volcanoJob, workload } from '../../workloads/made-workloads.ts';

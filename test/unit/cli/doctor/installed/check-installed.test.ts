@@ -2,8 +2,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../../../src/api/json.ts';
-import { nameOf } from '../../../../../src/api/resource.ts';
+import type { JsonObject } from '../../../../../src/json/json.ts';
+import { nameOf } from '../../../../../src/k8s/resource.ts';
 import type { Diagnosis } from '../../../../../src/cli/doctor/diagnosis.ts';
 import { checkInstalled } from '../../../../../src/cli/doctor/installed/check-installed.ts';
 import { withDefaults } from '../../../../../src/cli/doctor/installed/defaults.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import jsonPatch from 'fast-json-patch';
-import type { Json, JsonObject } from '../../../../../src/api/json.ts';
+import type { Json, JsonObject } from '../../../../../src/json/json.ts';
 import { withDefaults } from '../../../../../src/cli/doctor/installed/defaults.ts';
 import { differences } from '../../../../../src/cli/doctor/installed/differences.ts';
 

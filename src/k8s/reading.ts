@@ -1,0 +1,113 @@
+import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../json/json.ts';
+import { printable, quoted } from '../text/printable.ts';
+import { countOf, parseQuantity } from './quantity.ts';
+import type { LabelSelector } from './label-selector.ts';
+
+/** Labels of an object. */
+export type Labels = ReadonlyMap<string, string>;
+/** Counts by resource: thousandths of `cpu`, whole units of all else. */
+export type Resources = ReadonlyMap<string, number>;
+
+/** What is wrong with an object of a snapshot, so that nothing can be said of it. */
+export interface ObjectFault {
+  /** `Pod batch/worker-0`. */
+  readonly object: string;
+  /** `spec.containers[0].resources.requests.cpu`. */
+  readonly field: string;
+  /** What is wrong, the rule, the way out. */
+  readonly message: string;
+}
+
+/** `Pod batch/worker-0`, for messages. */
+export function titleOf(object: JsonObject, kind = ownString(object, 'kind') ?? ''): string {
+  const metadata = own(object, 'metadata');
+  const name = ownString(metadata, 'name') ?? ownString(metadata, 'generateName') ?? '';
+  const namespace = ownString(metadata, 'namespace');
+  return `${kind} ${namespace === undefined ? name : `${namespace}/${name}`}`;
+}
+
+/** Reads the fields of one object, and collects what it cannot read. */
+export class Reading {
+  readonly faults: ObjectFault[] = [];
+  readonly #object: string;
+
+  constructor(object: string) {
+    this.#object = object;
+  }
+
+  /** @param field may end with a key that its author has made up */
+  wrong(field: string, message: string): void {
+    this.faults.push({ object: this.#object, field: printable(field), message });
+  }
+
+  /** `{cpu: 500m, memory: 1Gi}` as counts. */
+  resources(value: Json | undefined, field: string): Map<string, number> {
+    const counts = new Map<string, number>();
+    for (const [name, amount] of isObject(value) ? Object.entries(value) : []) {
+      const billionths = this.quantity(amount, `${field}.${name}`);
+      if (billionths === undefined) continue;
+      const count = countOf(name, billionths);
+      if (count === undefined)
+        this.wrong(`${field}.${name}`, `${quoted(amount)} must be from 0 to ${countLimit(name)}; correct it`);
+      else counts.set(name, count);
+    }
+    return counts;
+  }
+
+  /** A quantity in billionths of its unit; undefined where it is none. */
+  quantity(value: Json | undefined, field: string): bigint | undefined {
+    const billionths = parseQuantity(value);
+    if (billionths === undefined)
+      this.wrong(field, `${quoted(value)} is no quantity; write it as 500m, 2 or 12Gi`);
+    return billionths;
+  }
+
+  /** An integer, or `fallback` where there is none. */
+  integer(value: Json | undefined, field: string, fallback: number): number {
+    if (value === undefined || value === null) return fallback;
+    if (typeof value === 'number' && Number.isInteger(value)) return value;
+    this.wrong(field, `${quoted(value)} is no integer`);
+    return fallback;
+  }
+
+  /** A LabelSelector; undefined where there is none. */
+  selector(value: Json | undefined, field: string): LabelSelector | undefined {
+    if (!isObject(value)) return undefined;
+    return {
+      matchLabels: Object.fromEntries(labelsOf(own(value, 'matchLabels'))),
+      matchExpressions: (ownList(value, 'matchExpressions') ?? []).map((one, index) => {
+        const operator = ownString(one, 'operator');
+        if (
+          operator !== 'In' &&
+          operator !== 'NotIn' &&
+          operator !== 'Exists' &&
+          operator !== 'DoesNotExist'
+        ) {
+          const found = quoted(operator ?? null);
+          const at = `${field}.matchExpressions[${index}].operator`;
+          this.wrong(at, `${found} must be In, NotIn, Exists or DoesNotExist`);
+        }
+        return {
+          key: ownString(one, 'key') ?? '',
+          operator:
+            operator === 'NotIn' || operator === 'Exists' || operator === 'DoesNotExist' ? operator : 'In',
+          values: stringsOf(own(one, 'values')),
+        };
+      }),
+    };
+  }
+}
+
+const countLimit = (resource: string): string =>
+  resource === 'cpu' ? '9007199254740 cores' : '9007199254740991 (2^53 - 1)';
+
+/** A map of strings; what is none is left out, as the API server would have refused it. */
+export const labelsOf = (value: Json | undefined): Labels =>
+  new Map(
+    (isObject(value) ? Object.entries(value) : []).flatMap(([key, text]) =>
+      typeof text === 'string' ? [[key, text] as const] : [],
+    ),
+  );
+
+export const stringsOf = (value: Json | undefined): string[] =>
+  (Array.isArray(value) ? (value as readonly Json[]) : []).filter((one) => typeof one === 'string');

@@ -1,0 +1,112 @@
+import { constant } from '../../json/constant.ts';
+import type { JsonObject } from '../../json/json.ts';
+import { LABEL_POD_GANG } from '../../api/names.ts';
+import { FLUX, fluxConfigMapName, fluxSecretName, INIT_COMMAND } from './names.ts';
+import type { FluxSettings } from './settings.ts';
+import type { HpcGang } from '../preparation.ts';
+import type { PodList } from '../preparer.ts';
+
+const APART = 'spec.affinity.podAntiAffinity';
+const PREFERRED = `${APART}.preferredDuringSchedulingIgnoredDuringExecution` as const;
+const REQUIRED = `${APART}.requiredDuringSchedulingIgnoredDuringExecution` as const;
+export const NODES =
+  'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms' as const;
+
+/** Lists to which something is added that all Pods of a gang get. */
+export const FLUX_LISTS = [
+  'spec.volumes',
+  'spec.initContainers',
+  'containers.volumeMounts',
+  PREFERRED,
+  REQUIRED,
+  NODES,
+] as const satisfies readonly PodList[];
+
+/** An item for a list of a Pod; for a list of its containers, of the one that runs under Flux. */
+export interface FluxItem {
+  readonly list: (typeof FLUX_LISTS)[number];
+  readonly item: JsonObject;
+  readonly why: string;
+}
+
+/** What every Pod of a gang gets under the same settings. */
+export interface FluxItems {
+  /** By which Flux comes into the Pod. */
+  readonly software: readonly FluxItem[];
+  /** By which it comes to its node. */
+  readonly places: readonly FluxItem[];
+}
+
+/** Made once for the Pods of a gang: with each review of one of them it is only compared. */
+export const fluxItemsOf = (gang: HpcGang, settings: FluxSettings): FluxItems =>
+  constant({ software: softwareOf(gang, settings), places: placesOf(gang, settings) });
+
+function softwareOf(gang: HpcGang, { viewImage, shmSize }: FluxSettings): FluxItem[] {
+  const { install, software, config, curve, memory } = FLUX.volumes;
+  const volume = (name: string, source: JsonObject, why: string): FluxItem => ({
+    list: 'spec.volumes',
+    item: { name, ...source },
+    why,
+  });
+  const scripts = { name: fluxConfigMapName(gang.name), defaultMode: 0o755 };
+  // For whoever the program runs as: the file is root's, and only this container has it. The broker's copy is its own.
+  const certificate = { secretName: fluxSecretName(gang.name), defaultMode: 0o444 };
+  const shared = { medium: 'Memory', ...(shmSize !== undefined && { sizeLimit: shmSize }) };
+  const mount = ({ name, mountPath }: { name: string; mountPath: string }, readOnly = false): JsonObject => ({
+    name,
+    mountPath,
+    ...(readOnly && { readOnly }),
+  });
+  const installer: JsonObject = {
+    name: FLUX.installer,
+    image: viewImage,
+    command: [...INIT_COMMAND],
+    volumeMounts: [mount(install), mount(config, true)],
+  };
+  const mounts: readonly (readonly [JsonObject, string])[] = [
+    [mount(install), 'where Flux is'],
+    [mount(software), 'where the software of Flux is'],
+    [mount(config, true), 'where the start script is'],
+    [mount(curve, true), 'where the key of the gang is'],
+    [mount(memory), 'shared memory that is large enough'],
+  ];
+  return [
+    volume(install.name, { emptyDir: {} }, 'Flux is copied here'),
+    volume(software.name, { emptyDir: {} }, 'what Flux needs is copied here'),
+    volume(config.name, { configMap: scripts }, 'the scripts and settings of the gang'),
+    volume(memory.name, { emptyDir: shared }, 'MPI shares memory, for which 64M are too little'),
+    volume(curve.name, { secret: certificate }, 'the key that only brokers of this gang have'),
+    {
+      list: 'spec.initContainers',
+      item: installer,
+      why: 'copies Flux out of its image before the program starts',
+    },
+    ...mounts.map(([item, why]): FluxItem => ({ list: 'containers.volumeMounts', item, why })),
+  ];
+}
+
+const HOSTNAME = 'kubernetes.io/hostname';
+
+function placesOf(gang: HpcGang, settings: FluxSettings): FluxItem[] {
+  const podAffinityTerm = {
+    labelSelector: { matchLabels: { [LABEL_POD_GANG]: gang.name } },
+    topologyKey: HOSTNAME,
+  };
+  const why = 'one Pod a node, so that Flux has the whole of it';
+  const items: FluxItem[] = [];
+  if (settings.onePodPerNode === 'preferred')
+    items.push({ list: PREFERRED, item: { weight: 100, podAffinityTerm }, why });
+  if (settings.onePodPerNode === 'required') items.push({ list: REQUIRED, item: podAffinityTerm, why });
+  const term = nodeTerm(settings);
+  if (term !== undefined) items.push({ list: NODES, item: term, why: 'the nodes that the HPCPolicy names' });
+  return items;
+}
+
+export function nodeTerm({ nodeAffinity }: FluxSettings): JsonObject | undefined {
+  if (nodeAffinity.length === 0) return undefined;
+  return {
+    matchExpressions: nodeAffinity.map(({ key, values }) =>
+      values.length === 0 ? { key, operator: 'Exists' } : { key, operator: 'In', values: [...values] },
+    ),
+  };
+}

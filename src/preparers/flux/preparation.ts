@@ -1,0 +1,95 @@
+import { isDeepStrictEqual } from 'node:util';
+import { fault, type Fault } from '../../api/fault.ts';
+import { ownList } from '../../json/json.ts';
+import { checkFluxGang } from './gang-rules.ts';
+import { ENTRYPOINT_COMMAND, FLUX } from './names.ts';
+import { renderFluxObjects } from './objects.ts';
+import type { FluxSettings } from './settings.ts';
+import { hostGroups, type HostGroup } from '../hosts/hosts.ts';
+import { withEnvironment } from '../policy/hpc-policy.ts';
+import { hostNameOf, setHostName } from '../hosts/host-name.ts';
+import type { HpcGang, Preparation } from '../preparation.ts';
+import { podRefused, type PatchSurface, type PodPatch, type PodReader, type Preparer } from '../preparer.ts';
+import { checkPod } from './check-pod.ts';
+import { FLUX_LISTS, fluxItemsOf, nodeTerm, NODES, type FluxItem, type FluxItems } from './items.ts';
+import { runnerOf, type Runner } from './runner.ts';
+
+const SURFACE: PatchSurface = {
+  lists: [...FLUX_LISTS, 'containers.env'],
+  fields: ['containers.command', 'containers.args', 'spec.hostname', 'spec.subdomain'],
+};
+
+/** A Pod whose program runs under Flux: facts that stand in its gang's objects are not in it, so all Pods of a gang are alike. */
+export const fluxPreparation: Preparation = {
+  name: 'flux',
+  validate: (gang, { flux }, subdomain) => ({
+    faults: flux === undefined ? [] : checkFluxGang(gang, flux, subdomain),
+    warnings: [],
+  }),
+  objects: (gang, { flux }, { certificate, subdomain }) =>
+    flux === undefined
+      ? []
+      : renderFluxObjects(gang, flux, { certificate: certificate(gang.name), subdomain }),
+  preparer: (gang, { flux }) => flux && preparerOf(gang, flux),
+};
+
+/** Of all Pods of a gang: what they have in common is worked out once. */
+function preparerOf(gang: HpcGang, policy: FluxSettings): Preparer {
+  const groups = hostGroups(gang, policy.leadGroup);
+  const items = fluxItemsOf(gang, policy);
+  return {
+    name: 'flux',
+    patchSurface: SURFACE,
+    prepare: (pod, { group }, patch) => prepare(pod, patch, { gang, group, groups, policy, items }),
+  };
+}
+
+interface Given {
+  readonly gang: HpcGang;
+  readonly group: string;
+  readonly groups: readonly HostGroup[];
+  readonly policy: FluxSettings;
+  readonly items: FluxItems;
+}
+
+/** @throws PodRefused with every fault of the Pod */
+function prepare(
+  pod: PodReader,
+  patch: PodPatch,
+  { gang, group, groups, policy, items: usual }: Given,
+): void {
+  const [runner, host] = [runnerOf(pod, policy), hostNameOf(pod, gang, group, groups)];
+  if ('rule' in runner || 'rule' in host) throw podRefused([runner, host].filter((one) => 'rule' in one));
+  const env = ownList(runner.container, 'env') ?? [];
+  const { settings, faults } = withEnvironment(policy, env, `${runner.path}.env`);
+  const all = [
+    ...checkPod(pod, runner, gang, settings, host),
+    ...faults,
+    ...checkNodeAffinity(pod, settings),
+  ];
+  if (all.length > 0) throw podRefused(all);
+  setHostName(pod, host, patch);
+  const items = settings === policy ? usual : fluxItemsOf(gang, settings);
+  for (const { list, item, why } of items.software) patch.add(list, item, why, runnerOfList(list, runner));
+  if (runner.gpus !== undefined) {
+    const item = { name: FLUX.gpusVariable, value: String(runner.gpus.count) };
+    patch.add('containers.env', item, 'only the Pod knows its GPUs', runner.name);
+  }
+  for (const { list, item, why } of items.places) patch.add(list, item, why);
+  if (runner.wrapped) return;
+  const why = 'the program runs under Flux, its own command follows word for word';
+  patch.set('containers.command', [...ENTRYPOINT_COMMAND, ...runner.argv], why, runner.name);
+  if ((ownList(runner.container, 'args') ?? []).length > 0) {
+    patch.set('containers.args', [], 'its arguments stand in the command now', runner.name);
+  }
+}
+
+const runnerOfList = (list: FluxItem['list'], { name }: Runner): string | undefined =>
+  list === 'containers.volumeMounts' ? name : undefined;
+
+/** Terms of node affinity are a choice: what stands there already would be another way past the policy's. */
+function checkNodeAffinity(pod: PodReader, settings: FluxSettings): Fault[] {
+  const term = nodeTerm(settings);
+  if (term === undefined || pod.list(NODES).every((one) => isDeepStrictEqual(one, term))) return [];
+  return [fault('HpcAffinityForeign', NODES)];
+}

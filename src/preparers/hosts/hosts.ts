@@ -1,0 +1,60 @@
+import type { PodGang } from '../../api/pod-gang.ts';
+import { expectedPods } from '../../gang/expected-pods.ts';
+import type { FluxSettings } from '../flux/settings.ts';
+
+/** As much of a PodGang as its objects are made from. */
+export type HpcGang = Pick<PodGang, 'namespace' | 'name' | 'annotations' | 'spec'>;
+
+/** The hosts of one group, `<group>-0` and so on: the host names of Indexed Jobs, StatefulSets and Grove's Pods. */
+export interface HostGroup {
+  readonly group: string;
+  readonly hosts: number;
+}
+
+/**
+ * The hosts of all Pods that are expected, whether they are there or not: a broker cannot be told of another one while
+ * it runs. The lead's group comes first, since the first host is the one of rank 0; the others keep their order. Groups
+ * without Pods are left out.
+ */
+export function hostGroups(gang: HpcGang, leadGroup?: string): HostGroup[] {
+  const { counts } = expectedPods(gang);
+  const all = gang.spec.groups.map(({ name }, index) => ({ group: name, hosts: counts[index] ?? 0 }));
+  const led = all.filter(({ group }) => group === leadGroup);
+  const rest = all.filter(({ group }) => group !== leadGroup);
+  return [...led, ...rest].filter(({ hosts }) => hosts > 0);
+}
+
+/** How many hosts come before those of a group. */
+export const hostsBefore = (groups: readonly HostGroup[], group: string): number =>
+  hostCount(
+    groups.slice(
+      0,
+      groups.findIndex((one) => one.group === group),
+    ),
+  );
+
+/** The DNS domain in which the Pods of a gang find each other by their host names. */
+export const hostDomain = (subdomain: string, namespace: string, clusterDomain: string): string =>
+  `${subdomain}.${namespace}.svc.${clusterDomain}`;
+
+/** `0`, or `0-3`. @throws RangeError for none: there is no text for it */
+export function rangeOf(count: number): string {
+  if (count < 1) throw new RangeError('a range of nothing');
+  return count === 1 ? '0' : `0-${count - 1}`;
+}
+
+/** As Flux writes hosts (RFC 29): `g-leader-0`, `g-worker-[0-3]`. */
+export const hostList = ({ group, hosts }: HostGroup): string =>
+  hosts === 1 ? `${group}-0` : `${group}-[${rangeOf(hosts)}]`;
+
+export const leadHost = (groups: readonly HostGroup[]): string => `${groups[0]?.group ?? ''}-0`;
+
+export const hostCount = (groups: readonly HostGroup[]): number =>
+  groups.reduce((sum, { hosts }) => sum + hosts, 0);
+
+/** How many Pods have to be there for the gates to open. */
+export const leastOf = ({ spec }: HpcGang): number =>
+  spec.groups.reduce((sum, { minReplicas }) => sum + Math.max(0, minReplicas), 0);
+
+/** How many brokers have to be there before the program starts; that many Pods the program runs on. */
+export const quorumOf = (gang: HpcGang, { quorum }: FluxSettings): number => quorum ?? leastOf(gang);

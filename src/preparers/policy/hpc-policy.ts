@@ -1,0 +1,167 @@
+import { fault, keyed, type Fault } from '../../api/fault.ts';
+import { asObject, isObject, own, ownString, type Json, type JsonObject } from '../../json/json.ts';
+import { didYouMean } from '../../text/nearest-key.ts';
+import { fluxDefaults, fluxSettingRows, type FluxSettings, type SettingRow } from '../flux/settings.ts';
+import { TORCH_FIELDS, torchSettings, type TorchSettings } from '../torch/settings.ts';
+
+/** An HPCPolicy: how the Pods of the gangs that name it are prepared. One of the parts is there. */
+export interface HpcPolicy {
+  readonly namespace: string;
+  readonly name: string;
+  readonly flux: FluxSettings | undefined;
+  readonly torch: TorchSettings | undefined;
+  /** A workload manager that does not come with Muster. */
+  readonly managed?: ManagedSettings | undefined;
+}
+
+/** `spec.hpc.settings`, as they are written. */
+export type ManagerSettings = Readonly<Record<string, string>>;
+
+/** What is asked of a manager that does not come with Muster; what of it can be, it says itself. */
+export interface ManagedSettings {
+  readonly manager: string;
+  readonly settings: ManagerSettings;
+}
+
+/**
+ * An HPCPolicy from JSON, with a fault for everything in it that is unknown or not so; what could not be read has its
+ * default, so that one answer names every fault.
+ * @param managers that are known beside Flux; `any` where only whoever prepares the Pods knows them
+ */
+export function parseHpcPolicy(
+  object: JsonObject,
+  namespace: string,
+  managers: readonly string[] | 'any' = [],
+): { policy: HpcPolicy; faults: Fault[] } {
+  const faults: Fault[] = [];
+  const spec = objectAt(own(object, 'spec'), 'spec', ['hpc', 'torch'], faults);
+  const hpc = objectAt(own(spec, 'hpc'), 'spec.hpc', ['manager', 'settings'], faults);
+  const torch = objectAt(own(spec, 'torch'), 'spec.torch', TORCH_FIELDS, faults);
+  if (hpc === undefined && torch === undefined && faults.length === 0) {
+    faults.push(fault('HpcPolicyEmpty', 'spec'));
+  }
+  // Flux gives every task the environment of the first Pod, and so its rank.
+  if (hpc !== undefined && torch !== undefined) faults.push(fault('HpcPolicyTwofold', 'spec.torch'));
+  const policy = {
+    namespace,
+    name: ownString(own(object, 'metadata'), 'name') ?? '',
+    ...(hpc && managerOf(hpc, managers, faults)),
+    torch: torch && torchSettings(torch, faults),
+  };
+  return { policy: { flux: undefined, ...policy }, faults };
+}
+
+const FLUX = 'flux';
+const MANAGER_FIELD = 'spec.hpc.manager';
+const SETTINGS_FIELD = 'spec.hpc.settings';
+
+/** Under which manager the gang runs. One that nobody knows is read as Flux, which is not what was meant and has a fault. */
+function managerOf(
+  hpc: JsonObject,
+  managers: readonly string[] | 'any',
+  faults: Fault[],
+): Pick<HpcPolicy, 'flux' | 'managed'> {
+  const manager = own(hpc, 'manager') ?? FLUX;
+  if (manager === FLUX) return { flux: fluxOf(hpc, faults) };
+  if (typeof manager === 'string' && (managers === 'any' || managers.includes(manager)))
+    return { flux: undefined, managed: { manager, settings: textsOf(hpc, faults) } };
+  const known = [FLUX, ...(managers === 'any' ? [] : managers)];
+  const meant = typeof manager === 'string' ? didYouMean(manager, known) : undefined;
+  const detail = [`known: ${known.join(', ')}`, meant].filter((part) => part !== undefined).join('; ');
+  faults.push(fault('HpcManagerUnknown', MANAGER_FIELD, { value: manager, detail }));
+  return { flux: fluxDefaults };
+}
+
+function textsOf(hpc: JsonObject, faults: Fault[]): ManagerSettings {
+  const written = objectAt(own(hpc, 'settings'), SETTINGS_FIELD, undefined, faults) ?? {};
+  return Object.fromEntries(
+    Object.entries(written).flatMap(([key, value]) => {
+      if (typeof value === 'string') return [[key, value]];
+      faults.push(notText(key, value));
+      return [];
+    }),
+  );
+}
+
+const notText = (key: string, value: Json | undefined): Fault =>
+  fault('FieldType', keyed(SETTINGS_FIELD, key), { value, detail: 'a string is needed: quote it' });
+
+function fluxOf(hpc: JsonObject, faults: Fault[]): FluxSettings {
+  const path = SETTINGS_FIELD;
+  const written = objectAt(own(hpc, 'settings'), path, undefined, faults) ?? {};
+  const set: Record<string, unknown> = {};
+  for (const key of Object.keys(written)) {
+    const value = written[key];
+    const row = Object.hasOwn(fluxSettingRows, key) ? fluxSettingRows[key] : undefined;
+    if (row === undefined) {
+      const detail = didYouMean(key, Object.keys(fluxSettingRows));
+      faults.push(fault('HpcSettingUnknown', keyed(path, key), { detail }));
+    } else if (typeof value !== 'string') {
+      faults.push(notText(key, value));
+    } else {
+      const read = row.read(value);
+      if (read === undefined) faults.push(invalid(keyed(path, key), value, row.form));
+      else set[row.field] = read;
+    }
+  }
+  return { ...fluxDefaults, ...set };
+}
+
+const invalid = (path: string, value: string, form: string): Fault =>
+  fault('HpcSettingInvalid', path, { value, detail: `must be ${form}` });
+
+/**
+ * `settings` with the variables of the runner container that go before them, as Kubeflow's users know them; the very same
+ * where there is none. Only those
+ * with a literal value count; of two of one name the later one holds, as in the container.
+ * @param path of `env`
+ */
+export function withEnvironment(
+  settings: FluxSettings,
+  environment: readonly Json[],
+  path: string,
+): { settings: FluxSettings; faults: Fault[] } {
+  let places: Map<string, number> | undefined;
+  for (let index = 0; index < environment.length; index += 1) {
+    const name = asObject(environment[index])?.['name'];
+    if (typeof name === 'string' && VARIABLES.has(name))
+      (places ??= new Map<string, number>()).set(name, index);
+  }
+  const faults: Fault[] = [];
+  if (places === undefined) return { settings, faults };
+  const set: Record<string, unknown> = {};
+  for (const [name, row] of VARIABLES) {
+    const index = places.get(name) ?? -1;
+    const value = ownString(environment[index], 'value');
+    if (value === undefined || value === '') continue;
+    const read = row.read(value);
+    if (read === undefined) faults.push(invalid(`${path}[${index}].value`, value, row.form));
+    else set[row.field] = read;
+  }
+  return { settings: { ...settings, ...set }, faults };
+}
+
+const VARIABLES: ReadonlyMap<string, SettingRow> = new Map(
+  Object.values(fluxSettingRows).flatMap((row) =>
+    row.environment === undefined ? [] : [[row.environment, row]],
+  ),
+);
+
+/** The object at `path`, undefined where there is none; `known`: all keys that it may have. Null counts as absent. */
+function objectAt(
+  value: Json | undefined,
+  path: string,
+  known: readonly string[] | undefined,
+  faults: Fault[],
+): JsonObject | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!isObject(value)) {
+    faults.push(fault('FieldType', path, { value, detail: 'an object is needed' }));
+    return undefined;
+  }
+  for (const key of Object.keys(value)) {
+    if (known === undefined || known.includes(key)) continue;
+    faults.push(fault('HpcFieldUnknown', `${path}.${key}`, { detail: didYouMean(key, known) }));
+  }
+  return value;
+}

@@ -1,0 +1,23 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { format, resolveConfig } from 'prettier';
+import { fluxSettingRows } from '../../../src/preparers/flux/settings.ts';
+
+const FILE = join(import.meta.dirname, '../../../docs/hpc.md');
+const PLACE = /<!-- settings -->\n[^]*<!-- \/settings -->/;
+
+test('docs/hpc.md has the settings of the source', async () => {
+  const code = (text: string | undefined): string => (text === undefined ? '' : `\`${text}\``);
+  const rows = Object.entries(fluxSettingRows).map(([name, { form, byDefault, meaning, environment }]) => {
+    const cells = [code(name), form, code(byDefault), meaning, code(environment)];
+    return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  });
+  const table = ['| Setting | Must be | Default | Meaning | Variable |', '| - | - | - | - | - |', ...rows];
+  const text = readFileSync(FILE, 'utf8');
+  const filled = text.replace(PLACE, () => `<!-- settings -->\n\n${table.join('\n')}\n\n<!-- /settings -->`);
+  const wanted = await format(filled, { ...(await resolveConfig(FILE)), parser: 'markdown' });
+  if (process.env['UPDATE_DOCS'] === '1') writeFileSync(FILE, wanted);
+  expect(readFileSync(FILE, 'utf8')).toBe(wanted);
+  expect(text).toMatch(PLACE);
+});
