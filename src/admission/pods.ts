@@ -15,7 +15,7 @@ import {
   membershipOf,
   type Membership,
 } from '../gang/membership.ts';
-import { isPodGangName } from '../k8s/name-syntax.ts';
+import { isPodGangName } from '../api/pod-gang.ts';
 import { TryLater } from '../errors.ts';
 import { preparePod, type PrepareFailed } from '../preparers/prepare.ts';
 import { checkPrepared, preparersOfPod } from './gang-preparers.ts';

@@ -1,3 +1,5 @@
+import { isDnsSubdomain, MAX_LABEL_VALUE } from '../k8s/name-syntax.ts';
+
 /** The PodGang as Muster reads it: only the fields that it uses, defaults not applied. */
 
 /** A Pod by name. Both are required by the CRD. */
@@ -56,3 +58,7 @@ export interface PodGang {
 }
 
 export const CONDITION_INITIALIZED = 'Initialized';
+
+/** The name of a PodGang: an object name that is also a label value of its Pods. */
+export const isPodGangName = (text: string): boolean =>
+  text.length <= MAX_LABEL_VALUE && isDnsSubdomain(text);

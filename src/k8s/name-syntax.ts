@@ -21,7 +21,3 @@ export function isLabelKey(text: string): boolean {
   if (slash < 0) return isLabelValue(text);
   return isDnsSubdomain(text.slice(0, slash)) && isLabelValue(text.slice(slash + 1));
 }
-
-/** The name of a PodGang: an object name that is also a label value of its Pods. */
-export const isPodGangName = (text: string): boolean =>
-  text.length <= MAX_LABEL_VALUE && isDnsSubdomain(text);

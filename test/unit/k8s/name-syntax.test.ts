@@ -1,11 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  isDnsLabel,
-  isDnsSubdomain,
-  isLabelKey,
-  isLabelValue,
-  isPodGangName,
-} from '../../../src/k8s/name-syntax.ts';
+import { isPodGangName } from '../../../src/api/pod-gang.ts';
+import { isDnsLabel, isDnsSubdomain, isLabelKey, isLabelValue } from '../../../src/k8s/name-syntax.ts';
 
 /** One table for all: which of the syntaxes takes the text. */
 const cases: [text: string, label: boolean, subdomain: boolean, value: boolean, key: boolean][] = [

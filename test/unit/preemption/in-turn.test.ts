@@ -15,16 +15,29 @@ import type { Pod } from '../../../src/preemption/snapshot.ts';
 import { byImportance, unitsOf, type Unit } from '../../../src/preemption/units.ts';
 import { putBack, removed } from '../../../src/preemption/verdicts.ts';
 import { inLength } from '../../support/length.ts';
-import { clusterOf, gangOf, neighbours } from './random-neighbours.ts';
+import { clusterOf, gangOf, neighbours, type Neighbours } from './random-neighbours.ts';
 import { snapshotOf } from './small-cluster.ts';
 
 const VARIANT = 'kube-1.37';
 const numRuns = inLength({ short: 1_000, long: 50_000 });
 
+/** Everybody who runs may be evicted, and wants none of the gang near: then more of the evictions are in vain. */
+const averse = (cluster: Neighbours): Neighbours => ({
+  ...cluster,
+  nodes: cluster.nodes.map((one) => ({ ...one, zone: one.zone || 'a', taint: '' })),
+  running: cluster.running.map((one) => ({
+    ...one,
+    prio: one.prio === 100 ? 10 : one.prio,
+    leaving: false,
+    away: one.away || 'rack',
+  })),
+});
+const clusters = fc.oneof(neighbours, { arbitrary: neighbours.map(averse), weight: 3 });
+
 test('each unit is judged as if the whole gang had been placed Pod by Pod beside it', () => {
   const seen = { fits: 0, never: 0, preempts: 0, 'in vain': 0 };
   fc.assert(
-    fc.property(neighbours, (cluster) => {
+    fc.property(clusters, (cluster) => {
       const { snapshot, read } = snapshotOf(clusterOf(cluster));
       const preemptor = preemptorOf(gangOf(cluster).map(read), snapshot, VARIANT);
       const planned = plan(preemptor, snapshot, VARIANT);
@@ -74,7 +87,6 @@ test('each unit is judged as if the whole gang had been placed Pod by Pod beside
     }),
     { numRuns },
   );
-  // A generator that only makes one kind of answer would show nothing. Of a thousand some hundred preempt, some eleven in vain.
-  expect(seen.preempts).toBeGreaterThan(numRuns / 50);
-  expect(seen['in vain']).toBeGreaterThan(0);
+  // A generator that only makes one kind of answer would show nothing.
+  expect(Math.min(seen.preempts, seen['in vain'])).toBeGreaterThan(numRuns / 100);
 });

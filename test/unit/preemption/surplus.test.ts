@@ -17,7 +17,8 @@ import { ask, objectsOf, smallCluster } from './random-clusters.ts';
 import { node, planFor, pod, podGang, priorityClass, victimsFor, type PodIn } from './small-cluster.ts';
 
 const wantedGroup = fc.record({
-  min: fc.nat(2),
+  // Both groups of a gang need Pods in most cases.
+  min: fc.constantFrom(0, 1, 1, 1, 2, 2),
   more: fc.nat(2),
   cpu: fc.integer({ min: 0, max: 3 }),
   gpu: fc.nat(1),
@@ -116,8 +117,7 @@ test('feasible if and only if some set of victims helps what the gang needs; sur
     { numRuns },
   );
   // A generator that never comes so far would show nothing.
-  // The rarest, two groups, comes some thirty times in a thousand.
-  expect(Math.min(...Object.values(seen))).toBeGreaterThan(numRuns / 200);
+  expect(Math.min(...Object.values(seen))).toBeGreaterThan(numRuns / 50);
 });
 
 /** All Pods with a place have it beside whoever stays. */

@@ -1,7 +1,8 @@
 /** Which gang and group a Pod is of, by the labels and the owner reference that its workload's controller writes. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { isLabelValue, isPodGangName } from '../../../src/k8s/name-syntax.ts';
+import { isPodGangName } from '../../../src/api/pod-gang.ts';
+import { isLabelValue } from '../../../src/k8s/name-syntax.ts';
 import { own, ownObject, ownString, type JsonObject } from '../../../src/json/json.ts';
 import { belongingOf, controllerOf, originOf } from '../../../src/workloads/pod-origin.ts';
 import { gangKinds } from '../../../src/workloads/gang-kinds.ts';

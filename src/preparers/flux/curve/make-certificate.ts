@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { curveCertificate } from './certificate.ts';
+import { curveCertificate } from '../curve-certificate.ts';
 
 /**
  * A certificate of random keys: another one at every call. It is made once for a gang and never replaced, since brokers
