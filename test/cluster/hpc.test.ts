@@ -392,6 +392,12 @@ clusterSuite('gangs with an HPCPolicy', () => {
     const running = async (...names: string[]): Promise<void> => {
       for (const name of names) await cluster.kubelet(name, 'Running', true);
     };
+    const untilPlaced = (name: string): Promise<unknown> =>
+      until(`${name} is on a node`, async () =>
+        (await cluster.podsOf('swell')).some(
+          ({ metadata, spec }) => metadata.name === name && spec.nodeName !== undefined,
+        ),
+      );
     const brokers = async () => (await cluster.status('swell')).hpc?.flux;
     expect(await hostsOf('swell')).toBe('chief-0,crew-[0-2]\n');
     const made = await objects();
@@ -447,11 +453,8 @@ clusterSuite('gangs with an HPCPolicy', () => {
     await cluster.untilCondition('swell', 'Unhealthy', { status: 'True' });
     // A follower that comes meanwhile joins those that run: gates alone count nothing, and its broker waits for the lead.
     await scale(3);
-    await until('it is bound', async () =>
-      (await cluster.podsOf('swell')).some(
-        ({ metadata, spec }) => metadata.name === 'crew-2' && spec.nodeName !== undefined,
-      ),
-    );
+    await untilPlaced('crew-2');
+    expect(prepared(await podOf('crew-2'))).toEqual(prepared(second));
     await until('who is missing is said', async () => {
       expect(await cluster.status('swell')).toMatchObject({
         why: expect.stringContaining('fewer Pods than the minimum: chief 0/1'),
@@ -461,12 +464,7 @@ clusterSuite('gangs with an HPCPolicy', () => {
       return true;
     });
     await leads('chief-0-again');
-    await until('another leads', async () => {
-      const { nodeName } =
-        (await cluster.podsOf('swell')).find(({ metadata }) => metadata.name === 'swell-chief-0-again')
-          ?.spec ?? {};
-      return nodeName !== undefined;
-    });
+    await untilPlaced('swell-chief-0-again');
     expect(prepared(await podOf('swell-chief-0-again'))).toEqual(prepared(chief));
     await running('swell-chief-0-again', 'crew-2');
     await until('all are led again', async () => {

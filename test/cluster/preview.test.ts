@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { stringify } from 'yaml';
 import { MUSTER_USER } from '../../src/api/names.ts';
-import { minorOf } from '../../src/backends/native-gates.ts';
-import { RELEASE } from './control-plane/releases.ts';
+import { variantOfGroups } from '../../src/preemption/variants.ts';
+import { GANGS as NATIVE_GANGS } from './control-plane/releases.ts';
 import { clusterSuite } from './control-plane/suite.ts';
 import { until } from './control-plane/until.ts';
 import { verb } from './support/muster-cli.ts';
@@ -14,14 +14,19 @@ import { withMuster, type OnMuster } from './support/with-muster.ts';
 
 jest.setTimeout(120_000);
 
-/** The algorithm of 1.37 keeps a gang where it would be with nobody there; those of 1.36 and of the document look for whoever is least important. */
-const is137 = minorOf(RELEASE.version) === '1.37';
+/** Whether the scheduler keeps a gang where it would be with nobody there; others take whoever is least important. */
+const keepsPlacement = variantOfGroups(NATIVE_GANGS) === 'kube-1.37';
 const BATCH = '/api/v1/namespaces/batch/pods';
 
 clusterSuite('the forecast of a dry run', () => {
   let on: OnMuster;
 
   const ok = (path: string, body: object): Promise<unknown> => on.plane.client.ok('POST', path, body);
+  const untilBound = (name: string): Promise<unknown> =>
+    until(`${name} is bound`, async () => {
+      const { spec } = await on.plane.client.ok<{ spec: { nodeName?: string } }>('GET', `${PODS}/${name}`);
+      return spec.nodeName !== undefined;
+    });
   const cpus = (count: number, more: object = {}): Record<string, unknown> => ({
     containers: [
       { name: 'main', image: 'example.test/none', resources: { requests: { cpu: String(count) } } },
@@ -119,10 +124,7 @@ clusterSuite('the forecast of a dry run', () => {
     const [gang = '', first = '', second = ''] = file('third', 2).split('---\n');
     // One of those that run is of the same namespace.
     await ok(PODS, running('mine'));
-    await until('it runs', async () => {
-      const { spec } = await on.plane.client.ok<{ spec: { nodeName?: string } }>('GET', `${PODS}/mine`);
-      return spec.nodeName !== undefined;
-    });
+    await untilBound('mine');
     expect(forecasts(await create(`${gang}---\n${first}`))).toEqual([]);
     const told = await until('the thread has seen the first Pod', async () => {
       const found = await dryRun(second);
@@ -183,7 +185,6 @@ clusterSuite('the forecast of a dry run', () => {
   });
 
   test('whom another algorithm would spare, where the cluster’s own scheduler takes them; and it does', async () => {
-    const client = on.plane.client;
     for (const [name, value] of Object.entries({ lower: 20, middle: 50 }))
       await ok('/apis/scheduling.k8s.io/v1/priorityclasses', { metadata: { name }, value });
     const one = (name: string, className: string, node: string) =>
@@ -207,17 +208,16 @@ clusterSuite('the forecast of a dry run', () => {
       const found = await dryRun([gang, pod].map((object) => stringify(object)).join('---\n'));
       return found.join().includes('made room') && found;
     });
-    const taken = is137 ? { name: 'more-important', priority: 50 } : { name: 'less-important', priority: 20 };
+    const taken = keepsPlacement
+      ? { name: 'more-important', priority: 50 }
+      : { name: 'less-important', priority: 20 };
     expect(told).toEqual([
       `forecast: gang ${NAMESPACE}/choosy (priority 100, 1 Pod) would fit if 1 Pod (priority ${taken.priority}) made room; nothing else is touched`,
     ]);
     await ok(GANGS, gang);
     await ok(PODS, pod);
-    await until('it runs', async () => {
-      const { spec } = await client.ok<{ spec: { nodeName?: string } }>('GET', `${PODS}/choosy-a`);
-      return spec.nodeName !== undefined;
-    });
-    const { items } = await client.ok<{ items: { metadata: { name: string } }[] }>('GET', BATCH);
+    await untilBound('choosy-a');
+    const { items } = await on.plane.client.ok<{ items: { metadata: { name: string } }[] }>('GET', BATCH);
     const left = items.map(({ metadata }) => metadata.name);
     expect(['more-important', 'less-important'].filter((name) => !left.includes(name))).toEqual([taken.name]);
     await on.plane.kubectl(['delete', 'podgang,pod', '-n', NAMESPACE, '--all', '--force', '--wait=false']);
