@@ -3,6 +3,7 @@ import { type Json, own, ownList, ownObject, ownString } from '../json/json.ts';
 import { isLabelKey, isLabelValue } from '../k8s/name-syntax.ts';
 import { type ConfigPath, type PathFault, error } from './config-fault.ts';
 import { inWords } from './messages.ts';
+import { quoted } from '../text/printable.ts';
 
 /** In YAML `gpu: true` and `tier: 1` are no strings, though they look like labels. */
 const labelValue = z.string({
@@ -50,7 +51,7 @@ export function selectorFindings(selector: Json | undefined, path: ConfigPath): 
   const labels = Object.entries(ownObject(selector, 'matchLabels') ?? {}).flatMap(([key, value]) => {
     const at = [...path, 'matchLabels', key];
     return [
-      ...(isLabelKey(key) ? [] : [{ ...error(at, `"${key}" ${KEY_RULE}`), atKey: true } as const]),
+      ...(isLabelKey(key) ? [] : [{ ...error(at, `${quoted(key)} ${KEY_RULE}`), atKey: true } as const]),
       ...valueFindings(value, at),
     ];
   });
@@ -59,7 +60,7 @@ export function selectorFindings(selector: Json | undefined, path: ConfigPath): 
     const key = ownString(requirement, 'key');
     const values = own(requirement, 'values') ?? [];
     return [
-      ...(key === undefined || isLabelKey(key) ? [] : [error([...at, 'key'], `"${key}" ${KEY_RULE}`)]),
+      ...(key === undefined || isLabelKey(key) ? [] : [error([...at, 'key'], `${quoted(key)} ${KEY_RULE}`)]),
       ...(Array.isArray(values) ? countFindings(ownString(requirement, 'operator'), values.length, at) : []),
       ...(Array.isArray(values) ? (values as readonly Json[]) : []).flatMap((value, position) =>
         valueFindings(value, [...at, 'values', position]),
@@ -72,7 +73,7 @@ export function selectorFindings(selector: Json | undefined, path: ConfigPath): 
 const valueFindings = (value: Json, path: ConfigPath): PathFault[] =>
   typeof value !== 'string' || value === '' || isLabelValue(value)
     ? []
-    : [error(path, `"${value}" ${VALUE_RULE}`)];
+    : [error(path, `${quoted(value)} ${VALUE_RULE}`)];
 
 function countFindings(operator: string | undefined, count: number, path: ConfigPath): PathFault[] {
   const at = [...path, 'values'];

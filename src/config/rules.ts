@@ -1,6 +1,7 @@
 import { type Json, own, ownString } from '../json/json.ts';
 import { isLabelKey } from '../k8s/name-syntax.ts';
 import { MUSTER_USER } from '../api/names.ts';
+import { quoted } from '../text/printable.ts';
 import { type PathFault, error, warning } from './config-fault.ts';
 import { kindFindings } from './kind-rules.ts';
 import { type KnownWorkload, workloadFindings } from './workload-rules.ts';
@@ -80,8 +81,8 @@ function topology(read: Read): PathFault[] {
       if (value === undefined || value === '') continue;
       const path = ['topologyAwareScheduling', 'levels', index, field];
       if (field === 'key' && !isLabelKey(value))
-        findings.push(say(path, `"${value}" is not a valid label key`));
-      if (seen[field].has(value)) findings.push(say(path, `duplicate ${field} "${value}"`));
+        findings.push(say(path, `${quoted(value)} is not a valid label key`));
+      if (seen[field].has(value)) findings.push(say(path, `duplicate ${field} ${quoted(value)}`));
       seen[field].add(value);
     }
   });

@@ -188,6 +188,17 @@ describe('configurations: what is noticed', () => {
       /x is not a function/,
     ],
     [
+      'a raw message',
+      {
+        load: loadConfiguration,
+        check: (text, options) => [
+          ...checkConfiguration(text, options),
+          { path: 'leader', message: 'undefined is no number', severity: 'warning' },
+        ],
+      },
+      /a raw message: undefined is no number/,
+    ],
+    [
       'a fault of no field',
       {
         load: loadConfiguration,
@@ -203,6 +214,14 @@ describe('configurations: what is noticed', () => {
     ],
   ])('%s', async (_what, readers, says) => {
     expect(await found(() => openConfigurations(readers), 300)).toMatch(says);
+  });
+
+  test('a message that quotes such a word from the file is not raw', async () => {
+    const selector = '{ matchLabels: { "undefined[object Object]": x } }';
+    const text = `controllers: { podGang: { namespaceSelector: ${selector} } }`;
+    const trial = openConfigurations();
+    const words = await trial.attempt(Buffer.from(`{"env":{},"flags":{}}\n${text}`));
+    expect(words).toContainEqual(expect.stringContaining('is not a valid label key'));
   });
 });
 

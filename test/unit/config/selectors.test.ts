@@ -93,6 +93,11 @@ test.each<[string, string]>([
     '{ matchExpressions: [{ key: -a, operator: In, values: [-b] }] }',
     `${AT}.matchExpressions[0].key: "-a" is not a valid label key`,
   ],
+  // A value as long as somebody likes is no reason for a message of that length.
+  [
+    `{ matchLabels: { a: ${'u'.repeat(10_000)} } }`,
+    `${AT}.matchLabels.a: "${'u'.repeat(79)}…" is not a valid label value`,
+  ],
 ])('%s', (selector, message) => {
   expect(() => load(selector)).toThrow(message);
 });
