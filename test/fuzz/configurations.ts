@@ -92,13 +92,13 @@ function judge(text: string, { env, flags }: Around, { load, check }: Readers): 
 }
 
 /** What a message has only by mistake, or by quoting the file. */
-const RAW = /\bat .*\.[tj]s:|undefined|\[object Object\]|Cannot read prop|is not a function/;
+const RAW = /\bat .*\.[tj]s:|undefined|\[object Object\]|Cannot read prop|is not a function/g;
 
 /** Text, a place within the file, and the field or the file as a whole. */
 function judgeFault({ path, message, line, column, origin }: ConfigFault, text: string): void {
   must(message !== '' && message.length < 20_000, () => `the message ${JSON.stringify(message)}`);
-  const raw = RAW.exec(message)?.[0];
-  must(raw === undefined || text.includes(raw), () => `a raw message: ${message}`);
+  const isQuoted = ([words]: readonly string[]): boolean => words !== undefined && text.includes(words);
+  must([...message.matchAll(RAW)].every(isQuoted), () => `a raw message: ${message}`);
   must(
     path !== '' || line !== undefined || origin !== undefined,
     `a fault of no field and no place: ${message}`,
