@@ -1,14 +1,14 @@
-import { ownList, ownObject, ownString, type Json, type JsonObject } from '../../json/json.ts';
-import { LABEL_MANAGED_BY, MANAGED_BY_MUSTER, POD_GANG_API_VERSION, POD_GANG_KIND } from '../../api/names.ts';
+import { ownList, ownObject, ownString, type JsonObject } from '../../json/json.ts';
+import { LABEL_MANAGED_BY, MANAGED_BY_MUSTER, POD_GANG_KIND } from '../../api/names.ts';
 import type { Resource } from '../../k8s/resource.ts';
 import type { Applied, OwnedObject } from '../../backends/cluster.ts';
 import { MusterError } from '../../errors.ts';
 import type { GangRecord } from '../../gang/records.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isAlreadyExists, isConflict, isForbidden, isNotFound } from '../../kube/client/errors.ts';
-import type { KubeObject, Target } from '../../kube/client/resources.ts';
+import { POD_GANGS, type KubeObject, type Target } from '../../kube/client/resources.ts';
 import { StillThere } from '../watch/still-there.ts';
-import { controllerOf, type OwnedObjects } from './owned-objects.ts';
+import { controllerOf, ownerReference, ownerReferencesOf, type OwnedObjects } from './owned-objects.ts';
 import { ANNOTATION_APPLIED, bodyOf, ownedPatch, recordOf } from './owned-patch.ts';
 
 /** As much of the API server as the objects of a gang need. */
@@ -79,13 +79,20 @@ export class GangObjects {
     }
   }
 
-  /** Takes these finalizers off what is on its way out. */
+  /**
+   * Takes these finalizers off what is on its way out, while its PodGang is there. The garbage collector deletes the objects
+   * of one that is gone, and a watch may tell of that first: those wait for the Pods that name them.
+   */
   async #letGo(target: Target, uid: string | undefined, despite: readonly string[]): Promise<void> {
     const metadata = ownObject(await this.#read(target.resource, target.name), 'metadata');
     if (metadata === undefined || ownString(metadata, 'uid') !== uid) return;
     const all = ownList(metadata, 'finalizers') ?? [];
     const finalizers = all.filter((finalizer) => !despite.some((one) => one === finalizer));
     if (finalizers.length === all.length) return;
+    if (this.#gang !== undefined) {
+      const gang = await this.#read(POD_GANGS, this.#gang.name);
+      if (ownString(ownObject(gang, 'metadata'), 'uid') !== this.#gang.uid) return;
+    }
     const patch = { metadata: { resourceVersion: ownString(metadata, 'resourceVersion'), finalizers } };
     await this.#client.mergePatch(target, patch, { signal: this.#signal, answer: 'metadata' });
   }
@@ -233,15 +240,3 @@ export class GangObjects {
     return { resource, name, ...(resource.namespaced && { namespace: this.#namespace(resource) }) };
   }
 }
-
-const ownerReferencesOf = (live: JsonObject): readonly Json[] =>
-  ownList(ownObject(live, 'metadata'), 'ownerReferences') ?? [];
-
-const ownerReference = ({ name, uid }: Pick<GangRecord, 'name' | 'uid'>): JsonObject => ({
-  apiVersion: POD_GANG_API_VERSION,
-  kind: POD_GANG_KIND,
-  name,
-  uid,
-  controller: true,
-  blockOwnerDeletion: true,
-});

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { own, ownList, ownObject, ownString, type JsonObject } from '../../json/json.ts';
-import { LABEL_MANAGED_BY, MANAGED_BY_MUSTER, POD_GANG_KIND } from '../../api/names.ts';
+import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../json/json.ts';
+import { LABEL_MANAGED_BY, MANAGED_BY_MUSTER, POD_GANG_API_VERSION, POD_GANG_KIND } from '../../api/names.ts';
+import type { GangRecord } from '../../gang/records.ts';
 import { apiVersionOf, type Resource } from '../../k8s/resource.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import type { KubeObject, Target } from '../../kube/client/resources.ts';
@@ -171,8 +172,7 @@ function readOwned(object: JsonObject): OwnedRecord | undefined {
 
 /** The PodGang that controls an object, by the reference in it. */
 export function controllerOf(object: JsonObject): { kind: string; name: string; uid: string } | undefined {
-  const references = ownList(ownObject(object, 'metadata'), 'ownerReferences') ?? [];
-  const found = references.find((reference) => own(reference, 'controller') === true);
+  const found = ownerReferencesOf(object).find((reference) => own(reference, 'controller') === true);
   if (found === undefined) return undefined;
   return {
     kind: ownString(found, 'kind') ?? '',
@@ -197,3 +197,16 @@ function sameButStatus(old: JsonObject, now: JsonObject): boolean {
 
 const without = (object: JsonObject, keys: readonly string[]): JsonObject =>
   Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)));
+
+export const ownerReferencesOf = (live: JsonObject): readonly Json[] =>
+  ownList(ownObject(live, 'metadata'), 'ownerReferences') ?? [];
+
+/** @returns the reference by which a PodGang controls an object of a scheduler */
+export const ownerReference = ({ name, uid }: Pick<GangRecord, 'name' | 'uid'>): JsonObject => ({
+  apiVersion: POD_GANG_API_VERSION,
+  kind: POD_GANG_KIND,
+  name,
+  uid,
+  controller: true,
+  blockOwnerDeletion: true,
+});

@@ -9,6 +9,8 @@ export class FakeObjects {
   readonly calls: string[] = [];
   /** Names of what stays although it is deleted, for its finalizers. */
   readonly keeps = new Set<string>();
+  /** The uid of the PodGang of a name, where it is not `uid-of-<name>`; `undefined` for one that is gone. */
+  readonly podGangs = new Map<string, string | undefined>();
   /** Called before each call; what it throws is the answer. */
   before: (call: string) => void = () => undefined;
   #version = 100;
@@ -17,7 +19,10 @@ export class FakeObjects {
     const methods = {
       create: (resource: Resource, object: KubeObject) =>
         this.#call(`create ${object.metadata.name}`, () => this.#create(resource, object)),
-      get: (target: Target) => this.#call(`get ${target.name}`, () => this.#get(target)),
+      get: (target: Target) =>
+        target.resource.kind === 'PodGang'
+          ? this.#call(`get PodGang ${target.name}`, () => this.#podGang(target.name))
+          : this.#call(`get ${target.name}`, () => this.#get(target)),
       list: () =>
         this.#call('list', () => ({
           items: [...this.objects.values()],
@@ -71,6 +76,12 @@ export class FakeObjects {
       namespace,
     );
     return this.of(name, namespace) as JsonObject;
+  }
+
+  #podGang(name: string): JsonObject {
+    const uid = this.podGangs.has(name) ? this.podGangs.get(name) : `uid-of-${name}`;
+    if (uid === undefined) throw refusal(404, 'NotFound', `${name} not found`);
+    return { metadata: { name, uid } };
   }
 
   #get(target: Target): JsonObject {

@@ -246,6 +246,26 @@ describe('removing an object', () => {
     await objects.remove(resource, 'train', ['a/waits']);
     expect(at(server.of('train'), 'metadata', 'finalizers')).toEqual(['a/waits']);
   });
+
+  test.each([
+    ['is gone', undefined],
+    ['is another by now', 'uid-of-the-next'],
+  ])(
+    'takes none off once its PodGang %s: Pods that run keep their objects until they end',
+    async (_what, uid) => {
+      await objects.apply(wanted);
+      const metadata = { ...(server.of('train')?.['metadata'] as JsonObject), finalizers: ['a/waits'] };
+      server.put('train', { spec: {}, metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } });
+      server.keeps.add('train');
+      seen();
+      server.podGangs.set('train', uid);
+      await objects.remove(resource, 'train', ['a/waits']);
+      expect(at(server.of('train'), 'metadata', 'finalizers')).toEqual(['a/waits']);
+      server.podGangs.delete('train');
+      await objects.remove(resource, 'train', ['a/waits']);
+      expect(at(server.of('train'), 'metadata', 'finalizers')).toEqual([]);
+    },
+  );
 });
 
 describe('an object of the cluster', () => {

@@ -291,7 +291,7 @@ describe('what a former backend has left', () => {
   const made = (name: string, uid: string): (typeof former)[number] => {
     const owner = { kind: 'PodGang', name: 'train', uid, controller: true };
     server.put(name, { metadata: { uid: `uid-${name}`, ownerReferences: [owner] } });
-    return { resource: POD_GANGS, name, object: server.of(name) ?? {} };
+    return { resource: { ...POD_GANGS, kind: 'PodGroup' }, name, object: server.of(name) ?? {} };
   };
 
   test('goes, where it is this gang’s', async () => {
