@@ -1,152 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { isAllowed, isOnPlan, kindOf, PACKAGES, PURE, ROOMS } from './layout-plan.ts';
 
 /** Path below src, to text. */
 type Sources = ReadonlyMap<string, string>;
 
-/** What is true without gangs: of texts, of JSON, of Kubernetes. Every room may use them, each of them those before it. */
-const FOUNDATIONS = ['text', 'json', 'k8s'];
-
-/**
- * Which room may know which other one. A room is a folder of src, the deepest that is listed here; each backend is a
- * room of its own, and so are src/main.ts and src/index.ts. An empty list: knows nobody.
- */
-const ARROWS: Readonly<Record<string, readonly string[]>> = {
-  api: [],
-  errors: [],
-  gang: ['api'],
-  'gang/rules': ['api', 'gang'],
-  'gang/plan': ['api', 'gang', 'gang/rules'],
-  // Who makes room for whom: pure, of one snapshot of a cluster.
-  preemption: ['api'],
-  // What workloads mean as gangs: one table.
-  workloads: ['api', 'errors'],
-  // What several clusters are told of a gang: pure.
-  fleet: ['api', 'workloads', 'errors'],
-  // Which clusters of a fleet a workload goes to: pure, of what their API server said of them.
-  'fleet/assign': ['api', 'errors'],
-  // What Karmada and its neighbours write into bindings beside what decides where they go: pure.
-  'fleet/bindings': ['api', 'errors', 'workloads', 'fleet', 'fleet/assign', 'fleet/queues'],
-  // Whose turn it is to be placed at all: pure.
-  'fleet/queues': [],
-  // Who may change a gang's Pod: the contract, the order, the guard, and a folder for each that an HPCPolicy may ask for.
-  preparers: ['api', 'gang', 'errors'],
-  // The one part of it that throws dice.
-  'preparers/flux/curve': ['preparers'],
-  backends: ['preparers', 'api', 'gang', 'gang/rules', 'errors', 'backends/*'],
-  'backends/*': ['api', 'gang', 'gang/rules', 'backends'],
-  // Of which workload a Pod is, and so of which gang, the table of workloads says.
-  admission: ['preparers', 'api', 'gang', 'gang/rules', 'backends', 'workloads', 'errors'],
-  'kube/client': ['api', 'errors'],
-  'kube/loop': ['errors', 'kube/client'],
-  telemetry: ['errors'],
-  // Those who know the room in other clusters, over gRPC.
-  estimators: ['errors'],
-  config: ['api', 'errors'],
-  tls: ['errors'],
-  controller: ['preparers', 'api', 'backends', 'kube/client', 'kube/loop', 'telemetry', 'controller/*'],
-  'controller/*': [
-    'controller/watch',
-    'preparers',
-    'preparers/flux/curve',
-    'workloads',
-    'api',
-    'gang',
-    'gang/rules',
-    'gang/plan',
-    // Who has to go for whom is decided there; the controller carries it out.
-    'preemption',
-    // Where a workload of a fleet goes, and who is let through before, the same.
-    'fleet/assign',
-    'fleet/bindings',
-    'fleet/queues',
-    // Who is asked for the room in a cluster.
-    'estimators',
-    'workloads',
-    'backends',
-    'errors',
-    'kube/client',
-    'kube/loop',
-    'telemetry',
-  ],
-  server: ['admission', 'errors', 'telemetry', 'config', 'tls'],
-  // Backends of somebody else, in processes of their own: what runs there reads Pods as admission does.
-  modules: ['preparers', 'api', 'gang', 'gang/rules', 'backends', 'fleet/assign', 'admission', 'errors'],
-  // What a dry run is told beforehand: watches of its own, in a process of its own.
-  preview: ['api', 'preemption', 'errors', 'kube/client', 'kube/loop', 'telemetry'],
-  // What tries backends out, with the code that will call them.
-  conformance: [
-    'api',
-    'gang',
-    'gang/rules',
-    'errors',
-    'backends',
-    'admission',
-    'kube/client',
-    'controller/scheduler-objects',
-    'kube/loop',
-    // Who prepares Pods beside a backend, and by what policy.
-    'preparers',
-    // Strategies are tried out with the rules that their answers are held to.
-    'fleet/assign',
-  ],
-  cli: [
-    'api',
-    'gang',
-    'gang/rules',
-    'gang/plan',
-    'backends',
-    'conformance',
-    'preemption',
-    'workloads',
-    'fleet',
-    'fleet/assign',
-    'fleet/bindings',
-    'fleet/queues',
-    'estimators',
-    'preparers',
-    'preparers/flux/curve',
-    'preview',
-    'modules',
-    'admission',
-    'errors',
-    'kube/client',
-    'kube/loop',
-    'telemetry',
-    'config',
-    'tls',
-    'controller',
-    'controller/*',
-    'server',
-  ],
-  main: ['cli'],
-  index: ['preparers', 'fleet', 'fleet/assign', 'workloads', 'api', 'gang', 'gang/rules', 'backends'],
-};
-
-/** Packages that one room alone may use; `admission` and what is inside of it use no I/O at all. */
-const PACKAGES: readonly { readonly name: RegExp; readonly rooms: readonly string[] }[] = [
-  { name: /^node-forge$/, rooms: ['tls'] },
-  { name: /^(@kubernetes\/client-node|undici)(\/|$)/, rooms: ['kube/client'] },
-  { name: /^fastify/, rooms: ['server'] },
-  { name: /^@grpc\//, rooms: ['estimators'] },
-];
-const PURE = [
-  ...FOUNDATIONS,
-  'preparers',
-  'preemption',
-  'workloads',
-  'fleet',
-  'fleet/assign',
-  'fleet/bindings',
-  'fleet/queues',
-  'api',
-  'gang',
-  'gang/rules',
-  'gang/plan',
-  'admission',
-  'errors',
-];
 /** It marks the pieces of a body with a number that nobody can guess. */
 const RANDOM = 'json/pieces.ts';
 /** Computation only: no clock, no file, no socket. */
@@ -164,23 +23,8 @@ function roomOf(file: string): string {
   return folders[0] ?? '';
 }
 
-const isOnPlan = (room: string): boolean =>
-  FOUNDATIONS.includes(room) || ARROWS[room] !== undefined || ARROWS[kindOf(room)] !== undefined;
-
-/** A room of which there are several of a kind, by its kind. */
-const kindOf = (room: string): string => room.replace(/^(backends|controller)\/[^/]+$/, '$1/*');
-
 const importsOf = (text: string): string[] =>
   [...text.matchAll(IMPORT)].flatMap(([, from, lazily]) => [from ?? lazily ?? '']);
-
-function isAllowed(from: string, to: string): boolean {
-  if (from === to) return true;
-  const height = FOUNDATIONS.indexOf(from);
-  if (height >= 0) return FOUNDATIONS.slice(0, height).includes(to);
-  if (FOUNDATIONS.includes(to)) return true;
-  const allowed = ARROWS[from] ?? ARROWS[kindOf(from)] ?? [];
-  return allowed.includes(to) || (allowed.includes(kindOf(to)) && kindOf(from) !== kindOf(to));
-}
 
 /** Every import that goes where it must not. */
 function wrongArrows(sources: Sources): string[] {
@@ -210,9 +54,9 @@ function unusedArrows(sources: Sources): string[] {
       for (const a of [from, kindOf(from)]) for (const b of [to, kindOf(to)]) used.add(`${a} → ${b}`);
     }
   }
-  return Object.entries(ARROWS)
-    .flatMap(([from, allowed]) => allowed.map((to) => `${from} → ${to}`))
-    .filter((arrow) => !used.has(arrow));
+  return ROOMS.flatMap(({ name, uses }) => uses.map((to) => `${name} → ${to}`)).filter(
+    (arrow) => !used.has(arrow),
+  );
 }
 
 /** Files of a room that are reached from themselves. */
@@ -266,6 +110,26 @@ const withoutComments = (text: string): string =>
   text.replaceAll(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*$|`[^`]*`|'[^'\n]*'/gm, '');
 
 const one = (file: string, text: string): Sources => new Map([[file, text]]);
+
+describe('the plan', () => {
+  test('lists rooms from the innermost outwards, so that there is no circle', () => {
+    // Backends and their registry are one step: the registry lists folders that keep to its contract.
+    const step = (name: string): string => kindOf(name).replace(/^backends\/\*$/, 'backends');
+    const order = ROOMS.map(({ name }) => step(name));
+    const outward = ROOMS.flatMap(({ name, uses }, index) =>
+      uses
+        .filter((used) => order.indexOf(step(used)) > index)
+        .map((used) => `${name} uses ${used}, which is listed after it`),
+    );
+    expect(outward).toEqual([]);
+  });
+
+  test('says of each room, once, what it is for', () => {
+    const names = ROOMS.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    for (const { purpose } of ROOMS) expect(purpose).toMatch(/^.{20,130}\.$/);
+  });
+});
 
 describe('src', () => {
   const root = join(import.meta.dirname, '../../src');
