@@ -2,7 +2,7 @@ import { isNativeError } from 'node:util/types';
 
 /**
  * What can go wrong for the person who runs Muster, as opposed to what is wrong with an object under review
- * (`api/fault.ts`). Every error names its cause and the way out; docs/cli.md has this table and a test
+ * (`api/fault.ts`). Every error names its cause and the way out; docs/reference/cli.md has this table and a test
  * compares the two.
  */
 export const errorCatalogue = {

@@ -5,7 +5,7 @@ import { workloadRules } from './workload-rules.ts';
 import type { Rule } from './rule.ts';
 
 /**
- * Every rule by which Muster refuses an object. docs/rules.md lists them and a test compares the two. Messages name the
+ * Every rule by which Muster refuses an object. docs/reference/rules.md lists them and a test compares the two. Messages name the
  * rule at their end, in brackets.
  */
 export const rules = {

@@ -70,7 +70,7 @@ export class ConfigurationError extends MusterError {
     super(
       code,
       lines.join('\n'),
-      'Correct every line above; docs/configuration.md lists all settings with their defaults.',
+      'Correct every line above; docs/reference/configuration.md lists all settings with their defaults.',
       {
         listed: {
           lines,

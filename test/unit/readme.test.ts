@@ -64,8 +64,8 @@ test.each(SPEED_PAGES)('%s: its line about speed is made from docs/benchmarks.md
   expect(expected).toContain('measured on ');
 });
 
-test('docs/cli.md has the table of errors', () => {
-  const file = join(ROOT, 'docs/cli.md');
+test('docs/reference/cli.md has the table of errors', () => {
+  const file = join(ROOT, 'docs/reference/cli.md');
   const page = readFileSync(file, 'utf8');
   const rows = Object.entries(errorCatalogue).map(
     ([code, { exitCode, summary }]) => `| \`${code}\` | ${exitCode} | ${summary} |`,

@@ -225,7 +225,7 @@ const limits = [
   `| Events that wait | ${waiting ?? ''} of one namespace | each namespace has its turn |`,
   '| gangs that are worked on at a time | `controllers.podGang.concurrentSyncs` of one namespace, a gang for each 250 of its groups | as many more for the others |',
   '',
-  'The settings of the port ([configuration.md](configuration.md)):',
+  'The settings of the port ([configuration.md](reference/configuration.md)):',
   '',
   '| Setting | Default | What |',
   '|---|---|---|',

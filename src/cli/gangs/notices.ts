@@ -10,7 +10,7 @@ interface Notice {
 }
 
 /**
- * What is told of an input as a whole: no admission can know these, it sees one object at a time. docs/cli.md lists
+ * What is told of an input as a whole: no admission can know these, it sees one object at a time. docs/reference/cli.md lists
  * them and a test compares the two.
  */
 export const notices = {

@@ -1,6 +1,6 @@
 import type { CliIo } from './io.ts';
 
-/** Where nobody watches, and in docs/cli.md. */
+/** Where nobody watches, and in docs/reference/cli.md. */
 const PAGE = 100;
 /** Narrower than that nothing can be laid out. */
 const NARROWEST = 40;

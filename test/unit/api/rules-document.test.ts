@@ -5,7 +5,7 @@ import { format, resolveConfig } from 'prettier';
 import { parseAllDocuments } from 'yaml';
 import { rules } from '../../../src/api/rules.ts';
 
-const FILE = join(import.meta.dirname, '../../../docs/rules.md');
+const FILE = join(import.meta.dirname, '../../../docs/reference/rules.md');
 
 const POLICIES = join(import.meta.dirname, '../../../manifests/policies');
 
@@ -22,7 +22,7 @@ This page is written from \`src/api/rules.ts\` and \`manifests/policies\`. After
 const OF_POLICIES = `## Of the policies
 
 These the API server keeps by itself, whether Muster runs or not; a rule of the same name above is asked by Muster as
-well. \`kubectl\` names the policy in front of the message. [manifests.md](manifests.md#policies) says on what each is asked.
+well. \`kubectl\` names the policy in front of the message. [manifests.md](../manifests.md#policies) says on what each is asked.
 `;
 
 interface Policy {
@@ -69,7 +69,7 @@ async function page(): Promise<string> {
   });
 }
 
-test('docs/rules.md is what the source says', async () => {
+test('docs/reference/rules.md is what the source says', async () => {
   const wanted = await page();
   if (process.env['UPDATE_DOCS'] === '1') writeFileSync(FILE, wanted);
   expect(readFileSync(FILE, 'utf8')).toBe(wanted);

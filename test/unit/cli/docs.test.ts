@@ -6,7 +6,7 @@ import { muster } from './fake-io.ts';
 
 const FILES: readonly (readonly [file: string, atLeast: number])[] = [
   ['README.md', 1],
-  ['docs/cli.md', 4],
+  ['docs/reference/cli.md', 4],
   ['docs/configuration.md', 1],
   ['docs/first-hour.md', 1],
   ['docs/migration.md', 4],
@@ -37,9 +37,9 @@ test.each(FILES)('%s shows what the program prints', async (file, atLeast) => {
   else expect(text).toBe(now);
 });
 
-describe('docs/cli.md', () => {
+describe('docs/reference/cli.md', () => {
   test.each(verbs.map(({ name }) => name))('has a section about %s, with its help', (name) => {
-    const text = readFileSync('docs/cli.md', 'utf8');
+    const text = readFileSync('docs/reference/cli.md', 'utf8');
     expect(text).toContain(`\n## ${name}\n`);
     expect(text).toContain(`\n$ muster ${name} --help\n`);
   });

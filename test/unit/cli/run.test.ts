@@ -127,7 +127,7 @@ describe('what people try first', () => {
       code: 2,
       err: `command line: error: server.webhooks.port: must be a number, not the string "abc"
 error[USAGE]: one fault in the configuration
-fix: Correct every line above; docs/configuration.md lists all settings with their defaults.
+fix: Correct every line above; docs/reference/configuration.md lists all settings with their defaults.
 `,
     });
     expect((await muster(['certs', '--out', 'x', '--dns', 'y', '--days', 'abc'])).code).toBe(2);

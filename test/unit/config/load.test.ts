@@ -194,7 +194,7 @@ leaderElection:
     ]);
     expect([code, exitCode]).toEqual(['CONFIG_INVALID', 1]);
     expect(fix).toBe(
-      'Correct every line above; docs/configuration.md lists all settings with their defaults.',
+      'Correct every line above; docs/reference/configuration.md lists all settings with their defaults.',
     );
     expect(faults).toHaveLength(6);
     expect(faults[5]).toMatchObject({ severity: 'warning', line: 13, path: 'leaderElection.resourceName' });

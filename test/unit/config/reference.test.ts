@@ -6,11 +6,11 @@ import { referenceRows, referenceTable, withReferenceTable } from './settings-ta
 /** `UPDATE_DOCS=1 npm run test:unit -- config/reference` rewrites both files. */
 const update = process.env['UPDATE_DOCS'] === '1';
 const docs = new URL('../../../docs/', import.meta.url);
-const markdown = new URL('configuration.md', docs);
+const markdown = new URL('reference/configuration.md', docs);
 const schemaFile = new URL('operator-configuration.schema.json', docs);
 
 describe('documentation is made from the schema', () => {
-  test('docs/configuration.md', () => {
+  test('docs/reference/configuration.md', () => {
     if (update) writeFileSync(markdown, withReferenceTable(readFileSync(markdown, 'utf8')));
     const text = readFileSync(markdown, 'utf8');
     expect(text).toBe(withReferenceTable(text));

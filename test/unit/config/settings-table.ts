@@ -1,6 +1,6 @@
 import { type Setting, settings } from '../../../src/config/settings.ts';
 
-/** One row of the table in docs/configuration.md; Markdown in each cell. */
+/** One row of the table in docs/reference/configuration.md; Markdown in each cell. */
 export interface ReferenceRow {
   readonly path: string;
   readonly type: string;
@@ -9,7 +9,7 @@ export interface ReferenceRow {
   readonly description: string;
 }
 
-/** Markers between which docs/configuration.md holds the table. */
+/** Markers between which docs/reference/configuration.md holds the table. */
 export const REFERENCE_BEGIN = '<!-- settings: made from src/config/schema.ts -->';
 export const REFERENCE_END = '<!-- /settings -->';
 

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { format, resolveConfig } from 'prettier';
 import { metricCatalogue } from '../../../src/telemetry/metric-catalogue.ts';
 
-const FILE = join(import.meta.dirname, '../../../docs/metrics.md');
+const FILE = join(import.meta.dirname, '../../../docs/reference/metrics.md');
 
 const INTRODUCTION = `# Metrics
 
@@ -58,7 +58,7 @@ async function page(): Promise<string> {
   return format(`${INTRODUCTION}\n${table.join('\n')}\n\n${REST}`, { ...options, parser: 'markdown' });
 }
 
-test('docs/metrics.md is what the source says', async () => {
+test('docs/reference/metrics.md is what the source says', async () => {
   const wanted = await page();
   if (process.env['UPDATE_DOCS'] === '1') writeFileSync(FILE, wanted);
   expect(readFileSync(FILE, 'utf8')).toBe(wanted);

@@ -374,7 +374,7 @@ describe('a workload with the label and without Pods is no mistake', () => {
   });
 });
 
-const PAGE = 'docs/cli.md';
+const PAGE = 'docs/reference/cli.md';
 
 test(`${PAGE} lists every rule`, () => {
   const text = readFileSync(PAGE, 'utf8');
