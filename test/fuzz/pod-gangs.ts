@@ -9,7 +9,7 @@ import { readGang, readPod } from '../../src/gang/read-records.ts';
 import { policy } from '../support/policy.ts';
 import { endpointOf, review } from '../support/reviews.ts';
 import { applied } from '../support/rfc6902.ts';
-import { JUDGE, type Judge } from '../unit/loop/model-leader.ts';
+import { JUDGE, type Judge } from '../unit/gang/plan/model-leader.ts';
 import { gangAfter, gangTree, LEVELS } from './objects.ts';
 import { spoiltText } from './spoil.ts';
 import { randomStored, runStored, type Stored } from './stored-gangs.ts';

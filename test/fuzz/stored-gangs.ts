@@ -2,9 +2,9 @@ import type { JsonObject } from '../../src/json/json.ts';
 import { GATE_POD_GANG_PENDING as GATE } from '../../src/api/names.ts';
 import { RELEASE_ORDERS, type BackendState } from '../../src/gang/records.ts';
 import type { Random } from '../support/random.ts';
-import { Invariants } from '../unit/loop/invariants.ts';
-import { Leader, type Judge } from '../unit/loop/model-leader.ts';
-import { ModelStore, podOf, type Creation, type Draft } from '../unit/loop/model-store.ts';
+import { Invariants } from '../unit/gang/plan/invariants.ts';
+import { Leader, type Judge } from '../unit/gang/plan/model-leader.ts';
+import { ModelStore, podOf, type Creation, type Draft } from '../unit/gang/plan/model-store.ts';
 import { must, mustBeClean } from './target.ts';
 
 const SCHEDULER = 'default-scheduler';

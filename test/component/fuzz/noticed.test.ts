@@ -14,7 +14,7 @@ import type { Reflector } from '../../../src/kube/loop/reflector.ts';
 import type { Identified } from '../../../src/kube/loop/cache.ts';
 import type { Endpoint } from '../../../src/server/exchange.ts';
 import { muster } from '../../unit/cli/fake-io.ts';
-import { BROKEN } from '../../unit/loop/broken-judges.ts';
+import { BROKEN } from '../../unit/gang/plan/broken-judges.ts';
 import { openConfigurations } from '../../fuzz/configurations.ts';
 import { openDocuments } from '../../fuzz/documents.ts';
 import { openFleets } from '../../fuzz/fleets.ts';

@@ -5,7 +5,7 @@ import { isConflict, isGone, isUnreachable } from '../../../src/kube/client/erro
 import { AnswerTooLarge } from '../../../src/kube/client/pending-call.ts';
 import { createKubeClient } from '../../../src/kube/client/http-client.ts';
 import { TokenBucket } from '../../../src/kube/client/token-bucket.ts';
-import { FakeClock } from '../../unit/controller/fake-clock.ts';
+import { FakeClock } from '../../unit/kube/loop/fake-clock.ts';
 import { PODS, type KubeObject } from '../../../src/kube/client/resources.ts';
 import { MusterError } from '../../../src/errors.ts';
 import { cut, event, FaultServer, json, list, silence, status, stream, thing } from './fault-server.ts';

@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
 import { findConnection } from '../../../src/kube/client/find-connection.ts';
-import { FakeClock } from '../../unit/controller/fake-clock.ts';
+import { FakeClock } from '../../unit/kube/loop/fake-clock.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const cluster = (name: string, more: object = {}) => ({

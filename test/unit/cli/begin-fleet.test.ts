@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { beginWhenPossible, type FleetLoop } from '../../../src/cli/serve/begin-fleet.ts';
-import { FakeClock, settled } from '../controller/fake-clock.ts';
+import { FakeClock, settled } from '../kube/loop/fake-clock.ts';
 
 /** As a loop that lists what it works with for a while. */
 function loop(): FleetLoop & { listed: boolean; stopped: boolean } {

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { membershipOf } from '../../../src/gang/membership.ts';
 import { takeCensus } from '../../../src/gang/plan/census.ts';
 import { readPod } from '../../../src/gang/read-records.ts';
-import { gang, group } from '../loop/gang-states.ts';
+import { gang, group } from './plan/gang-states.ts';
 
 const LABELS = {
   'grove.io/podgang': 'train',

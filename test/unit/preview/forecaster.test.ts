@@ -7,7 +7,7 @@ import { SNAPSHOT_RESOURCES } from '../../../src/kube/client/snapshot-resources.
 import { ClusterWatch } from '../../../src/preview/cluster-watch.ts';
 import type { Names } from '../../../src/preview/question.ts';
 import { Forecaster } from '../../../src/preview/forecaster.ts';
-import { FakeCluster } from '../controller/fake-cluster.ts';
+import { FakeCluster } from '../kube/loop/fake-cluster.ts';
 import {
   budget,
   node,

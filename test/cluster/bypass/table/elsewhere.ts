@@ -97,28 +97,28 @@ export const ELSEWHERE: readonly WayElsewhere[] = [
     tries:
       'makes gangs and HPCPolicies by the thousand, so that each Pod of the namespace is long to deal with',
     because: 'what a Pod or a gang is judged by is looked up by its name, however many others there are',
-    file: 'test/unit/controller/gang-watch.test.ts',
+    file: 'test/unit/controller/watch/gang-watch.test.ts',
     test: 'a Pod costs as little in a namespace of a thousand gangs as in one of three',
   },
   {
     who: 'tenant',
     tries: 'fills Muster’s memory with HPCPolicies',
     because: 'they count for the bound of his namespace, as Pods, gangs and workloads do',
-    file: 'test/unit/controller/policy-watch.test.ts',
+    file: 'test/unit/controller/watch/policy-watch.test.ts',
     test: 'a namespace has its share of the memory, stands still past it, and others lose nothing',
   },
   {
     who: 'tenant',
     tries: 'keeps the loop busy with a thousand gangs that change all the time',
     because: 'namespaces take turns in the queue, with gates and with Events',
-    file: 'test/unit/controller/fair-queue.test.ts',
+    file: 'test/unit/kube/loop/fair-queue.test.ts',
     test: 'lets namespaces take turns: a thousand gangs of one are one turn for another',
   },
   {
     who: 'tenant',
     tries: 'lets his gangs say so much that Events of others are lost',
     because: 'what is too much is lost of the namespace that says most',
-    file: 'test/unit/controller/event-recorder.test.ts',
+    file: 'test/unit/kube/loop/event-recorder.test.ts',
     test: 'a namespace that says too much loses its own Events, and makes another wait for one turn',
   },
   {
@@ -126,7 +126,7 @@ export const ELSEWHERE: readonly WayElsewhere[] = [
     tries: 'fills Muster’s caches with his objects',
     because:
       'one namespace has a bound and the others a reserve; past it the namespace stands still and says so',
-    file: 'test/unit/controller/cache-room.test.ts',
+    file: 'test/unit/kube/loop/cache-room.test.ts',
     test: 'has a bound for a namespace, one for all, and a reserve for each',
   },
   {

@@ -7,7 +7,7 @@ import { EVERY_GANG } from '../../../../src/gang/gang-selection.ts';
 import type { KubeClient, WatchEvent, WatchOptions } from '../../../../src/kube/client/client.ts';
 import { ApiError } from '../../../../src/kube/client/errors.ts';
 import { PODS, type KubeObject, type Resource } from '../../../../src/kube/client/resources.ts';
-import { FakeClock, settled } from '../../controller/fake-clock.ts';
+import { FakeClock, settled } from '../../kube/loop/fake-clock.ts';
 import { until } from '../../tls/until.ts';
 import { registry } from './gangs.ts';
 

@@ -7,7 +7,17 @@ import { POD_INDEXERS } from '../../../../src/controller/watch/gang-view.ts';
 import { EVERY_GANG } from '../../../../src/gang/gang-selection.ts';
 import type { GangRecord, NamespaceRecord, PodRecord } from '../../../../src/gang/records.ts';
 
-export { NOW, FULL, INITIALIZED, PODS, bound, gang, group, pod, running } from '../../loop/gang-states.ts';
+export {
+  NOW,
+  FULL,
+  INITIALIZED,
+  PODS,
+  bound,
+  gang,
+  group,
+  pod,
+  running,
+} from '../../gang/plan/gang-states.ts';
 
 export const registry = new BackendRegistry(
   builtInBackends.map(({ name }) => ({ name })),

@@ -6,7 +6,7 @@ import { screenLines, type Moment } from '../../../../src/cli/status/view.ts';
 import { Cache } from '../../../../src/kube/loop/cache.ts';
 import { POD_INDEXERS } from '../../../../src/controller/watch/gang-view.ts';
 import type { GangRecord, PodRecord } from '../../../../src/gang/records.ts';
-import { INITIALIZED } from '../../loop/gang-states.ts';
+import { INITIALIZED } from '../../gang/plan/gang-states.ts';
 import { gang, NOW, pod, PODS, printed, row, statusOf } from './gangs.ts';
 
 const moment = (parts: Partial<Moment> = {}): Moment => ({

@@ -12,7 +12,7 @@ import { readGang, readPod } from '../../../../src/gang/read-records.ts';
 import type { JsonObject } from '../../../../src/json/json.ts';
 import type { KubeClient } from '../../../../src/kube/client/client.ts';
 import { ApiError } from '../../../../src/kube/client/errors.ts';
-import { FakeClock } from '../fake-clock.ts';
+import { FakeClock } from '../../kube/loop/fake-clock.ts';
 import type { FakeApi } from './fake-api.ts';
 import { cluster, evictions, FULL, gang, plannerHere, pod, running } from './room-scene.ts';
 

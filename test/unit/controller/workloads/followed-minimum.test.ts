@@ -4,7 +4,7 @@ import { followed } from '../../../../src/controller/workloads/followed-minimum.
 import type { PodRecord } from '../../../../src/gang/records.ts';
 import { gangKindOf } from '../../../../src/workloads/gang-kinds.ts';
 import { gangNumbers, type GroupNumbers } from '../../../../src/workloads/gang-numbers.ts';
-import { pod, running } from '../../loop/gang-states.ts';
+import { pod, running } from '../../gang/plan/gang-states.ts';
 
 const workers: GroupNumbers = { name: 'workers', replicas: 4, minReplicas: 4, left: 4 };
 const done = (...names: string[]): PodRecord[] =>

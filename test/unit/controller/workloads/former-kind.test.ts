@@ -19,7 +19,7 @@ import {
   referencesOf,
   state,
   written,
-} from '../../loop/gang-states.ts';
+} from '../../gang/plan/gang-states.ts';
 
 const KINDS = gangKindsWith([
   {
