@@ -1,4 +1,5 @@
 import { MusterError, type ErrorCode } from '../errors.ts';
+import { quoted } from '../text/printable.ts';
 
 /** Where a value stands: keys and list positions from the root of the document. */
 export type ConfigPath = readonly (string | number)[];
@@ -39,8 +40,8 @@ export function formatPath(path: ConfigPath): string {
   let text = '';
   for (const step of path) {
     if (typeof step === 'number') text += `[${step}]`;
-    else if (/^[A-Za-z_][\w-]*$/.test(step)) text += text === '' ? step : `.${step}`;
-    else text += `[${JSON.stringify(step)}]`;
+    else if (/^[A-Za-z_][\w-]{0,79}$/.test(step)) text += text === '' ? step : `.${step}`;
+    else text += `[${quoted(step)}]`;
   }
   return text;
 }

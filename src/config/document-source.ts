@@ -10,6 +10,7 @@ import {
   parseAllDocuments,
   visit,
 } from 'yaml';
+import { printable, quoted } from '../text/printable.ts';
 import { yamlTrouble } from '../text/yaml-trouble.ts';
 import type { ConfigFault, ConfigPath, PathFault } from './config-fault.ts';
 import { formatPath } from './config-fault.ts';
@@ -79,9 +80,10 @@ function aliasFaults(document: Document): { message: string; offset: number }[] 
     Alias(_, alias) {
       const offset = alias.range?.[0] ?? 0;
       const target = alias.resolve(document);
-      if (target === undefined) faults.push({ message: `alias *${alias.source} names no anchor`, offset });
+      if (target === undefined)
+        faults.push({ message: `alias *${printable(alias.source, 80)} names no anchor`, offset });
       else if ((target.range?.[0] ?? 0) <= offset && offset < (target.range?.[1] ?? 0)) {
-        faults.push({ message: `alias *${alias.source} contains itself`, offset });
+        faults.push({ message: `alias *${printable(alias.source, 80)} contains itself`, offset });
       }
     },
   });
@@ -152,7 +154,7 @@ export function readDocument(text: string): DocumentSource {
     if (syntax.length > 0) return broken(syntax.slice(0, MOST_SYNTAX_FAULTS));
 
     const faults = [...duplicateKeys(document.contents, [])].map(({ path, key, offset }): ConfigFault => ({
-      ...fault(`duplicate key "${key}"`, offset),
+      ...fault(`duplicate key ${quoted(key)}`, offset),
       path: formatPath(path),
     }));
     if (surplus !== undefined) {

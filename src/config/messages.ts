@@ -1,17 +1,14 @@
 import type { z } from 'zod';
 import { suggestion } from '../text/nearest-key.ts';
-
-const LONGEST_QUOTE = 80;
-
-const quote = (text: string): string =>
-  JSON.stringify(text.length > LONGEST_QUOTE ? `${text.slice(0, LONGEST_QUOTE)}…` : text);
+import { printable, quoted } from '../text/printable.ts';
 
 /** A value in words: `the string "x"`, `the number 5`, `a list`. */
 export function inWords(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'string') return `the string ${quote(value)}`;
-  if (typeof value === 'number' || typeof value === 'bigint') return `the number ${value}`;
+  if (typeof value === 'string') return `the string ${quoted(value)}`;
+  if (typeof value === 'number' || typeof value === 'bigint')
+    return `the number ${printable(String(value), 80)}`;
   return typeof value === 'boolean' ? `${value}` : 'a mapping';
 }
 
@@ -33,7 +30,7 @@ function unsupportedValue(values: readonly unknown[], input: unknown): string {
       ? `must be a string: write "${String(input)}" with quotes`
       : `must be one of ${supported}, not ${inWords(input)}`;
   }
-  return `unsupported value ${quote(input)} (supported: ${supported})${suggestion(input, values.map(String))}`;
+  return `unsupported value ${quoted(input)} (supported: ${supported})${suggestion(input, values.map(String))}`;
 }
 
 /** What zod found, in the words of this project; undefined leaves zod’s own. */

@@ -1,5 +1,6 @@
 import { type Json, type JsonObject, isObject, own } from '../json/json.ts';
 import { suggestion } from '../text/nearest-key.ts';
+import { printable } from '../text/printable.ts';
 import { type Setting, settings } from './settings.ts';
 
 /** A value from outside the file, for one setting. */
@@ -67,7 +68,7 @@ export function environmentOverrides(env: Readonly<Record<string, string | undef
     if (setting !== undefined) overrides.push({ setting, value: coerce(setting, value), origin: variable });
     else {
       const hint = suggestion(variable, [...byVariable.keys(), CONFIG_FILE_VARIABLE]);
-      unknown.push({ variable, message: `unknown environment variable ${variable}${hint}` });
+      unknown.push({ variable, message: `unknown environment variable ${printable(variable, 80)}${hint}` });
     }
   }
   return { overrides, unknown };

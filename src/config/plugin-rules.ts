@@ -1,4 +1,5 @@
 import { type Json, ownString } from '../json/json.ts';
+import { quoted } from '../text/printable.ts';
 import { type ConfigPath, type PathFault, error } from './config-fault.ts';
 
 /** A list of modules, by the name of what each entry is. */
@@ -37,7 +38,7 @@ export function entryFindings(
     const at = [...path, index, 'name'];
     if (name === undefined) return [];
     if (builtIn.includes(name))
-      return [error(at, `"${name}" comes with Muster: give your ${noun} a name of its own`)];
+      return [error(at, `${quoted(name)} comes with Muster: give your ${noun} a name of its own`)];
     if (names.indexOf(name) < index) return [error(at, `duplicate ${noun}: ${once}`)];
     const module = modules[index];
     // Of several with one module at most one would run, and nothing would say so before somebody needs another.

@@ -1,7 +1,7 @@
 import { type Json, own, ownString } from '../json/json.ts';
 import { isLabelKey } from '../k8s/name-syntax.ts';
 import { MUSTER_USER } from '../api/names.ts';
-import { quoted } from '../text/printable.ts';
+import { printable, quoted } from '../text/printable.ts';
 import { type PathFault, error, warning } from './config-fault.ts';
 import { kindFindings } from './kind-rules.ts';
 import { type KnownWorkload, workloadFindings } from './workload-rules.ts';
@@ -140,7 +140,8 @@ function trustedAccounts(read: Read): PathFault[] {
     if (account.startsWith('system:serviceaccount:') && !SERVICE_ACCOUNT.test(account)) {
       findings.push(error(path, 'must be of the form system:serviceaccount:<namespace>:<name>'));
     }
-    if (accounts.indexOf(account) < index) findings.push(warning(path, `duplicate account "${account}"`));
+    if (accounts.indexOf(account) < index)
+      findings.push(warning(path, `duplicate account ${quoted(account)}`));
   });
   if (!accounts.includes(MUSTER_USER)) {
     findings.push(
@@ -173,12 +174,12 @@ function preemption(
       findings.push(
         error(
           path,
-          `"${name}" makes room for its gangs itself, or nobody knows whether it does, and two would evict twice as much: take it out (possible: ${actsFor.join(', ')})`,
+          `${quoted(name)} makes room for its gangs itself, or nobody knows whether it does, and two would evict twice as much: take it out (possible: ${printable(actsFor.join(', '))})`,
         ),
       );
     } else if (!enabled.includes(name)) {
       findings.push(
-        error(path, `"${name}" is not among scheduler.profiles: add it there, or take it out here`),
+        error(path, `${quoted(name)} is not among scheduler.profiles: add it there, or take it out here`),
       );
     }
   });

@@ -1,5 +1,6 @@
 import { isObject, own, ownList, ownString } from '../json/json.ts';
 import { isLabelValue } from '../k8s/name-syntax.ts';
+import { printable, quoted } from '../text/printable.ts';
 import { type PathFault, error, warning } from './config-fault.ts';
 import type { SchedulerProfile, Schedulers } from './configuration.ts';
 
@@ -15,7 +16,7 @@ const DEFAULT_NAME = ['scheduler', 'defaultProfileName'] as const;
 
 const unsupported = (name: string, supported: readonly string[]): string => {
   const current = supported.filter((known) => !Object.hasOwn(SCHEDULER_ALIASES, known));
-  return `unsupported scheduler "${name}" (supported: ${current.join(', ')})`;
+  return `unsupported scheduler ${quoted(name)} (supported: ${printable(current.join(', '))})`;
 };
 
 /**
@@ -36,7 +37,7 @@ export function checkProfiles(
     if (name === undefined) return;
     if (name === '') findings.push(error(path, 'scheduler profile name is required'));
     else if (!supported.includes(name)) findings.push(error(path, unsupported(name, supported)));
-    else if (configured.has(name)) findings.push(error(path, `duplicate scheduler profile "${name}"`));
+    else if (configured.has(name)) findings.push(error(path, `duplicate scheduler profile ${quoted(name)}`));
     else configured.add(name);
   });
   if (given.profiles.length === 0)
@@ -47,11 +48,11 @@ export function checkProfiles(
   if (given.defaultProfileName === '') {
     findings.push(error(DEFAULT_NAME, 'default scheduler profile name is required'));
   } else if (!configured.has(given.defaultProfileName)) {
-    const names = [...configured].join(', ');
+    const names = printable([...configured].join(', '));
     findings.push(
       error(
         DEFAULT_NAME,
-        `default profile must be one of the configured profiles (${names}), not "${given.defaultProfileName}"`,
+        `default profile must be one of the configured profiles (${names}), not ${quoted(given.defaultProfileName)}`,
       ),
     );
   }
@@ -107,7 +108,7 @@ const checkModules = (profiles: readonly WrittenProfile[], builtIn: readonly str
       return [
         error(
           place(index, 'module'),
-          `"${name}" comes with Muster: leave out module, or give your backend a name of its own`,
+          `${quoted(name)} comes with Muster: leave out module, or give your backend a name of its own`,
         ),
       ];
     }
@@ -115,7 +116,7 @@ const checkModules = (profiles: readonly WrittenProfile[], builtIn: readonly str
     return [
       error(
         place(index, 'name'),
-        `must be a label value, since gangs name their scheduler in a label: at most 63 letters, digits, "-", "_" or ".", with a letter or digit at both ends, not ${JSON.stringify(name)}`,
+        `must be a label value, since gangs name their scheduler in a label: at most 63 letters, digits, "-", "_" or ".", with a letter or digit at both ends, not ${quoted(name)}`,
       ),
     ];
   });
@@ -129,7 +130,7 @@ function contradictions(written: Written): PathFault[] {
     findings.push(
       error(
         SHORT_FORM,
-        `schedulerName "${schedulerName}" contradicts scheduler.profiles (${names.join(', ')}): list it there, or keep only one of the two`,
+        `schedulerName ${quoted(schedulerName)} contradicts scheduler.profiles (${printable(names.join(', '))}): list it there, or keep only one of the two`,
       ),
     );
   }
@@ -137,7 +138,7 @@ function contradictions(written: Written): PathFault[] {
     findings.push(
       error(
         SHORT_FORM,
-        `schedulerName "${schedulerName}" contradicts scheduler.defaultProfileName "${defaultProfileName}": keep only one of the two`,
+        `schedulerName ${quoted(schedulerName)} contradicts scheduler.defaultProfileName ${quoted(defaultProfileName)}: keep only one of the two`,
       ),
     );
   }
@@ -174,7 +175,7 @@ export function resolveSchedulers(
   const written = read(document, (name, path) => {
     const current = Object.hasOwn(SCHEDULER_ALIASES, name) ? SCHEDULER_ALIASES[name] : undefined;
     if (current === undefined || !builtIn.includes(current)) return name;
-    findings.push(warning(path, `"${name}" is deprecated: write "${current}"`));
+    findings.push(warning(path, `${quoted(name)} is deprecated: write "${current}"`));
     return current;
   });
   const { schedulerName, defaultProfileName } = written;
@@ -204,7 +205,7 @@ export function resolveSchedulers(
       findings.push(
         warning(
           DEFAULT_NAME,
-          `"${defaultProfileName}" has no effect without scheduler.profiles: the default is "${DEFAULT_SCHEDULER}"; list the profile to change that`,
+          `${quoted(defaultProfileName)} has no effect without scheduler.profiles: the default is "${DEFAULT_SCHEDULER}"; list the profile to change that`,
         ),
       );
     }

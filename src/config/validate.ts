@@ -4,6 +4,7 @@ import type { OperatorConfiguration, Schedulers } from './configuration.ts';
 import { parseGoDuration } from '../k8s/duration.ts';
 import { inWords, messageFor } from './messages.ts';
 import { suggestion } from '../text/nearest-key.ts';
+import { quoted } from '../text/printable.ts';
 import { applyRules } from './rules.ts';
 import type { KnownWorkload } from './workload-rules.ts';
 import { resolveSchedulers } from './schedulers.ts';
@@ -46,7 +47,7 @@ function unknownKey(parent: ConfigPath, key: string): PathFault {
       : suggestion(key, knownKeys(parent));
   return {
     path: [...parent, key],
-    message: `unknown key ${JSON.stringify(key)}${hint}`,
+    message: `unknown key ${quoted(key)}${hint}`,
     severity: 'error',
     atKey: true,
   };

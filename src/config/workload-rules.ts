@@ -1,4 +1,5 @@
 import { type Json, own, ownList, ownString } from '../json/json.ts';
+import { printable, quoted } from '../text/printable.ts';
 import { type PathFault, error } from './config-fault.ts';
 import { kindFindings } from './kind-rules.ts';
 
@@ -29,18 +30,28 @@ export function workloadFindings(workloads: Json | undefined, known: readonly Kn
         one.controllers.includes(title) || (one.group === group && one.kind === kind);
       if (known.some(isKnown)) {
         findings.push(
-          error([...path, 'kind'], `Muster knows the Pods of ${title} by itself: take this entry out`),
+          error(
+            [...path, 'kind'],
+            `Muster knows the Pods of ${printable(title, 80)} by itself: take this entry out`,
+          ),
         );
       }
       const written = ownString(workload, 'short');
       const short = written ?? kind.toLowerCase();
       const at = [...path, 'short'];
       if (short.length > LONGEST_SHORT && written === undefined) {
-        findings.push(error(at, `is required: ${short} has more than ${LONGEST_SHORT} characters`));
+        findings.push(
+          error(at, `is required: ${printable(short, 80)} has more than ${LONGEST_SHORT} characters`),
+        );
       }
       const other = shorts.get(short);
       if (other !== undefined) {
-        findings.push(error(at, `"${short}" is how gangs of ${other} begin: give this kind another one`));
+        findings.push(
+          error(
+            at,
+            `${quoted(short)} is how gangs of ${printable(other, 80)} begin: give this kind another one`,
+          ),
+        );
       }
       if (short !== '') shorts.set(short, kind);
       const labels = own(workload, 'labels');

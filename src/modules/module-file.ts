@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { compileFunction } from 'node:vm';
 import { ownString } from '../json/json.ts';
 import { messageOf, MusterError } from '../errors.ts';
+import { quoted } from '../text/printable.ts';
 
 /** More than any bundle has. What is no file at all, such as a device, has no end. */
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -62,7 +63,7 @@ function locate(source: ModuleSource): string {
   if (!PACKAGE.test(module) || isBuiltin(module)) {
     throw new MusterError(
       'BACKEND_MODULE_MISSING',
-      `${field}: ${JSON.stringify(module)} is no path that begins with "." or "/", and no name of a package`,
+      `${field}: ${quoted(module)} is no path that begins with "." or "/", and no name of a package`,
       `write ./${module} if it is a file beside the configuration`,
     );
   }
@@ -77,7 +78,7 @@ function locate(source: ModuleSource): string {
   }
   throw new MusterError(
     'BACKEND_MODULE_MISSING',
-    `${field}: there is no package ${JSON.stringify(module)} in a node_modules above ${folder} or Muster itself`,
+    `${field}: there is no package ${quoted(module)} in a node_modules above ${folder} or Muster itself`,
     `install it there, or write ./${module} if it is a file beside the configuration`,
   );
 }

@@ -2,6 +2,7 @@ import { X509Certificate, constants } from 'node:crypto';
 import type { ServerOptions } from 'node:https';
 import type { Server, TLSSocket } from 'node:tls';
 import { MusterError, messageOf } from '../errors.ts';
+import { quoted } from '../text/printable.ts';
 import type { ServingPair } from './check.ts';
 
 export type MinimumTlsVersion = 'TLSv1.3' | 'TLSv1.2';
@@ -82,7 +83,7 @@ export const checkClientName = (
   const name: unknown = socket.getPeerCertificate().subject?.CN;
   if (typeof name !== 'string') return 'the client certificate does not have exactly one common name';
   if (allowedNames.includes(name)) return undefined;
-  return `the client certificate is for "${name}"; allowed: ${allowedNames.map((allowed) => `"${allowed}"`).join(', ') || 'nobody'}`;
+  return `the client certificate is for ${quoted(name)}; allowed: ${allowedNames.map(quoted).join(', ') || 'nobody'}`;
 };
 
 const contextOptions = (pair: ServingPair, { minVersion, clientCa }: TlsChoices) => {

@@ -96,7 +96,7 @@ const RAW = /\bat .*\.[tj]s:|undefined|\[object Object\]|Cannot read prop|is not
 
 /** Text, a place within the file, and the field or the file as a whole. */
 function judgeFault({ path, message, line, column, origin }: ConfigFault, text: string): void {
-  must(message !== '' && message.length < 20_000, () => `the message ${JSON.stringify(message)}`);
+  must(message !== '' && message.length < 1_000, () => `the message ${JSON.stringify(message)}`);
   const isQuoted = ([words]: readonly string[]): boolean => words !== undefined && text.includes(words);
   must([...message.matchAll(RAW)].every(isQuoted), () => `a raw message: ${message}`);
   must(

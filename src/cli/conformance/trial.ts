@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { JsonObject } from '../../json/json.ts';
 import type { BackendFactory } from '../../backends/backend.ts';
 import { suggestion } from '../../text/nearest-key.ts';
+import { quoted } from '../../text/printable.ts';
 import { conformanceChecks, strategyChecks, type ConformanceCheck } from '../../conformance/conformance.ts';
 import { preparationChecks } from '../../conformance/preparations.ts';
 import { messageOf, MusterError } from '../../errors.ts';
@@ -114,7 +115,7 @@ async function subjectOf(meant: Meant, hung: readonly string[]): Promise<Subject
   if (brought !== undefined && name !== undefined && brought.value.name !== name) {
     throw new MusterError(
       'USAGE',
-      `--module ${module ?? ''} exports the ${brought.kind} ${JSON.stringify(brought.value.name)}, and --name says ${JSON.stringify(name)}`,
+      `--module ${module ?? ''} exports the ${brought.kind} ${quoted(brought.value.name)}, and --name says ${quoted(name)}`,
       `leave out --name, or name the module of that ${brought.kind}`,
     );
   }
@@ -192,7 +193,7 @@ function namedBackend(name: string, factories: readonly BackendFactory[]): Backe
   const names = factories.map((factory) => factory.name);
   throw new MusterError(
     'USAGE',
-    `there is no backend ${JSON.stringify(name)}${suggestion(name, names)} (there are: ${names.join(', ')})`,
+    `there is no backend ${quoted(name)}${suggestion(name, names)} (there are: ${names.join(', ')})`,
     'name one of these, or give the file of yours with --module',
   );
 }

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts';
-import { keyed, printable } from '../../text/printable.ts';
+import { keyed, quoted } from '../../text/printable.ts';
 import { suggestion } from '../../text/nearest-key.ts';
 
 /** Keys that an object may have, and what is under them; `true` for what is not looked into. */
@@ -56,7 +56,7 @@ function* unknownIn(value: Json, fields: Fields, path: string): Generator<Unknow
         const meant = suggestion(key, Object.keys(fields));
         yield {
           path: at,
-          message: `unknown field "${printable(key, 80)}"${meant}: the API server would drop it`,
+          message: `unknown field ${quoted(key)}${meant}: the API server would drop it`,
         };
       } else if (known !== true) {
         yield* unknownIn(value[key] ?? null, known, at);

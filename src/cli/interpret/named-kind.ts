@@ -1,4 +1,5 @@
 import { suggestion } from '../../text/nearest-key.ts';
+import { quoted } from '../../text/printable.ts';
 import { MusterError } from '../../errors.ts';
 import type { WorkloadKind } from '../../workloads/workload-kind.ts';
 
@@ -14,7 +15,7 @@ export function namedKind(name: string, kinds: readonly WorkloadKind[]): Workloa
   const names = kinds.map(fullName);
   throw new MusterError(
     'USAGE',
-    `--lua: there is no kind ${JSON.stringify(name)}${suggestion(name, names)} (there are: ${names.join(', ')})`,
+    `--lua: there is no kind ${quoted(name)}${suggestion(name, names)} (there are: ${names.join(', ')})`,
     'name one of these, or tell of yours under fleet.kinds and give --config',
   );
 }

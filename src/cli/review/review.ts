@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import type { Policy } from '../../admission/policy.ts';
 import { suggestion } from '../../text/nearest-key.ts';
+import { quoted } from '../../text/printable.ts';
 import { formatFault } from '../../config/config-fault.ts';
 import { MusterError } from '../../errors.ts';
 import { GangSurvey } from '../gangs/survey.ts';
@@ -98,7 +99,7 @@ async function policyFor({ config, backend }: ReviewOptions, io: CliIo): Promise
   if (backend !== undefined && !names.includes(backend)) {
     throw new MusterError(
       'USAGE',
-      `--backend: there is no backend ${JSON.stringify(backend)}${suggestion(backend, names)} (there are: ${names.join(', ')})`,
+      `--backend: there is no backend ${quoted(backend)}${suggestion(backend, names)} (there are: ${names.join(', ')})`,
       'name one of these',
     );
   }

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { formatPath } from '../../../src/config/config-fault.ts';
 import { checkConfiguration, loadConfiguration } from '../../../src/config/load.ts';
-import { knownKeys } from '../../../src/config/settings.ts';
+import { knownKeys, settings } from '../../../src/config/settings.ts';
+import { quoted } from '../../../src/text/printable.ts';
 
 const supportedSchedulers = ['default-scheduler', 'kai-scheduler', 'volcano'];
 const header = { apiVersion: 'operator.config.grove.io/v1alpha1', kind: 'OperatorConfiguration' };
@@ -109,7 +110,7 @@ test('an unknown key is always told, with its path and its line', () => {
         line: 3 + section.length,
         severity: 'error',
       });
-      expect(faults[0]?.message.startsWith(`unknown key ${JSON.stringify(key)}`)).toBe(true);
+      expect(faults[0]?.message.startsWith(`unknown key ${quoted(key)}`)).toBe(true);
     }),
     { numRuns: 300 },
   );
@@ -124,5 +125,50 @@ test('no text makes it throw anything but its own error', () => {
       },
     ),
     { numRuns: 500 },
+  );
+});
+
+/** `value` at the path of a setting, `scheduler.profiles[].name`, in every entry of a list of two. */
+const withSetting = (path: string, value: unknown): object => {
+  const [first = '', ...rest] = path.split('.');
+  const inner = rest.length === 0 ? value : withSetting(rest.join('.'), value);
+  return first.endsWith('[]') ? { [first.slice(0, -2)]: [inner, inner] } : { [first]: inner };
+};
+
+const long = fc
+  .tuple(fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }), fc.integer({ min: 1, max: 500 }))
+  .map(([part, times]) => part.repeat(times));
+const anyValue = fc.oneof(
+  long,
+  fc.array(long, { maxLength: 3 }),
+  fc.dictionary(long, long, { maxKeys: 2 }),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.constant(null),
+);
+
+/** A message names one value or two, each of at most 80 characters, and one list of at most 256. */
+const LONGEST_MESSAGE = 700;
+
+test('no value makes a message long, or puts a control character into it', () => {
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(fc.constantFrom(...settings), { minLength: 1, maxLength: 3 }),
+      anyValue,
+      (some, value) => {
+        const document = some.reduce<object>(
+          (whole, { path }) => ({ ...whole, ...withSetting(path, value) }),
+          header,
+        );
+        for (const { message, path } of checkConfiguration(JSON.stringify(document), {
+          supportedSchedulers,
+          actsFor: ['volcano', ...(typeof value === 'string' ? [value] : [])],
+        })) {
+          expect(message.length).toBeLessThan(LONGEST_MESSAGE);
+          expect(path.length).toBeLessThan(LONGEST_MESSAGE);
+          expect(`${path}${message}`).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e]/);
+        }
+      },
+    ),
+    { numRuns: 300 },
   );
 });

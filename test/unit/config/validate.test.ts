@@ -201,7 +201,7 @@ describe('values', () => {
     [{ logFormat: 3 }, 'logFormat: must be one of json, text, not the number 3'],
     [
       { logFormat: 'x'.repeat(100) },
-      `logFormat: unsupported value "${'x'.repeat(80)}…" (supported: json, text)`,
+      `logFormat: unsupported value "${'x'.repeat(79)}…" (supported: json, text)`,
     ],
     [{ schedulerName: 3 }, 'schedulerName: must be a string, not the number 3'],
     [{ scheduler: [] }, 'scheduler: must be a mapping, not a list'],

@@ -98,6 +98,7 @@ test.each<[(string | number)[], string]>([
   [['a', 'b'], 'a.b'],
   [['a', 0, 'b'], 'a[0].b'],
   [['a.b', 'c d'], '["a.b"]["c d"]'],
+  [['k'.repeat(81)], `["${'k'.repeat(79)}…"]`],
 ])('path %j', (path, text) => expect(formatPath(path)).toBe(text));
 
 test.each<[unknown, string]>([
@@ -105,5 +106,6 @@ test.each<[unknown, string]>([
   [1n, 'the number 1'],
   [false, 'false'],
   [[], 'a list'],
-  ['a\nb', 'the string "a\\nb"'],
+  ['a\nb', 'the string "a\\u{a}b"'],
+  ['x'.repeat(10_000), `the string "${'x'.repeat(79)}…"`],
 ])('%p in words', (value, words) => expect(inWords(value)).toBe(words));
