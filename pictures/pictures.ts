@@ -3,6 +3,7 @@ import { cpuChart } from './cpu-chart.ts';
 import { readFigures, speedLine } from './figures.ts';
 import { gangLife } from './gang-life.ts';
 import { guards } from './guards.ts';
+import { rooms } from './rooms.ts';
 
 export const PICTURES_FOLDER = join(import.meta.dirname, '../docs/pictures');
 
@@ -10,6 +11,7 @@ export const PICTURES_FOLDER = join(import.meta.dirname, '../docs/pictures');
 export const PICTURES: Readonly<Record<string, () => string>> = {
   'gang-life.svg': gangLife,
   'guards.svg': guards,
+  'rooms.svg': rooms,
   'cpu-per-review.svg': () => cpuChart(readFigures()),
 };
 

@@ -1,10 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { isAllowed, isOnPlan, kindOf, PACKAGES, PURE, ROOMS } from './layout-plan.ts';
+import { withMade } from '../support/made-documents.ts';
+import { FOUNDATIONS, isAllowed, isOnPlan, kindOf, PACKAGES, PURE, ROOMS } from './layout-plan.ts';
 
 /** Path below src, to text. */
 type Sources = ReadonlyMap<string, string>;
+
+const NAMES = FOUNDATIONS.map(({ name }) => name);
 
 /** It marks the pieces of a body with a number that nobody can guess. */
 const RANDOM = 'json/pieces.ts';
@@ -129,6 +132,21 @@ describe('the plan', () => {
     expect(new Set(names).size).toBe(names.length);
     for (const { purpose } of ROOMS) expect(purpose).toMatch(/^.{20,130}\.$/);
   });
+});
+
+test('docs/architecture.md has the table of rooms', () => {
+  const file = join(import.meta.dirname, '../../docs/architecture.md');
+  const page = readFileSync(file, 'utf8');
+  const named = (rooms: readonly string[]): string => rooms.map((room) => `\`${room}\``).join(', ');
+  const rows = [
+    ...FOUNDATIONS.map((room, index) => ({ ...room, uses: NAMES.slice(0, index) })),
+    ...ROOMS,
+  ].map(({ name, purpose, uses }) => `| \`${name}\` | ${purpose} | ${named(uses)} |`);
+  const text = ['| Room | What it is for | Imports |', '|---|---|---|', ...rows, ''].join('\n');
+  const between = ['<!-- rooms -->\n', '<!-- /rooms -->\n'] as const;
+  const expected = withMade(page, { file, between, text });
+  if (process.env['UPDATE_DOCS'] === '1') writeFileSync(file, expected);
+  else expect(page).toBe(expected);
 });
 
 describe('src', () => {
