@@ -1,61 +1,62 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { checkClientName } from '../tls/options.ts';
-import type { Connection, Standing } from './connection.ts';
-import { Places } from './places.ts';
+import { ConnectionTable, type Connection, type ConnectionState } from './connection-table.ts';
+import { evictedFor } from './eviction.ts';
 
 /**
- * API servers keep their connections for as long as they can and pool them by service name, so a replica that joins
- * later would never get its share: each connection is asked to end after 60 ± 20 s.
+ * Each connection is asked to end after 60 ± 20 s. API servers keep connections for as long as they can and pool them by
+ * service name, so a replica that joins later would never get its share.
  */
 export const RETIRE_AFTER_MS = 60_000;
 const JITTER = 1 / 3;
 
 /**
  * The connections of the webhook port, handshakes under way included. None of them is closed only because it is idle: a
- * POST on its way would be lost. It gives way where all places are taken: see {@link Places}.
+ * POST on its way would be lost. It gives way where all places are taken: see {@link ConnectionTable}.
  */
 export class Connections {
   readonly #accepted = new Map<string, Connection>();
   readonly #open = new Map<Socket, Connection>();
-  readonly #places: Places;
+  readonly #table = new ConnectionTable();
+  readonly #max: number;
   readonly #allowedNames: readonly string[] | undefined;
   readonly #retireAfterMs: number;
-  readonly #gaveWay: (connection: Connection) => void;
+  readonly #onEvicted: (connection: Connection) => void;
   #ended = false;
   #waiting: (() => void)[] = [];
   draining = false;
 
   /**
-   * @param options.allowedNames common names of client certificates that may call; undefined: none is asked for
-   * @param options.gaveWay told of each connection that was closed to make room
+   * @param options.allowedNames common names of client certificates that may call; undefined: none is required
+   * @param options.onEvicted called with each connection that is evicted
    */
   constructor(options: {
     readonly max: number;
     readonly allowedNames?: readonly string[] | undefined;
     readonly retireAfterMs?: number | undefined;
-    readonly gaveWay: (connection: Connection) => void;
+    readonly onEvicted: (connection: Connection) => void;
   }) {
-    this.#places = new Places(options.max);
+    this.#max = options.max;
     this.#allowedNames = options.allowedNames;
     this.#retireAfterMs = options.retireAfterMs ?? RETIRE_AFTER_MS;
-    this.#gaveWay = options.gaveWay;
+    this.#onEvicted = options.onEvicted;
   }
 
-  /** Those whose TLS handshake is done. */
+  /** Connections whose TLS handshake is done. */
   get size(): number {
     return this.#open.size;
   }
 
-  taken(standing: Standing): number {
-    return this.#places.taken(standing);
+  count(state: ConnectionState): number {
+    return this.#table.count(state);
   }
 
-  /** To be called once for every connection that is accepted. */
+  /** Called once for every connection that is accepted. */
   accept(socket: Socket): void {
     const connection: Connection = {
-      peer: this.#places.peer(socket.remoteAddress ?? ''),
-      standing: 'handshake',
+      peer: this.#table.peer(socket.remoteAddress ?? ''),
+      state: 'handshake',
       socket,
       refusal: undefined,
       retireAt: Infinity,
@@ -63,22 +64,22 @@ export class Connections {
       busy: false,
     };
     const key = keyOf(socket);
-    this.#places.take(connection);
+    this.#table.add(connection);
     this.#accepted.set(key, connection);
     socket.once('close', () => {
       if (this.#accepted.get(key) !== connection) return;
       this.#accepted.delete(key);
-      this.#places.leave(connection);
+      this.#table.remove(connection);
     });
-    const evicted = this.#places.givesWayTo(connection);
+    const evicted = evictedFor(connection, this.#table, this.#max);
     if (evicted === undefined) return;
     this.#accepted.delete(keyOf(evicted.socket));
-    this.#places.leave(evicted);
-    this.#gaveWay(evicted);
+    this.#table.remove(evicted);
+    this.#onEvicted(evicted);
     evicted.socket.destroy();
   }
 
-  /** To be called when its TLS handshake is done: Node gives another object for the same connection then. */
+  /** Called when the TLS handshake is done: from then on Node uses another object for the same connection. */
   establish(socket: TLSSocket): void {
     const key = keyOf(socket);
     const connection = this.#accepted.get(key);
@@ -91,13 +92,13 @@ export class Connections {
     connection.retireAt = performance.now() + this.#retireAfterMs * (1 + (Math.random() * 2 - 1) * JITTER);
     connection.refusal = this.#allowedNames && checkClientName(socket, this.#allowedNames);
     const verified = this.#allowedNames !== undefined && connection.refusal === undefined;
-    this.#places.move(connection, verified ? 'known' : 'stranger');
+    this.#table.move(connection, verified ? 'known' : 'stranger');
     this.#open.set(socket, connection);
     connection.peer.read.add(connection);
     socket.once('close', () => {
       this.#open.delete(socket);
       connection.peer.read.delete(connection);
-      this.#places.leave(connection);
+      this.#table.remove(connection);
       if (this.#open.size === 0) for (const resolve of this.#waiting.splice(0)) resolve();
     });
   }
@@ -106,22 +107,22 @@ export class Connections {
     return this.#open.get(socket);
   }
 
-  /** Whether a connection from there has shown who it is. */
+  /** Whether a connection from this address is known. */
   isKnown(address: string): boolean {
-    return this.#places.isKnown(address);
+    return this.#table.isKnown(address);
   }
 
-  /** Whether all there are come from one address. */
+  /** Whether all connections come from one address. */
   get ofOnePeer(): boolean {
-    return this.#places.peers < 2;
+    return this.#table.peers.size < 2;
   }
 
-  /** To be called when a review of it was decided upon. */
-  decided(connection: Connection): void {
-    if (connection.standing === 'stranger') this.#places.move(connection, 'known');
+  /** Called when a review of the connection was decided. */
+  markKnown(connection: Connection): void {
+    if (connection.state === 'stranger') this.#table.move(connection, 'known');
   }
 
-  /** Whether the answer on this connection should be its last. */
+  /** Whether the next answer on this connection closes it. */
   shouldClose(connection: Connection): boolean {
     return this.draining || performance.now() >= connection.retireAt;
   }
@@ -131,7 +132,7 @@ export class Connections {
     if (this.#open.size > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Ends all connections, and those that are just coming in as well: one of them would keep the server open. */
+  /** Also ends handshakes under way: one of them would keep the server open. */
   destroyAll(): void {
     this.#ended = true;
     for (const { socket } of [...this.#open.values(), ...this.#accepted.values()]) socket.destroy();

@@ -3,15 +3,13 @@ import { BadRequest, MusterError, TryLater } from '../errors.ts';
 import type { UnreadList } from '../json/unread-lists.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics, Outcome } from '../telemetry/metrics.ts';
-import type { Connection } from './connection.ts';
+import type { Connection } from './connection-table.ts';
 import { deadlineOf } from './deadline.ts';
 import { HttpFailure, sendFailure } from './failure.ts';
-import { giveBackBody } from './give-back.ts';
-import { LARGE_BYTES, type LoadLimits, type Slot } from './load-limits.ts';
-import { parseJson, readBody } from './read-body.ts';
-import { parseLarge } from './large-json.ts';
-import type { Steps, Turns } from './turns.ts';
-import { BodyHead, ENTIRE, unreadOf } from './unread-of.ts';
+import { freeBody, readBody } from './read-body.ts';
+import { LARGE_BYTES, type AdmissionLimiter, type Slot } from './admission-limiter.ts';
+import { BodyHead, ENTIRE, parseJson, parseLarge, unreadOf } from './parse-body.ts';
+import type { Steps, FairQueue } from './fair-queue.ts';
 
 /** What is sent for a request that was understood. */
 export interface Answer {
@@ -50,8 +48,8 @@ export interface Asked {
 export interface ExchangeContext {
   readonly metrics: Metrics;
   readonly log: Logger;
-  readonly load: LoadLimits;
-  readonly turns: Turns;
+  readonly load: AdmissionLimiter;
+  readonly turns: FairQueue;
   /** Whether a connection is to end with the answer. Asked when it is sent: a drain may have begun since. */
   isLast(connection: Connection): boolean;
   /** Told of every decision. */
@@ -93,7 +91,7 @@ export class Exchange {
     this.#connection = connection;
     this.#context = context;
     this.#announced = Number(request.headers['content-length'] ?? 0);
-    this.#slot = context.load.enter(this.#announced, connection.peer, this.#startedAt, (failure) =>
+    this.#slot = context.load.admit(this.#announced, connection.peer, this.#startedAt, (failure) =>
       this.#fail(failure),
     );
     connection.busy = true;
@@ -134,8 +132,8 @@ export class Exchange {
     const { turns } = this.#context;
     const { address } = this.#connection.peer;
     // Small ones take turns among peers; but all API servers may be one peer, so large ones among namespaces.
-    if (bytes.length <= LARGE_BYTES) turns.take(address, () => this.#decide(bytes));
-    else turns.takeLarge(`${address} ${new BodyHead(bytes).namespace}`, () => this.#decideInSteps(bytes));
+    if (bytes.length <= LARGE_BYTES) turns.push(address, () => this.#decide(bytes));
+    else turns.pushLarge(`${address} ${new BodyHead(bytes).namespace}`, () => this.#decideInSteps(bytes));
   }
 
   #decide(bytes: Buffer): void {
@@ -206,7 +204,7 @@ export class Exchange {
     const ms = performance.now() - this.#startedAt;
     this.#context.metrics.answered(this.#endpoint.path, operation, outcome, ms / 1000);
     answer.sent(ms);
-    if (this.#bytes !== undefined) giveBackBody(this.#bytes);
+    if (this.#bytes !== undefined) freeBody(this.#bytes);
   }
 
   #fail(failure: HttpFailure, id?: string): void {

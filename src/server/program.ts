@@ -11,8 +11,7 @@ import type { TlsChoices } from '../tls/options.ts';
 import { CertificateReloader } from '../tls/reload.ts';
 import { WebhookServer, type WebhookServerOptions } from './webhook-server.ts';
 import type { Endpoint } from './exchange.ts';
-import { listenOn, metricsServer, probeServer, type ReadinessCheck } from './probes.ts';
-import { callSelf } from './self-call.ts';
+import { listenOn, metricsServer, probeServer, callSelf, type ReadinessCheck } from './probes.ts';
 
 export interface ProgramOptions {
   readonly configuration: Pick<OperatorConfiguration, 'server' | 'schedulers' | 'logDecisionsPerSecond'>;

@@ -8,13 +8,11 @@ import type { ServingPair } from '../tls/load.ts';
 import { Connections, RETIRE_AFTER_MS } from './connections.ts';
 import { Exchange, unexpected, type Endpoint, type ExchangeContext } from './exchange.ts';
 import { answerBrokenHttp, HttpFailure, sendFailure } from './failure.ts';
-import { evictions } from './evictions.ts';
-import { Handshakes } from './handshakes.ts';
-import { LoadLimits, type Limits } from './load-limits.ts';
-import { Pauses } from './pauses.ts';
-import { isLarge, Reading } from './reading.ts';
-import { startTimer } from './timer.ts';
-import { Turns } from './turns.ts';
+import { evictionObserver } from './eviction.ts';
+import { HandshakeQueue } from './handshake-queue.ts';
+import { AdmissionLimiter, type Limits } from './admission-limiter.ts';
+import { ConnectionThrottle, mayBeLarge, BodyThrottle } from './read-throttle.ts';
+import { FairQueue } from './fair-queue.ts';
 
 /**
  * Times of the HTTP layer in milliseconds. The API server keeps idle connections for 90 s; who closes first while
@@ -53,10 +51,10 @@ export class WebhookServer {
   readonly connections: Connections;
   readonly #server: Server;
   readonly #options: WebhookServerOptions;
-  readonly #load: LoadLimits;
+  readonly #limiter: AdmissionLimiter;
   readonly #context: ExchangeContext;
-  readonly #reading = new Reading();
-  readonly #pauses: Pauses;
+  readonly #bodyThrottle = new BodyThrottle();
+  readonly #connectionThrottle: ConnectionThrottle;
   readonly #routes: ReadonlyMap<string, Endpoint>;
 
   constructor(options: WebhookServerOptions) {
@@ -67,23 +65,23 @@ export class WebhookServer {
       allowedNames:
         tls.clientCa === undefined ? undefined : (options.allowedClientNames ?? ['kube-apiserver']),
       retireAfterMs: times?.retireAfter,
-      gaveWay: evictions(metrics, log),
+      onEvicted: evictionObserver(metrics, log),
     });
-    this.#pauses = new Pauses(() => this.connections.ofOnePeer);
-    this.#load = new LoadLimits(limits, (reason) => metrics.shed(reason));
+    this.#connectionThrottle = new ConnectionThrottle(() => this.connections.ofOnePeer);
+    this.#limiter = new AdmissionLimiter(limits, (reason) => metrics.shed(reason));
     const { beforeDecision, endpoints } = options;
     this.#context = {
       ...{ metrics, log, beforeDecision },
-      load: this.#load,
-      turns: new Turns(),
+      load: this.#limiter,
+      turns: new FairQueue(),
       isLast: (connection) => this.connections.shouldClose(connection),
-      decided: (connection) => this.connections.decided(connection),
+      decided: (connection) => this.connections.markKnown(connection),
     };
     this.#routes = new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]));
     this.#server = this.#createServer();
     metrics.collectFrom(() => {
-      metrics.inFlight.set(this.#load.requests);
-      metrics.inFlightBytes.set(this.#load.bytes);
+      metrics.inFlight.set(this.#limiter.requests);
+      metrics.inFlightBytes.set(this.#limiter.bytes);
       metrics.connections.set(this.connections.size);
     });
   }
@@ -152,7 +150,7 @@ export class WebhookServer {
     server.maxHeadersCount = MAX_HEADERS;
     // Connections keeps to the limit; Node's own counts what is still closing, and would refuse whoever comes next.
     server.maxConnections = Math.ceil(limits.maxConnections * 1.25);
-    new Handshakes(server, (address) => this.connections.isKnown(address));
+    new HandshakeQueue(server, (address) => this.connections.isKnown(address));
     server.on('connection', (socket) => this.connections.accept(socket));
     server.on('secureConnection', (socket) => this.connections.establish(socket));
     server.on('clientError', (error: Error & { code?: string }, socket) =>
@@ -172,9 +170,9 @@ export class WebhookServer {
     const connection = this.connections.of(request.socket);
     // Closed in the meantime: nobody is there to be answered.
     if (connection === undefined) return;
-    this.#pauses.asked(connection);
-    if (isLarge(request)) {
-      this.#reading.slowDown(request, connection.peer.address, () => response.headersSent);
+    this.#connectionThrottle.requested(connection);
+    if (mayBeLarge(request)) {
+      this.#bodyThrottle.throttle(request, connection.peer.address, () => response.headersSent);
     }
     try {
       if (endpoint !== undefined && request.method === 'POST') {
@@ -192,4 +190,17 @@ export class WebhookServer {
       sendFailure(request, response, failure, this.#context);
     }
   }
+}
+
+/** A wait that can be ended early. */
+export function startTimer(ms: number): { readonly done: Promise<void>; cancel(): void } {
+  let cancel = (): void => undefined;
+  const done = new Promise<void>((resolve) => {
+    const handle = setTimeout(resolve, ms);
+    cancel = () => {
+      clearTimeout(handle);
+      resolve();
+    };
+  });
+  return { done, cancel };
 }

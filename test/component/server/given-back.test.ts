@@ -1,6 +1,6 @@
 /** The memory of large bodies does not wait until V8 collects garbage, for which it would look through the whole heap. */
 import { afterEach, expect, jest, test } from '@jest/globals';
-import { giveBack, giveBackBody } from '../../../src/server/give-back.ts';
+import { freeChunk, freeBody } from '../../../src/server/read-body.ts';
 import { gangPod } from '../../support/pods.ts';
 import { review } from '../../support/reviews.ts';
 import { MUTATE_POD, reviewText } from './bodies.ts';
@@ -48,18 +48,18 @@ test('a small one, which came in one piece', async () => {
 
 test('never what shares its memory with others', () => {
   const [one, other] = [Buffer.from('one'), Buffer.from('other')];
-  giveBack(one);
-  giveBackBody(one);
+  freeChunk(one);
+  freeBody(one);
   expect([one.toString(), other.toString()]).toEqual(['one', 'other']);
   const read = Buffer.allocUnsafeSlow(10);
-  giveBack(read.subarray(0, 9));
+  freeChunk(read.subarray(0, 9));
   expect(read).toHaveLength(10);
-  giveBack(read);
+  freeChunk(read);
   expect(read).toHaveLength(0);
   // A body has its memory for itself, and room behind it.
   const grown = Buffer.allocUnsafeSlow(10);
-  giveBackBody(grown.subarray(0, 4));
+  freeBody(grown.subarray(0, 4));
   expect(grown).toHaveLength(10);
-  giveBackBody(grown.subarray(0, 6));
+  freeBody(grown.subarray(0, 6));
   expect(grown).toHaveLength(0);
 });

@@ -133,7 +133,7 @@ export const ELSEWHERE: readonly WayElsewhere[] = [
     who: 'tenant',
     tries: 'creates large Pods without end, so that small ones of others wait',
     because: 'large reviews come one a round, each namespace in turn, after the small ones',
-    file: 'test/unit/server/turns.test.ts',
+    file: 'test/unit/server/fair-queue.test.ts',
     test: 'large ones come one a round, each namespace in turn, after the small ones',
   },
   {

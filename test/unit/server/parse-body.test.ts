@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS } from '../../../src/json/unread-lists.ts';
-import { parseLarge } from '../../../src/server/large-json.ts';
-import { parseJson } from '../../../src/server/read-body.ts';
+import { parseJson, parseLarge } from '../../../src/server/parse-body.ts';
 
 const UNREAD = [MANAGED_FIELDS, ENVIRONMENT_AND_VOLUMES];
 const KIB = 1024;

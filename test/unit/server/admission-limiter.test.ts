@@ -1,10 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
-import { newPeer } from '../../../src/server/connection.ts';
+import { newPeer } from '../../../src/server/connection-table.ts';
 import type { HttpFailure } from '../../../src/server/failure.ts';
-import { LARGE_BYTES, LoadLimits, type Limits, type Slot } from '../../../src/server/load-limits.ts';
+import {
+  LARGE_BYTES,
+  AdmissionLimiter,
+  type Limits,
+  type Slot,
+} from '../../../src/server/admission-limiter.ts';
 
 interface Tried {
-  readonly load: LoadLimits;
+  readonly load: AdmissionLimiter;
   readonly shed: string[];
   /** Numbers of the requests that had to give way, in order. */
   readonly gaveWay: number[];
@@ -16,7 +21,7 @@ const limits = (
   now = { ms: 0 },
 ): Tried => {
   const shed: string[] = [];
-  const load = new LoadLimits(
+  const load = new AdmissionLimiter(
     what,
     (reason) => shed.push(reason),
     () => now.ms,
@@ -28,7 +33,7 @@ const limits = (
     const number = (count += 1);
     const peer = peers.get(address) ?? newPeer(address);
     peers.set(address, peer);
-    return load.enter(contentLength, peer, now.ms + number / 1000, (failure: HttpFailure) => {
+    return load.admit(contentLength, peer, now.ms + number / 1000, (failure: HttpFailure) => {
       expect(failure).toMatchObject({ code: 503, retryAfter: 1 });
       gaveWay.push(number);
     });

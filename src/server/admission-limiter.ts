@@ -1,10 +1,10 @@
 import type { ShedReason } from '../telemetry/metrics.ts';
-import type { Peer } from './connection.ts';
+import type { Peer } from './connection-table.ts';
 import { HttpFailure } from './failure.ts';
 
-/** What one process takes on at a time. Beyond it the API server is asked to come back, which it does by itself. */
+/** What one process takes on at a time. Beyond it the API server is asked to retry, which it does by itself. */
 export interface Limits {
-  /** One request body. Two objects of 3 MiB and their envelope fit; what HTML escaping blows up beyond is refused. */
+  /** One request body. Two objects of 3 MiB and their envelope fit, unless HTML escaping makes them longer. */
   readonly maxBodyBytes: number;
   /** All request bodies held at once. */
   readonly maxInFlightBytes: number;
@@ -12,27 +12,27 @@ export interface Limits {
   readonly maxInFlight: number;
 }
 
-/** Seconds in `Retry-After`: the API server waits that long, then sends the review again inside the same call. */
+/** Seconds in `Retry-After`, after which the API server sends the review again inside the same call. */
 const RETRY_AFTER_SECONDS = 1;
 
-/** A review above this many bytes is large: nearly all are far below, and what is above never crowds them out. */
+/** A review above this many bytes is large. Nearly all are far below, and large ones never crowd them out. */
 export const LARGE_BYTES = 64 * 1024;
 
-/** Of the bytes in flight, what large reviews may take. */
+/** The share of the bytes in flight that large reviews may take. */
 const LARGE_SHARE = 3 / 4;
 
-/** A body inside a cluster is there within some milliseconds. One that takes longer gives way where there is no room. */
+/** A body inside a cluster arrives within some milliseconds. A slower one is evicted where there is no room. */
 const SLOW_MS = 1000;
 
-/** What one request holds of the limits; given back once. */
+/** What one request holds of the limits; released once. */
 export interface Slot {
   /**
    * Accounts for `bytes` more of the body.
-   * @returns how many came so far
-   * @throws {HttpFailure} 413 or 503, and where it was given back already
+   * @returns the bytes of the body so far
+   * @throws {HttpFailure} 413 or 503, also where the slot was released
    */
   grow(bytes: number): number;
-  /** To be called when the whole body is there: from then on the request gives way to none. */
+  /** Called when the whole body has arrived: from then on the request is not evicted. */
   received(): void;
   release(): void;
 }
@@ -40,20 +40,20 @@ export interface Slot {
 interface Holder {
   readonly peer: Peer;
   readonly since: number;
-  readonly giveUp: (failure: HttpFailure) => void;
+  readonly onEvicted: (failure: HttpFailure) => void;
   readonly slot: Slot;
-  /** Whether its body is not there yet. */
+  /** Whether its body has not arrived yet. */
   receiving: boolean;
-  /** Its place in the list of all. */
+  /** Its index in the list of all holders. */
   at: number;
 }
 
-/** Counts what is in flight. */
-export class LoadLimits {
+/** Admits requests within the limits, and evicts slow ones where there is no room. */
+export class AdmissionLimiter {
   requests = 0;
   bytes = 0;
   #largeBytes = 0;
-  /** In no order: putting one in and taking it out is what every review pays for, finding one hardly any. */
+  /** Unordered: every review adds and removes one, and hardly any searches. */
   readonly #holders: Holder[] = [];
   readonly #limits: Limits;
   readonly #maxLargeBytes: number;
@@ -68,12 +68,13 @@ export class LoadLimits {
   }
 
   /**
-   * A slot for a request whose body is announced with `contentLength` bytes (0: not announced, it grows).
-   * @param since when its headers had come, in milliseconds of `performance.now()`
-   * @param giveUp called where the request has to give way while its body is not there yet; its slot is free then
+   * A slot for a request.
+   * @param contentLength 0 where none was announced: the slot grows with the body
+   * @param since when its headers had arrived, in milliseconds of `performance.now()`
+   * @param onEvicted called where the request is evicted before its body has arrived; its slot is free by then
    * @throws {HttpFailure} 413 where the body is too large, 503 with Retry-After where there is no room now
    */
-  enter(contentLength: number, peer: Peer, since: number, giveUp: (failure: HttpFailure) => void): Slot {
+  admit(contentLength: number, peer: Peer, since: number, onEvicted: (failure: HttpFailure) => void): Slot {
     this.#checkSize(contentLength);
     this.#takeRequest(peer);
     this.#takeBytes(0, contentLength, peer);
@@ -104,12 +105,12 @@ export class LoadLimits {
         this.#account(held, 0, peer);
       },
     };
-    const holder: Holder = { peer, since, giveUp, slot, receiving: true, at: this.#holders.length };
+    const holder: Holder = { peer, since, onEvicted, slot, receiving: true, at: this.#holders.length };
     this.#holders.push(holder);
     return slot;
   }
 
-  /** The failure that makes the API server try again, counted. */
+  /** Counts a refusal that makes the API server retry. */
   shed(reason: ShedReason, why: string): HttpFailure {
     this.#onShed(reason);
     return new HttpFailure(503, `too busy or not ready: ${why}; the API server retries`, RETRY_AFTER_SECONDS);
@@ -136,11 +137,11 @@ export class LoadLimits {
     const { maxInFlight } = this.#limits;
     while (this.requests >= maxInFlight) {
       const why = `${this.requests} requests in flight, at most ${maxInFlight}`;
-      if (!this.#makeRoom('requests', why, peer, 1)) throw this.shed('requests', why);
+      if (!this.#evict('requests', why, peer, 1)) throw this.shed('requests', why);
     }
   }
 
-  /** Room for a body that grows from `from` bytes to `to`. */
+  /** Takes bytes for a body that grows from `from` to `to`. */
   #takeBytes(from: number, to: number, peer: Peer, self?: Holder): void {
     const { maxInFlightBytes } = this.#limits;
     const more = to - from;
@@ -148,7 +149,7 @@ export class LoadLimits {
     while (this.bytes + more > maxInFlightBytes || this.#largeBytes + moreLarge > this.#maxLargeBytes) {
       if (moreLarge === 0 && this.bytes + more <= maxInFlightBytes) break;
       const why = `${this.bytes} bytes of reviews in flight, at most ${maxInFlightBytes}`;
-      if (!this.#makeRoom('bytes', why, peer, more, self)) throw this.shed('bytes', why);
+      if (!this.#evict('bytes', why, peer, more, self)) throw this.shed('bytes', why);
     }
     this.#account(from, to, peer);
   }
@@ -160,10 +161,10 @@ export class LoadLimits {
   }
 
   /**
-   * Ends one request whose body is not there yet: the oldest of the peer that holds the most, if that is more than the
-   * newcomer's peer would hold; else the oldest of all, if its sender is slow.
+   * Evicts one request whose body has not arrived yet: the oldest of the peer that holds the most, if that is more than
+   * the newcomer's peer would hold; else the oldest of all, if its sender is slow.
    */
-  #makeRoom(of: 'requests' | 'bytes', why: string, peer: Peer, more: number, self?: Holder): boolean {
+  #evict(of: 'requests' | 'bytes', why: string, peer: Peer, more: number, self?: Holder): boolean {
     let found: Holder | undefined;
     let oldest: Holder | undefined;
     for (const holder of this.#holders) {
@@ -176,7 +177,7 @@ export class LoadLimits {
     if (oldest !== undefined && this.#now() - oldest.since > SLOW_MS) found ??= oldest;
     if (found === undefined) return false;
     found.slot.release();
-    found.giveUp(this.shed(of, why));
+    found.onEvicted(this.shed(of, why));
     return true;
   }
 }

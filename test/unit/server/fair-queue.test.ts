@@ -1,6 +1,6 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import { Turns, type Steps } from '../../../src/server/turns.ts';
+import { FairQueue, type Steps } from '../../../src/server/fair-queue.ts';
 
 /** Milliseconds. So many small ones fill a round. */
 const SMALL = 0.125;
@@ -9,9 +9,9 @@ const FULL = 4;
 function turns() {
   const done: string[] = [];
   let now = 0;
-  const one = new Turns(() => now);
+  const one = new FairQueue(() => now);
   const take = (key: string, name: string, ms = SMALL): void =>
-    one.take(key, () => {
+    one.push(key, () => {
       now += ms;
       done.push(name);
     });
@@ -23,7 +23,7 @@ function turns() {
     }
   }
   const takeLarge = (key: string, name: string, steps = 1, ms = 1): void =>
-    one.takeLarge(key, () => inSteps(name, steps, ms));
+    one.pushLarge(key, () => inSteps(name, steps, ms));
   const fill = (): void => {
     for (let count = 0; count < FULL; count += 1) take('busy', 'first');
     done.length = 0;

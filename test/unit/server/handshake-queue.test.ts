@@ -3,7 +3,7 @@ import type { Server } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { Handshakes, HELLO_TIMEOUT_MS } from '../../../src/server/handshakes.ts';
+import { HandshakeQueue, HELLO_TIMEOUT_MS } from '../../../src/server/handshake-queue.ts';
 
 const KNOWN = '10.0.0.1';
 
@@ -12,7 +12,7 @@ function server() {
   const emitter = new EventEmitter();
   const names = new Map<object, string>();
   emitter.on('connection', (socket: object) => begun.push(names.get(socket) ?? ''));
-  new Handshakes(emitter as Server, (address) => address === KNOWN);
+  new HandshakeQueue(emitter as Server, (address) => address === KNOWN);
   const connect = (name: string, remoteAddress: string): PassThrough => {
     const socket = Object.assign(new PassThrough(), { remoteAddress });
     names.set(socket, name);

@@ -1,0 +1,125 @@
+import { isAscii, isUtf8 } from 'node:buffer';
+import {
+  MAX_DEPTH,
+  sampledDensity,
+  SAMPLED_BYTES,
+  TOO_DEEP,
+  tooMuchInSteps,
+  tooMuchJson,
+} from '../json/bounds.ts';
+import { parseInPieces, TooDeep } from '../json/pieces.ts';
+import {
+  MANAGED_FIELDS,
+  partsWithoutLists,
+  textOf,
+  withoutLists,
+  type UnreadList,
+} from '../json/unread-lists.ts';
+import { HttpFailure } from './failure.ts';
+
+/** How the head of a body names its namespace and what is done, and within how many bytes. */
+const NAMESPACE = /"namespace":"([a-z0-9-]{1,63})"/;
+const OPERATION = /"operation":"([A-Za-z]{1,63})"/;
+const HEAD_BYTES = 1024;
+
+/** The first bytes of a body that is not parsed yet. */
+export class BodyHead {
+  readonly #text: string;
+
+  constructor(bytes: Buffer) {
+    this.#text = bytes.toString('latin1', 0, HEAD_BYTES);
+  }
+
+  /** Only guessed, as all that is told of a head: nothing but the order and the cost of answers follows from it. */
+  get namespace(): string {
+    return NAMESPACE.exec(this.#text)?.[1] ?? '';
+  }
+
+  get operation(): string {
+    return OPERATION.exec(this.#text)?.[1] ?? '';
+  }
+}
+
+/** All that anybody reads. */
+export const ENTIRE: readonly UnreadList[] = [MANAGED_FIELDS];
+
+/** What is left out of a body before it is parsed. */
+export const unreadOf = (
+  {
+    unread,
+    readsAll,
+  }: {
+    readonly unread: readonly UnreadList[];
+    readonly readsAll?: ((head: BodyHead) => boolean) | undefined;
+  },
+  bytes: Buffer,
+): readonly UnreadList[] => (readsAll?.(new BodyHead(bytes)) === true ? ENTIRE : unread);
+
+/**
+ * Parses a small body.
+ * @param unread lists that are left out
+ * @throws {HttpFailure} 400, or 413 where parsing it would cost too much
+ */
+export function parseJson(bytes: Buffer, unread: readonly UnreadList[] = [MANAGED_FIELDS]): unknown {
+  const encoding = encodingOf(bytes);
+  // `LargeBody` has checked what is larger.
+  if (bytes.length <= SAMPLED_BYTES) refuse(tooMuchJson(bytes));
+  return parsed(withoutLists(bytes, unread, encoding));
+}
+
+/** Bytes that are parsed in one step, once the unread lists are left out. */
+const AT_ONCE_BYTES = 48 * 1024;
+/** The same for a body of which a sample shows less structure than {@link SPARSE}. */
+const SPARSE_BYTES = 256 * 1024;
+const SPARSE = 1 / 10;
+
+/**
+ * Parses a large body in steps of less than a millisecond.
+ * @param unread lists that are left out
+ * @throws {HttpFailure} 400, or 413 where parsing it would cost too much
+ */
+export function* parseLarge(bytes: Buffer, unread: readonly UnreadList[]): Generator<void, unknown> {
+  const encoding = encodingOf(bytes);
+  // `LargeBody` has checked what is larger.
+  if (bytes.length <= SAMPLED_BYTES) refuse(yield* tooMuchInSteps(bytes));
+  const parts = yield* partsWithoutLists(bytes, unread);
+  const left = parts.reduce((sum, { start, end }) => sum + end - start, 0);
+  const sparse = left <= SPARSE_BYTES && sampledDensity(bytes, parts) <= SPARSE;
+  if (sparse || left <= AT_ONCE_BYTES) return parsed(textOf(bytes, parts, encoding));
+  try {
+    return yield* parseInPieces(bytes, parts, { encoding, maxDepth: MAX_DEPTH });
+  } catch (thrown) {
+    if (thrown instanceof TooDeep) refuse(TOO_DEEP);
+    throw notJson(thrown);
+  }
+}
+
+/** @throws {HttpFailure} 400 where it is no UTF-8 */
+function encodingOf(bytes: Buffer): 'latin1' | 'utf8' {
+  if (bytes.length === 0) throw new HttpFailure(400, 'the body is empty, JSON is needed');
+  if (isAscii(bytes)) return 'latin1';
+  // JavaScript would read broken UTF-8 as U+FFFD, so the object that is decided on would not be the one stored.
+  if (!isUtf8(bytes)) throw new HttpFailure(400, 'the body is not valid UTF-8');
+  return 'utf8';
+}
+
+/** @throws {HttpFailure} 400 */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (thrown) {
+    throw notJson(thrown);
+  }
+}
+
+const notJson = (thrown: unknown): HttpFailure =>
+  new HttpFailure(400, `the body is not JSON: ${withoutQuotation((thrown as Error).message)}`);
+
+/** V8 quotes the text around the fault, and nothing of an object may stand in the log. */
+const withoutQuotation = (message: string): string =>
+  message.replace(/, (?:\.\.\.)?".*is not valid JSON$/s, '');
+
+/** @throws {HttpFailure} 413 where a reason is given not to parse a body */
+export function refuse(tooMuch: string | undefined): void {
+  if (tooMuch !== undefined) throw new HttpFailure(413, `the review is too costly to parse: ${tooMuch}`);
+}
