@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 export type ConnectionState = 'handshake' | 'stranger' | 'known';
 
 /** One connection of the webhook port, from the moment it was accepted. */
-export interface Connection {
+export interface InboundConnection {
   readonly peer: Peer;
   state: ConnectionState;
   /** Node replaces the object when the TLS handshake is done. */
@@ -26,9 +26,9 @@ export interface Connection {
 export interface Peer {
   readonly address: string;
   /** Each set is in the order of acceptance. */
-  readonly holds: Readonly<Record<ConnectionState, Set<Connection>>>;
+  readonly holds: Readonly<Record<ConnectionState, Set<InboundConnection>>>;
   /** Connections that are read: TLS is done, and the read throttle has not paused them. */
-  readonly read: Set<Connection>;
+  readonly read: Set<InboundConnection>;
   /** Requests in flight, and the bytes of their bodies. */
   requests: number;
   bytes: number;
@@ -74,24 +74,24 @@ export class ConnectionTable {
     return peer;
   }
 
-  add(connection: Connection): void {
+  add(connection: InboundConnection): void {
     connection.peer.holds[connection.state].add(connection);
     this.#counts[connection.state] += 1;
   }
 
-  move(connection: Connection, to: ConnectionState): void {
+  move(connection: InboundConnection, to: ConnectionState): void {
     if (connection.state === to || !this.#drop(connection)) return;
     connection.state = to;
     this.add(connection);
   }
 
-  remove(connection: Connection): void {
+  remove(connection: InboundConnection): void {
     const { peer } = connection;
     if (!this.#drop(connection)) return;
     if (Object.values(peer.holds).every(({ size }) => size === 0)) this.#peers.delete(peer.address);
   }
 
-  #drop(connection: Connection): boolean {
+  #drop(connection: InboundConnection): boolean {
     if (!connection.peer.holds[connection.state].delete(connection)) return false;
     this.#counts[connection.state] -= 1;
     return true;

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { checkClientName } from '../tls/options.ts';
-import { ConnectionTable, type Connection, type ConnectionState } from './connection-table.ts';
+import { ConnectionTable, type InboundConnection, type ConnectionState } from './connection-table.ts';
 import { evictedFor } from './eviction.ts';
 
 /**
@@ -16,13 +16,13 @@ const JITTER = 1 / 3;
  * POST on its way would be lost. It gives way where all places are taken: see {@link ConnectionTable}.
  */
 export class Connections {
-  readonly #accepted = new Map<string, Connection>();
-  readonly #open = new Map<Socket, Connection>();
+  readonly #accepted = new Map<string, InboundConnection>();
+  readonly #open = new Map<Socket, InboundConnection>();
   readonly #table = new ConnectionTable();
   readonly #max: number;
   readonly #allowedNames: readonly string[] | undefined;
   readonly #retireAfterMs: number;
-  readonly #onEvicted: (connection: Connection) => void;
+  readonly #onEvicted: (connection: InboundConnection) => void;
   #ended = false;
   #waiting: (() => void)[] = [];
   draining = false;
@@ -35,7 +35,7 @@ export class Connections {
     readonly max: number;
     readonly allowedNames?: readonly string[] | undefined;
     readonly retireAfterMs?: number | undefined;
-    readonly onEvicted: (connection: Connection) => void;
+    readonly onEvicted: (connection: InboundConnection) => void;
   }) {
     this.#max = options.max;
     this.#allowedNames = options.allowedNames;
@@ -54,7 +54,7 @@ export class Connections {
 
   /** Called once for every connection that is accepted. */
   accept(socket: Socket): void {
-    const connection: Connection = {
+    const connection: InboundConnection = {
       peer: this.#table.peer(socket.remoteAddress ?? ''),
       state: 'handshake',
       socket,
@@ -103,7 +103,7 @@ export class Connections {
     });
   }
 
-  of(socket: Socket): Connection | undefined {
+  of(socket: Socket): InboundConnection | undefined {
     return this.#open.get(socket);
   }
 
@@ -118,12 +118,12 @@ export class Connections {
   }
 
   /** Called when a review of the connection was decided. */
-  markKnown(connection: Connection): void {
+  markKnown(connection: InboundConnection): void {
     if (connection.state === 'stranger') this.#table.move(connection, 'known');
   }
 
   /** Whether the next answer on this connection closes it. */
-  shouldClose(connection: Connection): boolean {
+  shouldClose(connection: InboundConnection): boolean {
     return this.draining || performance.now() >= connection.retireAt;
   }
 

@@ -1,6 +1,6 @@
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { Connection, ConnectionState, ConnectionTable } from './connection-table.ts';
+import type { InboundConnection, ConnectionState, ConnectionTable } from './connection-table.ts';
 
 /** The share of the table that connections which are not known may take before they evict each other. */
 const UNPROVEN_SHARE = 1 / 4;
@@ -20,19 +20,22 @@ const SLOW_MS = 1000;
  * 3. Where there is neither, one that is not known, and in the end the newcomer itself.
  */
 export function evictedFor(
-  newcomer: Connection,
+  newcomer: InboundConnection,
   table: ConnectionTable,
   max: number,
-): Connection | undefined {
+): InboundConnection | undefined {
   if (table.size <= max) return undefined;
   const isCrowded = table.count('handshake') + table.count('stranger') > max * UNPROVEN_SHARE;
   const unproven = oldestUnproven(newcomer, table);
   return (isCrowded ? unproven : undefined) ?? longestSilent(table) ?? unproven ?? newcomer;
 }
 
-function oldestUnproven(newcomer: Connection, { peers }: ConnectionTable): Connection | undefined {
-  let oldest: Connection | undefined;
-  let ofHeaviest: Connection | undefined;
+function oldestUnproven(
+  newcomer: InboundConnection,
+  { peers }: ConnectionTable,
+): InboundConnection | undefined {
+  let oldest: InboundConnection | undefined;
+  let ofHeaviest: InboundConnection | undefined;
   let most = 0;
   for (const { holds } of peers.values()) {
     const held = holds.handshake.size + holds.stranger.size;
@@ -44,26 +47,29 @@ function oldestUnproven(newcomer: Connection, { peers }: ConnectionTable): Conne
   return oldest !== undefined && newcomer.usedAt - oldest.usedAt > SLOW_MS ? oldest : ofHeaviest;
 }
 
-function longestSilent({ peers }: ConnectionTable): Connection | undefined {
+function longestSilent({ peers }: ConnectionTable): InboundConnection | undefined {
   const heaviestFirst = [...peers.values()].sort((a, b) => b.holds.known.size - a.holds.known.size);
   for (const { holds } of heaviestFirst) {
-    let found: Connection | undefined;
+    let found: InboundConnection | undefined;
     for (const one of holds.known) if (!one.busy && one.usedAt < (found?.usedAt ?? Infinity)) found = one;
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-const first = (connections: ReadonlySet<Connection>): Connection | undefined =>
+const first = (connections: ReadonlySet<InboundConnection>): InboundConnection | undefined =>
   connections.values().next().value;
 
 /** The oldest without a request under way; the oldest of all where each has one. */
-function firstSilent(strangers: ReadonlySet<Connection>): Connection | undefined {
+function firstSilent(strangers: ReadonlySet<InboundConnection>): InboundConnection | undefined {
   for (const one of strangers) if (!one.busy) return one;
   return first(strangers);
 }
 
-const older = (one: Connection | undefined, other: Connection | undefined): Connection | undefined =>
+const older = (
+  one: InboundConnection | undefined,
+  other: InboundConnection | undefined,
+): InboundConnection | undefined =>
   one === undefined || (other !== undefined && other.usedAt < one.usedAt) ? other : one;
 
 /** Milliseconds between two lines: whoever opens connections must not fill the log. */
@@ -74,7 +80,7 @@ export function evictionObserver(
   metrics: Metrics,
   log: Logger,
   now: () => number = () => performance.now(),
-): (connection: Connection) => void {
+): (connection: InboundConnection) => void {
   let last = -Infinity;
   let since: Record<ConnectionState, number> = { handshake: 0, stranger: 0, known: 0 };
   return ({ state, peer }) => {

@@ -3,7 +3,7 @@ import { BadRequest, MusterError, TryLater } from '../errors.ts';
 import type { UnreadList } from '../json/unread-lists.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics, Outcome } from '../telemetry/metrics.ts';
-import type { Connection } from './connection-table.ts';
+import type { InboundConnection } from './connection-table.ts';
 import { deadlineOf } from './deadline.ts';
 import { HttpFailure, sendFailure } from './failure.ts';
 import { freeBody, readBody } from './read-body.ts';
@@ -51,9 +51,9 @@ export interface ExchangeContext {
   readonly load: AdmissionLimiter;
   readonly turns: FairQueue;
   /** Whether a connection is to end with the answer. Asked when it is sent: a drain may have begun since. */
-  isLast(connection: Connection): boolean;
+  isLast(connection: InboundConnection): boolean;
   /** Told of every decision. */
-  decided(connection: Connection): void;
+  decided(connection: InboundConnection): void;
   /** Awaited before each answer. For tests of the deadline and the drain. */
   readonly beforeDecision?: (() => Promise<void>) | undefined;
 }
@@ -66,7 +66,7 @@ export class Exchange {
   readonly #endpoint: Endpoint;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  readonly #connection: Connection;
+  readonly #connection: InboundConnection;
   readonly #context: ExchangeContext;
   readonly #startedAt = performance.now();
   readonly #deadlineMs: number;
@@ -81,7 +81,7 @@ export class Exchange {
     endpoint: Endpoint,
     request: IncomingMessage,
     response: ServerResponse,
-    connection: Connection,
+    connection: InboundConnection,
     context: ExchangeContext,
   ) {
     checkHeaders(request);

@@ -37,7 +37,7 @@ export interface ProgramOptions {
 }
 
 /** Everything that serves, on three ports: webhooks over TLS, probes and metrics over plain HTTP. */
-export interface Program {
+export interface ServerProgram {
   readonly ports: { readonly webhooks: number; readonly health: number; readonly metrics: number };
   readonly metrics: Metrics;
   readonly server: WebhookServer;
@@ -92,7 +92,7 @@ function addressOf(bindAddress: string): string {
  * through gets an answer.
  * @throws MusterError TLS_*, BACKEND_INIT_FAILED, LISTEN_FAILED; nothing is left running then
  */
-export async function startProgram(options: ProgramOptions): Promise<Program> {
+export async function startProgram(options: ProgramOptions): Promise<ServerProgram> {
   const { configuration, policy, log, version } = options;
   const { webhooks, healthProbes, metrics: metricsSettings } = configuration.server;
   const { metrics = metricsOf(version) } = options;

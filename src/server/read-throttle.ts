@@ -1,4 +1,4 @@
-import type { Connection, Peer } from './connection-table.ts';
+import type { InboundConnection, Peer } from './connection-table.ts';
 import { RoundRobin, OnePerTick } from './fair-queue.ts';
 import type { IncomingMessage } from 'node:http';
 import { LARGE_BYTES } from './admission-limiter.ts';
@@ -19,7 +19,7 @@ const RESUMED_PER_ITERATION = 8;
  * What they send meanwhile waits in the kernel. A peer that is alone is never paused.
  */
 export class ConnectionThrottle {
-  readonly #paused = new RoundRobin<Connection>();
+  readonly #paused = new RoundRobin<InboundConnection>();
   readonly #isAlone: () => boolean;
   readonly #now: () => number;
   /** Requests of the iteration under way, by peer. */
@@ -33,7 +33,7 @@ export class ConnectionThrottle {
   }
 
   /** Called with each request of a connection, before its body is read. */
-  requested(connection: Connection): void {
+  requested(connection: InboundConnection): void {
     if (this.#isAlone()) return;
     const { peer } = connection;
     const requests = (this.#requests.get(peer) ?? 0) + 1;
@@ -51,7 +51,7 @@ export class ConnectionThrottle {
   }
 
   /** All but the connection that sends: Node goes on to read the body that it has begun. */
-  #pause({ address, read }: Peer, sending: Connection): void {
+  #pause({ address, read }: Peer, sending: InboundConnection): void {
     for (const connection of read) {
       if (connection === sending) continue;
       read.delete(connection);

@@ -10,7 +10,7 @@ import { kai } from '../../src/backends/kai/backend.ts';
 import { metricsAt } from '../support/observed.ts';
 import type { Serving } from '../support/serving.ts';
 import { webhookConfigurations } from '../support/manifests.ts';
-import type { Program } from '../../src/server/program.ts';
+import type { ServerProgram } from '../../src/server/program.ts';
 import { issueAuthority } from '../../src/tls/issue.ts';
 import { issueClientCertificate } from '../support/client-certificate.ts';
 import type { ControlPlane } from './control-plane/control-plane.ts';
@@ -41,7 +41,7 @@ clusterSuite('what users see when something is wrong', () => {
   let plane: ControlPlane;
   let service: LoopbackService;
   let certificates: Awaited<ReturnType<typeof certificateDirectory>>;
-  let muster: Program;
+  let muster: ServerProgram;
   let stall = 0;
 
   beforeAll(async () => {
@@ -272,7 +272,7 @@ clusterSuite('an API server that shows a client certificate', () => {
         ],
       }),
     );
-    const started = (allowedNames: string[]): Promise<Program> =>
+    const started = (allowedNames: string[]): Promise<ServerProgram> =>
       inProcess(certificates.path, {
         settings: { server: { webhooks: { clientCertificate: { caFile, allowedNames } } } },
       });

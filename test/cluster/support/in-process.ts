@@ -3,7 +3,7 @@ import type { BackendFactory } from '../../../src/backends/backend.ts';
 import { builtInBackends } from '../../../src/backends/registry.ts';
 import { policyFrom } from '../../../src/cli/input/policy.ts';
 import { loadConfiguration } from '../../../src/config/load.ts';
-import { startProgram, type Program } from '../../../src/server/program.ts';
+import { startProgram, type ServerProgram } from '../../../src/server/program.ts';
 import { observeLines } from '../../support/observed.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 
@@ -16,7 +16,7 @@ export async function inProcess(
     overrides?: Partial<Pick<WebhookServerOptions, 'beforeDecision' | 'times'>>;
     lines?: string[];
   } = {},
-): Promise<Program> {
+): Promise<ServerProgram> {
   const factories = given.factories ?? builtInBackends;
   const { configuration } = loadConfiguration({
     text: JSON.stringify({

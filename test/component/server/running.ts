@@ -4,7 +4,7 @@ import { supportedSchedulers } from '../../../src/backends/registry.ts';
 import type { Policy } from '../../../src/admission/policy.ts';
 import type { Placement } from '../../../src/backends/select.ts';
 import { loadConfiguration } from '../../../src/config/load.ts';
-import { startProgram, type Program, type ProgramOptions } from '../../../src/server/program.ts';
+import { startProgram, type ServerProgram, type ProgramOptions } from '../../../src/server/program.ts';
 import { createLogger, type LogFormat } from '../../../src/telemetry/log.ts';
 import { issueDevelopmentCertificates } from '../../../src/tls/issue.ts';
 import { observeExposition, observeLines } from '../../support/observed.ts';
@@ -33,7 +33,7 @@ export interface RunningParts extends Pick<
 
 /** A whole program as `muster serve` starts it, in this process. */
 export interface Running {
-  readonly program: Program;
+  readonly program: ServerProgram;
   readonly port: number;
   /** What was logged so far, a line each. */
   readonly lines: string[];
@@ -50,7 +50,7 @@ export interface Running {
   readonly scrape: () => Promise<string>;
 }
 
-const open: { readonly program: Program; readonly lines: readonly string[] }[] = [];
+const open: { readonly program: ServerProgram; readonly lines: readonly string[] }[] = [];
 
 /** For `afterEach` or `afterAll`. */
 export const closeAll = async (): Promise<void> => {

@@ -4,14 +4,14 @@ import fc from 'fast-check';
 import {
   ConnectionTable,
   newPeer,
-  type Connection,
+  type InboundConnection,
   type ConnectionState,
 } from '../../../src/server/connection-table.ts';
 import { evictedFor, evictionObserver } from '../../../src/server/eviction.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { Metrics } from '../../../src/telemetry/metrics.ts';
 
-const connection = (state: ConnectionState, address: string): Connection => ({
+const connection = (state: ConnectionState, address: string): InboundConnection => ({
   ...{ peer: newPeer(address), state, socket: {} as Socket, refusal: undefined },
   ...{ retireAt: Infinity, usedAt: 0, busy: false },
 });
@@ -47,7 +47,7 @@ test('each eviction is counted; the log says the first at once, and the others t
     expect(body).toContain(`muster_connections_evicted_total{standing="${standing}"} ${count}\n`);
 });
 
-interface Named extends Connection {
+interface Named extends InboundConnection {
   readonly name: string;
 }
 

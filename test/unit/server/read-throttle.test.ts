@@ -8,7 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { newPeer, type Connection, type Peer } from '../../../src/server/connection-table.ts';
+import { newPeer, type InboundConnection, type Peer } from '../../../src/server/connection-table.ts';
 import {
   ConnectionThrottle,
   mayBeLarge,
@@ -27,18 +27,18 @@ function pauses({ alone = false } = {}) {
     () => alone,
     () => now,
   );
-  const asked = (connection: Connection): void => {
+  const asked = (connection: InboundConnection): void => {
     one.requested(connection);
     now += REQUEST;
   };
   return { asked };
 }
 
-function connectionOf(peer: Peer, socket: object): Connection {
+function connectionOf(peer: Peer, socket: object): InboundConnection {
   const connection = {
     ...{ peer, state: 'known', socket: socket as Socket, refusal: undefined },
     ...{ retireAt: Infinity, usedAt: 0, busy: false },
-  } as Connection;
+  } as InboundConnection;
   peer.read.add(connection);
   return connection;
 }
@@ -61,7 +61,7 @@ function peerOf(address: string, connections: number) {
   /** How many are not read. */
   const paused = (): number => sockets.filter((socket) => socket.paused).length;
   /** The one at this place, which is there. */
-  const at = (index: number): Connection => all[index] as Connection;
+  const at = (index: number): InboundConnection => all[index] as InboundConnection;
   return { peer, sockets, at, paused };
 }
 
@@ -146,7 +146,7 @@ describe('over TLS, as Node reads it', () => {
   test('of twenty requests that have come, as many are taken in a turn as fit into it, and none is lost', async () => {
     const { asked } = pauses();
     const peer = newPeer('busy');
-    const known = new Map<Socket, Connection>();
+    const known = new Map<Socket, InboundConnection>();
     const turns: number[] = [];
     const open = await server((socket) => {
       turns.push(turn());
