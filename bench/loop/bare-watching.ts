@@ -4,7 +4,7 @@ import { CONDITION_INITIALIZED, type Condition } from '../../src/api/pod-gang.ts
 import { ENVIRONMENT, MANAGED_FIELDS } from '../../src/json/unread-lists.ts';
 import { CONDITION_READY, CONDITION_SCHEDULED, CONDITION_UNHEALTHY } from '../../src/gang/plan/conditions.ts';
 import { referencesPatch, statusPatch } from '../../src/gang/plan/write-patches.ts';
-import { readGang } from '../../src/gang/read-records.ts';
+import { readGangRecord } from '../../src/gang/read-records.ts';
 import type { GangRecord } from '../../src/gang/records.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
 import { objectPath, POD_GANGS, PODS, type Resource } from '../../src/kube/client/resources.ts';
@@ -49,7 +49,7 @@ export async function watchAsTheLoop(client: KubeClient, namespace: string): Pro
 /** What has to be known of the gangs before the clock starts: the loop knows it from its watch. */
 export async function readGangs(client: KubeClient, namespace: string): Promise<Map<string, GangRecord>> {
   const { items } = await client.list<JsonObject>(POD_GANGS, { namespace });
-  return new Map(items.map(readGang).map((gang) => [gang.name, gang]));
+  return new Map(items.map(readGangRecord).map((gang) => [gang.name, gang]));
 }
 
 /** Each gang's references, then its status, then its gates, by the requests that the loop sends. */
@@ -68,7 +68,7 @@ export async function releaseGangs(
     const groups = [{ index: 0, name: gang.spec.groups[0]?.name ?? '', references }];
     const named = referencesPatch({ uid: gang.uid, resourceVersion: gang.resourceVersion, groups });
     const answer = await patch(path, 'application/json-patch+json', JSON.stringify(named));
-    const { uid, resourceVersion } = readGang(JSON.parse(answer) as JsonObject);
+    const { uid, resourceVersion } = readGangRecord(JSON.parse(answer) as JsonObject);
     const status = statusPatch({ uid, resourceVersion, phase: 'Pending', conditions: conditions() });
     await patch(`${path}/status`, 'application/merge-patch+json', JSON.stringify(status));
     await inParallel(pods, atATime, ungate);

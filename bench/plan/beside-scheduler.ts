@@ -1,10 +1,10 @@
 import { request } from 'node:https';
 import type { JsonObject } from '../../src/json/json.ts';
-import { plan } from '../../src/preemption/plan.ts';
+import { planPreemption } from '../../src/preemption/plan.ts';
 import { preemptorOf } from '../../src/preemption/preemptor-of.ts';
-import { readPod } from '../../src/preemption/read/read-pod.ts';
+import { readSnapshotPod } from '../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../src/preemption/read/read-snapshot.ts';
-import { Reading } from '../../src/k8s/reading.ts';
+import { FieldReader } from '../../src/k8s/reading.ts';
 import type { ControlPlane } from '../../test/cluster/control-plane/control-plane.ts';
 import { readKubeconfig } from '../../test/cluster/control-plane/kubeconfig.ts';
 import { GANGS } from '../../test/cluster/control-plane/releases.ts';
@@ -114,13 +114,13 @@ async function timeOfPlan(
   const { snapshot, context } = readSnapshot(objects);
   const pods = wanting.map((one) => {
     const spec = { ...(one['spec'] as JsonObject), priority: 100 };
-    return readPod({ ...one, spec }, context, new Reading('Pod'));
+    return readSnapshotPod({ ...one, spec }, context, new FieldReader('Pod'));
   });
   const preemptor = preemptorOf(pods, snapshot, VARIANT);
   const times: number[] = [];
   for (let round = 0; round <= rounds; round += 1) {
     const since = performance.now();
-    const found = plan(preemptor, snapshot, VARIANT);
+    const found = planPreemption(preemptor, snapshot, VARIANT);
     if (found.victims.length !== PODS_PER_NODE * pods.length)
       throw new Error('whole nodes have to make room');
     // The first time everything is compiled.

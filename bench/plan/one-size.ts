@@ -1,10 +1,10 @@
 // One size of cluster, in a process of its own: `node --expose-gc one-size.ts NODES VARIANT SHAPES ROUNDS NEAR` prints JSON.
 import type { JsonObject } from '../../src/json/json.ts';
-import { plan } from '../../src/preemption/plan.ts';
+import { planPreemption } from '../../src/preemption/plan.ts';
 import { preemptorOf } from '../../src/preemption/preemptor-of.ts';
-import { readPod } from '../../src/preemption/read/read-pod.ts';
+import { readSnapshotPod } from '../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../src/preemption/read/read-snapshot.ts';
-import { Reading } from '../../src/k8s/reading.ts';
+import { FieldReader } from '../../src/k8s/reading.ts';
 import type { Variant } from '../../src/preemption/variants.ts';
 
 const PODS_PER_NODE = 10;
@@ -109,7 +109,7 @@ function measure(nodes: number, variant: Variant, shapes: number, rounds: number
   const { snapshot, context, faults } = readSnapshot(objectsOf(nodes, members, near));
   if (faults.length > 0) throw new Error(JSON.stringify(faults[0]));
   const pods = Array.from({ length: members }, (_, index) =>
-    readPod(member(index, index % shapes, near), context, new Reading('Pod')),
+    readSnapshotPod(member(index, index % shapes, near), context, new FieldReader('Pod')),
   );
   const preemptor = preemptorOf(pods, snapshot, variant);
   const milliseconds: number[] = [];
@@ -122,7 +122,7 @@ function measure(nodes: number, variant: Variant, shapes: number, rounds: number
     const before = process.memoryUsage().heapUsed;
     const since = performance.now();
     const cpuBefore = process.cpuUsage();
-    const found = plan(preemptor, snapshot, variant);
+    const found = planPreemption(preemptor, snapshot, variant);
     // The first time everything is compiled; people wait for that once.
     if (round > 0) {
       milliseconds.push(performance.now() - since);

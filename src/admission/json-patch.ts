@@ -1,10 +1,10 @@
 import { isObject, own, type Json, type JsonObject } from '../json/json.ts';
 import { pointer } from '../json/pointer.ts';
-import type { Operation } from '../json/patch-operation.ts';
+import type { WriteOperation } from '../json/patch-operation.ts';
 
 /** An operation with the reason for it, one clause, for people. */
 export interface Change {
-  readonly operation: Operation;
+  readonly operation: WriteOperation;
   readonly why: string;
 }
 

@@ -1,6 +1,6 @@
 import { own, ownObject, ownString, type JsonObject } from '../json/json.ts';
 import { isDnsSubdomain } from '../k8s/name-syntax.ts';
-import { nameOf } from '../k8s/resource.ts';
+import { objectName } from '../k8s/resource.ts';
 import { rules } from '../api/rules.ts';
 import { messageOf } from '../errors.ts';
 import { broken, type Rule } from './check.ts';
@@ -72,7 +72,7 @@ export const preparationGangRules: readonly Rule<PreparationSubject>[] = [
     needs: ['objects-pure'],
     look: (subject) => {
       for (const object of subject.objectsOf(hpcGang('train'))) {
-        const [title, name] = [titleOf(object), nameOf(object)];
+        const [title, name] = [titleOf(object), objectName(object)];
         if (!KINDS.includes(title))
           throw broken(`${JSON.stringify(title)} is none that Muster may make for a gang`);
         if (!isDnsSubdomain(name)) throw broken(`${JSON.stringify(name)} is no object’s name`);
@@ -92,7 +92,7 @@ export const preparationGangRules: readonly Rule<PreparationSubject>[] = [
       const taken = new Map<string, string>();
       for (const gang of ['train', 'train-worker', 'other']) {
         for (const object of subject.objectsOf(hpcGang(gang))) {
-          const key = `${titleOf(object)} ${nameOf(object)}`;
+          const key = `${titleOf(object)} ${objectName(object)}`;
           const by = taken.get(key);
           if (by !== undefined)
             throw broken(`${key} is made for ${by === gang ? `${gang} twice` : `${by} and ${gang}`}`);

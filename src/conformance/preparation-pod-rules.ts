@@ -3,7 +3,7 @@ import { JsonPodPatch } from '../admission/pod-patch.ts';
 import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../json/json.ts';
 import { isDnsLabel } from '../k8s/name-syntax.ts';
 import { quoted } from '../text/printable.ts';
-import { nameOf } from '../k8s/resource.ts';
+import { objectName } from '../k8s/resource.ts';
 import { broken, type Rule } from './check.ts';
 import { hpcGang, policyOf, type PreparationSubject, type PreparedPod } from './preparation-subject.ts';
 import {
@@ -161,7 +161,9 @@ export const preparationPodRules: readonly Rule<PreparationSubject>[] = [
     look: (subject) => {
       for (const one of subject.allPrepared()) {
         const made = new Set(
-          subject.objectsOf(one.gang).map((object) => `${ownString(object, 'kind') ?? ''} ${nameOf(object)}`),
+          subject
+            .objectsOf(one.gang)
+            .map((object) => `${ownString(object, 'kind') ?? ''} ${objectName(object)}`),
         );
         const missing = mountedIn(stored(one)).find((what) => !made.has(what));
         if (missing !== undefined)

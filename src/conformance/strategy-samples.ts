@@ -7,7 +7,7 @@ import { leastOf, templatesOf } from '../fleet/assign/gang-strategies.ts';
 import { readMember } from '../fleet/assign/member.ts';
 import type { TargetCluster } from '../fleet/assign/target-cluster.ts';
 import type { Assigner } from '../fleet/assign/plugin.ts';
-import { Reading } from '../k8s/reading.ts';
+import { FieldReader } from '../k8s/reading.ts';
 
 /** A workload and the clusters that are left to choose from. */
 export interface Sample {
@@ -181,8 +181,8 @@ export function settledIn({ binding, clusters, ample }: Sample, targets: readonl
   };
 }
 
-function read<T>(object: JsonObject, reader: (object: JsonObject, reading: Reading) => T): T {
-  const reading = new Reading('a sample');
+function read<T>(object: JsonObject, reader: (object: JsonObject, reading: FieldReader) => T): T {
+  const reading = new FieldReader('a sample');
   const found = reader(object, reading);
   for (const { field, message } of reading.faults) throw new Error(`${field}: ${message}`);
   return found;

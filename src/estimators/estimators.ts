@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Client, credentials, Metadata, status, type ChannelCredentials } from '@grpc/grpc-js';
 import { messageOf } from '../errors.ts';
-import { decodeAnswer, encodeQuestion, methods, type Question } from './questions.ts';
+import { decodeAnswer, encodeEstimateRequest, methods, type EstimateRequest } from './questions.ts';
 
 /** Where estimators are, and how they are spoken to. */
 export interface EstimatorSettings {
@@ -58,7 +58,7 @@ export class Estimators {
    * @returns an answer for each question, undefined where there is none
    */
   async ask(
-    questions: readonly Question[],
+    questions: readonly EstimateRequest[],
     namespace: string,
     signal: AbortSignal,
   ): Promise<(number | undefined)[]> {
@@ -86,7 +86,7 @@ export class Estimators {
     for (const cluster of [...this.#clients.keys()]) this.#disconnect(cluster);
   }
 
-  async #one(question: Question, call: Call): Promise<number | undefined> {
+  async #one(question: EstimateRequest, call: Call): Promise<number | undefined> {
     const { cluster, unit } = question;
     const key = keyOf(cluster, unit);
     if ((this.#resting.get(key) ?? 0) > this.#now()) {
@@ -112,12 +112,12 @@ export class Estimators {
     }
   }
 
-  async #call(question: Question, { namespace, deadline, signal }: Call): Promise<number> {
+  async #call(question: EstimateRequest, { namespace, deadline, signal }: Call): Promise<number> {
     const client = await this.#connected(question.cluster);
     return new Promise((resolve, reject) => {
-      const call = client.makeUnaryRequest<Question, number>(
+      const call = client.makeUnaryRequest<EstimateRequest, number>(
         methods[question.unit],
-        (asked) => encodeQuestion(asked, namespace),
+        (asked) => encodeEstimateRequest(asked, namespace),
         decodeAnswer,
         question,
         new Metadata(),
@@ -166,7 +166,7 @@ const CHANNEL = {
   'grpc.max_receive_message_length': MAX_ANSWER_BYTES,
 } as const;
 
-const keyOf = (cluster: string, unit: Question['unit']): string => `${unit} ${cluster}`;
+const keyOf = (cluster: string, unit: EstimateRequest['unit']): string => `${unit} ${cluster}`;
 
 async function credentialsOf({ tls }: EstimatorSettings): Promise<ChannelCredentials> {
   if (tls === undefined) return credentials.createInsecure();

@@ -3,15 +3,15 @@ import { formatCount } from '../k8s/quantity.ts';
 import { bytes, integer, integerIn, message, text, type Field } from './wire.ts';
 
 /** What a karmada-scheduler-estimator can be asked: the room in its cluster, as its nodes and quotas have it. */
-export interface Question {
+export interface EstimateRequest {
   readonly cluster: string;
   /** How many replicas of the one template fit, or how many times all templates with their replicas. */
   readonly unit: 'replicas' | 'sets';
   /** Without one any Pod is meant. */
-  readonly templates: readonly Template[];
+  readonly templates: readonly EstimateComponent[];
 }
 
-export interface Template {
+export interface EstimateComponent {
   readonly name: string;
   readonly replicas: number;
   /** Thousandths of `cpu`, whole units of all else. */
@@ -28,7 +28,10 @@ export const methods = {
 } as const;
 
 /** @param namespace of the workload, whose quotas count */
-export function encodeQuestion({ cluster, unit, templates }: Question, namespace: string): Buffer {
+export function encodeEstimateRequest(
+  { cluster, unit, templates }: EstimateRequest,
+  namespace: string,
+): Buffer {
   if (unit === 'sets')
     return message(
       text(1, cluster),
@@ -42,7 +45,7 @@ export function encodeQuestion({ cluster, unit, templates }: Question, namespace
 /** What both answers say, each in its only field. A negative number: the estimator does not know. */
 export const decodeAnswer = (encoded: Buffer): number => integerIn(encoded, 1);
 
-const componentOf = (template: Template): Buffer => {
+const componentOf = (template: EstimateComponent): Buffer => {
   const { requests, needs = {} } = template;
   return message(
     text(1, template.name),
@@ -51,7 +54,7 @@ const componentOf = (template: Template): Buffer => {
   );
 };
 
-const requirementsOf = (template: Template, namespace: string): Buffer =>
+const requirementsOf = (template: EstimateComponent, namespace: string): Buffer =>
   message(
     claimOf(template),
     text(3, namespace),
@@ -67,13 +70,16 @@ const inBoth = (numbers: readonly [until: number, since: number], value: Buffer)
   numbers.map((number) => bytes(number, value));
 
 /** By the name of a resource a `resource.Quantity`. */
-const amounts = (numbers: readonly [number, number], requests: Template['requests']): readonly Field[] =>
+const amounts = (
+  numbers: readonly [number, number],
+  requests: EstimateComponent['requests'],
+): readonly Field[] =>
   [...requests].flatMap(([name, count]) =>
     inBoth(numbers, message(text(1, name), bytes(2, message(text(1, formatCount(name, count)))))),
   );
 
 /** Selector, affinity and tolerations of nodes. */
-function claimOf({ needs }: Template): readonly Field[] {
+function claimOf({ needs }: EstimateComponent): readonly Field[] {
   const claim = needs?.nodeClaim;
   if (claim === undefined) return [];
   const affinity = own(claim, 'hardNodeAffinity');

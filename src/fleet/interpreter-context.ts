@@ -1,5 +1,5 @@
 import { isObject, own, ownObject, ownString, type Json, type JsonObject } from '../json/json.ts';
-import type { Operation } from '../json/patch-operation.ts';
+import type { WriteOperation } from '../json/patch-operation.ts';
 import { printable, quoted } from '../text/printable.ts';
 import { BadRequest } from '../errors.ts';
 
@@ -57,7 +57,7 @@ export function parseContext(body: unknown): InterpreterRequest {
 export type Answered = Readonly<Record<string, unknown>>;
 
 /** The operations of a patch as the protocol carries them: none and no type where nothing changes. */
-export const patched = (operations: readonly Operation[]): Answered =>
+export const patched = (operations: readonly WriteOperation[]): Answered =>
   operations.length === 0
     ? {}
     : { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(operations)).toString('base64') };

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../json/json.ts';
 import { pointerTo } from '../json/pointer.ts';
-import type { Operation } from '../json/patch-operation.ts';
+import type { WriteOperation } from '../json/patch-operation.ts';
 import { valueAt, type Path } from '../workloads/path.ts';
 
 /** A field and what it is to be. */
@@ -28,8 +28,8 @@ function set(into: Json | undefined, [step, ...rest]: Path, value: Json): Json {
  * The same edits as operations on exactly this object: an operation under a missing parent would be refused as a whole,
  * so the parent is added with what belongs into it.
  */
-export function operationsFor(root: JsonObject, edits: readonly Edit[]): Operation[] {
-  const operations: Operation[] = [];
+export function operationsFor(root: JsonObject, edits: readonly Edit[]): WriteOperation[] {
+  const operations: WriteOperation[] = [];
   let now = root;
   for (const edit of edits) {
     let depth = 1;

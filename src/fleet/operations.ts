@@ -1,4 +1,4 @@
-import type { Operation } from '../json/patch-operation.ts';
+import type { WriteOperation } from '../json/patch-operation.ts';
 import type { JsonObject } from '../json/json.ts';
 import { MusterError } from '../errors.ts';
 import { componentsOf, isMultiTemplate } from '../workloads/components.ts';
@@ -65,7 +65,7 @@ export const operations: ReadonlyMap<string, Operate> = new Map<string, Operate>
  * The number of Pods for one cluster. Karmada asks for 0 of every workload that it knows by components, for each of its
  * clusters: for a kind with several templates that means that nothing is to change, or every gang would be scaled to nothing.
  */
-function revised(object: JsonObject, kind: WorkloadKind, replicas: number): Operation[] {
+function revised(object: JsonObject, kind: WorkloadKind, replicas: number): WriteOperation[] {
   if (isMultiTemplate(kind) && replicas === 0) return [];
   const components = componentsOf(object, kind);
   const [first, ...others] = components;

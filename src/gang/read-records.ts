@@ -11,7 +11,7 @@ import { membershipOf } from './membership.ts';
 import { parsePodGang } from './parse-pod-gang.ts';
 
 /** A PodGang as it came from the API server. What is malformed reads as empty: the loop never throws on an object. */
-export function readGang(object: JsonObject): GangRecord {
+export function readGangRecord(object: JsonObject): GangRecord {
   const metadata = ownObject(object, 'metadata');
   const generation = own(metadata, 'generation');
   const finalizers = ownList(metadata, 'finalizers')?.filter((name) => typeof name === 'string');
@@ -30,7 +30,7 @@ export function readGang(object: JsonObject): GangRecord {
 }
 
 /** A Pod as it came from the API server, trimmed, so that a cache of 20,000 of them stays small. */
-export function readPod(object: JsonObject): PodRecord {
+export function readPodRecord(object: JsonObject): PodRecord {
   const metadata = ownObject(object, 'metadata');
   const labels = ownObject(metadata, 'labels');
   const spec = ownObject(object, 'spec');
@@ -82,7 +82,7 @@ function nativeGangOf(spec: JsonObject | undefined): string {
 }
 
 /** A Namespace as it came from the API server. */
-export function readNamespace(object: JsonObject): NamespaceRecord {
+export function readNamespaceRecord(object: JsonObject): NamespaceRecord {
   const metadata = ownObject(object, 'metadata');
   return {
     namespace: '',

@@ -25,7 +25,7 @@ export interface GangState {
    * Why nothing is known for certain in this namespace, in plain words: its objects have no room in memory. All stays as it
    * is then. undefined where all of it is known.
    */
-  readonly standstill?: string | undefined;
+  readonly memoryExceeded?: string | undefined;
   /**
    * When this process last wrote the gang's status; undefined if it has not. Only slows down the rewriting of
    * messages, so that counting Pods as they come does not cost a write each.
@@ -143,7 +143,7 @@ export interface BackendState {
   /** Why they do not, where more is known than that they are not there yet. */
   readonly objectsWait?: string | undefined;
   /** What the scheduler says, in those objects, about why it does not place the gang. */
-  readonly says?: string | undefined;
+  readonly schedulerMessage?: string | undefined;
   readonly releaseOrder: ReleaseOrder;
   /** Whether the scheduler counts a Pod for its gang until it is gone, though it is being deleted; absent: it does not. */
   readonly countsEnding?: boolean;

@@ -19,7 +19,7 @@ export interface ObjectFault {
 }
 
 /** `Pod batch/worker-0`, for messages. */
-export function titleOf(object: JsonObject, kind = ownString(object, 'kind') ?? ''): string {
+export function objectTitle(object: JsonObject, kind = ownString(object, 'kind') ?? ''): string {
   const metadata = own(object, 'metadata');
   const name = ownString(metadata, 'name') ?? ownString(metadata, 'generateName') ?? '';
   const namespace = ownString(metadata, 'namespace');
@@ -27,7 +27,7 @@ export function titleOf(object: JsonObject, kind = ownString(object, 'kind') ?? 
 }
 
 /** Reads the fields of one object, and collects what it cannot read. */
-export class Reading {
+export class FieldReader {
   readonly faults: ObjectFault[] = [];
   readonly #object: string;
 

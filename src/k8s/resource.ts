@@ -11,15 +11,15 @@ export interface Resource {
 }
 
 /** `batch/v1` as its parts; the core group is empty. */
-export function groupVersionOf(apiVersion: string): Pick<Resource, 'group' | 'version'> {
+export function parseGroupVersion(apiVersion: string): Pick<Resource, 'group' | 'version'> {
   const slash = apiVersion.indexOf('/');
   return slash < 0
     ? { group: '', version: apiVersion }
     : { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };
 }
 
-export const apiVersionOf = ({ group, version }: Pick<Resource, 'group' | 'version'>): string =>
+export const groupVersionString = ({ group, version }: Pick<Resource, 'group' | 'version'>): string =>
   group === '' ? version : `${group}/${version}`;
 
 /** `metadata.name`; '' where there is none. */
-export const nameOf = (object: JsonObject): string => ownString(own(object, 'metadata'), 'name') ?? '';
+export const objectName = (object: JsonObject): string => ownString(own(object, 'metadata'), 'name') ?? '';

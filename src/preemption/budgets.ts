@@ -1,14 +1,14 @@
 import { takesEverything } from '../k8s/label-selector.ts';
 import { matcherOf, selects } from './selectors.ts';
 import type { DisruptionBudget, Labels, Pod } from './snapshot.ts';
-import type { Unit } from './units.ts';
-import type { Ways } from './variants.ts';
+import type { PreemptionUnit } from './units.ts';
+import type { VariantBehaviour } from './variants.ts';
 
 /** The budgets of a cluster, and what is left of each while victims are counted. */
 export interface SplitUnits {
   /** Units whose eviction would break a PodDisruptionBudget, in the order given, and how many of their Pods would. */
-  readonly violating: ReadonlyMap<Unit, number>;
-  readonly others: readonly Unit[];
+  readonly violating: ReadonlyMap<PreemptionUnit, number>;
+  readonly others: readonly PreemptionUnit[];
 }
 
 /**
@@ -17,13 +17,13 @@ export interface SplitUnits {
  * violation of the Pod, or of the unit.
  */
 export function splitByBudgets(
-  units: readonly Unit[],
+  units: readonly PreemptionUnit[],
   budgets: readonly DisruptionBudget[],
-  until: Ways['chargesUntil']['Pod'],
+  until: VariantBehaviour['chargesUntil']['Pod'],
 ): SplitUnits {
   const charge = new Ledger(budgets, until);
-  const violating = new Map<Unit, number>();
-  const others: Unit[] = [];
+  const violating = new Map<PreemptionUnit, number>();
+  const others: PreemptionUnit[] = [];
   for (const unit of units) {
     const pods = charge.violationsOf(unit);
     if (pods > 0) violating.set(unit, pods);
@@ -41,9 +41,9 @@ interface Account {
 
 class Ledger {
   readonly #byNamespace = new Map<string, Account[]>();
-  readonly #until: Ways['chargesUntil']['Pod'];
+  readonly #until: VariantBehaviour['chargesUntil']['Pod'];
 
-  constructor(budgets: readonly DisruptionBudget[], until: Ways['chargesUntil']['Pod']) {
+  constructor(budgets: readonly DisruptionBudget[], until: VariantBehaviour['chargesUntil']['Pod']) {
     this.#until = until;
     for (const { namespace, selector, disruptionsAllowed: left, disrupted } of budgets) {
       // A budget without a selector, or with an empty one, is for no Pod here, as in kube-scheduler.
@@ -54,7 +54,7 @@ class Ledger {
   }
 
   /** How many of its Pods break a budget. */
-  violationsOf({ pods }: Unit): number {
+  violationsOf({ pods }: PreemptionUnit): number {
     let count = 0;
     for (const pod of pods) {
       if (this.#chargeFor(pod)) count += 1;
@@ -79,7 +79,7 @@ class Ledger {
 /** A budget that has not enough for all of these units to go, with those of them that draw on it. */
 export interface Overdrawn {
   readonly budget: DisruptionBudget;
-  readonly units: readonly Unit[];
+  readonly units: readonly PreemptionUnit[];
 }
 
 /**
@@ -87,11 +87,11 @@ export interface Overdrawn {
  * selector is for every Pod of its namespace.
  */
 export function overdrawnBy(
-  units: readonly Unit[],
+  units: readonly PreemptionUnit[],
   budgets: readonly DisruptionBudget[],
 ): Overdrawn | undefined {
   for (const budget of budgets) {
-    const drawing: Unit[] = [];
+    const drawing: PreemptionUnit[] = [];
     let drawn = 0;
     for (const unit of units) {
       const pods = unit.pods.filter((pod) => draws(pod, budget)).length;

@@ -1,7 +1,7 @@
-import { Crowd } from './crowd.ts';
-import { Distances } from './distances.ts';
+import { CountedPods } from './crowd.ts';
+import { AntiAffinityTerms } from './distances.ts';
 import { NodeState, type Amount } from './node-state.ts';
-import type { Pod, PodTerm, Resources, Snapshot } from './snapshot.ts';
+import type { Pod, PodAffinityTerm, Resources, Snapshot } from './snapshot.ts';
 
 /** Where a Pod of the snapshot runs and what it takes there: looked up once, since it comes and goes many times. */
 interface Home {
@@ -15,7 +15,7 @@ type Takes = (pod: Pod, node: NodeState) => boolean;
 /** Pods on nodes that somebody asks about again and again. */
 interface Watched {
   readonly takes: Takes;
-  readonly crowd: Crowd;
+  readonly crowd: CountedPods;
 }
 
 /**
@@ -27,9 +27,9 @@ export class ClusterState {
   readonly byName: ReadonlyMap<string, NodeState>;
   readonly namespaces: Snapshot['namespaces'];
   /** What Pods on nodes want distance from. */
-  readonly wanted: Distances;
+  readonly wanted: AntiAffinityTerms;
   /** What Pods of the snapshot want distance from, wherever they are in thought; of those of one template once. */
-  readonly distances: ReadonlySet<readonly PodTerm[]>;
+  readonly distances: ReadonlySet<readonly PodAffinityTerm[]>;
   /** Of every resource that a node has. */
   readonly #indexes = new Map<string, number>();
   /** By what is asked for, which Pods of one template share. */
@@ -45,7 +45,7 @@ export class ClusterState {
     this.nodes = nodes.map((node) => new NodeState(node, this.#indexes));
     this.byName = new Map(this.nodes.map((state) => [state.node.name, state]));
     this.namespaces = namespaces;
-    this.wanted = new Distances(namespaces);
+    this.wanted = new AntiAffinityTerms(namespaces);
     this.distances = new Set(
       pods.flatMap(({ constraints: { antiAffinity } }) => (antiAffinity.length > 0 ? [antiAffinity] : [])),
     );
@@ -74,10 +74,10 @@ export class ClusterState {
    * Of the Pods on nodes those that `takes` is about. They are looked for once, and kept as Pods come and go.
    * @param key with `of` what tells this question from others
    */
-  those(key: object, of: string, takes: Takes): Crowd {
+  podsCounted(key: object, of: string, takes: Takes): CountedPods {
     const alike = this.#watched.getOrInsertComputed(key, () => new Map<string, Watched>());
     return alike.getOrInsertComputed(of, () => {
-      const crowd = new Crowd();
+      const crowd = new CountedPods();
       for (const node of this.nodes) for (const pod of node.pods) if (takes(pod, node)) crowd.put(pod, node);
       const watched = { takes, crowd };
       this.#allWatched.push(watched);
@@ -85,7 +85,7 @@ export class ClusterState {
     }).crowd;
   }
 
-  /** The nodes that `takes` is about, whoever is there: looked for once. @param key with `of` as of {@link those} */
+  /** The nodes that `takes` is about, whoever is there: looked for once. @param key with `of` as of {@link podsCounted} */
   nodesFor(key: object, of: string, takes: (node: NodeState) => boolean): ReadonlySet<NodeState> {
     return this.#nodesFor
       .getOrInsertComputed(key, () => new Map<string, ReadonlySet<NodeState>>())

@@ -3,7 +3,7 @@ import { DomainCounts } from './domain-counts.ts';
 import type { Pod } from './snapshot.ts';
 
 /** Pods on nodes that some rule counts, kept as they come and go, and how many of them each domain has. */
-export class Crowd {
+export class CountedPods {
   readonly #nodes = new Map<Pod, NodeState>();
   readonly #counts = new Map<string, DomainCounts>();
 

@@ -1,16 +1,16 @@
 import { EVICTION, PREEMPTION } from '../api/preemption-terms.ts';
-import { roomBeingMade, stillNominated } from './nominations.ts';
-import type { Plan } from './planned.ts';
+import { preemptionUnderWay, stillNominated } from './nominations.ts';
+import type { PreemptionPlan } from './planned.ts';
 import type { InFlight, Victim } from './in-flight.ts';
-import { plan as search } from './plan.ts';
-import { planRoom } from './plan-room.ts';
+import { planPreemption as search } from './plan.ts';
+import { planWithinBudgets } from './plan-room.ts';
 import { refusalText, type Refusal } from './refusal.ts';
 import type { Situation } from './situation.ts';
 import type { Pod, Snapshot } from './snapshot.ts';
-import { unitsOf, type Unit } from './units.ts';
+import { preemptionUnitsOf, type PreemptionUnit } from './units.ts';
 
 /** What follows from it. The same situation with the same plan in flight gives the same step. */
-export interface Step {
+export interface PreemptionStep {
   /**
    * `Fits`: it has room now. `Preempts`: a plan begins. `Waits`: for what is on its way. `Unschedulable`: nothing helps.
    */
@@ -27,7 +27,7 @@ export interface Step {
   /** Why it is `Unschedulable`. */
   readonly refusal?: Refusal;
   /** Where one was made. */
-  readonly plan?: Plan;
+  readonly plan?: PreemptionPlan;
 }
 
 /**
@@ -35,7 +35,7 @@ export interface Step {
  * still come true nobody else does. No clock and no I/O: it is told what there is, at each attempt anew.
  * @param inFlight what the last step said
  */
-export function attempt(inFlight: InFlight | undefined, situation: Situation): Step {
+export function nextPreemptionStep(inFlight: InFlight | undefined, situation: Situation): PreemptionStep {
   if (inFlight === undefined) return begin(situation);
   const { preemptor, snapshot, variant } = situation;
   const fits = search(preemptor, snapshot, variant, () => false);
@@ -59,11 +59,11 @@ export function attempt(inFlight: InFlight | undefined, situation: Situation): S
 }
 
 /** Nothing is on its way. */
-function begin(situation: Situation): Step {
-  const cause = roomBeingMade(situation.preemptor, situation.snapshot, situation.variant);
+function begin(situation: Situation): PreemptionStep {
+  const cause = preemptionUnderWay(situation.preemptor, situation.snapshot, situation.variant);
   if (cause !== undefined)
     return { verdict: 'Waits', inFlight: undefined, evict: [], why: refusalText(cause, 'operator') };
-  const plan = planRoom(situation);
+  const plan = planWithinBudgets(situation);
   const { fits, feasible, victims, awaited, placement } = plan;
   const none = { inFlight: undefined, evict: [], plan };
   if (fits) return { verdict: 'Fits', ...none, why: 'it fits as it is' };
@@ -98,7 +98,7 @@ function begin(situation: Situation): Step {
 function whyInvalid(inFlight: InFlight, situation: Situation): string | undefined {
   const { preemptor, snapshot, variant, mayGo } = situation;
   if (!preemptor.preempts) return 'its preemption policy is Never by now';
-  const units = new Map(unitsOf(snapshot, preemptor, variant).map((unit) => [nameOf(unit), unit]));
+  const units = new Map(preemptionUnitsOf(snapshot, preemptor, variant).map((unit) => [nameOf(unit), unit]));
   for (const victim of inFlight.victims) {
     if (isBegun(victim, snapshot) || left(victim, snapshot).length === 0) continue;
     const unit = units.get(nameOf(victim));
@@ -121,7 +121,7 @@ function awaits({ victims, nominations }: InFlight, snapshot: Snapshot): boolean
 function broughtToEnd(
   { nominations, victims, closing }: InFlight,
   snapshot: Snapshot,
-): Pick<Step, 'inFlight' | 'evict'> {
+): Pick<PreemptionStep, 'inFlight' | 'evict'> {
   const begun = victims.filter((victim) => isBegun(victim, snapshot));
   if (begun.length === 0) return { inFlight: undefined, evict: [] };
   return {
@@ -149,7 +149,7 @@ function podsOf({ namespace, pods }: Victim, snapshot: Snapshot): Pod[] {
   return snapshot.pods.filter((pod) => pod.namespace === namespace && uids.has(pod.uid));
 }
 
-const nameOf = ({ kind, namespace, name }: Pick<Unit, 'kind' | 'namespace' | 'name'>): string =>
+const nameOf = ({ kind, namespace, name }: Pick<PreemptionUnit, 'kind' | 'namespace' | 'name'>): string =>
   `${kind} ${namespace}/${name}`;
 
 function going(victims: readonly Victim[], snapshot: Snapshot): string {

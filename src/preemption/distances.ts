@@ -1,24 +1,24 @@
 import type { NodeState } from './node-state.ts';
-import { Crowd } from './crowd.ts';
+import { CountedPods } from './crowd.ts';
 import { termTakes } from './selectors.ts';
-import type { Pod, PodTerm, Snapshot } from './snapshot.ts';
+import type { Pod, PodAffinityTerm, Snapshot } from './snapshot.ts';
 
 /** A term of anti-affinity, and the Pods on nodes that have it. */
-export interface Distance {
+export interface AntiAffinityTerm {
   readonly id: number;
-  readonly term: PodTerm;
-  readonly crowd: Crowd;
+  readonly term: PodAffinityTerm;
+  readonly crowd: CountedPods;
 }
 
 /** What Pods on nodes want to be away from: they judge every newcomer. Terms that say the same are one. */
-export class Distances {
+export class AntiAffinityTerms {
   readonly #namespaces: Snapshot['namespaces'];
-  readonly #all: Distance[] = [];
-  readonly #byText = new Map<string, Distance>();
+  readonly #all: AntiAffinityTerm[] = [];
+  readonly #byText = new Map<string, AntiAffinityTerm>();
   /** By a list of terms, which Pods of one template share. */
-  readonly #byList = new Map<readonly PodTerm[], readonly Distance[]>();
+  readonly #byList = new Map<readonly PodAffinityTerm[], readonly AntiAffinityTerm[]>();
   /** Of a newcomer: those that take it, among as many as were known then. */
-  readonly #against = new Map<Pod, { known: number; readonly found: Distance[] }>();
+  readonly #against = new Map<Pod, { known: number; readonly found: AntiAffinityTerm[] }>();
   /** How many Pods on nodes want distance from anybody. */
   #wanting = 0;
 
@@ -45,22 +45,22 @@ export class Distances {
   }
 
   /** Terms that a Pod has, or will have once it is somewhere. */
-  know(antiAffinity: readonly PodTerm[]): readonly Distance[] {
+  know(antiAffinity: readonly PodAffinityTerm[]): readonly AntiAffinityTerm[] {
     return this.#byList.getOrInsertComputed(antiAffinity, () => [
       ...new Set(antiAffinity.map((term) => this.#distance(term))),
     ]);
   }
 
-  #distance(term: PodTerm): Distance {
+  #distance(term: PodAffinityTerm): AntiAffinityTerm {
     return this.#byText.getOrInsertComputed(JSON.stringify(term), () => {
-      const distance = { id: this.#all.length, term, crowd: new Crowd() };
+      const distance = { id: this.#all.length, term, crowd: new CountedPods() };
       this.#all.push(distance);
       return distance;
     });
   }
 
   /** Those that speak of the Pod, whether or not somebody on a node has them now. */
-  against(pod: Pod): readonly Distance[] {
+  against(pod: Pod): readonly AntiAffinityTerm[] {
     const one = this.#against.getOrInsertComputed(pod, () => ({ known: 0, found: [] }));
     for (; one.known < this.#all.length; one.known += 1) {
       const distance = this.#all[one.known];

@@ -8,8 +8,8 @@ import { slots } from './predicates/resource-predicates.ts';
 import type { Preemptor } from './preemptor.ts';
 import { byPriorityToGo } from './ranked-domains.ts';
 import type { Pod, Scope, Snapshot } from './snapshot.ts';
-import { confined, overlap, speaksOf, type Choice } from './topology.ts';
-import type { Unit } from './units.ts';
+import { confined, overlap, speaksOf, type DomainChoice } from './topology.ts';
+import type { PreemptionUnit } from './units.ts';
 
 /** So many nodes are looked at, times all nodes: what is not found by then is taken for not there. */
 const MOST_ROUNDS = 128;
@@ -21,7 +21,7 @@ export class DomainChoices {
   readonly #running: readonly Pod[];
   readonly #byKey = new Map<string, readonly Domain[]>();
   readonly #usable = new Map<Scope, readonly Domain[]>();
-  readonly #gone: readonly Unit[];
+  readonly #gone: readonly PreemptionUnit[];
   /** Domains of each scope that the last search came to. */
   #tried = new Map<Scope, Set<string>>();
   #looked = 0;
@@ -31,7 +31,7 @@ export class DomainChoices {
     preemptor: Preemptor,
     state: ClusterState,
     { pods }: Pick<Snapshot, 'pods'>,
-    gone: readonly Unit[] = [],
+    gone: readonly PreemptionUnit[] = [],
   ) {
     this.#gone = gone;
     this.#preemptor = preemptor;
@@ -43,10 +43,10 @@ export class DomainChoices {
    * A domain for each scope, such that the whole gang fits: the first in the order of the domains, scope by scope.
    * @param most so many are enough
    */
-  for(scopes: readonly Scope[], most: number): Choice[] {
+  for(scopes: readonly Scope[], most: number): DomainChoice[] {
     this.#looked = 0;
     this.#tried = new Map();
-    const found: Choice[] = [];
+    const found: DomainChoice[] = [];
     this.#search(scopes, { chosen: [], most, found, early: true });
     if (found.length > 0) return found;
     // Pods that are in no domain yet may have taken the room of others. Of few choices each is tried to its end.
@@ -62,16 +62,16 @@ export class DomainChoices {
     return this.#domainsFor(scope).length - (this.#tried.get(scope)?.size ?? 0);
   }
 
-  #isOver(found: readonly Choice[], most: number): boolean {
+  #isOver(found: readonly DomainChoice[], most: number): boolean {
     return found.length >= most || this.#looked > MOST_ROUNDS * this.#state.nodes.length;
   }
 
   #search(
     scopes: readonly Scope[],
     given: {
-      readonly chosen: Choice;
+      readonly chosen: DomainChoice;
       readonly most: number;
-      readonly found: Choice[];
+      readonly found: DomainChoice[];
       readonly early: boolean;
     },
   ): void {
@@ -94,7 +94,7 @@ export class DomainChoices {
     }
   }
 
-  #fits(choice: Choice): boolean {
+  #fits(choice: DomainChoice): boolean {
     const whole = choice.find(({ scope }) => scope.groups === undefined);
     const domain = whole && this.#domainsOf(whole.scope.key).find(({ value }) => value === whole.value);
     const only = domain?.nodes ?? this.#state.nodes;
@@ -116,7 +116,7 @@ export class DomainChoices {
   #large(scope: Scope): readonly Domain[] {
     const wanted = this.#preemptor.minimums.flatMap(({ group = '', count }) => {
       const pods = this.#preemptor.pods.filter((pod) => pod.group === group && speaksOf(scope, pod));
-      return pods.length === 0 ? [] : [{ room: roomFor(pods, this.#state), count }];
+      return pods.length === 0 ? [] : [{ room: capacityFor(pods, this.#state), count }];
     });
     const total = wanted.reduce((sum, { count }) => sum + count, 0);
     const roomIn = ({ nodes }: Domain): number => {
@@ -146,7 +146,7 @@ export class DomainChoices {
 }
 
 /** More Pods than this a node never takes: of each kind as many as if the others were not there. */
-function roomFor(pods: readonly Pod[], state: ClusterState): (node: NodeState) => number {
+function capacityFor(pods: readonly Pod[], state: ClusterState): (node: NodeState) => number {
   const judged = kindsOf(pods).map((pod) => ({ pod, judge: judgeFor(pod, state, fixedPredicates) }));
   return (node) => {
     let room = 0;

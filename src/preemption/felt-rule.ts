@@ -2,7 +2,7 @@ import type { NodeState } from './node-state.ts';
 import type { DomainRule } from './predicates/domain-rule.ts';
 
 /** A rule with what it said when the gang was placed last: whether a change since then can matter. */
-export class FeltRule {
+export class TrackedRule {
   readonly rule: DomainRule;
   /** By domain: how many Pods count there, or for rules that do not count whether one is there. */
   readonly #before = new Map<string, number>();

@@ -1,13 +1,13 @@
 import type { ClusterState } from './cluster-state.ts';
 import type { NodeState } from './node-state.ts';
 import { kindsOf } from './kinds.ts';
-import { mindsOthers, placeNeeded, undo } from './place.ts';
+import { hasOwnInterPodConstraints, placeNeeded, undo } from './place.ts';
 import { fixedPredicates, judgeFor } from './predicates/predicates.ts';
 import { nodePorts, slots } from './predicates/resource-predicates.ts';
 import type { Preemptor } from './preemptor.ts';
 import { rankedFit } from './ranked-fit.ts';
 import { termTakes } from './selectors.ts';
-import { socialFit } from './social-fit.ts';
+import { interPodFit } from './social-fit.ts';
 
 /** Whether a preemptor fits the state as it is at the moment of asking. */
 export interface Fit {
@@ -26,7 +26,7 @@ export interface Fit {
  */
 export function fitOf(preemptor: Preemptor, state: ClusterState, only = state.nodes): Fit {
   if (isPlain(preemptor, state)) return new CountedFit(preemptor, state, only);
-  const rankedOrSocial = isUnsocial(preemptor, state) ? rankedFit : socialFit;
+  const rankedOrSocial = isWithoutInterPodAffinity(preemptor, state) ? rankedFit : interPodFit;
   return rankedOrSocial(preemptor, state, only) ?? new TriedFit(preemptor, state, only);
 }
 
@@ -38,13 +38,13 @@ export function isPlain(preemptor: Preemptor, state: ClusterState): boolean {
   return (
     pods.every(({ group }) => minimum.group === undefined || minimum.group === group) &&
     kindsOf(pods).length === 1 &&
-    isUnsocial(preemptor, state)
+    isWithoutInterPodAffinity(preemptor, state)
   );
 }
 
 /** Whether neither the gang's Pods nor anybody who could be near one of them minds it, also those who are away for now. */
-function isUnsocial({ pods }: Preemptor, { distances, namespaces }: ClusterState): boolean {
-  if (pods.some(mindsOthers)) return false;
+function isWithoutInterPodAffinity({ pods }: Preemptor, { distances, namespaces }: ClusterState): boolean {
+  if (pods.some(hasOwnInterPodConstraints)) return false;
   for (const terms of distances)
     if (terms.some((term) => pods.some((pod) => termTakes(term, pod, namespaces)))) return false;
   return true;

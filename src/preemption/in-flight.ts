@@ -1,4 +1,4 @@
-import type { Unit } from './units.ts';
+import type { PreemptionUnit } from './units.ts';
 
 /**
  * A plan on its way: who was told to go, and where the preemptor's Pods are to be. JSON as it stands, so that it can be
@@ -19,6 +19,6 @@ export interface Nomination {
 }
 
 /** A unit that has to go. */
-export interface Victim extends Pick<Unit, 'kind' | 'namespace' | 'name' | 'priority'> {
+export interface Victim extends Pick<PreemptionUnit, 'kind' | 'namespace' | 'name' | 'priority'> {
   readonly pods: readonly { readonly name: string; readonly uid: string }[];
 }

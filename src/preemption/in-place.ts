@@ -1,15 +1,15 @@
 import type { ClusterState } from './cluster-state.ts';
 import type { NodeState } from './node-state.ts';
-import { mindsOthers, type Placement } from './place.ts';
+import { hasOwnInterPodConstraints, type PodPlacement } from './place.ts';
 import type { Predicate } from './predicates/predicate.ts';
 import { judgeFor, ownPredicates, predicatesButAffinity, skipsAffinity } from './predicates/predicates.ts';
 import { selects, termTakes } from './selectors.ts';
 import type { Constraints, Pod } from './snapshot.ts';
-import type { Unit } from './units.ts';
+import type { PreemptionUnit } from './units.ts';
 
 /** The preemptor's Pods where they are assumed to be, for units to be put back beside them one after the other. */
 export class Assumed {
-  readonly #nodes: Placement['nodes'];
+  readonly #nodes: PodPlacement['nodes'];
   readonly #state: ClusterState;
   readonly #onNode = new Map<string, Pod[]>();
   readonly #order = new Map<Pod, number>();
@@ -22,7 +22,7 @@ export class Assumed {
   /** Whether all of them could stay before anybody was put back. */
   readonly #clean: boolean;
 
-  constructor({ nodes }: Pick<Placement, 'nodes'>, state: ClusterState, { inTurn = false } = {}) {
+  constructor({ nodes }: Pick<PodPlacement, 'nodes'>, state: ClusterState, { inTurn = false } = {}) {
     this.#nodes = nodes;
     this.#state = state;
     this.#inTurn = inTurn;
@@ -30,7 +30,7 @@ export class Assumed {
     for (const [pod, { node }] of nodes) {
       this.#onNode.getOrInsert(node.name, []).push(pod);
       this.#order.set(pod, this.#order.size);
-      if (mindsOthers(pod)) minding.set(pod.constraints, pod);
+      if (hasOwnInterPodConstraints(pod)) minding.set(pod.constraints, pod);
     }
     this.#minding = [...minding.values()];
     if (inTurn)
@@ -45,7 +45,7 @@ export class Assumed {
    * Whether the preemptor's Pods can stay now that `unit` is back on its nodes: undefined, or the first reason against
    * it. Only the preemptor is judged: what ran before it runs on.
    */
-  clashWith(unit: Unit): string | undefined {
+  clashWith(unit: PreemptionUnit): string | undefined {
     // On other nodes a Pod of the unit is felt only by those that mind who is near, or that it minds itself.
     if (this.#minding.length === 0 && !this.#state.wanted.some) {
       for (const { nodeName } of unit.pods) {

@@ -45,7 +45,7 @@ export function stillNominated(
  * Whether room is being made for it already, by whoever nominated its Pods: then nobody more has to go. A Pod that goes
  * for another reason is no sign of that.
  */
-export function roomBeingMade(
+export function preemptionUnderWay(
   preemptor: Preemptor,
   snapshot: Snapshot,
   variant: Variant,

@@ -1,16 +1,16 @@
 import { formatCount } from '../k8s/quantity.ts';
-import type { Plan } from './planned.ts';
+import type { PreemptionPlan } from './planned.ts';
 import type { Preemptor } from './preemptor.ts';
-import { calledFor, elsewhereFor, mayName, type Reader } from './reader.ts';
+import { nameFor, otherNamespaceFor, mayName, type Audience } from './reader.ts';
 import { refusalText } from './refusal.ts';
 import { largestNow, shortageOf, sumUp } from './shortage.ts';
 import type { Snapshot } from './snapshot.ts';
-import type { Unit } from './units.ts';
+import type { PreemptionUnit } from './units.ts';
 
 /** A plan with what people ask next. */
-export interface Outcome {
+export interface PlanOutcome {
   readonly preemptor: Preemptor;
-  readonly plan: Plan;
+  readonly plan: PreemptionPlan;
   readonly snapshot: Snapshot;
   /** What is short where nothing helps, as quantities. */
   readonly shortfall: Readonly<Record<string, string>>;
@@ -18,7 +18,7 @@ export interface Outcome {
   readonly largest: ReadonlyMap<string, number> | undefined;
 }
 
-export function outcomeOf(preemptor: Preemptor, plan: Plan, snapshot: Snapshot): Outcome {
+export function outcomeOf(preemptor: Preemptor, plan: PreemptionPlan, snapshot: Snapshot): PlanOutcome {
   // In one domain other things are short than in the whole cluster.
   const confined = (preemptor.topology?.required.length ?? 0) > 0;
   const missing =
@@ -34,16 +34,19 @@ export function outcomeOf(preemptor: Preemptor, plan: Plan, snapshot: Snapshot):
 }
 
 /** One line that says it all. */
-export function verdictOf({ plan, preemptor, shortfall }: Outcome, reader: Reader = 'operator'): string {
+export function planVerdict(
+  { plan, preemptor, shortfall }: PlanOutcome,
+  reader: Audience = 'operator',
+): string {
   if (plan.fits) return 'fits as it is';
   if (plan.feasible && plan.victims.length + plan.awaited.length === 0)
     return 'fits beside all that runs, though not where it is tried first; nobody has to make room';
   if (plan.feasible && plan.victims.length === 0)
-    return `fits once ${podsOf(plan.awaited.length)} on the way out ${plan.awaited.length === 1 ? 'is' : 'are'} gone; nothing else is touched`;
+    return `fits once ${podCount(plan.awaited.length)} on the way out ${plan.awaited.length === 1 ? 'is' : 'are'} gone; nothing else is touched`;
   if (plan.feasible) {
     const pods = plan.victims.reduce((sum, { unit }) => sum + unit.pods.length, 0);
     const units = plan.victims.map(({ unit }) => unit);
-    return `would fit if ${podsOf(pods)} ${whose(units, reader)} made room; nothing else is touched`;
+    return `would fit if ${podCount(pods)} ${whose(units, reader)} made room; nothing else is touched`;
   }
   // As much more of it would not help: it is one node that has to have it.
   const tooMuch = plan.refusal?.why === 'NoNodeLargeEnough' ? plan.refusal.resource : undefined;
@@ -59,16 +62,16 @@ export function verdictOf({ plan, preemptor, shortfall }: Outcome, reader: Reade
   return `${even}${nodes}${preemptor.pods.length === 0 ? '' : missing}`;
 }
 
-function whose(units: readonly Unit[], reader: Reader): string {
+function whose(units: readonly PreemptionUnit[], reader: Audience): string {
   const [first] = units;
   if (units.length !== 1 || first === undefined) return `of ${units.length} units`;
   const { kind, namespace, name, priority } = first;
   if (kind === 'Pod') {
-    const called = mayName(reader, first) ? `${namespace}/${name}` : elsewhereFor(reader).trim();
+    const called = mayName(reader, first) ? `${namespace}/${name}` : otherNamespaceFor(reader).trim();
     return `(${called === '' ? '' : `${called}, `}priority ${priority})`;
   }
-  return `of ${calledFor(reader, kind === 'PodGang' ? 'gang' : 'PodGroup', first)} (priority ${priority})`;
+  return `of ${nameFor(reader, kind === 'PodGang' ? 'gang' : 'PodGroup', first)} (priority ${priority})`;
 }
 
 /** `1 Pod`, `4 Pods`. */
-export const podsOf = (count: number): string => (count === 1 ? '1 Pod' : `${count} Pods`);
+export const podCount = (count: number): string => (count === 1 ? '1 Pod' : `${count} Pods`);

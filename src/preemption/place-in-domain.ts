@@ -1,6 +1,6 @@
 import type { ClusterState } from './cluster-state.ts';
 import { domainsOf, domainsWith, type Domain } from './domains.ts';
-import { place, redo, undo, type Placement } from './place.ts';
+import { place, redo, undo, type PodPlacement } from './place.ts';
 import type { Preemptor } from './preemptor.ts';
 import { mostAllocated } from './scores.ts';
 import type { Pod, Scope, Snapshot } from './snapshot.ts';
@@ -17,7 +17,7 @@ export function placeInDomain(
   preemptor: Preemptor,
   scope: Scope,
   { snapshot, state }: { readonly snapshot: Snapshot; readonly state: ClusterState },
-): Placement {
+): PodPlacement {
   const running = snapshot.pods.filter((pod) => preemptor.owns(pod));
   const domains = domainsFor(running, scope, state);
   const fitting = domains.flatMap((domain) => {
@@ -25,7 +25,7 @@ export function placeInDomain(
     undo(placement, state);
     return placement.fits ? [{ domain, placement }] : [];
   });
-  const inAll = ({ nodes }: Placement): number => running.length + nodes.size;
+  const inAll = ({ nodes }: PodPlacement): number => running.length + nodes.size;
   const most = Math.max(...fitting.map(({ placement }) => inAll(placement)));
   let best: { readonly chosen: (typeof fitting)[number]; readonly score: number } | undefined;
   for (const chosen of fitting) {

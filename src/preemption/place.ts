@@ -2,14 +2,14 @@ import type { ClusterState } from './cluster-state.ts';
 import type { NodeState } from './node-state.ts';
 import { isAlike } from './kinds.ts';
 import type { Predicate } from './predicates/predicate.ts';
-import { judgeFor, ownPredicates, socialPredicates, type Rejection } from './predicates/predicates.ts';
+import { judgeFor, ownPredicates, interPodPredicates, type Rejection } from './predicates/predicates.ts';
 import { Needs, type Preemptor } from './preemptor.ts';
 import { Scores } from './scores.ts';
 import type { Pod } from './snapshot.ts';
 import type { ChosenDomain } from './topology.ts';
 
 /** Where each Pod of a gang goes, and why the first that goes nowhere does. */
-export interface Placement {
+export interface PodPlacement {
   /** Whether every minimum is met. */
   readonly fits: boolean;
   readonly nodes: ReadonlyMap<Pod, NodeState>;
@@ -31,7 +31,7 @@ export function place(
   preemptor: Pick<Preemptor, 'pods' | 'minimums'>,
   state: ClusterState,
   only: readonly NodeState[] = state.nodes,
-): Placement {
+): PodPlacement {
   return placeOthers(placeNeeded(preemptor, state, only), preemptor, state, only);
 }
 
@@ -40,7 +40,7 @@ export function placeNeeded(
   { pods, minimums }: Pick<Preemptor, 'pods' | 'minimums'>,
   state: ClusterState,
   only: readonly NodeState[] = state.nodes,
-): Placement {
+): PodPlacement {
   const needs = new Needs(minimums);
   const placed = placeEach(pods, { state, only, wants: (pod) => needs.wants(pod) }, (pod) => needs.met(pod));
   return { ...placed, fits: needs.areMet };
@@ -48,11 +48,11 @@ export function placeNeeded(
 
 /** The Pods that {@link placeNeeded} did not try, beside those that it placed. */
 export function placeOthers(
-  needed: Placement,
+  needed: PodPlacement,
   { pods }: Pick<Preemptor, 'pods'>,
   state: ClusterState,
   only: readonly NodeState[] = state.nodes,
-): Placement {
+): PodPlacement {
   const tried = new Set([...needed.nodes.keys(), ...needed.without]);
   if (tried.size === pods.length) return needed;
   const others = placeEach(pods, { state, only, wants: (pod) => !tried.has(pod) });
@@ -72,7 +72,7 @@ function placeEach(
     readonly wants: (pod: Pod) => boolean;
   },
   placed?: (pod: Pod) => void,
-): Omit<Placement, 'fits'> {
+): Omit<PodPlacement, 'fits'> {
   const { state, only, wants } = given;
   const nodes = new Map<Pod, NodeState>();
   const without: Pod[] = [];
@@ -102,12 +102,12 @@ function placeEach(
 }
 
 /** Takes the Pods of a placement off their nodes. */
-export function undo({ nodes }: Pick<Placement, 'nodes'>, state: ClusterState): void {
+export function undo({ nodes }: Pick<PodPlacement, 'nodes'>, state: ClusterState): void {
   for (const [pod, node] of nodes) state.take(pod, node);
 }
 
 /** Puts them back where they were. */
-export function redo({ nodes }: Pick<Placement, 'nodes'>, state: ClusterState): void {
+export function redo({ nodes }: Pick<PodPlacement, 'nodes'>, state: ClusterState): void {
   for (const [pod, node] of nodes) state.put(pod, node);
 }
 
@@ -132,7 +132,7 @@ class Candidates {
       const nodes = only.filter((node) => judge(node) === undefined);
       return new Scores(pod, nodes, state);
     };
-    const own = isSocial(pod, state) ? scored(ownPredicates) : undefined;
+    const own = hasInterPodConstraints(pod, state) ? scored(ownPredicates) : undefined;
     this.#social = own?.apart === true;
     this.#scores = own !== undefined && this.#social ? own : scored();
   }
@@ -143,7 +143,7 @@ class Candidates {
 
   /** Whether they are those of `pod` as well, from now on, which {@link isFor} says is of the same kind. */
   turnsTo(pod: Pod): boolean {
-    if (this.#social !== isSocial(pod, this.#state)) return false;
+    if (this.#social !== hasInterPodConstraints(pod, this.#state)) return false;
     this.#pod = pod;
     return true;
   }
@@ -151,7 +151,7 @@ class Candidates {
   /** Where kube-scheduler leaves it to chance, the first by name. */
   best(): NodeState | undefined {
     if (!this.#social) return this.#scores.best()[0];
-    const judge = judgeFor(this.#pod, this.#state, socialPredicates);
+    const judge = judgeFor(this.#pod, this.#state, interPodPredicates);
     return this.#scores.best((node) => judge(node) === undefined)[0];
   }
 
@@ -169,8 +169,10 @@ class Candidates {
 }
 
 /** Whether it matters who is near: to the Pod, or to somebody of the Pod. */
-const isSocial = (pod: Pod, { wanted }: ClusterState): boolean => mindsOthers(pod) || wanted.some;
+const hasInterPodConstraints = (pod: Pod, { wanted }: ClusterState): boolean =>
+  hasOwnInterPodConstraints(pod) || wanted.some;
 
 /** Whether it matters to the Pod what others are near. */
-export const mindsOthers = ({ constraints: { affinity, antiAffinity, spread } }: Pod): boolean =>
-  affinity.length + antiAffinity.length + spread.length > 0;
+export const hasOwnInterPodConstraints = ({
+  constraints: { affinity, antiAffinity, spread },
+}: Pod): boolean => affinity.length + antiAffinity.length + spread.length > 0;

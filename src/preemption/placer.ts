@@ -3,7 +3,7 @@ import type { NodeState } from './node-state.ts';
 import { Needs, type Preemptor } from './preemptor.ts';
 import type { Pod } from './snapshot.ts';
 
-export type Wanting = Pick<Preemptor, 'pods' | 'minimums'>;
+export type GangToPlace = Pick<Preemptor, 'pods' | 'minimums'>;
 
 /** Whether the Pods fit, and where they went as far as they did. */
 export interface Placed {
@@ -28,14 +28,14 @@ interface Kind {
 /** Places a gang in thought, by what is known of the nodes for each kind of its Pods. */
 export class Placer<K extends Kind> {
   readonly kinds: readonly K[];
-  readonly #wanting: Wanting;
+  readonly #wanting: GangToPlace;
   readonly #state: ClusterState;
   readonly #nodes: readonly NodeState[];
   readonly #index: ReadonlyMap<NodeState, number>;
   readonly #kindOf: ReadonlyMap<Pod, K>;
 
   constructor(
-    wanting: Wanting,
+    wanting: GangToPlace,
     given: {
       readonly state: ClusterState;
       readonly nodes: readonly NodeState[];

@@ -2,17 +2,17 @@ import { splitByBudgets } from './budgets.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { fitOf, isPlain } from './fit.ts';
 import { Assumed } from './in-place.ts';
-import { place, placeNeeded, placeOthers, redo, undo, type Placement } from './place.ts';
+import { place, placeNeeded, placeOthers, redo, undo, type PodPlacement } from './place.ts';
 import type { Rejection } from './predicates/predicates.ts';
 import type { Preemptor } from './preemptor.ts';
-import { byImportance, type Unit } from './units.ts';
-import { WAYS } from './variants.ts';
-import { putBack, removed, Verdicts, type Question, type Search } from './verdicts.ts';
+import { byImportance, type PreemptionUnit } from './units.ts';
+import { BEHAVIOUR } from './variants.ts';
+import { putBack, removed, Verdicts, type SearchInput, type Search } from './verdicts.ts';
 
 /** The search over the whole cluster as one domain. */
-export function planForGang(question: Question): Search | { readonly rejected: readonly Rejection[] } {
+export function planForGang(question: SearchInput): Search | { readonly rejected: readonly Rejection[] } {
   const { preemptor, state, units, budgets, variant } = question;
-  const { spares, chargesUntil } = WAYS[variant];
+  const { spares, chargesUntil } = BEHAVIOUR[variant];
   const ordered = [...units].sort(byImportance);
   for (const unit of ordered) removed(unit, state);
   const withNobody = spares === 'in turn' ? question.placed() : placeNeeded(preemptor, state);
@@ -37,8 +37,8 @@ export function planForGang(question: Question): Search | { readonly rejected: r
  * is to stay, also beyond the minimum.
  */
 function reprieveInTurn(
-  { state, placed }: Question,
-  { inOrder, withNobody }: { readonly inOrder: readonly Unit[]; readonly withNobody: Placement },
+  { state, placed }: SearchInput,
+  { inOrder, withNobody }: { readonly inOrder: readonly PreemptionUnit[]; readonly withNobody: PodPlacement },
   verdicts: Verdicts,
 ): Pick<Search, 'placement' | 'inVain'> {
   redo(withNobody, state);
@@ -53,10 +53,10 @@ function reprieveInTurn(
 
 /** kube-scheduler 1.36: put each back, and place the whole gang anew. */
 function reprieveByPlacing(
-  { preemptor, state }: Question,
-  inOrder: readonly Unit[],
+  { preemptor, state }: SearchInput,
+  inOrder: readonly PreemptionUnit[],
   verdicts: Verdicts,
-): Placement {
+): PodPlacement {
   const fit = fitOf(preemptor, state);
   for (const unit of inOrder) {
     putBack(unit, state, fit);
@@ -76,14 +76,14 @@ function reprieveByPlacing(
  * for.
  */
 function reprieveInPlace(
-  { preemptor, state }: Question,
+  { preemptor, state }: SearchInput,
   given: {
-    readonly ordered: readonly Unit[];
-    readonly violating: readonly Unit[];
-    readonly withNobody: Placement;
+    readonly ordered: readonly PreemptionUnit[];
+    readonly violating: readonly PreemptionUnit[];
+    readonly withNobody: PodPlacement;
   },
   verdicts: Verdicts,
-): Placement {
+): PodPlacement {
   const { ordered, violating, withNobody } = given;
   redo(withNobody, state);
   const first = new Assumed(withNobody, state);
@@ -106,7 +106,7 @@ function reprieveInPlace(
   return placeOthers(final, preemptor, state);
 }
 
-function tryInPlace(unit: Unit, assumed: Assumed, state: ClusterState, verdicts: Verdicts): void {
+function tryInPlace(unit: PreemptionUnit, assumed: Assumed, state: ClusterState, verdicts: Verdicts): void {
   putBack(unit, state);
   const clash = assumed.clashWith(unit);
   if (clash === undefined) verdicts.spare(unit, 'it can stay beside the gang');
@@ -125,7 +125,7 @@ function tryInPlace(unit: Unit, assumed: Assumed, state: ClusterState, verdicts:
 function putBackAbove(
   preemptor: Preemptor,
   state: ClusterState,
-  removable: readonly Unit[],
+  removable: readonly PreemptionUnit[],
 ): number | undefined {
   const levels = byPriority(removable);
   const fit = fitOf(preemptor, state);
@@ -149,7 +149,9 @@ function putBackAbove(
 }
 
 /** The lowest first. */
-const byPriority = (units: readonly Unit[]): { readonly priority: number; readonly units: Unit[] }[] =>
+const byPriority = (
+  units: readonly PreemptionUnit[],
+): { readonly priority: number; readonly units: PreemptionUnit[] }[] =>
   [...Map.groupBy(units, ({ priority }) => priority)]
     .map(([priority, alike]) => ({ priority, units: alike }))
     .sort((a, b) => a.priority - b.priority);

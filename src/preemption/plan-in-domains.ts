@@ -1,11 +1,11 @@
 import { ClusterState } from './cluster-state.ts';
 import { DomainChoices } from './domain-choices.ts';
 import { cheaper, costOf } from './plan-pod.ts';
-import type { Plan, PlannedDomain } from './planned.ts';
+import type { PreemptionPlan, PlannedDomain } from './planned.ts';
 import type { Preemptor } from './preemptor.ts';
 import type { Scope, Snapshot, Topology } from './snapshot.ts';
-import { confined, nowhere, outsideDomains, type Choice } from './topology.ts';
-import { unitsOf, type Unit } from './units.ts';
+import { confined, nowhere, outsideDomains, type DomainChoice } from './topology.ts';
+import { preemptionUnitsOf, type PreemptionUnit } from './units.ts';
 
 /** Of so many choices of domains in which room could be made the cheapest is taken; each is a search of its own. */
 const MOST_SEARCHED = 16;
@@ -13,8 +13,8 @@ const MOST_SEARCHED = 16;
 const MOST_FOR_A_WISH = 4;
 
 interface Found {
-  readonly choice: Choice;
-  readonly plan: Plan;
+  readonly choice: DomainChoice;
+  readonly plan: PreemptionPlan;
   readonly cost: readonly number[];
 }
 
@@ -29,8 +29,8 @@ export function planInDomains(
   preemptor: Preemptor,
   topology: Topology,
   snapshot: Snapshot,
-  search: (confined: Preemptor) => Plan,
-): Plan {
+  search: (confined: Preemptor) => PreemptionPlan,
+): PreemptionPlan {
   const choice = fittingNow(preemptor, topology, snapshot);
   if (choice !== undefined) return told(search(confined(preemptor, choice)), choice, topology);
   const emptied = emptiedFor(preemptor, snapshot);
@@ -61,7 +61,7 @@ function fittingNow(
   preemptor: Preemptor,
   { required, preferred }: Topology,
   snapshot: Snapshot,
-): Choice | undefined {
+): DomainChoice | undefined {
   const choices = new DomainChoices(preemptor, new ClusterState(snapshot), snapshot);
   let [choice] = choices.for(required, 1);
   if (choice === undefined) return undefined;
@@ -76,10 +76,10 @@ function fittingNow(
 function emptiedFor(
   preemptor: Preemptor,
   snapshot: Snapshot,
-): { readonly state: ClusterState; readonly units: readonly Unit[] } {
+): { readonly state: ClusterState; readonly units: readonly PreemptionUnit[] } {
   const state = new ClusterState(snapshot);
   const units = preemptor.preempts
-    ? unitsOf(snapshot, preemptor, 'kep').filter(({ priority }) => priority < preemptor.priority)
+    ? preemptionUnitsOf(snapshot, preemptor, 'kep').filter(({ priority }) => priority < preemptor.priority)
     : [];
   for (const { pods } of units) for (const pod of pods) state.takeAway(pod);
   for (const pod of snapshot.pods) if (pod.terminating) state.takeAway(pod);
@@ -90,11 +90,11 @@ function emptiedFor(
 const withoutAge = ({ cost }: Found): { readonly cost: readonly number[] } => ({ cost: cost.slice(0, -1) });
 
 function told(
-  plan: Plan,
-  choice: Choice,
+  plan: PreemptionPlan,
+  choice: DomainChoice,
   { required, preferred }: Topology,
   leftOut: ReadonlyMap<Scope, number> = new Map(),
-): Plan {
+): PreemptionPlan {
   const domain = (scope: Scope, isRequired: boolean): PlannedDomain => ({
     scope,
     required: isRequired,
@@ -114,10 +114,10 @@ function rejected(
   { required }: Topology,
   given: {
     readonly snapshot: Snapshot;
-    readonly search: (confined: Preemptor) => Plan;
+    readonly search: (confined: Preemptor) => PreemptionPlan;
     readonly choices: DomainChoices;
   },
-): Plan {
+): PreemptionPlan {
   const { snapshot, search, choices } = given;
   const plan = search(nowhere(preemptor));
   const at = required.findIndex((_, index) => choices.for(required.slice(0, index + 1), 1).length === 0);

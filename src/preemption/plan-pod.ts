@@ -4,16 +4,16 @@ import type { NodeState } from './node-state.ts';
 import { Assumed } from './in-place.ts';
 import { place, undo } from './place.ts';
 import { fixedPredicates, judgeFor, type Rejection } from './predicates/predicates.ts';
-import { byImportance, type Unit } from './units.ts';
-import { WAYS } from './variants.ts';
-import { putBack, removed, Verdicts, type Question, type Search } from './verdicts.ts';
+import { byImportance, type PreemptionUnit } from './units.ts';
+import { BEHAVIOUR } from './variants.ts';
+import { putBack, removed, Verdicts, type SearchInput, type Search } from './verdicts.ts';
 
 /** The search for a single Pod: every node is a domain of its own, and the cheapest is taken. */
-export function planForPod(question: Question): Search | { readonly rejected: readonly Rejection[] } {
+export function planForPod(question: SearchInput): Search | { readonly rejected: readonly Rejection[] } {
   const { preemptor, state, units } = question;
   const [pod] = preemptor.pods;
   if (pod === undefined) return { rejected: [] };
-  const onNode = new Map<string, Set<Unit>>();
+  const onNode = new Map<string, Set<PreemptionUnit>>();
   for (const unit of units)
     for (const { nodeName } of unit.pods) onNode.getOrInsert(nodeName, new Set()).add(unit);
   const fixed = judgeFor(pod, state, fixedPredicates);
@@ -48,9 +48,9 @@ export function cheaper(a: { readonly cost: Cost }, b: { readonly cost: Cost }):
 }
 
 function onOne(
-  { preemptor, state, budgets, variant }: Question,
+  { preemptor, state, budgets, variant }: SearchInput,
   node: NodeState,
-  units: readonly Unit[],
+  units: readonly PreemptionUnit[],
 ): Candidate | { readonly rejection: Rejection } {
   const ordered = [...units].sort(byImportance);
   for (const unit of ordered) removed(unit, state);
@@ -63,7 +63,7 @@ function onOne(
       rejection: rejection ?? { node: node.node.name, predicate: 'DefaultPreemption', messages: [NOBODY] },
     };
   }
-  const ways = WAYS[variant];
+  const ways = BEHAVIOUR[variant];
   const { violating, others } = splitByBudgets(ordered, budgets, ways.chargesUntil.Pod);
   const verdicts = new Verdicts(violating);
   const assumed = new Assumed(placement, state);
@@ -84,7 +84,7 @@ function onOne(
 
 const NOBODY = 'No preemption victims found for incoming pod';
 
-const restore = (units: readonly Unit[], state: ClusterState): void => {
+const restore = (units: readonly PreemptionUnit[], state: ClusterState): void => {
   for (const unit of units) putBack(unit, state);
 };
 

@@ -1,10 +1,10 @@
 import { overdrawnBy } from './budgets.ts';
-import type { Plan } from './planned.ts';
-import { plan } from './plan.ts';
+import type { PreemptionPlan } from './planned.ts';
+import { planPreemption } from './plan.ts';
 import type { Situation } from './situation.ts';
-import { byImportance, type Unit } from './units.ts';
-import { WAYS } from './variants.ts';
-import type { Judged } from './verdicts.ts';
+import { byImportance, type PreemptionUnit } from './units.ts';
+import { BEHAVIOUR } from './variants.ts';
+import type { JudgedUnit } from './verdicts.ts';
 
 /** So many plans are made for one that overdraws no budget: each choice of whom to keep is a plan of its own. */
 const MOST_TRIES = 64;
@@ -17,14 +17,19 @@ const MOST_LOOKED_AT = 500_000;
  * place would not; whoever breaks it is kept then, and it is planned anew. Only where nothing is found may a budget be
  * overdrawn, if it may at all. What kube-scheduler does with budgets is its own.
  */
-export function planRoom(situation: Omit<Situation, 'breaksBudgets'> & Partial<Situation>): Plan {
+export function planWithinBudgets(
+  situation: Omit<Situation, 'breaksBudgets'> & Partial<Situation>,
+): PreemptionPlan {
   const { preemptor, snapshot, variant, mayGo, breaksBudgets = true } = situation;
   const { budgets, pods, nodes } = snapshot;
-  const first = plan(preemptor, snapshot, variant, mayGo);
-  if (WAYS[variant].scheduler !== undefined) return first;
+  const first = planPreemption(preemptor, snapshot, variant, mayGo);
+  if (BEHAVIOUR[variant].scheduler !== undefined) return first;
   const most = Math.min(MOST_TRIES, Math.ceil(MOST_LOOKED_AT / (pods.length + nodes.length + 1)));
   let tries = 0;
-  const without = (kept: ReadonlyMap<string, Judged>, found: Plan): Plan | undefined => {
+  const without = (
+    kept: ReadonlyMap<string, JudgedUnit>,
+    found: PreemptionPlan,
+  ): PreemptionPlan | undefined => {
     if (!found.feasible) return undefined;
     const over = overdrawnBy(
       found.victims.map(({ unit }) => unit),
@@ -39,7 +44,7 @@ export function planRoom(situation: Omit<Situation, 'breaksBudgets'> & Partial<S
       if (tries > most) return undefined;
       const why = `PodDisruptionBudget ${namespace}/${name} is kept, and others can go`;
       const more = new Map(kept).set(idOf(unit), { unit, why, violatesBudget: false, violatingPods: 0 });
-      const next = plan(preemptor, snapshot, variant, (one) => mayGo(one) && !more.has(idOf(one)));
+      const next = planPreemption(preemptor, snapshot, variant, (one) => mayGo(one) && !more.has(idOf(one)));
       const better = without(more, next);
       if (better !== undefined) return better;
     }
@@ -68,6 +73,6 @@ export function sparing(exemptNamespaces: Iterable<string>, isClear: Situation['
   return (unit) => isClear(unit) && unit.pods.every((pod) => !exempt.has(pod.namespace));
 }
 
-const byUnit = (a: Judged, b: Judged): number => byImportance(a.unit, b.unit);
+const byUnit = (a: JudgedUnit, b: JudgedUnit): number => byImportance(a.unit, b.unit);
 
-const idOf = ({ kind, namespace, name }: Unit): string => `${kind} ${namespace}/${name}`;
+const idOf = ({ kind, namespace, name }: PreemptionUnit): string => `${kind} ${namespace}/${name}`;

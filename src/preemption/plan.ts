@@ -1,8 +1,8 @@
 import { ClusterState } from './cluster-state.ts';
-import { place, undo, type Placement } from './place.ts';
+import { place, undo, type PodPlacement } from './place.ts';
 import { placeInDomain } from './place-in-domain.ts';
-import { roomBeingMade } from './nominations.ts';
-import type { Plan } from './planned.ts';
+import { preemptionUnderWay } from './nominations.ts';
+import type { PreemptionPlan } from './planned.ts';
 import { planForGang } from './plan-gang.ts';
 import { planInDomains } from './plan-in-domains.ts';
 import { planForPod } from './plan-pod.ts';
@@ -10,24 +10,24 @@ import { counted, type Preemptor } from './preemptor.ts';
 import type { Refusal } from './refusal.ts';
 import type { Snapshot } from './snapshot.ts';
 import { noNodeLargeEnough } from './too-large.ts';
-import { unitsOf, type Unit } from './units.ts';
-import { WAYS, type Variant } from './variants.ts';
+import { preemptionUnitsOf, type PreemptionUnit } from './units.ts';
+import { BEHAVIOUR, type Variant } from './variants.ts';
 
 /**
  * Plans room for a gang or a Pod. Pure: the same snapshot gives the same plan, to the letter.
  * @param variant `kep`: the document's algorithm; `kube-1.36`, `kube-1.37`: what that kube-scheduler does
  * @param mayGo whether a unit below the preemptor may be touched at all; all may without
  */
-export function plan(
+export function planPreemption(
   preemptor: Preemptor,
   snapshot: Snapshot,
   variant: Variant,
-  mayGo: (unit: Unit) => boolean = () => true,
-): Plan {
-  const search = (confined: Preemptor): Plan => planAnywhere(confined, snapshot, variant, mayGo);
+  mayGo: (unit: PreemptionUnit) => boolean = () => true,
+): PreemptionPlan {
+  const search = (confined: Preemptor): PreemptionPlan => planAnywhere(confined, snapshot, variant, mayGo);
   const { topology } = preemptor;
   const found =
-    topology === undefined || WAYS[variant].scheduler !== undefined
+    topology === undefined || BEHAVIOUR[variant].scheduler !== undefined
       ? search(preemptor)
       : planInDomains(preemptor, topology, snapshot, search);
   if (found.feasible || (found.refusal !== undefined && CERTAIN.has(found.refusal.why))) return found;
@@ -42,13 +42,13 @@ function planAnywhere(
   preemptor: Preemptor,
   snapshot: Snapshot,
   variant: Variant,
-  mayGo: (unit: Unit) => boolean,
-): Plan {
+  mayGo: (unit: PreemptionUnit) => boolean,
+): PreemptionPlan {
   if (preemptor.untried !== undefined) return answer(variant, { refusal: preemptor.untried });
-  const ways = WAYS[variant];
+  const ways = BEHAVIOUR[variant];
   const state = new ClusterState(snapshot);
   const [scope] = preemptor.topology?.required ?? [];
-  const placed = (): Placement =>
+  const placed = (): PodPlacement =>
     scope === undefined ? place(preemptor, state) : placeInDomain(preemptor, scope, { snapshot, state });
   const asItIs = placed();
   if (asItIs.fits) return answer(variant, { fits: true, placement: asItIs });
@@ -64,7 +64,7 @@ function planAnywhere(
   if (!preemptor.preempts)
     return answer(variant, { rejected: asItIs.rejected, refusal: { why: 'NeverPreempts' } });
   const underWay = ways.waitsWhereNominated.includes(preemptor.kind)
-    ? roomBeingMade(preemptor, snapshot, variant)
+    ? preemptionUnderWay(preemptor, snapshot, variant)
     : undefined;
   if (underWay !== undefined) return answer(variant, { rejected: asItIs.rejected, refusal: underWay });
   // kube-scheduler takes what is on its way out for possible victims, too.
@@ -76,7 +76,9 @@ function planAnywhere(
     if (later.fits) return answer(variant, { placement: later, awaited });
     undo(later, state);
   }
-  const below = unitsOf(snapshot, preemptor, variant).filter(({ priority }) => priority < preemptor.priority);
+  const below = preemptionUnitsOf(snapshot, preemptor, variant).filter(
+    ({ priority }) => priority < preemptor.priority,
+  );
   const units = below.filter(mayGo);
   if (units.length === 0) {
     const { priority } = preemptor;
@@ -94,8 +96,10 @@ function planAnywhere(
 
 function answer(
   variant: Variant,
-  found: Partial<Omit<Plan, 'variant' | 'feasible' | 'placement'>> & { readonly placement?: Placement },
-): Plan {
+  found: Partial<Omit<PreemptionPlan, 'variant' | 'feasible' | 'placement'>> & {
+    readonly placement?: PodPlacement;
+  },
+): PreemptionPlan {
   const { fits = false, placement, victims = [], reprieved = [], awaited = [], rejected = [] } = found;
   return {
     variant,

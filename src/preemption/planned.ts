@@ -2,10 +2,10 @@ import type { Rejection } from './predicates/predicates.ts';
 import type { Refusal } from './refusal.ts';
 import type { Scope } from './snapshot.ts';
 import type { Variant } from './variants.ts';
-import type { Judged } from './verdicts.ts';
+import type { JudgedUnit } from './verdicts.ts';
 
 /** Who would make room for whom, and who would not have to. */
-export interface Plan {
+export interface PreemptionPlan {
   readonly variant: Variant;
   /** Whether it fits as it is. */
   readonly fits: boolean;
@@ -14,9 +14,9 @@ export interface Plan {
   /** Where each Pod would go, by `namespace/name`. */
   readonly placement: ReadonlyMap<string, string>;
   /** The most important first. Where it is not feasible all the same, its scheduler evicts them in vain. */
-  readonly victims: readonly Judged[];
+  readonly victims: readonly JudgedUnit[];
   /** Who was looked at and may stay. */
-  readonly reprieved: readonly Judged[];
+  readonly reprieved: readonly JudgedUnit[];
   /** Pods on their way out whose room is needed: it waits for them, and preempts nobody more. */
   readonly awaited: readonly string[];
   /** Why nothing helps, node by node, for the first Pod without a place. */

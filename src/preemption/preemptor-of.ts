@@ -1,8 +1,8 @@
 import { counted, type Minimum, type Preemptor } from './preemptor.ts';
-import { keyOf, type Gang, type Pod, type Snapshot, type Topology } from './snapshot.ts';
+import { namespacedKey, type Gang, type Pod, type Snapshot, type Topology } from './snapshot.ts';
 import { speaksOf } from './topology.ts';
 import { unlikeGroup } from './unlike.ts';
-import { WAYS, type Variant } from './variants.ts';
+import { BEHAVIOUR, type Variant } from './variants.ts';
 
 /**
  * The preemptor that Pods without a node make up: one gang, or one Pod in none.
@@ -12,10 +12,11 @@ export function preemptorOf(pods: readonly Pod[], snapshot: Snapshot, variant: V
   const [first] = pods;
   if (first === undefined) throw new RangeError('a preemptor has at least one Pod');
   const { namespace } = first;
-  const native = first.podGroup === '' ? undefined : snapshot.podGroups.get(keyOf(namespace, first.podGroup));
-  const gang = first.gang === '' ? undefined : snapshot.gangs.get(keyOf(namespace, first.gang));
+  const native =
+    first.podGroup === '' ? undefined : snapshot.podGroups.get(namespacedKey(namespace, first.podGroup));
+  const gang = first.gang === '' ? undefined : snapshot.gangs.get(namespacedKey(namespace, first.gang));
   const ordered = [...pods].sort((a, b) => b.priority - a.priority);
-  const { scheduler, wantsPodsAlike } = WAYS[variant];
+  const { scheduler, wantsPodsAlike } = BEHAVIOUR[variant];
   const preempts = pods.every((pod) => pod.preempts);
   if (native !== undefined && (scheduler !== undefined || first.gang === '')) {
     const owns = (pod: Pod): boolean => pod.namespace === namespace && pod.podGroup === first.podGroup;
@@ -27,7 +28,7 @@ export function preemptorOf(pods: readonly Pod[], snapshot: Snapshot, variant: V
     const least = scheduler === undefined ? 0 : 1;
     const asOne = { priority, preempts: native.preempts ?? first.preempts };
     return {
-      ...{ kind: 'Gang', key: keyOf(namespace, native.name), priority, pods: ordered, owns },
+      ...{ kind: 'Gang', key: namespacedKey(namespace, native.name), priority, pods: ordered, owns },
       preempts: wantsPodsAlike ? asOne.preempts : preempts,
       untried: wantsPodsAlike ? unlikeGroup([...ordered, ...running], asOne) : undefined,
       minimums: [{ group: undefined, count: Math.max(minimum?.count ?? 0, least) }],
@@ -44,7 +45,7 @@ export function preemptorOf(pods: readonly Pod[], snapshot: Snapshot, variant: V
   const running = snapshot.pods.filter(owns);
   const created = pods.map((pod) => asCreated(pod, gang, snapshot));
   return {
-    ...{ kind: 'Gang', key: keyOf(namespace, first.gang), priority },
+    ...{ kind: 'Gang', key: namespacedKey(namespace, first.gang), priority },
     preempts:
       scheduler === undefined
         ? gang?.preempts !== false && pods.every((pod) => mayPreempt(pod, gang, snapshot))
@@ -64,7 +65,7 @@ export function preemptorOf(pods: readonly Pod[], snapshot: Snapshot, variant: V
  * nothing of a class that stands on the group alone. kube-scheduler goes by the group's.
  */
 function priorityOf(ofClass: number | undefined, pods: readonly Pod[], variant: Variant): number {
-  if (ofClass !== undefined && WAYS[variant].scheduler !== undefined) return ofClass;
+  if (ofClass !== undefined && BEHAVIOUR[variant].scheduler !== undefined) return ofClass;
   const own = pods.map(({ priority, classless }) => (classless === true ? (ofClass ?? priority) : priority));
   return Math.min(ofClass ?? Infinity, ...own);
 }

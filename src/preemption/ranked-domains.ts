@@ -1,6 +1,6 @@
 import type { ClusterState } from './cluster-state.ts';
 import type { Domain } from './domains.ts';
-import type { Unit } from './units.ts';
+import type { PreemptionUnit } from './units.ts';
 import { putBack, removed } from './verdicts.ts';
 
 /**
@@ -12,7 +12,7 @@ import { putBack, removed } from './verdicts.ts';
  */
 export function byPriorityToGo(
   domains: readonly Domain[],
-  { state, units }: { readonly state: ClusterState; readonly units: readonly Unit[] },
+  { state, units }: { readonly state: ClusterState; readonly units: readonly PreemptionUnit[] },
   { roomIn, wanted }: { readonly roomIn: (domain: Domain) => number; readonly wanted: number },
 ): Domain[] {
   for (const unit of units) putBack(unit, state);

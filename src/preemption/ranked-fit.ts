@@ -1,7 +1,7 @@
 import type { ClusterState } from './cluster-state.ts';
 import type { NodeState } from './node-state.ts';
 import { isAlike, kindsOf } from './kinds.ts';
-import { Placer, type Placed, type Wanting } from './placer.ts';
+import { Placer, type Placed, type GangToPlace } from './placer.ts';
 import { RankedKind } from './ranked-kind.ts';
 import type { Pod } from './snapshot.ts';
 
@@ -11,7 +11,7 @@ import type { Pod } from './snapshot.ts';
  * @returns undefined where nodes are liked in too many ways
  */
 export function rankedFit(
-  wanting: Wanting,
+  wanting: GangToPlace,
   state: ClusterState,
   nodes: readonly NodeState[],
 ): RankedFit | undefined {

@@ -1,12 +1,12 @@
 import type { ClusterState } from './cluster-state.ts';
 import type { NodeState } from './node-state.ts';
-import { fixedPredicates, judgeFor, roomPredicates } from './predicates/predicates.ts';
+import { fixedPredicates, judgeFor, capacityPredicates } from './predicates/predicates.ts';
 import { Ranking } from './ranking.ts';
-import { likingOf, likingScore, useScore, type Liking } from './scores.ts';
+import { preferenceOf, preferenceScore, useScore, type Preference } from './scores.ts';
 import type { Pod } from './snapshot.ts';
 
 /** Of nodes liked in more ways than this each Pod would take as long as looking at the nodes one by one. */
-const MOST_LIKINGS = 64;
+const MOST_PREFERENCES = 64;
 
 /** A node of the list, and its score. */
 interface Place {
@@ -15,8 +15,8 @@ interface Place {
 }
 
 /** Nodes that the Pod likes as much: what they have over the others is the same for all of them. */
-export interface Sort {
-  readonly liking: Liking;
+export interface NodeClass {
+  readonly preference: Preference;
   readonly indexes: number[];
   /** Any of its nodes. */
   readonly first: NodeState;
@@ -37,27 +37,27 @@ const UNASKED: Place = { index: -1, score: Number.POSITIVE_INFINITY };
  * Pod, so nodes are ranked apart by how much they are preferred, and the few winners are compared.
  */
 export class RankedKind {
-  readonly sorts: readonly Sort[];
+  readonly classes: readonly NodeClass[];
   /** Whether some nodes are liked more than others. */
-  readonly areManyLikings: boolean;
+  readonly hasPreferences: boolean;
   /** By the index of the node; none for one that never takes the Pod. */
-  readonly #sortOf: (Sort | undefined)[];
+  readonly #sortOf: (NodeClass | undefined)[];
   /** Its place within its sort. */
   readonly #at: Int32Array;
   /** By use; undefined where the node does not take such a Pod as it is. */
   readonly #scoreOf: (node: NodeState) => number | undefined;
 
   private constructor(
-    sorted: { readonly sorts: readonly Sort[]; readonly likings: number },
+    sorted: { readonly sorts: readonly NodeClass[]; readonly likings: number },
     nodes: readonly NodeState[],
     scoreOf: (node: NodeState) => number | undefined,
   ) {
-    this.sorts = sorted.sorts;
-    this.areManyLikings = sorted.likings > 1;
+    this.classes = sorted.sorts;
+    this.hasPreferences = sorted.likings > 1;
     this.#scoreOf = scoreOf;
-    this.#sortOf = new Array<Sort | undefined>(nodes.length).fill(undefined);
+    this.#sortOf = new Array<NodeClass | undefined>(nodes.length).fill(undefined);
     this.#at = new Int32Array(nodes.length);
-    for (const sort of this.sorts) {
+    for (const sort of this.classes) {
       const scores = sort.indexes.map((index) => {
         const node = nodes[index];
         return node && scoreOf(node);
@@ -82,51 +82,53 @@ export class RankedKind {
     textOf: (node: NodeState) => string = () => '',
     allows: (node: NodeState) => boolean = () => true,
   ): RankedKind | undefined {
-    const [fixed, liking] = [judgeFor(pod, state, fixedPredicates), likingOf(pod)];
+    const [fixed, liking] = [judgeFor(pod, state, fixedPredicates), preferenceOf(pod)];
     const likings = new Set<string>();
-    const sorts = new Map<string, Sort>();
+    const sorts = new Map<string, NodeClass>();
     for (const [index, node] of nodes.entries()) {
       if (fixed(node) !== undefined) continue;
       const likes = liking(node);
       const text = `${likes.taints} ${likes.affinity}`;
-      if (likings.add(text).size > MOST_LIKINGS) return undefined;
-      sorts.getOrInsertComputed(`${text} ${textOf(node)}`, () => newSort(likes, node)).indexes.push(index);
+      if (likings.add(text).size > MOST_PREFERENCES) return undefined;
+      sorts
+        .getOrInsertComputed(`${text} ${textOf(node)}`, () => newNodeClass(likes, node))
+        .indexes.push(index);
     }
-    const [room, use] = [judgeFor(pod, state, roomPredicates), useScore(pod, state)];
+    const [room, use] = [judgeFor(pod, state, capacityPredicates), useScore(pod, state)];
     return new RankedKind({ sorts: [...sorts.values()], likings: likings.size }, nodes, (node) =>
       room(node) === undefined && allows(node) ? use(node) : undefined,
     );
   }
 
   /** undefined where the node never takes the Pod. */
-  sortOf(index: number): Sort | undefined {
+  nodeClassOf(index: number): NodeClass | undefined {
     return this.#sortOf[index];
   }
 
   /** Pods are about to be placed. */
   begin(): void {
-    for (const sort of this.sorts) [sort.least, sort.last] = [sort.size, UNASKED];
+    for (const sort of this.classes) [sort.least, sort.last] = [sort.size, UNASKED];
   }
 
   /** The index of the node for the next Pod; of several that are as good the first. @param open sorts that may be taken */
-  choose(open = this.sorts): number | undefined {
-    for (const sort of this.sorts) sort.least = Math.min(sort.least, sort.size);
+  choose(open = this.classes): number | undefined {
+    for (const sort of this.classes) sort.least = Math.min(sort.least, sort.size);
     const most = { taints: 0, affinity: 0 };
-    for (const { liking, size } of open) {
+    for (const { preference, size } of open) {
       if (size === 0) continue;
-      most.taints = Math.max(most.taints, liking.taints);
-      most.affinity = Math.max(most.affinity, liking.affinity);
+      most.taints = Math.max(most.taints, preference.taints);
+      most.affinity = Math.max(most.affinity, preference.affinity);
     }
     let best: Place | undefined;
-    for (const { liking, indexes, ranking } of open) {
+    for (const { preference, indexes, ranking } of open) {
       const own = ranking.best();
       if (own === undefined) continue;
-      const place = { index: indexes[own.index] ?? 0, score: own.score + likingScore(liking, most) };
+      const place = { index: indexes[own.index] ?? 0, score: own.score + preferenceScore(preference, most) };
       if (best === undefined || isBehind(best, place)) best = place;
     }
     for (const sort of open) {
       if (sort.last === undefined) continue;
-      const bar = best && { index: best.index, score: best.score - likingScore(sort.liking, most) };
+      const bar = best && { index: best.index, score: best.score - preferenceScore(sort.preference, most) };
       if (bar === undefined || isBehind(bar, sort.last)) sort.last = bar;
     }
     return best?.index;
@@ -152,7 +154,7 @@ export class RankedKind {
     // Where a sort was or is without nodes at some time, what others are worth may be something else.
     const least = Math.min(sort.least, sort.least + grown);
     sort.least += grown;
-    return (grown !== 0 && least < 1 && this.areManyLikings) || this.isAhead(index);
+    return (grown !== 0 && least < 1 && this.hasPreferences) || this.isAhead(index);
   }
 
   /** Whether the node, as it was looked at last, would have been chosen for one of the Pods. */
@@ -164,8 +166,8 @@ export class RankedKind {
   }
 }
 
-const newSort = (liking: Liking, first: NodeState): Sort => ({
-  liking,
+const newNodeClass = (preference: Preference, first: NodeState): NodeClass => ({
+  preference,
   first,
   indexes: [],
   ranking: new Ranking([]),

@@ -1,5 +1,5 @@
 import { formatCount } from '../k8s/quantity.ts';
-import { calledFor, elsewhereFor, mayName, type Called, type Reader } from './reader.ts';
+import { nameFor, otherNamespaceFor, mayName, type ObjectName, type Audience } from './reader.ts';
 
 /**
  * Why no room is made for a gang or a Pod. Data, which is made into words in one place and for one reader: most of it is about
@@ -14,21 +14,21 @@ export type Refusal =
     }
   | NoNodeLargeEnough
   | { readonly why: 'NeverPreempts' }
-  | { readonly why: 'RoomBeingMade'; readonly pod: Called; readonly node: string }
+  | { readonly why: 'RoomBeingMade'; readonly pod: ObjectName; readonly node: string }
   | { readonly why: 'NothingBelow'; readonly priority: number }
   | { readonly why: 'NothingMayGo'; readonly priority: number }
   | { readonly why: 'NoSetOfVictims' }
   | { readonly why: 'TopologyUnserved' }
   | PodUnlikeGroup
   | { readonly why: 'EvictsInVain'; readonly pods: number; readonly clash: string }
-  | { readonly why: 'BudgetOverdrawn'; readonly budget: Called | undefined }
-  | { readonly why: 'Unreadable'; readonly object: Called; readonly words: string }
-  | { readonly why: 'PreemptsByItself'; readonly pod: Called }
+  | { readonly why: 'BudgetOverdrawn'; readonly budget: ObjectName | undefined }
+  | { readonly why: 'Unreadable'; readonly object: ObjectName; readonly words: string }
+  | { readonly why: 'PreemptsByItself'; readonly pod: ObjectName }
   | { readonly why: 'TooManyVictims'; readonly pods: number; readonly most: number }
   | { readonly why: 'TooManyPlans' }
   | {
       readonly why: 'EvictionRefused';
-      readonly pod: Called;
+      readonly pod: ObjectName;
       readonly status: number;
       readonly words: string;
     };
@@ -36,7 +36,7 @@ export type Refusal =
 /** A Pod says something else than its group does. */
 export interface PodUnlikeGroup {
   readonly why: 'PodUnlikeGroup';
-  readonly pod: Called;
+  readonly pod: ObjectName;
   readonly field: 'priority' | 'preemptionPolicy';
   readonly has: string;
   /** What the group has. */
@@ -54,7 +54,7 @@ export interface NoNodeLargeEnough {
 }
 
 /** As a clause that follows "it does not fit, and". */
-export function refusalText(refusal: Refusal, reader: Reader): string {
+export function refusalText(refusal: Refusal, reader: Audience): string {
   switch (refusal.why) {
     case 'PodsMissing': {
       const whose = refusal.group === undefined ? 'it' : `group ${refusal.group}`;
@@ -85,7 +85,7 @@ export function refusalText(refusal: Refusal, reader: Reader): string {
       return 'kube-scheduler 1.36 preempts for no gang with a topology constraint';
     case 'PodUnlikeGroup': {
       const { pod, field, has, group } = refusal;
-      return `kube-scheduler 1.37 tries no group of which a Pod differs: ${calledFor(reader, 'Pod', pod)} has ${field} ${has}, the group ${group}; give both the same PriorityClass`;
+      return `kube-scheduler 1.37 tries no group of which a Pod differs: ${nameFor(reader, 'Pod', pod)} has ${field} ${has}, the group ${group}; give both the same PriorityClass`;
     }
     case 'EvictsInVain': {
       const { pods, clash } = refusal;
@@ -95,15 +95,15 @@ export function refusalText(refusal: Refusal, reader: Reader): string {
     case 'BudgetOverdrawn': {
       const { budget } = refusal;
       const what = 'PodDisruptionBudget';
-      const called = budget === undefined ? `a ${what}` : calledFor(reader, what, budget);
+      const called = budget === undefined ? `a ${what}` : nameFor(reader, what, budget);
       return `it would fit only if ${called} were overdrawn`;
     }
     case 'Unreadable':
       return mayName(reader, refusal.object)
         ? refusal.words
-        : `an object${elsewhereFor(reader)} says what cannot be counted with`;
+        : `an object${otherNamespaceFor(reader)} says what cannot be counted with`;
     case 'PreemptsByItself':
-      return `${calledFor(reader, 'Pod', refusal.pod)} preempts by itself: give it a PriorityClass with preemptionPolicy: Never, and that class the annotation muster.dev/preemption-policy: PreemptLowerPriority`;
+      return `${nameFor(reader, 'Pod', refusal.pod)} preempts by itself: give it a PriorityClass with preemptionPolicy: Never, and that class the annotation muster.dev/preemption-policy: PreemptLowerPriority`;
     case 'TooManyVictims':
       return `${refusal.pods} Pods would have to go, more than preemption.limits.victimsPerPlan (${refusal.most})`;
     case 'TooManyPlans':
@@ -111,7 +111,7 @@ export function refusalText(refusal: Refusal, reader: Reader): string {
     case 'EvictionRefused': {
       const called = mayName(reader, refusal.pod)
         ? `: ${refusal.words}`
-        : `: it is${elsewhereFor(reader) || ' not named here'}, and the API server answered ${refusal.status}`;
+        : `: it is${otherNamespaceFor(reader) || ' not named here'}, and the API server answered ${refusal.status}`;
       return `a victim may not be evicted${called}`;
     }
   }

@@ -1,7 +1,7 @@
 import type { ClusterState } from './cluster-state.ts';
 import type { NodeState } from './node-state.ts';
 import { untolerated } from '../k8s/taints.ts';
-import { nodeTermHolds } from './selectors.ts';
+import { nodeSelectorTermHolds } from './selectors.ts';
 import type { Pod } from './snapshot.ts';
 
 /** kube-scheduler's highest score of one plugin. */
@@ -75,20 +75,20 @@ export class Scores {
 }
 
 /** How much a Pod would rather not, or rather, be on a node; what that is worth depends on the other nodes. */
-export interface Liking {
+export interface Preference {
   /** Taints of `PreferNoSchedule` that the Pod does not tolerate. */
   readonly taints: number;
   /** The weights of the preferred terms that hold. */
   readonly affinity: number;
 }
 
-export function likingOf(pod: Pod): (node: NodeState) => Liking {
-  const [taints, affinity] = [taintsMinded(pod), weightsLiked(pod)];
+export function preferenceOf(pod: Pod): (node: NodeState) => Preference {
+  const [taints, affinity] = [untoleratedTaints(pod), preferredWeights(pod)];
   return (node) => ({ taints: taints(node), affinity: affinity(node) });
 }
 
 /** Beside nodes of which no one has more than `most` of either. */
-export const likingScore = ({ taints, affinity }: Liking, most: Liking): number =>
+export const preferenceScore = ({ taints, affinity }: Preference, most: Preference): number =>
   WEIGHTS.taints * taintScore(taints, most.taints) +
   WEIGHTS.affinity * affinityScore(affinity, most.affinity);
 
@@ -98,7 +98,7 @@ const taintScore = (count: number, most: number): number =>
 const affinityScore = (sum: number, most: number): number =>
   most === 0 ? 0 : Math.trunc((MAX * sum) / most);
 
-function taintsMinded({ constraints }: Pod): (node: NodeState) => number {
+function untoleratedTaints({ constraints }: Pod): (node: NodeState) => number {
   const tolerations = constraints.tolerations.filter(
     ({ effect }) => effect === '' || effect === 'PreferNoSchedule',
   );
@@ -107,11 +107,11 @@ function taintsMinded({ constraints }: Pod): (node: NodeState) => number {
       .length;
 }
 
-function weightsLiked({ constraints }: Pod): (node: NodeState) => number {
+function preferredWeights({ constraints }: Pod): (node: NodeState) => number {
   const { preferredNodes } = constraints;
   return ({ node }) => {
     let sum = 0;
-    for (const { weight, term } of preferredNodes) if (nodeTermHolds(term, node)) sum += weight;
+    for (const { weight, term } of preferredNodes) if (nodeSelectorTermHolds(term, node)) sum += weight;
     return sum;
   };
 }
@@ -119,7 +119,7 @@ function weightsLiked({ constraints }: Pod): (node: NodeState) => number {
 /** undefined where no node has a taint that counts. */
 function taintScores(pod: Pod, nodes: readonly NodeState[]): number[] | undefined {
   if (!nodes.some(({ node }) => node.taints.length > 0)) return undefined;
-  const counts = nodes.map(taintsMinded(pod));
+  const counts = nodes.map(untoleratedTaints(pod));
   const most = highest(counts);
   return most === 0 ? undefined : counts.map((count) => taintScore(count, most));
 }
@@ -127,7 +127,7 @@ function taintScores(pod: Pod, nodes: readonly NodeState[]): number[] | undefine
 /** undefined where nothing is preferred. */
 function affinityScores(pod: Pod, nodes: readonly NodeState[]): number[] | undefined {
   if (pod.constraints.preferredNodes.length === 0) return undefined;
-  const sums = nodes.map(weightsLiked(pod));
+  const sums = nodes.map(preferredWeights(pod));
   const most = highest(sums);
   return most === 0 ? undefined : sums.map((sum) => affinityScore(sum, most));
 }

@@ -1,5 +1,12 @@
 import { holds, takesEverything, type LabelSelector } from '../k8s/label-selector.ts';
-import type { Labels, Node, NodeRequirement, NodeTerm, Pod, PodTerm } from './snapshot.ts';
+import type {
+  Labels,
+  Node,
+  NodeSelectorRequirement,
+  NodeSelectorTerm,
+  Pod,
+  PodAffinityTerm,
+} from './snapshot.ts';
 
 /** Whether `selector` takes `labels`; none at all takes nothing. */
 export function selects(selector: LabelSelector | undefined, labels: Labels): boolean {
@@ -24,7 +31,7 @@ const allHold = ({ matchExpressions }: LabelSelector, labels: Labels): boolean =
 
 /** Whether a term of a Pod speaks of `other`. */
 export function termTakes(
-  term: PodTerm,
+  term: PodAffinityTerm,
   other: Pick<Pod, 'namespace' | 'labels'>,
   namespaces: ReadonlyMap<string, Labels>,
 ): boolean {
@@ -40,10 +47,10 @@ export function termTakes(
 const NOTHING: Labels = new Map();
 
 /** Whether one of the terms holds for the node. */
-export const someTermHolds = (terms: readonly NodeTerm[], node: Node): boolean =>
-  terms.some((term) => nodeTermHolds(term, node));
+export const someTermHolds = (terms: readonly NodeSelectorTerm[], node: Node): boolean =>
+  terms.some((term) => nodeSelectorTermHolds(term, node));
 
-export function nodeTermHolds({ labels, fields }: NodeTerm, node: Node): boolean {
+export function nodeSelectorTermHolds({ labels, fields }: NodeSelectorTerm, node: Node): boolean {
   if (labels.length + fields.length === 0) return false;
   return (
     labels.every((one) => requirementHolds(one, node.labels.get(one.key))) &&
@@ -53,7 +60,7 @@ export function nodeTermHolds({ labels, fields }: NodeTerm, node: Node): boolean
 
 const INTEGER = /^[+-]?\d+$/;
 
-function requirementHolds({ operator, values }: NodeRequirement, value: string | undefined): boolean {
+function requirementHolds({ operator, values }: NodeSelectorRequirement, value: string | undefined): boolean {
   switch (operator) {
     case 'In':
     case 'NotIn':

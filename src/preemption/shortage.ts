@@ -3,7 +3,7 @@ import { placeNeeded, undo } from './place.ts';
 import { fixedPredicates, judgeFor, type Rejection } from './predicates/predicates.ts';
 import { counted, type Minimum, type Preemptor } from './preemptor.ts';
 import type { Pod, Snapshot } from './snapshot.ts';
-import { unitsOf } from './units.ts';
+import { preemptionUnitsOf } from './units.ts';
 import type { Variant } from './variants.ts';
 
 /**
@@ -14,7 +14,7 @@ import type { Variant } from './variants.ts';
 export function shortageOf(preemptor: Preemptor, snapshot: Snapshot, variant: Variant): Map<string, number> {
   const state = new ClusterState(snapshot);
   if (preemptor.preempts)
-    for (const { priority, pods } of unitsOf(snapshot, preemptor, variant))
+    for (const { priority, pods } of preemptionUnitsOf(snapshot, preemptor, variant))
       if (priority < preemptor.priority) for (const pod of pods) state.takeAway(pod);
   const { without } = placeNeeded(preemptor, state);
   const needed = stillNeeded(preemptor, without);

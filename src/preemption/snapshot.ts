@@ -72,25 +72,25 @@ export interface Pod {
 export interface Constraints {
   readonly nodeSelector: Labels;
   /** One of these has to hold; undefined: every node is fine. */
-  readonly requiredNodes: readonly NodeTerm[] | undefined;
-  readonly preferredNodes: readonly { readonly weight: number; readonly term: NodeTerm }[];
+  readonly requiredNodes: readonly NodeSelectorTerm[] | undefined;
+  readonly preferredNodes: readonly { readonly weight: number; readonly term: NodeSelectorTerm }[];
   /** Of bound volumes: one term of each list has to hold. */
-  readonly volumeNodes: readonly (readonly NodeTerm[])[];
+  readonly volumeNodes: readonly (readonly NodeSelectorTerm[])[];
   readonly tolerations: readonly Toleration[];
   readonly ports: readonly HostPort[];
-  readonly affinity: readonly PodTerm[];
-  readonly antiAffinity: readonly PodTerm[];
-  readonly spread: readonly SpreadConstraint[];
+  readonly affinity: readonly PodAffinityTerm[];
+  readonly antiAffinity: readonly PodAffinityTerm[];
+  readonly spread: readonly TopologySpreadConstraint[];
 }
 
 /** Every requirement has to hold; a term without any holds nowhere. */
-export interface NodeTerm {
-  readonly labels: readonly NodeRequirement[];
+export interface NodeSelectorTerm {
+  readonly labels: readonly NodeSelectorRequirement[];
   /** Only `metadata.name` is known to Kubernetes. */
-  readonly fields: readonly NodeRequirement[];
+  readonly fields: readonly NodeSelectorRequirement[];
 }
 
-export interface NodeRequirement {
+export interface NodeSelectorRequirement {
   readonly key: string;
   readonly operator: string;
   readonly values: readonly string[];
@@ -103,7 +103,7 @@ export interface HostPort {
 }
 
 /** One term of a required Pod (anti-)affinity. */
-export interface PodTerm {
+export interface PodAffinityTerm {
   readonly topologyKey: string;
   /** undefined selects nothing. */
   readonly selector: LabelSelector | undefined;
@@ -113,7 +113,7 @@ export interface PodTerm {
 }
 
 /** A constraint with `whenUnsatisfiable: DoNotSchedule`. */
-export interface SpreadConstraint {
+export interface TopologySpreadConstraint {
   readonly topologyKey: string;
   readonly maxSkew: number;
   readonly minDomains: number;
@@ -180,7 +180,7 @@ export interface NativeGroup {
   readonly topologyKey: string | undefined;
 }
 
-export const keyOf = (namespace: string, name: string): string => `${namespace}/${name}`;
+export const namespacedKey = (namespace: string, name: string): string => `${namespace}/${name}`;
 
 /** By code units, so that the order is the same everywhere. */
 export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,10 +1,10 @@
 import type { ClusterState } from './cluster-state.ts';
 import type { NodeState } from './node-state.ts';
 import { isAlike } from './kinds.ts';
-import type { FeltRule } from './felt-rule.ts';
-import { Placer, type Wanting } from './placer.ts';
+import type { TrackedRule } from './felt-rule.ts';
+import { Placer, type GangToPlace } from './placer.ts';
 import { counted } from './preemptor.ts';
-import { SocialKind } from './social-kind.ts';
+import { InterPodKind } from './social-kind.ts';
 import { selects, termTakes } from './selectors.ts';
 import type { Pod } from './snapshot.ts';
 
@@ -17,27 +17,27 @@ const MOST_CELLS = 64;
  * @param mostCells so many groups of nodes in the same domains are told apart
  * @returns undefined where nodes are liked in too many ways
  */
-export function socialFit(
-  wanting: Wanting,
+export function interPodFit(
+  wanting: GangToPlace,
   state: ClusterState,
   nodes: readonly NodeState[],
   mostCells = MOST_CELLS,
-): SocialFit | undefined {
+): InterPodFit | undefined {
   for (const { constraints } of wanting.pods) state.wanted.know(constraints.antiAffinity);
-  const kinds = new Map<Pod, SocialKind>();
-  const firsts = new Map<string, { readonly pod: Pod; readonly kind: SocialKind }[]>();
+  const kinds = new Map<Pod, InterPodKind>();
+  const firsts = new Map<string, { readonly pod: Pod; readonly kind: InterPodKind }[]>();
   for (const pod of wanting.pods) {
     const alike = firsts.getOrInsertComputed(mindedAs(pod, state), () => []);
     let one = alike.find((other) => isAlike(other.pod, pod));
     if (one === undefined) {
       // One that is never placed, so that whoever is placed counts for it.
-      const kind = SocialKind.of({ ...pod }, { state, nodes, mostCells });
+      const kind = InterPodKind.of({ ...pod }, { state, nodes, mostCells });
       if (kind === undefined) return undefined;
       alike.push((one = { pod, kind }));
     }
     kinds.set(pod, one.kind);
   }
-  return new SocialFit(wanting, new Placer(wanting, { state, nodes, kinds }));
+  return new InterPodFit(wanting, new Placer(wanting, { state, nodes, kinds }));
 }
 
 /** What rules about others make of the Pod itself. */
@@ -51,10 +51,10 @@ function mindedAs(pod: Pod, { wanted, namespaces }: ClusterState): string {
   ]);
 }
 
-class SocialFit {
-  readonly #wanting: Wanting;
-  readonly #placer: Placer<SocialKind>;
-  readonly #rules: readonly FeltRule[];
+class InterPodFit {
+  readonly #wanting: GangToPlace;
+  readonly #placer: Placer<InterPodKind>;
+  readonly #rules: readonly TrackedRule[];
   readonly #changed = new Set<NodeState>();
   /** Since the gang fitted. */
   readonly #since = new Set<NodeState>();
@@ -64,7 +64,7 @@ class SocialFit {
   #fitted = false;
   #isValid = false;
 
-  constructor(wanting: Wanting, placer: Placer<SocialKind>) {
+  constructor(wanting: GangToPlace, placer: Placer<InterPodKind>) {
     this.#wanting = wanting;
     this.#placer = placer;
     this.#rules = placer.kinds.flatMap(({ rules }) => rules);

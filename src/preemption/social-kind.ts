@@ -1,36 +1,36 @@
 import type { ClusterState } from './cluster-state.ts';
 import type { NodeState } from './node-state.ts';
-import { FeltRule } from './felt-rule.ts';
+import { TrackedRule } from './felt-rule.ts';
 import { affinityRules } from './predicates/pod-affinity.ts';
 import { fixedPredicates, judgeFor } from './predicates/predicates.ts';
 import { spreadRules } from './predicates/topology-spread.ts';
-import { RankedKind, type Sort } from './ranked-kind.ts';
+import { RankedKind, type NodeClass } from './ranked-kind.ts';
 import type { Pod } from './snapshot.ts';
 
 /**
  * What every node is for Pods of one kind that mind who is near, or are minded. Rules about few domains are asked once for
  * each sort, whose nodes are in the same domains; those about many, such as one for every node, are part of what a node is.
  */
-export class SocialKind {
-  readonly rules: readonly FeltRule[];
+export class InterPodKind {
+  readonly rules: readonly TrackedRule[];
   readonly #nodes: readonly NodeState[];
   readonly #ranked: RankedKind;
-  readonly #wide: readonly FeltRule[];
-  readonly #narrow: readonly FeltRule[];
+  readonly #wide: readonly TrackedRule[];
+  readonly #narrow: readonly TrackedRule[];
   /** Of each narrow rule: the indexes by domain. */
-  readonly #beside: readonly (readonly [FeltRule, ReadonlyMap<string | undefined, readonly number[]>])[];
+  readonly #beside: readonly (readonly [TrackedRule, ReadonlyMap<string | undefined, readonly number[]>])[];
   #isPlacing = false;
   /** What nodes are worth may have changed with who else is there, since sorts were or are empty at some time. */
   #isOtherwiseLiked = false;
   /** Of each narrow rule the fewest that scores go by. */
   readonly #leasts: number[];
   /** What was known of each sort before the Pods were placed once more. */
-  #kept: readonly Pick<Sort, 'last' | 'least'>[] = [];
+  #kept: readonly Pick<NodeClass, 'last' | 'least'>[] = [];
 
   private constructor(
     nodes: readonly NodeState[],
     ranked: RankedKind,
-    rules: Record<'wide' | 'narrow' | 'all', readonly FeltRule[]>,
+    rules: Record<'wide' | 'narrow' | 'all', readonly TrackedRule[]>,
   ) {
     this.#nodes = nodes;
     this.#ranked = ranked;
@@ -38,7 +38,7 @@ export class SocialKind {
     this.#wide = rules.wide;
     this.#narrow = rules.narrow;
     this.#leasts = this.#narrow.map(({ rule }) => rule.counts.least);
-    const indexes = [...nodes.keys()].filter((index) => ranked.sortOf(index) !== undefined);
+    const indexes = [...nodes.keys()].filter((index) => ranked.nodeClassOf(index) !== undefined);
     this.#beside = this.#narrow.map((rule) => [
       rule,
       Map.groupBy(indexes, (index) => {
@@ -56,21 +56,21 @@ export class SocialKind {
       readonly nodes: readonly NodeState[];
       readonly mostCells: number;
     },
-  ): SocialKind | undefined {
+  ): InterPodKind | undefined {
     const { state, nodes, mostCells } = given;
     const rules = [...spreadRules(pod, state), ...affinityRules(pod, state)].map(
-      (rule) => new FeltRule(rule),
+      (rule) => new TrackedRule(rule),
     );
     const fixed = judgeFor(pod, state, fixedPredicates);
     const open = nodes.filter((node) => fixed(node) === undefined);
     const { wide, textOf } = wideOf(rules, open, mostCells);
     const narrow = rules.filter((one) => !wide.includes(one));
     const ranked = RankedKind.of(pod, { state, nodes }, textOf, (node) => allow(narrow, node));
-    return ranked && new SocialKind(nodes, ranked, { wide, narrow, all: rules });
+    return ranked && new InterPodKind(nodes, ranked, { wide, narrow, all: rules });
   }
 
   begin(): void {
-    this.#kept = this.#ranked.sorts.map(({ last, least }) => ({ last, least }));
+    this.#kept = this.#ranked.classes.map(({ last, least }) => ({ last, least }));
     this.#ranked.begin();
     this.#isPlacing = true;
     for (const rule of this.rules) rule.begin();
@@ -80,11 +80,11 @@ export class SocialKind {
   end(fits: boolean, chosen: ReadonlySet<NodeState>): void {
     this.#isPlacing = false;
     if (fits) for (const rule of this.rules) rule.placed(chosen);
-    else for (const [at, sort] of this.#ranked.sorts.entries()) Object.assign(sort, this.#kept[at]);
+    else for (const [at, sort] of this.#ranked.classes.entries()) Object.assign(sort, this.#kept[at]);
   }
 
   choose(): number | undefined {
-    return this.#ranked.choose(this.#ranked.sorts.filter(({ first }) => allow(this.#wide, first)));
+    return this.#ranked.choose(this.#ranked.classes.filter(({ first }) => allow(this.#wide, first)));
   }
 
   /** Looks at the node, whose Pods have changed, and at others that this is felt on. */
@@ -112,30 +112,30 @@ export class SocialKind {
   }
 
   #refresh(index: number): void {
-    const [sort, node] = [this.#ranked.sortOf(index), this.#nodes[index]];
+    const [sort, node] = [this.#ranked.nodeClassOf(index), this.#nodes[index]];
     if (sort === undefined || node === undefined) return;
     const grown = this.#ranked.lookAt(index, node);
     if (grown === 0 || this.#isPlacing) return;
     sort.least = Math.min(sort.least, sort.least + grown);
-    if (this.#ranked.areManyLikings && sort.least < 1) this.#isOtherwiseLiked = true;
+    if (this.#ranked.hasPreferences && sort.least < 1) this.#isOtherwiseLiked = true;
   }
 }
 
-function allow(rules: readonly FeltRule[], node: NodeState): boolean {
+function allow(rules: readonly TrackedRule[], node: NodeState): boolean {
   for (const one of rules) if (!one.rule.allows(one.valueOf(node))) return false;
   return true;
 }
 
 /** Rules whose domains make few cells together, and those of affinity: its first Pod changes what all domains are. */
 function wideOf(
-  rules: readonly FeltRule[],
+  rules: readonly TrackedRule[],
   nodes: readonly NodeState[],
   mostCells: number,
-): { readonly wide: readonly FeltRule[]; readonly textOf: (node: NodeState) => string } {
-  const valuesOf = (one: FeltRule): number => new Set(nodes.map((node) => one.valueOf(node))).size;
+): { readonly wide: readonly TrackedRule[]; readonly textOf: (node: NodeState) => string } {
+  const valuesOf = (one: TrackedRule): number => new Set(nodes.map((node) => one.valueOf(node))).size;
   const counted = rules.map((one) => ({ one, values: one.rule.kind === 'company' ? 0 : valuesOf(one) }));
-  let wide: readonly FeltRule[] = [];
-  const textBy = (some: readonly FeltRule[]) => {
+  let wide: readonly TrackedRule[] = [];
+  const textBy = (some: readonly TrackedRule[]) => {
     const keys = [...new Set(some.map(({ rule }) => rule.counts.topologyKey))];
     return (node: NodeState): string => JSON.stringify(keys.map((key) => node.node.labels.get(key) ?? null));
   };

@@ -8,7 +8,7 @@ export interface ChosenDomain {
   readonly value: string;
 }
 
-export type Choice = readonly ChosenDomain[];
+export type DomainChoice = readonly ChosenDomain[];
 
 export const speaksOf = ({ groups }: Scope, { group }: Pick<Pod, 'group'>): boolean =>
   groups === undefined || groups.includes(group);
@@ -24,7 +24,7 @@ export const overlap = (a: Scope, b: Scope): boolean =>
   a.groups === undefined || b.groups === undefined || a.groups.some((group) => b.groups?.includes(group));
 
 /** The same gang, whose Pods may be in these domains only. Pods that share their constraints still do. */
-export function confined(preemptor: Preemptor, choice: Choice): Preemptor {
+export function confined(preemptor: Preemptor, choice: DomainChoice): Preemptor {
   const known = new Map<Constraints, Map<string, Constraints>>();
   const pods = preemptor.pods.map((pod) => {
     const own = choice.filter(({ scope }) => speaksOf(scope, pod));
@@ -37,7 +37,7 @@ export function confined(preemptor: Preemptor, choice: Choice): Preemptor {
   return { ...preemptor, pods, topology: undefined };
 }
 
-function narrowed(constraints: Constraints, own: Choice): Constraints {
+function narrowed(constraints: Constraints, own: DomainChoice): Constraints {
   const nodeSelector = new Map(constraints.nodeSelector);
   for (const { scope, value } of own) {
     // The Pod itself wants to be elsewhere.

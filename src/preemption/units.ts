@@ -1,9 +1,9 @@
 import type { Preemptor } from './preemptor.ts';
-import { compareText, keyOf, type Pod, type Snapshot } from './snapshot.ts';
-import { WAYS, type Variant, type Ways } from './variants.ts';
+import { compareText, namespacedKey, type Pod, type Snapshot } from './snapshot.ts';
+import { BEHAVIOUR, type Variant, type VariantBehaviour } from './variants.ts';
 
 /** What is preempted as one, or not at all. */
-export interface Unit {
+export interface PreemptionUnit {
   readonly kind: 'Pod' | 'PodGang' | 'PodGroup';
   readonly namespace: string;
   readonly name: string;
@@ -18,10 +18,14 @@ export interface Unit {
 }
 
 /** Everything that runs, as units; without what is the preemptor's own and what is going away already. */
-export function unitsOf(snapshot: Snapshot, preemptor: Preemptor, variant: Variant): Unit[] {
-  const units: Unit[] = [];
+export function preemptionUnitsOf(
+  snapshot: Snapshot,
+  preemptor: Preemptor,
+  variant: Variant,
+): PreemptionUnit[] {
+  const units: PreemptionUnit[] = [];
   const together = new Map<string, { readonly of: Membership; readonly pods: Pod[]; priority: number }>();
-  const { scheduler } = WAYS[variant];
+  const { scheduler } = BEHAVIOUR[variant];
   for (const pod of snapshot.pods) {
     if (preemptor.owns(pod) || (scheduler === undefined && pod.terminating)) continue;
     const of = membershipFor(preemptor, pod, snapshot, variant);
@@ -39,9 +43,12 @@ export function unitsOf(snapshot: Snapshot, preemptor: Preemptor, variant: Varia
   return units;
 }
 
-type Membership = Pick<Unit, 'kind' | 'namespace' | 'name' | 'priority' | 'grouped'>;
+type Membership = Pick<PreemptionUnit, 'kind' | 'namespace' | 'name' | 'priority' | 'grouped'>;
 
-const unit = ({ kind, namespace, name, priority, grouped }: Membership, pods: readonly Pod[]): Unit => ({
+const unit = (
+  { kind, namespace, name, priority, grouped }: Membership,
+  pods: readonly Pod[],
+): PreemptionUnit => ({
   kind,
   namespace,
   name,
@@ -56,7 +63,7 @@ export const costOfPod = (pod: Pod, preemptor: Preemptor, snapshot: Snapshot, va
   membershipFor(preemptor, pod, snapshot, variant).priority;
 
 function membershipFor({ kind }: Preemptor, pod: Pod, snapshot: Snapshot, variant: Variant): Membership {
-  const ways = WAYS[variant];
+  const ways = BEHAVIOUR[variant];
   return kind === 'Pod' && !ways.podsSeeGroups
     ? single(pod, pod.priority, false)
     : membership(pod, snapshot, ways);
@@ -66,11 +73,18 @@ function membershipFor({ kind }: Preemptor, pod: Pod, snapshot: Snapshot, varian
  * The unit that a Pod belongs to. For the document a PodGang of Muster's comes first, since its native PodGroups are
  * only made of it; kube-scheduler knows native PodGroups alone.
  */
-function membership(pod: Pod, snapshot: Snapshot, { scheduler, membersCostTheirGroup }: Ways): Membership {
+function membership(
+  pod: Pod,
+  snapshot: Snapshot,
+  { scheduler, membersCostTheirGroup }: VariantBehaviour,
+): Membership {
   const { namespace } = pod;
-  const native = pod.podGroup === '' ? undefined : snapshot.podGroups.get(keyOf(namespace, pod.podGroup));
+  const native =
+    pod.podGroup === '' ? undefined : snapshot.podGroups.get(namespacedKey(namespace, pod.podGroup));
   const gang =
-    scheduler === undefined && pod.gang !== '' ? snapshot.gangs.get(keyOf(namespace, pod.gang)) : undefined;
+    scheduler === undefined && pod.gang !== ''
+      ? snapshot.gangs.get(namespacedKey(namespace, pod.gang))
+      : undefined;
   if (gang?.mode === 'PodGroup') {
     const priority = gang.preemptionPriority ?? pod.priority;
     return { kind: 'PodGang', namespace, name: gang.name, priority, grouped: true };
@@ -94,7 +108,7 @@ const single = ({ namespace, name }: Pod, priority: number, grouped: boolean): M
  * The most important first: by priority; groups before single Pods; of groups the larger; whoever started earlier. Then
  * by name, where kube-scheduler leaves it to chance.
  */
-export function byImportance(a: Unit, b: Unit): number {
+export function byImportance(a: PreemptionUnit, b: PreemptionUnit): number {
   if (a.priority !== b.priority) return b.priority - a.priority;
   if (a.grouped !== b.grouped) return a.grouped ? -1 : 1;
   if (a.grouped && a.pods.length !== b.pods.length) return b.pods.length - a.pods.length;

@@ -1,4 +1,4 @@
-import { groupVersionOf } from '../k8s/resource.ts';
+import { parseGroupVersion } from '../k8s/resource.ts';
 
 /** Which algorithm plans: the document's, or what a release of kube-scheduler does. */
 export const VARIANTS = ['kep', 'kube-1.36', 'kube-1.37'] as const;
@@ -18,12 +18,12 @@ const OF_VERSION: Readonly<Record<string, Variant>> = {
  * @returns undefined where it knows no gangs
  */
 export function variantOfGroups(apiVersion: string | undefined): Variant | undefined {
-  const { group, version } = groupVersionOf(apiVersion ?? '');
+  const { group, version } = parseGroupVersion(apiVersion ?? '');
   return group === 'scheduling.k8s.io' ? OF_VERSION[version] : undefined;
 }
 
 /** In what the algorithms differ. */
-export interface Ways {
+export interface VariantBehaviour {
   /** The release of kube-scheduler, which knows native PodGroups alone and takes Pods on their way out for victims; undefined: the document's. */
   readonly scheduler: string | undefined;
   /** Whether a single Pod that wants room sees groups among its victims. */
@@ -47,7 +47,7 @@ export interface Ways {
   readonly wantsPodsAlike: boolean;
 }
 
-export const WAYS: Readonly<Record<Variant, Ways>> = {
+export const BEHAVIOUR: Readonly<Record<Variant, VariantBehaviour>> = {
   kep: {
     scheduler: undefined,
     podsSeeGroups: true,

@@ -1,27 +1,27 @@
 import type { SplitUnits } from './budgets.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { Fit } from './fit.ts';
-import type { Placement } from './place.ts';
+import type { PodPlacement } from './place.ts';
 import type { Preemptor } from './preemptor.ts';
 import type { DisruptionBudget } from './snapshot.ts';
-import { byImportance, type Unit } from './units.ts';
+import { byImportance, type PreemptionUnit } from './units.ts';
 import type { Variant } from './variants.ts';
 
 /** What a search for victims is asked. */
-export interface Question {
+export interface SearchInput {
   readonly preemptor: Preemptor;
   /** Everything that runs in place, the preemptor nowhere. */
   readonly state: ClusterState;
   /** All that is below the preemptor. */
-  readonly units: readonly Unit[];
+  readonly units: readonly PreemptionUnit[];
   readonly budgets: readonly DisruptionBudget[];
   readonly variant: Variant;
   /** Places all of the preemptor in the state as it is at that moment. */
-  readonly placed: () => Placement;
+  readonly placed: () => PodPlacement;
 }
 
-export interface Judged {
-  readonly unit: Unit;
+export interface JudgedUnit {
+  readonly unit: PreemptionUnit;
   readonly violatesBudget: boolean;
   /** How many of its Pods break one. */
   readonly violatingPods: number;
@@ -31,9 +31,9 @@ export interface Judged {
 
 /** What the search for victims found in one domain. */
 export interface Search {
-  readonly victims: readonly Judged[];
-  readonly reprieved: readonly Judged[];
-  readonly placement: Placement;
+  readonly victims: readonly JudgedUnit[];
+  readonly reprieved: readonly JudgedUnit[];
+  readonly placement: PodPlacement;
   /** Why the preemptor does not fit all the same, which its scheduler overlooks. */
   readonly inVain?: string | undefined;
 }
@@ -41,40 +41,40 @@ export interface Search {
 /** Who has to go and who may stay, with the reason of each. */
 export class Verdicts {
   readonly #violating: SplitUnits['violating'];
-  readonly #spared = new Map<Unit, Judged>();
-  readonly #needed = new Map<Unit, Judged>();
+  readonly #spared = new Map<PreemptionUnit, JudgedUnit>();
+  readonly #needed = new Map<PreemptionUnit, JudgedUnit>();
 
   constructor(violating: SplitUnits['violating']) {
     this.#violating = violating;
   }
 
-  spare(unit: Unit, why: string): void {
+  spare(unit: PreemptionUnit, why: string): void {
     if (this.#needed.size > 0) this.#needed.delete(unit);
     this.#spared.set(unit, this.#judged(unit, why));
   }
 
-  need(unit: Unit, why: string): void {
+  need(unit: PreemptionUnit, why: string): void {
     this.#needed.set(unit, this.#judged(unit, why));
   }
 
-  isSpared(unit: Unit): boolean {
+  isSpared(unit: PreemptionUnit): boolean {
     return this.#spared.has(unit);
   }
 
-  #judged(unit: Unit, why: string): Judged {
+  #judged(unit: PreemptionUnit, why: string): JudgedUnit {
     const violatingPods = this.#violating.get(unit) ?? 0;
     return { unit, why, violatesBudget: violatingPods > 0, violatingPods };
   }
 
-  sorted(): { readonly victims: readonly Judged[]; readonly reprieved: readonly Judged[] } {
-    const list = (from: ReadonlyMap<Unit, Judged>): Judged[] =>
+  sorted(): { readonly victims: readonly JudgedUnit[]; readonly reprieved: readonly JudgedUnit[] } {
+    const list = (from: ReadonlyMap<PreemptionUnit, JudgedUnit>): JudgedUnit[] =>
       [...from.values()].sort((a, b) => byImportance(a.unit, b.unit));
     return { victims: list(this.#needed), reprieved: list(this.#spared) };
   }
 }
 
 /** The Pods of a unit on the nodes that they run on. */
-export function putBack({ pods }: Unit, state: ClusterState, fit?: Fit): void {
+export function putBack({ pods }: PreemptionUnit, state: ClusterState, fit?: Fit): void {
   for (const pod of pods) {
     state.putBack(pod);
     tell(fit, pod.nodeName, state);
@@ -82,7 +82,7 @@ export function putBack({ pods }: Unit, state: ClusterState, fit?: Fit): void {
 }
 
 /** Nowhere. */
-export function removed({ pods }: Unit, state: ClusterState, fit?: Fit): void {
+export function removed({ pods }: PreemptionUnit, state: ClusterState, fit?: Fit): void {
   for (const pod of pods) {
     state.takeAway(pod);
     tell(fit, pod.nodeName, state);

@@ -3,7 +3,7 @@ import { own, ownList, ownString, type Json } from '../json/json.ts';
 import type { InFlight, Nomination } from './in-flight.ts';
 import type { Preemptor } from './preemptor.ts';
 import type { Snapshot } from './snapshot.ts';
-import { unitsOf } from './units.ts';
+import { preemptionUnitsOf } from './units.ts';
 
 /**
  * A plan in flight as it stands in an annotation of its gang. Of the victims it has the uids and nothing else: whoever
@@ -53,7 +53,7 @@ export function recalled(
   const pods = new Map(
     snapshot.pods.flatMap((pod) => (wanted.has(pod.uid) ? [[pod.uid, pod] as const] : [])),
   );
-  const units = unitsOf(snapshot, preemptor, 'kep');
+  const units = preemptionUnitsOf(snapshot, preemptor, 'kep');
   return {
     closing,
     nominations,

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../json/json.ts';
 import { LABEL_POD_GANG } from '../api/names.ts';
-import { apiVersionOf } from '../k8s/resource.ts';
+import { groupVersionString } from '../k8s/resource.ts';
 import { messageOf } from '../errors.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { isForbidden, isNotFound } from '../kube/client/errors.ts';
@@ -12,7 +12,7 @@ import { Reflector } from '../kube/loop/reflector.ts';
 import { Watches } from '../kube/loop/watches.ts';
 import { carefulSnapshot, type CarefulSnapshot } from '../preemption/read/careful-snapshot.ts';
 import { trimmed } from '../preemption/read/trim.ts';
-import { compareText, keyOf, type Pod } from '../preemption/snapshot.ts';
+import { compareText, namespacedKey, type Pod } from '../preemption/snapshot.ts';
 import { PodReader, type KeptPod } from './kept-pod.ts';
 
 /** Between two looks at which versions there are (ms). */
@@ -49,7 +49,7 @@ export class ClusterWatch {
       client,
       resource: PODS,
       trim: (object) => this.#reader.read(object),
-      indexers: { [GANG]: (pod) => (pod.gang === '' ? undefined : keyOf(pod.namespace, pod.gang)) },
+      indexers: { [GANG]: (pod) => (pod.gang === '' ? undefined : namespacedKey(pod.namespace, pod.gang)) },
       observer: this.#observerOf(PODS, changed),
     });
     this.#others = resources
@@ -76,7 +76,7 @@ export class ClusterWatch {
   }
 
   #reflect(client: KubeClient, resource: Resource, changed: () => void): Reflector<KeptObject> {
-    if (resource.kind === 'PodGroup') this.#groupsOf = apiVersionOf(resource);
+    if (resource.kind === 'PodGroup') this.#groupsOf = groupVersionString(resource);
     const observer = this.#observerOf(resource, changed);
     return new Reflector<KeptObject>({
       client,
@@ -169,7 +169,7 @@ function kept(object: KubeObject, resource: Resource): KeptObject {
   const { namespace = '', name, uid = '', resourceVersion = '' } = object.metadata;
   const whole = {
     ...(object as unknown as JsonObject),
-    apiVersion: apiVersionOf(resource),
+    apiVersion: groupVersionString(resource),
     kind: resource.kind,
   };
   return { namespace, name, uid, resourceVersion, object: trimmed(whole) };

@@ -1,16 +1,16 @@
 import { own, type JsonObject } from '../json/json.ts';
 import { printable } from '../text/printable.ts';
-import { outcomeOf, podsOf, verdictOf, type Outcome } from '../preemption/outcome.ts';
-import { planRoom, sparing } from '../preemption/plan-room.ts';
+import { outcomeOf, podCount, planVerdict, type PlanOutcome } from '../preemption/outcome.ts';
+import { planWithinBudgets, sparing } from '../preemption/plan-room.ts';
 import { counted } from '../preemption/preemptor.ts';
-import { mayName, type Reader } from '../preemption/reader.ts';
+import { mayName, type Audience } from '../preemption/reader.ts';
 import { preemptorOf } from '../preemption/preemptor-of.ts';
-import { readPod } from '../preemption/read/read-pod.ts';
-import { Reading, titleOf } from '../k8s/reading.ts';
+import { readSnapshotPod } from '../preemption/read/read-pod.ts';
+import { FieldReader, objectTitle } from '../k8s/reading.ts';
 import { trimmed } from '../preemption/read/trim.ts';
 import type { Gang, Pod } from '../preemption/snapshot.ts';
-import { variantOfGroups, WAYS, type Variant } from '../preemption/variants.ts';
-import type { Judged } from '../preemption/verdicts.ts';
+import { variantOfGroups, BEHAVIOUR, type Variant } from '../preemption/variants.ts';
+import type { JudgedUnit } from '../preemption/verdicts.ts';
 import type { ClusterNow } from './cluster-watch.ts';
 import type { Names, PreviewSetting, Question } from './question.ts';
 import type { Tried } from './rehearsal.ts';
@@ -28,7 +28,7 @@ export interface Given {
   readonly now: (more: readonly JsonObject[], gangKey: string) => ClusterNow;
 }
 
-const READERS: Readonly<Record<Names, (namespace: string) => Reader>> = {
+const READERS: Readonly<Record<Names, (namespace: string) => Audience>> = {
   All: () => 'operator',
   Own: (namespace) => ({ namespace }),
   None: () => 'anybody',
@@ -41,8 +41,8 @@ export function forecast({ question, tried, setting, now }: Given): string[] {
   const { snapshot, context, faults, isClear } = cluster;
   const wrong: string[] = [];
   const asked = tried.pods.map((object) => {
-    const reading = new Reading(titleOf(object, 'Pod'));
-    const pod = readPod(trimmed(object), { ...context, namespace: question.namespace }, reading);
+    const reading = new FieldReader(objectTitle(object, 'Pod'));
+    const pod = readSnapshotPod(trimmed(object), { ...context, namespace: question.namespace }, reading);
     wrong.push(...reading.faults.map(({ object: name, field, message }) => `${name}: ${field}: ${message}`));
     return pod;
   });
@@ -58,13 +58,13 @@ export function forecast({ question, tried, setting, now }: Given): string[] {
   // One that runs already is not waiting for this Pod.
   if (!isComplete || minimums.every(({ count }) => count === 0)) return [];
   // A scheduler that preempts by itself spares no namespace.
-  const spared = WAYS[variant].scheduler === undefined ? setting.exemptNamespaces : [];
+  const spared = BEHAVIOUR[variant].scheduler === undefined ? setting.exemptNamespaces : [];
   const mayGo = sparing(spared, isClear);
-  const plan = planRoom({ preemptor, snapshot, variant, mayGo });
+  const plan = planWithinBudgets({ preemptor, snapshot, variant, mayGo });
   const outcome = outcomeOf(preemptor, plan, snapshot);
   const reader = READERS[setting.names](question.namespace);
   return [
-    `gang ${tried.key} (priority ${preemptor.priority}, ${podsOf(pods.length)}) ${verdictOf(outcome, reader)}`,
+    `gang ${tried.key} (priority ${preemptor.priority}, ${podCount(pods.length)}) ${planVerdict(outcome, reader)}`,
     ...whoGoes(outcome, reader),
     ...(faults.length === 0 ? [] : [uncounted(new Set(faults.map(({ object }) => object)).size)]),
   ].map((text) => printable(HEAD + text));
@@ -84,7 +84,7 @@ const uncounted = (objects: number): string =>
   `${objects === 1 ? '1 object of the cluster says' : `${objects} objects of the cluster say`} what cannot be counted with; the forecast may be wrong there`;
 
 /** Where several have to go: who, as far as they may be named, and how important the others are. */
-function whoGoes({ plan: { victims } }: Outcome, reader: Reader): string[] {
+function whoGoes({ plan: { victims } }: PlanOutcome, reader: Audience): string[] {
   const lines: string[] = [];
   const broken = victims.filter(({ violatesBudget }) => violatesBudget).length;
   if (broken > 0)
@@ -107,17 +107,17 @@ function whoGoes({ plan: { victims } }: Outcome, reader: Reader): string[] {
   return lines;
 }
 
-const unitText = ({ kind, namespace, name, priority, pods }: Judged['unit']): string => {
+const unitText = ({ kind, namespace, name, priority, pods }: JudgedUnit['unit']): string => {
   const what = kind === 'Pod' ? 'Pod' : kind === 'PodGang' ? 'gang' : 'PodGroup';
-  return `${what} ${namespace}/${name} (priority ${priority}${kind === 'Pod' ? '' : `, ${podsOf(pods.length)}`})`;
+  return `${what} ${namespace}/${name} (priority ${priority}${kind === 'Pod' ? '' : `, ${podCount(pods.length)}`})`;
 };
 
-function numbers(units: readonly Judged[]): string {
+function numbers(units: readonly JudgedUnit[]): string {
   const pods = units.reduce((sum, { unit }) => sum + unit.pods.length, 0);
   const priorities = [...new Set(units.map(({ unit }) => unit.priority))].sort((a, b) => a - b);
   const [lowest = 0, highest = lowest] = [priorities[0], priorities.at(-1)];
   const range = lowest === highest ? `priority ${lowest}` : `priorities ${lowest} to ${highest}`;
-  return `${podsOf(pods)} of ${units.length === 1 ? '1 unit' : `${units.length} units`} (${range})`;
+  return `${podCount(pods)} of ${units.length === 1 ? '1 unit' : `${units.length} units`} (${range})`;
 }
 
 /** As few warnings as hold all of them: each is cut at 256 characters. */

@@ -1,8 +1,8 @@
 import { own, type JsonObject } from '../json/json.ts';
 import type { KubeObject } from '../kube/client/resources.ts';
-import type { NodeTerm, Pod } from '../preemption/snapshot.ts';
-import { claimsOf, hasEnded, readPod, SharedByTemplate } from '../preemption/read/read-pod.ts';
-import { Reading, type ObjectFault } from '../k8s/reading.ts';
+import type { NodeSelectorTerm, Pod } from '../preemption/snapshot.ts';
+import { claimsOf, hasPodEnded, readSnapshotPod, SharedByTemplate } from '../preemption/read/read-pod.ts';
+import { FieldReader, type ObjectFault } from '../k8s/reading.ts';
 
 /** A Pod as the planner reads it, and what a cache wants to know. */
 export interface KeptPod extends Pod {
@@ -28,15 +28,15 @@ export class PodReader {
   /** undefined for those that have ended, and those without a node that are in no gang: nobody asks about them. */
   read(object: KubeObject): KeptPod | undefined {
     const json = object as unknown as JsonObject;
-    if (hasEnded(json)) return undefined;
+    if (hasPodEnded(json)) return undefined;
     if (this.#shared.size > MOST_SHARED) {
       this.#shared.clear();
       this.#templates = new SharedByTemplate();
     }
-    const reading = new Reading(`Pod ${object.metadata.namespace ?? ''}/${object.metadata.name}`);
+    const reading = new FieldReader(`Pod ${object.metadata.namespace ?? ''}/${object.metadata.name}`);
     // Stored Pods have the number of their class written in.
     const context = { classes: NO_CLASSES, claims: NO_CLAIMS, namespace: '', shared: this.#templates };
-    const pod = readPod(json, context, reading);
+    const pod = readSnapshotPod(json, context, reading);
     if (pod.nodeName === '' && pod.gang === '') return undefined;
     const claims = claimsOf(own(json, 'spec'), pod.name);
     return {
@@ -56,7 +56,7 @@ export class PodReader {
   }
 
   /** With the nodes from which its volumes can be reached, as they are bound now. */
-  withVolumes(pod: KeptPod, bound: ReadonlyMap<string, readonly NodeTerm[]>): Pod {
+  withVolumes(pod: KeptPod, bound: ReadonlyMap<string, readonly NodeSelectorTerm[]>): Pod {
     if (pod.claims.length === 0) return pod;
     const volumeNodes = pod.claims.flatMap((claim) => {
       const terms = bound.get(`${pod.namespace}/${claim}`);

@@ -1,6 +1,6 @@
 import { own, ownString, type Json, type JsonObject } from '../json/json.ts';
 import { LABEL_GANG, MARK_GANG_PER } from '../api/names.ts';
-import { groupVersionOf } from '../k8s/resource.ts';
+import { parseGroupVersion } from '../k8s/resource.ts';
 import type { GangKind } from './gang-kind.ts';
 import { controlling, type Controlling } from './controlling.ts';
 import { fewPodTemplatesOf, type PodTemplate } from './pod-templates.ts';
@@ -20,7 +20,7 @@ export interface AskingWorkload {
 
 /** Undefined for what asks for no gang, for what is no workload, and for one with more templates than anybody writes. */
 export function askingWorkload(object: JsonObject, kinds?: readonly GangKind[]): AskingWorkload | undefined {
-  const { group } = groupVersionOf(ownString(object, 'apiVersion') ?? '');
+  const { group } = parseGroupVersion(ownString(object, 'apiVersion') ?? '');
   const title = `${group}/${ownString(object, 'kind') ?? ''}`;
   // A PodTemplate makes nothing by itself.
   if (title === '/PodTemplate' || title === '/Pod') return undefined;

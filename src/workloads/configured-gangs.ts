@@ -1,4 +1,4 @@
-import { apiVersionOf } from '../k8s/resource.ts';
+import { groupVersionString } from '../k8s/resource.ts';
 import { kindFrom, type ConfiguredKind } from './configured-kinds.ts';
 import type { GangKind } from './gang-kind.ts';
 import { gangKinds } from './gang-kinds.ts';
@@ -35,7 +35,7 @@ function gangKindFrom(told: ConfiguredWorkload): GangKind {
     },
     mark: (name, of) => ({
       labels: { [labels.gang]: name, ...(labels.group !== undefined && { [labels.group]: of }) },
-      controller: { apiVersion: apiVersionOf(told), kind, name },
+      controller: { apiVersion: groupVersionString(told), kind, name },
     }),
   };
 }

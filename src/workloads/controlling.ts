@@ -1,5 +1,5 @@
 import { isObject, own, ownString, type JsonObject } from '../json/json.ts';
-import { apiVersionOf, groupVersionOf } from '../k8s/resource.ts';
+import { groupVersionString, parseGroupVersion } from '../k8s/resource.ts';
 import type { GangKind } from './gang-kind.ts';
 import { gangKinds } from './gang-kinds.ts';
 import { path, valueAt } from './path.ts';
@@ -62,7 +62,7 @@ const MADE: Readonly<Record<string, readonly Between[]>> = {
 
 /** The workloads by which Pods of an object are marked, the first for most of them. */
 export function controllersFor(object: JsonObject, kinds: readonly GangKind[] = gangKinds): Controlling[] {
-  const { group } = groupVersionOf(ownString(object, 'apiVersion') ?? '');
+  const { group } = parseGroupVersion(ownString(object, 'apiVersion') ?? '');
   const kind = ownString(object, 'kind') ?? '';
   const made = MADE[`${group}/${kind}`];
   const kindOf = (one: { group: string; kind: string }): GangKind | undefined =>
@@ -75,7 +75,7 @@ export function controllersFor(object: JsonObject, kinds: readonly GangKind[] = 
     const [known, spec] = [kindOf(one), valueAt(object, path(one.spec))];
     if (known === undefined || !isObject(spec)) return [];
     const workload = {
-      ...{ apiVersion: apiVersionOf(one), kind: one.kind },
+      ...{ apiVersion: groupVersionString(one), kind: one.kind },
       metadata: { name: `${nameOf(object)}${one.suffix}` },
       spec: one.template === true ? { template: spec } : spec,
     };

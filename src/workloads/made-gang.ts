@@ -10,7 +10,7 @@ import {
   POD_GANG_KIND,
 } from '../api/names.ts';
 import { workloadTitle, type PodController, type PodOrigin } from '../api/pod-origin.ts';
-import { apiVersionOf } from '../k8s/resource.ts';
+import { groupVersionString } from '../k8s/resource.ts';
 import type { GangKind } from './gang-kind.ts';
 import type { GroupNumbers } from './gang-numbers.ts';
 
@@ -69,7 +69,7 @@ export const ownerOf = (
   kind: Pick<GangKind, 'group' | 'version' | 'kind'>,
   name: string,
   uid: string,
-): PodController => ({ apiVersion: apiVersionOf(kind), kind: kind.kind, name, uid });
+): PodController => ({ apiVersion: groupVersionString(kind), kind: kind.kind, name, uid });
 
 /** Entries beyond this many are not read: no workload has as many groups. */
 const MOST_GROUPS = 256;

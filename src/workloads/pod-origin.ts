@@ -1,7 +1,7 @@
 import { asObject, ownList, ownObject, ownString, type Json, type JsonObject } from '../json/json.ts';
 import { ANNOTATION_GANG_SIZE, LABEL_GANG } from '../api/names.ts';
 import type { PodController, PodOrigin } from '../api/pod-origin.ts';
-import { groupVersionOf } from '../k8s/resource.ts';
+import { parseGroupVersion } from '../k8s/resource.ts';
 import { gangName, groupName } from './gang-names.ts';
 import type { GangKind, PodMarks } from './gang-kind.ts';
 import { gangKinds } from './gang-kinds.ts';
@@ -23,7 +23,7 @@ export type Belonging =
 export function belongingOf(pod: PodMarks, kinds: readonly GangKind[] = gangKinds): Belonging {
   const { controller } = pod;
   if (controller === undefined) return { is: 'unknown', controller };
-  const title = `${groupVersionOf(controller.apiVersion).group}/${controller.kind}`;
+  const title = `${parseGroupVersion(controller.apiVersion).group}/${controller.kind}`;
   const kind = kinds.find(
     ({ controllers, marked }) =>
       controllers.includes(title) && (marked === undefined || pod.label(marked) !== undefined),

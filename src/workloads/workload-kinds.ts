@@ -1,6 +1,6 @@
 import { ownString, type JsonObject } from '../json/json.ts';
 import { quoted } from '../text/printable.ts';
-import { groupVersionOf } from '../k8s/resource.ts';
+import { parseGroupVersion } from '../k8s/resource.ts';
 import { MusterError } from '../errors.ts';
 import { flinkKinds } from './flink.ts';
 import { groveKinds } from './grove.ts';
@@ -30,7 +30,7 @@ export const kindOf = (
 /** The kind of an object. Versions of a kind differ in other things than its templates. */
 export function kindAmong<K extends TemplateKind>(kinds: readonly K[], object: JsonObject): K | undefined {
   const apiVersion = ownString(object, 'apiVersion') ?? '';
-  const { group } = groupVersionOf(apiVersion);
+  const { group } = parseGroupVersion(apiVersion);
   const name = ownString(object, 'kind');
   return kinds.find((one) => one.kind === name && one.group === group);
 }

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { JsonObject } from '../../src/json/json.ts';
 import { ClusterState } from '../../src/preemption/cluster-state.ts';
-import { plan } from '../../src/preemption/plan.ts';
+import { planPreemption } from '../../src/preemption/plan.ts';
 import { judgeFor } from '../../src/preemption/predicates/predicates.ts';
 import { preemptorOf } from '../../src/preemption/preemptor-of.ts';
-import { readPod } from '../../src/preemption/read/read-pod.ts';
+import { readSnapshotPod } from '../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../src/preemption/read/read-snapshot.ts';
-import { Reading } from '../../src/k8s/reading.ts';
+import { FieldReader } from '../../src/k8s/reading.ts';
 import { Scores } from '../../src/preemption/scores.ts';
 import { inLength } from '../support/length.ts';
 import { Random } from '../support/random.ts';
@@ -176,8 +176,12 @@ function plannedFor(made: RandomCluster, order?: Random): Outcome {
     ...byName,
     ...{ nodes: mixed(byName.nodes), pods: mixed(byName.pods), budgets: mixed(byName.budgets) },
   };
-  const pods = wanting.map((one) => readPod(one, context, new Reading('Pod')));
-  const { fits, feasible, victims, refusal } = plan(preemptorOf(pods, snapshot, VARIANT), snapshot, VARIANT);
+  const pods = wanting.map((one) => readSnapshotPod(one, context, new FieldReader('Pod')));
+  const { fits, feasible, victims, refusal } = planPreemption(
+    preemptorOf(pods, snapshot, VARIANT),
+    snapshot,
+    VARIANT,
+  );
   const [first] = pods;
   const state = new ClusterState(snapshot);
   const judge = first && judgeFor(first, state);

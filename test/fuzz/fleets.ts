@@ -11,7 +11,7 @@ import { readQueuedBinding } from '../../src/fleet/bindings/queued-binding.ts';
 import { interpreterEndpoint } from '../../src/fleet/interpreter-endpoint.ts';
 import { statusOf } from '../../src/fleet/queues/queue-status.ts';
 import { readQueue } from '../../src/fleet/queues/read-queue.ts';
-import { Reading } from '../../src/k8s/reading.ts';
+import { FieldReader } from '../../src/k8s/reading.ts';
 import { parseHpcPolicy } from '../../src/preparers/policy/hpc-policy.ts';
 import { RESOURCE_BINDINGS, type KubeObject } from '../../src/kube/client/resources.ts';
 import { workloadKinds } from '../../src/workloads/workload-kinds.ts';
@@ -126,7 +126,7 @@ function placed(
   const members = new Members(() => undefined);
   for (const [index, object] of clusters.entries()) {
     const name = `m${index + 1}`;
-    members.report(name, readMember(object, new Reading(name)));
+    members.report(name, readMember(object, new FieldReader(name)));
   }
   return bindings.map((value, index) => {
     const object = stored(value, `b${index}`) as unknown as KubeObject;

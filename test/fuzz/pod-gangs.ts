@@ -5,7 +5,7 @@ import { isObject, own, type Json, type JsonObject } from '../../src/json/json.t
 import { rules } from '../../src/api/rules.ts';
 import { BadRequest } from '../../src/errors.ts';
 import { parsePodGang } from '../../src/gang/parse-pod-gang.ts';
-import { readGang, readPod } from '../../src/gang/read-records.ts';
+import { readGangRecord, readPodRecord } from '../../src/gang/read-records.ts';
 import { policy } from '../support/policy.ts';
 import { endpointOf, review } from '../support/reviews.ts';
 import { applied } from '../support/rfc6902.ts';
@@ -164,8 +164,8 @@ function admitted(input: Input, text: string, old: string): string[] {
 function plannedAnyway(text: string, judge: Judge): string[] {
   const object = objectOf(text);
   if (object === undefined) return [];
-  const pod = readPod(object);
-  const gang = readGang(object);
+  const pod = readPodRecord(object);
+  const gang = readGangRecord(object);
   must(Array.isArray(parsePodGang(object, 'ml').faults), 'no list of faults');
   const state = {
     synced: true,

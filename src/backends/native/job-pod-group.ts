@@ -1,5 +1,5 @@
 import { asObject, ownString, type Json } from '../../json/json.ts';
-import { groupVersionOf } from '../../k8s/resource.ts';
+import { parseGroupVersion } from '../../k8s/resource.ts';
 import type { PodReader } from '../backend.ts';
 
 /**
@@ -16,4 +16,4 @@ export function isOfJob(pod: Pick<PodReader, 'at'>): boolean {
 
 const isJob = (owner: Json): boolean =>
   ownString(owner, 'kind') === 'Job' &&
-  groupVersionOf(ownString(owner, 'apiVersion') ?? '').group === 'batch';
+  parseGroupVersion(ownString(owner, 'apiVersion') ?? '').group === 'batch';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../json/json.ts';
-import { nameOf } from '../../k8s/resource.ts';
+import { objectName } from '../../k8s/resource.ts';
 import type { OwnedObject, SyncContext } from '../cluster.ts';
 import { COMPOSITE_POD_GROUPS, type GangApi } from './gang-api.ts';
 
@@ -8,7 +8,7 @@ type Stored = Pick<SyncContext, 'owned'>;
 
 /** The object as last seen; undefined where there is none. */
 export const liveOf = (context: Stored, { resource, name }: OwnedObject): JsonObject | undefined =>
-  context.owned(resource).find((object) => nameOf(object) === name);
+  context.owned(resource).find((object) => objectName(object) === name);
 
 export const isTerminating = (object: JsonObject | undefined): boolean =>
   ownString(ownObject(object, 'metadata'), 'deletionTimestamp') !== undefined;

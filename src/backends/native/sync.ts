@@ -1,6 +1,6 @@
 import { GATE_POD_GANG_PENDING } from '../../api/names.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
-import { nameOf } from '../../k8s/resource.ts';
+import { objectName } from '../../k8s/resource.ts';
 import type { GangPod, OwnedObject, SyncContext } from '../cluster.ts';
 import { COMPOSITE_POD_GROUPS, type GangApi } from './gang-api.ts';
 import { objectsOf } from './objects.ts';
@@ -95,7 +95,7 @@ async function removeStrays(
   ];
   for (const resource of resources) {
     for (const object of context.owned(resource)) {
-      const name = nameOf(object);
+      const name = objectName(object);
       // No Pod names a CompositePodGroup; a PodGroup that stays as it is may.
       const inUse = resource === COMPOSITE_POD_GROUPS ? stays : named.has(name) || named.has(undefined);
       const expected = wanted.some((other) => other.resource === resource && other.name === name);

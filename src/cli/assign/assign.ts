@@ -7,7 +7,7 @@ import { assign as assignTo } from '../../fleet/assign/assign.ts';
 import { readBinding } from '../../fleet/assign/binding.ts';
 import { readMember } from '../../fleet/assign/member.ts';
 import { withAnswers } from '../../fleet/assign/with-answers.ts';
-import { Reading, titleOf, type ObjectFault } from '../../k8s/reading.ts';
+import { FieldReader, objectTitle, type ObjectFault } from '../../k8s/reading.ts';
 import { HostedPlugins } from '../../modules/hosted-plugins.ts';
 import type { ModuleObserver } from '../../modules/module-keeper.ts';
 import { configured } from '../input/configured.ts';
@@ -69,8 +69,8 @@ async function assign(flags: AssignFlags, io: CliIo): Promise<void> {
       'give one as well: kubectl get resourcebinding NAME -n NAMESPACE -o yaml > binding.yaml',
     );
   const faults: ObjectFault[] = [];
-  const each = <T>(object: JsonObject, read: (object: JsonObject, reading: Reading) => T): T => {
-    const reading = new Reading(titleOf(object));
+  const each = <T>(object: JsonObject, read: (object: JsonObject, reading: FieldReader) => T): T => {
+    const reading = new FieldReader(objectTitle(object));
     const found = read(object, reading);
     faults.push(...reading.faults);
     return found;

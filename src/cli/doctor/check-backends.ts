@@ -1,5 +1,5 @@
 import { own, ownList, ownObject, ownString, type JsonObject } from '../../json/json.ts';
-import { nameOf } from '../../k8s/resource.ts';
+import { objectName } from '../../k8s/resource.ts';
 import type { SchedulerTraces } from '../../backends/backend.ts';
 import type { Readiness } from '../../backends/readiness.ts';
 import type { LeaseRecord } from '../../kube/loop/lease-record.ts';
@@ -105,7 +105,7 @@ function checkScheduler({ name, traces, lease }: Looked, { now, deployments }: B
 }
 
 const keyOf = (object: JsonObject): string =>
-  `${ownString(ownObject(object, 'metadata'), 'namespace') ?? ''}/${nameOf(object)}`;
+  `${ownString(ownObject(object, 'metadata'), 'namespace') ?? ''}/${objectName(object)}`;
 
 /** What the loop says it found, where that is something else than was found now. */
 function checkPublished({ published, enabled, defaultBackend }: Backends): Diagnosis[] {
@@ -113,7 +113,7 @@ function checkPublished({ published, enabled, defaultBackend }: Backends): Diagn
   if (published.state === 'unread') return [say.notChecked(published.reason, RIGHTS_FIX)];
   if (published.state === 'absent') return []; // told with the definitions
   const findings: Diagnosis[] = [];
-  const objects = new Map(published.value.map((one) => [nameOf(one), one]));
+  const objects = new Map(published.value.map((one) => [objectName(one), one]));
   for (const { name, readiness, blind } of enabled) {
     const object = objects.get(name);
     const condition = readyOf(object);

@@ -1,5 +1,5 @@
 import { own, ownObject, type Json, type JsonObject } from '../../json/json.ts';
-import { nameOf } from '../../k8s/resource.ts';
+import { objectName } from '../../k8s/resource.ts';
 import { patchCommand } from './commands.ts';
 import { saying, type Diagnosis } from './diagnosis.ts';
 import { valueOf, type Read } from './read.ts';
@@ -13,7 +13,7 @@ export function checkBudget(budget: Read<JsonObject>, deployment: JsonObject): D
   const replicas = Number(own(ownObject(deployment, 'spec'), 'replicas') ?? 1);
   const least = countOf(own(spec, 'minAvailable'), replicas);
   const most = countOf(own(spec, 'maxUnavailable'), replicas) ?? replicas - (least ?? 0);
-  const name = `PodDisruptionBudget ${nameOf(object)}`;
+  const name = `PodDisruptionBudget ${objectName(object)}`;
   const commands =
     least === undefined || replicas < 2
       ? {}

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json/json.ts';
-import { nameOf } from '../../k8s/resource.ts';
+import { objectName } from '../../k8s/resource.ts';
 import { componentOf } from './control-plane-program.ts';
 import { saying, type Diagnosis } from './diagnosis.ts';
 import { valueOf, type Read } from './read.ts';
@@ -22,7 +22,7 @@ export function checkCallers({ asked, pods }: Callers): Diagnosis[] {
   if (asked) return [say.ok('reviews are taken from the API server alone, by its client certificate')];
   return [
     say.warning(
-      `Muster asks nobody for a client certificate, so that whoever reaches its port may send it reviews, and this cluster could have it do so: its API server runs as Pod ${nameOf(server)}`,
+      `Muster asks nobody for a client certificate, so that whoever reaches its port may send it reviews, and this cluster could have it do so: its API server runs as Pod ${objectName(server)}`,
       'add manifests/components/client-certificate, and give the API server its certificate as docs/certificates.md has it',
     ),
   ];

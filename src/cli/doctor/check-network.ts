@@ -1,5 +1,5 @@
 import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../json/json.ts';
-import { nameOf } from '../../k8s/resource.ts';
+import { objectName } from '../../k8s/resource.ts';
 import { applyCommand } from './commands.ts';
 import { podSpecOf } from './deployment.ts';
 import { saying, type Diagnosis } from './diagnosis.ts';
@@ -52,7 +52,7 @@ export function checkNetwork({ deployment, policies, shipped }: Network): Diagno
     findings.push({ ...say.problem(found, fix), ...commands });
   }
   if (findings.length > 0) return findings;
-  const names = ours.map(nameOf).join(', ');
+  const names = ours.map(objectName).join(', ');
   return [
     say.ok(
       ours.length === 0 ? 'no NetworkPolicy is about Muster’s Pods' : `${names} lets through what has to`,

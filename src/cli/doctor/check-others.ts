@@ -1,5 +1,5 @@
 import { own, ownList, ownObject, ownString, type JsonObject } from '../../json/json.ts';
-import { nameOf } from '../../k8s/resource.ts';
+import { objectName } from '../../k8s/resource.ts';
 import { quotedForShell } from './commands.ts';
 import { podSpecOf } from './deployment.ts';
 import { saying, type Diagnosis } from './diagnosis.ts';
@@ -34,10 +34,10 @@ export function checkOthers({ now, namespace, deployments, leases }: Others): Di
     (one) =>
       isMuster(one) &&
       own(ownObject(one, 'spec'), 'replicas') !== 0 &&
-      !(namespaceOf(one) === namespace && nameOf(one) === 'muster'),
+      !(namespaceOf(one) === namespace && objectName(one) === 'muster'),
   );
   const found = others.map((one): Diagnosis => {
-    const [place, name] = [namespaceOf(one), nameOf(one)];
+    const [place, name] = [namespaceOf(one), objectName(one)];
     const what = `another Muster is installed, Deployment ${place}/${name}: each runs a loop of its own, and both evict for the same gang`;
     return {
       ...say.problem(what, 'keep one: take the other’s webhooks and policies away, and its replicas'),

@@ -1,5 +1,5 @@
 import { ownList, ownObject, ownString, type JsonObject } from '../../json/json.ts';
-import { nameOf } from '../../k8s/resource.ts';
+import { objectName } from '../../k8s/resource.ts';
 import { saying, type Diagnosis } from './diagnosis.ts';
 import { valueOf, type Read } from './read.ts';
 
@@ -47,7 +47,7 @@ function checkServed({ mutating, validating }: Policies): Diagnosis[] {
 export const trustingIn = (objects: readonly JsonObject[]): readonly string[] =>
   objects
     .filter((object) => object['kind'] === 'ValidatingAdmissionPolicy' && trustedIn(object) !== undefined)
-    .map(nameOf);
+    .map(objectName);
 
 /** Whether the policies and the configuration trust the same accounts, Muster's own among them. */
 function checkAccounts(
@@ -65,10 +65,10 @@ function checkAccounts(
           `add ${account} to trustedAccounts of the configuration`,
         ),
       ];
-  const judged = (valueOf(policies) ?? []).filter((policy) => trusting.includes(nameOf(policy)));
+  const judged = (valueOf(policies) ?? []).filter((policy) => trusting.includes(objectName(policy)));
   for (const policy of judged) {
     const listed = accountsIn(policy);
-    const name = nameOf(policy);
+    const name = objectName(policy);
     if (listed === undefined) {
       findings.push(say.notChecked(`${name} has no variable "trusted" of the usual form`, APPLY));
       continue;

@@ -1,5 +1,5 @@
 import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../json/json.ts';
-import { nameOf } from '../../k8s/resource.ts';
+import { objectName } from '../../k8s/resource.ts';
 import {
   EXPECTED_WEBHOOKS,
   WORKLOADS_WEBHOOK,
@@ -32,7 +32,7 @@ export const registeredWebhooks = (configurations: WebhookConfigurations): reado
     (valueOf(configurations[expected.kind]) ?? []).flatMap((object) =>
       (ownList(object, 'webhooks') ?? []).flatMap((webhook, index) =>
         ownString(webhook, 'name') === expected.name
-          ? [{ expected, configuration: nameOf(object), index, webhook: webhook as JsonObject }]
+          ? [{ expected, configuration: objectName(object), index, webhook: webhook as JsonObject }]
           : [],
       ),
     ),
@@ -63,7 +63,7 @@ function checkOrder(
   registered: readonly RegisteredWebhook[],
 ): Diagnosis[] {
   const say = saying('webhooks', 'order');
-  const mutating = (valueOf(configurations.MutatingWebhookConfiguration) ?? []).map(nameOf);
+  const mutating = (valueOf(configurations.MutatingWebhookConfiguration) ?? []).map(objectName);
   const ours = registered.find(({ expected }) => expected.path.startsWith('/mutate-v1-'))?.configuration;
   if (ours === undefined || !mutating.includes(KAI_WEBHOOK)) return [];
   return ours < KAI_WEBHOOK

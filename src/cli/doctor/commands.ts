@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { ownString, type JsonObject } from '../../json/json.ts';
 import type { PatchOperation } from '../../json/patch-operation.ts';
-import { groupVersionOf, nameOf } from '../../k8s/resource.ts';
+import { parseGroupVersion, objectName } from '../../k8s/resource.ts';
 import type { Diagnosis } from './diagnosis.ts';
 
 /** Commands for a shell. They are printed, never run; `kubectl` stands first in each. */
@@ -12,11 +12,11 @@ export const quotedForShell = (text: string): string =>
 
 /** `-n` and the name, by what kubectl calls the kind: with its group, as another may have the same name. */
 function named(object: JsonObject): string {
-  const { group } = groupVersionOf(ownString(object, 'apiVersion') ?? '');
+  const { group } = parseGroupVersion(ownString(object, 'apiVersion') ?? '');
   const kind = (ownString(object, 'kind') ?? '').toLowerCase();
   const namespace = ownString(object['metadata'], 'namespace');
   const place = namespace === undefined ? '' : `-n ${quotedForShell(namespace)} `;
-  return `${place}${quotedForShell(group === '' ? kind : `${kind}.${group}`)} ${quotedForShell(nameOf(object))}`;
+  return `${place}${quotedForShell(group === '' ? kind : `${kind}.${group}`)} ${quotedForShell(objectName(object))}`;
 }
 
 export const patchCommand = (object: JsonObject, operations: readonly PatchOperation[]): string => {

@@ -1,6 +1,6 @@
 /** How a program of the control plane was started, as its Pod shows it. */
 import { ownList, ownObject, ownString, type JsonObject } from '../../json/json.ts';
-import { nameOf } from '../../k8s/resource.ts';
+import { objectName } from '../../k8s/resource.ts';
 import { gatedReleaseOf, minorOf, type FeatureGate, type GatedRelease } from '../../backends/native-gates.ts';
 
 export interface ControlPlaneProgram {
@@ -33,7 +33,7 @@ export function programOf(pod: JsonObject, serverVersion: string): ControlPlaneP
   const tag = /:(v?\d+\.\d+\.[^@]*)/.exec(ownString(containers[0] ?? null, 'image') ?? '')?.[1];
   const version = tag ?? serverVersion;
   return {
-    ...{ component: componentOf(pod), pod: nameOf(pod), minor: minorOf(version) },
+    ...{ component: componentOf(pod), pod: objectName(pod), minor: minorOf(version) },
     release: gatedReleaseOf(version),
     names: (gate) => gates.has(gate),
     // A gate that is named counts before those that switch on a stage.

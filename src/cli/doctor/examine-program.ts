@@ -1,5 +1,5 @@
 import { own, ownObject, ownString, type JsonObject } from '../../json/json.ts';
-import { nameOf } from '../../k8s/resource.ts';
+import { objectName } from '../../k8s/resource.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { LEASES, PODS, type KubeObject, type Resource } from '../../kube/client/resources.ts';
 import { readLease, type LeaseRecord } from '../../kube/loop/lease-record.ts';
@@ -138,6 +138,6 @@ const readLeases = (
   attempt(async () => {
     const { items } = await client.list<KubeObject>(LEASES, { fieldSelector: `metadata.name=${name}` });
     return items
-      .filter((one) => nameOf(one as unknown as JsonObject) === name)
+      .filter((one) => objectName(one as unknown as JsonObject) === name)
       .map((one) => [ownString(own(one, 'metadata'), 'namespace') ?? '', readLease(one)] as const);
   });

@@ -1,5 +1,5 @@
 import { isObject, own, ownString, type Json, type JsonObject } from '../../json/json.ts';
-import { groupVersionOf } from '../../k8s/resource.ts';
+import { parseGroupVersion } from '../../k8s/resource.ts';
 import { POD_GANG_API_VERSION, POD_GANG_KIND } from '../../api/names.ts';
 import { editDistance } from '../../text/nearest-key.ts';
 import { quoted } from '../../text/printable.ts';
@@ -37,7 +37,7 @@ export function slipsIn(
 ): Slip[] {
   const [apiVersion, kind] = [ownString(object, 'apiVersion') ?? '', ownString(object, 'kind') ?? ''];
   if (apiVersion === '' || kind === '') return [{ rule: 'KindMissing', path: '', about: '' }];
-  const kinds = KINDS.get(groupVersionOf(apiVersion).group);
+  const kinds = KINDS.get(parseGroupVersion(apiVersion).group);
   const known = kinds?.includes(kind) === true;
   if (!known) {
     const meant = kinds?.find((name) => nearly(kind, name));

@@ -1,7 +1,7 @@
 import { own, ownString } from '../../json/json.ts';
 import { printable } from '../../text/printable.ts';
 import type { Interpretation } from '../../fleet/interpretation.ts';
-import { titleOf } from '../../k8s/reading.ts';
+import { objectTitle } from '../../k8s/reading.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { columns } from '../output/columns.ts';
 import { count } from '../output/findings.ts';
@@ -44,7 +44,7 @@ export function interpretationObject({
 export function interpretationText(interpreted: Interpreted, palette: Palette): string {
   const { source, components, replicas, healthy, dependencies } = interpreted;
   const lines = [
-    `${printable(titleOf(source.object))}: ${count(replicas, 'Pod')}, ${healthy ? palette.good('healthy') : palette.bad('not healthy')}`,
+    `${printable(objectTitle(source.object))}: ${count(replicas, 'Pod')}, ${healthy ? palette.good('healthy') : palette.bad('not healthy')}`,
   ];
   if (components.length > 0) {
     const rows = components.map(({ name, replicas: pods, minAvailable, requirements }) => [

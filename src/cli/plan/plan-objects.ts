@@ -1,7 +1,7 @@
 import { isObject, own, ownObject, ownString, type Json, type JsonObject } from '../../json/json.ts';
 import { POD_GANG_KIND } from '../../api/names.ts';
 import { MusterError } from '../../errors.ts';
-import { titleOf } from '../../k8s/reading.ts';
+import { objectTitle } from '../../k8s/reading.ts';
 import { checkWorkload } from '../../workloads/check-workload.ts';
 import { gangPodsOf } from '../../workloads/gang-pods.ts';
 import { podFromTemplate } from '../../workloads/pod-from-template.ts';
@@ -95,7 +95,7 @@ export function withMadeGangs(objects: readonly JsonObject[], namespace: string)
   const made = objects.flatMap((object) => {
     const { faults } = checkWorkload(object);
     if (faults.length > 0) {
-      const lines = faults.map(({ field, message }) => `${titleOf(object)}: ${field}: ${message}`);
+      const lines = faults.map(({ field, message }) => `${objectTitle(object)}: ${field}: ${message}`);
       const fix = 'correct the workload: as it stands it is refused, and there is no gang to plan for';
       throw new MusterError('INPUT_UNREADABLE', lines.join('\n'), fix);
     }

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../json/json.ts';
 import { printable } from '../../text/printable.ts';
 import { MusterError } from '../../errors.ts';
 import { outcomeOf } from '../../preemption/outcome.ts';
-import { planRoom } from '../../preemption/plan-room.ts';
+import { planWithinBudgets } from '../../preemption/plan-room.ts';
 import { VARIANTS, type Variant } from '../../preemption/variants.ts';
 import { configured } from '../input/configured.ts';
 import { neverEvictedFrom } from '../input/policy.ts';
@@ -87,7 +87,7 @@ async function plan(flags: PlanFlags, io: CliIo): Promise<void> {
   const given = wantedOf({ wanted, cluster, variant, namespace, priorityClass, exemptNamespaces });
   const { preemptor, snapshot, warnings, mayGo } = given;
   for (const warning of warnings) io.stderr(`warning: ${printable(warning, 1024)}\n`);
-  const found = planRoom({ preemptor, snapshot, variant, mayGo });
+  const found = planWithinBudgets({ preemptor, snapshot, variant, mayGo });
   const outcome = outcomeOf(preemptor, found, snapshot);
   if (flags.output === 'json') io.stdout(`${toJson(planObject(outcome, warnings), 2)}\n`);
   else {

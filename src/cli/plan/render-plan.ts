@@ -1,20 +1,23 @@
 import { refusalText } from '../../preemption/refusal.ts';
-import { verdictOf, type Outcome } from '../../preemption/outcome.ts';
+import { planVerdict, type PlanOutcome } from '../../preemption/outcome.ts';
 import type { PlannedDomain } from '../../preemption/planned.ts';
 import { titleOfScope } from '../../preemption/topology.ts';
-import type { Judged } from '../../preemption/verdicts.ts';
+import type { JudgedUnit } from '../../preemption/verdicts.ts';
 import { columns } from '../output/columns.ts';
 import { count } from '../output/findings.ts';
 import type { Palette } from '../output/palette.ts';
 import { reflowed } from '../output/wrap.ts';
 
 /** For programs: sorted, so that the same plan is the same text. */
-export function planObject({ plan, shortfall, largest }: Outcome, warnings: readonly string[] = []): object {
+export function planObject(
+  { plan, shortfall, largest }: PlanOutcome,
+  warnings: readonly string[] = [],
+): object {
   const unit = ({
     unit: { kind, namespace, name, priority, pods },
     violatesBudget,
     why,
-  }: Judged): object => ({
+  }: JudgedUnit): object => ({
     unit: kind,
     namespace,
     name,
@@ -47,7 +50,7 @@ export function planObject({ plan, shortfall, largest }: Outcome, warnings: read
 
 /** For people. @param given.reprieved also those that may stay */
 export function planText(
-  outcome: Outcome,
+  outcome: PlanOutcome,
   given: {
     readonly reprieved: boolean;
     readonly now: number;
@@ -60,7 +63,7 @@ export function planText(
   const paint = plan.fits ? palette.good : plan.feasible ? palette.warn : palette.bad;
   const lines = [
     reflowed(
-      `${preemptor.kind === 'Gang' ? 'gang' : 'Pod'} ${preemptor.key} (priority ${preemptor.priority}) ${paint(verdictOf(outcome))}`,
+      `${preemptor.kind === 'Gang' ? 'gang' : 'Pod'} ${preemptor.key} (priority ${preemptor.priority}) ${paint(planVerdict(outcome))}`,
       width,
     ),
   ];
@@ -130,7 +133,7 @@ const shapeOf = (counts: ReadonlyMap<string, number>): string =>
 
 function table(
   head: string,
-  units: readonly Judged[],
+  units: readonly JudgedUnit[],
   { now, palette, width }: { readonly now: number; readonly palette: Palette; readonly width: number },
 ): string[] {
   const rows = units.map(({ unit, violatesBudget, why }) => [

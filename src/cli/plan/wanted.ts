@@ -5,11 +5,11 @@ import { sparing } from '../../preemption/plan-room.ts';
 import type { Preemptor } from '../../preemption/preemptor.ts';
 import { preemptorOf } from '../../preemption/preemptor-of.ts';
 import { carefulSnapshot } from '../../preemption/read/careful-snapshot.ts';
-import { readPod, hasEnded } from '../../preemption/read/read-pod.ts';
-import { Reading, titleOf, type ObjectFault } from '../../k8s/reading.ts';
-import { keyOf, type Pod, type Snapshot } from '../../preemption/snapshot.ts';
-import type { Unit } from '../../preemption/units.ts';
-import { WAYS, type Variant } from '../../preemption/variants.ts';
+import { readSnapshotPod, hasPodEnded } from '../../preemption/read/read-pod.ts';
+import { FieldReader, objectTitle, type ObjectFault } from '../../k8s/reading.ts';
+import { namespacedKey, type Pod, type Snapshot } from '../../preemption/snapshot.ts';
+import type { PreemptionUnit } from '../../preemption/units.ts';
+import { BEHAVIOUR, type Variant } from '../../preemption/variants.ts';
 import { leftOut } from './left-out.ts';
 import { otherVariant } from './other-variant.ts';
 import { podsOf, withMadeGangs } from './plan-objects.ts';
@@ -20,7 +20,7 @@ export interface Wanted {
   readonly preemptor: Preemptor;
   readonly snapshot: Snapshot;
   /** Whether a unit may be touched: Muster leaves alone what it cannot read, and what it never evicts from unless told to. */
-  readonly mayGo: (unit: Unit) => boolean;
+  readonly mayGo: (unit: PreemptionUnit) => boolean;
   /** What is odd about the snapshot, and what of it is left out. */
   readonly warnings: readonly string[];
 }
@@ -62,8 +62,8 @@ export function wantedOf(given: {
     );
   const wrong: ObjectFault[] = [];
   const read = (object: JsonObject): Pod => {
-    const reading = new Reading(titleOf(object, 'Pod'));
-    const pod = readPod(object, context, reading);
+    const reading = new FieldReader(objectTitle(object, 'Pod'));
+    const pod = readSnapshotPod(object, context, reading);
     wrong.push(...reading.faults);
     return pod;
   };
@@ -74,18 +74,20 @@ export function wantedOf(given: {
     ({ key, nodeName }) => nodeName === '' && !here.has(key),
   );
   const titles = new Set([
-    ...wanted.map((object) => titleOf(object)),
+    ...wanted.map((object) => objectTitle(object)),
     ...pods.flatMap(({ namespace: at, gang, podGroup }) => [
-      `PodGang ${keyOf(at, gang)}`,
-      `PodGroup ${keyOf(at, podGroup)}`,
+      `PodGang ${namespacedKey(at, gang)}`,
+      `PodGroup ${namespacedKey(at, podGroup)}`,
     ]),
   ]);
   wrong.push(...faults.filter(({ object }) => titles.has(object)));
   if (wrong.length > 0) throw invalid(wrong);
   const names = new Set(
     pods.map(({ namespace: at, gang, podGroup, name }) => {
-      if (gang !== '') return keyOf(at, gang);
-      return snapshot.podGroups.has(keyOf(at, podGroup)) ? `PodGroup ${at}/${podGroup}` : `Pod ${at}/${name}`;
+      if (gang !== '') return namespacedKey(at, gang);
+      return snapshot.podGroups.has(namespacedKey(at, podGroup))
+        ? `PodGroup ${at}/${podGroup}`
+        : `Pod ${at}/${name}`;
     }),
   );
   const ofGrove = wanted.find((object) => own(object, 'kind') === 'PodCliqueSet');
@@ -94,7 +96,7 @@ export function wantedOf(given: {
   return {
     preemptor: preemptorOf(pods, snapshot, variant),
     snapshot,
-    mayGo: sparing(WAYS[variant].scheduler === undefined ? given.exemptNamespaces : [], isClear),
+    mayGo: sparing(BEHAVIOUR[variant].scheduler === undefined ? given.exemptNamespaces : [], isClear),
     warnings: [...otherVariant(given.cluster, variant), ...warnings, ...leftOut(faults)],
   };
 }
@@ -107,7 +109,7 @@ function waitingOf(
 ): JsonObject[] {
   const wanted = new Set(gangs.map((gang) => nameOf(gang, namespace)));
   return cluster.filter((object) => {
-    if (own(object, 'kind') !== 'Pod' || hasEnded(object)) return false;
+    if (own(object, 'kind') !== 'Pod' || hasPodEnded(object)) return false;
     const gang = ownString(own(own(object, 'metadata'), 'labels'), LABEL_POD_GANG);
     return wanted.has(keyIn(object, namespace, gang));
   });
@@ -115,7 +117,7 @@ function waitingOf(
 
 /** `namespace/name` in the namespace of an object. */
 const keyIn = (object: JsonObject, namespace: string, name = ''): string =>
-  keyOf(ownString(own(object, 'metadata'), 'namespace') || namespace, name);
+  namespacedKey(ownString(own(object, 'metadata'), 'namespace') || namespace, name);
 
 const nameOf = (object: JsonObject, namespace: string): string =>
   keyIn(object, namespace, ownString(own(object, 'metadata'), 'name'));
@@ -144,7 +146,7 @@ const invalid = (faults: readonly ObjectFault[]): MusterError =>
 const madeByGrove = (object: JsonObject): MusterError =>
   new MusterError(
     'INPUT_UNREADABLE',
-    `${titleOf(object)}: the Grove operator makes PodGangs and Pods of it, and only these can be planned for`,
+    `${objectTitle(object)}: the Grove operator makes PodGangs and Pods of it, and only these can be planned for`,
     'give one of its PodGangs with its Pods: kubectl get podgangs,pods -o yaml',
   );
 

@@ -1,6 +1,6 @@
 import { REVIEW_API_VERSION, REVIEW_KIND } from '../../admission/review.ts';
 import type { JsonObject } from '../../json/json.ts';
-import { groupVersionOf } from '../../k8s/resource.ts';
+import { parseGroupVersion } from '../../k8s/resource.ts';
 import type { Ref } from './review-result.ts';
 
 /** No API server sends this one, so that nobody looks for it in an audit log. */
@@ -8,7 +8,7 @@ const UID = '00000000-0000-0000-0000-000000000000';
 
 /** The review that an API server would send for `object` when it is created. */
 export function createReview(object: JsonObject, ref: Ref, resource: string, username: string): JsonObject {
-  const served = groupVersionOf(ref.apiVersion);
+  const served = parseGroupVersion(ref.apiVersion);
   return {
     apiVersion: REVIEW_API_VERSION,
     kind: REVIEW_KIND,

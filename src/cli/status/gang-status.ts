@@ -7,7 +7,7 @@ import type { GangSelectors } from '../../gang/gang-selection.ts';
 import type { GangSummary, Ungate, Waiting } from '../../gang/plan/gang-plan.ts';
 import type { GangRecord, GangState } from '../../gang/records.ts';
 import { readPlan } from '../../preemption/written-plan.ts';
-import { plan } from '../../gang/plan/plan.ts';
+import { planGang } from '../../gang/plan/plan.ts';
 import type { HpcStatus } from './brokers.ts';
 import { podStatus, type PodStatus } from './pod-status.ts';
 import type { GangKind } from '../../workloads/gang-kind.ts';
@@ -48,7 +48,7 @@ export function gangStatus(namespace: string, name: string, judge: Judge): GangS
   const { view, registry, selectors, defaultBackend } = judge;
   const found = stateOf(namespace, name, { view, registry, selectors, synced: true, now: 0 });
   const state = defaultBackend === undefined ? found : guessed(found);
-  const { summary, waiting, ungate } = plan(state);
+  const { summary, waiting, ungate } = planGang(state);
   const gang = view.gangs.get(namespace, name);
   const reasons = new Map([...waiting, ...ungate.map(freeIn(state))].map((entry) => [entry.pod, entry]));
   const named = gang?.labels.has(LABEL_SCHEDULER_NAME) === true ? state.backend.name : defaultBackend;
@@ -88,7 +88,7 @@ function guessed(state: GangState): GangState {
 
 /** Whether the scheduler counts all groups of a gang together is known in the loop only. */
 function freeIn(state: GangState): (one: Ungate) => Waiting {
-  const { waiting } = plan({ ...state, backend: { ...state.backend, releaseOrder: 'minimum-first' } });
+  const { waiting } = planGang({ ...state, backend: { ...state.backend, releaseOrder: 'minimum-first' } });
   const later = new Map(waiting.map(({ pod, reason }) => [pod, reason]));
   return ({ pod, group }) => {
     const after = later.get(pod);

@@ -4,7 +4,7 @@ import { listPages } from '../../kube/loop/list-pages.ts';
 import type { GangSelectors } from '../../gang/gang-selection.ts';
 import type { NamespaceRecord } from '../../gang/records.ts';
 import { takesEverything } from '../../k8s/label-selector.ts';
-import { readNamespace } from '../../gang/read-records.ts';
+import { readNamespaceRecord } from '../../gang/read-records.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isForbidden, isNotFound } from '../../kube/client/errors.ts';
 import { NAMESPACES, type KubeObject } from '../../kube/client/resources.ts';
@@ -23,7 +23,8 @@ export async function readNamespaces(
 ): Promise<Store<NamespaceRecord>> {
   const found = new Cache<NamespaceRecord>();
   if (takesEverything(namespaceSelector)) return found;
-  const keep = (object: KubeObject): unknown => found.put(readNamespace(object as unknown as JsonObject));
+  const keep = (object: KubeObject): unknown =>
+    found.put(readNamespaceRecord(object as unknown as JsonObject));
   try {
     if (namespace !== undefined) {
       keep(await client.get({ resource: NAMESPACES, name: namespace }));

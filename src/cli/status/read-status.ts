@@ -6,7 +6,7 @@ import { listPages } from '../../kube/loop/list-pages.ts';
 import type { GangSelectors } from '../../gang/gang-selection.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { readMember } from '../../controller/watch/read-member.ts';
-import { readGang } from '../../gang/read-records.ts';
+import { readGangRecord } from '../../gang/read-records.ts';
 import type { KubeClient, Selection } from '../../kube/client/client.ts';
 import { POD_GANGS, PODS, type Resource } from '../../kube/client/resources.ts';
 import { readNamespaces } from './namespaces.ts';
@@ -31,7 +31,7 @@ export async function readView(
   const [namespaces] = await Promise.all([
     readNamespaces(client, namespace, selectors),
     fill(client, PODS, { namespace, labelSelector: LABEL_POD_GANG }, pods, (pod) => readMember(pod, kinds)),
-    fill(client, POD_GANGS, { namespace }, gangs, readGang),
+    fill(client, POD_GANGS, { namespace }, gangs, readGangRecord),
   ]);
   return { pods, gangs, namespaces };
 }

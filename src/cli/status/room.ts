@@ -7,8 +7,8 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import { isForbidden } from '../../kube/client/errors.ts';
 import { SNAPSHOT_RIGHTS } from '../../kube/client/snapshot-resources.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
-import { outcomeOf, verdictOf, type Outcome } from '../../preemption/outcome.ts';
-import { planRoom } from '../../preemption/plan-room.ts';
+import { outcomeOf, planVerdict, type PlanOutcome } from '../../preemption/outcome.ts';
+import { planWithinBudgets } from '../../preemption/plan-room.ts';
 import { wantedOf } from '../plan/wanted.ts';
 
 /**
@@ -34,7 +34,7 @@ export async function roomLine(
     });
     const given = { wanted, cluster, namespace, priorityClass: undefined, exemptNamespaces } as const;
     const { preemptor, snapshot, mayGo } = wantedOf({ ...given, variant: 'kep' });
-    const plan = planRoom({ preemptor, snapshot, variant: 'kep', mayGo });
+    const plan = planWithinBudgets({ preemptor, snapshot, variant: 'kep', mayGo });
     return planLine(outcomeOf(preemptor, plan, snapshot));
   } catch (error) {
     const why = isForbidden(error)
@@ -45,7 +45,7 @@ export async function roomLine(
 }
 
 /** It is asked of gangs that wait: where there is room for one, it waits for something else. */
-export const planLine = (outcome: Outcome): string =>
+export const planLine = (outcome: PlanOutcome): string =>
   outcome.plan.fits
     ? 'plan: there is room for it now: its scheduler has not tried it again yet, or holds it for another reason'
-    : `plan: ${verdictOf(outcome)}`;
+    : `plan: ${planVerdict(outcome)}`;

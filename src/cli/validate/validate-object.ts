@@ -1,7 +1,7 @@
 import { checkNew } from '../../admission/pod-gangs.ts';
 import type { Policy } from '../../admission/policy.ts';
 import { own, ownList, ownObject, ownString, type JsonObject } from '../../json/json.ts';
-import { groupVersionOf } from '../../k8s/resource.ts';
+import { parseGroupVersion } from '../../k8s/resource.ts';
 import {
   HPC_POLICY_API_VERSION,
   HPC_POLICY_GROUP,
@@ -203,7 +203,7 @@ function checkConfigMap(
 const KINDS = [
   { apiVersion: POD_GANG_API_VERSION, kind: POD_GANG_KIND, group: POD_GANG_GROUP },
   { apiVersion: HPC_POLICY_API_VERSION, kind: HPC_POLICY_KIND, group: HPC_POLICY_GROUP },
-  { apiVersion: CONFIG_API_VERSION, kind: CONFIG_KIND, group: groupVersionOf(CONFIG_API_VERSION).group },
+  { apiVersion: CONFIG_API_VERSION, kind: CONFIG_KIND, group: parseGroupVersion(CONFIG_API_VERSION).group },
 ] as const;
 
 /**

@@ -4,7 +4,7 @@ import { own, ownList, ownString, type Json, type JsonObject } from '../../json/
 import { readBinding, type Binding } from '../../fleet/assign/binding.ts';
 import { hasFinished } from '../../fleet/bindings/finished.ts';
 import { isManaged, isSuspended, schedulerOf } from '../../fleet/bindings/whose.ts';
-import { Reading, type ObjectFault } from '../../k8s/reading.ts';
+import { FieldReader, type ObjectFault } from '../../k8s/reading.ts';
 import type { KubeObject, Resource } from '../../kube/client/resources.ts';
 import type { Identified } from '../../kube/loop/cache.ts';
 
@@ -40,7 +40,7 @@ export function recordOf(
   const { metadata } = object;
   if (schedulerOf(json) !== schedulerName || isSuspended(json) || !isManaged(json)) return undefined;
   if (metadata.deletionTimestamp !== undefined) return undefined;
-  const reading = new Reading(`${resource.kind} ${metadata.name}`);
+  const reading = new FieldReader(`${resource.kind} ${metadata.name}`);
   const spec = own(json, 'spec');
   const status = own(json, 'status');
   const placement = own(spec, 'placement') ?? null;

@@ -5,7 +5,7 @@ import type { Estimators, EstimatorSettings } from '../../estimators/estimators.
 import { mayHelp } from '../../fleet/assign/may-help.ts';
 import { readMember, type Member } from '../../fleet/assign/member.ts';
 import { builtInStrategies } from '../../fleet/assign/strategies.ts';
-import { Reading } from '../../k8s/reading.ts';
+import { FieldReader } from '../../k8s/reading.ts';
 import { systemClock } from '../../kube/client/clock.ts';
 import { CLUSTERS, type KubeObject } from '../../kube/client/resources.ts';
 import { keyOf, type Identified } from '../../kube/loop/cache.ts';
@@ -185,7 +185,7 @@ const isAnother = (old: BindingRecord, now: BindingRecord): boolean =>
 const UNREAD = 'a cluster says what cannot be counted, and counts as full';
 
 function clusterOf(object: KubeObject, unread: (why: string) => void): ClusterRecord {
-  const reading = new Reading(object.metadata.name);
+  const reading = new FieldReader(object.metadata.name);
   const member = readMember(object as unknown as JsonObject, reading);
   const [fault] = reading.faults;
   if (fault !== undefined) unread(`${fault.field}: ${fault.message}`);

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json/json.ts';
-import { groupVersionOf } from '../../k8s/resource.ts';
+import { parseGroupVersion } from '../../k8s/resource.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
 import type { Resource, Target } from '../../kube/client/resources.ts';
@@ -32,7 +32,7 @@ export function kindFinder(
     const title = `${apiVersion} ${kind}`;
     const before = known.get(title);
     if (before !== undefined) return before;
-    const { group, version } = groupVersionOf(apiVersion);
+    const { group, version } = parseGroupVersion(apiVersion);
     const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
     const { resources = [] } = await client.read<Discovered>(path, { signal }).catch((error: unknown) => {
       if (isNotFound(error)) return { resources: [] };

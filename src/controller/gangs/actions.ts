@@ -1,6 +1,6 @@
 import type { Ungate, ReferencesWrite, StatusWrite } from '../../gang/plan/gang-plan.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
-import { readGang } from '../../gang/read-records.ts';
+import { readGangRecord } from '../../gang/read-records.ts';
 import { referencesPatch, statusPatch, ungatePatch } from '../../gang/plan/write-patches.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { LABEL_POD_GANG } from '../../api/names.ts';
@@ -59,7 +59,7 @@ export function gangWriter(
   const target = ({ namespace, name }: GangName) => ({ resource: POD_GANGS, namespace, name });
   const written = async (write: Promise<JsonObject>): Promise<GangRecord | undefined> => {
     try {
-      return readGang(await write);
+      return readGangRecord(await write);
     } catch (error) {
       if (isNotFound(error)) return undefined;
       throw outdatedOr(error);
@@ -74,7 +74,7 @@ export function gangWriter(
       written(client.patchStatus<JsonObject>(target(name), statusPatch(write), { signal })),
     fresh: async (name) => {
       try {
-        return readGang(await client.get<JsonObject>(target(name), { signal }));
+        return readGangRecord(await client.get<JsonObject>(target(name), { signal }));
       } catch (error) {
         if (isNotFound(error)) return undefined;
         throw error;

@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from '../../kube/client/clock.ts';
-import type { Plan } from '../../gang/plan/gang-plan.ts';
+import type { GangPlan } from '../../gang/plan/gang-plan.ts';
 import type { GangState } from '../../gang/records.ts';
 import type { BackendMetrics } from '../../telemetry/backend-metrics.ts';
 import type { LoopMetrics } from '../../telemetry/loop-metrics.ts';
@@ -56,7 +56,7 @@ export class ReleaseTimer {
    * Takes what is known of a gang now. One whose Pods wait for a base gang is left out: its time says nothing about the loop.
    * @returns milliseconds, where its last gate is off now
    */
-  observe(key: string, state: GangState, { summary }: Plan): number | undefined {
+  observe(key: string, state: GangState, { summary }: GangPlan): number | undefined {
     const groups = summary?.groups ?? [];
     const ours = state.notOurs === undefined && state.pods.every((pod) => pod.baseGang === undefined);
     const complete =

@@ -1,13 +1,13 @@
 import { CONDITION_INITIALIZED, type Condition } from '../../api/pod-gang.ts';
 import type { BackendRegistry } from '../../backends/registry.ts';
 import type { GangSelectors } from '../../gang/gang-selection.ts';
-import type { Plan, PlannedEvent, ReferencesWrite, Ungate } from '../../gang/plan/gang-plan.ts';
+import type { GangPlan, PlannedEvent, ReferencesWrite, Ungate } from '../../gang/plan/gang-plan.ts';
 import { isGated } from '../../gang/plan/census.ts';
 import type { GangRecord, GangState, PodRecord } from '../../gang/records.ts';
 import { ungateEvents } from '../../gang/plan/plan-events.ts';
 import { confirmUngates } from '../../gang/plan/plan-gates.ts';
 import { droppedReferences, takesOutTheLiving } from '../../gang/plan/plan-references.ts';
-import { plan } from '../../gang/plan/plan.ts';
+import { planGang } from '../../gang/plan/plan.ts';
 import { POD_GANGS, PODS } from '../../kube/client/resources.ts';
 import { Outdated, type GangName, type GangWriter } from './actions.ts';
 import { splitKey } from '../../kube/loop/cache.ts';
@@ -24,7 +24,7 @@ const BEHIND_MS = 1_000;
 /** For metrics; none of it may throw. */
 export interface ReconcileObserver {
   /** At every judgement: what is known of the gang, and what is to be done. */
-  planned?(key: string, state: GangState, todo: Plan): void;
+  planned?(key: string, state: GangState, todo: GangPlan): void;
   /** A gate is off, or its Pod is gone. */
   ungated?(ungate: Ungate): void;
   /** The gang was marked Initialized. */
@@ -115,7 +115,7 @@ async function carryOut(
 ): Promise<Turn> {
   const { memory, writer, observer, recorder, view } = hands;
   const name: GangName = state;
-  const todo = plan(state);
+  const todo = planGang(state);
   observer?.planned?.(key, state, todo);
   const say = (events: readonly PlannedEvent[]): void => {
     for (const event of events) record(recorder, name.namespace, event);
@@ -171,7 +171,7 @@ function saw(answer: Answered | undefined, ungates: readonly Ungate[]): answer i
 async function writeGang(
   name: GangName,
   key: string,
-  todo: Plan,
+  todo: GangPlan,
   {
     state,
     writer,

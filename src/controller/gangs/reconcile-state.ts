@@ -51,7 +51,7 @@ export function stateOf(namespace: string, name: string, context: StateContext):
     baseGangs,
     backend: backendState(namespace, gang, context),
     notOurs: notOurs(namespace, gang, context),
-    standstill: view.standstill?.(namespace),
+    memoryExceeded: view.standstill?.(namespace),
     lastStatusWrite,
   };
 }

@@ -1,17 +1,17 @@
 import type { JsonObject } from '../../json/json.ts';
 import { POD_GANG_KIND } from '../../api/names.ts';
-import { Reading, titleOf } from '../../k8s/reading.ts';
-import { readGang } from '../../gang/read-records.ts';
+import { FieldReader, objectTitle } from '../../k8s/reading.ts';
+import { readGangRecord } from '../../gang/read-records.ts';
 import type { GangRecord } from '../../gang/records.ts';
-import { attempt, type Step } from '../../preemption/delayed.ts';
+import { nextPreemptionStep, type PreemptionStep } from '../../preemption/delayed.ts';
 import type { InFlight } from '../../preemption/in-flight.ts';
 import { sparing } from '../../preemption/plan-room.ts';
 import type { Preemptor } from '../../preemption/preemptor.ts';
 import { preemptorOf } from '../../preemption/preemptor-of.ts';
 import type { Refusal } from '../../preemption/refusal.ts';
 import { carefulSnapshot } from '../../preemption/read/careful-snapshot.ts';
-import { readPod } from '../../preemption/read/read-pod.ts';
-import { keyOf, type Pod, type Snapshot } from '../../preemption/snapshot.ts';
+import { readSnapshotPod } from '../../preemption/read/read-pod.ts';
+import { namespacedKey, type Pod, type Snapshot } from '../../preemption/snapshot.ts';
 import { recalled, type WrittenPlan } from '../../preemption/written-plan.ts';
 import { withNominated } from './nominated.ts';
 
@@ -38,18 +38,18 @@ export interface Considered {
   /** The plan that it has, with the names of its victims. */
   readonly known: InFlight | undefined;
   /** undefined where there is no plan, and none can be made. */
-  readonly step: Pick<Step, 'verdict' | 'inFlight' | 'evict' | 'why' | 'refusal'> | undefined;
+  readonly step: Pick<PreemptionStep, 'verdict' | 'inFlight' | 'evict' | 'why' | 'refusal'> | undefined;
 }
 
 /** Pure, and as long as the cluster is large. */
 export function consider(objects: readonly JsonObject[], question: Question): Considered {
   const { plan, late, waits } = question;
-  const gang = readGang(question.gang);
+  const gang = readGangRecord(question.gang);
   const { placed, without } = withNominated(objects, gang);
   const { snapshot: all, context, isClear, faults } = carefulSnapshot(placed);
-  const own = titleOf(question.gang, POD_GANG_KIND);
-  const reading = new Reading(own);
-  const waiting = question.waiting.map((object) => readPod(object, context, reading));
+  const own = objectTitle(question.gang, POD_GANG_KIND);
+  const reading = new FieldReader(own);
+  const waiting = question.waiting.map((object) => readSnapshotPod(object, context, reading));
   const preemptor = preemptorFor(gang, waiting, all);
   const snapshot = without(all, preemptor);
   const [fault] = [...reading.faults, ...faults.filter(({ object }) => object === own)];
@@ -66,7 +66,7 @@ export function consider(objects: readonly JsonObject[], question: Question): Co
   const step =
     known === undefined && stops
       ? undefined
-      : attempt(known && { ...known, closing: known.closing || stops }, {
+      : nextPreemptionStep(known && { ...known, closing: known.closing || stops }, {
           preemptor,
           snapshot,
           variant: 'kep',
@@ -99,7 +99,7 @@ function preemptorFor(gang: GangRecord, waiting: readonly Pod[], snapshot: Snaps
   // Schedulers that Muster makes room for know no topology of a gang, so they will not keep one either.
   if (waiting.length > 0) return { ...preemptorOf(waiting, snapshot, 'kep'), topology: undefined };
   const { namespace, name } = gang;
-  const key = keyOf(namespace, name);
+  const key = namespacedKey(namespace, name);
   const { priority = 0, preempts = false } = snapshot.gangs.get(key) ?? {};
   const owns = (pod: Pod): boolean => pod.namespace === namespace && pod.gang === name;
   return { kind: 'Gang', key, priority, preempts, pods: [], minimums: [], owns };

@@ -2,7 +2,7 @@ import { kubeTime } from '../../k8s/time.ts';
 import { ANNOTATION_PREEMPTION_PLAN } from '../../api/names.ts';
 import { DISRUPTION_TARGET, PREEMPTION } from '../../api/preemption-terms.ts';
 import { own, ownList, ownString, type JsonObject } from '../../json/json.ts';
-import { readGang } from '../../gang/read-records.ts';
+import { readGangRecord } from '../../gang/read-records.ts';
 import type { GangRecord } from '../../gang/records.ts';
 import type { PatchOperation } from '../../json/patch-operation.ts';
 import type { KubeClient, PodToEvict } from '../../kube/client/client.ts';
@@ -43,7 +43,7 @@ export function handsOf(client: KubeClient, signal: AbortSignal, overrides: bool
       const metadata = { resourceVersion, annotations: { [ANNOTATION_PREEMPTION_PLAN]: plan } };
       const target = { resource: POD_GANGS, namespace, name };
       const written = await unlessGone(client.mergePatch<JsonObject>(target, { metadata }, { signal }));
-      return written && readGang(written);
+      return written && readGangRecord(written);
     },
     nominate: async (namespace, { name, uid }, node) => {
       const target = { resource: PODS, namespace, name };

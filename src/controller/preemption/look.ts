@@ -1,7 +1,7 @@
 import { own, ownString, type JsonObject } from '../../json/json.ts';
 import { LABEL_POD_GANG, POD_GANG_KIND } from '../../api/names.ts';
 import { readMember } from '../watch/read-member.ts';
-import { readGang } from '../../gang/read-records.ts';
+import { readGangRecord } from '../../gang/read-records.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
@@ -38,7 +38,7 @@ export async function lookAgain(
     if (isNotFound(error)) return undefined;
     throw error;
   });
-  const gang = found && readGang(found);
+  const gang = found && readGangRecord(found);
   if (gang?.uid !== uid) return undefined;
   const pods: PodRecord[] = [];
   const from = { client, resource: PODS, namespace, labelSelector: `${LABEL_POD_GANG}=${name}` };
@@ -79,7 +79,7 @@ export async function lookAt(
     ({ pod }) => isWaiting(pod) && pod.deletionTimestamp === undefined && pod.phase !== 'Failed',
   );
   return {
-    gang: readGang(found),
+    gang: readGangRecord(found),
     pods: all.map(({ pod }) => pod),
     whole: { gang: found, waiting: waiting.map(({ object }) => object) },
   };

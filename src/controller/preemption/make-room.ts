@@ -1,6 +1,6 @@
 import { ANNOTATION_PREEMPTION_PLAN } from '../../api/names.ts';
 import type { GangRecord } from '../../gang/records.ts';
-import type { Step } from '../../preemption/delayed.ts';
+import type { PreemptionStep } from '../../preemption/delayed.ts';
 import type { InFlight, Victim } from '../../preemption/in-flight.ts';
 import { refusalText, type Refusal } from '../../preemption/refusal.ts';
 import { readPlan, writePlan } from '../../preemption/written-plan.ts';
@@ -36,7 +36,7 @@ export interface MakeRoomOptions {
 export interface RoomObserver {
   /** The cluster is read, and it is clear what is to be done. */
   planned(): void;
-  begun(gang: GangRecord, step: Pick<Step, 'evict' | 'why'>): void;
+  begun(gang: GangRecord, step: Pick<PreemptionStep, 'evict' | 'why'>): void;
   /** The plan is not pursued any more: it is through, or given up. */
   ended(gang: GangRecord, why: string): void;
   evicted(pod: PodToEvict, gang: GangRecord, priority: number): void;
@@ -143,7 +143,7 @@ const RESULTS = {
   Preempts: 'preempting',
   Waits: 'waits',
   Unschedulable: 'impossible',
-} as const satisfies Record<Step['verdict'], AttemptResult>;
+} as const satisfies Record<PreemptionStep['verdict'], AttemptResult>;
 
 /** What was thought of, where something is to be done. */
 type ThoughtOut = Considered & { readonly step: NonNullable<Considered['step']> };

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json/json.ts';
-import { apiVersionOf } from '../../k8s/resource.ts';
+import { groupVersionString } from '../../k8s/resource.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
 import type { Resource } from '../../kube/client/resources.ts';
@@ -43,7 +43,11 @@ async function firstServed(
       await listPages({ client, resource }, PAGE, signal, (page, first) => {
         if (first) found.length = 0;
         for (const item of page) {
-          const object = { ...(item as unknown as JsonObject), apiVersion: apiVersionOf(resource), kind };
+          const object = {
+            ...(item as unknown as JsonObject),
+            apiVersion: groupVersionString(resource),
+            kind,
+          };
           whole?.(object);
           found.push(trimmed(object));
         }

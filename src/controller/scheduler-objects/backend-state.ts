@@ -33,6 +33,6 @@ export function backendState(
     ready: true,
     objectsExist: synced.done,
     ...(!synced.done && synced.failure !== undefined && { objectsWait: synced.failure }),
-    says: objects.length === 0 ? undefined : backend.explain?.(objects),
+    schedulerMessage: objects.length === 0 ? undefined : backend.explain?.(objects),
   };
 }

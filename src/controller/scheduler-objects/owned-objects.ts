@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../json/json.ts';
 import { LABEL_MANAGED_BY, MANAGED_BY_MUSTER, POD_GANG_API_VERSION, POD_GANG_KIND } from '../../api/names.ts';
 import type { GangRecord } from '../../gang/records.ts';
-import { apiVersionOf, type Resource } from '../../k8s/resource.ts';
+import { groupVersionString, type Resource } from '../../k8s/resource.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import type { KubeObject, Target } from '../../kube/client/resources.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
@@ -151,7 +151,7 @@ export class OwnedObjects {
   }
 }
 
-const idOf = (resource: Resource): string => `${apiVersionOf(resource)}/${resource.plural}`;
+const idOf = (resource: Resource): string => `${groupVersionString(resource)}/${resource.plural}`;
 const kindOf = ({ group, plural }: Resource): string => `${group}/${plural}`;
 const echoKey = (resource: Resource, namespace: string, name: string): string =>
   `${kindOf(resource)} ${keyOf(namespace, name)}`;

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { own, ownList, ownObject, ownString, type JsonObject } from '../../json/json.ts';
 import { kubeTime } from '../../k8s/time.ts';
 import { MUSTER_GROUP, MUSTER_VERSION } from '../../api/names.ts';
-import { nameOf, type Resource } from '../../k8s/resource.ts';
+import { objectName, type Resource } from '../../k8s/resource.ts';
 import type { Backend } from '../../backends/backend.ts';
 import type { Readiness } from '../../backends/readiness.ts';
 import type { BackendRegistry } from '../../backends/registry.ts';
@@ -44,7 +44,7 @@ export class BackendPublisher {
   async begin(signal: AbortSignal): Promise<void> {
     const { client, registry } = this.#options;
     const { items } = await client.list<JsonObject>(SCHEDULER_BACKENDS, { signal });
-    const known = new Map(items.map((object) => [nameOf(object), object]));
+    const known = new Map(items.map((object) => [objectName(object), object]));
     for (const name of registry.enabled) await this.publish(name, signal, known.get(name));
     for (const [name, object] of known) {
       const wasDefault = own(ownObject(object, 'status'), 'default') === true;

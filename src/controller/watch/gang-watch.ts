@@ -2,7 +2,7 @@ import { LABEL_POD_GANG } from '../../api/names.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { ENVIRONMENT, MANAGED_FIELDS } from '../../json/unread-lists.ts';
 import type { GangRecord, NamespaceRecord, PodRecord } from '../../gang/records.ts';
-import { readGang, readNamespace } from '../../gang/read-records.ts';
+import { readGangRecord, readNamespaceRecord } from '../../gang/read-records.ts';
 import { SharedValues } from './shared-values.ts';
 import type { KubeClient, Selection } from '../../kube/client/client.ts';
 import { NAMESPACES, POD_GANGS, PODS, type KubeObject, type Resource } from '../../kube/client/resources.ts';
@@ -70,7 +70,7 @@ export function watchGangs(
     client,
     resource: POD_GANGS,
     namespace,
-    trim: (object) => readGang(asJson(object)),
+    trim: (object) => readGangRecord(asJson(object)),
     room,
     observer: observe(POD_GANGS),
   });
@@ -80,7 +80,7 @@ export function watchGangs(
       ? new Reflector<NamespaceRecord>({
           client,
           resource: NAMESPACES,
-          trim: (object) => readNamespace(asJson(object)),
+          trim: (object) => readNamespaceRecord(asJson(object)),
           observer: observe(NAMESPACES),
         })
       : { store: known };

@@ -1,6 +1,6 @@
 import { isObject, own, type Json } from '../../json/json.ts';
 import { quoted } from '../../text/printable.ts';
-import type { Reading } from '../../k8s/reading.ts';
+import type { FieldReader } from '../../k8s/reading.ts';
 
 /** What stands where in a binding, as far as it is read. */
 type Shape = 'string' | 'object' | readonly ['list of', Shape] | { readonly [field: string]: Shape };
@@ -33,10 +33,10 @@ const SPEC: Shape = {
  * Tells of what is written where something else belongs. Karmada's API server stores none such; by hand a name is soon
  * written without its list, and what is then passed over would have the workload go anywhere.
  */
-export const checkShape = (spec: Json | undefined, reading: Reading): void =>
+export const checkShape = (spec: Json | undefined, reading: FieldReader): void =>
   check(spec, 'spec', SPEC, reading);
 
-function check(value: Json | undefined, field: string, shape: Shape, reading: Reading): void {
+function check(value: Json | undefined, field: string, shape: Shape, reading: FieldReader): void {
   if (value === undefined || value === null) return;
   const wrong = (what: string): void => reading.wrong(field, `${quoted(value)} must be ${what}; correct it`);
   if (shape === 'string' && typeof value !== 'string') return wrong('a string');

@@ -1,7 +1,7 @@
 import { own, ownString, type JsonObject } from '../../json/json.ts';
 import { MUSTER_PREFIX } from '../../api/names.ts';
 import { quoted } from '../../text/printable.ts';
-import type { Reading } from '../../k8s/reading.ts';
+import type { FieldReader } from '../../k8s/reading.ts';
 
 /**
  * What a binding says beyond its own fields. Annotations, since whoever writes bindings writes them through types of its
@@ -19,7 +19,7 @@ export const DEFAULT_STRATEGY = 'default';
 export type MinAvailable = ReadonlyMap<string, number>;
 
 /** The document's field where the definition has it, else the annotation. */
-export function strategyOf(object: JsonObject, reading: Reading): string {
+export function strategyOf(object: JsonObject, reading: FieldReader): string {
   const scheduling = own(own(own(object, 'spec'), 'placement'), 'replicaScheduling');
   const field = ownString(scheduling, 'customSchedulingStrategy') ?? '';
   const annotation = annotationOf(object, ANNOTATION_STRATEGY) ?? '';
@@ -35,7 +35,7 @@ export function strategyOf(object: JsonObject, reading: Reading): string {
 export function minAvailableOf(
   object: JsonObject,
   templates: readonly { readonly name: string; readonly replicas: number }[],
-  reading: Reading,
+  reading: FieldReader,
 ): MinAvailable {
   const text = annotationOf(object, ANNOTATION_MIN_AVAILABLE)?.trim();
   const found = new Map<string, number>();

@@ -1,7 +1,7 @@
 import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../../json/json.ts';
 import { MOST_PODS } from '../../api/most-pods.ts';
 import { quoted } from '../../text/printable.ts';
-import type { Reading, Resources } from '../../k8s/reading.ts';
+import type { FieldReader, Resources } from '../../k8s/reading.ts';
 import { checkShape } from './binding-shape.ts';
 import { minAvailableOf, strategyOf, type MinAvailable } from './binding-terms.ts';
 import { placedComponentsOf } from './placed-components.ts';
@@ -57,7 +57,7 @@ export const isWorkload = ({ replicas, requests, components }: Binding): boolean
   replicas > 0 || requests !== undefined || components.length > 0;
 
 /** What of `object` cannot be read is told to `reading`. */
-export function readBinding(object: JsonObject, reading: Reading): Binding {
+export function readBinding(object: JsonObject, reading: FieldReader): Binding {
   const metadata = own(object, 'metadata');
   const spec = own(object, 'spec');
   const status = own(object, 'status');
@@ -107,7 +107,7 @@ export function readBinding(object: JsonObject, reading: Reading): Binding {
   };
 }
 
-const readComponent = (one: Json, at: string, reading: Reading): Component => {
+const readComponent = (one: Json, at: string, reading: FieldReader): Component => {
   const name = ownString(one, 'name') ?? '';
   if (name === '') reading.wrong(`${at}.name`, 'must not be empty; name the template');
   return {
@@ -134,7 +134,7 @@ function needsOf(requirements: Json | undefined): { readonly needs?: NodeNeeds }
 function readTarget(
   one: Json,
   at: string,
-  reading: Reading,
+  reading: FieldReader,
   written: ReadonlyMap<string, readonly ComponentReplicas[]> | undefined,
 ): TargetCluster {
   const name = ownString(one, 'name') ?? '';
@@ -146,7 +146,7 @@ function readTarget(
   return { name, replicas: replicasOf(one, `${at}.replicas`, reading), ...(components && { components }) };
 }
 
-function replicasOf(value: Json | undefined, field: string, reading: Reading): number {
+function replicasOf(value: Json | undefined, field: string, reading: FieldReader): number {
   const replicas = reading.integer(own(value, 'replicas'), field, 0);
   if (replicas >= 0 && replicas <= MOST_PODS) return replicas;
   reading.wrong(field, `${replicas} must be from 0 to ${MOST_PODS}; correct the workload`);

@@ -1,6 +1,6 @@
 import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../../json/json.ts';
 import { countOf } from '../../k8s/quantity.ts';
-import { labelsOf, stringsOf, type Labels, type Reading, type Resources } from '../../k8s/reading.ts';
+import { labelsOf, stringsOf, type Labels, type FieldReader, type Resources } from '../../k8s/reading.ts';
 import { taintOf, type Taint } from '../../k8s/taints.ts';
 
 /** A Cluster of a fleet (`cluster.karmada.io/v1alpha1`), trimmed to what decides whether a workload may go there. */
@@ -31,7 +31,7 @@ export interface NodeRun {
 const PODS_OF_A_NODE = 110;
 
 /** What of `object` cannot be read is told to `reading`. */
-export function readMember(object: JsonObject, reading: Reading): Member {
+export function readMember(object: JsonObject, reading: FieldReader): Member {
   const metadata = own(object, 'metadata');
   const spec = own(object, 'spec');
   const status = own(object, 'status');
@@ -60,7 +60,7 @@ const kindsOf = (status: Json | undefined): ReadonlySet<string> =>
     ),
   );
 
-function freeOf(summary: Json | undefined, reading: Reading): Resources | undefined {
+function freeOf(summary: Json | undefined, reading: FieldReader): Resources | undefined {
   if (summary === undefined || summary === null) return undefined;
   const field = 'status.resourceSummary';
   const amounts = (which: string): Map<string, bigint> =>
@@ -74,7 +74,7 @@ function freeOf(summary: Json | undefined, reading: Reading): Resources | undefi
   return free;
 }
 
-function billionths(value: Json | undefined, field: string, reading: Reading): Map<string, bigint> {
+function billionths(value: Json | undefined, field: string, reading: FieldReader): Map<string, bigint> {
   const amounts = new Map<string, bigint>();
   for (const [name, text] of isObject(value) ? Object.entries(value) : []) {
     const amount = reading.quantity(text, `${field}.${name}`);
@@ -87,7 +87,7 @@ function billionths(value: Json | undefined, field: string, reading: Reading): M
 function modelNodes(
   spec: Json | undefined,
   summary: Json | undefined,
-  reading: Reading,
+  reading: FieldReader,
 ): readonly NodeRun[] | undefined {
   const models = ownList(spec, 'resourceModels') ?? [];
   const counted = ownList(summary, 'allocatableModelings') ?? [];

@@ -1,7 +1,7 @@
 import { parsedJson } from '../../json/text.ts';
 import { isObject, own, ownString, type JsonObject } from '../../json/json.ts';
 import { MUSTER_PREFIX } from '../../api/names.ts';
-import type { Reading } from '../../k8s/reading.ts';
+import type { FieldReader } from '../../k8s/reading.ts';
 import type { ComponentReplicas, TargetCluster } from './target-cluster.ts';
 
 /**
@@ -12,7 +12,7 @@ export const ANNOTATION_PLACED_COMPONENTS = `${MUSTER_PREFIX}placed-components`;
 
 export function placedComponentsOf(
   object: JsonObject,
-  reading: Reading,
+  reading: FieldReader,
 ): ReadonlyMap<string, readonly ComponentReplicas[]> {
   const found = new Map<string, readonly ComponentReplicas[]>();
   const annotations = own(own(object, 'metadata'), 'annotations');

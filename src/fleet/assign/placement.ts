@@ -1,6 +1,6 @@
 import { isObject, own, ownList, ownString, type Json } from '../../json/json.ts';
 import type { LabelSelector } from '../../k8s/label-selector.ts';
-import { stringsOf, type Reading } from '../../k8s/reading.ts';
+import { stringsOf, type FieldReader } from '../../k8s/reading.ts';
 import { tolerationOf, type Toleration } from '../../k8s/taints.ts';
 
 /** `spec.placement` of a binding, copied there from the policy. */
@@ -62,7 +62,7 @@ export const divisionOf = (placement: Placement | undefined): ReplicaScheduling 
   placement?.scheduling?.type === 'Duplicated' ? undefined : placement?.scheduling;
 
 /** undefined where the binding has none, as those of dependencies. */
-export function readPlacement(value: Json | undefined, reading: Reading): Placement | undefined {
+export function readPlacement(value: Json | undefined, reading: FieldReader): Placement | undefined {
   if (!isObject(value)) return undefined;
   const at = 'spec.placement';
   const affinity = own(value, 'clusterAffinity');
@@ -88,7 +88,7 @@ export function readPlacement(value: Json | undefined, reading: Reading): Placem
   };
 }
 
-const readAffinity = (value: Json, at: string, reading: Reading): ClusterAffinity => ({
+const readAffinity = (value: Json, at: string, reading: FieldReader): ClusterAffinity => ({
   labels: reading.selector(own(value, 'labelSelector'), `${at}.labelSelector`),
   fields: (ownList(own(value, 'fieldSelector'), 'matchExpressions') ?? []).map((one) => ({
     key: ownString(one, 'key') ?? '',
@@ -102,7 +102,7 @@ const readAffinity = (value: Json, at: string, reading: Reading): ClusterAffinit
 function readScheduling(
   value: Json | undefined,
   at: string,
-  reading: Reading,
+  reading: FieldReader,
 ): ReplicaScheduling | undefined {
   if (!isObject(value)) return undefined;
   const weights = own(value, 'weightPreference');

@@ -1,6 +1,6 @@
 import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../json/json.ts';
 import { ANNOTATION_FLEET_QUEUE, ANNOTATION_FLEET_TERMS, TERMS_UNREAD } from '../../api/names.ts';
-import { Reading, type Resources } from '../../k8s/reading.ts';
+import { FieldReader, type Resources } from '../../k8s/reading.ts';
 import { readBinding } from '../assign/binding.ts';
 import { totalOf } from '../assign/estimate.ts';
 import type { QueuedGang } from '../queues/dispatch.ts';
@@ -36,7 +36,7 @@ export function readQueuedBinding(object: JsonObject): QueuedBinding {
   const annotations = own(metadata, 'annotations');
   const [namespace, name] = [ownString(metadata, 'namespace') ?? '', ownString(metadata, 'name') ?? ''];
   const queue = ownString(annotations, ANNOTATION_FLEET_QUEUE);
-  const reading = new Reading(name);
+  const reading = new FieldReader(name);
   const { key, replicas, requests, components, clusters, kind } = readBinding(object, reading);
   const unreadable = reading.faults.find(({ field }) => /^spec\.(replica|components)/.test(field));
   const sent = clusters.reduce((sum, one) => sum + one.replicas, 0);

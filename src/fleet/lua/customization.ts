@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../json/json.ts';
-import { apiVersionOf } from '../../k8s/resource.ts';
+import { groupVersionString } from '../../k8s/resource.ts';
 import { MusterError } from '../../errors.ts';
 import { isMultiTemplate } from '../../workloads/components.ts';
 import type { TemplateShape } from '../../workloads/template-shape.ts';
@@ -25,7 +25,7 @@ export function customizationOf(kind: WorkloadKind): JsonObject {
     kind: 'ResourceInterpreterCustomization',
     metadata: { name: `muster-${name.toLowerCase()}${group === '' ? '' : `.${group}`}` },
     spec: {
-      target: { apiVersion: apiVersionOf(kind), kind: name },
+      target: { apiVersion: groupVersionString(kind), kind: name },
       customizations: { ...replicas, healthInterpretation: { luaScript: healthScript(health) } },
     },
   };

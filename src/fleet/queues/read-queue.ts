@@ -1,5 +1,5 @@
 import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../json/json.ts';
-import { Reading } from '../../k8s/reading.ts';
+import { FieldReader } from '../../k8s/reading.ts';
 import type { Queue } from './queue-tree.ts';
 import { overdueKey } from './turns.ts';
 
@@ -21,7 +21,7 @@ export function readQueue(object: JsonObject): QueueRecord {
   const metadata = ownObject(object, 'metadata');
   const spec = own(object, 'spec');
   const name = ownString(metadata, 'name') ?? '';
-  const reading = new Reading(`FleetQueue ${name}`);
+  const reading = new FieldReader(`FleetQueue ${name}`);
   const capacity = reading.resources(own(spec, 'capacity'), 'spec.capacity');
   const [fault] = reading.faults;
   const generation = own(metadata, 'generation');

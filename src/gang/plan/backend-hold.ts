@@ -38,7 +38,7 @@ export function publishedBackend(gang: PodGang, base: BackendState): BackendStat
     case 'WaitingForBackendObjects' satisfies Hold['reason']:
       return { ...base, objectsExist: false, objectsWait: wordsBehind(message, NO_OBJECTS) };
     case 'Unschedulable' satisfies Hold['reason']:
-      return { ...base, says: wordsBehind(message, OF_THE_GANG) };
+      return { ...base, schedulerMessage: wordsBehind(message, OF_THE_GANG) };
     case 'NextGenerationForming' satisfies Hold['reason']:
       return { ...base, countsEnding: message.includes(OF_THE_GENERATION_BEFORE) };
     default:

@@ -12,7 +12,7 @@ export const CONDITION_UNHEALTHY = 'Unhealthy';
 export const CONDITION_PODS_NOT_MATCHING_PRIORITY = 'PodsNotMatchingPriority';
 
 /** A condition as it should be; its times follow from what is there. */
-export interface Wanted {
+export interface WantedCondition {
   readonly type: ConditionType;
   readonly status: 'True' | 'False';
   /** Of Initialized, once True, whatever it was given with. */
@@ -26,11 +26,11 @@ export interface Wanted {
  */
 export function mergeConditions(
   observed: readonly Condition[],
-  wanted: readonly Wanted[],
+  wanted: readonly WantedCondition[],
   generation: number,
   now: number,
 ): Condition[] {
-  const next = new Map<string, Wanted>(wanted.map((item) => [item.type, item]));
+  const next = new Map<string, WantedCondition>(wanted.map((item) => [item.type, item]));
   const seen = new Set<string>();
   const merged = observed.flatMap((old): Condition[] => {
     const item = next.get(old.type);
@@ -43,7 +43,12 @@ export function mergeConditions(
   return [...merged, ...added.map((item) => conditionOf(item, undefined, generation, now))];
 }
 
-function conditionOf(item: Wanted, old: Condition | undefined, generation: number, now: number): Condition {
+function conditionOf(
+  item: WantedCondition,
+  old: Condition | undefined,
+  generation: number,
+  now: number,
+): Condition {
   const kept = old?.status === item.status ? old.lastTransitionTime : undefined;
   return {
     type: item.type,
@@ -74,7 +79,11 @@ export function difference(
 }
 
 /** What a gang that is Initialized is in. One of which Pods run is no more to be placed as a whole: others replace or join them. */
-export function phaseOf(scheduled: Wanted, ready: Wanted, census: readonly GroupCensus[]): GangPhase {
+export function gangPhaseOf(
+  scheduled: WantedCondition,
+  ready: WantedCondition,
+  census: readonly GroupCensus[],
+): GangPhase {
   if (ready.status === 'True') return 'Running';
   const runs = census.some(({ present }) => present.some(({ phase }) => phase === 'Running'));
   return scheduled.status === 'True' || runs ? 'Starting' : 'Pending';

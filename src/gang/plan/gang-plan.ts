@@ -6,7 +6,7 @@ import type { ConditionReason, EventReason } from './reasons.ts';
  * the resourceVersion that was read and the first would make the second fail. Writes may be carried out in any
  * order, and any of them may be lost: the next plan, from what is then observed, goes on.
  */
-export interface Plan {
+export interface GangPlan {
   readonly references: ReferencesWrite | undefined;
   readonly status: StatusWrite | undefined;
   /** Before the first of them: ask `confirmUngates`, with the PodGang itself as it was read or answered since. */
@@ -21,7 +21,7 @@ export interface Plan {
   readonly recheckAfterMs: number | undefined;
 }
 
-export const EMPTY_PLAN: Plan = {
+export const EMPTY_GANG_PLAN: GangPlan = {
   references: undefined,
   status: undefined,
   ungate: [],

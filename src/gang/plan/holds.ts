@@ -3,8 +3,10 @@ import { statusText } from '../status-text.ts';
 import type { Hold } from './reasons.ts';
 
 /** Not all of the gang's namespace is known. */
-export const standstillHold = ({ standstill }: GangState): Hold | undefined =>
-  standstill === undefined ? undefined : { reason: 'NamespaceTooLarge', message: statusText(standstill) };
+export const memoryHold = ({ memoryExceeded }: GangState): Hold | undefined =>
+  memoryExceeded === undefined
+    ? undefined
+    : { reason: 'NamespaceTooLarge', message: statusText(memoryExceeded) };
 
 /** Pods of it are prepared for another scheduler. */
 export const mismatchHold = (message: string): Hold => ({ reason: 'SchedulerMismatch', message });

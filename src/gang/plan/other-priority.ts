@@ -3,16 +3,16 @@ import type { GangRecord, GangState, PodRecord } from '../records.ts';
 import { classOf } from '../rules/priorities.ts';
 import { listed } from '../status-text.ts';
 import { byName, isMember, mayRun } from './census.ts';
-import { CONDITION_PODS_NOT_MATCHING_PRIORITY, type Wanted } from './conditions.ts';
+import { CONDITION_PODS_NOT_MATCHING_PRIORITY, type WantedCondition } from './conditions.ts';
 
 /**
  * That Pods have another PriorityClass than their gang: they came before it, or name one of their own. Nobody can change
  * that of a Pod, so people are told. Of a gang that never had such Pods nothing is said, which saves each gang the words.
  */
-export function priorityCondition(state: GangState, gang: GangRecord): Wanted | undefined {
+export function priorityCondition(state: GangState, gang: GangRecord): WantedCondition | undefined {
   const type = CONDITION_PODS_NOT_MATCHING_PRIORITY;
   // Not all of its Pods are known.
-  if (state.standstill !== undefined) return undefined;
+  if (state.memoryExceeded !== undefined) return undefined;
   const wanted = classOf(gang);
   const counts = (pod: PodRecord): boolean => isMember(gang, pod) && mayRun(pod);
   const others =

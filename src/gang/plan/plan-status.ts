@@ -6,8 +6,8 @@ import {
   CONDITION_UNHEALTHY,
   difference,
   mergeConditions,
-  phaseOf,
-  type Wanted,
+  gangPhaseOf,
+  type WantedCondition,
 } from './conditions.ts';
 import type { GangPhase, StatusWrite } from './gang-plan.ts';
 import type { GangRecord, GangState } from '../records.ts';
@@ -35,7 +35,7 @@ export const FIRST_STATUS_PATIENCE_MS = 30_000;
 
 export interface StatusJudgement {
   readonly phase: GangPhase;
-  readonly wanted: readonly Wanted[];
+  readonly wanted: readonly WantedCondition[];
   /** Why the gang is not Running, or ''. */
   readonly why: string;
   /** Judge again after this long: what the scheduler says does not count yet. */
@@ -43,7 +43,7 @@ export interface StatusJudgement {
 }
 
 /** What the observed gang is held by, and what is said of it. */
-export interface StatusGiven {
+export interface StatusInput {
   /** Why the gang is not Initialized; undefined where it is or becomes so with this write. */
   readonly waitsFor: Hold | undefined;
   /** What holds Pods of a gang that is Initialized. */
@@ -59,7 +59,7 @@ export function judgeStatus(
   state: GangState,
   gang: GangRecord,
   census: readonly GroupCensus[],
-  given: StatusGiven,
+  given: StatusInput,
 ): StatusJudgement {
   const { waitsFor } = given;
   const initialized = initializedCondition(gang, waitsFor);
@@ -67,7 +67,7 @@ export function judgeStatus(
   const told = priority === undefined ? [] : [priority];
   if (waitsFor !== undefined) {
     const message = 'gates come off once the gang is Initialized';
-    const wanted: Wanted[] = [
+    const wanted: WantedCondition[] = [
       initialized,
       { type: CONDITION_SCHEDULED, status: 'False', reason: 'NotInitialized', message },
       { type: CONDITION_READY, status: 'False', reason: 'NotInitialized', message },
@@ -87,7 +87,7 @@ export function judgeStatus(
   const isShort = unhealthy.status === 'True' && !isReplaced;
   const why = isShort ? unhealthy : [scheduled, ready].find(({ status }) => status === 'False');
   return {
-    phase: phaseOf(scheduled, ready, census),
+    phase: gangPhaseOf(scheduled, ready, census),
     wanted: [initialized, scheduled, ready, unhealthy, ...told],
     why: whyOf(why, census),
     recheckAfterMs: said.countsAfterMs,
@@ -98,10 +98,15 @@ export function judgeStatus(
 function endedStatus(
   gang: GangRecord,
   phase: 'Succeeded' | 'Failed',
-  conditions: readonly Wanted[],
+  conditions: readonly WantedCondition[],
 ): StatusJudgement {
   const message = endWords(gang, phase);
-  const healthy: Wanted = { type: CONDITION_UNHEALTHY, status: 'False', reason: 'WorkloadEnded', message };
+  const healthy: WantedCondition = {
+    type: CONDITION_UNHEALTHY,
+    status: 'False',
+    reason: 'WorkloadEnded',
+    message,
+  };
   return { phase, wanted: [...conditions, healthy], why: phase === 'Failed' ? message : '' };
 }
 
@@ -109,7 +114,7 @@ const endWords = (gang: GangRecord, phase: 'Succeeded' | 'Failed'): string =>
   `${workloadOf(gang) ?? ''} has ${phase === 'Failed' ? 'failed' : 'succeeded'}`;
 
 /** Given once: a condition that is True is kept with its own words, whoever wrote them. */
-function initializedCondition(gang: GangRecord, waitsFor: Hold | undefined): Wanted {
+function initializedCondition(gang: GangRecord, waitsFor: Hold | undefined): WantedCondition {
   const type = CONDITION_INITIALIZED;
   if (isInitialized(gang)) {
     const { reason, message } = initializedOf(gang) ?? {};
@@ -127,9 +132,9 @@ function initializedCondition(gang: GangRecord, waitsFor: Hold | undefined): Wan
 
 function scheduledCondition(
   census: readonly GroupCensus[],
-  { baseWait, hold }: StatusGiven,
+  { baseWait, hold }: StatusInput,
   words: string | undefined,
-): Wanted {
+): WantedCondition {
   const type = CONDITION_SCHEDULED;
   if (isScheduled(census)) {
     return {
@@ -149,7 +154,7 @@ function scheduledCondition(
     : { type, status: 'False', reason: because.reason, message: `${bound}; ${because.message}` };
 }
 
-function readyCondition(census: readonly GroupCensus[]): Wanted {
+function readyCondition(census: readonly GroupCensus[]): WantedCondition {
   const type = CONDITION_READY;
   if (isReadyGang(census)) {
     return {
@@ -172,7 +177,7 @@ function readyCondition(census: readonly GroupCensus[]): Wanted {
   };
 }
 
-function unhealthyCondition(census: readonly GroupCensus[], torn: string | undefined): Wanted {
+function unhealthyCondition(census: readonly GroupCensus[], torn: string | undefined): WantedCondition {
   const type = CONDITION_UNHEALTHY;
   const missing = shortfall(
     census,

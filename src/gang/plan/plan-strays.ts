@@ -4,7 +4,7 @@ import { isOfWorkload, workloadOf } from '../made-for.ts';
 import type { GangRecord, GangState, PodRecord } from '../records.ts';
 import { listed, statusText } from '../status-text.ts';
 import { isGated, isLive, type GroupCensus } from './census.ts';
-import { EMPTY_PLAN, type Plan, type PlannedEvent, type Waiting } from './gang-plan.ts';
+import { EMPTY_GANG_PLAN, type GangPlan, type PlannedEvent, type Waiting } from './gang-plan.ts';
 import { podEvent } from './plan-events.ts';
 
 /** Pods may come before their PodGang; only after this long is that worth an Event. */
@@ -44,7 +44,7 @@ function notOfWorkload(gang: GangRecord, { origin }: PodRecord): string {
 }
 
 /** Pods whose PodGang is not there: they stay gated, for the gang may still come. */
-export function planWithoutGang(state: GangState): Plan {
+export function planWithoutGang(state: GangState): GangPlan {
   const pods = state.pods.filter((pod) => claims(state, pod) && isGated(pod));
   const reasonOf = ({ origin }: PodRecord): string => {
     if (origin === undefined) return `PodGang ${state.name} does not exist: create it, or delete the Pod`;
@@ -53,14 +53,14 @@ export function planWithoutGang(state: GangState): Plan {
     const { apiVersion, kind, name } = origin.controller;
     return `PodGang ${state.name} does not exist, and of ${apiVersion} ${kind} ${name} Muster makes none: tell of the kind in workloads[] of the configuration, or delete the Pod`;
   };
-  const untouched = state.notOurs?.message ?? state.standstill;
+  const untouched = state.notOurs?.message ?? state.memoryExceeded;
   const waiting = pods.map((pod) => gatedBecause(pod, untouched ?? reasonOf(pod)));
-  if (untouched !== undefined) return { ...EMPTY_PLAN, waiting };
+  if (untouched !== undefined) return { ...EMPTY_GANG_PLAN, waiting };
   const born = (pod: PodRecord): number => Date.parse(pod.creationTimestamp ?? '') || 0;
   const left = (pod: PodRecord): number => Math.min(ORPHAN_GRACE_MS, born(pod) + ORPHAN_GRACE_MS - state.now);
   const young = pods.map(left).filter((ms) => ms > 0);
   return {
-    ...EMPTY_PLAN,
+    ...EMPTY_GANG_PLAN,
     waiting,
     events: pods.filter((pod) => left(pod) <= 0).map((pod) => podEvent(pod, 'UnknownGang', reasonOf(pod))),
     recheckAfterMs: young.length === 0 ? undefined : young.reduce((a, b) => Math.min(a, b)),

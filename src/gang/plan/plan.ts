@@ -1,11 +1,11 @@
 import { isGated, takeCensus, type GroupCensus } from './census.ts';
 import { expectedPods } from '../expected-pods.ts';
-import { EMPTY_PLAN, type GangSummary, type Plan } from './gang-plan.ts';
+import { EMPTY_GANG_PLAN, type GangSummary, type GangPlan } from './gang-plan.ts';
 import type { GangRecord, GangState } from '../records.ts';
 import { backendHold } from './backend-hold.ts';
 import { generationHold } from './generation.ts';
 import type { Hold } from './reasons.ts';
-import { mismatchHold, specHold, standstillHold } from './holds.ts';
+import { mismatchHold, specHold, memoryHold } from './holds.ts';
 import { shortfall } from './group-counts.ts';
 import { statusText } from '../status-text.ts';
 import { workloadOf } from '../made-for.ts';
@@ -33,8 +33,8 @@ import { stoppedBy } from '../rules/lists.ts';
  * of the same plan. So a crash between any two writes leaves a state from which the next plan simply goes on, and
  * a plan made from an old state fails at the API server instead of doing harm.
  */
-export function plan(state: GangState): Plan {
-  if (!state.synced) return EMPTY_PLAN;
+export function planGang(state: GangState): GangPlan {
+  if (!state.synced) return EMPTY_GANG_PLAN;
   const { gang } = state;
   if (gang === 'missing') return planWithoutGang(state);
 
@@ -49,7 +49,7 @@ export function plan(state: GangState): Plan {
   const faults = stoppedBy(gang);
   // Also later: a Pod let go before its scheduler knows of a change would be judged by what was before, and one let go
   // beside Pods of another scheduler would start without them.
-  const still = standstillHold(state);
+  const still = memoryHold(state);
   const held = still ?? backendHold(state.backend);
   const torn = mismatch(state.backend, census, (group) => group.minReplicas);
   const tornHold = torn === undefined ? undefined : mismatchHold(torn);
@@ -77,13 +77,13 @@ export function plan(state: GangState): Plan {
       : whyOfAnothers(state.notOurs?.message, census, faults ?? own);
   const summary = summaryOf(state, gang, census, expected.counts, judgement.phase, why);
   const waiting = [...gates.waiting, ...ungrouped.waiting];
-  if (hands !== undefined) return { ...EMPTY_PLAN, waiting, summary };
+  if (hands !== undefined) return { ...EMPTY_GANG_PLAN, waiting, summary };
   if (still !== undefined) {
     // Of one that had formed nothing is said: who is not known may be bound. Nor where no Pod waits: many writes at once.
     const silent = observed || state.pods.length === 0;
     const { write } = silent ? {} : planStatus(state, gang, judgement, false);
     const told = gangEvent(gang, 'Warning', 'NamespaceTooLarge', still.message);
-    return { ...EMPTY_PLAN, status: write, events: [told], waiting, summary };
+    return { ...EMPTY_GANG_PLAN, status: write, events: [told], waiting, summary };
   }
 
   const references =
@@ -168,7 +168,7 @@ function referencesDue(
   census: readonly GroupCensus[],
   expected: readonly number[],
   mayInitialize: boolean,
-): Plan['references'] {
+): GangPlan['references'] {
   const fill = isInitialized(gang) || isComplete(census, expected);
   const wrong = planReferences(gang, census, false) !== undefined;
   return wrong || !mayInitialize ? planReferences(gang, census, fill) : undefined;

@@ -39,7 +39,7 @@ export function gangWords(
     return age >= 0 && age < SETTLING_MS ? SETTLING_MS - age : 0;
   };
   const formed = timeOf(initializedOf(gang)?.lastTransitionTime);
-  if (backend.says === undefined) return counting(podPart(census, undefined, left(formed)));
+  if (backend.schedulerMessage === undefined) return counting(podPart(census, undefined, left(formed)));
   // Surplus Pods that keep coming must not put it off.
   const minimum = census.map(({ present, minReplicas }) =>
     present.length <= minReplicas ? present : present.toSorted(byAge).slice(0, minReplicas),
@@ -52,7 +52,7 @@ export function gangWords(
     (group, index) =>
       (minimum[index] ?? []).filter((pod) => pod.gates.length === 0).length >= group.minReplicas,
   );
-  const says = free ? oneLine(backend.says) : undefined;
+  const says = free ? oneLine(backend.schedulerMessage) : undefined;
   return counting([
     ...(says === undefined ? [] : [{ text: `${OF_THE_GANG}: ${says}`, wait: left(newest) }]),
     ...podPart(census, says, left(formed)),

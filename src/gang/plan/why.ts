@@ -1,5 +1,5 @@
 import { isBound, isGated, type GroupCensus } from './census.ts';
-import { CONDITION_READY, type Wanted } from './conditions.ts';
+import { CONDITION_READY, type WantedCondition } from './conditions.ts';
 import type { Waiting } from './gang-plan.ts';
 import { listed } from '../status-text.ts';
 import type { PodRecord } from '../records.ts';
@@ -19,7 +19,7 @@ export const placed = (pods: readonly PodRecord[]): string =>
  * Why a gang is not Running, in one line: the words of the condition that says so, and what would cost every gang that
  * forms a write if it stood there too.
  */
-export function whyOf(condition: Wanted | undefined, census: readonly GroupCensus[]): string {
+export function whyOf(condition: WantedCondition | undefined, census: readonly GroupCensus[]): string {
   if (condition === undefined) return '';
   const pods = census.flatMap((group) => group.present);
   const more: string[] = [];

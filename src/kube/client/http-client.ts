@@ -1,7 +1,7 @@
 import { own, ownString, type Json } from '../../json/json.ts';
 import { printable } from '../../text/printable.ts';
 import { MANAGED_FIELDS, withoutLists } from '../../json/unread-lists.ts';
-import { apiVersionOf } from '../../k8s/resource.ts';
+import { groupVersionString } from '../../k8s/resource.ts';
 import { messageOf } from '../../errors.ts';
 import type {
   CallOptions,
@@ -103,7 +103,7 @@ export function createKubeClient(connection: Connection, options: KubeClientOpti
     watch: <T>(resource: Resource, options: WatchOptions) => watch<T>(transport, resource, options),
     create: (resource, object, options) => {
       const path = collectionPath(resource, object.metadata.namespace);
-      const body = { apiVersion: apiVersionOf(resource), kind: resource.kind, ...object };
+      const body = { apiVersion: groupVersionString(resource), kind: resource.kind, ...object };
       const what = nameOf('create', targetOf(resource, object));
       return write('POST', path, what, body, JSON_TYPE, options);
     },
@@ -113,7 +113,7 @@ export function createKubeClient(connection: Connection, options: KubeClientOpti
     patchStatus: (target, patch, options) => mergePatch({ ...target, subresource: 'status' }, patch, options),
     replace: (resource, object, options) => {
       const target = targetOf(resource, object);
-      const body = { apiVersion: apiVersionOf(resource), kind: resource.kind, ...object };
+      const body = { apiVersion: groupVersionString(resource), kind: resource.kind, ...object };
       return write('PUT', objectPath(target), nameOf('replace', target), body, JSON_TYPE, options);
     },
     delete: async (target, options = {}) => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { printable } from '../../text/printable.ts';
-import { apiVersionOf } from '../../k8s/resource.ts';
+import { groupVersionString } from '../../k8s/resource.ts';
 import { microTime, sleep, systemClock, type Clock } from '../client/clock.ts';
 import type { KubeClient } from '../client/client.ts';
 import { isNotFound } from '../client/errors.ts';
@@ -181,7 +181,7 @@ export class EventRecorder {
       reportingController: controller,
       reportingInstance: instance.slice(0, 128),
       regarding: {
-        apiVersion: apiVersionOf(resource),
+        apiVersion: groupVersionString(resource),
         kind: resource.kind,
         ...(resource.namespaced && { namespace }),
         name,

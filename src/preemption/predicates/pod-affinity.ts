@@ -1,9 +1,9 @@
 import type { ClusterState } from '../cluster-state.ts';
 import type { NodeState } from '../node-state.ts';
-import type { Crowd } from '../crowd.ts';
+import type { CountedPods } from '../crowd.ts';
 import type { DomainCounts } from '../domain-counts.ts';
 import { termTakes } from '../selectors.ts';
-import type { Pod, PodTerm } from '../snapshot.ts';
+import type { Pod, PodAffinityTerm } from '../snapshot.ts';
 import type { DomainRule } from './domain-rule.ts';
 import type { Predicate } from './predicate.ts';
 
@@ -17,7 +17,7 @@ class Places {
   /** Where the judged Pod counts itself. */
   readonly #own: string | undefined;
 
-  constructor(crowd: Crowd, topologyKey: string, pod: Pod) {
+  constructor(crowd: CountedPods, topologyKey: string, pod: Pod) {
     this.counts = crowd.by(topologyKey);
     const node = crowd.nodeOf(pod);
     this.#own = node && this.counts.valueOf(node);
@@ -75,13 +75,13 @@ export function affinityRules(pod: Pod, state: ClusterState): DomainRule[] {
 function companyOf(pod: Pod, state: ClusterState): Places[] {
   const { affinity } = pod.constraints;
   if (affinity.length === 0) return [];
-  const crowd = state.those(affinity, '', (one) => affinity.every((term) => takes(term, one, state)));
+  const crowd = state.podsCounted(affinity, '', (one) => affinity.every((term) => takes(term, one, state)));
   return affinity.map(({ topologyKey }) => new Places(crowd, topologyKey, pod));
 }
 
 const closeTo = (pod: Pod, state: ClusterState): Places[] =>
   pod.constraints.antiAffinity.map((term) => {
-    const crowd = state.those(term, '', (one) => takes(term, one, state));
+    const crowd = state.podsCounted(term, '', (one) => takes(term, one, state));
     return new Places(crowd, term.topologyKey, pod);
   });
 
@@ -93,5 +93,5 @@ const isFirst = (pod: Pod, company: readonly Places[], state: ClusterState): boo
   company.every((places) => places.empty) &&
   pod.constraints.affinity.every((term) => takes(term, pod, state));
 
-const takes = (term: PodTerm, other: Pod, { namespaces }: ClusterState): boolean =>
+const takes = (term: PodAffinityTerm, other: Pod, { namespaces }: ClusterState): boolean =>
   termTakes(term, other, namespaces);

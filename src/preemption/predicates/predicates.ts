@@ -40,13 +40,13 @@ export const fixedPredicates: readonly Predicate[] = [
 ];
 
 /** Those that other Pods have a part in wherever they are, if the Pod minds them or they mind it. */
-export const socialPredicates: readonly Predicate[] = [podTopologySpread, interPodAffinity];
+export const interPodPredicates: readonly Predicate[] = [podTopologySpread, interPodAffinity];
 
 /** Those that a node decides by itself, with the Pods on it. */
-export const ownPredicates = predicates.filter((one) => !socialPredicates.includes(one));
+export const ownPredicates = predicates.filter((one) => !interPodPredicates.includes(one));
 
 /** Those of them that the Pods on the node have a part in. */
-export const roomPredicates = ownPredicates.filter((one) => !fixedPredicates.includes(one));
+export const capacityPredicates = ownPredicates.filter((one) => !fixedPredicates.includes(one));
 
 /** Those but the distance that others want, of which kube-scheduler hears nothing where it was skipped. */
 export const predicatesButAffinity = predicates.filter((one) => one !== interPodAffinity);

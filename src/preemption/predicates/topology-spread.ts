@@ -1,10 +1,10 @@
 import type { ClusterState } from '../cluster-state.ts';
 import type { NodeState } from '../node-state.ts';
-import type { Crowd } from '../crowd.ts';
+import type { CountedPods } from '../crowd.ts';
 import type { DomainCounts } from '../domain-counts.ts';
 import { untolerated } from '../../k8s/taints.ts';
 import { selects } from '../selectors.ts';
-import type { Pod, SpreadConstraint } from '../snapshot.ts';
+import type { Pod, TopologySpreadConstraint } from '../snapshot.ts';
 import type { DomainRule } from './domain-rule.ts';
 import { matchesAffinity } from './node-predicates.ts';
 import type { Filter, Predicate } from './predicate.ts';
@@ -43,7 +43,7 @@ export const spreadRules = (pod: Pod, state: ClusterState): DomainRule[] =>
     };
   });
 
-function judge(constraint: SpreadConstraint, pod: Pod, state: ClusterState): Filter {
+function judge(constraint: TopologySpreadConstraint, pod: Pod, state: ClusterState): Filter {
   const { crowd, counts } = countedFor(constraint, pod, state);
   // It does not count for itself.
   const there = crowd.nodeOf(pod);
@@ -59,15 +59,15 @@ function judge(constraint: SpreadConstraint, pod: Pod, state: ClusterState): Fil
   };
 }
 
-const leastOf = (counts: DomainCounts, fewest: number, { minDomains }: SpreadConstraint): number =>
+const leastOf = (counts: DomainCounts, fewest: number, { minDomains }: TopologySpreadConstraint): number =>
   counts.size < minDomains ? 0 : fewest;
 
 /** Whom the constraint counts for Pods of one template and namespace, by domain. */
 function countedFor(
-  constraint: SpreadConstraint,
+  constraint: TopologySpreadConstraint,
   { constraints, namespace }: Pod,
   state: ClusterState,
-): { readonly crowd: Crowd; readonly counts: DomainCounts } {
+): { readonly crowd: CountedPods; readonly counts: DomainCounts } {
   const { topologyKey, selector } = constraint;
   const at = constraints.spread.indexOf(constraint);
   const takingPart = state.nodesFor(constraints, `spread ${at}`, (node) =>
@@ -76,7 +76,7 @@ function countedFor(
       ? takesPart(constraint, constraints, node)
       : false,
   );
-  const crowd = state.those(
+  const crowd = state.podsCounted(
     constraints,
     `spread ${at} ${namespace}`,
     (one, node) =>
@@ -89,7 +89,7 @@ function countedFor(
 }
 
 const takesPart = (
-  constraint: SpreadConstraint,
+  constraint: TopologySpreadConstraint,
   constraints: Pod['constraints'],
   { node }: NodeState,
 ): boolean =>

@@ -1,13 +1,13 @@
 import { own, ownString, type JsonObject } from '../../json/json.ts';
-import { titleOf } from '../../k8s/reading.ts';
-import type { Unit } from '../units.ts';
-import { keyOf } from '../snapshot.ts';
+import { objectTitle } from '../../k8s/reading.ts';
+import type { PreemptionUnit } from '../units.ts';
+import { namespacedKey } from '../snapshot.ts';
 import { readSnapshot, type ReadSnapshot } from './read-snapshot.ts';
 
 /** A snapshot to go by although something in it cannot be read. */
 export interface CarefulSnapshot extends ReadSnapshot {
   /** Whether all is known that decides about the unit: another one is not to be touched. */
-  readonly isClear: (unit: Unit) => boolean;
+  readonly isClear: (unit: PreemptionUnit) => boolean;
 }
 
 /**
@@ -23,18 +23,18 @@ export function carefulSnapshot(objects: readonly JsonObject[], namespace?: stri
   const [nodes, groups, namespaces] = [new Set<string>(), new Set<string>(), new Set<string>()];
   for (const object of objects) {
     const kind = ownString(object, 'kind') ?? '';
-    if (!wrong.has(titleOf(object, kind))) continue;
+    if (!wrong.has(objectTitle(object, kind))) continue;
     const metadata = own(object, 'metadata');
     const [name = '', at = ''] = [ownString(metadata, 'name'), ownString(metadata, 'namespace')];
     if (kind === 'Node') nodes.add(name);
     else if (kind === 'Pod') nodes.add(ownString(own(object, 'spec'), 'nodeName') ?? '');
     else if (kind === 'PodDisruptionBudget') namespaces.add(at);
-    else groups.add(keyOf(at, name));
+    else groups.add(namespacedKey(at, name));
   }
   const known = objects.filter((object) => {
     const kind = ownString(object, 'kind') ?? '';
     if (kind === 'Node') return !nodes.has(ownString(own(object, 'metadata'), 'name') ?? '');
-    return !LEFT_OUT.has(kind) || !wrong.has(titleOf(object, kind));
+    return !LEFT_OUT.has(kind) || !wrong.has(objectTitle(object, kind));
   });
   return {
     ...readSnapshot(known, namespace),
@@ -42,7 +42,9 @@ export function carefulSnapshot(objects: readonly JsonObject[], namespace?: stri
     isClear: ({ pods }) =>
       pods.every(
         ({ namespace: at, gang, podGroup }) =>
-          !namespaces.has(at) && !groups.has(keyOf(at, gang)) && !groups.has(keyOf(at, podGroup)),
+          !namespaces.has(at) &&
+          !groups.has(namespacedKey(at, gang)) &&
+          !groups.has(namespacedKey(at, podGroup)),
       ),
   };
 }

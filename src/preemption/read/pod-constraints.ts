@@ -5,12 +5,12 @@ import type {
   Constraints,
   HostPort,
   Labels,
-  NodeRequirement,
-  NodeTerm,
-  PodTerm,
-  SpreadConstraint,
+  NodeSelectorRequirement,
+  NodeSelectorTerm,
+  PodAffinityTerm,
+  TopologySpreadConstraint,
 } from '../snapshot.ts';
-import { labelsOf, stringsOf, type Reading } from '../../k8s/reading.ts';
+import { labelsOf, stringsOf, type FieldReader } from '../../k8s/reading.ts';
 
 /** Where a Pod may be, of its spec. */
 export function podConstraints(
@@ -18,23 +18,25 @@ export function podConstraints(
   pod: {
     readonly namespace: string;
     readonly labels: Labels;
-    readonly volumeNodes: readonly (readonly NodeTerm[])[];
+    readonly volumeNodes: readonly (readonly NodeSelectorTerm[])[];
   },
-  reading: Reading,
+  reading: FieldReader,
 ): Constraints {
   const affinity = own(spec, 'affinity');
   const nodes = own(affinity, 'nodeAffinity');
   const required = own(nodes, 'requiredDuringSchedulingIgnoredDuringExecution');
-  const terms = (kind: string): PodTerm[] =>
+  const terms = (kind: string): PodAffinityTerm[] =>
     listOf(own(affinity, kind), 'requiredDuringSchedulingIgnoredDuringExecution').map((term, index) =>
       podTerm(term, `spec.affinity.${kind}[${index}]`, pod, reading),
     );
   return {
     nodeSelector: labelsOf(own(spec, 'nodeSelector')),
-    requiredNodes: isObject(required) ? listOf(required, 'nodeSelectorTerms').map(nodeTerm) : undefined,
+    requiredNodes: isObject(required)
+      ? listOf(required, 'nodeSelectorTerms').map(nodeSelectorTerm)
+      : undefined,
     preferredNodes: listOf(nodes, 'preferredDuringSchedulingIgnoredDuringExecution').map((one) => ({
       weight: reading.integer(own(one, 'weight'), 'spec.affinity.nodeAffinity.weight', 1),
-      term: nodeTerm(own(one, 'preference') ?? null),
+      term: nodeSelectorTerm(own(one, 'preference') ?? null),
     })),
     volumeNodes: pod.volumeNodes,
     tolerations: listOf(spec, 'tolerations').map(tolerationOf),
@@ -50,19 +52,19 @@ export function podConstraints(
 const listOf = (value: Json | undefined, key: string): readonly Json[] => ownList(value, key) ?? [];
 
 /** A NodeSelectorTerm. */
-export const nodeTerm = (term: Json): NodeTerm => ({
+export const nodeSelectorTerm = (term: Json): NodeSelectorTerm => ({
   labels: listOf(term, 'matchExpressions').map(requirement),
   fields: listOf(term, 'matchFields').map(requirement),
 });
 
-const requirement = (one: Json): NodeRequirement => ({
+const requirement = (one: Json): NodeSelectorRequirement => ({
   key: ownString(one, 'key') ?? '',
   operator: ownString(one, 'operator') ?? '',
   values: stringsOf(own(one, 'values')),
 });
 
 /** On the host's network a container's port is the host's as well, as the API server fills in. */
-function hostPorts(spec: Json | undefined, reading: Reading): HostPort[] {
+function hostPorts(spec: Json | undefined, reading: FieldReader): HostPort[] {
   const onHost = own(spec, 'hostNetwork') === true;
   return [...listOf(spec, 'containers'), ...listOf(spec, 'initContainers').filter(isSidecar)].flatMap(
     (container) =>
@@ -86,8 +88,8 @@ function podTerm(
   term: Json,
   field: string,
   { namespace, labels }: { readonly namespace: string; readonly labels: Labels },
-  reading: Reading,
-): PodTerm {
+  reading: FieldReader,
+): PodAffinityTerm {
   const named = stringsOf(own(term, 'namespaces'));
   const namespaceSelector = reading.selector(own(term, 'namespaceSelector'), `${field}.namespaceSelector`);
   return {
@@ -116,8 +118,8 @@ function spreadConstraint(
   one: Json,
   field: string,
   labels: Labels,
-  reading: Reading,
-): readonly SpreadConstraint[] {
+  reading: FieldReader,
+): readonly TopologySpreadConstraint[] {
   // Others only move a score, and kube-scheduler's scores for spreading are not followed here.
   if (ownString(one, 'whenUnsatisfiable') !== 'DoNotSchedule') return [];
   const selector = reading.selector(own(one, 'labelSelector'), `${field}.labelSelector`);

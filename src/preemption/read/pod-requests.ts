@@ -1,7 +1,7 @@
 import { add, containerSum } from '../../k8s/container-sum.ts';
 import { own, type Json } from '../../json/json.ts';
 import type { Resources } from '../snapshot.ts';
-import type { Reading } from '../../k8s/reading.ts';
+import type { FieldReader } from '../../k8s/reading.ts';
 
 /** What a container counts for in scores where it asks for nothing (kube-scheduler's `DefaultMilliCPURequest` …). */
 const SCORED_CPU = 100;
@@ -18,7 +18,7 @@ export interface PodRequests {
  * the overhead of its runtime on top. A limit counts where no request is given, as the API server would fill in.
  * @param stored whether the API server has filled in what is missing: then limits say nothing
  */
-export function podRequests(spec: Json | undefined, reading: Reading): PodRequests {
+export function podRequests(spec: Json | undefined, reading: FieldReader): PodRequests {
   const asks = (scoredToo: boolean): Map<string, number> => {
     const of = (container: Json, field: string): Map<string, number> => {
       const counts = containerRequests(container, field, reading, !scoredToo);
@@ -48,7 +48,7 @@ export function podRequests(spec: Json | undefined, reading: Reading): PodReques
 function containerRequests(
   container: Json,
   field: string,
-  reading: Reading,
+  reading: FieldReader,
   tells: boolean,
 ): Map<string, number> {
   const resources = own(container, 'resources');

@@ -10,14 +10,14 @@ import {
 import { quoted } from '../../text/printable.ts';
 import { defaultClass, letsGangsPreempt, mayCost, type PriorityClass } from '../../api/priority-class.ts';
 import type { Gang, NativeGroup } from '../snapshot.ts';
-import type { Reading } from '../../k8s/reading.ts';
+import type { FieldReader } from '../../k8s/reading.ts';
 import { readTopology } from './read-topology.ts';
 
 /** A PodGang. */
-export function readGang(
+export function readSnapshotGang(
   object: JsonObject,
   { classes, namespace }: { classes: ReadonlyMap<string, PriorityClass>; namespace: string },
-  reading: Reading,
+  reading: FieldReader,
 ): Gang {
   const metadata = own(object, 'metadata');
   const spec = own(object, 'spec');
@@ -64,7 +64,7 @@ function oneOf<T extends string>(
   annotation: (key: string) => string | undefined,
   key: string,
   allowed: readonly T[],
-  reading: Reading,
+  reading: FieldReader,
 ): T | undefined {
   const value = annotation(key);
   const found = allowed.find((one) => one === value);
@@ -77,7 +77,7 @@ function oneOf<T extends string>(
 export function readNativeGroup(
   object: JsonObject,
   { classes, namespace }: { classes: ReadonlyMap<string, PriorityClass>; namespace: string },
-  reading: Reading,
+  reading: FieldReader,
 ): NativeGroup {
   const metadata = own(object, 'metadata');
   const spec = own(object, 'spec');

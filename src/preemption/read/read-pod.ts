@@ -2,16 +2,22 @@ import { own, ownList, ownString, type Json, type JsonObject } from '../../json/
 import { LABEL_POD_CLIQUE, LABEL_POD_GANG } from '../../api/names.ts';
 import { DISRUPTION_TARGET } from '../../api/preemption-terms.ts';
 import { defaultClass, type PriorityClass } from '../../api/priority-class.ts';
-import { keyOf, type Constraints, type NodeTerm, type Pod, type Resources } from '../snapshot.ts';
+import {
+  namespacedKey,
+  type Constraints,
+  type NodeSelectorTerm,
+  type Pod,
+  type Resources,
+} from '../snapshot.ts';
 import { podConstraints } from './pod-constraints.ts';
 import { podRequests } from './pod-requests.ts';
-import { labelsOf, type Reading } from '../../k8s/reading.ts';
+import { labelsOf, type FieldReader } from '../../k8s/reading.ts';
 
 /** What is known beside a Pod, and what Pods share. */
 export interface PodContext {
   readonly classes: ReadonlyMap<string, PriorityClass>;
   /** Of a bound claim by `namespace/name`: the node terms of its volume. */
-  readonly claims: ReadonlyMap<string, readonly NodeTerm[]>;
+  readonly claims: ReadonlyMap<string, readonly NodeSelectorTerm[]>;
   /** Of a Pod that names none. */
   readonly namespace: string;
   readonly shared: SharedByTemplate;
@@ -37,7 +43,7 @@ export class SharedByTemplate {
 }
 
 /** A Pod, stored or about to be. */
-export function readPod(object: JsonObject, context: PodContext, reading: Reading): Pod {
+export function readSnapshotPod(object: JsonObject, context: PodContext, reading: FieldReader): Pod {
   const metadata = own(object, 'metadata');
   const spec = own(object, 'spec');
   const namespace = ownString(metadata, 'namespace') || context.namespace;
@@ -45,11 +51,11 @@ export function readPod(object: JsonObject, context: PodContext, reading: Readin
   const labels = labelsOf(own(metadata, 'labels'));
   const { requests, scored } = podRequests(spec, reading);
   const volumeNodes = claimsOf(spec, name).flatMap((claim) => {
-    const terms = context.claims.get(keyOf(namespace, claim));
+    const terms = context.claims.get(namespacedKey(namespace, claim));
     return terms === undefined ? [] : [terms];
   });
   return {
-    key: keyOf(namespace, name),
+    key: namespacedKey(namespace, name),
     namespace,
     name,
     uid: ownString(metadata, 'uid') ?? '',
@@ -80,9 +86,9 @@ const disruptionOf = (status: Json | undefined): string => {
 
 /** Whether a Pod has a place on a node: one that waits or has ended does not. */
 export const holdsPlace = (object: JsonObject): boolean =>
-  (ownString(own(object, 'spec'), 'nodeName') ?? '') !== '' && !hasEnded(object);
+  (ownString(own(object, 'spec'), 'nodeName') ?? '') !== '' && !hasPodEnded(object);
 
-export function hasEnded(object: JsonObject): boolean {
+export function hasPodEnded(object: JsonObject): boolean {
   const phase = ownString(own(object, 'status'), 'phase');
   return phase === 'Succeeded' || phase === 'Failed';
 }
@@ -91,7 +97,7 @@ export function hasEnded(object: JsonObject): boolean {
 function priorityOf(
   spec: Json | undefined,
   classes: PodContext['classes'],
-  reading: Reading,
+  reading: FieldReader,
 ): Pick<Pod, 'priority' | 'preempts' | 'classless' | 'className'> {
   const byDefault = defaultClass(classes.values())?.name;
   const name = ownString(spec, 'priorityClassName') || byDefault;

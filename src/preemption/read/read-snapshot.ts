@@ -1,20 +1,20 @@
 import { own, ownList, ownString, type Json, type JsonObject } from '../../json/json.ts';
-import { groupVersionOf } from '../../k8s/resource.ts';
+import { parseGroupVersion } from '../../k8s/resource.ts';
 import { POD_GANG_API_VERSION } from '../../api/names.ts';
 import { readPriorityClass, type PriorityClass } from '../../api/priority-class.ts';
 import {
   compareText,
-  keyOf,
+  namespacedKey,
   type DisruptionBudget,
   type Node,
-  type NodeTerm,
+  type NodeSelectorTerm,
   type Snapshot,
 } from '../snapshot.ts';
-import { nodeTerm } from './pod-constraints.ts';
-import { readGang, readNativeGroup } from './read-gang.ts';
-import { holdsPlace, readPod, SharedByTemplate, type PodContext } from './read-pod.ts';
+import { nodeSelectorTerm } from './pod-constraints.ts';
+import { readSnapshotGang, readNativeGroup } from './read-gang.ts';
+import { holdsPlace, readSnapshotPod, SharedByTemplate, type PodContext } from './read-pod.ts';
 import { taintOf } from '../../k8s/taints.ts';
-import { labelsOf, Reading, titleOf, type ObjectFault } from '../../k8s/reading.ts';
+import { labelsOf, FieldReader, objectTitle, type ObjectFault } from '../../k8s/reading.ts';
 
 /** The kinds that a snapshot is made of, with the versions that are read. */
 const SNAPSHOT_KINDS: Readonly<Record<string, readonly string[]>> = {
@@ -52,9 +52,9 @@ export function readSnapshot(objects: Iterable<JsonObject>, namespace = 'default
   const warnings: string[] = [];
   const byKind = new Map<string, JsonObject[]>();
   for (const object of objects) sort(object, byKind, faults);
-  const each = <T>(kind: string, read: (object: JsonObject, reading: Reading) => T): T[] =>
+  const each = <T>(kind: string, read: (object: JsonObject, reading: FieldReader) => T): T[] =>
     (byKind.get(kind) ?? []).map((object) => {
-      const reading = new Reading(titleOf(object, kind));
+      const reading = new FieldReader(objectTitle(object, kind));
       const value = read(object, reading);
       faults.push(...reading.faults);
       return value;
@@ -72,16 +72,18 @@ export function readSnapshot(objects: Iterable<JsonObject>, namespace = 'default
     if (allocatable.size === 0) warnings.push(`node ${name} has no status.allocatable: no Pod fits it`);
   const snapshot: Snapshot = {
     nodes,
-    pods: each('Pod', (object, reading) => (holdsPlace(object) ? [readPod(object, context, reading)] : []))
+    pods: each('Pod', (object, reading) =>
+      holdsPlace(object) ? [readSnapshotPod(object, context, reading)] : [],
+    )
       .flat()
       .sort((a, b) => compareText(a.key, b.key))
       // Given twice, in two files: the later one counts.
       .filter(({ key }, index, sorted) => sorted[index + 1]?.key !== key),
     budgets: each('PodDisruptionBudget', readBudget).sort((a, b) =>
-      compareText(keyOf(a.namespace, a.name), keyOf(b.namespace, b.name)),
+      compareText(namespacedKey(a.namespace, a.name), namespacedKey(b.namespace, b.name)),
     ),
     classes,
-    gangs: byKey(each('PodGang', (object, reading) => readGang(object, context, reading))),
+    gangs: byKey(each('PodGang', (object, reading) => readSnapshotGang(object, context, reading))),
     podGroups: byKey(each('PodGroup', (object, reading) => readNativeGroup(object, context, reading))),
     namespaces: new Map(
       (byKind.get('Namespace') ?? []).map((one) => {
@@ -96,13 +98,13 @@ export function readSnapshot(objects: Iterable<JsonObject>, namespace = 'default
 function sort(object: JsonObject, byKind: Map<string, JsonObject[]>, faults: ObjectFault[]): void {
   const [kind = '', version = ''] = [ownString(object, 'kind'), ownString(object, 'apiVersion')];
   const versions = Object.hasOwn(SNAPSHOT_KINDS, kind) ? (SNAPSHOT_KINDS[kind] ?? []) : [];
-  const { group } = groupVersionOf(version);
+  const { group } = parseGroupVersion(version);
   if (versions.includes(version)) {
     byKind.getOrInsert(kind, []).push(object);
-  } else if (versions.some((one) => groupVersionOf(one).group === group)) {
+  } else if (versions.some((one) => parseGroupVersion(one).group === group)) {
     const wanted = versions.length === 1 ? versions[0] : `one of ${versions.join(', ')}`;
     faults.push({
-      object: titleOf(object, kind),
+      object: objectTitle(object, kind),
       field: 'apiVersion',
       message: `version ${version} is not read; take the snapshot as ${wanted ?? ''}`,
     });
@@ -111,15 +113,15 @@ function sort(object: JsonObject, byKind: Map<string, JsonObject[]>, faults: Obj
 
 const byKey = <T extends { readonly namespace: string; readonly name: string }>(
   all: readonly T[],
-): Map<string, T> => new Map(all.map((one) => [keyOf(one.namespace, one.name), one]));
+): Map<string, T> => new Map(all.map((one) => [namespacedKey(one.namespace, one.name), one]));
 
 /** The value is the API server's to check; a file may say anything. A class without one is not there. */
-function readClass(object: JsonObject, reading: Reading): PriorityClass[] {
+function readClass(object: JsonObject, reading: FieldReader): PriorityClass[] {
   const value = reading.integer(own(object, 'value'), 'value', 0);
   return reading.faults.length > 0 ? [] : [{ ...readPriorityClass(object), value }];
 }
 
-function readNode(object: JsonObject, reading: Reading): Node {
+function readNode(object: JsonObject, reading: FieldReader): Node {
   const metadata = own(object, 'metadata');
   const spec = own(object, 'spec');
   const status = own(object, 'status');
@@ -133,7 +135,7 @@ function readNode(object: JsonObject, reading: Reading): Node {
   };
 }
 
-function readBudget(object: JsonObject, reading: Reading): DisruptionBudget {
+function readBudget(object: JsonObject, reading: FieldReader): DisruptionBudget {
   const metadata = own(object, 'metadata');
   const status = own(object, 'status');
   const disrupted = own(status, 'disruptedPods');
@@ -150,19 +152,23 @@ function readBudget(object: JsonObject, reading: Reading): DisruptionBudget {
 function boundClaims(
   volumes: readonly JsonObject[],
   claims: readonly JsonObject[],
-): Map<string, readonly NodeTerm[]> {
-  const terms = new Map<string, readonly NodeTerm[]>();
+): Map<string, readonly NodeSelectorTerm[]> {
+  const terms = new Map<string, readonly NodeSelectorTerm[]>();
   for (const volume of volumes) {
     const required = own(own(own(volume, 'spec'), 'nodeAffinity'), 'required');
     const list: readonly Json[] | undefined = ownList(required, 'nodeSelectorTerms');
-    if (list !== undefined) terms.set(ownString(own(volume, 'metadata'), 'name') ?? '', list.map(nodeTerm));
+    if (list !== undefined)
+      terms.set(ownString(own(volume, 'metadata'), 'name') ?? '', list.map(nodeSelectorTerm));
   }
-  const bound = new Map<string, readonly NodeTerm[]>();
+  const bound = new Map<string, readonly NodeSelectorTerm[]>();
   for (const claim of claims) {
     const metadata = own(claim, 'metadata');
     const found = terms.get(ownString(own(claim, 'spec'), 'volumeName') ?? '');
     if (found !== undefined)
-      bound.set(keyOf(ownString(metadata, 'namespace') ?? '', ownString(metadata, 'name') ?? ''), found);
+      bound.set(
+        namespacedKey(ownString(metadata, 'namespace') ?? '', ownString(metadata, 'name') ?? ''),
+        found,
+      );
   }
   return bound;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ServerCredentials } from '@grpc/grpc-js';
 import { afterEach, expect, test } from '@jest/globals';
 import { Estimators } from '../../../src/estimators/estimators.ts';
-import type { Question } from '../../../src/estimators/questions.ts';
+import type { EstimateRequest } from '../../../src/estimators/questions.ts';
 import { issueAuthority, issueServingCertificate } from '../../../src/tls/issue.ts';
 import { issueClientCertificate } from '../../support/client-certificate.ts';
 import { estimatorAt, type Answering, type Asked, type Estimator } from '../../support/estimator.ts';
@@ -46,17 +46,17 @@ function scene(
     () => clock.now,
   );
   asking.push(estimators);
-  const ask = (questions: readonly Question[], signal = new AbortController().signal) =>
+  const ask = (questions: readonly EstimateRequest[], signal = new AbortController().signal) =>
     estimators.ask(questions, 'ml', signal);
   return { estimators, ask, said, clock };
 }
 
-const replicas = (cluster: string): Question => ({
+const replicas = (cluster: string): EstimateRequest => ({
   cluster,
   unit: 'replicas',
   templates: [{ name: '', replicas: 4, requests: new Map([['cpu', 1500]]) }],
 });
-const sets = (cluster: string): Question => ({ ...replicas(cluster), unit: 'sets' });
+const sets = (cluster: string): EstimateRequest => ({ ...replicas(cluster), unit: 'sets' });
 
 test('it is asked over TLS, shows a certificate, and all goes over one connection', async () => {
   const validity = { days: 1, now: new Date() };

@@ -1,7 +1,7 @@
 /** The priorities of gangs and of their Pods, as far as memory knows the classes. */
 import { describe, expect, test } from '@jest/globals';
 import type { Policy } from '../../../src/admission/policy.ts';
-import type { Operation } from '../../../src/json/patch-operation.ts';
+import type { WriteOperation } from '../../../src/json/patch-operation.ts';
 import type { Decision } from '../../../src/admission/review.ts';
 import type { JsonObject } from '../../../src/json/json.ts';
 import type { Placement } from '../../../src/backends/select.ts';
@@ -28,7 +28,7 @@ const classed = (priorityClassName: string | null, more: PodGangParts = {}): Jso
   podGang({ labels: LABELS, ...more, spec: { priorityClassName } });
 const annotated = (annotations: JsonObject, priorityClassName = 'low'): JsonObject =>
   classed(priorityClassName, { annotations });
-const operations = (decision: Decision): Operation[] => operationsOf(decision) as Operation[];
+const operations = (decision: Decision): WriteOperation[] => operationsOf(decision) as WriteOperation[];
 /** Memory of one gang `ml/train`. */
 const gangOf = (priorityClass: string | null | undefined, withPods = false): Placement => ({
   ofGang: () => (priorityClass === undefined ? undefined : null),

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { membershipOf } from '../../../src/gang/membership.ts';
 import { takeCensus } from '../../../src/gang/plan/census.ts';
-import { readPod } from '../../../src/gang/read-records.ts';
+import { readPodRecord } from '../../../src/gang/read-records.ts';
 import { gang, group } from './plan/gang-states.ts';
 
 const LABELS = {
@@ -10,7 +10,7 @@ const LABELS = {
   'grove.io/base-podgang': 'base',
 };
 const pod = (name: string, annotations: Record<string, string>) =>
-  readPod({ metadata: { namespace: 'ml', name, uid: name, labels: LABELS, annotations } });
+  readPodRecord({ metadata: { namespace: 'ml', name, uid: name, labels: LABELS, annotations } });
 
 test('a mirror Pod is no member: a node runs it by itself, whatever the labels that its kubelet gave it', () => {
   const mirror = pod('mirror', { 'kubernetes.io/config.mirror': 'hash' });

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../src/json/json.ts';
-import { readPod } from '../../../src/gang/read-records.ts';
+import { readPodRecord } from '../../../src/gang/read-records.ts';
 import { gangPod } from '../../support/pods.ts';
 
 test.each<[string, JsonObject, string]>([
@@ -14,5 +14,5 @@ test.each<[string, JsonObject, string]>([
   ],
   ['nonsense', { schedulingGroup: 'train', workloadRef: ['x'] }, ''],
 ])('the native gang that a Pod names: %s', (_name, spec, expected) => {
-  expect(readPod(gangPod({ spec })).nativeGang).toBe(expected);
+  expect(readPodRecord(gangPod({ spec })).nativeGang).toBe(expected);
 });

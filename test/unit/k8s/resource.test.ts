@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { kubeTime } from '../../../src/k8s/time.ts';
-import { apiVersionOf, groupVersionOf } from '../../../src/k8s/resource.ts';
+import { groupVersionString, parseGroupVersion } from '../../../src/k8s/resource.ts';
 import { keyOf, splitKey } from '../../../src/kube/loop/cache.ts';
 
 test.each([
@@ -9,8 +9,8 @@ test.each([
   ['', '', ''],
   ['a/b/c', 'a', 'b/c'],
 ])('apiVersion %j is group %j and version %j', (apiVersion, group, version) => {
-  expect(groupVersionOf(apiVersion)).toEqual({ group, version });
-  expect(apiVersionOf({ group, version })).toBe(apiVersion);
+  expect(parseGroupVersion(apiVersion)).toEqual({ group, version });
+  expect(groupVersionString({ group, version })).toBe(apiVersion);
 });
 
 test.each([

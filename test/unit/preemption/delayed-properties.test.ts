@@ -4,16 +4,16 @@ import type { JsonObject } from '../../../src/json/json.ts';
 import { PREEMPTION } from '../../../src/api/preemption-terms.ts';
 import { overdrawnBy } from '../../../src/preemption/budgets.ts';
 import { ClusterState } from '../../../src/preemption/cluster-state.ts';
-import { attempt, type Step } from '../../../src/preemption/delayed.ts';
+import { nextPreemptionStep, type PreemptionStep } from '../../../src/preemption/delayed.ts';
 import type { InFlight } from '../../../src/preemption/in-flight.ts';
 import type { Situation } from '../../../src/preemption/situation.ts';
 import { place } from '../../../src/preemption/place.ts';
 import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
-import { readPod } from '../../../src/preemption/read/read-pod.ts';
+import { readSnapshotPod } from '../../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../../src/preemption/read/read-snapshot.ts';
-import { Reading } from '../../../src/k8s/reading.ts';
+import { FieldReader } from '../../../src/k8s/reading.ts';
 import type { Pod, Snapshot } from '../../../src/preemption/snapshot.ts';
-import { unitsOf, type Unit } from '../../../src/preemption/units.ts';
+import { preemptionUnitsOf, type PreemptionUnit } from '../../../src/preemption/units.ts';
 import { inLength } from '../../support/length.ts';
 import { budget, node, pod, podGang, priorityClass, type PodIn } from './small-cluster.ts';
 
@@ -150,10 +150,10 @@ class World {
     const { snapshot, faults, context } = readSnapshot(objects);
     expect(faults).toEqual([]);
     const pods = Array.from({ length: this.wanting.pods }, (_, index) =>
-      readPod(
+      readSnapshotPod(
         pod({ name: `w${index}`, cpu: this.wanting.cpu, prio: OWN, gang: 'want' }),
         context,
-        new Reading('w'),
+        new FieldReader('w'),
       ),
     );
     const { breaksBudgets } = this;
@@ -162,7 +162,7 @@ class World {
   }
 
   /** Unit by unit: all marks of one, then its evictions. */
-  act({ evict }: Step, marks: number, evictions: number): string[] {
+  act({ evict }: PreemptionStep, marks: number, evictions: number): string[] {
     const done: string[] = [];
     for (const { pods } of evict) {
       for (const { name } of pods) {
@@ -207,9 +207,9 @@ test('whatever happens between two attempts, and wherever the controller is kill
       /** Pods that were told and are still there. */
       const going = new Set<string>();
       const units = new Map<string, readonly string[]>();
-      const next = (): Step => {
+      const next = (): PreemptionStep => {
         const situation = world.situation();
-        const step = attempt(inFlight, situation);
+        const step = nextPreemptionStep(inFlight, situation);
         seen.set(step.verdict, (seen.get(step.verdict) ?? 0) + 1);
         if (inFlight !== undefined && step.inFlight?.closing === true && !inFlight.closing)
           seen.set('given up', (seen.get('given up') ?? 0) + 1);
@@ -249,14 +249,16 @@ test('whatever happens between two attempts, and wherever the controller is kill
 function check(
   situation: Situation,
   before: InFlight | undefined,
-  step: Step,
+  step: PreemptionStep,
   going: ReadonlySet<string>,
 ): void {
   const { preemptor, snapshot, breaksBudgets } = situation;
-  const below = unitsOf(snapshot, preemptor, 'kep').filter(({ priority }) => priority < preemptor.priority);
+  const below = preemptionUnitsOf(snapshot, preemptor, 'kep').filter(
+    ({ priority }) => priority < preemptor.priority,
+  );
 
   // The same again says the same.
-  const again = attempt(step.inFlight, situation);
+  const again = nextPreemptionStep(step.inFlight, situation);
   expect(again.inFlight).toEqual(step.inFlight);
   if (step.inFlight !== undefined) expect(again.evict).toEqual(step.evict);
 
@@ -304,5 +306,5 @@ function check(
     for (const { pods } of step.inFlight.victims) expect(pods.some(({ name }) => going.has(name))).toBe(true);
 }
 
-const unitsIn = ({ evict }: Step, below: readonly Unit[]): Unit[] =>
+const unitsIn = ({ evict }: PreemptionStep, below: readonly PreemptionUnit[]): PreemptionUnit[] =>
   below.filter(({ kind, name }) => evict.some((one) => one.kind === kind && one.name === name));

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../src/json/json.ts';
-import { attempt, type Step } from '../../../src/preemption/delayed.ts';
+import { nextPreemptionStep, type PreemptionStep } from '../../../src/preemption/delayed.ts';
 import type { InFlight } from '../../../src/preemption/in-flight.ts';
 import type { Situation } from '../../../src/preemption/situation.ts';
 import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
-import { readPod } from '../../../src/preemption/read/read-pod.ts';
+import { readSnapshotPod } from '../../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../../src/preemption/read/read-snapshot.ts';
-import { Reading } from '../../../src/k8s/reading.ts';
+import { FieldReader } from '../../../src/k8s/reading.ts';
 import { budget, node, planFor, pod, podGang, priorityClass, type PodIn } from './small-cluster.ts';
 
 const CLASSES = [priorityClass('low', 10), priorityClass('mid', 50), priorityClass('high', 100)];
@@ -23,7 +23,9 @@ function situation(objects: readonly JsonObject[], given: Given = {}): Situation
   const gang = given.gang ?? podGang('train', { className: 'high', groups: { worker: 2 } });
   const { snapshot, context, faults } = readSnapshot([...CLASSES, gang, ...objects]);
   expect(faults).toEqual([]);
-  const pods = (given.wanting ?? WORKERS).map((one) => readPod(pod(one), context, new Reading('w')));
+  const pods = (given.wanting ?? WORKERS).map((one) =>
+    readSnapshotPod(pod(one), context, new FieldReader('w')),
+  );
   return {
     preemptor: preemptorOf(pods, snapshot, 'kep'),
     snapshot,
@@ -39,16 +41,17 @@ const TOGETHER = podGang('old', { className: 'low', mode: 'PodGroup' });
 const FULL = [node('n1', 4), TOGETHER, old('o-0'), old('o-1')];
 
 const begun = (): InFlight => {
-  const { inFlight } = attempt(undefined, situation(FULL));
+  const { inFlight } = nextPreemptionStep(undefined, situation(FULL));
   if (inFlight === undefined) throw new Error('no plan');
   return inFlight;
 };
-const goes = ({ evict }: Step): string[] => evict.flatMap(({ pods }) => pods.map(({ name }) => name));
+const goes = ({ evict }: PreemptionStep): string[] =>
+  evict.flatMap(({ pods }) => pods.map(({ name }) => name));
 const told = { told: 'PreemptionByScheduler' };
 
 describe('a plan that begins', () => {
   test('names the whole unit and a node for each Pod', () => {
-    const step = attempt(undefined, situation(FULL));
+    const step = nextPreemptionStep(undefined, situation(FULL));
     expect(step).toMatchObject({ verdict: 'Preempts', why: '1 units make room for it' });
     expect(step.inFlight).toEqual({
       nominations: WORKERS.map(({ name }) => ({ name, uid: `uid-${name}`, node: 'n1' })),
@@ -70,7 +73,7 @@ describe('a plan that begins', () => {
   test('not while one Pod of the gang has no place, even with everybody gone', () => {
     const three = [...WORKERS, { name: 'w-2', cpu: 2, prio: 100, gang: 'train' }];
     const gang = podGang('train', { className: 'high', groups: { worker: 3 } });
-    expect(attempt(undefined, situation(FULL, { wanting: three, gang }))).toMatchObject({
+    expect(nextPreemptionStep(undefined, situation(FULL, { wanting: three, gang }))).toMatchObject({
       verdict: 'Unschedulable',
       evict: [],
       why: 'no set of victims makes room for it',
@@ -78,9 +81,12 @@ describe('a plan that begins', () => {
   });
 
   test('not where it fits, or will once others are gone that go anyway', () => {
-    expect(attempt(undefined, situation([node('n1', 4)]))).toMatchObject({ verdict: 'Fits', evict: [] });
+    expect(nextPreemptionStep(undefined, situation([node('n1', 4)]))).toMatchObject({
+      verdict: 'Fits',
+      evict: [],
+    });
     const leaving = [node('n1', 4), TOGETHER, old('o-0', { leaving: true }), old('o-1', { leaving: true })];
-    expect(attempt(undefined, situation(leaving))).toMatchObject({
+    expect(nextPreemptionStep(undefined, situation(leaving))).toMatchObject({
       verdict: 'Waits',
       inFlight: undefined,
       evict: [],
@@ -92,7 +98,10 @@ describe('a plan that begins', () => {
 describe('while the victims go', () => {
   test('the rest of them, and nobody else', () => {
     const half = [node('n1', 4), TOGETHER, old('o-0', { ...told, leaving: true }), old('o-1', told)];
-    const step = attempt(begun(), situation([...half, node('n2', 2), old('other', { on: 'n2', gang: 'x' })]));
+    const step = nextPreemptionStep(
+      begun(),
+      situation([...half, node('n2', 2), old('other', { on: 'n2', gang: 'x' })]),
+    );
     expect(step).toMatchObject({ verdict: 'Waits', why: 'it waits for 2 Pods of 1 units' });
     expect(goes(step)).toEqual(['o-1']);
   });
@@ -100,7 +109,7 @@ describe('while the victims go', () => {
   test('one of the same name that was made since is somebody else', () => {
     const again = pod({ name: 'o-0', on: 'n2', cpu: 2, prio: 10 });
     const made = { ...again, metadata: { ...(again['metadata'] as JsonObject), uid: 'new' } };
-    const step = attempt(
+    const step = nextPreemptionStep(
       begun(),
       situation([node('n1', 4), node('n2', 2), old('o-1', told), TOGETHER, made]),
     );
@@ -108,13 +117,13 @@ describe('while the victims go', () => {
   });
 
   test('it takes room that appears elsewhere, and what was not begun is spared', () => {
-    const step = attempt(begun(), situation([...FULL, node('n2', 4)]));
+    const step = nextPreemptionStep(begun(), situation([...FULL, node('n2', 4)]));
     expect(step).toMatchObject({ verdict: 'Fits', inFlight: undefined, evict: [] });
   });
 
   test('… but a unit that was begun goes as a whole', () => {
     const half = [node('n1', 4), TOGETHER, old('o-0', { ...told, leaving: true }), old('o-1')];
-    const step = attempt(begun(), situation([...half, node('n2', 4)]));
+    const step = nextPreemptionStep(begun(), situation([...half, node('n2', 4)]));
     expect(step).toMatchObject({ verdict: 'Fits', inFlight: { closing: true } });
     expect(goes(step)).toEqual(['o-1']);
   });
@@ -126,7 +135,7 @@ describe('while the victims go', () => {
       old('o-0', { told: 'EvictionByEvictionAPI', leaving: true }),
       old('o-1'),
     ];
-    expect(goes(attempt(begun(), situation([...half, node('n2', 4)])))).toEqual(['o-1']);
+    expect(goes(nextPreemptionStep(begun(), situation([...half, node('n2', 4)])))).toEqual(['o-1']);
   });
 });
 
@@ -136,7 +145,7 @@ describe('a plan that cannot come true any more is given up', () => {
   test('overtaken by a Pod of higher priority', () => {
     const half = [node('n1', 4), TOGETHER, old('o-0', { ...told, leaving: true }), old('o-1', told), taken];
     const victims = [node('n2', 4), pod({ name: 'v', on: 'n2', cpu: 4, prio: 10 })];
-    const step = attempt(begun(), situation([...half, ...victims]));
+    const step = nextPreemptionStep(begun(), situation([...half, ...victims]));
     // The first set is finished, and nothing new is begun beside it.
     expect(step).toMatchObject({
       verdict: 'Waits',
@@ -146,13 +155,13 @@ describe('a plan that cannot come true any more is given up', () => {
     expect(goes(step)).toEqual(['o-1']);
     // Still so once all were told, whatever room is left where they are.
     const going = [node('n1', 4), TOGETHER, old('o-0', { ...told, leaving: true }), taken, ...victims];
-    expect(attempt(step.inFlight, situation(going))).toMatchObject({
+    expect(nextPreemptionStep(step.inFlight, situation(going))).toMatchObject({
       verdict: 'Waits',
       evict: [],
       why: 'the plan was given up; nothing new is planned before 1 Pods of 1 units have gone',
     });
     // They are gone: a new plan.
-    const next = attempt(step.inFlight, situation([node('n1', 4), TOGETHER, taken, ...victims]));
+    const next = nextPreemptionStep(step.inFlight, situation([node('n1', 4), TOGETHER, taken, ...victims]));
     expect(next.verdict).toBe('Preempts');
     expect(goes(next)).toEqual(['v']);
   });
@@ -197,27 +206,30 @@ describe('a plan that cannot come true any more is given up', () => {
       old('o-0'),
       old('o-1'),
     ];
-    const step = attempt(both, situation(objects, given));
+    const step = nextPreemptionStep(both, situation(objects, given));
     expect(step.why).toContain(why);
     expect(step.inFlight).toMatchObject({ closing: true, victims: [{ name: 'p' }] });
     expect(goes(step)).toEqual(['p']);
   });
 
   test('the node is gone', () => {
-    const step = attempt(begun(), situation([node('n2', 3), TOGETHER, old('o-0', told), old('o-1', told)]));
+    const step = nextPreemptionStep(
+      begun(),
+      situation([node('n2', 3), TOGETHER, old('o-0', told), old('o-1', told)]),
+    );
     expect(step.why).toContain('node n1 is gone');
   });
 
   test('fewer of its Pods are there', () => {
     const half = [node('n1', 4), TOGETHER, old('o-0', told), old('o-1', told)];
-    const step = attempt(begun(), situation(half, { wanting: WORKERS.slice(0, 1) }));
+    const step = nextPreemptionStep(begun(), situation(half, { wanting: WORKERS.slice(0, 1) }));
     expect(step.why).toContain('fewer of its Pods are there than the plan was made for');
   });
 
   test('everybody has gone, and still it does not fit: planned anew', () => {
     // Each Pod fits where it is nominated; in the order of the planner they do not.
     const plan: InFlight = { ...begun(), victims: [] };
-    const step = attempt(plan, situation([node('n1', 4), old('o-0'), old('o-1'), podGang('old')]));
+    const step = nextPreemptionStep(plan, situation([node('n1', 4), old('o-0'), old('o-1'), podGang('old')]));
     expect(step.verdict).toBe('Preempts');
   });
 });
@@ -233,7 +245,7 @@ describe('vector 39: room that somebody else makes for it already', () => {
   const going = running({ ...told, leaving: true });
 
   test('nobody more has to go', () => {
-    expect(attempt(undefined, situation(going, { wanting: [wanting] }))).toMatchObject({
+    expect(nextPreemptionStep(undefined, situation(going, { wanting: [wanting] }))).toMatchObject({
       verdict: 'Waits',
       evict: [],
       why: 'room is being made for ns/want on n1',
@@ -269,28 +281,31 @@ describe('PodDisruptionBudgets', () => {
   const gang = podGang('train', { className: 'high' });
 
   test('are not overdrawn where somebody else can go, even of higher priority', () => {
-    const step = attempt(undefined, situation(cluster(0, {}), { wanting, gang, breaksBudgets: true }));
+    const step = nextPreemptionStep(
+      undefined,
+      situation(cluster(0, {}), { wanting, gang, breaksBudgets: true }),
+    );
     expect(goes(step)).toEqual(['free']);
-    const allowed = attempt(undefined, situation(cluster(1, {}), { wanting, gang }));
+    const allowed = nextPreemptionStep(undefined, situation(cluster(1, {}), { wanting, gang }));
     expect(goes(allowed)).toEqual(['kept']);
   });
 
   test('are overdrawn where nothing else helps only if they may be', () => {
     const objects = cluster(0, { prio: 1000 });
-    expect(attempt(undefined, situation(objects, { wanting, gang }))).toMatchObject({
+    expect(nextPreemptionStep(undefined, situation(objects, { wanting, gang }))).toMatchObject({
       verdict: 'Unschedulable',
       evict: [],
       why: 'it would fit only if PodDisruptionBudget ns/a were overdrawn',
     });
-    expect(goes(attempt(undefined, situation(objects, { wanting, gang, breaksBudgets: true })))).toEqual([
-      'kept',
-    ]);
+    expect(
+      goes(nextPreemptionStep(undefined, situation(objects, { wanting, gang, breaksBudgets: true }))),
+    ).toEqual(['kept']);
   });
 
   test('one with an empty selector is for every Pod of its namespace', () => {
     const everything = { ...budget('all', 0), spec: { selector: {} } };
     const objects = [node('n1', 4), pod({ name: 'v', on: 'n1', cpu: 4, prio: 10 }), everything];
-    expect(attempt(undefined, situation(objects, { wanting, gang }))).toMatchObject({
+    expect(nextPreemptionStep(undefined, situation(objects, { wanting, gang }))).toMatchObject({
       verdict: 'Unschedulable',
       evict: [],
       why: 'it would fit only if PodDisruptionBudget ns/all were overdrawn',
@@ -302,7 +317,7 @@ describe('PodDisruptionBudgets', () => {
       pod({ name: `v${index}`, on: 'n1', cpu: 1, prio: 10, labels: { app: 'a' } }),
     );
     const want = [{ name: 'w-0', cpu: 12, prio: 100, gang: 'train' }];
-    const step = attempt(
+    const step = nextPreemptionStep(
       undefined,
       situation([node('n1', 12), ...many, budget('a', 1)], { wanting: want, gang }),
     );

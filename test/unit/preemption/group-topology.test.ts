@@ -6,13 +6,13 @@ import { anonymizer } from '../../../src/cli/snapshot/anonymous.ts';
 import { ClusterState } from '../../../src/preemption/cluster-state.ts';
 import { place } from '../../../src/preemption/place.ts';
 import { cheaper, costOf } from '../../../src/preemption/plan-pod.ts';
-import { plan } from '../../../src/preemption/plan.ts';
-import type { Plan } from '../../../src/preemption/planned.ts';
+import { planPreemption } from '../../../src/preemption/plan.ts';
+import type { PreemptionPlan } from '../../../src/preemption/planned.ts';
 import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
 import type { Preemptor } from '../../../src/preemption/preemptor.ts';
 import { trimmed } from '../../../src/preemption/read/trim.ts';
 import type { Scope, Snapshot } from '../../../src/preemption/snapshot.ts';
-import { confined, type Choice } from '../../../src/preemption/topology.ts';
+import { confined, type DomainChoice } from '../../../src/preemption/topology.ts';
 import { inLength } from '../../support/length.ts';
 import { node, planFor, pod, podGang, priorityClass, snapshotOf, type PodIn } from './small-cluster.ts';
 
@@ -71,7 +71,7 @@ const rackNode = (name: string, cpu: number): JsonObject => {
 const full = (on: string, prio: number, cpu = 1, name = `on-${on}`): JsonObject =>
   pod({ name, on, cpu, prio });
 
-function told({ feasible, victims, placement, domains, rejected }: Plan) {
+function told({ feasible, victims, placement, domains, rejected }: PreemptionPlan) {
   return {
     feasible,
     victims: victims.map(({ unit }) => unit.name),
@@ -278,8 +278,8 @@ const smallCluster = fc.record({
 });
 
 /** Every choice of a domain for each scope. */
-const choicesOf = (scopes: readonly Scope[], { nodes }: Snapshot): Choice[] =>
-  scopes.reduce<Choice[]>(
+const choicesOf = (scopes: readonly Scope[], { nodes }: Snapshot): DomainChoice[] =>
+  scopes.reduce<DomainChoice[]>(
     (choices, scope) => {
       const values = [...new Set(nodes.flatMap(({ labels }) => labels.get(scope.key) ?? []))];
       return choices.flatMap((choice) => values.map((value) => [...choice, { scope, value }]));
@@ -320,7 +320,7 @@ test('feasible if and only if some choice of domains helps, and whoever belongs 
       ]);
       const preemptor = preemptorOf(membersOf(counts).map(read), snapshot, 'kep');
       const { required, preferred } = preemptor.topology ?? { required: [], preferred: [] };
-      const found = plan(preemptor, snapshot, 'kep');
+      const found = planPreemption(preemptor, snapshot, 'kep');
       // Pods are placed one after the other, so a wish that is kept can help where the same without it finds no place.
       const held = found.domains.filter(({ value }) => value !== undefined).map(({ scope }) => scope);
       for (const [is, emptied] of [
@@ -346,8 +346,8 @@ test('feasible if and only if some choice of domains helps, and whoever belongs 
       if (wish !== undefined && fitsSomehow(preemptor, [...required, wish], snapshot, false))
         expect(held).toContain(wish);
       // A wish costs nobody anything.
-      const plain = plan({ ...preemptor, topology: { required, preferred: [] } }, snapshot, 'kep');
-      const cost = (one: Plan) => ({ cost: costOf(one).slice(0, -1) });
+      const plain = planPreemption({ ...preemptor, topology: { required, preferred: [] } }, snapshot, 'kep');
+      const cost = (one: PreemptionPlan) => ({ cost: costOf(one).slice(0, -1) });
       expect(cheaper(cost(plain), cost(found))).toBe(false);
     }),
     { numRuns: inLength({ short: 250, long: 20_000 }) },

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { splitByBudgets } from '../../../src/preemption/budgets.ts';
 import { ClusterState } from '../../../src/preemption/cluster-state.ts';
 import { place, undo } from '../../../src/preemption/place.ts';
-import { plan } from '../../../src/preemption/plan.ts';
+import { planPreemption } from '../../../src/preemption/plan.ts';
 import {
   judgeFor,
   predicatesButAffinity,
@@ -12,7 +12,7 @@ import {
 } from '../../../src/preemption/predicates/predicates.ts';
 import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
 import type { Pod } from '../../../src/preemption/snapshot.ts';
-import { byImportance, unitsOf, type Unit } from '../../../src/preemption/units.ts';
+import { byImportance, preemptionUnitsOf, type PreemptionUnit } from '../../../src/preemption/units.ts';
 import { putBack, removed } from '../../../src/preemption/verdicts.ts';
 import { inLength } from '../../support/length.ts';
 import { clusterOf, gangOf, neighbours, type Neighbours } from './random-neighbours.ts';
@@ -40,13 +40,13 @@ test('each unit is judged as if the whole gang had been placed Pod by Pod beside
     fc.property(clusters, (cluster) => {
       const { snapshot, read } = snapshotOf(clusterOf(cluster));
       const preemptor = preemptorOf(gangOf(cluster).map(read), snapshot, VARIANT);
-      const planned = plan(preemptor, snapshot, VARIANT);
+      const planned = planPreemption(preemptor, snapshot, VARIANT);
       const inVain = planned.refusal?.why === 'EvictsInVain';
       const kind = planned.fits ? 'fits' : inVain ? 'in vain' : planned.feasible ? 'preempts' : 'never';
       seen[kind] += 1;
       if (kind === 'fits' || kind === 'never') return;
       const state = new ClusterState(snapshot);
-      const below = unitsOf(snapshot, preemptor, VARIANT).filter(
+      const below = preemptionUnitsOf(snapshot, preemptor, VARIANT).filter(
         ({ priority }) => priority < preemptor.priority,
       );
       const ordered = below.sort(byImportance);
@@ -74,14 +74,14 @@ test('each unit is judged as if the whole gang had been placed Pod by Pod beside
         return node !== undefined && judgeFor(pod, state, list)(node) === undefined;
       };
       const { violating, others } = splitByBudgets(ordered, snapshot.budgets, 'Pod');
-      const victims: Unit[] = [];
+      const victims: PreemptionUnit[] = [];
       for (const unit of [...violating.keys(), ...others]) {
         putBack(unit, state);
         if (throughout(judges)) continue;
         removed(unit, state);
         victims.push(unit);
       }
-      const names = (units: readonly Unit[]): string[] => units.map(({ name }) => name).sort();
+      const names = (units: readonly PreemptionUnit[]): string[] => units.map(({ name }) => name).sort();
       expect(names(planned.victims.map(({ unit }) => unit))).toEqual(names(victims));
       if (inVain) expect(place(preemptor, state).fits).toBe(false);
     }),

@@ -1,7 +1,7 @@
 /** What kube-scheduler 1.37 does otherwise than 1.36: each row of "kube-1.37" in docs/preemption.md has a test here. */
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../src/json/json.ts';
-import { outcomeOf, verdictOf } from '../../../src/preemption/outcome.ts';
+import { outcomeOf, planVerdict } from '../../../src/preemption/outcome.ts';
 import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
 import type { Variant } from '../../../src/preemption/variants.ts';
 import {
@@ -96,7 +96,7 @@ describe('the gang stays where it was placed with nobody there', () => {
     expect(planned).toMatchObject({ fits: false, feasible: true, victims: [] });
     const { snapshot, read } = snapshotOf(objects);
     const outcome = outcomeOf(preemptorOf(wanting.map(read), snapshot, 'kube-1.37'), planned, snapshot);
-    expect(verdictOf(outcome)).toBe(
+    expect(planVerdict(outcome)).toBe(
       'fits beside all that runs, though not where it is tried first; nobody has to make room',
     );
     expect(victimsFor(wanting, objects, 'kube-1.36')).toEqual(['low']);

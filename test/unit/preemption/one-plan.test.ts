@@ -1,19 +1,20 @@
 /** What everybody is told of a plan is what is carried out. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Reading } from '../../../src/k8s/reading.ts';
+import { FieldReader } from '../../../src/k8s/reading.ts';
 import { overdrawnBy } from '../../../src/preemption/budgets.ts';
-import { attempt } from '../../../src/preemption/delayed.ts';
-import { planRoom, sparing } from '../../../src/preemption/plan-room.ts';
-import type { Plan } from '../../../src/preemption/planned.ts';
+import { nextPreemptionStep } from '../../../src/preemption/delayed.ts';
+import { planWithinBudgets, sparing } from '../../../src/preemption/plan-room.ts';
+import type { PreemptionPlan } from '../../../src/preemption/planned.ts';
 import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
-import { readPod } from '../../../src/preemption/read/read-pod.ts';
+import { readSnapshotPod } from '../../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../../src/preemption/read/read-snapshot.ts';
 import { inLength } from '../../support/length.ts';
 import { objectsOf, smallCluster } from './random-clusters.ts';
 import { budget, node, pod, podGang, priorityClass, snapshotOf } from './small-cluster.ts';
 
-const names = ({ victims }: Plan): string[] => victims.map(({ unit: { kind, name } }) => `${kind} ${name}`);
+const names = ({ victims }: PreemptionPlan): string[] =>
+  victims.map(({ unit: { kind, name } }) => `${kind} ${name}`);
 
 test('the plan that is shown names those whom the first step evicts', () => {
   const seen = { same: 0, overdrawn: 0 };
@@ -27,12 +28,18 @@ test('the plan that is shown names those whom the first step evicts', () => {
       ]);
       const pods = Array.from({ length: wanting.pods }, (_, index) => {
         const given = { name: `w${index}`, cpu: wanting.cpu, prio: wanting.prio, gang: 'want' };
-        return readPod(pod(given), context, new Reading('w'));
+        return readSnapshotPod(pod(given), context, new FieldReader('w'));
       });
       const preemptor = preemptorOf(pods, snapshot, 'kep');
       const mayGo = sparing([], () => true);
-      const shown = planRoom({ preemptor, snapshot, variant: 'kep', mayGo });
-      const step = attempt(undefined, { preemptor, snapshot, variant: 'kep', mayGo, breaksBudgets: false });
+      const shown = planWithinBudgets({ preemptor, snapshot, variant: 'kep', mayGo });
+      const step = nextPreemptionStep(undefined, {
+        preemptor,
+        snapshot,
+        variant: 'kep',
+        mayGo,
+        breaksBudgets: false,
+      });
       const over = overdrawnBy(
         shown.victims.map(({ unit }) => unit),
         snapshot.budgets,
@@ -51,10 +58,10 @@ test('the plan that is shown names those whom the first step evicts', () => {
 });
 
 describe('a budget is kept where another unit can go', () => {
-  const plan = (objects: Parameters<typeof snapshotOf>[0]): Plan => {
+  const plan = (objects: Parameters<typeof snapshotOf>[0]): PreemptionPlan => {
     const { snapshot, read } = snapshotOf(objects);
     const preemptor = preemptorOf([read({ name: 'w', cpu: 1, prio: 100, gang: 'g' })], snapshot, 'kep');
-    return planRoom({ preemptor, snapshot, variant: 'kep', mayGo: sparing(['kept'], () => true) });
+    return planWithinBudgets({ preemptor, snapshot, variant: 'kep', mayGo: sparing(['kept'], () => true) });
   };
   const cluster = [
     ...[node('a', 1), node('b', 1), priorityClass('high', 100), podGang('g', { className: 'high' })],

@@ -3,15 +3,15 @@ import fc from 'fast-check';
 import type { JsonObject } from '../../../src/json/json.ts';
 import { ClusterState } from '../../../src/preemption/cluster-state.ts';
 import { place } from '../../../src/preemption/place.ts';
-import type { Plan } from '../../../src/preemption/planned.ts';
-import { plan } from '../../../src/preemption/plan.ts';
+import type { PreemptionPlan } from '../../../src/preemption/planned.ts';
+import { planPreemption } from '../../../src/preemption/plan.ts';
 import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
 import type { Preemptor } from '../../../src/preemption/preemptor.ts';
-import { readPod } from '../../../src/preemption/read/read-pod.ts';
+import { readSnapshotPod } from '../../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../../src/preemption/read/read-snapshot.ts';
-import { Reading } from '../../../src/k8s/reading.ts';
+import { FieldReader } from '../../../src/k8s/reading.ts';
 import type { Snapshot } from '../../../src/preemption/snapshot.ts';
-import { unitsOf, type Unit } from '../../../src/preemption/units.ts';
+import { preemptionUnitsOf, type PreemptionUnit } from '../../../src/preemption/units.ts';
 import { VARIANTS, type Variant } from '../../../src/preemption/variants.ts';
 import { inLength } from '../../support/length.ts';
 import { ask, objectsOf, smallCluster, type Small } from './random-clusters.ts';
@@ -20,7 +20,7 @@ import { node, pod, podGroup } from './small-cluster.ts';
 interface Case {
   readonly snapshot: Snapshot;
   readonly preemptor: Preemptor;
-  readonly plan: Plan;
+  readonly plan: PreemptionPlan;
 }
 
 function caseOf(small: Small, variant: Variant): Case {
@@ -31,29 +31,32 @@ function caseOf(small: Small, variant: Variant): Case {
   ];
   const { snapshot, context } = readSnapshot(objects);
   const pods = Array.from({ length: wanting.pods }, (_, index) =>
-    readPod(
+    readSnapshotPod(
       pod({
         ...{ name: `w${index}`, cpu: wanting.cpu, ask: ask(wanting.gpu), prio: wanting.prio, podGroup: 'p' },
         labels: { app: 'wanting' },
       }),
       context,
-      new Reading('w'),
+      new FieldReader('w'),
     ),
   );
   // The document's own way to say the same: the group is a PodGang's.
   const preemptor = { ...preemptorOf(pods, snapshot, 'kube-1.36') };
-  return { snapshot, preemptor, plan: plan(preemptor, snapshot, variant) };
+  return { snapshot, preemptor, plan: planPreemption(preemptor, snapshot, variant) };
 }
 
 /** Whether the preemptor fits with exactly these units gone. */
-function fitsWithout({ snapshot, preemptor }: Case, gone: readonly Unit[]): boolean {
+function fitsWithout({ snapshot, preemptor }: Case, gone: readonly PreemptionUnit[]): boolean {
   const state = new ClusterState(snapshot);
   for (const { pods } of gone) for (const one of pods) state.takeAway(one);
   return place(preemptor, state).fits;
 }
 
 /** The node of each Pod of the preemptor, with these units gone. */
-function placedWithout({ snapshot, preemptor }: Case, gone: readonly Unit[]): ReadonlyMap<string, string> {
+function placedWithout(
+  { snapshot, preemptor }: Case,
+  gone: readonly PreemptionUnit[],
+): ReadonlyMap<string, string> {
   const state = new ClusterState(snapshot);
   for (const { pods } of gone) for (const one of pods) state.takeAway(one);
   return new Map([...place(preemptor, state).nodes].map(([pod, node]) => [pod.key, node.node.name]));
@@ -73,7 +76,7 @@ const DISTANCE_OVERLOOKED: Small = {
 const subsets = <T>(all: readonly T[]): T[][] =>
   all.reduce<T[][]>((sets, one) => [...sets, ...sets.map((set) => [...set, one])], [[]]);
 
-const highestOf = (units: readonly Unit[]): number =>
+const highestOf = (units: readonly PreemptionUnit[]): number =>
   Math.max(-Infinity, ...units.map(({ priority }) => priority));
 
 /** Of two algorithms together 100,000 in the long form: every set of victims is tried of each. */
@@ -89,7 +92,7 @@ test.each(VARIANTS)(
     fc.assert(
       fc.property(smallCluster, (small) => {
         const found = caseOf(small, variant);
-        const below = unitsOf(found.snapshot, found.preemptor, variant).filter(
+        const below = preemptionUnitsOf(found.snapshot, found.preemptor, variant).filter(
           ({ priority }) => priority < found.preemptor.priority,
         );
         const helping = subsets(below).filter((gone) => fitsWithout(found, gone));
@@ -143,7 +146,7 @@ test.each(VARIANTS)(
 /** The preemptor is kept where it is: no victim fits back beside it. */
 function expectNeededInPlace(
   { snapshot, preemptor }: Case,
-  victims: readonly Unit[],
+  victims: readonly PreemptionUnit[],
   placement: ReadonlyMap<string, string>,
 ): void {
   const free = (on: string, resource: string, running: readonly { readonly key: string }[]): number => {
@@ -181,7 +184,7 @@ test('kube-1.36: a budget with room elsewhere is not broken', () => {
       if (!found.plan.feasible) return;
       const broken = found.plan.victims.filter(({ violatesBudget }) => violatesBudget);
       // Whoever's budget is broken was tried first, with all others gone: nothing else would have helped.
-      const others = unitsOf(found.snapshot, found.preemptor, variant).filter(
+      const others = preemptionUnitsOf(found.snapshot, found.preemptor, variant).filter(
         (unit) =>
           unit.priority < found.preemptor.priority &&
           ![...found.plan.victims, ...found.plan.reprieved].some(
@@ -209,13 +212,13 @@ test.each(VARIANTS)('%s: the same cluster in another order gives the same plan, 
       const text = (objects: readonly JsonObject[]): string => {
         const { snapshot, context } = readSnapshot(objects);
         const pods = [
-          readPod(
+          readSnapshotPod(
             pod({ name: 'w', cpu: small.wanting.cpu, prio: 50, podGroup: 'p' }),
             context,
-            new Reading('w'),
+            new FieldReader('w'),
           ),
         ];
-        const found = plan(preemptorOf(pods, snapshot, variant), snapshot, variant);
+        const found = planPreemption(preemptorOf(pods, snapshot, variant), snapshot, variant);
         return JSON.stringify([
           [...found.placement],
           found.victims.map(({ unit, why }) => [unit.kind, unit.name, why]),

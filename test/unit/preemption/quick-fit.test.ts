@@ -7,7 +7,7 @@ import { fitOf, isPlain } from '../../../src/preemption/fit.ts';
 import { place, undo } from '../../../src/preemption/place.ts';
 import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
 import { rankedFit } from '../../../src/preemption/ranked-fit.ts';
-import { unitsOf } from '../../../src/preemption/units.ts';
+import { preemptionUnitsOf } from '../../../src/preemption/units.ts';
 import { VARIANTS } from '../../../src/preemption/variants.ts';
 import { putBack, removed } from '../../../src/preemption/verdicts.ts';
 import { inLength } from '../../support/length.ts';
@@ -104,7 +104,7 @@ test.each([
       if (most === 1) expect(isPlain(preemptor, state)).toBe(true);
       else expect(rankedFit(preemptor, state, state.nodes)).toBeDefined();
       const fit = fitOf(preemptor, state);
-      const units = unitsOf(snapshot, preemptor, 'kube-1.36');
+      const units = preemptionUnitsOf(snapshot, preemptor, 'kube-1.36');
       const gone = new Set<number>();
       for (const move of [-1, ...moves]) {
         const unit = units[move];
@@ -204,7 +204,7 @@ test('a node that nobody goes to decides what a preference is worth elsewhere, w
   const preemptor = preemptorOf(wanting, snapshot, 'kube-1.36');
   const state = new ClusterState(snapshot);
   const fit = fitOf(preemptor, state);
-  const [small] = unitsOf(snapshot, preemptor, 'kube-1.36').filter(({ name }) => name === 'small');
+  const [small] = preemptionUnitsOf(snapshot, preemptor, 'kube-1.36').filter(({ name }) => name === 'small');
   if (small === undefined) throw new Error('it runs');
   const said = [fit.fits()];
   for (const change of [removed, putBack, removed]) {

@@ -9,7 +9,7 @@ import { judgeFor } from '../../../src/preemption/predicates/predicates.ts';
 import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
 import { Scores } from '../../../src/preemption/scores.ts';
 import type { Pod, Snapshot } from '../../../src/preemption/snapshot.ts';
-import { unitsOf, type Unit } from '../../../src/preemption/units.ts';
+import { preemptionUnitsOf, type PreemptionUnit } from '../../../src/preemption/units.ts';
 import { inLength } from '../../support/length.ts';
 import { node, pod, podGroup, snapshotOf } from './small-cluster.ts';
 
@@ -70,7 +70,11 @@ const preferring = (spec: JsonObject): JsonObject => ({
 });
 
 /** The same cluster, made anew: nothing is remembered of what was asked before. */
-function anew(snapshot: Snapshot, gone: ReadonlySet<Unit>, placed: ReadonlyMap<Pod, string>): ClusterState {
+function anew(
+  snapshot: Snapshot,
+  gone: ReadonlySet<PreemptionUnit>,
+  placed: ReadonlyMap<Pod, string>,
+): ClusterState {
   const state = new ClusterState(snapshot);
   for (const { pods } of gone) for (const one of pods) state.takeAway(one);
   for (const [one, on] of placed) {
@@ -113,7 +117,7 @@ test('Pods that mind who is near, and others', () => {
         }),
       );
       const preemptor = preemptorOf(pods, snapshot, 'kube-1.36');
-      const units = unitsOf(snapshot, preemptor, 'kube-1.36');
+      const units = preemptionUnitsOf(snapshot, preemptor, 'kube-1.36');
       const away = new Set(gone.flatMap((index) => units[index] ?? []));
       const state = anew(snapshot, away, new Map());
       const placement = place(preemptor, state);

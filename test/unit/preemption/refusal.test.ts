@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Reader } from '../../../src/preemption/reader.ts';
+import type { Audience } from '../../../src/preemption/reader.ts';
 import { refusalText, type Refusal } from '../../../src/preemption/refusal.ts';
 
 /** One of each, about objects of `theirs`, all called `secret…`; a further reason does not compile without its row. */
@@ -34,10 +34,11 @@ const ALL: { readonly [Why in Refusal['why']]: Extract<Refusal, { why: Why }> } 
       'create pods/eviction theirs/secret: 429 TooManyRequests: pods "secret" is guarded by secret-budget',
   },
 };
-const said = (reader: Reader): string[] => Object.values(ALL).map((refusal) => refusalText(refusal, reader));
+const said = (reader: Audience): string[] =>
+  Object.values(ALL).map((refusal) => refusalText(refusal, reader));
 
 describe('why no room is made', () => {
-  test.each<[string, Reader]>([
+  test.each<[string, Audience]>([
     ['the owner of another namespace', { namespace: 'mine' }],
     ['one whose namespace begins with the same', { namespace: 'their' }],
     ['anybody', 'anybody'],
@@ -67,7 +68,7 @@ describe('why no room is made', () => {
       'as many plans were begun within a minute as preemption.limits.plansPerMinute',
       'a victim may not be evicted: create pods/eviction theirs/secret: 429 TooManyRequests: pods "secret" is guarded by secret-budget',
     ]);
-    const differing = (reader: Reader): string[] =>
+    const differing = (reader: Audience): string[] =>
       said(reader).filter((text) => !said('operator').includes(text));
     expect(differing({ namespace: 'theirs' })).toEqual([
       'no node is large enough for a Pod of group worker that asks for 16 nvidia.com/gpu',

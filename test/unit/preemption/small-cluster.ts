@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../../src/json/json.ts';
-import type { Plan } from '../../../src/preemption/planned.ts';
-import { plan } from '../../../src/preemption/plan.ts';
+import type { PreemptionPlan } from '../../../src/preemption/planned.ts';
+import { planPreemption } from '../../../src/preemption/plan.ts';
 import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
-import { readPod } from '../../../src/preemption/read/read-pod.ts';
+import { readSnapshotPod } from '../../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../../src/preemption/read/read-snapshot.ts';
-import { Reading } from '../../../src/k8s/reading.ts';
+import { FieldReader } from '../../../src/k8s/reading.ts';
 import type { Pod, Snapshot } from '../../../src/preemption/snapshot.ts';
 import type { Variant } from '../../../src/preemption/variants.ts';
 
@@ -156,13 +156,17 @@ export function snapshotOf(objects: readonly JsonObject[]): {
 } {
   const { snapshot, faults, context } = readSnapshot(objects, 'ns');
   if (faults.length > 0) throw new Error(JSON.stringify(faults));
-  return { snapshot, read: (given) => readPod(pod(given), context, new Reading(given.name)) };
+  return { snapshot, read: (given) => readSnapshotPod(pod(given), context, new FieldReader(given.name)) };
 }
 
 /** The plan for `wanting` in a cluster of `objects`. */
-export function planFor(wanting: readonly PodIn[], objects: readonly JsonObject[], variant: Variant): Plan {
+export function planFor(
+  wanting: readonly PodIn[],
+  objects: readonly JsonObject[],
+  variant: Variant,
+): PreemptionPlan {
   const { snapshot, read } = snapshotOf(objects);
-  return plan(preemptorOf(wanting.map(read), snapshot, variant), snapshot, variant);
+  return planPreemption(preemptorOf(wanting.map(read), snapshot, variant), snapshot, variant);
 }
 
 /** Names of the Pods that would have to go, sorted; undefined where nothing helps. */

@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { ClusterState } from '../../../src/preemption/cluster-state.ts';
 import { place, undo } from '../../../src/preemption/place.ts';
 import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
-import { judgeFor, socialPredicates } from '../../../src/preemption/predicates/predicates.ts';
-import { socialFit } from '../../../src/preemption/social-fit.ts';
-import { unitsOf } from '../../../src/preemption/units.ts';
+import { judgeFor, interPodPredicates } from '../../../src/preemption/predicates/predicates.ts';
+import { interPodFit } from '../../../src/preemption/social-fit.ts';
+import { preemptionUnitsOf } from '../../../src/preemption/units.ts';
 import { putBack, removed } from '../../../src/preemption/verdicts.ts';
 import { inLength } from '../../support/length.ts';
 import { clusterOf, gangOf, neighbours } from './random-neighbours.ts';
@@ -24,9 +24,9 @@ test('what is remembered of where the gang went says whether it fits, whoever co
       const { snapshot, read } = snapshotOf(clusterOf(cluster));
       const preemptor = preemptorOf(gangOf(cluster).map(read), snapshot, 'kube-1.36');
       const state = new ClusterState(snapshot);
-      const units = unitsOf(snapshot, preemptor, 'kube-1.36');
+      const units = preemptionUnitsOf(snapshot, preemptor, 'kube-1.36');
       for (const unit of units) removed(unit, state);
-      const fit = socialFit(preemptor, state, state.nodes, mostCells);
+      const fit = interPodFit(preemptor, state, state.nodes, mostCells);
       if (fit === undefined) throw new Error('so few nodes are not liked in many ways');
       const gone = new Set(units);
       const placedAnew = (): boolean => {
@@ -67,7 +67,7 @@ test('counts that are kept as Pods come and go judge every node as counts of a n
       const state = new ClusterState(snapshot);
       const there = new Set(snapshot.pods);
       const judged = (by: ClusterState): unknown =>
-        gang.map((pod) => by.nodes.map(judgeFor(pod, by, socialPredicates)));
+        gang.map((pod) => by.nodes.map(judgeFor(pod, by, interPodPredicates)));
       for (const at of [-1, ...who]) {
         const pod = snapshot.pods[at];
         if (pod !== undefined) {

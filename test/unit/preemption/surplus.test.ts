@@ -1,17 +1,17 @@
 /** Gangs with more Pods than they need, of several groups: nobody makes room for what is not needed. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Reading } from '../../../src/k8s/reading.ts';
+import { FieldReader } from '../../../src/k8s/reading.ts';
 import { ClusterState } from '../../../src/preemption/cluster-state.ts';
 import { place } from '../../../src/preemption/place.ts';
-import { plan } from '../../../src/preemption/plan.ts';
-import type { Plan } from '../../../src/preemption/planned.ts';
+import { planPreemption } from '../../../src/preemption/plan.ts';
+import type { PreemptionPlan } from '../../../src/preemption/planned.ts';
 import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
 import type { Preemptor } from '../../../src/preemption/preemptor.ts';
-import { readPod } from '../../../src/preemption/read/read-pod.ts';
+import { readSnapshotPod } from '../../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../../src/preemption/read/read-snapshot.ts';
 import type { Pod, Snapshot } from '../../../src/preemption/snapshot.ts';
-import { unitsOf, type Unit } from '../../../src/preemption/units.ts';
+import { preemptionUnitsOf, type PreemptionUnit } from '../../../src/preemption/units.ts';
 import { inLength } from '../../support/length.ts';
 import { ask, objectsOf, smallCluster } from './random-clusters.ts';
 import { node, planFor, pod, podGang, priorityClass, victimsFor, type PodIn } from './small-cluster.ts';
@@ -52,7 +52,7 @@ function caseOf({ cluster, groups, order }: Wanted): Case {
     Array.from({ length: min + more }, (_, number) => {
       const group = 'ab'.charAt(index);
       const given = { name: `${group}${number}`, cpu, ask: ask(gpu), prio, gang: 'want', group };
-      return readPod(pod({ ...given, labels: { app: 'wanting' } }), context, new Reading('w'));
+      return readSnapshotPod(pod({ ...given, labels: { app: 'wanting' } }), context, new FieldReader('w'));
     }),
   );
   const shuffled = order.flatMap((at) => pods[at] ?? []);
@@ -66,7 +66,7 @@ function caseOf({ cluster, groups, order }: Wanted): Case {
   return { snapshot, preemptor, needed: { ...preemptor, pods: least } };
 }
 
-function fitsWithout({ snapshot, needed }: Case, gone: readonly Unit[]): boolean {
+function fitsWithout({ snapshot, needed }: Case, gone: readonly PreemptionUnit[]): boolean {
   const state = new ClusterState(snapshot);
   for (const { pods } of gone) for (const one of pods) state.takeAway(one);
   return place(needed, state).fits;
@@ -74,9 +74,10 @@ function fitsWithout({ snapshot, needed }: Case, gone: readonly Unit[]): boolean
 
 const subsets = <T>(all: readonly T[]): T[][] =>
   all.reduce<T[][]>((sets, one) => [...sets, ...sets.map((set) => [...set, one])], [[]]);
-const highestOf = (units: readonly Unit[]): number =>
+const highestOf = (units: readonly PreemptionUnit[]): number =>
   Math.max(-Infinity, ...units.map(({ priority }) => priority));
-const names = ({ victims }: Plan): string[] => victims.map(({ unit: { kind, name } }) => `${kind} ${name}`);
+const names = ({ victims }: PreemptionPlan): string[] =>
+  victims.map(({ unit: { kind, name } }) => `${kind} ${name}`);
 
 const numRuns = inLength({ short: 1_000, long: 20_000 });
 
@@ -87,8 +88,8 @@ test('feasible if and only if some set of victims helps what the gang needs; sur
       if (given.groups.every(({ min, more }) => min + more === 0)) return;
       const found = caseOf(given);
       const { snapshot, preemptor, needed } = found;
-      const planned = plan(preemptor, snapshot, 'kep');
-      const below = unitsOf(snapshot, preemptor, 'kep').filter(
+      const planned = planPreemption(preemptor, snapshot, 'kep');
+      const below = preemptionUnitsOf(snapshot, preemptor, 'kep').filter(
         ({ priority }) => priority < preemptor.priority,
       );
       const helping = subsets(below).filter((gone) => fitsWithout(found, gone));
@@ -106,7 +107,7 @@ test('feasible if and only if some set of victims helps what the gang needs; sur
       if (alike && given.cluster.running.every(({ app }) => app === '') && !planned.fits)
         expect(highestOf(victims)).toBe(Math.min(...helping.map(highestOf)));
       // Those who go are those who would go for a gang of the minimums alone, and it is where it would be.
-      const alone = plan(needed, snapshot, 'kep');
+      const alone = planPreemption(needed, snapshot, 'kep');
       expect(names(planned)).toEqual(names(alone));
       for (const [key, on] of alone.placement) expect(planned.placement.get(key)).toBe(on);
       const extra = planned.placement.size - alone.placement.size;
@@ -121,7 +122,7 @@ test('feasible if and only if some set of victims helps what the gang needs; sur
 });
 
 /** All Pods with a place have it beside whoever stays. */
-function expectRoomFor({ snapshot, preemptor }: Case, { placement, victims }: Plan): void {
+function expectRoomFor({ snapshot, preemptor }: Case, { placement, victims }: PreemptionPlan): void {
   const gone = new Set(victims.flatMap(({ unit }) => unit.pods.map(({ key }) => key)));
   for (const { name, allocatable } of snapshot.nodes) {
     const there: Pod[] = [

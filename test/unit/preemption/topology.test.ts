@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../src/json/json.ts';
 import { paletteFor } from '../../../src/cli/output/palette.ts';
 import { planObject, planText } from '../../../src/cli/plan/render-plan.ts';
 import { anonymizer } from '../../../src/cli/snapshot/anonymous.ts';
-import type { Outcome } from '../../../src/preemption/outcome.ts';
+import type { PlanOutcome } from '../../../src/preemption/outcome.ts';
 import { trimmed } from '../../../src/preemption/read/trim.ts';
 import { node, planFor, pod, podGang, podGroup, priorityClass, type PodIn } from './small-cluster.ts';
 
@@ -83,7 +83,7 @@ describe('a gang that has to be in one domain', () => {
       { scope: { groups: undefined, key: KEY }, required: true, value: 'r19', leftOut: 4 },
     ]);
     const preemptor = { kind: 'Gang', key: 'ns/new', priority: 100 } as const;
-    const outcome = { plan: made, preemptor, shortfall: [], largest: undefined } as unknown as Outcome;
+    const outcome = { plan: made, preemptor, shortfall: [], largest: undefined } as unknown as PlanOutcome;
     const text = planText(outcome, {
       reprieved: false,
       now: 0,

@@ -1,5 +1,5 @@
 import { own, ownList, ownString, type JsonObject } from '../../../json/json.ts';
-import { nameOf } from '../../../k8s/resource.ts';
+import { objectName } from '../../../k8s/resource.ts';
 import { BINDING_GROUP, LABEL_FLEET_QUEUE, PATH_MUTATE_BINDING } from '../../../api/names.ts';
 import { checkPath, covers, pathOf } from '../check-webhooks.ts';
 import { saying, type Diagnosis, type Say } from '../diagnosis.ts';
@@ -32,7 +32,7 @@ export function checkHolding(given: Holding, wanted: boolean | undefined): reado
         (one) => pathOf(one) === PATH_MUTATE_BINDING || ownString(one, 'name') === 'bindings.muster.dev',
       )
       .map((webhook) => ({
-        title: `${ownString(webhook, 'name') ?? ''} in ${nameOf(configuration)}`,
+        title: `${ownString(webhook, 'name') ?? ''} in ${objectName(configuration)}`,
         webhook,
       })),
   );
@@ -124,7 +124,7 @@ function checkPolicy({ policies, policyBindings }: Holding): Diagnosis {
   const say = saying('policies', 'bindings');
   for (const read of [policies, policyBindings])
     if (read.state === 'unread') return say.notChecked(read.reason, RIGHTS_FIX);
-  const there = (valueOf(policies) ?? []).some((one) => nameOf(one) === POLICY);
+  const there = (valueOf(policies) ?? []).some((one) => objectName(one) === POLICY);
   const denies = (valueOf(policyBindings) ?? []).some((one) => {
     const spec = own(one, 'spec');
     return (

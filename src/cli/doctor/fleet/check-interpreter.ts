@@ -1,7 +1,7 @@
 import { own, ownList, ownObject, ownString, type JsonObject } from '../../../json/json.ts';
-import { nameOf } from '../../../k8s/resource.ts';
+import { objectName } from '../../../k8s/resource.ts';
 import { PATH_INTERPRET } from '../../../api/names.ts';
-import { groupVersionOf } from '../../../k8s/resource.ts';
+import { parseGroupVersion } from '../../../k8s/resource.ts';
 import { operationsToRegister, REVISING } from '../../../fleet/registration.ts';
 import { isMultiTemplate } from '../../../workloads/components.ts';
 import { titleOf, type WorkloadKind } from '../../../workloads/workload-kind.ts';
@@ -71,7 +71,7 @@ const hooksOf = (configuration: JsonObject): Hook[] =>
     const webhook = one as JsonObject;
     const name = ownString(webhook, 'name') ?? '';
     const ours = pathOf(webhook) === PATH_INTERPRET || name.endsWith('interpreter.muster.dev');
-    return { title: `${nameOf(configuration)}/${name}`, webhook, ours };
+    return { title: `${objectName(configuration)}/${name}`, webhook, ours };
   });
 
 /** Karmada asks for 0 Pods of every gang: Muster says that nothing is to change, others that nothing is to be left. */
@@ -161,14 +161,14 @@ const LUA: Readonly<Record<string, string>> = {
 const isFor = (customization: JsonObject, { group, kind }: WorkloadKind): boolean => {
   const target = own(own(customization, 'spec'), 'target');
   const apiVersion = ownString(target, 'apiVersion') ?? '';
-  return groupVersionOf(apiVersion).group === group && ownString(target, 'kind') === kind;
+  return parseGroupVersion(apiVersion).group === group && ownString(target, 'kind') === kind;
 };
 
 function checkLua(customization: JsonObject, kind: WorkloadKind): Diagnosis[] {
   const say = saying('interpreter', 'customizations');
   const told = Object.keys(ownObject(own(customization, 'spec'), 'customizations') ?? {});
   const operations = told.flatMap((part) => (Object.hasOwn(LUA, part) ? (LUA[part] ?? []) : []));
-  const name = `ResourceInterpreterCustomization ${nameOf(customization)}`;
+  const name = `ResourceInterpreterCustomization ${objectName(customization)}`;
   if (operations.includes(REVISING)) {
     const what = `${name} revises replicas of ${titleOf(kind)}: Karmada asks it for 0 Pods of each gang, in every cluster`;
     return [say.problem(what, 'take spec.customizations.replicaRevision out of it')];

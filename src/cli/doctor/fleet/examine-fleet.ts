@@ -1,6 +1,6 @@
 import { ownString, type JsonObject } from '../../../json/json.ts';
 import { MUSTER_SERVICE_ACCOUNT } from '../../../api/names.ts';
-import { groupVersionOf } from '../../../k8s/resource.ts';
+import { parseGroupVersion } from '../../../k8s/resource.ts';
 import {
   CLUSTERS,
   CLUSTER_RESOURCE_BINDINGS,
@@ -27,7 +27,7 @@ import { checkBindingTrial, tryBinding } from './try-binding.ts';
 import { ASSIGNER_RULES, LEADER_RULES, QUEUE_RULES } from './fleet-rights.ts';
 
 const kindOf = (apiVersion: string, kind: string, namespaced = false): Resource => ({
-  ...{ ...groupVersionOf(apiVersion), kind, namespaced },
+  ...{ ...parseGroupVersion(apiVersion), kind, namespaced },
   plural: `${kind.toLowerCase().replace(/y$/, 'ie')}s`,
 });
 const ADMISSION = 'admissionregistration.k8s.io/v1';

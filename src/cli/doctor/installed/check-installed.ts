@@ -1,6 +1,6 @@
 import { ownList, ownObject, ownString, type Json, type JsonObject } from '../../../json/json.ts';
 import { printable } from '../../../text/printable.ts';
-import { nameOf } from '../../../k8s/resource.ts';
+import { objectName } from '../../../k8s/resource.ts';
 import type { PatchOperation } from '../../../json/patch-operation.ts';
 import { applyCommand, deleteCommand, patchCommand } from '../commands.ts';
 import { saying, type Diagnosis, type Group, type Severity } from '../diagnosis.ts';
@@ -85,10 +85,10 @@ const checkLeftOver = (shipped: Shipped, lists: Installed['lists']): readonly Di
   Object.entries(lists).flatMap(([kind, read]) =>
     (valueOf(read) ?? [])
       .filter((object) => ownString(ownObject(object['metadata'], 'labels'), PART_OF) === 'muster')
-      .filter((object) => !shipped.isShipped(kind, nameOf(object)))
+      .filter((object) => !shipped.isShipped(kind, objectName(object)))
       .map((object): Diagnosis => {
         const { group, check } = KINDS[kind] ?? { group: 'policies' as const, check: 'validating' };
-        const found = `${kind} ${nameOf(object)} is labelled as Muster’s, and this version ships none of that name: it judges all the same`;
+        const found = `${kind} ${objectName(object)} is labelled as Muster’s, and this version ships none of that name: it judges all the same`;
         const identity = { ...object, kind, apiVersion: 'admissionregistration.k8s.io/v1' };
         const fix = `kubectl delete it, if nobody else needs it: ${FIX}`;
         return { ...saying(group, check).warning(found, fix), commands: [deleteCommand(identity)] };
@@ -111,7 +111,7 @@ function checkObject(
   certManager: boolean,
 ): readonly Result[] {
   const { group, check } = kind;
-  const name = `${kindOf(wanted)} ${nameOf(wanted)}`;
+  const name = `${kindOf(wanted)} ${objectName(wanted)}`;
   if (read.state === 'unread') return [{ group, check, weight: 'unread', text: read.reason }];
   if (read.state === 'absent') {
     const text = `there is no ${name}: ${kind.missing}`;

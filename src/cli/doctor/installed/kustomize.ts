@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import jsonPatch, { type Operation } from 'fast-json-patch';
 import { parse, parseAllDocuments } from 'yaml';
 import { ownObject, ownString, type JsonObject } from '../../../json/json.ts';
-import { nameOf } from '../../../k8s/resource.ts';
+import { objectName } from '../../../k8s/resource.ts';
 
 /** What of a kustomization.yaml or a component is understood: what the manifests use. A test compares with `kubectl kustomize`. */
 export interface Kustomization {
@@ -76,7 +76,7 @@ function objectsAt(path: string): readonly JsonObject[] {
 /** Whether a patch is about this object. */
 export const isTarget = ({ kind, name }: PatchTarget, object: JsonObject): boolean =>
   new RegExp(`^(?:${kind})$`).test(ownString(object, 'kind') ?? '') &&
-  new RegExp(`^(?:${name})$`).test(nameOf(object));
+  new RegExp(`^(?:${name})$`).test(objectName(object));
 
 /** The operations of RFC 6902 in a patch; a patch that deletes an object has none. */
 export const operationsOf = (patch: string): readonly Operation[] => {
@@ -97,7 +97,9 @@ function patched(
   }
   const gone = parse(patch) as JsonObject;
   if (gone['$patch'] !== 'delete') throw new Error(`a patch without a target only deletes here: ${patch}`);
-  return objects.filter((object) => object['kind'] !== gone['kind'] || nameOf(object) !== nameOf(gone));
+  return objects.filter(
+    (object) => object['kind'] !== gone['kind'] || objectName(object) !== objectName(gone),
+  );
 }
 
 function labelled(object: JsonObject, pairs: Readonly<Record<string, string>>): JsonObject {

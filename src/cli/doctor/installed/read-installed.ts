@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../json/json.ts';
-import { groupVersionOf, nameOf } from '../../../k8s/resource.ts';
+import { parseGroupVersion, objectName } from '../../../k8s/resource.ts';
 import type { KubeClient } from '../../../kube/client/client.ts';
 import { ABSENT, attempt, found, type Read } from '../read.ts';
 import type { Identity } from './wanted.ts';
@@ -24,7 +24,7 @@ export async function readInstalled(
 
 function ofList(list: Read<readonly JsonObject[]>, name: string): Read<JsonObject> {
   if (list.state !== 'found') return list;
-  const object = list.value.find((one) => nameOf(one) === name);
+  const object = list.value.find((one) => objectName(one) === name);
   return object === undefined ? ABSENT : found(object);
 }
 
@@ -34,7 +34,7 @@ const get = (
 ): Promise<Read<JsonObject>> => {
   const lower = kind.toLowerCase();
   const plural = lower.endsWith('y') ? `${lower.slice(0, -1)}ies` : `${lower}s`;
-  const resource = { ...groupVersionOf(apiVersion), plural, kind, namespaced: namespace !== undefined };
+  const resource = { ...parseGroupVersion(apiVersion), plural, kind, namespaced: namespace !== undefined };
   return attempt(async () => {
     const object = await client.get<JsonObject>({
       resource,

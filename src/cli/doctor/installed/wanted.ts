@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../../json/json.ts';
 import { MUSTER_NAMESPACE } from '../../../api/names.ts';
-import { nameOf } from '../../../k8s/resource.ts';
+import { objectName } from '../../../k8s/resource.ts';
 import { packageRoot } from '../../input/package-root.ts';
 import { isTarget, kustomized, operationsOf, readKustomization } from './kustomize.ts';
 
@@ -20,7 +20,7 @@ export const identityOf = (object: JsonObject): Identity => ({
   apiVersion: ownString(object, 'apiVersion') ?? '',
   kind: kindOf(object),
   namespace: ownString(ownObject(object, 'metadata'), 'namespace'),
-  name: nameOf(object),
+  name: objectName(object),
 });
 
 /** One thing that a component adds: an object of its own, or what it patches into another one’s list. */

@@ -10,7 +10,7 @@ import { ABSENT, found, unread } from '../../../../src/cli/doctor/read.ts';
 import { Cache } from '../../../../src/kube/loop/cache.ts';
 import type { LeaseRecord } from '../../../../src/kube/loop/lease-record.ts';
 import type { GangRecord, PodRecord } from '../../../../src/gang/records.ts';
-import { readGang, readPod } from '../../../../src/gang/read-records.ts';
+import { readGangRecord, readPodRecord } from '../../../../src/gang/read-records.ts';
 import { told, wrong } from './told.ts';
 
 const NOW = new Date('2026-01-02T00:00:00Z');
@@ -360,8 +360,8 @@ describe('gangs', () => {
   const OLD = '2026-01-01T23:00:00Z';
   const view = (gangs: readonly JsonObject[], pods: readonly JsonObject[]) => {
     const read = { gangs: new Cache<GangRecord>(), pods: new Cache<PodRecord>() };
-    for (const gang of gangs) read.gangs.put(readGang(gang));
-    for (const pod of pods) read.pods.put(readPod(pod));
+    for (const gang of gangs) read.gangs.put(readGangRecord(gang));
+    for (const pod of pods) read.pods.put(readPodRecord(pod));
     return found(read);
   };
   const gang = (name: string, creationTimestamp: string, status = 'False'): JsonObject => ({

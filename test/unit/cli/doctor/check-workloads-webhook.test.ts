@@ -5,7 +5,7 @@ import { checkWorkloadsWebhook } from '../../../../src/cli/doctor/check-workload
 import type { WebhookConfigurations } from '../../../../src/cli/doctor/check-webhooks.ts';
 import { ABSENT, found, unread, type Read } from '../../../../src/cli/doctor/read.ts';
 import type { GangView } from '../../../../src/controller/watch/gang-view.ts';
-import { readGang } from '../../../../src/gang/read-records.ts';
+import { readGangRecord } from '../../../../src/gang/read-records.ts';
 import { gangKindsWith } from '../../../../src/workloads/configured-gangs.ts';
 import { madeGang } from '../../../../src/workloads/made-gang.ts';
 import { workloadsWebhook } from '../../../support/manifests.ts';
@@ -26,7 +26,7 @@ const cluster = (...webhooks: readonly Webhook[]): WebhookConfigurations => ({
   ),
 });
 const gangs = (...made: readonly JsonObject[]): Read<Pick<GangView, 'gangs'>> =>
-  found({ gangs: { values: () => made.map((one) => readGang(one)) } as unknown as GangView['gangs'] });
+  found({ gangs: { values: () => made.map((one) => readGangRecord(one)) } as unknown as GangView['gangs'] });
 const OF_A_JOB = madeGang({
   ...{ namespace: 'ml', name: 'job-train' },
   origin: { kind: 'job', name: 'train', uid: 'a' },

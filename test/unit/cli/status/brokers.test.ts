@@ -7,7 +7,7 @@ import {
 } from '../../../../src/cli/status/brokers.ts';
 import { treeLines } from '../../../../src/cli/status/tree.ts';
 import type { PodRecord } from '../../../../src/gang/records.ts';
-import { readPod } from '../../../../src/gang/read-records.ts';
+import { readPodRecord } from '../../../../src/gang/read-records.ts';
 import { markOf } from '../../../../src/preparers/preparations.ts';
 import { parseHpcPolicy } from '../../../../src/preparers/policy/hpc-policy.ts';
 import type { Json } from '../../../../src/json/json.ts';
@@ -232,9 +232,10 @@ test('both stand under the reason of the gang', () => {
 
 test('the host of a Pod is its hostname, or its name; of one that nobody prepared it is none', () => {
   const named = { 'muster.dev/prepared': 'flux@00000000' };
-  expect(readPod(hpcPod({ annotations: named })).hostname).toBe('worker-0');
+  expect(readPodRecord(hpcPod({ annotations: named })).hostname).toBe('worker-0');
   expect(
-    readPod(hpcPod({ annotations: named, metadata: { name: 'worker-3' }, spec: { hostname: '' } })).hostname,
+    readPodRecord(hpcPod({ annotations: named, metadata: { name: 'worker-3' }, spec: { hostname: '' } }))
+      .hostname,
   ).toBe('worker-3');
-  expect(readPod(hpcPod()).hostname).toBeUndefined();
+  expect(readPodRecord(hpcPod()).hostname).toBeUndefined();
 });

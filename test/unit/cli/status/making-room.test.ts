@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { planLine } from '../../../../src/cli/status/room.ts';
-import type { Outcome } from '../../../../src/preemption/outcome.ts';
-import { readGang } from '../../../../src/gang/read-records.ts';
+import type { PlanOutcome } from '../../../../src/preemption/outcome.ts';
+import { readGangRecord } from '../../../../src/gang/read-records.ts';
 import { statusOf } from './gangs.ts';
 
 const why = (plan: string | undefined): string =>
   statusOf(
     [
-      readGang({
+      readGangRecord({
         metadata: {
           namespace: 'ml',
           name: 'train',
@@ -34,8 +34,8 @@ test('a gang that room is being made for says so before all else, in numbers', (
 });
 
 test('a gang that waits though there is room for it is not told that it fits', () => {
-  const outcome = (plan: object): Outcome =>
-    ({ plan: { feasible: true, victims: [], awaited: [], ...plan } }) as unknown as Outcome;
+  const outcome = (plan: object): PlanOutcome =>
+    ({ plan: { feasible: true, victims: [], awaited: [], ...plan } }) as unknown as PlanOutcome;
   expect(planLine(outcome({ fits: true }))).toBe(
     'plan: there is room for it now: its scheduler has not tried it again yet, or holds it for another reason',
   );

@@ -6,7 +6,7 @@ import { bindingReconciler } from '../../../../src/controller/fleet-bindings/rec
 import { readMember, type Member } from '../../../../src/fleet/assign/member.ts';
 import { mayHelp } from '../../../../src/fleet/assign/may-help.ts';
 import { builtInStrategies } from '../../../../src/fleet/assign/strategies.ts';
-import { Reading } from '../../../../src/k8s/reading.ts';
+import { FieldReader } from '../../../../src/k8s/reading.ts';
 import type { KubeClient } from '../../../../src/kube/client/client.ts';
 import { ApiError, errorFromAnswer } from '../../../../src/kube/client/errors.ts';
 import { RESOURCE_BINDINGS, type KubeObject } from '../../../../src/kube/client/resources.ts';
@@ -75,7 +75,7 @@ class Stored {
   }
 }
 
-const memberOf = (object: JsonObject): Member => readMember(object, new Reading('it'));
+const memberOf = (object: JsonObject): Member => readMember(object, new FieldReader('it'));
 
 function scene(
   stored: Stored,

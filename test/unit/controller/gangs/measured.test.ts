@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { Outdated } from '../../../../src/controller/gangs/actions.ts';
 import { countingObserver, measured, ReleaseTimer } from '../../../../src/controller/gangs/measured.ts';
-import { plan } from '../../../../src/gang/plan/plan.ts';
+import { planGang } from '../../../../src/gang/plan/plan.ts';
 import type { GangState } from '../../../../src/gang/records.ts';
 import {
   anothers,
@@ -47,7 +47,7 @@ const times = (...moments: readonly Partial<GangState>[]): (number | undefined)[
   const timer = new ReleaseTimer();
   return moments.map((parts, n) => {
     const moment = state({ now: NOW + 100 * n, ...parts });
-    return timer.observe('ml/train', moment, plan(moment));
+    return timer.observe('ml/train', moment, planGang(moment));
   });
 };
 

@@ -11,7 +11,7 @@ import { countLooks } from '../../kube/loop/looks.ts';
 import type { Reconcile } from '../../../../src/kube/loop/work-queue-workers.ts';
 import { EVERY_GANG, type GangSelectors } from '../../../../src/gang/gang-selection.ts';
 import type { GangRecord, NamespaceRecord, PodRecord } from '../../../../src/gang/records.ts';
-import { readGang, readNamespace, readPod } from '../../../../src/gang/read-records.ts';
+import { readGangRecord, readNamespaceRecord, readPodRecord } from '../../../../src/gang/read-records.ts';
 
 const GATE = 'grove.io/podgang-pending-creation';
 const signal = new AbortController().signal;
@@ -36,7 +36,7 @@ let reconcile: Reconcile;
 let memory: WriteMemory;
 
 const pod = (name: string, version: number, gated = true): PodRecord =>
-  readPod({
+  readPodRecord({
     metadata: {
       namespace: 'ml',
       name,
@@ -48,7 +48,7 @@ const pod = (name: string, version: number, gated = true): PodRecord =>
   });
 
 const gang = (version: number, references: string[] = [], initialized = false): GangRecord =>
-  readGang({
+  readGangRecord({
     metadata: { namespace: 'ml', name: 'train', uid: 'uid', resourceVersion: String(version), generation: 1 },
     spec: {
       podgroups: [
@@ -283,7 +283,9 @@ test('nothing is written to a gang, or said of it, that is not selected, and it 
   ] as const)
     pods.put(pod(name, version));
   const label = (version: string, labels: Record<string, string>): void => {
-    namespaces.put(readNamespace({ metadata: { name: 'ml', uid: 'n', resourceVersion: version, labels } }));
+    namespaces.put(
+      readNamespaceRecord({ metadata: { name: 'ml', uid: 'n', resourceVersion: version, labels } }),
+    );
   };
   await reconcile(KEY, signal);
   label('1', { team: 'web' });

@@ -2,7 +2,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { WriteMemory } from '../../../../src/controller/gangs/reconcile-memory.ts';
 import { urgencyOf } from '../../../../src/controller/gangs/urgency.ts';
-import { readGang, readPod } from '../../../../src/gang/read-records.ts';
+import { readGangRecord, readPodRecord } from '../../../../src/gang/read-records.ts';
 import type { GangRecord, PodRecord } from '../../../../src/gang/records.ts';
 import type { Change } from '../../../../src/kube/loop/cache.ts';
 
@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 
 const pod = (parts: Partial<PodRecord> = {}): PodRecord => ({
-  ...readPod({
+  ...readPodRecord({
     metadata: {
       namespace: 'ml',
       name: 'train-0',
@@ -29,7 +29,7 @@ const pod = (parts: Partial<PodRecord> = {}): PodRecord => ({
   ...parts,
 });
 const gang = (resourceVersion: string): GangRecord =>
-  readGang({ metadata: { namespace: 'ml', name: 'train', uid: 'uid', resourceVersion } });
+  readGangRecord({ metadata: { namespace: 'ml', name: 'train', uid: 'uid', resourceVersion } });
 
 const updated = (now: PodRecord): Change<PodRecord> => ({ type: 'updated', old: pod(), new: now });
 

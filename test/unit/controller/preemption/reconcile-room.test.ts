@@ -8,7 +8,7 @@ import { snapshotObjects } from '../../../../src/controller/preemption/snapshot-
 import { roomReconciler } from '../../../../src/controller/preemption/reconcile-room.ts';
 import type { GangView } from '../../../../src/controller/watch/gang-view.ts';
 import { EVERY_GANG } from '../../../../src/gang/gang-selection.ts';
-import { readGang, readPod } from '../../../../src/gang/read-records.ts';
+import { readGangRecord, readPodRecord } from '../../../../src/gang/read-records.ts';
 import type { JsonObject } from '../../../../src/json/json.ts';
 import type { KubeClient } from '../../../../src/kube/client/client.ts';
 import { ApiError } from '../../../../src/kube/client/errors.ts';
@@ -26,14 +26,14 @@ const viewOf = (api: FakeApi): GangView => {
     gangs: {
       get: (namespace: string, name: string) => {
         const found = api.get('podgangs', `${namespace}/${name}`);
-        return found && readGang(object(found));
+        return found && readGangRecord(object(found));
       },
     },
     pods: {
       byIndex: (_index: string, key: string) =>
         api
           .all('pods')
-          .map((one) => readPod(object(one)))
+          .map((one) => readPodRecord(object(one)))
           .filter((pod) => `${pod.namespace}/${pod.gang}` === key),
     },
     namespaces: { get: () => undefined },

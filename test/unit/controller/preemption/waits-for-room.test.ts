@@ -2,12 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/json/json.ts';
 import { PlanRate } from '../../../../src/controller/preemption/plan-rate.ts';
 import { waitsForRoom } from '../../../../src/controller/preemption/waits-for-room.ts';
-import { readGang, readPod } from '../../../../src/gang/read-records.ts';
+import { readGangRecord, readPodRecord } from '../../../../src/gang/read-records.ts';
 
 const GATE = 'grove.io/podgang-pending-creation';
 
 const gang = (initialized = 'True', metadata: JsonObject = {}, minReplicas = 2) =>
-  readGang({
+  readGangRecord({
     metadata: { name: 'g', namespace: 'ns', uid: 'u', ...metadata },
     spec: { podgroups: [{ name: 'worker', minReplicas, podReferences: [] }] },
     status: { conditions: [{ type: 'Initialized', status: initialized }] },
@@ -18,7 +18,7 @@ type What = 'unschedulable' | 'untried' | 'gated' | 'bound' | 'leaving' | 'faile
 const pod = (what: What, index: number) => {
   const refused = what === 'unschedulable' || what === 'leaving' || what === 'failed' || what === 'elsewhere';
   const reason = what === 'starved' ? 'SchedulerError' : 'Unschedulable';
-  return readPod({
+  return readPodRecord({
     metadata: {
       name: `g-${index}`,
       namespace: 'ns',

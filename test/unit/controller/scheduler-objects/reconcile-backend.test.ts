@@ -11,7 +11,7 @@ import {
 import { Bindings, SyncMemory } from '../../../../src/controller/scheduler-objects/sync-reasons.ts';
 import { POD_INDEXERS } from '../../../../src/controller/watch/gang-view.ts';
 import type { GangRecord, PodRecord } from '../../../../src/gang/records.ts';
-import { readGang, readPod } from '../../../../src/gang/read-records.ts';
+import { readGangRecord, readPodRecord } from '../../../../src/gang/read-records.ts';
 import type { JsonObject } from '../../../../src/json/json.ts';
 import { POD_GANGS, type Resource } from '../../../../src/kube/client/resources.ts';
 import { backend as backendOf } from '../../../support/backends.ts';
@@ -22,7 +22,7 @@ import { at, FakeObjects, refusal } from './fake-objects.ts';
 const KEY = 'ml/train';
 const { signal } = new AbortController();
 const gangOf = (uid: string, minReplicas = 2, annotations = {}): GangRecord =>
-  readGang({
+  readGangRecord({
     metadata: { namespace: 'ml', name: 'train', uid, annotations },
     spec: { podgroups: [{ name: 'worker', minReplicas, podReferences: [] }] },
   });
@@ -97,7 +97,7 @@ describe('keeping a gang’s objects', () => {
     expect([seen, looks, operated]).toEqual([[2], [KEY], ['create ok 0']]);
     expect(memory.of(KEY, gang as GangRecord, { name: 'b' })).toEqual({ done: true });
     // References are Muster's own matter.
-    gang = readGang({
+    gang = readGangRecord({
       metadata: { namespace: 'ml', name: 'train', uid: 'u1' },
       spec: {
         podgroups: [{ name: 'worker', minReplicas: 2, podReferences: [{ namespace: 'ml', name: 'a' }] }],
@@ -119,7 +119,7 @@ describe('keeping a gang’s objects', () => {
 
   test('tells the gang’s live Pods, not those that have ended: no scheduler counts on them', async () => {
     const pod = (name: string, deletionTimestamp?: string, phase = 'Running'): PodRecord =>
-      readPod({
+      readPodRecord({
         metadata: {
           namespace: 'ml',
           name,
@@ -225,7 +225,7 @@ describe('a gang that goes', () => {
   });
 
   test('and is being deleted: no more objects for it', async () => {
-    gang = readGang({
+    gang = readGangRecord({
       metadata: { namespace: 'ml', name: 'train', uid: 'u1', deletionTimestamp: '2026-01-01T00:00:00Z' },
       spec: { podgroups: [] },
     });
@@ -238,7 +238,7 @@ describe('a backend that has to clean up', () => {
   const FINALIZER = 'cleanup.muster.dev/b';
   const stored = (parts: JsonObject = {}): GangRecord => {
     server.put('train', { metadata: { uid: 'u1', ...parts }, spec: { podgroups: [] } });
-    return readGang(server.of('train') ?? {});
+    return readGangRecord(server.of('train') ?? {});
   };
   const finalizers = (): unknown => at(server.of('train'), 'metadata', 'finalizers');
 
@@ -378,7 +378,7 @@ test('a gang is told of when its first Pod is bound, and when none is any more',
   const turned: string[] = [];
   const bindings = new Bindings((key) => turned.push(key));
   const pod = (name: string, nodeName: string, deletionTimestamp?: string): PodRecord => ({
-    ...readPod({
+    ...readPodRecord({
       metadata: { namespace: 'ml', name, uid: name, labels: { 'grove.io/podgang': 'train' } },
       spec: { nodeName },
     }),

@@ -6,7 +6,7 @@ import type { GangWatch } from '../../../../src/controller/watch/gang-watch.ts';
 import { backendReconciler } from '../../../../src/controller/scheduler-objects/reconcile-backend.ts';
 import { SyncMemory } from '../../../../src/controller/scheduler-objects/sync-reasons.ts';
 import type { OwnedObjects } from '../../../../src/controller/scheduler-objects/owned-objects.ts';
-import { readGang } from '../../../../src/gang/read-records.ts';
+import { readGangRecord } from '../../../../src/gang/read-records.ts';
 import { parseHpcPolicy } from '../../../../src/preparers/policy/hpc-policy.ts';
 import { errorFromAnswer } from '../../../../src/kube/client/errors.ts';
 import type { KubeClient } from '../../../../src/kube/client/client.ts';
@@ -16,7 +16,7 @@ import { hpcGang } from '../../../support/hpc-gangs.ts';
 import { hpcPolicy } from '../../../support/hpc.ts';
 
 const POLICY = parseHpcPolicy(hpcPolicy({ hpc: { manager: 'flux' } }), 'ml').policy;
-const GANG = readGang({ ...hpcGang(), metadata: { ...(hpcGang()['metadata'] as object), uid: 'u1' } });
+const GANG = readGangRecord({ ...hpcGang(), metadata: { ...(hpcGang()['metadata'] as object), uid: 'u1' } });
 
 /** All that is said while the Secret of a gang is written and this is what becomes of it. */
 async function saidOf(status: number, answer: (sent: string) => string) {

@@ -5,7 +5,7 @@ import type { OwnedObject, SyncContext } from '../../../../src/backends/cluster.
 import type { GangWatch } from '../../../../src/controller/watch/gang-watch.ts';
 import { HpcObjects } from '../../../../src/controller/watch/hpc-objects.ts';
 import { StillThere } from '../../../../src/controller/watch/still-there.ts';
-import { readGang } from '../../../../src/gang/read-records.ts';
+import { readGangRecord } from '../../../../src/gang/read-records.ts';
 import { parseHpcPolicy } from '../../../../src/preparers/policy/hpc-policy.ts';
 import { hpcGang } from '../../../support/hpc-gangs.ts';
 import { hpcPolicy } from '../../../support/hpc.ts';
@@ -13,7 +13,7 @@ import { hpcPolicy } from '../../../support/hpc.ts';
 const POLICY = parseHpcPolicy(hpcPolicy({ hpc: { manager: 'flux' } }), 'ml').policy;
 const CREATED = '2026-01-01T00:00:00Z';
 const metadata = { ...(hpcGang()['metadata'] as object), uid: 'u2', creationTimestamp: CREATED };
-const GANG = readGang({ ...hpcGang(), metadata });
+const GANG = readGangRecord({ ...hpcGang(), metadata });
 
 /** Syncs the gang so many seconds after it was created. @param there what is there: of the Secret, and beside it */
 async function synced(seconds: number, there: { secret: boolean; beside?: JsonObject }) {

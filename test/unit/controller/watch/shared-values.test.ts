@@ -1,7 +1,7 @@
 /** What makes a cache of many Pods small: equal parts are the same part. */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { readPod } from '../../../../src/gang/read-records.ts';
+import { readPodRecord } from '../../../../src/gang/read-records.ts';
 import { SharedValues } from '../../../../src/controller/watch/shared-values.ts';
 import type { JsonObject } from '../../../../src/json/json.ts';
 
@@ -26,9 +26,9 @@ const parsed = (
 test('equal gates and conditions of two Pods are one and the same, different ones are not', () => {
   const shared = new SharedValues();
   const [a, b, c] = [
-    shared.pod(readPod(parsed('a'))),
-    shared.pod(readPod(parsed('b'))),
-    shared.pod(readPod(parsed('c', { gates: ['x'], message: 'still full' }))),
+    shared.pod(readPodRecord(parsed('a'))),
+    shared.pod(readPodRecord(parsed('b'))),
+    shared.pod(readPodRecord(parsed('c', { gates: ['x'], message: 'still full' }))),
   ];
   expect(b.gates).toBe(a.gates);
   expect(b.podScheduled).toBe(a.podScheduled);
@@ -39,7 +39,7 @@ test('equal gates and conditions of two Pods are one and the same, different one
 test('long ones are not remembered: they would stay when their Pods are gone', () => {
   const shared = new SharedValues();
   const long = { gates: Array.from({ length: 100 }, (_, index) => `example.com/gate-${index}`) };
-  const [a, b] = [shared.pod(readPod(parsed('a', long))), shared.pod(readPod(parsed('b', long)))];
+  const [a, b] = [shared.pod(readPodRecord(parsed('a', long))), shared.pod(readPodRecord(parsed('b', long)))];
   expect(b.gates).toEqual(a.gates);
   expect(b.gates).not.toBe(a.gates);
 });
@@ -50,12 +50,12 @@ test('a record says the same before and after, however many there were', () => {
   const shape = fc.record({ gang: text, message: text, gates: fc.array(text, { maxLength: 2 }) });
   fc.assert(
     fc.property(text, shape, (name, given) => {
-      const record = readPod(parsed(name, given));
+      const record = readPodRecord(parsed(name, given));
       expect(shared.pod(record)).toEqual(record);
     }),
   );
   for (let index = 0; index < 40_000; index += 1) {
-    const record = readPod(parsed('a', { gang: `gang-${index}` }));
+    const record = readPodRecord(parsed('a', { gang: `gang-${index}` }));
     if (shared.pod(record).gang !== `gang-${index}`) throw new Error(`gang-${index} was mistaken`);
   }
 });

@@ -2,9 +2,9 @@
 import { expect, test } from '@jest/globals';
 import { readMember } from '../../../../src/controller/watch/read-member.ts';
 import { planMadeGang } from '../../../../src/controller/workloads/plan-made-gang.ts';
-import { plan } from '../../../../src/gang/plan/plan.ts';
+import { planGang } from '../../../../src/gang/plan/plan.ts';
 import type { GangRecord, PodRecord } from '../../../../src/gang/records.ts';
-import { readGang } from '../../../../src/gang/read-records.ts';
+import { readGangRecord } from '../../../../src/gang/read-records.ts';
 import { gangKindsWith } from '../../../../src/workloads/configured-gangs.ts';
 import { madeGang } from '../../../../src/workloads/made-gang.ts';
 import { mutatePod, operationsOf, rulesOf, textsOf, validatePod } from '../../../support/reviews.ts';
@@ -45,7 +45,7 @@ const member = (at: number, status: object = {}, uid?: string): PodRecord => {
 };
 const ON_A_NODE = { gates: [], nodeName: 'n1', ready: true, phase: 'Running' } as const;
 const gang = (references: readonly string[], formed = references.length > 0): GangRecord => {
-  const made = readGang(
+  const made = readGangRecord(
     madeGang({
       ...{ namespace: 'ml', name: NAME },
       origin: { kind: 'render', name: 'film', uid: 'uid-of-film' },
@@ -59,7 +59,7 @@ const gang = (references: readonly string[], formed = references.length > 0): Ga
   };
 };
 const planned = (pods: readonly PodRecord[], given: GangRecord | 'missing') =>
-  plan(state({ name: NAME, pods, gang: given }));
+  planGang(state({ name: NAME, pods, gang: given }));
 
 test('a gang that runs stays whole, its Pods are its own, and nobody changes it', () => {
   const pods = [0, 1, 2].map((at) => ({ ...member(at), ...ON_A_NODE }));

@@ -5,12 +5,12 @@ import type { JsonObject } from '../../../../src/json/json.ts';
 import { carryOut } from '../../../../src/controller/workloads/gang-maker.ts';
 import type { Deed } from '../../../../src/controller/workloads/plan-made-gang.ts';
 import { readMember } from '../../../../src/controller/watch/read-member.ts';
-import { readGang } from '../../../../src/gang/read-records.ts';
+import { readGangRecord } from '../../../../src/gang/read-records.ts';
 import { errorFromAnswer } from '../../../../src/kube/client/errors.ts';
 import { workloadPod } from '../../../support/workload-pods.ts';
 
 const pod = readMember(workloadPod('job', 'train', 'main', { controller: { uid: 'j' } }));
-const gang = readGang({
+const gang = readGangRecord({
   metadata: { namespace: 'ml', name: 'job-train', uid: 'g', resourceVersion: '5' },
   spec: { podgroups: [{ name: 'main', minReplicas: 2, podReferences: [] }] },
 });

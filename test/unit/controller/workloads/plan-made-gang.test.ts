@@ -9,7 +9,7 @@ import {
 } from '../../../../src/controller/workloads/plan-made-gang.ts';
 import { readMember } from '../../../../src/controller/watch/read-member.ts';
 import type { GangRecord, PodRecord } from '../../../../src/gang/records.ts';
-import { readGang } from '../../../../src/gang/read-records.ts';
+import { readGangRecord } from '../../../../src/gang/read-records.ts';
 import { gangKindOf } from '../../../../src/workloads/gang-kinds.ts';
 import { gangNumbers } from '../../../../src/workloads/gang-numbers.ts';
 import { madeGang } from '../../../../src/workloads/made-gang.ts';
@@ -51,7 +51,7 @@ const stored = (object: JsonObject, version = '1', status: JsonObject = {}): Gan
     uid: `gang-${version}`,
     resourceVersion: version,
   };
-  return readGang({ ...object, metadata, status });
+  return readGangRecord({ ...object, metadata, status });
 };
 const made = (uid: string, minReplicas = 2, status: JsonObject = {}): GangRecord =>
   stored(

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../../../src/json/json.ts';
-import { Reading, type ObjectFault } from '../../../../src/k8s/reading.ts';
+import { FieldReader, type ObjectFault } from '../../../../src/k8s/reading.ts';
 import { assign, type Assignment } from '../../../../src/fleet/assign/assign.ts';
 import { readBinding, type Binding } from '../../../../src/fleet/assign/binding.ts';
 import { byPreference, type Candidate } from '../../../../src/fleet/assign/candidate.ts';
@@ -53,7 +53,7 @@ export const binding = (spec: Object, more: { annotations?: Object; status?: Obj
     status: more.status ?? {},
   });
 
-export function read<T>(object: JsonObject, reader: (object: JsonObject, reading: Reading) => T): T {
+export function read<T>(object: JsonObject, reader: (object: JsonObject, reading: FieldReader) => T): T {
   const { found, faults } = tryRead(object, reader);
   if (faults.length > 0) throw new Error(JSON.stringify(faults));
   return found;
@@ -61,9 +61,9 @@ export function read<T>(object: JsonObject, reader: (object: JsonObject, reading
 
 export function tryRead<T>(
   object: JsonObject,
-  reader: (object: JsonObject, reading: Reading) => T,
+  reader: (object: JsonObject, reading: FieldReader) => T,
 ): { found: T; faults: readonly ObjectFault[] } {
-  const reading = new Reading('it');
+  const reading = new FieldReader('it');
   return { found: reader(object, reading), faults: reading.faults };
 }
 

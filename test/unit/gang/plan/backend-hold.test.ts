@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { BackendState } from '../../../../src/gang/records.ts';
-import { plan } from '../../../../src/gang/plan/plan.ts';
+import { planGang } from '../../../../src/gang/plan/plan.ts';
 import { publishedBackend } from '../../../../src/gang/plan/backend-hold.ts';
 import { bound, condition, FULL, gang, INITIALIZED, pod, PODS, state } from './gang-states.ts';
 
@@ -14,7 +14,7 @@ const base: BackendState = {
 /** What the loop knows, as somebody else reads it from the status that it writes. */
 function told(known: BackendState, parts: Parameters<typeof state>[0]): BackendState {
   const before = state({ ...parts, backend: known });
-  const { status } = plan(before);
+  const { status } = planGang(before);
   if (before.gang === 'missing' || status === undefined) throw new Error('nothing was written');
   return publishedBackend({ ...before.gang, conditions: status.conditions }, base);
 }
@@ -41,13 +41,17 @@ test.each<[string, BackendState, Parameters<typeof state>[0]]>([
     { ...base, objectsExist: false, objectsWait: 'queue "q" is closed: open it; or not' },
     whole,
   ],
-  ['the scheduler’s words', { ...base, says: 'no node has 8 GPUs: 3 nodes; 2 tainted' }, released],
+  [
+    'the scheduler’s words',
+    { ...base, schedulerMessage: 'no node has 8 GPUs: 3 nodes; 2 tainted' },
+    released,
+  ],
 ])('the conditions tell what the loop knows: %s', (_what, known, parts) => {
   expect(told(known, parts)).toEqual({
     ...known,
     reason: known.reason,
     objectsWait: known.objectsWait,
-    says: known.says,
+    says: known.schedulerMessage,
   });
 });
 

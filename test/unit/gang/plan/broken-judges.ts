@@ -1,6 +1,6 @@
-import { EMPTY_PLAN, type Plan, type StatusWrite } from '../../../../src/gang/plan/gang-plan.ts';
+import { EMPTY_GANG_PLAN, type GangPlan, type StatusWrite } from '../../../../src/gang/plan/gang-plan.ts';
 import type { GangRecord, GangState, PodRecord } from '../../../../src/gang/records.ts';
-import { plan } from '../../../../src/gang/plan/plan.ts';
+import { planGang } from '../../../../src/gang/plan/plan.ts';
 import { JUDGE, type Judge } from './model-leader.ts';
 
 /** A loop with one guard taken out, and the invariant that has to notice. */
@@ -65,8 +65,8 @@ const forgetSchedulers = (state: GangState): GangState => ({
 /** The right plan with its status changed. */
 const status =
   (change: (write: StatusWrite, state: GangState) => StatusWrite) =>
-  (state: GangState): Plan => {
-    const right = plan(state);
+  (state: GangState): GangPlan => {
+    const right = planGang(state);
     return right.status === undefined ? right : { ...right, status: change(right.status, state) };
   };
 
@@ -77,8 +77,8 @@ const setInitialized = (write: StatusWrite, value: string): StatusWrite => ({
 
 const onState =
   (change: (state: GangState) => GangState) =>
-  (state: GangState): Plan =>
-    plan(change(state));
+  (state: GangState): GangPlan =>
+    planGang(change(state));
 
 export const BROKEN: readonly BrokenJudge[] = [
   {
@@ -87,7 +87,7 @@ export const BROKEN: readonly BrokenJudge[] = [
     noticed: /^I1/,
     judge: {
       ...unguarded,
-      plan: (state) => ({ ...plan(state), ungate: plan(pretendInitialized(state)).ungate }),
+      plan: (state) => ({ ...planGang(state), ungate: planGang(pretendInitialized(state)).ungate }),
     },
   },
   {
@@ -96,7 +96,7 @@ export const BROKEN: readonly BrokenJudge[] = [
     noticed: /^I1/,
     judge: {
       ...unguarded,
-      plan: (state) => ({ ...plan(state), ungate: plan(pretendReferenced(state)).ungate }),
+      plan: (state) => ({ ...planGang(state), ungate: planGang(pretendReferenced(state)).ungate }),
     },
   },
   {
@@ -149,7 +149,7 @@ export const BROKEN: readonly BrokenJudge[] = [
     what: 'acts on a namespace of which not all is known',
     seed: 49,
     noticed: /^I3/,
-    judge: { ...JUDGE, plan: onState((state) => ({ ...state, standstill: undefined })) },
+    judge: { ...JUDGE, plan: onState((state) => ({ ...state, memoryExceeded: undefined })) },
   },
   {
     what: 'sets Initialized early',
@@ -233,7 +233,7 @@ export const BROKEN: readonly BrokenJudge[] = [
     judge: {
       ...JUDGE,
       plan: (state) => {
-        const wrong = plan(forgetSchedulers(state));
+        const wrong = planGang(forgetSchedulers(state));
         const foreign = new Set(state.pods.filter((pod) => isForeign(state, pod)).map((pod) => pod.name));
         return { ...wrong, ungate: wrong.ungate.filter((ungate) => !foreign.has(ungate.pod)) };
       },
@@ -246,8 +246,8 @@ export const BROKEN: readonly BrokenJudge[] = [
     judge: {
       ...JUDGE,
       plan: (state) => {
-        const blind = plan({ ...state, pods: state.pods.filter((pod) => !isForeign(state, pod)) });
-        return { ...plan(state), ungate: blind.ungate };
+        const blind = planGang({ ...state, pods: state.pods.filter((pod) => !isForeign(state, pod)) });
+        return { ...planGang(state), ungate: blind.ungate };
       },
     },
   },
@@ -274,7 +274,7 @@ export const BROKEN: readonly BrokenJudge[] = [
     judge: {
       ...JUDGE,
       plan: (state) => {
-        const { references, ...rest } = plan(state);
+        const { references, ...rest } = planGang(state);
         const groups = references?.groups.map((group) => ({
           ...group,
           references: group.references.toReversed(),
@@ -305,14 +305,15 @@ export const BROKEN: readonly BrokenJudge[] = [
   {
     what: 'is done with a gang once it is Initialized',
     noticed: /^end/,
-    judge: { ...JUDGE, plan: (state) => (isInitialized(state) ? EMPTY_PLAN : plan(state)) },
+    judge: { ...JUDGE, plan: (state) => (isInitialized(state) ? EMPTY_GANG_PLAN : planGang(state)) },
   },
   {
     what: 'never looks at late Pods',
     noticed: /^end/,
     judge: {
       ...JUDGE,
-      plan: (state) => (isInitialized(state) ? { ...plan(state), references: undefined } : plan(state)),
+      plan: (state) =>
+        isInitialized(state) ? { ...planGang(state), references: undefined } : planGang(state),
     },
   },
   {
@@ -321,7 +322,7 @@ export const BROKEN: readonly BrokenJudge[] = [
     judge: {
       ...JUDGE,
       plan: (state) => {
-        const right = plan(state);
+        const right = planGang(state);
         const { gang } = state;
         if (!state.synced || gang === 'missing' || gang.phase === undefined || right.status !== undefined) {
           return right;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { ANNOTATION_EXPECTED_PODS } from '../../../../src/api/names.ts';
 import { expectedPods } from '../../../../src/gang/expected-pods.ts';
-import { EMPTY_PLAN } from '../../../../src/gang/plan/gang-plan.ts';
-import { plan } from '../../../../src/gang/plan/plan.ts';
+import { EMPTY_GANG_PLAN } from '../../../../src/gang/plan/gang-plan.ts';
+import { planGang } from '../../../../src/gang/plan/plan.ts';
 import {
   anothers,
   condition,
@@ -20,11 +20,11 @@ import {
   written,
 } from './gang-states.ts';
 
-const initializedOf = (...args: Parameters<typeof state>) => written(plan(state(...args)), 'Initialized');
+const initializedOf = (...args: Parameters<typeof state>) => written(planGang(state(...args)), 'Initialized');
 
 describe('references', () => {
   test('are written in one go, sorted, once every group has its Pods', () => {
-    const result = plan(state({ pods: [...PODS].reverse() }));
+    const result = planGang(state({ pods: [...PODS].reverse() }));
     expect(referencesOf(result)).toEqual({ leader: ['leader-0'], workers: ['workers-0', 'workers-1'] });
     expect(result.references).toMatchObject({ uid: 'uid-train', resourceVersion: '42' });
     // The next step waits until this one is seen.
@@ -51,18 +51,18 @@ describe('references', () => {
     ['a Pod without the gang label (vector 28)', [...PODS.slice(0, 2), pod('workers-1', { gang: '' })]],
     ['a Pod of another namespace', [...PODS.slice(0, 2), pod('workers-1', { namespace: 'other' })]],
   ])('are not filled with %s', (_what, pods) => {
-    expect(plan(state({ pods })).references).toBeUndefined();
+    expect(planGang(state({ pods })).references).toBeUndefined();
   });
 
   test('lose dead names also before the gang is complete', () => {
-    expect(referencesOf(plan(state({ gang: gang({ groups: FULL }), pods: PODS.slice(0, 2) })))).toEqual({
+    expect(referencesOf(planGang(state({ gang: gang({ groups: FULL }), pods: PODS.slice(0, 2) })))).toEqual({
       workers: ['workers-0'],
     });
   });
 
   test('follow replaced Pods once Initialized, which stays (vector 32)', () => {
     const pods = [running('leader-0'), pod('workers-2'), pod('workers-3')];
-    const result = plan(state({ gang: gang({ groups: FULL, conditions: [INITIALIZED] }), pods }));
+    const result = planGang(state({ gang: gang({ groups: FULL, conditions: [INITIALIZED] }), pods }));
     expect(referencesOf(result)).toEqual({ workers: ['workers-2', 'workers-3'] });
     expect(result.status).toBeUndefined();
   });
@@ -78,14 +78,14 @@ describe('references', () => {
         })),
       },
     ];
-    const result = plan(state({ gang: gang({ groups, conditions: [INITIALIZED] }) }));
+    const result = planGang(state({ gang: gang({ groups, conditions: [INITIALIZED] }) }));
     expect(referencesOf(result)).toEqual({ workers: ['workers-0', 'workers-1'] });
   });
 
   test('are sorted bytewise', () => {
     const pods = ['workers-10', 'workers-2', 'workers-1'].map((name) => pod(name));
     const groups = [group('workers', 3)];
-    expect(referencesOf(plan(state({ gang: gang({ groups }), pods })))).toEqual({
+    expect(referencesOf(planGang(state({ gang: gang({ groups }), pods })))).toEqual({
       workers: ['workers-1', 'workers-10', 'workers-2'],
     });
   });
@@ -94,8 +94,8 @@ describe('references', () => {
 test('an unsynced cache plans nothing, whatever it holds', () => {
   for (const pods of [[], PODS]) {
     expect(
-      plan(state({ synced: false, pods, gang: gang({ groups: FULL, conditions: [INITIALIZED] }) })),
-    ).toBe(EMPTY_PLAN);
+      planGang(state({ synced: false, pods, gang: gang({ groups: FULL, conditions: [INITIALIZED] }) })),
+    ).toBe(EMPTY_GANG_PLAN);
   }
 });
 
@@ -105,7 +105,7 @@ describe('Initialized', () => {
     ['one of two groups (vector 34)', PODS.slice(1), 'waiting for Pods: leader 0/1'],
     ['one Pod too few', PODS.slice(0, 2), 'waiting for Pods: workers 1/2'],
   ])('is False with %s', (_what, pods, message) => {
-    const result = plan(state({ pods }));
+    const result = planGang(state({ pods }));
     expect(written(result, 'Initialized')).toEqual({
       type: 'Initialized',
       status: 'False',
@@ -120,7 +120,7 @@ describe('Initialized', () => {
   });
 
   test('is True when every group refers to its Pods (vector 31)', () => {
-    const result = plan(state({ gang: gang({ groups: FULL }) }));
+    const result = planGang(state({ gang: gang({ groups: FULL }) }));
     expect(written(result, 'Initialized')).toMatchObject({ status: 'True', reason: 'PodGangPodsCreated' });
     // Gates rest on what is stored, not on what is about to be.
     expect(result.ungate).toEqual([]);
@@ -205,7 +205,7 @@ describe('the annotation of expected Pods', () => {
 
   test('is answered with an Event where it is wrong', () => {
     const wrong = gang({ annotations: new Map([[ANNOTATION_EXPECTED_PODS, 'x=1']]) });
-    expect(plan(state({ gang: wrong })).events).toContainEqual(
+    expect(planGang(state({ gang: wrong })).events).toContainEqual(
       expect.objectContaining({ type: 'Warning', reason: 'ExpectedPodsInvalid' }),
     );
   });
@@ -216,7 +216,7 @@ describe('Pods that claim what is not there', () => {
     const conditions = [INITIALIZED];
     const mend = 'correct the label grove.io/podclique where the Pod comes from, and delete the Pod';
     const pods = [...PODS, pod('tester-0'), pod('nameless-0', { group: '' })];
-    const result = plan(state({ gang: gang({ groups: FULL, conditions }), pods }));
+    const result = planGang(state({ gang: gang({ groups: FULL, conditions }), pods }));
     expect(result.ungate.map((ungate) => ungate.pod)).toEqual(['leader-0', 'workers-0', 'workers-1']);
     expect(reasons(result)).toEqual({
       'tester-0': `PodGang train has no group "tester", only leader, workers: ${mend}`,
@@ -229,16 +229,18 @@ describe('Pods that claim what is not there', () => {
   test('an unknown gang: an Event after a while, for the gang may still come', () => {
     const message = 'PodGang train does not exist: create it, or delete the Pod';
     const missing = state({ gang: 'missing', pods: PODS.slice(0, 1) });
-    expect(plan(missing).events).toEqual([expect.objectContaining({ reason: 'UnknownGang', message })]);
+    expect(planGang(missing).events).toEqual([expect.objectContaining({ reason: 'UnknownGang', message })]);
     const young = { ...missing, pods: [pod('leader-0', { creationTimestamp: '2026-06-01T11:59:58Z' })] };
-    expect(plan(young)).toMatchObject({ events: [], recheckAfterMs: 3000 });
-    expect(reasons(plan(young))).toEqual({ 'leader-0': message });
+    expect(planGang(young)).toMatchObject({ events: [], recheckAfterMs: 3000 });
+    expect(reasons(planGang(young))).toEqual({ 'leader-0': message });
   });
 });
 
 describe('hands off', () => {
   test('Pods whose gang is missing and would not be ours: no Event', () => {
-    const result = plan(state({ notOurs: nobodys('not selected'), gang: 'missing', pods: PODS.slice(0, 1) }));
+    const result = planGang(
+      state({ notOurs: nobodys('not selected'), gang: 'missing', pods: PODS.slice(0, 1) }),
+    );
     expect(result).toMatchObject({ events: [], recheckAfterMs: undefined });
     expect(reasons(result)).toEqual({ 'leader-0': 'not selected' });
   });
@@ -248,7 +250,7 @@ describe('hands off', () => {
     ['a gang that is being deleted', state({ gang: { ...whole, deletionTimestamp: 'now' } })],
   ])('%s', (_what, input) => {
     for (const pods of [PODS, []]) {
-      const result = plan({ ...input, pods });
+      const result = planGang({ ...input, pods });
       expect(result).toMatchObject({ references: undefined, status: undefined, ungate: [], events: [] });
       expect(result.waiting).toHaveLength(pods.length);
       expect(result.summary?.why).toMatch(/Grove moves it|being deleted/);

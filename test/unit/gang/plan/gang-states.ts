@@ -1,6 +1,6 @@
 import { GATE_POD_GANG_PENDING as GATE } from '../../../../src/api/names.ts';
 import type { Condition, PodGroup } from '../../../../src/api/pod-gang.ts';
-import type { Plan } from '../../../../src/gang/plan/gang-plan.ts';
+import type { GangPlan } from '../../../../src/gang/plan/gang-plan.ts';
 import type { GangRecord, GangState, NotOurs, PodRecord } from '../../../../src/gang/records.ts';
 
 export const NOW = Date.parse('2026-06-01T12:00:00Z');
@@ -95,15 +95,15 @@ export const anothers = (message: string): NotOurs => ({ movedBy: 'another opera
 export const nobodys = (message: string): NotOurs => ({ movedBy: 'nobody', message });
 
 /** The references that a plan writes: `{ workers: ['workers-0'] }`. */
-export const referencesOf = (plan: Plan): Record<string, string[]> | undefined =>
+export const referencesOf = (plan: GangPlan): Record<string, string[]> | undefined =>
   plan.references &&
   Object.fromEntries(
     plan.references.groups.map(({ name, references }) => [name, references.map((entry) => entry.name)]),
   );
 
-export const written = (plan: Plan, type: string): Condition | undefined =>
+export const written = (plan: GangPlan, type: string): Condition | undefined =>
   plan.status?.conditions.find((one) => one.type === type);
 
-export const released = (plan: Plan): string[] => plan.ungate.map((ungate) => ungate.pod);
-export const reasons = (plan: Plan): Record<string, string> =>
+export const released = (plan: GangPlan): string[] => plan.ungate.map((ungate) => ungate.pod);
+export const reasons = (plan: GangPlan): Record<string, string> =>
   Object.fromEntries(plan.waiting.map((waiting) => [waiting.pod, waiting.reason]));

@@ -1,6 +1,6 @@
 /** What is said of a gang that somebody else moves: whatever is seen of it, and who does, for as long as it waits for that. */
 import { describe, expect, test } from '@jest/globals';
-import { plan } from '../../../../src/gang/plan/plan.ts';
+import { planGang } from '../../../../src/gang/plan/plan.ts';
 import type { GangRecord, GangState } from '../../../../src/gang/records.ts';
 import {
   anothers,
@@ -22,7 +22,7 @@ const labels = new Map([['app.kubernetes.io/managed-by', 'grove-operator']]);
 const forming = gang({ labels });
 const whole = gang({ groups: FULL, labels, conditions: [INITIALIZED] });
 const said = (parts: Partial<GangState>): string | undefined =>
-  plan(state({ notOurs: OTHERS, gang: forming, ...parts })).summary?.why;
+  planGang(state({ notOurs: OTHERS, gang: forming, ...parts })).summary?.why;
 
 const noRoom = {
   status: 'False',
@@ -99,5 +99,5 @@ test.each([
 
 test('of one that is deleted, or not wholly known, only that', () => {
   expect(said({ gang: { ...whole, deletionTimestamp: 'now' } })).toMatch(/^the PodGang is being deleted/);
-  expect(said({ gang: whole, standstill: 'too large' })).toBe(notOurs);
+  expect(said({ gang: whole, memoryExceeded: 'too large' })).toBe(notOurs);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import jsonPatch, { type Operation } from 'fast-json-patch';
 import { confirmUngates } from '../../../../src/gang/plan/plan-gates.ts';
-import { plan } from '../../../../src/gang/plan/plan.ts';
+import { planGang } from '../../../../src/gang/plan/plan.ts';
 import { ungatePatch } from '../../../../src/gang/plan/write-patches.ts';
 import type { PodRecord } from '../../../../src/gang/records.ts';
 import {
@@ -23,7 +23,7 @@ const whole = gang({ groups: FULL, conditions: [INITIALIZED] });
 
 describe('gates', () => {
   test('come off referenced Pods of an Initialized gang (vector 35)', () => {
-    const result = plan(state({ gang: whole }));
+    const result = planGang(state({ gang: whole }));
     expect(released(result)).toEqual(['leader-0', 'workers-0', 'workers-1']);
     expect(result.events).toContainEqual(
       expect.objectContaining({
@@ -35,13 +35,13 @@ describe('gates', () => {
   });
 
   test('stay on a Pod that is not referenced yet (vector 37)', () => {
-    const result = plan(state({ gang: whole, pods: [...PODS, pod('workers-2')] }));
+    const result = planGang(state({ gang: whole, pods: [...PODS, pod('workers-2')] }));
     expect(released(result)).not.toContain('workers-2');
     expect(reasons(result)['workers-2']).toBe('not yet in the references of group workers');
   });
 
   test('a Pod without our gate is left alone (vector 37)', () => {
-    const result = plan(state({ gang: whole, pods: [pod('leader-0', { gates: ['foo.io/admission'] })] }));
+    const result = planGang(state({ gang: whole, pods: [pod('leader-0', { gates: ['foo.io/admission'] })] }));
     expect(released(result)).toEqual([]);
     expect(reasons(result)).toEqual({ 'leader-0': 'held by another gate: "foo.io/admission"' });
   });
@@ -53,16 +53,16 @@ describe('gates', () => {
       objectsExist: false,
       ...parts,
     });
-    const wait = plan(state({ gang: whole, backend: backend({ objectsWait: 'queue "q" is closed' }) }));
+    const wait = planGang(state({ gang: whole, backend: backend({ objectsWait: 'queue "q" is closed' }) }));
     expect(released(wait)).toEqual([]);
     expect(reasons(wait)['leader-0']).toBe(
       'waiting for the scheduler\'s objects of backend kai-scheduler: queue "q" is closed',
     );
     // On their way: there in a moment, or the backend says why not. Nothing goes, and nothing is written.
-    const coming = plan(state({ gang: whole, backend: backend({}) }));
+    const coming = planGang(state({ gang: whole, backend: backend({}) }));
     expect(released(coming)).toEqual([]);
     expect(written(coming, 'Scheduled')?.reason).toBe('PodsPending');
-    const gone = plan(
+    const gone = planGang(
       state({ gang: whole, backend: backend({ ready: false, reason: 'the CRD is missing' }) }),
     );
     expect(reasons(gone)['leader-0']).toBe('backend kai-scheduler is not ready: the CRD is missing');
@@ -77,7 +77,7 @@ describe('gates', () => {
     },
     spec: { schedulingGates: ['foo.io/admission', GATE, 'foo.io/topology'].map((name) => ({ name })) },
   });
-  const [ungate] = plan(
+  const [ungate] = planGang(
     state({
       gang: whole,
       pods: [pod('leader-0', { gates: ['foo.io/admission', GATE, 'foo.io/topology'] }), ...PODS.slice(1)],
@@ -103,7 +103,7 @@ describe('gates', () => {
   });
 
   test('the gang is asked again before they go', () => {
-    const { ungate: ungates } = plan(state({ gang: whole }));
+    const { ungate: ungates } = planGang(state({ gang: whole }));
     expect(confirmUngates(ungates, whole)).toEqual(ungates);
     const fewer = gang({ groups: [group('leader', 1, 'leader-0')], conditions: [INITIALIZED] });
     expect(confirmUngates(ungates, fewer).map((one) => one.pod)).toEqual(['leader-0']);
@@ -114,16 +114,16 @@ describe('gates', () => {
   });
 
   test('one taken off behind our back is reported, and nothing can be done', () => {
-    const result = plan(state({ pods: [pod('leader-0', { gates: [] })] }));
+    const result = planGang(state({ pods: [pod('leader-0', { gates: [] })] }));
     expect(result.violations).toEqual([
       expect.objectContaining({ kind: 'UngatedEarly', pod: 'leader-0', uid: 'uid-leader-0' }),
     ]);
     expect(result.events).toContainEqual(
       expect.objectContaining({ type: 'Warning', reason: 'UngatedEarly' }),
     );
-    expect(plan(state({ gang: whole, pods: PODS.map((one) => ({ ...one, gates: [] })) })).violations).toEqual(
-      [],
-    );
+    expect(
+      planGang(state({ gang: whole, pods: PODS.map((one) => ({ ...one, gates: [] })) })).violations,
+    ).toEqual([]);
   });
 });
 
@@ -132,7 +132,7 @@ describe('a base gang', () => {
   const inBase = (name: string): PodRecord => bound(name, { gang: 'base' });
   const pods = PODS.map((one) => ({ ...one, baseGang: 'base' }));
   const scaled = (...of: PodRecord[]) =>
-    plan(state({ gang: whole, pods, baseGangs: new Map([['base', { gang: base, pods: of }]]) }));
+    planGang(state({ gang: whole, pods, baseGangs: new Map([['base', { gang: base, pods: of }]]) }));
 
   test('that is scheduled lets go (vectors 36, 39)', () => {
     expect(released(scaled(...['a-0', 'a-1', 'b-0', 'b-1', 'b-2'].map(inBase)))).toHaveLength(3);
@@ -150,7 +150,7 @@ describe('a base gang', () => {
   });
 
   test('that is missing is waited for (vector 36)', () => {
-    const result = plan(state({ gang: whole, pods }));
+    const result = planGang(state({ gang: whole, pods }));
     expect(released(result)).toEqual([]);
     expect(reasons(result)['leader-0']).toBe('the base gang "base" does not exist');
     expect(result.events).toContainEqual(
@@ -168,7 +168,7 @@ describe('a base gang', () => {
 
   test('cannot be the gang itself', () => {
     const own = PODS.map((one) => ({ ...one, baseGang: 'train' }));
-    expect(reasons(plan(state({ gang: whole, pods: own })))['leader-0']).toMatch(/names the gang itself/);
+    expect(reasons(planGang(state({ gang: whole, pods: own })))['leader-0']).toMatch(/names the gang itself/);
   });
 });
 
@@ -180,7 +180,7 @@ describe('release order minimum-first', () => {
   ];
   const big = gang({ groups, conditions: [INITIALIZED] });
   const workers = ['workers-0', 'workers-1', 'workers-2', 'workers-3'];
-  const run = (...pods: PodRecord[]) => plan(state({ gang: big, backend, pods }));
+  const run = (...pods: PodRecord[]) => planGang(state({ gang: big, backend, pods }));
   const gated = (...names: string[]) => names.map((name) => pod(name));
 
   test('lets exactly the minimum of every group go first', () => {
@@ -236,7 +236,7 @@ describe('release order optional-groups-last', () => {
   ];
   const big = gang({ groups, conditions: [INITIALIZED] });
   const helpers = [pod('helpers-0'), pod('helpers-1')];
-  const run = (...pods: PodRecord[]) => plan(state({ gang: big, backend, pods }));
+  const run = (...pods: PodRecord[]) => planGang(state({ gang: big, backend, pods }));
 
   test('lets all Pods of groups with a minimum go, and those of others once the minimums are bound', () => {
     const result = run(pod('leader-0'), bound('workers-0'), pod('workers-1'), pod('workers-2'), ...helpers);

@@ -4,9 +4,9 @@ import { gangKinds } from '../../../../src/workloads/gang-kinds.ts';
 import { KINDS_WITH_LEFT } from '../../../../src/gang/made-for.ts';
 import type { Condition } from '../../../../src/api/pod-gang.ts';
 import { CONDITION_SCHEDULED } from '../../../../src/gang/plan/conditions.ts';
-import { plan } from '../../../../src/gang/plan/plan.ts';
+import { planGang } from '../../../../src/gang/plan/plan.ts';
 import type { GangRecord, PodRecord } from '../../../../src/gang/records.ts';
-import { readPod } from '../../../../src/gang/read-records.ts';
+import { readPodRecord } from '../../../../src/gang/read-records.ts';
 import {
   bound,
   FULL,
@@ -35,7 +35,7 @@ const scheduledIs = (status: 'True' | 'False', reason: string): Condition => ({
 });
 const KINDS = { 'counts no Pod that ends': false, 'counts Pods until they are gone': true };
 const of = (pods: readonly PodRecord[], given: { countsEnding?: boolean; gang?: GangRecord } = {}) =>
-  plan(
+  planGang(
     state({
       gang: given.gang ?? whole,
       pods,
@@ -263,7 +263,7 @@ test('a gang that runs says why a Pod of it does not', () => {
 });
 
 test('a LeaderWorkerSet says which of its Pods leads, and a JobSet how often it was restarted', () => {
-  const of = (labels: Record<string, string>) => readPod({ metadata: { labels } });
+  const of = (labels: Record<string, string>) => readPodRecord({ metadata: { labels } });
   expect(of({ 'leaderworkerset.sigs.k8s.io/worker-index': '0' }).leads).toBe(true);
   expect(of({ 'leaderworkerset.sigs.k8s.io/worker-index': '1' }).leads).toBeUndefined();
   expect(of({ 'jobset.sigs.k8s.io/restart-attempt': '2' }).attempt).toBe('2');
@@ -271,6 +271,6 @@ test('a LeaderWorkerSet says which of its Pods leads, and a JobSet how often it 
 
 test('a LeaderWorkerSet says of its Pods which revision they are of', () => {
   const labels = { 'leaderworkerset.sigs.k8s.io/template-revision-hash': '855d744646' };
-  expect(readPod({ metadata: { labels } }).revision).toBe('855d744646');
-  expect(readPod({ metadata: {} }).revision).toBeUndefined();
+  expect(readPodRecord({ metadata: { labels } }).revision).toBe('855d744646');
+  expect(readPodRecord({ metadata: {} }).revision).toBeUndefined();
 });

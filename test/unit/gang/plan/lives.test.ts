@@ -1,6 +1,6 @@
 /** Whole lives of gangs: losses, updates, scale, retries, completions and crashes, one generation after the other. */
 import { describe, expect, test } from '@jest/globals';
-import { plan } from '../../../../src/gang/plan/plan.ts';
+import { planGang } from '../../../../src/gang/plan/plan.ts';
 import type { GangState } from '../../../../src/gang/records.ts';
 import { inLength } from '../../../support/length.ts';
 import { Random } from '../../../support/random.ts';
@@ -18,7 +18,7 @@ const SEEDS = inLength({ short: 40, long: 1500 });
 const STEPS = 250;
 
 /** @throws what went wrong */
-function live(seed: number, kind: Kind, scheduler: Scheduler, judge = plan): Life {
+function live(seed: number, kind: Kind, scheduler: Scheduler, judge = planGang): Life {
   const random = new Random(seed);
   const life = new Life(random, kind, scheduler, judge);
   life.room = 6;
@@ -58,15 +58,15 @@ describe.each(SCHEDULERS)('placed by a scheduler that is %s', (scheduler) => {
 });
 
 describe('the same lives notice a loop that', () => {
-  const onState = (change: (state: GangState) => GangState) => (state: GangState) => plan(change(state));
+  const onState = (change: (state: GangState) => GangState) => (state: GangState) => planGang(change(state));
   const uncounted = onState((state) => ({ ...state, backend: { ...state.backend, countsEnding: false } }));
-  test.each<[string, RegExp, typeof plan]>([
+  test.each<[string, RegExp, typeof planGang]>([
     [
       'lets each Pod of a gang that has formed go by itself',
       /is let go|start/,
       (state) => ({
-        ...plan(state),
-        ungate: plan({
+        ...planGang(state),
+        ungate: planGang({
           ...state,
           pods: [
             ...state.pods,
@@ -87,7 +87,7 @@ describe('the same lives notice a loop that', () => {
       'says nothing of a Pod that waits beside those that run',
       /without a word/,
       (state) => {
-        const right = plan(state);
+        const right = planGang(state);
         const { summary } = right;
         return summary?.phase === 'Running' ? { ...right, summary: { ...summary, why: '' } } : right;
       },

@@ -1,7 +1,7 @@
 import { planMadeGang } from '../../../../src/controller/workloads/plan-made-gang.ts';
 import type { StatusWrite } from '../../../../src/gang/plan/gang-plan.ts';
 import type { GangRecord, GangState, PodRecord, ReleaseOrder } from '../../../../src/gang/records.ts';
-import { plan as rightPlan } from '../../../../src/gang/plan/plan.ts';
+import { planGang as rightPlan } from '../../../../src/gang/plan/plan.ts';
 import type { Random } from '../../../support/random.ts';
 import {
   eachGroupHasItsOwn,

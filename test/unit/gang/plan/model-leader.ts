@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../../src/json/json.ts';
-import { EMPTY_PLAN, type Plan, type Ungate } from '../../../../src/gang/plan/gang-plan.ts';
+import { EMPTY_GANG_PLAN, type GangPlan, type Ungate } from '../../../../src/gang/plan/gang-plan.ts';
 import type {
   BackendState,
   BaseGang,
@@ -9,13 +9,13 @@ import type {
 } from '../../../../src/gang/records.ts';
 import { confirmUngates } from '../../../../src/gang/plan/plan-gates.ts';
 import { droppedReferences, takesOutTheLiving } from '../../../../src/gang/plan/plan-references.ts';
-import { plan } from '../../../../src/gang/plan/plan.ts';
+import { planGang } from '../../../../src/gang/plan/plan.ts';
 import { referencesPatch, statusPatch, ungatePatch } from '../../../../src/gang/plan/write-patches.ts';
 import { gangOf, podOf, Refused, revisionOf, type Draft, type Kind, type ModelStore } from './model-store.ts';
 
 /** The judgement under test, so that a broken one can take its place. */
 export interface Judge {
-  readonly plan: (state: GangState) => Plan;
+  readonly plan: (state: GangState) => GangPlan;
   readonly confirmUngates: typeof confirmUngates;
   readonly takesOutTheLiving: typeof takesOutTheLiving;
   readonly referencesPatch: (...args: Parameters<typeof referencesPatch>) => readonly unknown[];
@@ -24,7 +24,7 @@ export interface Judge {
 }
 
 export const JUDGE: Judge = {
-  plan,
+  plan: planGang,
   confirmUngates,
   takesOutTheLiving,
   referencesPatch,
@@ -39,8 +39,13 @@ export type Write =
   | { readonly kind: 'ungate'; readonly key: string };
 
 type Task =
-  | { readonly kind: 'references' | 'status'; readonly key: string; readonly plan: Plan }
-  | { readonly kind: 'read-dropped'; readonly key: string; readonly plan: Plan; readonly gang: GangRecord }
+  | { readonly kind: 'references' | 'status'; readonly key: string; readonly plan: GangPlan }
+  | {
+      readonly kind: 'read-dropped';
+      readonly key: string;
+      readonly plan: GangPlan;
+      readonly gang: GangRecord;
+    }
   | { readonly kind: 'confirm'; readonly key: string; readonly ungates: readonly Ungate[] }
   | { readonly kind: 'ungate'; readonly key: string; readonly ungate: Ungate };
 
@@ -195,13 +200,13 @@ export class Leader {
       baseGangs,
       backend,
       notOurs: undefined,
-      standstill: this.#kept && 'there is no room',
+      memoryExceeded: this.#kept && 'there is no room',
       lastStatusWrite: this.#lastStatusWrite.get(key),
     };
   }
 
   /** Judges one gang and queues what comes of it; carried out task by task, so that anything can come between. */
-  reconcile(key: string, backend: BackendState): Plan {
+  reconcile(key: string, backend: BackendState): GangPlan {
     this.judgedOn = this.#podsAsOf();
     this.#schedulerName = backend.schedulerName;
     const state = this.stateOf(key, backend);
@@ -268,7 +273,7 @@ export class Leader {
       const patch = this.#judge.ungatePatch(task.ungate, seen && podOf(seen));
       return this.#store.jsonPatch('pod', key, patch);
     }
-    const { references, status } = task.plan ?? EMPTY_PLAN;
+    const { references, status } = task.plan ?? EMPTY_GANG_PLAN;
     if (task.kind === 'references' && references !== undefined) {
       return this.#store.jsonPatch('gang', key, this.#judge.referencesPatch(references));
     }

@@ -1,7 +1,7 @@
 import jsonPatch, { type Operation } from 'fast-json-patch';
 import type { JsonObject } from '../../../../src/json/json.ts';
 import type { GangRecord, PodRecord } from '../../../../src/gang/records.ts';
-import { readGang, readPod } from '../../../../src/gang/read-records.ts';
+import { readGangRecord, readPodRecord } from '../../../../src/gang/read-records.ts';
 
 /** A stored object, Pod or PodGang, as a test speaks of it: what the one kind lacks is never asked of it. */
 export interface Draft {
@@ -187,6 +187,6 @@ function once<T>(read: (object: JsonObject) => T): (object: JsonObject) => T {
     return found;
   };
 }
-export const gangOf = once(readGang);
-export const podOf = once(readPod);
+export const gangOf = once(readGangRecord);
+export const podOf = once(readPodRecord);
 export const revisionOf = (object: JsonObject): number => Number(draftOf(object).metadata.resourceVersion);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { PodGroup } from '../../../../src/api/pod-gang.ts';
 import { takeCensus } from '../../../../src/gang/plan/census.ts';
-import { plan } from '../../../../src/gang/plan/plan.ts';
+import { planGang } from '../../../../src/gang/plan/plan.ts';
 import {
   FULL,
   gang,
@@ -35,7 +35,7 @@ const nonsense: readonly [string, PodGroup[], string][] = [
 
 describe('a spec that makes no sense', () => {
   test.each(nonsense)('is no gang yet: %s', (_what, groups, says) => {
-    const result = plan(state({ gang: gang({ groups }) }));
+    const result = planGang(state({ gang: gang({ groups }) }));
     expect(written(result, 'Initialized')).toMatchObject({ status: 'False', message: says });
     expect(result.summary?.why).toBe(says);
     expect(result.events).toContainEqual(
@@ -45,7 +45,7 @@ describe('a spec that makes no sense', () => {
   });
 
   test.each(nonsense)('changes nothing in a gang that had formed: %s', (_what, groups, says) => {
-    const result = plan(state({ gang: gang({ groups, conditions: [INITIALIZED] }) }));
+    const result = planGang(state({ gang: gang({ groups, conditions: [INITIALIZED] }) }));
     expect(written(result, 'Initialized')?.status).toBe('True');
     expect(result.summary?.why).toBe(says);
     expect(result).toMatchObject({ references: undefined, ungate: [] });
@@ -53,7 +53,7 @@ describe('a spec that makes no sense', () => {
 
   test('is printable, and short enough for a condition', () => {
     const groups = Array.from({ length: 40 }, (_, index) => group(`g${index}\u001b[31m`, 3));
-    const message = written(plan(state({ gang: gang({ groups }) })), 'Initialized')?.message ?? '';
+    const message = written(planGang(state({ gang: gang({ groups }) })), 'Initialized')?.message ?? '';
     expect(message).toContain('g0\\u{1b}[31m');
     expect(message).toMatch(/\[GroupNameInvalid\] and 39 more faults$/);
     expect(message.length).toBeLessThanOrEqual(512);
@@ -66,12 +66,12 @@ describe('a spec that makes no sense', () => {
 
   test('has no bearing on references, which the loop mends itself', () => {
     const foreign = { ...group('leader', 1), podReferences: [{ namespace: 'other', name: 'leader-0' }] };
-    const result = plan(state({ gang: gang({ groups: [foreign, group('workers', 2)] }), pods: [] }));
+    const result = planGang(state({ gang: gang({ groups: [foreign, group('workers', 2)] }), pods: [] }));
     expect(result.references?.groups).toEqual([{ index: 0, name: 'leader', references: [] }]);
   });
 
   test('a gang that had formed and has no groups any more', () => {
-    const result = plan(
+    const result = planGang(
       state({ gang: gang({ groups: [], conditions: [INITIALIZED] }), pods: [running('leader-0')] }),
     );
     expect(result.status?.phase).toBe('Pending');
@@ -85,7 +85,7 @@ describe('a spec that makes no sense', () => {
   });
 
   test('a Pod of a gang without groups', () => {
-    const result = plan(state({ gang: gang({ groups: [] }), pods: [pod('leader-0')] }));
+    const result = planGang(state({ gang: gang({ groups: [] }), pods: [pod('leader-0')] }));
     expect(reasons(result)['leader-0']).toBe(
       'PodGang train has no group "leader", none at all: correct the label grove.io/podclique where the Pod comes from, and delete the Pod',
     );
@@ -94,7 +94,7 @@ describe('a spec that makes no sense', () => {
 
 test('Pods that an earlier gang of the name released are told of, and not held against anybody', () => {
   const pods = PODS.map(({ name }) => running(name));
-  const result = plan(state({ gang: gang({ groups: FULL }), pods }));
+  const result = planGang(state({ gang: gang({ groups: FULL }), pods }));
   expect(result.violations.map(({ message }) => message)).toContain(
     'this Pod has no gate grove.io/podgang-pending-creation before the gang is Initialized: it was created past the webhook, an earlier PodGang of this name released it, or somebody removed the gate',
   );

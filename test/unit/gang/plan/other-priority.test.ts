@@ -1,6 +1,6 @@
 /** Pods whose PriorityClass is not that of their gang. */
 import { describe, expect, test } from '@jest/globals';
-import { plan } from '../../../../src/gang/plan/plan.ts';
+import { planGang } from '../../../../src/gang/plan/plan.ts';
 import type { GangState, PodRecord } from '../../../../src/gang/records.ts';
 import { condition, FULL, gang, INITIALIZED, NOW, pod, state } from './gang-states.ts';
 
@@ -13,7 +13,7 @@ const classed = (priorityClassName: string | undefined, parts: Parameters<typeof
   return { ...made, spec: { ...made.spec, priorityClassName } };
 };
 const judged = (pods: readonly PodRecord[], of = classed('high'), parts: Partial<GangState> = {}) => {
-  const result = plan(state({ gang: of, pods, ...parts }));
+  const result = planGang(state({ gang: of, pods, ...parts }));
   return {
     said: result.status?.conditions.find(({ type }) => type === TYPE),
     events: result.events.filter(({ reason }) => /Priority/.test(reason)),
@@ -105,11 +105,11 @@ describe('nothing is said of', () => {
   });
 
   test('a namespace of which not all is known; what was said stays', () => {
-    const standstill = 'too many';
-    expect(judged(of('low', MEMBERS), classed('high'), { standstill }).said).toBeUndefined();
+    const memoryExceeded = 'too many';
+    expect(judged(of('low', MEMBERS), classed('high'), { memoryExceeded }).said).toBeUndefined();
     const told = condition(TYPE, 'True', { reason: 'OtherPriorityClass' });
     const { said } = judged([pod('workers-0')], classed('high', { conditions: [told] }), {
-      standstill,
+      memoryExceeded,
       now: NOW + 60_000,
     });
     expect(said).toEqual(told);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { plan } from '../../../../src/gang/plan/plan.ts';
+import { planGang } from '../../../../src/gang/plan/plan.ts';
 import type { GangState, PodRecord } from '../../../../src/gang/records.ts';
 import { bound, condition, gang, group, INITIALIZED, NOW, pod, state, written } from './gang-states.ts';
 
@@ -21,8 +21,10 @@ const WAITING = said('Unschedulable', 'pod group is not ready,\n 2 Pending, 3 mi
 const FULL_NODES = said('Unschedulable', '0/2 nodes are unavailable: 2 Insufficient cpu.');
 const SAYS = '3/3 tasks in gang unschedulable: pod group is not ready, 2 Pending, 3 minAvailable';
 
-const scheduled = (pods: readonly PodRecord[], says?: string, parts: Partial<GangState> = {}) => {
-  const result = plan(state({ gang: whole(pods), pods, backend: { ...state().backend, says }, ...parts }));
+const scheduled = (pods: readonly PodRecord[], schedulerMessage?: string, parts: Partial<GangState> = {}) => {
+  const result = planGang(
+    state({ gang: whole(pods), pods, backend: { ...state().backend, schedulerMessage }, ...parts }),
+  );
   const { reason, message } = written(result, 'Scheduled') ?? {};
   return { reason, message, recheckAfterMs: result.recheckAfterMs };
 };
@@ -89,7 +91,7 @@ describe('what the scheduler says of a gang', () => {
 
   test('nothing at all, of Pods that were let go: status says so, and no condition does', () => {
     const silent = ['leader-0', 'workers-0', 'workers-1'].map((name) => free(name));
-    const why = (all: readonly PodRecord[]) => plan(state({ gang: whole(all), pods: all })).summary?.why;
+    const why = (all: readonly PodRecord[]) => planGang(state({ gang: whole(all), pods: all })).summary?.why;
     expect(why(silent)).toBe('bound leader 0/1, workers 0/2; no word of the scheduler yet');
     expect(scheduled(silent).message).toBe('bound leader 0/1, workers 0/2');
     expect(why([...silent.slice(0, 2), pod('workers-1')])).toBe('bound leader 0/1, workers 0/2');
@@ -103,7 +105,7 @@ test('a gang with Pods that run and are not ready names them, and where: its nod
     bound('workers-0', { phase: 'Running', nodeName: 'node-9' }),
     bound('workers-1'),
   ];
-  const result = plan(state({ gang: whole(all), pods: all }));
+  const result = planGang(state({ gang: whole(all), pods: all }));
   expect(written(result, 'Ready')?.message).toBe('ready workers 0/2');
   expect(result.summary?.why).toBe('ready workers 0/2; not ready: workers-0 on node-9');
 });
@@ -111,7 +113,7 @@ test('a gang with Pods that run and are not ready names them, and where: its nod
 test('a gang that lost Pods names those that are on their way out, and where', () => {
   const lost = bound('workers-1', { deletionTimestamp: 'now', nodeName: 'node-9' });
   const all = [bound('leader-0'), bound('workers-0'), lost];
-  const result = plan(state({ gang: whole(all), pods: all }));
+  const result = planGang(state({ gang: whole(all), pods: all }));
   expect(written(result, 'Unhealthy')?.message).toBe(
     'fewer Pods than the minimum: workers 1/2; being deleted: workers-1 on node-9; 2 Pods are on nodes, and some schedulers evict a gang below its minimum',
   );

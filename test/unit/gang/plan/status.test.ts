@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { mergeConditions } from '../../../../src/gang/plan/conditions.ts';
-import { plan } from '../../../../src/gang/plan/plan.ts';
+import { planGang } from '../../../../src/gang/plan/plan.ts';
 import {
   FIRST_STATUS_MS,
   FIRST_STATUS_PATIENCE_MS,
@@ -24,7 +24,7 @@ import {
 } from './gang-states.ts';
 
 const whole = gang({ groups: FULL, conditions: [INITIALIZED] });
-const of = (...pods: PodRecord[]) => plan(state({ gang: whole, pods }));
+const of = (...pods: PodRecord[]) => planGang(state({ gang: whole, pods }));
 const free = (name: string, parts: Partial<PodRecord> = {}) => pod(name, { gates: [], ...parts });
 
 describe('conditions and phase from the Pods', () => {
@@ -99,7 +99,7 @@ describe('conditions and phase from the Pods', () => {
 
   test('a gang below its minimum says so, whatever else is the matter', () => {
     const gone = gang({ groups: FULL, conditions: [INITIALIZED] });
-    const result = plan(
+    const result = planGang(
       state({
         gang: {
           ...gone,
@@ -145,7 +145,7 @@ describe('conditions and phase from the Pods', () => {
 
 describe('writing', () => {
   const settled = (pods: PodRecord[]): GangState => {
-    const { status } = plan(state({ gang: whole, pods }));
+    const { status } = planGang(state({ gang: whole, pods }));
     return state({
       gang: { ...whole, conditions: status?.conditions ?? [], phase: status?.phase },
       pods,
@@ -154,7 +154,11 @@ describe('writing', () => {
   const everyone = ['leader-0', 'workers-0', 'workers-1'].map(running);
 
   test('the same state is written once', () => {
-    expect(plan(settled(everyone))).toMatchObject({ status: undefined, references: undefined, events: [] });
+    expect(planGang(settled(everyone))).toMatchObject({
+      status: undefined,
+      references: undefined,
+      events: [],
+    });
   });
 
   test('a change of reason is written at once, a change of words waits', () => {
@@ -162,14 +166,14 @@ describe('writing', () => {
     const pods = [free('leader-0'), bound('workers-0'), bound('workers-1')];
     const before = { ...settled(pods), lastStatusWrite: NOW };
     const refused = [free('leader-0', { podScheduled: full }), ...pods.slice(1)];
-    expect(written(plan({ ...before, pods: refused }), 'Scheduled')?.reason).toBe('Unschedulable');
-    const fewer = plan({ ...before, pods: [free('leader-0'), free('workers-0'), bound('workers-1')] });
+    expect(written(planGang({ ...before, pods: refused }), 'Scheduled')?.reason).toBe('Unschedulable');
+    const fewer = planGang({ ...before, pods: [free('leader-0'), free('workers-0'), bound('workers-1')] });
     expect(fewer).toMatchObject({ status: undefined, recheckAfterMs: MESSAGE_INTERVAL_MS });
   });
 
   test('a gang that is new waits for its Pods before it says what is missing', () => {
     const young = (ms: number, parts: Partial<GangState> = {}) =>
-      plan(
+      planGang(
         state({ gang: gang({ creationTimestamp: new Date(NOW - ms).toISOString() }), pods: [], ...parts }),
       );
     expect(young(0)).toMatchObject({ status: undefined, recheckAfterMs: FIRST_STATUS_MS });
@@ -183,7 +187,7 @@ describe('writing', () => {
 
   test('and longer while they still come, but not for ever', () => {
     const young = (age: number, newestAge: number) =>
-      plan(
+      planGang(
         state({
           gang: gang({ creationTimestamp: new Date(NOW - age).toISOString() }),
           pods: [free('leader-0', { creationTimestamp: new Date(NOW - newestAge).toISOString() })],
@@ -210,13 +214,13 @@ describe('writing', () => {
   ])('and does not wait with what Pods cannot mend: %s', (_what, parts) => {
     const creationTimestamp = new Date(NOW).toISOString();
     const young = { ...(parts.gang === undefined ? gang() : (parts.gang as GangRecord)), creationTimestamp };
-    expect(plan(state({ pods: [], ...parts, gang: young })).status).toBeDefined();
+    expect(planGang(state({ pods: [], ...parts, gang: young })).status).toBeDefined();
   });
 
   test('a phase that is missing is written', () => {
     const still = settled(everyone);
     if (still.gang === 'missing') throw new Error('no gang');
-    expect(plan({ ...still, gang: { ...still.gang, phase: undefined } }).status?.phase).toBe('Running');
+    expect(planGang({ ...still, gang: { ...still.gang, phase: undefined } }).status?.phase).toBe('Running');
   });
 
   test('lastTransitionTime moves with the status alone', () => {
@@ -242,7 +246,7 @@ describe('writing', () => {
 
   test('words wait while Pods are coming, and not for ever', () => {
     const waiting = (ago: number, age: number): GangState => {
-      const first = plan(state({ pods: [] })).status;
+      const first = planGang(state({ pods: [] })).status;
       const createdAt = new Date(NOW - age).toISOString();
       return state({
         gang: gang({ conditions: first?.conditions ?? [], phase: 'Pending' }),
@@ -250,23 +254,23 @@ describe('writing', () => {
         lastStatusWrite: NOW - ago,
       });
     };
-    expect(plan(waiting(1000, 60_000))).toMatchObject({
+    expect(planGang(waiting(1000, 60_000))).toMatchObject({
       status: undefined,
       recheckAfterMs: MESSAGE_INTERVAL_MS - 1000,
     });
-    expect(plan(waiting(20_000, 1000))).toMatchObject({ status: undefined, recheckAfterMs: 2000 });
-    expect(written(plan(waiting(20_000, 4000)), 'Initialized')?.message).toBe(
+    expect(planGang(waiting(20_000, 1000))).toMatchObject({ status: undefined, recheckAfterMs: 2000 });
+    expect(written(planGang(waiting(20_000, 4000)), 'Initialized')?.message).toBe(
       'waiting for Pods: workers 0/2',
     );
-    expect(plan(waiting(31_000, 0)).status).toBeDefined();
+    expect(planGang(waiting(31_000, 0)).status).toBeDefined();
     // A clock ahead of ours: no longer than the patience.
-    expect(plan(waiting(0, -3_600_000)).recheckAfterMs).toBeLessThanOrEqual(30_000);
-    expect(plan({ ...waiting(0, 0), lastStatusWrite: undefined }).status).toBeDefined();
+    expect(planGang(waiting(0, -3_600_000)).recheckAfterMs).toBeLessThanOrEqual(30_000);
+    expect(planGang({ ...waiting(0, 0), lastStatusWrite: undefined }).status).toBeDefined();
   });
 
   test('Events: each turn once, with the words of the condition, after the write', () => {
     const before = settled(['leader-0', 'workers-0', 'workers-1'].map((name) => bound(name)));
-    const events = plan({ ...before, pods: everyone }).events;
+    const events = planGang({ ...before, pods: everyone }).events;
     expect(events).toEqual([
       {
         on: { kind: 'PodGang', name: 'train', uid: 'uid-train' },
@@ -276,17 +280,17 @@ describe('writing', () => {
         after: 'status',
       },
     ]);
-    const back = plan({ ...settled(everyone), pods: [bound('leader-0'), ...everyone.slice(1)] }).events;
+    const back = planGang({ ...settled(everyone), pods: [bound('leader-0'), ...everyone.slice(1)] }).events;
     expect(back).toEqual([expect.objectContaining({ type: 'Warning', reason: 'PodsNotReady' })]);
   });
 
   test('is conditional on what was read, and touches nothing else', () => {
-    const status = plan(state({ gang: gang({ groups: FULL }) })).status!;
+    const status = planGang(state({ gang: gang({ groups: FULL }) })).status!;
     expect(statusPatch(status)).toEqual({
       metadata: { uid: 'uid-train', resourceVersion: '42' },
       status: { phase: 'Pending', conditions: expect.arrayContaining([]) as unknown },
     });
-    expect(referencesPatch(plan(state()).references!)).toEqual([
+    expect(referencesPatch(planGang(state()).references!)).toEqual([
       { op: 'test', path: '/metadata/uid', value: 'uid-train' },
       { op: 'replace', path: '/metadata/resourceVersion', value: '42' },
       { op: 'test', path: '/spec/podgroups/0/name', value: 'leader' },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { takesOutTheLiving } from '../../../../src/gang/plan/plan-references.ts';
-import { plan } from '../../../../src/gang/plan/plan.ts';
+import { planGang } from '../../../../src/gang/plan/plan.ts';
 import type { PodRecord } from '../../../../src/gang/records.ts';
 import {
   anothers,
@@ -37,7 +37,7 @@ const OF_GANG =
 
 describe('a gang with a Pod of another scheduler', () => {
   test('is not complete with it, and says why', () => {
-    const result = plan(state({ pods: torn, backend }));
+    const result = planGang(state({ pods: torn, backend }));
     expect(result).toMatchObject({ references: undefined, ungate: [] });
     const why = `waiting for Pods: leader 0/1; ${OF_GANG}`;
     expect(written(result, 'Initialized')).toMatchObject({ status: 'False', message: why });
@@ -55,14 +55,16 @@ describe('a gang with a Pod of another scheduler', () => {
   });
 
   test('that refers to it is not Initialized, and takes it out', () => {
-    const result = plan(state({ gang: gang({ groups: FULL }), pods: torn, backend }));
+    const result = planGang(state({ gang: gang({ groups: FULL }), pods: torn, backend }));
     expect(referencesOf(result)).toEqual({ leader: [] });
     expect(result).toMatchObject({ status: undefined, ungate: [] });
   });
 
   test('that was Initialized before holds all its Pods, and says why', () => {
     const groups = [group('leader', 1), FULL[1]!];
-    const result = plan(state({ gang: gang({ groups, conditions: [INITIALIZED] }), pods: torn, backend }));
+    const result = planGang(
+      state({ gang: gang({ groups, conditions: [INITIALIZED] }), pods: torn, backend }),
+    );
     expect(released(result)).toEqual([]);
     expect(reasons(result)).toEqual({ 'leader-0': OF_POD, 'workers-0': OF_GANG, 'workers-1': OF_GANG });
     expect(written(result, 'Scheduled')).toMatchObject({
@@ -75,7 +77,7 @@ describe('a gang with a Pod of another scheduler', () => {
 
   test('holds what comes later also while that Pod runs elsewhere', () => {
     const free = theirs(bound('leader-0', { phase: 'Running', ready: true }));
-    const result = plan(state({ gang: whole, pods: [free, ...torn.slice(1)], backend }));
+    const result = planGang(state({ gang: whole, pods: [free, ...torn.slice(1)], backend }));
     expect(released(result)).toEqual([]);
     expect(result.summary?.groups[0]).toMatchObject({ present: 0, bound: 0, ready: 0 });
     expect(result.waiting).toContainEqual({
@@ -89,7 +91,7 @@ describe('a gang with a Pod of another scheduler', () => {
 
   test('goes on without it where nobody is missed', () => {
     const pods = [...PODS.map(ours), theirs(pod('workers-2'))];
-    const result = plan(state({ gang: whole, pods, backend }));
+    const result = planGang(state({ gang: whole, pods, backend }));
     expect(released(result)).toEqual(['leader-0', 'workers-0', 'workers-1']);
     expect(reasons(result)).toEqual({ 'workers-2': OF_POD });
     expect(result.references).toBeUndefined();
@@ -98,7 +100,9 @@ describe('a gang with a Pod of another scheduler', () => {
   test('names three of many', () => {
     const groups = [group('leader', 1), group('workers', 9)];
     const many = Array.from({ length: 9 }, (_, index) => theirs(pod(`workers-${index}`)));
-    const result = plan(state({ gang: gang({ groups }), pods: [ours(pod('leader-0')), ...many], backend }));
+    const result = planGang(
+      state({ gang: gang({ groups }), pods: [ours(pod('leader-0')), ...many], backend }),
+    );
     expect(result.summary?.why).toBe(
       'waiting for Pods: workers 0/9; Pods workers-0, workers-1, workers-2 and 6 more Pods are prepared for scheduler "kai-scheduler", the gang is served by backend default-scheduler: delete them, so that they are made anew, without a schedulerName in the template',
     );
@@ -109,14 +113,17 @@ describe('a gang with a Pod of another scheduler', () => {
     const groups = [group('leader', 1, 'leader-0'), group('workers', 1, 'workers-1')];
     const pods = [ours(pod('leader-0')), theirs(bound('workers-0')), ours(pod('workers-1'))];
     const formed = gang({ groups, conditions: [INITIALIZED] });
-    expect(released(plan(state({ gang: formed, pods, backend: order })))).toEqual(['leader-0', 'workers-1']);
+    expect(released(planGang(state({ gang: formed, pods, backend: order })))).toEqual([
+      'leader-0',
+      'workers-1',
+    ]);
   });
 
   test('is no base gang that is scheduled', () => {
     const base = gang({ name: 'base', groups: [group('a', 1)] });
     const pods = PODS.map((one) => ours({ ...one, baseGang: 'base' }));
     const result = (schedulerName: string) =>
-      plan(
+      planGang(
         state({
           gang: whole,
           pods,
@@ -131,10 +138,10 @@ describe('a gang with a Pod of another scheduler', () => {
   });
 
   test('is judged by nobody here where it is another’s, and not where the scheduler is not known', () => {
-    const grove = plan(state({ gang: whole, pods: torn, backend, notOurs: anothers('Grove’s') }));
+    const grove = planGang(state({ gang: whole, pods: torn, backend, notOurs: anothers('Grove’s') }));
     expect([released(grove), grove.events]).toEqual([[], []]);
     expect(grove.summary?.groups[0]?.present).toBe(1);
-    expect(released(plan(state({ gang: whole, pods: torn })))).toHaveLength(3);
+    expect(released(planGang(state({ gang: whole, pods: torn })))).toHaveLength(3);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { GATE_POD_GANG_PENDING } from '../../../../src/api/names.ts';
 import type { JsonObject } from '../../../../src/json/json.ts';
-import { readGang, readPod } from '../../../../src/gang/read-records.ts';
+import { readGangRecord, readPodRecord } from '../../../../src/gang/read-records.ts';
 import { Leader, JUDGE } from './model-leader.ts';
 import { ModelStore } from './model-store.ts';
 
@@ -90,7 +90,7 @@ describe('objects as they come from the API server', () => {
         ],
       },
     };
-    expect(readPod(object)).toEqual({
+    expect(readPodRecord(object)).toEqual({
       namespace: 'ml',
       name: 'a',
       uid: 'u',
@@ -116,7 +116,7 @@ describe('objects as they come from the API server', () => {
     { metadata: 3, spec: [], status: 'x' },
     { metadata: { labels: [] }, spec: { podgroups: 'x' } },
   ])('nonsense reads as empty: %j', (object) => {
-    expect(readPod(object as JsonObject)).toMatchObject({ name: '', gates: [], ready: false });
-    expect(readGang(object as JsonObject)).toMatchObject({ name: '', generation: 0, phase: undefined });
+    expect(readPodRecord(object as JsonObject)).toMatchObject({ name: '', gates: [], ready: false });
+    expect(readGangRecord(object as JsonObject)).toMatchObject({ name: '', generation: 0, phase: undefined });
   });
 });

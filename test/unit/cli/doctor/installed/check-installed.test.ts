@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../../src/json/json.ts';
-import { nameOf } from '../../../../../src/k8s/resource.ts';
+import { objectName } from '../../../../../src/k8s/resource.ts';
 import type { Diagnosis } from '../../../../../src/cli/doctor/diagnosis.ts';
 import { checkInstalled } from '../../../../../src/cli/doctor/installed/check-installed.ts';
 import { withDefaults } from '../../../../../src/cli/doctor/installed/defaults.ts';
@@ -38,7 +38,7 @@ function check(
   return checkInstalled({
     shipped,
     live: ({ kind, name }) => {
-      const object = objects.find((one) => one['kind'] === kind && nameOf(one) === name);
+      const object = objects.find((one) => one['kind'] === kind && objectName(one) === name);
       // As it is stored.
       return object === undefined ? ABSENT : found(withDefaults(object));
     },
@@ -75,7 +75,7 @@ test.each([
 
 test('half a component is told, by whatever is left of it', () => {
   const objects = objectsOf(['overlays/cert-manager'], ['preemption', 'workloads']).filter(
-    (object) => !(object['kind'] === 'ClusterRoleBinding' && nameOf(object) === 'muster-preemption'),
+    (object) => !(object['kind'] === 'ClusterRoleBinding' && objectName(object) === 'muster-preemption'),
   );
   const [finding, ...others] = check(objects).filter(({ severity }) => severity === 'problem');
   expect(others).toEqual([]);
@@ -87,10 +87,13 @@ test('half a component is told, by whatever is left of it', () => {
 
 test('definitions that Grove’s chart brings are Grove’s', () => {
   const objects = objectsOf(['overlays/beside-grove', 'crds']).map((object) =>
-    nameOf(object) === 'podgangs.scheduler.grove.io'
+    objectName(object) === 'podgangs.scheduler.grove.io'
       ? {
           ...object,
-          metadata: { name: nameOf(object), annotations: { 'controller-gen.kubebuilder.io/version': 'v1' } },
+          metadata: {
+            name: objectName(object),
+            annotations: { 'controller-gen.kubebuilder.io/version': 'v1' },
+          },
           spec: {},
         }
       : object,
