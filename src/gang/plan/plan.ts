@@ -22,7 +22,8 @@ import { mismatch, misplacedPod } from './misplaced.ts';
 import { claims, planUngrouped, planWithoutGang } from './plan-strays.ts';
 import { planGates } from './plan-gates.ts';
 import { isComplete, isFullyReferenced, planReferences } from './plan-references.ts';
-import { judgeStatus, NO_GROUPS, planStatus } from './plan-status.ts';
+import { judgeStatus, NO_GROUPS } from './plan-status.ts';
+import { planStatus } from './status-write.ts';
 import { waitingBeside, whyOfAnothers } from './why.ts';
 import { stoppedBy } from '../rules/lists.ts';
 
