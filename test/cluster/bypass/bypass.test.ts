@@ -1,6 +1,6 @@
 /**
  * Every way round gang admission that we know of, tried on a real API server with Muster's policies: while Muster runs,
- * while its webhooks are gone, and while it does not answer. docs/security.md is made from the same table.
+ * while its webhooks are gone, and while it does not answer. docs/reference/attacks.md is made from the same table.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';

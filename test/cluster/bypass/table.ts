@@ -11,7 +11,7 @@ import { WEBHOOK_WAYS } from './table/webhooks.ts';
 import { WORKLOAD_WAYS } from './table/workloads.ts';
 import type { Way } from './way.ts';
 
-/** By what is tried, in the order of docs/security.md. */
+/** By what is tried, in the order of docs/reference/attacks.md. */
 export const TABLE: readonly (readonly [title: string, ways: readonly Way[]])[] = [
   ['The gate', GATE_WAYS],
   ['Which gang a Pod counts for', IDENTITY_WAYS],

@@ -4,7 +4,7 @@ import type { Scene } from './scene.ts';
 export const STATES = ['up', 'gone', 'down'] as const;
 export type State = (typeof STATES)[number];
 
-/** Who tries, as docs/security.md introduces them. */
+/** Who tries, as docs/reference/attacks.md introduces them. */
 export const TRIERS = {
   tenant: 'tenant',
   stranger: 'stranger',
