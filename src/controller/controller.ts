@@ -2,24 +2,26 @@ import { getHeapStatistics } from 'node:v8';
 import type { PriorityClasses } from '../api/priority-class.ts';
 import type { Placement } from '../backends/select.ts';
 import type { Resource } from '../kube/client/resources.ts';
-import { CacheRoom, roomIn } from '../kube/loop/cache-room.ts';
+import { CacheRoom, roomIn } from '../kube/loop/cache-memory.ts';
 import { Manager } from '../kube/loop/manager.ts';
 import type { ReflectorObserver } from '../kube/loop/reflector-options.ts';
-import { controllers } from './controllers.ts';
 import type { HpcPolicies } from '../preparers/preparation.ts';
 import { HpcObjects } from './watch/hpc-objects.ts';
 import { watchPolicies } from './watch/policy-watch.ts';
 import { watchPriorityClasses } from './watch/class-watch.ts';
-import { tellOfStandstill } from './watch/standstill.ts';
+import { tellOfStandstill, observerFor } from './watch/observers.ts';
 import { watchGangs } from './watch/gang-watch.ts';
 import { placementOf } from './watch/place-reader.ts';
-import { observerFor } from './watch-observer.ts';
 import {
   BackendsBoard,
   type ControllerFactory,
   type ControllerSettings,
   type Shared,
 } from './watch/shared.ts';
+import { gangs } from './gangs/controller.ts';
+import { preemption } from './preemption/controller.ts';
+import { schedulerObjects } from './scheduler-objects/controller.ts';
+import { workloads } from './workloads/controller.ts';
 
 /** Durations in milliseconds. */
 export interface LeaderElection {
@@ -113,3 +115,9 @@ export function startControllers(
     },
   };
 }
+
+/**
+ * Everything that Muster does in a cluster. A further controller is a folder here and a line in this list: it brings its
+ * own watches, queue and metrics, and is started, led and stopped with the others.
+ */
+export const controllers: readonly ControllerFactory[] = [schedulerObjects, gangs, workloads, preemption];

@@ -1,14 +1,13 @@
 import { getHeapStatistics } from 'node:v8';
 import type { Resource } from '../kube/client/resources.ts';
-import { CacheRoom, roomIn } from '../kube/loop/cache-room.ts';
+import { CacheRoom, roomIn } from '../kube/loop/cache-memory.ts';
 import { Manager } from '../kube/loop/manager.ts';
 import type { ReflectorObserver } from '../kube/loop/reflector-options.ts';
 import { fleetBindings } from './fleet-bindings/controller.ts';
 import { fleetQueues } from './fleet-queues/controller.ts';
 import type { LeaderElection, Loop } from './controller.ts';
-import type { FleetControllerFactory, FleetSettings, FleetShared } from './watch/fleet-shared.ts';
-import { tellOfStandstill } from './watch/standstill.ts';
-import { observerFor } from './watch-observer.ts';
+import type { FleetControllerFactory, FleetSettings, FleetShared } from './watch/shared.ts';
+import { tellOfStandstill, observerFor } from './watch/observers.ts';
 
 /** What Muster does in Karmada's API server. A further controller is a folder here and a line in this list. */
 const fleetControllers: readonly FleetControllerFactory[] = [fleetQueues, fleetBindings];

@@ -189,7 +189,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'controller',
     purpose: 'Starts the controllers that the configuration asks for, on shared watches and one Lease.',
-    uses: ['preparers', 'api', 'backends', 'kube/client', 'kube/loop', 'telemetry', 'controller/*'],
+    uses: ['preparers', 'api', 'backends', 'kube/client', 'kube/loop', 'controller/*'],
     ways: ['event'],
   },
   {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { settings } from '../../src/config/settings.ts';
-import { roomIn } from '../../src/kube/loop/cache-room.ts';
+import { roomIn } from '../../src/kube/loop/cache-memory.ts';
 import { ELSEWHERE } from '../cluster/bypass/table/elsewhere.ts';
 import { TABLE } from '../cluster/bypass/table.ts';
 import {

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../json/json.ts';
-import { snapshotObjects } from '../../controller/preemption/snapshot-objects.ts';
+import { snapshotObjects } from '../../controller/preemption/read-cluster.ts';
 import { MusterError } from '../../errors.ts';
 import { ApiError, isForbidden } from '../../kube/client/errors.ts';
-import { SNAPSHOT_RIGHTS } from '../../kube/client/snapshot-resources.ts';
+import { SNAPSHOT_RIGHTS } from '../../kube/client/resources.ts';
 import { connect, type ClusterFlags } from '../input/cluster.ts';
 import type { CliIo } from '../output/io.ts';
 

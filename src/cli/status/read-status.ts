@@ -1,11 +1,10 @@
 import { LABEL_POD_GANG } from '../../api/names.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { Cache, type Identified } from '../../kube/loop/cache.ts';
-import { POD_INDEXERS, type GangView } from '../../controller/watch/gang-view.ts';
+import { POD_INDEXERS, readMember, type GangView } from '../../controller/watch/gang-view.ts';
 import { listPages } from '../../kube/loop/list-pages.ts';
 import type { GangSelectors } from '../../gang/gang-selection.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
-import { readMember } from '../../controller/watch/read-member.ts';
 import { readGangRecord } from '../../gang/read-records.ts';
 import type { KubeClient, Selection } from '../../kube/client/client.ts';
 import { POD_GANGS, PODS, type Resource } from '../../kube/client/resources.ts';

@@ -1,11 +1,11 @@
 import { own, ownString } from '../../json/json.ts';
-import { snapshotObjects } from '../../controller/preemption/snapshot-objects.ts';
+import { snapshotObjects } from '../../controller/preemption/read-cluster.ts';
 import { isWaiting, waitsForRoom } from '../../controller/preemption/waits-for-room.ts';
 import { BY_GANG, type GangView } from '../../controller/watch/gang-view.ts';
 import { messageOf } from '../../errors.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isForbidden } from '../../kube/client/errors.ts';
-import { SNAPSHOT_RIGHTS } from '../../kube/client/snapshot-resources.ts';
+import { SNAPSHOT_RIGHTS } from '../../kube/client/resources.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
 import { outcomeOf, planVerdict, type PlanOutcome } from '../../preemption/outcome.ts';
 import { planWithinBudgets } from '../../preemption/plan-room.ts';

@@ -15,11 +15,10 @@ import { startWorkers } from '../../kube/loop/work-queue-workers.ts';
 import { WorkQueue } from '../../kube/loop/work-queue.ts';
 import { FleetMetrics, type EstimateResult } from '../../telemetry/fleet-metrics.ts';
 import { watchBindings } from '../watch/binding-watches.ts';
-import type { FleetControllerFactory, FleetShared } from '../watch/fleet-shared.ts';
-import { askEstimates } from './ask-estimates.ts';
+import type { FleetControllerFactory, FleetShared } from '../watch/shared.ts';
+import { askEstimates, bindingReconciler } from './reconcile-binding.ts';
 import { recordOf, type BindingRecord } from './binding-record.ts';
 import { Members } from './members.ts';
-import { bindingReconciler } from './reconcile-binding.ts';
 
 interface ClusterRecord extends Identified {
   readonly member: Member;

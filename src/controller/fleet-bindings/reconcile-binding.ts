@@ -5,10 +5,12 @@ import { ApiError, isConflict, isNotFound } from '../../kube/client/errors.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import type { Reconcile, ReconcileResult } from '../../kube/loop/work-queue-workers.ts';
 import type { BindingRecord } from './binding-record.ts';
-import { NO_ESTIMATES, type AskEstimates } from './ask-estimates.ts';
 import type { Members } from './members.ts';
-import { dueOf, verdictOn, type Verdict } from './verdict.ts';
-import { writeClusters, writeStatus } from './write-verdict.ts';
+import { dueOf, verdictOn, writeClusters, writeStatus, type Verdict } from './verdict.ts';
+import type { Estimators } from '../../estimators/estimators.ts';
+import type { Estimates } from '../../fleet/assign/candidate.ts';
+import { estimatesOf, roomQuestions } from '../../fleet/assign/estimates.ts';
+import { roomIn } from '../../fleet/assign/room-in.ts';
 
 /** A quota that is freed, or a plugin that works again, is seen by no watch (ms). */
 const LOOK_AGAIN_MS = 30_000;
@@ -109,3 +111,39 @@ function again(error: unknown): ReconcileResult | undefined {
 
 /** What the quota says, without what Muster was doing. */
 const quotaMessage = ({ message }: ApiError): string => message.replace(/^.*?QuotaExceeded: /s, '');
+
+export interface Estimated {
+  readonly found: Estimates;
+  /** Clusters that were asked for in vain. */
+  readonly without: readonly string[];
+}
+
+/** Asks estimators for a binding that is to be judged. */
+export type AskEstimates = (record: BindingRecord, signal: AbortSignal) => Promise<Estimated>;
+
+const NO_ESTIMATES: Estimated = { found: new Map(), without: [] };
+
+/**
+ * What is in flight to a cluster is taken off its answer as it is once the answer is here: two bindings that ask at the same
+ * time do not get the same room.
+ */
+export const askEstimates =
+  (members: Members, strategies: Strategies, estimators: Pick<Estimators, 'ask'>): AskEstimates =>
+  async (record, signal) => {
+    const { binding, faults, namespace } = record;
+    const plugin = strategies.pluginOf(binding.strategy);
+    if (plugin === undefined || faults.length > 0) return NO_ESTIMATES;
+    if (dueOf(record, members, strategies) === undefined) return NO_ESTIMATES;
+    const questions = roomQuestions(binding, members.all(), plugin);
+    const answers = await estimators.ask(questions, namespace, signal);
+    const found = estimatesOf(questions, answers, (cluster) => {
+      const [reported, counted] = members.inFlight(cluster);
+      if (reported === undefined || counted === undefined || reported === counted)
+        return { room: 0, some: false };
+      return { room: roomIn(binding, reported, plugin) - roomIn(binding, counted, plugin), some: true };
+    });
+    const without = questions.flatMap(({ cluster }, index) =>
+      answers[index] === undefined ? [cluster] : [],
+    );
+    return { found, without: [...new Set(without)] };
+  };

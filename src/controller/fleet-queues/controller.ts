@@ -11,7 +11,7 @@ import { startWorkers, type ReconcileResult } from '../../kube/loop/work-queue-w
 import { WorkQueue } from '../../kube/loop/work-queue.ts';
 import { FleetQueueMetrics } from '../../telemetry/fleet-queue-metrics.ts';
 import { bindingTarget, watchBindings } from '../watch/binding-watches.ts';
-import type { FleetControllerFactory } from '../watch/fleet-shared.ts';
+import type { FleetControllerFactory } from '../watch/shared.ts';
 import { Behind, letThrough } from './let-through.ts';
 import { termsReader } from './read-terms.ts';
 

@@ -3,10 +3,10 @@ import { ANNOTATION_FLEET_TERMS, TERMS_UNREAD } from '../../api/names.ts';
 import { termsOf } from '../../fleet/bindings/terms.ts';
 import { messageOf } from '../../errors.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
-import { isForbidden } from '../../kube/client/errors.ts';
-import { NAMESPACES, type Target } from '../../kube/client/resources.ts';
+import { isForbidden, isNotFound } from '../../kube/client/errors.ts';
+import { NAMESPACES, type Target, type Resource } from '../../kube/client/resources.ts';
 import type { WorkloadKind } from '../../workloads/workload-kind.ts';
-import { CLUSTER_PROPAGATION_POLICIES, kindFinder, PROPAGATION_POLICIES, readIfThere } from './resources.ts';
+import { parseGroupVersion } from '../../k8s/resource.ts';
 
 /**
  * What came of it: its queue, `'none'` where it needs none and was let go, why nothing is known yet; undefined where
@@ -99,4 +99,56 @@ function policyOf(annotations: JsonObject[string] | undefined): Target | undefin
   }
   const wide = said('clusterpropagationpolicy.karmada.io/name');
   return wide === '' ? undefined : { resource: CLUSTER_PROPAGATION_POLICIES, name: wide };
+}
+
+const policy = (kind: string, plural: string, namespaced: boolean): Resource => ({
+  ...{ group: 'policy.karmada.io', version: 'v1alpha1' },
+  ...{ kind, plural, namespaced },
+});
+const PROPAGATION_POLICIES = policy('PropagationPolicy', 'propagationpolicies', true);
+const CLUSTER_PROPAGATION_POLICIES = policy('ClusterPropagationPolicy', 'clusterpropagationpolicies', false);
+
+interface Discovered {
+  readonly resources?: readonly {
+    readonly name: string;
+    readonly kind: string;
+    readonly namespaced: boolean;
+  }[];
+}
+
+/** Finds out under which name the API server serves a kind. What it serves is not asked twice. */
+function kindFinder(
+  client: KubeClient,
+): (apiVersion: string, kind: string, signal: AbortSignal) => Promise<Resource | undefined> {
+  const known = new Map<string, Resource>();
+  return async (apiVersion, kind, signal) => {
+    const title = `${apiVersion} ${kind}`;
+    const before = known.get(title);
+    if (before !== undefined) return before;
+    const { group, version } = parseGroupVersion(apiVersion);
+    const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+    const { resources = [] } = await client.read<Discovered>(path, { signal }).catch((error: unknown) => {
+      if (isNotFound(error)) return { resources: [] };
+      throw error;
+    });
+    const found = resources.find((one) => one.kind === kind && !one.name.includes('/'));
+    if (found === undefined) return undefined;
+    const resource = { group, version, kind, plural: found.name, namespaced: found.namespaced };
+    known.set(title, resource);
+    return resource;
+  };
+}
+
+/** undefined where it does not exist. */
+async function readIfThere(
+  client: KubeClient,
+  target: Target,
+  signal: AbortSignal,
+): Promise<JsonObject | undefined> {
+  try {
+    return await client.get<JsonObject>(target, { signal });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
 }

@@ -7,8 +7,8 @@ import { LABEL_POD_GANG } from '../../api/names.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isConflict, isInvalid, isNotFound } from '../../kube/client/errors.ts';
 import { POD_GANGS, PODS } from '../../kube/client/resources.ts';
-import { readMember } from '../watch/read-member.ts';
-import { FairSlots } from '../../kube/loop/fair-slots.ts';
+import { readMember } from '../watch/gang-view.ts';
+import { FairSlots } from '../../kube/loop/fairness.ts';
 import { listPages } from '../../kube/loop/list-pages.ts';
 import type { GangKind } from '../../workloads/gang-kind.ts';
 

@@ -2,13 +2,12 @@ import { aborted } from '../../kube/loop/deadline.ts';
 import { startWorkers } from '../../kube/loop/work-queue-workers.ts';
 import { WorkQueue } from '../../kube/loop/work-queue.ts';
 import type { ControllerFactory } from '../watch/shared.ts';
-import { weightIn } from '../watch/weight.ts';
-import { FairSlots } from '../../kube/loop/fair-slots.ts';
+import { weightIn } from '../watch/gang-view.ts';
+import { FairSlots } from '../../kube/loop/fairness.ts';
 import { AT_A_TIME, gangWriter, Outdated } from './actions.ts';
 import { countingObserver, measured } from './measured.ts';
-import { WriteMemory } from './reconcile-memory.ts';
+import { WriteMemory, SOON_MS, urgencyOf } from './write-memory.ts';
 import { podGangReconciler } from './reconcile-pod-gang.ts';
-import { SOON_MS, urgencyOf } from './urgency.ts';
 
 /** What is merely outdated is worth a line in the log once it comes again so often that its next try is later than this. */
 const TELL_AFTER_MS = 1_000;

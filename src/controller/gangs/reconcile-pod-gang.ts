@@ -12,7 +12,7 @@ import { POD_GANGS, PODS } from '../../kube/client/resources.ts';
 import { Outdated, type GangName, type GangWriter } from './actions.ts';
 import { splitKey } from '../../kube/loop/cache.ts';
 import type { EventRecorder } from '../../kube/loop/event-recorder.ts';
-import { WriteMemory } from './reconcile-memory.ts';
+import { WriteMemory } from './write-memory.ts';
 import { stateOf, withGang } from './reconcile-state.ts';
 import type { BackendsView } from '../watch/shared.ts';
 import type { GangView } from '../watch/gang-view.ts';

@@ -5,8 +5,7 @@ import { isGroveManaged, notSelected, type GangSelectors } from '../../gang/gang
 import type { BackendState, BaseGang, GangRecord, GangState, NotOurs } from '../../gang/records.ts';
 import { publishedBackend } from '../../gang/plan/backend-hold.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
-import { annotationOf, backendOf } from '../watch/backend-of.ts';
-import { BY_GANG, type GangView } from '../watch/gang-view.ts';
+import { annotationOf, backendOf, BY_GANG, type GangView } from '../watch/gang-view.ts';
 import type { BackendsView } from '../watch/shared.ts';
 
 export interface StateContext {

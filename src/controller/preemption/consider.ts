@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../json/json.ts';
-import { POD_GANG_KIND } from '../../api/names.ts';
+import { own, ownString, type JsonObject } from '../../json/json.ts';
+import { POD_GANG_KIND, LABEL_POD_GANG } from '../../api/names.ts';
 import { FieldReader, objectTitle } from '../../k8s/reading.ts';
 import { readGangRecord } from '../../gang/read-records.ts';
 import type { GangRecord } from '../../gang/records.ts';
@@ -13,7 +13,6 @@ import { carefulSnapshot } from '../../preemption/read/careful-snapshot.ts';
 import { readSnapshotPod } from '../../preemption/read/read-pod.ts';
 import { namespacedKey, type Pod, type Snapshot } from '../../preemption/snapshot.ts';
 import { recalled, type WrittenPlan } from '../../preemption/written-plan.ts';
-import { withNominated } from './nominated.ts';
 
 /** What is to be thought about, beside the cluster: plain data, since it is thought about elsewhere. */
 export interface Question {
@@ -103,4 +102,37 @@ function preemptorFor(gang: GangRecord, waiting: readonly Pod[], snapshot: Snaps
   const { priority = 0, preempts = false } = snapshot.gangs.get(key) ?? {};
   const owns = (pod: Pod): boolean => pod.namespace === namespace && pod.gang === name;
   return { kind: 'Gang', key, priority, preempts, pods: [], minimums: [], owns };
+}
+
+interface Nominated {
+  /** The objects, with these Pods on their nodes. */
+  readonly placed: readonly JsonObject[];
+  /** The snapshot of those, without the ones that are of lower priority. */
+  readonly without: (snapshot: Snapshot, preemptor: Preemptor) => Snapshot;
+}
+
+/** The node that is being cleared for a Pod of another gang, by the Pod's uid. */
+function nominationOf(object: JsonObject, gangs: { namespace: string; name: string }): string | undefined {
+  if (own(object, 'kind') !== 'Pod' || ownString(own(object, 'spec'), 'nodeName')) return undefined;
+  const metadata = own(object, 'metadata');
+  const ours =
+    ownString(metadata, 'namespace') === gangs.namespace &&
+    ownString(own(metadata, 'labels'), LABEL_POD_GANG) === gangs.name;
+  return ours ? undefined : ownString(own(object, 'status'), 'nominatedNodeName') || undefined;
+}
+
+/** Pods that a node is being cleared for count as if they were there already; those of lower priority do not. */
+function withNominated(objects: readonly JsonObject[], gang: { namespace: string; name: string }): Nominated {
+  const uids = new Set<string>();
+  const placed = objects.map((object) => {
+    const node = nominationOf(object, gang);
+    if (node === undefined) return object;
+    uids.add(ownString(own(object, 'metadata'), 'uid') ?? '');
+    return { ...object, spec: { ...(own(object, 'spec') as JsonObject), nodeName: node } };
+  });
+  const without = (snapshot: Snapshot, { priority }: Preemptor): Snapshot =>
+    uids.size === 0
+      ? snapshot
+      : { ...snapshot, pods: snapshot.pods.filter((pod) => !uids.has(pod.uid) || pod.priority >= priority) };
+  return { placed, without };
 }

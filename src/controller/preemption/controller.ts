@@ -6,9 +6,8 @@ import { WorkQueue } from '../../kube/loop/work-queue.ts';
 import { refusalText } from '../../preemption/refusal.ts';
 import { PreemptionMetrics } from '../../telemetry/preemption-metrics.ts';
 import type { ControllerFactory, Shared } from '../watch/shared.ts';
-import type { RoomObserver } from './make-room.ts';
+import { PlanRate, type RoomObserver } from './make-room.ts';
 import { plannerThread } from './planner.ts';
-import { PlanRate } from './plan-rate.ts';
 import { roomReconciler } from './reconcile-room.ts';
 
 /**

@@ -7,11 +7,9 @@ import { readPlan, writePlan } from '../../preemption/written-plan.ts';
 import type { AttemptResult } from '../../telemetry/preemption-metrics.ts';
 import type { PodToEvict } from '../../kube/client/client.ts';
 import type { Considered, Question } from './consider.ts';
-import type { Evicted, Hands } from './hands.ts';
-import type { Look, Scene } from './look.ts';
-import type { PlanRate } from './plan-rate.ts';
-import { whyStopped } from './still-wanted.ts';
-import { waitsForRoom } from './waits-for-room.ts';
+import type { Evicted, Hands } from './evictor.ts';
+import type { Look, Scene } from './read-cluster.ts';
+import { whyStopped, waitsForRoom } from './waits-for-room.ts';
 
 /** A plan that is not through after this time (ms) is not begun any further, and another one may be made. */
 const LATE_MS = 10 * 60_000;
@@ -205,3 +203,30 @@ async function nominate(
 /** Those that are still known by name: the others are gone. */
 const podsOf = ({ namespace, pods }: Victim): PodToEvict[] =>
   pods.flatMap(({ name, uid }) => (name === '' ? [] : [{ namespace, name, uid }]));
+
+/** So many plans may be begun within any minute. A new leader counts anew. */
+export class PlanRate {
+  readonly #perMinute: number;
+  readonly #now: () => number;
+  #begun: number[] = [];
+
+  /** @param now milliseconds */
+  constructor(perMinute: number, now: () => number) {
+    this.#perMinute = perMinute;
+    this.#now = now;
+  }
+
+  /** Milliseconds until one more may be begun; 0: now. */
+  waitMs(): number {
+    const now = this.#now();
+    this.#begun = this.#begun.filter((at) => now - at < MINUTE);
+    const oldest = this.#begun.at(-this.#perMinute);
+    return oldest === undefined ? 0 : oldest + MINUTE - now;
+  }
+
+  begin(): void {
+    this.#begun.push(this.#now());
+  }
+}
+
+const MINUTE = 60_000;

@@ -7,19 +7,17 @@ import { isNotFound } from '../../kube/client/errors.ts';
 import { keyOf, splitKey, type Change } from '../../kube/loop/cache.ts';
 import { aborted } from '../../kube/loop/deadline.ts';
 import type { Controller } from '../../kube/loop/manager.ts';
-import { backendOf } from '../watch/backend-of.ts';
+import { backendOf, weightIn } from '../watch/gang-view.ts';
 import type { BackendsView, ControllerFactory, Shared } from '../watch/shared.ts';
-import { weightIn } from '../watch/weight.ts';
 import { startWorkers } from '../../kube/loop/work-queue-workers.ts';
 import type { Watches } from '../../kube/loop/watches.ts';
 import { WorkQueue } from '../../kube/loop/work-queue.ts';
-import { backendState } from './backend-state.ts';
+import { backendState, Bindings, comesOrGoes, digestOf, SyncMemory } from './sync-memory.ts';
 import { syncClusterObjects } from './cluster-objects.ts';
 import { ProbeLoop } from './probe-loop.ts';
 import { OwnedObjects } from './owned-objects.ts';
 import { BackendPublisher } from './publish.ts';
 import { backendReconciler, cleanersOf, tellBlocked } from './reconcile-backend.ts';
-import { Bindings, comesOrGoes, digestOf, SyncMemory } from './sync-reasons.ts';
 
 /** What runs only while this replica leads. */
 interface Term {

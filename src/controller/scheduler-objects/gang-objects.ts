@@ -7,7 +7,7 @@ import type { GangRecord } from '../../gang/records.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isAlreadyExists, isConflict, isForbidden, isNotFound } from '../../kube/client/errors.ts';
 import { POD_GANGS, type KubeObject, type Target } from '../../kube/client/resources.ts';
-import { StillThere } from '../watch/still-there.ts';
+import { StillThere } from '../watch/shared.ts';
 import { controllerOf, ownerReference, ownerReferencesOf, type OwnedObjects } from './owned-objects.ts';
 import { ANNOTATION_APPLIED, bodyOf, ownedPatch, recordOf } from './owned-patch.ts';
 

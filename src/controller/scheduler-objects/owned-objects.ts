@@ -7,7 +7,7 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import type { KubeObject, Target } from '../../kube/client/resources.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
 import { unlessAborted } from '../../kube/loop/deadline.ts';
-import type { CacheRoom } from '../../kube/loop/cache-room.ts';
+import type { CacheRoom } from '../../kube/loop/cache-memory.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
 

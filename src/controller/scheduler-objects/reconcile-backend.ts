@@ -16,10 +16,10 @@ import type { Logger } from '../../telemetry/log.ts';
 import type { EventRecorder } from '../../kube/loop/event-recorder.ts';
 import { BY_GANG, type GangView } from '../watch/gang-view.ts';
 import type { Reconcile } from '../../kube/loop/work-queue-workers.ts';
-import { StillThere } from '../watch/still-there.ts';
+import { StillThere } from '../watch/shared.ts';
 import { GangObjects } from './gang-objects.ts';
 import { controllerOf, type OwnedObjects } from './owned-objects.ts';
-import type { SyncMemory } from './sync-reasons.ts';
+import type { SyncMemory } from './sync-memory.ts';
 import { within } from '../../kube/loop/deadline.ts';
 
 /** How long a backend may take for one gang. */

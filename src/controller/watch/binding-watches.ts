@@ -9,7 +9,7 @@ import { isBefore, type Versions } from '../../fleet/queues/read-queue.ts';
 import { keyOf, splitKey, type Identified } from '../../kube/loop/cache.ts';
 import type { ChangeHandler } from '../../kube/loop/reflector-options.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
-import type { FleetShared } from './fleet-shared.ts';
+import type { FleetShared } from './shared.ts';
 
 /** The bindings of both kinds, as one. */
 export interface BindingWatches<T extends Identified> {

@@ -22,9 +22,8 @@ import { controllerOf } from '../../workloads/pod-origin.ts';
 import { BY_GANG } from './gang-view.ts';
 import type { GangWatch } from './gang-watch.ts';
 import type { PolicyWatch } from './policy-watch.ts';
-import { secretAnswer } from './secret-answer.ts';
-import { StillThere } from './still-there.ts';
-import type { GangPreparation } from './shared.ts';
+import { StillThere, type GangPreparation } from './shared.ts';
+import { ApiError } from '../../kube/client/errors.ts';
 
 /** How long (ms) one that runs elsewhere may take for the objects of a gang; it has a bound of its own besides. */
 const ANSWER_MS = 10_000;
@@ -206,4 +205,23 @@ async function checkService(context: SyncContext, namespace: string, name: strin
   if (own(spec, 'publishNotReadyAddresses') !== true) {
     throw new Error(`Service ${name}, the subdomain of its Pods, needs publishNotReadyAddresses: true`);
   }
+}
+
+/** A reason is one word; what is none was not written by an API server. */
+const REASON = /^[A-Za-z]{1,40}$/;
+
+/**
+ * The API server's no to a Secret, without its words. Whoever stands on the way, a proxy or a webhook, may repeat in them
+ * what was sent, and they would reach the log, an Event and `muster status`.
+ */
+function secretAnswer(error: unknown, name: string): unknown {
+  if (!(error instanceof ApiError)) return error;
+  const { status, reason, retryAfter } = error;
+  const help = status === 403 ? '; grant this right (manifests/ has the roles that Muster needs)' : '';
+  return new ApiError(`keeping Secret ${name}`, {
+    status,
+    reason: REASON.test(reason) ? reason : '',
+    message: `what was answered is not shown, as it may repeat the Secret${help}`,
+    retryAfter,
+  });
 }

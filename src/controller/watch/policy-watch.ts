@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../json/json.ts';
-import type { GangRecord } from '../../gang/records.ts';
+import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { parseHpcPolicy } from '../../preparers/policy/hpc-policy.ts';
 import { policyNameOf } from '../../preparers/policy/policy-of-gang.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { HPC_POLICIES, type KubeObject, type Resource } from '../../kube/client/resources.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
-import type { CacheRoom } from '../../kube/loop/cache-room.ts';
+import type { CacheRoom } from '../../kube/loop/cache-memory.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
 import type { Watched } from '../../kube/loop/watches.ts';
@@ -13,7 +13,7 @@ import type { HpcPolicies, Preparation, StoredPolicy } from '../../preparers/pre
 import { managersOf } from '../../preparers/preparations.ts';
 import type { GangWatch } from './gang-watch.ts';
 import { BY_GANG } from './gang-view.ts';
-import { RunningMarks } from './running-marks.ts';
+import { runsBy } from '../../preparers/runs-by.ts';
 
 interface PolicyRecord extends StoredPolicy {
   readonly namespace: string;
@@ -109,4 +109,33 @@ export function watchPolicies(
 function named(gang: GangRecord): string | undefined {
   const policy = policyNameOf(gang);
   return policy === undefined ? undefined : keyOf(gang.namespace, policy);
+}
+
+/** By which marks the Pods of each gang run, kept with every change, since it is asked with every new Pod of theirs. */
+export class RunningMarks {
+  /** Of each gang how many Pods run by each mark. */
+  readonly #counts = new Map<string, Map<string, number>>();
+
+  changed({ old, new: now }: Record<'old' | 'new', PodRecord | undefined>): void {
+    if (old !== undefined) this.#count(old, -1);
+    if (now !== undefined) this.#count(now, 1);
+  }
+
+  /** One by which some of them run, other than this; undefined where none does. */
+  otherThan(gang: string, mark: string): string | undefined {
+    for (const other of this.#counts.get(gang)?.keys() ?? []) if (other !== mark) return other;
+    return undefined;
+  }
+
+  #count(pod: PodRecord, one: 1 | -1): void {
+    const mark = runsBy(pod);
+    if (mark === undefined) return;
+    const key = keyOf(pod.namespace, pod.gang);
+    const counts = this.#counts.get(key) ?? new Map<string, number>();
+    const count = (counts.get(mark) ?? 0) + one;
+    if (count > 0) counts.set(mark, count);
+    else counts.delete(mark);
+    if (counts.size > 0) this.#counts.set(key, counts);
+    else this.#counts.delete(key);
+  }
 }

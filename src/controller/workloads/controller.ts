@@ -7,11 +7,9 @@ import { startWorkers, type Reconcile } from '../../kube/loop/work-queue-workers
 import { WorkQueue } from '../../kube/loop/work-queue.ts';
 import { BY_GANG } from '../watch/gang-view.ts';
 import type { ControllerFactory } from '../watch/shared.ts';
-import { AskedFor } from './asked-for.ts';
-import { carryOut, OUTDATED_MS } from './gang-maker.ts';
-import { JustMade } from './just-made.ts';
+import { AskedFor, WorkloadWatch } from './workload-watch.ts';
+import { carryOut, OUTDATED_MS, JustMade } from './gang-maker.ts';
 import { planMadeGang } from './plan-made-gang.ts';
-import { WorkloadWatch } from './workload-watch.ts';
 
 /** Makes the PodGangs of workloads whose Pods ask for a gang by the label `muster.dev/gang`, and keeps them in step. */
 export const workloads: ControllerFactory = (shared) => {

@@ -3,8 +3,8 @@ import {
   ANNOTATION_WORKLOAD_RESULT,
   ANNOTATION_WORKLOAD_UID,
 } from '../../api/names.ts';
-import { workloadTitle } from '../../api/pod-origin.ts';
-import { KINDS_WITH_LEFT, workloadResult } from '../../gang/made-for.ts';
+import { workloadTitle, type PodOrigin } from '../../api/pod-origin.ts';
+import { KINDS_WITH_LEFT, workloadResult, workloadOf } from '../../gang/made-for.ts';
 import { byAge, mayRun } from '../../gang/plan/census.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { isInitialized } from '../../gang/rules/initialized.ts';
@@ -13,7 +13,7 @@ import { gangKindOf } from '../../workloads/gang-kinds.ts';
 import { asksFor, groupsOfPart, type GangNumbers, type GroupNumbers } from '../../workloads/gang-numbers.ts';
 import { expectedText, groupsFromSize, ownerOf, type GangGiven } from '../../workloads/made-gang.ts';
 import { followed, onlyLeft } from './followed-minimum.ts';
-import { isMade, nameFor, subjectOf } from './is-made.ts';
+import { gangName, maybeGangName } from '../../workloads/gang-names.ts';
 
 /** A workload, trimmed to what is made of it. */
 export interface WorkloadRecord {
@@ -194,3 +194,28 @@ const changing = (
   minimums: GangChange['minimums'],
   annotations: GangChange['annotations'],
 ): Deed => ({ do: 'change', gang, change: { minimums, annotations } });
+
+const nameFor = ({ kind, name, part }: Subject): string => gangName(kind, name, part);
+
+export type Subject = Pick<PodOrigin, 'kind' | 'name' | 'part'>;
+
+/** The workload that a gang was made for. */
+export function subjectOf(gang: GangRecord): Subject | undefined {
+  const [kind = '', name = ''] = (workloadOf(gang) ?? '').split('/');
+  if (name === '') return undefined;
+  return { kind, name, part: gang.name === gangName(kind, name) ? undefined : gang.spec.groups[0]?.name };
+}
+
+/**
+ * Whether Muster made it, beyond what its annotations say: whoever may patch a PodGang may write those, and it is deleted
+ * with its workload. It belongs to that workload; or has a name that the gang of that workload gets, where nobody tells the
+ * uid, or it belongs to nobody any more since that was deleted and its Pods were kept.
+ */
+function isMade(gang: GangRecord): boolean {
+  const subject = subjectOf(gang);
+  if (subject === undefined) return false;
+  const uid = gang.annotations.get(ANNOTATION_WORKLOAD_UID);
+  const { owners = [] } = gang;
+  if (owners.length > 0 && uid !== undefined) return owners.includes(uid);
+  return maybeGangName(gang.name, subject.kind, subject.name);
+}

@@ -3,12 +3,13 @@ import type { JsonObject } from '../../json/json.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isForbidden, isNotFound } from '../../kube/client/errors.ts';
 import type { Resource } from '../../kube/client/resources.ts';
-import type { CacheRoom } from '../../kube/loop/cache-room.ts';
+import type { CacheRoom } from '../../kube/loop/cache-memory.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
 import type { GangKind } from '../../workloads/gang-kind.ts';
 import { gangNumbers } from '../../workloads/gang-numbers.ts';
 import type { KnownWorkload, WorkloadRecord } from './plan-made-gang.ts';
+import { keyOf } from '../../kube/loop/cache.ts';
 
 interface Watched {
   readonly reflector: Reflector<WorkloadRecord>;
@@ -98,5 +99,36 @@ export class WorkloadWatch {
     );
     reflector.start();
     return watched;
+  }
+}
+
+/** Which gangs were made, or are to be made, from which workload: what happens to that concerns them. */
+export class AskedFor {
+  /** By kind, then by the workload's `namespace/name`. */
+  readonly #gangs = new Map<string, Map<string, Set<string>>>();
+  readonly #workloads = new Map<string, { readonly kind: string; readonly workload: string }>();
+
+  remember(gang: string, { short }: GangKind, namespace: string, name: string): void {
+    const workload = keyOf(namespace, name);
+    this.#gangs.getOrInsert(short, new Map()).getOrInsert(workload, new Set()).add(gang);
+    this.#workloads.set(gang, { kind: short, workload });
+  }
+
+  forget(gang: string): void {
+    const known = this.#workloads.get(gang);
+    if (known === undefined) return;
+    const ofKind = this.#gangs.get(known.kind);
+    const gangs = ofKind?.get(known.workload);
+    gangs?.delete(gang);
+    if (gangs?.size === 0) ofKind?.delete(known.workload);
+    this.#workloads.delete(gang);
+  }
+
+  /** @param namespace absent: of all workloads of the kind */
+  *gangsOf({ short }: GangKind, namespace?: string, name = ''): Generator<string, void> {
+    const ofKind = this.#gangs.get(short);
+    if (ofKind === undefined) return;
+    if (namespace !== undefined) return yield* ofKind.get(keyOf(namespace, name)) ?? [];
+    for (const gangs of ofKind.values()) yield* gangs;
   }
 }

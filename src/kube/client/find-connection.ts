@@ -4,9 +4,8 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { MusterError, messageOf } from '../../errors.ts';
 import { systemClock, type Clock } from './clock.ts';
-import type { Connection } from './connection.ts';
+import { TokenFile, type Connection } from './connection.ts';
 import { connectionFromKubeconfig } from './kubeconfig.ts';
-import { TokenFile } from './token-file.ts';
 
 export interface ConnectionOptions {
   /** A file named by the user; takes precedence over everything. */

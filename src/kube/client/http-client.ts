@@ -26,7 +26,7 @@ import {
 } from './resources.ts';
 import type { TokenBucket } from './token-bucket.ts';
 import { Transport, type Call, type TransportOptions } from './transport.ts';
-import { linesOf } from './watch-lines.ts';
+import { linesOf } from './answer-stream.ts';
 
 export interface KubeClientOptions extends TransportOptions {
   /** Holds calls back, watches not. Absent: no limit but that of the connections. */

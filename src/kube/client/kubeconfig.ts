@@ -5,8 +5,7 @@ import { type JsonObject, isObject, own, ownList, ownObject, ownString } from '.
 import { yamlTrouble } from '../../text/yaml-trouble.ts';
 import { MusterError, messageOf } from '../../errors.ts';
 import type { Clock } from './clock.ts';
-import type { Connection, ConnectionTls } from './connection.ts';
-import { TokenFile } from './token-file.ts';
+import { TokenFile, type Connection, type ConnectionTls } from './connection.ts';
 
 interface Entry {
   readonly name: string;

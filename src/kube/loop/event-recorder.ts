@@ -6,8 +6,7 @@ import type { KubeClient } from '../client/client.ts';
 import { isNotFound } from '../client/errors.ts';
 import { EVENTS, type KubeObject, type Resource } from '../client/resources.ts';
 import { TokenBucket } from '../client/token-bucket.ts';
-import { FairMemory } from './fair-memory.ts';
-import { Lanes } from './lanes.ts';
+import { FairMemory, Lanes } from './fairness.ts';
 
 /** What an Event is about. */
 export interface Regarding {

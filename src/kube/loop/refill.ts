@@ -1,6 +1,6 @@
 import { sleep, type Clock } from '../client/clock.ts';
 import type { Identified } from './cache.ts';
-import type { KindShare } from './kind-share.ts';
+import type { KindShare } from './cache-memory.ts';
 
 /** Before a namespace of which something was left out is read once more: at first, and at most (ms). */
 const AFTER_MS = 30_000;

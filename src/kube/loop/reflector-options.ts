@@ -2,7 +2,7 @@ import type { Clock, Random } from '../client/clock.ts';
 import type { KubeClient, Selection, Unread } from '../client/client.ts';
 import type { KubeObject, Resource } from '../client/resources.ts';
 import { STARTING_MS, type ServerBackoffTimes } from './backoff.ts';
-import type { CacheRoom } from './cache-room.ts';
+import type { CacheRoom } from './cache-memory.ts';
 import type { Change, Identified, Indexer } from './cache.ts';
 
 export type ChangeHandler<T> = (change: Change<T>) => void;

@@ -3,10 +3,10 @@ import { isGone, unreachable } from '../client/errors.ts';
 import type { KubeObject, Resource } from '../client/resources.ts';
 import { Cache, type Change, type Identified, type Store } from './cache.ts';
 import { ServerBackoff } from './backoff.ts';
-import { KindShare } from './kind-share.ts';
+import { KindShare } from './cache-memory.ts';
 import { listPages, selectionOf } from './list-pages.ts';
 import { Refill } from './refill.ts';
-import { startSilenceAlarm, type SilenceAlarm } from './silence-alarm.ts';
+import { startSilenceAlarm, type SilenceAlarm } from './deadline.ts';
 import {
   REFLECTOR_TIMES,
   type ChangeHandler,

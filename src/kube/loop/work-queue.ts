@@ -1,6 +1,6 @@
 import { systemClock, type Clock, type Random } from '../client/clock.ts';
 import { halfJitter, type BackoffLimits } from './backoff.ts';
-import { Lanes } from './lanes.ts';
+import { Lanes } from './fairness.ts';
 
 export interface WorkQueueOptions {
   readonly clock?: Clock;

@@ -2,8 +2,13 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../src/json/json.ts';
 import { ApiError } from '../../../src/kube/client/errors.ts';
-import { POD_GANGS, PODS, PRIORITY_CLASSES, type KubeObject } from '../../../src/kube/client/resources.ts';
-import { SNAPSHOT_RESOURCES } from '../../../src/kube/client/snapshot-resources.ts';
+import {
+  POD_GANGS,
+  PODS,
+  PRIORITY_CLASSES,
+  SNAPSHOT_RESOURCES,
+  type KubeObject,
+} from '../../../src/kube/client/resources.ts';
 import { ClusterWatch } from '../../../src/preview/cluster-watch.ts';
 import type { Names } from '../../../src/preview/question.ts';
 import { Forecaster } from '../../../src/preview/forecaster.ts';

@@ -11,7 +11,7 @@ import { gangKindsWith } from '../../../src/workloads/configured-gangs.ts';
 import { gangKindOf, gangKinds } from '../../../src/workloads/gang-kinds.ts';
 import { gangNumbers } from '../../../src/workloads/gang-numbers.ts';
 import { originOf } from '../../../src/workloads/pod-origin.ts';
-import { readMember } from '../../../src/controller/watch/read-member.ts';
+import { readMember } from '../../../src/controller/watch/gang-view.ts';
 import { json, pod } from '../../support/pods.ts';
 import { workloadPod } from '../../support/workload-pods.ts';
 import { muster } from '../cli/fake-io.ts';

@@ -126,7 +126,7 @@ export const ELSEWHERE: readonly WayElsewhere[] = [
     tries: 'fills Muster’s caches with his objects',
     because:
       'one namespace has a bound and the others a reserve; past it the namespace stands still and says so',
-    file: 'test/unit/kube/loop/cache-room.test.ts',
+    file: 'test/unit/kube/loop/cache-memory.test.ts',
     test: 'has a bound for a namespace, one for all, and a reserve for each',
   },
   {

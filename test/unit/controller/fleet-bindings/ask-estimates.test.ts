@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/json/json.ts';
-import { askEstimates } from '../../../../src/controller/fleet-bindings/ask-estimates.ts';
+import { askEstimates } from '../../../../src/controller/fleet-bindings/reconcile-binding.ts';
 import { recordOf } from '../../../../src/controller/fleet-bindings/binding-record.ts';
 import { Members } from '../../../../src/controller/fleet-bindings/members.ts';
 import { builtInStrategies } from '../../../../src/fleet/assign/strategies.ts';

@@ -6,13 +6,13 @@ import { recordOf, type BindingRecord } from '../../../../src/controller/fleet-b
 import { fleetBindings } from '../../../../src/controller/fleet-bindings/controller.ts';
 import { fleetQueues } from '../../../../src/controller/fleet-queues/controller.ts';
 import { watchBindings, type BindingWatches } from '../../../../src/controller/watch/binding-watches.ts';
-import type { FleetShared } from '../../../../src/controller/watch/fleet-shared.ts';
+import type { FleetShared } from '../../../../src/controller/watch/shared.ts';
 import {
   CLUSTER_RESOURCE_BINDINGS,
   RESOURCE_BINDINGS,
   type KubeObject,
 } from '../../../../src/kube/client/resources.ts';
-import { CacheRoom } from '../../../../src/kube/loop/cache-room.ts';
+import { CacheRoom } from '../../../../src/kube/loop/cache-memory.ts';
 import { LoopMetrics } from '../../../../src/telemetry/loop-metrics.ts';
 import { binding } from '../../fleet/assign/small-fleet.ts';
 import { until } from '../../tls/until.ts';

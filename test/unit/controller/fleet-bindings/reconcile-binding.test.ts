@@ -2,7 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import { isObject, type Json, type JsonObject } from '../../../../src/json/json.ts';
 import { recordOf, type BindingRecord } from '../../../../src/controller/fleet-bindings/binding-record.ts';
 import { Members } from '../../../../src/controller/fleet-bindings/members.ts';
-import { bindingReconciler } from '../../../../src/controller/fleet-bindings/reconcile-binding.ts';
+import {
+  bindingReconciler,
+  type AskEstimates,
+} from '../../../../src/controller/fleet-bindings/reconcile-binding.ts';
 import { readMember, type Member } from '../../../../src/fleet/assign/member.ts';
 import { mayHelp } from '../../../../src/fleet/assign/may-help.ts';
 import { builtInStrategies } from '../../../../src/fleet/assign/strategies.ts';
@@ -10,7 +13,6 @@ import { FieldReader } from '../../../../src/k8s/reading.ts';
 import type { KubeClient } from '../../../../src/kube/client/client.ts';
 import { ApiError, errorFromAnswer } from '../../../../src/kube/client/errors.ts';
 import { RESOURCE_BINDINGS, type KubeObject } from '../../../../src/kube/client/resources.ts';
-import type { AskEstimates } from '../../../../src/controller/fleet-bindings/ask-estimates.ts';
 import { binding, room } from '../../fleet/assign/small-fleet.ts';
 
 const NOW = new Date('2026-08-21T03:10:00Z');

@@ -2,8 +2,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { BackendRegistry } from '../../../../src/backends/registry.ts';
 import { Outdated, type GangWriter } from '../../../../src/controller/gangs/actions.ts';
-import { WriteMemory, type Urgency } from '../../../../src/controller/gangs/reconcile-memory.ts';
-import { urgencyOf } from '../../../../src/controller/gangs/urgency.ts';
+import { WriteMemory, urgencyOf, type Urgency } from '../../../../src/controller/gangs/write-memory.ts';
 import { Cache, type Change } from '../../../../src/kube/loop/cache.ts';
 import { podGangReconciler } from '../../../../src/controller/gangs/reconcile-pod-gang.ts';
 import { POD_INDEXERS } from '../../../../src/controller/watch/gang-view.ts';

@@ -1,7 +1,6 @@
 /** Which changes of a gang are judged at once, which a moment later, and which not by themselves. */
 import { beforeEach, expect, test } from '@jest/globals';
-import { WriteMemory } from '../../../../src/controller/gangs/reconcile-memory.ts';
-import { urgencyOf } from '../../../../src/controller/gangs/urgency.ts';
+import { WriteMemory, urgencyOf } from '../../../../src/controller/gangs/write-memory.ts';
 import { readGangRecord, readPodRecord } from '../../../../src/gang/read-records.ts';
 import type { GangRecord, PodRecord } from '../../../../src/gang/records.ts';
 import type { Change } from '../../../../src/kube/loop/cache.ts';

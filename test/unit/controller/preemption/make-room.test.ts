@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/json/json.ts';
-import { handsOf } from '../../../../src/controller/preemption/hands.ts';
-import { lookAgain, lookAt } from '../../../../src/controller/preemption/look.ts';
-import { makeRoom, type Outcome } from '../../../../src/controller/preemption/make-room.ts';
-import { PlanRate } from '../../../../src/controller/preemption/plan-rate.ts';
+import { handsOf } from '../../../../src/controller/preemption/evictor.ts';
+import { lookAgain, lookAt } from '../../../../src/controller/preemption/read-cluster.ts';
+import { makeRoom, PlanRate, type Outcome } from '../../../../src/controller/preemption/make-room.ts';
 import type { FakeApi } from './fake-api.ts';
 import {
   cluster,

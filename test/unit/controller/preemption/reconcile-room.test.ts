@@ -1,10 +1,10 @@
 /** When a gang is looked at, and for whom nothing is done. */
 import { describe, expect, test } from '@jest/globals';
 import { BackendRegistry } from '../../../../src/backends/registry.ts';
-import { handsOf } from '../../../../src/controller/preemption/hands.ts';
+import { handsOf } from '../../../../src/controller/preemption/evictor.ts';
 import { plannerThread } from '../../../../src/controller/preemption/planner.ts';
-import { PlanRate } from '../../../../src/controller/preemption/plan-rate.ts';
-import { snapshotObjects } from '../../../../src/controller/preemption/snapshot-objects.ts';
+import { PlanRate } from '../../../../src/controller/preemption/make-room.ts';
+import { snapshotObjects } from '../../../../src/controller/preemption/read-cluster.ts';
 import { roomReconciler } from '../../../../src/controller/preemption/reconcile-room.ts';
 import type { GangView } from '../../../../src/controller/watch/gang-view.ts';
 import { EVERY_GANG } from '../../../../src/gang/gang-selection.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/json/json.ts';
-import { PlanRate } from '../../../../src/controller/preemption/plan-rate.ts';
+import { PlanRate } from '../../../../src/controller/preemption/make-room.ts';
 import { waitsForRoom } from '../../../../src/controller/preemption/waits-for-room.ts';
 import { readGangRecord, readPodRecord } from '../../../../src/gang/read-records.ts';
 

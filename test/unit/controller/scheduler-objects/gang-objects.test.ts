@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/json/json.ts';
 import type { OwnedObject } from '../../../../src/backends/cluster.ts';
 import { GangObjects } from '../../../../src/controller/scheduler-objects/gang-objects.ts';
-import { StillThere } from '../../../../src/controller/watch/still-there.ts';
+import { StillThere } from '../../../../src/controller/watch/shared.ts';
 import { at, FakeObjects, refusal } from './fake-objects.ts';
 
 const resource = { group: 'x.io', version: 'v1', plural: 'podgroups', kind: 'PodGroup', namespaced: true };

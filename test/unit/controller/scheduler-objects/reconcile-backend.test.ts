@@ -2,13 +2,13 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Backend } from '../../../../src/backends/backend.ts';
 import { Cache } from '../../../../src/kube/loop/cache.ts';
 import type { OwnedObjects } from '../../../../src/controller/scheduler-objects/owned-objects.ts';
-import { StillThere } from '../../../../src/controller/watch/still-there.ts';
+import { StillThere } from '../../../../src/controller/watch/shared.ts';
 import {
   backendReconciler,
   cleanersOf,
   tellBlocked,
 } from '../../../../src/controller/scheduler-objects/reconcile-backend.ts';
-import { Bindings, SyncMemory } from '../../../../src/controller/scheduler-objects/sync-reasons.ts';
+import { Bindings, SyncMemory } from '../../../../src/controller/scheduler-objects/sync-memory.ts';
 import { POD_INDEXERS } from '../../../../src/controller/watch/gang-view.ts';
 import type { GangRecord, PodRecord } from '../../../../src/gang/records.ts';
 import { readGangRecord, readPodRecord } from '../../../../src/gang/read-records.ts';

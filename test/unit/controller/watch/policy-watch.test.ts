@@ -3,7 +3,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { watchGangs } from '../../../../src/controller/watch/gang-watch.ts';
 import { watchPolicies, type PolicyWatch } from '../../../../src/controller/watch/policy-watch.ts';
 import { HPC_POLICIES, type KubeObject } from '../../../../src/kube/client/resources.ts';
-import { CacheRoom } from '../../../../src/kube/loop/cache-room.ts';
+import { CacheRoom } from '../../../../src/kube/loop/cache-memory.ts';
 import { FakeCluster } from '../../kube/loop/fake-cluster.ts';
 import { countLooks } from '../../kube/loop/looks.ts';
 

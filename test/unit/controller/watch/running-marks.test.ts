@@ -1,6 +1,6 @@
 /** By which settings of an HPCPolicy the Pods of a gang run, as the watch of Pods tells it. */
 import { expect, test } from '@jest/globals';
-import { RunningMarks } from '../../../../src/controller/watch/running-marks.ts';
+import { RunningMarks } from '../../../../src/controller/watch/policy-watch.ts';
 import type { PodRecord } from '../../../../src/gang/records.ts';
 import { GATE_POD_GANG_PENDING } from '../../../../src/api/names.ts';
 

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { HpcObjects } from '../../../../src/controller/watch/hpc-objects.ts';
 import type { GangWatch } from '../../../../src/controller/watch/gang-watch.ts';
 import { backendReconciler } from '../../../../src/controller/scheduler-objects/reconcile-backend.ts';
-import { SyncMemory } from '../../../../src/controller/scheduler-objects/sync-reasons.ts';
+import { SyncMemory } from '../../../../src/controller/scheduler-objects/sync-memory.ts';
 import type { OwnedObjects } from '../../../../src/controller/scheduler-objects/owned-objects.ts';
 import { readGangRecord } from '../../../../src/gang/read-records.ts';
 import { parseHpcPolicy } from '../../../../src/preparers/policy/hpc-policy.ts';

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../../src/json/json.ts';
 import type { OwnedObject, SyncContext } from '../../../../src/backends/cluster.ts';
 import type { GangWatch } from '../../../../src/controller/watch/gang-watch.ts';
 import { HpcObjects } from '../../../../src/controller/watch/hpc-objects.ts';
-import { StillThere } from '../../../../src/controller/watch/still-there.ts';
+import { StillThere } from '../../../../src/controller/watch/shared.ts';
 import { readGangRecord } from '../../../../src/gang/read-records.ts';
 import { parseHpcPolicy } from '../../../../src/preparers/policy/hpc-policy.ts';
 import { hpcGang } from '../../../support/hpc-gangs.ts';

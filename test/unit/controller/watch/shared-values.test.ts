@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { readPodRecord } from '../../../../src/gang/read-records.ts';
-import { SharedValues } from '../../../../src/controller/watch/shared-values.ts';
+import { SharedValues } from '../../../../src/controller/watch/gang-watch.ts';
 import type { JsonObject } from '../../../../src/json/json.ts';
 
 const parsed = (

@@ -1,6 +1,6 @@
 /** A kind that the configuration does not tell of any more, while gangs of it are there: they go on, and no others come. */
 import { expect, test } from '@jest/globals';
-import { readMember } from '../../../../src/controller/watch/read-member.ts';
+import { readMember } from '../../../../src/controller/watch/gang-view.ts';
 import { planMadeGang } from '../../../../src/controller/workloads/plan-made-gang.ts';
 import { planGang } from '../../../../src/gang/plan/plan.ts';
 import type { GangRecord, PodRecord } from '../../../../src/gang/records.ts';

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import type { JsonObject } from '../../../../src/json/json.ts';
 import { carryOut } from '../../../../src/controller/workloads/gang-maker.ts';
 import type { Deed } from '../../../../src/controller/workloads/plan-made-gang.ts';
-import { readMember } from '../../../../src/controller/watch/read-member.ts';
+import { readMember } from '../../../../src/controller/watch/gang-view.ts';
 import { readGangRecord } from '../../../../src/gang/read-records.ts';
 import { errorFromAnswer } from '../../../../src/kube/client/errors.ts';
 import { workloadPod } from '../../../support/workload-pods.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { JustMade } from '../../../../src/controller/workloads/just-made.ts';
+import { JustMade } from '../../../../src/controller/workloads/gang-maker.ts';
 
 test('what was made is known as long as a cache may lag behind, however often somebody asks, or until it is seen', () => {
   let now = 0;

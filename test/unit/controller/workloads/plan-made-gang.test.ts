@@ -7,7 +7,7 @@ import {
   type Deed,
   type KnownWorkload,
 } from '../../../../src/controller/workloads/plan-made-gang.ts';
-import { readMember } from '../../../../src/controller/watch/read-member.ts';
+import { readMember } from '../../../../src/controller/watch/gang-view.ts';
 import type { GangRecord, PodRecord } from '../../../../src/gang/records.ts';
 import { readGangRecord } from '../../../../src/gang/read-records.ts';
 import { gangKindOf } from '../../../../src/workloads/gang-kinds.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { FairMemory } from '../../../../src/kube/loop/fair-memory.ts';
+import { FairMemory } from '../../../../src/kube/loop/fairness.ts';
 
 test('what is too much is forgotten of the lane that has most, oldest first', () => {
   const memory = new FairMemory<number>(5);

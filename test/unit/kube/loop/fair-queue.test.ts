@@ -1,10 +1,10 @@
 /** What one namespace puts into the queue, and what it costs the others: a turn, and never all workers. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { FairSlots } from '../../../../src/kube/loop/fair-slots.ts';
+import { FairSlots } from '../../../../src/kube/loop/fairness.ts';
 import { startWorkers } from '../../../../src/kube/loop/work-queue-workers.ts';
 import type { GangRecord } from '../../../../src/gang/records.ts';
-import { weightIn } from '../../../../src/controller/watch/weight.ts';
+import { weightIn } from '../../../../src/controller/watch/gang-view.ts';
 import { WorkQueue } from '../../../../src/kube/loop/work-queue.ts';
 import { settled } from './fake-clock.ts';
 

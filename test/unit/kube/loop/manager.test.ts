@@ -2,8 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { BackendRegistry } from '../../../../src/backends/registry.ts';
-import { startControllers, type Loop } from '../../../../src/controller/controller.ts';
-import { controllers } from '../../../../src/controller/controllers.ts';
+import { startControllers, controllers, type Loop } from '../../../../src/controller/controller.ts';
 import type { ControllerFactory } from '../../../../src/controller/watch/shared.ts';
 import type { Identified } from '../../../../src/kube/loop/cache.ts';
 import { aborted } from '../../../../src/kube/loop/deadline.ts';

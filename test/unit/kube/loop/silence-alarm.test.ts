@@ -1,6 +1,6 @@
 /** When a watch that says nothing is taken for dead. */
 import { expect, test } from '@jest/globals';
-import { startSilenceAlarm } from '../../../../src/kube/loop/silence-alarm.ts';
+import { startSilenceAlarm } from '../../../../src/kube/loop/deadline.ts';
 import { FakeClock } from './fake-clock.ts';
 
 test('rings so long after what was heard last, once, with one timer however much is heard', async () => {

@@ -1,15 +1,16 @@
 import { own, ownString, type JsonObject } from '../../json/json.ts';
 import { LABEL_POD_GANG, POD_GANG_KIND } from '../../api/names.ts';
-import { readMember } from '../watch/read-member.ts';
+import { readMember } from '../watch/gang-view.ts';
 import { readGangRecord } from '../../gang/read-records.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
-import { POD_GANGS, PODS } from '../../kube/client/resources.ts';
+import { POD_GANGS, PODS, SNAPSHOT_RESOURCES, type Resource } from '../../kube/client/resources.ts';
 import { listPages } from '../../kube/loop/list-pages.ts';
-import { objectsByKind, PAGE } from './snapshot-objects.ts';
 import { isWaiting } from './waits-for-room.ts';
 import type { GangKind } from '../../workloads/gang-kind.ts';
+import { groupVersionString } from '../../k8s/resource.ts';
+import { trimmed } from '../../preemption/read/trim.ts';
 
 /** A gang as the API server has it at one moment. */
 export interface Look {
@@ -83,4 +84,57 @@ export async function lookAt(
     pods: all.map(({ pod }) => pod),
     whole: { gang: found, waiting: waiting.map(({ object }) => object) },
   };
+}
+
+/** Objects that are listed at a time. */
+export const PAGE = 500;
+
+/**
+ * Everything of a cluster that a plan goes by, trimmed, as the API server has it now, kind by kind. Kinds that it does not
+ * know are left out.
+ * @param whole hears of each object as it came; of a list that begins anew it hears again
+ */
+async function* objectsByKind(
+  client: KubeClient,
+  signal: AbortSignal,
+  whole?: (object: JsonObject) => void,
+): AsyncGenerator<readonly JsonObject[], void> {
+  for (const versions of SNAPSHOT_RESOURCES) yield await firstServed(client, versions, signal, whole);
+}
+
+/** The same, all at once. */
+export async function snapshotObjects(client: KubeClient, signal: AbortSignal): Promise<JsonObject[]> {
+  const all: JsonObject[] = [];
+  for await (const objects of objectsByKind(client, signal)) for (const object of objects) all.push(object);
+  return all;
+}
+
+async function firstServed(
+  client: KubeClient,
+  versions: readonly Resource[],
+  signal: AbortSignal,
+  whole?: (object: JsonObject) => void,
+): Promise<JsonObject[]> {
+  for (const resource of versions) {
+    const found: JsonObject[] = [];
+    const { kind } = resource;
+    try {
+      await listPages({ client, resource }, PAGE, signal, (page, first) => {
+        if (first) found.length = 0;
+        for (const item of page) {
+          const object = {
+            ...(item as unknown as JsonObject),
+            apiVersion: groupVersionString(resource),
+            kind,
+          };
+          whole?.(object);
+          found.push(trimmed(object));
+        }
+      });
+      return found;
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  }
+  return [];
 }

@@ -1,8 +1,7 @@
 /** What one namespace may take of the memory that all caches share, and what becomes of what does not fit. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { CacheRoom, roomIn } from '../../../../src/kube/loop/cache-room.ts';
+import { CacheRoom, roomIn, heapSize } from '../../../../src/kube/loop/cache-memory.ts';
 import type { Change, Identified } from '../../../../src/kube/loop/cache.ts';
-import { heapSize } from '../../../../src/kube/loop/heap-size.ts';
 import { Reflector } from '../../../../src/kube/loop/reflector.ts';
 import type { KubeObject, Resource } from '../../../../src/kube/client/resources.ts';
 import { until } from '../../tls/until.ts';

@@ -1,6 +1,6 @@
 /** What of a PodGang makes its backend sync again: everything that a backend may go by, and nothing else. */
 import { describe, expect, test } from '@jest/globals';
-import { comesOrGoes, digestOf } from '../../../../src/controller/scheduler-objects/sync-reasons.ts';
+import { comesOrGoes, digestOf } from '../../../../src/controller/scheduler-objects/sync-memory.ts';
 import type { GangRecord } from '../../../../src/gang/records.ts';
 import { condition, gang, pod } from '../../gang/plan/gang-states.ts';
 

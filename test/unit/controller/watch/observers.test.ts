@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
 import { expect, test } from '@jest/globals';
 import { pino } from 'pino';
-import { tellOfStandstill } from '../../../../src/controller/watch/standstill.ts';
-import { CacheRoom, roomIn } from '../../../../src/kube/loop/cache-room.ts';
+import { tellOfStandstill } from '../../../../src/controller/watch/observers.ts';
+import { CacheRoom, roomIn } from '../../../../src/kube/loop/cache-memory.ts';
 import { LoopMetrics } from '../../../../src/telemetry/loop-metrics.ts';
 import { observeExposition, observeLines } from '../../../support/observed.ts';
 
