@@ -96,7 +96,7 @@ const full = (namespace: string): RandomCluster =>
     REPLICAS,
   );
 
-/** What kube-scheduler does since 1.37 alone; see "kube-1.37" in docs/preemption.md. */
+/** What kube-scheduler does since 1.37 alone; see "kube-1.37" in docs/preemption-algorithms.md. */
 const SINCE_137: readonly Story[] = [
   {
     what: 'Pods beyond the minimum have victims as well',

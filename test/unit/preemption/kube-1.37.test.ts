@@ -1,4 +1,4 @@
-/** What kube-scheduler 1.37 does otherwise than 1.36: each row of "kube-1.37" in docs/preemption.md has a test here. */
+/** What kube-scheduler 1.37 does otherwise than 1.36: each row of "kube-1.37" in docs/preemption-algorithms.md has a test here. */
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../src/json/json.ts';
 import { outcomeOf, planVerdict } from '../../../src/preemption/outcome.ts';
