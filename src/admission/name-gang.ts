@@ -3,7 +3,7 @@ import { isObject, own, type JsonObject } from '../json/json.ts';
 import { LABEL_GANG, LABEL_POD_CLIQUE, LABEL_POD_GANG } from '../api/names.ts';
 import { workloadTitle } from '../api/pod-origin.ts';
 import type { PodPatch } from '../preparers/preparer.ts';
-import type { GangKind } from '../workloads/gang-kind.ts';
+import type { GangKind } from '../workloads/kind.ts';
 import { namesAsLabels, namesOf } from '../workloads/pod-names.ts';
 import type { ReceivedPod } from './pod-reader.ts';
 

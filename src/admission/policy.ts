@@ -7,7 +7,7 @@ import type { PriorityClasses } from '../api/priority-class.ts';
 import type { HpcPolicies, Preparation } from '../preparers/preparation.ts';
 import type { Preparer } from '../preparers/preparer.ts';
 import type { TopologyLevels } from '../gang/rules/check-topology.ts';
-import type { GangKind } from '../workloads/gang-kind.ts';
+import type { GangKind } from '../workloads/kind.ts';
 
 /** All that a decision depends on beside the request. Fixed at start, but for the placement. */
 export interface Policy {

@@ -1,7 +1,7 @@
 import { own, type JsonObject } from '../json/json.ts';
 import { askingWorkload } from '../workloads/asking-workload.ts';
 import { checkWorkload } from '../workloads/check-workload.ts';
-import type { GangKind } from '../workloads/gang-kind.ts';
+import type { GangKind } from '../workloads/kind.ts';
 import { slipsOfWorkload, slipText } from '../workloads/label-slips.ts';
 import { controllerOf } from '../workloads/pod-origin.ts';
 import { fewPodTemplatesOf } from '../workloads/pod-templates.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json/json.ts';
 import { componentsOf, type Component } from '../workloads/components.ts';
-import { knownKindOf } from '../workloads/workload-kinds.ts';
+import { knownKindOf } from '../workloads/kinds.ts';
 import type { WorkloadKind } from '../workloads/workload-kind.ts';
 import { dependenciesOf, type Dependency } from './dependencies.ts';
 import { isHealthy } from './health.ts';

@@ -4,7 +4,7 @@ import { MusterError } from '../errors.ts';
 import { componentsOf, type Component } from '../workloads/components.ts';
 import { fieldOf, type Path } from '../workloads/path.ts';
 import type { Requirements } from '../workloads/pod-requirements.ts';
-import { knownKindOf, workloadKinds } from '../workloads/workload-kinds.ts';
+import { knownKindOf, workloadKinds } from '../workloads/kinds.ts';
 import type { CountField, WorkloadKind } from '../workloads/workload-kind.ts';
 import { MOST_PODS } from '../api/most-pods.ts';
 import { minimumCaps } from './minimum-caps.ts';

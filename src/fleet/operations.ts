@@ -2,7 +2,7 @@ import type { WriteOperation } from '../json/patch-operation.ts';
 import type { JsonObject } from '../json/json.ts';
 import { MusterError } from '../errors.ts';
 import { componentsOf, isMultiTemplate } from '../workloads/components.ts';
-import { knownKindOf } from '../workloads/workload-kinds.ts';
+import { knownKindOf } from '../workloads/kinds.ts';
 import type { WorkloadKind } from '../workloads/workload-kind.ts';
 import { dependenciesOf } from './dependencies.ts';
 import { isHealthy } from './health.ts';

@@ -1,7 +1,7 @@
-import { own, ownString, type Json, type JsonObject } from '../json/json.ts';
-import { LABEL_GANG, MARK_GANG_PER } from '../api/names.ts';
+import { ownString, type JsonObject } from '../json/json.ts';
 import { parseGroupVersion } from '../k8s/resource.ts';
-import type { GangKind } from './gang-kind.ts';
+import type { GangKind } from './kind.ts';
+import { hasLabel } from './gang-label.ts';
 import { controlling, type Controlling } from './controlling.ts';
 import { fewPodTemplatesOf, type PodTemplate } from './pod-templates.ts';
 
@@ -10,8 +10,6 @@ export interface AskingWorkload {
   readonly object: JsonObject;
   /** Those by which it was looked at; undefined: those that Muster knows. */
   readonly kinds: readonly GangKind[] | undefined;
-  /** `apps/DaemonSet`. */
-  readonly title: string;
   /** Undefined where no kind of the table controls its Pods. */
   readonly by: Controlling | undefined;
   /** The templates with the label. */
@@ -25,20 +23,5 @@ export function askingWorkload(object: JsonObject, kinds?: readonly GangKind[]):
   // A PodTemplate makes nothing by itself.
   if (title === '/PodTemplate' || title === '/Pod') return undefined;
   const templates = fewPodTemplatesOf(object, kinds)?.filter(({ template }) => hasLabel(template)) ?? [];
-  return templates.length === 0
-    ? undefined
-    : { object, kinds, title, by: controlling(object, kinds), templates };
-}
-
-const labelsOf = (template: Json | undefined): Json | undefined => own(own(template, 'metadata'), 'labels');
-
-/** A label that is no text the API server refuses by itself. */
-export const hasLabel = (template: Json | undefined): boolean =>
-  ownString(labelsOf(template), LABEL_GANG) !== undefined;
-
-/** Whether the Pods of a JobSet's template are a gang without those of the others. */
-export function isPart(template: Json | undefined): boolean {
-  const annotations = own(own(template, 'metadata'), 'annotations');
-  const per = ownString(labelsOf(template), MARK_GANG_PER) ?? ownString(annotations, MARK_GANG_PER);
-  return per === 'replicatedjob';
+  return templates.length === 0 ? undefined : { object, kinds, by: controlling(object, kinds), templates };
 }

@@ -1,20 +1,22 @@
 import { fault, keyed, type Fault } from '../api/fault.ts';
-import { own, ownList, ownString, type Json, type JsonObject } from '../json/json.ts';
+import { own, ownString, type JsonObject } from '../json/json.ts';
 import { ANNOTATION_GANG_SIZE, LABEL_GANG, MARK_GANG_PER } from '../api/names.ts';
 import { quoted } from '../text/printable.ts';
-import { askingWorkload, hasLabel, isPart, type AskingWorkload } from './asking-workload.ts';
+import { askingWorkload, type AskingWorkload } from './asking-workload.ts';
+import { hasLabel, isPart } from './gang-label.ts';
 import { isMultiTemplate, readComponents, templatesOf } from './components.ts';
 import { placeIn } from './controlling.ts';
 import { controlledPods } from './foreseen-gang.ts';
-import type { GangKind } from './gang-kind.ts';
-import { gangNumbers, rowOf } from './gang-numbers.ts';
+import type { GangKind, OrderedStart } from './kind.ts';
+import { kindAmong, kinds as known } from './kinds.ts';
+import { orderedBy } from './ordered-start.ts';
+import { gangNumbers } from './gang-numbers.ts';
 import { groupsFromSize } from './made-gang.ts';
 import { labelComes } from './label-comes.ts';
 import { placeOf } from './path.ts';
 import { podFromTemplate } from './pod-from-template.ts';
 import { namesOf } from './pod-names.ts';
 import { marksOf } from './pod-origin.ts';
-import { waitsOf } from './waits.ts';
 import { WorkloadReading } from './workload-reading.ts';
 
 /** What is wrong with a workload as a gang: what cannot work, and what works otherwise than it looks. */
@@ -26,12 +28,10 @@ export interface WorkloadVerdict {
 /** A text is a warning. */
 type Check = (workload: AskingWorkload) => readonly (Fault | string)[];
 
-/** These control their Pods themselves. Another kind that is not known may make workloads of one that is. */
-const NEVER_A_GANG = ['apps/DaemonSet', '/ReplicationController'];
-
 /** What would be refused of each Pod as its controller makes it, by the rules of Pods. */
-const podNames: Check = ({ object, kinds, title, by, templates }) => {
-  if (by === undefined && !NEVER_A_GANG.includes(title)) {
+const podNames: Check = ({ object, kinds, by, templates }) => {
+  // One that is not known may make workloads of a kind that is.
+  if (by === undefined && kindAmong(known, object)?.gang !== 'never') {
     const field = keyed(`${templates[0]?.path}.metadata.labels`, LABEL_GANG);
     return [
       `${field}: Muster knows no gangs of this kind: Pods that such an object makes itself are refused, those of a workload of a known kind that it makes are not`,
@@ -45,58 +45,38 @@ const podNames: Check = ({ object, kinds, title, by, templates }) => {
   });
 };
 
+/** What of a workload waits for Pods that are gated until it is there as well. */
+function orderedStartOf({ by, templates }: AskingWorkload): readonly OrderedStart[] {
+  if (by === undefined) return [];
+  const ofTemplates = templates.flatMap(({ oneByOne }) =>
+    oneByOne === undefined ? [] : [orderedBy(by.workload, oneByOne)],
+  );
+  const all = [...ofTemplates, ...(by.kind.orderedStart?.(by.workload) ?? [])];
+  return [...new Map(all.map((one) => [one.field, { ...one, field: placeIn(by, one.field) }])).values()];
+}
+
 /** Of two Pods and more, one that is made once another has a node, or is ready. */
 const podsOneByOne: Check = (workload) => {
   const count = workload.templates.reduce((sum, { pods }) => sum + (pods ?? 1), 0);
   if (count < 2) return [];
-  return waitsOf(workload).map(({ field, value, advice }) =>
+  return orderedStartOf(workload).map(({ field, value, advice }) =>
     fault('PodsOneByOne', field, { ...(typeof value === 'string' && { value }), detail: advice }),
   );
 };
 
 /** A minimum above the Pods that there are, or what is no number at all. */
 const numbers: Check = ({ by }) => {
-  const row = by && rowOf(by.kind);
-  if (by === undefined || row === undefined) return [];
+  if (by === undefined) return [];
   const reading = new WorkloadReading(by.workload);
-  readComponents(by.workload, row, reading);
+  readComponents(by.workload, by.kind, reading);
   return reading.wrongs.map(({ field, message }) =>
     fault('GangNumbersInvalid', placeIn(by, field), { detail: message }),
   );
 };
 
-/** The Jobs that it is, or that are made of it: their `spec`, and where that stands. */
-function jobsOf({ by }: AskingWorkload): { readonly spec: Json | undefined; readonly place: string }[] {
-  const spec = own(by?.workload, 'spec');
-  if (by?.kind.short === 'job') return [{ spec, place: placeIn(by, 'spec') }];
-  if (by?.kind.short !== 'jobset') return [];
-  return (ownList(spec, 'replicatedJobs') ?? []).map((job, index) => ({
-    spec: own(own(job, 'template'), 'spec'),
-    place: placeIn(by, `spec.replicatedJobs[${index}].template.spec`),
-  }));
-}
-
-/** A Job makes no more Pods than are left to complete. */
-const parallelism: Check = (workload) =>
-  jobsOf(workload).flatMap(({ spec, place }) => {
-    const [most, all] = [own(spec, 'parallelism'), own(spec, 'completions')];
-    if (typeof most !== 'number' || typeof all !== 'number' || most <= all) return [];
-    return [
-      `${place}.parallelism: ${most} is above completions: no more than ${all} Pods of it are ever made, and as many are its gang`,
-    ];
-  });
-
-/** What a Job says of a PodGroup of Kubernetes: its own (WorkloadWithJob), or the one that its template names. */
-const podGroups: Check = (workload) =>
-  jobsOf(workload).flatMap(({ spec, place }) => [
-    ...(own(spec, 'scheduling') === undefined ? [] : [unheard(`${place}.scheduling`)]),
-    ...(own(own(own(spec, 'template'), 'spec'), 'schedulingGroup') === undefined
-      ? []
-      : [unheard(`${place}.template.spec.schedulingGroup`)]),
-  ]);
-
-const unheard = (field: string): string =>
-  `${field}: its Pods are the gang that ${LABEL_GANG} makes of them, whatever is said here: leave out one of the two`;
+/** What the kind says of fields that work otherwise than they look. */
+const ofKind: Check = ({ by }) =>
+  by?.kind.warnings?.(by.workload).map(({ field, message }) => `${placeIn(by, field)}: ${message}`) ?? [];
 
 /** A group without Pods. It is not refused: a PodGang that somebody wrote himself may leave that group out. */
 const templatesWithoutLabel: Check = (workload) =>
@@ -110,10 +90,9 @@ const templatesWithoutLabel: Check = (workload) =>
 export function groupsWithoutLabel({
   by,
 }: AskingWorkload): { readonly field: string; readonly group: string }[] {
-  const row = by && rowOf(by.kind);
-  if (by === undefined || row === undefined || !isMultiTemplate(row)) return [];
+  if (by === undefined || !isMultiTemplate(by.kind)) return [];
   const { workload, kind } = by;
-  const all = templatesOf(workload, row, new WorkloadReading(workload));
+  const all = templatesOf(workload, kind, new WorkloadReading(workload));
   // A gang of a template alone does not wait for the others.
   if (!all.some(({ template }) => hasLabel(template) && !isPart(template))) return [];
   const { groups } = gangNumbers(workload, kind);
@@ -133,15 +112,7 @@ const sizes: Check = ({ templates }) =>
     return [`${field}: ${quoted(size)} says no numbers: write them as leader=1,worker=7`];
   });
 
-const checks: readonly Check[] = [
-  podNames,
-  podsOneByOne,
-  numbers,
-  parallelism,
-  podGroups,
-  templatesWithoutLabel,
-  sizes,
-];
+const checks: readonly Check[] = [podNames, podsOneByOne, numbers, ofKind, templatesWithoutLabel, sizes];
 
 /**
  * What is wrong with a workload whose Pods ask for a gang by the label `muster.dev/gang` on their template; nothing of any

@@ -3,7 +3,7 @@ import { MusterError } from '../errors.ts';
 import { componentNames } from './component-names.ts';
 import { path } from './path.ts';
 import { requirementsOf, type Requirements } from './pod-requirements.ts';
-import type { Template, TemplateKind, WorkloadKind } from './workload-kind.ts';
+import type { Template, TemplateKind } from './workload-kind.ts';
 import { WorkloadReading } from './workload-reading.ts';
 
 /** A template of a workload, with a name that is unique in it and the number of Pods that must start together. */
@@ -16,7 +16,7 @@ export interface Component extends Template {
  * The templates of a workload: always in the order in which it has them, since what changed is found by position.
  * @throws MusterError WORKLOAD_INVALID with everything that is wrong
  */
-export function componentsOf(object: JsonObject, kind: WorkloadKind): Component[] {
+export function componentsOf(object: JsonObject, kind: TemplateKind): Component[] {
   const reading = new WorkloadReading(object);
   const components = readComponents(object, kind, reading);
   // Without a Pod it would pass for what has none at all, and be copied to every cluster.
@@ -35,7 +35,7 @@ export function componentsOf(object: JsonObject, kind: WorkloadKind): Component[
 /** The same for whoever looks into `reading` himself at what is wrong. */
 export function readComponents(
   object: JsonObject,
-  kind: WorkloadKind,
+  kind: TemplateKind,
   reading: WorkloadReading,
 ): Component[] {
   const templates = templatesOf(object, kind, reading);
@@ -58,7 +58,7 @@ export const templatesOf = (
   templates?.(object, reading) ?? (single === undefined ? [] : [single(object, reading)]);
 
 /** Whether a kind has several templates, or could have. */
-export const isMultiTemplate = ({ templates }: WorkloadKind): boolean => templates !== undefined;
+export const isMultiTemplate = ({ templates }: TemplateKind): boolean => templates !== undefined;
 
 /**
  * The minimum of each template. A minimum of all together that is above the sum raises them in their order; one below it
@@ -66,7 +66,7 @@ export const isMultiTemplate = ({ templates }: WorkloadKind): boolean => templat
  */
 function minimumsOf(
   templates: readonly Template[],
-  { totalMinimum }: WorkloadKind,
+  { totalMinimum }: TemplateKind,
   reading: WorkloadReading,
 ): number[] {
   const minimums = templates.map((template) => {

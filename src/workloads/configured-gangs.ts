@@ -1,8 +1,9 @@
 import { groupVersionString } from '../k8s/resource.ts';
 import { kindFrom, type ConfiguredKind } from './configured-kinds.ts';
-import type { GangKind } from './gang-kind.ts';
-import { gangKinds } from './gang-kinds.ts';
-import { MAIN } from './plain.ts';
+import type { GangKind } from './kind.ts';
+import { gangKinds } from './kinds.ts';
+import { SUCCEEDED } from './gang-numbers.ts';
+import { MAIN } from './single-template.ts';
 
 /** A kind of somebody else's whose Pods may be gangs, told of in the configuration. */
 export interface ConfiguredWorkload extends ConfiguredKind {
@@ -17,12 +18,14 @@ export const gangKindsWith = (configured: readonly ConfiguredWorkload[]): readon
   configured.length === 0 ? gangKinds : [...gangKinds, ...configured.map(gangKindFrom)];
 
 function gangKindFrom(told: ConfiguredWorkload): GangKind {
-  const { group, version, kind, labels } = told;
+  const { group, kind, labels } = told;
   const short = told.short ?? kind.toLowerCase();
   return {
-    ...{ short, group, version, kind },
+    ...kindFrom(told),
+    short,
     plural: told.plural ?? `${kind.toLowerCase()}s`,
-    row: kindFrom(told),
+    configured: true,
+    phase: { path: 'status.phase', succeeded: SUCCEEDED },
     controllers: [`${group}/${kind}`],
     read: (pod, { name, uid }) => {
       const workload = pod.label(labels.gang);

@@ -1,10 +1,9 @@
 import type { JsonObject } from '../json/json.ts';
 import { templateAt, templatesIn } from './listed-templates.ts';
 import { path } from './path.ts';
-import { MAIN } from './plain.ts';
-import type { Template, WorkloadKind } from './workload-kind.ts';
-import { workloadKinds } from './workload-kinds.ts';
-import type { TemplateList, TemplateShape } from './template-shape.ts';
+import { MAIN } from './single-template.ts';
+import type { Template, WorkloadKind, TemplateList, TemplateShape } from './workload-kind.ts';
+import { workloadKinds } from './kinds.ts';
 import type { WorkloadReading } from './workload-reading.ts';
 
 interface ConfiguredTemplate {

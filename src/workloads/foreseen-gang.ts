@@ -2,10 +2,10 @@ import { isObject, own, ownString, type JsonObject } from '../json/json.ts';
 import { LABEL_GANG } from '../api/names.ts';
 import type { PodController } from '../api/pod-origin.ts';
 import { controllersFor, nameOf } from './controlling.ts';
-import type { GangKind } from './gang-kind.ts';
+import type { GangKind } from './kind.ts';
 import { gangNumbers, groupsByTemplate, groupsOfPart, isIdle } from './gang-numbers.ts';
 import { madeGang } from './made-gang.ts';
-import { MAIN } from './plain.ts';
+import { MAIN } from './single-template.ts';
 import { originOf } from './pod-origin.ts';
 
 /** Whether the Pods of a template ask for a gang. */

@@ -1,13 +1,11 @@
-import { own, ownList, ownString, type JsonObject } from '../json/json.ts';
+import { own, ownList, ownString, type Json, type JsonObject } from '../json/json.ts';
 import { MusterError } from '../errors.ts';
-import { hasLabel, isPart } from './asking-workload.ts';
+import { hasLabel, isPart } from './gang-label.ts';
 import { componentsOf, isMultiTemplate, templatesOf } from './components.ts';
-import type { GangKind } from './gang-kind.ts';
+import type { GangKind } from './kind.ts';
 import { gangName, groupName } from './gang-names.ts';
-import { MAIN } from './plain.ts';
+import { MAIN } from './single-template.ts';
 import { valueAt, path } from './path.ts';
-import type { WorkloadKind } from './workload-kind.ts';
-import { workloadKinds } from './workload-kinds.ts';
 import { WorkloadReading } from './workload-reading.ts';
 
 /** A group as a workload asks for it. */
@@ -44,7 +42,7 @@ export interface GangNumbers {
 /** Reads a workload, its status included. Never throws: what is wrong is said. */
 export function gangNumbers(workload: JsonObject, kind: GangKind): GangNumbers {
   const told = {
-    suspended: isSuspended(workload),
+    suspended: isSuspended(workload, kind),
     ended: endOf(workload, kind),
     asked: askedBy(workload, kind),
   };
@@ -85,29 +83,21 @@ export const isIdle = ({ groups, asked, wrong }: GangNumbers, { gangs }: Pick<Ga
   wrong === undefined &&
   (gangs === undefined ? groups.every(({ minReplicas }) => minReplicas === 0) : asked.numbered === 0);
 
-/** Where the templates and numbers of a kind stand. */
-export const rowOf = ({ row, group, kind, countsAs = kind }: GangKind): WorkloadKind | undefined =>
-  row ?? workloadKinds.find((one) => one.group === group && one.kind === countsAs);
-
 /** The groups of the Pods that are made from the templates of a workload. */
 export function groupsByTemplate(workload: JsonObject, kind: GangKind): ReadonlyMap<JsonObject, string> {
-  const row = rowOf(kind);
-  if (row === undefined) return new Map();
-  const all = templatesOf(workload, row, new WorkloadReading(workload));
-  const group = (name: string): string => (isMultiTemplate(row) ? name : MAIN);
+  const all = templatesOf(workload, kind, new WorkloadReading(workload));
+  const group = (name: string): string => (isMultiTemplate(kind) ? name : MAIN);
   return new Map(
     all.flatMap(({ name, template }) => (template === undefined ? [] : [[template, group(name)]])),
   );
 }
 
 function groupsOf(workload: JsonObject, kind: GangKind): GroupNumbers[] {
-  const row = rowOf(kind);
-  if (row === undefined) return [];
   const reading = new WorkloadReading(workload);
   // Components have names that Karmada can store; the Pods' labels have those of the templates.
-  const names = templatesOf(workload, row, reading).map(({ name }) => name);
-  return componentsOf(workload, row).map(({ replicas: counted, minAvailable }, index) => {
-    const name = isMultiTemplate(row) ? groupName(names[index] ?? '') : MAIN;
+  const names = templatesOf(workload, kind, reading).map(({ name }) => name);
+  return componentsOf(workload, kind).map(({ replicas: counted, minAvailable }, index) => {
+    const name = isMultiTemplate(kind) ? groupName(names[index] ?? '') : MAIN;
     const replicas = kind.pods?.(name, counted, reading) ?? counted;
     return {
       name,
@@ -121,10 +111,9 @@ function groupsOf(workload: JsonObject, kind: GangKind): GroupNumbers[] {
 }
 
 function askedBy(workload: JsonObject, kind: GangKind): AskedGangs {
-  const row = rowOf(kind);
   const reading = new WorkloadReading(workload);
   // What keeps its templates elsewhere is taken for one that asks.
-  const asking = (row === undefined ? [] : templatesOf(workload, row, reading)).filter(
+  const asking = templatesOf(workload, kind, reading).filter(
     ({ template }) => template === undefined || hasLabel(template),
   );
   if (kind.gangs !== undefined) {
@@ -134,24 +123,22 @@ function askedBy(workload: JsonObject, kind: GangKind): AskedGangs {
   return { whole: asking.length > parts.length, parts: parts.map(({ name }) => name), numbered: 0 };
 }
 
-/** Where the kinds of the table keep it. */
-const isSuspended = (workload: JsonObject): boolean =>
+const isSuspended = (workload: JsonObject, { suspend }: GangKind): boolean =>
   own(own(workload, 'spec'), 'suspend') === true ||
-  valueAt(workload, path('spec.runPolicy.suspend')) === true;
+  (suspend !== undefined && valueAt(workload, path(suspend)) === true);
 
 // A Job says so before the last of its Pods are gone:
 // https://kubernetes.io/docs/concepts/workloads/controllers/job/#termination-of-job-pods
-const SUCCEEDED = ['Complete', 'Completed', 'Succeeded', 'SuccessCriteriaMet'];
+export const SUCCEEDED = ['Complete', 'Completed', 'Succeeded', 'SuccessCriteriaMet'];
 const FAILED = ['Failed', 'FailureTarget'];
+const FAILED_PHASES: readonly (Json | undefined)[] = ['Failed', 'Aborted', 'Terminated'];
 
-/** @param kind one of the configuration tells it as nearly all do: by a phase or by a condition */
-function endOf(workload: JsonObject, { row }: GangKind): GangNumbers['ended'] {
-  const status = own(workload, 'status');
-  const phase = ownString(row === undefined ? own(status, 'state') : status, 'phase') ?? '';
-  if (phase === 'Completed' || (row !== undefined && SUCCEEDED.includes(phase))) return 'Succeeded';
-  if (phase === 'Failed' || phase === 'Aborted' || phase === 'Terminated') return 'Failed';
+function endOf(workload: JsonObject, { phase }: GangKind): GangNumbers['ended'] {
+  const now = phase && valueAt(workload, path(phase.path));
+  if (typeof now === 'string' && phase?.succeeded.includes(now)) return 'Succeeded';
+  if (FAILED_PHASES.includes(now)) return 'Failed';
   const holds = (types: readonly string[]): boolean =>
-    (ownList(status, 'conditions') ?? []).some(
+    (ownList(own(workload, 'status'), 'conditions') ?? []).some(
       (one) => types.includes(ownString(one, 'type') ?? '') && ownString(one, 'status') === 'True',
     );
   if (holds(SUCCEEDED)) return 'Succeeded';

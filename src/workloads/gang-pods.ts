@@ -1,11 +1,12 @@
 import { isObject, own, type JsonObject } from '../json/json.ts';
-import { askingWorkload, hasLabel } from './asking-workload.ts';
+import { askingWorkload } from './asking-workload.ts';
+import { hasLabel } from './gang-label.ts';
 import { isMultiTemplate, templatesOf } from './components.ts';
 import { nameOf } from './controlling.ts';
 import { foreseenGang } from './foreseen-gang.ts';
-import type { GangKind } from './gang-kind.ts';
-import { gangNumbers, rowOf } from './gang-numbers.ts';
-import { MAIN } from './plain.ts';
+import type { GangKind } from './kind.ts';
+import { gangNumbers } from './gang-numbers.ts';
+import { MAIN } from './single-template.ts';
 import { podFromTemplate } from './pod-from-template.ts';
 import { namesAsLabels, namesOf } from './pod-names.ts';
 import { marksOf } from './pod-origin.ts';
@@ -27,16 +28,15 @@ export function gangPodsOf(
   kinds?: readonly GangKind[],
 ): GangPods | undefined {
   const by = askingWorkload(object, kinds)?.by;
-  const row = by && rowOf(by.kind);
-  if (by === undefined || row === undefined) return undefined;
+  if (by === undefined) return undefined;
   const { workload, kind } = by;
   const { groups } = gangNumbers(workload, kind);
   const gangs = new Map<string, JsonObject>();
-  const pods = templatesOf(workload, row, new WorkloadReading(workload)).flatMap(
+  const pods = templatesOf(workload, kind, new WorkloadReading(workload)).flatMap(
     ({ name, template }, index) => {
       const count = groups[index]?.replicas ?? 0;
       if (template === undefined || !hasLabel(template) || count === 0) return [];
-      const group = isMultiTemplate(row) ? name : MAIN;
+      const group = isMultiTemplate(kind) ? name : MAIN;
       const { labels, controller, name: podName } = kind.mark(nameOf(workload), group, undefined);
       const bare = podFromTemplate(template, { name: nameOf(workload), namespace });
       const marked = withMetadata(bare, labels, {

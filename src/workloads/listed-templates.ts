@@ -1,7 +1,6 @@
 import { isObject, ownObject, ownString, type Json, type JsonObject } from '../json/json.ts';
 import { path, type Path } from './path.ts';
-import type { TemplateList } from './template-shape.ts';
-import type { Template } from './workload-kind.ts';
+import type { TemplateList, Template } from './workload-kind.ts';
 import type { WorkloadReading } from './workload-reading.ts';
 
 /** A template for each item of a list. */

@@ -11,7 +11,7 @@ import {
 } from '../api/names.ts';
 import { workloadTitle, type PodController, type PodOrigin } from '../api/pod-origin.ts';
 import { groupVersionString } from '../k8s/resource.ts';
-import type { GangKind } from './gang-kind.ts';
+import type { GangKind } from './kind.ts';
 import type { GroupNumbers } from './gang-numbers.ts';
 
 /** What a PodGang is made from. */

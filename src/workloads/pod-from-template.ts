@@ -1,4 +1,5 @@
 import { isObject, own, ownString, type JsonObject } from '../json/json.ts';
+import { kindAmong, kinds } from './kinds.ts';
 
 /** Fields of a template's metadata that a controller copies into its Pods; a name is not among them. */
 const COPIED = ['labels', 'annotations', 'finalizers'] as const;
@@ -31,4 +32,20 @@ export function podFromTemplate(
     },
     spec: isObject(spec) && !scheduler ? { ...spec, schedulerName: 'default-scheduler' } : (spec ?? null),
   };
+}
+
+/**
+ * The Pod of a template with the host name that its controller gives to the first one, where it gives any: what runs on all
+ * Pods of a gang depends on it. A Pod by another controller has none that is known beforehand.
+ * @param path of the template in its workload
+ */
+export function withHost(pod: JsonObject, workload: JsonObject, path: string): JsonObject {
+  const spec = own(pod, 'spec');
+  if (!isObject(spec) || ownString(spec, 'hostname') !== undefined) return pod;
+  const name = ownString(own(workload, 'metadata'), 'name') ?? '';
+  const host = kindAmong(kinds, workload)?.hostOf?.(workload, path);
+  if (host === undefined || name === '') return pod;
+  const { hostname, subdomain } = host;
+  const found = ownString(spec, 'subdomain') ?? subdomain;
+  return { ...pod, spec: { ...spec, hostname, ...(found !== undefined && { subdomain: found }) } };
 }

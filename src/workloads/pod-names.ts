@@ -1,7 +1,7 @@
 import { fault, keyed, type Fault } from '../api/fault.ts';
 import { LABEL_GANG, LABEL_POD_CLIQUE, LABEL_POD_GANG } from '../api/names.ts';
 import type { PodOrigin } from '../api/pod-origin.ts';
-import type { GangKind, PodMarks } from './gang-kind.ts';
+import type { GangKind, PodMarks } from './kind.ts';
 import { belongingOf, type Belonging } from './pod-origin.ts';
 import { ListeningMarks, RememberedNames } from './remembered-names.ts';
 

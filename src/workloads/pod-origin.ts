@@ -3,8 +3,8 @@ import { ANNOTATION_GANG_SIZE, LABEL_GANG } from '../api/names.ts';
 import type { PodController, PodOrigin } from '../api/pod-origin.ts';
 import { parseGroupVersion } from '../k8s/resource.ts';
 import { gangName, groupName } from './gang-names.ts';
-import type { GangKind, PodMarks } from './gang-kind.ts';
-import { gangKinds } from './gang-kinds.ts';
+import type { GangKind, PodMarks } from './kind.ts';
+import { gangKinds } from './kinds.ts';
 
 /** Where a Pod with the label `muster.dev/gang` belongs, or why that cannot be told. */
 export type Belonging =

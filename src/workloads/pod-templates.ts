@@ -1,10 +1,9 @@
 import { isObject, own, ownList, ownObject, type Json, type JsonObject } from '../json/json.ts';
 import { templatesOf } from './components.ts';
-import type { GangKind } from './gang-kind.ts';
+import type { GangKind } from './kind.ts';
 import { placeOf, stepTo, valueAt } from './path.ts';
-import { templateKinds } from './template-kinds.ts';
+import { templateKinds, kindAmong } from './kinds.ts';
 import type { OneByOne, TemplateKind } from './workload-kind.ts';
-import { kindAmong } from './workload-kinds.ts';
 import { WorkloadReading } from './workload-reading.ts';
 
 /** A Pod template and where it stands in its workload: `spec.replicatedJobs[0].template.spec.template`. */
@@ -37,8 +36,7 @@ function withKnown(
   searched: readonly PodTemplate[],
   gangs: readonly GangKind[] = [],
 ): PodTemplate[] {
-  const told = gangs.flatMap(({ row }) => row ?? []);
-  const kind = kindAmong<TemplateKind>([...told, ...templateKinds], object);
+  const kind = kindAmong<TemplateKind>([...gangs, ...templateKinds], object);
   const known = kind === undefined ? new Map<string, PodTemplate>() : toldOf(object, kind);
   const found = searched.map((one) => {
     const same = known.get(one.path) ?? one;

@@ -1,5 +1,5 @@
 import type { PodController } from '../api/pod-origin.ts';
-import type { PodMarks } from './gang-kind.ts';
+import type { PodMarks } from './kind.ts';
 
 /** What a Pod was asked for, and what it answered. */
 interface Asked {

@@ -1,6 +1,5 @@
 import type { JsonObject } from '../json/json.ts';
 import type { Path } from './path.ts';
-import type { TemplateShape } from './template-shape.ts';
 import type { WorkloadReading } from './workload-reading.ts';
 
 /** A number of Pods and the field that it comes from: Pods = field × `per`. */
@@ -79,17 +78,16 @@ export interface TemplateKind {
   readonly templates?: (object: JsonObject, reading: WorkloadReading) => readonly Template[];
   /** The one template of a kind that has no other. */
   readonly single?: (object: JsonObject, reading: WorkloadReading) => Template;
-}
-
-/**
- * One kind of workload: its Pod templates, and what its status says. The one table of this ({@link workloadKinds}) serves
- * everybody who has to know.
- */
-export interface WorkloadKind extends TemplateKind {
-  /** The same as `templates`, or `single`, as far as paths can say it. */
-  readonly shapes?: readonly TemplateShape[];
   /** A minimum of all templates together. */
   readonly totalMinimum?: string;
+}
+
+/** What several clusters are told of a kind. */
+export interface FleetTerms {
+  /** The same as `templates`, or `single`, as far as paths can say it. */
+  readonly shapes?: readonly TemplateShape[];
+  /** The same in Lua, where paths cannot say it: a function `computed(obj, _, found)`. A test holds it against the code. */
+  readonly lua?: string | undefined;
   readonly health: HealthSigns;
   readonly status: StatusShape;
   readonly kept: Kept;
@@ -97,6 +95,50 @@ export interface WorkloadKind extends TemplateKind {
   readonly says: { readonly components: string; readonly minimum: string };
 }
 
+/** A kind that Karmada may ask about. */
+export type WorkloadKind = TemplateKind & FleetTerms;
+
 /** `batch.volcano.sh/v1alpha1 Job`. */
 export const titleOf = ({ group, version, kind }: WorkloadKind): string =>
   `${group === '' ? '' : `${group}/`}${version} ${kind}`;
+
+/**
+ * Where a kind keeps its Pod templates, as far as paths can say it: for those who have to write it down in another
+ * language. A kind whose numbers no path leads to has none.
+ */
+export type TemplateShape =
+  | ({ readonly as: 'list' } & TemplateList)
+  | ({ readonly as: 'roles' } & RoleMap)
+  | ({ readonly as: 'alone' } & LoneTemplate);
+
+/** Where a list of a workload keeps its Pod templates; all but `items` is below an item. */
+export interface TemplateList {
+  /** A list, or an object whose keys are the names. */
+  readonly items: string;
+  readonly name?: string;
+  /** What an item without a name is called; its position follows. */
+  readonly unnamed?: string;
+  readonly template: string;
+  /** Absent where every item stands for one Pod. */
+  readonly replicas?: string;
+  readonly minAvailable?: string;
+}
+
+/** A map from roles to templates. */
+export interface RoleMap {
+  readonly at: string;
+  /** In this order; others by their names after them. */
+  readonly roles: readonly string[];
+  /** Roles that have no Pod where nothing is said; others have one. */
+  readonly none: readonly string[];
+  /** Where the least number of the role `worker` is, of a job that grows and shrinks. */
+  readonly elastic?: string;
+}
+
+export interface LoneTemplate {
+  /** Absent: what the template calls itself, else `main`. */
+  readonly name?: string;
+  readonly template: string;
+  readonly replicas?: string | undefined;
+  readonly minAvailable?: string | undefined;
+}

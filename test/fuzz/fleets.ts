@@ -14,7 +14,7 @@ import { readQueue } from '../../src/fleet/queues/read-queue.ts';
 import { FieldReader } from '../../src/k8s/reading.ts';
 import { parseHpcPolicy } from '../../src/preparers/policy/hpc-policy.ts';
 import { RESOURCE_BINDINGS, type KubeObject } from '../../src/kube/client/resources.ts';
-import { workloadKinds } from '../../src/workloads/workload-kinds.ts';
+import { workloadKinds } from '../../src/workloads/kinds.ts';
 import type { Random } from '../support/random.ts';
 import { binding, cluster, context, policy, queue } from './fleet-grammar.ts';
 import { spoiltText } from './spoil.ts';

@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import { PATH_INTERPRET, MUSTER_NAMESPACE, MUSTER_SERVICE_ACCOUNT } from '../../src/api/names.ts';
 import { operationsToRegister } from '../../src/fleet/registration.ts';
 import { isMultiTemplate } from '../../src/workloads/components.ts';
-import { workloadKinds } from '../../src/workloads/workload-kinds.ts';
+import { workloadKinds } from '../../src/workloads/kinds.ts';
 
 const HEAD = `# Karmada asks Muster what it should know of these workloads. Made from src/workloads by UPDATE_DOCS=1 npm run test:unit.
 #

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/json/json.ts';
-import type { GangKind } from '../../src/workloads/gang-kind.ts';
-import { gangKindOf } from '../../src/workloads/gang-kinds.ts';
+import type { GangKind } from '../../src/workloads/kind.ts';
+import { gangKindOf } from '../../src/workloads/kinds.ts';
 import { pod } from './pods.ts';
 
 /** A Pod as the controller of its workload makes it from a template with the label `muster.dev/gang`. */

@@ -51,7 +51,7 @@ import {
 import { rules } from '../../src/api/rules.ts';
 import { builtInBackends, supportedSchedulers } from '../../src/backends/registry.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
-import { gangKinds } from '../../src/workloads/gang-kinds.ts';
+import { gangKinds } from '../../src/workloads/kinds.ts';
 
 // Manifests are read as they come; the assertions say what is expected of them.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any

@@ -1,6 +1,6 @@
 import { MUSTER_GROUP, POD_GANG_GROUP } from '../../api/names.ts';
 import type { AccountRight, BackendFactory } from '../../backends/backend.ts';
-import type { GangKind } from '../../workloads/gang-kind.ts';
+import type { GangKind } from '../../workloads/kind.ts';
 
 /** One rule of manifests/base/rbac.yaml, or of a backend's component, for Muster's account, which the image does not hold; a test compares the two. */
 export interface ExpectedRule extends AccountRight {
@@ -168,7 +168,7 @@ export const HPC_RULES: readonly ExpectedRule[] = [
 /** What it reads of the workloads that the configuration tells of (`workloads`). */
 export const workloadRules = (kinds: readonly GangKind[]): readonly ExpectedRule[] =>
   kinds
-    .filter(({ row }) => row !== undefined)
+    .filter(({ configured }) => configured === true)
     .map(({ group, plural, kind }) => ({
       ...{ group, resources: [plural], verbs: ['list', 'watch'] },
       why: `the numbers of ${kind}s whose Pods ask for a gang (\`workloads\`)`,

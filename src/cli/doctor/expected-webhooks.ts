@@ -6,7 +6,8 @@ import {
   PATH_VALIDATE_POD_GANG,
   PATH_VALIDATE_WORKLOAD,
 } from '../../api/names.ts';
-import type { GangKind } from '../../workloads/gang-kind.ts';
+import type { GangKind } from '../../workloads/kind.ts';
+import { kinds } from '../../workloads/kinds.ts';
 
 export type WebhookKind = 'MutatingWebhookConfiguration' | 'ValidatingWebhookConfiguration';
 
@@ -39,15 +40,7 @@ export const WORKLOADS_WEBHOOK: NamedWebhook = {
 };
 
 /** What it is asked about: workloads, what makes them, and what can never be one. */
-export const askedAbout = (kinds: readonly GangKind[]): readonly { group: string; resource: string }[] => [
-  ...kinds.map(({ group, plural }) => ({ group, resource: plural })),
-  { group: 'apps', resource: 'deployments' },
-  { group: 'batch', resource: 'cronjobs' },
-  { group: 'ray.io', resource: 'rayjobs' },
-  { group: 'ray.io', resource: 'rayservices' },
-  { group: 'ray.io', resource: 'raycronjobs' },
-  { group: 'trainer.kubeflow.org', resource: 'trainingruntimes' },
-  { group: 'trainer.kubeflow.org', resource: 'clustertrainingruntimes' },
-  { group: 'apps', resource: 'daemonsets' },
-  { group: '', resource: 'replicationcontrollers' },
-];
+export const askedAbout = (gangs: readonly GangKind[]): readonly { group: string; resource: string }[] =>
+  [...gangs, ...kinds.filter(({ gang, children }) => gang === 'never' || children !== undefined)].map(
+    ({ group, plural }) => ({ group, resource: plural }),
+  );

@@ -7,8 +7,7 @@ import { RENDER_FIRST } from '../input/documents.ts';
 import type { NoticeName } from './notices.ts';
 import { gangSlips, ownKeySlips, podSlips, slipsOfWorkload } from '../../workloads/label-slips.ts';
 import type { PodTemplate } from '../../workloads/pod-templates.ts';
-import { templateKinds } from '../../workloads/template-kinds.ts';
-import { kindAmong } from '../../workloads/workload-kinds.ts';
+import { templateKinds, kindAmong } from '../../workloads/kinds.ts';
 
 /** A slip in one object, where in it, and what is particular to it. */
 export interface Slip {

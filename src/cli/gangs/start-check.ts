@@ -12,7 +12,7 @@ import { policyNameOf } from '../../preparers/policy/policy-of-gang.ts';
 import { askingWorkload } from '../../workloads/asking-workload.ts';
 import { groupsWithoutLabel } from '../../workloads/check-workload.ts';
 import { nameOf } from '../../workloads/controlling.ts';
-import type { GangKind } from '../../workloads/gang-kind.ts';
+import type { GangKind } from '../../workloads/kind.ts';
 import { gangName } from '../../workloads/gang-names.ts';
 import { gangNumbers, isIdle } from '../../workloads/gang-numbers.ts';
 

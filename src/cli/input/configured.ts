@@ -7,7 +7,7 @@ import { CONFIG_FILE_VARIABLE } from '../../config/overrides.ts';
 import type { ModuleEntry } from '../../modules/module-entry.ts';
 import type { Preparation } from '../../preparers/preparation.ts';
 import { backendsOf, entriesOf, modulesOf, preparationsOf, type NamedModule } from './backend-modules.ts';
-import { gangKinds } from '../../workloads/gang-kinds.ts';
+import { gangKinds } from '../../workloads/kinds.ts';
 
 interface Given {
   /** As the flag names it. */

@@ -7,7 +7,7 @@ import { kindsWith } from '../../workloads/configured-kinds.ts';
 import { readComponents } from '../../workloads/components.ts';
 import type { WorkloadKind } from '../../workloads/workload-kind.ts';
 import { WorkloadReading } from '../../workloads/workload-reading.ts';
-import { kindOf, knownKindOf } from '../../workloads/workload-kinds.ts';
+import { kindOf, knownKindOf } from '../../workloads/kinds.ts';
 import { formatFault } from '../../config/config-fault.ts';
 import { configured } from '../input/configured.ts';
 import type { SourceObject } from '../input/documents.ts';

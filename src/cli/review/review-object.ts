@@ -27,12 +27,11 @@ import type { SourceObject } from '../input/documents.ts';
 import { unknownPodGangFields } from '../input/pod-gang-fields.ts';
 import { askingWorkload } from '../../workloads/asking-workload.ts';
 import { controlledPods, foreseenGang, templateAsksForGang } from '../../workloads/foreseen-gang.ts';
-import { podFromTemplate } from '../../workloads/pod-from-template.ts';
+import { podFromTemplate, withHost } from '../../workloads/pod-from-template.ts';
 import { podTemplatesOf } from '../../workloads/pod-templates.ts';
 import { notText } from '../gangs/slips.ts';
 import { createReview } from './create-review.ts';
 import { endpointsFor } from './endpoints-for.ts';
-import { withHost } from './host-of-template.ts';
 import { notReviewed, type Cause, type Ref, type ReviewResult } from './review-result.ts';
 
 export interface ReviewContext {

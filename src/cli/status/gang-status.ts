@@ -10,7 +10,7 @@ import { readPlan } from '../../preemption/written-plan.ts';
 import { planGang } from '../../gang/plan/plan.ts';
 import type { HpcStatus } from './brokers.ts';
 import { podStatus, type PodStatus } from './pod-status.ts';
-import type { GangKind } from '../../workloads/gang-kind.ts';
+import type { GangKind } from '../../workloads/kind.ts';
 
 /** One gang as `muster status` tells of it, and as `-o json` prints it. */
 export interface GangStatus {

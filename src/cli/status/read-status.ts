@@ -9,7 +9,7 @@ import { readGangRecord } from '../../gang/read-records.ts';
 import type { KubeClient, Selection } from '../../kube/client/client.ts';
 import { POD_GANGS, PODS, type Resource } from '../../kube/client/resources.ts';
 import { readNamespaces } from './namespaces.ts';
-import type { GangKind } from '../../workloads/gang-kind.ts';
+import type { GangKind } from '../../workloads/kind.ts';
 
 /** A person waits for it: fewer round trips matter more than memory. */
 const PAGE_SIZE = 500;

@@ -29,7 +29,7 @@ import { notText } from '../gangs/slips.ts';
 import { noticeText } from '../gangs/notices.ts';
 import { findingOf, type Finding } from '../output/findings.ts';
 import { toYaml } from '../output/structured.ts';
-import { gangKinds } from '../../workloads/gang-kinds.ts';
+import { gangKinds } from '../../workloads/kinds.ts';
 
 export interface ValidationContext {
   readonly policy: Policy;

@@ -1,6 +1,6 @@
 import { askingWorkload } from '../../workloads/asking-workload.ts';
 import { checkWorkload } from '../../workloads/check-workload.ts';
-import type { GangKind } from '../../workloads/gang-kind.ts';
+import type { GangKind } from '../../workloads/kind.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { findingOf, type Finding } from '../output/findings.ts';
 

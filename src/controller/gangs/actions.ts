@@ -10,7 +10,7 @@ import { POD_GANGS, PODS } from '../../kube/client/resources.ts';
 import { readMember } from '../watch/gang-view.ts';
 import { FairSlots } from '../../kube/loop/fairness.ts';
 import { listPages } from '../../kube/loop/list-pages.ts';
-import type { GangKind } from '../../workloads/gang-kind.ts';
+import type { GangKind } from '../../workloads/kind.ts';
 
 /** Pods dealt with at a time: as many as the client has connections. More would only queue in the API server. */
 export const AT_A_TIME = 16;

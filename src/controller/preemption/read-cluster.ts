@@ -8,7 +8,7 @@ import { isNotFound } from '../../kube/client/errors.ts';
 import { POD_GANGS, PODS, SNAPSHOT_RESOURCES, type Resource } from '../../kube/client/resources.ts';
 import { listPages } from '../../kube/loop/list-pages.ts';
 import { isWaiting } from './waits-for-room.ts';
-import type { GangKind } from '../../workloads/gang-kind.ts';
+import type { GangKind } from '../../workloads/kind.ts';
 import { groupVersionString } from '../../k8s/resource.ts';
 import { trimmed } from '../../preemption/read/trim.ts';
 

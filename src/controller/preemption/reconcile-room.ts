@@ -17,7 +17,7 @@ import { lookAgain, lookAt } from './read-cluster.ts';
 import { makeRoom, type Outcome, type RoomObserver, type PlanRate } from './make-room.ts';
 import type { Planner } from './planner.ts';
 import { waitsForRoom } from './waits-for-room.ts';
-import type { GangKind } from '../../workloads/gang-kind.ts';
+import type { GangKind } from '../../workloads/kind.ts';
 
 /** Between two looks whether a victim is gone (ms). */
 const LEAVING_MS = 1_000;

@@ -7,7 +7,7 @@ import { selectForPodGang } from '../../backends/select.ts';
 import { isGroveManaged, notSelected, type GangSelectors } from '../../gang/gang-selection.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { readPodRecord } from '../../gang/read-records.ts';
-import type { GangKind } from '../../workloads/gang-kind.ts';
+import type { GangKind } from '../../workloads/kind.ts';
 import { storedOriginOf } from '../../workloads/pod-origin.ts';
 
 /** Pods by the gang that they claim. */

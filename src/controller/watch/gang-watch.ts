@@ -6,7 +6,7 @@ import { readGangRecord, readNamespaceRecord } from '../../gang/read-records.ts'
 import type { KubeClient, Selection } from '../../kube/client/client.ts';
 import { NAMESPACES, POD_GANGS, PODS, type KubeObject, type Resource } from '../../kube/client/resources.ts';
 import { keyOf, type Change, type Store } from '../../kube/loop/cache.ts';
-import type { GangKind } from '../../workloads/gang-kind.ts';
+import type { GangKind } from '../../workloads/kind.ts';
 import { readMember, BY_BASE_GANG, BY_GANG, POD_INDEXERS, type GangView } from './gang-view.ts';
 import type { CacheRoom } from '../../kube/loop/cache-memory.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';

@@ -14,7 +14,7 @@ import type { Preparation } from '../../preparers/preparation.ts';
 import type { BackendMetrics } from '../../telemetry/backend-metrics.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { LoopMetrics } from '../../telemetry/loop-metrics.ts';
-import type { GangKind } from '../../workloads/gang-kind.ts';
+import type { GangKind } from '../../workloads/kind.ts';
 import type { GangWatch } from './gang-watch.ts';
 import type { EstimatorSettings } from '../../estimators/estimators.ts';
 import type { Strategies } from '../../fleet/assign/strategies.ts';

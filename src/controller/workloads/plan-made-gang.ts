@@ -8,8 +8,8 @@ import { KINDS_WITH_LEFT, workloadResult, workloadOf } from '../../gang/made-for
 import { byAge, mayRun } from '../../gang/plan/census.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { isInitialized } from '../../gang/rules/initialized.ts';
-import type { GangKind } from '../../workloads/gang-kind.ts';
-import { gangKindOf } from '../../workloads/gang-kinds.ts';
+import type { GangKind } from '../../workloads/kind.ts';
+import { gangKindOf } from '../../workloads/kinds.ts';
 import { asksFor, groupsOfPart, type GangNumbers, type GroupNumbers } from '../../workloads/gang-numbers.ts';
 import { expectedText, groupsFromSize, ownerOf, type GangGiven } from '../../workloads/made-gang.ts';
 import { followed, onlyLeft } from './followed-minimum.ts';

@@ -6,7 +6,7 @@ import type { Resource } from '../../kube/client/resources.ts';
 import type { CacheRoom } from '../../kube/loop/cache-memory.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
-import type { GangKind } from '../../workloads/gang-kind.ts';
+import type { GangKind } from '../../workloads/kind.ts';
 import { gangNumbers } from '../../workloads/gang-numbers.ts';
 import type { KnownWorkload, WorkloadRecord } from './plan-made-gang.ts';
 import { keyOf } from '../../kube/loop/cache.ts';

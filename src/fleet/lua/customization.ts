@@ -2,9 +2,12 @@ import type { Json, JsonObject } from '../../json/json.ts';
 import { groupVersionString } from '../../k8s/resource.ts';
 import { MusterError } from '../../errors.ts';
 import { isMultiTemplate } from '../../workloads/components.ts';
-import type { TemplateShape } from '../../workloads/template-shape.ts';
-import { titleOf, type HealthSigns, type WorkloadKind } from '../../workloads/workload-kind.ts';
-import { computedLua } from './computed-kinds-lua.ts';
+import {
+  titleOf,
+  type TemplateShape,
+  type HealthSigns,
+  type WorkloadKind,
+} from '../../workloads/workload-kind.ts';
 import { AT, multiReplicasScript, SHAPE_WAYS } from './multi-replicas-lua.ts';
 
 /**
@@ -36,14 +39,10 @@ export function customizationOf(kind: WorkloadKind): JsonObject {
  * @throws MusterError WORKLOAD_UNKNOWN where the kind is of code alone, and nobody wrote the same in Lua
  */
 export function luaOf(kind: WorkloadKind): string {
-  const { shapes = [], totalMinimum } = kind;
+  const { shapes = [], lua, totalMinimum } = kind;
   const total = totalMinimum === undefined ? 'nil' : luaPath(totalMinimum);
-  const computed = computedLua(kind);
-  if (computed !== undefined)
-    return multiReplicasScript(
-      computed,
-      `local shapes = { { way = computed } }\nlocal totalMinimum = ${total}`,
-    );
+  if (lua !== undefined)
+    return multiReplicasScript(lua, `local shapes = { { way = computed } }\nlocal totalMinimum = ${total}`);
   if (shapes.length === 0)
     throw new MusterError(
       'WORKLOAD_UNKNOWN',

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { checkConfiguration, loadConfiguration } from '../../../src/config/load.ts';
-import { gangKinds } from '../../../src/workloads/gang-kinds.ts';
+import { gangKinds } from '../../../src/workloads/kinds.ts';
 
 const header = { apiVersion: 'operator.config.grove.io/v1alpha1', kind: 'OperatorConfiguration' };
 const options = { supportedSchedulers: ['default-scheduler'], workloads: gangKinds };

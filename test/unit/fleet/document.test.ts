@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { isMultiTemplate } from '../../../src/workloads/components.ts';
 import { path } from '../../../src/workloads/path.ts';
 import { titleOf, type HealthSigns, type WorkloadKind } from '../../../src/workloads/workload-kind.ts';
-import { workloadKinds } from '../../../src/workloads/workload-kinds.ts';
+import { workloadKinds } from '../../../src/workloads/kinds.ts';
 import { interpreterManifest } from '../../support/interpreter-manifest.ts';
 
 const FILE = join(import.meta.dirname, '../../../docs/fleet.md');

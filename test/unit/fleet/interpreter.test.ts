@@ -7,7 +7,7 @@ import { operations } from '../../../src/fleet/operations.ts';
 import { withoutLists } from '../../../src/json/unread-lists.ts';
 import { unreadOf } from '../../../src/server/parse-body.ts';
 import { kindsWith } from '../../../src/workloads/configured-kinds.ts';
-import { workloadKinds } from '../../../src/workloads/workload-kinds.ts';
+import { workloadKinds } from '../../../src/workloads/kinds.ts';
 import { deployment, template, volcanoJob, workload } from '../workloads/made-workloads.ts';
 import { answerTo, contextOf, readAnswer, type Answer, type Question } from './karmada-client.ts';
 

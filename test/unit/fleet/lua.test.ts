@@ -13,9 +13,8 @@ import { withEdits } from '../../../src/fleet/object-edits.ts';
 import { componentsOf, isMultiTemplate, type Component } from '../../../src/workloads/components.ts';
 import { kindFrom } from '../../../src/workloads/configured-kinds.ts';
 import { path, valueAt } from '../../../src/workloads/path.ts';
-import type { TemplateShape } from '../../../src/workloads/template-shape.ts';
-import { titleOf, type WorkloadKind } from '../../../src/workloads/workload-kind.ts';
-import { workloadKinds } from '../../../src/workloads/workload-kinds.ts';
+import { titleOf, type TemplateShape, type WorkloadKind } from '../../../src/workloads/workload-kind.ts';
+import { workloadKinds } from '../../../src/workloads/kinds.ts';
 import { inLength } from '../../support/length.ts';
 import { lua, luaText } from '../../support/lua.ts';
 import { computedObjects, itemName, number, podTemplate } from './computed-objects.ts';
@@ -216,8 +215,9 @@ function statuses({ health: { phases, conditions, ready = [] } }: WorkloadKind):
 }
 
 test('a kind of code that nobody wrote in Lua says so', () => {
-  const kind = { ...(workloadKinds.find((one) => one.kind === 'JobSet') as WorkloadKind), kind: 'TaskSet' };
+  const jobSet = workloadKinds.find((one) => one.kind === 'JobSet') as WorkloadKind;
+  const kind: WorkloadKind = { ...jobSet, lua: undefined };
   expect(() => luaOf(kind)).toThrow(
-    'jobset.x-k8s.io/v1alpha2 TaskSet cannot be written as Lua: its numbers of Pods are computed, and no path leads to them',
+    'jobset.x-k8s.io/v1alpha2 JobSet cannot be written as Lua: its numbers of Pods are computed, and no path leads to them',
   );
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { JsonObject } from '../../../src/json/json.ts';
 import { multiGetReplicas, multiReviseReplica } from '../../../src/index.ts';
-import { workloadKinds } from '../../../src/workloads/workload-kinds.ts';
+import { workloadKinds } from '../../../src/workloads/kinds.ts';
 import type { WorkloadKind } from '../../../src/workloads/workload-kind.ts';
 import { deployment, template, volcanoJob, workload } from '../workloads/made-workloads.ts';
 

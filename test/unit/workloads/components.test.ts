@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { JsonObject } from '../../../src/json/json.ts';
 import { componentNames } from '../../../src/workloads/component-names.ts';
 import { multiGetReplicas } from '../../../src/fleet/multi-replicas.ts';
-import { kindOf, workloadKinds } from '../../../src/workloads/workload-kinds.ts';
+import { kindOf, workloadKinds } from '../../../src/workloads/kinds.ts';
 import { deployment, template, volcanoJob, workload } from './made-workloads.ts';
 
 /** `name replicas/minimum {requests}`, one after the other. */

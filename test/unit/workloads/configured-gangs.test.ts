@@ -8,7 +8,7 @@ import type { JsonObject } from '../../../src/json/json.ts';
 import { workloadRules } from '../../../src/cli/doctor/expected-rights.ts';
 import { policyFrom } from '../../../src/cli/input/policy.ts';
 import { gangKindsWith } from '../../../src/workloads/configured-gangs.ts';
-import { gangKindOf, gangKinds } from '../../../src/workloads/gang-kinds.ts';
+import { gangKindOf, gangKinds } from '../../../src/workloads/kinds.ts';
 import { gangNumbers } from '../../../src/workloads/gang-numbers.ts';
 import { originOf } from '../../../src/workloads/pod-origin.ts';
 import { readMember } from '../../../src/controller/watch/gang-view.ts';

@@ -5,7 +5,7 @@ import { isPodGangName } from '../../../src/api/pod-gang.ts';
 import { isLabelValue } from '../../../src/k8s/name-syntax.ts';
 import { own, ownObject, ownString, type JsonObject } from '../../../src/json/json.ts';
 import { belongingOf, controllerOf, originOf } from '../../../src/workloads/pod-origin.ts';
-import { gangKinds } from '../../../src/workloads/gang-kinds.ts';
+import { gangKinds } from '../../../src/workloads/kinds.ts';
 import { gangName, groupName } from '../../../src/workloads/gang-names.ts';
 import { inLength } from '../../support/length.ts';
 import { workloadPod } from '../../support/workload-pods.ts';

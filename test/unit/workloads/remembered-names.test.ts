@@ -1,8 +1,8 @@
 /** What is worked out from a Pod once holds for another only where it would come out the same. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { gangKinds } from '../../../src/workloads/gang-kinds.ts';
-import type { PodMarks } from '../../../src/workloads/gang-kind.ts';
+import { gangKinds } from '../../../src/workloads/kinds.ts';
+import type { PodMarks } from '../../../src/workloads/kind.ts';
 import { namesOf } from '../../../src/workloads/pod-names.ts';
 import { marksOf } from '../../../src/workloads/pod-origin.ts';
 import { ListeningMarks, RememberedNames } from '../../../src/workloads/remembered-names.ts';

@@ -1,4 +1,5 @@
 import { BINDING_GROUP, MUSTER_GROUP } from '../../../api/names.ts';
+import { kinds } from '../../../workloads/kinds.ts';
 import type { ExpectedRule } from '../expected-rights.ts';
 
 const BINDINGS = ['resourcebindings', 'clusterresourcebindings'];
@@ -6,10 +7,11 @@ const EVENTS: ExpectedRule = {
   ...{ group: 'events.k8s.io', resources: ['events'], verbs: ['create', 'patch'] },
   why: 'says what became of a binding',
 };
-const workloads = (group: string, ...resources: string[]): ExpectedRule => ({
-  ...{ group, resources, verbs: ['get'] },
-  why: 'the queue and the least of a workload',
-});
+/** The resources of the workloads, by their group. */
+const workloads = Map.groupBy(
+  kinds.filter(({ fleet }) => fleet !== undefined),
+  ({ group }) => group,
+);
 
 /** Of its Role: for both. */
 export const LEADER_RULES: readonly ExpectedRule[] = [
@@ -56,15 +58,8 @@ export const QUEUE_RULES: readonly ExpectedRule[] = [
     why: 'the queue that a policy names',
   },
   EVENTS,
-  workloads('apps', 'deployments', 'statefulsets'),
-  workloads('batch', 'jobs'),
-  workloads('batch.volcano.sh', 'jobs'),
-  workloads('scheduler.grove.io', 'podgangs'),
-  workloads('grove.io', 'podcliquesets'),
-  workloads('kubeflow.org', 'pytorchjobs', 'tfjobs', 'mpijobs', 'xgboostjobs', 'paddlejobs', 'jaxjobs'),
-  workloads('trainer.kubeflow.org', 'trainjobs'),
-  workloads('jobset.x-k8s.io', 'jobsets'),
-  workloads('leaderworkerset.x-k8s.io', 'leaderworkersets'),
-  workloads('ray.io', 'rayclusters', 'rayjobs'),
-  workloads('flink.apache.org', 'flinkdeployments'),
+  ...[...workloads].map(([group, all]) => ({
+    ...{ group, resources: all.map(({ plural }) => plural), verbs: ['get'] },
+    why: 'the queue and the least of a workload',
+  })),
 ];

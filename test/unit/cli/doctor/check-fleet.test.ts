@@ -10,7 +10,7 @@ import { checkBindingTrial, queueNamespaces } from '../../../../src/cli/doctor/f
 import { ASSIGNER_RULES, QUEUE_RULES } from '../../../../src/cli/doctor/fleet/fleet-rights.ts';
 import { rightsOf } from '../../../../src/cli/doctor/expected-rights.ts';
 import { ABSENT, found, unread } from '../../../../src/cli/doctor/read.ts';
-import { workloadKinds } from '../../../../src/workloads/workload-kinds.ts';
+import { workloadKinds } from '../../../../src/workloads/kinds.ts';
 import { clusterResourceBindings, resourceBindings } from '../../../cluster/support/crds/karmada.ts';
 import { interpreterManifest } from '../../../support/interpreter-manifest.ts';
 import { calledOnLoopback, manifestsIn, type KubernetesObject } from '../../../support/manifests.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { customizationOf } from '../../../../src/fleet/lua/customization.ts';
 import type { WorkloadKind } from '../../../../src/workloads/workload-kind.ts';
-import { workloadKinds } from '../../../../src/workloads/workload-kinds.ts';
+import { workloadKinds } from '../../../../src/workloads/kinds.ts';
 import { muster } from '../fake-io.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'interpret-'));

@@ -5,7 +5,7 @@ import { termsReader } from '../../../../src/controller/fleet-queues/read-terms.
 import type { KubeClient } from '../../../../src/kube/client/client.ts';
 import { errorFromAnswer } from '../../../../src/kube/client/errors.ts';
 import type { Target } from '../../../../src/kube/client/resources.ts';
-import { workloadKinds } from '../../../../src/workloads/workload-kinds.ts';
+import { workloadKinds } from '../../../../src/workloads/kinds.ts';
 
 const BINDING: Target = {
   resource: {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { followed } from '../../../../src/controller/workloads/followed-minimum.ts';
 import type { PodRecord } from '../../../../src/gang/records.ts';
-import { gangKindOf } from '../../../../src/workloads/gang-kinds.ts';
+import { gangKindOf } from '../../../../src/workloads/kinds.ts';
 import { gangNumbers, type GroupNumbers } from '../../../../src/workloads/gang-numbers.ts';
 import { pod, running } from '../../gang/plan/gang-states.ts';
 

@@ -9,8 +9,8 @@ import {
 } from '../../../../src/controller/workloads/plan-made-gang.ts';
 import { readMember } from '../../../../src/controller/watch/gang-view.ts';
 import type { GangRecord, PodRecord } from '../../../../src/gang/records.ts';
-import { readGangRecord } from '../../../../src/gang/read-records.ts';
-import { gangKindOf } from '../../../../src/workloads/gang-kinds.ts';
+import { readGang } from '../../../../src/gang/read-records.ts';
+import { gangKindOf } from '../../../../src/workloads/kinds.ts';
 import { gangNumbers } from '../../../../src/workloads/gang-numbers.ts';
 import { madeGang } from '../../../../src/workloads/made-gang.ts';
 import { inLength } from '../../../support/length.ts';

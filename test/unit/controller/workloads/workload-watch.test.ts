@@ -4,7 +4,7 @@ import { ApiError } from '../../../../src/kube/client/errors.ts';
 import type { KubeClient } from '../../../../src/kube/client/client.ts';
 import type { KubeObject, Resource } from '../../../../src/kube/client/resources.ts';
 import { WorkloadWatch } from '../../../../src/controller/workloads/workload-watch.ts';
-import { gangKindOf } from '../../../../src/workloads/gang-kinds.ts';
+import { gangKindOf } from '../../../../src/workloads/kinds.ts';
 import { until } from '../../tls/until.ts';
 
 const kindOf = (short: string) => {

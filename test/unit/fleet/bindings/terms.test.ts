@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/json/json.ts';
 import { termsOf } from '../../../../src/fleet/bindings/terms.ts';
-import { workloadKinds } from '../../../../src/workloads/workload-kinds.ts';
+import { workloadKinds } from '../../../../src/workloads/kinds.ts';
 import { template, volcanoJob, workload } from '../../workloads/made-workloads.ts';
 
 const QUEUE = 'muster.dev/fleet-queue';

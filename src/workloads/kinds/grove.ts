@@ -1,9 +1,10 @@
-import { own, ownList, ownObject, type JsonObject } from '../json/json.ts';
-import { POD_GANG_GROUP, POD_GANG_KIND, POD_GANG_VERSION } from '../api/names.ts';
-import { itemsAt, templateAt, textAt } from './listed-templates.ts';
-import { path } from './path.ts';
-import type { Template, WorkloadKind } from './workload-kind.ts';
-import type { WorkloadReading } from './workload-reading.ts';
+import { own, ownList, ownObject, type JsonObject } from '../../json/json.ts';
+import { POD_GANG_GROUP, POD_GANG_KIND, POD_GANG_VERSION } from '../../api/names.ts';
+import type { Kind } from '../kind.ts';
+import { itemsAt, templateAt, textAt } from '../listed-templates.ts';
+import { path } from '../path.ts';
+import type { Template } from '../workload-kind.ts';
+import type { WorkloadReading } from '../workload-reading.ts';
 
 /** A PodGang names Pods that somebody else makes: as many as it refers to, or as it needs at least. */
 function groups(_: JsonObject, reading: WorkloadReading): Template[] {
@@ -55,12 +56,25 @@ function cliques(object: JsonObject, reading: WorkloadReading): Template[] {
 
 const PHASES = ['Failed', 'Deleting', 'Pending', 'Starting', 'Running', 'Succeeded'];
 
-export const groveKinds: readonly WorkloadKind[] = [
-  {
-    group: POD_GANG_GROUP,
-    version: POD_GANG_VERSION,
-    kind: POD_GANG_KIND,
-    templates: groups,
+export const podGang: Kind = {
+  ...{ group: POD_GANG_GROUP, version: POD_GANG_VERSION, kind: POD_GANG_KIND, plural: 'podgangs' },
+  templates: groups,
+  fleet: {
+    lua: `
+local function computed(obj, _, found)
+  local groups = { "spec", "podgroups" }
+  for index, item in ipairs(items(obj, groups)) do
+    local minimum = joined(groups, { index, "minReplicas" })
+    local least = count(obj, minimum, 0)
+    found[#found + 1] = {
+      name = named(item.name, "group", index),
+      replicas = math.max(least, #(object(item.podReferences) or {})),
+      minAvailable = least,
+      minimum = minimum,
+    }
+  end
+end
+`,
     health: { phases: [{ path: 'status.phase', values: ['Failed'] }], conditions: ['Unhealthy'] },
     status: { sums: [], phases: [{ path: 'phase', order: PHASES, waiting: 'Pending' }] },
     kept: {
@@ -74,11 +88,58 @@ export const groveKinds: readonly WorkloadKind[] = [
       minimum: '`minReplicas` of the group',
     },
   },
-  {
-    group: 'grove.io',
-    version: 'v1alpha1',
-    kind: 'PodCliqueSet',
-    templates: cliques,
+};
+
+/** Its Pods are those of PodGangs that Grove's operator makes. */
+export const podCliqueSet: Kind = {
+  ...{ group: 'grove.io', version: 'v1alpha1', kind: 'PodCliqueSet', plural: 'podcliquesets' },
+  templates: cliques,
+  fleet: {
+    lua: `
+local function has(list, name)
+  for _, one in ipairs(object(list) or {}) do
+    if one == name then return true end
+  end
+  return false
+end
+
+local function computed(obj, _, found)
+  local cliques = { "spec", "template", "cliques" }
+  local groups = { "spec", "template", "podCliqueScalingGroups" }
+  local sets, scaling = count(obj, { "spec", "replicas" }, 1), items(obj, groups)
+  local priority = text(at(obj, { "spec", "template", "priorityClassName" }))
+  for index, item in ipairs(items(obj, cliques)) do
+    local here, name = joined(cliques, { index, "spec" }), named(item.name, "clique", index)
+    local number, minimum = joined(here, { "replicas" }), joined(here, { "minAvailable" })
+    local replicas = count(obj, number, 1)
+    local least, many, few = count(obj, minimum, replicas), 1, 1
+    for position, group in ipairs(scaling) do
+      if has(group.cliqueNames, name) then
+        many = count(obj, joined(groups, { position, "replicas" }), 1)
+        few = count(obj, joined(groups, { position, "minAvailable" }), 1)
+        break
+      end
+    end
+    local template = templateAt(item, { "spec", "podSpec" })
+    local spec = template and object(template.spec)
+    if spec and priority ~= "" and spec.priorityClassName == nil then
+      local pod = { priorityClassName = priority }
+      for key, value in pairs(spec) do pod[key] = value end
+      spec = pod
+    end
+    found[#found + 1] = {
+      name = name,
+      template = spec and { spec = spec },
+      replicas = product(number, sets * many * replicas),
+      minAvailable = product(minimum, sets * few * least),
+      count = number,
+      per = sets * many,
+      minimum = minimum,
+      minimumPer = sets * few,
+    }
+  end
+end
+`,
     health: {
       phases: [],
       conditions: [],
@@ -104,4 +165,4 @@ export const groveKinds: readonly WorkloadKind[] = [
       minimum: '`minAvailable` of the clique, times that of its scaling group',
     },
   },
-];
+};

@@ -1,0 +1,44 @@
+import { LABEL_GANG } from '../api/names.ts';
+import { own, type Json } from '../json/json.ts';
+import type { FieldWarning } from './kind.ts';
+import type { Path } from './path.ts';
+import type { WorkloadReading } from './workload-reading.ts';
+
+/** So many at a time, but no more than are left to complete. @param spec where that of the Job stands */
+export const jobPods = (reading: WorkloadReading, spec: Path): number => {
+  const parallelism = reading.count([...spec, 'parallelism'], 1);
+  return Math.min(parallelism, reading.count([...spec, 'completions'], parallelism));
+};
+
+/** {@link jobPods} in Lua. */
+export const JOB_PODS_LUA = `
+local function jobPods(root, spec)
+  local parallelism = count(root, joined(spec, { "parallelism" }), 1)
+  return math.min(parallelism, count(root, joined(spec, { "completions" }), parallelism))
+end
+`;
+
+/** What of a Job's `spec` works otherwise than it looks. @param place where it stands */
+export function jobWarnings(spec: Json | undefined, place: string): FieldWarning[] {
+  const unheard = (field: string): FieldWarning => ({
+    field: `${place}.${field}`,
+    message: `its Pods are the gang that ${LABEL_GANG} makes of them, whatever is said here: leave out one of the two`,
+  });
+  const [most, all] = [own(spec, 'parallelism'), own(spec, 'completions')];
+  return [
+    // A Job makes no more Pods than are left to complete.
+    ...(typeof most === 'number' && typeof all === 'number' && most > all
+      ? [
+          {
+            field: `${place}.parallelism`,
+            message: `${most} is above completions: no more than ${all} Pods of it are ever made, and as many are its gang`,
+          },
+        ]
+      : []),
+    // A PodGroup of Kubernetes: the Job's own (WorkloadWithJob), or the one that its template names.
+    ...(own(spec, 'scheduling') === undefined ? [] : [unheard('scheduling')]),
+    ...(own(own(own(spec, 'template'), 'spec'), 'schedulingGroup') === undefined
+      ? []
+      : [unheard('template.spec.schedulingGroup')]),
+  ];
+}

@@ -1,0 +1,94 @@
+import { ownString, type JsonObject } from '../json/json.ts';
+import { quoted } from '../text/printable.ts';
+import { parseGroupVersion } from '../k8s/resource.ts';
+import { MusterError } from '../errors.ts';
+import type { GangKind, GangTerms, Kind } from './kind.ts';
+import { cronJob } from './kinds/cron-job.ts';
+import { deployment, replicaSet } from './kinds/deployment.ts';
+import { flinkDeployment } from './kinds/flink.ts';
+import { podCliqueSet, podGang } from './kinds/grove.ts';
+import { job } from './kinds/job.ts';
+import { jobSet } from './kinds/jobset.ts';
+import { jaxJob, mpiJob, paddleJob, pyTorchJob, tfJob, xgBoostJob } from './kinds/kubeflow.ts';
+import { leaderWorkerSet } from './kinds/leader-worker-set.ts';
+import { daemonSet, podTemplate, replicationController } from './kinds/never-a-gang.ts';
+import { rayCluster, rayCronJob, rayJob, rayService } from './kinds/ray.ts';
+import { statefulSet } from './kinds/stateful-set.ts';
+import { clusterTrainingRuntime, trainingRuntime, trainJob } from './kinds/trainer.ts';
+import { volcanoJob } from './kinds/volcano.ts';
+import { titleOf, type TemplateKind, type WorkloadKind } from './workload-kind.ts';
+
+/**
+ * The kinds that Muster knows by itself. Of several whose Pods the same controller may control, the first whose label a Pod
+ * has counts: a JobSet and an MPIJob make Jobs, so a Job comes after them.
+ */
+export const kinds: readonly Kind[] = [
+  podGang,
+  podCliqueSet,
+  volcanoJob,
+  jobSet,
+  leaderWorkerSet,
+  ...[pyTorchJob, tfJob, mpiJob, xgBoostJob, paddleJob, jaxJob],
+  ...[trainJob, trainingRuntime, clusterTrainingRuntime],
+  ...[rayCluster, rayJob, rayService, rayCronJob],
+  flinkDeployment,
+  ...[deployment, replicaSet],
+  statefulSet,
+  job,
+  cronJob,
+  ...[daemonSet, replicationController, podTemplate],
+];
+
+/** A kind by itself, without what belongs to gangs and fleets. */
+const bare = ({ gang: _, fleet: __, ...rest }: Kind): Omit<Kind, 'gang' | 'fleet'> => rest;
+
+/** Those whose Pods may be gangs by the label `muster.dev/gang` alone. */
+export const gangKinds: readonly GangKind[] = kinds.flatMap((kind) =>
+  isGang(kind.gang) ? [{ ...bare(kind), ...kind.gang }] : [],
+);
+
+/** Those that Karmada may ask about. */
+export const workloadKinds: readonly WorkloadKind[] = kinds.flatMap((kind) =>
+  kind.fleet === undefined ? [] : [{ ...bare(kind), ...kind.fleet }],
+);
+
+/** Those whose Pod templates are known. */
+export const templateKinds: readonly Kind[] = kinds.filter(
+  ({ templates, single }) => templates !== undefined || single !== undefined,
+);
+
+function isGang(gang: Kind['gang']): gang is GangTerms {
+  return gang !== undefined && gang !== 'never';
+}
+
+/** The kind by which the PodGang of an origin was made. */
+export const gangKindOf = (short: string, known: readonly GangKind[] = gangKinds): GangKind | undefined =>
+  known.find((one) => one.short === short);
+
+export const kindOf = (
+  object: JsonObject,
+  known: readonly WorkloadKind[] = workloadKinds,
+): WorkloadKind | undefined => kindAmong(known, object);
+
+/** The kind of an object. Versions of a kind differ in other things than its templates. */
+export function kindAmong<K extends TemplateKind>(known: readonly K[], object: JsonObject): K | undefined {
+  const apiVersion = ownString(object, 'apiVersion') ?? '';
+  const { group } = parseGroupVersion(apiVersion);
+  const name = ownString(object, 'kind');
+  return known.find((one) => one.kind === name && one.group === group);
+}
+
+/** @throws MusterError WORKLOAD_UNKNOWN */
+export function knownKindOf(
+  object: JsonObject,
+  known: readonly WorkloadKind[] = workloadKinds,
+): WorkloadKind {
+  const found = kindOf(object, known);
+  if (found !== undefined) return found;
+  const title = `${ownString(object, 'apiVersion') ?? ''} ${ownString(object, 'kind') ?? ''}`.trim();
+  throw new MusterError(
+    'WORKLOAD_UNKNOWN',
+    `${quoted(title)} is no workload whose Pod templates are known (known are ${known.map(titleOf).join(', ')})`,
+    'tell in the configuration, under fleet.kinds, where this kind keeps its templates',
+  );
+}

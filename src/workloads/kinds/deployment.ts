@@ -1,0 +1,44 @@
+import type { Kind } from '../kind.ts';
+import {
+  MAIN,
+  readyWhere,
+  REPLICAS,
+  REPLICATED,
+  replicatedTemplate,
+  SINGLE_SAYS,
+} from '../single-template.ts';
+
+// https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#pod-template-hash-label; a Deployment's ReplicaSet
+// is called after it, one that stands by itself has none.
+const TEMPLATE_HASH = 'pod-template-hash';
+
+export const deployment: Kind = {
+  ...{ group: 'apps', version: 'v1', kind: 'Deployment', plural: 'deployments' },
+  single: replicatedTemplate,
+  // The name ends with a hash of the template.
+  children: [{ group: 'apps', version: 'v1', kind: 'ReplicaSet', suffix: '-hash', spec: 'spec' }],
+  fleet: {
+    shapes: [REPLICATED],
+    health: { phases: [], conditions: [], ready: readyWhere('updatedReplicas', 'availableReplicas') },
+    status: REPLICAS,
+    kept: { always: [], filled: [], templates: [] },
+    says: SINGLE_SAYS,
+  },
+};
+
+/** By itself, or one revision of a Deployment: each is a gang. */
+export const replicaSet: Kind = {
+  ...{ group: 'apps', version: 'v1', kind: 'ReplicaSet', plural: 'replicasets' },
+  single: replicatedTemplate,
+  gang: {
+    short: 'replicaset',
+    controllers: ['apps/ReplicaSet'],
+    read: (pod, { name, uid }) => {
+      const hash = pod.label(TEMPLATE_HASH);
+      return hash === undefined || name.endsWith(`-${hash}`)
+        ? { name, uid, group: MAIN }
+        : { differs: TEMPLATE_HASH };
+    },
+    mark: (name) => ({ labels: {}, controller: { apiVersion: 'apps/v1', kind: 'ReplicaSet', name } }),
+  },
+};
