@@ -9,7 +9,7 @@ import {
 } from '../../../../src/controller/workloads/plan-made-gang.ts';
 import { readMember } from '../../../../src/controller/watch/gang-view.ts';
 import type { GangRecord, PodRecord } from '../../../../src/gang/records.ts';
-import { readGang } from '../../../../src/gang/read-records.ts';
+import { readGangRecord } from '../../../../src/gang/read-records.ts';
 import { gangKindOf } from '../../../../src/workloads/kinds.ts';
 import { gangNumbers } from '../../../../src/workloads/gang-numbers.ts';
 import { madeGang } from '../../../../src/workloads/made-gang.ts';
