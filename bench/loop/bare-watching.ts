@@ -3,7 +3,7 @@ import { kubeTime } from '../../src/k8s/time.ts';
 import { CONDITION_INITIALIZED, type Condition } from '../../src/api/pod-gang.ts';
 import { ENVIRONMENT, MANAGED_FIELDS } from '../../src/json/unread-lists.ts';
 import { CONDITION_READY, CONDITION_SCHEDULED, CONDITION_UNHEALTHY } from '../../src/gang/plan/conditions.ts';
-import { referencesPatch, statusPatch } from '../../src/gang/plan/write-patches.ts';
+import { referencesPatch, statusPatch } from '../../src/gang/plan/gang-plan.ts';
 import { readGangRecord } from '../../src/gang/read-records.ts';
 import type { GangRecord } from '../../src/gang/records.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';

@@ -1,10 +1,10 @@
 import { request } from 'node:https';
 import type { JsonObject } from '../../src/json/json.ts';
 import { planPreemption } from '../../src/preemption/plan.ts';
-import { preemptorOf } from '../../src/preemption/preemptor-of.ts';
+import { preemptorOf } from '../../src/preemption/preemptor.ts';
 import { readSnapshotPod } from '../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../src/preemption/read/read-snapshot.ts';
-import { FieldReader } from '../../src/k8s/reading.ts';
+import { FieldReader } from '../../src/k8s/field-reader.ts';
 import type { ControlPlane } from '../../test/cluster/control-plane/control-plane.ts';
 import { readKubeconfig } from '../../test/cluster/control-plane/kubeconfig.ts';
 import { GANGS } from '../../test/cluster/control-plane/releases.ts';

@@ -1,10 +1,10 @@
 // One size of cluster, in a process of its own: `node --expose-gc one-size.ts NODES VARIANT SHAPES ROUNDS NEAR` prints JSON.
 import type { JsonObject } from '../../src/json/json.ts';
 import { planPreemption } from '../../src/preemption/plan.ts';
-import { preemptorOf } from '../../src/preemption/preemptor-of.ts';
+import { preemptorOf } from '../../src/preemption/preemptor.ts';
 import { readSnapshotPod } from '../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../src/preemption/read/read-snapshot.ts';
-import { FieldReader } from '../../src/k8s/reading.ts';
+import { FieldReader } from '../../src/k8s/field-reader.ts';
 import type { Variant } from '../../src/preemption/variants.ts';
 
 const PODS_PER_NODE = 10;

@@ -1,4 +1,4 @@
-import { isConstant } from '../json/constant.ts';
+import { isConstant } from '../json/patch.ts';
 import { isObject } from '../json/json.ts';
 import type { Change } from './json-patch.ts';
 

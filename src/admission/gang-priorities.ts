@@ -2,7 +2,7 @@ import { isObject, own, type JsonObject } from '../json/json.ts';
 import { ANNOTATION_PREEMPTION_PLAN } from '../api/names.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import { isGroveManaged } from '../gang/gang-selection.ts';
-import { refusedPriority } from '../gang/rules/lists.ts';
+import { refusedPriority } from '../gang/rules/rule-lists.ts';
 import {
   classOf,
   idlePolicy,

@@ -1,6 +1,5 @@
 import { isObject, own, type Json, type JsonObject } from '../json/json.ts';
-import { pointer } from '../json/pointer.ts';
-import type { WriteOperation } from '../json/patch-operation.ts';
+import { pointer, type WriteOperation } from '../json/patch.ts';
 
 /** An operation with the reason for it, one clause, for people. */
 export interface Change {

@@ -10,7 +10,7 @@ import { HPC_POLICY_FIELD, policyNameOf } from '../preparers/policy/policy-of-ga
 import { parsePodGang } from '../gang/parse-pod-gang.ts';
 import { checkExpectedPods } from '../gang/rules/check-spec.ts';
 import { idleInSpec, NO_TOPOLOGY } from '../gang/rules/check-topology.ts';
-import { refusedChange, refusedInSpec } from '../gang/rules/lists.ts';
+import { refusedChange, refusedInSpec } from '../gang/rules/rule-lists.ts';
 import { onlyReferencesDiffer, repairReferences } from '../gang/rules/references.ts';
 import { checkGang } from '../preparers/preparations.ts';
 import { merged, NOTHING_SAID } from '../preparers/preparer.ts';

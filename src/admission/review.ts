@@ -1,6 +1,14 @@
 import type { Fault } from '../api/fault.ts';
-import { asObject, isObject, own, ownObject, type Json, type JsonObject } from '../json/json.ts';
-import { jsonText, printableJson } from '../json/text.ts';
+import {
+  asObject,
+  isObject,
+  own,
+  ownObject,
+  jsonText,
+  printableJson,
+  type Json,
+  type JsonObject,
+} from '../json/json.ts';
 import { printable, quoted } from '../text/printable.ts';
 import { BadRequest } from '../errors.ts';
 import { denialOf, nameOf, warningsOf } from './denial.ts';

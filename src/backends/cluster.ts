@@ -1,6 +1,5 @@
-import type { ClusterProbe } from '../k8s/cluster-probe.ts';
+import type { ClusterProbe, Resource } from '../k8s/resource.ts';
 import type { JsonObject } from '../json/json.ts';
-import type { Resource } from '../k8s/resource.ts';
 
 export type { ClusterProbe };
 

@@ -10,8 +10,7 @@ import {
   parseAllDocuments,
   visit,
 } from 'yaml';
-import { printable, quoted } from '../text/printable.ts';
-import { yamlTrouble } from '../text/yaml-trouble.ts';
+import { printable, quoted, yamlTrouble } from '../text/printable.ts';
 import type { ConfigFault, ConfigPath, PathFault } from './config-fault.ts';
 import { formatPath } from './config-fault.ts';
 

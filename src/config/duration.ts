@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GO_DURATION } from '../k8s/duration.ts';
+import { GO_DURATION } from '../k8s/time.ts';
 
 const NOT_A_DURATION = 'must be a duration such as "15s" or "1m30s"';
 

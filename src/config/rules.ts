@@ -6,7 +6,7 @@ import { type PathFault, error, warning } from './config-fault.ts';
 import { kindFindings } from './kind-rules.ts';
 import { type KnownWorkload, workloadFindings } from './workload-rules.ts';
 import { entryFindings, PLUGINS, PREPARATIONS } from './plugin-rules.ts';
-import { parseGoDuration } from '../k8s/duration.ts';
+import { parseGoDuration } from '../k8s/time.ts';
 import { selectorFindings } from './label-selector.ts';
 import { settings } from './settings.ts';
 

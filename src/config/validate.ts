@@ -1,7 +1,7 @@
 import { type JsonObject, isObject } from '../json/json.ts';
 import { type ConfigPath, type PathFault, error, formatPath } from './config-fault.ts';
 import type { OperatorConfiguration, Schedulers } from './configuration.ts';
-import { parseGoDuration } from '../k8s/duration.ts';
+import { parseGoDuration } from '../k8s/time.ts';
 import { inWords, messageFor } from './messages.ts';
 import { suggestion } from '../text/nearest-key.ts';
 import { quoted } from '../text/printable.ts';

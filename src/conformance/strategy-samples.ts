@@ -7,7 +7,7 @@ import { leastOf, templatesOf } from '../fleet/assign/gang-strategies.ts';
 import { readMember } from '../fleet/assign/member.ts';
 import type { TargetCluster } from '../fleet/assign/target-cluster.ts';
 import type { Assigner } from '../fleet/assign/plugin.ts';
-import { FieldReader } from '../k8s/reading.ts';
+import { FieldReader } from '../k8s/field-reader.ts';
 
 /** A workload and the clusters that are left to choose from. */
 export interface Sample {

@@ -1,5 +1,5 @@
 import { isObject, own, ownObject, ownString, type Json, type JsonObject } from '../json/json.ts';
-import type { WriteOperation } from '../json/patch-operation.ts';
+import type { WriteOperation } from '../json/patch.ts';
 import { printable, quoted } from '../text/printable.ts';
 import { BadRequest } from '../errors.ts';
 

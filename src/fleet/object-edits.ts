@@ -1,6 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../json/json.ts';
-import { pointerTo } from '../json/pointer.ts';
-import type { WriteOperation } from '../json/patch-operation.ts';
+import { pointerTo, type WriteOperation } from '../json/patch.ts';
 import { valueAt, type Path } from '../workloads/path.ts';
 
 /** A field and what it is to be. */

@@ -1,4 +1,4 @@
-import type { WriteOperation } from '../json/patch-operation.ts';
+import type { WriteOperation } from '../json/patch.ts';
 import type { JsonObject } from '../json/json.ts';
 import { MusterError } from '../errors.ts';
 import { componentsOf, isMultiTemplate } from '../workloads/components.ts';

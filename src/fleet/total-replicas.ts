@@ -1,5 +1,4 @@
-import { raise } from '../k8s/container-sum.ts';
-import { countOfText } from '../k8s/quantity.ts';
+import { raise, countOfText } from '../k8s/quantity.ts';
 import type { Component } from '../workloads/components.ts';
 import { requestText, type Requirements } from '../workloads/pod-requirements.ts';
 

@@ -1,5 +1,4 @@
-import { plain } from './plain-view.ts';
-import type { Part } from './unread-lists.ts';
+import { plain, type Part } from './unread-lists.ts';
 
 /** Up to this many bytes nothing is looked at: whatever stands there takes at most 128 KiB and a quarter of a millisecond. */
 const UNBOUNDED_BYTES = 4 * 1024;

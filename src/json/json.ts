@@ -1,3 +1,4 @@
+import { printable } from '../text/printable.ts';
 /**
  * Reading JSON that somebody else wrote. Keys are looked up with `Object.hasOwn`, so a label named
  * `__proto__` or `constructor` is a label like any other and nothing inherited is ever read.
@@ -37,4 +38,26 @@ export function ownString(value: unknown, key: string): string | undefined {
 export function ownList(value: unknown, key: string): readonly Json[] | undefined {
   const found = own(value, key);
   return Array.isArray(found) ? (found as readonly Json[]) : undefined;
+}
+
+/** Letters, digits and signs that mean the same in JSON and on a terminal: all that a proper name is made of. */
+const PLAIN = /^[ !#-[\]-~]{0,256}$/;
+
+/**
+ * A string as JSON. V8 serialises strings that were put together from others, as most of ours are, by a way of several
+ * times the price; nearly all are plain names, and need no more than their quotes.
+ */
+export const jsonText = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(text));
+
+/** The same of what people read: printable, and not too long. */
+export const printableJson = (text: string, maxRunes?: number): string =>
+  PLAIN.test(text) ? `"${text}"` : JSON.stringify(printable(text, maxRunes));
+
+/** What a text is as JSON, as people and programs keep it in annotations; undefined for what is none. */
+export function parsedJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
 }

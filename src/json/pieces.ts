@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { plain } from './plain-view.ts';
-import type { Part } from './unread-lists.ts';
+import { plain, type Part } from './unread-lists.ts';
 
 /** Bytes that are parsed at a time: about half a millisecond, at their dearest. */
 const PIECE_BYTES = 32 * 1024;

@@ -1,2 +1,34 @@
 /** `metav1.Time`: RFC 3339 in whole seconds. */
 export const kubeTime = (now: number): string => `${new Date(now).toISOString().slice(0, 19)}Z`;
+
+/**
+ * Durations as Go, and so every Kubernetes component, writes them: `15s`, `1m30s`, `1.5h`. A number needs its
+ * unit, `0` excepted.
+ */
+const MS_PER_UNIT: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3, // U+00B5 micro sign
+  μs: 1e-3, // U+03BC Greek mu; Go takes both
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+};
+
+const PART = String.raw`(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h)`;
+
+/** What a Go duration looks like, anchored; goes into the JSON Schema. */
+export const GO_DURATION = new RegExp(`^[-+]?(?:0|(?:${PART})+)$`);
+
+const ONE_PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g;
+
+/** Milliseconds of a Go duration, fractions kept; undefined where `text` is none. */
+export function parseGoDuration(text: string): number | undefined {
+  if (!GO_DURATION.test(text)) return undefined;
+  let milliseconds = 0;
+  for (const [, amount, unit] of text.matchAll(ONE_PART)) {
+    milliseconds += Number(amount) * (MS_PER_UNIT[unit ?? ''] ?? 0);
+  }
+  return text.startsWith('-') ? -milliseconds : milliseconds;
+}

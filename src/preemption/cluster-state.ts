@@ -1,5 +1,4 @@
-import { CountedPods } from './crowd.ts';
-import { AntiAffinityTerms } from './distances.ts';
+import { CountedPods, AntiAffinityTerms } from './domain-counts.ts';
 import { NodeState, type Amount } from './node-state.ts';
 import type { Pod, PodAffinityTerm, Resources, Snapshot } from './snapshot.ts';
 

@@ -1,4 +1,6 @@
 import type { NodeState } from './node-state.ts';
+import type { Pod, PodAffinityTerm, Snapshot } from './snapshot.ts';
+import { termTakes } from './selectors.ts';
 
 /** How many Pods are in each domain of a topology key, kept as they come and go, with the fewest in any. */
 export class DomainCounts {
@@ -65,5 +67,105 @@ export class DomainCounts {
     this.#domainsOf[now] = (this.#domainsOf[now] ?? 0) + 1;
     if (now < this.#least) this.#least = now;
     else if (before === this.#least && this.#domainsOf[before] === 0) this.#least = now;
+  }
+}
+
+/** Pods on nodes that some rule counts, kept as they come and go, and how many of them each domain has. */
+export class CountedPods {
+  readonly #nodes = new Map<Pod, NodeState>();
+  readonly #counts = new Map<string, DomainCounts>();
+
+  put(pod: Pod, node: NodeState): void {
+    this.take(pod);
+    this.#nodes.set(pod, node);
+    for (const counts of this.#counts.values()) counts.add(node, 1);
+  }
+
+  take(pod: Pod): void {
+    const node = this.#nodes.get(pod);
+    if (node === undefined) return;
+    this.#nodes.delete(pod);
+    for (const counts of this.#counts.values()) counts.add(node, -1);
+  }
+
+  nodeOf(pod: Pod): NodeState | undefined {
+    return this.#nodes.get(pod);
+  }
+
+  /** @param domains nodes whose domains count although nobody may be there; the same each time */
+  by(topologyKey: string, domains?: Iterable<NodeState>): DomainCounts {
+    const known = this.#counts.get(topologyKey);
+    if (known !== undefined) return known;
+    const counts = new DomainCounts(topologyKey, domains);
+    for (const node of this.#nodes.values()) counts.add(node, 1);
+    this.#counts.set(topologyKey, counts);
+    return counts;
+  }
+}
+
+/** A term of anti-affinity, and the Pods on nodes that have it. */
+export interface AntiAffinityTerm {
+  readonly id: number;
+  readonly term: PodAffinityTerm;
+  readonly crowd: CountedPods;
+}
+
+/** What Pods on nodes want to be away from: they judge every newcomer. Terms that say the same are one. */
+export class AntiAffinityTerms {
+  readonly #namespaces: Snapshot['namespaces'];
+  readonly #all: AntiAffinityTerm[] = [];
+  readonly #byText = new Map<string, AntiAffinityTerm>();
+  /** By a list of terms, which Pods of one template share. */
+  readonly #byList = new Map<readonly PodAffinityTerm[], readonly AntiAffinityTerm[]>();
+  /** Of a newcomer: those that take it, among as many as were known then. */
+  readonly #against = new Map<Pod, { known: number; readonly found: AntiAffinityTerm[] }>();
+  /** How many Pods on nodes want distance from anybody. */
+  #wanting = 0;
+
+  constructor(namespaces: Snapshot['namespaces']) {
+    this.#namespaces = namespaces;
+  }
+
+  get some(): boolean {
+    return this.#wanting > 0;
+  }
+
+  put(pod: Pod, node: NodeState): void {
+    const { antiAffinity } = pod.constraints;
+    if (antiAffinity.length === 0) return;
+    this.#wanting += 1;
+    for (const { crowd } of this.know(antiAffinity)) crowd.put(pod, node);
+  }
+
+  take(pod: Pod): void {
+    const { antiAffinity } = pod.constraints;
+    if (antiAffinity.length === 0) return;
+    this.#wanting -= 1;
+    for (const { crowd } of this.know(antiAffinity)) crowd.take(pod);
+  }
+
+  /** Terms that a Pod has, or will have once it is somewhere. */
+  know(antiAffinity: readonly PodAffinityTerm[]): readonly AntiAffinityTerm[] {
+    return this.#byList.getOrInsertComputed(antiAffinity, () => [
+      ...new Set(antiAffinity.map((term) => this.#distance(term))),
+    ]);
+  }
+
+  #distance(term: PodAffinityTerm): AntiAffinityTerm {
+    return this.#byText.getOrInsertComputed(JSON.stringify(term), () => {
+      const distance = { id: this.#all.length, term, crowd: new CountedPods() };
+      this.#all.push(distance);
+      return distance;
+    });
+  }
+
+  /** Those that speak of the Pod, whether or not somebody on a node has them now. */
+  against(pod: Pod): readonly AntiAffinityTerm[] {
+    const one = this.#against.getOrInsertComputed(pod, () => ({ known: 0, found: [] }));
+    for (; one.known < this.#all.length; one.known += 1) {
+      const distance = this.#all[one.known];
+      if (distance !== undefined && termTakes(distance.term, pod, this.#namespaces)) one.found.push(distance);
+    }
+    return one.found;
   }
 }

@@ -1,8 +1,7 @@
 import { formatCount } from '../k8s/quantity.ts';
-import type { PreemptionPlan } from './planned.ts';
+import type { PreemptionPlan } from './search.ts';
 import type { Preemptor } from './preemptor.ts';
-import { nameFor, otherNamespaceFor, mayName, type Audience } from './reader.ts';
-import { refusalText } from './refusal.ts';
+import { nameFor, otherNamespaceFor, mayName, refusalText, type Audience } from './refusal.ts';
 import { largestNow, shortageOf, sumUp } from './shortage.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { PreemptionUnit } from './units.ts';

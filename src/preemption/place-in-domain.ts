@@ -1,10 +1,9 @@
 import type { ClusterState } from './cluster-state.ts';
-import { domainsOf, domainsWith, type Domain } from './domains.ts';
+import { domainsOf, domainsWith, outsideDomains, type Domain } from './topology.ts';
 import { place, redo, undo, type PodPlacement } from './place.ts';
 import type { Preemptor } from './preemptor.ts';
 import { mostAllocated } from './scores.ts';
 import type { Pod, Scope, Snapshot } from './snapshot.ts';
-import { outsideDomains } from './topology.ts';
 
 const MAX = 100;
 

@@ -1,11 +1,10 @@
 import type { ClusterState } from './cluster-state.ts';
 import type { NodeState } from './node-state.ts';
-import { isAlike } from './kinds.ts';
+import { isAlike, type Pod } from './snapshot.ts';
 import type { Predicate } from './predicates/predicate.ts';
 import { judgeFor, ownPredicates, interPodPredicates, type Rejection } from './predicates/predicates.ts';
 import { Needs, type Preemptor } from './preemptor.ts';
 import { Scores } from './scores.ts';
-import type { Pod } from './snapshot.ts';
 import type { ChosenDomain } from './topology.ts';
 
 /** Where each Pod of a gang goes, and why the first that goes nowhere does. */

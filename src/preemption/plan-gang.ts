@@ -1,13 +1,13 @@
 import { splitByBudgets } from './budgets.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { fitOf, isPlain } from './fit.ts';
-import { Assumed } from './in-place.ts';
+import { Assumed } from './assumed.ts';
 import { place, placeNeeded, placeOthers, redo, undo, type PodPlacement } from './place.ts';
 import type { Rejection } from './predicates/predicates.ts';
 import type { Preemptor } from './preemptor.ts';
 import { byImportance, type PreemptionUnit } from './units.ts';
 import { BEHAVIOUR } from './variants.ts';
-import { putBack, removed, Verdicts, type SearchInput, type Search } from './verdicts.ts';
+import { putBack, removed, Verdicts, type SearchInput, type Search } from './search.ts';
 
 /** The search over the whole cluster as one domain. */
 export function planForGang(question: SearchInput): Search | { readonly rejected: readonly Rejection[] } {

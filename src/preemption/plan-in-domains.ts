@@ -1,7 +1,7 @@
 import { ClusterState } from './cluster-state.ts';
 import { DomainChoices } from './domain-choices.ts';
 import { cheaper, costOf } from './plan-pod.ts';
-import type { PreemptionPlan, PlannedDomain } from './planned.ts';
+import type { PreemptionPlan, PlannedDomain } from './search.ts';
 import type { Preemptor } from './preemptor.ts';
 import type { Scope, Snapshot, Topology } from './snapshot.ts';
 import { confined, nowhere, outsideDomains, type DomainChoice } from './topology.ts';

@@ -1,12 +1,12 @@
 import { splitByBudgets } from './budgets.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { NodeState } from './node-state.ts';
-import { Assumed } from './in-place.ts';
+import { Assumed } from './assumed.ts';
 import { place, undo } from './place.ts';
 import { fixedPredicates, judgeFor, type Rejection } from './predicates/predicates.ts';
 import { byImportance, type PreemptionUnit } from './units.ts';
 import { BEHAVIOUR } from './variants.ts';
-import { putBack, removed, Verdicts, type SearchInput, type Search } from './verdicts.ts';
+import { putBack, removed, Verdicts, type SearchInput, type Search } from './search.ts';
 
 /** The search for a single Pod: every node is a domain of its own, and the cheapest is taken. */
 export function planForPod(question: SearchInput): Search | { readonly rejected: readonly Rejection[] } {

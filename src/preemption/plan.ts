@@ -2,14 +2,14 @@ import { ClusterState } from './cluster-state.ts';
 import { place, undo, type PodPlacement } from './place.ts';
 import { placeInDomain } from './place-in-domain.ts';
 import { preemptionUnderWay } from './nominations.ts';
-import type { PreemptionPlan } from './planned.ts';
+import type { PreemptionPlan } from './search.ts';
 import { planForGang } from './plan-gang.ts';
 import { planInDomains } from './plan-in-domains.ts';
 import { planForPod } from './plan-pod.ts';
 import { counted, type Preemptor } from './preemptor.ts';
 import type { Refusal } from './refusal.ts';
 import type { Snapshot } from './snapshot.ts';
-import { noNodeLargeEnough } from './too-large.ts';
+import { noNodeLargeEnough } from './shortage.ts';
 import { preemptionUnitsOf, type PreemptionUnit } from './units.ts';
 import { BEHAVIOUR, type Variant } from './variants.ts';
 

@@ -2,9 +2,11 @@ import { ClusterState } from './cluster-state.ts';
 import { placeNeeded, undo } from './place.ts';
 import { fixedPredicates, judgeFor, type Rejection } from './predicates/predicates.ts';
 import { counted, type Minimum, type Preemptor } from './preemptor.ts';
-import type { Pod, Snapshot } from './snapshot.ts';
+import { isAlike, type Pod, type Snapshot } from './snapshot.ts';
 import { preemptionUnitsOf } from './units.ts';
 import type { Variant } from './variants.ts';
+import type { NodeState } from './node-state.ts';
+import type { NoNodeLargeEnough } from './refusal.ts';
 
 /**
  * By how much each resource is short for a preemptor that does not fit even with everything below it gone, in the counts
@@ -82,4 +84,40 @@ export function sumUp(rejected: readonly Rejection[]): string {
     for (const message of messages) counts.set(message, (counts.get(message) ?? 0) + 1);
   const parts = [...counts].map(([message, count]) => `${count} ${message}`).sort();
   return `0/${rejected.length} nodes are available: ${parts.join(', ')}`;
+}
+
+/** A Pod that no node could take were it empty, where a minimum cannot be met without it; whoever goes, it does not fit. */
+export function noNodeLargeEnough(
+  { pods, minimums }: Pick<Preemptor, 'pods' | 'minimums'>,
+  snapshot: Snapshot,
+): NoNodeLargeEnough | undefined {
+  const state = new ClusterState({ ...snapshot, pods: [] });
+  const known: { readonly pod: Pod; readonly found: NoNodeLargeEnough | undefined }[] = [];
+  const judged = (pod: Pod): NoNodeLargeEnough | undefined => {
+    const alike = known.find((one) => one.pod.nodeName === pod.nodeName && isAlike(one.pod, pod));
+    if (alike !== undefined) return alike.found;
+    const found = tooLarge(pod, state);
+    known.push({ pod, found });
+    return found;
+  };
+  for (const { group, count } of minimums) {
+    const those = pods.filter((pod) => group === undefined || pod.group === group);
+    const found = those.flatMap((pod) => judged(pod) ?? []);
+    if (those.length - found.length < count) return found[0];
+  }
+  return undefined;
+}
+
+function tooLarge(pod: Pod, state: ClusterState): NoNodeLargeEnough | undefined {
+  const judge = judgeFor(pod, state, fixedPredicates);
+  const [first, ...others] = state.nodes.filter((node) => judge(node) === undefined);
+  if (first === undefined) return undefined;
+  for (const [resource, asked] of pod.requests) {
+    const has = ({ node }: NodeState): number => node.allocatable.get(resource) ?? 0;
+    const most = others.reduce((best, node) => (has(node) > has(best) ? node : best), first);
+    if (asked <= has(most)) continue;
+    const largest = { node: most.node.name, has: has(most) };
+    return { why: 'NoNodeLargeEnough', group: pod.group, resource, asked, largest };
+  }
+  return undefined;
 }

@@ -1,10 +1,10 @@
 import type { DisruptionMode } from '../api/preemption-terms.ts';
 import type { PriorityClass } from '../api/priority-class.ts';
 import type { LabelSelector } from '../k8s/label-selector.ts';
-import type { Labels, Resources } from '../k8s/reading.ts';
+import type { Labels, Resources } from '../k8s/field-reader.ts';
 import type { Taint, Toleration } from '../k8s/taints.ts';
 
-export type { Labels, Resources } from '../k8s/reading.ts';
+export type { Labels, Resources } from '../k8s/field-reader.ts';
 export type { Taint, Toleration } from '../k8s/taints.ts';
 
 /**
@@ -184,3 +184,29 @@ export const namespacedKey = (namespace: string, name: string): string => `${nam
 
 /** By code units, so that the order is the same everywhere. */
 export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Whether the Pods of a scope include this one. */
+export const speaksOf = ({ groups }: Scope, { group }: Pick<Pod, 'group'>): boolean =>
+  groups === undefined || groups.includes(group);
+
+/** Whether two Pods without a node may go to the same nodes, and like them as much; who is near aside. */
+export const isAlike = (a: Pod, b: Pod): boolean =>
+  a.constraints === b.constraints &&
+  a.scored.cpu === b.scored.cpu &&
+  a.scored.memory === b.scored.memory &&
+  sameResources(a.requests, b.requests);
+
+/** The first Pod of each kind, in order. */
+export function kindsOf(pods: readonly Pod[]): Pod[] {
+  const kinds: Pod[] = [];
+  for (const pod of pods) if (!kinds.some((one) => isAlike(one, pod))) kinds.push(pod);
+  return kinds;
+}
+
+/** Whether both ask for the same. */
+function sameResources(a: Resources, b: Resources): boolean {
+  if (a === b) return true;
+  if (a.size !== b.size) return false;
+  for (const [name, count] of a) if (b.get(name) !== count) return false;
+  return true;
+}

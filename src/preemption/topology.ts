@@ -1,6 +1,8 @@
 import type { Preemptor } from './preemptor.ts';
 import type { Rejection } from './predicates/predicates.ts';
-import type { Constraints, Pod, Scope, Snapshot } from './snapshot.ts';
+import { speaksOf, compareText, type Constraints, type Scope, type Snapshot, type Pod } from './snapshot.ts';
+import type { ClusterState } from './cluster-state.ts';
+import type { NodeState } from './node-state.ts';
 
 /** A scope with the domain that was chosen for it. */
 export interface ChosenDomain {
@@ -9,9 +11,6 @@ export interface ChosenDomain {
 }
 
 export type DomainChoice = readonly ChosenDomain[];
-
-export const speaksOf = ({ groups }: Scope, { group }: Pick<Pod, 'group'>): boolean =>
-  groups === undefined || groups.includes(group);
 
 /** `the whole gang`, `group worker`, `groups leader, worker`. */
 export function titleOfScope({ groups }: Scope): string {
@@ -72,3 +71,29 @@ export function outsideDomains(
     return { node: name, predicate: 'TopologyConstraint', messages: [message] };
   });
 }
+
+/** A domain of a label: the nodes with one value of it. */
+export interface Domain {
+  readonly value: string;
+  readonly nodes: readonly NodeState[];
+}
+
+/** All domains of a label, by name. */
+export function domainsOf(key: string, { nodes }: Pick<ClusterState, 'nodes'>): Domain[] {
+  const byValue = new Map<string, NodeState[]>();
+  for (const one of nodes) {
+    const value = one.node.labels.get(key);
+    if (value !== undefined) byValue.getOrInsert(value, []).push(one);
+  }
+  return [...byValue]
+    .map(([value, those]) => ({ value, nodes: those }))
+    .sort((a, b) => compareText(a.value, b.value));
+}
+
+/** In which of them the Pods run; undefined: outside of all. */
+export const domainsWith = (
+  pods: readonly Pod[],
+  key: string,
+  { byName }: Pick<ClusterState, 'byName'>,
+): ReadonlySet<string | undefined> =>
+  new Set(pods.map(({ nodeName }) => byName.get(nodeName)?.node.labels.get(key)));

@@ -9,7 +9,7 @@ import type { Identified } from '../kube/loop/cache.ts';
 import type { ReflectorOptions } from '../kube/loop/reflector-options.ts';
 import { Reflector } from '../kube/loop/reflector.ts';
 import { Watches } from '../kube/loop/watches.ts';
-import { carefulSnapshot, type CarefulSnapshot } from '../preemption/read/careful-snapshot.ts';
+import { carefulSnapshot, type CarefulSnapshot } from '../preemption/read/read-snapshot.ts';
 import { trimmed } from '../preemption/read/trim.ts';
 import { compareText, namespacedKey, type Pod } from '../preemption/snapshot.ts';
 import { PodReader, type KeptPod } from './kept-pod.ts';

@@ -2,7 +2,7 @@ import { own, type JsonObject } from '../json/json.ts';
 import type { KubeObject } from '../kube/client/resources.ts';
 import type { NodeSelectorTerm, Pod } from '../preemption/snapshot.ts';
 import { claimsOf, hasPodEnded, readSnapshotPod, SharedByTemplate } from '../preemption/read/read-pod.ts';
-import { FieldReader, type ObjectFault } from '../k8s/reading.ts';
+import { FieldReader, type ObjectFault } from '../k8s/field-reader.ts';
 
 /** A Pod as the planner reads it, and what a cache wants to know. */
 export interface KeptPod extends Pod {

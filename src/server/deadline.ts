@@ -1,4 +1,4 @@
-import { parseGoDuration } from '../k8s/duration.ts';
+import { parseGoDuration } from '../k8s/time.ts';
 
 /** What is kept back of the API server's timeout so that an answer still arrives: an error says more than silence. */
 const RESERVE_MS = 250;

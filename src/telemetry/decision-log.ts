@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { printableJson } from '../json/text.ts';
+import { printableJson } from '../json/json.ts';
 import { isoTime, type Logger } from './log.ts';
 
 /** What is logged of a decision: names and numbers, never the object. Undefined fields are left out. */

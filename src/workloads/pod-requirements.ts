@@ -1,7 +1,6 @@
-import { add, containerSum } from '../k8s/container-sum.ts';
+import { add, containerSum, countOfText, formatCount, isBytes } from '../k8s/quantity.ts';
 import { isObject, own, ownList, ownObject, ownString, type Json, type JsonObject } from '../json/json.ts';
 import { quoted } from '../text/printable.ts';
-import { countOfText, formatCount, isBytes } from '../k8s/quantity.ts';
 import type { Path } from './path.ts';
 import type { WorkloadReading } from './workload-reading.ts';
 

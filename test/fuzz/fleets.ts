@@ -1,5 +1,4 @@
-import type { Json, JsonObject } from '../../src/json/json.ts';
-import { isObject } from '../../src/json/json.ts';
+import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 import { Members } from '../../src/controller/fleet-bindings/members.ts';
 import { recordOf } from '../../src/controller/fleet-bindings/binding-record.ts';
 import { verdictOn } from '../../src/controller/fleet-bindings/verdict.ts';
@@ -11,7 +10,7 @@ import { readQueuedBinding } from '../../src/fleet/bindings/queued-binding.ts';
 import { interpreterEndpoint } from '../../src/fleet/interpreter-endpoint.ts';
 import { statusOf } from '../../src/fleet/queues/queue-status.ts';
 import { readQueue } from '../../src/fleet/queues/read-queue.ts';
-import { FieldReader } from '../../src/k8s/reading.ts';
+import { FieldReader } from '../../src/k8s/field-reader.ts';
 import { parseHpcPolicy } from '../../src/preparers/policy/hpc-policy.ts';
 import { RESOURCE_BINDINGS, type KubeObject } from '../../src/kube/client/resources.ts';
 import { workloadKinds } from '../../src/workloads/kinds.ts';

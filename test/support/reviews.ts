@@ -1,5 +1,4 @@
-import type { Json, JsonObject } from '../../src/json/json.ts';
-import { own, ownString } from '../../src/json/json.ts';
+import { own, ownString, type Json, type JsonObject } from '../../src/json/json.ts';
 import { PATH_VALIDATE_WORKLOAD } from '../../src/api/names.ts';
 import type { Decision } from '../../src/admission/review.ts';
 import type { Policy } from '../../src/admission/policy.ts';

@@ -1,7 +1,7 @@
 import { own, type JsonObject } from '../../json/json.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
 import type { Resource } from '../../k8s/resource.ts';
-import { totalMinimum } from '../../gang/rules/total-minimum.ts';
+import { totalMinimum } from '../../gang/rules/check-spec.ts';
 import type { OwnedObject } from '../cluster.ts';
 import { inheritedLabels } from '../inherited-labels.ts';
 import { minResourcesOf } from '../min-resources.ts';

@@ -1,6 +1,6 @@
 import type { PodGang } from '../../api/pod-gang.ts';
 import { asksForTopology } from '../../gang/rules/check-topology.ts';
-import { checkTotalMinimum } from '../../gang/rules/total-minimum.ts';
+import { checkTotalMinimum } from '../../gang/rules/check-spec.ts';
 import type { PodGangVerdict } from '../backend.ts';
 import { checkMinResources } from '../min-resources.ts';
 import { unheardTerms, type Preempts } from '../preemption-terms.ts';

@@ -1,7 +1,7 @@
 import { own, ownObject, ownString, type JsonObject } from '../../json/json.ts';
 import { LABEL_MANAGED_BY, MUSTER_PREFIX } from '../../api/names.ts';
 import type { GroupConfig, PodGang } from '../../api/pod-gang.ts';
-import { totalMinimum } from '../../gang/rules/total-minimum.ts';
+import { totalMinimum } from '../../gang/rules/check-spec.ts';
 import type { OwnedObject } from '../cluster.ts';
 import { KEY_QUEUE, LABEL_NODE_POOL, LABEL_PREEMPTIBILITY, POD_GROUP, podGroupNameOf } from './names.ts';
 import { constraintOn } from './topology.ts';

@@ -2,7 +2,7 @@ import { fault, keyed, type Fault } from '../../api/fault.ts';
 import { isDnsLabel, isDnsSubdomain, isLabelValue } from '../../k8s/name-syntax.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
 import { printable } from '../../text/printable.ts';
-import { checkTotalMinimum } from '../../gang/rules/total-minimum.ts';
+import { checkTotalMinimum } from '../../gang/rules/check-spec.ts';
 import type { PodGangVerdict } from '../backend.ts';
 import { unheardTerms, type Preempts } from '../preemption-terms.ts';
 import { KEY_QUEUE, LABEL_PREEMPTIBILITY, NAME, PREEMPTIBILITY, TOPOLOGY_ANNOTATIONS } from './names.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { isDnsLabel } from '../../k8s/name-syntax.ts';
 import type { PodGang, PodGroup } from '../../api/pod-gang.ts';
-import { totalMinimum } from '../../gang/rules/total-minimum.ts';
+import { totalMinimum } from '../../gang/rules/check-spec.ts';
 
 export const LAYOUTS = ['flat', 'per-group', 'composite'] as const;
 /** How groups become native gangs: one for all of them, one each, or one each under a CompositePodGroup. */

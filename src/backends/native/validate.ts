@@ -1,7 +1,7 @@
 import { fault, type Fault } from '../../api/fault.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
 import { asksForTopology } from '../../gang/rules/check-topology.ts';
-import { checkTotalMinimum } from '../../gang/rules/total-minimum.ts';
+import { checkTotalMinimum } from '../../gang/rules/check-spec.ts';
 import type { PodGangVerdict } from '../backend.ts';
 import { modeOf, unheardTerms, type Preempts } from '../preemption-terms.ts';
 import { MAX_TEMPLATES, type GangApi } from './gang-api.ts';

@@ -3,7 +3,7 @@ import { isObject, own, ownList, type JsonObject } from '../../json/json.ts';
 import { LABEL_POD_CLIQUE } from '../../api/names.ts';
 import type { PodGang, PodGroup } from '../../api/pod-gang.ts';
 import type { Resource } from '../../k8s/resource.ts';
-import { totalMinimum } from '../../gang/rules/total-minimum.ts';
+import { totalMinimum } from '../../gang/rules/check-spec.ts';
 import type { OwnedObject } from '../cluster.ts';
 import { inheritedLabels } from '../inherited-labels.ts';
 import { minResourcesOf } from '../min-resources.ts';

@@ -3,7 +3,7 @@ import { isDnsSubdomain } from '../../k8s/name-syntax.ts';
 import type { PackConstraint, PodGang } from '../../api/pod-gang.ts';
 import { printable } from '../../text/printable.ts';
 import { constraintsOf } from '../../gang/rules/check-topology.ts';
-import { checkTotalMinimum } from '../../gang/rules/total-minimum.ts';
+import { checkTotalMinimum } from '../../gang/rules/check-spec.ts';
 import type { PodGangVerdict } from '../backend.ts';
 import { checkMinResources } from '../min-resources.ts';
 import { unheardTerms, type Preempts } from '../preemption-terms.ts';

@@ -7,7 +7,7 @@ import { assign as assignTo } from '../../fleet/assign/assign.ts';
 import { readBinding } from '../../fleet/assign/binding.ts';
 import { readMember } from '../../fleet/assign/member.ts';
 import { withAnswers } from '../../fleet/assign/with-answers.ts';
-import { FieldReader, objectTitle, type ObjectFault } from '../../k8s/reading.ts';
+import { FieldReader, objectTitle, type ObjectFault } from '../../k8s/field-reader.ts';
 import { HostedPlugins } from '../../modules/hosted-plugins.ts';
 import type { ModuleObserver } from '../../modules/module-keeper.ts';
 import { configured } from '../input/configured.ts';

@@ -1,6 +1,6 @@
 import { GATE_POD_GANG_PENDING } from '../../api/names.ts';
 import type { GangView } from '../../controller/watch/gang-view.ts';
-import { listed } from '../../gang/status-text.ts';
+import { listed } from '../../text/printable.ts';
 import { isInitialized } from '../../gang/rules/initialized.ts';
 import { saying, type Diagnosis } from './diagnosis.ts';
 import { RIGHTS_FIX, type Read } from './read.ts';

@@ -1,7 +1,7 @@
 import { own, ownList, ownString, type JsonObject } from '../../json/json.ts';
 import { LABEL_GANG, MUSTER_PREFIX } from '../../api/names.ts';
 import type { GangView } from '../../controller/watch/gang-view.ts';
-import { workloadOf } from '../../gang/made-for.ts';
+import { workloadOf } from '../../gang/gang-workload.ts';
 import type { GangKind } from '../../workloads/kind.ts';
 import {
   checkOnce,

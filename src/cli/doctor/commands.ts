@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import { ownString, type JsonObject } from '../../json/json.ts';
-import type { PatchOperation } from '../../json/patch-operation.ts';
+import type { PatchOperation } from '../../json/patch.ts';
 import { parseGroupVersion, objectName } from '../../k8s/resource.ts';
 import type { Diagnosis } from './diagnosis.ts';
 

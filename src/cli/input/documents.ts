@@ -1,6 +1,6 @@
 import { LineCounter, parseAllDocuments, type Document } from 'yaml';
 import { isObject, type Json, type JsonObject } from '../../json/json.ts';
-import { yamlTrouble } from '../../text/yaml-trouble.ts';
+import { yamlTrouble } from '../../text/printable.ts';
 import { nodeAt, offsetOf, stepsOf } from './field-position.ts';
 import type { InputFault } from './input-fault.ts';
 import { jsonDocumentIn, type JsonDocument } from './json-document.ts';

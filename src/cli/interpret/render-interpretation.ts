@@ -1,7 +1,7 @@
 import { own, ownString } from '../../json/json.ts';
 import { printable } from '../../text/printable.ts';
 import type { Interpretation } from '../../fleet/interpretation.ts';
-import { objectTitle } from '../../k8s/reading.ts';
+import { objectTitle } from '../../k8s/field-reader.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { columns } from '../output/columns.ts';
 import { count } from '../output/findings.ts';

@@ -1,5 +1,5 @@
 import { Document, visit, type Tags } from 'yaml';
-import { pointer } from '../../json/pointer.ts';
+import { pointer } from '../../json/patch.ts';
 import { isObject, type Json } from '../../json/json.ts';
 
 /** C1 controls, DEL, and what reorders or hides text on a screen; C0 is escaped by the YAML and JSON writers. */

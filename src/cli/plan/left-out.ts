@@ -1,4 +1,4 @@
-import type { ObjectFault } from '../../k8s/reading.ts';
+import type { ObjectFault } from '../../k8s/field-reader.ts';
 
 /** More lines than this nobody reads. */
 const MOST_TOLD = 5;

@@ -1,7 +1,7 @@
 import { isObject, own, ownObject, ownString, type Json, type JsonObject } from '../../json/json.ts';
 import { POD_GANG_KIND } from '../../api/names.ts';
 import { MusterError } from '../../errors.ts';
-import { objectTitle } from '../../k8s/reading.ts';
+import { objectTitle } from '../../k8s/field-reader.ts';
 import { checkWorkload } from '../../workloads/check-workload.ts';
 import { gangPodsOf } from '../../workloads/gang-pods.ts';
 import { podFromTemplate } from '../../workloads/pod-from-template.ts';

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../json/json.ts';
 import { printable } from '../../text/printable.ts';
 import { MusterError } from '../../errors.ts';
 import { outcomeOf } from '../../preemption/outcome.ts';
-import { planWithinBudgets } from '../../preemption/plan-room.ts';
+import { planWithinBudgets } from '../../preemption/plan-within-budgets.ts';
 import { VARIANTS, type Variant } from '../../preemption/variants.ts';
 import { configured } from '../input/configured.ts';
 import { neverEvictedFrom } from '../input/policy.ts';

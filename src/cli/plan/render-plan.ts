@@ -1,8 +1,7 @@
 import { refusalText } from '../../preemption/refusal.ts';
 import { planVerdict, type PlanOutcome } from '../../preemption/outcome.ts';
-import type { PlannedDomain } from '../../preemption/planned.ts';
+import type { PlannedDomain, JudgedUnit } from '../../preemption/search.ts';
 import { titleOfScope } from '../../preemption/topology.ts';
-import type { JudgedUnit } from '../../preemption/verdicts.ts';
 import { columns } from '../output/columns.ts';
 import { count } from '../output/findings.ts';
 import type { Palette } from '../output/palette.ts';

@@ -1,12 +1,11 @@
 import { isObject, own, ownString, type JsonObject } from '../../json/json.ts';
 import { LABEL_POD_GANG } from '../../api/names.ts';
 import { MusterError } from '../../errors.ts';
-import { sparing } from '../../preemption/plan-room.ts';
-import type { Preemptor } from '../../preemption/preemptor.ts';
-import { preemptorOf } from '../../preemption/preemptor-of.ts';
-import { carefulSnapshot } from '../../preemption/read/careful-snapshot.ts';
+import { sparing } from '../../preemption/plan-within-budgets.ts';
+import { preemptorOf, type Preemptor } from '../../preemption/preemptor.ts';
+import { carefulSnapshot } from '../../preemption/read/read-snapshot.ts';
 import { readSnapshotPod, hasPodEnded } from '../../preemption/read/read-pod.ts';
-import { FieldReader, objectTitle, type ObjectFault } from '../../k8s/reading.ts';
+import { FieldReader, objectTitle, type ObjectFault } from '../../k8s/field-reader.ts';
 import { namespacedKey, type Pod, type Snapshot } from '../../preemption/snapshot.ts';
 import type { PreemptionUnit } from '../../preemption/units.ts';
 import { BEHAVIOUR, type Variant } from '../../preemption/variants.ts';

@@ -1,5 +1,5 @@
 import type { Change } from '../../admission/json-patch.ts';
-import { pointer } from '../../json/pointer.ts';
+import { pointer } from '../../json/patch.ts';
 import { own, type Json, type JsonObject } from '../../json/json.ts';
 import { printable } from '../../text/printable.ts';
 import { diffLines, hunksOf } from './line-diff.ts';

@@ -1,4 +1,4 @@
-import { parseGoDuration } from '../../k8s/duration.ts';
+import { parseGoDuration } from '../../k8s/time.ts';
 import type { OperatorConfiguration } from '../../config/configuration.ts';
 import type { EstimatorSettings } from '../../estimators/estimators.ts';
 import type { KubeClient } from '../../kube/client/client.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { parseGoDuration } from '../../k8s/duration.ts';
+import { parseGoDuration } from '../../k8s/time.ts';
 import { MUSTER_NAMESPACE } from '../../api/names.ts';
 import { printable } from '../../text/printable.ts';
 import type { BackendRegistry } from '../../backends/registry.ts';

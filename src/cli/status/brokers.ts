@@ -1,5 +1,5 @@
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
-import { listed } from '../../gang/status-text.ts';
+import { listed } from '../../text/printable.ts';
 import { hostCount, hostGroups, leadHost, quorumOf, type HostGroup } from '../../preparers/hosts/hosts.ts';
 import { markOf, policyOf, settingsReplaced, verdictOn } from '../../preparers/preparations.ts';
 import type { StoredPolicy } from '../../preparers/preparation.ts';

@@ -1,4 +1,4 @@
-import { listed } from '../../gang/status-text.ts';
+import { listed } from '../../text/printable.ts';
 import type { GangStatus } from './gang-status.ts';
 import type { PodStatus } from './pod-status.ts';
 import { gatesLeft, groupsReady, phaseOf, podsReady } from './table.ts';

@@ -1,7 +1,7 @@
 import { POD_GANG_GROUP, POD_GANG_KIND, POD_GANG_VERSION } from '../../api/names.ts';
 import { suggestion } from '../../text/nearest-key.ts';
 import { MusterError } from '../../errors.ts';
-import { listed } from '../../gang/status-text.ts';
+import { listed } from '../../text/printable.ts';
 import { ApiError, isForbidden, isNotFound } from '../../kube/client/errors.ts';
 import { POD_GANGS } from '../../kube/client/resources.ts';
 import { placeOf, type Question } from './view.ts';

@@ -1,4 +1,4 @@
-import { parseGoDuration } from '../../k8s/duration.ts';
+import { parseGoDuration } from '../../k8s/time.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { printable } from '../../text/printable.ts';
 import { formatCount } from '../../k8s/quantity.ts';
@@ -6,7 +6,7 @@ import { MusterError } from '../../errors.ts';
 import { readQueuedBinding, type QueuedBinding } from '../../fleet/bindings/queued-binding.ts';
 import { viewQueues } from '../../fleet/bindings/queue-view.ts';
 import { readQueue, type QueueRecord } from '../../fleet/queues/read-queue.ts';
-import type { Resources } from '../../k8s/reading.ts';
+import type { Resources } from '../../k8s/field-reader.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { ApiError, isForbidden, isNotFound } from '../../kube/client/errors.ts';
 import {

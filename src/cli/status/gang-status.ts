@@ -6,7 +6,7 @@ import { BY_GANG, type GangView } from '../../controller/watch/gang-view.ts';
 import type { GangSelectors } from '../../gang/gang-selection.ts';
 import type { GangSummary, Ungate, Waiting } from '../../gang/plan/gang-plan.ts';
 import type { GangRecord, GangState } from '../../gang/records.ts';
-import { readPlan } from '../../preemption/written-plan.ts';
+import { readPlan } from '../../preemption/in-flight.ts';
 import { planGang } from '../../gang/plan/plan.ts';
 import type { HpcStatus } from './brokers.ts';
 import { podStatus, type PodStatus } from './pod-status.ts';

@@ -8,7 +8,7 @@ import { isForbidden } from '../../kube/client/errors.ts';
 import { SNAPSHOT_RIGHTS } from '../../kube/client/resources.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
 import { outcomeOf, planVerdict, type PlanOutcome } from '../../preemption/outcome.ts';
-import { planWithinBudgets } from '../../preemption/plan-room.ts';
+import { planWithinBudgets } from '../../preemption/plan-within-budgets.ts';
 import { wantedOf } from '../plan/wanted.ts';
 
 /**

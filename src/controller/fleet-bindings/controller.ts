@@ -5,7 +5,7 @@ import type { Estimators, EstimatorSettings } from '../../estimators/estimators.
 import { mayHelp } from '../../fleet/assign/may-help.ts';
 import { readMember, type Member } from '../../fleet/assign/member.ts';
 import { builtInStrategies } from '../../fleet/assign/strategies.ts';
-import { FieldReader } from '../../k8s/reading.ts';
+import { FieldReader } from '../../k8s/field-reader.ts';
 import { systemClock } from '../../kube/client/clock.ts';
 import { CLUSTERS, type KubeObject } from '../../kube/client/resources.ts';
 import { keyOf, type Identified } from '../../kube/loop/cache.ts';

@@ -1,6 +1,6 @@
 import type { Strategies } from '../../fleet/assign/strategies.ts';
 import { withAnswers } from '../../fleet/assign/with-answers.ts';
-import { listed } from '../../gang/status-text.ts';
+import { listed } from '../../text/printable.ts';
 import { ApiError, isConflict, isNotFound } from '../../kube/client/errors.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import type { Reconcile, ReconcileResult } from '../../kube/loop/work-queue-workers.ts';

@@ -1,7 +1,13 @@
-import type { Ungate, ReferencesWrite, StatusWrite } from '../../gang/plan/gang-plan.ts';
+import {
+  referencesPatch,
+  statusPatch,
+  ungatePatch,
+  type Ungate,
+  type ReferencesWrite,
+  type StatusWrite,
+} from '../../gang/plan/gang-plan.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { readGangRecord } from '../../gang/read-records.ts';
-import { referencesPatch, statusPatch, ungatePatch } from '../../gang/plan/write-patches.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { LABEL_POD_GANG } from '../../api/names.ts';
 import type { KubeClient } from '../../kube/client/client.ts';

@@ -3,7 +3,7 @@ import type { BackendRegistry } from '../../backends/registry.ts';
 import { LABEL_SCHEDULER_NAME } from '../../api/names.ts';
 import { isGroveManaged, notSelected, type GangSelectors } from '../../gang/gang-selection.ts';
 import type { BackendState, BaseGang, GangRecord, GangState, NotOurs } from '../../gang/records.ts';
-import { publishedBackend } from '../../gang/plan/backend-hold.ts';
+import { publishedBackend } from '../../gang/plan/holds.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
 import { annotationOf, backendOf, BY_GANG, type GangView } from '../watch/gang-view.ts';
 import type { BackendsView } from '../watch/shared.ts';

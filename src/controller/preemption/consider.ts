@@ -1,18 +1,16 @@
 import { own, ownString, type JsonObject } from '../../json/json.ts';
 import { POD_GANG_KIND, LABEL_POD_GANG } from '../../api/names.ts';
-import { FieldReader, objectTitle } from '../../k8s/reading.ts';
+import { FieldReader, objectTitle } from '../../k8s/field-reader.ts';
 import { readGangRecord } from '../../gang/read-records.ts';
 import type { GangRecord } from '../../gang/records.ts';
-import { nextPreemptionStep, type PreemptionStep } from '../../preemption/delayed.ts';
-import type { InFlight } from '../../preemption/in-flight.ts';
-import { sparing } from '../../preemption/plan-room.ts';
-import type { Preemptor } from '../../preemption/preemptor.ts';
-import { preemptorOf } from '../../preemption/preemptor-of.ts';
+import { nextPreemptionStep, type PreemptionStep } from '../../preemption/preemption-state-machine.ts';
+import { recalled, type InFlight, type WrittenPlan } from '../../preemption/in-flight.ts';
+import { sparing } from '../../preemption/plan-within-budgets.ts';
+import { preemptorOf, type Preemptor } from '../../preemption/preemptor.ts';
 import type { Refusal } from '../../preemption/refusal.ts';
-import { carefulSnapshot } from '../../preemption/read/careful-snapshot.ts';
+import { carefulSnapshot } from '../../preemption/read/read-snapshot.ts';
 import { readSnapshotPod } from '../../preemption/read/read-pod.ts';
 import { namespacedKey, type Pod, type Snapshot } from '../../preemption/snapshot.ts';
-import { recalled, type WrittenPlan } from '../../preemption/written-plan.ts';
 
 /** What is to be thought about, beside the cluster: plain data, since it is thought about elsewhere. */
 export interface Question {

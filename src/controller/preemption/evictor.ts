@@ -4,7 +4,7 @@ import { DISRUPTION_TARGET, PREEMPTION } from '../../api/preemption-terms.ts';
 import { own, ownList, ownString, type JsonObject } from '../../json/json.ts';
 import { readGangRecord } from '../../gang/read-records.ts';
 import type { GangRecord } from '../../gang/records.ts';
-import type { PatchOperation } from '../../json/patch-operation.ts';
+import type { PatchOperation } from '../../json/patch.ts';
 import type { KubeClient, PodToEvict } from '../../kube/client/client.ts';
 import { ApiError, isConflict, isInvalid, isNotFound } from '../../kube/client/errors.ts';
 import { POD_GANGS, PODS, type Target } from '../../kube/client/resources.ts';

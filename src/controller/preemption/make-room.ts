@@ -1,9 +1,8 @@
 import { ANNOTATION_PREEMPTION_PLAN } from '../../api/names.ts';
 import type { GangRecord } from '../../gang/records.ts';
-import type { PreemptionStep } from '../../preemption/delayed.ts';
-import type { InFlight, Victim } from '../../preemption/in-flight.ts';
+import type { PreemptionStep } from '../../preemption/preemption-state-machine.ts';
+import { readPlan, writePlan, type InFlight, type Victim } from '../../preemption/in-flight.ts';
 import { refusalText, type Refusal } from '../../preemption/refusal.ts';
-import { readPlan, writePlan } from '../../preemption/written-plan.ts';
 import type { AttemptResult } from '../../telemetry/preemption-metrics.ts';
 import type { PodToEvict } from '../../kube/client/client.ts';
 import type { Considered, Question } from './consider.ts';

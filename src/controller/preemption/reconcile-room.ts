@@ -12,7 +12,7 @@ import type { AttemptResult } from '../../telemetry/preemption-metrics.ts';
 import { backendOf, BY_GANG, type GangView } from '../watch/gang-view.ts';
 import type { PreemptionSettings } from '../watch/shared.ts';
 import { handsOf, type Hands } from './evictor.ts';
-import { readPlan } from '../../preemption/written-plan.ts';
+import { readPlan } from '../../preemption/in-flight.ts';
 import { lookAgain, lookAt } from './read-cluster.ts';
 import { makeRoom, type Outcome, type RoomObserver, type PlanRate } from './make-room.ts';
 import type { Planner } from './planner.ts';

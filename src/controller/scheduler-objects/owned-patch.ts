@@ -1,5 +1,12 @@
-import { parsedJson } from '../../json/text.ts';
-import { isObject, own, ownObject, ownString, type Json, type JsonObject } from '../../json/json.ts';
+import {
+  parsedJson,
+  isObject,
+  own,
+  ownObject,
+  ownString,
+  type Json,
+  type JsonObject,
+} from '../../json/json.ts';
 import { MUSTER_PREFIX } from '../../api/names.ts';
 import type { OwnedObject } from '../../backends/cluster.ts';
 

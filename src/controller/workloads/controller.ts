@@ -1,5 +1,5 @@
 import { notSelected } from '../../gang/gang-selection.ts';
-import { workloadOf } from '../../gang/made-for.ts';
+import { workloadOf } from '../../gang/gang-workload.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { splitKey } from '../../kube/loop/cache.ts';
 import { aborted } from '../../kube/loop/deadline.ts';

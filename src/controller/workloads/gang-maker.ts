@@ -1,7 +1,6 @@
-import { pointerTo } from '../../json/pointer.ts';
+import { pointerTo, type PatchOperation } from '../../json/patch.ts';
 import { madeGang } from '../../workloads/made-gang.ts';
 import type { BackendRegistry } from '../../backends/registry.ts';
-import type { PatchOperation } from '../../json/patch-operation.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isAlreadyExists, isConflict, isInvalid, isNotFound } from '../../kube/client/errors.ts';
 import { POD_GANGS, PODS, type KubeObject } from '../../kube/client/resources.ts';

@@ -4,7 +4,7 @@ import {
   ANNOTATION_WORKLOAD_UID,
 } from '../../api/names.ts';
 import { workloadTitle, type PodOrigin } from '../../api/pod-origin.ts';
-import { KINDS_WITH_LEFT, workloadResult, workloadOf } from '../../gang/made-for.ts';
+import { KINDS_WITH_LEFT, workloadResult, workloadOf } from '../../gang/gang-workload.ts';
 import { byAge, mayRun } from '../../gang/plan/census.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { isInitialized } from '../../gang/rules/initialized.ts';

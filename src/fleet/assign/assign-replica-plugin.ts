@@ -1,7 +1,7 @@
 import type { ContractRange } from '../../api/contract-range.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { formatCount } from '../../k8s/quantity.ts';
-import type { Resources } from '../../k8s/reading.ts';
+import type { Resources } from '../../k8s/field-reader.ts';
 import type { Binding, Component } from './binding.ts';
 import type { TargetCluster } from './target-cluster.ts';
 import type { Candidate } from './candidate.ts';

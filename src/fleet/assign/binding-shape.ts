@@ -1,6 +1,6 @@
 import { isObject, own, type Json } from '../../json/json.ts';
 import { quoted } from '../../text/printable.ts';
-import type { FieldReader } from '../../k8s/reading.ts';
+import type { FieldReader } from '../../k8s/field-reader.ts';
 
 /** What stands where in a binding, as far as it is read. */
 type Shape = 'string' | 'object' | readonly ['list of', Shape] | { readonly [field: string]: Shape };

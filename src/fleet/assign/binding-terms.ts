@@ -1,7 +1,7 @@
 import { own, ownString, type JsonObject } from '../../json/json.ts';
 import { MUSTER_PREFIX } from '../../api/names.ts';
 import { quoted } from '../../text/printable.ts';
-import type { FieldReader } from '../../k8s/reading.ts';
+import type { FieldReader } from '../../k8s/field-reader.ts';
 
 /**
  * What a binding says beyond its own fields. Annotations, since whoever writes bindings writes them through types of its

@@ -1,7 +1,7 @@
 import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../../json/json.ts';
 import { MOST_PODS } from '../../api/most-pods.ts';
 import { quoted } from '../../text/printable.ts';
-import type { FieldReader, Resources } from '../../k8s/reading.ts';
+import type { FieldReader, Resources } from '../../k8s/field-reader.ts';
 import { checkShape } from './binding-shape.ts';
 import { minAvailableOf, strategyOf, type MinAvailable } from './binding-terms.ts';
 import { placedComponentsOf } from './placed-components.ts';

@@ -1,4 +1,4 @@
-import type { Resources } from '../../k8s/reading.ts';
+import type { Resources } from '../../k8s/field-reader.ts';
 import type { Component } from './binding.ts';
 import type { Member, NodeRun } from './member.ts';
 

@@ -1,6 +1,12 @@
 import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../../json/json.ts';
 import { countOf } from '../../k8s/quantity.ts';
-import { labelsOf, stringsOf, type Labels, type FieldReader, type Resources } from '../../k8s/reading.ts';
+import {
+  labelsOf,
+  stringsOf,
+  type Labels,
+  type FieldReader,
+  type Resources,
+} from '../../k8s/field-reader.ts';
 import { taintOf, type Taint } from '../../k8s/taints.ts';
 
 /** A Cluster of a fleet (`cluster.karmada.io/v1alpha1`), trimmed to what decides whether a workload may go there. */

@@ -1,7 +1,6 @@
-import { parsedJson } from '../../json/text.ts';
-import { isObject, own, ownString, type JsonObject } from '../../json/json.ts';
+import { parsedJson, isObject, own, ownString, type JsonObject } from '../../json/json.ts';
 import { MUSTER_PREFIX } from '../../api/names.ts';
-import type { FieldReader } from '../../k8s/reading.ts';
+import type { FieldReader } from '../../k8s/field-reader.ts';
 import type { ComponentReplicas, TargetCluster } from './target-cluster.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { isObject, own, ownList, ownString, type Json } from '../../json/json.ts';
 import type { LabelSelector } from '../../k8s/label-selector.ts';
-import { stringsOf, type FieldReader } from '../../k8s/reading.ts';
+import { stringsOf, type FieldReader } from '../../k8s/field-reader.ts';
 import { tolerationOf, type Toleration } from '../../k8s/taints.ts';
 
 /** `spec.placement` of a binding, copied there from the policy. */

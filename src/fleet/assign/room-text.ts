@@ -1,5 +1,5 @@
 import { formatCount } from '../../k8s/quantity.ts';
-import type { Resources } from '../../k8s/reading.ts';
+import type { Resources } from '../../k8s/field-reader.ts';
 import type { Binding } from './binding.ts';
 import type { Candidate } from './candidate.ts';
 import { totalOf, type Unmodelled } from './estimate.ts';

@@ -1,6 +1,6 @@
 import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../json/json.ts';
 import { ANNOTATION_FLEET_QUEUE, ANNOTATION_FLEET_TERMS, TERMS_UNREAD } from '../../api/names.ts';
-import { FieldReader, type Resources } from '../../k8s/reading.ts';
+import { FieldReader, type Resources } from '../../k8s/field-reader.ts';
 import { readBinding } from '../assign/binding.ts';
 import { totalOf } from '../assign/estimate.ts';
 import type { QueuedGang } from '../queues/dispatch.ts';

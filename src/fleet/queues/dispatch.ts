@@ -1,5 +1,5 @@
 import { quoted } from '../../text/printable.ts';
-import type { Resources } from '../../k8s/reading.ts';
+import type { Resources } from '../../k8s/field-reader.ts';
 import { queueTree, type PlacedQueue, type Queue } from './queue-tree.ts';
 import { isHopeless, Room, shortageText, type Shortage } from './room.ts';
 import { Turns, type Deficits } from './turns.ts';

@@ -1,5 +1,5 @@
 import { quoted } from '../../text/printable.ts';
-import type { Resources } from '../../k8s/reading.ts';
+import type { Resources } from '../../k8s/field-reader.ts';
 
 /** A FleetQueue, as far as it decides who is let through. */
 export interface Queue {

@@ -1,5 +1,5 @@
 import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../json/json.ts';
-import { FieldReader } from '../../k8s/reading.ts';
+import { FieldReader } from '../../k8s/field-reader.ts';
 import type { Queue } from './queue-tree.ts';
 import { overdueKey } from './turns.ts';
 

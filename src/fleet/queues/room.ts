@@ -1,6 +1,6 @@
 import { formatCount } from '../../k8s/quantity.ts';
 import { quoted } from '../../text/printable.ts';
-import type { Resources } from '../../k8s/reading.ts';
+import type { Resources } from '../../k8s/field-reader.ts';
 import type { Queue } from './queue-tree.ts';
 
 /** A queue that has too little, of which resource. */

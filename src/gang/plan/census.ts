@@ -1,9 +1,10 @@
 import { GATE_POD_GANG_PENDING } from '../../api/names.ts';
 import { isInitialized } from '../rules/initialized.ts';
-import { isOfWorkload, workloadOf } from '../made-for.ts';
+import { isOfWorkload, workloadOf } from '../gang-workload.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
 import { referencesOf } from '../rules/check-spec.ts';
 import type { PodRecord } from '../records.ts';
+import { printable, listed } from '../../text/printable.ts';
 
 /** The Pods of one group, counted. */
 export interface GroupCensus {
@@ -109,3 +110,25 @@ export const isScheduled = (census: readonly GroupCensus[]): boolean =>
 /** Every group has at least its minimum of Pods ready. */
 export const isReadyGang = (census: readonly GroupCensus[]): boolean =>
   census.length > 0 && census.every((group) => group.ready >= group.minReplicas);
+
+const MAX_NAME_SHOWN = 63;
+
+/** The groups that have less than they want: `leader 0/1, workers 2/4`; '' where none has. */
+export function shortfall(
+  census: readonly GroupCensus[],
+  have: (group: GroupCensus) => number,
+  want: (group: GroupCensus) => number,
+): string {
+  const short = census.filter((group) => have(group) < want(group));
+  return listed(
+    short.map((group) => `${printable(group.name, MAX_NAME_SHOWN)} ${have(group)}/${want(group)}`),
+    'groups',
+  );
+}
+
+export const boundShortfall = (census: readonly GroupCensus[]): string =>
+  shortfall(
+    census,
+    (group) => group.bound,
+    (group) => group.minReplicas,
+  );

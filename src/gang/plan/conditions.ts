@@ -1,15 +1,16 @@
 import { kubeTime } from '../../k8s/time.ts';
 import type { Condition } from '../../api/pod-gang.ts';
 import type { GroupCensus } from './census.ts';
-import type { GangPhase } from './gang-plan.ts';
-import type { ConditionType } from './reasons.ts';
-import { statusText } from '../status-text.ts';
+import { statusText } from '../../text/printable.ts';
 
 export const CONDITION_SCHEDULED = 'Scheduled';
 export const CONDITION_READY = 'Ready';
 export const CONDITION_UNHEALTHY = 'Unhealthy';
 /** Only of gangs that have, or had, Pods with another PriorityClass. */
 export const CONDITION_PODS_NOT_MATCHING_PRIORITY = 'PodsNotMatchingPriority';
+
+/** `status.phase` of a PodGang. */
+export type GangPhase = 'Pending' | 'Starting' | 'Running' | 'Succeeded' | 'Failed';
 
 /** A condition as it should be; its times follow from what is there. */
 export interface WantedCondition {
@@ -87,4 +88,62 @@ export function gangPhaseOf(
   if (ready.status === 'True') return 'Running';
   const runs = census.some(({ present }) => present.some(({ phase }) => phase === 'Running'));
   return scheduled.status === 'True' || runs ? 'Starting' : 'Pending';
+}
+
+/**
+ * Every reason that Muster gives a condition of a PodGang. Programs go by these, `muster status` among them; the words
+ * beside them are for people.
+ */
+export const CONDITION_REASONS = {
+  Initialized: [
+    'PodGangPodsCreationPending',
+    'PodGangPodsCreated',
+    'BackendNotReady',
+    'WaitingForBackendObjects',
+    'SchedulerMismatch',
+    'NamespaceTooLarge',
+  ],
+  Scheduled: [
+    'NotInitialized',
+    'WaitingForBaseGang',
+    'NextGenerationForming',
+    'BackendNotReady',
+    'WaitingForBackendObjects',
+    'SchedulerMismatch',
+    'Unschedulable',
+    'PodsPending',
+    'PodsBound',
+  ],
+  Ready: ['NotInitialized', 'PodsNotReady', 'PodsReady'],
+  Unhealthy: ['MinimumPresent', 'BelowMinimum', 'WorkloadEnded'],
+  PodsNotMatchingPriority: ['OtherPriorityClass', 'PriorityClassesAgree'],
+} as const;
+
+export type ConditionType = keyof typeof CONDITION_REASONS;
+export type ConditionReason = (typeof CONDITION_REASONS)[ConditionType][number];
+
+/** Reasons of Events that repeat no condition. */
+export const EVENT_REASONS = [
+  'ReferencesUpdated',
+  'GatesRemoved',
+  'UnknownGang',
+  'UnknownGroup',
+  'SchedulerMismatch',
+  'UngatedEarly',
+  'ExpectedPodsInvalid',
+  'SpecInvalid',
+  'NamespaceTooLarge',
+  'BackendWarning',
+  'BackendOperationFailed',
+  'WorkloadUnreadable',
+  'WorkloadInvalid',
+  'CleanupBlocked',
+] as const;
+
+export type EventReason = (typeof EVENT_REASONS)[number];
+
+/** Why a gang does not go on: the reason of the condition that says so, and its words. */
+export interface Hold {
+  readonly reason: ConditionReason;
+  readonly message: string;
 }

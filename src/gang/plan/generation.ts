@@ -1,9 +1,8 @@
-import { countsWhatIsLeft, isOfEarlier } from '../made-for.ts';
+import { countsWhatIsLeft, isOfEarlier } from '../gang-workload.ts';
 import type { GangRecord, GangState, PodRecord } from '../records.ts';
-import { OF_THE_GENERATION_BEFORE } from './backend-hold.ts';
-import { byName, hasEnded, isBound, isGated, isLive, type GroupCensus } from './census.ts';
-import { shortfall } from './group-counts.ts';
-import type { Hold } from './reasons.ts';
+import { OF_THE_GENERATION_BEFORE } from './holds.ts';
+import { byName, hasEnded, isBound, isGated, isLive, shortfall, type GroupCensus } from './census.ts';
+import type { Hold } from './conditions.ts';
 import { placed } from './why.ts';
 
 /** What is known of the Pods of a gang that were let go. */

@@ -1,7 +1,6 @@
-import { quoted } from '../../text/printable.ts';
+import { quoted, listed } from '../../text/printable.ts';
 import type { GangRecord, GangState, PodRecord } from '../records.ts';
 import { classOf } from '../rules/priorities.ts';
-import { listed } from '../status-text.ts';
 import { byName, isMember, mayRun } from './census.ts';
 import { CONDITION_PODS_NOT_MATCHING_PRIORITY, type WantedCondition } from './conditions.ts';
 

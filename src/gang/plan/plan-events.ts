@@ -4,11 +4,11 @@ import {
   CONDITION_READY,
   CONDITION_SCHEDULED,
   CONDITION_UNHEALTHY,
+  type ConditionReason,
 } from './conditions.ts';
 import type { PlannedEvent, ReferencesWrite, StatusWrite, Ungate, Violation } from './gang-plan.ts';
 import type { GangRecord, PodRecord } from '../records.ts';
-import type { ConditionReason } from './reasons.ts';
-import { listed, statusText } from '../status-text.ts';
+import { listed, statusText } from '../../text/printable.ts';
 import { describeReferences } from './plan-references.ts';
 
 type After = PlannedEvent['after'];

@@ -1,16 +1,20 @@
 import { GATE_POD_GANG_PENDING } from '../../api/names.ts';
-import { quoted } from '../../text/printable.ts';
-import { baseGangWait } from './base-gang.ts';
-import { isBound, isGated, type GroupCensus } from './census.ts';
+import { quoted, statusText } from '../../text/printable.ts';
+import {
+  isBound,
+  isGated,
+  isScheduled,
+  takeCensus,
+  byAge,
+  boundShortfall,
+  type GroupCensus,
+} from './census.ts';
 import { referencesOf } from '../rules/check-spec.ts';
-import { misplacedPod } from './misplaced.ts';
+import { misplacedPod } from './holds.ts';
 import type { Ungate, Violation, Waiting } from './gang-plan.ts';
-import type { GangRecord, GangState, PodRecord } from '../records.ts';
-import { boundShortfall } from './group-counts.ts';
-import { statusText } from '../status-text.ts';
+import type { GangRecord, GangState, PodRecord, BaseGang, ReleaseOrder } from '../records.ts';
 import { isInitialized } from '../rules/initialized.ts';
-import { podsInTurn } from './release-order.ts';
-import { schedulerWords } from './scheduler-words.ts';
+import { schedulerWords } from './why.ts';
 
 export interface GateJudgement {
   readonly ungate: readonly Ungate[];
@@ -149,4 +153,51 @@ function unboundBecause(pod: PodRecord): string {
   return pod.podScheduled?.reason === 'Schedulable'
     ? 'the scheduler has room for it, and waits for others of the gang'
     : 'waiting for the scheduler';
+}
+
+/**
+ * Why Pods with this base gang have to wait, or undefined once it is scheduled: every one of its groups has its
+ * minimum of Pods bound. A base gang that is not there may still come, so that is a reason to wait, too.
+ */
+function baseGangWait(
+  name: string,
+  base: BaseGang | 'missing' | undefined,
+  ownName: string,
+): string | undefined {
+  if (name === ownName)
+    return 'the label grove.io/base-podgang names the gang itself: correct it where the Pod comes from, and delete the Pod';
+  if (base === undefined || base === 'missing') return `the base gang ${quoted(name)} does not exist`;
+  const census = takeCensus(base.gang, base.pods, base.schedulerName);
+  if (isScheduled(census)) return undefined;
+  const missing = boundShortfall(census);
+  return `the base gang ${quoted(name)} is not scheduled${missing === '' ? '' : `: bound ${missing}`}`;
+}
+
+/**
+ * The Pods whose turn it is, by name. `all-at-once`: every one. `minimum-first`: where the scheduler knows one flat
+ * count for several groups, that count is reached by the wrong Pods (four workers and no leader) unless exactly the
+ * minimum of every group is let go first; the rest follows once every group has its minimum bound.
+ *
+ * `optional-groups-last`: where the scheduler counts each group by itself, and one without a minimum for none of the
+ * others: its Pods would take the room of those that have to start.
+ *
+ * Pods let go before count, so a replacement takes the place of the one it replaces, and nothing more is let go for
+ * a Pod that is slow to be bound. A Failed Pod has no place.
+ */
+export function podsInTurn(census: readonly GroupCensus[], order: ReleaseOrder): Set<string> {
+  const all = order === 'all-at-once' || isScheduled(census);
+  return new Set(
+    census.flatMap((group) => {
+      const optional = group.minReplicas === 0;
+      if (all || (order === 'optional-groups-last' && !optional))
+        return group.members.filter(isGated).map((pod) => pod.name);
+      const released = group.present.filter((pod) => !isGated(pod)).length;
+      const places = Math.max(0, group.minReplicas - released);
+      return group.present
+        .filter((pod) => isGated(pod) && group.referenced.has(pod.name))
+        .sort(byAge)
+        .slice(0, places)
+        .map((pod) => pod.name);
+    }),
+  );
 }

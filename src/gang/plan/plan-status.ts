@@ -1,21 +1,19 @@
 import { CONDITION_INITIALIZED } from '../../api/pod-gang.ts';
-import { isReadyGang, isScheduled, type GroupCensus } from './census.ts';
+import { isReadyGang, isScheduled, boundShortfall, shortfall, type GroupCensus } from './census.ts';
 import {
   CONDITION_READY,
   CONDITION_SCHEDULED,
   CONDITION_UNHEALTHY,
   gangPhaseOf,
   type WantedCondition,
+  type GangPhase,
+  type Hold,
 } from './conditions.ts';
-import type { GangPhase } from './gang-plan.ts';
 import type { GangRecord, GangState } from '../records.ts';
 import { priorityCondition } from './other-priority.ts';
-import { boundShortfall, shortfall } from './group-counts.ts';
-import { placed, whyOf } from './why.ts';
-import type { Hold } from './reasons.ts';
-import { workloadOf, workloadResult } from '../made-for.ts';
+import { placed, whyOf, gangWords, type SchedulerWords } from './why.ts';
+import { workloadOf, workloadResult } from '../gang-workload.ts';
 import { initializedOf, isInitialized } from '../rules/initialized.ts';
-import { gangWords, type SchedulerWords } from './scheduler-words.ts';
 
 export const NO_GROUPS = 'the gang has no groups';
 

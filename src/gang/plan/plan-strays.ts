@@ -1,8 +1,7 @@
 import { workloadTitle } from '../../api/pod-origin.ts';
-import { quoted } from '../../text/printable.ts';
-import { isOfWorkload, workloadOf } from '../made-for.ts';
+import { quoted, listed, statusText } from '../../text/printable.ts';
+import { isOfWorkload, workloadOf } from '../gang-workload.ts';
 import type { GangRecord, GangState, PodRecord } from '../records.ts';
-import { listed, statusText } from '../status-text.ts';
 import { isGated, isLive, type GroupCensus } from './census.ts';
 import { EMPTY_GANG_PLAN, type GangPlan, type PlannedEvent, type Waiting } from './gang-plan.ts';
 import { podEvent } from './plan-events.ts';

@@ -1,14 +1,12 @@
-import { isGated, takeCensus, type GroupCensus } from './census.ts';
+import { isGated, takeCensus, shortfall, type GroupCensus } from './census.ts';
 import { expectedPods } from '../expected-pods.ts';
 import { EMPTY_GANG_PLAN, type GangSummary, type GangPlan } from './gang-plan.ts';
 import type { GangRecord, GangState } from '../records.ts';
-import { backendHold } from './backend-hold.ts';
+import { backendHold, mismatchHold, specHold, memoryHold, mismatch, misplacedPod } from './holds.ts';
 import { generationHold } from './generation.ts';
-import type { Hold } from './reasons.ts';
-import { mismatchHold, specHold, memoryHold } from './holds.ts';
-import { shortfall } from './group-counts.ts';
-import { statusText } from '../status-text.ts';
-import { workloadOf } from '../made-for.ts';
+import type { Hold } from './conditions.ts';
+import { statusText } from '../../text/printable.ts';
+import { workloadOf } from '../gang-workload.ts';
 import { isInitialized } from '../rules/initialized.ts';
 import {
   gangEvent,
@@ -18,14 +16,13 @@ import {
   ungateEvents,
   violationEvents,
 } from './plan-events.ts';
-import { mismatch, misplacedPod } from './misplaced.ts';
 import { claims, planUngrouped, planWithoutGang } from './plan-strays.ts';
 import { planGates } from './plan-gates.ts';
 import { isComplete, isFullyReferenced, planReferences } from './plan-references.ts';
 import { judgeStatus, NO_GROUPS } from './plan-status.ts';
 import { planStatus } from './status-write.ts';
 import { waitingBeside, whyOfAnothers } from './why.ts';
-import { stoppedBy } from '../rules/lists.ts';
+import { stoppedBy } from '../rules/rule-lists.ts';
 
 /**
  * The loop's whole judgement: what is known in, what to do out. Pure, so that every history can be tried.

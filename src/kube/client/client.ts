@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json/json.ts';
-import type { PatchOperation } from '../../json/patch-operation.ts';
+import type { PatchOperation } from '../../json/patch.ts';
 import type { UnreadList } from '../../json/unread-lists.ts';
 import type { KubeObject, Resource, Target } from './resources.ts';
 

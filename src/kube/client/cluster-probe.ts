@@ -1,6 +1,5 @@
-import type { ClusterProbe } from '../../k8s/cluster-probe.ts';
+import type { ClusterProbe, Resource } from '../../k8s/resource.ts';
 import { isObject, own, ownList, ownString, type JsonObject } from '../../json/json.ts';
-import type { Resource } from '../../k8s/resource.ts';
 import type { CallOptions, KubeClient } from './client.ts';
 import { isNotFound } from './errors.ts';
 import type { KubeObject } from './resources.ts';

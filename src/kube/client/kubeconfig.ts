@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { parse } from 'yaml';
 import { type JsonObject, isObject, own, ownList, ownObject, ownString } from '../../json/json.ts';
-import { yamlTrouble } from '../../text/yaml-trouble.ts';
+import { yamlTrouble } from '../../text/printable.ts';
 import { MusterError, messageOf } from '../../errors.ts';
 import type { Clock } from './clock.ts';
 import { TokenFile, type Connection, type ConnectionTls } from './connection.ts';

@@ -1,11 +1,9 @@
 import type { ClusterState } from '../cluster-state.ts';
 import type { NodeState } from '../node-state.ts';
-import type { CountedPods } from '../crowd.ts';
-import type { DomainCounts } from '../domain-counts.ts';
+import type { CountedPods, DomainCounts } from '../domain-counts.ts';
 import { termTakes } from '../selectors.ts';
 import type { Pod, PodAffinityTerm } from '../snapshot.ts';
-import type { DomainRule } from './domain-rule.ts';
-import type { Predicate } from './predicate.ts';
+import type { DomainRule, Predicate } from './predicate.ts';
 
 const OTHERS_REFUSE = ["node(s) didn't satisfy existing pods anti-affinity rules"];
 const NO_COMPANY = ["node(s) didn't match pod affinity rules"];

@@ -1,6 +1,7 @@
 import type { ClusterState } from '../cluster-state.ts';
 import type { NodeState } from '../node-state.ts';
 import type { Pod } from '../snapshot.ts';
+import type { DomainCounts } from '../domain-counts.ts';
 
 /** Why a node does not take a Pod, in kube-scheduler's own words; undefined where it does. */
 export type Filter = (node: NodeState) => readonly string[] | undefined;
@@ -14,4 +15,19 @@ export interface Predicate {
    * this kind.
    */
   filterFor(pod: Pod, state: ClusterState): Filter | undefined;
+}
+
+/**
+ * What decides by the domain of a node alone whether a Pod without a node may go there. It always speaks of the state as it
+ * is at the moment of asking.
+ */
+export interface DomainRule {
+  /**
+   * What another Pod in a domain does: with `spread` it counts there, and the domain with the fewest decides for all; with
+   * `company` it opens the domain; with `distance` it closes it.
+   */
+  readonly kind: 'spread' | 'company' | 'distance';
+  readonly counts: DomainCounts;
+  /** @param value of the topology key; undefined where the node has no such label */
+  allows(value: string | undefined): boolean;
 }

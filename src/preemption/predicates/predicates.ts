@@ -1,10 +1,16 @@
 import type { ClusterState } from '../cluster-state.ts';
 import type { NodeState } from '../node-state.ts';
 import type { Pod } from '../snapshot.ts';
-import { nodeAffinity, nodeUnschedulable, taintToleration, volumeBinding } from './node-predicates.ts';
+import {
+  nodeAffinity,
+  nodeUnschedulable,
+  taintToleration,
+  volumeBinding,
+  nodePorts,
+  nodeResourcesFit,
+} from './node-predicates.ts';
 import { interPodAffinity } from './pod-affinity.ts';
 import type { Filter, Predicate } from './predicate.ts';
-import { nodePorts, nodeResourcesFit } from './resource-predicates.ts';
 import { podTopologySpread } from './topology-spread.ts';
 
 /** What a Pod that has its node already asks of no other one. */

@@ -1,13 +1,11 @@
 import type { ClusterState } from '../cluster-state.ts';
 import type { NodeState } from '../node-state.ts';
-import type { CountedPods } from '../crowd.ts';
-import type { DomainCounts } from '../domain-counts.ts';
+import type { CountedPods, DomainCounts } from '../domain-counts.ts';
 import { untolerated } from '../../k8s/taints.ts';
 import { selects } from '../selectors.ts';
 import type { Pod, TopologySpreadConstraint } from '../snapshot.ts';
-import type { DomainRule } from './domain-rule.ts';
+import type { DomainRule, Filter, Predicate } from './predicate.ts';
 import { matchesAffinity } from './node-predicates.ts';
-import type { Filter, Predicate } from './predicate.ts';
 
 const SKEWED = ["node(s) didn't match pod topology spread constraints"];
 const NO_LABEL = ["node(s) didn't match pod topology spread constraints (missing required label)"];

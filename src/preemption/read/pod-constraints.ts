@@ -10,7 +10,7 @@ import type {
   PodAffinityTerm,
   TopologySpreadConstraint,
 } from '../snapshot.ts';
-import { labelsOf, stringsOf, type FieldReader } from '../../k8s/reading.ts';
+import { labelsOf, stringsOf, type FieldReader } from '../../k8s/field-reader.ts';
 
 /** Where a Pod may be, of its spec. */
 export function podConstraints(

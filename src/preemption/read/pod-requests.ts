@@ -1,7 +1,7 @@
-import { add, containerSum } from '../../k8s/container-sum.ts';
+import { add, containerSum } from '../../k8s/quantity.ts';
 import { own, type Json } from '../../json/json.ts';
 import type { Resources } from '../snapshot.ts';
-import type { FieldReader } from '../../k8s/reading.ts';
+import type { FieldReader } from '../../k8s/field-reader.ts';
 
 /** What a container counts for in scores where it asks for nothing (kube-scheduler's `DefaultMilliCPURequest` …). */
 const SCORED_CPU = 100;

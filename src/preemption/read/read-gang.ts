@@ -9,9 +9,8 @@ import {
 } from '../../api/preemption-terms.ts';
 import { quoted } from '../../text/printable.ts';
 import { defaultClass, letsGangsPreempt, mayCost, type PriorityClass } from '../../api/priority-class.ts';
-import type { Gang, NativeGroup } from '../snapshot.ts';
-import type { FieldReader } from '../../k8s/reading.ts';
-import { readTopology } from './read-topology.ts';
+import type { Gang, NativeGroup, Scope, Topology } from '../snapshot.ts';
+import { stringsOf, type FieldReader } from '../../k8s/field-reader.ts';
 
 /** A PodGang. */
 export function readSnapshotGang(
@@ -99,3 +98,25 @@ export function readNativeGroup(
 
 const modeOf = (mode: Json | undefined): DisruptionMode =>
   mode === 'PodGroup' || isObject(own(mode, 'all')) ? 'PodGroup' : 'Pod';
+
+/** What the spec of a PodGang says of where Pods are to be together; undefined where it says nothing. */
+function readTopology(spec: Json | undefined): Topology | undefined {
+  const scopes = [
+    { groups: undefined, constrained: spec },
+    ...(ownList(spec, 'topologyConstraintGroupConfigs') ?? []).flatMap((config) => {
+      const groups = stringsOf(own(config, 'podGroupNames'));
+      return groups.length === 0 ? [] : [{ groups, constrained: config }];
+    }),
+    ...(ownList(spec, 'podgroups') ?? []).map((group) => ({
+      groups: [ownString(group, 'name') ?? ''],
+      constrained: group,
+    })),
+  ];
+  const all = (field: 'required' | 'preferred'): Scope[] =>
+    scopes.flatMap(({ groups, constrained }) => {
+      const key = ownString(own(own(constrained, 'topologyConstraint'), 'packConstraint'), field);
+      return key ? [{ groups, key }] : [];
+    });
+  const [required, preferred] = [all('required'), all('preferred')];
+  return required.length + preferred.length === 0 ? undefined : { required, preferred };
+}

@@ -11,7 +11,7 @@ import {
 } from '../snapshot.ts';
 import { podConstraints } from './pod-constraints.ts';
 import { podRequests } from './pod-requests.ts';
-import { labelsOf, type FieldReader } from '../../k8s/reading.ts';
+import { labelsOf, type FieldReader } from '../../k8s/field-reader.ts';
 
 /** What is known beside a Pod, and what Pods share. */
 export interface PodContext {

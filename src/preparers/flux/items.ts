@@ -1,4 +1,4 @@
-import { constant } from '../../json/constant.ts';
+import { constant } from '../../json/patch.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { LABEL_POD_GANG } from '../../api/names.ts';
 import { FLUX, fluxConfigMapName, fluxSecretName, INIT_COMMAND } from './names.ts';

@@ -1,7 +1,7 @@
 /** The priorities of gangs and of their Pods, as far as memory knows the classes. */
 import { describe, expect, test } from '@jest/globals';
 import type { Policy } from '../../../src/admission/policy.ts';
-import type { WriteOperation } from '../../../src/json/patch-operation.ts';
+import type { WriteOperation } from '../../../src/json/patch.ts';
 import type { Decision } from '../../../src/admission/review.ts';
 import type { JsonObject } from '../../../src/json/json.ts';
 import type { Placement } from '../../../src/backends/select.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { formatPath } from '../../../src/config/config-fault.ts';
-import { parseGoDuration } from '../../../src/k8s/duration.ts';
+import { parseGoDuration } from '../../../src/k8s/time.ts';
 import { inWords } from '../../../src/config/messages.ts';
 import { editDistance, nearestKey } from '../../../src/text/nearest-key.ts';
 

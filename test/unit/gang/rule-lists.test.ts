@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { fault } from '../../../src/api/fault.ts';
-import { REFUSED_WHEN_WRITTEN, STOPS_STORED, stoppedBy } from '../../../src/gang/rules/lists.ts';
+import { REFUSED_WHEN_WRITTEN, STOPS_STORED, stoppedBy } from '../../../src/gang/rules/rule-lists.ts';
 import { gang, group } from './plan/gang-states.ts';
 
 const ROOM = new URL('../../../src/gang/rules/', import.meta.url);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { jsonText, parsedJson, printableJson } from '../../../src/json/text.ts';
+import { jsonText, parsedJson, printableJson } from '../../../src/json/json.ts';
 import { printable } from '../../../src/text/printable.ts';
 
 const text = fc.oneof(

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../src/json/json.ts';
-import { nextPreemptionStep, type PreemptionStep } from '../../../src/preemption/delayed.ts';
+import { nextPreemptionStep, type PreemptionStep } from '../../../src/preemption/preemption-state-machine.ts';
 import type { InFlight } from '../../../src/preemption/in-flight.ts';
-import type { Situation } from '../../../src/preemption/situation.ts';
-import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
+import type { Situation } from '../../../src/preemption/plan-within-budgets.ts';
+import { preemptorOf } from '../../../src/preemption/preemptor.ts';
 import { readSnapshotPod } from '../../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../../src/preemption/read/read-snapshot.ts';
-import { FieldReader } from '../../../src/k8s/reading.ts';
+import { FieldReader } from '../../../src/k8s/field-reader.ts';
 import { budget, node, planFor, pod, podGang, priorityClass, type PodIn } from './small-cluster.ts';
 
 const CLASSES = [priorityClass('low', 10), priorityClass('mid', 50), priorityClass('high', 100)];

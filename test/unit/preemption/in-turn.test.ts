@@ -10,10 +10,10 @@ import {
   predicatesButAffinity,
   skipsAffinity,
 } from '../../../src/preemption/predicates/predicates.ts';
-import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
+import { preemptorOf } from '../../../src/preemption/preemptor.ts';
 import type { Pod } from '../../../src/preemption/snapshot.ts';
 import { byImportance, preemptionUnitsOf, type PreemptionUnit } from '../../../src/preemption/units.ts';
-import { putBack, removed } from '../../../src/preemption/verdicts.ts';
+import { putBack, removed } from '../../../src/preemption/search.ts';
 import { inLength } from '../../support/length.ts';
 import { clusterOf, gangOf, neighbours, type Neighbours } from './random-neighbours.ts';
 import { snapshotOf } from './small-cluster.ts';

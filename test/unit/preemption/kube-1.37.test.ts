@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../src/json/json.ts';
 import { outcomeOf, planVerdict } from '../../../src/preemption/outcome.ts';
-import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
+import { preemptorOf } from '../../../src/preemption/preemptor.ts';
 import type { Variant } from '../../../src/preemption/variants.ts';
 import {
   budget,

@@ -1,12 +1,12 @@
 /** What everybody is told of a plan is what is carried out. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { FieldReader } from '../../../src/k8s/reading.ts';
+import { FieldReader } from '../../../src/k8s/field-reader.ts';
 import { overdrawnBy } from '../../../src/preemption/budgets.ts';
-import { nextPreemptionStep } from '../../../src/preemption/delayed.ts';
-import { planWithinBudgets, sparing } from '../../../src/preemption/plan-room.ts';
-import type { PreemptionPlan } from '../../../src/preemption/planned.ts';
-import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
+import { nextPreemptionStep } from '../../../src/preemption/preemption-state-machine.ts';
+import { planWithinBudgets, sparing } from '../../../src/preemption/plan-within-budgets.ts';
+import type { PreemptionPlan } from '../../../src/preemption/search.ts';
+import { preemptorOf } from '../../../src/preemption/preemptor.ts';
 import { readSnapshotPod } from '../../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../../src/preemption/read/read-snapshot.ts';
 import { inLength } from '../../support/length.ts';

@@ -3,13 +3,12 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { JsonObject } from '../../../src/json/json.ts';
 import { ClusterState } from '../../../src/preemption/cluster-state.ts';
-import { fitOf, isPlain } from '../../../src/preemption/fit.ts';
+import { fitOf, isPlain, rankedFit } from '../../../src/preemption/fit.ts';
 import { place, undo } from '../../../src/preemption/place.ts';
-import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
-import { rankedFit } from '../../../src/preemption/ranked-fit.ts';
+import { preemptorOf } from '../../../src/preemption/preemptor.ts';
 import { preemptionUnitsOf } from '../../../src/preemption/units.ts';
 import { VARIANTS } from '../../../src/preemption/variants.ts';
-import { putBack, removed } from '../../../src/preemption/verdicts.ts';
+import { putBack, removed } from '../../../src/preemption/search.ts';
 import { inLength } from '../../support/length.ts';
 import { node, planFor, pod, podGroup, snapshotOf, type PodIn } from './small-cluster.ts';
 

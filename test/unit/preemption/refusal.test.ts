@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Audience } from '../../../src/preemption/reader.ts';
-import { refusalText, type Refusal } from '../../../src/preemption/refusal.ts';
+import { refusalText, type Audience, type Refusal } from '../../../src/preemption/refusal.ts';
 
 /** One of each, about objects of `theirs`, all called `secret…`; a further reason does not compile without its row. */
 const theirs = { namespace: 'theirs', name: 'secret' };

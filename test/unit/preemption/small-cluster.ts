@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../../src/json/json.ts';
-import type { PreemptionPlan } from '../../../src/preemption/planned.ts';
+import type { PreemptionPlan } from '../../../src/preemption/search.ts';
 import { planPreemption } from '../../../src/preemption/plan.ts';
-import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
+import { preemptorOf } from '../../../src/preemption/preemptor.ts';
 import { readSnapshotPod } from '../../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../../src/preemption/read/read-snapshot.ts';
-import { FieldReader } from '../../../src/k8s/reading.ts';
+import { FieldReader } from '../../../src/k8s/field-reader.ts';
 import type { Pod, Snapshot } from '../../../src/preemption/snapshot.ts';
 import type { Variant } from '../../../src/preemption/variants.ts';
 

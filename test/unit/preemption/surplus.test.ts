@@ -1,13 +1,12 @@
 /** Gangs with more Pods than they need, of several groups: nobody makes room for what is not needed. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { FieldReader } from '../../../src/k8s/reading.ts';
+import { FieldReader } from '../../../src/k8s/field-reader.ts';
 import { ClusterState } from '../../../src/preemption/cluster-state.ts';
 import { place } from '../../../src/preemption/place.ts';
 import { planPreemption } from '../../../src/preemption/plan.ts';
-import type { PreemptionPlan } from '../../../src/preemption/planned.ts';
-import { preemptorOf } from '../../../src/preemption/preemptor-of.ts';
-import type { Preemptor } from '../../../src/preemption/preemptor.ts';
+import type { PreemptionPlan } from '../../../src/preemption/search.ts';
+import { preemptorOf, type Preemptor } from '../../../src/preemption/preemptor.ts';
 import { readSnapshotPod } from '../../../src/preemption/read/read-pod.ts';
 import { readSnapshot } from '../../../src/preemption/read/read-snapshot.ts';
 import type { Pod, Snapshot } from '../../../src/preemption/snapshot.ts';

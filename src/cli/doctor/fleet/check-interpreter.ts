@@ -1,7 +1,6 @@
 import { own, ownList, ownObject, ownString, type JsonObject } from '../../../json/json.ts';
-import { objectName } from '../../../k8s/resource.ts';
+import { objectName, parseGroupVersion } from '../../../k8s/resource.ts';
 import { PATH_INTERPRET } from '../../../api/names.ts';
-import { parseGroupVersion } from '../../../k8s/resource.ts';
 import { operationsToRegister, REVISING } from '../../../fleet/registration.ts';
 import { isMultiTemplate } from '../../../workloads/components.ts';
 import { titleOf, type WorkloadKind } from '../../../workloads/workload-kind.ts';

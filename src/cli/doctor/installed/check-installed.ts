@@ -1,7 +1,7 @@
 import { ownList, ownObject, ownString, type Json, type JsonObject } from '../../../json/json.ts';
 import { printable } from '../../../text/printable.ts';
 import { objectName } from '../../../k8s/resource.ts';
-import type { PatchOperation } from '../../../json/patch-operation.ts';
+import type { PatchOperation } from '../../../json/patch.ts';
 import { applyCommand, deleteCommand, patchCommand } from '../commands.ts';
 import { saying, type Diagnosis, type Group, type Severity } from '../diagnosis.ts';
 import { RIGHTS_FIX, valueOf, type Read } from '../read.ts';

@@ -1,5 +1,5 @@
 import { isObject, own, ownString, type Json, type JsonObject } from '../../../json/json.ts';
-import type { PatchOperation } from '../../../json/patch-operation.ts';
+import type { PatchOperation } from '../../../json/patch.ts';
 
 /** A field that is otherwise than it would be applied. */
 export interface Difference {

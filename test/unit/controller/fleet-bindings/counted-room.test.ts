@@ -7,7 +7,7 @@ import { Members } from '../../../../src/controller/fleet-bindings/members.ts';
 import type { FleetShared } from '../../../../src/controller/watch/shared.ts';
 import { readBinding, type TargetCluster } from '../../../../src/fleet/assign/binding.ts';
 import { readMember } from '../../../../src/fleet/assign/member.ts';
-import { FieldReader } from '../../../../src/k8s/reading.ts';
+import { FieldReader } from '../../../../src/k8s/field-reader.ts';
 import type { KubeClient } from '../../../../src/kube/client/client.ts';
 import { CLUSTERS, RESOURCE_BINDINGS, type KubeObject } from '../../../../src/kube/client/resources.ts';
 import { CacheRoom } from '../../../../src/kube/loop/cache-memory.ts';

@@ -9,7 +9,7 @@ import {
 import { readMember, type Member } from '../../../../src/fleet/assign/member.ts';
 import { mayHelp } from '../../../../src/fleet/assign/may-help.ts';
 import { builtInStrategies } from '../../../../src/fleet/assign/strategies.ts';
-import { FieldReader } from '../../../../src/k8s/reading.ts';
+import { FieldReader } from '../../../../src/k8s/field-reader.ts';
 import type { KubeClient } from '../../../../src/kube/client/client.ts';
 import { ApiError, errorFromAnswer } from '../../../../src/kube/client/errors.ts';
 import { RESOURCE_BINDINGS, type KubeObject } from '../../../../src/kube/client/resources.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../../src/json/json.ts';
 import { ANNOTATION_PREEMPTION_PLAN } from '../../../../src/api/names.ts';
-import type { PatchOperation } from '../../../../src/json/patch-operation.ts';
+import type { PatchOperation } from '../../../../src/json/patch.ts';
 import type { KubeClient, PodToEvict, Selection } from '../../../../src/kube/client/client.ts';
 import { ApiError } from '../../../../src/kube/client/errors.ts';
 import type { Resource, Target } from '../../../../src/kube/client/resources.ts';

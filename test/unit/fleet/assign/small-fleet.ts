@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../../../src/json/json.ts';
-import { FieldReader, type ObjectFault } from '../../../../src/k8s/reading.ts';
+import { FieldReader, type ObjectFault } from '../../../../src/k8s/field-reader.ts';
 import { assign, type Assignment } from '../../../../src/fleet/assign/assign.ts';
 import { readBinding, type Binding } from '../../../../src/fleet/assign/binding.ts';
 import { byPreference, type Candidate } from '../../../../src/fleet/assign/candidate.ts';

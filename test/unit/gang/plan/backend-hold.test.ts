@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { BackendState } from '../../../../src/gang/records.ts';
 import { planGang } from '../../../../src/gang/plan/plan.ts';
-import { publishedBackend } from '../../../../src/gang/plan/backend-hold.ts';
+import { publishedBackend } from '../../../../src/gang/plan/holds.ts';
 import { bound, condition, FULL, gang, INITIALIZED, pod, PODS, state } from './gang-states.ts';
 
 const base: BackendState = {
@@ -51,7 +51,7 @@ test.each<[string, BackendState, Parameters<typeof state>[0]]>([
     ...known,
     reason: known.reason,
     objectsWait: known.objectsWait,
-    says: known.schedulerMessage,
+    schedulerMessage: known.schedulerMessage,
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import jsonPatch, { type Operation } from 'fast-json-patch';
 import { confirmUngates } from '../../../../src/gang/plan/plan-gates.ts';
 import { planGang } from '../../../../src/gang/plan/plan.ts';
-import { ungatePatch } from '../../../../src/gang/plan/write-patches.ts';
+import { ungatePatch } from '../../../../src/gang/plan/gang-plan.ts';
 import type { PodRecord } from '../../../../src/gang/records.ts';
 import {
   bound,

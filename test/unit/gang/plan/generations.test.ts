@@ -1,7 +1,7 @@
 /** The Pods of a gang that come after its first start. */
 import { describe, expect, test } from '@jest/globals';
 import { gangKinds } from '../../../../src/workloads/kinds.ts';
-import { KINDS_WITH_LEFT } from '../../../../src/gang/made-for.ts';
+import { KINDS_WITH_LEFT } from '../../../../src/gang/gang-workload.ts';
 import type { Condition } from '../../../../src/api/pod-gang.ts';
 import { CONDITION_SCHEDULED } from '../../../../src/gang/plan/conditions.ts';
 import { planGang } from '../../../../src/gang/plan/plan.ts';

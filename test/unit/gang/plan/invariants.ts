@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { GATE_POD_GANG_PENDING as GATE } from '../../../../src/api/names.ts';
-import { CONDITION_REASONS } from '../../../../src/gang/plan/reasons.ts';
+import { CONDITION_REASONS } from '../../../../src/gang/plan/conditions.ts';
 import type { GangRecord, PodRecord, ReleaseOrder } from '../../../../src/gang/records.ts';
 import type { JsonObject } from '../../../../src/json/json.ts';
 import type { Leader, Write } from './model-leader.ts';

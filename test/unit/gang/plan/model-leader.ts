@@ -1,5 +1,12 @@
 import type { JsonObject } from '../../../../src/json/json.ts';
-import { EMPTY_GANG_PLAN, type GangPlan, type Ungate } from '../../../../src/gang/plan/gang-plan.ts';
+import {
+  EMPTY_GANG_PLAN,
+  referencesPatch,
+  statusPatch,
+  ungatePatch,
+  type GangPlan,
+  type Ungate,
+} from '../../../../src/gang/plan/gang-plan.ts';
 import type {
   BackendState,
   BaseGang,
@@ -10,7 +17,6 @@ import type {
 import { confirmUngates } from '../../../../src/gang/plan/plan-gates.ts';
 import { droppedReferences, takesOutTheLiving } from '../../../../src/gang/plan/plan-references.ts';
 import { planGang } from '../../../../src/gang/plan/plan.ts';
-import { referencesPatch, statusPatch, ungatePatch } from '../../../../src/gang/plan/write-patches.ts';
 import { gangOf, podOf, Refused, revisionOf, type Draft, type Kind, type ModelStore } from './model-store.ts';
 
 /** The judgement under test, so that a broken one can take its place. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { CONDITION_REASONS, EVENT_REASONS } from '../../../../src/gang/plan/reasons.ts';
+import { CONDITION_REASONS, EVENT_REASONS } from '../../../../src/gang/plan/conditions.ts';
 
 const page = readFileSync(new URL('../../../../docs/loop.md', import.meta.url), 'utf8');
 

@@ -6,7 +6,7 @@ import {
   FIRST_STATUS_PATIENCE_MS,
   MESSAGE_INTERVAL_MS,
 } from '../../../../src/gang/plan/status-write.ts';
-import { referencesPatch, statusPatch } from '../../../../src/gang/plan/write-patches.ts';
+import { referencesPatch, statusPatch } from '../../../../src/gang/plan/gang-plan.ts';
 import type { GangRecord, GangState, PodRecord } from '../../../../src/gang/records.ts';
 import {
   bound,

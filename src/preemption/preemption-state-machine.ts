@@ -1,11 +1,10 @@
 import { EVICTION, PREEMPTION } from '../api/preemption-terms.ts';
 import { preemptionUnderWay, stillNominated } from './nominations.ts';
-import type { PreemptionPlan } from './planned.ts';
+import type { PreemptionPlan } from './search.ts';
 import type { InFlight, Victim } from './in-flight.ts';
 import { planPreemption as search } from './plan.ts';
-import { planWithinBudgets } from './plan-room.ts';
+import { planWithinBudgets, type Situation } from './plan-within-budgets.ts';
 import { refusalText, type Refusal } from './refusal.ts';
-import type { Situation } from './situation.ts';
 import type { Pod, Snapshot } from './snapshot.ts';
 import { preemptionUnitsOf, type PreemptionUnit } from './units.ts';
 

@@ -1,10 +1,10 @@
 import { overdrawnBy } from './budgets.ts';
-import type { PreemptionPlan } from './planned.ts';
+import type { PreemptionPlan, JudgedUnit } from './search.ts';
 import { planPreemption } from './plan.ts';
-import type { Situation } from './situation.ts';
 import { byImportance, type PreemptionUnit } from './units.ts';
-import { BEHAVIOUR } from './variants.ts';
-import type { JudgedUnit } from './verdicts.ts';
+import { BEHAVIOUR, type Variant } from './variants.ts';
+import type { Preemptor } from './preemptor.ts';
+import type { Snapshot } from './snapshot.ts';
 
 /** So many plans are made for one that overdraws no budget: each choice of whom to keep is a plan of its own. */
 const MOST_TRIES = 64;
@@ -76,3 +76,14 @@ export function sparing(exemptNamespaces: Iterable<string>, isClear: Situation['
 const byUnit = (a: JudgedUnit, b: JudgedUnit): number => byImportance(a.unit, b.unit);
 
 const idOf = ({ kind, namespace, name }: PreemptionUnit): string => `${kind} ${namespace}/${name}`;
+
+/** What is known at one attempt. */
+export interface Situation {
+  readonly preemptor: Preemptor;
+  readonly snapshot: Snapshot;
+  readonly variant: Variant;
+  /** Whether a unit may be touched at all. */
+  readonly mayGo: (unit: PreemptionUnit) => boolean;
+  /** Whether a PodDisruptionBudget may be overdrawn where nothing else helps. */
+  readonly breaksBudgets: boolean;
+}

@@ -1,6 +1,6 @@
 import type { Fault } from '../../api/fault.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
-import { listed } from '../status-text.ts';
+import { listed } from '../../text/printable.ts';
 import {
   checkGangIsOne,
   checkGangName,
@@ -12,7 +12,7 @@ import {
 } from './check-spec.ts';
 import { checkGroupConfigs, checkTopology, type TopologyLevels } from './check-topology.ts';
 import { checkInitializedAuthor, checkInitializedComplete, checkInitializedStays } from './initialized.ts';
-import { checkGroupsFixed, checkManagerKept, checkPlanKept, checkReferencesKept } from './kept.ts';
+import { checkGroupsFixed, checkManagerKept, checkPlanKept, checkReferencesKept } from './immutable.ts';
 import {
   checkClassesKnown,
   checkDisruptionModeKept,

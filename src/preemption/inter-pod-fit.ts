@@ -1,12 +1,10 @@
 import type { ClusterState } from './cluster-state.ts';
 import type { NodeState } from './node-state.ts';
-import { isAlike } from './kinds.ts';
-import type { TrackedRule } from './felt-rule.ts';
+import { isAlike, type Pod } from './snapshot.ts';
+import { InterPodKind, type TrackedRule } from './inter-pod-kind.ts';
 import { Placer, type GangToPlace } from './placer.ts';
 import { counted } from './preemptor.ts';
-import { InterPodKind } from './social-kind.ts';
 import { selects, termTakes } from './selectors.ts';
-import type { Pod } from './snapshot.ts';
 
 /** Of more cells each Pod would take as long as looking at the nodes one by one. */
 const MOST_CELLS = 64;
