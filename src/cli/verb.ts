@@ -8,4 +8,6 @@ export interface Verb {
   readonly summary: string;
   /** Loads the verb's own file and nothing else: `version` has no use for a TLS server, nor `serve` for a diff. */
   load(io: CliIo): Promise<Command>;
+  /** What a shell completes behind the verb, where that is more than a choice of its argument. */
+  words?(): Promise<readonly string[]>;
 }

@@ -17,6 +17,12 @@ export const verbs: readonly Verb[] = [
     load: async (io) => (await import('./validate/validate.ts')).validateCommand(io),
   },
   {
+    name: 'explain',
+    summary: 'explain a rule, label, annotation, field, setting, metric or error by its name',
+    load: async (io) => (await import('./explain/explain.ts')).explainCommand(io),
+    words: async () => (await import('./explain/explain.ts')).explainable(),
+  },
+  {
     name: 'status',
     summary: 'show the gangs of a cluster, and why one is not moving',
     load: async (io) => (await import('./status/status.ts')).statusCommand(io),

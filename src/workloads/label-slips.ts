@@ -9,7 +9,7 @@ import {
   MUSTER_PREFIX,
 } from '../api/names.ts';
 import { editDistance, nearestKey } from '../text/nearest-key.ts';
-import { ownKeys } from '../api/own-keys.ts';
+import { ownKeys } from '../api/keys.ts';
 import { keyed, printable, quoted } from '../text/printable.ts';
 import { valueAt, type Path } from './path.ts';
 import type { PodTemplate } from './pod-templates.ts';

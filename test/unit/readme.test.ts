@@ -3,7 +3,6 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join, relative } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { SPEED_PAGES, withSpeed } from '../../pictures/pictures.ts';
-import { errorCatalogue } from '../../src/errors.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const FILE = join(ROOT, 'README.md');
@@ -62,20 +61,6 @@ test.each(SPEED_PAGES)('%s: its line about speed is made from docs/benchmarks.md
   if (process.env['UPDATE_DOCS'] === '1') writeFileSync(file, expected);
   else expect(text).toBe(expected);
   expect(expected).toContain('measured on ');
-});
-
-test('docs/reference/cli.md has the table of errors', () => {
-  const file = join(ROOT, 'docs/reference/cli.md');
-  const page = readFileSync(file, 'utf8');
-  const rows = Object.entries(errorCatalogue).map(
-    ([code, { exitCode, summary }]) => `| \`${code}\` | ${exitCode} | ${summary} |`,
-  );
-  const table = ['| Code | Exit | Meaning |', '| --- | --- | --- |', ...rows].join('\n');
-  const block = /(<!-- errors -->\n)[^]*?(<!-- \/errors -->)/;
-  expect(page).toMatch(block);
-  const expected = page.replace(block, (_all, begin: string, end: string) => `${begin}${table}\n${end}`);
-  if (process.env['UPDATE_DOCS'] === '1') writeFileSync(file, expected);
-  else expect(page).toBe(expected);
 });
 
 describe.each(PAGES)('%s', (page) => {

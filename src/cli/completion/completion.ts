@@ -48,7 +48,7 @@ async function completed(verb: Verb, io: CliIo): Promise<Completed> {
   return {
     verb: name,
     summary,
-    first: command.registeredArguments[0]?.argChoices ?? [],
+    first: (await verb.words?.()) ?? command.registeredArguments[0]?.argChoices ?? [],
     flags: [...flags, { names: ['--help'], summary: 'help', values: undefined }],
   };
 }

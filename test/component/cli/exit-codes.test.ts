@@ -56,6 +56,14 @@ describe('exit codes of the process', () => {
       /^$/,
       /^error\[USAGE\]: required option '-f, --filename <file\.\.\.>' not specified\nfix: /,
     ],
+    [['explain'], 0, /^TOPIC +ENTRIES/, /^$/],
+    [['explain', 'podgang.spec.podgroups.minReplicas'], 0, /^podgang\S+: field\n {2}Type +integer\n/, /^$/],
+    [
+      ['explain', 'GangNotNamd'],
+      2,
+      /^$/,
+      /^error\[USAGE\]: nothing is called "GangNotNamd" \(did you mean "GangNotNamed"\?\)\nfix: /,
+    ],
     [['nonsense'], 2, /^$/, /^error\[USAGE\]: unknown command 'nonsense'\nfix: /],
   ])('muster %j ends with %d', async (args, code, out, err) => {
     const ended = await muster(args);

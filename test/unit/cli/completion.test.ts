@@ -21,6 +21,9 @@ _muster; printf '%s\\n' "\${COMPREPLY[@]}"`;
     ['muster validate --output gi', ['github']],
     ['muster status --cont', ['--context']],
     ['muster completion z', ['zsh']],
+    ['muster explain GangNotN', ['GangNotNamed']],
+    ['muster explain podgang.spec.podgroups.minR', ['podgang.spec.podgroups.minReplicas']],
+    ['muster explain scheduler.profiles.na', ['scheduler.profiles.name']],
     ['muster review -f package.j', ['package.json']],
     ['muster serve --config LICEN', ['LICENSE']],
   ])('%s', async (line, expected) => expect(await complete(line)).toEqual(expected));

@@ -38,10 +38,9 @@ test.each(FILES)('%s shows what the program prints', async (file, atLeast) => {
 });
 
 describe('docs/reference/cli.md', () => {
-  test.each(verbs.map(({ name }) => name))('has a section about %s, with its help', (name) => {
+  test.each(verbs.map(({ name }) => name))('has a section about %s, with its flags', (name) => {
     const text = readFileSync('docs/reference/cli.md', 'utf8');
-    expect(text).toContain(`\n## ${name}\n`);
-    expect(text).toContain(`\n$ muster ${name} --help\n`);
+    expect(text).toContain(`\n## ${name}\n\n<!-- verb ${name} -->\n`);
   });
 });
 

@@ -1,21 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { operatorConfigurationJsonSchema, settings } from '../../../src/config/settings.ts';
-import { referenceRows, referenceTable, withReferenceTable } from './settings-table.ts';
 
-/** `UPDATE_DOCS=1 npm run test:unit -- config/reference` rewrites both files. */
+/** `UPDATE_DOCS=1 npm run test:unit -- config/reference` rewrites the file. */
 const update = process.env['UPDATE_DOCS'] === '1';
 const docs = new URL('../../../docs/', import.meta.url);
-const markdown = new URL('reference/configuration.md', docs);
 const schemaFile = new URL('operator-configuration.schema.json', docs);
 
 describe('documentation is made from the schema', () => {
-  test('docs/reference/configuration.md', () => {
-    if (update) writeFileSync(markdown, withReferenceTable(readFileSync(markdown, 'utf8')));
-    const text = readFileSync(markdown, 'utf8');
-    expect(text).toBe(withReferenceTable(text));
-  });
-
   test('docs/operator-configuration.schema.json', () => {
     const schema = operatorConfigurationJsonSchema();
     if (update) writeFileSync(schemaFile, `${JSON.stringify(schema, null, 2)}\n`);
@@ -81,24 +73,6 @@ describe('documentation is made from the schema', () => {
       'fleet.kinds[].single.minAvailable',
       'fleet.kinds[].minAvailable',
     ]);
-  });
-
-  test('rows are fit for a table', () => {
-    const row = referenceRows().find(({ path }) => path === '`server.webhooks.port`');
-    expect(row).toEqual({
-      path: '`server.webhooks.port`',
-      type: 'integer',
-      default: '`9443`',
-      environment: '`MUSTER_SERVER_WEBHOOKS_PORT`',
-      description: 'Port of the webhooks. 9443: the usual one; Grove’s own default is 2750.',
-    });
-    const within = referenceRows().find(({ path }) => path.endsWith('clientCertificate.caFile`'));
-    expect(within?.default).toBe('required where `server.webhooks.clientCertificate` is given');
-    for (const line of referenceTable().split('\n')) expect(line.split(/(?<!\\)\|/)).toHaveLength(7);
-  });
-
-  test('a page without markers is not rewritten', () => {
-    expect(() => withReferenceTable('# Title')).toThrow(RangeError);
   });
 
   test('JSON Schema is draft 2020-12 and as strict as the reader', () => {

@@ -1,4 +1,3 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { notices } from '../../../../src/cli/gangs/notices.ts';
 import { muster } from '../fake-io.ts';
@@ -372,17 +371,4 @@ describe('a workload with the label and without Pods is no mistake', () => {
       expect(out).not.toContain('PodGang default/');
     }
   });
-});
-
-const PAGE = 'docs/reference/cli.md';
-
-test(`${PAGE} lists every rule`, () => {
-  const text = readFileSync(PAGE, 'utf8');
-  const rows = Object.entries(notices).map(
-    ([rule, { severity, says }]) => `| \`${rule}\` | ${severity} | ${says} |`,
-  );
-  const table = /(\| Rule \| \| What is wrong \|\n\|---\|---\|---\|\n)(?:\|.*\n)+/;
-  const now = text.replace(table, (_, head: string) => `${head}${rows.join('\n')}\n`);
-  if (process.env['UPDATE_DOCS'] === '1') writeFileSync(PAGE, now);
-  else expect(text).toBe(now);
 });

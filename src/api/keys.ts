@@ -1,0 +1,36 @@
+import { conditionKeys } from './condition-keys.ts';
+import { fleetKeys } from './fleet-keys.ts';
+import { gangKeys } from './gang-keys.ts';
+import type { Key } from './key.ts';
+import { MUSTER_PREFIX } from './names.ts';
+import { preemptionKeys } from './preemption-keys.ts';
+import { workloadKeys } from './workload-keys.ts';
+
+/**
+ * Every label, annotation, finalizer, scheduling gate and condition of Muster's, and those of Grove, Kubernetes and Karmada that it
+ * reads. docs/reference/labels.md and `muster explain` are made from them. What one scheduler alone reads stands in its backend's folder.
+ */
+export const keys: readonly Key[] = [
+  ...gangKeys,
+  ...workloadKeys,
+  ...preemptionKeys,
+  ...fleetKeys,
+  ...conditionKeys,
+];
+
+/**
+ * Keys with the prefix `muster.dev/` on Pods, gangs and workloads, and where each is read: whatever else has that prefix is a slip.
+ * Of several the first counts: what a Namespace has as a label is an annotation elsewhere.
+ */
+export const ownKeys: Readonly<Record<string, 'label' | 'annotation' | 'both'>> = Object.fromEntries(
+  keys
+    .filter((one, index) => one.key.startsWith(MUSTER_PREFIX) && isFirst(one.key, index))
+    .map(({ key, as }) => [
+      key,
+      as === 'label or annotation' ? 'both' : as === 'label' ? 'label' : 'annotation',
+    ]),
+);
+
+function isFirst(key: string, index: number): boolean {
+  return keys.findIndex((one) => one.key === key) === index;
+}
