@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { keys, ownKeys } from '../../../src/api/keys.ts';
 import * as names from '../../../src/api/names.ts';
-import { CONDITION_REASONS } from '../../../src/gang/plan/reasons.ts';
+import { CONDITION_REASONS } from '../../../src/gang/plan/conditions.ts';
 import { rules } from '../../../src/api/rules.ts';
 
 /** Names with the prefix that are no keys of an object. */
@@ -42,7 +42,7 @@ test('rules that are named in it are rules of admission or of a policy', () => {
   const manifests = globSync('manifests/**/*.yaml')
     .map((file) => readFileSync(file, 'utf8'))
     .join('\n');
-  const events = readFileSync('src/gang/plan/reasons.ts', 'utf8');
+  const events = readFileSync('src/gang/plan/conditions.ts', 'utf8');
   const named = keys.flatMap(({ wrong }) =>
     [...wrong.matchAll(/`([A-Z]\w+)`/g)].map(([, rule = '']) => rule),
   );
