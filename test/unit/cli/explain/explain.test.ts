@@ -16,7 +16,9 @@ const explained = async (...args: string[]): Promise<string> => {
 
 /** What a message in brackets is called, in any manifest: what the API server tells by itself. */
 const inManifests = globSync('manifests/**/*.yaml').flatMap((file) =>
-  [...readFileSync(file, 'utf8').matchAll(/\[([A-Z][a-z]+[A-Z]\w+)\](?:$|["'])/gm)].map(([, name = '']) => name),
+  [...readFileSync(file, 'utf8').matchAll(/\[([A-Z][a-z]+[A-Z]\w+)\](?:$|["'])/gm)].map(
+    ([, name = '']) => name,
+  ),
 );
 
 describe('muster explain', () => {
