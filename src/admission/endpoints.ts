@@ -195,7 +195,7 @@ const readsLists = ({ registry, preparers = [] }: Policy): boolean =>
 function readsAllIn({ registry: { hosted }, hpc }: Policy): ReviewEndpoint['readsAll'] {
   if (hosted.length === 0 && hpc === undefined) return undefined;
   return (head) =>
-    hosted.some(({ hosted: { looksAtAll } }) => looksAtAll) || hpc?.anyIn(head.namespace) === true;
+    hosted.some(({ hosted: { readsLargeLists } }) => readsLargeLists) || hpc?.anyIn(head.namespace) === true;
 }
 
 /** Counts what a backend did to a Pod: the operation `mutate` of the backend framework's metrics. */

@@ -5,8 +5,8 @@ import { TryLater } from '../errors.ts';
 import type { Membership } from '../gang/membership.ts';
 import type { HpcPolicy } from '../preparers/policy/hpc-policy.ts';
 import { preparePod } from '../preparers/prepare.ts';
-import type { HostedPreparation, HpcGang, Preparation } from '../preparers/preparation.ts';
-import { elsewhereFor, policyOf, preparersOf } from '../preparers/preparations.ts';
+import type { HostedPreparer, HpcGang, PreparerFactory } from '../preparers/preparation.ts';
+import { hostedPreparerFor, policyOfGang, preparersOf } from '../preparers/preparations.ts';
 import type { Preparer } from '../preparers/preparer.ts';
 import { JsonPodPatch } from './pod-patch.ts';
 import type { ReceivedPod } from './pod-reader.ts';
@@ -52,12 +52,12 @@ export function preparersOfPod(
 export function preparationToAsk(
   gang: HpcGang,
   { hpc, preparations = [] }: Policy,
-  says: (hosted: HostedPreparation, policy: HpcPolicy, withinMs: number) => Promise<Preparation>,
+  says: (hosted: HostedPreparer, policy: HpcPolicy, withinMs: number) => Promise<PreparerFactory>,
 ): PreparationAsk | undefined {
   if (hpc === undefined || preparations.length === 0) return undefined;
-  const named = policyOf(gang, hpc);
+  const named = policyOfGang(gang, hpc);
   if (named === undefined || 'rule' in named) return undefined;
-  const found = elsewhereFor(named, preparations);
+  const found = hostedPreparerFor(named, preparations);
   return found && { inPlaceOf: found.preparation, says: (ms) => says(found.hosted, named, ms) };
 }
 

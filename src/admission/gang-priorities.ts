@@ -10,7 +10,7 @@ import {
   uncheckedClasses,
   type PriorityKnowledge,
 } from '../gang/rules/priorities.ts';
-import { NOTHING_SAID, type PodGangVerdict } from '../preparers/preparer.ts';
+import { NO_FINDINGS, type PodGangVerdict } from '../preparers/preparer.ts';
 import { ObjectEdit, type Change } from './json-patch.ts';
 import type { Policy } from './policy.ts';
 import type { AdmissionRequest } from './review.ts';
@@ -55,7 +55,7 @@ export function checkPriorities(
   { classes, placement }: Policy,
 ): PodGangVerdict {
   // Grove's gangs are Grove's to check, and nobody reads what they would be told.
-  if (isGroveManaged(before ?? after)) return NOTHING_SAID;
+  if (isGroveManaged(before ?? after)) return NO_FINDINGS;
   const known: PriorityKnowledge = {
     classes,
     hasPods: before !== undefined && hasPods(before, placement),

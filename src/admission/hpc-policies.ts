@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { fault, type Fault } from '../api/fault.ts';
 import { own } from '../json/json.ts';
 import { parseHpcPolicy } from '../preparers/policy/hpc-policy.ts';
-import { elsewhereFor, managersOf, markOf, verdictOnPolicy } from '../preparers/preparations.ts';
+import { hostedPreparerFor, managersOf, preparedMarkOf, verdictOnPolicy } from '../preparers/preparations.ts';
 import type { Policy } from './policy.ts';
 import { isDeleting } from './pod-gangs.ts';
 import { decision, untouched, type AdmissionRequest, type Decision } from './review.ts';
@@ -21,7 +21,7 @@ export function validateHpcPolicy(
     return untouched();
   const { preparations } = policy;
   const { policy: parsed, faults } = parseHpcPolicy(object, namespace, managersOf(preparations));
-  const elsewhere = elsewhereFor(parsed, preparations);
+  const elsewhere = hostedPreparerFor(parsed, preparations);
   if (elsewhere !== undefined) {
     const { preparation, hosted } = elsewhere;
     return decision({ ask: { inPlaceOf: preparation, says: (ms) => hosted.ofPolicy(parsed, ms) } });
@@ -35,7 +35,7 @@ export function validateHpcPolicy(
     if (user !== undefined) inUse(faults, `${gangCalled(user)} has Pods`);
   } else if (faults.length === 0) {
     // Deleted and made anew it would be an edit of the one by which they run.
-    const user = policy.hpc?.userOf?.(namespace, name, markOf(parsed));
+    const user = policy.hpc?.userOf?.(namespace, name, preparedMarkOf(parsed));
     if (user !== undefined)
       inUse(faults, `Pods of ${gangCalled(user)} run by one of this name with other settings`);
   }

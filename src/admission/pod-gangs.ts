@@ -12,8 +12,8 @@ import { checkExpectedPods } from '../gang/rules/check-spec.ts';
 import { idleInSpec, NO_TOPOLOGY } from '../gang/rules/check-topology.ts';
 import { refusedChange, refusedInSpec } from '../gang/rules/rule-lists.ts';
 import { onlyReferencesDiffer, repairReferences } from '../gang/rules/references.ts';
-import { checkGang } from '../preparers/preparations.ts';
-import { merged, NOTHING_SAID } from '../preparers/preparer.ts';
+import { checkPreparedGang } from '../preparers/preparations.ts';
+import { mergedVerdicts, NO_FINDINGS } from '../preparers/preparer.ts';
 import { preparationToAsk } from './gang-preparers.ts';
 import { checkPriorities, recordPriority, withoutPlan } from './gang-priorities.ts';
 import { ObjectEdit, type Change } from './json-patch.ts';
@@ -83,7 +83,7 @@ function recordBackend(
     return labels.changes();
   }
   const selection = selectByPlace(registry, { namespace, gang: undefined }, placement);
-  if (selection.ask !== undefined) return { ask: selection.ask };
+  if (selection.needs !== undefined) return { ask: selection.needs };
   if (selection.fault !== undefined) return [];
   labels.set(LABEL_SCHEDULER_NAME, selection.resolved.backend.name, 'the gang stays with this backend');
   return labels.changes();
@@ -147,7 +147,7 @@ function whomToAsk(before: PodGang | undefined, after: PodGang, policy: Policy):
     checkReady(policy, backend.name);
     return { of: backend, says: (ms) => hosted.ofGang(after, before, ms) };
   }
-  if (!hosted.hearsChanges) return undefined;
+  if (!hosted.warnsOfUpdates) return undefined;
   return { of: backend, says: (ms) => hosted.ofChange(before, after, ms) };
 }
 
@@ -210,12 +210,12 @@ function checkSpec(
   const { backend, notice } = selection.resolved;
   checkReady(policy, backend.name);
   const verdicts = [(saidBy(policy, backend) ?? backend).validatePodGang(gang)];
-  if (policy.hpc?.known === true) verdicts.push(checkGang(gang, policy.hpc, policy.preparations));
+  if (policy.hpc?.known === true) verdicts.push(checkPreparedGang(gang, policy.hpc, policy.preparations));
   const idle =
     policy.hpc === undefined && policy.placement?.gang !== undefined && policyNameOf(gang) !== undefined;
   if (idle) warnings.push(NOT_PREPARED);
-  for (const one of policy.preparers ?? []) verdicts.push(one.validate?.(gang) ?? NOTHING_SAID);
-  const said = merged(verdicts);
+  for (const one of policy.preparers ?? []) verdicts.push(one.validate?.(gang) ?? NO_FINDINGS);
+  const said = mergedVerdicts(verdicts);
   return {
     faults: [...own, ...said.faults],
     warnings: [...(notice === undefined ? [] : [notice]), ...warnings, ...said.warnings],

@@ -7,7 +7,7 @@ import {
   LABEL_SCHEDULER_NAME,
 } from '../api/names.ts';
 import type { Backend } from '../backends/backend.ts';
-import { notOfGang, selectForPod, type Placement, type Selection } from '../backends/select.ts';
+import { notOfGang, selectForPod, type GangLookup, type BackendSelection } from '../backends/select.ts';
 import {
   asksForGang,
   claimsGang,
@@ -55,7 +55,7 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
     ...checkNodeName(pod),
   ];
   const selection = selectBackend(pod, membership, policy, faults.length === 0);
-  if (selection.ask !== undefined) return decision({ ask: selection.ask });
+  if (selection.needs !== undefined) return decision({ ask: selection.needs });
   if (selection.fault !== undefined) faults.push(selection.fault);
   if (faults.length > 0 || selection.fault !== undefined) {
     const backend = selection.resolved?.backend;
@@ -72,7 +72,7 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
   const says = hosted && saidBy(policy, backend);
   if (hosted !== undefined && says === undefined) {
     const says = (ms: number): Promise<Backend> =>
-      hosted.ofPod(named.on((hosted.looksAtAll ? entire?.() : undefined) ?? object), membership, ms);
+      hosted.ofPod(named.on((hosted.readsLargeLists ? entire?.() : undefined) ?? object), membership, ms);
     return decision({ ask: { of: backend, says } });
   }
   const besides = preparersOfPod(membership, policy, () => named.on(entire?.() ?? object));
@@ -125,7 +125,7 @@ function selectBackend(
   membership: Membership,
   { registry, placement }: Policy,
   mayAsk: boolean,
-): Selection {
+): BackendSelection {
   const known = mayAsk && isPodGangName(membership.gang) ? placement : placement && final(placement);
   const label = pod.label(LABEL_SCHEDULER_NAME);
   const selection = selectForPod(registry, label, pod.schedulerName, membership, known);
@@ -136,7 +136,7 @@ function selectBackend(
 }
 
 /** What is known, with nobody to ask for more. */
-const final = ({ read: _, ...known }: Placement): Placement => known;
+const final = ({ read: _, ...known }: GangLookup): GangLookup => known;
 
 /** @param named whether it has got the labels that Muster writes; else only what is there is looked at */
 function checkMembership({ gang, group }: Membership, named: boolean): Fault[] {
@@ -178,7 +178,7 @@ function validateCreate(request: AdmissionRequest, pod: ReceivedPod, policy: Pol
   if (unnamed.length > 0) return decision({ faults: unnamed });
   const faults = [...(pod.gated ? [] : [fault('GateMissing', GATES)]), ...checkPriority(pod, policy)];
   const selection = selectBackend(pod, membership, policy, faults.length === 0);
-  if (selection.ask !== undefined) return decision({ ask: selection.ask });
+  if (selection.needs !== undefined) return decision({ ask: selection.needs });
   if (selection.fault !== undefined) return decision({ faults: [...faults, selection.fault], gang });
   const { backend } = selection.resolved;
   if (backend.schedulerName !== pod.schedulerName) {

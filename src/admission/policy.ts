@@ -2,9 +2,9 @@ import type { JsonObject } from '../json/json.ts';
 import { TryLater } from '../errors.ts';
 import type { Backend } from '../backends/backend.ts';
 import type { BackendRegistry } from '../backends/registry.ts';
-import type { Place, Placement } from '../backends/select.ts';
+import type { Place, GangLookup } from '../backends/select.ts';
 import type { PriorityClasses } from '../api/priority-class.ts';
-import type { HpcPolicies, Preparation } from '../preparers/preparation.ts';
+import type { HpcPolicies, PreparerFactory } from '../preparers/preparation.ts';
 import type { Preparer } from '../preparers/preparer.ts';
 import type { TopologyLevels } from '../gang/rules/check-topology.ts';
 import type { GangKind } from '../workloads/kind.ts';
@@ -20,11 +20,11 @@ export interface Policy {
   /** Workloads whose Pods may ask for a gang. Absent: those that Muster knows. */
   readonly gangKinds?: readonly GangKind[];
   /** What an HPCPolicy may ask for beside what comes with Muster. */
-  readonly preparations?: readonly Preparation[];
+  readonly preparations?: readonly PreparerFactory[];
   /** Who prepares a gang's Pods beside its backend, in their order. */
   readonly preparers?: readonly Preparer[];
   /** What the watches know, read from memory: it may change, and no decision waits for it. Absent: nothing. */
-  readonly placement?: Placement | undefined;
+  readonly placement?: GangLookup | undefined;
   /**
    * Whether only API servers may ask, by their client certificate. Without it anybody who reaches the port may pretend to be
    * anybody in any namespace, and is told no names of what is there. Absent: they may.
@@ -68,8 +68,8 @@ export type Ask = Place | BackendAsk | PreparationAsk;
 
 /** What a preparation says of the one object; it stands in its place then. */
 export interface PreparationAsk {
-  readonly inPlaceOf: Preparation;
-  readonly says: (withinMs: number) => Promise<Preparation>;
+  readonly inPlaceOf: PreparerFactory;
+  readonly says: (withinMs: number) => Promise<PreparerFactory>;
 }
 
 interface BackendAsk {

@@ -87,3 +87,11 @@ export interface SyncContext {
 
 /** The same for objects of the cluster, which belong to no gang. Only the replica that leads is given one. */
 export type ClusterSyncContext = Pick<SyncContext, 'signal' | 'apply' | 'remove'>;
+
+/** What is known of a backend: nothing yet, that it works here, or why it does not. */
+export type Readiness =
+  | { readonly state: 'unknown' }
+  | { readonly state: 'ready'; readonly facts: BackendFacts }
+  | { readonly state: 'failed'; readonly reason: string };
+
+export const NOT_ASKED: Readiness = { state: 'unknown' };

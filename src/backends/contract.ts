@@ -4,7 +4,7 @@ import type { Resource } from '../k8s/resource.ts';
 import { messageOf, MusterError } from '../errors.ts';
 import type { Backend, BackendFactory, BackendSettings } from './backend.ts';
 import type { BackendFacts } from './cluster.ts';
-import { ProfileConfigError, type ConfigFault } from './profile-config.ts';
+import { ProfileConfigError, type ProfileConfigFault } from './profile-config.ts';
 
 /** Whatever the types say, a module may be plain JavaScript; what it gives must not reach those who rely on them. */
 export function checkedFacts(facts: unknown): BackendFacts {
@@ -28,7 +28,11 @@ export function checkedKinds(kinds: unknown = []): readonly Resource[] {
 }
 
 /** A backend under the name and the version that Muster will hold it to. */
-export function create(factory: BackendFactory, settings: BackendSettings, contract: ContractRange): Backend {
+export function createBackend(
+  factory: BackendFactory,
+  settings: BackendSettings,
+  contract: ContractRange,
+): Backend {
   let backend: Backend;
   try {
     backend = factory.create(settings);
@@ -51,7 +55,7 @@ export function create(factory: BackendFactory, settings: BackendSettings, contr
 export function profileFaults(
   factory: Pick<BackendFactory, 'create'>,
   settings: BackendSettings,
-): readonly ConfigFault[] {
+): readonly ProfileConfigFault[] {
   try {
     factory.create(settings);
     return [];

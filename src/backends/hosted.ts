@@ -15,16 +15,16 @@ export interface Hosted {
   /** undefined while it has not yet said which scheduler it is for. */
   readonly schedulerName: string | undefined;
   /** Whether it declared to look at a Pod's large lists; not while it has declared nothing yet. */
-  readonly looksAtAll: boolean;
+  readonly readsLargeLists: boolean;
   ofPod(pod: JsonObject, gang: Membership, withinMs: number): Promise<Backend>;
   /** @param before absent at creation */
   ofGang(gang: PodGang, before: PodGang | undefined, withinMs: number): Promise<Backend>;
   /** Whether it has anything to say of changes. */
-  readonly hearsChanges: boolean;
+  readonly warnsOfUpdates: boolean;
   /** Of a change that is let in whatever the backend says: never rejects, and says nothing where there is no answer. */
   ofChange(before: PodGang, after: PodGang, withinMs: number): Promise<Backend>;
   /** Hears that it ended by itself, or that what it says of the objects of a gang, by key, is not what it was. */
-  tell(listener: HostedListener): void;
+  subscribe(listener: HostedListener): void;
   stop(): void;
 }
 

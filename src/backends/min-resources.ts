@@ -4,7 +4,7 @@ import { isLabelKey } from '../k8s/name-syntax.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import { printable, quoted } from '../text/printable.ts';
 import { parseQuantity } from '../k8s/quantity.ts';
-import { NOTHING_SAID } from '../preparers/preparer.ts';
+import { NO_FINDINGS } from '../preparers/preparer.ts';
 import type { PodGangVerdict } from './backend.ts';
 
 /**
@@ -53,7 +53,7 @@ export function checkMinResources(
   profile: { readonly name: string; readonly reads: boolean },
 ): PodGangVerdict {
   if (profile.reads) return { faults: minResourcesOf(gang).faults, warnings: [] };
-  if (!gang.annotations.has(ANNOTATION_MIN_RESOURCES)) return NOTHING_SAID;
+  if (!gang.annotations.has(ANNOTATION_MIN_RESOURCES)) return NO_FINDINGS;
   const off = `minResources of the profile ${profile.name} is off`;
   return { faults: [], warnings: [`the annotation ${ANNOTATION_MIN_RESOURCES} is ignored: ${off}`] };
 }

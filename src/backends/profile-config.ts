@@ -13,7 +13,7 @@ interface Kinds {
 }
 
 /** What is wrong with one place of a profile's `config`. */
-export interface ConfigFault {
+export interface ProfileConfigFault {
   /** `config.queue`, `config.tiers["rack"]`, or what else is at fault, from the profile or the top of the document. */
   readonly field: string;
   readonly message: string;
@@ -22,9 +22,9 @@ export interface ConfigFault {
 /** A profile's `config` that a backend cannot be made from. */
 export class ProfileConfigError extends Error {
   override readonly name = 'ProfileConfigError';
-  readonly faults: readonly ConfigFault[];
+  readonly faults: readonly ProfileConfigFault[];
 
-  constructor(faults: readonly ConfigFault[]) {
+  constructor(faults: readonly ProfileConfigFault[]) {
     super(faults.map(({ field, message }) => `${field}: ${message}`).join('; '));
     this.faults = faults;
   }
@@ -60,7 +60,7 @@ export function readProfileConfig<const S extends ProfileSettings>(
   config: JsonObject,
   settings: S,
 ): ProfileConfig<S> {
-  const wrong: ConfigFault[] = [];
+  const wrong: ProfileConfigFault[] = [];
   const values: Record<string, unknown> = {};
   for (const key of Object.keys(config)) {
     if (Object.hasOwn(settings, key)) continue;

@@ -4,15 +4,14 @@ import type { Resource } from '../k8s/resource.ts';
 import { messageOf, MusterError } from '../errors.ts';
 import { NO_TOPOLOGY, type TopologyLevels } from '../gang/rules/check-topology.ts';
 import { CONTRACT_RANGE, type Backend, type BackendFactory } from './backend.ts';
-import type { BackendFacts, InitContext } from './cluster.ts';
+import { NOT_ASKED, type BackendFacts, type InitContext, type Readiness } from './cluster.ts';
 import { hostedIn, type Hosted } from './hosted.ts';
-import { brokenContract, checkedFacts, checkedKinds, create } from './contract.ts';
+import { brokenContract, checkedFacts, checkedKinds, createBackend } from './contract.ts';
 import { coscheduling } from './coscheduling/backend.ts';
 import { kai } from './kai/backend.ts';
 import { native } from './native/backend.ts';
-import { NOT_ASKED, type Readiness } from './readiness.ts';
 import { volcano } from './volcano/backend.ts';
-import { Look } from './witnessed-look.ts';
+import { ObservedInit } from './observed-init.ts';
 
 /** The backends that come with Muster. A further one is a folder here and a line in this list. */
 export const builtInBackends: readonly BackendFactory[] = [native, kai, volcano, coscheduling];
@@ -105,7 +104,7 @@ export class BackendRegistry {
       if (factory === undefined) throw unsupported(name, factories);
       if (this.#byName.has(factory.name)) continue;
       // What came from a file is JSON, whatever its type says.
-      const backend = create(factory, { config: config as JsonObject, topology }, contract);
+      const backend = createBackend(factory, { config: config as JsonObject, topology }, contract);
       const old = deprecation('backend', backend, contract);
       if (old !== undefined) notices.push(old);
       const hosted = hostedIn(backend);
@@ -197,7 +196,7 @@ export class BackendRegistry {
     const backend = this.#byName.get(name)?.backend;
     if (backend === undefined) return NOT_ASKED;
     let readiness: Readiness;
-    const look = new Look(backend);
+    const look = new ObservedInit(backend);
     try {
       const facts = checkedFacts(await ask((context) => look.at(context)));
       this.#owned.set(name, checkedKinds(backend.owns?.()));

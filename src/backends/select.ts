@@ -8,20 +8,20 @@ import type { BackendRegistry, Resolved } from './registry.ts';
 const API_SERVER_DEFAULT = 'default-scheduler';
 
 /** The backend of a PodGang, or why there is none. */
-export type Choice =
+export type BackendChoice =
   | { readonly resolved: Resolved; readonly fault?: never }
   | { readonly fault: Fault; readonly resolved?: never };
 
 /** The backend of a Pod and who named it, or why there is none, or what has to be read before anybody can say. */
-export type Selection =
+export type BackendSelection =
   | {
       readonly resolved: Resolved;
       readonly by: 'itself' | 'gang' | 'place';
       readonly fault?: never;
-      readonly ask?: never;
+      readonly needs?: never;
     }
-  | { readonly fault: Fault; readonly resolved?: never; readonly ask?: never }
-  | { readonly ask: Place; readonly resolved?: never; readonly fault?: never };
+  | { readonly fault: Fault; readonly resolved?: never; readonly needs?: never }
+  | { readonly needs: Place; readonly resolved?: never; readonly fault?: never };
 
 /** Where an object stands. */
 export interface Place {
@@ -31,14 +31,14 @@ export interface Place {
 }
 
 /** The name of a backend that an object names; null: it names none. */
-export type Named = string | null;
+export type NamedBackend = string | null;
 
 /** What is known, from memory, of where objects stand; undefined: nothing is known of that one. */
-export interface Placement {
+export interface GangLookup {
   /** By the label of the PodGang. */
-  readonly ofGang: (namespace: string, gang: string) => Named | undefined;
+  readonly ofGang: (namespace: string, gang: string) => NamedBackend | undefined;
   /** By the annotation of the Namespace. */
-  readonly ofNamespace: (namespace: string) => Named | undefined;
+  readonly ofNamespace: (namespace: string) => NamedBackend | undefined;
   /** `spec.priorityClassName` of the PodGang; null: it names none. Absent where nobody knows. */
   readonly classOfGang?: (namespace: string, gang: string) => string | null | undefined;
   /** The PodGang itself; null: there is none. Absent where nobody knows. */
@@ -50,7 +50,7 @@ export interface Placement {
    * where nobody can be asked, and then what is not known counts as named by nobody.
    * @throws TryLater where there is no answer in time
    */
-  readonly read?: (place: Place, withinMs: number) => Promise<Placement>;
+  readonly read?: (place: Place, withinMs: number) => Promise<GangLookup>;
 }
 
 /**
@@ -67,8 +67,8 @@ export function selectForPod(
   label: string | undefined,
   schedulerName: string | undefined,
   { namespace, gang }: { readonly namespace: string; readonly gang: string } = { namespace: '', gang: '' },
-  placement?: Placement,
-): Selection {
+  placement?: GangLookup,
+): BackendSelection {
   const ofGang = placement?.ofGang(namespace, gang);
   if (label !== undefined || namesScheduler(schedulerName)) {
     const field = label === undefined ? 'spec.schedulerName' : SCHEDULER_LABEL;
@@ -80,13 +80,13 @@ export function selectForPod(
     if (gangs === undefined || gangs.backend === resolved.backend) return { resolved, by: 'itself' };
     // Two backends may share a scheduler: its name means that of the gang then.
     if (label === undefined && gangs.backend.schedulerName === name) return { resolved: gangs, by: 'itself' };
-    if (placement?.read !== undefined) return { ask: { namespace, gang } };
+    if (placement?.read !== undefined) return { needs: { namespace, gang } };
     return { fault: notOfGang(field, name, gang, gangs.backend.name) };
   }
   if (typeof ofGang === 'string') {
     return chosen(byStored(registry, ofGang, `PodGang ${gang}: ${SCHEDULER_LABEL}`), 'gang');
   }
-  if (ofGang === undefined && canAsk(registry, placement)) return { ask: { namespace, gang } };
+  if (ofGang === undefined && canAsk(registry, placement)) return { needs: { namespace, gang } };
   return selectByPlace(registry, { namespace, gang }, placement);
 }
 
@@ -98,17 +98,17 @@ export const selectForPodGang = (
   registry: BackendRegistry,
   label: string | undefined,
   annotation?: string,
-): Choice =>
+): BackendChoice =>
   label === undefined ? byAnnotation(registry, annotation) : byName(registry, label, SCHEDULER_LABEL);
 
 /** Which backend serves what stands in a Namespace and names none, and has no gang that does. */
 export function selectByPlace(
   registry: BackendRegistry,
   place: Place,
-  placement: Placement | undefined,
-): Selection {
+  placement: GangLookup | undefined,
+): BackendSelection {
   const annotation = placement?.ofNamespace(place.namespace);
-  if (annotation === undefined && canAsk(registry, placement)) return { ask: place };
+  if (annotation === undefined && canAsk(registry, placement)) return { needs: place };
   return chosen(byAnnotation(registry, annotation ?? undefined), 'place');
 }
 
@@ -122,13 +122,13 @@ const namesScheduler = (name: string | undefined): boolean =>
   name !== undefined && name !== '' && name !== API_SERVER_DEFAULT;
 
 /** Where there is no choice, nobody need be asked. */
-const canAsk = (registry: BackendRegistry, placement: Placement | undefined): boolean =>
+const canAsk = (registry: BackendRegistry, placement: GangLookup | undefined): boolean =>
   placement?.read !== undefined && registry.enabled.length > 1;
 
-const chosen = (choice: Choice, by: 'gang' | 'place'): Selection =>
+const chosen = (choice: BackendChoice, by: 'gang' | 'place'): BackendSelection =>
   choice.resolved === undefined ? choice : { resolved: choice.resolved, by };
 
-const byAnnotation = (registry: BackendRegistry, annotation: string | undefined): Choice =>
+const byAnnotation = (registry: BackendRegistry, annotation: string | undefined): BackendChoice =>
   annotation === undefined
     ? { resolved: { backend: registry.default, notice: undefined, hosted: hostedIn(registry.default) } }
     : byStored(
@@ -137,14 +137,14 @@ const byAnnotation = (registry: BackendRegistry, annotation: string | undefined)
         `Namespace: ${keyed('metadata.annotations', ANNOTATION_SCHEDULER_NAME)}`,
       );
 
-const byName = (registry: BackendRegistry, name: string, field: string): Choice =>
+const byName = (registry: BackendRegistry, name: string, field: string): BackendChoice =>
   chosenBy(registry, name, field, { value: name });
 
 /**
  * By what stands in another object than the one under review. It is not repeated: whoever reaches the port could ask, in the
  * name of any Namespace, what is written there.
  */
-const byStored = (registry: BackendRegistry, name: string, field: string): Choice =>
+const byStored = (registry: BackendRegistry, name: string, field: string): BackendChoice =>
   chosenBy(registry, name, field, {});
 
 function chosenBy(
@@ -152,7 +152,7 @@ function chosenBy(
   name: string,
   field: string,
   told: { readonly value?: string },
-): Choice {
+): BackendChoice {
   const resolved = registry.resolve(name);
   if (resolved !== undefined) return { resolved };
   const detail = `enabled: ${registry.enabled.join(', ')}`;

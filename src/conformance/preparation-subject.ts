@@ -7,7 +7,7 @@ import { ANNOTATION_HPC_POLICY } from '../api/names.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import type { Membership } from '../gang/membership.ts';
 import { parseHpcPolicy, type HpcPolicy } from '../preparers/policy/hpc-policy.ts';
-import type { ObjectsGiven, Preparation } from '../preparers/preparation.ts';
+import type { ObjectsGiven, PreparerFactory } from '../preparers/preparation.ts';
 import { preparePod } from '../preparers/prepare.ts';
 import type { Preparer } from '../preparers/preparer.ts';
 import { broken } from './check.ts';
@@ -44,12 +44,12 @@ const WORDS = ['--', '', '$(HOME)', '*.toml', 'a b', "it's", '"', '\\', '-c', 'l
 
 /** The preparation that is tried out, with Pods and gangs for it; the same ones each time. */
 export class PreparationSubject {
-  readonly preparation: Preparation;
+  readonly preparation: PreparerFactory;
   readonly policy: HpcPolicy;
   readonly pods: readonly GangsPod[];
   readonly #faults: readonly Fault[];
 
-  constructor(preparation: Preparation, { spec, container = {} }: PreparationSettings) {
+  constructor(preparation: PreparerFactory, { spec, container = {} }: PreparationSettings) {
     this.preparation = preparation;
     const { policy, faults } = policyOf(spec);
     this.policy = policy;

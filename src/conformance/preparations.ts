@@ -1,4 +1,4 @@
-import type { Preparation } from '../preparers/preparation.ts';
+import type { PreparerFactory } from '../preparers/preparation.ts';
 import { checksOf, textsOf, type ConformanceCheck } from './check.ts';
 import { preparationGangRules } from './preparation-gang-rules.ts';
 import { preparationPodRules } from './preparation-pod-rules.ts';
@@ -13,7 +13,7 @@ export const preparationRules = textsOf(RULES);
 
 /** What a preparation has to keep to, as checks to be run one by one. No cluster is needed, and nothing is written. */
 export const preparationChecks = (
-  preparation: Preparation,
+  preparation: PreparerFactory,
   settings: PreparationSettings,
   hung: readonly string[] = [],
 ): readonly ConformanceCheck[] => checksOf(RULES, new PreparationSubject(preparation, settings), hung);

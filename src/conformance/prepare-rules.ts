@@ -6,7 +6,7 @@ import type { Decision } from '../admission/review.ts';
 import type { Policy } from '../admission/policy.ts';
 import { membershipOf } from '../gang/membership.ts';
 import type { Backend } from '../backends/backend.ts';
-import { partFor } from '../preparers/pod-part.ts';
+import { podPartFor } from '../preparers/pod-part.ts';
 import { builtInBackends } from '../backends/registry.ts';
 import { broken, type Rule } from './check.ts';
 import { STANDS } from './identity-rules.ts';
@@ -29,7 +29,7 @@ function prepare(backend: Backend, pod: JsonObject): unknown {
   const namespace = ownString(own(pod, 'metadata'), 'namespace') ?? '';
   const reader = new ReceivedPod(pod, namespace);
   const gang = membershipOf(namespace, (key) => reader.label(key));
-  return backend.preparePod(partFor(backend, reader), gang, new JsonPodPatch(pod));
+  return backend.preparePod(podPartFor(backend, reader), gang, new JsonPodPatch(pod));
 }
 
 async function callsOf(subject: Subject): Promise<(() => unknown)[]> {

@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
 import type { PriorityClasses } from '../api/priority-class.ts';
-import type { Placement } from '../backends/select.ts';
+import type { GangLookup } from '../backends/select.ts';
 import type { Resource } from '../kube/client/resources.ts';
 import { CacheRoom, roomIn } from '../kube/loop/cache-memory.ts';
 import { Manager } from '../kube/loop/manager.ts';
@@ -45,7 +45,7 @@ export interface Loop {
   /** For readiness: undefined once the caches are there, else what is missing. */
   check(): string | undefined;
   /** What the watches know of where Pods and gangs stand, for admission. */
-  readonly placement: Placement;
+  readonly placement: GangLookup;
   /** The cluster's PriorityClasses, for admission; on every replica. */
   readonly classes: PriorityClasses;
   /** The cluster's HPCPolicies, for admission; undefined where they are not asked for. */

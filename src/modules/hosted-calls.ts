@@ -6,7 +6,7 @@ import type { SyncContext } from '../backends/cluster.ts';
 import { messageOf } from '../errors.ts';
 import type { Question } from '../fleet/assign/assign-replica-plugin.ts';
 import type { Membership } from '../gang/membership.ts';
-import { partFor } from '../preparers/pod-part.ts';
+import { podPartFor } from '../preparers/pod-part.ts';
 import { isPodRefused } from '../preparers/preparer.ts';
 import { contextOf, HandFailed, HandCalls, probeOf } from './hand-calls.ts';
 import { answerOf, configure } from './call-plugin.ts';
@@ -148,7 +148,7 @@ export class HostedCalls {
 
 const prepare = (backend: Backend, { pod, gang }: { pod: JsonObject; gang: Membership }): unknown =>
   recorded((patch) =>
-    backend.preparePod(partFor(backend, new ReceivedPod(pod, gang.namespace)), gang, patch),
+    backend.preparePod(podPartFor(backend, new ReceivedPod(pod, gang.namespace)), gang, patch),
   );
 
 interface CheckGiven {

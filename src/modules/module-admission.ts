@@ -3,8 +3,8 @@ import type { PodGang } from '../api/pod-gang.ts';
 import type { Backend } from '../backends/backend.ts';
 import type { Hosted, HostedListener } from '../backends/hosted.ts';
 import type { Membership } from '../gang/membership.ts';
-import { looksAtAll } from '../preparers/pod-part.ts';
-import { NOTHING_SAID } from '../preparers/preparer.ts';
+import { readsLargeLists } from '../preparers/pod-part.ts';
+import { NO_FINDINGS } from '../preparers/preparer.ts';
 import { gangSaid, podSaid } from './hands.ts';
 import { verdictOf, warningsIn, type ModuleFacts } from './heard.ts';
 import type { ModuleKeeper } from './module-keeper.ts';
@@ -27,16 +27,16 @@ export class ModuleAdmission implements Hosted {
     return this.#keeper.facts?.schedulerName;
   }
 
-  get looksAtAll(): boolean {
+  get readsLargeLists(): boolean {
     const { facts } = this.#keeper;
-    return facts !== undefined && looksAtAll(facts);
+    return facts !== undefined && readsLargeLists(facts);
   }
 
-  get hearsChanges(): boolean {
+  get warnsOfUpdates(): boolean {
     return this.#keeper.facts?.has.includes('warnOfUpdate') === true;
   }
 
-  tell(listener: HostedListener): void {
+  subscribe(listener: HostedListener): void {
     this.#keeper.tell(listener);
   }
 
@@ -45,7 +45,11 @@ export class ModuleAdmission implements Hosted {
   }
 
   async ofPod(pod: JsonObject, gang: Membership, withinMs: number): Promise<Backend> {
-    const said = await this.#asker.ask('preparePod', { pod: podSaid(pod, this.looksAtAll), gang }, withinMs);
+    const said = await this.#asker.ask(
+      'preparePod',
+      { pod: podSaid(pod, this.readsLargeLists), gang },
+      withinMs,
+    );
     const asked = { who: `backend ${this.#backend.name}`, method: 'preparePod' } as const;
     return this.#saying({ preparePod: (_pod, _gang, patch) => replay(asked, said(), patch) as void });
   }
@@ -79,7 +83,7 @@ export class ModuleAdmission implements Hosted {
       syncPodGang: notHere,
       onPodGangDelete: notHere,
       preparePod: () => undefined,
-      validatePodGang: () => NOTHING_SAID,
+      validatePodGang: () => NO_FINDINGS,
       ...says,
     };
   }

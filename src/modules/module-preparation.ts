@@ -2,14 +2,14 @@ import type { ContractRange } from '../api/contract-range.ts';
 import type { JsonObject } from '../json/json.ts';
 import { PREPARATION_CONTRACT_RANGE, type ManagerSettings } from '../preparers/preparation-module.ts';
 import type {
-  HostedPreparation,
+  HostedPreparer,
   HpcGang,
   HpcPolicy,
   ObjectsGiven,
-  Preparation,
-  PreparedMember,
+  PreparerFactory,
+  PodToPrepare,
 } from '../preparers/preparation.ts';
-import { NOTHING_SAID, type PodGangVerdict, type Preparer } from '../preparers/preparer.ts';
+import { NO_FINDINGS, type PodGangVerdict, type Preparer } from '../preparers/preparer.ts';
 import { Attendant } from './attendant.ts';
 import { verdictOf } from './heard.ts';
 import { objectsIn, preparationFactsOf, type PreparationFacts } from './heard-preparation.ts';
@@ -29,9 +29,9 @@ interface Answers {
 }
 
 /** A preparation of somebody else's, in a process of its own, which begins again after a while where it has ended. */
-export class ModulePreparation implements Preparation {
+export class ModulePreparation implements PreparerFactory {
   readonly name: string;
-  readonly hosted: HostedPreparation;
+  readonly hosted: HostedPreparer;
   readonly #keeper: ModuleKeeper<PreparationFacts>;
   readonly #asker: ReviewAsker;
 
@@ -68,7 +68,7 @@ export class ModulePreparation implements Preparation {
     };
   }
 
-  /** Begins it, and again whenever it has ended. That it does not run is told by {@link HostedPreparation.waits}. */
+  /** Begins it, and again whenever it has ended. That it does not run is told by {@link HostedPreparer.waits}. */
   readonly begin: () => Promise<void>;
 
   preparer(_gang: HpcGang, policy: HpcPolicy): undefined {
@@ -77,7 +77,7 @@ export class ModulePreparation implements Preparation {
 
   validate(_gang: HpcGang, policy: HpcPolicy): PodGangVerdict {
     this.#notAsked(policy);
-    return NOTHING_SAID;
+    return NO_FINDINGS;
   }
 
   objects(_gang: HpcGang, policy: HpcPolicy): readonly JsonObject[] {
@@ -89,15 +89,15 @@ export class ModulePreparation implements Preparation {
     if (managed?.manager === this.name) throw new Error(`preparation ${this.name} has to be asked first`);
   }
 
-  async #ofPolicy(policy: HpcPolicy, withinMs: number): Promise<Preparation> {
+  async #ofPolicy(policy: HpcPolicy, withinMs: number): Promise<PreparerFactory> {
     return this.#saying({ verdict: await this.#judged({ settings: settingsOf(policy) }, withinMs) });
   }
 
   async #ofPod(
     { metadata, spec }: JsonObject,
-    { gang, group, policy }: PreparedMember,
+    { gang, group, policy }: PodToPrepare,
     withinMs: number,
-  ): Promise<Preparation> {
+  ): Promise<PreparerFactory> {
     const pod = { metadata, spec } as JsonObject;
     const given: PrepareGiven = { pod, gang: gangSaid(gang), group, settings: settingsOf(policy) };
     const said = await this.#asker.ask('prepareMember', given, withinMs);
@@ -116,7 +116,7 @@ export class ModulePreparation implements Preparation {
     policy: HpcPolicy,
     given: ObjectsGiven | undefined,
     withinMs: number,
-  ): Promise<Preparation> {
+  ): Promise<PreparerFactory> {
     const [about, settings] = [gangSaid(gang), settingsOf(policy)];
     const verdict = await this.#judged({ settings, gang: about }, withinMs);
     if (given === undefined) return this.#saying({ verdict });
@@ -132,8 +132,8 @@ export class ModulePreparation implements Preparation {
   }
 
   /** What was answered. It is asked about nothing but what it was answered for. */
-  #saying({ verdict, preparer, objects }: Answers): Preparation {
-    const says = verdict ?? ((): PodGangVerdict => NOTHING_SAID);
+  #saying({ verdict, preparer, objects }: Answers): PreparerFactory {
+    const says = verdict ?? ((): PodGangVerdict => NO_FINDINGS);
     return {
       name: this.name,
       judge: says,

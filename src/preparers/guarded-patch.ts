@@ -15,7 +15,7 @@ import {
 export type PreparerKind = 'backend' | 'preparer';
 
 /** Whose patch it is, and what they declared. */
-export interface Declared {
+export interface PatchOwner {
   readonly name: string;
   readonly patchSurface: PatchSurface;
   /** Of a backend: what its Pods carry. Only a backend has one. */
@@ -26,16 +26,16 @@ export interface Declared {
  * `patch`, narrowed to what `declared` says. Anything else is the defect of whose it is and throws, and so is a value
  * that is no text: the API server could not read the Pod it would make.
  */
-export const withinSurface = (patch: PodPatch, declared: Declared, kind: PreparerKind): PodPatch =>
+export const guardedPatch = (patch: PodPatch, declared: PatchOwner, kind: PreparerKind): PodPatch =>
   new GuardedPatch(patch, declared, kind);
 
 class GuardedPatch implements PodPatch {
   readonly #patch: PodPatch;
-  readonly #declared: Declared;
+  readonly #declared: PatchOwner;
   /** For people: `backend kai-scheduler`. */
   readonly #who: string;
 
-  constructor(patch: PodPatch, declared: Declared, kind: PreparerKind) {
+  constructor(patch: PodPatch, declared: PatchOwner, kind: PreparerKind) {
     this.#patch = patch;
     this.#declared = declared;
     this.#who = `${kind} ${declared.name}`;

@@ -18,19 +18,19 @@ export const LARGE_PLACES: readonly string[] = [
 ];
 
 /** What a backend declares of the Pods that it looks at. */
-export interface Looking {
+export interface PodReaderNeeds {
   readonly name: string;
   readonly patchSurface: PatchSurface;
   readonly readsWholePods?: boolean;
 }
 
 /** Whether it gets the lists of a Pod that are large: it says that it looks there, or that it adds there. */
-export const looksAtAll = ({ patchSurface, readsWholePods }: Omit<Looking, 'name'>): boolean =>
+export const readsLargeLists = ({ patchSurface, readsWholePods }: Omit<PodReaderNeeds, 'name'>): boolean =>
   readsWholePods === true || patchSurface.lists?.some((list) => LARGE_LISTS.includes(list)) === true;
 
 /** The Pod as it declared to look at it. */
-export const partFor = (backend: Looking, pod: PodReader): PodReader =>
-  looksAtAll(backend) ? pod : new PodPart(pod, backend.name);
+export const podPartFor = (backend: PodReaderNeeds, pod: PodReader): PodReader =>
+  readsLargeLists(backend) ? pod : new PodPart(pod, backend.name);
 
 /** A Pod without its large lists. To find them empty would be worse than to be told. */
 class PodPart implements PodReader {

@@ -2,10 +2,10 @@ import type { ContractRange } from '../api/contract-range.ts';
 import type { JsonObject } from '../json/json.ts';
 import { hostGroups, type HpcGang } from './hosts/hosts.ts';
 import type { ManagerSettings } from './policy/hpc-policy.ts';
-import type { ObjectsGiven, Preparation } from './preparation.ts';
+import type { ObjectsGiven, PreparerFactory } from './preparation.ts';
 import { hostNameOf, setHostName, type HostName } from './hosts/host-name.ts';
 import {
-  NOTHING_SAID,
+  NO_FINDINGS,
   podRefused,
   type PatchSurface,
   type PodGangVerdict,
@@ -77,11 +77,11 @@ export function takeHostName(pod: PodReader, { gang, group }: PodAsked, patch: P
 }
 
 /** A module as one of the preparations of this process. */
-export function loadedPreparation(module: PreparationModule): Preparation {
+export function preparerFactoryOf(module: PreparationModule): PreparerFactory {
   const { name } = module;
   return {
     name,
-    judge: ({ managed }) => (managed?.manager === name ? module.validate(managed.settings) : NOTHING_SAID),
+    judge: ({ managed }) => (managed?.manager === name ? module.validate(managed.settings) : NO_FINDINGS),
     preparer: (gang, { managed }) =>
       managed?.manager === name
         ? {
@@ -92,7 +92,7 @@ export function loadedPreparation(module: PreparationModule): Preparation {
           }
         : undefined,
     validate: (gang, { managed }) =>
-      managed?.manager === name ? module.validate(managed.settings, gang) : NOTHING_SAID,
+      managed?.manager === name ? module.validate(managed.settings, gang) : NO_FINDINGS,
     objects: (gang, { managed }, given) =>
       managed?.manager === name ? module.objects(gang, managed.settings, given) : [],
   };

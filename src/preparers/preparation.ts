@@ -9,10 +9,10 @@ export type { HpcGang, HpcPolicy };
  * A way in which an HPCPolicy has the Pods of a gang prepared. A gang has a backend, and as many of these as its policy asks
  * for. All of it is computation: what is known of the cluster is given.
  */
-export interface Preparation {
+export interface PreparerFactory {
   readonly name: string;
   /** Set where it runs outside of this process: what it says has to be asked for. */
-  readonly hosted?: HostedPreparation;
+  readonly hosted?: HostedPreparer;
   /** What is wrong with a policy that asks for it, beside what every policy is held to. */
   judge?(policy: HpcPolicy): PodGangVerdict;
   /** What prepares the Pods of this gang, with its patch surface; undefined where the policy does not ask for it. */
@@ -32,25 +32,25 @@ export interface Preparation {
  * was answered, about this one object.
  * @throws TryLater where it does not run, or does not answer in time
  */
-export interface HostedPreparation {
+export interface HostedPreparer {
   /** Why it cannot be asked now; undefined: it can. */
   readonly waits: string | undefined;
-  ofPolicy(policy: HpcPolicy, withinMs: number): Promise<Preparation>;
-  ofPod(pod: JsonObject, asked: PreparedMember, withinMs: number): Promise<Preparation>;
+  ofPolicy(policy: HpcPolicy, withinMs: number): Promise<PreparerFactory>;
+  ofPod(pod: JsonObject, asked: PodToPrepare, withinMs: number): Promise<PreparerFactory>;
   /** @param given where its objects are asked for, too */
   ofGang(
     gang: HpcGang,
     policy: HpcPolicy,
     given: ObjectsGiven | undefined,
     withinMs: number,
-  ): Promise<Preparation>;
+  ): Promise<PreparerFactory>;
   /** Hears that it ended, and that it runs again. */
   onChange(handler: () => void): void;
   stop(): void;
 }
 
 /** Whose Pod is to be prepared, and by what. */
-export interface PreparedMember {
+export interface PodToPrepare {
   readonly gang: HpcGang;
   readonly group: string;
   readonly policy: HpcPolicy;

@@ -6,13 +6,13 @@ import type { JsonObject } from '../json/json.ts';
 import { fluxDefaults, type FluxSettings } from './flux/settings.ts';
 import type { HpcPolicy } from './policy/hpc-policy.ts';
 import { HPC_POLICY_FIELD, policyMissing, policyNameOf } from './policy/policy-of-gang.ts';
-import { fluxPreparation } from './flux/preparation.ts';
-import type { HostedPreparation, HpcGang, HpcPolicies, ObjectsGiven, Preparation } from './preparation.ts';
-import { merged, NOTHING_SAID, type PodGangVerdict, type Preparer } from './preparer.ts';
-import { torchPreparation } from './torch/preparation.ts';
+import { fluxPreparer } from './flux/preparation.ts';
+import type { HostedPreparer, HpcGang, HpcPolicies, ObjectsGiven, PreparerFactory } from './preparation.ts';
+import { mergedVerdicts, NO_FINDINGS, type PodGangVerdict, type Preparer } from './preparer.ts';
+import { torchPreparer } from './torch/preparation.ts';
 
 /** Every preparation that comes with Muster, in the order in which they come to a Pod. */
-export const preparations: readonly Preparation[] = [fluxPreparation, torchPreparation];
+export const builtInPreparers: readonly PreparerFactory[] = [fluxPreparer, torchPreparer];
 
 /** Who prepares a gang's Pods beside its backend, or why nobody can say. */
 export interface GangPreparers {
@@ -25,22 +25,22 @@ const NOBODY: GangPreparers = { preparers: [] };
 /** By the HPCPolicy that the gang names; most name none, and for those that is all there is to it. */
 export function preparersOf(
   gang: HpcGang,
-  policies: HpcPoliciesRead,
-  others: readonly Preparation[] = [],
+  policies: PolicyLookup,
+  others: readonly PreparerFactory[] = [],
 ): GangPreparers {
-  const found = policyOf(gang, policies);
+  const found = policyOfGang(gang, policies);
   if (found === undefined) return NOBODY;
-  const wrong = 'rule' in found ? found : settingsReplaced(gang, markOf(found), policies);
+  const wrong = 'rule' in found ? found : settingsReplaced(gang, preparedMarkOf(found), policies);
   if ('rule' in found || wrong !== undefined) return { preparers: [], ...(wrong && { fault: wrong }) };
   // Who runs elsewhere has answered about this one Pod.
   if (found.managed !== undefined)
     return {
-      preparers: [...others.flatMap((one) => one.preparer(gang, found) ?? []), marker(markOf(found))],
+      preparers: [...others.flatMap((one) => one.preparer(gang, found) ?? []), marker(preparedMarkOf(found))],
     };
   let known = made.get(gang);
   if (known?.policy !== found) {
-    const preparers = preparations.flatMap((one) => one.preparer(gang, found) ?? []);
-    known = { policy: found, preparers: [...preparers, marker(markOf(found))] };
+    const preparers = builtInPreparers.flatMap((one) => one.preparer(gang, found) ?? []);
+    known = { policy: found, preparers: [...preparers, marker(preparedMarkOf(found))] };
     made.set(gang, known);
   }
   return known;
@@ -49,10 +49,10 @@ export function preparersOf(
 /** For the next Pod of a gang. A gang that was changed is another object, and so is a policy. */
 const made = new WeakMap<HpcGang, GangPreparers & { readonly policy: HpcPolicy }>();
 
-type HpcPoliciesRead = Pick<HpcPolicies, 'get' | 'elsewhere' | 'otherMark'>;
+type PolicyLookup = Pick<HpcPolicies, 'get' | 'elsewhere' | 'otherMark'>;
 
 /** The policy that a gang names, or why its Pods cannot be prepared by it; undefined where it names none. */
-export function policyOf(gang: HpcGang, policies: HpcPoliciesRead): HpcPolicy | Fault | undefined {
+export function policyOfGang(gang: HpcGang, policies: PolicyLookup): HpcPolicy | Fault | undefined {
   const named = policyNameOf(gang);
   if (named === undefined) return undefined;
   const { namespace } = gang;
@@ -80,62 +80,62 @@ export function settingsReplaced(
 }
 
 /** What is wrong with a gang by what its policy asks for; a policy that is not there may still come. */
-export function checkGang(
+export function checkPreparedGang(
   gang: HpcGang,
-  policies: HpcPoliciesRead,
-  others: readonly Preparation[] = [],
+  policies: PolicyLookup,
+  others: readonly PreparerFactory[] = [],
 ): PodGangVerdict {
-  const found = policyOf(gang, policies);
-  if (found === undefined) return NOTHING_SAID;
+  const found = policyOfGang(gang, policies);
+  if (found === undefined) return NO_FINDINGS;
   if ('rule' in found) return { faults: [], warnings: [`${found.field}: ${found.message}`] };
-  return verdictOn(gang, found, undefined, others);
+  return verdictOnGang(gang, found, undefined, others);
 }
 
 /** The names that `spec.hpc.manager` may have beside `flux`. */
-export const managersOf = (others: readonly Preparation[] = []): readonly string[] =>
+export const managersOf = (others: readonly PreparerFactory[] = []): readonly string[] =>
   others.map(({ name }) => name);
 
 /** The preparation that a policy asks for, where it has to be asked before anything can be said. */
-export function elsewhereFor(
+export function hostedPreparerFor(
   { managed }: HpcPolicy,
-  others: readonly Preparation[] = [],
-): { readonly preparation: Preparation; readonly hosted: HostedPreparation } | undefined {
+  others: readonly PreparerFactory[] = [],
+): { readonly preparation: PreparerFactory; readonly hosted: HostedPreparer } | undefined {
   const preparation = managed && others.find(({ name }) => name === managed.manager);
   const hosted = preparation?.hosted;
   return hosted && { preparation, hosted };
 }
 
 /** What is wrong with a policy by what it asks for. */
-export function verdictOnPolicy(policy: HpcPolicy, others: readonly Preparation[] = []): PodGangVerdict {
-  return merged(others.flatMap((one) => one.judge?.(policy) ?? []));
+export function verdictOnPolicy(policy: HpcPolicy, others: readonly PreparerFactory[] = []): PodGangVerdict {
+  return mergedVerdicts(others.flatMap((one) => one.judge?.(policy) ?? []));
 }
 
-/** What is wrong with a gang under a policy; see {@link Preparation.validate}. */
-export function verdictOn(
+/** What is wrong with a gang under a policy; see {@link PreparerFactory.validate}. */
+export function verdictOnGang(
   gang: HpcGang,
   policy: HpcPolicy,
   subdomain?: string,
-  others: readonly Preparation[] = [],
+  others: readonly PreparerFactory[] = [],
 ): PodGangVerdict {
-  return merged([...preparations, ...others].map((one) => one.validate(gang, policy, subdomain)));
+  return mergedVerdicts([...builtInPreparers, ...others].map((one) => one.validate(gang, policy, subdomain)));
 }
 
-/** What a gang under a policy needs beside its Pods; {@link verdictOn} goes first. */
-export const objectsOf = (
+/** What a gang under a policy needs beside its Pods; {@link verdictOnGang} goes first. */
+export const objectsBesidePods = (
   gang: HpcGang,
   policy: HpcPolicy,
   given: ObjectsGiven,
-  others: readonly Preparation[] = [],
-): JsonObject[] => [...preparations, ...others].flatMap((one) => one.objects(gang, policy, given));
+  others: readonly PreparerFactory[] = [],
+): JsonObject[] => [...builtInPreparers, ...others].flatMap((one) => one.objects(gang, policy, given));
 
 /**
  * What a Pod carries that was prepared by a policy: its name, and a sum over the settings that are not as they are by
  * themselves, so that a release of Muster with a further one leaves the marks of Pods that run as they are.
  */
-export function markOf(policy: HpcPolicy): string {
+export function preparedMarkOf(policy: HpcPolicy): string {
   let mark = marks.get(policy);
   if (mark === undefined) {
-    const sum = fnv1a(JSON.stringify(saidBy(policy)));
+    const sum = fnv1a(JSON.stringify(settingsIn(policy)));
     mark = `${policy.name}@${sum.toString(16).padStart(8, '0')}`;
     marks.set(policy, mark);
   }
@@ -143,7 +143,7 @@ export function markOf(policy: HpcPolicy): string {
 }
 
 /** What a policy says beside its name. */
-function saidBy({ flux, torch, managed }: HpcPolicy): unknown[] {
+function settingsIn({ flux, torch, managed }: HpcPolicy): unknown[] {
   if (managed !== undefined) return [managed];
   const set = Object.entries(flux ?? {}).filter(
     ([key, value]) => !isDeepStrictEqual(value, fluxDefaults[key as keyof FluxSettings]),

@@ -1,12 +1,12 @@
 import { fault, type Fault } from '../api/fault.ts';
 import { MusterError } from '../errors.ts';
 import type { Membership } from '../gang/membership.ts';
-import { withinSurface, type Declared, type PreparerKind } from './guarded-patch.ts';
-import { partFor, type Looking } from './pod-part.ts';
+import { guardedPatch, type PatchOwner, type PreparerKind } from './guarded-patch.ts';
+import { podPartFor, type PodReaderNeeds } from './pod-part.ts';
 import { isPodRefused, PodRefused, type PodPatch, type PodReader, type Preparer } from './preparer.ts';
 
 /** The part of a backend that prepares Pods. */
-export interface PreparingBackend extends Declared, Looking {
+export interface PreparingBackend extends PatchOwner, PodReaderNeeds {
   preparePod(pod: PodReader, gang: Membership, patch: PodPatch): void;
 }
 
@@ -29,9 +29,9 @@ export function preparePod(
   const { pod, gang, patch } = given;
   const faults: Fault[] = [];
   const defects: unknown[] = [];
-  const ask = (who: Declared, kind: PreparerKind, prepare: (patch: PodPatch) => unknown): void => {
+  const ask = (who: PatchOwner, kind: PreparerKind, prepare: (patch: PodPatch) => unknown): void => {
     try {
-      const returned = prepare(withinSurface(patch, who, kind));
+      const returned = prepare(guardedPatch(patch, who, kind));
       if (returned !== undefined) throw notSynchronous(kind, who.name, returned);
     } catch (thrown) {
       if (isPodRefused(thrown)) {
@@ -44,7 +44,7 @@ export function preparePod(
     }
   };
   if (backend !== undefined) {
-    ask(backend, 'backend', (guarded) => backend.preparePod(partFor(backend, pod), gang, guarded));
+    ask(backend, 'backend', (guarded) => backend.preparePod(podPartFor(backend, pod), gang, guarded));
   }
   for (const one of others) ask(one, 'preparer', (guarded) => one.prepare(pod, gang, guarded));
   if (defects.length > 0) throw defects[0];

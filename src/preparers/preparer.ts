@@ -104,10 +104,10 @@ export interface PodGangVerdict {
   readonly warnings: readonly string[];
 }
 
-export const NOTHING_SAID: PodGangVerdict = { faults: [], warnings: [] };
+export const NO_FINDINGS: PodGangVerdict = { faults: [], warnings: [] };
 
 /** What several say of one gang, in their order. */
-export const merged = (verdicts: readonly PodGangVerdict[]): PodGangVerdict => ({
+export const mergedVerdicts = (verdicts: readonly PodGangVerdict[]): PodGangVerdict => ({
   faults: verdicts.flatMap(({ faults }) => faults),
   warnings: verdicts.flatMap(({ warnings }) => warnings),
 });

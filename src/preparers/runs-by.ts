@@ -4,7 +4,7 @@ import type { PodRecord } from '../gang/records.ts';
 type Prepared = Pick<PodRecord, 'prepared' | 'gates' | 'deletionTimestamp' | 'phase'>;
 
 /** The mark by which a Pod was prepared that has been let go and has not ended; undefined for any other. */
-export const runsBy = ({ prepared, gates, deletionTimestamp, phase }: Prepared): string | undefined =>
+export const runningMark = ({ prepared, gates, deletionTimestamp, phase }: Prepared): string | undefined =>
   deletionTimestamp !== undefined ||
   phase === 'Succeeded' ||
   phase === 'Failed' ||

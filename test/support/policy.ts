@@ -3,7 +3,7 @@ import { GROVE_OPERATOR_USER, MUSTER_USER } from '../../src/api/names.ts';
 import type { PriorityClasses } from '../../src/api/priority-class.ts';
 import type { Policy } from '../../src/admission/policy.ts';
 import type { BackendFactory } from '../../src/backends/backend.ts';
-import type { Placement } from '../../src/backends/select.ts';
+import type { GangLookup } from '../../src/backends/select.ts';
 import { BackendRegistry, builtInBackends } from '../../src/backends/registry.ts';
 
 export interface PolicyParts {
@@ -11,7 +11,7 @@ export interface PolicyParts {
   readonly fallback?: string;
   readonly factories?: readonly BackendFactory[];
   readonly levels?: readonly string[];
-  readonly placement?: Placement;
+  readonly placement?: GangLookup;
   readonly classes?: PriorityClasses;
   /** Of every profile. */
   readonly config?: JsonObject;

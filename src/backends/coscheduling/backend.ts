@@ -6,16 +6,26 @@ import {
   type Backend,
   type BackendFactory,
   type PodPatch,
+  type BackendSettings,
+  type PodGangVerdict,
 } from '../backend.ts';
-import { KEEP_OBJECTS, type SyncContext } from '../cluster.ts';
-import { raisedMinimums } from '../raised-minimum.ts';
-import { lastSeenSpec, refuseFaults } from '../sync-guards.ts';
-import { coschedulingSettings, readCoschedulingConfig, type CoschedulingConfig } from './config.ts';
-import { explainPodGroups } from './explain.ts';
-import { POD_GROUPS, podGroup } from './objects.ts';
-import { CRD, probeCoscheduling } from './probe.ts';
-import { newlyUnheard } from '../preemption-terms.ts';
-import { COSCHEDULING_PREEMPTS, validateForCoscheduling } from './validate.ts';
+import {
+  KEEP_OBJECTS,
+  type SyncContext,
+  type OwnedObject,
+  type BackendFacts,
+  type InitContext,
+} from '../cluster.ts';
+import { raisedMinimums, newlyUnheard, unheardTerms, type Preempts } from '../shared-warnings.ts';
+import { lastSeenSpec, refuseFaults, inheritedLabels } from '../gang-objects.ts';
+import { isDnsSubdomain } from '../../k8s/name-syntax.ts';
+import { readProfileConfig, type ProfileConfig, type ProfileSettings } from '../profile-config.ts';
+import { asksForTopology } from '../../gang/rules/check-topology.ts';
+import { checkTotalMinimum, totalMinimum } from '../../gang/rules/check-spec.ts';
+import { checkMinResources, minResourcesOf } from '../min-resources.ts';
+import { own, ownObject, ownString, type JsonObject } from '../../json/json.ts';
+import type { Resource } from '../../k8s/resource.ts';
+import { printable } from '../../text/printable.ts';
 
 const NAME = 'coscheduling';
 
@@ -32,12 +42,12 @@ export const coscheduling: BackendFactory = {
   settings: coschedulingSettings,
   rights: [
     {
-      group: POD_GROUPS.group,
-      resources: [POD_GROUPS.plural],
+      group: COSCHEDULING_POD_GROUPS.group,
+      resources: [COSCHEDULING_POD_GROUPS.plural],
       verbs: KEEP_OBJECTS,
       why: 'the PodGroup of a gang',
     },
-    definitionRight(CRD),
+    definitionRight(PODGROUP_CRD),
   ],
   countedBy: { labels: [LABEL_POD_GROUP], groupNamedBy: [LABEL_POD_GROUP] },
   leavesPreemption: true,
@@ -70,18 +80,169 @@ export const coscheduling: BackendFactory = {
       syncPodGang: (context, gang) => syncPodGang(context, gang, config),
       // The owner reference takes the PodGroup away.
       onPodGangDelete: () => Promise.resolve(),
-      owns: () => [POD_GROUPS],
+      owns: () => [COSCHEDULING_POD_GROUPS],
       releaseOrder: (gang) => (gang.spec.groups.length > 1 ? 'minimum-first' : 'all-at-once'),
       // The plugin counts the Pods that have a node, whether or not they are being deleted.
       countsEnding: () => true,
       // The plugin knows no preemption, and the scheduler's own is of single Pods.
       preemptsGangs: () => false,
-      explain: explainPodGroups,
+      explain: explainCoscheduling,
     };
   },
 };
 
 async function syncPodGang(context: SyncContext, gang: PodGang, config: CoschedulingConfig): Promise<void> {
   refuseFaults(validateForCoscheduling(gang, config).faults);
-  await context.apply(podGroup(gang, config, lastSeenSpec(context, POD_GROUPS, gang.name)));
+  await context.apply(
+    coschedulingPodGroup(gang, config, lastSeenSpec(context, COSCHEDULING_POD_GROUPS, gang.name)),
+  );
+}
+
+const MAX_SECONDS = 86_400;
+
+/** `scheduler.profiles[].config` of the profile `coscheduling`. */
+export const coschedulingSettings = {
+  schedulerName: {
+    type: 'string',
+    default: 'scheduler-plugins-scheduler',
+    description:
+      'The `schedulerName` whose profile has the plugin Coscheduling on. The default is what the chart "as a second scheduler" calls it; `default-scheduler` where the plugin is in the stock scheduler.',
+    check: (name) =>
+      isDnsSubdomain(name) ? undefined : 'must be the name of a scheduler, a lower-case DNS name',
+  },
+  scheduleTimeoutSeconds: {
+    type: 'integer',
+    description:
+      'How long Pods that have a place wait for the others before all of them start over. Unset: what the plugin is configured with, 60 by default.',
+    check: (seconds) =>
+      seconds >= 1 && seconds <= MAX_SECONDS ? undefined : `must be from 1 to ${MAX_SECONDS}`,
+  },
+  minResources: {
+    type: 'boolean',
+    default: false,
+    description:
+      'Write `spec.minResources` from the annotation `muster.dev/min-resources` of a gang. The plugin compares it with the whole cluster before it tries a Pod.',
+  },
+} as const satisfies ProfileSettings;
+
+export type CoschedulingConfig = ProfileConfig<typeof coschedulingSettings>;
+
+/** @throws Error that names every key that is wrong */
+export const readCoschedulingConfig = ({ config }: Pick<BackendSettings, 'config'>): CoschedulingConfig =>
+  readProfileConfig(config, coschedulingSettings);
+
+export const COSCHEDULING_PREEMPTS: Preempts = {
+  scheduler: 'coscheduling',
+  always: { mode: 'Pod', says: 'its scheduler preempts Pods one by one' },
+};
+
+/**
+ * What one flat count cannot hold, and what is lost on the way into it. That a gang has a minimum at all, and a name
+ * that is a label value, is asked of every gang.
+ */
+export function validateForCoscheduling(gang: PodGang, config: CoschedulingConfig): PodGangVerdict {
+  const { groups, reuseReservationRef } = gang.spec;
+  const warnings: string[] = [];
+  if (groups.length > 1) {
+    warnings.push(
+      'coscheduling counts all Pods of the gang as one: the minimum of each group holds because its Pods are let go first and the others once those are bound, not in the scheduler',
+    );
+  }
+  if (asksForTopology(gang)) warnings.push('coscheduling ignores topology constraints');
+  if (reuseReservationRef) warnings.push('coscheduling ignores spec.reuseReservationRef');
+  const resources = checkMinResources(gang, { name: 'coscheduling', reads: config.minResources });
+  return {
+    faults: [...checkTotalMinimum(gang), ...resources.faults],
+    warnings: [...warnings, ...resources.warnings, ...unheardTerms(gang, COSCHEDULING_PREEMPTS)],
+  };
+}
+
+export const COSCHEDULING_POD_GROUPS: Resource = {
+  group: 'scheduling.x-k8s.io',
+  version: 'v1alpha1',
+  plural: 'podgroups',
+  kind: 'PodGroup',
+  namespaced: true,
+};
+
+/**
+ * The PodGroup of a gang, of its name.
+ * @param spec of the PodGroup as it is; undefined where there is none yet
+ * @throws Error where no group has a minimum and none ever had: the CRD takes 1 and up
+ */
+export function coschedulingPodGroup(
+  gang: PodGang,
+  config: CoschedulingConfig,
+  spec: JsonObject | undefined,
+): OwnedObject {
+  const { scheduleTimeoutSeconds } = config;
+  const resources = config.minResources ? minResourcesOf(gang).resources : undefined;
+  return {
+    resource: COSCHEDULING_POD_GROUPS,
+    name: gang.name,
+    labels: inheritedLabels(gang),
+    spec: {
+      minMember: minMember(gang, spec),
+      ...(scheduleTimeoutSeconds !== undefined && { scheduleTimeoutSeconds }),
+      ...(resources && { minResources: resources }),
+    },
+  };
+}
+
+/** Grove releases a gang by setting every minimum to 0; the count of those that run then stays. */
+function minMember(gang: PodGang, spec: JsonObject | undefined): number {
+  const total = totalMinimum(gang);
+  if (total > 0) return total;
+  const before = own(spec, 'minMember');
+  if (typeof before === 'number' && before > 0) return before;
+  throw new Error(
+    'coscheduling cannot express a gang whose groups all have minReplicas 0: raise one, or choose another backend',
+  );
+}
+
+export const PODGROUP_CRD = 'podgroups.scheduling.x-k8s.io';
+const API_VERSION = 'v1alpha1';
+
+/** @throws Error where the cluster has no such PodGroup */
+export async function probeCoscheduling(
+  { cluster }: InitContext,
+  { schedulerName }: Pick<CoschedulingConfig, 'schedulerName'>,
+): Promise<BackendFacts> {
+  const notices: string[] = [];
+  if (cluster === undefined)
+    notices.push('no cluster was asked whether it has the PodGroup of scheduler-plugins');
+  else {
+    const schema = await cluster.crdSchema(PODGROUP_CRD, API_VERSION);
+    const spec = ownObject(ownObject(schema, 'properties'), 'spec');
+    if (ownObject(ownObject(spec, 'properties'), 'minMember') === undefined) {
+      throw new Error(
+        `coscheduling backend requires CRD ${PODGROUP_CRD} with version ${API_VERSION} and spec.minMember: install scheduler-plugins and its CRDs`,
+      );
+    }
+  }
+  if (schedulerName === 'default-scheduler') {
+    notices.push(
+      'schedulerName is default-scheduler, which says nothing on a Pod: label gangs and Pods grove.io/scheduler-name=coscheduling, or make coscheduling the default',
+    );
+  }
+  return { version: `scheduling.x-k8s.io/${API_VERSION}`, ...(notices.length > 0 && { notices }) };
+}
+
+/** Phases in which the PodGroup says more than its Pods do. */
+const TELLING = ['Failed', 'Unknown'];
+
+/**
+ * The phase, where it tells something. Why a gang is not placed stands on its Pods: the PodGroup has no conditions, and
+ * its counts take in Pods of other namespaces.
+ */
+export function explainCoscheduling(objects: readonly JsonObject[]): string | undefined {
+  for (const object of objects) {
+    const status = ownObject(object, 'status');
+    const phase = ownString(status, 'phase') ?? '';
+    if (!TELLING.includes(phase)) continue;
+    const failed = own(status, 'failed');
+    const detail = typeof failed === 'number' && failed > 0 ? `, ${failed} of its Pods failed` : '';
+    return printable(`the PodGroup is in phase ${phase}${detail}`, 512);
+  }
+  return undefined;
 }

@@ -17,9 +17,9 @@ import {
   type InitContext,
   type SyncContext,
 } from '../cluster.ts';
-import { raisedMinimums } from '../raised-minimum.ts';
+import { raisedMinimums, newlyUnheard } from '../shared-warnings.ts';
 import { kaiSettings, readKaiConfig, type KaiConfig } from './config.ts';
-import { explainPodGroups } from './explain.ts';
+import { explainKai } from './explain.ts';
 import {
   ANNOTATION_POD_GANG,
   ANNOTATION_POD_GROUP,
@@ -27,26 +27,24 @@ import {
   ANNOTATION_SKIP_PODGROUPER,
   KEY_QUEUE,
   LABEL_SUBGROUP_NAME,
-  NAME,
+  KAI_NAME,
   POD_GROUP,
   POD_GROUP_CRD,
   podGroupName,
   TOPOLOGY,
+  kaiQueueOf,
 } from './names.ts';
-import { readiness } from './notices.ts';
-import { probe, UNSEEN, type Found } from './probe.ts';
-import { queueOf } from './queue.ts';
-import { syncPodGroup } from './sync.ts';
+import { readiness, probe, UNSEEN, type Found } from './probe.ts';
+import { syncPodGroup } from './objects.ts';
 import { heeded, keepTopology } from './topology.ts';
-import { newlyUnheard } from '../preemption-terms.ts';
 import { KAI_PREEMPTS, validateForKai } from './validate.ts';
 
-const TOPOLOGY_OFF = `${NAME} is told no topology constraints: topologyAwareScheduling is not enabled`;
+const TOPOLOGY_OFF = `${KAI_NAME} is told no topology constraints: topologyAwareScheduling is not enabled`;
 
 /** NVIDIA's KAI scheduler: a PodGroup with a sub-group for each group of the gang. */
 export const kai: BackendFactory = {
-  name: NAME,
-  aliases: { 'grove-scheduler': NAME },
+  name: KAI_NAME,
+  aliases: { 'grove-scheduler': KAI_NAME },
   settings: kaiSettings,
   rights: [
     {
@@ -82,7 +80,7 @@ export const kai: BackendFactory = {
 
 class KaiBackend implements Backend {
   readonly contractVersion = BACKEND_CONTRACT_VERSION;
-  readonly name = NAME;
+  readonly name = KAI_NAME;
   readonly schedulerName: string;
   readonly patchSurface: PatchSurface = {
     schedulerName: true,
@@ -136,17 +134,17 @@ class KaiBackend implements Backend {
   }
 
   warnOfUpdate(before: PodGang, after: PodGang): string[] {
-    const [from, to] = [before, after].map((gang) => queueOf(gang, this.#config.queue));
+    const [from, to] = [before, after].map((gang) => kaiQueueOf(gang, this.#config.queue));
     const warnings: string[] = [];
     if (from !== undefined && to !== undefined && from !== to) {
       warnings.push(
-        `${NAME}: the queue goes from ${from} to ${to} only if no Pod of the gang is bound; a gang that has started stays in ${from}`,
+        `${KAI_NAME}: the queue goes from ${from} to ${to} only if no Pod of the gang is bound; a gang that has started stays in ${from}`,
       );
     }
     const raised = raisedMinimums(before, after);
     if (raised !== undefined) {
       warnings.push(
-        `${NAME} evicts all of a started gang that stays below a minimum for longer than its staleness grace period (60 s unless KAI is told otherwise): ${raised}; create the Pods first, then raise minReplicas`,
+        `${KAI_NAME} evicts all of a started gang that stays below a minimum for longer than its staleness grace period (60 s unless KAI is told otherwise): ${raised}; create the Pods first, then raise minReplicas`,
       );
     }
     warnings.push(...newlyUnheard(before, after, KAI_PREEMPTS));
@@ -184,8 +182,8 @@ class KaiBackend implements Backend {
     return true;
   }
 
-  explain(objects: Parameters<typeof explainPodGroups>[0]) {
-    return explainPodGroups(objects);
+  explain(objects: Parameters<typeof explainKai>[0]) {
+    return explainKai(objects);
   }
 
   #heeded(gang: PodGang) {

@@ -7,7 +7,7 @@ import {
   type ProfileConfig,
   type ProfileSettings,
 } from '../profile-config.ts';
-import { HOSTNAME, NAME } from './names.ts';
+import { HOSTNAME, KAI_NAME } from './names.ts';
 
 const objectName = (value: string): string | undefined =>
   isDnsSubdomain(value) ? undefined : 'must be a lower-case DNS name of at most 253 characters';
@@ -16,7 +16,7 @@ const objectName = (value: string): string | undefined =>
 export const kaiSettings = {
   schedulerName: {
     type: 'string',
-    default: NAME,
+    default: KAI_NAME,
     description: '`spec.schedulerName` that KAI answers to: its own `--scheduler-name`.',
     check: objectName,
   },

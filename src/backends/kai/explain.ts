@@ -17,7 +17,7 @@ const STALE_SINCE = 'kai.scheduler/stale-podgroup-timestamp';
  * Why KAI does not place a gang, in its own words on one line, from the newest condition of its PodGroup. KAI writes
  * none while Pods are missing or gated, and takes it off once the gang is bound: undefined then.
  */
-export function explainPodGroups(objects: readonly JsonObject[]): string | undefined {
+export function explainKai(objects: readonly JsonObject[]): string | undefined {
   const podGroups = objects.filter(
     (object) => ownString(object, 'kind') === undefined || ownString(object, 'kind') === POD_GROUP.kind,
   );

@@ -2,7 +2,7 @@ import type { PodGang } from '../../api/pod-gang.ts';
 import type { Resource } from '../../k8s/resource.ts';
 
 /** KAI's names, as they stand in its source; facts about its versions are in README.md. */
-export const NAME = 'kai-scheduler';
+export const KAI_NAME = 'kai-scheduler';
 
 export const POD_GROUP: Resource = {
   group: 'scheduling.run.ai',
@@ -54,3 +54,14 @@ export const podGroupName = (namespace: string, gang: string): string => `${name
 
 export const podGroupNameOf = ({ namespace, name }: Pick<PodGang, 'namespace' | 'name'>): string =>
   podGroupName(namespace, name);
+
+/** The queue that a PodGang names itself: the label goes before the annotation, and an empty one is none. */
+export const ownQueue = ({
+  labels,
+  annotations,
+}: Pick<PodGang, 'labels' | 'annotations'>): string | undefined =>
+  labels.get(KEY_QUEUE) || annotations.get(KEY_QUEUE) || undefined;
+
+/** The queue that a gang waits in; undefined where neither it nor the configuration names one. */
+export const kaiQueueOf = (gang: PodGang, fallback: string | undefined): string | undefined =>
+  ownQueue(gang) ?? fallback;

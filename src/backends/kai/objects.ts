@@ -2,12 +2,22 @@ import { own, ownObject, ownString, type JsonObject } from '../../json/json.ts';
 import { LABEL_MANAGED_BY, MUSTER_PREFIX } from '../../api/names.ts';
 import type { GroupConfig, PodGang } from '../../api/pod-gang.ts';
 import { totalMinimum } from '../../gang/rules/check-spec.ts';
-import type { OwnedObject } from '../cluster.ts';
-import { KEY_QUEUE, LABEL_NODE_POOL, LABEL_PREEMPTIBILITY, POD_GROUP, podGroupNameOf } from './names.ts';
-import { constraintOn } from './topology.ts';
+import type { OwnedObject, SyncContext } from '../cluster.ts';
+import {
+  KEY_QUEUE,
+  LABEL_NODE_POOL,
+  LABEL_PREEMPTIBILITY,
+  POD_GROUP,
+  podGroupNameOf,
+  KAI_NAME,
+  kaiQueueOf,
+} from './names.ts';
+import { constraintOn, topologyNameOf } from './topology.ts';
+import { refuseFaults } from '../gang-objects.ts';
+import { faultsForKai, type KaiDefaults } from './validate.ts';
 
 /** What a PodGroup depends on beside its gang. */
-export interface PodGroupSettings {
+export interface KaiPodGroupSettings {
   readonly queue: string;
   /** The Topology that the levels belong to; undefined only where the gang names no level. */
   readonly topology: string | undefined;
@@ -35,7 +45,7 @@ const RECORDS = ['kubectl.kubernetes.io/', MUSTER_PREFIX];
  *
  * What is not named here is KAI's: `markUnschedulable`, `schedulingBackoff`, its annotations.
  */
-export function podGroupOf(gang: PodGang, settings: PodGroupSettings): OwnedObject {
+export function kaiPodGroupOf(gang: PodGang, settings: KaiPodGroupSettings): OwnedObject {
   const { queue, topology, rootMinimum, bound } = settings;
   const { groups, groupConfigs, pack, priorityClassName } = gang.spec;
   const sum = totalMinimum(gang);
@@ -96,7 +106,7 @@ const carried = (entries: ReadonlyMap<string, string>, without: readonly string[
     ),
   );
 
-function labelsOf(gang: PodGang, { live, bound, queue }: PodGroupSettings): Record<string, string> {
+function labelsOf(gang: PodGang, { live, bound, queue }: KaiPodGroupSettings): Record<string, string> {
   const labels = carried(gang.labels, [LABEL_MANAGED_BY, ...(live === undefined ? [] : RUNTIME_LABELS)]);
   const present = ownObject(own(live, 'metadata'), 'labels');
   for (const key of RUNTIME_LABELS) {
@@ -109,3 +119,43 @@ function labelsOf(gang: PodGang, { live, bound, queue }: PodGroupSettings): Reco
   if (moves && labels[KEY_QUEUE] !== undefined) labels[KEY_QUEUE] = queue;
   return labels;
 }
+
+/**
+ * Makes the PodGroup of a gang what the gang says.
+ * @throws Error where the gang cannot be a PodGroup: it came past admission (Grove's gangs do), or the configuration
+ *   has changed since
+ */
+export async function syncPodGroup(
+  context: SyncContext,
+  gang: PodGang,
+  defaults: KaiDefaults,
+  rootMinimum: number,
+): Promise<void> {
+  const name = podGroupNameOf(gang);
+  const live = context
+    .owned(POD_GROUP)
+    .find((object) => ownString(ownObject(object, 'metadata'), 'name') === name);
+  // A gang that has its queue keeps it where the configuration no longer names one.
+  const was = queueIn(live);
+  const queue = kaiQueueOf(gang, defaults.queue ?? was);
+  refuseFaults(faultsForKai(gang, { ...defaults, queue }));
+  const bound = context.pods.filter((pod) => pod.nodeName !== '').length;
+  await context.apply(
+    kaiPodGroupOf(gang, {
+      // None is a fault, which was refused.
+      queue: queue ?? '',
+      topology: topologyNameOf(gang, defaults.topologyName),
+      rootMinimum,
+      live,
+      bound: bound > 0,
+    }),
+  );
+  if (bound > 0 && was !== undefined && was !== queue) {
+    context.warn(
+      `${KAI_NAME}: the gang stays in queue ${was}, ${bound} of its Pods are bound; to move it to ${queue ?? ''} delete the gang and create it again`,
+    );
+  }
+}
+
+const queueIn = (live: JsonObject | undefined): string | undefined =>
+  ownString(own(live, 'spec'), 'queue') || undefined;

@@ -4,10 +4,17 @@ import type { PodGang } from '../../api/pod-gang.ts';
 import { printable } from '../../text/printable.ts';
 import { checkTotalMinimum } from '../../gang/rules/check-spec.ts';
 import type { PodGangVerdict } from '../backend.ts';
-import { unheardTerms, type Preempts } from '../preemption-terms.ts';
-import { KEY_QUEUE, LABEL_PREEMPTIBILITY, NAME, PREEMPTIBILITY, TOPOLOGY_ANNOTATIONS } from './names.ts';
+import { unheardTerms, type Preempts } from '../shared-warnings.ts';
+import {
+  KEY_QUEUE,
+  LABEL_PREEMPTIBILITY,
+  KAI_NAME,
+  PREEMPTIBILITY,
+  TOPOLOGY_ANNOTATIONS,
+  ownQueue,
+  kaiQueueOf,
+} from './names.ts';
 import type { Found } from './probe.ts';
-import { ownQueue, queueOf } from './queue.ts';
 import { levelsAskedFor, topologyNameOf } from './topology.ts';
 
 /** What stands in for what a gang does not name. */
@@ -17,7 +24,7 @@ export interface KaiDefaults {
 }
 
 export const KAI_PREEMPTS: Preempts = {
-  scheduler: NAME,
+  scheduler: KAI_NAME,
   always: { mode: 'PodGroup', says: 'it evicts what is left of a gang that has fewer Pods than its minimum' },
 };
 
@@ -70,10 +77,10 @@ const subGroupName = (path: string, name: string): Fault =>
   });
 
 function checkQueue(gang: PodGang, fallback: string | undefined): Fault[] {
-  const queue = queueOf(gang, fallback);
+  const queue = kaiQueueOf(gang, fallback);
   const path = keyed('metadata.labels', KEY_QUEUE);
   if (queue === undefined) {
-    const detail = `no KAI queue is configured: set this label, or config.queue of the profile ${NAME}`;
+    const detail = `no KAI queue is configured: set this label, or config.queue of the profile ${KAI_NAME}`;
     return [fault('BackendCannotExpress', path, { detail })];
   }
   // Of the label the API server has seen to it; an annotation can be anything.
@@ -108,10 +115,10 @@ function checkPreemptibility(gang: PodGang): Fault[] {
 }
 
 function warningsForKai(gang: PodGang, defaults: KaiDefaults, found: Found | undefined): string[] {
-  const warnings = gang.spec.reuseReservationRef ? [`${NAME} ignores spec.reuseReservationRef`] : [];
+  const warnings = gang.spec.reuseReservationRef ? [`${KAI_NAME} ignores spec.reuseReservationRef`] : [];
   warnings.push(...unheardTerms(gang, KAI_PREEMPTS));
   if (found?.grouping === 'podgrouper') return [...warnings, ...lostToThePodgrouper(gang)];
-  const queue = queueOf(gang, defaults.queue);
+  const queue = kaiQueueOf(gang, defaults.queue);
   if (queue !== undefined && !isDnsSubdomain(queue)) {
     warnings.push(
       `no KAI Queue can be called ${printable(queue, 63)}: a Queue has a lower-case DNS name; the gang waits until it is given another`,
@@ -124,16 +131,16 @@ function warningsForKai(gang: PodGang, defaults: KaiDefaults, found: Found | und
 function lostToThePodgrouper(gang: PodGang): string[] {
   const { groups } = gang.spec;
   const warnings = [
-    `${NAME} here is older than 0.15 and groups Pods by their owner: the gates hold the gang together until all its Pods are there, then minReplicas does not reach KAI`,
+    `${KAI_NAME} here is older than 0.15 and groups Pods by their owner: the gates hold the gang together until all its Pods are there, then minReplicas does not reach KAI`,
   ];
   if (ownQueue(gang))
-    warnings.push(`${NAME} before 0.15 reads the queue from the label ${KEY_QUEUE} of each Pod`);
+    warnings.push(`${KAI_NAME} before 0.15 reads the queue from the label ${KEY_QUEUE} of each Pod`);
   if (levelsAskedFor(gang).size > 0)
-    warnings.push(`${NAME} before 0.15 ignores the topology constraints of a PodGang`);
+    warnings.push(`${KAI_NAME} before 0.15 ignores the topology constraints of a PodGang`);
   groups.forEach(({ name, minReplicas }, index) => {
     if (minReplicas === 0) {
       warnings.push(
-        `spec.podgroups[${index}].minReplicas: ${NAME} before 0.15 takes 0 for 1 (group ${name})`,
+        `spec.podgroups[${index}].minReplicas: ${KAI_NAME} before 0.15 takes 0 for 1 (group ${name})`,
       );
     }
   });

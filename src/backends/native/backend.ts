@@ -8,21 +8,19 @@ import {
   type BackendFactory,
   type PodPatch,
   type PodReader,
+  type ConformanceSettings,
 } from '../backend.ts';
-import { KEEP_OBJECTS } from '../cluster.ts';
+import { KEEP_OBJECTS, type ClusterProbe } from '../cluster.ts';
 import { nativeSettings, readNativeConfig } from './config.ts';
-import { nativeTrials } from './conformance.ts';
-import { raisedMinimums } from '../raised-minimum.ts';
-import { explainPodGroups } from './explain.ts';
-import { COMPOSITE_POD_GROUPS, SCHEDULING_GROUP } from './gang-api.ts';
-import { isOfJob } from './job-pod-group.ts';
-import { LookedAt } from './look.ts';
-import { mayCountReleased } from './objects.ts';
+import { raisedMinimums, newlyUnheard } from '../shared-warnings.ts';
+import { COMPOSITE_POD_GROUPS, SCHEDULING_GROUP, GANG_APIS, markerKind, type GangApi } from './gang-api.ts';
+import { NativeDiscovery } from './discovery.ts';
+import { mayCountReleased, type Native } from './objects.ts';
 import { layoutOf, syncNative } from './sync.ts';
-import type { Native } from './terms.ts';
-import { hasOptional, isOneCount, unitNames, type Layout } from './units.ts';
-import { newlyUnheard } from '../preemption-terms.ts';
-import { NAME, preemptsHere, validateGatesAlone, validateNative, warnOfRaised } from './validate.ts';
+import { hasOptional, isOneCount, nativeGangNames, LAYOUTS, type Layout } from './native-gangs.ts';
+import { NATIVE_NAME, preemptsHere, validateGatesAlone, validateNative, warnOfRaised } from './validate.ts';
+import { own, ownList, ownObject, ownString, asObject, type JsonObject, type Json } from '../../json/json.ts';
+import { parseGroupVersion } from '../../k8s/resource.ts';
 
 /**
  * kube-scheduler, with Kubernetes' own gangs where the cluster has them: a Workload and its PodGroups, which the Pods
@@ -30,7 +28,7 @@ import { NAME, preemptsHere, validateGatesAlone, validateNative, warnOfRaised } 
  * the scheduler places Pod by Pod.
  */
 export const native: BackendFactory = {
-  name: NAME,
+  name: NATIVE_NAME,
   settings: nativeSettings,
   rights: [
     {
@@ -47,17 +45,17 @@ export const native: BackendFactory = {
   },
   conformance: nativeTrials,
   create: ({ config }): Backend => {
-    const cluster = new LookedAt(readNativeConfig(config));
+    const cluster = new NativeDiscovery(readNativeConfig(config));
     /** Of gangs whose Pods were admitted under another layout than Pods are now, as of their last sync. */
     const former = new Map<string, Layout>();
     return {
       contractVersion: BACKEND_CONTRACT_VERSION,
-      name: NAME,
-      schedulerName: NAME,
+      name: NATIVE_NAME,
+      schedulerName: NATIVE_NAME,
       patchSurface: { schedulerName: true, schedulingGroup: true, workloadRef: true },
       init: (context) => cluster.look(context.cluster),
       preparePod: (pod, gang, patch) => {
-        patch.setSchedulerName(NAME, 'the gang is served by kube-scheduler');
+        patch.setSchedulerName(NATIVE_NAME, 'the gang is served by kube-scheduler');
         if (cluster.native !== undefined) nameGang(pod, gang, patch, cluster.native);
       },
       validatePodGang: (gang) =>
@@ -101,7 +99,7 @@ export const native: BackendFactory = {
       countsEnding: () => cluster.native !== undefined,
       // With native gangs the scheduler preempts for them, as a whole or member by member: its gates cannot be seen.
       preemptsGangs: () => (cluster.certain ? cluster.native !== undefined : undefined),
-      explain: explainPodGroups,
+      explain: explainNative,
     };
   },
 };
@@ -120,7 +118,7 @@ function orderOf(gang: Pick<PodGang, 'spec'>, { api, layout }: Native): ReleaseO
  * controller, which does so unasked (docs/adr/0044).
  */
 function nameGang(pod: PodReader, gang: Membership, patch: PodPatch, { api, layout }: Native): void {
-  const unit = unitNames(layout, gang.gang, gang.group);
+  const unit = nativeGangNames(layout, gang.gang, gang.group);
   const [given, wanted] = [api.linkIn(pod), api.linkOf(gang.gang, unit)];
   if (given !== undefined && given !== wanted && !isOfJob(pod)) {
     throw new PodRefused(
@@ -130,3 +128,70 @@ function nameGang(pod: PodReader, gang: Membership, patch: PodPatch, { api, layo
   }
   api.link(patch, gang.gang, unit);
 }
+
+const none = (): Promise<undefined> => Promise.resolve(undefined);
+
+/** A cluster that serves one generation of native gangs, and keeps every field of them. */
+const clusterWith = (api: GangApi): ClusterProbe => ({
+  versions: () => Promise.resolve([api.version]),
+  resources: (groupVersion) =>
+    Promise.resolve(
+      [api.workloads, markerKind(api), COMPOSITE_POD_GROUPS].filter(
+        ({ group, version }) => `${group}/${version}` === groupVersion,
+      ),
+    ),
+  crdSchema: none,
+  read: none,
+  dryRunCreate: (_resource, object) => Promise.resolve(object),
+});
+
+/** Gates alone, and every generation of the API in each layout that it has. */
+export const nativeTrials: Readonly<Record<string, ConformanceSettings>> = {
+  'gates alone': {},
+  ...Object.fromEntries(
+    GANG_APIS.flatMap((api) =>
+      LAYOUTS.filter((groups) => api.nests || groups !== 'composite').map((groups) => [
+        `${api.version}, ${groups}`,
+        { config: { groups }, cluster: clusterWith(api) },
+      ]),
+    ),
+  ),
+};
+
+/** What the scheduler writes on a PodGroup: the first in 1.36, the second from 1.37 on. */
+const PLACED = ['PodGroupScheduled', 'PodGroupInitiallyScheduled'];
+
+/**
+ * Why the scheduler does not place a gang, in its own words and one line; undefined while it says nothing, which is
+ * also so while it waits for Pods, and for good once a gang was placed.
+ */
+export function explainNative(objects: readonly JsonObject[]): string | undefined {
+  const said = objects.flatMap((object) => {
+    const conditions = ownList(ownObject(object, 'status'), 'conditions') ?? [];
+    const refusal = conditions.find(
+      (condition) =>
+        PLACED.includes(ownString(condition, 'type') ?? '') && own(condition, 'status') === 'False',
+    );
+    if (refusal === undefined) return [];
+    const name = ownString(ownObject(object, 'metadata'), 'name') ?? '';
+    const text = ownString(refusal, 'message') || ownString(refusal, 'reason') || 'not placed';
+    return [`PodGroup ${name}: ${text.replace(/\s+/g, ' ').trim()}`];
+  });
+  return said.length === 0 ? undefined : said.join('; ');
+}
+
+/**
+ * Whether a Job controls the Pod. With the feature gate WorkloadWithJob the Job controller puts each Pod of a Job whose
+ * template names no PodGroup into one that it has made, and nothing of the Pod tells that from what a template says
+ * (pkg/controller/job/job_controller.go: it does have the PodGroup own the template, but GetPodFromTemplate of
+ * pkg/controller/controller_utils.go takes the Job alone over).
+ */
+export function isOfJob(pod: Pick<PodReader, 'at'>): boolean {
+  const references = pod.at(['metadata', 'ownerReferences']);
+  const owners: readonly Json[] = Array.isArray(references) ? (references as readonly Json[]) : [];
+  return owners.some((owner) => asObject(owner)?.['controller'] === true && isJob(owner));
+}
+
+const isJob = (owner: Json): boolean =>
+  ownString(owner, 'kind') === 'Job' &&
+  parseGroupVersion(ownString(owner, 'apiVersion') ?? '').group === 'batch';

@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../json/json.ts';
 import { suggestion } from '../../text/nearest-key.ts';
 import { readProfileConfig, type ProfileSettings } from '../profile-config.ts';
-import { DISRUPTION_MODES, GANG_APIS, type DisruptionMode } from './gang-api.ts';
-import { LAYOUTS } from './units.ts';
+import { NATIVE_DISRUPTION_MODES, GANG_APIS, type NativeDisruptionMode } from './gang-api.ts';
+import { LAYOUTS } from './native-gangs.ts';
 
 /** `auto`: `composite` where the cluster serves CompositePodGroups, else `flat`. */
-export const GROUPS = ['auto', ...LAYOUTS] as const;
+export const GROUP_LAYOUTS = ['auto', ...LAYOUTS] as const;
 
 const APIS = ['auto', ...GANG_APIS.map(({ version }) => version), 'none'];
 
@@ -28,21 +28,21 @@ export const nativeSettings = {
     default: 'auto',
     description:
       'One native gang for all groups of a PodGang (`flat`), one for each (`per-group`), or one for each under a CompositePodGroup (`composite`); `auto` is `composite` where the cluster serves it, else `flat`.',
-    check: oneOf(GROUPS),
+    check: oneOf(GROUP_LAYOUTS),
   },
   disruptionMode: {
     type: 'string',
     description:
       'Whether preemption takes single Pods (`pod`) or a native gang as a whole (`gang`), where the gang does not say so itself (`muster.dev/disruption-mode`).',
-    check: oneOf(DISRUPTION_MODES),
+    check: oneOf(NATIVE_DISRUPTION_MODES),
   },
 } as const satisfies ProfileSettings;
 
 export interface NativeConfig {
   /** `auto`, `none`, or a version. */
   readonly api: string;
-  readonly groups: (typeof GROUPS)[number];
-  readonly disruptionMode: DisruptionMode | undefined;
+  readonly groups: (typeof GROUP_LAYOUTS)[number];
+  readonly disruptionMode: NativeDisruptionMode | undefined;
 }
 
 /** @throws Error that names every key that is unknown or wrong */
@@ -51,7 +51,7 @@ export function readNativeConfig(config: JsonObject): NativeConfig {
   return {
     api: gangScheduling ? api : 'none',
     groups: groups as NativeConfig['groups'],
-    disruptionMode: disruptionMode as DisruptionMode | undefined,
+    disruptionMode: disruptionMode as NativeDisruptionMode | undefined,
   };
 }
 

@@ -1,14 +1,14 @@
 import type { Json, JsonObject } from '../../json/json.ts';
 import type { Resource } from '../../k8s/resource.ts';
 import type { PodPatch, PodReader } from '../backend.ts';
-import type { Unit } from './units.ts';
+import type { NativeGang } from './native-gangs.ts';
 
 /** The API group of native gangs. It has PriorityClasses too, in versions of the same names. */
 export const SCHEDULING_GROUP = 'scheduling.k8s.io';
 
-export const DISRUPTION_MODES = ['pod', 'gang'] as const;
+export const NATIVE_DISRUPTION_MODES = ['pod', 'gang'] as const;
 /** What preemption takes at once. */
-export type DisruptionMode = (typeof DISRUPTION_MODES)[number];
+export type NativeDisruptionMode = (typeof NATIVE_DISRUPTION_MODES)[number];
 
 /** One generation of the native gang API: each release of Kubernetes since 1.35 has worded it anew. */
 export interface GangApi {
@@ -21,7 +21,7 @@ export interface GangApi {
   readonly policy: 'schedulingPolicy' | 'policy';
   /** How a PodGroup's spec names the template it is of. */
   templateRef(workloadName: string, template: string): JsonObject;
-  readonly disruptionMode: Readonly<Record<DisruptionMode, Json>> | undefined;
+  readonly disruptionMode: Readonly<Record<NativeDisruptionMode, Json>> | undefined;
   /** Whether `minCount` of a stored PodGroup may change; all else that we write never does, nor do templates. */
   readonly minCountChanges: boolean;
   /** Whether the scheduler tries no Pod of a group while any other of it, bound ones apart, has a gate. */
@@ -29,12 +29,12 @@ export interface GangApi {
   /** Whether a PodGroup of it may be in a CompositePodGroup. */
   readonly nests: boolean;
   /** The gang that a Pod names, as `GangPod.nativeGang` writes it. */
-  linkOf(gang: string, unit: Pick<Unit, 'template' | 'podGroup'>): string;
+  linkOf(gang: string, unit: Pick<NativeGang, 'template' | 'podGroup'>): string;
   /** The same of a Pod under review; undefined where it names none. */
   linkIn(pod: PodReader): string | undefined;
   /** Field of the Pod that names the gang. */
   readonly linkField: string;
-  link(patch: PodPatch, gang: string, unit: Pick<Unit, 'template' | 'podGroup'>): void;
+  link(patch: PodPatch, gang: string, unit: Pick<NativeGang, 'template' | 'podGroup'>): void;
 }
 
 const WHY = 'the native gang that the scheduler counts it for';
@@ -108,10 +108,10 @@ export const COMPOSITE_POD_GROUPS = resource('v1alpha3', 'compositepodgroups', '
 export const GANG_APIS: readonly GangApi[] = [asOf137('v1beta1'), asOf137('v1alpha3'), asOf136, asOf135];
 
 /** For people: `scheduling.k8s.io/v1alpha2`. */
-export const apiVersionOf = ({ version }: GangApi): string => `${SCHEDULING_GROUP}/${version}`;
+export const nativeApiVersion = ({ version }: GangApi): string => `${SCHEDULING_GROUP}/${version}`;
 
 /** The kind by which a version of the API group is known to have gangs at all. */
-export const markOf = (api: GangApi): Resource => api.podGroups ?? api.workloads;
+export const markerKind = (api: GangApi): Resource => api.podGroups ?? api.workloads;
 
 /** Entries that a list of templates in a Workload may have. */
 export const MAX_TEMPLATES = 8;

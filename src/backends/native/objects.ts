@@ -1,13 +1,24 @@
-import type { JsonObject } from '../../json/json.ts';
+import type { JsonObject, Json } from '../../json/json.ts';
 import { LABEL_POD_GANG } from '../../api/names.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
 import type { OwnedObject } from '../cluster.ts';
 import { referencesOf } from '../../gang/rules/check-spec.ts';
-import { inheritedLabels } from '../inherited-labels.ts';
-import { compositeOf, isDescribed, withParts, type Composite } from './composite.ts';
-import { COMPOSITE_POD_GROUPS, MAX_TEMPLATES } from './gang-api.ts';
-import { compositeTerms, termsOf, type Native } from './terms.ts';
-import { isOneCount, unitsOf, type Unit } from './units.ts';
+import { inheritedLabels } from '../gang-objects.ts';
+import {
+  compositeOf,
+  isDescribed,
+  withParts,
+  isOneCount,
+  nativeGangsOf,
+  type Composite,
+  type NativeGang,
+  type Layout,
+} from './native-gangs.ts';
+import { COMPOSITE_POD_GROUPS, MAX_TEMPLATES, type GangApi } from './gang-api.ts';
+import { disruptionModeOfGang } from '../shared-warnings.ts';
+import type { NativeConfig } from './config.ts';
+import type { Fields } from './discovery.ts';
+import { requiredLevel } from './topology.ts';
 
 /**
  * The Workload, the CompositePodGroups and the PodGroups of a gang, in the order in which they are created: in 1.36 a
@@ -16,17 +27,17 @@ import { isOneCount, unitsOf, type Unit } from './units.ts';
  * @param alone native gangs whose Pods are bound one by one, since not all of them name it
  * @param waiting names of the gang's Pods that have not ended, while none of them is on a node
  */
-export function objectsOf(
+export function nativeObjects(
   gang: PodGang,
   native: Native,
-  alone: (unit: Unit) => boolean = () => false,
+  alone: (unit: NativeGang) => boolean = () => false,
   waiting?: ReadonlySet<string>,
 ): OwnedObject[] {
   const { api, layout } = native;
-  const units = unitsOf(layout, gang);
+  const units = nativeGangsOf(layout, gang);
   const labels = { ...inheritedLabels(gang), [LABEL_POD_GANG]: gang.name };
-  const terms = (unit: Unit): JsonObject => termsOf(gang, unit, native, alone(unit));
-  const template = (unit: Unit): JsonObject => ({ name: unit.template, ...terms(unit) });
+  const terms = (unit: NativeGang): JsonObject => podGroupTerms(gang, unit, native, alone(unit));
+  const template = (unit: NativeGang): JsonObject => ({ name: unit.template, ...terms(unit) });
   const whole = compositeFor(gang, native, alone);
   const compositeTemplate = (one: Composite): JsonObject => ({
     ...{ name: one.template, ...compositeTerms(gang, one, native) },
@@ -76,12 +87,12 @@ export function objectsOf(
 export const compositeFor = (
   gang: PodGang,
   { layout }: Pick<Native, 'layout'>,
-  alone: (unit: Unit) => boolean = () => false,
+  alone: (unit: NativeGang) => boolean = () => false,
 ): Composite | undefined =>
   layout === 'composite'
     ? compositeOf(
         gang,
-        unitsOf(layout, gang).filter((unit) => unit.minCount > 0 && !alone(unit)),
+        nativeGangsOf(layout, gang).filter((unit) => unit.minCount > 0 && !alone(unit)),
       )
     : undefined;
 
@@ -101,10 +112,56 @@ export const mayCountReleased = (gang: PodGang, native: Native | undefined): boo
   (countsReleased(gang, native) || (native.layout === 'composite' && gang.spec.groups.length > 1));
 
 /** No Pod is let go that its group does not refer to, and of those that have ended the scheduler counts none. */
-const withReleased = (unit: Unit, waiting: ReadonlySet<string>): Unit => {
+const withReleased = (unit: NativeGang, waiting: ReadonlySet<string>): NativeGang => {
   if (unit.minCount === 0) return unit;
   const counts = unit.groups.map((group) =>
     Math.max(group.minReplicas, referencesOf(group).filter(({ name }) => waiting.has(name)).length),
   );
   return { ...unit, minCount: counts.reduce((sum, count) => sum + count, 0) };
 };
+
+/** What a cluster serves and a profile asks for: all that the objects of a gang depend on beside the gang. */
+export interface Native extends Pick<NativeConfig, 'disruptionMode'> {
+  readonly api: GangApi;
+  readonly fields: Fields;
+  readonly layout: Layout;
+}
+
+/** What a PodGroup asks of the scheduler, and its template as well. */
+export function podGroupTerms(gang: PodGang, unit: NativeGang, native: Native, alone: boolean): JsonObject {
+  const { minCount } = unit;
+  const isGang = minCount > 0 && !alone;
+  return {
+    [native.api.policy]: isGang ? { gang: { minCount } } : { basic: {} },
+    ...sharedTerms(gang, native, requiredLevel(gang, unit), isGang),
+  };
+}
+
+/** The same of a CompositePodGroup: all that is in it have to reach their minimums. */
+export const compositeTerms = (gang: PodGang, composite: Composite, native: Native): JsonObject => ({
+  schedulingPolicy: { gang: { minGroupCount: composite.units.length + composite.parts.length } },
+  ...sharedTerms(gang, native, composite.level, true),
+});
+
+function sharedTerms(
+  gang: PodGang,
+  { api, fields, disruptionMode }: Native,
+  level: string | undefined,
+  isGang: boolean,
+): Readonly<Record<string, Json>> {
+  const key = fields.topology ? level : undefined;
+  const { priorityClassName } = gang.spec;
+  const asked = disruptionOf(gang) ?? disruptionMode;
+  const mode = isGang && fields.priority && asked && api.disruptionMode?.[asked];
+  return {
+    ...(key && { schedulingConstraints: { topology: [{ key }] } }),
+    ...(mode && { disruptionMode: mode }),
+    ...(fields.priority && priorityClassName && { priorityClassName }),
+  };
+}
+
+/** What the gang itself asks for goes before what the profile says of all gangs. */
+function disruptionOf(gang: PodGang): NativeConfig['disruptionMode'] {
+  const mode = disruptionModeOfGang(gang);
+  return mode && (mode === 'PodGroup' ? 'gang' : 'pod');
+}

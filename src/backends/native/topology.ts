@@ -1,7 +1,7 @@
 import { fault, type Fault } from '../../api/fault.ts';
 import type { PackConstraint, PodGang } from '../../api/pod-gang.ts';
 import type { PodGangVerdict } from '../backend.ts';
-import type { Unit } from './units.ts';
+import type { NativeGang } from './native-gangs.ts';
 
 /** A constraint with the groups that it holds together. */
 interface Scoped {
@@ -31,11 +31,11 @@ function scopedConstraints({ spec }: PodGang): Scoped[] {
   ];
 }
 
-const holds = (scope: Scoped, unit: Unit): boolean =>
+const holds = (scope: Scoped, unit: NativeGang): boolean =>
   scope.groups.size === unit.groups.length && unit.groups.every(({ name }) => scope.groups.has(name));
 
 /** The level that a native gang must stay within: the narrowest of those that are meant for exactly its groups. */
-export const requiredLevel = (gang: PodGang, unit: Unit): string | undefined =>
+export const requiredLevel = (gang: PodGang, unit: NativeGang): string | undefined =>
   scopedConstraints(gang)
     .filter((scope) => Boolean(scope.pack.required) && holds(scope, unit))
     .at(-1)?.pack.required;
@@ -48,7 +48,7 @@ const NO_WISHES = 'ignored: a native gang has required levels only';
  */
 export function checkNativeTopology(
   gang: PodGang,
-  units: readonly Unit[],
+  units: readonly NativeGang[],
   hasField: boolean,
 ): PodGangVerdict {
   const faults: Fault[] = [];

@@ -3,14 +3,13 @@ import type { PodGang } from '../../api/pod-gang.ts';
 import { asksForTopology } from '../../gang/rules/check-topology.ts';
 import { checkTotalMinimum } from '../../gang/rules/check-spec.ts';
 import type { PodGangVerdict } from '../backend.ts';
-import { modeOf, unheardTerms, type Preempts } from '../preemption-terms.ts';
+import { disruptionModeOfGang, unheardTerms, type Preempts } from '../shared-warnings.ts';
 import { MAX_TEMPLATES, type GangApi } from './gang-api.ts';
-import { compositeFor } from './objects.ts';
-import type { Native } from './terms.ts';
+import { compositeFor, type Native } from './objects.ts';
 import { checkCompositeTopology, checkNativeTopology } from './topology.ts';
-import { unitsOf } from './units.ts';
+import { nativeGangsOf } from './native-gangs.ts';
 
-export const NAME = 'default-scheduler';
+export const NATIVE_NAME = 'default-scheduler';
 
 const PRIORITY = 'spec.priorityClassName';
 
@@ -19,19 +18,19 @@ const PRIORITY = 'spec.priorityClassName';
  * @param known whether that is certain: only then is refused what cannot be kept
  */
 export function validateGatesAlone(gang: PodGang, known: boolean): PodGangVerdict {
-  const topology = checkNativeTopology(gang, unitsOf('flat', gang), false);
+  const topology = checkNativeTopology(gang, nativeGangsOf('flat', gang), false);
   const faults = known ? topology.faults : [];
   const warnings = [
-    `${NAME} has no gang: the gates hold the Pods until all are there, then each is placed by itself`,
+    `${NATIVE_NAME} has no gang: the gates hold the Pods until all are there, then each is placed by itself`,
   ];
-  if (asksForTopology(gang)) warnings.push(`${NAME} ignores topology constraints`);
+  if (asksForTopology(gang)) warnings.push(`${NATIVE_NAME} ignores topology constraints`);
   return { faults, warnings: [...warnings, ...unheardTerms(gang, ONE_BY_ONE), ...reservation(gang)] };
 }
 
 /** What native gangs of this cluster cannot express, and what they will not do. */
 export function validateNative(gang: PodGang, native: Native): PodGangVerdict {
   const { api, fields, layout } = native;
-  const units = unitsOf(layout, gang);
+  const units = nativeGangsOf(layout, gang);
   const topology =
     compositeFor(gang, native) === undefined
       ? checkNativeTopology(gang, units, fields.topology)
@@ -60,7 +59,7 @@ export function validateNative(gang: PodGang, native: Native): PodGangVerdict {
 }
 
 const ONE_BY_ONE: Preempts = {
-  scheduler: NAME,
+  scheduler: NATIVE_NAME,
   always: { mode: 'Pod', says: 'it preempts Pods one by one here' },
 };
 
@@ -69,7 +68,10 @@ export function preemptsHere(gang: PodGang, native: Native | undefined): Preempt
   if (native?.fields.priority !== true) return ONE_BY_ONE;
   const split = native.layout === 'per-group' && gang.spec.groups.length > 1;
   const says = 'it preempts each group by itself (config.groups: per-group)';
-  return { scheduler: NAME, ...(split && modeOf(gang) === 'PodGroup' && { always: { mode: 'Pod', says } }) };
+  return {
+    scheduler: NATIVE_NAME,
+    ...(split && disruptionModeOfGang(gang) === 'PodGroup' && { always: { mode: 'Pod', says } }),
+  };
 }
 
 /** The Pods get the class, too, when they are admitted: schedulers read theirs as well. */
@@ -81,20 +83,20 @@ function checkPriority(gang: PodGang, { fields }: Native): Fault[] {
 }
 
 const reservation = ({ spec }: PodGang): string[] =>
-  spec.reuseReservationRef ? [`${NAME} ignores spec.reuseReservationRef`] : [];
+  spec.reuseReservationRef ? [`${NATIVE_NAME} ignores spec.reuseReservationRef`] : [];
 
 /** @param raised groups of a gang that was let go, with fewer Pods than they now ask for */
 export function warnOfRaised(raised: string | undefined, api: GangApi | undefined): string[] {
   if (raised === undefined) return [];
   if (api === undefined)
     return [
-      `${NAME} knows no gang here, so nothing counts the raised minimum once a gang was let go: ${raised}`,
+      `${NATIVE_NAME} knows no gang here, so nothing counts the raised minimum once a gang was let go: ${raised}`,
     ];
   return api.podGroups !== undefined
     ? [
-        `${NAME} leaves Pods that run, and asks for the raised minimum of those that come from now on: ${raised}`,
+        `${NATIVE_NAME} leaves Pods that run, and asks for the raised minimum of those that come from now on: ${raised}`,
       ]
     : [
-        `${NAME}: Kubernetes changes no minimum of a native gang that Pods count on, so the scheduler goes by the old one: ${raised}; create the gang anew for the raised one`,
+        `${NATIVE_NAME}: Kubernetes changes no minimum of a native gang that Pods count on, so the scheduler goes by the old one: ${raised}; create the gang anew for the raised one`,
       ];
 }

@@ -1,5 +1,5 @@
 import { keyed } from '../../api/fault.ts';
-import { own } from '../../json/json.ts';
+import { own, ownObject, ownList, ownString, type JsonObject, type Json } from '../../json/json.ts';
 import { LABEL_POD_GANG } from '../../api/names.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
 import type { Membership } from '../../gang/membership.ts';
@@ -12,16 +12,19 @@ import {
   type PodPatch,
   type PodReader,
 } from '../backend.ts';
-import { KEEP_OBJECTS, type SyncContext } from '../cluster.ts';
-import { raisedMinimums } from '../raised-minimum.ts';
-import { lastSeenSpec, refuseFaults } from '../sync-guards.ts';
+import { KEEP_OBJECTS, type SyncContext, type BackendFacts, type InitContext } from '../cluster.ts';
+import { raisedMinimums, newlyUnheard } from '../shared-warnings.ts';
+import { lastSeenSpec, refuseFaults } from '../gang-objects.ts';
 import { readVolcanoConfig, volcanoSettings, type VolcanoConfig } from './config.ts';
-import { explainPodGroups } from './explain.ts';
-import { minResources, POD_GROUPS, podGroup } from './objects.ts';
-import { CRD, probeVolcano } from './probe.ts';
-import { checkQueue, queueOf } from './queue.ts';
-import { newlyUnheard } from '../preemption-terms.ts';
+import {
+  minResources,
+  VOLCANO_POD_GROUPS,
+  volcanoPodGroup,
+  checkQueueIsOpen,
+  volcanoQueueOf,
+} from './objects.ts';
 import { validateForVolcano, VOLCANO_PREEMPTS } from './validate.ts';
+import { printable, quoted } from '../../text/printable.ts';
 
 const NAME = 'volcano';
 
@@ -39,18 +42,18 @@ export const volcano: BackendFactory = {
   settings: volcanoSettings,
   rights: [
     {
-      group: POD_GROUPS.group,
-      resources: [POD_GROUPS.plural],
+      group: VOLCANO_POD_GROUPS.group,
+      resources: [VOLCANO_POD_GROUPS.plural],
       verbs: KEEP_OBJECTS,
       why: 'the PodGroup of a gang',
     },
     {
-      group: POD_GROUPS.group,
+      group: VOLCANO_POD_GROUPS.group,
       resources: ['queues'],
       verbs: ['get'],
       why: 'whether the queue of a gang is there and open',
     },
-    definitionRight(CRD),
+    definitionRight(PODGROUP_CRD),
   ],
   countedBy: {
     annotations: [ANNOTATION_GROUP, ANNOTATION_GROUP_NEW],
@@ -87,10 +90,10 @@ export const volcano: BackendFactory = {
       syncPodGang: (context, gang) => syncPodGang(context, gang, config),
       // The owner reference takes the PodGroup away.
       onPodGangDelete: () => Promise.resolve(),
-      owns: () => [POD_GROUPS],
+      owns: () => [VOLCANO_POD_GROUPS],
       followsBinding: (gang) => minResources(gang, config) !== undefined,
       preemptsGangs: () => true,
-      explain: explainPodGroups,
+      explain: explainVolcano,
     };
   },
 };
@@ -111,9 +114,93 @@ function preparePod(_pod: PodReader, { gang }: Membership, patch: PodPatch): voi
 
 async function syncPodGang(context: SyncContext, gang: PodGang, config: VolcanoConfig): Promise<void> {
   refuseFaults(validateForVolcano(gang, config).faults);
-  const spec = lastSeenSpec(context, POD_GROUPS, gang.name);
-  const queue = queueOf(gang, config.queue);
-  if (queue !== undefined && own(spec, 'queue') !== queue) await checkQueue(context, queue);
+  const spec = lastSeenSpec(context, VOLCANO_POD_GROUPS, gang.name);
+  const queue = volcanoQueueOf(gang, config.queue);
+  if (queue !== undefined && own(spec, 'queue') !== queue) await checkQueueIsOpen(context, queue);
   const bound = context.pods.some((pod) => pod.nodeName !== '');
-  await context.apply(podGroup(gang, { config, spec, bound }));
+  await context.apply(volcanoPodGroup(gang, { config, spec, bound }));
+}
+
+export const PODGROUP_CRD = 'podgroups.scheduling.volcano.sh';
+const API_VERSION = 'v1beta1';
+const REQUIRES = 'volcano scheduler backend requires Volcano 1.14 or newer with PodGroup.spec.subGroupPolicy';
+/** What every policy needs: the API server prunes what it does not know, and the gang would start broken. */
+const POLICY_FIELDS = ['labelSelector', 'matchLabelKeys', 'subGroupSize', 'minSubGroups'] as const;
+
+/** @throws Error where the cluster's PodGroup cannot keep groups apart */
+export async function probeVolcano({ cluster }: InitContext): Promise<BackendFacts> {
+  const version = `scheduling.volcano.sh/${API_VERSION}`;
+  if (cluster === undefined) {
+    return { version, notices: ['no cluster was asked whether its Volcano is 1.14 or newer'] };
+  }
+  const schema = await cluster.crdSchema(PODGROUP_CRD, API_VERSION);
+  if (schema === undefined) {
+    throw new Error(`failed to get CRD ${PODGROUP_CRD} with version ${API_VERSION}: ${REQUIRES}; install it`);
+  }
+  const lacking = lackingFields(schema);
+  if (lacking.length > 0) {
+    throw new Error(
+      `${REQUIRES}; CRD ${PODGROUP_CRD} ${API_VERSION} lacks ${lacking.join(', ')}: upgrade Volcano and its CRDs`,
+    );
+  }
+  return { version };
+}
+
+function lackingFields(schema: JsonObject): string[] {
+  const spec = ownObject(ownObject(schema, 'properties'), 'spec');
+  const policy = ownObject(ownObject(spec, 'properties'), 'subGroupPolicy');
+  if (policy === undefined) return ['spec.subGroupPolicy'];
+  const fields = ownObject(ownObject(policy, 'items'), 'properties');
+  return POLICY_FIELDS.filter((field) => ownObject(fields, field) === undefined).map(
+    (field) => `spec.subGroupPolicy[].${field}`,
+  );
+}
+
+/**
+ * What Volcano says of a gang that it does not place. Its conditions stay for ever: after a success `Unschedulable` is
+ * still True beside `Scheduled`, so the phase decides and then the condition that changed last.
+ */
+export function explainVolcano(objects: readonly JsonObject[]): string | undefined {
+  for (const object of objects) {
+    const said = explain(object);
+    if (said !== undefined) return printable(said.replaceAll(/\s+/g, ' '), 512);
+  }
+  return undefined;
+}
+
+function explain(podGroup: JsonObject): string | undefined {
+  const status = ownObject(podGroup, 'status');
+  const phase = ownString(status, 'phase') ?? '';
+  // Running is: the minimum is bound. Completed is: all have ended.
+  if (phase === 'Running' || phase === 'Completed') return undefined;
+  const queue = quoted(ownString(ownObject(podGroup, 'spec'), 'queue') ?? 'default');
+  if (phase === '') {
+    return `Volcano has not taken up the PodGroup: its queue ${queue} may be missing, or its scheduler is not running`;
+  }
+  const condition = newest(ownList(status, 'conditions') ?? []);
+  const words =
+    ownString(condition, 'type') === 'Unschedulable' ? ownString(condition, 'message') : undefined;
+  if (phase === 'Pending') {
+    // Without minResources Volcano lets every PodGroup in, after a moment, unless its queue is closed.
+    const waits =
+      ownObject(ownObject(podGroup, 'spec'), 'minResources') === undefined
+        ? `the PodGroup waits to be let into queue ${queue}, which may be closed`
+        : `the PodGroup waits in queue ${queue}: the queue or the cluster has no room for its minResources, or the queue is closed`;
+    return words === undefined ? waits : `${waits}; ${words}`;
+  }
+  // A closed queue gives the ordinary words and is never named, so it is named here.
+  return words === undefined ? undefined : `${words} (queue ${queue})`;
+}
+
+/** The condition that is True since last; of two that turned at once the bad news. */
+function newest(conditions: readonly Json[]): Json | undefined {
+  const changed = (condition: Json): string => ownString(condition, 'lastTransitionTime') ?? '';
+  const rank = (condition: Json): string =>
+    `${changed(condition)} ${ownString(condition, 'type') === 'Unschedulable' ? 1 : 0}`;
+  return conditions
+    .filter((condition) => own(condition, 'status') === 'True')
+    .reduce<Json | undefined>(
+      (best, one) => (best === undefined || rank(one) > rank(best) ? one : best),
+      undefined,
+    );
 }

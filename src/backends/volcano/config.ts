@@ -6,9 +6,10 @@ import type { BackendSettings } from '../backend.ts';
 import {
   ProfileConfigError,
   readProfileConfig,
-  type ConfigFault,
+  type ProfileConfigFault,
   type ProfileSettings,
 } from '../profile-config.ts';
+import type { PackConstraint } from '../../api/pod-gang.ts';
 
 /** `scheduler.profiles[].config` of the profile `volcano`. */
 export const volcanoSettings = {
@@ -50,7 +51,7 @@ export function readVolcanoConfig({ config, topology }: BackendSettings): Volcan
 
 function readTiers(given: JsonObject, levels: TopologyLevels): Map<string, Tier> {
   const tiers = new Map<string, Tier>();
-  const wrong: ConfigFault[] = [];
+  const wrong: ProfileConfigFault[] = [];
   for (const [key, value] of Object.entries(given)) {
     const tier = readTier(value);
     const wrongly = (message: string): void =>
@@ -71,4 +72,19 @@ function readTier(value: unknown): Tier | undefined {
   const [name, tier] = [own(value, 'name'), own(value, 'tier')];
   if (typeof name === 'string' && name !== '' && name.length <= 253) return { name };
   return typeof tier === 'number' && Number.isInteger(tier) && tier >= 0 ? { tier } : undefined;
+}
+
+/** The level that decides: the required one where there is one, since Volcano takes one level only. */
+export const decidingLevel = (pack: PackConstraint | undefined): string | undefined =>
+  pack?.required || pack?.preferred || undefined;
+
+/** `networkTopology`: the widest tier that the Pods may spread over. Its mode is said, the CRD's default is hard. */
+export function networkTopology(
+  pack: PackConstraint | undefined,
+  tiers: VolcanoConfig['tiers'],
+): JsonObject | undefined {
+  const tier = tiers.get(decidingLevel(pack) ?? '');
+  if (tier === undefined) return undefined;
+  const mode = pack?.required ? 'hard' : 'soft';
+  return 'name' in tier ? { mode, highestTierName: tier.name } : { mode, highestTierAllowed: tier.tier };
 }

@@ -1,17 +1,17 @@
 import { isGroveManaged } from '../../gang/gang-selection.ts';
-import { isObject, own, ownList, type JsonObject } from '../../json/json.ts';
+import { isObject, own, ownList, ownObject, ownString, type JsonObject } from '../../json/json.ts';
 import { LABEL_POD_CLIQUE } from '../../api/names.ts';
 import type { PodGang, PodGroup } from '../../api/pod-gang.ts';
 import type { Resource } from '../../k8s/resource.ts';
 import { totalMinimum } from '../../gang/rules/check-spec.ts';
-import type { OwnedObject } from '../cluster.ts';
-import { inheritedLabels } from '../inherited-labels.ts';
+import type { OwnedObject, SyncContext } from '../cluster.ts';
+import { inheritedLabels } from '../gang-objects.ts';
 import { minResourcesOf } from '../min-resources.ts';
-import type { VolcanoConfig } from './config.ts';
-import { queueOf } from './queue.ts';
-import { networkTopology } from './topology.ts';
+import { networkTopology, type VolcanoConfig } from './config.ts';
+import { keyed } from '../../api/fault.ts';
+import { quoted } from '../../text/printable.ts';
 
-export const POD_GROUPS: Resource = {
+export const VOLCANO_POD_GROUPS: Resource = {
   group: 'scheduling.volcano.sh',
   version: 'v1beta1',
   plural: 'podgroups',
@@ -20,7 +20,7 @@ export const POD_GROUPS: Resource = {
 };
 
 /** What the PodGroup of a gang depends on, beside the gang. */
-export interface PodGroupState {
+export interface VolcanoPodGroupState {
   readonly config: VolcanoConfig;
   /** `spec` of the PodGroup as it is; undefined where there is none yet. */
   readonly spec: JsonObject | undefined;
@@ -29,12 +29,12 @@ export interface PodGroupState {
 }
 
 /** The PodGroup of a gang, of its name. Only `spec`: status is the scheduler's, in the same resource. */
-export function podGroup(gang: PodGang, { config, spec, bound }: PodGroupState): OwnedObject {
-  const queue = queueOf(gang, config.queue);
+export function volcanoPodGroup(gang: PodGang, { config, spec, bound }: VolcanoPodGroupState): OwnedObject {
+  const queue = volcanoQueueOf(gang, config.queue);
   const resources = bound ? undefined : minResources(gang, config);
   const topology = networkTopology(gang.spec.pack, config.tiers);
   return {
-    resource: POD_GROUPS,
+    resource: VOLCANO_POD_GROUPS,
     name: gang.name,
     labels: inheritedLabels(gang),
     spec: {
@@ -86,3 +86,50 @@ function policyOf(group: PodGroup, { tiers }: VolcanoConfig): JsonObject {
     ...(topology && { networkTopology: topology }),
   };
 }
+
+/** Annotation on a PodGang, the same as Grove's: the queue it waits in. */
+export const ANNOTATION_QUEUE = 'scheduling.grove.io/volcano-queue';
+export const QUEUE_FIELD = keyed('metadata.annotations', ANNOTATION_QUEUE);
+
+const QUEUES = '/apis/scheduling.volcano.sh/v1beta1/queues';
+
+/**
+ * The queue that is asked for. None where nobody names one: Volcano's own webhook then puts in the default of the
+ * Namespace, and only at creation, so naming `default` here would undo that at the next sync.
+ */
+export const volcanoQueueOf = (
+  gang: Pick<PodGang, 'annotations'>,
+  fallback: string | undefined,
+): string | undefined => gang.annotations.get(ANNOTATION_QUEUE)?.trim() || fallback;
+
+/**
+ * Asks for the queue before a PodGroup is put into it: one in a queue that is missing or closed waits for ever, and
+ * Volcano says nothing of it, neither there nor on the Pods.
+ * @throws Error that names the queue and what is wrong with it; ApiError
+ */
+export async function checkQueueIsOpen(
+  context: Pick<SyncContext, 'read' | 'warn'>,
+  queue: string,
+): Promise<void> {
+  if (context.read === undefined) return;
+  let found;
+  try {
+    found = await context.read(`${QUEUES}/${queue}`);
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+    context.warn(`whether volcano queue ${quoted(queue)} exists is not known: Muster may not read queues`);
+    return;
+  }
+  const wayOut = `or name another one in the annotation ${ANNOTATION_QUEUE}`;
+  if (found === undefined)
+    throw new Error(`volcano queue ${quoted(queue)} does not exist: create it, ${wayOut}`);
+  // Volcano's controller-manager writes the state, a moment after the queue is made.
+  const state = ownString(ownObject(found, 'status'), 'state') ?? 'Open';
+  if (state !== 'Open') {
+    throw new Error(`volcano queue ${quoted(queue)} is not Open (state ${state}): open it, ${wayOut}`);
+  }
+}
+
+/** Whether the API server refused to read it, by the HTTP status that its error carries. */
+const isRefused = (error: unknown): boolean =>
+  error instanceof Error && 'status' in error && (error.status === 401 || error.status === 403);

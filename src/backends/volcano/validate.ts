@@ -6,10 +6,9 @@ import { constraintsOf } from '../../gang/rules/check-topology.ts';
 import { checkTotalMinimum } from '../../gang/rules/check-spec.ts';
 import type { PodGangVerdict } from '../backend.ts';
 import { checkMinResources } from '../min-resources.ts';
-import { unheardTerms, type Preempts } from '../preemption-terms.ts';
-import type { VolcanoConfig } from './config.ts';
-import { ANNOTATION_QUEUE, QUEUE_FIELD } from './queue.ts';
-import { decidingLevel } from './topology.ts';
+import { unheardTerms, type Preempts } from '../shared-warnings.ts';
+import { decidingLevel, type VolcanoConfig } from './config.ts';
+import { ANNOTATION_QUEUE, QUEUE_FIELD } from './objects.ts';
 
 export const VOLCANO_PREEMPTS: Preempts = {
   scheduler: 'volcano',

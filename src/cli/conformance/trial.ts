@@ -10,7 +10,7 @@ import { messageOf, MusterError } from '../../errors.ts';
 import type { AssignReplicaPlugin } from '../../fleet/assign/assign-replica-plugin.ts';
 import type { Brought, ModuleKind } from '../../modules/import-module.ts';
 import type { ModuleEntry } from '../../modules/module-entry.ts';
-import { loadedPreparation, type PreparationModule } from '../../preparers/preparation-module.ts';
+import { preparerFactoryOf, type PreparationModule } from '../../preparers/preparation-module.ts';
 import {
   configured as configuredModule,
   loadAny,
@@ -163,7 +163,7 @@ function preparationSubject(
   const spec = { hpc: { manager: name, settings } };
   return {
     tried: { kind: 'preparation', name },
-    checks: preparationChecks(loadedPreparation(module), { spec, container }, hung),
+    checks: preparationChecks(preparerFactoryOf(module), { spec, container }, hung),
   };
 }
 

@@ -1,7 +1,7 @@
 import { own, ownList, ownObject, ownString, type JsonObject } from '../../json/json.ts';
 import { objectName } from '../../k8s/resource.ts';
 import type { SchedulerTraces } from '../../backends/backend.ts';
-import type { Readiness } from '../../backends/readiness.ts';
+import type { Readiness } from '../../backends/cluster.ts';
 import type { LeaseRecord } from '../../kube/loop/lease-record.ts';
 import { isFresh } from './check-program.ts';
 import { saying, type Diagnosis } from './diagnosis.ts';

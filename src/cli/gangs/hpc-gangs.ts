@@ -12,8 +12,8 @@ import { parsePodGang } from '../../gang/parse-pod-gang.ts';
 import { checkGangName, checkMinimums } from '../../gang/rules/check-spec.ts';
 import { parseHpcPolicy, type HpcPolicy } from '../../preparers/policy/hpc-policy.ts';
 import { policyMissing, policyNameOf } from '../../preparers/policy/policy-of-gang.ts';
-import type { Preparation, StoredPolicy } from '../../preparers/preparation.ts';
-import { managersOf, verdictOn, verdictOnPolicy } from '../../preparers/preparations.ts';
+import type { PreparerFactory, StoredPolicy } from '../../preparers/preparation.ts';
+import { managersOf, verdictOnGang, verdictOnPolicy } from '../../preparers/preparations.ts';
 import { podTemplatesOf } from '../../workloads/pod-templates.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { findingOf, type Finding } from '../output/findings.ts';
@@ -47,13 +47,13 @@ export class HpcGangs {
   /** By namespace and gang. */
   readonly #subdomains = new Map<string, string>();
   readonly #namespace: string;
-  readonly #others: readonly Preparation[];
+  readonly #others: readonly PreparerFactory[];
 
   /**
    * @param namespace of objects that name none
    * @param others what a policy may ask for beside what comes with Muster
    */
-  constructor(namespace: string, others: readonly Preparation[] = []) {
+  constructor(namespace: string, others: readonly PreparerFactory[] = []) {
     this.#namespace = namespace;
     this.#others = others;
   }
@@ -114,7 +114,7 @@ export class HpcGangs {
     const found = named.findLast(({ value }) => value.namespace === gang.namespace);
     const subdomain = this.#subdomains.get(`${gang.namespace}/${gang.name}`);
     const elsewhere = [...new Set(named.map(({ value }) => value.namespace))].sort();
-    const judged = found && verdictOn(gang, found.value, subdomain, this.#others);
+    const judged = found && verdictOnGang(gang, found.value, subdomain, this.#others);
     const stopped = [...faults, ...checkGangName(gang), ...checkMinimums(gang)];
     const alone = [
       ...stopped.map((one) => findingOf(source, one)),

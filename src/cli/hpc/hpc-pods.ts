@@ -1,7 +1,7 @@
 import { configured } from '../input/configured.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { policyFrom } from '../input/policy.ts';
-import type { Preparation } from '../../preparers/preparation.ts';
+import type { PreparerFactory } from '../../preparers/preparation.ts';
 import { findingOf, type Finding } from '../output/findings.ts';
 import { withGiven } from '../review/given-gangs.ts';
 import { reviewObject } from '../review/review-object.ts';
@@ -13,7 +13,7 @@ import { reviewObject } from '../review/review-object.ts';
 export async function podFindings(
   sources: readonly SourceObject[],
   namespace: string,
-  preparations: readonly Preparation[],
+  preparations: readonly PreparerFactory[],
 ): Promise<Finding[]> {
   const { configuration, factories } = configured({ file: undefined });
   const defaults = policyFrom(configuration, { factories: await factories(), preparations });

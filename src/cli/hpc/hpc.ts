@@ -2,8 +2,8 @@ import { Argument, Command } from 'commander';
 import type { JsonObject } from '../../json/json.ts';
 import { MusterError } from '../../errors.ts';
 import { makeCurveCertificate } from '../../preparers/flux/curve/make-certificate.ts';
-import type { Preparation } from '../../preparers/preparation.ts';
-import { objectsOf } from '../../preparers/preparations.ts';
+import type { PreparerFactory } from '../../preparers/preparation.ts';
+import { objectsBesidePods } from '../../preparers/preparations.ts';
 import { configured } from '../input/configured.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
@@ -83,10 +83,10 @@ async function render(flags: HpcFlags, io: CliIo): Promise<void> {
 }
 
 /** A gang without a policy, or with a wrong one, was told of before. */
-const rendered = ({ gang, policy, subdomain }: HpcGang, others: readonly Preparation[]): JsonObject[] =>
+const rendered = ({ gang, policy, subdomain }: HpcGang, others: readonly PreparerFactory[]): JsonObject[] =>
   policy === undefined
     ? []
-    : objectsOf(gang, policy, { certificate: makeCurveCertificate, subdomain }, others);
+    : objectsBesidePods(gang, policy, { certificate: makeCurveCertificate, subdomain }, others);
 
 const noGang = (): MusterError =>
   new MusterError(

@@ -15,8 +15,8 @@ import {
   type Brought,
   type ModuleKind,
 } from '../../modules/import-module.ts';
-import type { Preparation } from '../../preparers/preparation.ts';
-import { loadedPreparation, type PreparationModule } from '../../preparers/preparation-module.ts';
+import type { PreparerFactory } from '../../preparers/preparation.ts';
+import { preparerFactoryOf, type PreparationModule } from '../../preparers/preparation-module.ts';
 import { readModule, type ModuleFile, type ModuleSource } from '../../modules/module-file.ts';
 import type { ModuleEntry } from '../../modules/module-entry.ts';
 
@@ -76,13 +76,13 @@ export async function backendsOf(modules: readonly NamedModule[]): Promise<reado
  * The preparations that a configuration names, each told its `config`. They are run as {@link backendsOf} runs modules.
  * @throws MusterError as {@link backendsOf}
  */
-export async function preparationsOf(entries: readonly ModuleEntry[]): Promise<readonly Preparation[]> {
-  const brought: Preparation[] = [];
+export async function preparationsOf(entries: readonly ModuleEntry[]): Promise<readonly PreparerFactory[]> {
+  const brought: PreparerFactory[] = [];
   for (const { name, source, config } of entries) {
     const module = await loadPreparation(source);
     checkName('preparation', module.name, name, source);
     configured('preparation', module, config);
-    brought.push(loadedPreparation(module));
+    brought.push(preparerFactoryOf(module));
   }
   return brought;
 }

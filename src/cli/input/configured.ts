@@ -5,7 +5,7 @@ import type { OperatorConfiguration } from '../../config/configuration.ts';
 import { loadConfiguration, readConfigurationFile } from '../../config/load.ts';
 import { CONFIG_FILE_VARIABLE } from '../../config/overrides.ts';
 import type { ModuleEntry } from '../../modules/module-entry.ts';
-import type { Preparation } from '../../preparers/preparation.ts';
+import type { PreparerFactory } from '../../preparers/preparation.ts';
 import { backendsOf, entriesOf, modulesOf, preparationsOf, type NamedModule } from './backend-modules.ts';
 import { gangKinds } from '../../workloads/kinds.ts';
 
@@ -36,7 +36,7 @@ export interface Configured {
   /** Muster's own backends and those that profiles bring along, whose modules are run by this. */
   readonly factories: () => Promise<readonly BackendFactory[]>;
   /** What HPCPolicies may ask for beside what comes with Muster; the modules are run by this. */
-  readonly prepared: () => Promise<readonly Preparation[]>;
+  readonly prepared: () => Promise<readonly PreparerFactory[]>;
 }
 
 /**

@@ -3,7 +3,7 @@ import { MUSTER_NAMESPACE, SYSTEM_NAMESPACE } from '../../api/names.ts';
 import { BackendRegistry, builtInBackends } from '../../backends/registry.ts';
 import type { BackendFactory } from '../../backends/backend.ts';
 import type { OperatorConfiguration } from '../../config/configuration.ts';
-import type { Preparation } from '../../preparers/preparation.ts';
+import type { PreparerFactory } from '../../preparers/preparation.ts';
 import { gangKindsWith } from '../../workloads/configured-gangs.ts';
 
 /** What admission depends on that is in no configuration file. */
@@ -14,7 +14,7 @@ export interface PolicyContext {
   readonly defaultBackend?: string;
   readonly factories?: readonly BackendFactory[];
   /** What an HPCPolicy may ask for beside what comes with Muster. */
-  readonly preparations?: readonly Preparation[];
+  readonly preparations?: readonly PreparerFactory[];
 }
 
 /** The parts of a configuration that decisions are made of. */

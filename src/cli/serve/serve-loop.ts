@@ -9,7 +9,7 @@ import type { PreemptionSettings } from '../../controller/watch/shared.ts';
 import { ProbeLoop } from '../../controller/scheduler-objects/probe-loop.ts';
 import type { ModuleObserver } from '../../modules/module-keeper.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
-import type { Preparation } from '../../preparers/preparation.ts';
+import type { PreparerFactory } from '../../preparers/preparation.ts';
 import type { BackendMetrics } from '../../telemetry/backend-metrics.ts';
 import type { Forecasts } from '../../preview/forecasts.ts';
 import type { Logger } from '../../telemetry/log.ts';
@@ -29,7 +29,7 @@ export async function startLoop(
       'controllers' | 'leaderElection' | 'runtimeClientConnection' | 'preemption' | 'hpc' | 'workloads'
     >;
     registry: BackendRegistry;
-    preparations: readonly Preparation[];
+    preparations: readonly PreparerFactory[];
     metrics: Metrics;
     log: Logger;
     loopMetrics: LoopMetrics;
@@ -129,7 +129,7 @@ export async function initWithoutCluster(
     },
   });
   for (const { name, hosted } of registry.hosted) {
-    hosted.tell({ ended: () => probes.soon(name), said: () => undefined });
+    hosted.subscribe({ ended: () => probes.soon(name), said: () => undefined });
   }
   await probes.start();
   return () => probes.stop();

@@ -1,9 +1,14 @@
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { listed } from '../../text/printable.ts';
 import { hostCount, hostGroups, leadHost, quorumOf, type HostGroup } from '../../preparers/hosts/hosts.ts';
-import { markOf, policyOf, settingsReplaced, verdictOn } from '../../preparers/preparations.ts';
+import {
+  preparedMarkOf,
+  policyOfGang,
+  settingsReplaced,
+  verdictOnGang,
+} from '../../preparers/preparations.ts';
 import type { StoredPolicy } from '../../preparers/preparation.ts';
-import { runsBy } from '../../preparers/runs-by.ts';
+import { runningMark } from '../../preparers/runs-by.ts';
 import type { PodStatus } from './pod-status.ts';
 
 /** A host that the Pods were told of, and the Pod that has its name. */
@@ -68,13 +73,13 @@ export function hpcStatusOf(
     return { policy: named, why };
   }
   if ('unread' in found) return { policy: named, why: found.unread };
-  const policy = policyOf(gang, { get: () => found });
+  const policy = policyOfGang(gang, { get: () => found });
   if (policy === undefined || 'rule' in policy) return { policy: named, why: policy?.message ?? '' };
-  const runs = live.flatMap((pod) => runsBy(pod) ?? []);
+  const runs = live.flatMap((pod) => runningMark(pod) ?? []);
   const wrong =
-    settingsReplaced(gang, markOf(policy), {
+    settingsReplaced(gang, preparedMarkOf(policy), {
       otherMark: (_, __, mark) => runs.find((one) => one !== mark),
-    }) ?? verdictOn(gang, policy, subdomainOf(live)).faults[0];
+    }) ?? verdictOnGang(gang, policy, subdomainOf(live)).faults[0];
   const unprepared =
     bare === undefined
       ? ''

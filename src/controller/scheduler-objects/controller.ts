@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Backend } from '../../backends/backend.ts';
-import type { Readiness } from '../../backends/readiness.ts';
+import type { Readiness } from '../../backends/cluster.ts';
 import type { BackendState, GangRecord } from '../../gang/records.ts';
 import { clusterProbe } from '../../kube/client/cluster-probe.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
@@ -69,7 +69,7 @@ class SchedulerObjects implements Controller, BackendsView {
       if (key && gang && this.#backendOf(gang)?.followsReferences?.(gang) === true) this.#syncAgain(key);
     });
     for (const { name, hosted } of registry.hosted)
-      hosted.tell({ ended: () => this.#probes.soon(name), said: (key) => watch.touch(key) });
+      hosted.subscribe({ ended: () => this.#probes.soon(name), said: (key) => watch.touch(key) });
     shared.hpc?.onChange((key) => this.#syncAgain(key));
     shared.backends.tell(this);
   }

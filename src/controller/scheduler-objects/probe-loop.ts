@@ -1,5 +1,4 @@
-import type { ClusterProbe } from '../../backends/cluster.ts';
-import type { Readiness } from '../../backends/readiness.ts';
+import type { ClusterProbe, Readiness } from '../../backends/cluster.ts';
 import type { BackendRegistry } from '../../backends/registry.ts';
 import { sleep, systemClock, type Clock } from '../../kube/client/clock.ts';
 import { within } from '../../kube/loop/deadline.ts';

@@ -4,7 +4,7 @@ import { kubeTime } from '../../k8s/time.ts';
 import { MUSTER_GROUP, MUSTER_VERSION } from '../../api/names.ts';
 import { objectName, type Resource } from '../../k8s/resource.ts';
 import type { Backend } from '../../backends/backend.ts';
-import type { Readiness } from '../../backends/readiness.ts';
+import type { Readiness } from '../../backends/cluster.ts';
 import type { BackendRegistry } from '../../backends/registry.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isAlreadyExists } from '../../kube/client/errors.ts';

@@ -9,15 +9,15 @@ import { gangServiceName } from '../../preparers/hosts/gang-service.ts';
 import { policyNameOf } from '../../preparers/policy/policy-of-gang.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
 import {
-  elsewhereFor,
-  markOf,
-  objectsOf,
-  policyOf,
+  hostedPreparerFor,
+  preparedMarkOf,
+  objectsBesidePods,
+  policyOfGang,
   settingsReplaced,
-  verdictOn,
+  verdictOnGang,
 } from '../../preparers/preparations.ts';
-import type { HpcPolicies, ObjectsGiven, Preparation } from '../../preparers/preparation.ts';
-import { runsBy } from '../../preparers/runs-by.ts';
+import type { HpcPolicies, ObjectsGiven, PreparerFactory } from '../../preparers/preparation.ts';
+import { runningMark } from '../../preparers/runs-by.ts';
 import { controllerOf } from '../../workloads/pod-origin.ts';
 import { BY_GANG } from './gang-view.ts';
 import type { GangWatch } from './gang-watch.ts';
@@ -48,7 +48,7 @@ const PREDECESSOR_MS = 60_000;
 export class HpcObjects implements GangPreparation {
   readonly #policies: HpcPolicies;
   readonly #watch: GangWatch;
-  readonly #others: readonly Preparation[];
+  readonly #others: readonly PreparerFactory[];
   readonly #handlers: ((key: string) => void)[] = [];
   readonly #now: () => number;
 
@@ -59,7 +59,7 @@ export class HpcObjects implements GangPreparation {
   constructor(
     watch: GangWatch,
     { policies, onPolicy, gangsUnder }: Pick<PolicyWatch, 'policies' | 'onPolicy' | 'gangsUnder'>,
-    others: readonly Preparation[] = [],
+    others: readonly PreparerFactory[] = [],
     now: () => number = Date.now,
   ) {
     this.#now = now;
@@ -78,7 +78,7 @@ export class HpcObjects implements GangPreparation {
     }
     // The first Pod, and the last that goes, may tell another domain than was taken for granted, or free its settings.
     watch.onPod(({ old, new: now }) => {
-      if (domainOf(old) === domainOf(now) && (old && runsBy(old)) === (now && runsBy(now))) return;
+      if (domainOf(old) === domainOf(now) && (old && runningMark(old)) === (now && runningMark(now))) return;
       const pod = now ?? old;
       changed(keyOf(pod.namespace, pod.gang));
     });
@@ -90,12 +90,12 @@ export class HpcObjects implements GangPreparation {
 
   /** A Pod that has been let go is as it is: its policy stays as it was, or was changed past the webhook. */
   waitOf(gang: GangRecord): string | undefined {
-    const found = policyOf(gang, this.#policies);
+    const found = policyOfGang(gang, this.#policies);
     if (found === undefined || 'rule' in found) return found?.message;
     // Nobody could say whether a further Pod of it can be prepared.
-    const waits = elsewhereFor(found, this.#others)?.hosted.waits;
+    const waits = hostedPreparerFor(found, this.#others)?.hosted.waits;
     if (waits !== undefined) return waits;
-    const mark = markOf(found);
+    const mark = preparedMarkOf(found);
     const replaced = settingsReplaced(gang, mark, this.#policies);
     if (replaced !== undefined) return replaced.message;
     const wrong = this.#podsOf(gang).find(
@@ -109,11 +109,11 @@ export class HpcObjects implements GangPreparation {
   async sync(context: SyncContext, gang: GangRecord): Promise<void> {
     if (policyNameOf(gang) === undefined) return;
     if (!this.#policies.known) throw new Error('the HPCPolicies of the cluster are not known yet');
-    const found = policyOf(gang, this.#policies);
+    const found = policyOfGang(gang, this.#policies);
     if (found === undefined) return;
     if ('rule' in found) throw new Error(found.message);
     // What runs reads its ConfigMap again when a container of it is restarted.
-    const replaced = settingsReplaced(gang, markOf(found), this.#policies);
+    const replaced = settingsReplaced(gang, preparedMarkOf(found), this.#policies);
     if (replaced !== undefined) throw new Error(replaced.message);
     const domains = [...new Set(this.#podsOf(gang).flatMap((pod) => domainOf(pod) ?? []))].sort();
     if (domains.length > 1)
@@ -122,9 +122,9 @@ export class HpcObjects implements GangPreparation {
     const [subdomain = service] = domains;
     const given: ObjectsGiven = { certificate: makeCurveCertificate, subdomain };
     const others = await this.#answered(gang, found, given);
-    const [wrong] = verdictOn(gang, found, subdomain, others).faults;
+    const [wrong] = verdictOnGang(gang, found, subdomain, others).faults;
     if (wrong !== undefined) throw new Error(`${wrong.field}: ${wrong.message}`);
-    const objects = objectsOf(gang, found, given, others).map(ownedOf);
+    const objects = objectsBesidePods(gang, found, given, others).map(ownedOf);
     const read = objects.filter(({ once }) => once !== true);
     // What is never read goes first: whether the rest is there tells whether this was made.
     for (const secret of objects.filter(({ once }) => once === true)) {
@@ -161,8 +161,12 @@ export class HpcObjects implements GangPreparation {
   }
 
   /** The other preparations; one that runs elsewhere as it answers about this gang. */
-  async #answered(gang: GangRecord, policy: HpcPolicy, given: ObjectsGiven): Promise<readonly Preparation[]> {
-    const elsewhere = elsewhereFor(policy, this.#others);
+  async #answered(
+    gang: GangRecord,
+    policy: HpcPolicy,
+    given: ObjectsGiven,
+  ): Promise<readonly PreparerFactory[]> {
+    const elsewhere = hostedPreparerFor(policy, this.#others);
     if (elsewhere === undefined) return this.#others;
     return [await elsewhere.hosted.ofGang(gang, policy, given, ANSWER_MS)];
   }

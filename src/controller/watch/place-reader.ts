@@ -1,7 +1,7 @@
 import { ANNOTATION_SCHEDULER_NAME, LABEL_SCHEDULER_NAME } from '../../api/names.ts';
 import { own, ownString, type JsonObject } from '../../json/json.ts';
 import type { PodGang } from '../../api/pod-gang.ts';
-import type { Named, Place, Placement } from '../../backends/select.ts';
+import type { NamedBackend, Place, GangLookup } from '../../backends/select.ts';
 import { messageOf, TryLater } from '../../errors.ts';
 import { parsePodGang } from '../../gang/parse-pod-gang.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
@@ -28,12 +28,12 @@ export interface PlaceReaderOptions {
 }
 
 /** What the watches know of where Pods and gangs stand; and, for what they do not know yet, the cluster itself. */
-export function placementOf({ client, view, signal }: PlaceReaderOptions): Placement {
-  const ofGang = (namespace: string, gang: string): Named | undefined => {
+export function placementOf({ client, view, signal }: PlaceReaderOptions): GangLookup {
+  const ofGang = (namespace: string, gang: string): NamedBackend | undefined => {
     const record = view.gangs.get(namespace, gang);
     return record && (record.labels.get(LABEL_SCHEDULER_NAME) ?? null);
   };
-  const ofNamespace = (namespace: string): Named | undefined => {
+  const ofNamespace = (namespace: string): NamedBackend | undefined => {
     const record = view.namespaces.get('', namespace);
     return record && (record.annotations.get(ANNOTATION_SCHEDULER_NAME) ?? null);
   };
@@ -71,7 +71,7 @@ export function placementOf({ client, view, signal }: PlaceReaderOptions): Place
     };
   };
 
-  const read = async ({ namespace, gang }: Place, withinMs: number): Promise<Placement> => {
+  const read = async ({ namespace, gang }: Place, withinMs: number): Promise<GangLookup> => {
     const ms = Math.max(1, Math.min(WAIT_MS, withinMs - ANSWER_MS));
     const what = gang === undefined ? `Namespace ${namespace}` : `PodGang ${keyOf(namespace, gang)}`;
     const known = ofNamespace(namespace);
@@ -107,7 +107,7 @@ export function placementOf({ client, view, signal }: PlaceReaderOptions): Place
 /** What was read of a PodGang, or of a Namespace. */
 interface Found {
   /** The backend that it names. */
-  readonly named: Named;
+  readonly named: NamedBackend;
   /** Of a PodGang. */
   readonly priorityClass: string | null;
   /** The PodGang, where it was one. */

@@ -9,7 +9,7 @@ import type { CacheRoom } from '../../kube/loop/cache-memory.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
 import type { Watched } from '../../kube/loop/watches.ts';
-import type { HpcPolicies, Preparation, StoredPolicy } from '../../preparers/preparation.ts';
+import type { HpcPolicies, PreparerFactory, StoredPolicy } from '../../preparers/preparation.ts';
 import { managersOf } from '../../preparers/preparations.ts';
 import type { GangWatch } from './gang-watch.ts';
 import { BY_GANG } from './gang-view.ts';
@@ -40,7 +40,7 @@ export function watchPolicies(
   observe: (resource: Resource) => ReflectorObserver,
   gangs: Pick<GangWatch, 'onGang' | 'onPod' | 'view'>,
   room: CacheRoom,
-  others: readonly Preparation[] = [],
+  others: readonly PreparerFactory[] = [],
 ): PolicyWatch {
   const watch = new Reflector<PolicyRecord>({
     client,

@@ -10,7 +10,7 @@ import type { CacheRoom } from '../../kube/loop/cache-memory.ts';
 import type { EventRecorder } from '../../kube/loop/event-recorder.ts';
 import type { Controller } from '../../kube/loop/manager.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
-import type { Preparation } from '../../preparers/preparation.ts';
+import type { PreparerFactory } from '../../preparers/preparation.ts';
 import type { BackendMetrics } from '../../telemetry/backend-metrics.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { LoopMetrics } from '../../telemetry/loop-metrics.ts';
@@ -35,7 +35,7 @@ export interface ControllerSettings {
   /** Whether HPCPolicies are watched, and what gangs with one need is kept. */
   readonly hpc?: boolean | undefined;
   /** What an HPCPolicy may ask for beside what comes with Muster. */
-  readonly preparations?: readonly Preparation[] | undefined;
+  readonly preparations?: readonly PreparerFactory[] | undefined;
   /** Absent: no room is made for anybody. */
   readonly preemption?: PreemptionSettings | undefined;
   readonly concurrentSyncs: number;

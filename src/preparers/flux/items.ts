@@ -23,27 +23,27 @@ export const FLUX_LISTS = [
 ] as const satisfies readonly PodList[];
 
 /** An item for a list of a Pod; for a list of its containers, of the one that runs under Flux. */
-export interface FluxItem {
+export interface FluxPodItem {
   readonly list: (typeof FLUX_LISTS)[number];
   readonly item: JsonObject;
   readonly why: string;
 }
 
 /** What every Pod of a gang gets under the same settings. */
-export interface FluxItems {
+export interface FluxPodItems {
   /** By which Flux comes into the Pod. */
-  readonly software: readonly FluxItem[];
+  readonly software: readonly FluxPodItem[];
   /** By which it comes to its node. */
-  readonly places: readonly FluxItem[];
+  readonly places: readonly FluxPodItem[];
 }
 
 /** Made once for the Pods of a gang: with each review of one of them it is only compared. */
-export const fluxItemsOf = (gang: HpcGang, settings: FluxSettings): FluxItems =>
+export const fluxItemsOf = (gang: HpcGang, settings: FluxSettings): FluxPodItems =>
   constant({ software: softwareOf(gang, settings), places: placesOf(gang, settings) });
 
-function softwareOf(gang: HpcGang, { viewImage, shmSize }: FluxSettings): FluxItem[] {
+function softwareOf(gang: HpcGang, { viewImage, shmSize }: FluxSettings): FluxPodItem[] {
   const { install, software, config, curve, memory } = FLUX.volumes;
-  const volume = (name: string, source: JsonObject, why: string): FluxItem => ({
+  const volume = (name: string, source: JsonObject, why: string): FluxPodItem => ({
     list: 'spec.volumes',
     item: { name, ...source },
     why,
@@ -81,28 +81,28 @@ function softwareOf(gang: HpcGang, { viewImage, shmSize }: FluxSettings): FluxIt
       item: installer,
       why: 'copies Flux out of its image before the program starts',
     },
-    ...mounts.map(([item, why]): FluxItem => ({ list: 'containers.volumeMounts', item, why })),
+    ...mounts.map(([item, why]): FluxPodItem => ({ list: 'containers.volumeMounts', item, why })),
   ];
 }
 
 const HOSTNAME = 'kubernetes.io/hostname';
 
-function placesOf(gang: HpcGang, settings: FluxSettings): FluxItem[] {
+function placesOf(gang: HpcGang, settings: FluxSettings): FluxPodItem[] {
   const podAffinityTerm = {
     labelSelector: { matchLabels: { [LABEL_POD_GANG]: gang.name } },
     topologyKey: HOSTNAME,
   };
   const why = 'one Pod a node, so that Flux has the whole of it';
-  const items: FluxItem[] = [];
+  const items: FluxPodItem[] = [];
   if (settings.onePodPerNode === 'preferred')
     items.push({ list: PREFERRED, item: { weight: 100, podAffinityTerm }, why });
   if (settings.onePodPerNode === 'required') items.push({ list: REQUIRED, item: podAffinityTerm, why });
-  const term = nodeTerm(settings);
+  const term = nodeSelectorTerm(settings);
   if (term !== undefined) items.push({ list: NODES, item: term, why: 'the nodes that the HPCPolicy names' });
   return items;
 }
 
-export function nodeTerm({ nodeAffinity }: FluxSettings): JsonObject | undefined {
+export function nodeSelectorTerm({ nodeAffinity }: FluxSettings): JsonObject | undefined {
   if (nodeAffinity.length === 0) return undefined;
   return {
     matchExpressions: nodeAffinity.map(({ key, values }) =>

@@ -17,7 +17,7 @@ import {
 import { INIT_SCRIPT } from './init-script.ts';
 
 /** What the objects of a gang depend on beside the gang and its policy. */
-export interface ObjectsGiven {
+export interface FluxObjectOptions {
   /** Of `makeCurveCertificate`; what the Secret has already, where there is one. */
   readonly certificate: string;
   /** `spec.subdomain` of the Pods where they have one of their own: its Service is their owner's then. */
@@ -28,7 +28,11 @@ export interface ObjectsGiven {
  * What a gang under Flux needs beside its Pods: ConfigMap, Secret, and the headless Service unless the Pods have one. The
  * same gang, policy and subdomain give the same ConfigMap and Service. {@link checkFluxGang} goes first.
  */
-export function renderFluxObjects(gang: HpcGang, settings: FluxSettings, given: ObjectsGiven): JsonObject[] {
+export function renderFluxObjects(
+  gang: HpcGang,
+  settings: FluxSettings,
+  given: FluxObjectOptions,
+): JsonObject[] {
   const { certificate, subdomain } = given;
   return [
     {

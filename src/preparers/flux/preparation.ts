@@ -8,10 +8,17 @@ import type { FluxSettings } from './settings.ts';
 import { hostGroups, type HostGroup } from '../hosts/hosts.ts';
 import { withEnvironment } from '../policy/hpc-policy.ts';
 import { hostNameOf, setHostName } from '../hosts/host-name.ts';
-import type { HpcGang, Preparation } from '../preparation.ts';
+import type { HpcGang, PreparerFactory } from '../preparation.ts';
 import { podRefused, type PatchSurface, type PodPatch, type PodReader, type Preparer } from '../preparer.ts';
 import { checkPod } from './check-pod.ts';
-import { FLUX_LISTS, fluxItemsOf, nodeTerm, NODES, type FluxItem, type FluxItems } from './items.ts';
+import {
+  FLUX_LISTS,
+  fluxItemsOf,
+  nodeSelectorTerm,
+  NODES,
+  type FluxPodItem,
+  type FluxPodItems,
+} from './items.ts';
 import { runnerOf, type Runner } from './runner.ts';
 
 const SURFACE: PatchSurface = {
@@ -20,7 +27,7 @@ const SURFACE: PatchSurface = {
 };
 
 /** A Pod whose program runs under Flux: facts that stand in its gang's objects are not in it, so all Pods of a gang are alike. */
-export const fluxPreparation: Preparation = {
+export const fluxPreparer: PreparerFactory = {
   name: 'flux',
   validate: (gang, { flux }, subdomain) => ({
     faults: flux === undefined ? [] : checkFluxGang(gang, flux, subdomain),
@@ -49,7 +56,7 @@ interface Given {
   readonly group: string;
   readonly groups: readonly HostGroup[];
   readonly policy: FluxSettings;
-  readonly items: FluxItems;
+  readonly items: FluxPodItems;
 }
 
 /** @throws PodRefused with every fault of the Pod */
@@ -84,12 +91,12 @@ function prepare(
   }
 }
 
-const runnerOfList = (list: FluxItem['list'], { name }: Runner): string | undefined =>
+const runnerOfList = (list: FluxPodItem['list'], { name }: Runner): string | undefined =>
   list === 'containers.volumeMounts' ? name : undefined;
 
 /** Terms of node affinity are a choice: what stands there already would be another way past the policy's. */
 function checkNodeAffinity(pod: PodReader, settings: FluxSettings): Fault[] {
-  const term = nodeTerm(settings);
+  const term = nodeSelectorTerm(settings);
   if (term === undefined || pod.list(NODES).every((one) => isDeepStrictEqual(one, term))) return [];
   return [fault('HpcAffinityForeign', NODES)];
 }

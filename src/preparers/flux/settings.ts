@@ -2,7 +2,7 @@ import { isDnsLabel, isDnsSubdomain, isLabelKey, isLabelValue } from '../../k8s/
 import { countOfText } from '../../k8s/quantity.ts';
 
 /** One requirement of node affinity: the label `key` has one of `values`, or is there at all where there are none. */
-export interface NodeTerm {
+export interface RequiredNodeLabel {
   readonly key: string;
   readonly values: readonly string[];
 }
@@ -25,7 +25,7 @@ export interface FluxSettings {
   /** The container whose command runs under Flux; undefined: the only one there is. */
   readonly runnerContainer: string | undefined;
   /** All of them have to hold. */
-  readonly nodeAffinity: readonly NodeTerm[];
+  readonly nodeAffinity: readonly RequiredNodeLabel[];
   readonly onePodPerNode: 'preferred' | 'required' | 'none';
 }
 
@@ -72,8 +72,8 @@ const APART = {
   false: 'none',
 };
 
-function nodeTerms(text: string): NodeTerm[] | undefined {
-  const terms = text.split(',').map((term): NodeTerm | undefined => {
+function nodeTerms(text: string): RequiredNodeLabel[] | undefined {
+  const terms = text.split(',').map((term): RequiredNodeLabel | undefined => {
     const [key = '', values, ...more] = term.trim().split('=');
     const list = values?.split('|') ?? [];
     return isLabelKey(key) && more.length === 0 && list.every(isLabelValue)

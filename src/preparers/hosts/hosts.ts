@@ -53,8 +53,8 @@ export const hostCount = (groups: readonly HostGroup[]): number =>
   groups.reduce((sum, { hosts }) => sum + hosts, 0);
 
 /** How many Pods have to be there for the gates to open. */
-export const leastOf = ({ spec }: HpcGang): number =>
+export const minimumPods = ({ spec }: HpcGang): number =>
   spec.groups.reduce((sum, { minReplicas }) => sum + Math.max(0, minReplicas), 0);
 
 /** How many brokers have to be there before the program starts; that many Pods the program runs on. */
-export const quorumOf = (gang: HpcGang, { quorum }: FluxSettings): number => quorum ?? leastOf(gang);
+export const quorumOf = (gang: HpcGang, { quorum }: FluxSettings): number => quorum ?? minimumPods(gang);

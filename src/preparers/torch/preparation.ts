@@ -2,13 +2,13 @@ import { fault, type Fault } from '../../api/fault.ts';
 import { own, ownList, ownString } from '../../json/json.ts';
 import { gangService } from '../hosts/gang-service.ts';
 import { checkHosts } from '../hosts/host-rules.ts';
-import { hostCount, hostGroups, hostsBefore, leadHost, leastOf } from '../hosts/hosts.ts';
+import { hostCount, hostGroups, hostsBefore, leadHost, minimumPods } from '../hosts/hosts.ts';
 import type { TorchSettings } from './settings.ts';
 import { TORCH_MARK, TORCH_PORT, torchVariables } from './variables.ts';
 import { containerOf, type ChosenContainer } from '../container.ts';
 import { checkHostName, hostNameOf, setHostName } from '../hosts/host-name.ts';
-import type { HpcGang, Preparation } from '../preparation.ts';
-import { NOTHING_SAID, podRefused, type PatchSurface, type PodPatch, type PodReader } from '../preparer.ts';
+import type { HpcGang, PreparerFactory } from '../preparation.ts';
+import { NO_FINDINGS, podRefused, type PatchSurface, type PodPatch, type PodReader } from '../preparer.ts';
 import { processesOf } from './processes.ts';
 
 const SURFACE: PatchSurface = {
@@ -23,7 +23,7 @@ const CLUSTER_DOMAIN = 'cluster.local';
  * A Pod of a PyTorch program that runs on all Pods of its gang. Each is told its number at admission: those of the groups
  * before its own, and the one at the end of its host name.
  */
-export const torchPreparation: Preparation = {
+export const torchPreparer: PreparerFactory = {
   name: 'torch',
   preparer: (gang, { torch }) =>
     torch && {
@@ -33,7 +33,7 @@ export const torchPreparation: Preparation = {
     },
   validate: (gang, { torch }, subdomain) =>
     torch === undefined
-      ? NOTHING_SAID
+      ? NO_FINDINGS
       : {
           faults: checkHosts(gang, hostGroups(gang), { subdomain, clusterDomain: CLUSTER_DOMAIN }),
           warnings: lateOf(gang),
@@ -44,7 +44,7 @@ export const torchPreparation: Preparation = {
 
 /** A PyTorch program starts with all of its Pods, while the gates open for the minimum. */
 function lateOf(gang: HpcGang): string[] {
-  const [all, least] = [hostCount(hostGroups(gang)), leastOf(gang)];
+  const [all, least] = [hostCount(hostGroups(gang)), minimumPods(gang)];
   if (all <= least) return [];
   return [
     `the gang starts with ${least} Pods, and PyTorch waits for all ${all} that are expected: raise minReplicas to that`,

@@ -2,7 +2,7 @@
 export const TORCH_PORT = 29_500;
 
 /** What one Pod of a gang is told. */
-export interface TorchPlace {
+export interface TorchProcess {
   /** Of the Pod among all that are expected, from 0. */
   readonly rank: number;
   /** How many Pods are expected. */
@@ -23,7 +23,7 @@ export const torchVariables = ({
   nodes,
   processes,
   address,
-}: TorchPlace): readonly (readonly [string, string])[] => [
+}: TorchProcess): readonly (readonly [string, string])[] => [
   ['MASTER_ADDR', address],
   ['MASTER_PORT', String(TORCH_PORT)],
   ['WORLD_SIZE', String(nodes * processes)],

@@ -204,7 +204,7 @@ test('it says what is wrong with a gang, and what a change will not do', async (
     warnings: [`${gang.name}${gang.spec.groups.length}`],
   });
   expect(says.warnOfUpdate?.(gang, gang)).toEqual([`${gang.name} stays`]);
-  expect(hosted.hearsChanges).toBe(true);
+  expect(hosted.warnsOfUpdates).toBe(true);
   // A change that nobody may refuse waits for no module.
   hosted.stop();
   expect((await hosted.ofChange(gang, gang, 10_000)).warnOfUpdate?.(gang, gang)).toEqual([]);
@@ -224,7 +224,7 @@ test('what its objects say is asked for once, and the gang is looked at again', 
   );
   const touched: string[] = [];
   const said = new Promise<void>((resolve) =>
-    backend[HOSTED].tell({ ended: () => undefined, said: (gang) => (touched.push(gang), resolve()) }),
+    backend[HOSTED].subscribe({ ended: () => undefined, said: (gang) => (touched.push(gang), resolve()) }),
   );
   const object = (message: string): JsonObject => ({
     metadata: {

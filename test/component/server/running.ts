@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import { policyFrom } from '../../../src/cli/input/policy.ts';
 import { supportedSchedulers } from '../../../src/backends/registry.ts';
 import type { Policy } from '../../../src/admission/policy.ts';
-import type { Placement } from '../../../src/backends/select.ts';
+import type { GangLookup } from '../../../src/backends/select.ts';
 import { loadConfiguration } from '../../../src/config/load.ts';
 import { startProgram, type ServerProgram, type ProgramOptions } from '../../../src/server/program.ts';
 import { createLogger, type LogFormat } from '../../../src/telemetry/log.ts';
@@ -25,7 +25,7 @@ export interface RunningParts extends Pick<
   readonly text?: string;
   readonly certDir?: string;
   readonly logFormat?: LogFormat;
-  readonly placement?: Placement;
+  readonly placement?: GangLookup;
   readonly notReady?: Policy['notReady'];
   readonly preparers?: Policy['preparers'];
   readonly hpc?: Policy['hpc'];

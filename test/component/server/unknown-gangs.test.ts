@@ -1,6 +1,6 @@
 /** A review that waits for one bounded read: of a PodGang that the watch does not know yet. */
 import { afterEach, expect, test } from '@jest/globals';
-import type { Named, Place, Placement } from '../../../src/backends/select.ts';
+import type { NamedBackend, Place, GangLookup } from '../../../src/backends/select.ts';
 import { TryLater } from '../../../src/errors.ts';
 import { gangPod } from '../../support/pods.ts';
 import { review } from '../../support/reviews.ts';
@@ -14,12 +14,12 @@ const SETTINGS = {
 kind: OperatorConfiguration
 scheduler: { profiles: [{ name: default-scheduler }, { name: volcano }] }`,
 } as const;
-const final = (gang: Named): Placement => ({ ofGang: () => gang, ofNamespace: () => null });
+const final = (gang: NamedBackend): GangLookup => ({ ofGang: () => gang, ofNamespace: () => null });
 const body = reviewText(review('Pod', { object: gangPod() }));
 
 test('is decided by what was read', async () => {
   const asked: [Place, number][] = [];
-  const placement: Placement = {
+  const placement: GangLookup = {
     ofGang: () => undefined,
     ofNamespace: () => null,
     read: (place, withinMs) => {
@@ -68,12 +68,12 @@ test('is answered with the retriable 503 where it cannot be read, and counted', 
 
 test('is answered at its deadline whatever the read does, and others are answered meanwhile', async () => {
   let asked = 0;
-  const read = (): Promise<Placement> => {
+  const read = (): Promise<GangLookup> => {
     asked += 1;
     return new Promise(() => undefined);
   };
   const known = final('volcano');
-  const placement: Placement = {
+  const placement: GangLookup = {
     ofGang: (_namespace, gang) => (gang === 'train' ? undefined : known.ofGang('', gang)),
     ofNamespace: () => null,
     read,

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../src/json/json.ts';
 import type { PodGang } from '../../../src/api/pod-gang.ts';
 import { fault } from '../../../src/api/fault.ts';
-import { newlyUnheard } from '../../../src/backends/preemption-terms.ts';
+import { newlyUnheard } from '../../../src/backends/shared-warnings.ts';
 import { CART_PREEMPTS, changed, type BrokenBackend } from './sound.ts';
 
 const NOTHING_WRONG = { faults: [], warnings: [] };

@@ -1,5 +1,5 @@
 import type { PodGang } from '../../../src/api/pod-gang.ts';
-import { unheardTerms, type Preempts } from '../../../src/backends/preemption-terms.ts';
+import { unheardTerms, type Preempts } from '../../../src/backends/shared-warnings.ts';
 import type { SyncContext } from '../../../src/backends/cluster.ts';
 import { cart, CART_PREEMPTS, changed, type BrokenBackend } from './sound.ts';
 

@@ -8,7 +8,7 @@ import { readProfileConfig } from '../../../src/backends/profile-config.ts';
 import type { OwnedObject, SyncContext } from '../../../src/backends/cluster.ts';
 import type { PodGang } from '../../../src/api/pod-gang.ts';
 import type { Resource } from '../../../src/k8s/resource.ts';
-import { newlyUnheard, unheardTerms, type Preempts } from '../../../src/backends/preemption-terms.ts';
+import { newlyUnheard, unheardTerms, type Preempts } from '../../../src/backends/shared-warnings.ts';
 
 export const CARTS: Resource = {
   group: 'cart.example.com',

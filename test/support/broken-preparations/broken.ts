@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import type { JsonObject } from '../../../src/json/json.ts';
 import type { Membership } from '../../../src/gang/membership.ts';
-import type { HpcGang, Preparation } from '../../../src/preparers/preparation.ts';
+import type { HpcGang, PreparerFactory } from '../../../src/preparers/preparation.ts';
 import {
   PodRefused,
   type PatchSurface,
@@ -12,7 +12,7 @@ import {
 const GREETING = 'greet.example.com/from';
 
 /** A preparation in which nothing is wrong: each of the broken ones differs from it in one thing. */
-export const soundPreparation: Preparation = {
+export const soundPreparation: PreparerFactory = {
   name: 'greet',
   preparer: (gang, { torch }) =>
     torch && { name: 'greet', patchSurface: SURFACE, prepare: (_pod, _member, patch) => greet(gang, patch) },
@@ -49,7 +49,7 @@ const made = (kind: string, { namespace }: HpcGang, name: string): JsonObject =>
 type Prepare = (pod: PodReader, patch: PodPatch, gang: HpcGang, member: Membership) => unknown;
 
 /** Prepares as the sound one does, and then more. */
-const andThen = (more: Prepare, surface: PatchSurface = {}): Preparation => ({
+const andThen = (more: Prepare, surface: PatchSurface = {}): PreparerFactory => ({
   ...soundPreparation,
   preparer: (gang, { torch }) =>
     torch && {
@@ -63,11 +63,11 @@ const andThen = (more: Prepare, surface: PatchSurface = {}): Preparation => ({
 });
 
 const nothing = (): undefined => undefined;
-const surface = (parts: PatchSurface): Preparation => andThen(nothing, parts);
-const changed = (parts: Partial<Preparation>): Preparation => ({ ...soundPreparation, ...parts });
+const surface = (parts: PatchSurface): PreparerFactory => andThen(nothing, parts);
+const changed = (parts: Partial<PreparerFactory>): PreparerFactory => ({ ...soundPreparation, ...parts });
 
 /** Makes what the sound one makes, and then more. */
-const making = (more: (gang: HpcGang) => JsonObject): Preparation =>
+const making = (more: (gang: HpcGang) => JsonObject): PreparerFactory =>
   changed({
     objects: (gang, policy, given) =>
       policy.torch === undefined ? [] : [...soundPreparation.objects(gang, policy, given), more(gang)],
@@ -83,7 +83,7 @@ export interface BrokenPreparation {
   readonly breaks: string;
   readonly how: string;
   readonly says: string;
-  readonly preparation: Preparation;
+  readonly preparation: PreparerFactory;
 }
 
 export const brokenPreparations: readonly BrokenPreparation[] = [

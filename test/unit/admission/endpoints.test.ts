@@ -101,12 +101,12 @@ describe('a backend that runs elsewhere', () => {
   const whole = gangPod({ spec: { containers: [{ name: 'main', env: [{ name: 'A' }] }] } });
 
   /** How bodies are read for it, and which Pod it was given. */
-  async function read(looksAtAll: boolean) {
+  async function read(readsLargeLists: boolean) {
     const given: unknown[] = [];
     const answers = made.create({ config: {}, topology: { enabled: false, keys: [] } });
     const hosted: Partial<Hosted> = {
       schedulerName: 'far',
-      looksAtAll,
+      readsLargeLists,
       ofPod: (object) => {
         given.push(object);
         return Promise.resolve({ ...answers, name: 'far', schedulerName: 'far' });

@@ -4,7 +4,7 @@ import type { Policy } from '../../../src/admission/policy.ts';
 import type { WriteOperation } from '../../../src/json/patch.ts';
 import type { Decision } from '../../../src/admission/review.ts';
 import type { JsonObject } from '../../../src/json/json.ts';
-import type { Placement } from '../../../src/backends/select.ts';
+import type { GangLookup } from '../../../src/backends/select.ts';
 import { completeGroups, podGang, type PodGangParts } from '../../support/pod-gangs.ts';
 import { gangPod, pod, storedPod } from '../../support/pods.ts';
 import { policy } from '../../support/policy.ts';
@@ -30,7 +30,7 @@ const annotated = (annotations: JsonObject, priorityClassName = 'low'): JsonObje
   classed(priorityClassName, { annotations });
 const operations = (decision: Decision): WriteOperation[] => operationsOf(decision) as WriteOperation[];
 /** Memory of one gang `ml/train`. */
-const gangOf = (priorityClass: string | null | undefined, withPods = false): Placement => ({
+const gangOf = (priorityClass: string | null | undefined, withPods = false): GangLookup => ({
   ofGang: () => (priorityClass === undefined ? undefined : null),
   ofNamespace: () => null,
   classOfGang: (namespace, gang) => (`${namespace}/${gang}` === 'ml/train' ? priorityClass : undefined),
@@ -38,7 +38,7 @@ const gangOf = (priorityClass: string | null | undefined, withPods = false): Pla
 });
 const SYSTEM = { name: 'system-node-critical', value: 2_000_001_000, globalDefault: false, preempts: true };
 const DEFAULT_ALONE = ['default-scheduler'];
-const knowing = (byDefault?: string, placement?: Placement) =>
+const knowing = (byDefault?: string, placement?: GangLookup) =>
   policy({
     enabled: DEFAULT_ALONE,
     classes: priorityClasses(byDefault),
@@ -266,7 +266,7 @@ describe('a Pod of a gang with a class', () => {
   });
 
   describe('that memory does not know yet', () => {
-    const read = (): Promise<Placement> => Promise.resolve(gangOf('high'));
+    const read = (): Promise<GangLookup> => Promise.resolve(gangOf('high'));
     const unknown = { ...gangOf(undefined), read };
     const asks = (object: JsonObject, under: Policy): unknown => mutatePod({ object }, under).ask;
 

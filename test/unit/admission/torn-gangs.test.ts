@@ -1,6 +1,6 @@
 /** A gang is released to one scheduler: what admission does about a Pod that is, or may be, another backend's. */
 import { describe, expect, test } from '@jest/globals';
-import type { Named, Placement } from '../../../src/backends/select.ts';
+import type { NamedBackend, GangLookup } from '../../../src/backends/select.ts';
 import { backend } from '../../support/backends.ts';
 import { gangPod, storedPod } from '../../support/pods.ts';
 import { podGang } from '../../support/pod-gangs.ts';
@@ -10,16 +10,16 @@ import { mutatePod, mutatePodGang, rulesOf, validatePod } from '../../support/re
 const LABEL = 'grove.io/scheduler-name';
 const TRAIN = { namespace: 'ml', gang: 'train' };
 
-const knowing = (gang?: Named, namespace?: Named): Placement => ({
+const knowing = (gang?: NamedBackend, namespace?: NamedBackend): GangLookup => ({
   ofGang: () => gang,
   ofNamespace: () => namespace,
 });
 /** The same where the cluster can be asked; nobody does so here. */
-const asking = (gang?: Named, namespace?: Named): Placement => ({
+const asking = (gang?: NamedBackend, namespace?: NamedBackend): GangLookup => ({
   ...knowing(gang, namespace),
   read: () => Promise.reject(new Error('a decision does not wait')),
 });
-const under = (placement: Placement, enabled?: readonly string[]) =>
+const under = (placement: GangLookup, enabled?: readonly string[]) =>
   policy({ placement, ...(enabled && { enabled }) });
 
 const plain = gangPod();

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { builtInBackends } from '../../../src/backends/registry.ts';
 import { native } from '../../../src/backends/native/backend.ts';
-import { raisedMinimums } from '../../../src/backends/raised-minimum.ts';
+import { raisedMinimums } from '../../../src/backends/shared-warnings.ts';
 import { gangOf, made } from '../../support/made-backend.ts';
 import {
   completeGroups,

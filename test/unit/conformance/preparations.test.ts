@@ -6,14 +6,14 @@ import {
   preparationRules,
   type PreparationSettings,
 } from '../../../src/conformance/preparations.ts';
-import type { Preparation } from '../../../src/preparers/preparation.ts';
-import { loadedPreparation } from '../../../src/preparers/preparation-module.ts';
-import { preparations } from '../../../src/preparers/preparations.ts';
+import type { PreparerFactory } from '../../../src/preparers/preparation.ts';
+import { preparerFactoryOf } from '../../../src/preparers/preparation-module.ts';
+import { builtInPreparers } from '../../../src/preparers/preparations.ts';
 import { brokenPreparations, soundPreparation } from '../../support/broken-preparations/broken.ts';
 
 const TORCH: PreparationSettings = { spec: { torch: {} } };
 
-const under = (preparation: Preparation, settings = TORCH) =>
+const under = (preparation: PreparerFactory, settings = TORCH) =>
   looked(preparationChecks(preparation, settings));
 
 describe('the kit for preparations', () => {
@@ -61,7 +61,7 @@ const KNOWN: Readonly<Record<string, readonly PreparationSettings[]>> = {
   torch: [TORCH, { spec: { torch: { procPerNode: 4 } } }],
 };
 
-describe.each(preparations)('the preparation $name', (preparation) => {
+describe.each(builtInPreparers)('the preparation $name', (preparation) => {
   test.each(KNOWN[preparation.name] ?? [])('keeps to every rule under %j', async (settings) => {
     expect(await under(preparation, settings)).toEqual({ failures: [], skipped: [] });
   });
@@ -78,6 +78,6 @@ describe('docs/preparations.md', () => {
 
   test('has an example that keeps to every rule', async () => {
     const spec = { hpc: { manager: 'hostfile', settings: { slots: '4' } } };
-    expect(await under(loadedPreparation(hostfile), { spec })).toEqual({ failures: [], skipped: [] });
+    expect(await under(preparerFactoryOf(hostfile), { spec })).toEqual({ failures: [], skipped: [] });
   });
 });

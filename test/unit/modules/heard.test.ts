@@ -14,7 +14,7 @@ import {
 import { Lines } from '../../../src/modules/lines.ts';
 import { Recent } from '../../../src/modules/recent.ts';
 import { replay } from '../../../src/modules/replay.ts';
-import { withinSurface } from '../../../src/preparers/guarded-patch.ts';
+import { guardedPatch } from '../../../src/preparers/guarded-patch.ts';
 
 const anything = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>;
 
@@ -88,7 +88,7 @@ test('edits of a Pod, whatever they are, do nothing beyond the surface', () => {
         replay(
           { who: 'backend mine', method: 'preparePod' },
           { edits },
-          withinSurface(patch, surface, 'backend'),
+          guardedPatch(patch, surface, 'backend'),
         );
       } catch (thrown) {
         expect(thrown).toMatchObject({ code: 'BACKEND_CONTRACT' });
@@ -100,7 +100,7 @@ test('edits of a Pod, whatever they are, do nothing beyond the surface', () => {
 
 test('a key that is no text, and cannot become one, is outside of the surface as any other', () => {
   const surface = { name: 'mine', schedulerName: 'mine', patchSurface: {} };
-  const patch = withinSurface(new JsonPodPatch({ metadata: {}, spec: {} }), surface, 'backend');
+  const patch = guardedPatch(new JsonPodPatch({ metadata: {}, spec: {} }), surface, 'backend');
   const edits: Json = [['annotate', { toString: {} }, false, null]];
   expect(() => replay({ who: 'backend mine', method: 'preparePod' }, { edits }, patch)).toThrow(
     'backend mine called annotate, which is outside its patchSurface',

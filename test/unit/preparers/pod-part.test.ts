@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { ReceivedPod } from '../../../src/admission/pod-reader.ts';
 import type { JsonObject } from '../../../src/json/json.ts';
 import { podSaid } from '../../../src/modules/hands.ts';
-import { looksAtAll, partFor, type Looking } from '../../../src/preparers/pod-part.ts';
+import { readsLargeLists, podPartFor, type PodReaderNeeds } from '../../../src/preparers/pod-part.ts';
 import type { PodReader } from '../../../src/preparers/preparer.ts';
 
 const SECRET = 'x'.repeat(1_000);
@@ -24,8 +24,8 @@ const POD: JsonObject = {
     ],
   },
 };
-const mine: Looking = { name: 'mine', patchSurface: { annotations: ['a'] } };
-const partOf = (pod: JsonObject): PodReader => partFor(mine, new ReceivedPod(pod, 'ml'));
+const mine: PodReaderNeeds = { name: 'mine', patchSurface: { annotations: ['a'] } };
+const partOf = (pod: JsonObject): PodReader => podPartFor(mine, new ReceivedPod(pod, 'ml'));
 
 test.each([
   ['declares nothing', mine, false],
@@ -39,9 +39,9 @@ test.each([
   ['adds to the environment', { ...mine, patchSurface: { lists: ['containers.env'] as const } }, true],
   ['adds to volumes', { ...mine, patchSurface: { lists: ['spec.volumes'] as const } }, true],
 ])('a backend that %s', (_what, declared, all) => {
-  expect(looksAtAll(declared)).toBe(all);
+  expect(readsLargeLists(declared)).toBe(all);
   const whole = new ReceivedPod(POD, 'ml');
-  expect(partFor(declared, whole) === whole).toBe(all);
+  expect(podPartFor(declared, whole) === whole).toBe(all);
 });
 
 test('all else of the Pod is there as ever, also from a process of its own', () => {

@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/json/json.ts';
-import { coscheduling } from '../../../../src/backends/coscheduling/backend.ts';
-import { explainPodGroups } from '../../../../src/backends/coscheduling/explain.ts';
+import { coscheduling, explainCoscheduling } from '../../../../src/backends/coscheduling/backend.ts';
 import { BackendRegistry } from '../../../../src/backends/registry.ts';
-import { selectForPod, selectForPodGang, type Selection } from '../../../../src/backends/select.ts';
+import { selectForPod, selectForPodGang, type BackendSelection } from '../../../../src/backends/select.ts';
 import { coschedulingPodGroups } from '../../../cluster/support/crds/coscheduling.ts';
 import { clusterWith, gangOf, initContext, made } from '../../../support/made-backend.ts';
 import { group, podGang, type PodGangParts } from '../../../support/pod-gangs.ts';
@@ -194,7 +193,7 @@ describe('beside default-scheduler under the same schedulerName', () => {
     { name: 'coscheduling', config: { schedulerName: 'default-scheduler' } },
   ];
   const registry = (fallback: string) => new BackendRegistry(profiles, fallback);
-  const chosen = ({ resolved }: Pick<Selection, 'resolved'>) => resolved?.backend.name;
+  const chosen = ({ resolved }: Pick<BackendSelection, 'resolved'>) => resolved?.backend.name;
 
   test('the name alone means the default, the label decides', () => {
     const kube = registry('default-scheduler');
@@ -224,13 +223,13 @@ describe('beside default-scheduler under the same schedulerName', () => {
 });
 
 describe('what the PodGroup says', () => {
-  const said = (status: JsonObject) => explainPodGroups([{ metadata: {}, status }]);
+  const said = (status: JsonObject) => explainCoscheduling([{ metadata: {}, status }]);
 
   test('only where it tells more than the Pods do', () => {
     for (const phase of ['', 'Pending', 'Scheduling', 'Running', 'Finished']) {
       expect(said({ phase })).toBeUndefined();
     }
-    expect(explainPodGroups([])).toBeUndefined();
+    expect(explainCoscheduling([])).toBeUndefined();
     expect(said({ phase: 'Failed', failed: 2 })).toBe(
       'the PodGroup is in phase Failed, 2 of its Pods failed',
     );

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../../src/json/json.ts';
 import { kai } from '../../../../src/backends/kai/backend.ts';
-import { explainPodGroups } from '../../../../src/backends/kai/explain.ts';
+import { explainKai } from '../../../../src/backends/kai/explain.ts';
 import { parsePodGang } from '../../../../src/gang/parse-pod-gang.ts';
 import { gangOf, made } from '../../../support/made-backend.ts';
 import { podGang, type PodGangParts } from '../../../support/pod-gangs.ts';
@@ -410,7 +410,7 @@ describe('what KAI says', () => {
     ['nothing where it is over', [at(condition({ status: 'False', message: 'old' }))], undefined],
     ['nothing of what is no PodGroup', [{ ...at(condition({ message: 'm' })), kind: 'Topology' }], undefined],
   ])('%s', (_what, objects, line) => {
-    expect(explainPodGroups(objects)).toBe(line);
+    expect(explainKai(objects)).toBe(line);
     expect(made(kai).explain?.(objects)).toBe(line);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/json/json.ts';
-import { explainPodGroups } from '../../../../src/backends/volcano/explain.ts';
+import { explainVolcano } from '../../../../src/backends/volcano/backend.ts';
 
 const condition = (type: string, second: number, parts: JsonObject = {}): JsonObject => ({
   type,
@@ -11,7 +11,7 @@ const condition = (type: string, second: number, parts: JsonObject = {}): JsonOb
   ...parts,
 });
 const said = (phase: string | undefined, ...conditions: JsonObject[]): string | undefined =>
-  explainPodGroups([
+  explainVolcano([
     {
       metadata: { name: 'train' },
       spec: { queue: 'gpu', minMember: 3 },
@@ -22,7 +22,7 @@ const WORDS = '3/3 tasks in gang unschedulable: pod group is not ready (queue "g
 
 describe('what Volcano says of a gang', () => {
   test('nothing where there is no PodGroup', () => {
-    expect(explainPodGroups([])).toBeUndefined();
+    expect(explainVolcano([])).toBeUndefined();
   });
 
   test('nothing once the minimum is bound, whatever old conditions say', () => {
@@ -35,7 +35,7 @@ describe('what Volcano says of a gang', () => {
     expect(said(undefined)).toBe(
       'Volcano has not taken up the PodGroup: its queue "gpu" may be missing, or its scheduler is not running',
     );
-    expect(explainPodGroups([{ metadata: {}, spec: {} }])).toContain('its queue "default" may be missing');
+    expect(explainVolcano([{ metadata: {}, spec: {} }])).toContain('its queue "default" may be missing');
   });
 
   test('its words on one line, with the queue that it never names', () => {
@@ -54,7 +54,7 @@ describe('what Volcano says of a gang', () => {
     const waits =
       'the PodGroup waits in queue "gpu": the queue or the cluster has no room for its minResources, or the queue is closed';
     const pending = (...conditions: JsonObject[]) =>
-      explainPodGroups([
+      explainVolcano([
         { spec: { queue: 'gpu', minResources: { cpu: '3' } }, status: { phase: 'Pending', conditions } },
       ]);
     expect(pending()).toBe(waits);

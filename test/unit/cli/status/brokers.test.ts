@@ -8,7 +8,7 @@ import {
 import { treeLines } from '../../../../src/cli/status/tree.ts';
 import type { PodRecord } from '../../../../src/gang/records.ts';
 import { readPodRecord } from '../../../../src/gang/read-records.ts';
-import { markOf } from '../../../../src/preparers/preparations.ts';
+import { preparedMarkOf } from '../../../../src/preparers/preparations.ts';
 import { parseHpcPolicy } from '../../../../src/preparers/policy/hpc-policy.ts';
 import type { Json } from '../../../../src/json/json.ts';
 import { hpcPolicy } from '../../../support/hpc.ts';
@@ -39,7 +39,7 @@ const broker = (host: string, parts: Partial<PodRecord> = {}): PodRecord =>
   });
 
 const judged = (given: readonly PodRecord[], found = stored(), of = HPC): HpcStatus => {
-  const now = typeof found === 'object' && 'policy' in found ? markOf(found.policy) : 'flux@1';
+  const now = typeof found === 'object' && 'policy' in found ? preparedMarkOf(found.policy) : 'flux@1';
   const pods = given.map((one) => (one.prepared === AS_NOW ? { ...one, prepared: now } : one));
   return hpcStatusOf(of, 'flux', found, { pods, states: statusOf([of], pods).pods });
 };

@@ -5,7 +5,7 @@ import { own, ownObject, ownString, type JsonObject } from '../../../../src/json
 import { curveCertificate } from '../../../../src/preparers/flux/curve-certificate.ts';
 import { makeCurveCertificate } from '../../../../src/preparers/flux/curve/make-certificate.ts';
 import { checkFluxGang } from '../../../../src/preparers/flux/gang-rules.ts';
-import { renderFluxObjects, type ObjectsGiven } from '../../../../src/preparers/flux/objects.ts';
+import { renderFluxObjects, type FluxObjectOptions } from '../../../../src/preparers/flux/objects.ts';
 import type { FluxSettings } from '../../../../src/preparers/flux/settings.ts';
 import { hostGroups, hostList, rangeOf } from '../../../../src/preparers/hosts/hosts.ts';
 import { toZ85 } from '../../../../src/preparers/flux/z85.ts';
@@ -13,7 +13,7 @@ import { gangOf, settings } from '../../../support/hpc.ts';
 
 const CERTIFICATE = makeCurveCertificate('g');
 const render = (gang = gangOf({ worker: 4 }), given: Partial<FluxSettings> = {}, more = {}): JsonObject[] =>
-  renderFluxObjects(gang, settings(given), { certificate: CERTIFICATE, ...more } satisfies ObjectsGiven);
+  renderFluxObjects(gang, settings(given), { certificate: CERTIFICATE, ...more } satisfies FluxObjectOptions);
 const dataOf = (...given: Parameters<typeof render>): Record<string, string> =>
   ownObject(render(...given)[0], 'data') as Record<string, string>;
 const kinds = (objects: readonly JsonObject[]): string[] =>

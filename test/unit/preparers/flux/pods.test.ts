@@ -8,7 +8,7 @@ import type { Decision } from '../../../../src/admission/review.ts';
 import { TryLater } from '../../../../src/errors.ts';
 import { parseHpcPolicy } from '../../../../src/preparers/policy/hpc-policy.ts';
 import type { HpcPolicies } from '../../../../src/preparers/preparation.ts';
-import { markOf } from '../../../../src/preparers/preparations.ts';
+import { preparedMarkOf } from '../../../../src/preparers/preparations.ts';
 import { expectSettled, hpcGang, hpcPod, specOf, underHpc } from '../../../support/hpc-gangs.ts';
 import { inLength } from '../../../support/length.ts';
 import { gangPod, pod } from '../../../support/pods.ts';
@@ -278,7 +278,7 @@ describe('an HPCPolicy that is deleted under a gang that runs', () => {
 
   test('is known by what was set, and not by how settings are read', () => {
     const of = (settings: Json): string =>
-      markOf(parseHpcPolicy(hpcPolicy({ hpc: { settings } }), 'ml').policy);
+      preparedMarkOf(parseHpcPolicy(hpcPolicy({ hpc: { settings } }), 'ml').policy);
     expect(of({})).toBe(mark['muster.dev/prepared']);
     expect(of({ 'one-pod-per-node': 'preferred', 'flux-queue-policy': 'fcfs' })).toBe(of({}));
     const both = { interactive: 'true', quorum: '2' };
@@ -292,7 +292,7 @@ describe('an HPCPolicy that is deleted under a gang that runs', () => {
     ];
     expect(new Set(different).size).toBe(different.length);
     const torch = (procPerNode: Json): string =>
-      markOf(parseHpcPolicy(hpcPolicy({ torch: { procPerNode } }), 'ml').policy);
+      preparedMarkOf(parseHpcPolicy(hpcPolicy({ torch: { procPerNode } }), 'ml').policy);
     expect(new Set([of({}), torch(1), torch(2), torch('gpu')]).size).toBe(4);
   });
 });

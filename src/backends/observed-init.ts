@@ -5,7 +5,7 @@ import type { BackendFacts, ClusterProbe, InitContext } from './cluster.ts';
  * A cluster as a backend looks at it, and whether it answered. Dry runs do not count: what is served is known without
  * them.
  */
-class WitnessedProbe {
+class ObservedProbe {
   readonly probe: ClusterProbe;
   #unanswered = 0;
 
@@ -36,9 +36,9 @@ class WitnessedProbe {
 }
 
 /** One look of a backend at the cluster, and whether the cluster answered. */
-export class Look {
+export class ObservedInit {
   readonly #backend: Backend;
-  #cluster: WitnessedProbe | undefined;
+  #cluster: ObservedProbe | undefined;
   #ended = false;
 
   constructor(backend: Backend) {
@@ -46,7 +46,7 @@ export class Look {
   }
 
   async at(context: InitContext): Promise<BackendFacts> {
-    this.#cluster = context.cluster && new WitnessedProbe(context.cluster);
+    this.#cluster = context.cluster && new ObservedProbe(context.cluster);
     try {
       return await this.#backend.init({ ...context, cluster: this.#cluster?.probe });
     } finally {

@@ -4,14 +4,17 @@ import {
   disruptionModeOf,
   type DisruptionMode,
 } from '../api/preemption-terms.ts';
-import type { PodGang } from '../api/pod-gang.ts';
+import { CONDITION_INITIALIZED, type PodGang } from '../api/pod-gang.ts';
+import { printable } from '../text/printable.ts';
 
 const COST = `metadata.annotations[${ANNOTATION_PREEMPTION_PRIORITY_CLASS}]`;
 const MODE = `metadata.annotations[${ANNOTATION_DISRUPTION_MODE}]`;
 const WHO_KEEPS = "Muster's own preemption and muster plan keep to it";
 
 /** The mode that a gang asks for by its annotation. */
-export const modeOf = ({ annotations }: Pick<PodGang, 'annotations'>): DisruptionMode | undefined =>
+export const disruptionModeOfGang = ({
+  annotations,
+}: Pick<PodGang, 'annotations'>): DisruptionMode | undefined =>
   disruptionModeOf((key) => annotations.get(key));
 
 /** How a scheduler preempts, whatever a gang says. */
@@ -27,7 +30,7 @@ export interface Preempts {
  */
 export function unheardTerms(gang: PodGang, { scheduler, always }: Preempts): string[] {
   const warnings: string[] = [];
-  const mode = modeOf(gang);
+  const mode = disruptionModeOfGang(gang);
   if (mode !== undefined && always !== undefined && always.mode !== mode)
     warnings.push(`${scheduler} ignores ${MODE}: ${always.says}; ${WHO_KEEPS}`);
   const cost = gang.annotations.get(ANNOTATION_PREEMPTION_PRIORITY_CLASS);
@@ -40,4 +43,26 @@ export function unheardTerms(gang: PodGang, { scheduler, always }: Preempts): st
 export function newlyUnheard(before: PodGang, after: PodGang, preempts: Preempts): string[] {
   const known = new Set(unheardTerms(before, preempts));
   return unheardTerms(after, preempts).filter((warning) => !known.has(warning));
+}
+
+/** So many groups are named in one warning. */
+const MOST = 8;
+
+/**
+ * Groups of a gang that was let go, whose minimum an update puts above the Pods that the gang has: `worker 2 to 4 (has 2)`.
+ * A scheduler counts them from then on, and what it does to the Pods that run is its own.
+ * @returns undefined where there are none
+ */
+export function raisedMinimums(before: PodGang, after: PodGang): string | undefined {
+  const letGo = before.conditions.some(
+    ({ type, status }) => type === CONDITION_INITIALIZED && status === 'True',
+  );
+  if (!letGo) return undefined;
+  const was = new Map(before.spec.groups.map(({ name, minReplicas }) => [name, minReplicas]));
+  const raised = after.spec.groups.flatMap(({ name, minReplicas, podReferences = [] }) => {
+    const former = was.get(name);
+    const short = former !== undefined && minReplicas > former && minReplicas > podReferences.length;
+    return short ? [`${printable(name, 63)} ${former} to ${minReplicas} (has ${podReferences.length})`] : [];
+  });
+  return raised.length === 0 ? undefined : raised.slice(0, MOST).join(', ');
 }
