@@ -5,7 +5,7 @@ import { NATIVE_DISRUPTION_MODES, GANG_APIS, type NativeDisruptionMode } from '.
 import { LAYOUTS } from './native-gangs.ts';
 
 /** `auto`: `composite` where the cluster serves CompositePodGroups, else `flat`. */
-export const GROUP_LAYOUTS = ['auto', ...LAYOUTS] as const;
+const GROUP_LAYOUTS = ['auto', ...LAYOUTS] as const;
 
 const APIS = ['auto', ...GANG_APIS.map(({ version }) => version), 'none'];
 
