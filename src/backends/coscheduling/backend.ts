@@ -32,76 +32,10 @@ const NAME = 'coscheduling';
 /** How the plugin finds the PodGroup of a Pod, in the Pod's own namespace. */
 const LABEL_POD_GROUP = 'scheduling.x-k8s.io/pod-group';
 
-/**
- * The plugin Coscheduling of scheduler-plugins: one PodGroup with one flat count. With several groups the order in
- * which gates come off makes each group's minimum hold: with exactly the minimums let go, as many Pods as are not
- * gated are the count, which is what its PreFilter asks for, and none of them can be missing.
- */
-export const coscheduling: BackendFactory = {
-  name: NAME,
-  settings: coschedulingSettings,
-  rights: [
-    {
-      group: COSCHEDULING_POD_GROUPS.group,
-      resources: [COSCHEDULING_POD_GROUPS.plural],
-      verbs: KEEP_OBJECTS,
-      why: 'the PodGroup of a gang',
-    },
-    definitionRight(PODGROUP_CRD),
-  ],
-  countedBy: { labels: [LABEL_POD_GROUP], groupNamedBy: [LABEL_POD_GROUP] },
-  leavesPreemption: true,
-  traces: { deployment: /\/scheduler-plugins-scheduler$/ },
-  conformance: { 'as it is': {} },
-  create: (settings): Backend => {
-    const config = readCoschedulingConfig(settings);
-    const { schedulerName } = config;
-    return {
-      contractVersion: BACKEND_CONTRACT_VERSION,
-      name: NAME,
-      schedulerName,
-      patchSurface: { schedulerName: true, labels: [LABEL_POD_GROUP] },
-      init: (context) => probeCoscheduling(context, config),
-      preparePod: (_pod, gang: Membership, patch: PodPatch) => {
-        patch.setSchedulerName(schedulerName, 'the gang is served by coscheduling');
-        patch.label(LABEL_POD_GROUP, gang.gang, 'the PodGroup it joins');
-      },
-      validatePodGang: (gang) => validateForCoscheduling(gang, config),
-      warnOfUpdate: (before, after) => {
-        const raised = raisedMinimums(before, after);
-        const unheard = newlyUnheard(before, after, COSCHEDULING_PREEMPTS);
-        return raised === undefined
-          ? unheard
-          : [
-              `coscheduling leaves Pods that run, and asks for the raised minimum of those that come from now on: ${raised}`,
-              ...unheard,
-            ];
-      },
-      syncPodGang: (context, gang) => syncPodGang(context, gang, config),
-      // The owner reference takes the PodGroup away.
-      onPodGangDelete: () => Promise.resolve(),
-      owns: () => [COSCHEDULING_POD_GROUPS],
-      releaseOrder: (gang) => (gang.spec.groups.length > 1 ? 'minimum-first' : 'all-at-once'),
-      // The plugin counts the Pods that have a node, whether or not they are being deleted.
-      countsEnding: () => true,
-      // The plugin knows no preemption, and the scheduler's own is of single Pods.
-      preemptsGangs: () => false,
-      explain: explainCoscheduling,
-    };
-  },
-};
-
-async function syncPodGang(context: SyncContext, gang: PodGang, config: CoschedulingConfig): Promise<void> {
-  refuseFaults(validateForCoscheduling(gang, config).faults);
-  await context.apply(
-    coschedulingPodGroup(gang, config, lastSeenSpec(context, COSCHEDULING_POD_GROUPS, gang.name)),
-  );
-}
-
 const MAX_SECONDS = 86_400;
 
 /** `scheduler.profiles[].config` of the profile `coscheduling`. */
-export const coschedulingSettings = {
+const coschedulingSettings = {
   schedulerName: {
     type: 'string',
     default: 'scheduler-plugins-scheduler',
@@ -125,22 +59,96 @@ export const coschedulingSettings = {
   },
 } as const satisfies ProfileSettings;
 
-export type CoschedulingConfig = ProfileConfig<typeof coschedulingSettings>;
+type Config = ProfileConfig<typeof coschedulingSettings>;
 
 /** @throws Error that names every key that is wrong */
-export const readCoschedulingConfig = ({ config }: Pick<BackendSettings, 'config'>): CoschedulingConfig =>
+const readConfig = ({ config }: Pick<BackendSettings, 'config'>): Config =>
   readProfileConfig(config, coschedulingSettings);
 
-export const COSCHEDULING_PREEMPTS: Preempts = {
+const CRD = 'podgroups.scheduling.x-k8s.io';
+
+const POD_GROUPS: Resource = {
+  group: 'scheduling.x-k8s.io',
+  version: 'v1alpha1',
+  plural: 'podgroups',
+  kind: 'PodGroup',
+  namespaced: true,
+};
+
+const PREEMPTS: Preempts = {
   scheduler: 'coscheduling',
   always: { mode: 'Pod', says: 'its scheduler preempts Pods one by one' },
 };
 
 /**
+ * The plugin Coscheduling of scheduler-plugins: one PodGroup with one flat count. With several groups the order in
+ * which gates come off makes each group's minimum hold: with exactly the minimums let go, as many Pods as are not
+ * gated are the count, which is what its PreFilter asks for, and none of them can be missing.
+ */
+export const coscheduling: BackendFactory = {
+  name: NAME,
+  settings: coschedulingSettings,
+  rights: [
+    {
+      group: POD_GROUPS.group,
+      resources: [POD_GROUPS.plural],
+      verbs: KEEP_OBJECTS,
+      why: 'the PodGroup of a gang',
+    },
+    definitionRight(CRD),
+  ],
+  countedBy: { labels: [LABEL_POD_GROUP], groupNamedBy: [LABEL_POD_GROUP] },
+  leavesPreemption: true,
+  traces: { deployment: /\/scheduler-plugins-scheduler$/ },
+  conformance: { 'as it is': {} },
+  create: (settings): Backend => {
+    const config = readConfig(settings);
+    const { schedulerName } = config;
+    return {
+      contractVersion: BACKEND_CONTRACT_VERSION,
+      name: NAME,
+      schedulerName,
+      patchSurface: { schedulerName: true, labels: [LABEL_POD_GROUP] },
+      init: (context) => probe(context, config),
+      preparePod: (_pod, gang: Membership, patch: PodPatch) => {
+        patch.setSchedulerName(schedulerName, 'the gang is served by coscheduling');
+        patch.label(LABEL_POD_GROUP, gang.gang, 'the PodGroup it joins');
+      },
+      validatePodGang: (gang) => validate(gang, config),
+      warnOfUpdate: (before, after) => {
+        const raised = raisedMinimums(before, after);
+        const unheard = newlyUnheard(before, after, PREEMPTS);
+        return raised === undefined
+          ? unheard
+          : [
+              `coscheduling leaves Pods that run, and asks for the raised minimum of those that come from now on: ${raised}`,
+              ...unheard,
+            ];
+      },
+      syncPodGang: (context, gang) => syncPodGang(context, gang, config),
+      // The owner reference takes the PodGroup away.
+      onPodGangDelete: () => Promise.resolve(),
+      owns: () => [POD_GROUPS],
+      releaseOrder: (gang) => (gang.spec.groups.length > 1 ? 'minimum-first' : 'all-at-once'),
+      // The plugin counts the Pods that have a node, whether or not they are being deleted.
+      countsEnding: () => true,
+      // The plugin knows no preemption, and the scheduler's own is of single Pods.
+      preemptsGangs: () => false,
+      explain: explainCoscheduling,
+    };
+  },
+};
+
+async function syncPodGang(context: SyncContext, gang: PodGang, config: Config): Promise<void> {
+  refuseFaults(validate(gang, config).faults);
+  await context.apply(podGroup(gang, config, lastSeenSpec(context, POD_GROUPS, gang.name)));
+}
+
+/**
  * What one flat count cannot hold, and what is lost on the way into it. That a gang has a minimum at all, and a name
  * that is a label value, is asked of every gang.
  */
-export function validateForCoscheduling(gang: PodGang, config: CoschedulingConfig): PodGangVerdict {
+function validate(gang: PodGang, config: Config): PodGangVerdict {
   const { groups, reuseReservationRef } = gang.spec;
   const warnings: string[] = [];
   if (groups.length > 1) {
@@ -153,32 +161,20 @@ export function validateForCoscheduling(gang: PodGang, config: CoschedulingConfi
   const resources = checkMinResources(gang, { name: 'coscheduling', reads: config.minResources });
   return {
     faults: [...checkTotalMinimum(gang), ...resources.faults],
-    warnings: [...warnings, ...resources.warnings, ...unheardTerms(gang, COSCHEDULING_PREEMPTS)],
+    warnings: [...warnings, ...resources.warnings, ...unheardTerms(gang, PREEMPTS)],
   };
 }
-
-export const COSCHEDULING_POD_GROUPS: Resource = {
-  group: 'scheduling.x-k8s.io',
-  version: 'v1alpha1',
-  plural: 'podgroups',
-  kind: 'PodGroup',
-  namespaced: true,
-};
 
 /**
  * The PodGroup of a gang, of its name.
  * @param spec of the PodGroup as it is; undefined where there is none yet
  * @throws Error where no group has a minimum and none ever had: the CRD takes 1 and up
  */
-export function coschedulingPodGroup(
-  gang: PodGang,
-  config: CoschedulingConfig,
-  spec: JsonObject | undefined,
-): OwnedObject {
+function podGroup(gang: PodGang, config: Config, spec: JsonObject | undefined): OwnedObject {
   const { scheduleTimeoutSeconds } = config;
   const resources = config.minResources ? minResourcesOf(gang).resources : undefined;
   return {
-    resource: COSCHEDULING_POD_GROUPS,
+    resource: POD_GROUPS,
     name: gang.name,
     labels: inheritedLabels(gang),
     spec: {
@@ -200,23 +196,20 @@ function minMember(gang: PodGang, spec: JsonObject | undefined): number {
   );
 }
 
-export const PODGROUP_CRD = 'podgroups.scheduling.x-k8s.io';
-const API_VERSION = 'v1alpha1';
-
 /** @throws Error where the cluster has no such PodGroup */
-export async function probeCoscheduling(
+async function probe(
   { cluster }: InitContext,
-  { schedulerName }: Pick<CoschedulingConfig, 'schedulerName'>,
+  { schedulerName }: Pick<Config, 'schedulerName'>,
 ): Promise<BackendFacts> {
   const notices: string[] = [];
   if (cluster === undefined)
     notices.push('no cluster was asked whether it has the PodGroup of scheduler-plugins');
   else {
-    const schema = await cluster.crdSchema(PODGROUP_CRD, API_VERSION);
+    const schema = await cluster.crdSchema(CRD, POD_GROUPS.version);
     const spec = ownObject(ownObject(schema, 'properties'), 'spec');
     if (ownObject(ownObject(spec, 'properties'), 'minMember') === undefined) {
       throw new Error(
-        `coscheduling backend requires CRD ${PODGROUP_CRD} with version ${API_VERSION} and spec.minMember: install scheduler-plugins and its CRDs`,
+        `coscheduling backend requires CRD ${CRD} with version ${POD_GROUPS.version} and spec.minMember: install scheduler-plugins and its CRDs`,
       );
     }
   }
@@ -225,7 +218,7 @@ export async function probeCoscheduling(
       'schedulerName is default-scheduler, which says nothing on a Pod: label gangs and Pods grove.io/scheduler-name=coscheduling, or make coscheduling the default',
     );
   }
-  return { version: `scheduling.x-k8s.io/${API_VERSION}`, ...(notices.length > 0 && { notices }) };
+  return { version: `${POD_GROUPS.group}/${POD_GROUPS.version}`, ...(notices.length > 0 && { notices }) };
 }
 
 /** Phases in which the PodGroup says more than its Pods do. */

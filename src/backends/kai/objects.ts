@@ -45,7 +45,7 @@ const RECORDS = ['kubectl.kubernetes.io/', MUSTER_PREFIX];
  *
  * What is not named here is KAI's: `markUnschedulable`, `schedulingBackoff`, its annotations.
  */
-export function kaiPodGroupOf(gang: PodGang, settings: KaiPodGroupSettings): OwnedObject {
+function kaiPodGroupOf(gang: PodGang, settings: KaiPodGroupSettings): OwnedObject {
   const { queue, topology, rootMinimum, bound } = settings;
   const { groups, groupConfigs, pack, priorityClassName } = gang.spec;
   const sum = totalMinimum(gang);
@@ -69,9 +69,9 @@ export function kaiPodGroupOf(gang: PodGang, settings: KaiPodGroupSettings): Own
       ...(constraint && { topologyConstraint: constraint }),
       subGroups: [
         ...parents.map((config) => parentSubGroup(config, topology)),
-        ...groups.map(({ name, minReplicas, pack: own }) => {
+        ...groups.map(({ name, minReplicas, pack: groupPack }) => {
           const parent = parentOf.get(name);
-          const its = constraintOn(topology, own);
+          const its = constraintOn(topology, groupPack);
           return {
             name,
             minMember: minReplicas,

@@ -22,6 +22,35 @@ import { NATIVE_NAME, preemptsHere, validateGatesAlone, validateNative, warnOfRa
 import { own, ownList, ownObject, ownString, asObject, type JsonObject, type Json } from '../../json/json.ts';
 import { parseGroupVersion } from '../../k8s/resource.ts';
 
+const none = (): Promise<undefined> => Promise.resolve(undefined);
+
+/** A cluster that serves one generation of native gangs, and keeps every field of them. */
+const clusterWith = (api: GangApi): ClusterProbe => ({
+  versions: () => Promise.resolve([api.version]),
+  resources: (groupVersion) =>
+    Promise.resolve(
+      [api.workloads, markerKind(api), COMPOSITE_POD_GROUPS].filter(
+        ({ group, version }) => `${group}/${version}` === groupVersion,
+      ),
+    ),
+  crdSchema: none,
+  read: none,
+  dryRunCreate: (_resource, object) => Promise.resolve(object),
+});
+
+/** Gates alone, and every generation of the API in each layout that it has. */
+const nativeTrials: Readonly<Record<string, ConformanceSettings>> = {
+  'gates alone': {},
+  ...Object.fromEntries(
+    GANG_APIS.flatMap((api) =>
+      LAYOUTS.filter((groups) => api.nests || groups !== 'composite').map((groups) => [
+        `${api.version}, ${groups}`,
+        { config: { groups }, cluster: clusterWith(api) },
+      ]),
+    ),
+  ),
+};
+
 /**
  * kube-scheduler, with Kubernetes' own gangs where the cluster has them: a Workload and its PodGroups, which the Pods
  * name. Where it has none a Pod needs only its scheduler: the gate holds the gang until it is complete, and from then on
@@ -67,12 +96,12 @@ export const native: BackendFactory = {
         ...newlyUnheard(before, after, preemptsHere(after, cluster.native)),
       ],
       syncPodGang: async (context, gang) => {
-        const { native } = cluster;
-        if (native === undefined) return;
-        const layout = layoutOf(context.pods, gang, native);
-        if (layout === native.layout) former.delete(keyOf(gang));
+        const served = cluster.native;
+        if (served === undefined) return;
+        const layout = layoutOf(context.pods, gang, served);
+        if (layout === served.layout) former.delete(keyOf(gang));
         else former.set(keyOf(gang), layout);
-        await syncNative(context, gang, native, layout);
+        await syncNative(context, gang, served, layout);
       },
       // The objects go with the PodGang, by their owner reference; PodGroups once their Pods have ended.
       onPodGangDelete: (_context, gang) => {
@@ -89,9 +118,9 @@ export const native: BackendFactory = {
         ];
       },
       releaseOrder: (gang) => {
-        const { native } = cluster;
-        if (native === undefined) return 'all-at-once';
-        return orderOf(gang, { ...native, layout: former.get(keyOf(gang)) ?? native.layout });
+        const served = cluster.native;
+        if (served === undefined) return 'all-at-once';
+        return orderOf(gang, { ...served, layout: former.get(keyOf(gang)) ?? served.layout });
       },
       followsBinding: (gang) => mayCountReleased(gang, cluster.native),
       followsReferences: (gang) => mayCountReleased(gang, cluster.native),
@@ -103,8 +132,6 @@ export const native: BackendFactory = {
     };
   },
 };
-
-const keyOf = ({ namespace, name }: Pick<PodGang, 'namespace' | 'name'>): string => `${namespace}/${name}`;
 
 function orderOf(gang: Pick<PodGang, 'spec'>, { api, layout }: Native): ReleaseOrder {
   // What is in no CompositePodGroup is placed by itself, and would take the room of those that are.
@@ -129,34 +156,23 @@ function nameGang(pod: PodReader, gang: Membership, patch: PodPatch, { api, layo
   api.link(patch, gang.gang, unit);
 }
 
-const none = (): Promise<undefined> => Promise.resolve(undefined);
+/**
+ * Whether a Job controls the Pod. With the feature gate WorkloadWithJob the Job controller puts each Pod of a Job whose
+ * template names no PodGroup into one that it has made, and nothing of the Pod tells that from what a template says
+ * (pkg/controller/job/job_controller.go: it does have the PodGroup own the template, but GetPodFromTemplate of
+ * pkg/controller/controller_utils.go takes the Job alone over).
+ */
+function isOfJob(pod: Pick<PodReader, 'at'>): boolean {
+  const references = pod.at(['metadata', 'ownerReferences']);
+  const owners: readonly Json[] = Array.isArray(references) ? (references as readonly Json[]) : [];
+  return owners.some((owner) => asObject(owner)?.['controller'] === true && isJob(owner));
+}
 
-/** A cluster that serves one generation of native gangs, and keeps every field of them. */
-const clusterWith = (api: GangApi): ClusterProbe => ({
-  versions: () => Promise.resolve([api.version]),
-  resources: (groupVersion) =>
-    Promise.resolve(
-      [api.workloads, markerKind(api), COMPOSITE_POD_GROUPS].filter(
-        ({ group, version }) => `${group}/${version}` === groupVersion,
-      ),
-    ),
-  crdSchema: none,
-  read: none,
-  dryRunCreate: (_resource, object) => Promise.resolve(object),
-});
+const isJob = (owner: Json): boolean =>
+  ownString(owner, 'kind') === 'Job' &&
+  parseGroupVersion(ownString(owner, 'apiVersion') ?? '').group === 'batch';
 
-/** Gates alone, and every generation of the API in each layout that it has. */
-export const nativeTrials: Readonly<Record<string, ConformanceSettings>> = {
-  'gates alone': {},
-  ...Object.fromEntries(
-    GANG_APIS.flatMap((api) =>
-      LAYOUTS.filter((groups) => api.nests || groups !== 'composite').map((groups) => [
-        `${api.version}, ${groups}`,
-        { config: { groups }, cluster: clusterWith(api) },
-      ]),
-    ),
-  ),
-};
+const keyOf = ({ namespace, name }: Pick<PodGang, 'namespace' | 'name'>): string => `${namespace}/${name}`;
 
 /** What the scheduler writes on a PodGroup: the first in 1.36, the second from 1.37 on. */
 const PLACED = ['PodGroupScheduled', 'PodGroupInitiallyScheduled'];
@@ -165,7 +181,7 @@ const PLACED = ['PodGroupScheduled', 'PodGroupInitiallyScheduled'];
  * Why the scheduler does not place a gang, in its own words and one line; undefined while it says nothing, which is
  * also so while it waits for Pods, and for good once a gang was placed.
  */
-export function explainNative(objects: readonly JsonObject[]): string | undefined {
+function explainNative(objects: readonly JsonObject[]): string | undefined {
   const said = objects.flatMap((object) => {
     const conditions = ownList(ownObject(object, 'status'), 'conditions') ?? [];
     const refusal = conditions.find(
@@ -179,19 +195,3 @@ export function explainNative(objects: readonly JsonObject[]): string | undefine
   });
   return said.length === 0 ? undefined : said.join('; ');
 }
-
-/**
- * Whether a Job controls the Pod. With the feature gate WorkloadWithJob the Job controller puts each Pod of a Job whose
- * template names no PodGroup into one that it has made, and nothing of the Pod tells that from what a template says
- * (pkg/controller/job/job_controller.go: it does have the PodGroup own the template, but GetPodFromTemplate of
- * pkg/controller/controller_utils.go takes the Job alone over).
- */
-export function isOfJob(pod: Pick<PodReader, 'at'>): boolean {
-  const references = pod.at(['metadata', 'ownerReferences']);
-  const owners: readonly Json[] = Array.isArray(references) ? (references as readonly Json[]) : [];
-  return owners.some((owner) => asObject(owner)?.['controller'] === true && isJob(owner));
-}
-
-const isJob = (owner: Json): boolean =>
-  ownString(owner, 'kind') === 'Job' &&
-  parseGroupVersion(ownString(owner, 'apiVersion') ?? '').group === 'batch';

@@ -88,14 +88,14 @@ export interface Fields {
   readonly topology: boolean;
 }
 
-export const NO_FIELDS: Fields = { priority: false, topology: false };
-export const ALL_FIELDS: Fields = { priority: true, topology: true };
+const NO_FIELDS: Fields = { priority: false, topology: false };
+const ALL_FIELDS: Fields = { priority: true, topology: true };
 
 /**
  * The first of these APIs that the cluster serves, or undefined. That a version of the group is served says little:
  * v1beta1 was one of PriorityClass years before it had gangs.
  */
-export async function servedApi(
+async function servedApi(
   cluster: Pick<ClusterProbe, 'versions' | 'resources'>,
   apis: readonly GangApi[],
 ): Promise<GangApi | undefined> {
@@ -109,10 +109,7 @@ export async function servedApi(
 }
 
 /** Whether the cluster serves CompositePodGroups beside these PodGroups. Where it does, PodGroups keep the name of a parent. */
-export async function servesComposites(
-  cluster: Pick<ClusterProbe, 'resources'>,
-  api: GangApi,
-): Promise<boolean> {
+async function servesComposites(cluster: Pick<ClusterProbe, 'resources'>, api: GangApi): Promise<boolean> {
   if (!api.nests) return false;
   const { version, plural } = COMPOSITE_POD_GROUPS;
   const resources = await cluster.resources(`${SCHEDULING_GROUP}/${version}`);
@@ -120,7 +117,7 @@ export async function servesComposites(
 }
 
 /** Which of the gated fields come back from a dry run; only so can it be seen. */
-export async function keptFields(cluster: Pick<ClusterProbe, 'dryRunCreate'>, api: GangApi): Promise<Fields> {
+async function keptFields(cluster: Pick<ClusterProbe, 'dryRunCreate'>, api: GangApi): Promise<Fields> {
   if (api.podGroups === undefined) return NO_FIELDS;
   const disruptionMode = api.disruptionMode?.gang ?? null;
   const stored = await cluster.dryRunCreate(api.podGroups, {
@@ -148,7 +145,7 @@ interface Found {
 }
 
 /** What was found in a cluster, for whoever runs it. */
-export function nativeFacts(
+function nativeFacts(
   { api, fields, composites }: Found,
   { api: wanted, groups, disruptionMode }: NativeConfig,
 ): BackendFacts {
@@ -178,7 +175,7 @@ export function nativeFacts(
 }
 
 /** What is assumed where there is no cluster to ask. */
-export function offlineFacts(api: GangApi | undefined, config: NativeConfig): BackendFacts {
+function offlineFacts(api: GangApi | undefined, config: NativeConfig): BackendFacts {
   if (config.api === 'none')
     return nativeFacts({ api: undefined, fields: NO_FIELDS, composites: false }, config);
   if (api === undefined) {

@@ -55,7 +55,7 @@ export const nativeGangsOf = (layout: Layout, gang: Pick<PodGang, 'name' | 'spec
       }));
 
 /** A group's name where it is a DNS label, else one made from it, told apart by a hash. */
-export function dnsLabelOf(group: string): string {
+function dnsLabelOf(group: string): string {
   if (isDnsLabel(group)) return group;
   const mark = hash('sha256', group).slice(0, 10);
   const readable = group

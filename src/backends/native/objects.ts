@@ -128,7 +128,7 @@ export interface Native extends Pick<NativeConfig, 'disruptionMode'> {
 }
 
 /** What a PodGroup asks of the scheduler, and its template as well. */
-export function podGroupTerms(gang: PodGang, unit: NativeGang, native: Native, alone: boolean): JsonObject {
+function podGroupTerms(gang: PodGang, unit: NativeGang, native: Native, alone: boolean): JsonObject {
   const { minCount } = unit;
   const isGang = minCount > 0 && !alone;
   return {
@@ -138,7 +138,7 @@ export function podGroupTerms(gang: PodGang, unit: NativeGang, native: Native, a
 }
 
 /** The same of a CompositePodGroup: all that is in it have to reach their minimums. */
-export const compositeTerms = (gang: PodGang, composite: Composite, native: Native): JsonObject => ({
+const compositeTerms = (gang: PodGang, composite: Composite, native: Native): JsonObject => ({
   schedulingPolicy: { gang: { minGroupCount: composite.units.length + composite.parts.length } },
   ...sharedTerms(gang, native, composite.level, true),
 });

@@ -118,10 +118,10 @@ const startedWithout = (strangers: readonly GangPod[], api: GangApi): string => 
 type Stored = Pick<SyncContext, 'owned'>;
 
 /** The object as last seen; undefined where there is none. */
-export const liveOf = (context: Stored, { resource, name }: OwnedObject): JsonObject | undefined =>
+const liveOf = (context: Stored, { resource, name }: OwnedObject): JsonObject | undefined =>
   context.owned(resource).find((object) => objectName(object) === name);
 
-export const isTerminating = (object: JsonObject | undefined): boolean =>
+const isTerminating = (object: JsonObject | undefined): boolean =>
   ownString(ownObject(object, 'metadata'), 'deletionTimestamp') !== undefined;
 
 /** Whether the stored object says otherwise in what Kubernetes never changes. One on its way out is not asked. */
@@ -140,7 +140,7 @@ export function differs(context: Stored, object: OwnedObject, api: GangApi): boo
  * replaced under its name while Pods count on it: of a PodGroup its `minCount`; of what is in a CompositePodGroup also
  * whether it is in it, and how many are.
  */
-export function isOtherCount(context: Stored, object: OwnedObject, api: GangApi, nested: boolean): boolean {
+function isOtherCount(context: Stored, object: OwnedObject, api: GangApi, nested: boolean): boolean {
   const { resource, spec } = object;
   const stored = ownObject(liveOf(context, object), 'spec');
   if (resource === COMPOSITE_POD_GROUPS) return sameTerms(spec, stored, api, withoutPlace(api));

@@ -33,6 +33,11 @@ const ANNOTATION_GROUP = 'scheduling.k8s.io/group-name';
 /** The same under the newer name, which Grove writes too and a helper for virtual GPUs falls back to. */
 const ANNOTATION_GROUP_NEW = 'scheduling.volcano.sh/group-name';
 
+const CRD = 'podgroups.scheduling.volcano.sh';
+const REQUIRES = 'volcano scheduler backend requires Volcano 1.14 or newer with PodGroup.spec.subGroupPolicy';
+/** What every policy needs: the API server prunes what it does not know, and the gang would start broken. */
+const POLICY_FIELDS = ['labelSelector', 'matchLabelKeys', 'subGroupSize', 'minSubGroups'] as const;
+
 /**
  * Volcano, 1.14 and newer: one PodGroup for the gang with a sub-group policy for each group, which hold by themselves,
  * so all gates may come off at once.
@@ -53,7 +58,7 @@ export const volcano: BackendFactory = {
       verbs: ['get'],
       why: 'whether the queue of a gang is there and open',
     },
-    definitionRight(PODGROUP_CRD),
+    definitionRight(CRD),
   ],
   countedBy: {
     annotations: [ANNOTATION_GROUP, ANNOTATION_GROUP_NEW],
@@ -74,7 +79,7 @@ export const volcano: BackendFactory = {
       name: NAME,
       schedulerName: NAME,
       patchSurface: { schedulerName: true, annotations: [ANNOTATION_GROUP, ANNOTATION_GROUP_NEW] },
-      init: probeVolcano,
+      init: probe,
       preparePod,
       validatePodGang: (gang) => validateForVolcano(gang, config),
       warnOfUpdate: (before, after) => {
@@ -121,26 +126,22 @@ async function syncPodGang(context: SyncContext, gang: PodGang, config: VolcanoC
   await context.apply(volcanoPodGroup(gang, { config, spec, bound }));
 }
 
-export const PODGROUP_CRD = 'podgroups.scheduling.volcano.sh';
-const API_VERSION = 'v1beta1';
-const REQUIRES = 'volcano scheduler backend requires Volcano 1.14 or newer with PodGroup.spec.subGroupPolicy';
-/** What every policy needs: the API server prunes what it does not know, and the gang would start broken. */
-const POLICY_FIELDS = ['labelSelector', 'matchLabelKeys', 'subGroupSize', 'minSubGroups'] as const;
-
 /** @throws Error where the cluster's PodGroup cannot keep groups apart */
-export async function probeVolcano({ cluster }: InitContext): Promise<BackendFacts> {
-  const version = `scheduling.volcano.sh/${API_VERSION}`;
+async function probe({ cluster }: InitContext): Promise<BackendFacts> {
+  const version = `scheduling.volcano.sh/${VOLCANO_POD_GROUPS.version}`;
   if (cluster === undefined) {
     return { version, notices: ['no cluster was asked whether its Volcano is 1.14 or newer'] };
   }
-  const schema = await cluster.crdSchema(PODGROUP_CRD, API_VERSION);
+  const schema = await cluster.crdSchema(CRD, VOLCANO_POD_GROUPS.version);
   if (schema === undefined) {
-    throw new Error(`failed to get CRD ${PODGROUP_CRD} with version ${API_VERSION}: ${REQUIRES}; install it`);
+    throw new Error(
+      `failed to get CRD ${CRD} with version ${VOLCANO_POD_GROUPS.version}: ${REQUIRES}; install it`,
+    );
   }
   const lacking = lackingFields(schema);
   if (lacking.length > 0) {
     throw new Error(
-      `${REQUIRES}; CRD ${PODGROUP_CRD} ${API_VERSION} lacks ${lacking.join(', ')}: upgrade Volcano and its CRDs`,
+      `${REQUIRES}; CRD ${CRD} ${VOLCANO_POD_GROUPS.version} lacks ${lacking.join(', ')}: upgrade Volcano and its CRDs`,
     );
   }
   return { version };
