@@ -13,7 +13,7 @@ import type { HpcPolicies, PreparerFactory, StoredPolicy } from '../../preparers
 import { managersOf } from '../../preparers/preparations.ts';
 import type { GangWatch } from './gang-watch.ts';
 import { BY_GANG } from './gang-view.ts';
-import { runsBy } from '../../preparers/runs-by.ts';
+import { runningMark } from '../../preparers/runs-by.ts';
 
 interface PolicyRecord extends StoredPolicy {
   readonly namespace: string;
@@ -128,7 +128,7 @@ export class RunningMarks {
   }
 
   #count(pod: PodRecord, one: 1 | -1): void {
-    const mark = runsBy(pod);
+    const mark = runningMark(pod);
     if (mark === undefined) return;
     const key = keyOf(pod.namespace, pod.gang);
     const counts = this.#counts.get(key) ?? new Map<string, number>();
