@@ -6,13 +6,10 @@ import { mayHelp } from '../../fleet/assign/may-help.ts';
 import { readMember, type Member } from '../../fleet/assign/member.ts';
 import { builtInStrategies } from '../../fleet/assign/strategies.ts';
 import { FieldReader } from '../../k8s/field-reader.ts';
-import { systemClock } from '../../kube/client/clock.ts';
 import { CLUSTERS, type KubeObject } from '../../kube/client/resources.ts';
 import { keyOf, type Identified } from '../../kube/loop/cache.ts';
-import { aborted } from '../../kube/loop/deadline.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
-import { startWorkers } from '../../kube/loop/work-queue-workers.ts';
-import { WorkQueue } from '../../kube/loop/work-queue.ts';
+import { KeyedController } from '../../kube/loop/keyed-controller.ts';
 import { FleetMetrics, type EstimateResult } from '../../telemetry/fleet-metrics.ts';
 import { watchBindings } from '../watch/binding-watches.ts';
 import type { FleetControllerFactory, FleetShared } from '../watch/shared.ts';
@@ -40,7 +37,6 @@ export const fleetBindings: FleetControllerFactory = (shared) => {
   const counts = new FleetMetrics(metrics.registry);
   const { strategies = builtInStrategies() } = assigner;
   const waiting = new Set<string>();
-  let queue: WorkQueue | undefined;
   let estimators: Estimators | undefined;
   const bindings = watchBindings(shared, (object, resource) =>
     recordOf(object, resource, assigner.schedulerName),
@@ -53,10 +49,10 @@ export const fleetBindings: FleetControllerFactory = (shared) => {
   });
 
   const wakeAll = (): void => {
-    for (const { namespace, name } of bindings.all()) queue?.add(keyOf(namespace, name));
+    for (const { namespace, name } of bindings.all()) controller.add(keyOf(namespace, name));
   };
   const members = new Members((before, after) => {
-    if (queue === undefined) return;
+    if (!controller.leads) return;
     // What a cluster is decides about bindings that wait for nothing, too: those that go everywhere, or leave it.
     if (before === undefined || after === undefined || shapeOf(before) !== shapeOf(after)) {
       wakeAll();
@@ -65,32 +61,14 @@ export const fleetBindings: FleetControllerFactory = (shared) => {
     for (const key of waiting) {
       const record = bindings.get(key);
       if (record === undefined) waiting.delete(key);
-      else if (mayHelp(record.binding, before, after, strategies)) queue.add(key);
+      else if (mayHelp(record.binding, before, after, strategies)) controller.add(key);
     }
   });
-  bindings.subscribe(({ old, new: record }) => {
-    const { namespace, name } = record ?? old;
-    const key = keyOf(namespace, name);
-    // What has ended takes nothing, though clusters may not have counted it yet.
-    if (record === undefined || record.finished) members.forget(key);
-    else if (queue !== undefined && old?.uid === record.uid)
-      members.see(record.binding, old.binding.clusters, now().getTime());
-    if (old === undefined || record === undefined || isAnother(old, record)) queue?.add(key);
-  });
-  bindings.onTurn((keys) => {
-    for (const key of keys) queue?.add(key);
-  });
-  clusters.subscribe(({ old, new: record }) => {
-    if (record === undefined) estimators?.forget(old.name);
-    members.report((record ?? old).name, record?.member);
-  });
-
-  return {
+  const controller = new KeyedController({
     name: 'fleet-bindings',
     watches: [...bindings.watches, clusters],
-    lead: async (signal) => {
-      estimators = assigner.estimators && (await estimatorsAt(assigner.estimators, shared, counts));
-      queue = new WorkQueue();
+    concurrency: AT_A_TIME,
+    begin: () => {
       waiting.clear();
       members.clear();
       for (const record of bindings.all())
@@ -128,26 +106,47 @@ export const fleetBindings: FleetControllerFactory = (shared) => {
             recorder.event(record, { type: 'Warning', reason: 'ScheduleBindingFailed', note }),
         },
       });
-      const workers = startWorkers({
-        queue,
+      return {
         reconcile: async (key, over) => {
           const result = await reconcile(key, over);
           counts.waits(waiting.size);
           return result;
         },
-        concurrency: AT_A_TIME,
-        failed: (binding, error, retryInMs) => {
-          counts.wrote('error');
-          log.error({ binding, err: error, retryInMs }, 'a binding could not be written, trying again');
+        keys: bindings.all().map(({ namespace, name }) => keyOf(namespace, name)),
+        end: () => {
+          clearInterval(expiry);
+          estimators?.end();
         },
-        clock: systemClock,
-      });
-      wakeAll();
-      await aborted(signal);
-      clearInterval(expiry);
-      queue = undefined;
-      estimators?.end();
-      await workers.stop();
+      };
+    },
+    failed: (binding, error, retryInMs) => {
+      counts.wrote('error');
+      log.error({ binding, err: error, retryInMs }, 'a binding could not be written, trying again');
+    },
+  });
+  bindings.subscribe(({ old, new: record }) => {
+    const { namespace, name } = record ?? old;
+    const key = keyOf(namespace, name);
+    // What has ended takes nothing, though clusters may not have counted it yet.
+    if (record === undefined || record.finished) members.forget(key);
+    else if (controller.leads && old?.uid === record.uid)
+      members.see(record.binding, old.binding.clusters, now().getTime());
+    if (old === undefined || record === undefined || isAnother(old, record)) controller.add(key);
+  });
+  bindings.onTurn((keys) => {
+    for (const key of keys) controller.add(key);
+  });
+  clusters.subscribe(({ old, new: record }) => {
+    if (record === undefined) estimators?.forget(old.name);
+    members.report((record ?? old).name, record?.member);
+  });
+
+  return {
+    name: controller.name,
+    watches: controller.watches,
+    lead: async (signal) => {
+      estimators = assigner.estimators && (await estimatorsAt(assigner.estimators, shared, counts));
+      await controller.lead(signal);
     },
   };
 };

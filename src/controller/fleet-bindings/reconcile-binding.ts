@@ -3,7 +3,7 @@ import { withAnswers } from '../../fleet/assign/with-answers.ts';
 import { listed } from '../../text/printable.ts';
 import { ApiError, isConflict, isNotFound } from '../../kube/client/errors.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
-import type { Reconcile, ReconcileResult } from '../../kube/loop/work-queue-workers.ts';
+import type { Reconcile, ReconcileResult } from '../../kube/loop/keyed-controller.ts';
 import type { BindingRecord } from './binding-record.ts';
 import type { Members } from './members.ts';
 import { dueOf, verdictOn, writeClusters, writeStatus, type Verdict } from './verdict.ts';

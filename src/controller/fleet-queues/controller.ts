@@ -5,10 +5,8 @@ import { readQueue, type QueueRecord } from '../../fleet/queues/read-queue.ts';
 import { FLEET_QUEUES } from '../../kube/client/resources.ts';
 import { isConflict } from '../../kube/client/errors.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
-import { aborted } from '../../kube/loop/deadline.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
-import { startWorkers, type ReconcileResult } from '../../kube/loop/work-queue-workers.ts';
-import { WorkQueue } from '../../kube/loop/work-queue.ts';
+import { KeyedController, type ReconcileResult } from '../../kube/loop/keyed-controller.ts';
 import { FleetQueueMetrics } from '../../telemetry/fleet-queue-metrics.ts';
 import { bindingTarget, watchBindings } from '../watch/binding-watches.ts';
 import type { FleetControllerFactory } from '../watch/shared.ts';
@@ -35,7 +33,6 @@ export const fleetQueues: FleetControllerFactory = (shared) => {
   const { queues: acting } = settings;
   if (acting === undefined) return undefined;
   const counts = new FleetQueueMetrics(metrics.registry);
-  let work: WorkQueue | undefined;
   const bindings = watchBindings(shared, (object) => readQueuedBinding(object as unknown as JsonObject));
   const queues = new Reflector<QueueRecord>({
     client,
@@ -43,12 +40,12 @@ export const fleetQueues: FleetControllerFactory = (shared) => {
     trim: (object) => readQueue(object as unknown as JsonObject),
     observer: shared.observe(FLEET_QUEUES),
   });
-  const soon = (): void => work?.addAfter(TURN, SOON_MS);
+  const soon = (): void => controller.addAfter(TURN, SOON_MS);
   const hear = (binding: QueuedBinding): void => {
     const { namespace, name, unread, deleting, held } = binding;
-    if (unread && !deleting) work?.add(keyOf(namespace, name));
+    if (unread && !deleting) controller.add(keyOf(namespace, name));
     const why = room.why(namespace);
-    if (why !== undefined && held && work !== undefined) tell(binding, 'Warning', 'NamespaceTooLarge', why);
+    if (why !== undefined && held && controller.leads) tell(binding, 'Warning', 'NamespaceTooLarge', why);
   };
   bindings.subscribe(({ old, new: binding }) => {
     if (binding !== undefined) hear(binding);
@@ -114,26 +111,22 @@ export const fleetQueues: FleetControllerFactory = (shared) => {
     }
   };
 
-  return {
+  const controller = new KeyedController({
     name: 'fleet-queues',
     watches: [...bindings.watches, queues],
-    lead: async (signal) => {
-      work = new WorkQueue();
+    concurrency: AT_A_TIME,
+    begin: () => {
       for (const binding of bindings.all()) hear(binding);
-      work.add(TURN);
-      const workers = startWorkers({
-        queue: work,
+      return {
         reconcile: (key, over) => (key === TURN ? oneTurn(over) : oneBinding(key, over)),
-        concurrency: AT_A_TIME,
-        failed: (key, error, retryInMs) => {
-          // It has changed since it was seen, and is looked at once more.
-          const level = isConflict(error) ? 'debug' : 'error';
-          log[level]({ binding: key, err: error, retryInMs }, 'a queue could not go on, trying again');
-        },
-      });
-      await aborted(signal);
-      work = undefined;
-      await workers.stop();
+        keys: [TURN],
+      };
     },
-  };
+    failed: (key, error, retryInMs) => {
+      // It has changed since it was seen, and is looked at once more.
+      const level = isConflict(error) ? 'debug' : 'error';
+      log[level]({ binding: key, err: error, retryInMs }, 'a queue could not go on, trying again');
+    },
+  });
+  return controller;
 };

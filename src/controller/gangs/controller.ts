@@ -1,6 +1,4 @@
-import { aborted } from '../../kube/loop/deadline.ts';
-import { startWorkers } from '../../kube/loop/work-queue-workers.ts';
-import { WorkQueue } from '../../kube/loop/work-queue.ts';
+import { KeyedController } from '../../kube/loop/keyed-controller.ts';
 import type { ControllerFactory } from '../watch/shared.ts';
 import { weightIn } from '../watch/gang-view.ts';
 import { FairSlots } from '../../kube/loop/fairness.ts';
@@ -16,21 +14,16 @@ const TELL_AFTER_MS = 1_000;
 export const gangs: ControllerFactory = (shared) => {
   const { client, registry, settings, recorder, log, metrics, now, watch, backends, backendMetrics } = shared;
   const { selectors, concurrentSyncs } = settings;
-  // Only a leader has a queue. Each term begins with a new one and with every gang in it.
-  let queue: WorkQueue | undefined;
+  // Each term as leader begins with a new one.
   let memory = new WriteMemory();
-  watch.onTouch((key, change) => {
-    const when = change === undefined ? 'now' : urgencyOf(key, change, memory);
-    if (when === 'now') queue?.add(key);
-    else if (when === 'soon') queue?.addAfter(key, SOON_MS);
-  });
-  metrics.queueFrom(() => queue);
-  return {
+  const controller = new KeyedController({
     name: 'gangs',
     watches: watch.watches,
-    busy: () => queue?.busy === true,
-    lead: async (signal) => {
-      queue = new WorkQueue({ retried: () => metrics.retried(), weightOf: weightIn(watch.view) });
+    concurrency: concurrentSyncs,
+    eventsWait: true,
+    retried: () => metrics.retried(),
+    weightOf: weightIn(watch.view),
+    begin: () => {
       memory = new WriteMemory();
       const slots = new FairSlots(AT_A_TIME);
       const reconcile = podGangReconciler({
@@ -45,22 +38,18 @@ export const gangs: ControllerFactory = (shared) => {
         now: () => now().getTime(),
         observer: countingObserver(metrics, backendMetrics, registry.enabled),
       });
-      for (const key of watch.keys()) queue.add(key);
-      const workers = startWorkers({
-        queue,
-        reconcile: measured(reconcile, metrics),
-        concurrency: concurrentSyncs,
-        failed: (gang, error, retryInMs) => {
-          const quiet = error instanceof Outdated && retryInMs < TELL_AFTER_MS;
-          log[quiet ? 'debug' : 'error'](
-            { gang, err: error, retryInMs },
-            'gang not dealt with, trying again',
-          );
-        },
-      });
-      await aborted(signal);
-      queue = undefined;
-      await workers.stop();
+      return { reconcile: measured(reconcile, metrics), keys: watch.keys() };
     },
-  };
+    failed: (gang, error, retryInMs) => {
+      const quiet = error instanceof Outdated && retryInMs < TELL_AFTER_MS;
+      log[quiet ? 'debug' : 'error']({ gang, err: error, retryInMs }, 'gang not dealt with, trying again');
+    },
+  });
+  watch.onTouch((key, change) => {
+    const when = change === undefined ? 'now' : urgencyOf(key, change, memory);
+    if (when === 'now') controller.add(key);
+    else if (when === 'soon') controller.addAfter(key, SOON_MS);
+  });
+  metrics.queueFrom(() => controller.queue);
+  return controller;
 };

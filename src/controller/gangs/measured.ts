@@ -5,7 +5,7 @@ import type { BackendMetrics } from '../../telemetry/backend-metrics.ts';
 import type { LoopMetrics } from '../../telemetry/loop-metrics.ts';
 import { Outdated } from './actions.ts';
 import type { ReconcileObserver } from './reconcile-pod-gang.ts';
-import type { Reconcile } from '../../kube/loop/work-queue-workers.ts';
+import type { Reconcile } from '../../kube/loop/keyed-controller.ts';
 
 /**
  * Counts what one leader sees and does.

@@ -16,7 +16,7 @@ import { WriteMemory } from './write-memory.ts';
 import { stateOf, withGang } from './reconcile-state.ts';
 import type { BackendsView } from '../watch/shared.ts';
 import type { GangView } from '../watch/gang-view.ts';
-import type { Reconcile, ReconcileResult } from '../../kube/loop/work-queue-workers.ts';
+import type { Reconcile, ReconcileResult } from '../../kube/loop/keyed-controller.ts';
 
 /** Judge again after this long (ms) where our caches are behind what we know: their news should come by itself. */
 const BEHIND_MS = 1_000;

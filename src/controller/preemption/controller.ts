@@ -1,8 +1,6 @@
 import { systemClock } from '../../kube/client/clock.ts';
 import { POD_GANGS, PODS } from '../../kube/client/resources.ts';
-import { aborted } from '../../kube/loop/deadline.ts';
-import { startWorkers } from '../../kube/loop/work-queue-workers.ts';
-import { WorkQueue } from '../../kube/loop/work-queue.ts';
+import { KeyedController } from '../../kube/loop/keyed-controller.ts';
 import { refusalText } from '../../preemption/refusal.ts';
 import { PreemptionMetrics } from '../../telemetry/preemption-metrics.ts';
 import type { ControllerFactory, Shared } from '../watch/shared.ts';
@@ -20,13 +18,11 @@ export const preemption: ControllerFactory = (shared) => {
   const { preemption: acting } = settings;
   if (acting === undefined) return undefined;
   const counts = new PreemptionMetrics(metrics.registry);
-  let queue: WorkQueue | undefined;
-  watch.onTouch((key) => queue?.add(key));
-  return {
+  const controller = new KeyedController({
     name: 'preemption',
     watches: watch.watches,
-    lead: async (signal) => {
-      queue = new WorkQueue();
+    concurrency: 1,
+    begin: () => {
       const reconcile = roomReconciler({
         client,
         view: watch.view,
@@ -54,21 +50,15 @@ export const preemption: ControllerFactory = (shared) => {
           planned: (seconds) => counts.planned(seconds),
         },
       });
-      for (const key of watch.keys()) queue.add(key);
-      const workers = startWorkers({
-        queue,
-        reconcile,
-        concurrency: 1,
-        failed: (gang, error, retryInMs) => {
-          counts.attempted('error');
-          log.error({ gang, err: error, retryInMs }, 'no room could be made, trying again');
-        },
-      });
-      await aborted(signal);
-      queue = undefined;
-      await workers.stop();
+      return { reconcile, keys: watch.keys() };
     },
-  };
+    failed: (gang, error, retryInMs) => {
+      counts.attempted('error');
+      log.error({ gang, err: error, retryInMs }, 'no room could be made, trying again');
+    },
+  });
+  watch.onTouch((key) => controller.add(key));
+  return controller;
 };
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;

@@ -6,7 +6,7 @@ import type { KubeClient, PodToEvict } from '../../kube/client/client.ts';
 import type { Clock } from '../../kube/client/clock.ts';
 import { splitKey } from '../../kube/loop/cache.ts';
 import { unlessAborted } from '../../kube/loop/deadline.ts';
-import type { Reconcile, ReconcileResult } from '../../kube/loop/work-queue-workers.ts';
+import type { Reconcile, ReconcileResult } from '../../kube/loop/keyed-controller.ts';
 import type { Refusal } from '../../preemption/refusal.ts';
 import type { AttemptResult } from '../../telemetry/preemption-metrics.ts';
 import { backendOf, BY_GANG, type GangView } from '../watch/gang-view.ts';

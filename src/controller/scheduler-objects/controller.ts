@@ -9,9 +9,8 @@ import { aborted } from '../../kube/loop/deadline.ts';
 import type { Controller } from '../../kube/loop/manager.ts';
 import { backendOf, weightIn } from '../watch/gang-view.ts';
 import type { BackendsView, ControllerFactory, Shared } from '../watch/shared.ts';
-import { startWorkers } from '../../kube/loop/work-queue-workers.ts';
+import { KeyedController } from '../../kube/loop/keyed-controller.ts';
 import type { Watches } from '../../kube/loop/watches.ts';
-import { WorkQueue } from '../../kube/loop/work-queue.ts';
 import { backendState, Bindings, comesOrGoes, digestOf, SyncMemory } from './sync-memory.ts';
 import { syncClusterObjects } from './cluster-objects.ts';
 import { ProbeLoop } from './probe-loop.ts';
@@ -21,7 +20,6 @@ import { backendReconciler, cleanersOf, tellBlocked } from './reconcile-backend.
 
 /** What runs only while this replica leads. */
 interface Term {
-  readonly queues: ReadonlyMap<string, WorkQueue>;
   readonly publisher: BackendPublisher;
   readonly signal: AbortSignal;
 }
@@ -38,6 +36,8 @@ class SchedulerObjects implements Controller, BackendsView {
   readonly #memory = new SyncMemory();
   readonly #owned: OwnedObjects;
   readonly #probes: ProbeLoop;
+  /** One a backend, by its name. */
+  readonly #syncs: ReadonlyMap<string, KeyedController>;
   readonly #gone = new Map<string, Map<string, GangRecord>>();
   #term: Term | undefined;
 
@@ -70,6 +70,7 @@ class SchedulerObjects implements Controller, BackendsView {
     });
     for (const { name, hosted } of registry.hosted)
       hosted.subscribe({ ended: () => this.#probes.soon(name), said: (key) => watch.touch(key) });
+    this.#syncs = new Map(registry.backends.map((backend) => [backend.name, this.#syncsOf(backend)]));
     shared.hpc?.onChange((key) => this.#syncAgain(key));
     shared.backends.tell(this);
   }
@@ -110,19 +111,16 @@ class SchedulerObjects implements Controller, BackendsView {
     this.#enqueue(key);
   }
 
-  /** Keeps the objects in step until `signal` is aborted. */
-  async lead(signal: AbortSignal): Promise<void> {
-    const { client, registry, recorder, log, now, watch, backendMetrics, settings, hpc } = this.#shared;
-    const weightOf = weightIn(watch.view);
-    const queues = new Map(registry.enabled.map((name) => [name, new WorkQueue({ weightOf })]));
-    const publisher = new BackendPublisher({ client, registry, recorder, now });
-    this.#memory.clear();
-    this.#term = { queues, publisher, signal };
-    const workers = registry.backends.map((backend) => {
-      const { name } = backend;
-      return startWorkers({
-        queue: queues.get(name) as WorkQueue,
-        concurrency: settings.concurrentSyncs,
+  /** Keeps one backend's objects in step while this replica leads. */
+  #syncsOf(backend: Backend): KeyedController {
+    const { client, registry, recorder, log, watch, backendMetrics, settings, hpc } = this.#shared;
+    const { name } = backend;
+    return new KeyedController({
+      name: `${this.name} ${name}`,
+      watches: [],
+      concurrency: settings.concurrentSyncs,
+      weightOf: weightIn(watch.view),
+      begin: () => ({
         reconcile: backendReconciler({
           backend,
           ready: () => registry.readiness(name).state === 'ready',
@@ -140,14 +138,26 @@ class SchedulerObjects implements Controller, BackendsView {
           besides: hpc && ((context, gang) => hpc.sync(context, gang)),
           operated: (operation, ok, seconds) => backendMetrics.operated(name, operation, ok, seconds),
         }),
-      });
+      }),
     });
+  }
+
+  /** Keeps the objects in step until `signal` is aborted. */
+  async lead(signal: AbortSignal): Promise<void> {
+    const { client, registry, recorder, now, watch } = this.#shared;
+    const publisher = new BackendPublisher({ client, registry, recorder, now });
+    this.#memory.clear();
+    this.#term = { publisher, signal };
+    const syncs = Promise.all(Array.from(this.#syncs.values(), (controller) => controller.lead(signal)));
     for (const gang of watch.view.gangs.values()) this.#enqueue(keyOf(gang.namespace, gang.name));
     void this.#publishing('the backends', () => publisher.begin(signal));
     for (const backend of registry.backends) void this.#syncCluster(backend, this.#term);
-    await aborted(signal);
-    this.#term = undefined;
-    await Promise.all(workers.map((pool) => pool.stop()));
+    try {
+      await Promise.race([aborted(signal), syncs]);
+    } finally {
+      this.#term = undefined;
+    }
+    await syncs;
   }
 
   #gang(key: string): GangRecord | undefined {
@@ -173,8 +183,8 @@ class SchedulerObjects implements Controller, BackendsView {
     const backend = this.#backendOf(gang);
     if (backend !== undefined) names.add(backend.name);
     for (const name of names) {
-      const queue = this.#term.queues.get(name);
-      if (queue !== undefined) queue.add(key);
+      const syncs = this.#syncs.get(name);
+      if (syncs !== undefined) syncs.add(key);
       else if (gang.deletionTimestamp !== undefined) tellBlocked(this.#shared.recorder, gang, name);
     }
   }
@@ -183,11 +193,11 @@ class SchedulerObjects implements Controller, BackendsView {
     const key = keyOf(gang.namespace, gang.name);
     this.#memory.forget(key);
     const backend = this.#backendOf(gang);
-    const queue = backend && this.#term?.queues.get(backend.name);
+    const syncs = this.#term && backend && this.#syncs.get(backend.name);
     // One with the finalizer has been cleaned up after, or somebody took it off to do without.
-    if (backend === undefined || queue === undefined || cleanersOf(gang).includes(backend.name)) return;
+    if (backend === undefined || syncs === undefined || cleanersOf(gang).includes(backend.name)) return;
     this.#gone.get(backend.name)?.set(key, gang);
-    queue.add(key);
+    syncs.add(key);
   }
 
   #learnt(name: string, now: Readiness, before: Readiness, seconds: number): void {

@@ -15,7 +15,7 @@ import { POD_GANGS, type Resource } from '../../kube/client/resources.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { EventRecorder } from '../../kube/loop/event-recorder.ts';
 import { BY_GANG, type GangView } from '../watch/gang-view.ts';
-import type { Reconcile } from '../../kube/loop/work-queue-workers.ts';
+import type { Reconcile } from '../../kube/loop/keyed-controller.ts';
 import { StillThere } from '../watch/shared.ts';
 import { GangObjects } from './gang-objects.ts';
 import { controllerOf, type OwnedObjects } from './owned-objects.ts';

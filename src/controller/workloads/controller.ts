@@ -2,9 +2,7 @@ import { notSelected } from '../../gang/gang-selection.ts';
 import { workloadOf } from '../../gang/gang-workload.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { splitKey } from '../../kube/loop/cache.ts';
-import { aborted } from '../../kube/loop/deadline.ts';
-import { startWorkers, type Reconcile } from '../../kube/loop/work-queue-workers.ts';
-import { WorkQueue } from '../../kube/loop/work-queue.ts';
+import { KeyedController, type Reconcile } from '../../kube/loop/keyed-controller.ts';
 import { BY_GANG } from '../watch/gang-view.ts';
 import type { ControllerFactory } from '../watch/shared.ts';
 import { AskedFor, WorkloadWatch } from './workload-watch.ts';
@@ -15,23 +13,18 @@ import { planMadeGang } from './plan-made-gang.ts';
 export const workloads: ControllerFactory = (shared) => {
   const { watch, settings, log } = shared;
   const { view } = watch;
-  let queue: WorkQueue | undefined;
-  watch.onTouch((key, change) => {
-    // Only what Pods and gangs tell of workloads: not every Pod of every gang.
-    if (change === undefined || isOfOne(change.new) || isOfOne(change.old)) queue?.add(key);
-  });
-  return {
+  const controller = new KeyedController({
     name: 'workloads',
     watches: watch.watches,
-    busy: () => queue?.busy === true,
-    lead: async (signal) => {
-      queue = new WorkQueue();
+    concurrency: settings.concurrentSyncs,
+    eventsWait: true,
+    begin: () => {
       const asked = new AskedFor();
       const made = new JustMade(OUTDATED_MS, () => performance.now());
       const known = new WorkloadWatch({
         ...shared,
         changed: (kind, namespace, name) => {
-          for (const key of asked.gangsOf(kind, namespace, name)) queue?.add(key);
+          for (const key of asked.gangsOf(kind, namespace, name)) controller.add(key);
         },
       });
       const reconcile: Reconcile = async (key, end) => {
@@ -58,22 +51,16 @@ export const workloads: ControllerFactory = (shared) => {
         if (deed.do === 'create' && againMs === undefined) made.add(key);
         return againMs === undefined ? undefined : { requeueAfterMs: againMs };
       };
-      for (const key of watch.keys()) queue.add(key);
-      const workers = startWorkers({
-        queue,
-        reconcile,
-        concurrency: settings.concurrentSyncs,
-        failed: (gang, error, retryInMs) =>
-          log.error(
-            { gang, err: error, retryInMs },
-            'the gang of a workload was not dealt with, trying again',
-          ),
-      });
-      await aborted(signal);
-      queue = undefined;
-      await Promise.all([workers.stop(), known.stop()]);
+      return { reconcile, keys: watch.keys(), end: () => known.stop() };
     },
-  };
+    failed: (gang, error, retryInMs) =>
+      log.error({ gang, err: error, retryInMs }, 'the gang of a workload was not dealt with, trying again'),
+  });
+  watch.onTouch((key, change) => {
+    // Only what Pods and gangs tell of workloads: not every Pod of every gang.
+    if (change === undefined || isOfOne(change.new) || isOfOne(change.old)) controller.add(key);
+  });
+  return controller;
 };
 
 /** Whether it is a Pod that asked for a gang, or a gang that Muster made. */

@@ -7,7 +7,7 @@ import { Cache, type Change } from '../../../../src/kube/loop/cache.ts';
 import { podGangReconciler } from '../../../../src/controller/gangs/reconcile-pod-gang.ts';
 import { POD_INDEXERS } from '../../../../src/controller/watch/gang-view.ts';
 import { countLooks } from '../../kube/loop/looks.ts';
-import type { Reconcile } from '../../../../src/kube/loop/work-queue-workers.ts';
+import type { Reconcile } from '../../../../src/kube/loop/keyed-controller.ts';
 import { EVERY_GANG, type GangSelectors } from '../../../../src/gang/gang-selection.ts';
 import type { GangRecord, NamespaceRecord, PodRecord } from '../../../../src/gang/records.ts';
 import { readGangRecord, readNamespaceRecord, readPodRecord } from '../../../../src/gang/read-records.ts';

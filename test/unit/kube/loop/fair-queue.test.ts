@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { FairSlots } from '../../../../src/kube/loop/fairness.ts';
-import { startWorkers } from '../../../../src/kube/loop/work-queue-workers.ts';
+import { startWorkers } from '../../../../src/kube/loop/keyed-controller.ts';
 import type { GangRecord } from '../../../../src/gang/records.ts';
 import { weightIn } from '../../../../src/controller/watch/gang-view.ts';
 import { WorkQueue } from '../../../../src/kube/loop/work-queue.ts';

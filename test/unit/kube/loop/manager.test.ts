@@ -9,7 +9,7 @@ import { aborted } from '../../../../src/kube/loop/deadline.ts';
 import { Manager, type Controller } from '../../../../src/kube/loop/manager.ts';
 import { Reflector } from '../../../../src/kube/loop/reflector.ts';
 import { Watches } from '../../../../src/kube/loop/watches.ts';
-import { startWorkers } from '../../../../src/kube/loop/work-queue-workers.ts';
+import { startWorkers } from '../../../../src/kube/loop/keyed-controller.ts';
 import { WorkQueue } from '../../../../src/kube/loop/work-queue.ts';
 import type { KubeClient } from '../../../../src/kube/client/client.ts';
 import { ApiError } from '../../../../src/kube/client/errors.ts';

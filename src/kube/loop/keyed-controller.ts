@@ -2,7 +2,10 @@ import type { Clock } from '../client/clock.ts';
 import { sleep, systemClock } from '../client/clock.ts';
 import { isUnreachable } from '../client/errors.ts';
 import { STARTING_MS } from './backoff.ts';
-import type { WorkQueue } from './work-queue.ts';
+import { aborted } from './deadline.ts';
+import type { Controller } from './manager.ts';
+import type { Watched } from './watches.ts';
+import { WorkQueue, type WorkQueueOptions } from './work-queue.ts';
 
 /**
  * The longest wait (ms) while the API server does not answer, or is starting. All keys fail then, through no fault of
@@ -17,6 +20,86 @@ export type Reconcile = (key: string, signal: AbortSignal) => Promise<ReconcileR
 export interface ReconcileResult {
   /** Again after this time, though nothing failed. */
   readonly requeueAfterMs?: number;
+}
+
+/** One term as leader, with its own reconcile function and so its own memory. */
+export interface Term {
+  readonly reconcile: Reconcile;
+  /** What is reconciled first: every object that the watches show, since a queue starts empty. */
+  readonly keys?: Iterable<string>;
+  /** The end of the term, called once and awaited; the signals of calls under way are not aborted yet. */
+  readonly end?: () => Promise<void> | void;
+}
+
+export interface KeyedControllerOptions
+  extends WorkQueueOptions, Pick<WorkersOptions, 'concurrency' | 'failed'> {
+  readonly name: string;
+  readonly watches: Iterable<Watched>;
+  /** Begins a term. Keys may be added from here on. */
+  readonly begin: () => Term;
+  /** Whether Events wait while there is work. Default: false. */
+  readonly eventsWait?: boolean;
+}
+
+/**
+ * A controller that reconciles by key, as controller-runtime's `controller` does: handlers of watches add keys, workers
+ * call `reconcile(key, signal)`, which may ask to be called again after a while. It works only while this replica leads;
+ * keys that are added at other times are dropped, since each term begins with a new queue and all keys.
+ */
+export class KeyedController implements Controller {
+  readonly name: string;
+  readonly watches: Iterable<Watched>;
+  readonly #options: KeyedControllerOptions;
+  #queue: WorkQueue | undefined;
+
+  constructor(options: KeyedControllerOptions) {
+    this.name = options.name;
+    this.watches = options.watches;
+    this.#options = options;
+  }
+
+  /** For metrics; undefined while another replica leads. */
+  get queue(): Pick<WorkQueue, 'depth' | 'oldestMs' | 'longestRunningMs'> | undefined {
+    return this.#queue;
+  }
+
+  get leads(): boolean {
+    return this.#queue !== undefined;
+  }
+
+  add(key: string): void {
+    this.#queue?.add(key);
+  }
+
+  addAfter(key: string, ms: number): void {
+    this.#queue?.addAfter(key, ms);
+  }
+
+  busy(): boolean {
+    return this.#options.eventsWait === true && this.#queue?.busy === true;
+  }
+
+  async lead(signal: AbortSignal): Promise<void> {
+    const { begin, concurrency, failed, clock } = this.#options;
+    const queue = new WorkQueue(this.#options);
+    this.#queue = queue;
+    try {
+      const { reconcile, keys = [], end } = begin();
+      for (const key of keys) queue.add(key);
+      const workers = startWorkers({
+        queue,
+        reconcile,
+        concurrency,
+        ...(failed && { failed }),
+        ...(clock && { clock }),
+      });
+      await aborted(signal);
+      this.#queue = undefined;
+      await Promise.all([workers.stop(), end?.()]);
+    } finally {
+      this.#queue = undefined;
+    }
+  }
 }
 
 export interface WorkersOptions {
