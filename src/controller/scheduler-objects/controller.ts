@@ -152,11 +152,9 @@ class SchedulerObjects implements Controller, BackendsView {
     for (const gang of watch.view.gangs.values()) this.#enqueue(keyOf(gang.namespace, gang.name));
     void this.#publishing('the backends', () => publisher.begin(signal));
     for (const backend of registry.backends) void this.#syncCluster(backend, this.#term);
-    try {
-      await Promise.race([aborted(signal), syncs]);
-    } finally {
-      this.#term = undefined;
-    }
+    // What of them breaks ends the term, too.
+    await Promise.race([aborted(signal), syncs]);
+    this.#term = undefined;
     await syncs;
   }
 
