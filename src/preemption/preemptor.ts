@@ -1,5 +1,13 @@
 import type { Refusal } from './refusal.ts';
-import { namespacedKey, speaksOf, type Pod, type Topology, type Gang, type Snapshot } from './snapshot.ts';
+import {
+  namespacedKey,
+  speaksOf,
+  type Pod,
+  type Topology,
+  type Gang,
+  type NativeGroup,
+  type Snapshot,
+} from './snapshot.ts';
 import { BEHAVIOUR, type Variant } from './variants.ts';
 
 /** Who wants room: a gang, or one Pod that is in none. */
@@ -64,61 +72,82 @@ export class Needs {
   }
 }
 
+/** Pods without a node that belong together, and the cluster that they wait for. */
+interface WaitingPods {
+  readonly pods: readonly Pod[];
+  readonly first: Pod;
+  readonly snapshot: Snapshot;
+  readonly variant: Variant;
+}
+
 /**
- * The preemptor that Pods without a node make up: one gang, or one Pod in none.
+ * The preemptor that Pods without a node make up: one gang, or one Pod in none. kube-scheduler knows native PodGroups alone;
+ * for Muster a PodGang comes first, since its PodGroups are only made of it.
  * @param pods at least one, all of the same gang
  */
 export function preemptorOf(pods: readonly Pod[], snapshot: Snapshot, variant: Variant): Preemptor {
   const [first] = pods;
   if (first === undefined) throw new RangeError('a preemptor has at least one Pod');
-  const { namespace } = first;
-  const native =
-    first.podGroup === '' ? undefined : snapshot.podGroups.get(namespacedKey(namespace, first.podGroup));
-  const gang = first.gang === '' ? undefined : snapshot.gangs.get(namespacedKey(namespace, first.gang));
-  const ordered = [...pods].sort((a, b) => b.priority - a.priority);
+  const waiting = { pods, first, snapshot, variant };
+  const { namespace, podGroup, gang } = first;
+  const native = podGroup === '' ? undefined : snapshot.podGroups.get(namespacedKey(namespace, podGroup));
+  if (native !== undefined && (BEHAVIOUR[variant].scheduler !== undefined || gang === ''))
+    return nativePreemptor(waiting, native);
+  return gang === '' ? podPreemptor(waiting) : gangPreemptor(waiting);
+}
+
+function podPreemptor({ pods, first }: WaitingPods): Preemptor {
+  return {
+    ...{ kind: 'Pod', key: first.key, priority: first.priority, pods: [first] },
+    preempts: pods.every((pod) => pod.preempts),
+    minimums: [{ group: undefined, count: 1 }],
+    owns: (pod) => pod.key === first.key,
+  };
+}
+
+function nativePreemptor({ pods, first, snapshot, variant }: WaitingPods, native: NativeGroup): Preemptor {
+  const { namespace, podGroup } = first;
   const { scheduler, wantsPodsAlike } = BEHAVIOUR[variant];
-  const preempts = pods.every((pod) => pod.preempts);
-  if (native !== undefined && (scheduler !== undefined || first.gang === '')) {
-    const owns = (pod: Pod): boolean => pod.namespace === namespace && pod.podGroup === first.podGroup;
-    const { topologyKey } = native;
-    const priority = priorityOf(native.priority, pods, variant);
-    const running = snapshot.pods.filter(owns);
-    const [minimum] = left([{ group: undefined, count: native.minCount }], running);
-    // kube-scheduler starts nothing of a group of which no Pod has a place, however many run.
-    const least = scheduler === undefined ? 0 : 1;
-    const asOne = { priority, preempts: native.preempts ?? first.preempts };
-    return {
-      ...{ kind: 'Gang', key: namespacedKey(namespace, native.name), priority, pods: ordered, owns },
-      preempts: wantsPodsAlike ? asOne.preempts : preempts,
-      untried: wantsPodsAlike ? unlikeGroup([...ordered, ...running], asOne) : undefined,
-      minimums: [{ group: undefined, count: Math.max(minimum?.count ?? 0, least) }],
-      topology: topologyKey === undefined ? undefined : wholeGang(topologyKey),
-    };
-  }
-  if (first.gang === '') {
-    const owns = (pod: Pod): boolean => pod.key === first.key;
-    const minimums = [{ group: undefined, count: 1 }];
-    return { kind: 'Pod', key: first.key, priority: first.priority, preempts, pods: [first], minimums, owns };
-  }
+  const owns = (pod: Pod): boolean => pod.namespace === namespace && pod.podGroup === podGroup;
+  const priority = priorityOf(native.priority, pods, variant);
+  const ordered = byPriorityDown(pods);
+  const running = snapshot.pods.filter(owns);
+  const [minimum] = left([{ group: undefined, count: native.minCount }], running);
+  // kube-scheduler starts nothing of a group of which no Pod has a place, however many run.
+  const least = scheduler === undefined ? 0 : 1;
+  const group = { priority, preempts: native.preempts ?? first.preempts };
+  return {
+    ...{ kind: 'Gang', key: namespacedKey(namespace, native.name), priority, pods: ordered, owns },
+    preempts: wantsPodsAlike ? group.preempts : pods.every((pod) => pod.preempts),
+    untried: wantsPodsAlike ? unlikeGroup([...ordered, ...running], group) : undefined,
+    minimums: [{ group: undefined, count: Math.max(minimum?.count ?? 0, least) }],
+    topology: native.topologyKey === undefined ? undefined : wholeGang(native.topologyKey),
+  };
+}
+
+function gangPreemptor({ pods, first, snapshot, variant }: WaitingPods): Preemptor {
+  const { namespace } = first;
+  const gang = snapshot.gangs.get(namespacedKey(namespace, first.gang));
+  const { scheduler, wantsPodsAlike } = BEHAVIOUR[variant];
   const owns = (pod: Pod): boolean => pod.namespace === namespace && pod.gang === first.gang;
   const priority = priorityOf(gang?.priority, pods, variant);
   const running = snapshot.pods.filter(owns);
   const created = pods.map((pod) => asCreated(pod, gang, snapshot));
+  const group = { priority, preempts: created.every((pod) => pod.preempts) };
   return {
-    ...{ kind: 'Gang', key: namespacedKey(namespace, first.gang), priority },
+    ...{ kind: 'Gang', key: namespacedKey(namespace, first.gang), priority, owns },
     preempts:
       scheduler === undefined
         ? gang?.preempts !== false && pods.every((pod) => mayPreempt(pod, gang, snapshot))
-        : created.every((pod) => pod.preempts),
-    untried: wantsPodsAlike
-      ? unlikeGroup([...created, ...running], { priority, preempts: created.every((pod) => pod.preempts) })
-      : undefined,
-    pods: ordered,
+        : group.preempts,
+    untried: wantsPodsAlike ? unlikeGroup([...created, ...running], group) : undefined,
+    pods: byPriorityDown(pods),
     minimums: left(minimumsOf(gang, pods), running),
     topology: scheduler === undefined ? gang?.topology : gang && nativeTopology(gang),
-    owns,
   };
 }
+
+const byPriorityDown = (pods: readonly Pod[]): Pod[] => [...pods].sort((a, b) => b.priority - a.priority);
 
 /**
  * What it preempts with: the least of its class and its Pods' own priorities, since quotas, and whoever else admits Pods, know

@@ -1,8 +1,8 @@
 import { formatCount } from '../k8s/quantity.ts';
 
 /**
- * Why no room is made for a gang or a Pod. Data, which is made into words in one place and for one reader: most of it is about
- * objects of others.
+ * Why no room is made for a gang or a Pod. It is data, turned into a text in one place and for one audience: most of it is about
+ * other tenants' objects.
  */
 export type Refusal =
   | {
@@ -32,17 +32,17 @@ export type Refusal =
       readonly words: string;
     };
 
-/** A Pod says something else than its group does. */
+/** A Pod's priority or preemption policy differs from its group's. */
 export interface PodUnlikeGroup {
   readonly why: 'PodUnlikeGroup';
   readonly pod: ObjectName;
   readonly field: 'priority' | 'preemptionPolicy';
   readonly has: string;
-  /** What the group has. */
+  /** The group's value. */
   readonly group: string;
 }
 
-/** A Pod asks for more of a resource than any node has that it may use. */
+/** A Pod asks for more of a resource than any node that it may use has. */
 export interface NoNodeLargeEnough {
   readonly why: 'NoNodeLargeEnough';
   /** Of the Pod; `''` without. */
@@ -53,68 +53,57 @@ export interface NoNodeLargeEnough {
 }
 
 /** As a clause that follows "it does not fit, and". */
-export function refusalText(refusal: Refusal, reader: Audience): string {
-  switch (refusal.why) {
-    case 'PodsMissing': {
-      const whose = refusal.group === undefined ? 'it' : `group ${refusal.group}`;
-      return `of ${refusal.count} Pods that ${whose} still needs ${refusal.given} wait for a node`;
-    }
-    case 'NoNodeLargeEnough': {
-      const { group, resource, asked, largest } = refusal;
-      const whose = group === '' ? '' : ` of group ${group}`;
-      const text = `no node is large enough for a Pod${whose} that asks for ${formatCount(resource, asked)} ${resource}`;
-      if (reader !== 'operator') return text;
-      return largest.has === 0
-        ? `${text}: none that it may use has any`
-        : `${text}: the largest that it may use, ${largest.node}, has ${formatCount(resource, largest.has)}`;
-    }
-    case 'NeverPreempts':
-      return 'its preemption policy is Never';
-    case 'RoomBeingMade':
-      return mayName(reader, refusal.pod)
-        ? `room is being made for ${refusal.pod.namespace}/${refusal.pod.name}${reader === 'operator' ? ` on ${refusal.node}` : ''}`
-        : 'room is being made for it';
-    case 'NothingBelow':
-      return `nothing that runs has a priority below ${refusal.priority}`;
-    case 'NothingMayGo':
-      return `nothing that runs below priority ${refusal.priority} may be touched`;
-    case 'NoSetOfVictims':
-      return 'no set of victims makes room for it';
-    case 'TopologyUnserved':
-      return 'kube-scheduler 1.36 preempts for no gang with a topology constraint';
-    case 'PodUnlikeGroup': {
-      const { pod, field, has, group } = refusal;
-      return `kube-scheduler 1.37 tries no group of which a Pod differs: ${nameFor(reader, 'Pod', pod)} has ${field} ${has}, the group ${group}; give both the same PriorityClass`;
-    }
-    case 'EvictsInVain': {
-      const { pods, clash } = refusal;
-      const what = pods === 1 ? '1 Pod' : `${pods} Pods`;
-      return `kube-scheduler 1.37 would evict ${what} in vain${reader === 'operator' ? `: ${clash}` : ''}`;
-    }
-    case 'BudgetOverdrawn': {
-      const { budget } = refusal;
-      const what = 'PodDisruptionBudget';
-      const called = budget === undefined ? `a ${what}` : nameFor(reader, what, budget);
-      return `it would fit only if ${called} were overdrawn`;
-    }
-    case 'Unreadable':
-      return mayName(reader, refusal.object)
-        ? refusal.words
-        : `an object${otherNamespaceFor(reader)} says what cannot be counted with`;
-    case 'PreemptsByItself':
-      return `${nameFor(reader, 'Pod', refusal.pod)} preempts by itself: give it a PriorityClass with preemptionPolicy: Never, and that class the annotation muster.dev/preemption-policy: PreemptLowerPriority`;
-    case 'TooManyVictims':
-      return `${refusal.pods} Pods would have to go, more than preemption.limits.victimsPerPlan (${refusal.most})`;
-    case 'TooManyPlans':
-      return 'as many plans were begun within a minute as preemption.limits.plansPerMinute';
-    case 'EvictionRefused': {
-      const called = mayName(reader, refusal.pod)
-        ? `: ${refusal.words}`
-        : `: it is${otherNamespaceFor(reader) || ' not named here'}, and the API server answered ${refusal.status}`;
-      return `a victim may not be evicted${called}`;
-    }
-  }
-}
+export const refusalText = (refusal: Refusal, audience: Audience): string =>
+  // The compiler does not see that the row and the refusal have the same `why`.
+  (TEXTS[refusal.why] as (refusal: Refusal, audience: Audience) => string)(refusal, audience);
+
+type Texts = {
+  readonly [W in Refusal['why']]: (refusal: Extract<Refusal, { why: W }>, audience: Audience) => string;
+};
+
+const TEXTS: Texts = {
+  PodsMissing: ({ group, count, given }) =>
+    `of ${count} Pods that ${group === undefined ? 'it' : `group ${group}`} still needs ${given} wait for a node`,
+  NoNodeLargeEnough: ({ group, resource, asked, largest }, audience) => {
+    const owner = group === '' ? '' : ` of group ${group}`;
+    const text = `no node is large enough for a Pod${owner} that asks for ${formatCount(resource, asked)} ${resource}`;
+    if (audience !== 'operator') return text;
+    return largest.has === 0
+      ? `${text}: none that it may use has any`
+      : `${text}: the largest that it may use, ${largest.node}, has ${formatCount(resource, largest.has)}`;
+  },
+  NeverPreempts: () => 'its preemption policy is Never',
+  RoomBeingMade: ({ pod, node }, audience) =>
+    mayName(audience, pod)
+      ? `room is being made for ${pod.namespace}/${pod.name}${audience === 'operator' ? ` on ${node}` : ''}`
+      : 'room is being made for it',
+  NothingBelow: ({ priority }) => `nothing that runs has a priority below ${priority}`,
+  NothingMayGo: ({ priority }) => `nothing that runs below priority ${priority} may be touched`,
+  NoSetOfVictims: () => 'no set of victims makes room for it',
+  TopologyUnserved: () => 'kube-scheduler 1.36 preempts for no gang with a topology constraint',
+  PodUnlikeGroup: ({ pod, field, has, group }, audience) =>
+    `kube-scheduler 1.37 tries no group of which a Pod differs: ${nameFor(audience, 'Pod', pod)} has ${field} ${has}, the group ${group}; give both the same PriorityClass`,
+  EvictsInVain: ({ pods, clash }, audience) =>
+    `kube-scheduler 1.37 would evict ${pods === 1 ? '1 Pod' : `${pods} Pods`} in vain${audience === 'operator' ? `: ${clash}` : ''}`,
+  BudgetOverdrawn: ({ budget }, audience) => {
+    const kind = 'PodDisruptionBudget';
+    const name = budget === undefined ? `a ${kind}` : nameFor(audience, kind, budget);
+    return `it would fit only if ${name} were overdrawn`;
+  },
+  Unreadable: ({ object, words }, audience) =>
+    mayName(audience, object)
+      ? words
+      : `an object${otherNamespaceFor(audience)} says what cannot be counted with`,
+  PreemptsByItself: ({ pod }, audience) =>
+    `${nameFor(audience, 'Pod', pod)} preempts by itself: give it a PriorityClass with preemptionPolicy: Never, and that class the annotation muster.dev/preemption-policy: PreemptLowerPriority`,
+  TooManyVictims: ({ pods, most }) =>
+    `${pods} Pods would have to go, more than preemption.limits.victimsPerPlan (${most})`,
+  TooManyPlans: () => 'as many plans were begun within a minute as preemption.limits.plansPerMinute',
+  EvictionRefused: ({ pod, status, words }, audience) =>
+    mayName(audience, pod)
+      ? `a victim may not be evicted: ${words}`
+      : `a victim may not be evicted: it is${otherNamespaceFor(audience) || ' not named here'}, and the API server answered ${status}`,
+};
 
 /**
  * Who reads a text about other people's objects, and so what it may name: whoever runs the cluster, all; the owner of a gang,
@@ -128,15 +117,15 @@ export interface ObjectName {
   readonly name: string;
 }
 
-export const mayName = (reader: Audience, { namespace }: Pick<ObjectName, 'namespace'>): boolean =>
-  reader === 'operator' || (reader !== 'anybody' && reader.namespace === namespace);
+export const mayName = (audience: Audience, { namespace }: Pick<ObjectName, 'namespace'>): boolean =>
+  audience === 'operator' || (audience !== 'anybody' && audience.namespace === namespace);
 
 /** `Pod ml/web`, or what stands for it. */
-export function nameFor(reader: Audience, what: string, object: ObjectName): string {
-  if (mayName(reader, object)) return `${what} ${object.namespace}/${object.name}`;
-  return `a ${what}${otherNamespaceFor(reader)}`;
+export function nameFor(audience: Audience, kind: string, object: ObjectName): string {
+  if (mayName(audience, object)) return `${kind} ${object.namespace}/${object.name}`;
+  return `a ${kind}${otherNamespaceFor(audience)}`;
 }
 
 /** Behind what is not named: that it is somebody else's, where it is known whose the reader's own is. */
-export const otherNamespaceFor = (reader: Audience): string =>
-  reader === 'anybody' ? '' : ' of another namespace';
+export const otherNamespaceFor = (audience: Audience): string =>
+  audience === 'anybody' ? '' : ' of another namespace';

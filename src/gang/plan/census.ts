@@ -26,6 +26,8 @@ export interface GroupCensus {
   readonly ready: number;
 }
 
+export const NO_GROUPS = 'the gang has no groups';
+
 export const isLive = (pod: PodRecord): boolean => pod.deletionTimestamp === undefined;
 export const hasEnded = ({ phase }: PodRecord): boolean => phase === 'Succeeded' || phase === 'Failed';
 /** One that has ended, or is on its way out, is none to count on. */

@@ -32,7 +32,7 @@ export const misplacedPod = ({ name }: BackendState, { schedulerName }: PodRecor
  * Pods are missing which everybody can see. undefined where no group is short for that reason.
  * @param wanted how many Pods of a group the gang waits for
  */
-export function mismatch(
+export function schedulerMismatch(
   { name }: BackendState,
   census: readonly GroupCensus[],
   wanted: (group: GroupCensus) => number,

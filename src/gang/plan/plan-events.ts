@@ -69,36 +69,51 @@ export function statusEvents(gang: GangRecord, write: StatusWrite | undefined): 
   if (write === undefined) return [];
   return write.conditions.flatMap((next): PlannedEvent[] => {
     const old = gang.conditions.find((condition) => condition.type === next.type);
-    const type = eventType(old, next);
+    const type = (Object.hasOwn(EVENT_TYPES, next.type) ? EVENT_TYPES[next.type] : undefined)?.({
+      old,
+      next,
+      turned: old?.status !== next.status,
+      reworded: old?.message !== next.message || old?.reason !== next.reason,
+    });
     return type === undefined
       ? []
       : [gangEvent(gang, type, next.reason as ConditionReason, next.message ?? '', 'status')];
   });
 }
 
-function eventType(old: Condition | undefined, next: Condition): Type | undefined {
-  const turned = old?.status !== next.status;
-  const said = old?.message !== next.message || old?.reason !== next.reason;
-  switch (next.type) {
-    case CONDITION_INITIALIZED:
-      return turned || said ? 'Normal' : undefined;
-    case CONDITION_SCHEDULED:
-      if (next.status === 'True') return turned ? 'Normal' : undefined;
-      if (old?.status === 'True' || next.reason === 'Unschedulable')
-        return turned || said ? 'Warning' : undefined;
-      // Its words count the Pods: each of them coming is no news.
-      if (next.reason === 'NextGenerationForming') return old?.reason !== next.reason ? 'Normal' : undefined;
-      return next.reason === 'WaitingForBaseGang' && said ? 'Normal' : undefined;
-    case CONDITION_READY:
-      if (next.status === 'True') return turned ? 'Normal' : undefined;
-      return old?.status === 'True' ? 'Warning' : undefined;
-    case CONDITION_UNHEALTHY:
-      if (next.status === 'True') return turned || said ? 'Warning' : undefined;
-      return old?.status === 'True' ? 'Normal' : undefined;
-    case CONDITION_PODS_NOT_MATCHING_PRIORITY:
-      if (next.status === 'True') return turned ? 'Warning' : undefined;
-      return old?.status === 'True' ? 'Normal' : undefined;
-    default:
-      return undefined;
-  }
+/** What a write changes in one condition. */
+interface ConditionChange {
+  readonly old: Condition | undefined;
+  readonly next: Condition;
+  readonly turned: boolean;
+  /** Whether it tells something else. */
+  readonly reworded: boolean;
+}
+
+/** By the type of a condition: which Event its change is worth; undefined for none. */
+const EVENT_TYPES: Readonly<Record<string, (change: ConditionChange) => Type | undefined>> = {
+  [CONDITION_INITIALIZED]: ({ turned, reworded }) => (turned || reworded ? 'Normal' : undefined),
+  [CONDITION_SCHEDULED]: (change) =>
+    change.next.status === 'True' ? whenTurned(change, 'Normal') : whyPending(change),
+  [CONDITION_READY]: (change) =>
+    change.next.status === 'True' ? whenTurned(change, 'Normal') : whenEnded(change, 'Warning'),
+  [CONDITION_UNHEALTHY]: (change) => {
+    if (change.next.status !== 'True') return whenEnded(change, 'Normal');
+    return change.turned || change.reworded ? 'Warning' : undefined;
+  },
+  [CONDITION_PODS_NOT_MATCHING_PRIORITY]: (change) =>
+    change.next.status === 'True' ? whenTurned(change, 'Warning') : whenEnded(change, 'Normal'),
+};
+
+const whenTurned = ({ turned }: ConditionChange, type: Type): Type | undefined => (turned ? type : undefined);
+
+const whenEnded = ({ old }: ConditionChange, type: Type): Type | undefined =>
+  old?.status === 'True' ? type : undefined;
+
+function whyPending({ old, next, turned, reworded }: ConditionChange): Type | undefined {
+  if (old?.status === 'True' || next.reason === 'Unschedulable')
+    return turned || reworded ? 'Warning' : undefined;
+  // The message counts the Pods: each of them coming is no news.
+  if (next.reason === 'NextGenerationForming') return old?.reason !== next.reason ? 'Normal' : undefined;
+  return next.reason === 'WaitingForBaseGang' && reworded ? 'Normal' : undefined;
 }

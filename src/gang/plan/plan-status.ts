@@ -1,5 +1,12 @@
 import { CONDITION_INITIALIZED } from '../../api/pod-gang.ts';
-import { isReadyGang, isScheduled, boundShortfall, shortfall, type GroupCensus } from './census.ts';
+import {
+  NO_GROUPS,
+  isReadyGang,
+  isScheduled,
+  boundShortfall,
+  shortfall,
+  type GroupCensus,
+} from './census.ts';
 import {
   CONDITION_READY,
   CONDITION_SCHEDULED,
@@ -14,8 +21,6 @@ import { priorityCondition } from './other-priority.ts';
 import { placed, whyOf, gangWords, type SchedulerWords } from './why.ts';
 import { workloadOf, workloadResult } from '../gang-workload.ts';
 import { initializedOf, isInitialized } from '../rules/initialized.ts';
-
-export const NO_GROUPS = 'the gang has no groups';
 
 export interface StatusJudgement {
   readonly phase: GangPhase;
@@ -33,7 +38,7 @@ export interface StatusInput {
   /** What holds Pods of a gang that is Initialized. */
   readonly hold: Hold | undefined;
   /** That Pods of it are prepared for another scheduler, where it is short of its minimum for that. */
-  readonly torn: string | undefined;
+  readonly mismatch: string | undefined;
   /** Why its Pods wait for a base gang. */
   readonly baseWait: string | undefined;
 }
@@ -66,7 +71,7 @@ export function judgeStatus(
   const ready = readyCondition(census);
   const ended = workloadResult(gang);
   if (ended !== undefined) return endedStatus(gang, ended, [initialized, scheduled, ready, ...told]);
-  const unhealthy = unhealthyCondition(census, given.torn);
+  const unhealthy = unhealthyCondition(census, given.mismatch);
   const isReplaced = scheduled.reason === ('NextGenerationForming' satisfies Hold['reason']);
   const isShort = unhealthy.status === 'True' && !isReplaced;
   const why = isShort ? unhealthy : [scheduled, ready].find(({ status }) => status === 'False');
@@ -161,7 +166,7 @@ function readyCondition(census: readonly GroupCensus[]): WantedCondition {
   };
 }
 
-function unhealthyCondition(census: readonly GroupCensus[], torn: string | undefined): WantedCondition {
+function unhealthyCondition(census: readonly GroupCensus[], mismatch: string | undefined): WantedCondition {
   const type = CONDITION_UNHEALTHY;
   const missing = shortfall(
     census,
@@ -181,7 +186,7 @@ function unhealthyCondition(census: readonly GroupCensus[], torn: string | undef
   const on = census.reduce((sum, group) => sum + group.bound, 0);
   const message = [
     `fewer Pods than the minimum: ${missing}`,
-    ...(torn === undefined ? [] : [torn]),
+    ...(mismatch === undefined ? [] : [mismatch]),
     ...(leaving.length === 0 ? [] : [`being deleted: ${placed(leaving)}`]),
     ...(on === 0
       ? []

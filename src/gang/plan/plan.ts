@@ -1,13 +1,12 @@
-import { isGated, takeCensus, shortfall, type GroupCensus } from './census.ts';
-import { expectedPods } from '../expected-pods.ts';
-import { EMPTY_GANG_PLAN, type GangSummary, type GangPlan } from './gang-plan.ts';
-import type { GangRecord, GangState } from '../records.ts';
-import { backendHold, mismatchHold, specHold, memoryHold, mismatch, misplacedPod } from './holds.ts';
-import { generationHold } from './generation.ts';
-import type { Hold } from './conditions.ts';
-import { statusText } from '../../text/printable.ts';
+import { expectedPods, type ExpectedPods } from '../expected-pods.ts';
 import { workloadOf } from '../gang-workload.ts';
+import type { GangRecord, GangState } from '../records.ts';
 import { isInitialized } from '../rules/initialized.ts';
+import { statusText } from '../../text/printable.ts';
+import { isGated, takeCensus, type GroupCensus } from './census.ts';
+import { gateHold, holdsOf, isPatient, type GangHolds } from './gang-holds.ts';
+import { EMPTY_GANG_PLAN, type GangPlan, type GangSummary } from './gang-plan.ts';
+import { misplacedPod } from './holds.ts';
 import {
   gangEvent,
   podEvent,
@@ -16,83 +15,96 @@ import {
   ungateEvents,
   violationEvents,
 } from './plan-events.ts';
+import { planGates, type GateJudgement } from './plan-gates.ts';
+import { isComplete, planReferences } from './plan-references.ts';
+import { judgeStatus, type StatusJudgement } from './plan-status.ts';
 import { claims, planUngrouped, planWithoutGang } from './plan-strays.ts';
-import { planGates } from './plan-gates.ts';
-import { isComplete, isFullyReferenced, planReferences } from './plan-references.ts';
-import { judgeStatus, NO_GROUPS } from './plan-status.ts';
 import { planStatus } from './status-write.ts';
 import { waitingBeside, whyOfAnothers } from './why.ts';
-import { stoppedBy } from '../rules/rule-lists.ts';
+
+/** What is known of a gang and found out about it, before it is decided what to write. */
+interface JudgedGang {
+  readonly state: GangState;
+  readonly gang: GangRecord;
+  readonly census: readonly GroupCensus[];
+  readonly expected: ExpectedPods;
+  readonly holds: GangHolds;
+  readonly gates: GateJudgement;
+  readonly status: StatusJudgement;
+  readonly ungrouped: ReturnType<typeof planUngrouped>;
+}
 
 /**
  * The loop's whole judgement: what is known in, what to do out. Pure, so that every history can be tried.
  *
- * References come first, then Initialized, then the gates, and each rests on what was *observed*, never on a write
- * of the same plan. So a crash between any two writes leaves a state from which the next plan simply goes on, and
- * a plan made from an old state fails at the API server instead of doing harm.
+ * 1. Count the gang's Pods by group (`takeCensus`) and how many each group waits for (`expectedPods`).
+ * 2. Collect what holds the gang (`holdsOf`): another operator, faults of its spec, its backend, Pods prepared for another
+ *    scheduler, Pods that are missing, or a next generation that is not complete.
+ * 3. Judge each gate (`planGates`), then the status (`judgeStatus`): it tells which base gang the gates wait for.
+ * 4. Write nothing to a gang that Muster does not move, and next to nothing while its namespace exceeds the memory.
+ * 5. Otherwise write references first; the status only where no references are written, since each write is conditional on
+ *    the resourceVersion that was read and the first makes the second fail; and take off the gates.
+ *
+ * Each step rests on what was *observed*, never on a write of the same plan. So a crash between any two writes leaves a
+ * state from which the next plan simply goes on, and a plan made from an old state fails at the API server instead of
+ * doing harm.
  */
 export function planGang(state: GangState): GangPlan {
   if (!state.synced) return EMPTY_GANG_PLAN;
   const { gang } = state;
   if (gang === 'missing') return planWithoutGang(state);
+  const judged = judgeGang(state, gang);
+  const { holds, gates, ungrouped } = judged;
+  const seen = { waiting: [...gates.waiting, ...ungrouped.waiting], summary: summaryOf(judged) };
+  if (holds.untouched !== undefined) return { ...EMPTY_GANG_PLAN, ...seen };
+  if (holds.memory !== undefined) return { ...planInPart(judged, holds.memory.message), ...seen };
+  return { ...planWrites(judged), ...seen };
+}
 
-  const census = takeCensus(
-    gang,
-    state.pods,
-    state.notOurs === undefined ? state.backend.schedulerName : undefined,
-  );
+function judgeGang(state: GangState, gang: GangRecord): JudgedGang {
+  const scheduler = state.notOurs === undefined ? state.backend.schedulerName : undefined;
+  const census = takeCensus(gang, state.pods, scheduler);
   const expected = expectedPods(gang);
-  const observed = isInitialized(gang);
-  const hands = handsOff(state, gang);
-  const faults = stoppedBy(gang);
-  // Also later: a Pod let go before its scheduler knows of a change would be judged by what was before, and one let go
-  // beside Pods of another scheduler would start without them.
-  const still = memoryHold(state);
-  const held = still ?? backendHold(state.backend);
-  const torn = mismatch(state.backend, census, (group) => group.minReplicas);
-  const tornHold = torn === undefined ? undefined : mismatchHold(torn);
-  // Whoever else takes the gates off knows of no generations.
-  const next =
-    observed && hands === undefined ? generationHold(state, gang, census, expected.counts) : undefined;
-  const hold = held ?? tornHold ?? next;
-  const waitsFor = observed
-    ? undefined
-    : (still ?? specHold(faults) ?? notInitializedBecause(state, census, expected.counts));
-  const kept = observed ? hold?.message : (waitsFor?.message ?? 'the gang is being marked Initialized');
-  const gates = planGates(state, gang, census, hands ?? kept);
-  const { baseWait } = gates;
-  // Objects that are merely on their way are there in a moment, or the backend says why not: two writes saved.
-  const told = isOnItsWay(state, hold) ? (tornHold ?? next) : hold;
-  const judgement = judgeStatus(state, gang, census, { waitsFor, hold: told, torn, baseWait });
+  const holds = holdsOf(state, gang, census, expected.counts);
+  const gates = planGates(state, gang, census, gateHold(gang, holds));
+  const { waitsFor, told, mismatch } = holds;
+  const input = { waitsFor, hold: told, mismatch, baseWait: gates.baseWait };
+  const status = judgeStatus(state, gang, census, input);
   const ungrouped = planUngrouped(state, gang, census);
-  const own =
-    judgement.phase === 'Running' && judgement.why === '' ? waitingBeside(gates.waiting) : judgement.why;
-  const isMoved = state.notOurs?.movedBy !== 'nobody';
-  // Of one that is deleted, that nobody moves, or that is not wholly known, nothing else is to be said.
-  const why =
-    gang.deletionTimestamp !== undefined || still !== undefined || !isMoved
-      ? (hands ?? still?.message ?? '')
-      : whyOfAnothers(state.notOurs?.message, census, faults ?? own);
-  const summary = summaryOf(state, gang, census, expected.counts, judgement.phase, why);
-  const waiting = [...gates.waiting, ...ungrouped.waiting];
-  if (hands !== undefined) return { ...EMPTY_GANG_PLAN, waiting, summary };
-  if (still !== undefined) {
-    // Of one that had formed nothing is said: who is not known may be bound. Nor where no Pod waits: many writes at once.
-    const silent = observed || state.pods.length === 0;
-    const { write } = silent ? {} : planStatus(state, gang, judgement, false);
-    const told = gangEvent(gang, 'Warning', 'NamespaceTooLarge', still.message);
-    return { ...EMPTY_GANG_PLAN, status: write, events: [told], waiting, summary };
-  }
+  return { state, gang, census, expected, holds, gates, status, ungrouped };
+}
 
+/**
+ * A gang of a namespace that exceeds the memory is warned of. A formed one gets no status: Pods that are not known may be
+ * bound. Nor does one without Pods, to save a thousand writes at once.
+ */
+function planInPart({ state, gang, status }: JudgedGang, message: string): GangPlan {
+  const silent = isInitialized(gang) || state.pods.length === 0;
+  const { write } = silent ? {} : planStatus(state, gang, status, false);
+  const warning = gangEvent(gang, 'Warning', 'NamespaceTooLarge', message);
+  return { ...EMPTY_GANG_PLAN, status: write, events: [warning] };
+}
+
+function planWrites({
+  state,
+  gang,
+  census,
+  expected,
+  holds,
+  gates,
+  status,
+  ungrouped,
+}: JudgedGang): GangPlan {
+  const { faults, waitsFor } = holds;
+  const mayInitialize = !isInitialized(gang) && waitsFor === undefined;
   const references =
-    faults === undefined
-      ? referencesDue(gang, census, expected.counts, !observed && waitsFor === undefined)
-      : undefined;
-  const patient = waitsFor !== undefined && isPatient(state, waitsFor, faults);
-  const status = references === undefined ? planStatus(state, gang, judgement, patient) : {};
+    faults === undefined ? referencesDue(gang, census, expected.counts, mayInitialize) : undefined;
+  const { write, recheckAfterMs } =
+    references === undefined ? planStatus(state, gang, status, isPatient(state, holds)) : {};
   return {
+    ...EMPTY_GANG_PLAN,
     references,
-    status: status.write,
+    status: write,
     ungate: gates.ungate,
     events: [
       ...(faults === undefined ? [] : [gangEvent(gang, 'Warning', 'SpecInvalid', faults)]),
@@ -103,58 +115,12 @@ export function planGang(state: GangState): GangPlan {
         .flatMap((group) => group.misplaced)
         .map((pod) => podEvent(pod, 'SchedulerMismatch', misplacedPod(state.backend, pod))),
       ...referenceEvents(gang, references),
-      ...statusEvents(gang, status.write),
+      ...statusEvents(gang, write),
       ...ungateEvents(gang, gates.ungate),
     ],
-    waiting,
     violations: gates.violations,
-    summary,
-    recheckAfterMs: status.recheckAfterMs,
+    recheckAfterMs,
   };
-}
-
-/** Whether what the gang waits for usually comes by itself, and at once. */
-const isPatient = (state: GangState, hold: Hold, faults: string | undefined): boolean =>
-  faults === undefined && (hold.reason === 'PodGangPodsCreationPending' || isOnItsWay(state, hold));
-
-const isOnItsWay = ({ backend }: GangState, hold: Hold | undefined): boolean =>
-  hold?.reason === 'WaitingForBackendObjects' && backend.objectsWait === undefined;
-
-/** Why this gang is not ours to move; undefined where it is. */
-function handsOff(state: GangState, gang: GangRecord): string | undefined {
-  if (gang.deletionTimestamp !== undefined)
-    return 'the PodGang is being deleted; gated Pods wait for a new one of its name';
-  return state.notOurs?.message;
-}
-
-/** What the gang still lacks before it may be marked Initialized; undefined for nothing. */
-function notInitializedBecause(
-  { backend }: GangState,
-  census: readonly GroupCensus[],
-  expected: readonly number[],
-): Hold | undefined {
-  const pending = (message: string): Hold => ({ reason: 'PodGangPodsCreationPending', message });
-  if (census.length === 0) return pending(NO_GROUPS);
-  if (expected.every((count) => count === 0)) return pending('no group of the gang asks for a Pod');
-  const missing = shortfall(
-    census,
-    (group) => group.present.length,
-    (group) => expected[group.index] ?? 0,
-  );
-  const torn = mismatch(backend, census, (group) => expected[group.index] ?? 0);
-  // Objects that are merely on their way are no news beside Pods that are missing.
-  const isNews = missing === '' || !backend.ready || backend.objectsWait !== undefined;
-  const held = isNews ? backendHold(backend) : undefined;
-  const holds = [
-    ...(missing === '' ? [] : [pending(`waiting for Pods: ${missing}`)]),
-    ...(torn === undefined ? [] : [mismatchHold(torn)]),
-    ...(missing !== '' || isFullyReferenced(census, expected)
-      ? []
-      : [pending('the references are being written')]),
-    ...(held === undefined ? [] : [held]),
-  ];
-  const last = holds.at(-1);
-  return last && { reason: last.reason, message: statusText(holds.map(({ message }) => message).join('; ')) };
 }
 
 /**
@@ -172,14 +138,8 @@ function referencesDue(
   return wrong || !mayInitialize ? planReferences(gang, census, fill) : undefined;
 }
 
-function summaryOf(
-  state: GangState,
-  gang: GangRecord,
-  census: readonly GroupCensus[],
-  expected: readonly number[],
-  phase: GangSummary['phase'],
-  why: string,
-): GangSummary {
+function summaryOf(judged: JudgedGang): GangSummary {
+  const { state, gang, census, expected, status } = judged;
   const gated = ({ members, misplaced }: GroupCensus): number =>
     members.filter(isGated).length + misplaced.filter(isGated).length;
   return {
@@ -187,12 +147,12 @@ function summaryOf(
     name: gang.name,
     workload: workloadOf(gang),
     backend: state.backend.name,
-    phase,
+    phase: status.phase,
     initialized: isInitialized(gang),
     groups: census.map((group) => ({
       name: group.name,
       minReplicas: group.minReplicas,
-      expected: expected[group.index] ?? 0,
+      expected: expected.counts[group.index] ?? 0,
       present: group.present.length,
       referenced: group.members.filter((pod) => group.referenced.has(pod.name)).length,
       bound: group.bound,
@@ -200,6 +160,17 @@ function summaryOf(
       gated: gated(group),
     })),
     gatesLeft: state.pods.filter((pod) => claims(state, pod) && isGated(pod)).length,
-    why: statusText(why),
+    why: statusText(whyOfGang(judged)),
   };
+}
+
+/** Nothing but that is told of a gang that is deleted, that nobody moves, or that is not wholly known. */
+function whyOfGang({ state, gang, census, holds, gates, status }: JudgedGang): string {
+  const { untouched, memory, faults } = holds;
+  const { notOurs } = state;
+  if (gang.deletionTimestamp !== undefined || memory !== undefined || notOurs?.movedBy === 'nobody')
+    return untouched ?? memory?.message ?? '';
+  const isRunning = status.phase === 'Running' && status.why === '';
+  const why = isRunning ? waitingBeside(gates.waiting) : status.why;
+  return whyOfAnothers(notOurs?.message, census, faults ?? why);
 }

@@ -21,34 +21,19 @@ export function readSnapshotGang(
   const metadata = own(object, 'metadata');
   const spec = own(object, 'spec');
   const annotation = (key: string): string | undefined => ownString(own(metadata, 'annotations'), key);
-  const classOf = (name: string | undefined, field: string): PriorityClass | undefined => {
-    const found = name === undefined ? undefined : classes.get(name);
-    if (name !== undefined && found === undefined)
-      reading.wrong(field, `there is no PriorityClass ${quoted(name)} among what was given; add it`);
-    return found;
-  };
-  const named = ownString(spec, 'priorityClassName') || undefined;
-  const scheduling =
-    named === undefined ? defaultClass(classes.values()) : classOf(named, 'spec.priorityClassName');
-  const cost = classOf(
+  const { scheduling, preemptionPriority } = readPriority(
+    ownString(spec, 'priorityClassName') || undefined,
     annotation(ANNOTATION_PREEMPTION_PRIORITY_CLASS),
-    `metadata.annotations[${ANNOTATION_PREEMPTION_PRIORITY_CLASS}]`,
+    classes,
+    reading,
   );
-  const isBelow = cost !== undefined && cost.value < (scheduling?.value ?? 0);
-  if (isBelow)
-    reading.wrong(
-      `metadata.annotations[${ANNOTATION_PREEMPTION_PRIORITY_CLASS}]`,
-      `${quoted(cost.name)} (${cost.value}) is below the scheduling priority (${scheduling?.value ?? 0}): two gangs could preempt each other for ever; name a class at least as high`,
-    );
   const policy = oneOf(annotation, ANNOTATION_PREEMPTION_POLICY, PREEMPTION_POLICIES, reading);
   return {
     namespace: ownString(metadata, 'namespace') || namespace,
     name: ownString(metadata, 'name') ?? '',
     mode: oneOf(annotation, ANNOTATION_DISRUPTION_MODE, DISRUPTION_MODES, reading) ?? 'Pod',
     priority: scheduling?.value,
-    // One that it may not name counts for nothing, whenever it was written.
-    preemptionPriority:
-      cost === undefined || isBelow || !mayCost(cost, scheduling) ? scheduling?.value : cost.value,
+    preemptionPriority,
     preempts: policy !== 'Never' && (scheduling === undefined || letsGangsPreempt(scheduling)),
     className: scheduling?.name ?? '',
     groups: (ownList(spec, 'podgroups') ?? []).filter(isObject).map((group, index) => ({
@@ -57,6 +42,35 @@ export function readSnapshotGang(
     })),
     topology: readTopology(spec),
   };
+}
+
+/** The class that a gang is scheduled with, and what it costs to preempt it. */
+function readPriority(
+  named: string | undefined,
+  costing: string | undefined,
+  classes: ReadonlyMap<string, PriorityClass>,
+  reading: FieldReader,
+): { readonly scheduling: PriorityClass | undefined; readonly preemptionPriority: number | undefined } {
+  const field = `metadata.annotations[${ANNOTATION_PREEMPTION_PRIORITY_CLASS}]`;
+  const known = (name: string, at: string): PriorityClass | undefined => {
+    const found = classes.get(name);
+    if (found === undefined)
+      reading.wrong(at, `there is no PriorityClass ${quoted(name)} among what was given; add it`);
+    return found;
+  };
+  const scheduling =
+    named === undefined ? defaultClass(classes.values()) : known(named, 'spec.priorityClassName');
+  const cost = costing === undefined ? undefined : known(costing, field);
+  const preemptionPriority = scheduling?.value;
+  if (cost === undefined) return { scheduling, preemptionPriority };
+  const least = scheduling?.value ?? 0;
+  if (cost.value < least) {
+    const message = `${quoted(cost.name)} (${cost.value}) is below the scheduling priority (${least}): two gangs could preempt each other for ever; name a class at least as high`;
+    reading.wrong(field, message);
+    return { scheduling, preemptionPriority };
+  }
+  // A class that the gang may not name counts for nothing, whenever it was written.
+  return { scheduling, preemptionPriority: mayCost(cost, scheduling) ? cost.value : preemptionPriority };
 }
 
 function oneOf<T extends string>(
