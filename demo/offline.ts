@@ -1,5 +1,5 @@
 import patches from 'fast-json-patch';
-import { endpoints } from '../src/admission/endpoints.ts';
+import { admissionWebhooks } from '../src/admission/endpoints.ts';
 import { forScheduler, mistakes, NAMESPACE, pod, podGang, preparedParts, type Manifest } from './objects.ts';
 import type { Narrator } from './narrator.ts';
 import { post } from './post.ts';
@@ -18,7 +18,7 @@ async function create(serving: Serving, manifest: Manifest): Promise<{ stored: M
   let stored = structuredClone(manifest);
   let answer: Answer = { allowed: true };
   for (const verb of ['mutate', 'validate'] as const) {
-    const endpoint = endpoints.find((entry) => entry.verb === verb && entry.kind?.kind === kind);
+    const endpoint = admissionWebhooks.find((entry) => entry.verb === verb && entry.kind?.kind === kind);
     if (endpoint === undefined) continue;
     const review = {
       apiVersion: 'admission.k8s.io/v1',

@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { reviewEndpoints, type ReviewAnswer, type ReviewEndpoint } from '../../src/admission/endpoints.ts';
+import { admissionEndpoints } from '../../src/admission/endpoints.ts';
+import { unreadOf } from '../../src/server/parse-body.ts';
+import type { WebhookEndpoint, WebhookResponse } from '../../src/api/webhook-endpoint.ts';
 import { LABEL_SCHEDULER_NAME, PATH_MUTATE_POD } from '../../src/api/names.ts';
 import { withoutLists } from '../../src/json/unread-lists.ts';
 import type { BackendFactory } from '../../src/backends/backend.ts';
@@ -49,17 +51,17 @@ async function measured({ rounds, reviews }: ModuleTiming): Promise<ModuleRow[]>
   const [here, there] = [await endpointOf([line]), await endpointOf(await elsewhere())];
   const text = Buffer.from(JSON.stringify(reviewed()));
   // As the server reads it: without what neither backend declares to look at.
-  const body: unknown = JSON.parse(withoutLists(text, here.unread));
+  const body: unknown = JSON.parse(withoutLists(text, unreadOf(here, text)));
   const entire = (): unknown => JSON.parse(text.toString());
   const samples = WAYS.map(() => ({ wall: [] as number[], cpu: [] as number[] }));
   for (let round = -rounds; round < rounds; round += 1) {
     for (const [index, { hosted, abreast }] of WAYS.entries()) {
-      const { answer } = hosted ? there : here;
+      const endpoint = hosted ? there : here;
       const since = performance.now();
       const before = process.cpuUsage();
       for (let count = 0; count < reviews; count += abreast) {
         const answers = Array.from({ length: abreast }, () =>
-          Promise.resolve(answer(body, { remainingMs: 10_000, entire })),
+          Promise.resolve(endpoint.handle({ body, remainingMs: 10_000, entire })),
         );
         for (const given of await Promise.all(answers)) check(given);
       }
@@ -91,7 +93,7 @@ const elsewhere = (): Promise<readonly BackendFactory[]> => {
 
 async function endpointOf(
   factories: readonly BackendFactory[],
-): Promise<Pick<ReviewEndpoint, 'answer' | 'unread'> & { stop: () => void }> {
+): Promise<Pick<WebhookEndpoint, 'handle' | 'unread'> & { stop: () => void }> {
   const registry = new BackendRegistry([{ name: NAME }], NAME, { factories });
   const { signal } = new AbortController();
   const { state } = await registry.init(NAME, (init) => init({ cluster: undefined, signal }));
@@ -103,10 +105,10 @@ async function endpointOf(
     topology: { enabled: false, keys: [] },
   };
   const silent = { prepared: () => undefined, decided: () => undefined };
-  const found = reviewEndpoints(policy, silent).find(({ path }) => path === PATH_MUTATE_POD);
+  const found = admissionEndpoints(policy, silent).find(({ path }) => path === PATH_MUTATE_POD);
   if (found === undefined) throw new Error('there is no such endpoint');
   return {
-    answer: (body, asked) => found.answer(body, asked),
+    handle: (request) => found.handle(request),
     unread: found.unread,
     stop: () => {
       for (const { hosted } of registry.hosted) hosted.stop();
@@ -123,6 +125,6 @@ function reviewed(): unknown {
 }
 
 /** A decision that does nothing would be quick. */
-function check({ outcome, body }: ReviewAnswer): void {
+function check({ outcome, body }: WebhookResponse): void {
   if (outcome !== 'patched') throw new Error(`another answer: ${body}`);
 }

@@ -1,4 +1,4 @@
-import { isObject, own, ownList, ownString, type JsonObject } from '../json/json.ts';
+import { isObject, own, ownList, type JsonObject } from '../json/json.ts';
 import {
   ANNOTATION_FLEET_TERMS,
   BINDING_GROUP,
@@ -8,10 +8,10 @@ import {
   TERMS_UNREAD,
 } from '../api/names.ts';
 import { quoted } from '../text/printable.ts';
-import { MANAGED_FIELDS } from '../json/unread-lists.ts';
+import type { WebhookEndpoint, WebhookResponse } from '../api/webhook-endpoint.ts';
 import { BadRequest } from '../errors.ts';
 import { nameOf } from './denial.ts';
-import type { ReviewAnswer, ReviewEndpoint } from './endpoints.ts';
+
 import { ObjectEdit } from './json-patch.ts';
 import {
   decision,
@@ -44,14 +44,12 @@ const runsPods = (spec: JsonObject): boolean =>
   isObject(own(spec, 'replicaRequirements')) ||
   (ownList(spec, 'components') ?? []).length > 0;
 
-/** The path for Karmada's API server, beside those of {@link reviewEndpoints}. */
+/** The path for Karmada's API server, beside those of `admissionEndpoints`. */
 export const bindingEndpoint = (
   decided: (request: AdmissionRequest, held: boolean, name: string, ms: number) => void,
-): ReviewEndpoint => ({
+): WebhookEndpoint => ({
   path: PATH_MUTATE_BINDING,
-  unread: [MANAGED_FIELDS],
-  idOf: (body) => ownString(own(body, 'request'), 'uid'),
-  answer: (body): ReviewAnswer => {
+  handle: ({ body }): WebhookResponse => {
     const request = parseReview(body);
     const { group, version, kind } = request.kind;
     if (group !== BINDING_GROUP || version !== BINDING_VERSION || !BINDING_KINDS.includes(kind)) {

@@ -3,6 +3,9 @@ import type { JsonObject } from '../json/json.ts';
 import { ANNOTATION_HPC_POLICY } from '../api/names.ts';
 import { TryLater } from '../errors.ts';
 import type { Membership } from '../gang/membership.ts';
+import type { PodGang } from '../api/pod-gang.ts';
+import { refersToPods } from '../gang/rules/priorities.ts';
+import { HPC_POLICY_FIELD, policyNameOf } from '../preparers/policy/policy-of-gang.ts';
 import type { HpcPolicy } from '../preparers/policy/hpc-policy.ts';
 import { preparePod } from '../preparers/prepare.ts';
 import type { HostedPreparer, HpcGang, PreparerFactory } from '../preparers/preparation.ts';
@@ -10,14 +13,14 @@ import { hostedPreparerFor, policyOfGang, preparersOf } from '../preparers/prepa
 import type { Preparer } from '../preparers/preparer.ts';
 import { JsonPodPatch } from './pod-patch.ts';
 import type { ReceivedPod } from './pod-reader.ts';
-import type { Ask, Policy, PreparationAsk } from './policy.ts';
+import type { DecisionNeed, Policy, PreparationNeed } from './policy.ts';
 import type { AdmissionRequest } from './review.ts';
 
 /** Who prepares a Pod beside its backend, or why nobody can say, or what has to be read before anybody can. */
 export type PodPreparers =
-  | { readonly preparers: readonly Preparer[]; readonly ask?: never }
-  | { readonly fault: Fault; readonly ask?: never; readonly preparers?: never }
-  | { readonly ask: Ask; readonly preparers?: never };
+  | { readonly preparers: readonly Preparer[]; readonly needs?: never }
+  | { readonly fault: Fault; readonly needs?: never; readonly preparers?: never }
+  | { readonly needs: DecisionNeed; readonly preparers?: never };
 
 const NOBODY: PodPreparers = { preparers: [] };
 
@@ -36,24 +39,26 @@ export function preparersOfPod(
   if (hpc === undefined || placement?.gang === undefined) return NOBODY;
   const gang = placement.gang(namespace, name);
   if (gang === undefined) {
-    return placement.read !== undefined && hpc.anyIn(namespace) ? { ask: { namespace, gang: name } } : NOBODY;
+    return placement.read !== undefined && hpc.anyIn(namespace)
+      ? { needs: { namespace, gang: name } }
+      : NOBODY;
   }
   if (gang?.annotations.has(ANNOTATION_HPC_POLICY) !== true) return NOBODY;
   if (!hpc.known) throw new TryLater('not-ready', 'the HPCPolicies of the cluster are not known yet');
-  const ask = preparationToAsk(gang, policy, (hosted, named, ms) =>
+  const needs = preparationNeeded(gang, policy, (hosted, named, ms) =>
     hosted.ofPod(pod(), { gang, group, policy: named }, ms),
   );
-  if (ask !== undefined) return { ask };
+  if (needs !== undefined) return { needs };
   const { preparers, fault: found } = preparersOf(gang, hpc, preparations);
   return found === undefined ? { preparers } : { fault: found };
 }
 
-/** What has to be waited for where a gang is to be prepared by somebody who runs elsewhere. */
-export function preparationToAsk(
+/** What is needed where a gang is prepared by a module outside of this process. */
+export function preparationNeeded(
   gang: HpcGang,
   { hpc, preparations = [] }: Policy,
   says: (hosted: HostedPreparer, policy: HpcPolicy, withinMs: number) => Promise<PreparerFactory>,
-): PreparationAsk | undefined {
+): PreparationNeed | undefined {
   if (hpc === undefined || preparations.length === 0) return undefined;
   const named = policyOfGang(gang, hpc);
   if (named === undefined || 'rule' in named) return undefined;
@@ -76,4 +81,14 @@ export function checkPrepared(
     const field = operation.path.slice(1).replaceAll('/', '.').replaceAll('~1', '/');
     return fault('HpcPodNotPrepared', field, { detail: why });
   });
+}
+
+/** The Pods of a gang are all prepared by one policy. */
+export function checkPolicyKept(before: PodGang, after: PodGang, { placement }: Policy): Fault[] {
+  const [from, to] = [policyNameOf(before), policyNameOf(after)];
+  if (from === to) return [];
+  const hasPods = refersToPods(before) || placement?.hasPods?.(before.namespace, before.name) === true;
+  if (!hasPods) return [];
+  const detail = `was ${from ?? 'not set'}, now ${to ?? 'not set'}`;
+  return [fault('HpcPolicyFixed', HPC_POLICY_FIELD, { detail })];
 }

@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fault, type Fault } from '../api/fault.ts';
+import { Needs } from '../api/needs.ts';
 import { own } from '../json/json.ts';
 import { parseHpcPolicy } from '../preparers/policy/hpc-policy.ts';
 import { hostedPreparerFor, managersOf, preparedMarkOf, verdictOnPolicy } from '../preparers/preparations.ts';
 import type { Policy } from './policy.ts';
 import { isDeleting } from './pod-gangs.ts';
-import { decision, untouched, type AdmissionRequest, type Decision } from './review.ts';
+import { decision, untouched, type AdmissionRequest, type Decided } from './review.ts';
 
 /**
  * All faults of an HPCPolicy in one answer. One by which Pods were prepared stays as it is: the others of the gang would
@@ -15,7 +16,7 @@ import { decision, untouched, type AdmissionRequest, type Decision } from './rev
 export function validateHpcPolicy(
   { object, oldObject, namespace, name, subResource }: AdmissionRequest,
   policy: Policy,
-): Decision {
+): Decided {
   if (object === undefined || subResource !== '' || isDeleting(oldObject)) return untouched();
   if (oldObject !== undefined && isDeepStrictEqual(own(object, 'spec'), own(oldObject, 'spec')))
     return untouched();
@@ -24,7 +25,7 @@ export function validateHpcPolicy(
   const elsewhere = hostedPreparerFor(parsed, preparations);
   if (elsewhere !== undefined) {
     const { preparation, hosted } = elsewhere;
-    return decision({ ask: { inPlaceOf: preparation, says: (ms) => hosted.ofPolicy(parsed, ms) } });
+    return new Needs({ inPlaceOf: preparation, says: (ms) => hosted.ofPolicy(parsed, ms) });
   }
   const gangCalled = (user: string): string =>
     policy.knowsCallers === true ? `PodGang ${user}` : 'a PodGang';

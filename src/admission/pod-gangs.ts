@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { fault, keyed, type Fault } from '../api/fault.ts';
 import { isObject, own, ownList, ownString, type JsonObject } from '../json/json.ts';
 import { LABEL_SCHEDULER_NAME } from '../api/names.ts';
+import { Needs, type MayNeed } from '../api/needs.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import { selectByPlace, selectForPodGang } from '../backends/select.ts';
 import { isGroveManaged } from '../gang/gang-selection.ts';
-import { refersToPods } from '../gang/rules/priorities.ts';
 import { HPC_POLICY_FIELD, policyNameOf } from '../preparers/policy/policy-of-gang.ts';
 import { parsePodGang } from '../gang/parse-pod-gang.ts';
 import { checkExpectedPods } from '../gang/rules/check-spec.ts';
@@ -14,11 +14,11 @@ import { refusedChange, refusedInSpec } from '../gang/rules/rule-lists.ts';
 import { onlyReferencesDiffer, repairReferences } from '../gang/rules/references.ts';
 import { checkPreparedGang } from '../preparers/preparations.ts';
 import { mergedVerdicts, NO_FINDINGS } from '../preparers/preparer.ts';
-import { preparationToAsk } from './gang-preparers.ts';
+import { checkPolicyKept, preparationNeeded } from './gang-preparers.ts';
 import { checkPriorities, recordPriority, withoutPlan } from './gang-priorities.ts';
 import { ObjectEdit, type Change } from './json-patch.ts';
-import { checkReady, saidBy, type Ask, type Policy } from './policy.ts';
-import { decision, untouched, type AdmissionRequest, type Decision } from './review.ts';
+import { checkReady, saidBy, type DecisionNeed, type Policy } from './policy.ts';
+import { decision, untouched, type AdmissionRequest, type Decided } from './review.ts';
 
 /**
  * Whether the stored object is on its way out: nothing may then stand in the way of its last updates. The new
@@ -32,7 +32,7 @@ export const isDeleting = (stored: JsonObject | undefined): boolean =>
  * absent references become `[]`, which is what the CRD asks for; so do those that an account gave which is not trusted. UPDATE: references stay as they
  * are unless a trusted account writes them, so that applying the manifest again never clears them.
  */
-export function mutatePodGang(request: AdmissionRequest, policy: Policy): Decision {
+export function mutatePodGang(request: AdmissionRequest, policy: Policy): Decided {
   const { object, oldObject, operation, subResource } = request;
   const writes = operation === 'CREATE' || operation === 'UPDATE';
   if (!writes || subResource !== '' || object === undefined || isDeleting(oldObject)) return untouched();
@@ -53,7 +53,7 @@ export function mutatePodGang(request: AdmissionRequest, policy: Policy): Decisi
   });
   const warnings = repairs.some(({ untaken }) => untaken === true) ? [UNTAKEN] : [];
   const recorded = recordBackend(request, before, policy);
-  if ('ask' in recorded) return decision({ ask: recorded.ask });
+  if (recorded instanceof Needs) return recorded;
   const priority = recordPriority(request, before, gang, policy);
   const unplanned = before === undefined ? withoutPlan(object) : [];
   return decision({ changes: [...recorded, ...priority, ...unplanned, ...changes], warnings, gang: key });
@@ -70,7 +70,7 @@ function recordBackend(
   { object, namespace }: AdmissionRequest,
   before: PodGang | undefined,
   { registry, placement }: Policy,
-): Change[] | { ask: Ask } {
+): MayNeed<Change[], DecisionNeed> {
   const metadata = own(object, 'metadata');
   // A patch into what is not there would not apply.
   if (!isObject(metadata)) return [];
@@ -83,7 +83,7 @@ function recordBackend(
     return labels.changes();
   }
   const selection = selectByPlace(registry, { namespace, gang: undefined }, placement);
-  if (selection.needs !== undefined) return { ask: selection.needs };
+  if (selection.needs !== undefined) return new Needs(selection.needs);
   if (selection.fault !== undefined) return [];
   labels.set(LABEL_SCHEDULER_NAME, selection.resolved.backend.name, 'the gang stays with this backend');
   return labels.changes();
@@ -92,7 +92,7 @@ function recordBackend(
 const NOT_PREPARED = `${HPC_POLICY_FIELD}: nothing is prepared: hpc.enabled is false, tell whoever runs Muster`;
 
 /** All faults of a PodGang in one answer. Deletion, finalizers and other metadata are never in the way. */
-export function validatePodGang(request: AdmissionRequest, policy: Policy): Decision {
+export function validatePodGang(request: AdmissionRequest, policy: Policy): Decided {
   const { object, oldObject, subResource } = request;
   if (object === undefined || isDeleting(oldObject)) return untouched();
   if (subResource !== '' && subResource !== 'status') return untouched();
@@ -100,8 +100,8 @@ export function validatePodGang(request: AdmissionRequest, policy: Policy): Deci
   const after = parsed.gang;
   const before = oldObject && parsePodGang(oldObject, request.namespace).gang;
   const gang = `${request.namespace}/${request.name || after.name}`;
-  const ask = whomToAsk(before, after, policy) ?? whoPrepares(before, after, policy);
-  if (ask !== undefined) return decision({ ask });
+  const needs = backendNeeded(before, after, policy) ?? preparersNeeded(before, after, policy);
+  if (needs !== undefined) return new Needs(needs);
   if (before === undefined) return decision({ ...checkNew(parsed, policy), gang });
 
   const grove = isGroveManaged(before);
@@ -136,8 +136,12 @@ export function validatePodGang(request: AdmissionRequest, policy: Policy): Deci
   });
 }
 
-/** A backend that runs elsewhere has to be asked first. A change that it has no say in is let in without its answer. */
-function whomToAsk(before: PodGang | undefined, after: PodGang, policy: Policy): Ask | undefined {
+/** A backend outside of this process is asked first, unless the change is none that it may judge. */
+function backendNeeded(
+  before: PodGang | undefined,
+  after: PodGang,
+  policy: Policy,
+): DecisionNeed | undefined {
   if (isGroveManaged(before ?? after)) return undefined;
   const { resolved } = selectForPodGang(policy.registry, after.labels.get(LABEL_SCHEDULER_NAME));
   if (resolved?.hosted === undefined) return undefined;
@@ -155,13 +159,17 @@ function whomToAsk(before: PodGang | undefined, after: PodGang, policy: Policy):
 const isJudged = (before: PodGang, after: PodGang): boolean =>
   !(isDeepStrictEqual(before.spec, after.spec) || onlyReferencesDiffer(before, after));
 
-/** The same of who prepares its Pods. */
-const whoPrepares = (before: PodGang | undefined, after: PodGang, policy: Policy): Ask | undefined =>
+/** The same for the preparers of its Pods. */
+const preparersNeeded = (
+  before: PodGang | undefined,
+  after: PodGang,
+  policy: Policy,
+): DecisionNeed | undefined =>
   isGroveManaged(before ?? after) ||
   policy.hpc?.known !== true ||
   (before !== undefined && !isJudged(before, after))
     ? undefined
-    : preparationToAsk(after, policy, (hosted, named, ms) => hosted.ofGang(after, named, undefined, ms));
+    : preparationNeeded(after, policy, (hosted, named, ms) => hosted.ofGang(after, named, undefined, ms));
 
 /** What the gang's backend has to say about the change itself. */
 function updateWarnings(before: PodGang, after: PodGang, policy: Policy): readonly string[] {
@@ -237,14 +245,4 @@ function checkSchedulerKept(before: PodGang, after: PodGang, policy: Policy): Fa
   }
   const detail = `was ${from ?? 'not set'}, now ${to ?? 'not set'}`;
   return [fault('SchedulerLabelImmutable', keyed('metadata.labels', LABEL_SCHEDULER_NAME), { detail })];
-}
-
-/** The Pods of a gang are all prepared by one policy. */
-function checkPolicyKept(before: PodGang, after: PodGang, { placement }: Policy): Fault[] {
-  const [from, to] = [policyNameOf(before), policyNameOf(after)];
-  if (from === to) return [];
-  const hasPods = refersToPods(before) || placement?.hasPods?.(before.namespace, before.name) === true;
-  if (!hasPods) return [];
-  const detail = `was ${from ?? 'not set'}, now ${to ?? 'not set'}`;
-  return [fault('HpcPolicyFixed', HPC_POLICY_FIELD, { detail })];
 }

@@ -6,6 +6,7 @@ import {
   LABEL_POD_GANG,
   LABEL_SCHEDULER_NAME,
 } from '../api/names.ts';
+import { Needs } from '../api/needs.ts';
 import type { Backend } from '../backends/backend.ts';
 import { notOfGang, selectForPod, type GangLookup, type BackendSelection } from '../backends/select.ts';
 import {
@@ -24,7 +25,7 @@ import { checkReady, saidBy, type Policy } from './policy.ts';
 import { checkPriority, givePriority, needsGang } from './pod-priority.ts';
 import { JsonPodPatch } from './pod-patch.ts';
 import { isMirrorPod, ReceivedPod } from './pod-reader.ts';
-import { decision, untouched, type AdmissionRequest, type Decision } from './review.ts';
+import { decision, untouched, type AdmissionRequest, type Decision, type Decided } from './review.ts';
 
 /** A Pod that Muster answers for: labelled for a gang, no mirror, in a namespace that is not exempt. */
 const isGangPod = (pod: ReceivedPod, request: AdmissionRequest, policy: Policy): boolean =>
@@ -36,7 +37,7 @@ const isGangPod = (pod: ReceivedPod, request: AdmissionRequest, policy: Policy):
 export const gangKey = (membership: Membership): string => `${membership.namespace}/${membership.gang}`;
 
 /** CREATE of a Pod: the gate, and what the gang's backend asks for. */
-export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: PrepareFailed): Decision {
+export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: PrepareFailed): Decided {
   if (request.operation !== 'CREATE' || request.subResource !== '' || request.object === undefined) {
     return untouched();
   }
@@ -46,7 +47,7 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
   pod.checkPatchable();
 
   const named = nameGang(pod, policy.gangKinds);
-  // Asked again once the label is there that is missing; if it never comes, the validating webhook refuses the Pod.
+  // The API server reinvokes this webhook once another has added the label; else the validating webhook refuses the Pod.
   if (named === 'later') return untouched();
   const membership = membershipOf(request.namespace, (key) => pod.label(key));
   const faults = [
@@ -55,33 +56,31 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
     ...checkNodeName(pod),
   ];
   const selection = selectBackend(pod, membership, policy, faults.length === 0);
-  if (selection.needs !== undefined) return decision({ ask: selection.needs });
+  if (selection.needs !== undefined) return new Needs(selection.needs);
   if (selection.fault !== undefined) faults.push(selection.fault);
   if (faults.length > 0 || selection.fault !== undefined) {
-    const backend = selection.resolved?.backend;
+    const { backend, hosted } = selection.resolved ?? {};
     // Without its names a backend would miss them, too.
-    if (backend !== undefined && selection.resolved?.hosted === undefined && named.faults.length === 0) {
+    if (backend !== undefined && hosted === undefined && named.faults.length === 0)
       faults.push(...refusedBy(backend, pod, membership, object));
-    }
     const gang = membership.gang === '' ? undefined : gangKey(membership);
     return decision({ faults, backend: backend?.name, gang });
   }
 
   const { backend, notice, hosted } = selection.resolved;
   checkReady(policy, backend.name);
-  const says = hosted && saidBy(policy, backend);
-  if (hosted !== undefined && says === undefined) {
-    const says = (ms: number): Promise<Backend> =>
-      hosted.ofPod(named.on((hosted.readsLargeLists ? entire?.() : undefined) ?? object), membership, ms);
-    return decision({ ask: { of: backend, says } });
+  const answer = hosted && saidBy(policy, backend);
+  if (hosted !== undefined && answer === undefined) {
+    const seen = (): JsonObject => named.on((hosted.readsLargeLists ? entire?.() : undefined) ?? object);
+    return new Needs({ of: backend, says: (ms) => hosted.ofPod(seen(), membership, ms) });
   }
   const besides = preparersOfPod(membership, policy, () => named.on(entire?.() ?? object));
-  if (besides.ask !== undefined) return decision({ ask: besides.ask });
+  if (besides.needs !== undefined) return new Needs(besides.needs);
   if (besides.preparers === undefined) {
     return decision({ faults: [besides.fault], backend: backend.name, gang: gangKey(membership) });
   }
   if (needsGang(pod, membership, policy)) {
-    return decision({ ask: { namespace: membership.namespace, gang: membership.gang } });
+    return new Needs({ namespace: membership.namespace, gang: membership.gang });
   }
   const patch = new JsonPodPatch(object, entire);
   named.write(patch);
@@ -92,7 +91,7 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
   }
   const otherPriority = givePriority(pod, membership, policy, patch);
   const refusals = preparePod(
-    says ?? backend,
+    answer ?? backend,
     [...(policy.preparers ?? []), ...besides.preparers],
     { pod, gang: membership, patch },
     failed,
@@ -159,7 +158,7 @@ const GATES = 'spec.schedulingGates';
  * CREATE: the Pod was prepared, which catches a gang label added after the mutating webhook had passed.
  * UPDATE, also of `status`: the gang labels stay, and only trusted accounts take the gate away.
  */
-export function validatePod(request: AdmissionRequest, policy: Policy): Decision {
+export function validatePod(request: AdmissionRequest, policy: Policy): Decided {
   const { operation, object, oldObject, subResource } = request;
   if (object === undefined) return untouched();
   const pod = new ReceivedPod(object, request.namespace, request.entire);
@@ -170,7 +169,7 @@ export function validatePod(request: AdmissionRequest, policy: Policy): Decision
   return untouched();
 }
 
-function validateCreate(request: AdmissionRequest, pod: ReceivedPod, policy: Policy): Decision {
+function validateCreate(request: AdmissionRequest, pod: ReceivedPod, policy: Policy): Decided {
   if (!isGangPod(pod, request, policy)) return untouched();
   const membership = membershipOf(request.namespace, (key) => pod.label(key));
   const gang = gangKey(membership);
@@ -178,7 +177,7 @@ function validateCreate(request: AdmissionRequest, pod: ReceivedPod, policy: Pol
   if (unnamed.length > 0) return decision({ faults: unnamed });
   const faults = [...(pod.gated ? [] : [fault('GateMissing', GATES)]), ...checkPriority(pod, policy)];
   const selection = selectBackend(pod, membership, policy, faults.length === 0);
-  if (selection.needs !== undefined) return decision({ ask: selection.needs });
+  if (selection.needs !== undefined) return new Needs(selection.needs);
   if (selection.fault !== undefined) return decision({ faults: [...faults, selection.fault], gang });
   const { backend } = selection.resolved;
   if (backend.schedulerName !== pod.schedulerName) {
@@ -186,7 +185,7 @@ function validateCreate(request: AdmissionRequest, pod: ReceivedPod, policy: Pol
     const early = selection.by !== 'itself' && policy.registry.default.schedulerName === pod.schedulerName;
     // The gang that is remembered may be an earlier one of that name.
     if (early && selection.by === 'gang' && policy.placement?.read !== undefined) {
-      return decision({ ask: { namespace: membership.namespace, gang: membership.gang } });
+      return new Needs({ namespace: membership.namespace, gang: membership.gang });
     }
     if (!early) {
       const detail = `backend ${backend.name} needs ${backend.schedulerName}`;
@@ -196,7 +195,7 @@ function validateCreate(request: AdmissionRequest, pod: ReceivedPod, policy: Pol
     }
   }
   const besides = preparersOfPod(membership, policy, () => request.entire?.() ?? request.object ?? {});
-  if (besides.ask !== undefined) return decision({ ask: besides.ask });
+  if (besides.needs !== undefined) return new Needs(besides.needs);
   if (besides.preparers === undefined) faults.push(besides.fault);
   else faults.push(...checkPrepared(request, pod, membership, besides.preparers));
   return decision({ faults, backend: backend.name, gang });

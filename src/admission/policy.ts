@@ -46,6 +46,8 @@ export interface Policy {
   readonly preview?: ((tried: TriedOut, withinMs: number) => Promise<readonly string[]>) | undefined;
   /** What a backend outside of this process has said about the one object that is decided on. Absent: not asked yet. */
   readonly said?: Said;
+  /** The warnings of {@link preview} for the one dry run that is decided on. Absent: not asked yet. */
+  readonly forecast?: readonly string[];
 }
 
 /** A dry-run creation of a Pod or a PodGang. */
@@ -63,33 +65,43 @@ interface Said {
   readonly since: number;
 }
 
-/** What has to be waited for before a decision: where an object stands, or what somebody says who runs elsewhere. */
-export type Ask = Place | BackendAsk | PreparationAsk;
+/**
+ * What a decision may need: where an object stands, what a backend or a preparation outside of this process says, or what a
+ * forecast says of a dry run.
+ */
+export type DecisionNeed = Place | BackendNeed | PreparationNeed | ForecastNeed;
 
-/** What a preparation says of the one object; it stands in its place then. */
-export interface PreparationAsk {
+/** What a preparation says of the one object; the answer takes the place of the preparation. */
+export interface PreparationNeed {
   readonly inPlaceOf: PreparerFactory;
   readonly says: (withinMs: number) => Promise<PreparerFactory>;
 }
 
-interface BackendAsk {
+interface BackendNeed {
   readonly of: Backend;
   readonly says: (withinMs: number) => Promise<Backend>;
 }
 
+interface ForecastNeed {
+  readonly forecastOf: TriedOut;
+}
+
 /**
- * Waits for it, and gives by what is then decided.
+ * Reads what a decision needs.
+ * @returns the policy with the answer in it
  * @throws TryLater where there is no answer in time
  */
-export async function answered(ask: Ask, policy: Policy, withinMs: number): Promise<Policy> {
-  if ('inPlaceOf' in ask) {
-    const says = await ask.says(withinMs);
-    const preparations = policy.preparations?.map((one) => (one === ask.inPlaceOf ? says : one));
+export async function answered(needs: DecisionNeed, policy: Policy, withinMs: number): Promise<Policy> {
+  if ('forecastOf' in needs)
+    return { ...policy, forecast: (await policy.preview?.(needs.forecastOf, withinMs)) ?? [] };
+  if ('inPlaceOf' in needs) {
+    const says = await needs.says(withinMs);
+    const preparations = policy.preparations?.map((one) => (one === needs.inPlaceOf ? says : one));
     return { ...policy, ...(preparations && { preparations }) };
   }
-  if (!('of' in ask)) return { ...policy, placement: await policy.placement?.read?.(ask, withinMs) };
+  if (!('of' in needs)) return { ...policy, placement: await policy.placement?.read?.(needs, withinMs) };
   const since = performance.now();
-  return { ...policy, said: { of: ask.of, says: await ask.says(withinMs), since } };
+  return { ...policy, said: { of: needs.of, says: await needs.says(withinMs), since } };
 }
 
 /** The answer of a backend, where it is one that had to be asked and was. */

@@ -1,4 +1,5 @@
 import type { Fault } from '../api/fault.ts';
+import { Needs, type MayNeed } from '../api/needs.ts';
 import {
   asObject,
   isObject,
@@ -14,7 +15,7 @@ import { BadRequest } from '../errors.ts';
 import { denialOf, nameOf, warningsOf } from './denial.ts';
 import { encodedPatch } from './encoded-patch.ts';
 import type { Change } from './json-patch.ts';
-import type { Ask } from './policy.ts';
+import type { DecisionNeed } from './policy.ts';
 
 export interface GroupVersionKind {
   readonly group: string;
@@ -59,14 +60,18 @@ export interface Decision {
   readonly backend: string | undefined;
   /** `namespace/name` of the PodGang. */
   readonly gang: string | undefined;
-  /** What has to be waited for first: this is no decision yet. */
-  readonly ask?: Ask;
 }
 
 const UNTOUCHED: Decision = { faults: [], changes: [], warnings: [], backend: undefined, gang: undefined };
 
 /** Allowed as it is, and nothing to say. */
 export const untouched = (): Decision => UNTOUCHED;
+
+/** A decision that may need something to be read first. */
+export type Decided = MayNeed<Decision, DecisionNeed>;
+
+/** A decision where nothing can be read: one that needs something leaves the object untouched. */
+export const orUntouched = (made: Decided): Decision => (made instanceof Needs ? UNTOUCHED : made);
 
 /** A decision of which only some parts are worth naming. */
 export const decision = (parts: Partial<Decision>): Decision => ({ ...UNTOUCHED, ...parts });

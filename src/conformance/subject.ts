@@ -1,4 +1,4 @@
-import type { AdmissionRequest } from '../admission/review.ts';
+import { type AdmissionRequest, orUntouched } from '../admission/review.ts';
 import type { Decision } from '../admission/review.ts';
 import type { Policy } from '../admission/policy.ts';
 import { mutatePod } from '../admission/pods.ts';
@@ -65,7 +65,7 @@ export class Subject {
 
 /** The creation of a Pod, as the webhook decides about it. */
 export function admitted(pod: JsonObject, policy: Policy): Decision {
-  return mutatePod(requestOf(pod), policy);
+  return orUntouched(mutatePod(requestOf(pod), policy));
 }
 
 export const requestOf = (pod: JsonObject): AdmissionRequest => {

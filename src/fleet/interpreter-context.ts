@@ -1,4 +1,4 @@
-import { isObject, own, ownObject, ownString, type Json, type JsonObject } from '../json/json.ts';
+import { own, ownObject, ownString, type Json, type JsonObject } from '../json/json.ts';
 import type { WriteOperation } from '../json/patch.ts';
 import { printable, quoted } from '../text/printable.ts';
 import { BadRequest } from '../errors.ts';
@@ -73,7 +73,3 @@ export const renderAnswer = (uid: string, answered: Answered): string =>
 /** A refusal: Karmada shows its message in an Event. */
 export const renderRefusal = (uid: string, code: number, message: string): string =>
   contextWith({ uid, successful: false, status: { code, message: printable(message, 1024) } });
-
-/** By which name the caller knows a request, whatever else is wrong with it. */
-export const uidOf = (body: unknown): string | undefined =>
-  isObject(body) ? ownString(own(body, 'request'), 'uid') : undefined;

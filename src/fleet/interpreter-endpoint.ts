@@ -1,6 +1,7 @@
 import { PATH_INTERPRET } from '../api/names.ts';
+import { ALL_READ, type WebhookEndpoint, type WebhookResponse } from '../api/webhook-endpoint.ts';
 import { quoted } from '../text/printable.ts';
-import { ENVIRONMENT_AND_VOLUMES, leavesOut, MANAGED_FIELDS, type UnreadList } from '../json/unread-lists.ts';
+import { ENVIRONMENT_AND_VOLUMES, leavesOut, MANAGED_FIELDS } from '../json/unread-lists.ts';
 import { MusterError } from '../errors.ts';
 import type { WorkloadKind } from '../workloads/workload-kind.ts';
 import {
@@ -8,33 +9,19 @@ import {
   parseContext,
   renderAnswer,
   renderRefusal,
-  uidOf,
   type InterpreterRequest,
 } from './interpreter-context.ts';
 import { COUNTING, operate, operations } from './operations.ts';
 
-/** Who hears of what was answered. Must not throw. @param refusal why nothing could be said, where nothing could */
+/** Called with each answered request. Must not throw. @param refusal why there is no answer, where there is none */
 export type InterpreterObserver = (
   request: InterpreterRequest,
   refusal: string | undefined,
   ms: number,
 ) => void;
 
-interface InterpreterAnswer {
-  readonly body: string;
-  readonly operation: string;
-  readonly outcome: 'allowed' | 'patched' | 'denied';
-  sent(ms: number): void;
-}
-
-/** What the server mounts: one path, which takes and gives ResourceInterpreterContexts. */
-export interface InterpreterEndpoint {
-  readonly path: string;
-  readonly unread: readonly UnreadList[];
-  readonly readsAll: (head: { readonly operation: string }) => boolean;
-  answer(body: unknown, asked: { entire(): unknown }): InterpreterAnswer;
-  idOf(body: unknown): string | undefined;
-}
+/** What the operations that count leave unread. */
+const CUT = [MANAGED_FIELDS, ENVIRONMENT_AND_VOLUMES];
 
 /**
  * Karmada's resource interpreter for the workloads of `kinds`. What cannot be said of an object is said inside of the
@@ -43,20 +30,18 @@ export interface InterpreterEndpoint {
 export const interpreterEndpoint = (
   kinds: readonly WorkloadKind[],
   observer: InterpreterObserver,
-): InterpreterEndpoint => {
+): WebhookEndpoint => {
   const isCut = !kinds.some(keepsTemplatesInUnread);
   return {
     path: PATH_INTERPRET,
-    unread: isCut ? [MANAGED_FIELDS, ENVIRONMENT_AND_VOLUMES] : [MANAGED_FIELDS],
-    readsAll: ({ operation }) => isCut && !COUNTING.has(operation),
-    idOf: uidOf,
-    answer: (body, asked) => {
-      const read = parseContext(body);
-      const whole = !isCut || COUNTING.has(read.operation) ? body : asked.entire();
-      const request = whole === body ? read : parseContext(whole);
+    unread: isCut ? ({ operation }) => (COUNTING.has(operation) ? CUT : ALL_READ) : ALL_READ,
+    handle: (asked) => {
+      const read = parseContext(asked.body);
+      const whole = !isCut || COUNTING.has(read.operation) ? asked.body : asked.entire();
+      const request = whole === asked.body ? read : parseContext(whole);
       const { uid } = request;
       const operation = operations.get(request.operation);
-      const refused = (code: number, message: string): InterpreterAnswer => ({
+      const refused = (code: number, message: string): WebhookResponse => ({
         body: renderRefusal(uid, code, message),
         operation: operation === undefined ? 'unknown' : request.operation,
         outcome: 'denied',
@@ -83,6 +68,6 @@ export const interpreterEndpoint = (
   };
 };
 
-/** Somebody may call the list of his templates as containers call theirs. */
+/** The list of a kind's templates may be called `env` or `volumes`. */
 const keepsTemplatesInUnread = ({ shapes = [] }: WorkloadKind): boolean =>
   shapes.some((shape) => shape.as === 'list' && leavesOut(ENVIRONMENT_AND_VOLUMES, shape.items));

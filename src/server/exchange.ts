@@ -1,69 +1,39 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { BadRequest, MusterError, TryLater } from '../errors.ts';
+import {
+  ALL_READ,
+  type WebhookEndpoint,
+  type WebhookRequest,
+  type WebhookResponse,
+} from '../api/webhook-endpoint.ts';
+import { BadRequest, TryLater } from '../errors.ts';
+import { own, ownString } from '../json/json.ts';
 import type { UnreadList } from '../json/unread-lists.ts';
+import { parseGoDuration } from '../k8s/time.ts';
 import type { Logger } from '../telemetry/log.ts';
-import type { Metrics, Outcome } from '../telemetry/metrics.ts';
-import type { InboundConnection } from './connection-table.ts';
-import { deadlineOf } from './deadline.ts';
-import { HttpFailure, sendFailure } from './failure.ts';
-import { freeBody, readBody } from './read-body.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import { LARGE_BYTES, type AdmissionLimiter, type Slot } from './admission-limiter.ts';
-import { BodyHead, ENTIRE, parseJson, parseLarge, unreadOf } from './parse-body.ts';
-import type { Steps, FairQueue } from './fair-queue.ts';
+import type { InboundConnection } from './connection-table.ts';
+import type { Connections } from './connections.ts';
+import { HttpFailure, sendFailure, unexpected } from './failure.ts';
+import type { FairQueue, Steps } from './fair-queue.ts';
+import { FirstBytes, parseJson, parseLarge, unreadOf } from './parse-body.ts';
+import { freeBody, readBody } from './read-body.ts';
 
-/** What is sent for a request that was understood. */
-export interface Answer {
-  readonly body: string;
-  /** What was asked for, for the metrics. */
-  readonly operation: string;
-  readonly outcome: Outcome;
-  /** Called once it is sent, `ms` after the headers of the request had come. */
-  sent(ms: number): void;
-}
-
-/** One path of the server, whatever protocol is spoken there: limits, deadline, drain and TLS are the server's alone. */
-export interface Endpoint {
-  readonly path: string;
-  /** Lists that are left out of its bodies before they are parsed, since it hardly ever looks into them. */
-  readonly unread: readonly UnreadList[];
-  /** Whether of a body that begins so they are not left out, since it is likely to look: else it would be parsed twice. */
-  readonly readsAll?: ((head: BodyHead) => boolean) | undefined;
-  /**
-   * Answers a body, which is parsed JSON: at once, or with a promise where it has to wait.
-   * @throws {BadRequest} 400; {TryLater} 503, which the caller repeats by itself; all else 500
-   */
-  answer(body: unknown, asked: Asked): Answer | Promise<Answer>;
-  /** By which name the caller knows the request, for the log and for what is no answer. */
-  idOf(body: unknown): string | undefined;
-}
-
-/** What else there is to know of a request while it is answered. */
-export interface Asked {
-  readonly remainingMs: number;
-  /** The body without managedFields only. It is parsed once more for whoever asks first. */
-  entire(): unknown;
-}
-
-/** What exchanges have in common. */
+/** What all exchanges of a server share. */
 export interface ExchangeContext {
   readonly metrics: Metrics;
   readonly log: Logger;
-  readonly load: AdmissionLimiter;
-  readonly turns: FairQueue;
-  /** Whether a connection is to end with the answer. Asked when it is sent: a drain may have begun since. */
-  isLast(connection: InboundConnection): boolean;
-  /** Told of every decision. */
-  decided(connection: InboundConnection): void;
-  /** Awaited before each answer. For tests of the deadline and the drain. */
+  readonly limiter: AdmissionLimiter;
+  readonly queue: FairQueue;
+  readonly connections: Connections;
+  /** Awaited before each decision, by tests of the deadline and the drain. */
   readonly beforeDecision?: (() => Promise<void>) | undefined;
 }
 
-/**
- * One request from its headers to its answer. Answered exactly once, by whoever is first: the endpoint, a failure, the
- * clock.
- */
-export class Exchange {
-  readonly #endpoint: Endpoint;
+/** One request from its headers to its answer, which comes once: from the endpoint, a failure or the deadline. */
+export class Exchange implements WebhookRequest {
+  body: unknown;
+  readonly #endpoint: WebhookEndpoint;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #connection: InboundConnection;
@@ -76,9 +46,9 @@ export class Exchange {
   #entire: unknown;
   #answered = false;
 
-  /** Checks all that the headers tell, and takes a slot. @throws {HttpFailure} */
+  /** Checks the headers and takes a slot. @throws {HttpFailure} */
   constructor(
-    endpoint: Endpoint,
+    endpoint: WebhookEndpoint,
     request: IncomingMessage,
     response: ServerResponse,
     connection: InboundConnection,
@@ -91,7 +61,7 @@ export class Exchange {
     this.#connection = connection;
     this.#context = context;
     this.#announced = Number(request.headers['content-length'] ?? 0);
-    this.#slot = context.load.admit(this.#announced, connection.peer, this.#startedAt, (failure) =>
+    this.#slot = context.limiter.admit(this.#announced, connection.peer, this.#startedAt, (failure) =>
       this.#fail(failure),
     );
     connection.busy = true;
@@ -113,13 +83,13 @@ export class Exchange {
     return this.#deadlineMs - (performance.now() - this.#startedAt);
   }
 
-  /** Reads the body, and answers it when it is its turn. */
+  /** Reads the body, and queues its decision. */
   begin(): void {
     readBody(
       this.#request,
       this.#announced,
       this.#slot,
-      (bytes) => this.#wait(bytes),
+      (bytes) => this.#enqueue(bytes),
       (failure) => this.#fail(failure),
     );
   }
@@ -128,16 +98,16 @@ export class Exchange {
     return (this.#entire ??= this.#bytes && parseJson(this.#bytes));
   }
 
-  #wait(bytes: Buffer): void {
-    const { turns } = this.#context;
+  #enqueue(bytes: Buffer): void {
+    const { queue } = this.#context;
     const { address } = this.#connection.peer;
-    // Small ones take turns among peers; but all API servers may be one peer, so large ones among namespaces.
-    if (bytes.length <= LARGE_BYTES) turns.push(address, () => this.#decide(bytes));
-    else turns.pushLarge(`${address} ${new BodyHead(bytes).namespace}`, () => this.#decideInSteps(bytes));
+    // Small reviews are queued by peer. All API servers may be one peer, so large reviews are queued by namespace as well.
+    if (bytes.length <= LARGE_BYTES) queue.push(address, () => this.#decide(bytes));
+    else queue.pushLarge(`${address} ${new FirstBytes(bytes).namespace}`, () => this.#decideInSteps(bytes));
   }
 
   #decide(bytes: Buffer): void {
-    // The deadline may have come first.
+    // The deadline may have passed.
     if (this.#answered) return;
     const unread = unreadOf(this.#endpoint, bytes);
     let body: unknown;
@@ -169,68 +139,63 @@ export class Exchange {
 
   #decideOn(body: unknown, bytes: Buffer, unread: readonly UnreadList[]): void {
     this.#bytes = bytes;
-    if (unread === ENTIRE) this.#entire = body;
+    if (unread === ALL_READ) this.#entire = body;
+    this.body = body;
     const { beforeDecision } = this.#context;
-    if (beforeDecision === undefined) this.#answer(body);
-    else void beforeDecision().then(() => this.#answer(body));
+    if (beforeDecision === undefined) this.#handle();
+    else void beforeDecision().then(() => this.#handle());
   }
 
-  #answer(body: unknown): void {
+  #handle(): void {
     if (this.#answered) return;
     const failed = (thrown: unknown): void => {
-      const id = this.#endpoint.idOf(body);
-      this.#fail(this.#failureOf(thrown, id), id);
+      const uid = uidOf(this.body);
+      this.#fail(this.#failureOf(thrown, uid), uid);
     };
     try {
-      const answer = this.#endpoint.answer(body, this);
-      if (answer instanceof Promise) answer.then((late) => this.#send(late), failed);
-      else this.#send(answer);
+      const response = this.#endpoint.handle(this);
+      if (response instanceof Promise) response.then((late) => this.#send(late), failed);
+      else this.#send(response);
     } catch (thrown) {
       failed(thrown);
     }
   }
 
-  #send(answer: Answer): void {
+  #send(response: WebhookResponse): void {
     if (this.#answered) return;
     this.#answered = true;
-    const { body, operation, outcome } = answer;
+    const { metrics, connections } = this.#context;
+    const { body, operation, outcome } = response;
     const length = Buffer.byteLength(body);
     const headers = { 'content-type': 'application/json', 'content-length': length };
-    const last = this.#context.isLast(this.#connection);
-    this.#context.decided(this.#connection);
+    // Asked now: a drain may have begun since the request came.
+    const last = connections.shouldClose(this.#connection);
+    connections.markKnown(this.#connection);
     this.#response.writeHead(200, last ? { ...headers, connection: 'close' } : headers);
-    // As many bytes as characters: ASCII, nearly always, which needs no encoding.
+    // Nearly always ASCII, as many bytes as characters, which needs no encoding.
     this.#response.end(body, length === body.length ? 'latin1' : 'utf8');
     const ms = performance.now() - this.#startedAt;
-    this.#context.metrics.answered(this.#endpoint.path, operation, outcome, ms / 1000);
-    answer.sent(ms);
+    metrics.answered(this.#endpoint.path, operation, outcome, ms / 1000);
+    response.sent(ms);
     if (this.#bytes !== undefined) freeBody(this.#bytes);
   }
 
-  #fail(failure: HttpFailure, id?: string): void {
+  #fail(failure: HttpFailure, uid?: string): void {
     if (this.#answered) return;
     this.#answered = true;
-    if (this.#context.isLast(this.#connection)) this.#response.setHeader('connection', 'close');
+    if (this.#context.connections.shouldClose(this.#connection))
+      this.#response.setHeader('connection', 'close');
     const seconds = (performance.now() - this.#startedAt) / 1000;
     this.#context.metrics.answered(this.#endpoint.path, 'unknown', 'failed', seconds);
-    sendFailure(this.#request, this.#response, failure, this.#context, id);
+    sendFailure(this.#request, this.#response, failure, this.#context, uid);
   }
 
-  #failureOf(thrown: unknown, id: string | undefined): HttpFailure {
+  #failureOf(thrown: unknown, uid: string | undefined): HttpFailure {
     if (thrown instanceof HttpFailure) return thrown;
     if (thrown instanceof BadRequest) return new HttpFailure(400, thrown.message);
-    if (thrown instanceof TryLater) return this.#context.load.shed(thrown.why, thrown.message);
-    return unexpected(thrown, this.#context.log, id);
+    if (thrown instanceof TryLater) return this.#context.limiter.shed(thrown.why, thrown.message);
+    return unexpected(thrown, this.#context.log, uid);
   }
-}
-
-/** What nobody foresaw, or a backend that broke its contract: into the log in full, to the user in one sentence. */
-export function unexpected(thrown: unknown, log: Logger, id?: string): HttpFailure {
-  log.error({ err: thrown, uid: id }, 'a decision failed');
-  return new HttpFailure(
-    500,
-    thrown instanceof MusterError ? thrown.message : 'an unexpected error, see the log',
-  );
 }
 
 function checkHeaders({ headers }: IncomingMessage): void {
@@ -241,4 +206,41 @@ function checkHeaders({ headers }: IncomingMessage): void {
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
     throw new HttpFailure(415, 'the body must not be compressed');
   }
+}
+
+/** The uid of a request, by which the caller knows it; AdmissionReview and ResourceInterpreterContext have it alike. */
+const uidOf = (body: unknown): string | undefined => ownString(own(body, 'request'), 'uid');
+
+/** Subtracted from the API server's timeout, so that an answer arrives before it. */
+const RESERVE_MS = 250;
+/** The API server's default where it sends no timeout, and its longest. */
+const DEFAULT_MS = 10_000;
+const MAX_MS = 30_000;
+
+/**
+ * Milliseconds until a request must be answered, from `?timeout=<Go duration>` of its URL. A timeout that cannot be read
+ * counts as the default, since a wrong query must not cost a Pod.
+ */
+export function deadlineOf(url: string): number {
+  // An API server sends the same timeout every time.
+  if (url !== lastUrl) {
+    lastUrl = url;
+    lastDeadline = readDeadline(url);
+  }
+  return lastDeadline;
+}
+
+let lastUrl = '';
+let lastDeadline = DEFAULT_MS - RESERVE_MS;
+
+function readDeadline(url: string): number {
+  const text = /[?&]timeout=([^&]{1,32})/.exec(url)?.[1];
+  const budget = (text === undefined ? undefined : positive(text)) ?? DEFAULT_MS;
+  return Math.min(Math.max(budget - RESERVE_MS, 50), MAX_MS);
+}
+
+/** Milliseconds; undefined where it is no positive duration. */
+function positive(text: string): number | undefined {
+  const milliseconds = parseGoDuration(text);
+  return milliseconds !== undefined && milliseconds > 0 ? milliseconds : undefined;
 }

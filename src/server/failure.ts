@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { hostname } from 'node:os';
+import { MusterError } from '../errors.ts';
 import { printable } from '../text/printable.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -51,6 +52,13 @@ export class HttpFailure extends Error {
     this.code = code;
     this.retryAfter = retryAfter;
   }
+}
+
+/** Logs a defect of Muster or of a backend in full, and tells the user one sentence. */
+export function unexpected(thrown: unknown, log: Logger, uid?: string): HttpFailure {
+  log.error({ err: thrown, uid }, 'a decision failed');
+  const message = thrown instanceof MusterError ? thrown.message : 'an unexpected error, see the log';
+  return new HttpFailure(500, message);
 }
 
 /**

@@ -8,13 +8,8 @@ import {
   tooMuchJson,
 } from '../json/bounds.ts';
 import { parseInPieces, TooDeep } from '../json/pieces.ts';
-import {
-  MANAGED_FIELDS,
-  partsWithoutLists,
-  textOf,
-  withoutLists,
-  type UnreadList,
-} from '../json/unread-lists.ts';
+import { partsWithoutLists, textOf, withoutLists, type UnreadList } from '../json/unread-lists.ts';
+import { ALL_READ, type BodyHead, type WebhookEndpoint } from '../api/webhook-endpoint.ts';
 import { HttpFailure } from './failure.ts';
 
 /** How the head of a body names its namespace and what is done, and within how many bytes. */
@@ -22,15 +17,14 @@ const NAMESPACE = /"namespace":"([a-z0-9-]{1,63})"/;
 const OPERATION = /"operation":"([A-Za-z]{1,63})"/;
 const HEAD_BYTES = 1024;
 
-/** The first bytes of a body that is not parsed yet. */
-export class BodyHead {
+/** Reads the head of a body before it is parsed. */
+export class FirstBytes implements BodyHead {
   readonly #text: string;
 
   constructor(bytes: Buffer) {
     this.#text = bytes.toString('latin1', 0, HEAD_BYTES);
   }
 
-  /** Only guessed, as all that is told of a head: nothing but the order and the cost of answers follows from it. */
   get namespace(): string {
     return NAMESPACE.exec(this.#text)?.[1] ?? '';
   }
@@ -40,27 +34,18 @@ export class BodyHead {
   }
 }
 
-/** All that anybody reads. */
-export const ENTIRE: readonly UnreadList[] = [MANAGED_FIELDS];
-
-/** What is left out of a body before it is parsed. */
+/** The lists of `bytes` that are left out before it is parsed. */
 export const unreadOf = (
-  {
-    unread,
-    readsAll,
-  }: {
-    readonly unread: readonly UnreadList[];
-    readonly readsAll?: ((head: BodyHead) => boolean) | undefined;
-  },
+  { unread = ALL_READ }: Pick<WebhookEndpoint, 'unread'>,
   bytes: Buffer,
-): readonly UnreadList[] => (readsAll?.(new BodyHead(bytes)) === true ? ENTIRE : unread);
+): readonly UnreadList[] => (typeof unread === 'function' ? unread(new FirstBytes(bytes)) : unread);
 
 /**
  * Parses a small body.
  * @param unread lists that are left out
  * @throws {HttpFailure} 400, or 413 where parsing it would cost too much
  */
-export function parseJson(bytes: Buffer, unread: readonly UnreadList[] = [MANAGED_FIELDS]): unknown {
+export function parseJson(bytes: Buffer, unread = ALL_READ): unknown {
   const encoding = encodingOf(bytes);
   // `LargeBody` has checked what is larger.
   if (bytes.length <= SAMPLED_BYTES) refuse(tooMuchJson(bytes));

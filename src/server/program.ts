@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import type { Policy } from '../admission/policy.ts';
-import { endpoints, reviewEndpoints, type ReviewObserver } from '../admission/endpoints.ts';
+import { admissionWebhooks, admissionEndpoints, type ReviewObserver } from '../admission/endpoints.ts';
 import type { OperatorConfiguration } from '../config/configuration.ts';
 import { messageOf, MusterError } from '../errors.ts';
 import type { Logger } from '../telemetry/log.ts';
@@ -10,7 +10,7 @@ import { Metrics } from '../telemetry/metrics.ts';
 import type { TlsChoices } from '../tls/options.ts';
 import { CertificateReloader } from '../tls/reload.ts';
 import { WebhookServer, type WebhookServerOptions } from './webhook-server.ts';
-import type { Endpoint } from './exchange.ts';
+import type { WebhookEndpoint } from '../api/webhook-endpoint.ts';
 import { listenOn, metricsServer, probeServer, callSelf, type ReadinessCheck } from './probes.ts';
 
 export interface ProgramOptions {
@@ -18,7 +18,7 @@ export interface ProgramOptions {
   readonly policy: Policy;
   readonly log: Logger;
   /** Further paths, of whatever protocol, beside those of the reviews. */
-  readonly endpoints?: readonly Endpoint[];
+  readonly endpoints?: readonly WebhookEndpoint[];
   readonly version: string;
   /** Of the source that it was built from, where the build knows it. */
   readonly commit?: string | undefined;
@@ -52,7 +52,7 @@ export interface ServerProgram {
 export const metricsOf = (version: string): Metrics =>
   new Metrics(
     version,
-    endpoints.map((endpoint) => endpoint.path),
+    admissionWebhooks.map((endpoint) => endpoint.path),
   );
 
 /** Counts and logs what is decided. */
@@ -127,7 +127,7 @@ export async function startProgram(options: ProgramOptions): Promise<ServerProgr
       ...(webhooks.clientCertificate && { allowedClientNames: webhooks.clientCertificate.allowedNames }),
       limits: webhooks.limits,
       endpoints: [
-        ...reviewEndpoints(policy, observerOf(metrics, log, configuration.logDecisionsPerSecond)),
+        ...admissionEndpoints(policy, observerOf(metrics, log, configuration.logDecisionsPerSecond)),
         ...(options.endpoints ?? []),
       ],
       metrics,

@@ -6,8 +6,9 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { applyPair, tlsServerOptions, type TlsChoices } from '../tls/options.ts';
 import type { ServingPair } from '../tls/load.ts';
 import { Connections, RETIRE_AFTER_MS } from './connections.ts';
-import { Exchange, unexpected, type Endpoint, type ExchangeContext } from './exchange.ts';
-import { answerBrokenHttp, HttpFailure, sendFailure } from './failure.ts';
+import { Exchange, type ExchangeContext } from './exchange.ts';
+import type { WebhookEndpoint } from '../api/webhook-endpoint.ts';
+import { answerBrokenHttp, HttpFailure, sendFailure, unexpected } from './failure.ts';
 import { evictionObserver } from './eviction.ts';
 import { HandshakeQueue } from './handshake-queue.ts';
 import { AdmissionLimiter, type Limits } from './admission-limiter.ts';
@@ -15,8 +16,8 @@ import { ConnectionThrottle, mayBeLarge, BodyThrottle } from './read-throttle.ts
 import { FairQueue } from './fair-queue.ts';
 
 /**
- * Times of the HTTP layer in milliseconds. The API server keeps idle connections for 90 s; who closes first while
- * the other writes loses a POST, so ours outlive that. Slow senders are cut off well before.
+ * Timeouts of the HTTP layer in milliseconds. An API server closes idle connections after 90 s. Whoever closes while the
+ * other writes loses a POST, so the server keeps them for longer.
  */
 const TIMES = {
   headers: 10_000,
@@ -38,7 +39,7 @@ export interface WebhookServerOptions {
   /** Common names of client certificates that may call, where `tls.clientCa` asks for one. */
   readonly allowedClientNames?: readonly string[];
   readonly limits: Limits & { readonly maxConnections: number };
-  readonly endpoints: readonly Endpoint[];
+  readonly endpoints: readonly WebhookEndpoint[];
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly times?: Partial<typeof TIMES>;
@@ -46,7 +47,7 @@ export interface WebhookServerOptions {
   readonly beforeDecision?: () => Promise<void>;
 }
 
-/** The HTTPS server that API servers call. On Node's own server, without a framework: docs/adr/0006. */
+/** The HTTPS server that API servers call, on Node's own server without a framework: docs/adr/0006. */
 export class WebhookServer {
   readonly connections: Connections;
   readonly #server: Server;
@@ -55,7 +56,7 @@ export class WebhookServer {
   readonly #context: ExchangeContext;
   readonly #bodyThrottle = new BodyThrottle();
   readonly #connectionThrottle: ConnectionThrottle;
-  readonly #routes: ReadonlyMap<string, Endpoint>;
+  readonly #routes: ReadonlyMap<string, WebhookEndpoint>;
 
   constructor(options: WebhookServerOptions) {
     const { tls, limits, metrics, log, times } = options;
@@ -72,10 +73,9 @@ export class WebhookServer {
     const { beforeDecision, endpoints } = options;
     this.#context = {
       ...{ metrics, log, beforeDecision },
-      load: this.#limiter,
-      turns: new FairQueue(),
-      isLast: (connection) => this.connections.shouldClose(connection),
-      decided: (connection) => this.connections.markKnown(connection),
+      limiter: this.#limiter,
+      queue: new FairQueue(),
+      connections: this.connections,
     };
     this.#routes = new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]));
     this.#server = this.#createServer();
@@ -138,17 +138,17 @@ export class WebhookServer {
         connectionsCheckingInterval: times.check,
         maxHeaderSize: MAX_HEADER_BYTES,
         insecureHTTPParser: false,
-        // Which host was meant is of no account; Node would refuse a request without with an empty 400.
+        // Node would answer a request without Host with an empty 400.
         requireHostHeader: false,
       },
       (request, response) => this.#route(request, response),
     );
-    // Node would answer an expectation that it does not know with an empty 417, past the log and the metrics.
+    // Node would answer an unknown expectation with an empty 417, which is neither logged nor counted.
     server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
       this.#route(request, response),
     );
     server.maxHeadersCount = MAX_HEADERS;
-    // Connections keeps to the limit; Node's own counts what is still closing, and would refuse whoever comes next.
+    // `Connections` keeps to the limit. Node's own limit counts closing connections as well, and would refuse the next one.
     server.maxConnections = Math.ceil(limits.maxConnections * 1.25);
     new HandshakeQueue(server, (address) => this.connections.isKnown(address));
     server.on('connection', (socket) => this.connections.accept(socket));
@@ -168,7 +168,7 @@ export class WebhookServer {
     const path = query < 0 ? url : url.slice(0, query);
     const endpoint = this.#routes.get(path);
     const connection = this.connections.of(request.socket);
-    // Closed in the meantime: nobody is there to be answered.
+    // The connection was closed in the meantime.
     if (connection === undefined) return;
     this.#connectionThrottle.requested(connection);
     if (mayBeLarge(request)) {
@@ -186,13 +186,13 @@ export class WebhookServer {
       }
     } catch (thrown) {
       const failure = thrown instanceof HttpFailure ? thrown : unexpected(thrown, this.#context.log);
-      if (this.#context.isLast(connection)) response.setHeader('connection', 'close');
+      if (this.connections.shouldClose(connection)) response.setHeader('connection', 'close');
       sendFailure(request, response, failure, this.#context);
     }
   }
 }
 
-/** A wait that can be ended early. */
+/** A timeout that can be cancelled. */
 function startTimer(ms: number): { readonly done: Promise<void>; cancel(): void } {
   let cancel = (): void => undefined;
   const done = new Promise<void>((resolve) => {

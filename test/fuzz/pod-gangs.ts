@@ -1,6 +1,6 @@
 import { decideRequest } from '../../src/admission/endpoints.ts';
 import type { Policy } from '../../src/admission/policy.ts';
-import { parseReview, renderResponse, type Decision } from '../../src/admission/review.ts';
+import { parseReview, renderResponse, type Decision, orUntouched } from '../../src/admission/review.ts';
 import { isObject, own, type Json, type JsonObject } from '../../src/json/json.ts';
 import { rules } from '../../src/api/rules.ts';
 import { BadRequest } from '../../src/errors.ts';
@@ -116,7 +116,8 @@ function decided(
   const { username, subResource } = input;
   const body = review('PodGang', { object, oldObject, username, ...(subResource && { subResource }) });
   const request = parseReview(body);
-  const decision = decideRequest(endpointOf(verb, 'PodGang'), request, POLICIES[input.policy] ?? policy());
+  const under = POLICIES[input.policy] ?? policy();
+  const decision = orUntouched(decideRequest(endpointOf(verb, 'PodGang'), request, under));
   return { decision, text: renderResponse(request, decision) };
 }
 

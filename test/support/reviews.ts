@@ -1,8 +1,9 @@
 import { own, ownString, type Json, type JsonObject } from '../../src/json/json.ts';
 import { PATH_VALIDATE_WORKLOAD } from '../../src/api/names.ts';
-import type { Decision } from '../../src/admission/review.ts';
-import type { Policy } from '../../src/admission/policy.ts';
-import { decideRequest, endpoints, type Endpoint } from '../../src/admission/endpoints.ts';
+import { Needs } from '../../src/api/needs.ts';
+import { orUntouched, untouched, type Decision } from '../../src/admission/review.ts';
+import type { DecisionNeed, Policy } from '../../src/admission/policy.ts';
+import { decideRequest, admissionWebhooks, type AdmissionWebhook } from '../../src/admission/endpoints.ts';
 import { denialOf } from '../../src/admission/denial.ts';
 import { renderResponse } from '../../src/admission/review.ts';
 import { parseReview } from '../../src/admission/review.ts';
@@ -59,16 +60,23 @@ export function review(kind: ReviewedKind, parts: RequestParts = {}): JsonObject
   });
 }
 
-export function endpointOf(verb: 'mutate' | 'validate', kind: ReviewedKind): Endpoint {
-  const found = endpoints.find((one) => one.verb === verb && one.kind?.kind === kind);
+export function endpointOf(verb: 'mutate' | 'validate', kind: ReviewedKind): AdmissionWebhook {
+  const found = admissionWebhooks.find((one) => one.verb === verb && one.kind?.kind === kind);
   if (found === undefined) throw new Error(`no endpoint for ${verb} ${kind}`);
   return found;
 }
 
+/** A decision; where it needs something, `needs` is all that it says. */
+export interface MadeDecision extends Decision {
+  readonly needs?: DecisionNeed;
+}
+
 const decide =
   (verb: 'mutate' | 'validate', kind: ReviewedKind) =>
-  (parts: RequestParts, under: Policy = policy()): Decision =>
-    decideRequest(endpointOf(verb, kind), parseReview(review(kind, parts)), under);
+  (parts: RequestParts, under: Policy = policy()): MadeDecision => {
+    const made = decideRequest(endpointOf(verb, kind), parseReview(review(kind, parts)), under);
+    return made instanceof Needs ? { ...untouched(), needs: made.needs } : made;
+  };
 
 export const mutatePod = decide('mutate', 'Pod');
 export const validatePod = decide('validate', 'Pod');
@@ -88,9 +96,9 @@ export function workloadReview(title: string, parts: RequestParts): JsonObject {
 }
 
 export function validateWorkload(title: string, parts: RequestParts, under: Policy = policy()): Decision {
-  const endpoint = endpoints.find(({ path }) => path === PATH_VALIDATE_WORKLOAD);
+  const endpoint = admissionWebhooks.find(({ path }) => path === PATH_VALIDATE_WORKLOAD);
   if (endpoint === undefined) throw new Error('no endpoint for workloads');
-  return decideRequest(endpoint, parseReview(workloadReview(title, parts)), under);
+  return orUntouched(decideRequest(endpoint, parseReview(workloadReview(title, parts)), under));
 }
 
 /** Each fault as one line: field and complete message. */
@@ -115,6 +123,7 @@ export function answer(
   under: Policy = policy(),
 ): JsonObject {
   const request = parseReview(body);
-  const text = renderResponse(request, decideRequest(endpointOf(verb, kind), request, under));
+  const decision = orUntouched(decideRequest(endpointOf(verb, kind), request, under));
+  const text = renderResponse(request, decision);
   return own(JSON.parse(text) as Json, 'response') as JsonObject;
 }

@@ -195,7 +195,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'server',
     purpose: 'The HTTPS server: connections, limits, fair queueing, body reading, deadlines, probes.',
-    uses: ['admission', 'errors', 'telemetry', 'config', 'tls'],
+    uses: ['api', 'admission', 'errors', 'telemetry', 'config', 'tls'],
     ways: ['request'],
   },
   {

@@ -1,4 +1,4 @@
-import { endpoints, sameKind, type Endpoint } from '../../admission/endpoints.ts';
+import { admissionWebhooks, sameKind, type AdmissionWebhook } from '../../admission/endpoints.ts';
 import type { Policy } from '../../admission/policy.ts';
 import type { AdmissionRequest } from '../../admission/review.ts';
 import { askingWorkload } from '../../workloads/asking-workload.ts';
@@ -7,14 +7,15 @@ import { askingWorkload } from '../../workloads/asking-workload.ts';
 export function endpointsFor(
   request: AdmissionRequest,
   policy: Policy,
-): { readonly mutating: Endpoint | undefined; readonly validating: Endpoint | undefined } {
-  const asked = endpoints.filter((endpoint) => takes(endpoint, request, policy));
-  const first = (wanted: Endpoint['verb']): Endpoint | undefined => asked.find(({ verb }) => verb === wanted);
+): { readonly mutating: AdmissionWebhook | undefined; readonly validating: AdmissionWebhook | undefined } {
+  const asked = admissionWebhooks.filter((endpoint) => takes(endpoint, request, policy));
+  const first = (wanted: AdmissionWebhook['verb']): AdmissionWebhook | undefined =>
+    asked.find(({ verb }) => verb === wanted);
   return { mutating: first('mutate'), validating: first('validate') };
 }
 
 const takes = (
-  { kind, resource }: Endpoint,
+  { kind, resource }: AdmissionWebhook,
   { object, kind: given, subResource, resource: asked }: AdmissionRequest,
   { gangKinds }: Policy,
 ): boolean =>

@@ -1,5 +1,5 @@
 import jsonpatch from 'fast-json-patch';
-import type { Decision } from '../../admission/review.ts';
+import { type Decision, orUntouched } from '../../admission/review.ts';
 import type { Policy } from '../../admission/policy.ts';
 import { decideRequest } from '../../admission/endpoints.ts';
 import type { Change } from '../../admission/json-patch.ts';
@@ -166,12 +166,13 @@ function decide(
     if (validating === undefined) {
       return notReviewed(source, ref, `nothing to review: Muster is not asked about a ${ref.kind}`);
     }
-    const mutation = mutating === undefined ? untouched() : decideRequest(mutating, request, policy);
+    const mutation =
+      mutating === undefined ? untouched() : orUntouched(decideRequest(mutating, request, policy));
     if (mutation.faults.length > 0)
       return outcome(source, ref, root, request, [mutation], received, undefined);
     const stored = received && applied(received, mutation.changes);
     const after: AdmissionRequest = { ...request, object: stored };
-    const validation = decideRequest(validating, after, policy);
+    const validation = orUntouched(decideRequest(validating, after, policy));
     return outcome(source, ref, root, after, [mutation, validation], received, stored);
   } catch (thrown) {
     if (!(thrown instanceof BadRequest)) throw thrown;

@@ -1,7 +1,7 @@
 import { bindingEndpoint } from '../../admission/bindings.ts';
 import type { OperatorConfiguration } from '../../config/configuration.ts';
 import { interpreterEndpoint } from '../../fleet/interpreter-endpoint.ts';
-import type { Endpoint } from '../../server/exchange.ts';
+import type { WebhookEndpoint } from '../../api/webhook-endpoint.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import { kindsWith, type ConfiguredKind } from '../../workloads/configured-kinds.ts';
 
@@ -9,14 +9,14 @@ import { kindsWith, type ConfiguredKind } from '../../workloads/configured-kinds
 export function fleetEndpoints(
   { fleet, workloads }: Pick<OperatorConfiguration, 'fleet' | 'workloads'>,
   log: Logger,
-): Endpoint[] {
+): WebhookEndpoint[] {
   return [
     ...(fleet.interpreter ? [interpreter([...fleet.kinds, ...workloads], log)] : []),
     ...(fleet.queues.enabled ? [holding(log)] : []),
   ];
 }
 
-const interpreter = (kinds: readonly ConfiguredKind[], log: Logger): Endpoint =>
+const interpreter = (kinds: readonly ConfiguredKind[], log: Logger): WebhookEndpoint =>
   interpreterEndpoint(kindsWith(kinds), (request, refusal, ms) => {
     const { uid, operation, kind, namespace, name } = request;
     const fields = { uid, operation, kind, namespace, name, ms: Math.round(ms * 1000) / 1000 };
@@ -26,7 +26,7 @@ const interpreter = (kinds: readonly ConfiguredKind[], log: Logger): Endpoint =>
   });
 
 /** Of each binding that is held one line; the others are nobody's business. */
-const holding = (log: Logger): Endpoint =>
+const holding = (log: Logger): WebhookEndpoint =>
   bindingEndpoint(({ uid, namespace, kind, dryRun }, held, name, ms) => {
     if (!held) return;
     const fields = { uid, kind: kind.kind, namespace, name, dryRun, ms: Math.round(ms * 1000) / 1000 };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { policyFrom } from '../../../src/cli/input/policy.ts';
-import { reviewEndpoints } from '../../../src/admission/endpoints.ts';
+import { admissionEndpoints } from '../../../src/admission/endpoints.ts';
 import { supportedSchedulers } from '../../../src/backends/registry.ts';
 import { checkConfiguration, loadConfiguration } from '../../../src/config/load.ts';
 import { verdictOn } from '../../../src/controller/fleet-bindings/verdict.ts';
@@ -12,7 +12,7 @@ import { BadRequest } from '../../../src/errors.ts';
 import { findConnection } from '../../../src/kube/client/find-connection.ts';
 import type { Reflector } from '../../../src/kube/loop/reflector.ts';
 import type { Identified } from '../../../src/kube/loop/cache.ts';
-import type { Endpoint } from '../../../src/server/exchange.ts';
+import type { WebhookEndpoint } from '../../../src/api/webhook-endpoint.ts';
 import { muster } from '../../unit/cli/fake-io.ts';
 import { BROKEN } from '../../unit/gang/plan/broken-judges.ts';
 import { openConfigurations } from '../../fuzz/configurations.ts';
@@ -67,15 +67,16 @@ describe('reviews: what is noticed', () => {
       flags: {},
       supportedSchedulers: supportedSchedulers().names,
     });
-    const sound = reviewEndpoints(policyFrom(configuration), {
+    const sound = admissionEndpoints(policyFrom(configuration), {
       prepared: () => undefined,
       decided: () => undefined,
     });
-    const endpoints = sound.map((endpoint): Endpoint => ({
+    const endpoints = sound.map((endpoint): WebhookEndpoint => ({
       ...endpoint,
-      answer: (asked, clock) => {
+      handle: (request) => {
+        const { body: asked } = request;
         try {
-          const answer = endpoint.answer(asked, clock);
+          const answer = endpoint.handle(request);
           return answer instanceof Promise ? answer : { ...answer, body: change(answer.body, asked) };
         } catch (thrown) {
           if (!(thrown instanceof BadRequest)) throw thrown;

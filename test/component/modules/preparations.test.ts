@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Policy } from '../../../src/admission/policy.ts';
-import { reviewEndpoints } from '../../../src/admission/endpoints.ts';
+import { admissionEndpoints } from '../../../src/admission/endpoints.ts';
 import { own, ownString, type Json, type JsonObject } from '../../../src/json/json.ts';
 import {
   PATH_MUTATE_POD,
@@ -100,13 +100,13 @@ async function asked(
   object: JsonObject,
   policy: Policy,
 ): Promise<Answered> {
-  const endpoint = reviewEndpoints(policy, { prepared: () => undefined, decided: () => undefined }).find(
+  const endpoint = admissionEndpoints(policy, { prepared: () => undefined, decided: () => undefined }).find(
     (one) => one.path === path,
   );
   const resource = { resource: `${kind.kind.toLowerCase()}s` };
   const request = { uid: 'u', kind, resource, operation: 'CREATE', namespace: 'ml', object };
   const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request };
-  const answer = await endpoint?.answer(review, { remainingMs: 8_000, entire: () => review });
+  const answer = await endpoint?.handle({ body: review, remainingMs: 8_000, entire: () => review });
   const response = own(JSON.parse(answer?.body ?? '{}') as Json, 'response');
   const patch = own(response, 'patch');
   return {

@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS } from '../../../src/json/unread-lists.ts';
 import { BadRequest, TryLater } from '../../../src/errors.ts';
-import type { Endpoint } from '../../../src/server/exchange.ts';
+import { ALL_READ, type WebhookEndpoint } from '../../../src/api/webhook-endpoint.ts';
 import { httpRequest } from './wire.ts';
 import { closeAll, expectStatus, start } from './running.ts';
 
@@ -10,16 +10,14 @@ afterEach(closeAll);
 
 const PATH = '/interpret';
 interface Question {
-  readonly id?: string;
+  readonly request?: { readonly uid: string };
   readonly ask?: string;
 }
 
 /** Answers what it is asked; late, never or not at all where that is what is asked for. */
-const echo = (sent: string[] = []): Endpoint => ({
+const echo = (sent: string[] = []): WebhookEndpoint => ({
   path: PATH,
-  unread: [],
-  idOf: (body) => (body as Question | null)?.id,
-  answer: (body) => {
+  handle: ({ body }) => {
     const { ask } = body as Question;
     const answer = {
       body: JSON.stringify({ said: ask }),
@@ -55,10 +53,10 @@ test('has the limits, the deadline and the failures of the server', async () => 
     settings: { 'server.webhooks.limits.maxBodyBytes': 65_536 },
   });
   expectStatus(await running.post(PATH, '{'), 400, /not JSON/);
-  expectStatus(await running.post(PATH, asking({ id: 'q1' })), 400, /ask: a string is needed/);
+  expectStatus(await running.post(PATH, asking({ request: { uid: 'q1' } })), 400, /ask: a string is needed/);
   expectStatus(await running.post(PATH, asking({ ask: 'x'.repeat(70_000) })), 413, /larger than 65536/);
   expectStatus(await running.call(httpRequest(PATH, '', { method: 'GET' })), 405, /POST/);
-  const broken = await running.post(PATH, asking({ id: 'q2', ask: 'broken' }));
+  const broken = await running.post(PATH, asking({ request: { uid: 'q2' }, ask: 'broken' }));
   expectStatus(broken, 500, /an unexpected error, see the log/);
   expect(broken.body).toContain('"details":{"uid":"q2"}');
   expect(running.lines.join('\n')).toMatch(/a defect/);
@@ -73,12 +71,13 @@ test.each([8, 200_000])(
   'reads all of a body of a namespace that asks for it, once (%d bytes more)',
   async (more) => {
     const asked: unknown[] = [];
-    const lists: Endpoint = {
+    const lists: WebhookEndpoint = {
       ...echo(),
-      unread: [MANAGED_FIELDS, ENVIRONMENT_AND_VOLUMES],
-      readsAll: ({ namespace }) => namespace === 'whole',
-      answer: (body, exchange) => {
-        const entire = exchange.entire();
+      unread: ({ namespace }) =>
+        namespace === 'whole' ? ALL_READ : [MANAGED_FIELDS, ENVIRONMENT_AND_VOLUMES],
+      handle: (request) => {
+        const { body } = request;
+        const entire = request.entire();
         asked.push([envOf(body), entire === body, envOf(entire)]);
         return { body: '{}', operation: 'Interpret', outcome: 'allowed', sent: () => undefined };
       },

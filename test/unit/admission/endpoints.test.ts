@@ -1,6 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { endpoints, reviewEndpoints, type ReviewObserver } from '../../../src/admission/endpoints.ts';
+import {
+  admissionWebhooks,
+  admissionEndpoints,
+  type ReviewObserver,
+} from '../../../src/admission/endpoints.ts';
 import type { Policy } from '../../../src/admission/policy.ts';
+import { ALL_READ } from '../../../src/api/webhook-endpoint.ts';
 import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS } from '../../../src/json/unread-lists.ts';
 import { GATE_POD_GANG_PENDING, PATH_MUTATE_POD, PATH_VALIDATE_POD } from '../../../src/api/names.ts';
 import { PodRefused } from '../../../src/backends/backend.ts';
@@ -24,9 +29,15 @@ function observed(path: string, parts: RequestParts): { told: unknown[]; thrown:
     prepared: (name, ok, seconds) => told.push([name, ok, seconds >= 0]),
     decided: (request, { faults }, name, ms) => told.push([request.operation, faults.length, name, ms]),
   };
-  const endpoint = reviewEndpoints(policy({ factories: [made] }), observer).find((one) => one.path === path);
+  const endpoint = admissionEndpoints(policy({ factories: [made] }), observer).find(
+    (one) => one.path === path,
+  );
   try {
-    const answer = endpoint?.answer(review('Pod', parts), { remainingMs: 1_000, entire: () => undefined });
+    const answer = endpoint?.handle({
+      body: review('Pod', parts),
+      remainingMs: 1_000,
+      entire: () => undefined,
+    });
     if (answer === undefined || answer instanceof Promise) throw new Error('not answered at once');
     answer.sent(7);
     return { told, thrown: undefined };
@@ -76,11 +87,11 @@ describe('of the operation mutate', () => {
 const deaf: ReviewObserver = { prepared: () => undefined, decided: () => undefined };
 
 describe('the environment and volumes of a Pod are parsed for whoever declares to look, and for nobody else', () => {
-  const unread = (under: Policy) => reviewEndpoints(under, deaf).map((one) => one.unread);
+  const unread = (under: Policy) => admissionEndpoints(under, deaf).map((one) => one.unread);
   const usual = [MANAGED_FIELDS];
   const most = [MANAGED_FIELDS, ENVIRONMENT_AND_VOLUMES];
   // Nobody looks for them in a workload, whatever its Pods will be prepared by.
-  const others = endpoints.slice(2).map(({ kind }) => (kind === undefined ? most : usual));
+  const others = admissionWebhooks.slice(2).map(({ kind }) => (kind === undefined ? most : usual));
   const none = [usual, usual, ...others];
 
   test('nobody', () => expect(unread(policy())).toEqual([most, most, ...others]));
@@ -113,27 +124,24 @@ describe('a backend that runs elsewhere', () => {
       },
     };
     const parts: Partial<HostedBackend> = { [HOSTED]: hosted as Hosted };
-    const [mutate] = reviewEndpoints(policy({ factories: [backend('far', parts)] }), deaf);
-    await mutate?.answer(review('Pod', { object: cut }), {
+    const [mutate] = admissionEndpoints(policy({ factories: [backend('far', parts)] }), deaf);
+    await mutate?.handle({
+      body: review('Pod', { object: cut }),
       remainingMs: 1_000,
       entire: () => review('Pod', { object: whole }),
     });
-    return { unread: mutate?.unread, all: mutate?.readsAll?.({ namespace: 'ml' }), given };
+    const unread = mutate?.unread;
+    const head = { namespace: 'ml', operation: 'CREATE' };
+    return { unread: typeof unread === 'function' ? unread(head) : unread, given };
   }
 
   test.each([
     ['declares nothing, has a Pod read as for all others', false, cut],
     ['declares to look, gets all of it, and the server is told to read it once', true, whole],
   ])('that %s', async (_what, looksAtAll, object) => {
-    const unread = [MANAGED_FIELDS, ENVIRONMENT_AND_VOLUMES];
-    expect(await read(looksAtAll)).toEqual({ unread, all: looksAtAll, given: [object] });
+    const unread = looksAtAll ? ALL_READ : [MANAGED_FIELDS, ENVIRONMENT_AND_VOLUMES];
+    expect(await read(looksAtAll)).toEqual({ unread, given: [object] });
   });
-});
-
-test('a review is known by its uid', () => {
-  const [endpoint] = reviewEndpoints(policy(), deaf);
-  expect(endpoint?.idOf({ request: { uid: 'u1' } })).toBe('u1');
-  expect(endpoint?.idOf('nonsense')).toBeUndefined();
 });
 
 describe('a forecast', () => {
@@ -146,9 +154,9 @@ describe('a forecast', () => {
       ...policy({ factories: [made] }),
       preview: (tried, withinMs) => Promise.resolve([`${tried.user} ${tried.namespace} ${withinMs}`]),
     };
-    const endpoint = reviewEndpoints(under, deaf).find((one) => one.path === path);
-    const asked = { remainingMs: 1_000, entire: () => undefined };
-    const answer = endpoint?.answer(review('Pod', { username: 'alice', ...parts }), asked);
+    const endpoint = admissionEndpoints(under, deaf).find((one) => one.path === path);
+    const body = review('Pod', { username: 'alice', ...parts });
+    const answer = endpoint?.handle({ body, remainingMs: 1_000, entire: () => undefined });
     if (!(answer instanceof Promise)) return 'at once';
     return (JSON.parse((await answer).body) as { response: { warnings: string[] } }).response.warnings;
   };

@@ -268,7 +268,7 @@ describe('a Pod of a gang with a class', () => {
   describe('that memory does not know yet', () => {
     const read = (): Promise<GangLookup> => Promise.resolve(gangOf('high'));
     const unknown = { ...gangOf(undefined), read };
-    const asks = (object: JsonObject, under: Policy): unknown => mutatePod({ object }, under).ask;
+    const asks = (object: JsonObject, under: Policy): unknown => mutatePod({ object }, under).needs;
 
     test('waits until it is read, and gets its class', async () => {
       const under = knowing('low', unknown);

@@ -4,7 +4,7 @@ import { inLength } from '../../support/length.ts';
 import fc from 'fast-check';
 import { own, ownString, type JsonObject } from '../../../src/json/json.ts';
 import { decideRequest } from '../../../src/admission/endpoints.ts';
-import { parseReview, type AdmissionRequest } from '../../../src/admission/review.ts';
+import { parseReview, type AdmissionRequest, orUntouched } from '../../../src/admission/review.ts';
 import { BadRequest } from '../../../src/errors.ts';
 import { builtInBackends } from '../../../src/backends/registry.ts';
 import { outsideOf } from '../../support/outside-of.ts';
@@ -23,9 +23,9 @@ const policies = factories.map(({ name }) => policy({ factories, fallback: name,
 const template = JSON.stringify(review('Pod', { object: { here: true } }));
 
 const mutate = (request: AdmissionRequest, index: number) =>
-  decideRequest(endpointOf('mutate', 'Pod'), request, policies[index] ?? policy());
+  orUntouched(decideRequest(endpointOf('mutate', 'Pod'), request, policies[index] ?? policy()));
 const validate = (request: AdmissionRequest, index: number) =>
-  decideRequest(endpointOf('validate', 'Pod'), request, policies[index] ?? policy());
+  orUntouched(decideRequest(endpointOf('validate', 'Pod'), request, policies[index] ?? policy()));
 const textOf = (podText: string): string => template.replace('{"here":true}', () => podText);
 const plainRequestOf = (podText: string): AdmissionRequest => parseReview(JSON.parse(textOf(podText)));
 /** As the server reads it: without what is hardly ever looked at. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Json, JsonObject } from '../../../src/json/json.ts';
 import { decideRequest } from '../../../src/admission/endpoints.ts';
-import { parseReview } from '../../../src/admission/review.ts';
+import { parseReview, orUntouched } from '../../../src/admission/review.ts';
 import { BadRequest } from '../../../src/errors.ts';
 import { gangPod, pod } from '../../support/pods.ts';
 import { policy } from '../../support/policy.ts';
@@ -145,7 +145,9 @@ describe('hostile input', () => {
       ${JSON.stringify(key)}:{"polluted":1},"object":{${JSON.stringify(key)}:{"polluted":1},"metadata":{
       "labels":{"grove.io/podgang":"train","grove.io/podclique":"worker",${JSON.stringify(key)}:"x"},
       "annotations":{${JSON.stringify(key)}:"x"}},"spec":{"schedulerName":"default-scheduler"}}}}`;
-      const decision = decideRequest(endpointOf('mutate', 'Pod'), parseReview(JSON.parse(text)), policy());
+      const decision = orUntouched(
+        decideRequest(endpointOf('mutate', 'Pod'), parseReview(JSON.parse(text)), policy()),
+      );
       expect(operationsOf(decision)).toEqual(clean);
       expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
     },

@@ -60,7 +60,7 @@ describe.each([
     ['its gang names none, and it does', asking(null), labelled, false],
     ['its gang’s backend is not enabled here', asking('slurm'), named, false],
   ])('asks the cluster where %s: %#', (_where, placement, object, asks) => {
-    expect(decide({ object }, under(placement)).ask).toEqual(asks ? TRAIN : undefined);
+    expect(decide({ object }, under(placement)).needs).toEqual(asks ? TRAIN : undefined);
   });
 
   test('asks nobody where there is one backend', () => {
@@ -85,12 +85,12 @@ test('a Pod that is refused anyway is not worth a question', () => {
   const ungated = gangPod({ spec: { schedulerName: 'default-scheduler' } });
   expect(rulesOf(validatePod({ object: ungated }, under(asking())))).toEqual(['GateMissing']);
   const nameless = storedPod({ labels: { 'grove.io/podgang': '' } });
-  expect(validatePod({ object: nameless }, under(asking())).ask).toBeUndefined();
+  expect(validatePod({ object: nameless }, under(asking())).needs).toBeUndefined();
 });
 
 test('a Pod that was prepared for the default before its gang was known is asked about before it is refused', () => {
   const object = storedPod();
-  expect(validatePod({ object }, under(asking('kai-scheduler'))).ask).toEqual(TRAIN);
+  expect(validatePod({ object }, under(asking('kai-scheduler'))).needs).toEqual(TRAIN);
   expect(rulesOf(validatePod({ object }, under(knowing('kai-scheduler'))))).toEqual(['BackendOfGang']);
 });
 
@@ -110,11 +110,11 @@ describe('a new PodGang that names no backend', () => {
     ['nobody can be asked', knowing(), false],
   ])('where %s', (_where, placement, asks) => {
     const decision = mutatePodGang({ object: podGang() }, under(placement));
-    expect(decision.ask).toEqual(asks ? { namespace: 'ml', gang: undefined } : undefined);
+    expect(decision.needs).toEqual(asks ? { namespace: 'ml', gang: undefined } : undefined);
   });
 
   test('is not asked about once it has a label', () => {
     const object = podGang({ labels: { [LABEL]: 'kai-scheduler' } });
-    expect(mutatePodGang({ object }, under(asking())).ask).toBeUndefined();
+    expect(mutatePodGang({ object }, under(asking())).needs).toBeUndefined();
   });
 });

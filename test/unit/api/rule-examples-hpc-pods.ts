@@ -1,5 +1,5 @@
-import type { Decision } from '../../../src/admission/review.ts';
-import { decideRequest, endpoints } from '../../../src/admission/endpoints.ts';
+import { type Decision, orUntouched } from '../../../src/admission/review.ts';
+import { decideRequest, admissionWebhooks } from '../../../src/admission/endpoints.ts';
 import type { Policy } from '../../../src/admission/policy.ts';
 import { parseReview } from '../../../src/admission/review.ts';
 import type { Json, JsonObject } from '../../../src/json/json.ts';
@@ -13,7 +13,7 @@ import type { RuleExample } from './rule-examples-pods.ts';
 
 /** What becomes of a change of an HPCPolicy. */
 export function validateHpcPolicy(object: JsonObject, oldObject: JsonObject | null, under: Policy): Decision {
-  const endpoint = endpoints.find(({ path }) => path === PATH_VALIDATE_HPC_POLICY);
+  const endpoint = admissionWebhooks.find(({ path }) => path === PATH_VALIDATE_HPC_POLICY);
   if (endpoint === undefined) throw new Error('no endpoint for HPCPolicies');
   const { request, ...envelope } = review('PodGang', {
     object,
@@ -22,7 +22,7 @@ export function validateHpcPolicy(object: JsonObject, oldObject: JsonObject | nu
   const kind = { group: 'muster.dev', version: 'v1alpha1', kind: HPC_POLICY_KIND };
   const name = 'flux';
   const changed = { ...envelope, request: { ...request, kind, name } };
-  return decideRequest(endpoint, parseReview(changed), under);
+  return orUntouched(decideRequest(endpoint, parseReview(changed), under));
 }
 
 const ofPod =

@@ -9,7 +9,7 @@ import { unreadOf } from '../../../src/server/parse-body.ts';
 import { kindsWith } from '../../../src/workloads/configured-kinds.ts';
 import { workloadKinds } from '../../../src/workloads/kinds.ts';
 import { deployment, template, volcanoJob, workload } from '../workloads/made-workloads.ts';
-import { answerTo, contextOf, readAnswer, type Answer, type Question } from './karmada-client.ts';
+import { handled, answerTo, contextOf, readAnswer, type Answer, type Question } from './karmada-client.ts';
 
 const endpoint = interpreterEndpoint(workloadKinds, () => undefined);
 
@@ -283,7 +283,7 @@ describe('what is left out of a body before it is parsed', () => {
     const before = { note: { operation: 'InterpretReplica' } };
     const { asked, bytes, text } = cut('InterpretDependency', volcanoJob(spec), undefined, before);
     expect(text).not.toContain('configMap');
-    const { body } = asked.answer(JSON.parse(text), { entire: (): unknown => JSON.parse(bytes.toString()) });
+    const body = handled(asked, JSON.parse(text), () => JSON.parse(bytes.toString()));
     expect(body).toContain('"kind":"ConfigMap","namespace":"ml","name":"cm"');
   });
 
@@ -295,7 +295,7 @@ describe('what is left out of a body before it is parsed', () => {
     });
     const { asked, bytes, text } = cut('InterpretReplica', trainer, kinds);
     expect(text).toBe(bytes.toString());
-    const { body } = asked.answer(JSON.parse(text), { entire: () => undefined });
+    const body = handled(asked, JSON.parse(text), () => undefined);
     expect(body).toContain('"replicas":3');
   });
 });
@@ -602,7 +602,7 @@ describe('what cannot be answered', () => {
       /request\.uid/,
     ],
   ])('is refused as a request where nobody asks: %#', (body, says) => {
-    expect(() => endpoint.answer(body, { entire: () => body })).toThrow(says);
+    expect(() => handled(endpoint, body, () => body)).toThrow(says);
   });
 
   test('whatever the object is: every operation answers what Karmada takes, or says what is wrong', () => {

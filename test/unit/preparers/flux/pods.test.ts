@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from '@jest/globals';
 import type { Json, JsonObject } from '../../../../src/json/json.ts';
-import { reviewEndpoints } from '../../../../src/admission/endpoints.ts';
+import { ALL_READ } from '../../../../src/api/webhook-endpoint.ts';
+import { admissionEndpoints } from '../../../../src/admission/endpoints.ts';
 import type { Policy } from '../../../../src/admission/policy.ts';
 import type { Decision } from '../../../../src/admission/review.ts';
 import { TryLater } from '../../../../src/errors.ts';
@@ -218,8 +219,8 @@ describe('who is prepared', () => {
         placement: { ofGang: () => null, ofNamespace: () => null, gang: () => undefined, read },
       };
     };
-    expect(mutatePod({ object: hpcPod() }, unknown(true)).ask).toEqual({ namespace: 'ml', gang: 'train' });
-    expect(mutatePod({ object: hpcPod() }, unknown(false)).ask).toBeUndefined();
+    expect(mutatePod({ object: hpcPod() }, unknown(true)).needs).toEqual({ namespace: 'ml', gang: 'train' });
+    expect(mutatePod({ object: hpcPod() }, unknown(false)).needs).toBeUndefined();
   });
 
   test('a Pod that came unprepared is refused once its gang is known', () => {
@@ -352,8 +353,11 @@ test(`of ${PODS} Pods each patch applies, a second one is empty, what is stored 
 
 test('a namespace with policies is told of to the server, which then parses a body once', () => {
   const readsAll = (under: Policy): unknown =>
-    reviewEndpoints(under, { prepared: () => undefined, decided: () => undefined }).map(
-      ({ path, readsAll: reads }) => reads && [path, reads({ namespace: 'ml' })],
+    admissionEndpoints(under, { prepared: () => undefined, decided: () => undefined }).map(
+      ({ path, unread }) =>
+        typeof unread === 'function'
+          ? [path, unread({ namespace: 'ml', operation: 'CREATE' }) === ALL_READ]
+          : undefined,
     );
   const those = (answer: boolean): unknown => [
     ['/mutate-v1-pod', answer],

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { deadlineOf } from '../../../src/server/deadline.ts';
+import { deadlineOf } from '../../../src/server/exchange.ts';
 
 test.each([
   ['/mutate', 9_750],

@@ -1,0 +1,44 @@
+/** What a pure decision needs to read before it can be made. */
+export class Needs<N> {
+  readonly needs: N;
+
+  constructor(needs: N) {
+    this.needs = needs;
+  }
+}
+
+/** A pure decision: made, or in need of something to be read first. */
+export type MayNeed<T, N> = T | Needs<N>;
+
+/** How a decision that needs something comes to be made. */
+export interface NeedsAnswered<T, N, K> {
+  /** Decides by what is known. It is called anew after each answer, since the rest may have changed meanwhile. */
+  readonly decide: (known: K) => MayNeed<T, N>;
+  /** Reads what is needed and returns all that is known then. */
+  readonly answer: (needs: N, known: K) => Promise<K>;
+  /** Known before the first decision. */
+  readonly known: K;
+  /** How many answers are waited for. */
+  readonly rounds: number;
+  /** Called where the decision still needs something after the last round; may throw. */
+  readonly exhausted: (needs: N) => T;
+}
+
+/**
+ * Decides, reads what the decision needs, and decides anew until it needs nothing. This is the one way in which a pure
+ * decision waits, in admission, in a fleet and for a preview.
+ * @param first the first decision, where it was made already
+ */
+export async function decideWithNeeds<T, N, K>(
+  { decide, answer, known, rounds, exhausted }: NeedsAnswered<T, N, K>,
+  first: MayNeed<T, N> = decide(known),
+): Promise<T> {
+  let decision = first;
+  let all = known;
+  for (let round = 0; decision instanceof Needs; round += 1) {
+    if (round === rounds) return exhausted(decision.needs);
+    all = await answer(decision.needs, all);
+    decision = decide(all);
+  }
+  return decision;
+}
