@@ -1,4 +1,5 @@
 import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../json/json.ts';
+import { fluxSettingRows } from '../../preparers/flux/settings.ts';
 import { codeOf, type Entry, type Topic } from './topic.ts';
 
 /** What every object has, whatever its kind. */
@@ -71,8 +72,17 @@ function entriesOf(node: Json, path: string, required: boolean): Field[] {
   const below = Object.entries(properties ?? {}).flatMap(([name, child]) =>
     entriesOf(child, `${path}.${name}`, isRequired(object, name)),
   );
-  return [here, ...below];
+  return [here, ...below, ...(path === FLUX_SETTINGS ? fluxFields() : [])];
 }
+
+const FLUX_SETTINGS = 'spec.hpc.settings';
+
+/** What the definition leaves to the webhook, which says which setting was probably meant. */
+const fluxFields = (): Field[] =>
+  Object.entries(fluxSettingRows).map(([name, { form, byDefault, meaning }]) => ({
+    path: `${FLUX_SETTINGS}.${name}`,
+    cells: [form, byDefault === undefined ? '' : codeOf(byDefault), meaning],
+  }));
 
 const isRequired = (node: Json, name: string): boolean => ownList(node, 'required')?.includes(name) === true;
 

@@ -48,6 +48,7 @@ describe('muster explain', () => {
     ['podgang.spec.podgroups[].minReplicas', 'podgang.spec.podgroups.minReplicas: field\n'],
     ['pg.spec.priorityClassName', 'podgang.spec.priorityClassName: field\n'],
     ['hpcpolicy.spec.torch.procPerNode', '  Type     integer or string, from 1 to 1024\n'],
+    ['hpcpolicy.spec.hpc.settings.tasks-per-node', '  Default  1\n'],
     ['server.webhooks.port', '  Default               9443\n'],
     ['MUSTER_SERVER_WEBHOOKS_PORT', 'server.webhooks.port: setting\n'],
     ['scheduler.profiles.name', 'scheduler.profiles[].name: setting\n'],

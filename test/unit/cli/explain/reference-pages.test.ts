@@ -42,5 +42,6 @@ test('every entry says what it means', () => {
     const meaning = columns.findIndex(({ key }) => key === 'meaning' || key === 'says');
     const silent = entries.filter(({ cells }) => (cells[meaning] ?? '') === '').map(({ name }) => name);
     expect({ topic, silent }).toEqual({ topic, silent: [] });
+    expect(entries.flatMap(({ cells }) => cells).filter((cell) => /\bundefined\b/.test(cell))).toEqual([]);
   }
 });
