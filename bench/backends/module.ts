@@ -6,7 +6,7 @@ import { LABEL_SCHEDULER_NAME, PATH_MUTATE_POD } from '../../src/api/names.ts';
 import { withoutLists } from '../../src/json/unread-lists.ts';
 import type { BackendFactory } from '../../src/backends/backend.ts';
 import { BackendRegistry } from '../../src/backends/registry.ts';
-import { hostedModules } from '../../src/modules/hosted-modules.ts';
+import { hostedModules } from '../../src/modules/module-backend.ts';
 import { bodyOf, reviewOf } from '../admission/reviews.ts';
 import { meanOf, median, type Estimate } from '../measure/interval.ts';
 

@@ -3,9 +3,8 @@ import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { messageOf } from '../errors.ts';
-import { HostedCalls } from './hosted-calls.ts';
-import { Lines } from './lines.ts';
-import type { FromModule, ToModule } from './messages.ts';
+import { ModuleHost } from './module-host.ts';
+import { Lines, type FromModule, type ToModule } from './wire.ts';
 
 /** Where Muster listens, by the number of the file that it opened for this process. */
 const wire = new Socket({ fd: 3, readable: true, writable: true });
@@ -28,14 +27,14 @@ process.on('uncaughtException', (thrown) => {
 });
 // A loop without an end keeps this thread from noticing that Muster is gone; this one looks at nothing else. It is the only
 // thread there will ever be. Whose child it is, Muster says: it may be gone before anything here has run.
-const whoIsLeft = `const muster = ${Number(process.argv[2])};
+const parentCheck = `const muster = ${Number(process.argv[2])};
 setInterval(() => process.ppid === muster || process.kill(process.pid, 'SIGKILL'), 500);`;
-new Worker(whoIsLeft, { eval: true, env: {}, resourceLimits: { maxOldGenerationSizeMb: 8 } }).unref();
+new Worker(parentCheck, { eval: true, env: {}, resourceLimits: { maxOldGenerationSizeMb: 8 } }).unref();
 process.permission.drop('worker');
 // It is of no use without Muster.
 wire.on('close', () => process.exit());
 
-const calls = new HostedCalls(say);
+const calls = new ModuleHost(say);
 const lines = new Lines(
   Infinity,
   (line) => calls.take(JSON.parse(line) as ToModule),

@@ -1,18 +1,22 @@
 import { MusterError } from '../errors.ts';
 import type { Assigner } from '../fleet/assign/plugin.ts';
 import { builtInAssigners, strategiesOf, type Strategies } from '../fleet/assign/strategies.ts';
-import { askedAssigner } from '../fleet/assign/with-answers.ts';
-import { Attendant } from './attendant.ts';
-import { MODULE_LIMITS, type ModuleLimits } from './limits.ts';
+import { askedAssigner, type AskedPlugin } from '../fleet/assign/with-answers.ts';
+import { Restarter, type Restartable } from './restarter.ts';
+import { MODULE_LIMITS, type ModuleLimits } from './process-limits.ts';
 import { readModule } from './module-file.ts';
-import type { ModuleObserver } from './module-keeper.ts';
-import type { ModuleEntry } from './module-entry.ts';
-import { ModulePlugin } from './module-plugin.ts';
+import { supervisedEntry, ModuleSupervisor, type ModuleObserver, type ModuleEntry } from './supervisor.ts';
+import type { ContractRange } from '../api/contract-range.ts';
+import { own, ownString, type Json } from '../json/json.ts';
+import { isLabelValue } from '../k8s/name-syntax.ts';
+import { quoted } from '../text/printable.ts';
+import { PLUGIN_CONTRACT_RANGE, type Question } from '../fleet/assign/assign-replica-plugin.ts';
+import { NotAnswered } from './module-process.ts';
 
-interface Seat {
+interface RunningPlugin {
   readonly name: string;
   readonly assigner: Assigner;
-  readonly attendant: Attendant;
+  readonly restarter: Restarter;
 }
 
 /**
@@ -20,17 +24,17 @@ interface Seat {
  * itself; while it rests its strategies are known, and answer with the reason.
  */
 export class HostedPlugins implements Strategies {
-  readonly #seats: readonly Seat[];
+  readonly #seats: readonly RunningPlugin[];
   /** Those that claimed what is another's: for good. */
-  readonly #dismissed = new Set<Seat>();
+  readonly #dismissed = new Set<RunningPlugin>();
   #now: Strategies;
 
   private constructor(plugins: readonly ModulePlugin[]) {
-    this.#seats = plugins.map((plugin): Seat => {
-      const seat: Seat = {
+    this.#seats = plugins.map((plugin): RunningPlugin => {
+      const seat: RunningPlugin = {
         name: plugin.name,
         assigner: askedAssigner(plugin),
-        attendant: new Attendant(plugin.attended, () => this.#begunAgain(seat)),
+        restarter: new Restarter(plugin.restartable, () => this.#begunAgain(seat)),
       };
       return seat;
     });
@@ -49,14 +53,14 @@ export class HostedPlugins implements Strategies {
   ): Promise<HostedPlugins> {
     for (const { source } of entries) await readModule(source);
     const plugins = new HostedPlugins(entries.map((entry) => new ModulePlugin(entry, observer, limits)));
-    await Promise.all(plugins.#seats.map(({ attendant }) => attendant.begin()));
+    await Promise.all(plugins.#seats.map(({ restarter }) => restarter.begin()));
     try {
       plugins.#now = strategiesOf(plugins.#assigners(), plugins.#reasons());
     } catch (thrown) {
       plugins.stop();
       throw thrown;
     }
-    for (const { attendant } of plugins.#seats) attendant.attend();
+    for (const { restarter } of plugins.#seats) restarter.restartWhenEnded();
     return plugins;
   }
 
@@ -73,17 +77,17 @@ export class HostedPlugins implements Strategies {
   }
 
   stop(): void {
-    for (const { attendant } of this.#seats) attendant.stop();
+    for (const { restarter } of this.#seats) restarter.stop();
   }
 
   /** Begun anew it may have other strategies than before; where one of them is another's, it has none. */
-  #begunAgain(seat: Seat): void {
+  #begunAgain(seat: RunningPlugin): void {
     try {
       this.#now = strategiesOf(this.#assigners(), this.#reasons());
     } catch (thrown) {
       if (!(thrown instanceof MusterError)) throw thrown;
       this.#dismissed.add(seat);
-      seat.attendant.dismiss(thrown.message);
+      seat.restarter.stopFor(thrown.message);
       this.#now = strategiesOf(this.#assigners(), this.#reasons());
     }
   }
@@ -94,8 +98,80 @@ export class HostedPlugins implements Strategies {
   }
 
   #reasons(): string[] {
-    return this.#seats.flatMap(({ name, attendant: { why } }) =>
+    return this.#seats.flatMap(({ name, restarter: { why } }) =>
       why === undefined ? [] : `plugin ${name} does not run: ${why}`,
     );
   }
+}
+
+/** More strategies than anybody keeps apart. */
+const MOST_STRATEGIES = 64;
+
+/** What a plugin is: said by it once, and held to since. */
+interface PluginFacts {
+  readonly name: string;
+  readonly contractVersion: number;
+  readonly strategies: readonly string[];
+}
+
+/** Strategies of somebody else's, in a process of their own, which begins again after a while where it has ended. */
+export class ModulePlugin implements AskedPlugin {
+  readonly name: string;
+  /** What keeps it running. */
+  readonly restartable: Restartable;
+  readonly #supervisor: ModuleSupervisor<PluginFacts>;
+  readonly #answerMs: number;
+
+  constructor(
+    entry: ModuleEntry,
+    observer: ModuleObserver,
+    limits: ModuleLimits = MODULE_LIMITS,
+    range: ContractRange = PLUGIN_CONTRACT_RANGE,
+  ) {
+    this.name = entry.name;
+    this.#answerMs = limits.answerMs;
+    const kept = { operation: 'loadPlugin', range, factsOf } as const;
+    this.#supervisor = new ModuleSupervisor(supervisedEntry('plugin', entry, kept), observer, limits);
+    this.restartable = this.#supervisor;
+  }
+
+  /** As it said when it was last loaded; none before that. */
+  strategies(): readonly string[] {
+    return this.#supervisor.facts?.strategies ?? [];
+  }
+
+  /** @throws Error with the reason where it does not run, or is given up */
+  async ask(question: Question): Promise<Json> {
+    const process = await this.#supervisor.ready();
+    try {
+      return await process.call('assignReplica', question, { withinMs: this.#answerMs });
+    } catch (thrown) {
+      // One that is late is so for the next one, too, and whoever waits for it keeps others waiting.
+      if (thrown instanceof NotAnswered) process.end(thrown.message);
+      throw thrown;
+    }
+  }
+}
+
+function factsOf(said: Json): PluginFacts {
+  // One that says nothing of a version was written when there was only the first.
+  const version = own(said, 'contractVersion') ?? 1;
+  if (typeof version !== 'number') throw new Error('contractVersion must be a number');
+  return {
+    name: ownString(said, 'name') ?? '',
+    contractVersion: version,
+    strategies: strategiesIn(said),
+  };
+}
+
+function strategiesIn(said: Json): readonly string[] {
+  const strategies = own(said, 'strategies');
+  if (!Array.isArray(strategies) || strategies.length === 0 || strategies.length > MOST_STRATEGIES)
+    throw new Error(`strategies() must return a list of 1 to ${MOST_STRATEGIES} names`);
+  for (const one of strategies as readonly Json[])
+    if (typeof one !== 'string' || !isLabelValue(one))
+      throw new Error(
+        `strategies() names ${quoted(one)}: a name has at most 63 letters, digits, "-", "_" or ".", with a letter or digit at both ends`,
+      );
+  return strategies as readonly string[];
 }

@@ -1,10 +1,10 @@
 import { isBuiltin, registerHooks } from 'node:module';
 import { extname } from 'node:path';
-import { isObject } from '../json/json.ts';
+import { isObject, type JsonObject } from '../json/json.ts';
 import type { BackendFactory } from '../backends/backend.ts';
 import { messageOf, MusterError } from '../errors.ts';
 import { quoted } from '../text/printable.ts';
-import type { AssignReplicaPlugin } from '../fleet/assign/assign-replica-plugin.ts';
+import type { AssignReplicaPlugin, Question } from '../fleet/assign/assign-replica-plugin.ts';
 import type { PreparationModule } from '../preparers/preparation-module.ts';
 import type { ModuleFile } from './module-file.ts';
 
@@ -169,3 +169,20 @@ export function checkName(
     `call ${entry.replace('its', 'the')} ${quoted(found)}, or name the module of ${quoted(name)}`,
   );
 }
+
+/** Hands a module the `config` of its entry. @throws what it throws; Error where it takes none */
+export function configure(
+  kind: ModuleKind,
+  module: { readonly name: string; configure?(config: JsonObject): void },
+  config: JsonObject,
+): void {
+  if (module.configure !== undefined) module.configure(config);
+  else if (Object.keys(config).length > 0)
+    throw new Error(`${kind} ${module.name} has no configure(): leave out config`);
+}
+
+/** Asks a plugin. @throws what it throws */
+export const assignBy = (plugin: AssignReplicaPlugin, question: Question): unknown => {
+  const { strategy, clusters, spec, status } = question;
+  return plugin.assignReplica(strategy, clusters, spec, status);
+};

@@ -5,49 +5,49 @@ import type { Hosted, HostedListener } from '../backends/hosted.ts';
 import type { Membership } from '../gang/membership.ts';
 import { readsLargeLists } from '../preparers/pod-part.ts';
 import { NO_FINDINGS } from '../preparers/preparer.ts';
-import { gangSaid, podSaid } from './hands.ts';
-import { verdictOf, warningsIn, type ModuleFacts } from './heard.ts';
-import type { ModuleKeeper } from './module-keeper.ts';
-import { replay } from './replay.ts';
+import { encodeGang, encodePod } from './callbacks.ts';
+import { decodeVerdict, decodeWarnings, type ModuleBackendFacts } from './decode.ts';
+import type { ModuleSupervisor } from './supervisor.ts';
+import { replay } from './pod-edits.ts';
 import { ReviewAsker } from './review-asker.ts';
 
 /** A module's part in admission. */
 export class ModuleAdmission implements Hosted {
   readonly #backend: Backend;
-  readonly #keeper: ModuleKeeper<ModuleFacts>;
+  readonly #supervisor: ModuleSupervisor<ModuleBackendFacts>;
   readonly #asker: ReviewAsker;
 
-  constructor(backend: Backend, keeper: ModuleKeeper<ModuleFacts>, answerMs: number) {
+  constructor(backend: Backend, supervisor: ModuleSupervisor<ModuleBackendFacts>, answerMs: number) {
     this.#backend = backend;
-    this.#keeper = keeper;
-    this.#asker = new ReviewAsker(keeper, answerMs);
+    this.#supervisor = supervisor;
+    this.#asker = new ReviewAsker(supervisor, answerMs);
   }
 
   get schedulerName(): string | undefined {
-    return this.#keeper.facts?.schedulerName;
+    return this.#supervisor.facts?.schedulerName;
   }
 
   get readsLargeLists(): boolean {
-    const { facts } = this.#keeper;
+    const { facts } = this.#supervisor;
     return facts !== undefined && readsLargeLists(facts);
   }
 
   get warnsOfUpdates(): boolean {
-    return this.#keeper.facts?.has.includes('warnOfUpdate') === true;
+    return this.#supervisor.facts?.has.includes('warnOfUpdate') === true;
   }
 
   subscribe(listener: HostedListener): void {
-    this.#keeper.tell(listener);
+    this.#supervisor.tell(listener);
   }
 
   stop(): void {
-    this.#keeper.stop();
+    this.#supervisor.stop();
   }
 
   async ofPod(pod: JsonObject, gang: Membership, withinMs: number): Promise<Backend> {
     const said = await this.#asker.ask(
       'preparePod',
-      { pod: podSaid(pod, this.readsLargeLists), gang },
+      { pod: encodePod(pod, this.readsLargeLists), gang },
       withinMs,
     );
     const asked = { who: `backend ${this.#backend.name}`, method: 'preparePod' } as const;
@@ -55,19 +55,19 @@ export class ModuleAdmission implements Hosted {
   }
 
   async ofGang(gang: PodGang, before: PodGang | undefined, withinMs: number): Promise<Backend> {
-    const given = { gang: gangSaid(gang), ...(before && { before: gangSaid(before) }), check: true };
+    const given = { gang: encodeGang(gang), ...(before && { before: encodeGang(before) }), check: true };
     const said = await this.#asker.ask('checkGang', given, withinMs);
     return this.#saying({
-      validatePodGang: () => verdictOf(own(said(), 'verdict')),
-      warnOfUpdate: () => warningsIn(own(said(), 'warnings')),
+      validatePodGang: () => decodeVerdict(own(said(), 'verdict')),
+      warnOfUpdate: () => decodeWarnings(own(said(), 'warnings')),
     });
   }
 
   async ofChange(before: PodGang, after: PodGang, withinMs: number): Promise<Backend> {
-    const given = { gang: gangSaid(after), before: gangSaid(before), check: false };
+    const given = { gang: encodeGang(after), before: encodeGang(before), check: false };
     const warnings = await this.#asker
       .ask('checkGang', given, withinMs)
-      .then((said) => warningsIn(own(said(), 'warnings')))
+      .then((said) => decodeWarnings(own(said(), 'warnings')))
       .catch(() => []);
     return this.#saying({ warnOfUpdate: () => warnings });
   }

@@ -1,5 +1,5 @@
 import { deprecation } from '../api/contract-range.ts';
-import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../json/json.ts';
+import { own, ownList, type JsonObject } from '../json/json.ts';
 import { printable } from '../text/printable.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import type { Resource } from '../k8s/resource.ts';
@@ -8,24 +8,28 @@ import {
   CONTRACT_RANGE,
   type BackendSettings,
   type PatchSurface,
+  type BackendFactory,
 } from '../backends/backend.ts';
 import type { BackendFacts, ClusterSyncContext, InitContext, SyncContext } from '../backends/cluster.ts';
 import { checkContract, checkedFacts } from '../backends/contract.ts';
 import { HOSTED, type HostedBackend } from '../backends/hosted.ts';
 import { RELEASE_ORDERS, type ReleaseOrder } from '../gang/records.ts';
 import type { PodGangVerdict } from '../preparers/preparer.ts';
-import type { Declared } from './declared.ts';
-import { clusterHands, gangHands, gangSaid, ownedSaid, probeHands } from './hands.ts';
-import { factsOf, resourceOf, type ModuleFacts } from './heard.ts';
+import {
+  clusterCallbacks,
+  gangCallbacks,
+  encodeGang,
+  encodeOwned,
+  probeCallbacks,
+  type DeclaredAccess,
+} from './callbacks.ts';
+import { decodeBackendFacts, decodeResource, type ModuleBackendFacts } from './decode.ts';
 import { checkName } from './import-module.ts';
 import { ModuleAdmission } from './module-admission.ts';
-import { MODULE_LIMITS, type ModuleLimits } from './limits.ts';
-import type { ModuleSource } from './module-file.ts';
-import { ModuleKeeper, type Kept, type ModuleObserver } from './module-keeper.ts';
-import { Recent } from './recent.ts';
-
-/** Gangs whose answers are remembered. */
-const MOST_GANGS = 20_000;
+import { MODULE_LIMITS, type ModuleLimits } from './process-limits.ts';
+import { readModule, type ModuleSource } from './module-file.ts';
+import { ModuleSupervisor, type SupervisedModule, type ModuleObserver } from './supervisor.ts';
+import { Explanations, LruCache, MOST_GANGS } from './gang-answers.ts';
 
 /** One profile of the configuration that brings its backend along. */
 export interface ModuleProfile {
@@ -34,14 +38,18 @@ export interface ModuleProfile {
   readonly settings: BackendSettings;
 }
 
-const keptOf = ({ name, source, settings }: ModuleProfile): Kept<ModuleFacts> => ({
+const supervisedBackend = ({
+  name,
+  source,
+  settings,
+}: ModuleProfile): SupervisedModule<ModuleBackendFacts> => ({
   what: 'backend',
   name,
   source,
   operation: 'load',
   given: { settings },
   factsOf: (said) => {
-    const facts = factsOf(said);
+    const facts = decodeBackendFacts(said);
     checkName('backend', facts.name, name, source);
     checkContract(name, facts, CONTRACT_RANGE);
     return facts;
@@ -64,43 +72,44 @@ export class ModuleBackend implements HostedBackend {
   readonly contractVersion = BACKEND_CONTRACT_VERSION;
   readonly name: string;
   readonly [HOSTED]: ModuleAdmission;
-  readonly #keeper: ModuleKeeper<ModuleFacts>;
+  readonly #supervisor: ModuleSupervisor<ModuleBackendFacts>;
   #owns: readonly Resource[] = [];
-  readonly #answers = new Recent<GangAnswers>(MOST_GANGS);
-  readonly #explained = new Recent<{ readonly of: string; readonly text: string | undefined }>(MOST_GANGS);
+  readonly #answers = new LruCache<GangAnswers>(MOST_GANGS);
+  readonly #explanations: Explanations;
   /** There where the module has it. */
   syncCluster?: (context: ClusterSyncContext) => Promise<void>;
 
   constructor(profile: ModuleProfile, observer: ModuleObserver, limits: ModuleLimits = MODULE_LIMITS) {
     this.name = profile.name;
-    this.#keeper = new ModuleKeeper(keptOf(profile), observer, limits);
-    this[HOSTED] = new ModuleAdmission(this, this.#keeper, limits.answerMs);
+    this.#supervisor = new ModuleSupervisor(supervisedBackend(profile), observer, limits);
+    this.#explanations = new Explanations(this.#supervisor);
+    this[HOSTED] = new ModuleAdmission(this, this.#supervisor, limits.answerMs);
   }
 
   /** `''` until it is known. */
   get schedulerName(): string {
-    return this.#keeper.facts?.schedulerName ?? '';
+    return this.#supervisor.facts?.schedulerName ?? '';
   }
 
   get patchSurface(): PatchSurface {
-    return this.#keeper.facts?.patchSurface ?? {};
+    return this.#supervisor.facts?.patchSurface ?? {};
   }
 
   get cleansUp(): boolean {
-    return this.#keeper.facts?.cleansUp === true;
+    return this.#supervisor.facts?.cleansUp === true;
   }
 
   async init({ cluster, signal }: InitContext): Promise<BackendFacts> {
-    const process = await this.#keeper.begun();
-    const hands = probeHands(cluster, this.#declared);
+    const process = await this.#supervisor.begun();
+    const callbacks = probeCallbacks(cluster, this.#declared);
     const said = await process
-      .call('init', { cluster: cluster !== undefined }, { signal, hands })
-      .finally(() => this.#keeper.looked());
+      .call('init', { cluster: cluster !== undefined }, { signal, callbacks })
+      .finally(() => this.#supervisor.initialized());
     const facts = checkedFacts(own(said, 'facts'));
-    this.#owns = (ownList(said, 'owns') ?? []).map(resourceOf);
+    this.#owns = (ownList(said, 'owns') ?? []).map(decodeResource);
     if (this.#has('syncCluster')) this.syncCluster = (context) => this.#syncCluster(context);
     else delete this.syncCluster;
-    const { facts: known } = this.#keeper;
+    const { facts: known } = this.#supervisor;
     const old = known && deprecation('backend', known, CONTRACT_RANGE);
     const notices = [...(facts.notices ?? []), ...(old === undefined ? [] : [old])];
     return {
@@ -124,9 +133,9 @@ export class ModuleBackend implements HostedBackend {
   async syncPodGang(context: SyncContext, gang: PodGang): Promise<void> {
     const given = this.#givenOf(context, gang);
     const { signal } = context;
-    const said = await this.#keeper.running.call('syncPodGang', given, {
+    const said = await this.#supervisor.running.call('syncPodGang', given, {
       signal,
-      hands: gangHands(context, this.#declared),
+      callbacks: gangCallbacks(context, this.#declared),
     });
     const order = RELEASE_ORDERS.find((one) => one === own(said, 'order')) ?? 'all-at-once';
     const says = (field: string): boolean => own(said, field) === true;
@@ -137,9 +146,9 @@ export class ModuleBackend implements HostedBackend {
   async onPodGangDelete(context: SyncContext, gang: PodGang): Promise<void> {
     const given = this.#givenOf(context, gang);
     const { signal } = context;
-    await this.#keeper.running.call('onPodGangDelete', given, {
+    await this.#supervisor.running.call('onPodGangDelete', given, {
       signal,
-      hands: gangHands(context, this.#declared),
+      callbacks: gangCallbacks(context, this.#declared),
     });
     this.#answers.delete(keyOf(gang));
   }
@@ -164,69 +173,46 @@ export class ModuleBackend implements HostedBackend {
     return this.#answers.get(keyOf(gang))?.ending ?? this.#has('countsEnding');
   }
 
-  /** What was said last of the gang's objects; where they are others now it is asked, and the gang looked at again. */
+  /** What it said last of the gang's objects; once these have changed it is asked again, and the gang reconciled. */
   explain(objects: readonly JsonObject[]): string | undefined {
-    const [first] = objects;
-    const gang = first && gangIn(first);
-    if (gang === undefined || !this.#has('explain')) return undefined;
-    const of = objects.map(versionOf).join(' ');
-    const known = this.#explained.get(gang);
-    if (known?.of !== of) {
-      this.#explained.set(gang, { of, text: known?.text });
-      void this.#explainAnew(gang, of, objects, known?.text);
-    }
-    return known?.text;
-  }
-
-  async #explainAnew(
-    gang: string,
-    of: string,
-    objects: readonly JsonObject[],
-    before: string | undefined,
-  ): Promise<void> {
-    const { current } = this.#keeper;
-    const said =
-      typeof current === 'string' ? null : await current.call('explain', objects).catch(() => null);
-    const text = typeof said === 'string' ? printable(said, 1_024) : undefined;
-    if (this.#explained.get(gang)?.of !== of) return;
-    this.#explained.set(gang, { of, text });
-    if (text !== before) this.#keeper.said(gang);
+    return this.#has('explain') ? this.#explanations.of(objects) : undefined;
   }
 
   async #syncCluster(context: ClusterSyncContext): Promise<void> {
     const { signal } = context;
-    await this.#keeper.running.call('syncCluster', null, {
+    await this.#supervisor.running.call('syncCluster', null, {
       signal,
-      hands: clusterHands(context, this.#declared),
+      callbacks: clusterCallbacks(context, this.#declared),
     });
   }
 
-  get #declared(): Declared {
-    return { rights: this.#keeper.facts?.rights ?? [], owns: this.#owns };
+  get #declared(): DeclaredAccess {
+    return { rights: this.#supervisor.facts?.rights ?? [], owns: this.#owns };
   }
 
   #givenOf(context: SyncContext, gang: PodGang): unknown {
-    return { gang: gangSaid(gang), pods: context.pods, owned: ownedSaid(context, this.#owns) };
+    return { gang: encodeGang(gang), pods: context.pods, owned: encodeOwned(context, this.#owns) };
   }
 
   #has(operation: string): boolean {
-    return this.#keeper.facts?.has.includes(operation) === true;
+    return this.#supervisor.facts?.has.includes(operation) === true;
   }
 }
 
 const keyOf = ({ namespace, name }: PodGang): string => `${namespace}/${name}`;
 
-const versionOf = (object: JsonObject): string => {
-  const metadata = ownObject(object, 'metadata');
-  return `${ownString(metadata, 'uid') ?? ''}@${ownString(metadata, 'resourceVersion') ?? ''}`;
-};
-
-/** The gang that controls an object. */
-function gangIn(object: JsonObject): string | undefined {
-  const metadata = ownObject(object, 'metadata');
-  const owner = (ownList(metadata, 'ownerReferences') ?? []).find(
-    (one: Json) => own(one, 'controller') === true,
-  );
-  const [namespace, name] = [ownString(metadata, 'namespace'), ownString(owner, 'name')];
-  return namespace === undefined || name === undefined ? undefined : `${namespace}/${name}`;
+/**
+ * The backends of modules, each for a process of its own. What is wrong with a file is a person's to mend, and told at
+ * once; nothing of it is run before its `init`, and what comes of that keeps nobody else from starting.
+ * @throws MusterError BACKEND_MODULE_MISSING, BACKEND_MODULE_INTEGRITY
+ */
+export async function hostedModules(
+  modules: readonly (ModuleSource & { readonly name: string })[],
+  observer: ModuleObserver,
+): Promise<readonly BackendFactory[]> {
+  for (const source of modules) await readModule(source);
+  return modules.map((source) => ({
+    name: source.name,
+    create: (settings) => new ModuleBackend({ name: source.name, source, settings }, observer),
+  }));
 }

@@ -10,15 +10,14 @@ import type {
   PodToPrepare,
 } from '../preparers/preparation.ts';
 import { NO_FINDINGS, type PodGangVerdict, type Preparer } from '../preparers/preparer.ts';
-import { Attendant } from './attendant.ts';
-import { verdictOf } from './heard.ts';
-import { objectsIn, preparationFactsOf, type PreparationFacts } from './heard-preparation.ts';
-import { MODULE_LIMITS, type ModuleLimits } from './limits.ts';
-import type { ObjectsAsked, PrepareGiven, SaidHpcGang, ValidateGiven } from './messages.ts';
-import { keptEntry, type ModuleEntry } from './module-entry.ts';
+import { Restarter } from './restarter.ts';
+import { decodeVerdict } from './decode.ts';
+import { decodeObjects, decodePreparationFacts, type PreparationFacts } from './decode-preparation.ts';
+import { MODULE_LIMITS, type ModuleLimits } from './process-limits.ts';
+import type { ObjectsRequest, PrepareRequest, EncodedHpcGang, ValidateRequest } from './wire.ts';
+import { supervisedEntry, ModuleSupervisor, type ModuleEntry, type ModuleObserver } from './supervisor.ts';
 import { readModule } from './module-file.ts';
-import { ModuleKeeper, type ModuleObserver } from './module-keeper.ts';
-import { replay } from './replay.ts';
+import { replay } from './pod-edits.ts';
 import { ReviewAsker } from './review-asker.ts';
 
 /** What is known of an answer before it is read, which may throw what the module threw. */
@@ -32,7 +31,7 @@ interface Answers {
 export class ModulePreparation implements PreparerFactory {
   readonly name: string;
   readonly hosted: HostedPreparer;
-  readonly #keeper: ModuleKeeper<PreparationFacts>;
+  readonly #supervisor: ModuleSupervisor<PreparationFacts>;
   readonly #asker: ReviewAsker;
 
   constructor(
@@ -42,29 +41,29 @@ export class ModulePreparation implements PreparerFactory {
     range: ContractRange = PREPARATION_CONTRACT_RANGE,
   ) {
     this.name = entry.name;
-    const kept = { operation: 'loadPreparation', range, factsOf: preparationFactsOf } as const;
-    this.#keeper = new ModuleKeeper(keptEntry('preparation', entry, kept), observer, limits);
-    this.#asker = new ReviewAsker(this.#keeper, limits.answerMs);
+    const kept = { operation: 'loadPreparation', range, factsOf: decodePreparationFacts } as const;
+    this.#supervisor = new ModuleSupervisor(supervisedEntry('preparation', entry, kept), observer, limits);
+    this.#asker = new ReviewAsker(this.#supervisor, limits.answerMs);
     const handlers: (() => void)[] = [];
     const changed = (): void => {
       for (const handler of handlers) handler();
     };
-    this.#keeper.tell({ ended: changed, said: () => undefined });
-    const attendant = new Attendant(this.#keeper, changed);
+    this.#supervisor.tell({ ended: changed, said: () => undefined });
+    const restarter = new Restarter(this.#supervisor, changed);
     this.begin = async () => {
-      await attendant.begin();
-      attendant.attend();
+      await restarter.begin();
+      restarter.restartWhenEnded();
     };
-    const keeper = this.#keeper;
+    const supervisor = this.#supervisor;
     this.hosted = {
       get waits() {
-        return typeof keeper.current === 'string' ? keeper.current : undefined;
+        return typeof supervisor.current === 'string' ? supervisor.current : undefined;
       },
       ofPolicy: (policy, withinMs) => this.#ofPolicy(policy, withinMs),
       ofPod: (pod, asked, withinMs) => this.#ofPod(pod, asked, withinMs),
       ofGang: (gang, policy, given, withinMs) => this.#ofGang(gang, policy, given, withinMs),
       onChange: (handler) => void handlers.push(handler),
-      stop: () => attendant.stop(),
+      stop: () => restarter.stop(),
     };
   }
 
@@ -99,13 +98,13 @@ export class ModulePreparation implements PreparerFactory {
     withinMs: number,
   ): Promise<PreparerFactory> {
     const pod = { metadata, spec } as JsonObject;
-    const given: PrepareGiven = { pod, gang: gangSaid(gang), group, settings: settingsOf(policy) };
+    const given: PrepareRequest = { pod, gang: encodeHpcGang(gang), group, settings: settingsOf(policy) };
     const said = await this.#asker.ask('prepareMember', given, withinMs);
-    const asked = { who: this.#keeper.title, method: 'prepare' } as const;
+    const asked = { who: this.#supervisor.title, method: 'prepare' } as const;
     return this.#saying({
       preparer: {
         name: this.name,
-        patchSurface: this.#keeper.facts?.patchSurface ?? {},
+        patchSurface: this.#supervisor.facts?.patchSurface ?? {},
         prepare: (_pod, _member, patch) => replay(asked, said(), patch) as void,
       },
     });
@@ -117,18 +116,18 @@ export class ModulePreparation implements PreparerFactory {
     given: ObjectsGiven | undefined,
     withinMs: number,
   ): Promise<PreparerFactory> {
-    const [about, settings] = [gangSaid(gang), settingsOf(policy)];
+    const [about, settings] = [encodeHpcGang(gang), settingsOf(policy)];
     const verdict = await this.#judged({ settings, gang: about }, withinMs);
     if (given === undefined) return this.#saying({ verdict });
     const { certificate, subdomain } = given;
-    const asked: ObjectsAsked = { gang: about, settings, certificate: certificate(gang.name), subdomain };
+    const asked: ObjectsRequest = { gang: about, settings, certificate: certificate(gang.name), subdomain };
     const said = await this.#asker.ask('makeObjects', asked, withinMs);
-    return this.#saying({ verdict, objects: () => objectsIn(said(), gang) });
+    return this.#saying({ verdict, objects: () => decodeObjects(said(), gang) });
   }
 
-  async #judged(given: ValidateGiven, withinMs: number): Promise<() => PodGangVerdict> {
+  async #judged(given: ValidateRequest, withinMs: number): Promise<() => PodGangVerdict> {
     const said = await this.#asker.ask('validatePolicy', given, withinMs);
-    return () => verdictOf(said());
+    return () => decodeVerdict(said());
   }
 
   /** What was answered. It is asked about nothing but what it was answered for. */
@@ -146,7 +145,7 @@ export class ModulePreparation implements PreparerFactory {
 
 const settingsOf = ({ managed }: HpcPolicy): ManagerSettings => managed?.settings ?? {};
 
-const gangSaid = ({ namespace, name, annotations, spec }: HpcGang): SaidHpcGang => ({
+const encodeHpcGang = ({ namespace, name, annotations, spec }: HpcGang): EncodedHpcGang => ({
   namespace,
   name,
   annotations: [...annotations],

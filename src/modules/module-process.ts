@@ -4,21 +4,25 @@ import { dirname, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Json } from '../json/json.ts';
 import { messageOf } from '../errors.ts';
-import { readMessage } from './heard.ts';
-import { Lines } from './lines.ts';
-import { MAX_LINE, type FromModule, type Operation, type Thrown, type ToModule } from './messages.ts';
-import type { ModuleLimits } from './limits.ts';
-import { OutputMeter } from './output-meter.ts';
-import { ProcessWatch } from './process-watch.ts';
+import { decodeMessage } from './decode.ts';
+import {
+  Lines,
+  MAX_LINE,
+  type FromModule,
+  type ModuleOperation,
+  type Thrown,
+  type ToModule,
+} from './wire.ts';
+import { ProcessWatch, OutputMeter, type ModuleLimits } from './process-limits.ts';
 
-/** So many bytes may wait to be read by the module: past that it does not keep up. */
+/** Bytes that the module has not read yet; beyond this further calls are refused. */
 const MOST_UNREAD = 8 * 1024 * 1024;
-/** So many calls of its hands may be open at a time. */
-const MOST_HANDS = 64;
-/** So many calls may be given up without an answer: each may still hold what it was given. */
+/** Callbacks that one call may have open at a time. */
+const MOST_CALLBACKS = 64;
+/** Calls given up without an answer before the process is ended: each may still hold its arguments. */
 const MOST_GIVEN_UP = 256;
 
-/** A call that came to nothing through no fault of what it was about: the module ended, or did not answer. */
+/** A call without an outcome: the module's process ended, or did not answer in time. */
 export class NotAnswered extends Error {
   override readonly name = 'NotAnswered';
 }
@@ -34,17 +38,17 @@ export class ModuleThrew extends Error {
   }
 }
 
-/** What a module may ask for while it is called. @throws what the module is told of, by its message */
-export type Hands = (method: string, given: readonly Json[]) => Promise<unknown>;
+/** What a module may request during a call. @throws Error whose message the module is sent */
+export type Callbacks = (method: string, given: readonly Json[]) => Promise<unknown>;
 
-export interface CallOptions {
+export interface ModuleCallOptions {
   readonly withinMs?: number;
-  /** The module is told when it is aborted, and nobody waits from then on. */
+  /** Aborting gives the call up; the module is informed. */
   readonly signal?: AbortSignal;
-  readonly hands?: Hands;
+  readonly callbacks?: Callbacks;
 }
 
-export interface ProcessListener {
+export interface ModuleProcessListener {
   /** Called once, when nothing can be asked any more. */
   ended(reason: string): void;
   /** A line that the module wrote to its standard output or error. */
@@ -53,7 +57,7 @@ export interface ProcessListener {
 
 interface Pending {
   readonly settle: (outcome: { readonly value: Json } | { readonly error: Error }) => void;
-  readonly hands: Hands | undefined;
+  readonly callbacks: Callbacks | undefined;
   readonly failures: Map<number, unknown>;
   open: number;
 }
@@ -65,7 +69,7 @@ interface Pending {
 export class ModuleProcess {
   readonly #child: ChildProcess;
   readonly #wire: Socket;
-  readonly #listener: ProcessListener;
+  readonly #listener: ModuleProcessListener;
   readonly #limits: ModuleLimits;
   readonly #pending = new Map<number, Pending>();
   readonly #givenUp = new Set<number>();
@@ -76,7 +80,7 @@ export class ModuleProcess {
   readonly #killed = (): void => void this.#child.kill('SIGKILL');
 
   /** @param readable folders that the module may read */
-  constructor(readable: readonly string[], listener: ProcessListener, limits: ModuleLimits) {
+  constructor(readable: readonly string[], listener: ModuleProcessListener, limits: ModuleLimits) {
     this.#listener = listener;
     this.#limits = limits;
     const extension = extname(import.meta.url);
@@ -115,7 +119,7 @@ export class ModuleProcess {
   #listen(): void {
     const lines = new Lines(
       MAX_LINE,
-      (line) => this.#hear(line),
+      (line) => this.#receive(line),
       () => this.end(`it sent a message of more than ${MAX_LINE} characters`),
     );
     this.#wire.setEncoding('utf8').on('data', (text: string) => lines.push(text));
@@ -143,8 +147,12 @@ export class ModuleProcess {
       : `it ended itself, with exit code ${code}`;
   }
 
-  /** @throws ModuleThrew, NotAnswered, what its hands threw, the reason of the signal */
-  call(operation: Operation, given: unknown, { withinMs, signal, hands }: CallOptions = {}): Promise<Json> {
+  /** @throws ModuleThrew, NotAnswered, what its callbacks threw, the reason of the signal */
+  call(
+    operation: ModuleOperation,
+    given: unknown,
+    { withinMs, signal, callbacks }: ModuleCallOptions = {},
+  ): Promise<Json> {
     if (this.#over !== undefined) return Promise.reject(new NotAnswered(this.#over));
     if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
     if (this.#wire.writableLength > MOST_UNREAD) {
@@ -177,7 +185,7 @@ export class ModuleProcess {
         else resolve(outcome.value);
       };
       signal?.addEventListener('abort', onAbort);
-      this.#pending.set(id, { settle, hands, failures: new Map(), open: 0 });
+      this.#pending.set(id, { settle, callbacks, failures: new Map(), open: 0 });
       this.#send({ what: 'call', id, operation, given });
     });
   }
@@ -198,10 +206,10 @@ export class ModuleProcess {
     if (this.#over === undefined) this.#wire.write(`${JSON.stringify(message)}\n`);
   }
 
-  #hear(line: string): void {
+  #receive(line: string): void {
     if (this.#over !== undefined) return;
-    this.#watch.heard();
-    const message = readMessage(line);
+    this.#watch.received();
+    const message = decodeMessage(line);
     if (message === undefined) this.end('it sent what is no message');
     else if (message.what === 'last') this.end(message.reason);
     else this.#take(message);
@@ -216,27 +224,27 @@ export class ModuleProcess {
     } else if (message.what === 'value') pending.settle(message);
     else if (message.what === 'thrown') {
       const { thrown } = message;
-      // What its hands threw stays what it was: a write that lost against another's is no news.
-      const own = thrown.hand === undefined ? undefined : pending.failures.get(thrown.hand);
+      // What its callbacks threw stays what it was: a write that lost against another's is no news.
+      const own = thrown.callback === undefined ? undefined : pending.failures.get(thrown.callback);
       pending.settle({ error: own instanceof Error ? own : new ModuleThrew(thrown) });
-    } else void this.#hand(message, pending);
+    } else void this.#callback(message, pending);
   }
 
-  async #hand(
+  async #callback(
     { id, number, method, given }: Extract<FromModule, { what: 'ask' }>,
     pending: Pending,
   ): Promise<void> {
     pending.open += 1;
-    if (pending.open > MOST_HANDS) {
-      this.end(`it asked for more than ${MOST_HANDS} things at a time`);
+    if (pending.open > MOST_CALLBACKS) {
+      this.end(`it asked for more than ${MOST_CALLBACKS} things at a time`);
       return;
     }
     try {
-      if (pending.hands === undefined) throw new Error(`${method} is not for here`);
-      this.#send({ what: 'hand', id, number, value: await pending.hands(method, given) });
+      if (pending.callbacks === undefined) throw new Error(`${method} is not for here`);
+      this.#send({ what: 'callback', id, number, value: await pending.callbacks(method, given) });
     } catch (thrown) {
       pending.failures.set(number, thrown);
-      this.#send({ what: 'hand', id, number, failed: messageOf(thrown) });
+      this.#send({ what: 'callback', id, number, failed: messageOf(thrown) });
     } finally {
       pending.open -= 1;
     }

@@ -1,22 +1,22 @@
 import type { Json } from '../json/json.ts';
 import { printable } from '../text/printable.ts';
 import { messageOf, TryLater } from '../errors.ts';
-import type { Operation } from './messages.ts';
-import type { ModuleKeeper } from './module-keeper.ts';
+import type { ModuleOperation } from './wire.ts';
+import type { ModuleSupervisor } from './supervisor.ts';
 import { ModuleThrew } from './module-process.ts';
-import { asThrown } from './replay.ts';
+import { rethrown } from './pod-edits.ts';
 
 /** So many reviews may wait: of those that the server takes at a time, most are kept for others. */
 const MOST_WAITING = 32;
 
 /** Asks a module on behalf of reviews, which wait for it, though not for long and not many at a time. */
 export class ReviewAsker {
-  readonly #keeper: Pick<ModuleKeeper<unknown>, 'current' | 'title'>;
+  readonly #supervisor: Pick<ModuleSupervisor<unknown>, 'current' | 'title'>;
   readonly #answerMs: number;
   #waiting = 0;
 
-  constructor(keeper: Pick<ModuleKeeper<unknown>, 'current' | 'title'>, answerMs: number) {
-    this.#keeper = keeper;
+  constructor(supervisor: Pick<ModuleSupervisor<unknown>, 'current' | 'title'>, answerMs: number) {
+    this.#supervisor = supervisor;
     this.#answerMs = answerMs;
   }
 
@@ -24,8 +24,8 @@ export class ReviewAsker {
    * What the module says; read it to have thrown what the module threw.
    * @throws TryLater where it says nothing
    */
-  async ask(operation: Operation, given: unknown, withinMs: number): Promise<() => Json> {
-    const { current, title } = this.#keeper;
+  async ask(operation: ModuleOperation, given: unknown, withinMs: number): Promise<() => Json> {
+    const { current, title } = this.#supervisor;
     if (typeof current === 'string') throw notNow(current);
     if (this.#waiting >= MOST_WAITING) throw notNow(`${title} has ${MOST_WAITING} reviews to answer already`);
     this.#waiting += 1;
@@ -35,7 +35,7 @@ export class ReviewAsker {
     } catch (thrown) {
       if (!(thrown instanceof ModuleThrew)) throw notNow(`${title}: ${messageOf(thrown)}`);
       return () => {
-        throw asThrown(thrown.field, thrown.message);
+        throw rethrown(thrown.field, thrown.message);
       };
     } finally {
       this.#waiting -= 1;

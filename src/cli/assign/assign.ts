@@ -9,7 +9,7 @@ import { readMember } from '../../fleet/assign/member.ts';
 import { withAnswers } from '../../fleet/assign/with-answers.ts';
 import { FieldReader, objectTitle, type ObjectFault } from '../../k8s/field-reader.ts';
 import { HostedPlugins } from '../../modules/hosted-plugins.ts';
-import type { ModuleObserver } from '../../modules/module-keeper.ts';
+import type { ModuleObserver } from '../../modules/supervisor.ts';
 import { configured } from '../input/configured.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readAll } from '../input/input-files.ts';

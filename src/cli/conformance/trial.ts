@@ -9,7 +9,7 @@ import { preparationChecks } from '../../conformance/preparations.ts';
 import { messageOf, MusterError } from '../../errors.ts';
 import type { AssignReplicaPlugin } from '../../fleet/assign/assign-replica-plugin.ts';
 import type { Brought, ModuleKind } from '../../modules/import-module.ts';
-import type { ModuleEntry } from '../../modules/module-entry.ts';
+import type { ModuleEntry } from '../../modules/supervisor.ts';
 import { preparerFactoryOf, type PreparationModule } from '../../preparers/preparation-module.ts';
 import {
   configured as configuredModule,

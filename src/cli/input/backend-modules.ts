@@ -6,8 +6,8 @@ import type { OperatorConfiguration, SchedulerProfile } from '../../config/confi
 import type { AssignReplicaPlugin } from '../../fleet/assign/assign-replica-plugin.ts';
 import { within } from '../../kube/loop/deadline.ts';
 import { messageOf, MusterError } from '../../errors.ts';
-import { configure } from '../../modules/call-plugin.ts';
 import {
+  configure,
   checkName,
   doesNotLoad,
   importAny,
@@ -18,7 +18,7 @@ import {
 import type { PreparerFactory } from '../../preparers/preparation.ts';
 import { preparerFactoryOf, type PreparationModule } from '../../preparers/preparation-module.ts';
 import { readModule, type ModuleFile, type ModuleSource } from '../../modules/module-file.ts';
-import type { ModuleEntry } from '../../modules/module-entry.ts';
+import type { ModuleEntry } from '../../modules/supervisor.ts';
 
 /** How long a module may take to load. */
 const LOAD_MS = 10_000;

@@ -4,7 +4,7 @@ import type { EstimatorSettings } from '../../estimators/estimators.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { HostedPlugins } from '../../modules/hosted-plugins.ts';
 import { readModule } from '../../modules/module-file.ts';
-import type { ModuleEntry } from '../../modules/module-entry.ts';
+import type { ModuleEntry } from '../../modules/supervisor.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { LoopMetrics } from '../../telemetry/loop-metrics.ts';
 import { kindsWith } from '../../workloads/configured-kinds.ts';

@@ -7,7 +7,7 @@ import type { OperatorConfiguration } from '../../config/configuration.ts';
 import type { Loop } from '../../controller/controller.ts';
 import type { PreemptionSettings } from '../../controller/watch/shared.ts';
 import { ProbeLoop } from '../../controller/scheduler-objects/probe-loop.ts';
-import type { ModuleObserver } from '../../modules/module-keeper.ts';
+import type { ModuleObserver } from '../../modules/supervisor.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import type { PreparerFactory } from '../../preparers/preparation.ts';
 import type { BackendMetrics } from '../../telemetry/backend-metrics.ts';

@@ -4,7 +4,7 @@ import { MUSTER_NAMESPACE, MUSTER_SERVICE_ACCOUNT } from '../../api/names.ts';
 import type { OperatorConfiguration } from '../../config/configuration.ts';
 import { builtInBackends } from '../../backends/registry.ts';
 import { hostedPreparations } from '../../modules/module-preparation.ts';
-import { hostedModules } from '../../modules/hosted-modules.ts';
+import { hostedModules } from '../../modules/module-backend.ts';
 import { messageOf, MusterError } from '../../errors.ts';
 import { metricsOf, startProgram } from '../../server/program.ts';
 import { createLogger, flushLog, type Logger } from '../../telemetry/log.ts';

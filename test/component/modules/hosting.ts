@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../../../src/json/json.ts';
 import type { BackendFacts, ClusterProbe } from '../../../src/backends/cluster.ts';
 import { HOSTED } from '../../../src/backends/hosted.ts';
 import { TryLater } from '../../../src/errors.ts';
-import { MODULE_LIMITS, type ModuleLimits } from '../../../src/modules/limits.ts';
+import { MODULE_LIMITS, type ModuleLimits } from '../../../src/modules/process-limits.ts';
 import { ModuleBackend } from '../../../src/modules/module-backend.ts';
 import { preparePod } from '../../../src/preparers/prepare.ts';
 import type { Change } from '../../../src/admission/json-patch.ts';

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { ModuleLimits } from '../../../src/modules/limits.ts';
+import type { ModuleLimits } from '../../../src/modules/process-limits.ts';
 import { host, laterOf, moduleText, type Hosting } from './hosting.ts';
 
 let hosting: Hosting | undefined;

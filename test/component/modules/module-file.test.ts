@@ -5,8 +5,8 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { MODULE_LIMITS } from '../../../src/modules/limits.ts';
-import { factsOf } from '../../../src/modules/heard.ts';
+import { MODULE_LIMITS } from '../../../src/modules/process-limits.ts';
+import { decodeBackendFacts } from '../../../src/modules/decode.ts';
 import { readModule, type ModuleFile } from '../../../src/modules/module-file.ts';
 import { ModuleProcess } from '../../../src/modules/module-process.ts';
 import { moduleText } from './hosting.ts';
@@ -37,7 +37,7 @@ async function runs(file: ModuleFile): Promise<string> {
   );
   try {
     const settings = { config: {}, topology: { enabled: false, keys: [] } };
-    return factsOf(await process.call('load', { file, field: 'module', settings })).schedulerName;
+    return decodeBackendFacts(await process.call('load', { file, field: 'module', settings })).schedulerName;
   } finally {
     process.end('enough');
   }

@@ -18,7 +18,7 @@ const start = async (parts: string, ofFactory = ''): Promise<Hosting> => {
 const LINES = { group: 'line.example.com', version: 'v1', plural: 'lines', kind: 'Line', namespaced: true };
 const owns = `owns: () => [${JSON.stringify(LINES)}],`;
 
-/** The hands of one sync, and what was done with them. */
+/** The callbacks of one sync, and what was done with them. */
 function handsOf(given: Partial<SyncContext> = {}) {
   const done: unknown[] = [];
   const context: SyncContext = {
@@ -40,7 +40,7 @@ function handsOf(given: Partial<SyncContext> = {}) {
   return { context, done };
 }
 
-test('a gang is synced with the hands of Muster', async () => {
+test('a gang is synced with the callbacks of Muster', async () => {
   const rights = `rights: [{ group: '', resources: ['nodes'], verbs: ['get'], why: 'their size' }],`;
   const parts = `${owns}
     releaseOrder: () => 'minimum-first',
@@ -83,7 +83,7 @@ test('a gang is synced with the hands of Muster', async () => {
   expect(backend.followsBinding(gang)).toBe(false);
 });
 
-test('what its hands threw comes back as it was', async () => {
+test('what its callbacks threw comes back as it was', async () => {
   const { backend } = await start(`${owns}
     syncPodGang: (context) => context.apply({ resource: ${JSON.stringify(LINES)}, name: 'x', spec: {} }),
     onPodGangDelete: async (context) => { throw new Error('not today'); },`);
@@ -135,7 +135,7 @@ test.each([
   expect(done).toEqual([]);
 });
 
-test('too many calls of its hands at a time end it, and too many warnings are not told', async () => {
+test('too many calls of its callbacks at a time end it, and too many warnings are not told', async () => {
   const { backend, ended } = await start(`
     syncPodGang: async (context) => { for (let i = 0; i < 40; i += 1) context.warn('w' + i); await context.read('/api'); },
     onPodGangDelete: (context) => Promise.all(Array.from({ length: 100 }, () => context.read('/api'))),`);

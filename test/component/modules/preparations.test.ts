@@ -15,9 +15,9 @@ import {
 } from '../../../src/api/names.ts';
 import { parsePodGang } from '../../../src/gang/parse-pod-gang.ts';
 import { parseHpcPolicy } from '../../../src/preparers/policy/hpc-policy.ts';
-import { MODULE_LIMITS, type ModuleLimits } from '../../../src/modules/limits.ts';
+import { MODULE_LIMITS, type ModuleLimits } from '../../../src/modules/process-limits.ts';
 import { gangService } from '../../../src/preparers/hosts/gang-service.ts';
-import { objectsIn } from '../../../src/modules/heard-preparation.ts';
+import { decodeObjects } from '../../../src/modules/decode-preparation.ts';
 import { hostedPreparations, ModulePreparation } from '../../../src/modules/module-preparation.ts';
 import { until } from '../../cluster/control-plane/until.ts';
 import { hpcPolicy } from '../../support/hpc.ts';
@@ -329,7 +329,7 @@ test.each([
   ],
 ])('whoever may make a PodGang may not therefore make %s', (_what, parts, says) => {
   const object = { apiVersion: 'v1', metadata: { name: 'train' }, ...parts };
-  expect(() => objectsIn([object], { namespace: 'ml', name: 'train' })).toThrow(says);
+  expect(() => decodeObjects([object], { namespace: 'ml', name: 'train' })).toThrow(says);
 });
 
 test('the Service of a gang is made for it', () => {
@@ -338,7 +338,7 @@ test('the Service of a gang is made for it', () => {
     name: 'ssh',
     port: 22,
   });
-  expect(objectsIn([service], gang)).toEqual([service]);
+  expect(decodeObjects([service], gang)).toEqual([service]);
 });
 
 test('the example of docs/preparations.md runs so', async () => {

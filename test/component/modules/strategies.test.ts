@@ -6,10 +6,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { assign } from '../../../src/fleet/assign/assign.ts';
 import { withAnswers } from '../../../src/fleet/assign/with-answers.ts';
-import { HostedPlugins } from '../../../src/modules/hosted-plugins.ts';
-import { MODULE_LIMITS, type ModuleLimits } from '../../../src/modules/limits.ts';
+import { HostedPlugins, ModulePlugin } from '../../../src/modules/hosted-plugins.ts';
+import { MODULE_LIMITS, type ModuleLimits } from '../../../src/modules/process-limits.ts';
 import type { JsonObject } from '../../../src/json/json.ts';
-import { ModulePlugin } from '../../../src/modules/module-plugin.ts';
 import { until } from '../../cluster/control-plane/until.ts';
 import { bindingOf, memberOf, rooms, shown } from '../../unit/fleet/assign/small-fleet.ts';
 import { entryIn, type EntryParts } from './hosting.ts';
@@ -68,9 +67,9 @@ test('one for an older version of the contract works, and is told of; one that s
       MODULE_LIMITS,
       range,
     );
-    await one.attended.ready();
+    await one.restartable.ready();
     expect(one.strategies()).toEqual(['first']);
-    one.attended.stop();
+    one.restartable.stop();
   }
   const notice =
     'plugin mine is written for version 1 of the contract; this is version 2, and a later Muster will refuse it: use a newer release of the plugin';

@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { ReceivedPod } from '../../../src/admission/pod-reader.ts';
 import type { JsonObject } from '../../../src/json/json.ts';
-import { podSaid } from '../../../src/modules/hands.ts';
+import { encodePod } from '../../../src/modules/callbacks.ts';
 import { readsLargeLists, podPartFor, type PodReaderNeeds } from '../../../src/preparers/pod-part.ts';
 import type { PodReader } from '../../../src/preparers/preparer.ts';
 
@@ -45,7 +45,7 @@ test.each([
 });
 
 test('all else of the Pod is there as ever, also from a process of its own', () => {
-  for (const pod of [POD, podSaid(POD, false)]) {
+  for (const pod of [POD, encodePod(POD, false)]) {
     const { namespace, name, schedulerName, priorityClassName, schedulingGroup, workloadRef, containers } =
       partOf(pod);
     expect({
@@ -91,7 +91,7 @@ test.each([
 });
 
 test('a module is sent a line without them, and the whole spec where it looks at all of it', () => {
-  expect(JSON.stringify(podSaid(POD, false)).length).toBeLessThan(500);
-  expect(podSaid(POD, true)['spec']).toEqual(POD['spec']);
-  expect(podSaid({}, false)).toEqual({ metadata: {}, spec: { containers: [] } });
+  expect(JSON.stringify(encodePod(POD, false)).length).toBeLessThan(500);
+  expect(encodePod(POD, true)['spec']).toEqual(POD['spec']);
+  expect(encodePod({}, false)).toEqual({ metadata: {}, spec: { containers: [] } });
 });

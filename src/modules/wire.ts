@@ -6,15 +6,15 @@ import type { ManagerSettings } from '../preparers/preparation-module.ts';
 import type { ModuleFile } from './module-file.ts';
 
 /**
- * What Muster and a module say to each other: JSON, one message a line. What comes from the module is believed in nothing
- * (`heard.ts`); what goes there is Muster's own.
+ * The protocol between Muster and a module's process: JSON, one message a line. Muster decodes what the module sends
+ * (`decode.ts`); the module trusts what Muster sends.
  */
 
-/** So many characters may a line of the module's have: more than any object that an API server takes. */
+/** Characters of one line from the module: more than any object that an API server accepts. */
 export const MAX_LINE = 4 * 1024 * 1024;
 
 /** What a module is asked for. `ping` shows only that anything in it gets to run. */
-export type Operation =
+export type ModuleOperation =
   | 'load'
   | 'loadPlugin'
   | 'assignReplica'
@@ -38,21 +38,21 @@ export interface LoadFile {
   readonly field: string;
 }
 
-export interface LoadGiven extends LoadFile {
+export interface LoadBackend extends LoadFile {
   readonly settings: { readonly config: JsonObject; readonly topology: TopologyLevels };
 }
 
 /** A PodGang as it was said. */
-export type SaidGang = Omit<PodGang, 'labels' | 'annotations'> & {
+export type EncodedGang = Omit<PodGang, 'labels' | 'annotations'> & {
   readonly labels: readonly (readonly [string, string])[];
   readonly annotations: readonly (readonly [string, string])[];
 };
 
 /** As much of it as a preparation goes by. */
-export type SaidHpcGang = Pick<SaidGang, 'namespace' | 'name' | 'annotations' | 'spec'>;
+export type EncodedHpcGang = Pick<EncodedGang, 'namespace' | 'name' | 'annotations' | 'spec'>;
 
-export interface SyncGiven {
-  readonly gang: SaidGang;
+export interface SyncRequest {
+  readonly gang: EncodedGang;
   readonly pods: readonly GangPod[];
   readonly owned: readonly (readonly [string, readonly JsonObject[]])[];
 }
@@ -63,36 +63,41 @@ export interface LoadConfigured extends LoadFile {
 }
 
 /** What a preparation judges: settings, and the gang that would be prepared by them. */
-export interface ValidateGiven {
+export interface ValidateRequest {
   readonly settings: ManagerSettings;
-  readonly gang?: SaidHpcGang;
+  readonly gang?: EncodedHpcGang;
 }
 
 /** A Pod to be prepared. */
-export interface PrepareGiven {
+export interface PrepareRequest {
   readonly pod: JsonObject;
-  readonly gang: SaidHpcGang;
+  readonly gang: EncodedHpcGang;
   readonly group: string;
   readonly settings: ManagerSettings;
 }
 
 /** A gang whose objects are asked for. */
-export interface ObjectsAsked {
-  readonly gang: SaidHpcGang;
+export interface ObjectsRequest {
+  readonly gang: EncodedHpcGang;
   readonly settings: ManagerSettings;
   readonly certificate: string;
   readonly subdomain?: string | undefined;
 }
 
 export type ToModule =
-  | { readonly what: 'call'; readonly id: number; readonly operation: Operation; readonly given: unknown }
-  /** Nobody waits for that call any more. */
+  | {
+      readonly what: 'call';
+      readonly id: number;
+      readonly operation: ModuleOperation;
+      readonly given: unknown;
+    }
+  /** The call was given up. */
   | { readonly what: 'over'; readonly id: number; readonly reason: string }
-  | HandAnswer;
+  | CallbackAnswer;
 
-/** What became of something that the module asked for while it was called. */
-export interface HandAnswer {
-  readonly what: 'hand';
+/** The outcome of a callback. */
+export interface CallbackAnswer {
+  readonly what: 'callback';
   readonly id: number;
   readonly number: number;
   readonly value?: unknown;
@@ -105,8 +110,8 @@ export interface Thrown {
   readonly message: string;
   /** Of a PodRefused. */
   readonly field?: string | undefined;
-  /** Of a call of its hands, whose failure it let through. */
-  readonly hand?: number | undefined;
+  /** The number of the callback whose failure the module let through. */
+  readonly callback?: number | undefined;
 }
 
 export type FromModule =
@@ -119,5 +124,44 @@ export type FromModule =
       readonly method: string;
       readonly given: readonly Json[];
     }
-  /** It ends, and why. */
+  /** The process ends, for this reason. */
   | { readonly what: 'last'; readonly reason: string };
+
+/** Cuts a stream of text into lines, and keeps no more of one than `most` characters. */
+export class Lines {
+  readonly #most: number;
+  readonly #line: (text: string) => void;
+  readonly #tooLong: () => void;
+  #parts: string[] = [];
+  #length = 0;
+
+  constructor(most: number, line: (text: string) => void, tooLong: () => void) {
+    this.#most = most;
+    this.#line = line;
+    this.#tooLong = tooLong;
+  }
+
+  push(text: string): void {
+    let from = 0;
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
+      this.#add(text.slice(from, end));
+      const line = this.#parts.join('');
+      const whole = this.#length <= this.#most;
+      this.#parts = [];
+      this.#length = 0;
+      from = end + 1;
+      if (whole) this.#line(line);
+    }
+    if (from < text.length) this.#add(text.slice(from));
+  }
+
+  #add(part: string): void {
+    const before = this.#length;
+    this.#length += part.length;
+    if (this.#length <= this.#most) this.#parts.push(part);
+    else if (before <= this.#most) {
+      this.#parts = [];
+      this.#tooLong();
+    }
+  }
+}

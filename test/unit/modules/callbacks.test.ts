@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { checkKept, checkRead, type Declared } from '../../../src/modules/declared.ts';
+import { checkWrite, checkRead, type DeclaredAccess } from '../../../src/modules/callbacks.ts';
 
-const declared: Declared = {
+const declared: DeclaredAccess = {
   owns: [{ group: 'line.example.com', version: 'v1', plural: 'lines', kind: 'Line', namespaced: true }],
   rights: [
     { group: 'line.example.com', resources: ['queues'], verbs: ['get'], names: undefined },
@@ -56,8 +56,8 @@ test.each([
 test('what it keeps is of its own kinds, or declared', () => {
   const kind = { group: 'line.example.com', version: 'v1', kind: 'X', namespaced: true };
   for (const plural of ['lines', 'settings'])
-    expect(() => checkKept({ ...kind, plural }, declared)).not.toThrow();
-  expect(() => checkKept({ ...kind, plural: 'queues' }, declared)).toThrow(
+    expect(() => checkWrite({ ...kind, plural }, declared)).not.toThrow();
+  expect(() => checkWrite({ ...kind, plural: 'queues' }, declared)).toThrow(
     "the module asked for queues.line.example.com, which it does not declare: name its kind in owns(), or declare it in its factory's rights with the verb create",
   );
 });

@@ -1,6 +1,11 @@
-import { isObject, ownString, type Json } from '../json/json.ts';
-import { PodRefused } from '../preparers/preparer.ts';
-import type { PodPatch } from '../preparers/preparer.ts';
+import { isObject, ownString, type Json, type JsonObject } from '../json/json.ts';
+import {
+  PodRefused,
+  type PodPatch,
+  type PodField,
+  type PodList,
+  type WorkloadRef,
+} from '../preparers/preparer.ts';
 import { MusterError } from '../errors.ts';
 
 /** So many edits may one Pod get: more than any scheduler needs, and no more than an answer has room for. */
@@ -9,7 +14,7 @@ export const MOST_EDITS = 256;
 type Edit = readonly Json[];
 
 /** Who was asked for edits, for people. */
-export interface Asked {
+export interface EditSource {
   /** `backend line-scheduler` */
   readonly who: string;
   readonly method: 'preparePod' | 'prepare';
@@ -20,7 +25,7 @@ export interface Asked {
  * module declared: what it must not touch is refused there.
  * @throws what the patch throws; MusterError BACKEND_CONTRACT for what is no edit
  */
-export function replay(who: Asked, said: Json, patch: PodPatch): unknown {
+export function replay(who: EditSource, said: Json, patch: PodPatch): unknown {
   const edits =
     isObject(said) && Array.isArray(said['edits']) ? (said['edits'] as readonly Json[]) : undefined;
   if (edits === undefined || edits.length > MOST_EDITS) throw noEdits(who);
@@ -31,7 +36,7 @@ export function replay(who: Asked, said: Json, patch: PodPatch): unknown {
   return isObject(said) && said['returned'] === true ? 'something' : undefined;
 }
 
-function apply(who: Asked, [method, ...given]: Edit, patch: PodPatch): void {
+function apply(who: EditSource, [method, ...given]: Edit, patch: PodPatch): void {
   // What is not of the type that is asked for, the patch refuses with the words that are for the author.
   const [first, second, third, fourth] = given as [never, never, never, never];
   const reason = (why: Json | undefined): string => (typeof why === 'string' ? why.slice(0, 256) : '');
@@ -57,7 +62,7 @@ function apply(who: Asked, [method, ...given]: Edit, patch: PodPatch): void {
   }
 }
 
-const noEdits = ({ who, method }: Asked): MusterError =>
+const noEdits = ({ who, method }: EditSource): MusterError =>
   new MusterError(
     'BACKEND_CONTRACT',
     `${who} answered ${method} with what is no list of edits of a Pod, or a list of more than ${MOST_EDITS}`,
@@ -65,5 +70,57 @@ const noEdits = ({ who, method }: Asked): MusterError =>
   );
 
 /** What the module threw in `preparePod`, as a backend of this process would have thrown it. */
-export const asThrown = (field: string | undefined, message: string): Error =>
+export const rethrown = (field: string | undefined, message: string): Error =>
   field === undefined ? new Error(message) : new PodRefused(field, message);
+
+/** Writes down what a backend wants of a Pod, for it to be done where the Pod is. */
+class RecordedPatch implements PodPatch {
+  readonly edits: unknown[][] = [];
+
+  setSchedulerName(name: string, why: string): void {
+    this.#record('setSchedulerName', name, why);
+  }
+
+  annotate(key: string, value: string, why: string): void {
+    this.#record('annotate', key, value, why);
+  }
+
+  label(key: string, value: string, why: string): void {
+    this.#record('label', key, value, why);
+  }
+
+  addGate(name: string, why: string): void {
+    this.#record('addGate', name, why);
+  }
+
+  setSchedulingGroup(podGroupName: string, why: string): void {
+    this.#record('setSchedulingGroup', podGroupName, why);
+  }
+
+  setWorkloadRef(reference: WorkloadRef, why: string): void {
+    this.#record('setWorkloadRef', reference, why);
+  }
+
+  add(list: PodList, item: JsonObject, why: string, container?: string): void {
+    this.#record('add', list, item, why, container);
+  }
+
+  set(field: PodField, value: Json, why: string, container?: string): void {
+    this.#record('set', field, value, why, container);
+  }
+
+  #record(...edit: unknown[]): void {
+    if (this.edits.length >= MOST_EDITS) throw new Error(`a Pod gets ${MOST_EDITS} edits at most`);
+    this.edits.push(edit);
+  }
+}
+
+/** What one call wants of a Pod. @param prepare returns nothing; that it returned something is told */
+export function recorded(prepare: (patch: PodPatch) => unknown): JsonObject {
+  const patch = new RecordedPatch();
+  const returned = prepare(patch);
+  const edits = patch.edits as Json[];
+  if (returned === undefined) return { edits };
+  Promise.resolve(returned).catch(() => undefined);
+  return { edits, returned: true };
+}

@@ -3,9 +3,9 @@ import { isObject, own, ownObject, ownString, type Json, type JsonObject } from 
 import { LABEL_POD_GANG } from '../api/names.ts';
 import { printable } from '../text/printable.ts';
 import type { PatchSurface } from '../preparers/preparer.ts';
-import { surfaceOf, wrong } from './heard.ts';
+import { decodeSurface, undecodable } from './decode.ts';
 
-/** What a preparation is: said by it once, and held to since. */
+/** What a preparation's module says of itself once, when it is loaded. */
 export interface PreparationFacts {
   readonly name: string;
   readonly contractVersion: number;
@@ -13,11 +13,11 @@ export interface PreparationFacts {
 }
 
 /** @throws Error that says what of it cannot be */
-export function preparationFactsOf(value: Json): PreparationFacts {
+export function decodePreparationFacts(value: Json): PreparationFacts {
   const [name, contractVersion] = [ownString(value, 'name'), own(value, 'contractVersion')];
   if (name === undefined || typeof contractVersion !== 'number')
-    throw wrong('a preparation without name and contractVersion');
-  const surface = surfaceOf(own(value, 'patchSurface'), 'preparation');
+    throw undecodable('a preparation without name and contractVersion');
+  const surface = decodeSurface(own(value, 'patchSurface'), 'preparation');
   // Which scheduler a Pod has is its backend's to say, whatever is declared.
   const notItsOwn = { schedulerName: false, schedulingGroup: false, workloadRef: false };
   return { name, contractVersion, patchSurface: { ...surface, ...notItsOwn } };
@@ -28,28 +28,30 @@ const MOST_OBJECTS = 32;
 /** What Muster's account may make for a gang. */
 const KINDS = ['ConfigMap', 'Secret', 'Service'];
 
-/** The objects of a gang. Whose they are is Muster's to write. @throws Error that says what of it cannot be */
-export function objectsIn(
+/** The objects for a gang; Muster writes their owner. @throws Error that says what of it cannot be */
+export function decodeObjects(
   value: Json,
   gang: { readonly namespace: string; readonly name: string },
 ): JsonObject[] {
   const { namespace } = gang;
-  if (!Array.isArray(value)) throw wrong('objects that are no list');
-  if (value.length > MOST_OBJECTS) throw wrong(`more than ${MOST_OBJECTS} objects for one gang`);
+  if (!Array.isArray(value)) throw undecodable('objects that are no list');
+  if (value.length > MOST_OBJECTS) throw undecodable(`more than ${MOST_OBJECTS} objects for one gang`);
   return (value as readonly Json[]).map((object) => {
-    if (!isObject(object)) throw wrong('an object that is none');
+    if (!isObject(object)) throw undecodable('an object that is none');
     const kind = ownString(object, 'kind') ?? '';
     const metadata = ownObject(object, 'metadata');
     const name = ownString(metadata, 'name') ?? '';
     if (own(object, 'apiVersion') !== 'v1' || !KINDS.includes(kind))
-      throw wrong(`an object of kind ${printable(kind, 64)}: v1 ${KINDS.join(', ')} may be made for a gang`);
-    if (!isDnsSubdomain(name)) throw wrong(`a ${kind} without a name`);
+      throw undecodable(
+        `an object of kind ${printable(kind, 64)}: v1 ${KINDS.join(', ')} may be made for a gang`,
+      );
+    if (!isDnsSubdomain(name)) throw undecodable(`a ${kind} without a name`);
     if ((ownString(metadata, 'namespace') ?? namespace) !== namespace)
-      throw wrong(`${kind} ${name} of another namespace than the gang's`);
+      throw undecodable(`${kind} ${name} of another namespace than the gang's`);
     if (kind === 'Service') checkService(object, gang.name);
     // Whoever may make a PodGang may not therefore make a token or a credential of another kind.
     if (kind === 'Secret' && ![undefined, 'Opaque'].includes(ownString(object, 'type')))
-      throw wrong(`Secret ${name} of a type other than Opaque`);
+      throw undecodable(`Secret ${name} of a type other than Opaque`);
     return object;
   });
 }
@@ -60,7 +62,7 @@ function checkService(service: JsonObject, gang: string): void {
   const others = Object.keys(spec ?? {}).filter((key) => !SERVICE_FIELDS.has(key));
   const selects = own(ownObject(spec, 'selector'), LABEL_POD_GANG) === gang;
   if (own(spec, 'clusterIP') !== 'None' || !selects || others.length > 0)
-    throw wrong(
+    throw undecodable(
       `a Service that is more than headless with the selector ${LABEL_POD_GANG}: ${printable(gang, 64)}${others.length === 0 ? '' : `: ${printable(others.join(', '), 64)}`}`,
     );
 }

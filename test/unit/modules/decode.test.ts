@@ -2,18 +2,16 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Json } from '../../../src/json/json.ts';
 import { JsonPodPatch } from '../../../src/admission/pod-patch.ts';
-import { BackOff } from '../../../src/modules/back-off.ts';
 import {
-  factsOf,
-  ownedObjectOf,
-  pathOf,
-  readMessage,
-  resourceOf,
-  verdictOf,
-} from '../../../src/modules/heard.ts';
-import { Lines } from '../../../src/modules/lines.ts';
-import { Recent } from '../../../src/modules/recent.ts';
-import { replay } from '../../../src/modules/replay.ts';
+  decodeBackendFacts,
+  decodeOwnedObject,
+  decodePath,
+  decodeMessage,
+  decodeResource,
+  decodeVerdict,
+} from '../../../src/modules/decode.ts';
+import { Lines } from '../../../src/modules/wire.ts';
+import { replay } from '../../../src/modules/pod-edits.ts';
 import { guardedPatch } from '../../../src/preparers/guarded-patch.ts';
 
 const anything = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>;
@@ -26,11 +24,11 @@ const nearly = (...keys: string[]): fc.Arbitrary<Json> =>
   ) as fc.Arbitrary<Json>;
 
 test.each<[string, (value: Json) => unknown, fc.Arbitrary<Json>]>([
-  ['facts', factsOf, nearly('name', 'contractVersion', 'schedulerName', 'patchSurface', 'has')],
-  ['a verdict', verdictOf, nearly('faults', 'warnings')],
-  ['a kind', resourceOf, nearly('group', 'version', 'plural', 'kind')],
-  ['an object', ownedObjectOf, nearly('resource', 'name', 'spec', 'labels', 'writtenOnce', 'despite')],
-  ['a path', pathOf, anything],
+  ['facts', decodeBackendFacts, nearly('name', 'contractVersion', 'schedulerName', 'patchSurface', 'has')],
+  ['a verdict', decodeVerdict, nearly('faults', 'warnings')],
+  ['a kind', decodeResource, nearly('group', 'version', 'plural', 'kind')],
+  ['an object', decodeOwnedObject, nearly('resource', 'name', 'spec', 'labels', 'writtenOnce', 'despite')],
+  ['a path', decodePath, anything],
 ])('%s: whatever is said is taken or refused in words', (_what, read, said) => {
   fc.assert(
     fc.property(said, (value) => {
@@ -50,17 +48,17 @@ test('a line is a message or none, whatever is in it', () => {
         fc.string(),
         nearly('what', 'id', 'value').map((one) => JSON.stringify(one)),
       ),
-      (line) => void readMessage(line),
+      (line) => void decodeMessage(line),
     ),
   );
-  expect(readMessage('{"what":"ask","id":1,"number":2,"method":"read","given":["/api"]}')).toEqual({
+  expect(decodeMessage('{"what":"ask","id":1,"number":2,"method":"read","given":["/api"]}')).toEqual({
     what: 'ask',
     id: 1,
     number: 2,
     method: 'read',
     given: ['/api'],
   });
-  expect(readMessage('{"what":"last","reason":"\\u001b[31mred"}')).toEqual({
+  expect(decodeMessage('{"what":"last","reason":"\\u001b[31mred"}')).toEqual({
     what: 'last',
     reason: expect.not.stringContaining('\u001b'),
   });
@@ -130,34 +128,4 @@ test('lines are cut wherever their parts end, and one that is too long is told o
       },
     ),
   );
-});
-
-test('what ended rests twice as long each time, up to a minute, unless it ran for a while', () => {
-  let now = 0;
-  const backOff = new BackOff(() => now);
-  const rests = Array.from({ length: 8 }, () => {
-    backOff.began();
-    return backOff.ended();
-  });
-  expect(rests).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
-  expect(backOff.leftMs).toBe(60_000);
-  now += 60_000;
-  expect(backOff.leftMs).toBe(0);
-  backOff.began();
-  now += 60_000;
-  expect(backOff.ended()).toBe(1_000);
-});
-
-test('what was set longest ago is forgotten first', () => {
-  const recent = new Recent<number>(2);
-  for (const [key, value] of [
-    ['a', 1],
-    ['b', 2],
-    ['a', 3],
-    ['c', 4],
-  ] as const)
-    recent.set(key, value);
-  expect(['a', 'b', 'c'].map((key) => recent.get(key))).toEqual([3, undefined, 4]);
-  recent.delete('a');
-  expect(recent.get('a')).toBeUndefined();
 });

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../json/json.ts';
 import type { Resource } from '../k8s/resource.ts';
 import type { ClusterProbe, SyncContext } from '../backends/cluster.ts';
-import type { HandAnswer, SyncGiven } from './messages.ts';
+import type { CallbackAnswer, SyncRequest } from './wire.ts';
 
-/** A call of the hands that failed: with the number by which Muster knows what it threw. */
-export class HandFailed extends Error {
+/** A callback that failed; by its number Muster finds the error that it threw. */
+export class CallbackFailed extends Error {
   readonly number: number;
 
   constructor(number: number, message: string) {
@@ -13,8 +13,8 @@ export class HandFailed extends Error {
   }
 }
 
-/** What one call of a backend asks Muster for, and waits for. */
-export class HandCalls {
+/** The callbacks that are open during one call of a backend. */
+export class CallbackClient {
   readonly #ask: (number: number, method: string, given: readonly unknown[]) => void;
   readonly #open = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
   readonly #ending = new AbortController();
@@ -38,14 +38,14 @@ export class HandCalls {
     });
   }
 
-  answered({ number, value, failed }: HandAnswer): void {
+  answered({ number, value, failed }: CallbackAnswer): void {
     const open = this.#open.get(number);
     this.#open.delete(number);
     if (failed === undefined) open?.resolve(value ?? undefined);
-    else open?.reject(new HandFailed(number, failed));
+    else open?.reject(new CallbackFailed(number, failed));
   }
 
-  /** Nobody waits for the call any more. */
+  /** The call was given up: every open callback fails. */
   over(reason: string): void {
     const error = new Error(reason);
     this.#ending.abort(error);
@@ -54,25 +54,25 @@ export class HandCalls {
   }
 }
 
-export const probeOf = (hands: HandCalls): ClusterProbe => ({
-  versions: (group) => hands.call('versions', group),
-  resources: (groupVersion) => hands.call('resources', groupVersion),
-  crdSchema: (crd, version) => hands.call('crdSchema', crd, version),
-  read: (path) => hands.call('read', path),
-  dryRunCreate: (resource, object) => hands.call('dryRunCreate', resource, object),
+export const probeOf = (callbacks: CallbackClient): ClusterProbe => ({
+  versions: (group) => callbacks.call('versions', group),
+  resources: (groupVersion) => callbacks.call('resources', groupVersion),
+  crdSchema: (crd, version) => callbacks.call('crdSchema', crd, version),
+  read: (path) => callbacks.call('read', path),
+  dryRunCreate: (resource, object) => callbacks.call('dryRunCreate', resource, object),
 });
 
 /** @param given undefined for objects of the cluster, which belong to no gang */
-export const contextOf = (hands: HandCalls, given: SyncGiven | undefined): SyncContext => {
+export const contextOf = (callbacks: CallbackClient, given: SyncRequest | undefined): SyncContext => {
   const owned = new Map<string, readonly JsonObject[]>(given?.owned);
   return {
-    signal: hands.signal,
+    signal: callbacks.signal,
     pods: given?.pods ?? [],
     owned: ({ group, version, plural }: Resource) => owned.get(`${group}/${version}/${plural}`) ?? [],
-    apply: (object) => hands.call('apply', object),
-    remove: (resource, name, despite) => hands.call('remove', resource, name, despite),
-    read: (path) => hands.call('read', path),
-    // Nobody waits for it: that it cannot be told is no failure of the gang's.
-    warn: (message) => void hands.call('warn', message).catch(() => undefined),
+    apply: (object) => callbacks.call('apply', object),
+    remove: (resource, name, despite) => callbacks.call('remove', resource, name, despite),
+    read: (path) => callbacks.call('read', path),
+    // Not awaited: a warning that is lost fails no gang.
+    warn: (message) => void callbacks.call('warn', message).catch(() => undefined),
   };
 };

@@ -2,35 +2,34 @@ import type { Json } from '../json/json.ts';
 import { ReceivedPod } from '../admission/pod-reader.ts';
 import type { HpcGang } from '../preparers/preparation.ts';
 import type { PreparationModule } from '../preparers/preparation-module.ts';
-import { configure } from './call-plugin.ts';
-import { importModule } from './import-module.ts';
+import { configure, importModule } from './import-module.ts';
 import type {
   LoadConfigured,
-  ObjectsAsked,
-  Operation,
-  PrepareGiven,
-  SaidHpcGang,
-  ValidateGiven,
-} from './messages.ts';
-import { recorded } from './recorded-patch.ts';
+  ObjectsRequest,
+  ModuleOperation,
+  PrepareRequest,
+  EncodedHpcGang,
+  ValidateRequest,
+} from './wire.ts';
+import { recorded } from './pod-edits.ts';
 
-const gangOf = ({ annotations, ...rest }: SaidHpcGang): HpcGang => ({
+const gangOf = ({ annotations, ...rest }: EncodedHpcGang): HpcGang => ({
   ...rest,
   annotations: new Map(annotations),
 });
 
 /** The module's side of the wire, of a preparation. */
-export class LoadedPreparation {
+export class PreparationHost {
   readonly #module: PreparationModule;
 
   private constructor(module: PreparationModule) {
     this.#module = module;
   }
 
-  static async load({ file, field, config }: LoadConfigured): Promise<LoadedPreparation> {
+  static async load({ file, field, config }: LoadConfigured): Promise<PreparationHost> {
     const module = await importModule('preparation', file, field);
     configure('preparation', module, config);
-    return new LoadedPreparation(module);
+    return new PreparationHost(module);
   }
 
   /** What it says of itself. */
@@ -40,18 +39,18 @@ export class LoadedPreparation {
   }
 
   /** undefined for what is none of a preparation's operations. */
-  answer(operation: Operation, given: unknown): (() => unknown) | undefined {
-    if (operation === 'validatePolicy') return () => this.#validate(given as ValidateGiven);
-    if (operation === 'prepareMember') return () => this.#prepare(given as PrepareGiven);
-    if (operation === 'makeObjects') return () => this.#objects(given as ObjectsAsked);
+  answer(operation: ModuleOperation, given: unknown): (() => unknown) | undefined {
+    if (operation === 'validatePolicy') return () => this.#validate(given as ValidateRequest);
+    if (operation === 'prepareMember') return () => this.#prepare(given as PrepareRequest);
+    if (operation === 'makeObjects') return () => this.#objects(given as ObjectsRequest);
     return undefined;
   }
 
-  #validate({ settings, gang }: ValidateGiven): unknown {
+  #validate({ settings, gang }: ValidateRequest): unknown {
     return this.#module.validate(settings, gang && gangOf(gang));
   }
 
-  #prepare({ pod, gang, group, settings }: PrepareGiven): Json {
+  #prepare({ pod, gang, group, settings }: PrepareRequest): Json {
     return recorded((patch) =>
       this.#module.prepare(
         new ReceivedPod(pod, gang.namespace),
@@ -61,7 +60,7 @@ export class LoadedPreparation {
     );
   }
 
-  #objects({ gang, settings, certificate, subdomain }: ObjectsAsked): unknown {
+  #objects({ gang, settings, certificate, subdomain }: ObjectsRequest): unknown {
     return this.#module.objects(gangOf(gang), settings, { certificate: () => certificate, subdomain });
   }
 }

@@ -11,10 +11,10 @@ import {
   type PodGangVerdict,
   type PodList,
 } from '../preparers/preparer.ts';
-import type { FromModule } from './messages.ts';
+import type { FromModule } from './wire.ts';
 
-/** What a module is: said by it once, and held to since. */
-export interface ModuleFacts {
+/** What a backend's module says of itself once, when it is loaded. */
+export interface ModuleBackendFacts {
   readonly name: string;
   readonly contractVersion: number;
   readonly schedulerName: string;
@@ -26,8 +26,8 @@ export interface ModuleFacts {
   readonly has: readonly string[];
 }
 
-/** A line of the module's. undefined: it is no message. */
-export function readMessage(line: string): FromModule | undefined {
+/** A line from the module; undefined: it is no message. */
+export function decodeMessage(line: string): FromModule | undefined {
   let message: unknown;
   try {
     message = JSON.parse(line);
@@ -40,14 +40,14 @@ export function readMessage(line: string): FromModule | undefined {
   if (what === 'value') return { what, id, value: own(message, 'value') ?? null };
   if (what === 'thrown') {
     const thrown = own(message, 'thrown');
-    const hand = own(thrown, 'hand');
+    const callback = own(thrown, 'callback');
     return {
       what,
       id,
       thrown: {
         message: textOf(thrown, 'message'),
         field: ownString(thrown, 'field')?.slice(0, 256),
-        hand: typeof hand === 'number' ? hand : undefined,
+        callback: typeof callback === 'number' ? callback : undefined,
       },
     };
   }
@@ -61,22 +61,22 @@ export function readMessage(line: string): FromModule | undefined {
 const textOf = (value: unknown, key: string): string =>
   printable(ownString(value, key) ?? 'it did not say why', 1_024);
 
-/** What a module answered that cannot be. */
-export const wrong = (what: string): Error => new Error(`the module gave ${what}`);
+/** The error for a value that the module must not give. */
+export const undecodable = (what: string): Error => new Error(`the module gave ${what}`);
 
 /** @throws Error that says what of it cannot be */
-export function factsOf(value: Json): ModuleFacts {
+export function decodeBackendFacts(value: Json): ModuleBackendFacts {
   const [name, schedulerName] = [ownString(value, 'name'), ownString(value, 'schedulerName')];
   const contractVersion = own(value, 'contractVersion');
   if (name === undefined || typeof contractVersion !== 'number')
-    throw wrong('a backend without name and contractVersion');
+    throw undecodable('a backend without name and contractVersion');
   if (schedulerName === undefined || schedulerName === '' || schedulerName.length > 253)
-    throw wrong('a backend without a schedulerName');
+    throw undecodable('a backend without a schedulerName');
   return {
     name,
     contractVersion,
     schedulerName,
-    patchSurface: surfaceOf(own(value, 'patchSurface')),
+    patchSurface: decodeSurface(own(value, 'patchSurface')),
     readsWholePods: own(value, 'readsWholePods') === true,
     cleansUp: own(value, 'cleansUp') === true,
     rights: rightsOf(own(value, 'rights')),
@@ -84,17 +84,17 @@ export function factsOf(value: Json): ModuleFacts {
   };
 }
 
-/** Of an AccountRight what its module is held to. */
+/** The part of an AccountRight that limits its module. */
 export interface DeclaredRight {
   readonly group: string;
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
-  /** Of these objects alone; undefined: of all. */
+  /** Names of objects; undefined: all. */
   readonly names: readonly string[] | undefined;
 }
 
 function rightsOf(value: Json | undefined): DeclaredRight[] {
-  if (!Array.isArray(value ?? [])) throw wrong('rights that are no list');
+  if (!Array.isArray(value ?? [])) throw undecodable('rights that are no list');
   return ((value ?? []) as readonly Json[]).map((right) => {
     const names = own(right, 'names');
     return {
@@ -107,8 +107,8 @@ function rightsOf(value: Json | undefined): DeclaredRight[] {
 }
 
 /** @param whose for errors */
-export function surfaceOf(value: Json | undefined, whose = 'backend'): PatchSurface {
-  if (!isObject(value)) throw wrong(`a ${whose} without a patchSurface`);
+export function decodeSurface(value: Json | undefined, whose = 'backend'): PatchSurface {
+  if (!isObject(value)) throw undecodable(`a ${whose} without a patchSurface`);
   const texts = (key: string): readonly string[] => textsIn(own(value, key) ?? [], `patchSurface.${key}`);
   const lists = texts('lists').filter((list): list is PodList => Object.hasOwn(POD_LISTS, list));
   const fields = texts('fields').filter((field): field is PodField => Object.hasOwn(POD_FIELDS, field));
@@ -126,19 +126,19 @@ export function surfaceOf(value: Json | undefined, whose = 'backend'): PatchSurf
 
 function textsIn(value: unknown, what: string): readonly string[] {
   if (!Array.isArray(value) || !value.every((one) => typeof one === 'string'))
-    throw wrong(`${what} that are no list of texts`);
+    throw undecodable(`${what} that are no list of texts`);
   return value;
 }
 
 /** Warnings are bounded in number and length where they are answered. */
-export const warningsIn = (value: unknown): readonly string[] =>
+export const decodeWarnings = (value: unknown): readonly string[] =>
   textsIn(value ?? [], 'warnings').slice(0, 100);
 
-export function verdictOf(value: unknown): PodGangVerdict {
+export function decodeVerdict(value: unknown): PodGangVerdict {
   const faults = (ownList(value, 'faults') ?? []).slice(0, 100).map((one) => {
     const rule = ownString(one, 'rule') ?? '';
     if (!Object.hasOwn(rules, rule))
-      throw wrong(`a fault of a rule that there is not, ${printable(rule, 64)}`);
+      throw undecodable(`a fault of a rule that there is not, ${printable(rule, 64)}`);
     return {
       rule: rule as RuleName,
       field: printable(ownString(one, 'field') ?? '', 256),
@@ -146,12 +146,12 @@ export function verdictOf(value: unknown): PodGangVerdict {
       message: printable(ownString(one, 'message') ?? '', 256),
     };
   });
-  return { faults, warnings: warningsIn(own(value, 'warnings')) };
+  return { faults, warnings: decodeWarnings(own(value, 'warnings')) };
 }
 
 const DNS = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
-export function resourceOf(value: unknown): Resource {
+export function decodeResource(value: unknown): Resource {
   const [group = '', version, plural, kind] = ['group', 'version', 'plural', 'kind'].map((key) =>
     ownString(value, key),
   );
@@ -164,25 +164,25 @@ export function resourceOf(value: unknown): Resource {
     !/^[A-Za-z0-9]{1,63}$/.test(kind) ||
     (group !== '' && !DNS.test(group))
   )
-    throw wrong('what is no kind of object: { group, version, plural, kind, namespaced }');
+    throw undecodable('what is no kind of object: { group, version, plural, kind, namespaced }');
   return { group, version, plural, kind, namespaced: own(value, 'namespaced') === true };
 }
 
 const NAME = /^(?!\.{1,2}$)[^/%\s]{1,253}$/;
 
-export function nameOf(value: unknown): string {
-  if (typeof value !== 'string' || !NAME.test(value)) throw wrong('what is no name of an object');
+export function decodeName(value: unknown): string {
+  if (typeof value !== 'string' || !NAME.test(value)) throw undecodable('what is no name of an object');
   return value;
 }
 
-export function ownedObjectOf(value: unknown): OwnedObject {
+export function decodeOwnedObject(value: unknown): OwnedObject {
   const [spec, body] = [ownObject(value, 'spec'), ownObject(value, 'body')];
-  if (spec === undefined) throw wrong('an object without a spec');
+  if (spec === undefined) throw undecodable('an object without a spec');
   const [labels, annotations] = ['labels', 'annotations'].map((key) => textMapOf(own(value, key), key));
   const [writtenOnce, despite] = ['writtenOnce', 'despite'].map((key) => own(value, key));
   return {
-    resource: resourceOf(own(value, 'resource')),
-    name: nameOf(own(value, 'name')),
+    resource: decodeResource(own(value, 'resource')),
+    name: decodeName(own(value, 'name')),
     spec,
     ...(labels && { labels }),
     ...(annotations && { annotations }),
@@ -195,31 +195,31 @@ export function ownedObjectOf(value: unknown): OwnedObject {
 function textMapOf(value: Json | undefined, what: string): Readonly<Record<string, string>> | undefined {
   if (value === undefined || value === null) return undefined;
   if (!isObject(value) || !Object.values(value).every((one) => typeof one === 'string'))
-    throw wrong(`${what} that are no texts`);
+    throw undecodable(`${what} that are no texts`);
   return value as Readonly<Record<string, string>>;
 }
 
 /** A path of the API server's, which leads nowhere else. */
-export function pathOf(value: unknown): string {
+export function decodePath(value: unknown): string {
   if (
     typeof value !== 'string' ||
     !/^\/[!-~]{0,2047}$/.test(value) ||
     /\/\/|\/\.{1,2}(\/|\?|$)|%2e|%2f|\\/i.test(value)
   )
-    throw wrong('what is no path of the API server');
+    throw undecodable('what is no path of the API server');
   return value;
 }
 
-export function groupVersionOf(value: unknown): string {
+export function decodeGroupVersion(value: unknown): string {
   if (typeof value !== 'string' || !/^([-a-z0-9.]{1,253}\/)?[a-z0-9]{1,63}$/.test(value))
-    throw wrong('what is no version of an API');
+    throw undecodable('what is no version of an API');
   return value;
 }
 
-export const finalizersOf = (value: unknown): readonly string[] | undefined =>
+export const decodeFinalizers = (value: unknown): readonly string[] | undefined =>
   value === undefined || value === null ? undefined : textsIn(value, 'finalizers');
 
-export function objectOf(value: unknown): JsonObject {
-  if (!isObject(value)) throw wrong('what is no object');
+export function decodeObject(value: unknown): JsonObject {
+  if (!isObject(value)) throw undecodable('what is no object');
   return value;
 }

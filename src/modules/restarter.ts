@@ -1,0 +1,68 @@
+import { messageOf } from '../errors.ts';
+import type { ModuleSupervisor } from './supervisor.ts';
+
+/** Time until the next attempt where not the process failed but what is before it, such as a file that is gone. */
+const RETRY_MS = 5_000;
+
+/** A supervised module that starts when it is asked to. */
+export type Restartable = Pick<ModuleSupervisor<unknown>, 'ready' | 'tell' | 'backOffMs' | 'stop'>;
+
+/** Starts a module, and again whenever it has ended. */
+export class Restarter {
+  readonly #module: Restartable;
+  readonly #begunAgain: () => void;
+  #why: string | undefined;
+  /** Of the next start. */
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param begunAgain called after each further start, failed ones included */
+  constructor(module: Restartable, begunAgain: () => void) {
+    this.#module = module;
+    this.#begunAgain = begunAgain;
+  }
+
+  /** Why the last start failed; undefined: the module runs, or was never started. */
+  get why(): string | undefined {
+    return this.#why;
+  }
+
+  async begin(): Promise<void> {
+    try {
+      await this.#module.ready();
+      this.#why = undefined;
+    } catch (thrown) {
+      this.#why = messageOf(thrown);
+    }
+  }
+
+  /** From now on the module starts again by itself. */
+  restartWhenEnded(): void {
+    this.#module.tell({ ended: () => this.#later(this.#module.backOffMs), said: () => undefined });
+    if (this.#why !== undefined) this.#later(this.#module.backOffMs);
+  }
+
+  /** Stops the module for good, with the reason that `why` gives. */
+  stopFor(why: string): void {
+    this.#why = why;
+    this.stop();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#module.stop();
+  }
+
+  #later(againInMs: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      void this.#again();
+    }, againInMs + 1).unref();
+  }
+
+  async #again(): Promise<void> {
+    await this.begin();
+    if (this.#why !== undefined && this.#timer === undefined) this.#later(RETRY_MS);
+    this.#begunAgain();
+  }
+}
