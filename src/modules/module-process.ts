@@ -169,13 +169,9 @@ export class ModuleProcess {
         if (this.#givenUp.size > MOST_GIVEN_UP)
           this.end(`it has left ${MOST_GIVEN_UP} calls without an answer`);
       };
-      const timer =
-        withinMs === undefined
-          ? undefined
-          : setTimeout(
-              () => giveUp(new NotAnswered(`it did not answer within ${withinMs / 1000} s`)),
-              withinMs,
-            );
+      const late = (): void =>
+        giveUp(new NotAnswered(`it did not answer within ${(withinMs ?? 0) / 1000} s`));
+      const timer = withinMs === undefined ? undefined : setTimeout(late, withinMs);
       const onAbort = (): void => giveUp(signal?.reason as Error);
       const settle: Pending['settle'] = (outcome) => {
         this.#pending.delete(id);

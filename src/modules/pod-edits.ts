@@ -9,7 +9,7 @@ import {
 import { MusterError } from '../errors.ts';
 
 /** So many edits may one Pod get: more than any scheduler needs, and no more than an answer has room for. */
-export const MOST_EDITS = 256;
+const MOST_EDITS = 256;
 
 type Edit = readonly Json[];
 
