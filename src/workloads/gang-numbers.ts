@@ -103,7 +103,8 @@ function groupsOf(workload: JsonObject, kind: GangKind): GroupNumbers[] {
       name,
       replicas,
       // Of a workload that is many gangs, each is one whole.
-      minReplicas: kind.pods === undefined ? minAvailable : replicas,
+      minReplicas:
+        kind.pods === undefined ? minAvailable : (kind.minimum?.(name, replicas, reading) ?? replicas),
       left: kind.left?.(replicas, reading) ?? replicas,
       ...(kind.completions !== undefined && { completions: kind.completions(names[index] ?? '', reading) }),
     };

@@ -97,6 +97,8 @@ export interface GangTerms {
   readonly partIsGroup?: true;
   /** How many Pods a group of one gang has, where that is not what its templates count. */
   readonly pods?: (group: string, told: number, reading: WorkloadReading) => number;
+  /** How many of these must start together, where that is not all. */
+  readonly minimum?: (group: string, pods: number, reading: WorkloadReading) => number;
   /** Of a workload that is many gangs, one for each number below this: how many. */
   readonly gangs?: (reading: WorkloadReading) => number;
   /** The same as `pods` for a gang that is still to form, where some of the work may be done already. */

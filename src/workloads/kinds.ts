@@ -11,8 +11,10 @@ import { job } from './kinds/job.ts';
 import { jobSet } from './kinds/jobset.ts';
 import { jaxJob, mpiJob, paddleJob, pyTorchJob, tfJob, xgBoostJob } from './kinds/kubeflow.ts';
 import { leaderWorkerSet } from './kinds/leader-worker-set.ts';
+import { modelServing } from './kinds/model-serving.ts';
 import { daemonSet, podTemplate, replicationController } from './kinds/never-a-gang.ts';
 import { rayCluster, rayCronJob, rayJob, rayService } from './kinds/ray.ts';
+import { roleBasedGroup } from './kinds/role-based-group.ts';
 import { statefulSet } from './kinds/stateful-set.ts';
 import { clusterTrainingRuntime, trainingRuntime, trainJob } from './kinds/trainer.ts';
 import { volcanoJob } from './kinds/volcano.ts';
@@ -32,6 +34,8 @@ export const kinds: readonly Kind[] = [
   ...[trainJob, trainingRuntime, clusterTrainingRuntime],
   ...[rayCluster, rayJob, rayService, rayCronJob],
   flinkDeployment,
+  roleBasedGroup,
+  modelServing,
   ...[deployment, replicaSet],
   statefulSet,
   job,

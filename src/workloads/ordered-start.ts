@@ -12,27 +12,29 @@ export function orderedBy(workload: JsonObject, { field, instead }: OneByOne): O
 }
 
 /**
- * Items of the list at `field` whose `dependsOn` names others that are of the same gang.
+ * Items of the list at `field` whose `key` names others that are of the same gang.
  * @param isMember whether the Pods of an item are of that gang
  */
-export function orderedByDependsOn(
+export function orderedByList(
   workload: JsonObject,
   {
     field,
+    key = 'dependsOn',
     isMember,
     namesIn,
   }: {
     readonly field: string;
+    readonly key?: string;
     readonly isMember: (item: Json) => boolean;
-    readonly namesIn: (dependsOn: Json | undefined) => readonly (Json | undefined)[];
+    readonly namesIn: (value: Json | undefined) => readonly (Json | undefined)[];
   },
 ): OrderedStart[] {
   const list = valueAt(workload, path(field));
   const items = Array.isArray(list) ? (list as readonly Json[]) : [];
   const names = new Set<Json | undefined>(items.filter(isMember).map((item) => ownString(item, 'name')));
   return items.flatMap((item, index) =>
-    isMember(item) && namesIn(own(item, 'dependsOn')).some((name) => names.has(name))
-      ? [orderedBy(workload, { field: `${field}[${index}].dependsOn`, instead: '' })]
+    isMember(item) && namesIn(own(item, key)).some((name) => names.has(name))
+      ? [orderedBy(workload, { field: `${field}[${index}].${key}`, instead: '' })]
       : [],
   );
 }

@@ -80,7 +80,7 @@ describe.each(PAGES)('%s', (file) => {
     const paths = settings.map(({ path }) => path.replaceAll('[]', ''));
     const named = namesIn(
       code,
-      new RegExp(`(?<![\\w./-])((?:${roots.join('|')})\\.[a-zA-Z]+(?:\\.[a-zA-Z]+)*)`, 'g'),
+      new RegExp(`(?<![\\w./-])((?:${roots.join('|')})\\.[a-zA-Z]+(?:\\.[a-zA-Z]+)*)(?![\\w-])`, 'g'),
     );
     const known = (name: string): boolean =>
       paths.some((path) => path === name || path.startsWith(`${name}.`) || /\.(io|dev)$/.test(name));

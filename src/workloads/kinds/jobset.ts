@@ -4,7 +4,7 @@ import { hasLabel, isPart } from '../gang-label.ts';
 import { JOB_PODS_LUA, jobPods, jobWarnings } from '../job-pods.ts';
 import type { Host, Kind, OrderedStart } from '../kind.ts';
 import { itemsAt, textAt } from '../listed-templates.ts';
-import { orderedBy, orderedByDependsOn, orderedByTopology } from '../ordered-start.ts';
+import { orderedBy, orderedByList, orderedByTopology } from '../ordered-start.ts';
 import { path, valueAt, type Path } from '../path.ts';
 import type { Template } from '../workload-kind.ts';
 import { WorkloadReading } from '../workload-reading.ts';
@@ -123,7 +123,7 @@ function jobsInOrder(workload: JsonObject): OrderedStart[] {
     Array.isArray(on) ? (on as readonly Json[]).map((one) => ownString(one, 'name')) : [];
   return [
     ...(inOrder ? [orderedBy(workload, order)] : []),
-    ...orderedByDependsOn(workload, { field: 'spec.replicatedJobs', isMember, namesIn }),
+    ...orderedByList(workload, { field: 'spec.replicatedJobs', isMember, namesIn }),
   ];
 }
 

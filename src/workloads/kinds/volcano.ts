@@ -2,7 +2,7 @@ import { own, ownList, type Json } from '../../json/json.ts';
 import { hasLabel } from '../gang-label.ts';
 import type { Kind } from '../kind.ts';
 import { templatesIn } from '../listed-templates.ts';
-import { orderedByDependsOn } from '../ordered-start.ts';
+import { orderedByList } from '../ordered-start.ts';
 import { namedBy } from '../pod-labels.ts';
 import type { TemplateList } from '../workload-kind.ts';
 
@@ -32,7 +32,7 @@ export const volcanoJob: Kind = {
     }),
     phase: { path: 'status.state.phase', succeeded: ['Completed'] },
     orderedStart: (workload) =>
-      orderedByDependsOn(workload, {
+      orderedByList(workload, {
         field: 'spec.tasks',
         isMember: (task: Json) => hasLabel(own(task, 'template')),
         namesIn: (on) => ownList(on, 'name') ?? [],

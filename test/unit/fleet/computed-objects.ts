@@ -58,6 +58,14 @@ const maybe = (value: fc.Arbitrary<Json>): fc.Arbitrary<Json | undefined> =>
 
 const jobSpec = { parallelism: few(6), completions: few(9), template: maybe(podTemplate) };
 
+/** A template, or the name of a shared one. */
+const templateSource = (more: Record<string, fc.Arbitrary<Json | undefined>>): fc.Arbitrary<JsonObject> =>
+  record({
+    template: maybe(podTemplate),
+    templateRef: maybe(record({ name: fc.constantFrom('a', 'b', 'c', undefined) })),
+    ...more,
+  });
+
 const ray = record({
   enableInTreeAutoscaling: fc.constantFrom(true, false, undefined),
   headGroupSpec: record({ template: podTemplate }),
@@ -215,6 +223,43 @@ export const computedObjects: Readonly<Record<string, fc.Arbitrary<JsonObject>>>
     ),
     jobManager: manager({ replicas: few(3) }),
     taskManager: manager({ replicas: few(5) }),
+  }),
+  'RoleBasedGroup.workloads.x-k8s.io': record({
+    roleTemplates: fc.oneof(
+      fc.constant(undefined),
+      list(record({ name: fc.constantFrom('a', 'b'), template: maybe(podTemplate) })),
+    ),
+    roles: list(
+      record({
+        name: itemName,
+        replicas: few(4),
+        standalonePattern: maybe(templateSource({})),
+        leaderWorkerPattern: fc.oneof(fc.constant(undefined), templateSource({ size: few(4) })),
+        customComponentsPattern: fc.oneof(
+          { weight: 3, arbitrary: fc.constant(undefined) },
+          record({
+            components: list(record({ name: itemName, size: few(3), template: maybe(podTemplate) })),
+          }),
+        ),
+      }),
+    ),
+  }),
+  'ModelServing.workload.serving.volcano.sh': record({
+    replicas: number(3),
+    template: record({
+      gangPolicy: maybe(
+        record({ minRoleReplicas: record({ a: number(3), 'role-0': number(3), b: number(3) }) }),
+      ),
+      roles: list(
+        record({
+          name: itemName,
+          replicas: few(4),
+          entryTemplate: maybe(podTemplate),
+          workerReplicas: few(3),
+          workerTemplate: maybe(podTemplate),
+        }),
+      ),
+    }),
   }),
   'Job.batch': record(jobSpec),
 };

@@ -36,6 +36,16 @@ const told = (object: JsonObject): string[] => {
   ];
 };
 
+test('a RoleBasedGroup that asks its own controller for a PodGroup is told of it', () => {
+  const annotations = { 'rbg.workloads.x-k8s.io/group-gang-scheduling': 'true' };
+  const title = 'workloads.x-k8s.io/v1alpha2 RoleBasedGroup llm';
+  expect(
+    told(workload({ title, annotations }, 'roles: [{name: a, standalonePattern: {template: T}}]')),
+  ).toEqual([
+    'warned: metadata.annotations[rbg.workloads.x-k8s.io/group-gang-scheduling]: its controller makes a PodGroup of its own besides: leave out one of the two',
+  ]);
+});
+
 describe('is refused', () => {
   test.each<[string, Titled, string, string[]]>([
     [
@@ -68,6 +78,20 @@ describe('is refused', () => {
       'startupPolicy: LeaderReady, leaderWorkerTemplate: {size: 2, leaderTemplate: T, workerTemplate: T}',
       [
         `spec.startupPolicy: Invalid value: "LeaderReady": ${ONE_BY_ONE} (write startupPolicy: LeaderCreated); ${AT_ONCE}`,
+      ],
+    ],
+    [
+      'a RoleBasedGroup with a role that waits for another of the gang',
+      'workloads.x-k8s.io/v1alpha2 RoleBasedGroup llm',
+      'roles: [{name: a, standalonePattern: {template: T}}, {name: b, dependencies: [a], standalonePattern: {template: T}}, {name: c, dependencies: [d], standalonePattern: {template: T}}]',
+      [`spec.roles[1].dependencies: Invalid value: ${ONE_BY_ONE} (leave dependencies out); ${AT_ONCE}`],
+    ],
+    [
+      'a RoleBasedGroup with a role whose instances come one after the other, of a shared template',
+      'workloads.x-k8s.io/v1alpha2 RoleBasedGroup llm',
+      'roleTemplates: [{name: t, template: T}], roles: [{name: a, replicas: 2, podManagementPolicy: OrderedReady, standalonePattern: {templateRef: {name: t}}}, {name: b, podManagementPolicy: OrderedReady, standalonePattern: {templateRef: {name: t}}}]',
+      [
+        `spec.roles[0].podManagementPolicy: Invalid value: ${ONE_BY_ONE} (write podManagementPolicy: Parallel); ${AT_ONCE}`,
       ],
     ],
     [
@@ -328,6 +352,22 @@ describe('is let in with a warning', () => {
       'jobTemplate: {submitterPodTemplate: T, rayClusterSpec: {headGroupSpec: {template: U}, workerGroupSpecs: [{groupName: gpu, replicas: 2, template: T}]}}',
       [
         'spec.jobTemplate.rayClusterSpec.headGroupSpec.template.metadata.labels[muster.dev/gang]: the gang waits for Pods of "ray-head": give these the label as well',
+      ],
+    ],
+    [
+      'a ModelServing that names no scheduler',
+      'workload.serving.volcano.sh/v1alpha1 ModelServing llm',
+      'template: {roles: [{name: a, entryTemplate: T}]}',
+      [
+        'spec.schedulerName: Kthena writes it on every Pod, volcano where nothing is said, and makes PodGroups of its own for volcano: name the scheduler of the gang’s backend',
+      ],
+    ],
+    [
+      'a role of a RoleBasedGroup that is a workload of another kind',
+      'workloads.x-k8s.io/v1alpha2 RoleBasedGroup llm',
+      'roles: [{name: a, standalonePattern: {template: T}}, {name: b, annotations: {rbg.workloads.x-k8s.io/role-workload-type: apps/v1/StatefulSet}, standalonePattern: {template: T}}]',
+      [
+        'spec.roles[1].annotations[rbg.workloads.x-k8s.io/role-workload-type]: its Pods are a gang of that workload, and the gang of the others waits for them',
       ],
     ],
     [

@@ -233,6 +233,53 @@ const CASES: readonly (readonly [says: string, object: JsonObject, components: r
     ['jobmanager 1/1 cpu=600m memory=2Gi', 'taskmanager 4/4 cpu=1100m memory=4Gi'],
   ],
   [
+    'a RoleBasedGroup: roles by themselves, with leaders and workers, and of components; shared templates',
+    workload('workloads.x-k8s.io/v1alpha2', 'RoleBasedGroup', {
+      roleTemplates: [{ name: 'server', template: cpu('8') }],
+      roles: [
+        { name: 'router', standalonePattern: { template: cpu('1') } },
+        { name: 'prefill', replicas: 2, standalonePattern: { templateRef: { name: 'server' } } },
+        { name: 'decode', replicas: 2, leaderWorkerPattern: { size: 3, templateRef: { name: 'server' } } },
+        { name: 'single', leaderWorkerPattern: { template: cpu('2') } },
+        {
+          name: 'mixed',
+          replicas: 2,
+          customComponentsPattern: {
+            components: [{ name: 'a', size: 2, template: cpu('3') }, { name: 'b' }],
+          },
+        },
+        { name: 'lost', standalonePattern: { templateRef: { name: 'nobody' } } },
+      ],
+    }),
+    [
+      'router 1/1 cpu=1',
+      'prefill 2/2 cpu=8',
+      'decode-leader 2/2 cpu=8',
+      'decode-worker 4/4 cpu=8',
+      'single-leader 1/1 cpu=2',
+      'mixed-a 4/4 cpu=3',
+      'mixed-b 2/2',
+      'lost 1/1',
+    ],
+  ],
+  [
+    'a ModelServing: entries and workers of each role, as often as there are serving groups; the least that is said',
+    workload('workload.serving.volcano.sh/v1alpha1', 'ModelServing', {
+      replicas: 2,
+      template: {
+        gangPolicy: { minRoleReplicas: { decode: 1, prefill: 9 } },
+        roles: [
+          { name: 'prefill', entryTemplate: cpu('1'), workerReplicas: 0 },
+          {
+            ...{ name: 'decode', replicas: 3, workerReplicas: 2 },
+            ...{ entryTemplate: cpu('1'), workerTemplate: cpu('4') },
+          },
+        ],
+      },
+    }),
+    ['prefill-entry 2/2 cpu=1', 'decode-entry 6/2 cpu=1', 'decode-worker 12/4 cpu=4'],
+  ],
+  [
     'a Deployment: one component, though its template has no name',
     deployment({ replicas: 5, template: cpu('250m') }),
     ['main 5/5 cpu=250m'],

@@ -49,6 +49,10 @@ describe('a Pod is of the gang of its workload', () => {
     ['raycluster', 'ray', 'ray-head', {}, 'raycluster-ray ray-head'],
     ['raycluster', 'ray', 'gpu', {}, 'raycluster-ray gpu'],
     ['vcjob', 'train', 'ps', {}, 'vcjob-train ps'],
+    ['rbg', 'llm', 'router', {}, 'rbg-llm router'],
+    ['rbg', 'llm', 'decode-worker', {}, 'rbg-llm decode-worker'],
+    ['modelserving', 'llm', 'prefill-entry', {}, 'modelserving-llm--0 prefill-entry'],
+    ['modelserving', 'llm', 'prefill-worker', { part: '2' }, 'modelserving-llm--2 prefill-worker'],
   ] as const)('%s %s, group %s', (short, name, group, given, wanted) => {
     expect(placed(workloadPod(short, name, group, given))).toBe(wanted);
   });
@@ -100,6 +104,12 @@ describe('nobody joins by writing the controllers’ labels himself', () => {
     ['mpijob', 'hpl', 'launcher', { controller: { kind: 'Job', apiVersion: 'batch/v1', name: 'mine' } }],
     ['raycluster', 'ray', 'gpu', { controller: { name: 'mine' } }],
     ['vcjob', 'train', 'ps', { controller: { name: 'mine' } }],
+    ['rbg', 'llm', 'router', { controller: { name: 'mine' } }],
+    ['rbg', 'llm', 'router', { labels: { 'rbg.workloads.x-k8s.io/role-name': undefined } }],
+    ['modelserving', 'llm', 'prefill-entry', { controller: { name: 'mine' } }],
+    ['modelserving', 'llm', 'a-entry', { labels: { 'modelserving.volcano.sh/group-name': 'other-0' } }],
+    ['modelserving', 'llm', 'a-entry', { labels: { 'modelserving.volcano.sh/group-name': 'llm-all' } }],
+    ['modelserving', 'llm', 'a-entry', { labels: { 'modelserving.volcano.sh/role': undefined } }],
   ] as const)('%s %s, group %s, with %j', (short, name, group, given) => {
     expect(placed(workloadPod(short, name, group, given))).toBe('different');
   });

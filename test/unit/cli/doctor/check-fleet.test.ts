@@ -71,7 +71,7 @@ const first = (change: (rule: Hook['rules'][number]) => void) =>
 describe('whom Karmada asks about workloads', () => {
   test('as it ships', () => {
     expect(interpreter([shipped()])).toEqual([
-      'ok interpreter/webhooks: muster/gangs.interpreter.muster.dev asks Muster about 15 kinds',
+      'ok interpreter/webhooks: muster/gangs.interpreter.muster.dev asks Muster about 17 kinds',
     ]);
   });
 
@@ -120,7 +120,7 @@ describe('whom Karmada asks about workloads', () => {
       [first((rule) => (rule.operations = rule.operations.filter((one) => one !== 'InterpretComponent')))],
       [],
       [
-        /^warning interpreter\/operations: Muster is not asked for InterpretComponent of scheduler.grove.io\/v1alpha1 PodGang, .*FlinkDeployment → kubectl apply/,
+        /^warning interpreter\/operations: Muster is not asked for InterpretComponent of scheduler.grove.io\/v1alpha1 PodGang, .*ModelServing → kubectl apply/,
       ],
     ],
     [
