@@ -5,7 +5,7 @@ import { DISRUPTION_TARGET } from './preemption-terms.ts';
 const LOOP = 'the loop; of Grove’s gangs the Grove operator';
 
 /** Conditions that Muster writes, or goes by. */
-export const conditionKeys: readonly Key[] = [
+export const keysOfConditions: readonly Key[] = [
   {
     key: CONDITION_INITIALIZED,
     as: 'condition',

@@ -5,7 +5,7 @@ const BINDING = 'ResourceBinding, ClusterResourceBinding';
 const SOURCES = 'workload, PropagationPolicy';
 
 /** Keys on Karmada's API server. */
-export const fleetKeys: readonly Key[] = [
+export const keysOfFleets: readonly Key[] = [
   {
     key: ANNOTATION_FLEET_QUEUE,
     as: 'annotation',

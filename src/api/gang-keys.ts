@@ -16,7 +16,7 @@ import {
 } from './names.ts';
 
 /** Keys of gangs and their Pods, and of what is kept for schedulers. */
-export const gangKeys: readonly Key[] = [
+export const keysOfGangs: readonly Key[] = [
   {
     key: LABEL_POD_GANG,
     as: 'label',

@@ -1,21 +1,21 @@
-import { conditionKeys } from './condition-keys.ts';
-import { fleetKeys } from './fleet-keys.ts';
-import { gangKeys } from './gang-keys.ts';
+import { keysOfConditions } from './condition-keys.ts';
+import { keysOfFleets } from './fleet-keys.ts';
+import { keysOfGangs } from './gang-keys.ts';
 import type { Key } from './key.ts';
 import { MUSTER_PREFIX } from './names.ts';
-import { preemptionKeys } from './preemption-keys.ts';
-import { workloadKeys } from './workload-keys.ts';
+import { keysOfPreemption } from './preemption-keys.ts';
+import { keysOfWorkloads } from './workload-keys.ts';
 
 /**
  * Every label, annotation, finalizer, scheduling gate and condition of Muster's, and those of Grove, Kubernetes and Karmada that it
  * reads. docs/reference/labels.md and `muster explain` are made from them. What one scheduler alone reads stands in its backend's folder.
  */
 export const keys: readonly Key[] = [
-  ...gangKeys,
-  ...workloadKeys,
-  ...preemptionKeys,
-  ...fleetKeys,
-  ...conditionKeys,
+  ...keysOfGangs,
+  ...keysOfWorkloads,
+  ...keysOfPreemption,
+  ...keysOfFleets,
+  ...keysOfConditions,
 ];
 
 /**

@@ -8,7 +8,7 @@ import {
 } from './preemption-terms.ts';
 
 /** Keys of who makes room for whom. */
-export const preemptionKeys: readonly Key[] = [
+export const keysOfPreemption: readonly Key[] = [
   {
     key: ANNOTATION_DISRUPTION_MODE,
     as: 'annotation',

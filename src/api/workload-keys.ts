@@ -12,7 +12,7 @@ import {
 } from './names.ts';
 
 /** Keys by which a workload asks for a gang, and of the gang that Muster makes for it. */
-export const workloadKeys: readonly Key[] = [
+export const keysOfWorkloads: readonly Key[] = [
   {
     key: LABEL_GANG,
     as: 'label',

@@ -1,10 +1,10 @@
 /** The tables of docs/reference, as Markdown: what `muster explain` says, between `<!-- name -->` and `<!-- /name -->`. */
 import type { Command } from 'commander';
-import { conditionKeys } from '../../src/api/condition-keys.ts';
-import { fleetKeys } from '../../src/api/fleet-keys.ts';
-import { gangKeys } from '../../src/api/gang-keys.ts';
-import { preemptionKeys } from '../../src/api/preemption-keys.ts';
-import { workloadKeys } from '../../src/api/workload-keys.ts';
+import { keysOfConditions } from '../../src/api/condition-keys.ts';
+import { keysOfFleets } from '../../src/api/fleet-keys.ts';
+import { keysOfGangs } from '../../src/api/gang-keys.ts';
+import { keysOfPreemption } from '../../src/api/preemption-keys.ts';
+import { keysOfWorkloads } from '../../src/api/workload-keys.ts';
 import { codeOf, type Entry, type Topic } from '../../src/cli/explain/topic.ts';
 import { topics } from '../../src/cli/explain/topics.ts';
 import { verbs } from '../../src/cli/verbs.ts';
@@ -41,8 +41,8 @@ const SECTIONS: Readonly<Record<string, (entries: readonly Entry[]) => Record<st
   labels: (entries) => {
     const rest = [...entries];
     return Object.fromEntries(
-      Object.entries({ gangKeys, workloadKeys, preemptionKeys, fleetKeys, conditionKeys }).map(
-        ([name, keys]) => [name.replace('Keys', 's'), rest.splice(0, keys.length)],
+      Object.entries({ keysOfGangs, keysOfWorkloads, keysOfPreemption, keysOfFleets, keysOfConditions }).map(
+        ([name, keys]) => [name.replace('keysOf', 'labels ').toLowerCase(), rest.splice(0, keys.length)],
       ),
     );
   },
