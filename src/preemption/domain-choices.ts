@@ -9,10 +9,21 @@ import type { Preemptor } from './preemptor.ts';
 import type { PreemptionUnit } from './units.ts';
 import { putBack, removed } from './search.ts';
 
-/** So many nodes are looked at, times all nodes: what is not found by then is taken for not there. */
+/** Nodes that a search visits, in multiples of all nodes: what is not found by then counts as absent. */
 const MOST_ROUNDS = 128;
 
-/** In which domains a gang fits, in the state as it is. */
+/**
+ * Finds domains in which a gang fits, in the state as it is.
+ *
+ * 1. For each scope, list the domains with enough capacity for the Pods that must start, as if no other scope were there.
+ *    Domains in which members run are the only ones; where victims are sought, the ones that cost the lowest priority come
+ *    first ({@link byPriorityToGo}).
+ * 2. Choose a domain scope by scope, depth first. Scopes that share Pods need domains that share nodes.
+ * 3. Place the gang after each choice, and give up a branch as soon as it does not fit.
+ * 4. Pods whose scope has no domain yet may have taken what others needed, so if nothing was found and there are few choices,
+ *    try each to its end.
+ * 5. Stop at the number asked for, or when {@link MOST_ROUNDS} times all nodes were visited.
+ */
 export class DomainChoices {
   readonly #preemptor: Preemptor;
   readonly #state: ClusterState;
@@ -20,11 +31,11 @@ export class DomainChoices {
   readonly #byKey = new Map<string, readonly Domain[]>();
   readonly #usable = new Map<Scope, readonly Domain[]>();
   readonly #gone: readonly PreemptionUnit[];
-  /** Domains of each scope that the last search came to. */
+  /** Domains of each scope that the last search reached. */
   #tried = new Map<Scope, Set<string>>();
   #looked = 0;
 
-  /** @param gone who is gone from the state, so that domains from which the least important would go come first */
+  /** @param gone units taken out of the state; domains that lose the least important of them come first */
   constructor(
     preemptor: Preemptor,
     state: ClusterState,
@@ -47,7 +58,6 @@ export class DomainChoices {
     const found: DomainChoice[] = [];
     this.#search(scopes, { chosen: [], most, found, early: true });
     if (found.length > 0) return found;
-    // Pods that are in no domain yet may have taken the room of others. Of few choices each is tried to its end.
     const all = scopes.reduce((product, scope) => product * this.#domainsFor(scope).length, 1);
     this.#looked = 0;
     if (scopes.length > 1 && all <= MOST_ROUNDS)
@@ -55,7 +65,7 @@ export class DomainChoices {
     return found;
   }
 
-  /** How many domains with room for the scope the last search did not come to. */
+  /** How many domains with capacity for the scope the last search did not reach. */
   leftOut(scope: Scope): number {
     return this.#domainsFor(scope).length - (this.#tried.get(scope)?.size ?? 0);
   }
@@ -102,7 +112,7 @@ export class DomainChoices {
     return placement.fits;
   }
 
-  /** Those with room for as many Pods of each group of the scope as have to start, if nobody else came. */
+  /** Domains with capacity for the Pods of each group of the scope that must start, if nobody else came. */
   #domainsFor(scope: Scope): readonly Domain[] {
     const known = this.#usable.get(scope);
     if (known !== undefined) return known;
@@ -114,24 +124,24 @@ export class DomainChoices {
   #large(scope: Scope): readonly Domain[] {
     const wanted = this.#preemptor.minimums.flatMap(({ group = '', count }) => {
       const pods = this.#preemptor.pods.filter((pod) => pod.group === group && speaksOf(scope, pod));
-      return pods.length === 0 ? [] : [{ room: capacityFor(pods, this.#state), count }];
+      return pods.length === 0 ? [] : [{ capacity: capacityFor(pods, this.#state), count }];
     });
     const total = wanted.reduce((sum, { count }) => sum + count, 0);
-    const roomIn = ({ nodes }: Domain): number => {
+    const capacityIn = ({ nodes }: Domain): number => {
       let all = 0;
-      for (const { room, count } of wanted) {
+      for (const { capacity, count } of wanted) {
         let sum = 0;
-        for (const node of nodes) sum += sum >= count ? 0 : room(node);
+        for (const node of nodes) sum += sum >= count ? 0 : capacity(node);
         all += Math.min(sum, count);
       }
       return all;
     };
-    const large = this.allowed(scope).filter((domain) => roomIn(domain) >= total);
+    const large = this.allowed(scope).filter((domain) => capacityIn(domain) >= total);
     if (this.#gone.length === 0) return large;
-    return byPriorityToGo(large, { state: this.#state, units: this.#gone }, { roomIn, wanted: total });
+    return byPriorityToGo(large, { state: this.#state, units: this.#gone }, { capacityIn, wanted: total });
   }
 
-  /** All of the scope, by name; only those in which members run, where some do. */
+  /** All domains of the scope by name, or only those in which members run, where some do. */
   allowed(scope: Scope): readonly Domain[] {
     const running = this.#running.filter((pod) => speaksOf(scope, pod));
     const chosen = domainsWith(running, scope.key, this.#state);
@@ -143,34 +153,34 @@ export class DomainChoices {
   }
 }
 
-/** More Pods than this a node never takes: of each kind as many as if the others were not there. */
+/** The most Pods that a node can take: of each kind as many as if the others were not there. */
 function capacityFor(pods: readonly Pod[], state: ClusterState): (node: NodeState) => number {
   const judged = kindsOf(pods).map((pod) => ({ pod, judge: judgeFor(pod, state, fixedPredicates) }));
   return (node) => {
-    let room = 0;
-    for (const { pod, judge } of judged) if (judge(node) === undefined) room += slots(pod, node, state);
-    return room;
+    let capacity = 0;
+    for (const { pod, judge } of judged) if (judge(node) === undefined) capacity += slots(pod, node, state);
+    return capacity;
   };
 }
 
 /**
- * The domains in which the room costs the lowest priority first: units go from the lowest priority up until a domain is
- * large enough. Of those that cost as much the one with more room as it is comes first, then the first by name.
+ * Sorts domains by the priority that it costs to make them large enough: units go from the lowest priority up until they are.
+ * Of domains that cost the same the one with more free capacity comes first, then the first by name.
  * @param units all gone from the state, as they are afterwards
- * @param roomIn how many Pods a domain takes now, as far as they are wanted
+ * @param capacityIn how many Pods a domain takes now, as far as they are wanted
  * @param wanted so many make it large enough
  */
 function byPriorityToGo(
   domains: readonly Domain[],
   { state, units }: { readonly state: ClusterState; readonly units: readonly PreemptionUnit[] },
-  { roomIn, wanted }: { readonly roomIn: (domain: Domain) => number; readonly wanted: number },
+  { capacityIn, wanted }: { readonly capacityIn: (domain: Domain) => number; readonly wanted: number },
 ): Domain[] {
   for (const unit of units) putBack(unit, state);
   const ofNode = new Map(domains.flatMap((domain) => domain.nodes.map(({ node }) => [node.name, domain])));
-  const free = new Map(domains.map((domain) => [domain, roomIn(domain)]));
+  const free = new Map(domains.map((domain) => [domain, capacityIn(domain)]));
   const cost = new Map<Domain, number>();
   const levels = [...Map.groupBy(units, ({ priority }) => priority)].sort(([a], [b]) => a - b);
-  for (const [domain, room] of free) if (room >= wanted) cost.set(domain, -Infinity);
+  for (const [domain, capacity] of free) if (capacity >= wanted) cost.set(domain, -Infinity);
   for (const [priority, alike] of levels) {
     const touched = new Set<Domain>();
     for (const unit of alike) {
@@ -180,7 +190,7 @@ function byPriorityToGo(
         if (domain !== undefined && !cost.has(domain)) touched.add(domain);
       }
     }
-    for (const domain of touched) if (roomIn(domain) >= wanted) cost.set(domain, priority);
+    for (const domain of touched) if (capacityIn(domain) >= wanted) cost.set(domain, priority);
   }
   const costOf = (domain: Domain): number => cost.get(domain) ?? Infinity;
   return [...domains].sort((a, b) =>

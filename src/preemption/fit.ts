@@ -13,25 +13,29 @@ import { RankedKind } from './ranked-kind.ts';
 /** Whether a preemptor fits the state as it is at the moment of asking. */
 export interface Fit {
   fits(): boolean;
-  /** Hears of each node whose Pods have changed since. */
+  /** Called for each node whose Pods have changed since. */
   changed(node: NodeState): void;
   /** All nodes are by now as they were before it was asked last, when it said no, and had said yes before that. */
   backOut?(): void;
 }
 
 /**
- * The quickest way to know it. Where no Pod minds who is near, a node takes a Pod or not whatever happens elsewhere. If all
- * Pods of the gang are alike, the sum of what the nodes have room for decides; otherwise where each would go, which is
- * worked out anew when a node changes that matters for it. Where somebody minds, a gang that fitted
- * is placed anew only when a change can matter; where nodes are liked in too many ways, any gang each time.
+ * Chooses the quickest way to know whether the gang fits. All of them give the answer that placing it would give.
+ *
+ * 1. Without inter-Pod constraints a node takes a Pod or not, whatever happens elsewhere. If all Pods are alike as well, the
+ *    sum of the nodes' capacities decides: {@link CountedFit}.
+ * 2. If they differ, it matters where each goes. That is remembered, and worked out again only when a node changes that could
+ *    have been chosen: {@link RankedFit}.
+ * 3. With inter-Pod constraints, a gang that fitted is placed again only when a change can matter: `interPodFit`.
+ * 4. If nodes are preferred in too many different ways, the gang is placed each time: {@link TriedFit}.
  */
 export function fitOf(preemptor: Preemptor, state: ClusterState, only = state.nodes): Fit {
   if (isPlain(preemptor, state)) return new CountedFit(preemptor, state, only);
-  const rankedOrSocial = isWithoutInterPodAffinity(preemptor, state) ? rankedFit : interPodFit;
-  return rankedOrSocial(preemptor, state, only) ?? new TriedFit(preemptor, state, only);
+  const fit = isWithoutInterPodAffinity(preemptor, state) ? rankedFit : interPodFit;
+  return fit(preemptor, state, only) ?? new TriedFit(preemptor, state, only);
 }
 
-/** Whether more room can never hurt: then what fits with more Pods removed is known from what fits with fewer. */
+/** Whether more capacity can never hurt, so that a gang that fits still fits once more Pods are removed. */
 export function isPlain(preemptor: Preemptor, state: ClusterState): boolean {
   const { pods, minimums } = preemptor;
   const [minimum] = minimums;
@@ -43,7 +47,7 @@ export function isPlain(preemptor: Preemptor, state: ClusterState): boolean {
   );
 }
 
-/** Whether neither the gang's Pods nor anybody who could be near one of them minds it, also those who are away for now. */
+/** Whether neither the gang's Pods nor any Pod of the snapshot, removed for now or not, has inter-Pod constraints that concern the gang. */
 function isWithoutInterPodAffinity({ pods }: Preemptor, { distances, namespaces }: ClusterState): boolean {
   if (pods.some(hasOwnInterPodConstraints)) return false;
   for (const terms of distances)
@@ -69,15 +73,15 @@ class TriedFit implements Fit {
   }
 
   changed(): void {
-    // Looked at anew each time.
+    // Nothing is remembered.
   }
 }
 
 class CountedFit implements Fit {
   readonly #preemptor: Preemptor;
   readonly #state: ClusterState;
-  /** Room by node; -1 for those that do not take such Pods. */
-  readonly #room = new Map<NodeState, number>();
+  /** Capacity by node, of nodes that take such Pods. */
+  readonly #capacity = new Map<NodeState, number>();
   readonly #stale = new Set<NodeState>();
   #total = 0;
 
@@ -89,7 +93,7 @@ class CountedFit implements Fit {
     const judge = judgeFor(pod, state, fixedPredicates);
     for (const node of only) {
       if (judge(node) !== undefined) continue;
-      this.#room.set(node, 0);
+      this.#capacity.set(node, 0);
       this.#stale.add(node);
     }
   }
@@ -98,9 +102,9 @@ class CountedFit implements Fit {
     const [pod] = this.#preemptor.pods;
     if (pod === undefined) return true;
     for (const node of this.#stale) {
-      const room = nodePorts.filterFor(pod)?.(node) === undefined ? slots(pod, node, this.#state) : 0;
-      this.#total += room - (this.#room.get(node) ?? 0);
-      this.#room.set(node, room);
+      const capacity = nodePorts.filterFor(pod)?.(node) === undefined ? slots(pod, node, this.#state) : 0;
+      this.#total += capacity - (this.#capacity.get(node) ?? 0);
+      this.#capacity.set(node, capacity);
     }
     this.#stale.clear();
     const [minimum] = this.#preemptor.minimums;
@@ -108,14 +112,14 @@ class CountedFit implements Fit {
   }
 
   changed(node: NodeState): void {
-    if (this.#room.has(node)) this.#stale.add(node);
+    if (this.#capacity.has(node)) this.#stale.add(node);
   }
 }
 
 /**
- * Says what placing the gang would say. Of each kind of Pod the nodes stand in a ranking; where the Pods went is remembered,
- * and looked at again only when one of those nodes changes, or another that is by now better than one of them.
- * @returns undefined where nodes are liked in too many ways
+ * Ranks the nodes for each kind of Pod and remembers where the Pods went. They are placed again only when one of those nodes
+ * changes, or another that would be chosen by now.
+ * @returns undefined where nodes are preferred in too many ways
  */
 export function rankedFit(
   wanting: GangToPlace,

@@ -6,14 +6,20 @@ import { Placer, type GangToPlace } from './placer.ts';
 import { counted } from './preemptor.ts';
 import { selects, termTakes } from './selectors.ts';
 
-/** Of more cells each Pod would take as long as looking at the nodes one by one. */
+/** With more cells, placing a Pod takes as long as scoring the nodes one by one. */
 const MOST_CELLS = 64;
 
 /**
- * Says what placing the gang would say, also where it matters who is near. Where its Pods went when they last fitted is
- * remembered, and they are placed again only when a change can have made a difference.
- * @param mostCells so many groups of nodes in the same domains are told apart
- * @returns undefined where nodes are liked in too many ways
+ * Tells whether a gang with inter-Pod constraints (affinity, anti-affinity, topology spread) fits.
+ *
+ * 1. Pods are of one kind if they are alike and every rule, their own and that of Pods on nodes, treats them the same.
+ * 2. Each kind ranks the nodes ({@link InterPodKind}) under rules that follow Pods as they come and go.
+ * 3. Where the Pods went when they last fitted is remembered, with what each rule said of each domain then.
+ * 4. They are placed again only if a change can matter: a chosen node changed, another became better, or a rule now says
+ *    something else of a domain that the gang uses or could have used.
+ * 5. A unit that did not fit beside the gang is taken away again: what was known before it came holds again (`backOut`).
+ * @param mostCells groups of nodes in the same domains that are told apart
+ * @returns undefined where nodes are preferred in too many ways
  */
 export function interPodFit(
   wanting: GangToPlace,
@@ -28,7 +34,7 @@ export function interPodFit(
     const alike = firsts.getOrInsertComputed(mindedAs(pod, state), () => []);
     let one = alike.find((other) => isAlike(other.pod, pod));
     if (one === undefined) {
-      // One that is never placed, so that whoever is placed counts for it.
+      // A copy that is never placed, so that every Pod that is placed counts for it.
       const kind = InterPodKind.of({ ...pod }, { state, nodes, mostCells });
       if (kind === undefined) return undefined;
       alike.push((one = { pod, kind }));
@@ -38,7 +44,7 @@ export function interPodFit(
   return new InterPodFit(wanting, new Placer(wanting, { state, nodes, kinds }));
 }
 
-/** What rules about others make of the Pod itself. */
+/** How the rules of others, and its own, treat the Pod itself. */
 function mindedAs(pod: Pod, { wanted, namespaces }: ClusterState): string {
   const { affinity, spread } = pod.constraints;
   return JSON.stringify([

@@ -8,8 +8,12 @@ import type { Pod } from './snapshot.ts';
 import type { DomainRule } from './predicates/predicate.ts';
 
 /**
- * What every node is for Pods of one kind that mind who is near, or are minded. Rules about few domains are asked once for
- * each sort, whose nodes are in the same domains; those about many, such as one for every node, are part of what a node is.
+ * Node scores for Pods of one kind with inter-Pod constraints.
+ *
+ * 1. A rule over few domains (zones) is wide: nodes in the same domains form one class, and the rule is asked once a class.
+ * 2. A rule over many domains (host names) is narrow: it is part of whether a single node takes the Pod.
+ * 3. When Pods come to a node or leave it, the nodes in the same domain of a narrow rule are scored again; all nodes are if
+ *    the fewest Pods in any domain changed, since topology spread compares with that.
  */
 export class InterPodKind {
   readonly rules: readonly TrackedRule[];
@@ -17,14 +21,14 @@ export class InterPodKind {
   readonly #ranked: RankedKind;
   readonly #wide: readonly TrackedRule[];
   readonly #narrow: readonly TrackedRule[];
-  /** Of each narrow rule: the indexes by domain. */
+  /** Of each narrow rule the indexes of nodes by domain. */
   readonly #beside: readonly (readonly [TrackedRule, ReadonlyMap<string | undefined, readonly number[]>])[];
   #isPlacing = false;
-  /** What nodes are worth may have changed with who else is there, since sorts were or are empty at some time. */
-  #isOtherwiseLiked = false;
-  /** Of each narrow rule the fewest that scores go by. */
+  /** Preferences may be worth something else, since a class was or is empty. */
+  #preferencesChanged = false;
+  /** Of each narrow rule the fewest Pods in a domain, as of the last scores. */
   readonly #leasts: number[];
-  /** What was known of each sort before the Pods were placed once more. */
+  /** What was known of each class before the Pods were placed again. */
   #kept: readonly Pick<NodeClass, 'last' | 'least'>[] = [];
 
   private constructor(
@@ -48,7 +52,7 @@ export class InterPodKind {
     ]);
   }
 
-  /** undefined where nodes are liked in too many ways. @param pod on no node, now and later */
+  /** undefined where nodes are preferred in too many ways. @param pod on no node, now and later */
   static of(
     pod: Pod,
     given: {
@@ -76,18 +80,19 @@ export class InterPodKind {
     for (const rule of this.rules) rule.begin();
   }
 
-  /** If they could not be placed, what was known of when they could be stays. */
+  /** If the Pods did not fit, what was known from when they did stays. */
   end(fits: boolean, chosen: ReadonlySet<NodeState>): void {
     this.#isPlacing = false;
     if (fits) for (const rule of this.rules) rule.placed(chosen);
-    else for (const [at, sort] of this.#ranked.classes.entries()) Object.assign(sort, this.#kept[at]);
+    else
+      for (const [at, nodeClass] of this.#ranked.classes.entries()) Object.assign(nodeClass, this.#kept[at]);
   }
 
   choose(): number | undefined {
     return this.#ranked.choose(this.#ranked.classes.filter(({ first }) => allow(this.#wide, first)));
   }
 
-  /** Looks at the node, whose Pods have changed, and at others that this is felt on. */
+  /** Scores a node again whose Pods have changed, and the nodes that this concerns. */
   lookAt(index: number, node: NodeState): void {
     this.#refresh(index);
     let everywhere = false;
@@ -102,22 +107,22 @@ export class InterPodKind {
         for (const one of byDomain.get(rule.valueOf(node)) ?? []) if (one !== index) this.#refresh(one);
   }
 
-  /** The same of a node that no Pod of the gang is on; whether one might go elsewhere by now. */
+  /** The same for a node that no Pod of the gang is on. @returns whether one might go elsewhere by now */
   changed(index: number, node: NodeState): boolean {
-    this.#isOtherwiseLiked = false;
+    this.#preferencesChanged = false;
     this.lookAt(index, node);
-    let matters = this.#isOtherwiseLiked || !this.#narrow.every(({ isSteady }) => isSteady);
+    let matters = this.#preferencesChanged || !this.#narrow.every(({ isSteady }) => isSteady);
     for (const rule of this.rules) if (rule.matters(node)) matters = true;
     return matters || this.#ranked.isAhead(index);
   }
 
   #refresh(index: number): void {
-    const [sort, node] = [this.#ranked.nodeClassOf(index), this.#nodes[index]];
-    if (sort === undefined || node === undefined) return;
+    const [nodeClass, node] = [this.#ranked.nodeClassOf(index), this.#nodes[index]];
+    if (nodeClass === undefined || node === undefined) return;
     const grown = this.#ranked.lookAt(index, node);
     if (grown === 0 || this.#isPlacing) return;
-    sort.least = Math.min(sort.least, sort.least + grown);
-    if (this.#ranked.hasPreferences && sort.least < 1) this.#isOtherwiseLiked = true;
+    nodeClass.least = Math.min(nodeClass.least, nodeClass.least + grown);
+    if (this.#ranked.hasPreferences && nodeClass.least < 1) this.#preferencesChanged = true;
   }
 }
 
@@ -126,7 +131,7 @@ function allow(rules: readonly TrackedRule[], node: NodeState): boolean {
   return true;
 }
 
-/** Rules whose domains make few cells together, and those of affinity: its first Pod changes what all domains are. */
+/** The wide rules: those whose domains make few cells together, and affinity, whose first Pod changes all domains. */
 function wideOf(
   rules: readonly TrackedRule[],
   nodes: readonly NodeState[],
@@ -148,10 +153,10 @@ function wideOf(
   return { wide, textOf: textBy(wide) };
 }
 
-/** A rule with what it said when the gang was placed last: whether a change since then can matter. */
+/** A rule with what it said when the gang was placed last, to tell whether a change since then can matter. */
 export class TrackedRule {
   readonly rule: DomainRule;
-  /** By domain: how many Pods count there, or for rules that do not count whether one is there. */
+  /** By domain the Pods that count there; for rules that do not count, whether one is there. */
   readonly #before = new Map<string, number>();
   /** Domains in which Pods of the gang were placed. */
   readonly #used = new Set<string>();
@@ -159,7 +164,7 @@ export class TrackedRule {
   /** The fewest before the gang was placed, and with it in place. */
   #leastBefore = 0;
   #leastAfter = 0;
-  /** How many domains had the fewest with the gang in place, for all we know by now. */
+  /** How many domains had the fewest with the gang in place, less those that have more by now. */
   #leastDomains = 0;
   #raised = 0;
 
@@ -172,12 +177,12 @@ export class TrackedRule {
     return this.rule.counts.valueOf(node);
   }
 
-  /** The gang is about to be placed. */
+  /** Called before the gang is placed. */
   begin(): void {
     this.#leastAtBegin = this.rule.counts.least;
   }
 
-  /** It fits, and is in place still. @param chosen its nodes */
+  /** Called while the gang is in place and fits. @param chosen its nodes */
   placed(chosen: Iterable<NodeState>): void {
     this.#leastBefore = this.#leastAtBegin;
     this.#leastAfter = this.rule.counts.least;
@@ -190,7 +195,7 @@ export class TrackedRule {
     }
   }
 
-  /** Whether domains without a Pod of the gang were judged by it alike all the while. */
+  /** Whether domains without a Pod of the gang were judged alike throughout. */
   get isSteady(): boolean {
     return this.rule.kind !== 'spread' || this.#leastBefore === this.#leastAfter;
   }
@@ -201,15 +206,15 @@ export class TrackedRule {
     if (value === undefined) return false;
     const [before, now] = [this.#before.get(value) ?? 0, this.#levelOf(value)];
     if (now === before) return false;
-    // Whoever comes to a domain that the gang does not use takes a choice away that was not made.
+    // A Pod that comes to a domain that the gang does not use takes away a choice that was not made.
     if (now < before || this.rule.kind === 'company' || this.#used.has(value)) return true;
     if (this.rule.kind === 'distance' || before > this.#leastAfter) return false;
-    // But the fewest stay as few only while another domain has no more.
+    // But the fewest stay the same only while another domain has as few.
     this.#raised += 1;
     return !this.isSteady || this.#leastDomains - this.#raised < 1;
   }
 
-  /** What is said of the node is known, and the gang is placed as it was, or anew. */
+  /** Remembers what is said of the node now: the gang is placed, as before or again. */
   keep(node: NodeState): void {
     const value = this.valueOf(node);
     if (value !== undefined) this.#before.set(value, this.#levelOf(value));

@@ -8,9 +8,11 @@ import type { Pod, Scope, Snapshot } from './snapshot.ts';
 const MAX = 100;
 
 /**
- * Where kube-scheduler puts a gang that has a topology constraint: it tries each domain of the label by itself, or only the
- * one in which members run, and takes the one with the highest score, for the Pods of the gang that it holds and for how
- * much of it is in use then; of several, which it leaves to chance, that of the first node by name.
+ * Places a gang that has a topology constraint as kube-scheduler does.
+ *
+ * 1. Try each domain of the label by itself, or only the one in which members run.
+ * 2. Score a domain that fits by the gang's Pods that it holds, of the most that any holds, and by how full it is then.
+ * 3. Take the highest score; of several, which kube-scheduler leaves to chance, the domain of the first node by name.
  */
 export function placeInDomain(
   preemptor: Preemptor,

@@ -9,7 +9,20 @@ import { byImportance, type PreemptionUnit } from './units.ts';
 import { BEHAVIOUR } from './variants.ts';
 import { putBack, removed, Verdicts, type SearchInput, type Search } from './search.ts';
 
-/** The search over the whole cluster as one domain. */
+/**
+ * Searches the victims for a gang, with the whole cluster as one domain.
+ *
+ * 1. Take every unit of lower priority off its nodes. If the gang does not fit then, nothing helps.
+ * 2. Sort the units by importance, and put first those whose eviction would break a PodDisruptionBudget: who is tried first
+ *    is most likely to stay.
+ * 3. Reprieve: put the units back one by one, and keep each beside which the gang still fits. What "still fits" means is the
+ *    difference between the variants:
+ *    - `above a priority` (the document): the gang is assumed where it was placed, and no unit above the lowest sufficient
+ *      priority goes at all ({@link reprieveInPlace});
+ *    - `anew` (kube-scheduler 1.36): the whole gang is placed once more for each unit ({@link reprieveByPlacing});
+ *    - `in turn` (kube-scheduler 1.37): the gang stays where it was placed with nobody there ({@link reprieveInTurn}).
+ * 4. Who could not be put back is a victim.
+ */
 export function planForGang(question: SearchInput): Search | { readonly rejected: readonly Rejection[] } {
   const { preemptor, state, units, budgets, variant } = question;
   const { spares, chargesUntil } = BEHAVIOUR[variant];
@@ -33,8 +46,13 @@ export function planForGang(question: SearchInput): Search | { readonly rejected
 }
 
 /**
- * kube-scheduler 1.37: put each back beside the gang as it was placed with nobody there; every Pod of it that found a place
- * is to stay, also beyond the minimum.
+ * kube-scheduler 1.37.
+ *
+ * 1. Every Pod of the gang that found a place with nobody there is assumed on it, also beyond the minimum.
+ * 2. Each unit is put back, and the Pods are judged in the order in which they were placed, each with those before it alone.
+ * 3. kube-scheduler skips inter-Pod affinity for a Pod that found no anti-affinity when it was placed, so a unit that brings
+ *    some is not noticed, and the gang may not fit where it is assumed.
+ * 4. Then kube-scheduler places the gang again; where that fails, the victims are evicted in vain.
  */
 function reprieveInTurn(
   { state, placed }: SearchInput,
@@ -51,7 +69,7 @@ function reprieveInTurn(
   return elsewhere.fits ? { placement: elsewhere } : { placement: withNobody, inVain: clash };
 }
 
-/** kube-scheduler 1.36: put each back, and place the whole gang anew. */
+/** kube-scheduler 1.36: each unit is put back, and the whole gang placed anew. */
 function reprieveByPlacing(
   { preemptor, state }: SearchInput,
   inOrder: readonly PreemptionUnit[],
@@ -71,9 +89,12 @@ function reprieveByPlacing(
 }
 
 /**
- * The document: budgets first, with the gang where it would be if all were gone; then only what is needed of the lowest
- * priorities; then each that is left, with the gang where it would be by now. The gang is as many Pods as its minimums ask
- * for.
+ * The document's reprieve. The gang is as many Pods as its minimums ask for.
+ *
+ * 1. Units that would break a budget are put back beside the gang where it is with everybody gone.
+ * 2. Of the others only the lowest priorities go: {@link putBackAbove} finds the lowest that is enough.
+ * 3. The gang is placed again, now with everybody above that priority in place.
+ * 4. Each unit that is left is put back beside that placement.
  */
 function reprieveInPlace(
   { preemptor, state }: SearchInput,
@@ -117,9 +138,12 @@ function tryInPlace(unit: PreemptionUnit, assumed: Assumed, state: ClusterState,
 }
 
 /**
- * The lowest priority N such that the gang fits with only units up to N gone, undefined where none has to go; those above
- * are put back. With plain Pods more room never hurts: from the highest priority down units come back for as long as the
- * gang fits. Otherwise every priority is tried from the lowest.
+ * Finds the lowest priority N such that the gang fits with only units up to N gone, and puts back those above; undefined where
+ * none has to go.
+ *
+ * 1. If the Pods are plain, more capacity never hurts: units come back from the highest priority down while the gang fits.
+ * 2. Otherwise a Pod that leaves may take away what another needs near it, so all come back, and each priority is tried from
+ *    the lowest.
  * @param removable all of them gone
  */
 function putBackAbove(

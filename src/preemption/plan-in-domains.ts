@@ -7,10 +7,10 @@ import type { Scope, Snapshot, Topology } from './snapshot.ts';
 import { confined, nowhere, outsideDomains, type DomainChoice } from './topology.ts';
 import { preemptionUnitsOf, type PreemptionUnit } from './units.ts';
 
-/** Of so many choices of domains in which room could be made the cheapest is taken; each is a search of its own. */
+/** Choices of domains that are searched for victims, to take the cheapest. */
 const MOST_SEARCHED = 16;
-/** And of so many for a wish. */
-const MOST_FOR_A_WISH = 4;
+/** The same for a preferred domain. */
+const MOST_PREFERRED_SEARCHED = 4;
 
 interface Found {
   readonly choice: DomainChoice;
@@ -19,10 +19,16 @@ interface Found {
 }
 
 /**
- * A gang of which all Pods, or those of some groups, belong into one domain: into the first, by name, in which it fits as
- * it is; else where making room costs least, compared as the nodes for a single Pod are. Members that run have chosen
- * already. What is only preferred comes after that, one wish after the other: it is kept where the gang still fits, and
- * where it costs nobody anything.
+ * Plans for a gang of which all Pods, or those of some groups, must be in one domain.
+ *
+ * 1. If the gang fits somewhere as it is, take the first choice of domains by name, and add each preferred domain with which
+ *    it still fits.
+ * 2. Otherwise empty the cluster of everything below the gang's priority, and list choices of domains in which it would fit
+ *    ({@link DomainChoices}); members that run have chosen already.
+ * 3. Search victims for each choice, up to {@link MOST_SEARCHED}, and take the cheapest, compared as kube-scheduler compares
+ *    nodes for a single Pod ({@link costOf}).
+ * 4. Add preferred domains one after the other, each only where the victims cost no more than without it.
+ * 5. If no choice is feasible, name the first constraint that cannot be met.
  * @param search plans for a preemptor that may be anywhere
  */
 export function planInDomains(
@@ -32,7 +38,7 @@ export function planInDomains(
   search: (confined: Preemptor) => PreemptionPlan,
 ): PreemptionPlan {
   const choice = fittingNow(preemptor, topology, snapshot);
-  if (choice !== undefined) return told(search(confined(preemptor, choice)), choice, topology);
+  if (choice !== undefined) return withDomains(search(confined(preemptor, choice)), choice, topology);
   const emptied = emptiedFor(preemptor, snapshot);
   const choices = new DomainChoices(preemptor, emptied.state, snapshot, emptied.units);
   const cheapest = (scopes: readonly Scope[], most: number): Found | undefined => {
@@ -47,16 +53,16 @@ export function planInDomains(
   let best = cheapest(topology.required, MOST_SEARCHED);
   const leftOut = new Map(topology.required.map((scope) => [scope, choices.leftOut(scope)]));
   if (best === undefined && topology.required.length > 0)
-    return rejected(preemptor, topology, { snapshot, search, choices });
-  if (best === undefined) return told(search(confined(preemptor, [])), [], topology);
-  for (const wish of topology.preferred) {
-    const kept = cheapest([...best.choice.map(({ scope }) => scope), wish], MOST_FOR_A_WISH);
+    return rejectedDomains(preemptor, topology, { snapshot, search, choices });
+  if (best === undefined) return withDomains(search(confined(preemptor, [])), [], topology);
+  for (const scope of topology.preferred) {
+    const kept = cheapest([...best.choice.map((one) => one.scope), scope], MOST_PREFERRED_SEARCHED);
     if (kept !== undefined && !cheaper(withoutAge(best), withoutAge(kept))) best = kept;
   }
-  return told(best.plan, best.choice, topology, leftOut);
+  return withDomains(best.plan, best.choice, topology, leftOut);
 }
 
-/** Where it fits as it is, with as many wishes as can be kept. */
+/** The domains in which the gang fits as it is, with as many of the preferred ones as possible. */
 function fittingNow(
   preemptor: Preemptor,
   { required, preferred }: Topology,
@@ -65,14 +71,14 @@ function fittingNow(
   const choices = new DomainChoices(preemptor, new ClusterState(snapshot), snapshot);
   let [choice] = choices.for(required, 1);
   if (choice === undefined) return undefined;
-  for (const wish of preferred) {
-    const [kept] = choices.for([...choice.map(({ scope }) => scope), wish], 1);
+  for (const scope of preferred) {
+    const [kept] = choices.for([...choice.map((one) => one.scope), scope], 1);
     choice = kept ?? choice;
   }
   return choice;
 }
 
-/** Whatever is below it gone, and what is on its way out. */
+/** The cluster without all that is below the preemptor's priority, and without Pods that are terminating. */
 function emptiedFor(
   preemptor: Preemptor,
   snapshot: Snapshot,
@@ -86,10 +92,10 @@ function emptiedFor(
   return { state, units };
 }
 
-/** For a wish somebody may go who started earlier, but nobody more, and nobody of a higher priority. */
+/** Cost without victim age: a preference may change whose age counts, nothing else. */
 const withoutAge = ({ cost }: Found): { readonly cost: readonly number[] } => ({ cost: cost.slice(0, -1) });
 
-function told(
+function withDomains(
   plan: PreemptionPlan,
   choice: DomainChoice,
   { required, preferred }: Topology,
@@ -108,8 +114,8 @@ function told(
   return plan.feasible ? { ...plan, domains } : plan;
 }
 
-/** Why no node will do: it is in no domain of the first scope for which there is none, or in one that is too small. */
-function rejected(
+/** Rejects every node: it is outside all domains of the first scope that cannot be met, or in one that is too small. */
+function rejectedDomains(
   preemptor: Preemptor,
   { required }: Topology,
   given: {

@@ -6,16 +6,21 @@ import { BEHAVIOUR, type Variant } from './variants.ts';
 import type { Preemptor } from './preemptor.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** So many plans are made for one that overdraws no budget: each choice of whom to keep is a plan of its own. */
+/** Plans made at most in search of one that overdraws no budget. */
 const MOST_TRIES = 64;
-/** Fewer in a large cluster: together they look at so many Pods and nodes. */
+/** Pods and nodes that these plans look at together: a large cluster gets fewer plans. */
 const MOST_LOOKED_AT = 500_000;
 
 /**
- * Who would make room, as everybody is told and as it is carried out. A plan that overdraws no PodDisruptionBudget, where
- * there is one: the document places the preemptor first and looks for budgets after that, so it may break one although another
- * place would not; whoever breaks it is kept then, and it is planned anew. Only where nothing is found may a budget be
- * overdrawn, if it may at all. What kube-scheduler does with budgets is its own.
+ * Plans a preemption that overdraws no PodDisruptionBudget, where there is one. `muster plan`, the status and the controller
+ * all take their plan from here.
+ *
+ * 1. Plan as the document says. It places the preemptor first and looks for budgets after that, so the plan may break a
+ *    budget although another place would not. A plan of kube-scheduler's is taken as it is.
+ * 2. If the victims overdraw a budget, every plan that keeps it leaves out at least one of the victims that draw on it: keep
+ *    one of them, the least important first, and plan again, depth first.
+ * 3. Stop at the first plan that overdraws none, or after a number of plans that shrinks with the cluster.
+ * 4. If none is found, take the first plan where budgets may be broken, and refuse where they may not.
  */
 export function planWithinBudgets(
   situation: Omit<Situation, 'breaksBudgets'> & Partial<Situation>,
@@ -67,7 +72,7 @@ export function planWithinBudgets(
   };
 }
 
-/** Whom Muster may touch: whoever it knows enough of, outside of these namespaces. */
+/** Which units Muster may evict: those of which all is known, outside of these namespaces. */
 export function sparing(exemptNamespaces: Iterable<string>, isClear: Situation['mayGo']): Situation['mayGo'] {
   const exempt = new Set(exemptNamespaces);
   return (unit) => isClear(unit) && unit.pods.every((pod) => !exempt.has(pod.namespace));

@@ -4,7 +4,7 @@ import { fixedPredicates, judgeFor, capacityPredicates } from './predicates/pred
 import { preferenceOf, preferenceScore, useScore, type Preference } from './scores.ts';
 import type { Pod } from './snapshot.ts';
 
-/** Of nodes liked in more ways than this each Pod would take as long as looking at the nodes one by one. */
+/** With more different preferences, ranking takes as long as scoring the nodes one by one. */
 const MOST_PREFERENCES = 64;
 
 /** A node of the list, and its score. */
@@ -13,67 +13,73 @@ interface Place {
   readonly score: number;
 }
 
-/** Nodes that the Pod likes as much: what they have over the others is the same for all of them. */
+/** Nodes that the Pod prefers equally, so that use alone decides between them. */
 export interface NodeClass {
   readonly preference: Preference;
   readonly indexes: number[];
   /** Any of its nodes. */
   readonly first: NodeState;
-  /** By use alone. */
+  /** The nodes ranked by use alone. */
   ranking: Ranking;
   /** How many of them take the Pod. */
   size: number;
-  /** At most as many as did whenever a Pod of the kind was placed. */
+  /** The fewest that took it whenever a Pod of the kind was placed. */
   least: number;
-  /** What one of them would have to be better than to be chosen; undefined: there was no node for one of the Pods. */
+  /** The worst node chosen so far: one that is better would have been chosen. undefined: some Pod found no node. */
   last: Place | undefined;
 }
 
 const UNASKED: Place = { index: -1, score: Number.POSITIVE_INFINITY };
 
 /**
- * What every node is for Pods of one kind. What a preference is worth depends on the highest among the nodes that take the
- * Pod, so nodes are ranked apart by how much they are preferred, and the few winners are compared.
+ * Node scores for one Pod shape, grouped by preference.
+ *
+ * 1. kube-scheduler scales a preference by the highest among the nodes that take the Pod, so one node that fills up can change
+ *    the score of every other. Use depends on the node alone.
+ * 2. So nodes are grouped into classes of equal preference, and ranked within each by use, in a tournament tree.
+ * 3. To choose, take the winner of each class, add what the class's preference is worth now, and compare these few.
+ * 4. A node that changed matters only if it is better than the worst that was chosen, or if its class was or becomes empty,
+ *    which changes what preferences are worth.
  */
 export class RankedKind {
   readonly classes: readonly NodeClass[];
-  /** Whether some nodes are liked more than others. */
+  /** Whether some nodes are preferred to others. */
   readonly hasPreferences: boolean;
   /** By the index of the node; none for one that never takes the Pod. */
-  readonly #sortOf: (NodeClass | undefined)[];
-  /** Its place within its sort. */
+  readonly #classOf: (NodeClass | undefined)[];
+  /** The node's index within its class. */
   readonly #at: Int32Array;
   /** By use; undefined where the node does not take such a Pod as it is. */
   readonly #scoreOf: (node: NodeState) => number | undefined;
 
   private constructor(
-    sorted: { readonly sorts: readonly NodeClass[]; readonly likings: number },
+    grouped: { readonly classes: readonly NodeClass[]; readonly preferences: number },
     nodes: readonly NodeState[],
     scoreOf: (node: NodeState) => number | undefined,
   ) {
-    this.classes = sorted.sorts;
-    this.hasPreferences = sorted.likings > 1;
+    this.classes = grouped.classes;
+    this.hasPreferences = grouped.preferences > 1;
     this.#scoreOf = scoreOf;
-    this.#sortOf = new Array<NodeClass | undefined>(nodes.length).fill(undefined);
+    this.#classOf = new Array<NodeClass | undefined>(nodes.length).fill(undefined);
     this.#at = new Int32Array(nodes.length);
-    for (const sort of this.classes) {
-      const scores = sort.indexes.map((index) => {
+    for (const nodeClass of this.classes) {
+      const scores = nodeClass.indexes.map((index) => {
         const node = nodes[index];
         return node && scoreOf(node);
       });
-      sort.ranking = new Ranking(scores);
-      sort.size = scores.filter((score) => score !== undefined).length;
-      for (const [at, index] of sort.indexes.entries()) {
-        this.#sortOf[index] = sort;
+      nodeClass.ranking = new Ranking(scores);
+      nodeClass.size = scores.filter((score) => score !== undefined).length;
+      for (const [at, index] of nodeClass.indexes.entries()) {
+        this.#classOf[index] = nodeClass;
         this.#at[index] = at;
       }
     }
   }
 
   /**
-   * @param textOf nodes of which it says the same may be of one sort
-   * @param allows what a node needs besides to take the Pod
-   * @returns undefined where nodes are liked in too many ways
+   * @param textOf nodes of one class have the same text
+   * @param allows what a node needs besides, to take the Pod
+   * @returns undefined where nodes are preferred in too many ways
    */
   static of(
     pod: Pod,
@@ -81,37 +87,37 @@ export class RankedKind {
     textOf: (node: NodeState) => string = () => '',
     allows: (node: NodeState) => boolean = () => true,
   ): RankedKind | undefined {
-    const [fixed, liking] = [judgeFor(pod, state, fixedPredicates), preferenceOf(pod)];
-    const likings = new Set<string>();
-    const sorts = new Map<string, NodeClass>();
+    const [fixed, preferenceFor] = [judgeFor(pod, state, fixedPredicates), preferenceOf(pod)];
+    const preferences = new Set<string>();
+    const classes = new Map<string, NodeClass>();
     for (const [index, node] of nodes.entries()) {
       if (fixed(node) !== undefined) continue;
-      const likes = liking(node);
-      const text = `${likes.taints} ${likes.affinity}`;
-      if (likings.add(text).size > MOST_PREFERENCES) return undefined;
-      sorts
-        .getOrInsertComputed(`${text} ${textOf(node)}`, () => newNodeClass(likes, node))
+      const preferred = preferenceFor(node);
+      const text = `${preferred.taints} ${preferred.affinity}`;
+      if (preferences.add(text).size > MOST_PREFERENCES) return undefined;
+      classes
+        .getOrInsertComputed(`${text} ${textOf(node)}`, () => newNodeClass(preferred, node))
         .indexes.push(index);
     }
     const [room, use] = [judgeFor(pod, state, capacityPredicates), useScore(pod, state)];
-    return new RankedKind({ sorts: [...sorts.values()], likings: likings.size }, nodes, (node) =>
+    return new RankedKind({ classes: [...classes.values()], preferences: preferences.size }, nodes, (node) =>
       room(node) === undefined && allows(node) ? use(node) : undefined,
     );
   }
 
   /** undefined where the node never takes the Pod. */
   nodeClassOf(index: number): NodeClass | undefined {
-    return this.#sortOf[index];
+    return this.#classOf[index];
   }
 
   /** Pods are about to be placed. */
   begin(): void {
-    for (const sort of this.classes) [sort.least, sort.last] = [sort.size, UNASKED];
+    for (const nodeClass of this.classes) [nodeClass.least, nodeClass.last] = [nodeClass.size, UNASKED];
   }
 
-  /** The index of the node for the next Pod; of several that are as good the first. @param open sorts that may be taken */
+  /** The index of the node for the next Pod; of several equally good the first. @param open classes that may be taken */
   choose(open = this.classes): number | undefined {
-    for (const sort of this.classes) sort.least = Math.min(sort.least, sort.size);
+    for (const nodeClass of this.classes) nodeClass.least = Math.min(nodeClass.least, nodeClass.size);
     const most = { taints: 0, affinity: 0 };
     for (const { preference, size } of open) {
       if (size === 0) continue;
@@ -125,43 +131,46 @@ export class RankedKind {
       const place = { index: indexes[own.index] ?? 0, score: own.score + preferenceScore(preference, most) };
       if (best === undefined || isBehind(best, place)) best = place;
     }
-    for (const sort of open) {
-      if (sort.last === undefined) continue;
-      const bar = best && { index: best.index, score: best.score - preferenceScore(sort.preference, most) };
-      if (bar === undefined || isBehind(bar, sort.last)) sort.last = bar;
+    for (const nodeClass of open) {
+      if (nodeClass.last === undefined) continue;
+      const bar = best && {
+        index: best.index,
+        score: best.score - preferenceScore(nodeClass.preference, most),
+      };
+      if (bar === undefined || isBehind(bar, nodeClass.last)) nodeClass.last = bar;
     }
     return best?.index;
   }
 
-  /** Looks at the node, whose Pods have changed. @returns how many more of its sort take the Pod */
+  /** Scores a node again whose Pods have changed. @returns how many more of its class take the Pod */
   lookAt(index: number, node: NodeState): number {
-    const [sort, at] = [this.#sortOf[index], this.#at[index] ?? 0];
-    if (sort === undefined) return 0;
-    const [before, score] = [sort.ranking.scoreOf(at), this.#scoreOf(node)];
+    const [nodeClass, at] = [this.#classOf[index], this.#at[index] ?? 0];
+    if (nodeClass === undefined) return 0;
+    const [before, score] = [nodeClass.ranking.scoreOf(at), this.#scoreOf(node)];
     if (score === before) return 0;
-    sort.ranking.set(at, score);
+    nodeClass.ranking.set(at, score);
     const grown = (score === undefined ? 0 : 1) - (before === undefined ? 0 : 1);
-    sort.size += grown;
+    nodeClass.size += grown;
     return grown;
   }
 
-  /** Looks at a node that no Pod was placed on, and says whether one might be placed elsewhere by now. */
+  /** Scores a node again that no Pod was placed on. @returns whether a Pod might be placed elsewhere by now */
   changed(index: number, node: NodeState): boolean {
-    const sort = this.#sortOf[index];
-    if (sort === undefined) return false;
+    const nodeClass = this.#classOf[index];
+    if (nodeClass === undefined) return false;
     const grown = this.lookAt(index, node);
-    // Where a sort was or is without nodes at some time, what others are worth may be something else.
-    const least = Math.min(sort.least, sort.least + grown);
-    sort.least += grown;
+    // A class that was or is empty changes what the preferences of the others are worth.
+    const least = Math.min(nodeClass.least, nodeClass.least + grown);
+    nodeClass.least += grown;
     return (grown !== 0 && least < 1 && this.hasPreferences) || this.isAhead(index);
   }
 
-  /** Whether the node, as it was looked at last, would have been chosen for one of the Pods. */
+  /** Whether the node, as it was scored last, would have been chosen for one of the Pods. */
   isAhead(index: number): boolean {
-    const sort = this.#sortOf[index];
-    const score = sort?.ranking.scoreOf(this.#at[index] ?? 0);
-    if (sort === undefined || score === undefined) return false;
-    return sort.last === undefined || isBehind(sort.last, { index, score });
+    const nodeClass = this.#classOf[index];
+    const score = nodeClass?.ranking.scoreOf(this.#at[index] ?? 0);
+    if (nodeClass === undefined || score === undefined) return false;
+    return nodeClass.last === undefined || isBehind(nodeClass.last, { index, score });
   }
 }
 
@@ -178,33 +187,33 @@ const newNodeClass = (preference: Preference, first: NodeState): NodeClass => ({
 const isBehind = (a: Place, b: Place): boolean =>
   a.score < b.score || (a.score === b.score && a.index > b.index);
 
-const NOBODY = Number.NEGATIVE_INFINITY;
+const ABSENT = Number.NEGATIVE_INFINITY;
 
-/** Scores in a row, of which the highest is known at any time; of several the first. */
+/** Scores of which the highest, and of several the first, is known at any time: a tournament tree. */
 class Ranking {
-  /** Of so many a tournament is held: a power of two. */
+  /** Leaves of the tree: a power of two. */
   readonly #size: number;
   readonly #scores: Float64Array;
-  /** Who wins below: `1` is the final, and under `at` are `2 * at` and `2 * at + 1`. */
+  /** Winners: `1` is the root, and the children of `at` are `2 * at` and `2 * at + 1`. */
   readonly #winners: Int32Array;
 
   /** @param scores undefined for who is out */
   constructor(scores: readonly (number | undefined)[]) {
     this.#size = 2 ** Math.ceil(Math.log2(Math.max(scores.length, 1)));
-    this.#scores = new Float64Array(this.#size).fill(NOBODY);
+    this.#scores = new Float64Array(this.#size).fill(ABSENT);
     this.#winners = new Int32Array(2 * this.#size);
-    for (const [index, score] of scores.entries()) this.#scores[index] = score ?? NOBODY;
+    for (const [index, score] of scores.entries()) this.#scores[index] = score ?? ABSENT;
     for (let index = 0; index < this.#size; index += 1) this.#winners[this.#size + index] = index;
     for (let at = this.#size - 1; at > 0; at -= 1) this.#play(at);
   }
 
   scoreOf(index: number): number | undefined {
-    const score = this.#scores[index] ?? NOBODY;
-    return score === NOBODY ? undefined : score;
+    const score = this.#scores[index] ?? ABSENT;
+    return score === ABSENT ? undefined : score;
   }
 
   set(index: number, score: number | undefined): void {
-    const next = score ?? NOBODY;
+    const next = score ?? ABSENT;
     if (this.#scores[index] === next) return;
     this.#scores[index] = next;
     for (let at = (this.#size + index) >> 1; at > 0; at >>= 1) this.#play(at);
@@ -220,6 +229,6 @@ class Ranking {
   #play(at: number): void {
     const left = this.#winners[2 * at] ?? 0;
     const right = this.#winners[2 * at + 1] ?? 0;
-    this.#winners[at] = (this.#scores[right] ?? NOBODY) > (this.#scores[left] ?? NOBODY) ? right : left;
+    this.#winners[at] = (this.#scores[right] ?? ABSENT) > (this.#scores[left] ?? ABSENT) ? right : left;
   }
 }
