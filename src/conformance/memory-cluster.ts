@@ -1,11 +1,11 @@
 import { isObject, own, ownObject, ownString, type Json, type JsonObject } from '../json/json.ts';
 import type { Resource } from '../k8s/resource.ts';
 import { MusterError } from '../errors.ts';
-import type { CallOptions } from '../kube/client/client.ts';
+import type { KubeCallOptions } from '../kube/client/client.ts';
 import { ApiError } from '../kube/client/errors.ts';
 import type { KubeObject, Target } from '../kube/client/resources.ts';
 import { GangObjects } from '../controller/scheduler-objects/gang-objects.ts';
-import { controllerOf } from '../controller/scheduler-objects/owned-objects.ts';
+import { controllerRefOf } from '../controller/scheduler-objects/owned-objects.ts';
 import type { Backend } from '../backends/backend.ts';
 import type { OwnedObject, SyncContext } from '../backends/cluster.ts';
 import type { StoredGang } from './sample-gangs.ts';
@@ -33,9 +33,9 @@ export class MemoryCluster {
 
   /** What the backends' objects are written through. */
   readonly client = {
-    get: <T = KubeObject>({ resource, namespace, name }: Target, options?: CallOptions): Promise<T> =>
+    get: <T = KubeObject>({ resource, namespace, name }: Target, options?: KubeCallOptions): Promise<T> =>
       this.#call(options, () => this.#found(resource, namespace ?? '', name).object as T),
-    create: <T = KubeObject>(resource: Resource, object: KubeObject, options?: CallOptions): Promise<T> =>
+    create: <T = KubeObject>(resource: Resource, object: KubeObject, options?: KubeCallOptions): Promise<T> =>
       this.#call(options, () => {
         const { name, namespace = '' } = object.metadata;
         const key = keyOf(resource, namespace, name);
@@ -49,7 +49,7 @@ export class MemoryCluster {
     mergePatch: <T = KubeObject>(
       { resource, namespace = '', name }: Target,
       patch: object,
-      options?: CallOptions,
+      options?: KubeCallOptions,
     ): Promise<T> =>
       this.#call(options, () => {
         const { object } = this.#found(resource, namespace, name);
@@ -60,7 +60,7 @@ export class MemoryCluster {
         this.#store(resource, 'patch', merged(object, patch as JsonObject) as JsonObject);
         return {} as T;
       }),
-    delete: ({ resource, namespace = '', name }: Target, options?: CallOptions): Promise<void> =>
+    delete: ({ resource, namespace = '', name }: Target, options?: KubeCallOptions): Promise<void> =>
       this.#call(options, () => {
         this.#found(resource, namespace, name);
         this.#stored.delete(keyOf(resource, namespace, name));
@@ -78,7 +78,7 @@ export class MemoryCluster {
     return [...this.#stored.values()]
       .filter((one) => resource === undefined || idOf(one.resource) === idOf(resource))
       .map(({ object }) => object)
-      .filter((object) => controllerOf(object)?.uid === uid);
+      .filter((object) => controllerRefOf(object)?.uid === uid);
   }
 
   /** Somebody else writes, past all counting. */
@@ -115,7 +115,7 @@ export class MemoryCluster {
     this.writes.push(`${verb} ${resource.kind} ${namespace}/${name}`);
   }
 
-  async #call<T>(options: CallOptions | undefined, answer: () => T): Promise<T> {
+  async #call<T>(options: KubeCallOptions | undefined, answer: () => T): Promise<T> {
     const trouble = this.trouble?.at === this.calls ? this.trouble.what : undefined;
     this.calls += 1;
     const { signal } = options ?? {};

@@ -2,14 +2,14 @@ import { getHeapStatistics } from 'node:v8';
 import type { PriorityClasses } from '../api/priority-class.ts';
 import type { GangLookup } from '../backends/select.ts';
 import type { Resource } from '../kube/client/resources.ts';
-import { CacheRoom, roomIn } from '../kube/loop/cache-memory.ts';
+import { CacheMemory, memoryLimitsOf } from '../kube/loop/cache-memory.ts';
 import { Manager } from '../kube/loop/manager.ts';
 import type { ReflectorObserver } from '../kube/loop/reflector-options.ts';
 import type { HpcPolicies } from '../preparers/preparation.ts';
 import { HpcObjects } from './watch/hpc-objects.ts';
 import { watchPolicies } from './watch/policy-watch.ts';
 import { watchPriorityClasses } from './watch/class-watch.ts';
-import { tellOfStandstill, observerFor } from './watch/observers.ts';
+import { reportMemoryExceeded, observerFor } from './watch/observers.ts';
 import { watchGangs } from './watch/gang-watch.ts';
 import { placementOf } from './watch/place-reader.ts';
 import {
@@ -24,7 +24,7 @@ import { schedulerObjects } from './scheduler-objects/controller.ts';
 import { workloads } from './workloads/controller.ts';
 
 /** Durations in milliseconds. */
-export interface LeaderElection {
+export interface LeaderElectionSettings {
   readonly enabled: boolean;
   readonly leaseDurationMs: number;
   readonly renewDeadlineMs: number;
@@ -37,7 +37,7 @@ export interface ControllerOptions extends Pick<
   Shared,
   'client' | 'registry' | 'log' | 'metrics' | 'backendMetrics' | 'now' | 'ownNamespace'
 > {
-  readonly settings: ControllerSettings & { readonly leaderElection: LeaderElection };
+  readonly settings: ControllerSettings & { readonly leaderElection: LeaderElectionSettings };
 }
 
 /** The loop: it watches on every replica and writes on the one that leads. */
@@ -74,8 +74,8 @@ export function startControllers(
     },
   });
   const observe = (resource: Resource): ReflectorObserver => observerFor(resource, log, metrics);
-  const room = new CacheRoom(roomIn(getHeapStatistics().heap_size_limit));
-  tellOfStandstill(room, log, metrics);
+  const room = new CacheMemory(memoryLimitsOf(getHeapStatistics().heap_size_limit));
+  reportMemoryExceeded(room, log, metrics);
   const watch = watchGangs(client, observe, { room, gangKinds: settings.gangKinds });
   const { classes, watch: classWatch } = watchPriorityClasses(client, observe);
   const policyWatch =

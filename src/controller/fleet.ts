@@ -1,19 +1,19 @@
 import { getHeapStatistics } from 'node:v8';
 import type { Resource } from '../kube/client/resources.ts';
-import { CacheRoom, roomIn } from '../kube/loop/cache-memory.ts';
+import { CacheMemory, memoryLimitsOf } from '../kube/loop/cache-memory.ts';
 import { Manager } from '../kube/loop/manager.ts';
 import type { ReflectorObserver } from '../kube/loop/reflector-options.ts';
 import { fleetBindings } from './fleet-bindings/controller.ts';
 import { fleetQueues } from './fleet-queues/controller.ts';
-import type { LeaderElection, Loop } from './controller.ts';
+import type { LeaderElectionSettings, Loop } from './controller.ts';
 import type { FleetControllerFactory, FleetSettings, FleetShared } from './watch/shared.ts';
-import { tellOfStandstill, observerFor } from './watch/observers.ts';
+import { reportMemoryExceeded, observerFor } from './watch/observers.ts';
 
 /** What Muster does in Karmada's API server. A further controller is a folder here and a line in this list. */
 const fleetControllers: readonly FleetControllerFactory[] = [fleetQueues, fleetBindings];
 
 export interface FleetOptions extends Pick<FleetShared, 'client' | 'log' | 'metrics' | 'now'> {
-  readonly settings: FleetSettings & { readonly leaderElection: LeaderElection };
+  readonly settings: FleetSettings & { readonly leaderElection: LeaderElectionSettings };
 }
 
 /**
@@ -41,8 +41,8 @@ export function startFleet(
   });
   const observe = (resource: Resource): ReflectorObserver => observerFor(resource, log, metrics);
   // Namespaces there are others than those of the gangs' loop, which has the same heap.
-  const room = new CacheRoom(roomIn(getHeapStatistics().heap_size_limit / 2));
-  tellOfStandstill(room, log, metrics);
+  const room = new CacheMemory(memoryLimitsOf(getHeapStatistics().heap_size_limit / 2));
+  reportMemoryExceeded(room, log, metrics);
   metrics.cachedFrom(() =>
     Array.from(manager.watches, ({ resource, store }) => [resource.plural, store.size]),
   );

@@ -1,7 +1,7 @@
 import { Registry, type Gauge } from 'prom-client';
 import { counter, gauge, histogram } from './metric-catalogue.ts';
 
-export type ReconcileResult = 'ok' | 'outdated' | 'error';
+export type ReconcileOutcome = 'ok' | 'outdated' | 'error';
 
 /** How it stands with the queue of a loop that leads; times in milliseconds. */
 export interface QueueState {
@@ -46,7 +46,7 @@ export class LoopMetrics {
   readonly #still: (() => number)[] = [];
 
   constructor() {
-    for (const result of ['ok', 'outdated', 'error'] satisfies ReconcileResult[]) {
+    for (const result of ['ok', 'outdated', 'error'] satisfies ReconcileOutcome[]) {
       this.#reconciles.inc({ result }, 0);
       this.#durations.zero({ result });
     }
@@ -89,7 +89,7 @@ export class LoopMetrics {
     this.#leading.set(leads ? 1 : 0);
   }
 
-  reconciled(result: ReconcileResult, seconds: number): void {
+  reconciled(result: ReconcileOutcome, seconds: number): void {
     this.#reconciles.inc({ result });
     this.#durations.observe({ result }, seconds);
   }

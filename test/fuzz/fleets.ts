@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 import { Members } from '../../src/controller/fleet-bindings/members.ts';
-import { recordOf } from '../../src/controller/fleet-bindings/binding-record.ts';
+import { bindingRecordOf } from '../../src/controller/fleet-bindings/binding-record.ts';
 import { verdictOn } from '../../src/controller/fleet-bindings/verdict.ts';
 import { BadRequest } from '../../src/errors.ts';
 import { readMember } from '../../src/fleet/assign/member.ts';
@@ -129,7 +129,7 @@ function placed(
   }
   return bindings.map((value, index) => {
     const object = stored(value, `b${index}`) as unknown as KubeObject;
-    const record = recordOf(object, RESOURCE_BINDINGS, 'muster');
+    const record = bindingRecordOf(object, RESOURCE_BINDINGS, 'muster');
     if (record === undefined) return 'binding of another';
     const verdict = judge(record, members, STRATEGIES);
     must(

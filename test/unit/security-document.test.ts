@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { settings } from '../../src/config/settings.ts';
-import { roomIn } from '../../src/kube/loop/cache-memory.ts';
+import { memoryLimitsOf } from '../../src/kube/loop/cache-memory.ts';
 import { ELSEWHERE } from '../cluster/bypass/table/elsewhere.ts';
 import { TABLE } from '../cluster/bypass/table.ts';
 import {
@@ -214,7 +214,7 @@ const limit = (name: string): string => {
   return `| \`${found?.path ?? ''}\` | ${JSON.stringify(found?.default)} | ${found?.description ?? ''} |`;
 };
 const waiting = /MAX_WAITING_OF_NAMESPACE = (\d+)/.exec(read('src/kube/loop/event-recorder.ts'))?.[1];
-const room = roomIn(1);
+const room = memoryLimitsOf(1);
 const part = (share: number): string => `1/${1 / share}`;
 const limits = [
   '## Limits',

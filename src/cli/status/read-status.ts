@@ -1,7 +1,7 @@
 import { LABEL_POD_GANG } from '../../api/names.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { Cache, type Identified } from '../../kube/loop/cache.ts';
-import { POD_INDEXERS, readMember, type GangView } from '../../controller/watch/gang-view.ts';
+import { POD_INDEXERS, readMemberPod, type GangView } from '../../controller/watch/gang-view.ts';
 import { listPages } from '../../kube/loop/list-pages.ts';
 import type { GangSelectors } from '../../gang/gang-selection.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
@@ -29,7 +29,9 @@ export async function readView(
   const gangs = new Cache<GangRecord>();
   const [namespaces] = await Promise.all([
     readNamespaces(client, namespace, selectors),
-    fill(client, PODS, { namespace, labelSelector: LABEL_POD_GANG }, pods, (pod) => readMember(pod, kinds)),
+    fill(client, PODS, { namespace, labelSelector: LABEL_POD_GANG }, pods, (pod) =>
+      readMemberPod(pod, kinds),
+    ),
     fill(client, POD_GANGS, { namespace }, gangs, readGangRecord),
   ]);
   return { pods, gangs, namespaces };

@@ -30,7 +30,7 @@ export interface BindingRecord extends Identified {
 }
 
 /** undefined where it is not Muster's to place, or not now. */
-export function recordOf(
+export function bindingRecordOf(
   object: KubeObject,
   resource: Resource,
   schedulerName: string,

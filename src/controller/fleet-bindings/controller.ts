@@ -14,7 +14,7 @@ import { FleetMetrics, type EstimateResult } from '../../telemetry/fleet-metrics
 import { watchBindings } from '../watch/binding-watches.ts';
 import type { FleetControllerFactory, FleetShared } from '../watch/shared.ts';
 import { askEstimates, bindingReconciler } from './reconcile-binding.ts';
-import { recordOf, type BindingRecord } from './binding-record.ts';
+import { bindingRecordOf, type BindingRecord } from './binding-record.ts';
 import { Members } from './members.ts';
 
 interface ClusterRecord extends Identified {
@@ -39,7 +39,7 @@ export const fleetBindings: FleetControllerFactory = (shared) => {
   const waiting = new Set<string>();
   let estimators: Estimators | undefined;
   const bindings = watchBindings(shared, (object, resource) =>
-    recordOf(object, resource, assigner.schedulerName),
+    bindingRecordOf(object, resource, assigner.schedulerName),
   );
   const clusters = new Reflector<ClusterRecord>({
     client,

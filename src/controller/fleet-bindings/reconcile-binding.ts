@@ -6,7 +6,7 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import type { Reconcile, ReconcileResult } from '../../kube/loop/keyed-controller.ts';
 import type { BindingRecord } from './binding-record.ts';
 import type { Members } from './members.ts';
-import { dueOf, verdictOn, writeClusters, writeStatus, type Verdict } from './verdict.ts';
+import { dueOf, verdictOn, writeClusters, writeStatus, type BindingVerdict } from './verdict.ts';
 import type { Estimators } from '../../estimators/estimators.ts';
 import type { Estimates } from '../../fleet/assign/candidate.ts';
 import { estimatesOf, roomQuestions } from '../../fleet/assign/estimates.ts';
@@ -33,9 +33,9 @@ export interface BindingOptions {
   readonly standstill: (namespace: string) => string | undefined;
   readonly observer: {
     judged(): void;
-    placed(record: BindingRecord, verdict: Verdict): void;
+    placed(record: BindingRecord, verdict: BindingVerdict): void;
     standsStill(record: BindingRecord, why: string): void;
-    held(record: BindingRecord, verdict: Pick<Verdict, 'reason' | 'message'>): void;
+    held(record: BindingRecord, verdict: Pick<BindingVerdict, 'reason' | 'message'>): void;
   };
 }
 
@@ -97,7 +97,7 @@ export function bindingReconciler(options: BindingOptions): Reconcile {
 }
 
 /** The verdict, with the clusters that no estimator knew of, where one who waits may want to know. */
-const saying = (verdict: Verdict, without: readonly string[]): Verdict =>
+const saying = (verdict: BindingVerdict, without: readonly string[]): BindingVerdict =>
   verdict.reason === 'Success' || without.length === 0
     ? verdict
     : { ...verdict, message: `${verdict.message}; no estimate of ${listed(without, 'clusters')}` };

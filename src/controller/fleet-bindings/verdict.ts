@@ -9,12 +9,12 @@ import { ANNOTATION_APPLIED_PLACEMENT, type BindingRecord } from './binding-reco
 import type { Members } from './members.ts';
 import { kubeTime } from '../../k8s/time.ts';
 import { ANNOTATION_PLACED_COMPONENTS, placedComponentsText } from '../../fleet/assign/placed-components.ts';
-import type { CallOptions, KubeClient } from '../../kube/client/client.ts';
+import type { KubeCallOptions, KubeClient } from '../../kube/client/client.ts';
 import type { KubeObject } from '../../kube/client/resources.ts';
 import { bindingTarget } from '../watch/binding-watches.ts';
 
 /** What is to be done for a binding. */
-export interface Verdict {
+export interface BindingVerdict {
   /** Why it was judged; undefined where there was nothing to judge. */
   readonly due: Due | undefined;
   /** What `spec.clusters` is to be, null for nothing; undefined where it stays. */
@@ -37,11 +37,11 @@ export function verdictOn(
   members: Members,
   strategies: Strategies,
   estimates?: Estimates,
-): Verdict {
+): BindingVerdict {
   const { binding, faults } = record;
   const plugin = strategies.pluginOf(binding.strategy);
   const { stays } = members;
-  const settled: Verdict = {
+  const settled: BindingVerdict = {
     due: undefined,
     clusters: undefined,
     applies: true,
@@ -59,7 +59,7 @@ export function verdictOn(
   const gang = plugin?.room !== undefined || binding.minAvailable.size > 0 || binding.components.length > 1;
   const found = assign(binding, members.all(), strategies, estimates);
   const { reason, message, affinityName } = found;
-  const held: Verdict = { ...settled, due, applies: false, reason, message, waits: true };
+  const held: BindingVerdict = { ...settled, due, applies: false, reason, message, waits: true };
   if (reason !== 'Success') {
     // What runs, and only wanted more, is as well as before.
     if (due === 'growth') return { ...settled, due, waits: true };
@@ -96,7 +96,7 @@ export function dueOf(
 }
 
 /** What a write needs, and what it goes by: the binding as it was read. */
-interface Writing extends CallOptions {
+interface Writing extends KubeCallOptions {
   readonly client: KubeClient;
   readonly now: Date;
 }
@@ -114,7 +114,7 @@ interface State {
  */
 export async function writeClusters(
   record: BindingRecord,
-  { clusters, applies }: Verdict,
+  { clusters, applies }: BindingVerdict,
   { client, signal }: Writing,
 ): Promise<State> {
   const appliesAnew = applies && !record.applied;
@@ -145,7 +145,7 @@ export async function writeClusters(
  */
 export async function writeStatus(
   record: BindingRecord,
-  { due, reason, message, affinityName }: Pick<Verdict, 'due' | 'reason' | 'message' | 'affinityName'>,
+  { due, reason, message, affinityName }: Pick<BindingVerdict, 'due' | 'reason' | 'message' | 'affinityName'>,
   after: State,
   { client, now, signal }: Writing,
 ): Promise<boolean> {

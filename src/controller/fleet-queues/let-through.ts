@@ -18,7 +18,7 @@ import { bindingTarget } from '../watch/binding-watches.ts';
 /** Let through at once at most: they are all written down in one status before the first of them goes. */
 const MOST_AT_ONCE = 100;
 
-export interface LettingThrough {
+export interface LetThroughOptions {
   readonly client: KubeClient;
   readonly bindings: readonly QueuedBinding[];
   readonly queues: readonly QueueRecord[];
@@ -42,7 +42,7 @@ export class Behind extends Error {}
  * resourceVersion, and that one stays when he is seen to have gone: whoever has not seen it yet knows less than is gone, and
  * waits.
  */
-export async function letThrough(given: LettingThrough): Promise<QueueView> {
+export async function letThrough(given: LetThroughOptions): Promise<QueueView> {
   const { client, queues, signal, now, released } = given;
   if (!queues.every((record) => given.hasSeen(letThroughOf(record))))
     throw new Behind('bindings that were let through have not been seen yet');

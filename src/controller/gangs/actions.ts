@@ -13,7 +13,7 @@ import { LABEL_POD_GANG } from '../../api/names.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isConflict, isInvalid, isNotFound } from '../../kube/client/errors.ts';
 import { POD_GANGS, PODS } from '../../kube/client/resources.ts';
-import { readMember } from '../watch/gang-view.ts';
+import { readMemberPod } from '../watch/gang-view.ts';
 import { FairSlots } from '../../kube/loop/fairness.ts';
 import { listPages } from '../../kube/loop/list-pages.ts';
 import type { GangKind } from '../../workloads/kind.ts';
@@ -91,7 +91,7 @@ export function gangWriter(
         names.length > READ_BY_NAME
           ? await podsOfGang(client, namespace, name, new Set(names), signal)
           : await podsByName(client, namespace, names, signal);
-      return found.map((pod) => readMember(pod, kinds));
+      return found.map((pod) => readMemberPod(pod, kinds));
     },
     ungate: (ungates, done) =>
       forEachOf(ungates, AT_A_TIME, async (ungate) => {

@@ -75,11 +75,11 @@ export function podGangReconciler(options: ReconcilerOptions): Reconcile {
     return withGang(cached, newest, context);
   };
   return async (key, signal) => {
-    const hands = { ...options, memory, writer: options.writer(signal) };
+    const context = { ...options, memory, writer: options.writer(signal) };
     let answer: Answered | undefined;
     for (let writes = 1; ; writes += 1) {
       const state = look(key);
-      const { wrote, result } = await carryOut(key, state, answer, hands);
+      const { wrote, result } = await carryOut(key, state, answer, context);
       if (wrote === undefined || writes === MAX_WRITES) return result;
       answer = { gang: wrote, seen: state.pods };
     }
@@ -92,13 +92,13 @@ interface Answered {
   readonly seen: readonly PodRecord[];
 }
 
-interface Turn {
+interface CarriedOut {
   readonly result: ReconcileResult | undefined;
   /** The gang after a write of ours, where it is to be judged again by that. */
   readonly wrote: GangRecord | undefined;
 }
 
-interface Hands extends Omit<ReconcilerOptions, 'writer'> {
+interface WriteContext extends Omit<ReconcilerOptions, 'writer'> {
   readonly memory: WriteMemory;
   readonly writer: GangWriter;
 }
@@ -111,9 +111,9 @@ async function carryOut(
   key: string,
   state: GangState,
   answer: Answered | undefined,
-  hands: Hands,
-): Promise<Turn> {
-  const { memory, writer, observer, recorder, view } = hands;
+  context: WriteContext,
+): Promise<CarriedOut> {
+  const { memory, writer, observer, recorder, view } = context;
   const name: GangName = state;
   const todo = planGang(state);
   observer?.planned?.(key, state, todo);
@@ -143,7 +143,7 @@ async function carryOut(
     return confirmed.length === due.length;
   };
   const [written, released] = await Promise.allSettled([
-    writeGang(name, key, todo, { ...hands, state, saying }),
+    writeGang(name, key, todo, { ...context, state, saying }),
     release(),
   ]);
   if (written.status === 'rejected') throw written.reason;
@@ -179,7 +179,7 @@ async function writeGang(
     saying,
     now,
     observer,
-  }: Hands & {
+  }: WriteContext & {
     readonly state: GangState;
     readonly saying: (after: PlannedEvent['after']) => void;
   },

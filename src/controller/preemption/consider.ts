@@ -13,7 +13,7 @@ import { readSnapshotPod } from '../../preemption/read/read-pod.ts';
 import { namespacedKey, type Pod, type Snapshot } from '../../preemption/snapshot.ts';
 
 /** What is to be thought about, beside the cluster: plain data, since it is thought about elsewhere. */
-export interface Question {
+export interface PlanQuestion {
   /** The PodGang as it came, and those of its Pods that wait for a node. */
   readonly gang: JsonObject;
   readonly waiting: readonly JsonObject[];
@@ -39,7 +39,7 @@ export interface Considered {
 }
 
 /** Pure, and as long as the cluster is large. */
-export function consider(objects: readonly JsonObject[], question: Question): Considered {
+export function consider(objects: readonly JsonObject[], question: PlanQuestion): Considered {
   const { plan, late, waits } = question;
   const gang = readGangRecord(question.gang);
   const { placed, without } = withNominated(objects, gang);

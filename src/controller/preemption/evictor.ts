@@ -15,7 +15,7 @@ import type { Refusal } from '../../preemption/refusal.ts';
 export type Evicted = 'evicted' | 'gone' | { readonly refused: Refusal };
 
 /** The writes of making room. Each is conditional on what it is about, and may be repeated. */
-export interface Hands {
+export interface Evictor {
   /**
    * Writes the plan into the gang, or takes it out.
    * @returns the gang after that; undefined where it is not as it was read any more, or gone
@@ -32,7 +32,7 @@ export interface Hands {
 }
 
 /** @param overrides whether PodDisruptionBudgets are passed over: then Pods are deleted, not evicted */
-export function handsOf(client: KubeClient, signal: AbortSignal, overrides: boolean): Hands {
+export function evictorOf(client: KubeClient, signal: AbortSignal, overrides: boolean): Evictor {
   const podOf = ({ namespace, name }: PodToEvict): Target => ({ resource: PODS, namespace, name });
   const read = async (pod: PodToEvict): Promise<JsonObject | undefined> => {
     const found = await unlessGone(client.get<JsonObject>(podOf(pod), { signal }));

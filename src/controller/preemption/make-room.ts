@@ -5,20 +5,20 @@ import { readPlan, writePlan, type InFlight, type Victim } from '../../preemptio
 import { refusalText, type Refusal } from '../../preemption/refusal.ts';
 import type { AttemptResult } from '../../telemetry/preemption-metrics.ts';
 import type { PodToEvict } from '../../kube/client/client.ts';
-import type { Considered, Question } from './consider.ts';
-import type { Evicted, Hands } from './evictor.ts';
-import type { Look, Scene } from './read-cluster.ts';
+import type { Considered, PlanQuestion } from './consider.ts';
+import type { Evicted, Evictor } from './evictor.ts';
+import type { GangSnapshot, GangWithPods } from './read-cluster.ts';
 import { whyStopped, waitsForRoom } from './waits-for-room.ts';
 
 /** A plan that is not through after this time (ms) is not begun any further, and another one may be made. */
 const LATE_MS = 10 * 60_000;
 
 export interface MakeRoomOptions {
-  readonly hands: Hands;
+  readonly evictor: Evictor;
   /** The gang with its Pods as they are now; undefined where it is gone. */
-  readonly again: () => Promise<Scene | undefined>;
+  readonly again: () => Promise<GangWithPods | undefined>;
   /** Knows the cluster that was looked at. */
-  readonly consider: (question: Question) => Promise<Considered>;
+  readonly consider: (question: PlanQuestion) => Promise<Considered>;
   readonly exemptNamespaces: readonly string[];
   readonly overridePodDisruptionBudgets: boolean;
   readonly rate: PlanRate;
@@ -40,7 +40,7 @@ export interface RoomObserver {
 }
 
 /** What came of a look. */
-export interface Outcome {
+export interface AttemptOutcome {
   readonly result: AttemptResult;
   /** For whoever runs the cluster. */
   readonly why: string;
@@ -54,7 +54,7 @@ export interface Outcome {
   readonly plan?: string;
 }
 
-const outcome = (result: AttemptResult, why: string, more: Partial<Outcome> = {}): Outcome => ({
+const outcome = (result: AttemptResult, why: string, more: Partial<AttemptOutcome> = {}): AttemptOutcome => ({
   result,
   why,
   leaving: [],
@@ -62,16 +62,19 @@ const outcome = (result: AttemptResult, why: string, more: Partial<Outcome> = {}
   ...more,
 });
 
-const refused = (result: 'blocked' | 'impossible', refusal: Refusal, more: Partial<Outcome> = {}): Outcome =>
-  outcome(result, refusalText(refusal, 'operator'), { ...more, refusal });
+const refused = (
+  result: 'blocked' | 'impossible',
+  refusal: Refusal,
+  more: Partial<AttemptOutcome> = {},
+): AttemptOutcome => outcome(result, refusalText(refusal, 'operator'), { ...more, refusal });
 
 /**
  * One look at a gang and the next step for it. Before the first victim of a plan goes, the plan stands in the gang; so
  * whoever comes after a crash goes on with it, and of two that begin one alone is let.
  */
-export async function makeRoom(look: Look, options: MakeRoomOptions): Promise<Outcome> {
+export async function makeRoom(look: GangSnapshot, options: MakeRoomOptions): Promise<AttemptOutcome> {
   const { gang, pods, whole } = look;
-  const { hands, now, observer, schedulerName } = options;
+  const { evictor, now, observer, schedulerName } = options;
   const { exemptNamespaces, overridePodDisruptionBudgets } = options;
   const text = gang.annotations.get(ANNOTATION_PREEMPTION_PLAN);
   const plan = readPlan(text, gang.uid);
@@ -86,13 +89,14 @@ export async function makeRoom(look: Look, options: MakeRoomOptions): Promise<Ou
   if (plan === undefined || known === undefined) return begin(gang, step, considered, options);
   if (step.verdict === 'Preempts' || step.inFlight === undefined) {
     // What would be begun now is another plan: not before this one is forgotten, and in a look of its own.
-    if ((await hands.remember(gang, null)) === undefined) return outcome('waits', CHANGED, { pending: true });
-    if (step.verdict !== 'Fits') await nominate(known, gang, hands, null);
+    if ((await evictor.remember(gang, null)) === undefined)
+      return outcome('waits', CHANGED, { pending: true });
+    if (step.verdict !== 'Fits') await nominate(known, gang, evictor, null);
     observer.ended(gang, step.verdict === 'Fits' ? step.why : 'its victims are gone, or are left alone');
     return outcome(step.verdict === 'Fits' ? 'fits' : 'waits', step.why);
   }
   const after = writePlan(gang.uid, plan.at, step.inFlight);
-  if (after !== text && (await hands.remember(gang, after)) === undefined)
+  if (after !== text && (await evictor.remember(gang, after)) === undefined)
     return outcome('waits', CHANGED, { pending: true });
   const done = await carryOut(
     { plan: step.inFlight, written: after },
@@ -113,8 +117,8 @@ async function begin(
   step: ThoughtOut['step'],
   considered: Considered,
   options: MakeRoomOptions,
-): Promise<Outcome> {
-  const { hands, now, observer, rate, victimsPerPlan } = options;
+): Promise<AttemptOutcome> {
+  const { evictor, now, observer, rate, victimsPerPlan } = options;
   if (step.verdict !== 'Preempts' || step.inFlight === undefined)
     return step.refusal ? refused('impossible', step.refusal) : outcome(RESULTS[step.verdict], step.why);
   const victims = step.evict.flatMap(podsOf);
@@ -123,11 +127,11 @@ async function begin(
   const waitMs = rate.waitMs();
   if (waitMs > 0) return refused('blocked', { why: 'TooManyPlans' });
   for (const pod of victims) {
-    const asked = await hands.evict(pod, true);
+    const asked = await evictor.evict(pod, true);
     if (typeof asked === 'object') return refused('blocked', asked.refused);
   }
   const plan = writePlan(gang.uid, now().getTime(), step.inFlight);
-  if ((await hands.remember(gang, plan)) === undefined) return outcome('waits', CHANGED);
+  if ((await evictor.remember(gang, plan)) === undefined) return outcome('waits', CHANGED);
   rate.begin();
   observer.begun(gang, step);
   const written = { plan: step.inFlight, written: plan };
@@ -153,13 +157,13 @@ async function carryOut(
   { plan, written }: { readonly plan: InFlight; readonly written: string },
   gang: GangRecord,
   { step, nominated, priority }: ThoughtOut,
-  { hands, now, observer, again, schedulerName }: MakeRoomOptions,
-): Promise<Outcome> {
+  { evictor, now, observer, again, schedulerName }: MakeRoomOptions,
+): Promise<AttemptOutcome> {
   if (!plan.closing) {
     const unsaid = plan.nominations.filter(
       ({ uid, node }) => nominated.has(uid) && nominated.get(uid) !== node,
     );
-    await nominate({ nominations: unsaid }, gang, hands);
+    await nominate({ nominations: unsaid }, gang, evictor);
   }
   const evicted: PodToEvict[] = [];
   // The least important first: whoever is stopped half way has done the least harm.
@@ -168,11 +172,11 @@ async function carryOut(
     const why = plan.closing ? undefined : whyStopped(gang, await again(), { plan: written, schedulerName });
     if (why !== undefined) return outcome('waits', why, { pending: true, leaving: evicted });
     const pods = podsOf(unit);
-    const refusal = await refusalOf(pods, hands);
+    const refusal = await refusalOf(pods, evictor);
     if (refusal !== undefined) return refused('blocked', refusal, { pending: true });
-    for (const pod of pods) await hands.mark(pod, now());
+    for (const pod of pods) await evictor.mark(pod, now());
     for (const pod of pods) {
-      const done = await hands.evict(pod);
+      const done = await evictor.evict(pod);
       if (done === 'evicted') observer.evicted(pod, gang, priority);
       if (typeof done === 'object') return refused('blocked', done.refused, { pending: true });
       evicted.push(pod);
@@ -181,9 +185,9 @@ async function carryOut(
   return outcome('waits', step.why, { pending: true, leaving: plan.victims.flatMap(podsOf) });
 }
 
-async function refusalOf(pods: readonly PodToEvict[], hands: Hands): Promise<Refusal | undefined> {
+async function refusalOf(pods: readonly PodToEvict[], evictor: Evictor): Promise<Refusal | undefined> {
   for (const pod of pods) {
-    const asked: Evicted = await hands.evict(pod, true);
+    const asked: Evicted = await evictor.evict(pod, true);
     if (typeof asked === 'object') return asked.refused;
   }
   return undefined;
@@ -193,10 +197,10 @@ async function refusalOf(pods: readonly PodToEvict[], hands: Hands): Promise<Ref
 async function nominate(
   { nominations }: Pick<InFlight, 'nominations'>,
   { namespace }: GangRecord,
-  hands: Hands,
+  evictor: Evictor,
   node?: null,
 ): Promise<void> {
-  for (const one of nominations) await hands.nominate(namespace, one, node === undefined ? one.node : node);
+  for (const one of nominations) await evictor.nominate(namespace, one, node === undefined ? one.node : node);
 }
 
 /** Those that are still known by name: the others are gone. */

@@ -1,14 +1,14 @@
 import { getHeapStatistics } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import type { JsonObject } from '../../json/json.ts';
-import type { Considered, Question } from './consider.ts';
+import type { Considered, PlanQuestion } from './consider.ts';
 
 /** Where it is worked out who makes room for a gang. */
 export interface Planner {
   /** More of the cluster. */
   take(objects: readonly JsonObject[]): void;
   /** Once all of it is there. */
-  consider(question: Question): Promise<Considered>;
+  consider(question: PlanQuestion): Promise<Considered>;
   end(): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ const heapMb = (): number => Math.ceil(getHeapStatistics().heap_size_limit / 2 /
 const AT_ONCE = 500;
 
 /** What is sent to the thread. */
-export type ToThread = { readonly objects: readonly JsonObject[] } | { readonly question: Question };
+export type ToThread = { readonly objects: readonly JsonObject[] } | { readonly question: PlanQuestion };
 
 /** A thread for one look: in a large cluster a plan takes seconds, and reviews must not wait for it. */
 export function plannerThread(): Planner {

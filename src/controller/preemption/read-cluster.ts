@@ -1,6 +1,6 @@
 import { own, ownString, type JsonObject } from '../../json/json.ts';
 import { LABEL_POD_GANG, POD_GANG_KIND } from '../../api/names.ts';
-import { readMember } from '../watch/gang-view.ts';
+import { readMemberPod } from '../watch/gang-view.ts';
 import { readGangRecord } from '../../gang/read-records.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
@@ -13,7 +13,7 @@ import { groupVersionString } from '../../k8s/resource.ts';
 import { trimmed } from '../../preemption/read/trim.ts';
 
 /** A gang as the API server has it at one moment. */
-export interface Look {
+export interface GangSnapshot {
   readonly gang: GangRecord;
   /** All that name it. */
   readonly pods: readonly PodRecord[];
@@ -22,18 +22,18 @@ export interface Look {
 }
 
 /** A gang with its Pods. */
-export type Scene = Pick<Look, 'gang' | 'pods'>;
+export type GangWithPods = Pick<GangSnapshot, 'gang' | 'pods'>;
 
 /**
  * The gang and its Pods once more, without the cluster.
  * @returns undefined where it is gone, or another one has its name by now
  */
-export async function lookAgain(
+export async function readGangWithPods(
   { namespace, name, uid }: Pick<GangRecord, 'namespace' | 'name' | 'uid'>,
   client: KubeClient,
   signal: AbortSignal,
   kinds?: readonly GangKind[],
-): Promise<Scene | undefined> {
+): Promise<GangWithPods | undefined> {
   const target = { resource: POD_GANGS, namespace, name };
   const found = await client.get<JsonObject>(target, { signal }).catch((error: unknown) => {
     if (isNotFound(error)) return undefined;
@@ -45,7 +45,7 @@ export async function lookAgain(
   const from = { client, resource: PODS, namespace, labelSelector: `${LABEL_POD_GANG}=${name}` };
   await listPages(from, PAGE, signal, (page, first) => {
     if (first) pods.length = 0;
-    for (const pod of page) pods.push(readMember(pod as unknown as JsonObject, kinds));
+    for (const pod of page) pods.push(readMemberPod(pod as unknown as JsonObject, kinds));
   });
   return { gang, pods };
 }
@@ -56,13 +56,13 @@ export async function lookAgain(
  * @param kinds workloads whose Pods may ask for a gang; default: those that Muster knows
  * @returns undefined where the gang is gone
  */
-export async function lookAt(
+export async function readGangSnapshot(
   { namespace, name }: { readonly namespace: string; readonly name: string },
   client: KubeClient,
   signal: AbortSignal,
   take: (objects: readonly JsonObject[]) => void,
   kinds?: readonly GangKind[],
-): Promise<Look | undefined> {
+): Promise<GangSnapshot | undefined> {
   let found: JsonObject | undefined;
   const members = new Map<string, JsonObject>();
   const hear = (object: JsonObject): void => {
@@ -75,7 +75,7 @@ export async function lookAt(
   };
   for await (const objects of objectsByKind(client, signal, hear)) take(objects);
   if (found === undefined) return undefined;
-  const all = [...members.values()].map((object) => ({ object, pod: readMember(object, kinds) }));
+  const all = [...members.values()].map((object) => ({ object, pod: readMemberPod(object, kinds) }));
   const waiting = all.filter(
     ({ pod }) => isWaiting(pod) && pod.deletionTimestamp === undefined && pod.phase !== 'Failed',
   );

@@ -11,10 +11,10 @@ import type { Refusal } from '../../preemption/refusal.ts';
 import type { AttemptResult } from '../../telemetry/preemption-metrics.ts';
 import { backendOf, BY_GANG, type GangView } from '../watch/gang-view.ts';
 import type { PreemptionSettings } from '../watch/shared.ts';
-import { handsOf, type Hands } from './evictor.ts';
+import { evictorOf, type Evictor } from './evictor.ts';
 import { readPlan } from '../../preemption/in-flight.ts';
-import { lookAgain, lookAt } from './read-cluster.ts';
-import { makeRoom, type Outcome, type RoomObserver, type PlanRate } from './make-room.ts';
+import { readGangWithPods, readGangSnapshot } from './read-cluster.ts';
+import { makeRoom, type AttemptOutcome, type RoomObserver, type PlanRate } from './make-room.ts';
 import type { Planner } from './planner.ts';
 import { waitsForRoom } from './waits-for-room.ts';
 import type { GangKind } from '../../workloads/kind.ts';
@@ -72,25 +72,31 @@ export function roomReconciler(options: RoomOptions): Reconcile {
   const attempt = async (
     gang: GangRecord,
     schedulerName: string,
-    hands: Hands,
+    evictor: Evictor,
     signal: AbortSignal,
-  ): Promise<Outcome | undefined> => {
+  ): Promise<AttemptOutcome | undefined> => {
     const { observer, rate, now } = options;
     const began = clock.now();
     const planner = options.planner();
     let thoughtMs: number | undefined;
-    let done: Outcome;
+    let done: AttemptOutcome;
     try {
       const { gangKinds } = options;
-      const look = await lookAt(gang, client, signal, (objects) => planner.take(objects), gangKinds);
+      const look = await readGangSnapshot(
+        gang,
+        client,
+        signal,
+        (objects) => planner.take(objects),
+        gangKinds,
+      );
       if (look?.gang.uid !== gang.uid) return undefined;
       done = await makeRoom(look, {
         ...settings,
-        hands,
+        evictor,
         rate,
         victimsPerPlan: settings.limits.victimsPerPlan,
         schedulerName,
-        again: () => lookAgain(gang, client, signal, gangKinds),
+        again: () => readGangWithPods(gang, client, signal, gangKinds),
         now,
         consider: (question) => unlessAborted(signal, planner.consider(question)),
         observer: {
@@ -137,11 +143,11 @@ export function roomReconciler(options: RoomOptions): Reconcile {
     const from = Math.max(known.due, rest);
     if (from > now) return { requeueAfterMs: from - now };
 
-    const hands = handsOf(client, signal, settings.overridePodDisruptionBudgets);
-    known.leaving = await stillThere(known.leaving, hands);
+    const evictor = evictorOf(client, signal, settings.overridePodDisruptionBudgets);
+    known.leaving = await stillThere(known.leaving, evictor);
     if (known.leaving.length > 0) return again(known, LEAVING_MS, clock);
     for (const [other, until] of foundUntil) if (until <= now) foundUntil.delete(other);
-    const done = await attempt(gang, schedulerName, hands, signal);
+    const done = await attempt(gang, schedulerName, evictor, signal);
     if (found) foundUntil.set(namespace, restUntil);
     if (done === undefined) return again(known, settings.afterMs, clock);
     known.plan = done.plan ?? known.plan;
@@ -165,8 +171,8 @@ const again = (known: Waiting, ms: number, clock: Clock): ReconcileResult => {
 };
 
 /** From the first on that is still there: those before it are gone for good. */
-async function stillThere(leaving: readonly PodToEvict[], hands: Hands): Promise<readonly PodToEvict[]> {
-  for (const [index, pod] of leaving.entries()) if (await hands.isThere(pod)) return leaving.slice(index);
+async function stillThere(leaving: readonly PodToEvict[], evictor: Evictor): Promise<readonly PodToEvict[]> {
+  for (const [index, pod] of leaving.entries()) if (await evictor.isThere(pod)) return leaving.slice(index);
   return [];
 }
 

@@ -8,7 +8,7 @@ import {
   ANNOTATION_PREEMPTION_POLICY,
   ANNOTATION_PREEMPTION_PRIORITY_CLASS,
 } from '../../api/preemption-terms.ts';
-import type { Scene } from './read-cluster.ts';
+import type { GangWithPods } from './read-cluster.ts';
 
 /** Whether a Pod is let go and has no node. */
 export const isWaiting = (pod: PodRecord): boolean => !isBound(pod) && pod.gates.length === 0;
@@ -47,7 +47,7 @@ const termsOf = ({ annotations, spec: { groups, priorityClassName } }: GangRecor
  */
 export function whyStopped(
   before: GangRecord,
-  now: Scene | undefined,
+  now: GangWithPods | undefined,
   { plan, schedulerName }: { readonly plan: string; readonly schedulerName: string },
 ): string | undefined {
   if (now === undefined || now.gang.deletionTimestamp !== undefined) return 'the gang was deleted meanwhile';

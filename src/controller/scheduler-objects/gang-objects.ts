@@ -8,7 +8,7 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import { isAlreadyExists, isConflict, isForbidden, isNotFound } from '../../kube/client/errors.ts';
 import { POD_GANGS, type KubeObject, type Target } from '../../kube/client/resources.ts';
 import { StillThere } from '../watch/shared.ts';
-import { controllerOf, ownerReference, ownerReferencesOf, type OwnedObjects } from './owned-objects.ts';
+import { controllerRefOf, ownerReference, ownerReferencesOf, type OwnedObjects } from './owned-objects.ts';
 import { ANNOTATION_APPLIED, bodyOf, ownedPatch, recordOf } from './owned-patch.ts';
 
 /** As much of the API server as the objects of a gang need. */
@@ -141,7 +141,7 @@ export class GangObjects {
     const labelled = ownString(ownObject(metadata, 'labels'), LABEL_MANAGED_BY) === MANAGED_BY_MUSTER;
     const labels = labelled ? wanted.labels : { ...wanted.labels, [LABEL_MANAGED_BY]: MANAGED_BY_MUSTER };
     const patch = ownedPatch(live, { ...wanted, labels: labels ?? {} });
-    const adopted = this.#gang !== undefined && controllerOf(live) === undefined;
+    const adopted = this.#gang !== undefined && controllerRefOf(live) === undefined;
     if (patch === undefined && !adopted) return 'unchanged';
     const conditional = {
       ...patch,
@@ -183,7 +183,7 @@ export class GangObjects {
   }
 
   #isPredecessors(live: JsonObject): boolean {
-    const owner = controllerOf(live);
+    const owner = controllerRefOf(live);
     return this.#gang !== undefined && owner?.kind === POD_GANG_KIND && owner.name === this.#gang.name;
   }
 
@@ -195,7 +195,7 @@ export class GangObjects {
     const metadata = ownObject(live, 'metadata');
     const labelled = ownString(ownObject(metadata, 'labels'), LABEL_MANAGED_BY) === MANAGED_BY_MUSTER;
     if (this.#gang === undefined) return labelled;
-    const owner = controllerOf(live);
+    const owner = controllerRefOf(live);
     if (owner !== undefined) return owner.uid === this.#gang.uid;
     return labelled && ownString(ownObject(metadata, 'annotations'), ANNOTATION_APPLIED) !== undefined;
   }
@@ -206,7 +206,7 @@ export class GangObjects {
   }
 
   #notOurs(live: JsonObject, { resource: { kind }, name }: OwnedObject): Error {
-    const owner = controllerOf(live);
+    const owner = controllerRefOf(live);
     if (this.#isPredecessors(live)) {
       const [kept] = ownList(ownObject(live, 'metadata'), 'finalizers') ?? [];
       const because = typeof kept !== 'string' ? '' : `, which Pods that name it keep it from (${kept})`;

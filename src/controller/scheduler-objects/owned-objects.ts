@@ -7,7 +7,7 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import type { KubeObject, Target } from '../../kube/client/resources.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
 import { unlessAborted } from '../../kube/loop/deadline.ts';
-import type { CacheRoom } from '../../kube/loop/cache-memory.ts';
+import type { CacheMemory } from '../../kube/loop/cache-memory.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
 
@@ -44,12 +44,12 @@ export class OwnedObjects {
   readonly #observer: OwnedObserver;
   readonly #kinds = new Map<string, Reflector<OwnedRecord>>();
   readonly #echoes = new Map<string, Echo>();
-  readonly #room: CacheRoom | undefined;
+  readonly #room: CacheMemory | undefined;
 
   constructor(
     client: KubeClient,
     observe: (resource: Resource) => ReflectorObserver,
-    { room, ...observer }: OwnedObserver & { readonly room?: CacheRoom },
+    { room, ...observer }: OwnedObserver & { readonly room?: CacheMemory },
   ) {
     this.#client = client;
     this.#observe = observe;
@@ -171,7 +171,7 @@ function readOwned(object: JsonObject): OwnedRecord | undefined {
 }
 
 /** The PodGang that controls an object, by the reference in it. */
-export function controllerOf(object: JsonObject): { kind: string; name: string; uid: string } | undefined {
+export function controllerRefOf(object: JsonObject): { kind: string; name: string; uid: string } | undefined {
   const found = ownerReferencesOf(object).find((reference) => own(reference, 'controller') === true);
   if (found === undefined) return undefined;
   return {
@@ -182,7 +182,7 @@ export function controllerOf(object: JsonObject): { kind: string; name: string; 
 }
 
 function gangOf(object: JsonObject): string | undefined {
-  const owner = controllerOf(object);
+  const owner = controllerRefOf(object);
   if (owner?.kind !== POD_GANG_KIND) return undefined;
   return keyOf(ownString(ownObject(object, 'metadata'), 'namespace') ?? '', owner.name);
 }

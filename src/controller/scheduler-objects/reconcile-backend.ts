@@ -18,7 +18,7 @@ import { BY_GANG, type GangView } from '../watch/gang-view.ts';
 import type { Reconcile } from '../../kube/loop/keyed-controller.ts';
 import { StillThere } from '../watch/shared.ts';
 import { GangObjects } from './gang-objects.ts';
-import { controllerOf, type OwnedObjects } from './owned-objects.ts';
+import { controllerRefOf, type OwnedObjects } from './owned-objects.ts';
 import type { SyncMemory } from './sync-memory.ts';
 import { within } from '../../kube/loop/deadline.ts';
 
@@ -31,7 +31,7 @@ const WARNED: EventReason = 'BackendWarning';
 const FAILED: EventReason = 'BackendOperationFailed';
 const BLOCKED: EventReason = 'CleanupBlocked';
 
-export type Operation = 'create' | 'update' | 'delete';
+export type SyncOperation = 'create' | 'update' | 'delete';
 
 export interface BackendReconcilerOptions {
   readonly backend: Backend;
@@ -53,7 +53,7 @@ export interface BackendReconcilerOptions {
   /** What is kept for the gang beside the backend's objects, once those are there. */
   readonly besides?: ((context: SyncContext, gang: GangRecord) => Promise<void>) | undefined;
   /** For the metrics. */
-  readonly operated: (operation: Operation, ok: boolean, seconds: number) => void;
+  readonly operated: (operation: SyncOperation, ok: boolean, seconds: number) => void;
   /** A gang was synced, or could not be: it may go on, or waits for another reason than before. */
   readonly synced: (key: string) => void;
   readonly clock?: Clock;
@@ -67,7 +67,7 @@ export function backendReconciler(options: BackendReconcilerOptions): Reconcile 
 
   /** @throws what the backend throws, once that is told */
   const operate = async (
-    operation: Operation,
+    operation: SyncOperation,
     key: string,
     gang: GangRecord,
     signal: AbortSignal,
@@ -114,7 +114,7 @@ export function backendReconciler(options: BackendReconcilerOptions): Reconcile 
   const removeFormer = async (gang: GangRecord, signal: AbortSignal): Promise<void> => {
     const objects = new GangObjects(client, owned, gang, signal);
     for (const { resource, name, object } of owned.besides(options.kinds(), gang.namespace, gang.name)) {
-      if (controllerOf(object)?.uid !== gang.uid) continue;
+      if (controllerRefOf(object)?.uid !== gang.uid) continue;
       log.info(
         { backend: backend.name, podgang: `${gang.namespace}/${gang.name}`, kind: resource.kind, name },
         'removing what another backend kept for the gang',
@@ -209,7 +209,7 @@ function contextFor(
 /** A write that lost against somebody else's is tried again and no news. The words are those of the requirements. */
 function tell(
   { backend, recorder, log }: BackendReconcilerOptions,
-  operation: Operation,
+  operation: SyncOperation,
   gang: GangRecord,
   error: unknown,
 ): void {

@@ -9,7 +9,7 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import { PRIORITY_CLASSES, type KubeObject, type Resource } from '../../kube/client/resources.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
-import type { Watched } from '../../kube/loop/watches.ts';
+import type { ManagedWatch } from '../../kube/loop/watches.ts';
 
 interface ClassRecord extends PriorityClass {
   /** Always empty: a PriorityClass is of the whole cluster. */
@@ -21,7 +21,7 @@ interface ClassRecord extends PriorityClass {
 export interface ClassWatch {
   readonly classes: PriorityClasses;
   /** Nobody waits for its first list: an account without the right works on, and says what it could not check. */
-  readonly watch: Watched;
+  readonly watch: ManagedWatch;
 }
 
 /** Keeps the PriorityClasses of the cluster in memory: some dozens, of which four values each are kept. */

@@ -58,7 +58,7 @@ export function backendOf(
 }
 
 /** A Pod as it came from the API server, with the workload by which it is of its gang. */
-export const readMember = (pod: JsonObject, kinds?: readonly GangKind[]): PodRecord => ({
+export const readMemberPod = (pod: JsonObject, kinds?: readonly GangKind[]): PodRecord => ({
   ...readPodRecord(pod),
   origin: storedOriginOf(pod, kinds),
 });

@@ -7,8 +7,8 @@ import type { KubeClient, Selection } from '../../kube/client/client.ts';
 import { NAMESPACES, POD_GANGS, PODS, type KubeObject, type Resource } from '../../kube/client/resources.ts';
 import { keyOf, type Change, type Store } from '../../kube/loop/cache.ts';
 import type { GangKind } from '../../workloads/kind.ts';
-import { readMember, BY_BASE_GANG, BY_GANG, POD_INDEXERS, type GangView } from './gang-view.ts';
-import type { CacheRoom } from '../../kube/loop/cache-memory.ts';
+import { readMemberPod, BY_BASE_GANG, BY_GANG, POD_INDEXERS, type GangView } from './gang-view.ts';
+import type { CacheMemory } from '../../kube/loop/cache-memory.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
 import { Watches } from '../../kube/loop/watches.ts';
@@ -48,7 +48,7 @@ export function watchGangs(
     gangKinds,
   }: Pick<Selection, 'namespace'> & {
     readonly namespaces?: Store<NamespaceRecord>;
-    readonly room?: CacheRoom;
+    readonly room?: CacheMemory;
     readonly gangKinds?: readonly GangKind[] | undefined;
   } = {},
 ): GangWatch {
@@ -59,7 +59,7 @@ export function watchGangs(
     namespace,
     labelSelector: LABEL_POD_GANG,
     unread: [MANAGED_FIELDS, ENVIRONMENT],
-    trim: (object) => shared.pod(readMember(asJson(object), gangKinds)),
+    trim: (object) => shared.pod(readMemberPod(asJson(object), gangKinds)),
     indexers: POD_INDEXERS,
     room,
     observer: observe(PODS),

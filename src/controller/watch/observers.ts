@@ -1,4 +1,4 @@
-import type { CacheRoom } from '../../kube/loop/cache-memory.ts';
+import type { CacheMemory } from '../../kube/loop/cache-memory.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { LoopMetrics } from '../../telemetry/loop-metrics.ts';
 import { isForbidden, isNotFound } from '../../kube/client/errors.ts';
@@ -6,8 +6,8 @@ import type { Resource } from '../../kube/client/resources.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
 
 /** Says which namespaces have no room in memory, to whoever runs Muster. Those who have gangs there see it in these. */
-export function tellOfStandstill(
-  room: CacheRoom,
+export function reportMemoryExceeded(
+  room: CacheMemory,
   log: Logger,
   metrics: Pick<LoopMetrics, 'standingFrom'>,
 ): void {

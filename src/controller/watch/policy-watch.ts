@@ -5,10 +5,10 @@ import { policyNameOf } from '../../preparers/policy/policy-of-gang.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { HPC_POLICIES, type KubeObject, type Resource } from '../../kube/client/resources.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
-import type { CacheRoom } from '../../kube/loop/cache-memory.ts';
+import type { CacheMemory } from '../../kube/loop/cache-memory.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
-import type { Watched } from '../../kube/loop/watches.ts';
+import type { ManagedWatch } from '../../kube/loop/watches.ts';
 import type { HpcPolicies, PreparerFactory, StoredPolicy } from '../../preparers/preparation.ts';
 import { managersOf } from '../../preparers/preparations.ts';
 import type { GangWatch } from './gang-watch.ts';
@@ -27,7 +27,7 @@ const BY_MANAGER = 'manager';
 
 export interface PolicyWatch {
   readonly policies: HpcPolicies;
-  readonly watch: Watched;
+  readonly watch: ManagedWatch;
   /** Gangs, by their keys, whose policy asks for this manager. */
   gangsUnder(manager: string): readonly string[];
   /** Hears of a gang whose policy came, changed or went. */
@@ -39,7 +39,7 @@ export function watchPolicies(
   client: KubeClient,
   observe: (resource: Resource) => ReflectorObserver,
   gangs: Pick<GangWatch, 'onGang' | 'onPod' | 'view'>,
-  room: CacheRoom,
+  room: CacheMemory,
   others: readonly PreparerFactory[] = [],
 ): PolicyWatch {
   const watch = new Reflector<PolicyRecord>({

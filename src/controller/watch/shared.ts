@@ -6,7 +6,7 @@ import type { GangSelectors } from '../../gang/gang-selection.ts';
 import type { BackendState, GangRecord } from '../../gang/records.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import type { Resource } from '../../kube/client/resources.ts';
-import type { CacheRoom } from '../../kube/loop/cache-memory.ts';
+import type { CacheMemory } from '../../kube/loop/cache-memory.ts';
 import type { EventRecorder } from '../../kube/loop/event-recorder.ts';
 import type { Controller } from '../../kube/loop/manager.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
@@ -77,7 +77,7 @@ export interface Shared {
   /** The PriorityClasses of the cluster. */
   readonly classes: PriorityClasses;
   /** What all caches may take in memory. */
-  readonly room: CacheRoom;
+  readonly room: CacheMemory;
   /** What a watch of a further kind tells log and metrics. */
   readonly observe: (resource: Resource) => ReflectorObserver;
   /** Filled by the controller that keeps the schedulers' objects, read by the one that judges gangs. */

@@ -5,8 +5,8 @@ import { splitKey } from '../../kube/loop/cache.ts';
 import { KeyedController, type Reconcile } from '../../kube/loop/keyed-controller.ts';
 import { BY_GANG } from '../watch/gang-view.ts';
 import type { ControllerFactory } from '../watch/shared.ts';
-import { AskedFor, WorkloadWatch } from './workload-watch.ts';
-import { carryOut, OUTDATED_MS, JustMade } from './gang-maker.ts';
+import { GangsByWorkload, WorkloadWatch } from './workload-watch.ts';
+import { carryOut, OUTDATED_MS, RecentlyCreated } from './gang-maker.ts';
 import { planMadeGang } from './plan-made-gang.ts';
 
 /** Makes the PodGangs of workloads whose Pods ask for a gang by the label `muster.dev/gang`, and keeps them in step. */
@@ -19,8 +19,8 @@ export const workloads: ControllerFactory = (shared) => {
     concurrency: settings.concurrentSyncs,
     eventsWait: true,
     begin: () => {
-      const asked = new AskedFor();
-      const made = new JustMade(OUTDATED_MS, () => performance.now());
+      const asked = new GangsByWorkload();
+      const made = new RecentlyCreated(OUTDATED_MS, () => performance.now());
       const known = new WorkloadWatch({
         ...shared,
         changed: (kind, namespace, name) => {
@@ -34,7 +34,7 @@ export const workloads: ControllerFactory = (shared) => {
         if (elsewhere !== undefined || view.standstill?.(namespace) !== undefined) return undefined;
         asked.forget(key);
         const gang = view.gangs.get(namespace, name);
-        const deed = planMadeGang({
+        const action = planMadeGang({
           namespace,
           name,
           gang,
@@ -45,10 +45,10 @@ export const workloads: ControllerFactory = (shared) => {
             return known.of(kind, namespace, workload);
           },
         });
-        if (deed.do !== 'create') made.forget(key);
+        if (action.do !== 'create') made.forget(key);
         else if (made.has(key)) return { requeueAfterMs: OUTDATED_MS };
-        const againMs = await carryOut(deed, shared, end);
-        if (deed.do === 'create' && againMs === undefined) made.add(key);
+        const againMs = await carryOut(action, shared, end);
+        if (action.do === 'create' && againMs === undefined) made.add(key);
         return againMs === undefined ? undefined : { requeueAfterMs: againMs };
       };
       return { reconcile, keys: watch.keys(), end: () => known.stop() };

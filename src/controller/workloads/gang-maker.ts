@@ -6,9 +6,9 @@ import { isAlreadyExists, isConflict, isInvalid, isNotFound } from '../../kube/c
 import { POD_GANGS, PODS, type KubeObject } from '../../kube/client/resources.ts';
 import type { EventRecorder } from '../../kube/loop/event-recorder.ts';
 import type { Logger } from '../../telemetry/log.ts';
-import type { Deed } from './plan-made-gang.ts';
+import type { GangAction } from './plan-made-gang.ts';
 
-interface Hands {
+interface WriteContext {
   readonly client: Pick<KubeClient, 'create' | 'delete' | 'jsonPatch'>;
   readonly registry: Pick<BackendRegistry, 'backends'>;
   readonly recorder: Pick<EventRecorder, 'event'>;
@@ -18,18 +18,18 @@ interface Hands {
 /** Look again after this long where what was read is not what is there any more (ms). */
 export const OUTDATED_MS = 1_000;
 
-/** Carries a deed out. @returns when to look again, where nothing else would have it looked at */
+/** Carries a action out. @returns when to look again, where nothing else would have it looked at */
 export async function carryOut(
-  deed: Deed,
-  { client, registry, recorder, log }: Hands,
+  action: GangAction,
+  { client, registry, recorder, log }: WriteContext,
   signal: AbortSignal,
 ): Promise<number | undefined> {
   try {
-    switch (deed.do) {
+    switch (action.do) {
       case 'nothing':
-        return deed.againMs;
+        return action.againMs;
       case 'create': {
-        const { like, gang } = deed;
+        const { like, gang } = action;
         const backend = registry.backends.find(
           ({ schedulerName }) => schedulerName === like.schedulerName,
         )?.name;
@@ -39,20 +39,20 @@ export async function carryOut(
         return undefined;
       }
       case 'delete': {
-        const { namespace, name, uid, resourceVersion } = deed.gang;
+        const { namespace, name, uid, resourceVersion } = action.gang;
         const preconditions = { uid, resourceVersion };
         await client.delete({ resource: POD_GANGS, namespace, name }, { preconditions, signal });
-        log.info({ gang: `${namespace}/${name}`, why: deed.why }, 'deleted a PodGang that Muster had made');
+        log.info({ gang: `${namespace}/${name}`, why: action.why }, 'deleted a PodGang that Muster had made');
         return undefined;
       }
       case 'change': {
-        const { namespace, name } = deed.gang;
-        await client.jsonPatch({ resource: POD_GANGS, namespace, name }, changePatch(deed), { signal });
+        const { namespace, name } = action.gang;
+        await client.jsonPatch({ resource: POD_GANGS, namespace, name }, changePatch(action), { signal });
         return undefined;
       }
       case 'say': {
-        const { namespace, name, uid } = deed.pod;
-        const { reason, message: note } = deed;
+        const { namespace, name, uid } = action.pod;
+        const { reason, message: note } = action;
         recorder.event({ resource: PODS, namespace, name, uid }, { type: 'Warning', reason, note });
         return undefined;
       }
@@ -61,13 +61,13 @@ export async function carryOut(
     // Somebody was first, this process a moment ago perhaps: the watch shows what there is.
     if (isAlreadyExists(error) || isConflict(error) || isNotFound(error)) return OUTDATED_MS;
     // A failed `test` of a patch.
-    if (deed.do === 'change' && isInvalid(error)) return OUTDATED_MS;
+    if (action.do === 'change' && isInvalid(error)) return OUTDATED_MS;
     throw error;
   }
 }
 
 /** Setting the resourceVersion makes the API server answer 409 where the gang has changed. */
-function changePatch({ gang, change }: Extract<Deed, { do: 'change' }>): PatchOperation[] {
+function changePatch({ gang, change }: Extract<GangAction, { do: 'change' }>): PatchOperation[] {
   return [
     { op: 'test', path: '/metadata/uid', value: gang.uid },
     { op: 'replace', path: '/metadata/resourceVersion', value: gang.resourceVersion },
@@ -84,7 +84,7 @@ function changePatch({ gang, change }: Extract<Deed, { do: 'change' }>): PatchOp
 }
 
 /** What was created a moment ago, by key: caches may not show it yet, however often somebody looks meanwhile. */
-export class JustMade {
+export class RecentlyCreated {
   readonly #at = new Map<string, number>();
   readonly #forMs: number;
   readonly #now: () => number;

@@ -27,7 +27,7 @@ export interface WorkloadRecord {
 }
 
 /** `unknown`: not listed yet. `unreadable`: a right or the definition is missing. */
-export type KnownWorkload = WorkloadRecord | 'unknown' | 'gone' | { readonly unreadable: string };
+export type WorkloadState = WorkloadRecord | 'unknown' | 'gone' | { readonly unreadable: string };
 
 /** What is known around one name of a gang. */
 export interface MadeState {
@@ -36,13 +36,13 @@ export interface MadeState {
   readonly gang: GangRecord | undefined;
   /** Every Pod with the gang's name on it. */
   readonly pods: readonly PodRecord[];
-  readonly workload: (kind: GangKind, name: string) => KnownWorkload;
+  readonly workload: (kind: GangKind, name: string) => WorkloadState;
   /** Absent: those that Muster knows. */
   readonly kinds?: readonly GangKind[] | undefined;
 }
 
 /** One thing to do. Each write is conditional on what was read, so that doing it twice, or late, does no harm. */
-export type Deed =
+export type GangAction =
   | { readonly do: 'nothing'; readonly againMs?: number }
   | { readonly do: 'create'; readonly gang: Omit<GangGiven, 'backend'>; readonly like: PodRecord }
   | { readonly do: 'delete'; readonly gang: GangRecord; readonly why: string }
@@ -61,19 +61,19 @@ export interface GangChange {
   readonly annotations: Readonly<Record<string, string | null>>;
 }
 
-const NOTHING: Deed = { do: 'nothing' };
+const NOTHING: GangAction = { do: 'nothing' };
 /** The watches of Pods and of workloads are not in step; both should show the same soon. */
-const BEHIND: Deed = { do: 'nothing', againMs: 1_000 };
+const BEHIND: GangAction = { do: 'nothing', againMs: 1_000 };
 
 /** What has to be done about the PodGang of this name, if it is one that Muster makes. */
-export function planMadeGang(state: MadeState): Deed {
+export function planMadeGang(state: MadeState): GangAction {
   const { gang } = state;
   // What somebody wrote is used as it is, and one that goes has to be gone first.
   if (gang !== undefined && (!isMade(gang) || gang.deletionTimestamp !== undefined)) return NOTHING;
   const running = state.pods.filter(isRunning);
   // One that names another gang than its workload has was changed by hand since, and says nothing of this one.
   const newest = running.toSorted(byAge).findLast(({ origin }) => origin && nameFor(origin) === state.name);
-  const subject = newest?.origin ?? (gang && subjectOf(gang));
+  const subject = newest?.origin ?? (gang && workloadIdOf(gang));
   const kind = subject && gangKindOf(subject.kind, state.kinds);
   if (subject === undefined || kind === undefined) return NOTHING;
   const known = state.workload(kind, subject.name);
@@ -113,7 +113,12 @@ export function planMadeGang(state: MadeState): Deed {
 const isRunning = (pod: PodRecord): boolean => pod.origin !== undefined && mayRun(pod);
 
 /** Nobody may read the workload: its Pods may say how many they are. */
-function planUnread(state: MadeState, kind: GangKind, newest: PodRecord | undefined, why: string): Deed {
+function planUnread(
+  state: MadeState,
+  kind: GangKind,
+  newest: PodRecord | undefined,
+  why: string,
+): GangAction {
   const { gang } = state;
   const origin = newest?.origin;
   if (newest === undefined || origin === undefined) return NOTHING;
@@ -133,7 +138,7 @@ function planUnread(state: MadeState, kind: GangKind, newest: PodRecord | undefi
   return planGroups(state, { groups, idle: false, newest, origin, owner });
 }
 
-function planEnd(gang: GangRecord | undefined, result: 'Succeeded' | 'Failed'): Deed {
+function planEnd(gang: GangRecord | undefined, result: 'Succeeded' | 'Failed'): GangAction {
   return gang === undefined || workloadResult(gang) === result
     ? NOTHING
     : changing(gang, new Map(), { [ANNOTATION_WORKLOAD_RESULT]: result });
@@ -147,7 +152,7 @@ interface Wanted extends Pick<GangGiven, 'owner'> {
   readonly origin: GangGiven['origin'];
 }
 
-function planGroups({ namespace, name, gang, pods }: MadeState, wanted: Wanted): Deed {
+function planGroups({ namespace, name, gang, pods }: MadeState, wanted: Wanted): GangAction {
   const { newest, origin, owner } = wanted;
   if (wanted.idle) {
     const why = `${workloadTitle(origin)} has no Pods to run: it gets a new gang once it has`;
@@ -193,14 +198,14 @@ const changing = (
   gang: GangRecord,
   minimums: GangChange['minimums'],
   annotations: GangChange['annotations'],
-): Deed => ({ do: 'change', gang, change: { minimums, annotations } });
+): GangAction => ({ do: 'change', gang, change: { minimums, annotations } });
 
-const nameFor = ({ kind, name, part }: Subject): string => gangName(kind, name, part);
+const nameFor = ({ kind, name, part }: WorkloadId): string => gangName(kind, name, part);
 
-export type Subject = Pick<PodOrigin, 'kind' | 'name' | 'part'>;
+export type WorkloadId = Pick<PodOrigin, 'kind' | 'name' | 'part'>;
 
 /** The workload that a gang was made for. */
-export function subjectOf(gang: GangRecord): Subject | undefined {
+export function workloadIdOf(gang: GangRecord): WorkloadId | undefined {
   const [kind = '', name = ''] = (workloadOf(gang) ?? '').split('/');
   if (name === '') return undefined;
   return { kind, name, part: gang.name === gangName(kind, name) ? undefined : gang.spec.groups[0]?.name };
@@ -212,7 +217,7 @@ export function subjectOf(gang: GangRecord): Subject | undefined {
  * uid, or it belongs to nobody any more since that was deleted and its Pods were kept.
  */
 function isMade(gang: GangRecord): boolean {
-  const subject = subjectOf(gang);
+  const subject = workloadIdOf(gang);
   if (subject === undefined) return false;
   const uid = gang.annotations.get(ANNOTATION_WORKLOAD_UID);
   const { owners = [] } = gang;

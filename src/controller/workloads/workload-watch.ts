@@ -3,12 +3,12 @@ import type { JsonObject } from '../../json/json.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isForbidden, isNotFound } from '../../kube/client/errors.ts';
 import type { Resource } from '../../kube/client/resources.ts';
-import type { CacheRoom } from '../../kube/loop/cache-memory.ts';
+import type { CacheMemory } from '../../kube/loop/cache-memory.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
 import type { GangKind } from '../../workloads/kind.ts';
 import { gangNumbers } from '../../workloads/gang-numbers.ts';
-import type { KnownWorkload, WorkloadRecord } from './plan-made-gang.ts';
+import type { WorkloadState, WorkloadRecord } from './plan-made-gang.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
 
 interface Watched {
@@ -19,7 +19,7 @@ interface Watched {
 export interface WorkloadWatchOptions {
   readonly client: KubeClient;
   readonly observe: (resource: Resource) => ReflectorObserver;
-  readonly room?: CacheRoom | undefined;
+  readonly room?: CacheMemory | undefined;
   /** Something is known of a workload that was not; without a name: of any of the kind. */
   readonly changed: (kind: GangKind, namespace?: string, name?: string) => void;
 }
@@ -33,7 +33,7 @@ export class WorkloadWatch {
     this.#options = options;
   }
 
-  of(kind: GangKind, namespace: string, name: string): KnownWorkload {
+  of(kind: GangKind, namespace: string, name: string): WorkloadState {
     const { reflector, unreadable } = this.#kinds.get(kind.short) ?? this.#watch(kind);
     if (unreadable !== undefined) return { unreadable };
     if (!reflector.hasSynced) return 'unknown';
@@ -103,7 +103,7 @@ export class WorkloadWatch {
 }
 
 /** Which gangs were made, or are to be made, from which workload: what happens to that concerns them. */
-export class AskedFor {
+export class GangsByWorkload {
   /** By kind, then by the workload's `namespace/name`. */
   readonly #gangs = new Map<string, Map<string, Set<string>>>();
   readonly #workloads = new Map<string, { readonly kind: string; readonly workload: string }>();

@@ -3,7 +3,7 @@ import type { PatchOperation } from '../../json/patch.ts';
 import type { UnreadList } from '../../json/unread-lists.ts';
 import type { KubeObject, Resource, Target } from './resources.ts';
 
-export interface CallOptions {
+export interface KubeCallOptions {
   /** Aborting rejects the call with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /** Default 15 s, retries included; waiting for the rate limit is not. */
@@ -12,7 +12,7 @@ export interface CallOptions {
   readonly unlimited?: boolean;
 }
 
-export interface WriteOptions extends CallOptions {
+export interface WriteOptions extends KubeCallOptions {
   readonly dryRun?: boolean;
   /** Who shows up in `managedFields`. Default `muster`. */
   readonly fieldManager?: string;
@@ -23,7 +23,7 @@ export interface WriteOptions extends CallOptions {
   readonly answer?: 'object' | 'metadata' | 'nothing';
 }
 
-export interface DeleteOptions extends CallOptions {
+export interface DeleteOptions extends KubeCallOptions {
   readonly dryRun?: boolean;
   readonly gracePeriodSeconds?: number;
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
@@ -50,7 +50,7 @@ export interface Unread {
   readonly unread?: readonly UnreadList[] | undefined;
 }
 
-export interface ListOptions extends Selection, Unread, CallOptions {
+export interface ListOptions extends Selection, Unread, KubeCallOptions {
   /** Of the answer. @throws AnswerTooLarge where there are more */
   readonly maxBytes?: number | undefined;
   readonly limit?: number | undefined;
@@ -88,8 +88,8 @@ export interface WatchEvent<T> {
 export interface KubeClient {
   readonly server: string;
   /** Any path, such as `/version` or `/apis/scheduling.k8s.io`. */
-  read<T = JsonObject>(path: string, options?: CallOptions): Promise<T>;
-  get<T = KubeObject>(target: Target, options?: CallOptions): Promise<T>;
+  read<T = JsonObject>(path: string, options?: KubeCallOptions): Promise<T>;
+  get<T = KubeObject>(target: Target, options?: KubeCallOptions): Promise<T>;
   /** One page. */
   list<T = KubeObject>(resource: Resource, options?: ListOptions): Promise<Page<T>>;
   /** Events in batches, as they arrive together. Ends when the server ends it; an ERROR event is thrown. */
@@ -111,7 +111,7 @@ export interface KubeClient {
    * Asks for the eviction (policy/v1) of the Pod with this uid. What a PodDisruptionBudget does not allow is answered with
    * 429, another Pod of the name with 409.
    */
-  evict(pod: PodToEvict, options?: Pick<WriteOptions, 'dryRun' | keyof CallOptions>): Promise<void>;
+  evict(pod: PodToEvict, options?: Pick<WriteOptions, 'dryRun' | keyof KubeCallOptions>): Promise<void>;
   /** Ends what is under way and all connections. */
   close(): Promise<void>;
 }

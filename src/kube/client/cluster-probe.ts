@@ -1,6 +1,6 @@
 import type { ClusterProbe, Resource } from '../../k8s/resource.ts';
 import { isObject, own, ownList, ownString, type JsonObject } from '../../json/json.ts';
-import type { CallOptions, KubeClient } from './client.ts';
+import type { KubeCallOptions, KubeClient } from './client.ts';
 import { isNotFound } from './errors.ts';
 import type { KubeObject } from './resources.ts';
 
@@ -8,7 +8,7 @@ import type { KubeObject } from './resources.ts';
  * What a cluster serves, asked anew each time.
  * @param namespace where namespaced objects are tried
  */
-export function clusterProbe(client: KubeClient, namespace: string, options: CallOptions): ClusterProbe {
+export function clusterProbe(client: KubeClient, namespace: string, options: KubeCallOptions): ClusterProbe {
   const read = async (path: string): Promise<JsonObject | undefined> => {
     try {
       return await client.read<JsonObject>(path, options);

@@ -4,7 +4,7 @@ import { MANAGED_FIELDS, withoutLists } from '../../json/unread-lists.ts';
 import { groupVersionString } from '../../k8s/resource.ts';
 import { messageOf } from '../../errors.ts';
 import type {
-  CallOptions,
+  KubeCallOptions,
   KubeClient,
   ListOptions,
   Page,
@@ -39,7 +39,7 @@ export function createKubeClient(connection: Connection, options: KubeClientOpti
   const transport = new Transport(connection, options);
   const send = async <T>(
     call: Omit<Call, 'signal' | 'timeoutMs'> & Unread,
-    { signal, timeoutMs = 15_000, unlimited }: CallOptions = {},
+    { signal, timeoutMs = 15_000, unlimited }: KubeCallOptions = {},
   ): Promise<T> => {
     if (unlimited !== true) await limit?.take(signal);
     const bytes = await transport.call({ ...call, signal, timeoutMs });

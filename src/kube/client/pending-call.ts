@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 
 /** What the API server said, whatever it is. */
-export interface Answer {
+export interface HttpAnswer {
   readonly status: number;
   /** The header `Retry-After`. */
   readonly retryAfter: string | undefined;
@@ -14,8 +14,8 @@ export interface Answer {
  * several promises of its own, which for the small answers here costs as much again as the request itself.
  */
 export class PendingCall implements Dispatcher.DispatchHandler {
-  readonly answer: Promise<Answer>;
-  readonly #resolve: (answer: Answer) => void;
+  readonly answer: Promise<HttpAnswer>;
+  readonly #resolve: (answer: HttpAnswer) => void;
   readonly #reject: (reason: unknown) => void;
   readonly #keep: boolean;
   readonly #chunks: Buffer[] = [];
@@ -32,7 +32,7 @@ export class PendingCall implements Dispatcher.DispatchHandler {
    * @param most bytes of an answer that are taken
    */
   constructor(keep: boolean, most = Infinity) {
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
     this.answer = promise;
     this.#resolve = resolve;
     this.#reject = reject;

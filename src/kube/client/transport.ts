@@ -4,7 +4,7 @@ import { systemClock, sleep, type Clock, type Random } from './clock.ts';
 import type { Connection } from './connection.ts';
 import { errorFromAnswer, unreachable } from './errors.ts';
 import { AnswerStream, type AnswerHead } from './answer-stream.ts';
-import { AnswerTooLarge, Patience, PendingCall, type Answer } from './pending-call.ts';
+import { AnswerTooLarge, Patience, PendingCall, type HttpAnswer } from './pending-call.ts';
 
 export interface TransportOptions {
   /** Connections for calls. 16: more only queue inside the API server. */
@@ -120,7 +120,7 @@ export class Transport {
     let renewed = false;
     let reconnected = false;
     for (let retries = 0; ;) {
-      let answer: Answer;
+      let answer: HttpAnswer;
       try {
         answer = await this.#ask(call, patience);
       } catch (cause) {
@@ -147,7 +147,7 @@ export class Transport {
     }
   }
 
-  async #ask(call: Call, patience: Patience): Promise<Answer> {
+  async #ask(call: Call, patience: Patience): Promise<HttpAnswer> {
     const request = await this.#requestOf(call);
     patience.throwIfEnded();
     const pending = new PendingCall(call.keepAnswer ?? true, call.maxBytes);

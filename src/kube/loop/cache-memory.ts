@@ -1,6 +1,6 @@
 import type { Change, Identified } from './cache.ts';
 /** Bytes. */
-export interface RoomLimits {
+export interface MemoryLimits {
   /** Of all namespaces in all caches. */
   readonly total: number;
   /** Of one namespace in all caches. */
@@ -13,7 +13,7 @@ export interface RoomLimits {
  * What the caches may take of a heap: half, of which one namespace has half again. The rest is for what is being read,
  * listed and reviewed meanwhile.
  */
-export const roomIn = (heapLimit: number): RoomLimits => ({
+export const memoryLimitsOf = (heapLimit: number): MemoryLimits => ({
   total: heapLimit / 2,
   ofNamespace: heapLimit / 4,
   reserve: heapLimit / 512,
@@ -28,15 +28,15 @@ export interface Cut {
  * Shares the memory of all caches among namespaces. What does not fit is left out, and its namespace stands still until
  * all of it is known again: nobody may act on half of what there is.
  */
-export class CacheRoom {
-  readonly #limits: RoomLimits;
+export class CacheMemory {
+  readonly #limits: MemoryLimits;
   readonly #used = new Map<string, number>();
   /** Who leaves something out, by namespace; no entry for nobody. */
   readonly #cut = new Map<string, Set<Cut>>();
   readonly #handlers: ((namespace: string, why: string | undefined) => void)[] = [];
   #total = 0;
 
-  constructor(limits: RoomLimits) {
+  constructor(limits: MemoryLimits) {
     this.#limits = limits;
   }
 
@@ -99,9 +99,9 @@ const OVERHEAD = 256;
 const sizeOf = (object: Identified): number => OVERHEAD + heapSize(object);
 
 /** What one cache has of the room that all share. Objects of the cluster are in no namespace and always kept. */
-export class KindShare<T extends Identified> implements Cut {
+export class KindMemory<T extends Identified> implements Cut {
   readonly kind: string;
-  readonly #room: CacheRoom;
+  readonly #room: CacheMemory;
   /** Namespaces of which something was left out. */
   readonly #cut = new Set<string>();
   /** While a list is read: what it will add to the cache, by namespace, and of whom something did not fit. */
@@ -110,7 +110,7 @@ export class KindShare<T extends Identified> implements Cut {
   /** How often something did not fit. */
   refused = 0;
 
-  constructor(room: CacheRoom, kind: string) {
+  constructor(room: CacheMemory, kind: string) {
     this.#room = room;
     this.kind = kind;
   }

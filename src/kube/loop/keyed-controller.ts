@@ -4,7 +4,7 @@ import { isUnreachable } from '../client/errors.ts';
 import { STARTING_MS } from './backoff.ts';
 import { aborted } from './deadline.ts';
 import type { Controller } from './manager.ts';
-import type { Watched } from './watches.ts';
+import type { ManagedWatch } from './watches.ts';
 import { WorkQueue, type WorkQueueOptions } from './work-queue.ts';
 
 /**
@@ -34,7 +34,7 @@ export interface Term {
 export interface KeyedControllerOptions
   extends WorkQueueOptions, Pick<WorkersOptions, 'concurrency' | 'failed'> {
   readonly name: string;
-  readonly watches: Iterable<Watched>;
+  readonly watches: Iterable<ManagedWatch>;
   /** Begins a term. Keys may be added from here on. */
   readonly begin: () => Term;
   /** Whether Events wait while there is work. Default: false. */
@@ -48,7 +48,7 @@ export interface KeyedControllerOptions
  */
 export class KeyedController implements Controller {
   readonly name: string;
-  readonly watches: Iterable<Watched>;
+  readonly watches: Iterable<ManagedWatch>;
   readonly #options: KeyedControllerOptions;
   #queue: WorkQueue | undefined;
 

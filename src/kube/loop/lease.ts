@@ -1,6 +1,6 @@
 import { messageOf } from '../../errors.ts';
 import { microTime, sleep, systemClock, type Clock, type Random } from '../client/clock.ts';
-import type { CallOptions, KubeClient } from '../client/client.ts';
+import type { KubeCallOptions, KubeClient } from '../client/client.ts';
 import { isConflict, isNotFound } from '../client/errors.ts';
 import { LEASES, type KubeObject } from '../client/resources.ts';
 import { leaseSpec, readLease, type LeaseRecord } from './lease-record.ts';
@@ -164,7 +164,7 @@ export class LeaseElection {
     }
   }
 
-  async #readAndWrite(calls: CallOptions): Promise<boolean> {
+  async #readAndWrite(calls: KubeCallOptions): Promise<boolean> {
     const { client, namespace, name, identity } = this.#options;
     const lease = await this.#read(calls);
     if (lease === undefined) {
@@ -179,7 +179,7 @@ export class LeaseElection {
     return this.#write(lease, calls);
   }
 
-  async #write(lease: KubeObject, calls: CallOptions, record?: LeaseRecord): Promise<true> {
+  async #write(lease: KubeObject, calls: KubeCallOptions, record?: LeaseRecord): Promise<true> {
     const spec = { ...(lease.spec as object), ...leaseSpec(record ?? this.#record(readLease(lease))) };
     this.#observe(await this.#options.client.replace(LEASES, { ...lease, spec }, calls));
     return true;
@@ -230,7 +230,7 @@ export class LeaseElection {
   }
 
   /** Undefined where there is none. */
-  async #read(calls: CallOptions): Promise<KubeObject | undefined> {
+  async #read(calls: KubeCallOptions): Promise<KubeObject | undefined> {
     const { client, namespace, name } = this.#options;
     try {
       return await client.get({ resource: LEASES, namespace, name }, calls);

@@ -6,7 +6,7 @@ import { messageOf } from '../../errors.ts';
 import { aborted } from './deadline.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { LeaseElection, type LeaseObserver, type LeaseOptions } from './lease.ts';
-import { Watches, type Watched } from './watches.ts';
+import { Watches, type ManagedWatch } from './watches.ts';
 
 /**
  * One controller. It watches on every replica, and works on the one that leads. Its queues, its metrics and what it does
@@ -15,7 +15,7 @@ import { Watches, type Watched } from './watches.ts';
 export interface Controller {
   readonly name: string;
   /** Begun on every replica and listed once before anybody leads. What several controllers name is one watch. */
-  readonly watches: Iterable<Watched>;
+  readonly watches: Iterable<ManagedWatch>;
   /** What else has to be known before anybody leads. Called once, on every replica. */
   start?(): Promise<void>;
   /** For readiness, once the watches are listed: what it still waits for. */

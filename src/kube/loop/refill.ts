@@ -1,13 +1,13 @@
 import { sleep, type Clock } from '../client/clock.ts';
 import type { Identified } from './cache.ts';
-import type { KindShare } from './cache-memory.ts';
+import type { KindMemory } from './cache-memory.ts';
 
 /** Before a namespace of which something was left out is read once more: at first, and at most (ms). */
 const AFTER_MS = 30_000;
 const AT_MOST_MS = 10 * 60_000;
 
 export interface RefillOptions<T extends Identified> {
-  readonly share: KindShare<T>;
+  readonly share: KindMemory<T>;
   /** Lists a namespace; throws what `take` throws. */
   readonly read: (namespace: string, take: (objects: readonly T[]) => void) => Promise<void>;
   /** Takes an object into the cache, where it fits. */

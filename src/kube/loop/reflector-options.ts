@@ -2,7 +2,7 @@ import type { Clock, Random } from '../client/clock.ts';
 import type { KubeClient, Selection, Unread } from '../client/client.ts';
 import type { KubeObject, Resource } from '../client/resources.ts';
 import { STARTING_MS, type ServerBackoffTimes } from './backoff.ts';
-import type { CacheRoom } from './cache-memory.ts';
+import type { CacheMemory } from './cache-memory.ts';
 import type { Change, Identified, Indexer } from './cache.ts';
 
 export type ChangeHandler<T> = (change: Change<T>) => void;
@@ -26,7 +26,7 @@ export interface ReflectorOptions<T extends Identified> extends Selection, Unrea
    */
   readonly trim: (object: KubeObject) => T | undefined;
   /** What all caches share, and what one namespace may have of it. Absent: whatever there is is kept. */
-  readonly room?: CacheRoom | undefined;
+  readonly room?: CacheMemory | undefined;
   readonly indexers?: Readonly<Record<string, Indexer<T>>>;
   readonly observer?: ReflectorObserver;
   readonly clock?: Clock;

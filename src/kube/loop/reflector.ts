@@ -3,7 +3,7 @@ import { isGone, unreachable } from '../client/errors.ts';
 import type { KubeObject, Resource } from '../client/resources.ts';
 import { Cache, type Change, type Identified, type Store } from './cache.ts';
 import { ServerBackoff } from './backoff.ts';
-import { KindShare } from './cache-memory.ts';
+import { KindMemory } from './cache-memory.ts';
 import { listPages, selectionOf } from './list-pages.ts';
 import { Refill } from './refill.ts';
 import { startSilenceAlarm, type SilenceAlarm } from './deadline.ts';
@@ -32,7 +32,7 @@ export class Reflector<T extends Identified> {
   readonly #stop = new AbortController();
   readonly #synced = Promise.withResolvers<void>();
   /** Absent: nothing is ever left out. */
-  readonly #share: KindShare<T> | undefined;
+  readonly #share: KindMemory<T> | undefined;
   readonly #refill: Refill<T> | undefined;
   #running: Promise<void> | undefined;
   #hasSynced = false;
@@ -46,7 +46,7 @@ export class Reflector<T extends Identified> {
     this.#random = options.random ?? Math.random;
     this.#backoff = new ServerBackoff(this.#times, this.#clock, this.#random);
     this.#cache = new Cache(options.indexers);
-    const share = options.room && new KindShare<T>(options.room, options.resource.plural);
+    const share = options.room && new KindMemory<T>(options.room, options.resource.plural);
     this.#share = share;
     this.#refill =
       share &&
@@ -218,7 +218,7 @@ export class Reflector<T extends Identified> {
     });
   }
 
-  /** What of it is to be kept; see {@link KindShare.admit}. */
+  /** What of it is to be kept; see {@link KindMemory.admit}. */
   #admit(now: T | undefined): T | undefined {
     if (now === undefined || this.#share === undefined) return now;
     const kept = this.#share.admit(now, this.#cache.get(now.namespace, now.name));

@@ -1,7 +1,7 @@
 import type { Resource } from '../client/resources.ts';
 
 /** As much of a reflector as its lifetime needs. */
-export interface Watched {
+export interface ManagedWatch {
   readonly resource: Resource;
   readonly hasSynced: boolean;
   readonly store: { readonly size: number };
@@ -11,14 +11,14 @@ export interface Watched {
 }
 
 /** Several watches as one; each is begun and ended once, however often it is named. */
-export class Watches implements Iterable<Watched> {
-  readonly #all: ReadonlySet<Watched>;
+export class Watches implements Iterable<ManagedWatch> {
+  readonly #all: ReadonlySet<ManagedWatch>;
 
-  constructor(all: Iterable<Watched>) {
+  constructor(all: Iterable<ManagedWatch>) {
     this.#all = new Set(all);
   }
 
-  [Symbol.iterator](): Iterator<Watched> {
+  [Symbol.iterator](): Iterator<ManagedWatch> {
     return this.#all.values();
   }
 

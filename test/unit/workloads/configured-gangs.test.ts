@@ -11,7 +11,7 @@ import { gangKindsWith } from '../../../src/workloads/configured-gangs.ts';
 import { gangKindOf, gangKinds } from '../../../src/workloads/kinds.ts';
 import { gangNumbers } from '../../../src/workloads/gang-numbers.ts';
 import { originOf } from '../../../src/workloads/pod-origin.ts';
-import { readMember } from '../../../src/controller/watch/gang-view.ts';
+import { readMemberPod } from '../../../src/controller/watch/gang-view.ts';
 import { json, pod } from '../../support/pods.ts';
 import { workloadPod } from '../../support/workload-pods.ts';
 import { muster } from '../cli/fake-io.ts';
@@ -73,7 +73,7 @@ describe('the Pods of a kind of the configuration', () => {
   test('are of the workload that controls them and that their label names', () => {
     expect(place()).toMatchObject({ kind: 'trainer', name: 'bert', uid: 'uid-of-bert' });
     expect(place({}, 'render')).toMatchObject({ kind: 'render', name: 'bert' });
-    expect(readMember(workloadPod('trainer', 'bert', 'worker', {}, kinds), kinds).origin).toEqual(place());
+    expect(readMemberPod(workloadPod('trainer', 'bert', 'worker', {}, kinds), kinds).origin).toEqual(place());
   });
 
   test.each([
@@ -89,7 +89,7 @@ describe('the Pods of a kind of the configuration', () => {
   test('are of none where the configuration does not tell of them', () => {
     const ours = workloadPod('trainer', 'bert', 'worker', {}, kinds);
     expect(originOf(ours)).toBeUndefined();
-    expect(readMember(pod({})).origin).toBeUndefined();
+    expect(readMemberPod(pod({})).origin).toBeUndefined();
   });
 });
 

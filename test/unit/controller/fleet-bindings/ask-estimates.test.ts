@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/json/json.ts';
 import { askEstimates } from '../../../../src/controller/fleet-bindings/reconcile-binding.ts';
-import { recordOf } from '../../../../src/controller/fleet-bindings/binding-record.ts';
+import { bindingRecordOf } from '../../../../src/controller/fleet-bindings/binding-record.ts';
 import { Members } from '../../../../src/controller/fleet-bindings/members.ts';
 import { builtInStrategies } from '../../../../src/fleet/assign/strategies.ts';
 import { RESOURCE_BINDINGS, type KubeObject } from '../../../../src/kube/client/resources.ts';
@@ -16,7 +16,7 @@ const recorded = (spec: Record<string, unknown>, annotations: Record<string, unk
     ...(made['metadata'] as JsonObject),
     labels: { 'propagationpolicy.karmada.io/permanent-id': 'p' },
   };
-  const record = recordOf({ ...made, metadata } as unknown as KubeObject, RESOURCE_BINDINGS, 'muster');
+  const record = bindingRecordOf({ ...made, metadata } as unknown as KubeObject, RESOURCE_BINDINGS, 'muster');
   if (record === undefined) throw new Error('not Muster’s');
   return record;
 };

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { recordOf } from '../../../../src/controller/fleet-bindings/binding-record.ts';
+import { bindingRecordOf } from '../../../../src/controller/fleet-bindings/binding-record.ts';
 import type { KubeObject, Resource } from '../../../../src/kube/client/resources.ts';
 
 const BINDINGS = { kind: 'ResourceBinding', plural: 'resourcebindings' } as Resource;
@@ -29,7 +29,7 @@ test.each<[string, string | undefined, Record<string, string>, object, string, b
       ...spec,
     },
   } as unknown as KubeObject;
-  expect(recordOf(object, BINDINGS, ours) !== undefined).toBe(isOurs);
+  expect(bindingRecordOf(object, BINDINGS, ours) !== undefined).toBe(isOurs);
   const gone = { ...object, metadata: { ...object.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
-  expect(recordOf(gone, BINDINGS, ours)).toBeUndefined();
+  expect(bindingRecordOf(gone, BINDINGS, ours)).toBeUndefined();
 });

@@ -2,7 +2,10 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { startFleet } from '../../../../src/controller/fleet.ts';
-import { recordOf, type BindingRecord } from '../../../../src/controller/fleet-bindings/binding-record.ts';
+import {
+  bindingRecordOf,
+  type BindingRecord,
+} from '../../../../src/controller/fleet-bindings/binding-record.ts';
 import { fleetBindings } from '../../../../src/controller/fleet-bindings/controller.ts';
 import { fleetQueues } from '../../../../src/controller/fleet-queues/controller.ts';
 import { watchBindings, type BindingWatches } from '../../../../src/controller/watch/binding-watches.ts';
@@ -12,7 +15,7 @@ import {
   RESOURCE_BINDINGS,
   type KubeObject,
 } from '../../../../src/kube/client/resources.ts';
-import { CacheRoom } from '../../../../src/kube/loop/cache-memory.ts';
+import { CacheMemory } from '../../../../src/kube/loop/cache-memory.ts';
 import { LoopMetrics } from '../../../../src/telemetry/loop-metrics.ts';
 import { binding } from '../../fleet/assign/small-fleet.ts';
 import { until } from '../../tls/until.ts';
@@ -33,9 +36,9 @@ afterEach(async () => {
   for (const { watches } of started.splice(0)) for (const watch of watches) await watch.stop();
 });
 
-async function start(cluster: FakeCluster, room: CacheRoom): Promise<BindingWatches<BindingRecord>> {
+async function start(cluster: FakeCluster, room: CacheMemory): Promise<BindingWatches<BindingRecord>> {
   const shared = { client: cluster.client, observe: () => ({}), room };
-  const bindings = watchBindings(shared, (object, resource) => recordOf(object, resource, 'muster'));
+  const bindings = watchBindings(shared, (object, resource) => bindingRecordOf(object, resource, 'muster'));
   started.push(bindings);
   for (const watch of bindings.watches) watch.start();
   await Promise.all(bindings.watches.map((watch) => watch.whenSynced()));
@@ -46,7 +49,7 @@ test('a namespace has its share, its bindings hear that it stands still, and oth
   const cluster = new FakeCluster();
   cluster.objects.set(RESOURCE_BINDINGS, [bindingOf('flood', 'first'), bindingOf('good', 'mine')]);
   cluster.objects.set(CLUSTER_RESOURCE_BINDINGS, [bindingOf('', 'wide')]);
-  const room = new CacheRoom({ ofNamespace: 64 * 1024, total: 128 * 1024, reserve: 1024 });
+  const room = new CacheMemory({ ofNamespace: 64 * 1024, total: 128 * 1024, reserve: 1024 });
   const bindings = await start(cluster, room);
   const heard: (readonly string[])[] = [];
   bindings.onTurn((keys) => heard.push(keys));
@@ -65,7 +68,7 @@ test('a namespace has its share, its bindings hear that it stands still, and oth
 test('two controllers that look at the same bindings share the room, each with what it keeps', async () => {
   const cluster = new FakeCluster();
   cluster.objects.set(RESOURCE_BINDINGS, many(400));
-  const room = new CacheRoom({ ofNamespace: 64 * 1024, total: 128 * 1024, reserve: 1024 });
+  const room = new CacheMemory({ ofNamespace: 64 * 1024, total: 128 * 1024, reserve: 1024 });
   const [one, other] = [await start(cluster, room), await start(cluster, room)];
   expect(one.all().length + other.all().length).toBeLessThan(300);
   expect(room.why('flood')).toContain('left out are some resourcebindings)');
@@ -88,7 +91,7 @@ test('held and unplaced bindings are told why they wait, by the controller that 
     RESOURCE_BINDINGS,
     many(400).flatMap((one, at) => [one, held(`h${at}`)]),
   );
-  const room = new CacheRoom({ ofNamespace: 64 * 1024, total: 256 * 1024, reserve: 1024 });
+  const room = new CacheMemory({ ofNamespace: 64 * 1024, total: 256 * 1024, reserve: 1024 });
   const told = new Map<string, Set<string>>();
   const shared: FleetShared = {
     ...{ client: cluster.client, room, observe: () => ({}), now: () => new Date() },
@@ -124,7 +127,7 @@ test('held and unplaced bindings are told why they wait, by the controller that 
 
 test('all controllers of a fleet are given one room, which a whole fleet of ordinary size does not fill', async () => {
   const cluster = new FakeCluster();
-  const rooms: CacheRoom[] = [];
+  const rooms: CacheMemory[] = [];
   const take = ({ room }: FleetShared): undefined => {
     rooms.push(room);
   };

@@ -10,7 +10,7 @@ import { readMember } from '../../../../src/fleet/assign/member.ts';
 import { FieldReader } from '../../../../src/k8s/field-reader.ts';
 import type { KubeClient } from '../../../../src/kube/client/client.ts';
 import { CLUSTERS, RESOURCE_BINDINGS, type KubeObject } from '../../../../src/kube/client/resources.ts';
-import { CacheRoom } from '../../../../src/kube/loop/cache-memory.ts';
+import { CacheMemory } from '../../../../src/kube/loop/cache-memory.ts';
 import { LoopMetrics } from '../../../../src/telemetry/loop-metrics.ts';
 import { binding, read, room } from '../../fleet/assign/small-fleet.ts';
 import { until } from '../../tls/until.ts';
@@ -104,7 +104,7 @@ async function leads(
     patchStatus: () => Promise.resolve(undefined),
   } as unknown as KubeClient;
   const shared: FleetShared = {
-    room: new CacheRoom({ ofNamespace: 2 ** 20, total: 2 ** 20, reserve: 1024 }),
+    room: new CacheMemory({ ofNamespace: 2 ** 20, total: 2 ** 20, reserve: 1024 }),
     ...{ client, observe: () => ({}), now: () => new Date() },
     ...{ log: pino({ level: 'silent' }), metrics: new LoopMetrics() },
     settings: { assigner: { schedulerName: 'muster' } },

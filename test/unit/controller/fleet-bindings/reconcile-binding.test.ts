@@ -1,6 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { isObject, type Json, type JsonObject } from '../../../../src/json/json.ts';
-import { recordOf, type BindingRecord } from '../../../../src/controller/fleet-bindings/binding-record.ts';
+import {
+  bindingRecordOf,
+  type BindingRecord,
+} from '../../../../src/controller/fleet-bindings/binding-record.ts';
 import { Members } from '../../../../src/controller/fleet-bindings/members.ts';
 import {
   bindingReconciler,
@@ -51,7 +54,7 @@ class Stored {
   }
 
   record(): BindingRecord | undefined {
-    return recordOf(this.object as unknown as KubeObject, RESOURCE_BINDINGS, 'muster');
+    return bindingRecordOf(this.object as unknown as KubeObject, RESOURCE_BINDINGS, 'muster');
   }
 
   write(patch: JsonObject, status: boolean): JsonObject {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/json/json.ts';
-import { handsOf } from '../../../../src/controller/preemption/evictor.ts';
-import { lookAgain, lookAt } from '../../../../src/controller/preemption/read-cluster.ts';
-import { makeRoom, PlanRate, type Outcome } from '../../../../src/controller/preemption/make-room.ts';
+import { evictorOf } from '../../../../src/controller/preemption/evictor.ts';
+import { readGangWithPods, readGangSnapshot } from '../../../../src/controller/preemption/read-cluster.ts';
+import { makeRoom, PlanRate, type AttemptOutcome } from '../../../../src/controller/preemption/make-room.ts';
 import type { FakeApi } from './fake-api.ts';
 import {
   cluster,
@@ -28,16 +28,16 @@ interface Settings {
 const META = gang('urgent', 2)['metadata'] as JsonObject;
 
 /** One look by a process that remembers nothing. */
-async function look(api: FakeApi, settings: Settings = {}): Promise<Outcome | undefined> {
+async function look(api: FakeApi, settings: Settings = {}): Promise<AttemptOutcome | undefined> {
   const { victimsPerPlan = 64, overrides = false, exempt = ['kube-system'], at = 0 } = settings;
   const { signal } = new AbortController();
   const planner = plannerHere();
-  const seen = await lookAt(GANG, api.client, signal, (objects) => planner.take(objects));
+  const seen = await readGangSnapshot(GANG, api.client, signal, (objects) => planner.take(objects));
   return (
     seen &&
     makeRoom(seen, {
-      hands: handsOf(api.client, signal, overrides),
-      again: () => lookAgain(seen.gang, api.client, signal),
+      evictor: evictorOf(api.client, signal, overrides),
+      again: () => readGangWithPods(seen.gang, api.client, signal),
       consider: (question) => planner.consider(question),
       exemptNamespaces: exempt,
       overridePodDisruptionBudgets: overrides,
@@ -56,7 +56,7 @@ async function look(api: FakeApi, settings: Settings = {}): Promise<Outcome | un
 }
 
 /** Looks until there is nothing left to do; evicted Pods leave in between. */
-async function settle(api: FakeApi, settings?: Settings): Promise<Outcome | undefined> {
+async function settle(api: FakeApi, settings?: Settings): Promise<AttemptOutcome | undefined> {
   for (let looks = 0; looks < 20; looks += 1) {
     const done = await look(api, settings);
     if (done?.pending !== true) return done;

@@ -1,7 +1,7 @@
 /** When a gang is looked at, and for whom nothing is done. */
 import { describe, expect, test } from '@jest/globals';
 import { BackendRegistry } from '../../../../src/backends/registry.ts';
-import { handsOf } from '../../../../src/controller/preemption/evictor.ts';
+import { evictorOf } from '../../../../src/controller/preemption/evictor.ts';
 import { plannerThread } from '../../../../src/controller/preemption/planner.ts';
 import { PlanRate } from '../../../../src/controller/preemption/make-room.ts';
 import { snapshotObjects } from '../../../../src/controller/preemption/read-cluster.ts';
@@ -272,12 +272,12 @@ describe('a victim', () => {
 
   test('is told once, in place of an older word, and not where it goes already', async () => {
     const api = cluster();
-    const hands = handsOf(api.client, signal, false);
+    const evictor = evictorOf(api.client, signal, false);
     const conditions = (): unknown => (api.get('pods', 'ns/low-a')?.['status'] as JsonObject)['conditions'];
     (api.get('pods', 'ns/low-a')?.['status'] as { conditions: JsonObject[] }).conditions = [
       { type: 'DisruptionTarget', status: 'False', reason: 'x' },
     ];
-    await hands.mark(victim, at);
+    await evictor.mark(victim, at);
     expect(conditions()).toEqual([
       {
         type: 'DisruptionTarget',
@@ -287,11 +287,11 @@ describe('a victim', () => {
         lastTransitionTime: '2026-01-01T00:00:00Z',
       },
     ]);
-    await hands.mark(victim, at);
-    await hands.mark({ ...victim, uid: 'another' }, at);
-    await hands.mark({ ...victim, name: 'nobody' }, at);
-    await hands.evict({ ...victim, name: 'low-b', uid: 'uid-low-b' });
-    await hands.mark({ ...victim, name: 'low-b', uid: 'uid-low-b' }, at);
+    await evictor.mark(victim, at);
+    await evictor.mark({ ...victim, uid: 'another' }, at);
+    await evictor.mark({ ...victim, name: 'nobody' }, at);
+    await evictor.evict({ ...victim, name: 'low-b', uid: 'uid-low-b' });
+    await evictor.mark({ ...victim, name: 'low-b', uid: 'uid-low-b' }, at);
     expect(api.writes).toEqual(['mark low-a', 'evict low-b']);
   });
 
@@ -307,17 +307,17 @@ describe('a victim', () => {
   ])('whose eviction is answered %i: %s', async (status, message, expected) => {
     const api = cluster();
     const evict = () => Promise.reject(new ApiError('evict', { status, message }));
-    const hands = handsOf({ ...api.client, evict }, signal, false);
+    const evictor = evictorOf({ ...api.client, evict }, signal, false);
     const pod = { namespace: victim.namespace, name: victim.name };
-    expect(await hands.evict(victim)).toEqual(
+    expect(await evictor.evict(victim)).toEqual(
       expected === 'gone' ? expected : { refused: { why: 'EvictionRefused', pod, status, words: expected } },
     );
   });
 
   test('whose eviction is forbidden is no victim that is gone', async () => {
     const evict = () => Promise.reject(new ApiError('evict', { status: 403, message: 'no' }));
-    const hands = handsOf({ ...cluster().client, evict }, signal, false);
-    await expect(hands.evict(victim)).rejects.toThrow('403');
+    const evictor = evictorOf({ ...cluster().client, evict }, signal, false);
+    await expect(evictor.evict(victim)).rejects.toThrow('403');
   });
 });
 

@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
 import { expect, test } from '@jest/globals';
 import { pino } from 'pino';
-import { tellOfStandstill } from '../../../../src/controller/watch/observers.ts';
-import { CacheRoom, roomIn } from '../../../../src/kube/loop/cache-memory.ts';
+import { reportMemoryExceeded } from '../../../../src/controller/watch/observers.ts';
+import { CacheMemory, memoryLimitsOf } from '../../../../src/kube/loop/cache-memory.ts';
 import { LoopMetrics } from '../../../../src/telemetry/loop-metrics.ts';
 import { observeExposition, observeLines } from '../../../support/observed.ts';
 
@@ -15,11 +15,11 @@ test('a namespace that stands still is a warning and counts, and its end is told
     },
   });
   const log = pino({ base: null, formatters: { level: (level) => ({ level }) } }, sink);
-  const [room, metrics] = [new CacheRoom(roomIn(256 * 2 ** 20)), new LoopMetrics()];
-  tellOfStandstill(room, log, metrics);
+  const [room, metrics] = [new CacheMemory(memoryLimitsOf(256 * 2 ** 20)), new LoopMetrics()];
+  reportMemoryExceeded(room, log, metrics);
   // That of a fleet counts as well.
-  const ofFleet = new CacheRoom(roomIn(256 * 2 ** 20));
-  tellOfStandstill(ofFleet, pino({ enabled: false }), metrics);
+  const ofFleet = new CacheMemory(memoryLimitsOf(256 * 2 ** 20));
+  reportMemoryExceeded(ofFleet, pino({ enabled: false }), metrics);
   const [pods, bindings] = [{ kind: 'pods' }, { kind: 'resourcebindings' }];
   const standing = async (): Promise<string | undefined> => {
     const exposed = await metrics.expose();

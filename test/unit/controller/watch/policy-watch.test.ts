@@ -3,7 +3,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { watchGangs } from '../../../../src/controller/watch/gang-watch.ts';
 import { watchPolicies, type PolicyWatch } from '../../../../src/controller/watch/policy-watch.ts';
 import { HPC_POLICIES, type KubeObject } from '../../../../src/kube/client/resources.ts';
-import { CacheRoom } from '../../../../src/kube/loop/cache-memory.ts';
+import { CacheMemory } from '../../../../src/kube/loop/cache-memory.ts';
 import { FakeCluster } from '../../kube/loop/fake-cluster.ts';
 import { countLooks } from '../../kube/loop/looks.ts';
 
@@ -17,7 +17,7 @@ const policyOf = (namespace: string, name: string): KubeObject => ({
 let watching: PolicyWatch | undefined;
 afterEach(() => watching?.watch.stop());
 
-async function start(objects: KubeObject[], room: CacheRoom): Promise<PolicyWatch> {
+async function start(objects: KubeObject[], room: CacheMemory): Promise<PolicyWatch> {
   const cluster = new FakeCluster();
   cluster.objects.set(HPC_POLICIES, objects);
   const observe = () => ({});
@@ -30,7 +30,7 @@ const many = (count: number): KubeObject[] =>
   Array.from({ length: count }, (_, index) => policyOf('flood', `p${index}`));
 
 test('a namespace has its share of the memory, stands still past it, and others lose nothing', async () => {
-  const room = new CacheRoom({ ofNamespace: 64 * 1024, total: 128 * 1024, reserve: 1024 });
+  const room = new CacheMemory({ ofNamespace: 64 * 1024, total: 128 * 1024, reserve: 1024 });
   const { policies, watch } = await start([...many(2_000), policyOf('good', 'mine')], room);
   expect(watch.store.size).toBeGreaterThan(10);
   expect(watch.store.size).toBeLessThan(1_000);
@@ -43,7 +43,7 @@ test('a namespace has its share of the memory, stands still past it, and others 
 });
 
 test('whether a namespace has any is as quick where it has a thousand', async () => {
-  const room = new CacheRoom({ ofNamespace: Infinity, total: Infinity, reserve: 0 });
+  const room = new CacheMemory({ ofNamespace: Infinity, total: Infinity, reserve: 0 });
   const { policies } = await start([...many(1_000), policyOf('good', 'mine')], room);
   const looks = countLooks();
   expect([policies.anyIn('flood'), policies.anyIn('good'), policies.anyIn('none')]).toEqual([

@@ -1,6 +1,6 @@
 /** A kind that the configuration does not tell of any more, while gangs of it are there: they go on, and no others come. */
 import { expect, test } from '@jest/globals';
-import { readMember } from '../../../../src/controller/watch/gang-view.ts';
+import { readMemberPod } from '../../../../src/controller/watch/gang-view.ts';
 import { planMadeGang } from '../../../../src/controller/workloads/plan-made-gang.ts';
 import { planGang } from '../../../../src/gang/plan/plan.ts';
 import type { GangRecord, PodRecord } from '../../../../src/gang/records.ts';
@@ -41,7 +41,7 @@ const coming = (at: number, uid = 'uid-of-film') =>
 const member = (at: number, status: object = {}, uid?: string): PodRecord => {
   const object = coming(at, uid);
   const stored = patched(object, operationsOf(mutatePod({ object }, { ...policy(), gangKinds: KINDS })));
-  return readMember({ ...stored, status: status as never });
+  return readMemberPod({ ...stored, status: status as never });
 };
 const ON_A_NODE = { gates: [], nodeName: 'n1', ready: true, phase: 'Running' } as const;
 const gang = (references: readonly string[], formed = references.length > 0): GangRecord => {
@@ -92,7 +92,7 @@ test('one that had all its Pods starts as a whole, one that had not waits', () =
 });
 
 test('Pods of another, and of a later one of the name, are not let in with it', () => {
-  const stranger = readMember(
+  const stranger = readMemberPod(
     workloadPod(
       'render',
       'film',
@@ -128,7 +128,7 @@ test('without its PodGang a Pod that is there waits, and says for what', () => {
 
 test('once it is told of again all goes on', () => {
   const pods = [0, 1].map((at) =>
-    readMember(
+    readMemberPod(
       patched(coming(at), operationsOf(mutatePod({ object: coming(at) }, { ...policy(), gangKinds: KINDS }))),
       KINDS,
     ),

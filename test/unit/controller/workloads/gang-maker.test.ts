@@ -3,13 +3,13 @@ import { expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import type { JsonObject } from '../../../../src/json/json.ts';
 import { carryOut } from '../../../../src/controller/workloads/gang-maker.ts';
-import type { Deed } from '../../../../src/controller/workloads/plan-made-gang.ts';
-import { readMember } from '../../../../src/controller/watch/gang-view.ts';
+import type { GangAction } from '../../../../src/controller/workloads/plan-made-gang.ts';
+import { readMemberPod } from '../../../../src/controller/watch/gang-view.ts';
 import { readGangRecord } from '../../../../src/gang/read-records.ts';
 import { errorFromAnswer } from '../../../../src/kube/client/errors.ts';
 import { workloadPod } from '../../../support/workload-pods.ts';
 
-const pod = readMember(workloadPod('job', 'train', 'main', { controller: { uid: 'j' } }));
+const pod = readMemberPod(workloadPod('job', 'train', 'main', { controller: { uid: 'j' } }));
 const gang = readGangRecord({
   metadata: { namespace: 'ml', name: 'job-train', uid: 'g', resourceVersion: '5' },
   spec: { podgroups: [{ name: 'main', minReplicas: 2, podReferences: [] }] },
@@ -35,7 +35,7 @@ const DEEDS = {
     },
   },
   say: { do: 'say', pod, reason: 'WorkloadInvalid', message: 'it cannot be made' },
-} as unknown as Readonly<Record<'create' | 'delete' | 'change' | 'say', Deed>>;
+} as unknown as Readonly<Record<'create' | 'delete' | 'change' | 'say', GangAction>>;
 
 function hands(status?: number, reason?: string) {
   const done: [verb: string, ...what: unknown[]][] = [];
@@ -57,7 +57,7 @@ function hands(status?: number, reason?: string) {
     } as unknown as Parameters<typeof carryOut>[1],
   };
 }
-const run = (deed: Deed, given = hands()): Promise<number | undefined> =>
+const run = (deed: GangAction, given = hands()): Promise<number | undefined> =>
   carryOut(deed, given.hands, new AbortController().signal);
 
 test('a PodGang is made with the backend of its Pods', async () => {

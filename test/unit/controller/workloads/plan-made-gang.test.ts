@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import type { JsonObject } from '../../../../src/json/json.ts';
 import {
   planMadeGang,
-  type Deed,
-  type KnownWorkload,
+  type GangAction,
+  type WorkloadState,
 } from '../../../../src/controller/workloads/plan-made-gang.ts';
-import { readMember } from '../../../../src/controller/watch/gang-view.ts';
+import { readMemberPod } from '../../../../src/controller/watch/gang-view.ts';
 import type { GangRecord, PodRecord } from '../../../../src/gang/records.ts';
 import { readGangRecord } from '../../../../src/gang/read-records.ts';
 import { gangKindOf } from '../../../../src/workloads/kinds.ts';
@@ -30,9 +30,9 @@ const jobPod = (uid: string, at = 0, status: JsonObject = {}, annotations: JsonO
       creationTimestamp: `2026-01-01T00:00:0${at}Z`,
     },
   });
-  return readMember({ ...pod, status });
+  return readMemberPod({ ...pod, status });
 };
-const job = (uid: string, spec: JsonObject = {}, status: JsonObject = {}): KnownWorkload => {
+const job = (uid: string, spec: JsonObject = {}, status: JsonObject = {}): WorkloadState => {
   const kind = gangKindOf('job');
   if (kind === undefined) throw new Error('there is no kind job');
   const object = { spec: { parallelism: 2, completions: 2, ...spec }, status };
@@ -65,7 +65,7 @@ const made = (uid: string, minReplicas = 2, status: JsonObject = {}): GangRecord
   );
 const formed = (uid: string, minReplicas = 2): GangRecord =>
   made(uid, minReplicas, { conditions: [INITIALIZED] });
-const planned = (workload: KnownWorkload, pods: readonly PodRecord[], gang?: GangRecord): Deed =>
+const planned = (workload: WorkloadState, pods: readonly PodRecord[], gang?: GangRecord): GangAction =>
   planMadeGang({ namespace: 'ml', name: NAME, gang, pods, workload: () => workload });
 
 describe('a PodGang', () => {
@@ -113,8 +113,8 @@ describe('a PodGang', () => {
         'grove.io/podclique': of,
         ...(short === 'jobset' && { 'muster.dev/gang-per': 'replicatedjob' }),
       };
-      const pod = readMember(workloadPod(short, 'train', of, { ...(part && { part }), labels }));
-      const workload: KnownWorkload = {
+      const pod = readMemberPod(workloadPod(short, 'train', of, { ...(part && { part }), labels }));
+      const workload: WorkloadState = {
         ...{ namespace: 'ml', name: 'train', uid: 'root', resourceVersion: '1', version: kind.version },
         numbers: gangNumbers({ spec: spec }, kind),
       };
@@ -143,7 +143,7 @@ describe('a PodGang', () => {
   });
 
   test('of a Job that has given indexes up does not wait for them', () => {
-    const left = (failedIndexes: string, succeeded = 0): Deed =>
+    const left = (failedIndexes: string, succeeded = 0): GangAction =>
       planned(
         job('a', { completions: 8, parallelism: 8, backoffLimitPerIndex: 0 }, { failedIndexes, succeeded }),
         [jobPod('a')],
@@ -163,7 +163,7 @@ describe('a PodGang', () => {
 
   test('is given back once no template of its workload asks for it and no Pod of it runs', () => {
     const asking = { metadata: { labels: { 'muster.dev/gang': 'true' } } };
-    const asked = (template: JsonObject): KnownWorkload => job('a', { template });
+    const asked = (template: JsonObject): WorkloadState => job('a', { template });
     expect(planned(asked(asking), [], formed('a'))).toEqual({ do: 'nothing' });
     expect(planned(asked({}), [], formed('a'))).toMatchObject({ do: 'delete' });
     expect(planned(asked({}), [jobPod('a')], formed('a'))).toEqual({ do: 'nothing' });
@@ -198,7 +198,7 @@ describe('a PodGang', () => {
         groups: all.map((one) => ({ name: one, minReplicas: 1, replicas: 1 })),
       }),
     );
-    const workload: KnownWorkload = {
+    const workload: WorkloadState = {
       ...{ namespace: 'ml', name: 'train', uid: 'a', resourceVersion: '1', version: kind.version },
       numbers: gangNumbers({ spec }, kind),
     };
@@ -286,7 +286,7 @@ describe('a PodGang', () => {
 
   test('follows the numbers; of a gang that has formed the minimum rises with its Pods', () => {
     const more = job('a', { parallelism: 3, completions: 3 });
-    const change = (deed: Deed) => (deed.do === 'change' ? [...deed.change.minimums] : deed.do);
+    const change = (deed: GangAction) => (deed.do === 'change' ? [...deed.change.minimums] : deed.do);
     expect(change(planned(more, [jobPod('a')], made('a')))).toEqual([[0, 3]]);
     expect(change(planned(more, [jobPod('a', 1), jobPod('a', 2)], formed('a')))).toEqual([]);
     expect(
@@ -305,7 +305,7 @@ describe('a PodGang', () => {
 
   test('of a Job follows what is left of it while a Pod waits, and costs no write otherwise', () => {
     const seven = (succeeded: number) => job('a', { parallelism: 3, completions: 7 }, { succeeded });
-    const change = (deed: Deed) => (deed.do === 'change' ? deed.change : deed.do);
+    const change = (deed: GangAction) => (deed.do === 'change' ? deed.change : deed.do);
     const on = (at: number, phase: string): PodRecord => ({
       ...jobPod('a', at, { phase }),
       nodeName: 'node-1',
@@ -419,7 +419,7 @@ test('there is one PodGang in the end, of the workload that is there, whoever cr
     let pods: PodRecord[] = [];
     let gang: GangRecord | undefined = mine ? written : undefined;
     const uid = (): string => `run-${run}`;
-    const seen: { gang: GangRecord | undefined; pods: PodRecord[]; workload: KnownWorkload }[] = [];
+    const seen: { gang: GangRecord | undefined; pods: PodRecord[]; workload: WorkloadState }[] = [];
     const observe = (): void => {
       seen.push({ gang, pods: [...pods], workload: there ? job(uid(), { suspend: suspended }) : 'gone' });
     };

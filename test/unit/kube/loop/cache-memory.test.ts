@@ -1,6 +1,6 @@
 /** What one namespace may take of the memory that all caches share, and what becomes of what does not fit. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { CacheRoom, roomIn, heapSize } from '../../../../src/kube/loop/cache-memory.ts';
+import { CacheMemory, memoryLimitsOf, heapSize } from '../../../../src/kube/loop/cache-memory.ts';
 import type { Change, Identified } from '../../../../src/kube/loop/cache.ts';
 import { Reflector } from '../../../../src/kube/loop/reflector.ts';
 import type { KubeObject, Resource } from '../../../../src/kube/client/resources.ts';
@@ -37,7 +37,7 @@ test('a heap’s size is about that of its texts, maps and lists', () => {
 
 describe('the room of all caches', () => {
   test('has a bound for a namespace, one for all, and a reserve for each', () => {
-    const room = new CacheRoom(LIMITS);
+    const room = new CacheMemory(LIMITS);
     room.move('a', 50 * KIB);
     expect([room.fits('a', 1), room.fits('b', 50 * KIB), room.fits('b', 51 * KIB)]).toEqual([
       false,
@@ -52,7 +52,7 @@ describe('the room of all caches', () => {
   });
 
   test('tells of a namespace once, whatever is left out of it, and when all of it is known again', () => {
-    const room = new CacheRoom({ ...LIMITS, ofNamespace: 64 * 2 ** 20 });
+    const room = new CacheMemory({ ...LIMITS, ofNamespace: 64 * 2 ** 20 });
     const told: [string, boolean][] = [];
     room.onTurn((namespace, why) => told.push([namespace, why !== undefined]));
     // Two watches may be of kinds that are called the same: the PodGroups of two schedulers.
@@ -78,7 +78,7 @@ describe('the room of all caches', () => {
   });
 
   test('is half of the heap, and half of that for a namespace', () => {
-    const { total, ofNamespace, reserve } = roomIn(256 * 2 ** 20);
+    const { total, ofNamespace, reserve } = memoryLimitsOf(256 * 2 ** 20);
     expect([total, ofNamespace, reserve].map((bytes) => bytes / 2 ** 20)).toEqual([128, 64, 0.5]);
   });
 });
@@ -86,12 +86,12 @@ describe('the room of all caches', () => {
 describe('a watched kind', () => {
   let cluster: FakeCluster;
   let clock: FakeClock;
-  let room: CacheRoom;
+  let room: CacheMemory;
   let changes: Change<Toy>[];
   let toys: Reflector<Toy>;
 
   beforeEach(() => {
-    [cluster, clock, room, changes] = [new FakeCluster(), new FakeClock(), new CacheRoom(LIMITS), []];
+    [cluster, clock, room, changes] = [new FakeCluster(), new FakeClock(), new CacheMemory(LIMITS), []];
     toys = new Reflector({ client: cluster.client, resource: TOYS, trim, room, clock });
     toys.subscribe((change) => changes.push(change));
   });

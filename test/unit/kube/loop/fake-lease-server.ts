@@ -1,4 +1,4 @@
-import type { CallOptions, KubeClient } from '../../../../src/kube/client/client.ts';
+import type { KubeCallOptions, KubeClient } from '../../../../src/kube/client/client.ts';
 import { ApiError, unreachable } from '../../../../src/kube/client/errors.ts';
 import type { KubeObject } from '../../../../src/kube/client/resources.ts';
 
@@ -17,7 +17,7 @@ export class FakeLeaseServer {
 
   /** @param isCut whether this client reaches the server at the moment */
   client(isCut: () => boolean = () => false): KubeClient {
-    const reached = (options: CallOptions | undefined): void => {
+    const reached = (options: KubeCallOptions | undefined): void => {
       if (options?.unlimited !== true) this.limited += 1;
       if (isCut()) throw unreachable('lease', 'https://nowhere.test', new Error('cut'));
     };
@@ -31,13 +31,13 @@ export class FakeLeaseServer {
       new ApiError('lease', { status: 409, reason, message: '' });
     const verbs: Pick<KubeClient, 'server' | 'get' | 'create' | 'replace'> = {
       server: 'https://nowhere.test',
-      get: async <T>(_: unknown, options?: CallOptions) => {
+      get: async <T>(_: unknown, options?: KubeCallOptions) => {
         await Promise.resolve();
         reached(options);
         if (this.lease === undefined) throw new ApiError('lease', { status: 404, message: '' });
         return this.lease as T;
       },
-      create: async <T>(_: unknown, object: KubeObject, options?: CallOptions) => {
+      create: async <T>(_: unknown, object: KubeObject, options?: KubeCallOptions) => {
         await Promise.resolve();
         reached(options);
         if (this.lease !== undefined) throw conflict('AlreadyExists');
@@ -45,7 +45,7 @@ export class FakeLeaseServer {
         await this.beforeAnswer(options?.signal);
         return stored as T;
       },
-      replace: async <T>(_: unknown, object: KubeObject, options?: CallOptions) => {
+      replace: async <T>(_: unknown, object: KubeObject, options?: KubeCallOptions) => {
         await Promise.resolve();
         reached(options);
         if (this.touches > 0 && this.lease !== undefined) {
