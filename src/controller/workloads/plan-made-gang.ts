@@ -202,10 +202,10 @@ const changing = (
 
 const nameFor = ({ kind, name, part }: WorkloadId): string => gangName(kind, name, part);
 
-export type WorkloadId = Pick<PodOrigin, 'kind' | 'name' | 'part'>;
+type WorkloadId = Pick<PodOrigin, 'kind' | 'name' | 'part'>;
 
 /** The workload that a gang was made for. */
-export function workloadIdOf(gang: GangRecord): WorkloadId | undefined {
+function workloadIdOf(gang: GangRecord): WorkloadId | undefined {
   const [kind = '', name = ''] = (workloadOf(gang) ?? '').split('/');
   if (name === '') return undefined;
   return { kind, name, part: gang.name === gangName(kind, name) ? undefined : gang.spec.groups[0]?.name };
