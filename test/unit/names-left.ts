@@ -28,7 +28,6 @@ export const TWICE_LEFT: readonly string[] = [
   'controllerOf',
   'duration',
   'entriesOf',
-  'gangKeys',
   'kindOf',
   'nameOf',
   'nodeSelectorTerm',
