@@ -6,13 +6,13 @@ import { askingWorkload, type AskingWorkload } from './asking-workload.ts';
 import { hasLabel, isPart } from './gang-label.ts';
 import { isMultiTemplate, readComponents, templatesOf } from './components.ts';
 import { placeIn } from './controlling.ts';
-import { controlledPods } from './foreseen-gang.ts';
+import { controlledPods } from './preview-gang.ts';
 import type { GangKind, OrderedStart } from './kind.ts';
 import { kindAmong, kinds as known } from './kinds.ts';
 import { orderedBy } from './ordered-start.ts';
 import { gangNumbers } from './gang-numbers.ts';
 import { groupsFromSize } from './made-gang.ts';
-import { labelComes } from './label-comes.ts';
+import { labelAdded } from './label-added.ts';
 import { placeOf } from './path.ts';
 import { podFromTemplate } from './pod-from-template.ts';
 import { namesOf } from './pod-names.ts';
@@ -127,7 +127,7 @@ export function checkWorkload(
 ): WorkloadVerdict {
   const workload = askingWorkload(object, kinds);
   const said = workload === undefined ? [] : checks.flatMap((check) => check(workload));
-  if (workload !== undefined && before !== undefined) said.push(...labelComes(workload, before));
+  if (workload !== undefined && before !== undefined) said.push(...labelAdded(workload, before));
   return {
     faults: said.filter((one) => typeof one !== 'string'),
     warnings: said.filter((one) => typeof one === 'string'),

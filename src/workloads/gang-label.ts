@@ -1,5 +1,6 @@
 import { own, ownString, type Json } from '../json/json.ts';
 import { LABEL_GANG, MARK_GANG_PER } from '../api/names.ts';
+import type { GangTerms, PodMarks, PodReading } from './kind.ts';
 
 const labelsOf = (template: Json | undefined): Json | undefined => own(own(template, 'metadata'), 'labels');
 
@@ -13,3 +14,12 @@ export function isPart(template: Json | undefined): boolean {
   const per = ownString(labelsOf(template), MARK_GANG_PER) ?? ownString(annotations, MARK_GANG_PER);
   return per === 'replicatedjob';
 }
+
+/** Of a kind that controls its Pods itself, and writes its name into the label `key` of theirs. */
+export const namedBy =
+  (key: string, groupOf: (pod: PodMarks) => string | undefined): GangTerms['read'] =>
+  (pod, { name, uid }): PodReading => {
+    if (pod.label(key) !== name) return { differs: key };
+    const group = groupOf(pod);
+    return group === undefined ? { differs: key } : { name, uid, group };
+  };

@@ -3,7 +3,7 @@ import { askingWorkload } from './asking-workload.ts';
 import { hasLabel } from './gang-label.ts';
 import { isMultiTemplate, templatesOf } from './components.ts';
 import { nameOf } from './controlling.ts';
-import { foreseenGang } from './foreseen-gang.ts';
+import { previewGang } from './preview-gang.ts';
 import type { GangKind } from './kind.ts';
 import { gangNumbers } from './gang-numbers.ts';
 import { MAIN } from './single-template.ts';
@@ -46,8 +46,8 @@ export function gangPodsOf(
       const told = namesOf(marksOf(marked), kinds);
       if (told.is !== 'given') return [];
       const pod = withMetadata(bare, { ...labels, ...Object.fromEntries(namesAsLabels(told)) });
-      const foreseen = foreseenGang(marked, object, { namespace, name: told.gang, kinds });
-      if (foreseen !== undefined) gangs.set(told.gang, foreseen.gang);
+      const preview = previewGang(marked, object, { namespace, name: told.gang, kinds });
+      if (preview !== undefined) gangs.set(told.gang, preview.gang);
       return [{ pod, count }];
     },
   );

@@ -57,8 +57,6 @@ export const COINAGES_LEFT: readonly string[] = [
   'due.ts',
   'dueFor',
   'dueOf',
-  'foreseen-gang.ts',
-  'foreseenGang',
   'handsOf',
   'label-comes.ts',
   'labelComes',

@@ -16,7 +16,7 @@ import { notices, noticeText, type NoticeName } from './notices.ts';
 import type { GangKind } from '../../workloads/kind.ts';
 import { templateKinds, kindAmong } from '../../workloads/kinds.ts';
 import { askingWorkload } from '../../workloads/asking-workload.ts';
-import { controlledPods } from '../../workloads/foreseen-gang.ts';
+import { controlledPods } from '../../workloads/preview-gang.ts';
 import { podFromTemplate } from '../../workloads/pod-from-template.ts';
 import { namesOf } from '../../workloads/pod-names.ts';
 import { marksOf } from '../../workloads/pod-origin.ts';

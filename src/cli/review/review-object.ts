@@ -26,7 +26,7 @@ import { keyed, printable, quoted } from '../../text/printable.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { unknownPodGangFields } from '../input/pod-gang-fields.ts';
 import { askingWorkload } from '../../workloads/asking-workload.ts';
-import { controlledPods, foreseenGang, templateAsksForGang } from '../../workloads/foreseen-gang.ts';
+import { controlledPods, previewGang, templateAsksForGang } from '../../workloads/preview-gang.ts';
 import { podFromTemplate, withHost } from '../../workloads/pod-from-template.ts';
 import { podTemplatesOf } from '../../workloads/pod-templates.ts';
 import { notText } from '../gangs/slips.ts';
@@ -93,13 +93,13 @@ function madeGangOf(
   { policy }: ReviewContext,
 ): ReviewResult | undefined {
   const [namespace = '', name = ''] = gang?.split('/') ?? [];
-  const foreseen =
-    stored && foreseenGang(stored, object, { namespace, name, backend, kinds: policy.gangKinds });
-  if (foreseen === undefined) return undefined;
+  const preview =
+    stored && previewGang(stored, object, { namespace, name, backend, kinds: policy.gangKinds });
+  if (preview === undefined) return undefined;
   const ref = { apiVersion: POD_GANG_API_VERSION, kind: POD_GANG_KIND, namespace, name };
-  const result = decide(source, ref, createReview(foreseen.gang, ref, 'podgangs', MUSTER_USER), '', policy);
-  const warnings = foreseen.wrong === undefined ? [] : [foreseen.wrong];
-  const made = ownString(own(own(foreseen.gang, 'metadata'), 'annotations'), ANNOTATION_WORKLOAD) ?? '';
+  const result = decide(source, ref, createReview(preview.gang, ref, 'podgangs', MUSTER_USER), '', policy);
+  const warnings = preview.wrong === undefined ? [] : [preview.wrong];
+  const made = ownString(own(own(preview.gang, 'metadata'), 'annotations'), ANNOTATION_WORKLOAD) ?? '';
   return { ...result, made, warnings: [...warnings, ...result.warnings] };
 }
 

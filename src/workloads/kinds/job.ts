@@ -1,7 +1,7 @@
 import { own, ownString } from '../../json/json.ts';
 import { JOB_PODS_LUA, jobPods, jobWarnings } from '../job-pods.ts';
 import type { Kind } from '../kind.ts';
-import { namedBy } from '../pod-labels.ts';
+import { namedBy } from '../gang-label.ts';
 import { path } from '../path.ts';
 import { MAIN, SINGLE_SAYS, singleTemplate } from '../single-template.ts';
 import type { WorkloadReading } from '../workload-reading.ts';

@@ -2,7 +2,7 @@ import { own, ownObject } from '../../json/json.ts';
 import type { Child, Kind } from '../kind.ts';
 import { itemsAt, templateAt, textAt } from '../listed-templates.ts';
 import { path, type Path } from '../path.ts';
-import { namedBy } from '../pod-labels.ts';
+import { namedBy } from '../gang-label.ts';
 import type { Template } from '../workload-kind.ts';
 import type { WorkloadReading } from '../workload-reading.ts';
 

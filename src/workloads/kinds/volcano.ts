@@ -1,9 +1,8 @@
 import { own, ownList, type Json } from '../../json/json.ts';
-import { hasLabel } from '../gang-label.ts';
+import { hasLabel, namedBy } from '../gang-label.ts';
 import type { Kind } from '../kind.ts';
 import { templatesIn } from '../listed-templates.ts';
 import { orderedByList } from '../ordered-start.ts';
-import { namedBy } from '../pod-labels.ts';
 import type { TemplateList } from '../workload-kind.ts';
 
 // staging/src/volcano.sh/apis/pkg/apis/batch/v1alpha1/labels.go of volcano-sh/volcano: labels and annotations.

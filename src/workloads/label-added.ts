@@ -8,7 +8,7 @@ import { gangNumbers } from './gang-numbers.ts';
  * A workload that has Pods when its template gets the label: these are not of the gang, which waits for as many new ones.
  * @param before as it was without the label. A text is a warning
  */
-export function labelComes(workload: AskingWorkload, before: JsonObject): readonly (Fault | string)[] {
+export function labelAdded(workload: AskingWorkload, before: JsonObject): readonly (Fault | string)[] {
   const { by, object, templates } = workload;
   // What makes others makes new ones of the new template.
   if (by === undefined || by.workload !== object) return [];

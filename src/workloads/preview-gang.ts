@@ -48,7 +48,7 @@ const titleOf = (object: JsonObject): Omit<PodController, 'uid'> => ({
 });
 
 /** The PodGang that Muster makes for a Pod as it is admitted; undefined where it makes none. */
-export function foreseenGang(
+export function previewGang(
   admitted: JsonObject,
   object: JsonObject,
   {
