@@ -2,8 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ANNOTATION_FLEET_QUEUE, LABEL_FLEET_QUEUE, MUSTER_NAMESPACE } from '../src/api/names.ts';
-import { ANNOTATION_MIN_AVAILABLE, ANNOTATION_STRATEGY } from '../src/fleet/assign/binding-terms.ts';
-import { ANNOTATION_PLACED_COMPONENTS } from '../src/fleet/assign/placed-components.ts';
+import {
+  ANNOTATION_MIN_AVAILABLE,
+  ANNOTATION_STRATEGY,
+  ANNOTATION_PLACED_COMPONENTS,
+} from '../src/fleet/assign/binding-annotations.ts';
 import { calledOnLoopback, manifestsIn } from '../test/support/manifests.ts';
 import { job, volcanoJob } from './fleet-objects.ts';
 import {

@@ -1,6 +1,6 @@
 import { PATH_INTERPRET } from '../src/api/names.ts';
 import type { JsonObject } from '../src/json/json.ts';
-import { ANNOTATION_PLACED_COMPONENTS } from '../src/fleet/assign/placed-components.ts';
+import { ANNOTATION_PLACED_COMPONENTS } from '../src/fleet/assign/binding-annotations.ts';
 import { definition } from '../test/cluster/support/crds/definition.ts';
 import {
   clusterResourceBindings,

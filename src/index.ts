@@ -73,5 +73,5 @@ export {
   type ComponentSpec,
 } from './fleet/assign/assign-replica-plugin.ts';
 export { divide, type Votes } from './fleet/assign/webster.ts';
-export type { ComponentReplicas, TargetCluster } from './fleet/assign/target-cluster.ts';
+export type { ComponentReplicas, TargetCluster } from './fleet/assign/candidate.ts';
 export type { NodeClaim, Requirements } from './workloads/pod-requirements.ts';

@@ -3,7 +3,7 @@ import { fault, type Fault } from '../api/fault.ts';
 import { Needs } from '../api/needs.ts';
 import { own } from '../json/json.ts';
 import { parseHpcPolicy } from '../preparers/policy/hpc-policy.ts';
-import { hostedPreparerFor, managersOf, preparedMarkOf, verdictOnPolicy } from '../preparers/preparations.ts';
+import { hostedPreparerFor, managersOf, preparedMarkOf, verdictOnPolicy } from '../preparers/registry.ts';
 import type { Policy } from './policy.ts';
 import { isDeleting } from './pod-gangs.ts';
 import { decision, untouched, type AdmissionRequest, type Decided } from './review.ts';

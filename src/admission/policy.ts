@@ -4,7 +4,7 @@ import type { Backend } from '../backends/backend.ts';
 import type { BackendRegistry } from '../backends/registry.ts';
 import type { Place, GangLookup } from '../backends/select.ts';
 import type { PriorityClasses } from '../api/priority-class.ts';
-import type { HpcPolicies, PreparerFactory } from '../preparers/preparation.ts';
+import type { HpcPolicies, PreparerFactory } from '../preparers/preparer-factory.ts';
 import type { Preparer } from '../preparers/preparer.ts';
 import type { TopologyLevels } from '../gang/rules/check-topology.ts';
 import type { GangKind } from '../workloads/kind.ts';

@@ -7,7 +7,7 @@ import { ANNOTATION_HPC_POLICY } from '../api/names.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import type { Membership } from '../gang/membership.ts';
 import { parseHpcPolicy, type HpcPolicy } from '../preparers/policy/hpc-policy.ts';
-import type { ObjectsGiven, PreparerFactory } from '../preparers/preparation.ts';
+import type { ObjectsGiven, PreparerFactory } from '../preparers/preparer-factory.ts';
 import { preparePod } from '../preparers/prepare.ts';
 import type { Preparer } from '../preparers/preparer.ts';
 import { broken } from './check.ts';

@@ -1,4 +1,4 @@
-import type { PreparerFactory } from '../preparers/preparation.ts';
+import type { PreparerFactory } from '../preparers/preparer-factory.ts';
 import { checksOf, textsOf, type ConformanceCheck } from './check.ts';
 import { preparationGangRules } from './preparation-gang-rules.ts';
 import { preparationPodRules } from './preparation-pod-rules.ts';

@@ -1,5 +1,5 @@
 import type { Json } from '../json/json.ts';
-import { questionOf, type AssignReplicaPlugin } from '../fleet/assign/assign-replica-plugin.ts';
+import { strategyQuestion, type AssignReplicaPlugin } from '../fleet/assign/assign-replica-plugin.ts';
 import { checksOf, textsOf, type ConformanceCheck } from './check.ts';
 import { strategyRules, type StrategySubject } from './strategy-rules.ts';
 
@@ -29,8 +29,8 @@ const subjectOf = (plugin: AssignReplicaPlugin): StrategySubject => ({
   deadlineMs: DEADLINE_MS,
   ask: async (strategy, { binding, clusters }) => {
     // A copy of its own, as a process of its own would have it.
-    const given = JSON.parse(JSON.stringify(questionOf(strategy, clusters, binding))) as ReturnType<
-      typeof questionOf
+    const given = JSON.parse(JSON.stringify(strategyQuestion(strategy, clusters, binding))) as ReturnType<
+      typeof strategyQuestion
     >;
     const answer = await plugin.assignReplica(given.strategy, given.clusters, given.spec, given.status);
     return JSON.parse(JSON.stringify(answer ?? null)) as Json;

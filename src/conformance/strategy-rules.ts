@@ -1,6 +1,6 @@
 import { ANSWER_RULES, SHAPE_RULE, targetsIn } from '../fleet/assign/answer-rules.ts';
-import type { TargetCluster } from '../fleet/assign/target-cluster.ts';
-import { templatesOf } from '../fleet/assign/gang-strategies.ts';
+import type { TargetCluster } from '../fleet/assign/candidate.ts';
+import { bindingTemplates } from '../fleet/assign/gang-strategies.ts';
 import { builtInStrategies } from '../fleet/assign/strategies.ts';
 import { isLabelValue } from '../k8s/name-syntax.ts';
 import { quoted } from '../text/printable.ts';
@@ -115,7 +115,7 @@ export const strategyRules: readonly Rule<StrategySubject>[] = [
     needs: ['repeatable', 'available', 'interval', 'given-clusters'],
     look: (subject) =>
       each(subject, async (strategy, sample) => {
-        if (templatesOf(sample.binding).length > 1) return;
+        if (bindingTemplates(sample.binding).length > 1) return;
         const first = await targetsFor(subject, strategy, sample);
         if (first.length === 0) return;
         const second = await targetsFor(subject, strategy, settledIn(sample, first));

@@ -1,12 +1,11 @@
 import type { JsonObject } from '../json/json.ts';
 import { assign } from '../fleet/assign/assign.ts';
 import { readBinding, type Binding } from '../fleet/assign/binding.ts';
-import { ANNOTATION_MIN_AVAILABLE } from '../fleet/assign/binding-terms.ts';
-import { Unplaced, type Candidate } from '../fleet/assign/candidate.ts';
-import { leastOf, templatesOf } from '../fleet/assign/gang-strategies.ts';
-import { readMember } from '../fleet/assign/member.ts';
-import type { TargetCluster } from '../fleet/assign/target-cluster.ts';
-import type { Assigner } from '../fleet/assign/plugin.ts';
+import { ANNOTATION_MIN_AVAILABLE } from '../fleet/assign/binding-annotations.ts';
+import { Unplaced, type Candidate, type TargetCluster } from '../fleet/assign/candidate.ts';
+import { minAvailableFor, bindingTemplates } from '../fleet/assign/gang-strategies.ts';
+import { readMemberCluster } from '../fleet/assign/member.ts';
+import type { Assigner } from '../fleet/assign/assigner.ts';
 import { FieldReader } from '../k8s/field-reader.ts';
 
 /** A workload and the clusters that are left to choose from. */
@@ -146,7 +145,7 @@ function candidatesOf(binding: Binding, rooms: Rooms): readonly Candidate[] {
           resourceSummary: { allocatable: { cpu, pods: 110 } },
         },
       },
-      readMember,
+      readMemberCluster,
     ),
   );
   let given: readonly Candidate[] = [];
@@ -190,8 +189,8 @@ function read<T>(object: JsonObject, reader: (object: JsonObject, reading: Field
 
 /** `12 replicas, 8 at least, where m1 has 6 and m2 has 8`. */
 export function told({ binding, clusters }: Sample): string {
-  const parts = templatesOf(binding).map(
-    (one) => `${one.replicas} ${one.name || 'replicas'}, ${leastOf(binding, one)} at least`,
+  const parts = bindingTemplates(binding).map(
+    (one) => `${one.replicas} ${one.name || 'replicas'}, ${minAvailableFor(binding, one)} at least`,
   );
   const rooms = clusters.slice(0, 6).map(({ name, available }) => `${name} ${available}`);
   const more = clusters.length > 6 ? ` and ${clusters.length - 6} more` : '';

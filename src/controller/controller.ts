@@ -5,7 +5,7 @@ import type { Resource } from '../kube/client/resources.ts';
 import { CacheMemory, memoryLimitsOf } from '../kube/loop/cache-memory.ts';
 import { Manager } from '../kube/loop/manager.ts';
 import type { ReflectorObserver } from '../kube/loop/reflector-options.ts';
-import type { HpcPolicies } from '../preparers/preparation.ts';
+import type { HpcPolicies } from '../preparers/preparer-factory.ts';
 import { HpcObjects } from './watch/hpc-objects.ts';
 import { watchPolicies } from './watch/policy-watch.ts';
 import { watchPriorityClasses } from './watch/class-watch.ts';

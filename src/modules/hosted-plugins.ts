@@ -1,7 +1,7 @@
 import { MusterError } from '../errors.ts';
-import type { Assigner } from '../fleet/assign/plugin.ts';
+import type { Assigner } from '../fleet/assign/assigner.ts';
 import { builtInAssigners, strategiesOf, type Strategies } from '../fleet/assign/strategies.ts';
-import { askedAssigner, type AskedPlugin } from '../fleet/assign/with-answers.ts';
+import { remoteAssigner, type RemotePlugin } from '../fleet/assign/plugin-answers.ts';
 import { Restarter, type Restartable } from './restarter.ts';
 import { MODULE_LIMITS, type ModuleLimits } from './process-limits.ts';
 import { readModule } from './module-file.ts';
@@ -10,7 +10,7 @@ import type { ContractRange } from '../api/contract-range.ts';
 import { own, ownString, type Json } from '../json/json.ts';
 import { isLabelValue } from '../k8s/name-syntax.ts';
 import { quoted } from '../text/printable.ts';
-import { PLUGIN_CONTRACT_RANGE, type Question } from '../fleet/assign/assign-replica-plugin.ts';
+import { PLUGIN_CONTRACT_RANGE, type StrategyQuestion } from '../fleet/assign/assign-replica-plugin.ts';
 import { NotAnswered } from './module-process.ts';
 
 interface RunningPlugin {
@@ -33,7 +33,7 @@ export class HostedPlugins implements Strategies {
     this.#seats = plugins.map((plugin): RunningPlugin => {
       const seat: RunningPlugin = {
         name: plugin.name,
-        assigner: askedAssigner(plugin),
+        assigner: remoteAssigner(plugin),
         restarter: new Restarter(plugin.restartable, () => this.#begunAgain(seat)),
       };
       return seat;
@@ -115,7 +115,7 @@ interface PluginFacts {
 }
 
 /** Strategies of somebody else's, in a process of their own, which begins again after a while where it has ended. */
-export class ModulePlugin implements AskedPlugin {
+export class ModulePlugin implements RemotePlugin {
   readonly name: string;
   /** What keeps it running. */
   readonly restartable: Restartable;
@@ -141,7 +141,7 @@ export class ModulePlugin implements AskedPlugin {
   }
 
   /** @throws Error with the reason where it does not run, or is given up */
-  async ask(question: Question): Promise<Json> {
+  async ask(question: StrategyQuestion): Promise<Json> {
     const process = await this.#supervisor.ready();
     try {
       return await process.call('assignReplica', question, { withinMs: this.#answerMs });

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../json/json.ts';
 import type { BackendFactory } from '../backends/backend.ts';
 import { messageOf, MusterError } from '../errors.ts';
 import { quoted } from '../text/printable.ts';
-import type { AssignReplicaPlugin, Question } from '../fleet/assign/assign-replica-plugin.ts';
+import type { AssignReplicaPlugin, StrategyQuestion } from '../fleet/assign/assign-replica-plugin.ts';
 import type { PreparationModule } from '../preparers/preparation-module.ts';
 import type { ModuleFile } from './module-file.ts';
 
@@ -182,7 +182,7 @@ export function configure(
 }
 
 /** Asks a plugin. @throws what it throws */
-export const assignBy = (plugin: AssignReplicaPlugin, question: Question): unknown => {
+export const assignBy = (plugin: AssignReplicaPlugin, question: StrategyQuestion): unknown => {
   const { strategy, clusters, spec, status } = question;
   return plugin.assignReplica(strategy, clusters, spec, status);
 };

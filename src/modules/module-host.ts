@@ -4,7 +4,7 @@ import { ReceivedPod } from '../admission/pod-reader.ts';
 import type { Backend } from '../backends/backend.ts';
 import type { SyncContext } from '../backends/cluster.ts';
 import { messageOf } from '../errors.ts';
-import type { Question } from '../fleet/assign/assign-replica-plugin.ts';
+import type { StrategyQuestion } from '../fleet/assign/assign-replica-plugin.ts';
 import type { Membership } from '../gang/membership.ts';
 import { podPartFor } from '../preparers/pod-part.ts';
 import { isPodRefused } from '../preparers/preparer.ts';
@@ -46,7 +46,7 @@ export class ModuleHost {
   readonly #say: (message: FromModule) => void;
   readonly #open = new Map<number, CallbackClient>();
   #backend: Backend | undefined;
-  #assign: ((question: Question) => unknown) | undefined;
+  #assign: ((question: StrategyQuestion) => unknown) | undefined;
   #preparation: PreparationHost | undefined;
 
   constructor(say: (message: FromModule) => void) {
@@ -82,7 +82,7 @@ export class ModuleHost {
     if (operation === 'ping') return null;
     if (operation === 'load') return this.#load(given as LoadBackend);
     if (operation === 'loadPlugin') return this.#loadPlugin(given as LoadConfigured);
-    if (operation === 'assignReplica') return this.#assign?.(given as Question);
+    if (operation === 'assignReplica') return this.#assign?.(given as StrategyQuestion);
     if (operation === 'loadPreparation') return this.#loadPreparation(given as LoadConfigured);
     const answer = this.#preparation?.answer(operation, given);
     if (answer !== undefined) return answer();

@@ -8,7 +8,7 @@ import type {
   ObjectsGiven,
   PreparerFactory,
   PodToPrepare,
-} from '../preparers/preparation.ts';
+} from '../preparers/preparer-factory.ts';
 import { NO_FINDINGS, type PodGangVerdict, type Preparer } from '../preparers/preparer.ts';
 import { Restarter } from './restarter.ts';
 import { decodeVerdict } from './decode.ts';

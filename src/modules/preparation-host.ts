@@ -1,6 +1,6 @@
 import type { Json } from '../json/json.ts';
 import { ReceivedPod } from '../admission/pod-reader.ts';
-import type { HpcGang } from '../preparers/preparation.ts';
+import type { HpcGang } from '../preparers/preparer-factory.ts';
 import type { PreparationModule } from '../preparers/preparation-module.ts';
 import { configure, importModule } from './import-module.ts';
 import type {

@@ -2,7 +2,7 @@ import type { ContractRange } from '../api/contract-range.ts';
 import type { JsonObject } from '../json/json.ts';
 import { hostGroups, type HpcGang } from './hosts/hosts.ts';
 import type { ManagerSettings } from './policy/hpc-policy.ts';
-import type { ObjectsGiven, PreparerFactory } from './preparation.ts';
+import type { ObjectsGiven, PreparerFactory } from './preparer-factory.ts';
 import { hostNameOf, setHostName, type HostName } from './hosts/host-name.ts';
 import {
   NO_FINDINGS,
@@ -13,7 +13,7 @@ import {
   type PodReader,
 } from './preparer.ts';
 
-export { gangService } from './hosts/gang-service.ts';
+export { gangService } from './hosts/hosts.ts';
 export type { HostName, HpcGang, ManagerSettings, ObjectsGiven };
 
 /** Version of this contract. It grows by optional members; a change that breaks a preparation raises it. */

@@ -3,13 +3,12 @@ import { Members } from '../../src/controller/fleet-bindings/members.ts';
 import { bindingRecordOf } from '../../src/controller/fleet-bindings/binding-record.ts';
 import { verdictOn } from '../../src/controller/fleet-bindings/verdict.ts';
 import { BadRequest } from '../../src/errors.ts';
-import { readMember } from '../../src/fleet/assign/member.ts';
+import { readMemberCluster } from '../../src/fleet/assign/member.ts';
 import { builtInStrategies } from '../../src/fleet/assign/strategies.ts';
 import { viewQueues } from '../../src/fleet/bindings/queue-view.ts';
 import { readQueuedBinding } from '../../src/fleet/bindings/queued-binding.ts';
 import { interpreterEndpoint } from '../../src/fleet/interpreter-endpoint.ts';
-import { statusOf } from '../../src/fleet/queues/queue-status.ts';
-import { readQueue } from '../../src/fleet/queues/read-queue.ts';
+import { statusOf, readQueue } from '../../src/fleet/queues/read-queue.ts';
 import { FieldReader } from '../../src/k8s/field-reader.ts';
 import { parseHpcPolicy } from '../../src/preparers/policy/hpc-policy.ts';
 import { RESOURCE_BINDINGS, type KubeObject } from '../../src/kube/client/resources.ts';
@@ -125,7 +124,7 @@ function placed(
   const members = new Members(() => undefined);
   for (const [index, object] of clusters.entries()) {
     const name = `m${index + 1}`;
-    members.report(name, readMember(object, new FieldReader(name)));
+    members.report(name, readMemberCluster(object, new FieldReader(name)));
   }
   return bindings.map((value, index) => {
     const object = stored(value, `b${index}`) as unknown as KubeObject;

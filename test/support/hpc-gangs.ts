@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../src/json/json.ts';
 import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS, withoutLists } from '../../src/json/unread-lists.ts';
 import { parsePodGang } from '../../src/gang/parse-pod-gang.ts';
 import { parseHpcPolicy } from '../../src/preparers/policy/hpc-policy.ts';
-import type { HpcPolicies } from '../../src/preparers/preparation.ts';
+import type { HpcPolicies } from '../../src/preparers/preparer-factory.ts';
 import { hpcPolicy } from './hpc.ts';
 import { group, podGang } from './pod-gangs.ts';
 import { gangPod, type GangPodParts } from './pods.ts';

@@ -5,8 +5,8 @@ import { printable } from '../../text/printable.ts';
 import { MusterError } from '../../errors.ts';
 import { assign as assignTo } from '../../fleet/assign/assign.ts';
 import { readBinding } from '../../fleet/assign/binding.ts';
-import { readMember } from '../../fleet/assign/member.ts';
-import { withAnswers } from '../../fleet/assign/with-answers.ts';
+import { readMemberCluster } from '../../fleet/assign/member.ts';
+import { withPluginAnswers } from '../../fleet/assign/plugin-answers.ts';
 import { FieldReader, objectTitle, type ObjectFault } from '../../k8s/field-reader.ts';
 import { HostedPlugins } from '../../modules/hosted-plugins.ts';
 import type { ModuleObserver } from '../../modules/supervisor.ts';
@@ -75,7 +75,7 @@ async function assign(flags: AssignFlags, io: CliIo): Promise<void> {
     faults.push(...reading.faults);
     return found;
   };
-  const members = clusters.map((one) => each(one, readMember));
+  const members = clusters.map((one) => each(one, readMemberCluster));
   const wanted = bindings.map((one) => each(one, readBinding)).sort((a, b) => (a.key < b.key ? -1 : 1));
   if (faults.length > 0)
     throw new MusterError(
@@ -89,7 +89,7 @@ async function assign(flags: AssignFlags, io: CliIo): Promise<void> {
   try {
     for (const one of wanted) {
       const binding = strategy === undefined ? one : { ...one, strategy };
-      const assignment = await withAnswers(strategies, (known) => assignTo(binding, members, known));
+      const assignment = await withPluginAnswers(strategies, (known) => assignTo(binding, members, known));
       found.push({ binding, assignment });
     }
   } finally {

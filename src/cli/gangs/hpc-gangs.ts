@@ -10,10 +10,14 @@ import {
 import type { PodGang } from '../../api/pod-gang.ts';
 import { parsePodGang } from '../../gang/parse-pod-gang.ts';
 import { checkGangName, checkMinimums } from '../../gang/rules/check-spec.ts';
-import { parseHpcPolicy, type HpcPolicy } from '../../preparers/policy/hpc-policy.ts';
-import { policyMissing, policyNameOf } from '../../preparers/policy/policy-of-gang.ts';
-import type { PreparerFactory, StoredPolicy } from '../../preparers/preparation.ts';
-import { managersOf, verdictOnGang, verdictOnPolicy } from '../../preparers/preparations.ts';
+import {
+  parseHpcPolicy,
+  policyMissing,
+  policyNameOf,
+  type HpcPolicy,
+} from '../../preparers/policy/hpc-policy.ts';
+import type { PreparerFactory, StoredPolicy } from '../../preparers/preparer-factory.ts';
+import { managersOf, verdictOnGang, verdictOnPolicy } from '../../preparers/registry.ts';
 import { podTemplatesOf } from '../../workloads/pod-templates.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { findingOf, type Finding } from '../output/findings.ts';

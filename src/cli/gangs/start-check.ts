@@ -8,7 +8,7 @@ import {
 } from '../../api/names.ts';
 import { keyed } from '../../text/printable.ts';
 import { parsePodGang } from '../../gang/parse-pod-gang.ts';
-import { policyNameOf } from '../../preparers/policy/policy-of-gang.ts';
+import { policyNameOf } from '../../preparers/policy/hpc-policy.ts';
 import { askingWorkload } from '../../workloads/asking-workload.ts';
 import { groupsWithoutLabel } from '../../workloads/check-workload.ts';
 import { nameOf } from '../../workloads/controlling.ts';

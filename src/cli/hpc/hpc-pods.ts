@@ -1,7 +1,7 @@
 import { configured } from '../input/configured.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { policyFrom } from '../input/policy.ts';
-import type { PreparerFactory } from '../../preparers/preparation.ts';
+import type { PreparerFactory } from '../../preparers/preparer-factory.ts';
 import { findingOf, type Finding } from '../output/findings.ts';
 import { withGiven } from '../review/given-gangs.ts';
 import { reviewObject } from '../review/review-object.ts';

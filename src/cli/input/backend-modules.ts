@@ -15,7 +15,7 @@ import {
   type Brought,
   type ModuleKind,
 } from '../../modules/import-module.ts';
-import type { PreparerFactory } from '../../preparers/preparation.ts';
+import type { PreparerFactory } from '../../preparers/preparer-factory.ts';
 import { preparerFactoryOf, type PreparationModule } from '../../preparers/preparation-module.ts';
 import { readModule, type ModuleFile, type ModuleSource } from '../../modules/module-file.ts';
 import type { ModuleEntry } from '../../modules/supervisor.ts';

@@ -3,7 +3,7 @@ import { MUSTER_NAMESPACE, SYSTEM_NAMESPACE } from '../../api/names.ts';
 import { BackendRegistry, builtInBackends } from '../../backends/registry.ts';
 import type { BackendFactory } from '../../backends/backend.ts';
 import type { OperatorConfiguration } from '../../config/configuration.ts';
-import type { PreparerFactory } from '../../preparers/preparation.ts';
+import type { PreparerFactory } from '../../preparers/preparer-factory.ts';
 import { gangKindsWith } from '../../workloads/configured-gangs.ts';
 
 /** What admission depends on that is in no configuration file. */

@@ -1,5 +1,5 @@
 import type { Policy } from '../../admission/policy.ts';
-import { policyNameOf } from '../../preparers/policy/policy-of-gang.ts';
+import { policyNameOf } from '../../preparers/policy/hpc-policy.ts';
 import { HpcGangs } from '../gangs/hpc-gangs.ts';
 import type { SourceObject } from '../input/documents.ts';
 

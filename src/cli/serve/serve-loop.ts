@@ -9,7 +9,7 @@ import type { PreemptionSettings } from '../../controller/watch/shared.ts';
 import { ProbeLoop } from '../../controller/scheduler-objects/probe-loop.ts';
 import type { ModuleObserver } from '../../modules/supervisor.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
-import type { PreparerFactory } from '../../preparers/preparation.ts';
+import type { PreparerFactory } from '../../preparers/preparer-factory.ts';
 import type { BackendMetrics } from '../../telemetry/backend-metrics.ts';
 import type { Forecasts } from '../../preview/forecasts.ts';
 import type { Logger } from '../../telemetry/log.ts';

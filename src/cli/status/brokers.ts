@@ -6,9 +6,9 @@ import {
   policyOfGang,
   settingsReplaced,
   verdictOnGang,
-} from '../../preparers/preparations.ts';
-import type { StoredPolicy } from '../../preparers/preparation.ts';
-import { runningMark } from '../../preparers/runs-by.ts';
+  runningMark,
+} from '../../preparers/registry.ts';
+import type { StoredPolicy } from '../../preparers/preparer-factory.ts';
 import type { PodStatus } from './pod-status.ts';
 
 /** A host that the Pods were told of, and the Pod that has its name. */

@@ -21,7 +21,7 @@ import { CONFIG_API_VERSION, CONFIG_KIND } from '../../config/schema.ts';
 import { parsePodGang } from '../../gang/parse-pod-gang.ts';
 import { parseHpcPolicy } from '../../preparers/policy/hpc-policy.ts';
 import { isPodGangName } from '../../api/pod-gang.ts';
-import { managersOf, verdictOnPolicy } from '../../preparers/preparations.ts';
+import { managersOf, verdictOnPolicy } from '../../preparers/registry.ts';
 import { workloadFindings } from './workload-findings.ts';
 import { readObjects, type SourceObject } from '../input/documents.ts';
 import { unknownPodGangFields } from '../input/pod-gang-fields.ts';

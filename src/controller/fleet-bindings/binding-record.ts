@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parsedJson, own, ownList, ownString, type Json, type JsonObject } from '../../json/json.ts';
 import { readBinding, type Binding } from '../../fleet/assign/binding.ts';
-import { hasFinished } from '../../fleet/bindings/finished.ts';
-import { isManaged, isSuspended, schedulerOf } from '../../fleet/bindings/whose.ts';
+import { hasFinished } from '../../fleet/bindings/queued-binding.ts';
+import { isManaged, isSuspended, schedulerOf } from '../../fleet/bindings/owner.ts';
 import { FieldReader, type ObjectFault } from '../../k8s/field-reader.ts';
 import type { KubeObject, Resource } from '../../kube/client/resources.ts';
 import type { Identified } from '../../kube/loop/cache.ts';

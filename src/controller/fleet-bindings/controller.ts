@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../json/json.ts';
 import type { TargetCluster } from '../../fleet/assign/binding.ts';
 import type { Estimators, EstimatorSettings } from '../../estimators/estimators.ts';
-import { mayHelp } from '../../fleet/assign/may-help.ts';
-import { readMember, type Member } from '../../fleet/assign/member.ts';
+import { changeMayHelp } from '../../fleet/assign/capacity.ts';
+import { readMemberCluster, type Member } from '../../fleet/assign/member.ts';
 import { builtInStrategies } from '../../fleet/assign/strategies.ts';
 import { FieldReader } from '../../k8s/field-reader.ts';
 import { CLUSTERS, type KubeObject } from '../../kube/client/resources.ts';
@@ -61,7 +61,7 @@ export const fleetBindings: FleetControllerFactory = (shared) => {
     for (const key of waiting) {
       const record = bindings.get(key);
       if (record === undefined) waiting.delete(key);
-      else if (mayHelp(record.binding, before, after, strategies)) controller.add(key);
+      else if (changeMayHelp(record.binding, before, after, strategies)) controller.add(key);
     }
   });
   const controller = new KeyedController({
@@ -184,7 +184,7 @@ const UNREAD = 'a cluster says what cannot be counted, and counts as full';
 
 function clusterOf(object: KubeObject, unread: (why: string) => void): ClusterRecord {
   const reading = new FieldReader(object.metadata.name);
-  const member = readMember(object as unknown as JsonObject, reading);
+  const member = readMemberCluster(object as unknown as JsonObject, reading);
   const [fault] = reading.faults;
   if (fault !== undefined) unread(`${fault.field}: ${fault.message}`);
   return {

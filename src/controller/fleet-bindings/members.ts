@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Component, Binding, TargetCluster } from '../../fleet/assign/binding.ts';
-import { placedOf } from '../../fleet/assign/due.ts';
+import type { BindingComponent, Binding, TargetCluster } from '../../fleet/assign/binding.ts';
+import { placedOf } from '../../fleet/assign/reschedule-reason.ts';
 import { occupied } from '../../fleet/assign/estimate.ts';
-import { templatesOf } from '../../fleet/assign/gang-strategies.ts';
+import { bindingTemplates } from '../../fleet/assign/gang-strategies.ts';
 import type { Member } from '../../fleet/assign/member.ts';
 
 /**
@@ -16,7 +16,7 @@ interface Placed {
   /** What the binding had there when this began to count, and what it was given. */
   readonly from: TargetCluster | undefined;
   readonly to: TargetCluster;
-  readonly components: readonly Component[];
+  readonly components: readonly BindingComponent[];
   /** Whether the binding itself says so: then it was sent, whatever became of the answer. */
   stored: boolean;
 }
@@ -169,8 +169,8 @@ function moreOf(
   binding: Binding,
   had: TargetCluster | undefined,
   target: TargetCluster,
-): readonly Component[] {
-  const templates = templatesOf(binding);
+): readonly BindingComponent[] {
+  const templates = bindingTemplates(binding);
   return templates.flatMap((template) => {
     const replicas =
       placedOf(target, template, templates.length) -

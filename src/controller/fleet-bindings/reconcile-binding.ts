@@ -1,5 +1,5 @@
 import type { Strategies } from '../../fleet/assign/strategies.ts';
-import { withAnswers } from '../../fleet/assign/with-answers.ts';
+import { withPluginAnswers } from '../../fleet/assign/plugin-answers.ts';
 import { listed } from '../../text/printable.ts';
 import { ApiError, isConflict, isNotFound } from '../../kube/client/errors.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
@@ -10,7 +10,7 @@ import { dueOf, verdictOn, writeClusters, writeStatus, type BindingVerdict } fro
 import type { Estimators } from '../../estimators/estimators.ts';
 import type { Estimates } from '../../fleet/assign/candidate.ts';
 import { estimatesOf, roomQuestions } from '../../fleet/assign/estimates.ts';
-import { roomIn } from '../../fleet/assign/room-in.ts';
+import { capacityIn } from '../../fleet/assign/capacity.ts';
 
 /** A quota that is freed, or a plugin that works again, is seen by no watch (ms). */
 const LOOK_AGAIN_MS = 30_000;
@@ -57,7 +57,7 @@ export function bindingReconciler(options: BindingOptions): Reconcile {
       return undefined;
     }
     const { found, without } = (await options.estimates?.(record, signal)) ?? NO_ESTIMATES;
-    const { verdict, undo } = await withAnswers(strategies, (known) => {
+    const { verdict, undo } = await withPluginAnswers(strategies, (known) => {
       const judged = saying(verdictOn(record, members, known, found), without);
       // At once, before anybody else is judged by the same room.
       const undone = members.place(record.binding, judged.clusters ?? [], now().getTime());
@@ -140,7 +140,10 @@ export const askEstimates =
       const [reported, counted] = members.inFlight(cluster);
       if (reported === undefined || counted === undefined || reported === counted)
         return { room: 0, some: false };
-      return { room: roomIn(binding, reported, plugin) - roomIn(binding, counted, plugin), some: true };
+      return {
+        room: capacityIn(binding, reported, plugin) - capacityIn(binding, counted, plugin),
+        some: true,
+      };
     });
     const without = questions.flatMap(({ cluster }, index) =>
       answers[index] === undefined ? [cluster] : [],

@@ -2,13 +2,21 @@ import { ownString, type Json } from '../../json/json.ts';
 import { assign, SCHEDULED } from '../../fleet/assign/assign.ts';
 import type { TargetCluster } from '../../fleet/assign/binding.ts';
 import type { Estimates } from '../../fleet/assign/candidate.ts';
-import { dueFor, keepsWhatRuns, sameClusters, type Due } from '../../fleet/assign/due.ts';
+import {
+  rescheduleReasonOf,
+  keepsWhatRuns,
+  sameClusters,
+  type RescheduleReason,
+} from '../../fleet/assign/reschedule-reason.ts';
 import type { Strategies } from '../../fleet/assign/strategies.ts';
 import { scheduledConditions, type ScheduledReason } from '../../fleet/bindings/scheduled-condition.ts';
 import { ANNOTATION_APPLIED_PLACEMENT, type BindingRecord } from './binding-record.ts';
 import type { Members } from './members.ts';
 import { kubeTime } from '../../k8s/time.ts';
-import { ANNOTATION_PLACED_COMPONENTS, placedComponentsText } from '../../fleet/assign/placed-components.ts';
+import {
+  ANNOTATION_PLACED_COMPONENTS,
+  placedComponentsText,
+} from '../../fleet/assign/binding-annotations.ts';
 import type { KubeCallOptions, KubeClient } from '../../kube/client/client.ts';
 import type { KubeObject } from '../../kube/client/resources.ts';
 import { bindingTarget } from '../watch/binding-watches.ts';
@@ -16,7 +24,7 @@ import { bindingTarget } from '../watch/binding-watches.ts';
 /** What is to be done for a binding. */
 export interface BindingVerdict {
   /** Why it was judged; undefined where there was nothing to judge. */
-  readonly due: Due | undefined;
+  readonly due: RescheduleReason | undefined;
   /** What `spec.clusters` is to be, null for nothing; undefined where it stays. */
   readonly clusters: readonly TargetCluster[] | null | undefined;
   /** Whether its placement counts as the one by which it is placed. */
@@ -74,7 +82,7 @@ export function verdictOn(
   }
   const clusters = sameClusters(binding.clusters, found.clusters) ? undefined : found.clusters;
   const after = clusters === undefined ? binding : { ...binding, clusters };
-  const waits = plugin !== undefined && dueFor(after, plugin, true, stays) === 'growth';
+  const waits = plugin !== undefined && rescheduleReasonOf(after, plugin, true, stays) === 'growth';
   return { ...settled, message, due, clusters, affinityName, waits };
 }
 
@@ -90,9 +98,9 @@ export function dueOf(
   { binding, applied }: BindingRecord,
   { stays }: Members,
   strategies: Strategies,
-): Due | undefined {
+): RescheduleReason | undefined {
   const plugin = strategies.pluginOf(binding.strategy);
-  return plugin === undefined ? 'placement' : dueFor(binding, plugin, applied, stays);
+  return plugin === undefined ? 'placement' : rescheduleReasonOf(binding, plugin, applied, stays);
 }
 
 /** What a write needs, and what it goes by: the binding as it was read. */

@@ -1,8 +1,8 @@
 import type { QueuedBinding } from '../../fleet/bindings/queued-binding.ts';
 import { viewQueues, type QueueView, type Standstill } from '../../fleet/bindings/queue-view.ts';
 import type { QueuedGang } from '../../fleet/queues/dispatch.ts';
-import { statusOf } from '../../fleet/queues/queue-status.ts';
 import {
+  statusOf,
   claimOf,
   isBefore,
   letThroughOf,

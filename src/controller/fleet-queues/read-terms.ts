@@ -1,6 +1,6 @@
 import { own, ownString, type JsonObject } from '../../json/json.ts';
 import { ANNOTATION_FLEET_TERMS, TERMS_UNREAD } from '../../api/names.ts';
-import { termsOf } from '../../fleet/bindings/terms.ts';
+import { bindingTermsOf } from '../../fleet/bindings/terms.ts';
 import { messageOf } from '../../errors.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isForbidden, isNotFound } from '../../kube/client/errors.ts';
@@ -68,7 +68,7 @@ export function termsReader(
     if (typeof template === 'string') return { unread: template };
     if (typeof namespace === 'string')
       return { unread: `${namespace}; apply manifests/karmada/queues/rbac.yaml of this version` };
-    const terms = termsOf({ binding, template, policy: found, namespace }, kinds);
+    const terms = bindingTermsOf({ binding, template, policy: found, namespace }, kinds);
     const resourceVersion = ownString(own(binding, 'metadata'), 'resourceVersion') ?? '';
     await client.mergePatch(
       target,

@@ -4,9 +4,8 @@ import type { OwnedObject, SyncContext } from '../../backends/cluster.ts';
 import type { Resource } from '../../k8s/resource.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
 import { makeCurveCertificate } from '../../preparers/flux/curve/make-certificate.ts';
-import type { HpcPolicy } from '../../preparers/policy/hpc-policy.ts';
-import { gangServiceName } from '../../preparers/hosts/gang-service.ts';
-import { policyNameOf } from '../../preparers/policy/policy-of-gang.ts';
+import { policyNameOf, type HpcPolicy } from '../../preparers/policy/hpc-policy.ts';
+import { gangServiceName } from '../../preparers/hosts/hosts.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
 import {
   hostedPreparerFor,
@@ -15,9 +14,9 @@ import {
   policyOfGang,
   settingsReplaced,
   verdictOnGang,
-} from '../../preparers/preparations.ts';
-import type { HpcPolicies, ObjectsGiven, PreparerFactory } from '../../preparers/preparation.ts';
-import { runningMark } from '../../preparers/runs-by.ts';
+  runningMark,
+} from '../../preparers/registry.ts';
+import type { HpcPolicies, ObjectsGiven, PreparerFactory } from '../../preparers/preparer-factory.ts';
 import { controllerOf } from '../../workloads/pod-origin.ts';
 import { BY_GANG } from './gang-view.ts';
 import type { GangWatch } from './gang-watch.ts';

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../json/json.ts';
 import type { GangRecord, PodRecord } from '../../gang/records.ts';
-import { parseHpcPolicy } from '../../preparers/policy/hpc-policy.ts';
-import { policyNameOf } from '../../preparers/policy/policy-of-gang.ts';
+import { parseHpcPolicy, policyNameOf } from '../../preparers/policy/hpc-policy.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { HPC_POLICIES, type KubeObject, type Resource } from '../../kube/client/resources.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
@@ -9,11 +8,10 @@ import type { CacheMemory } from '../../kube/loop/cache-memory.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
 import type { ManagedWatch } from '../../kube/loop/watches.ts';
-import type { HpcPolicies, PreparerFactory, StoredPolicy } from '../../preparers/preparation.ts';
-import { managersOf } from '../../preparers/preparations.ts';
+import type { HpcPolicies, PreparerFactory, StoredPolicy } from '../../preparers/preparer-factory.ts';
+import { managersOf, runningMark } from '../../preparers/registry.ts';
 import type { GangWatch } from './gang-watch.ts';
 import { BY_GANG } from './gang-view.ts';
-import { runningMark } from '../../preparers/runs-by.ts';
 
 interface PolicyRecord extends StoredPolicy {
   readonly namespace: string;

@@ -10,7 +10,7 @@ import type { CacheMemory } from '../../kube/loop/cache-memory.ts';
 import type { EventRecorder } from '../../kube/loop/event-recorder.ts';
 import type { Controller } from '../../kube/loop/manager.ts';
 import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
-import type { PreparerFactory } from '../../preparers/preparation.ts';
+import type { PreparerFactory } from '../../preparers/preparer-factory.ts';
 import type { BackendMetrics } from '../../telemetry/backend-metrics.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { LoopMetrics } from '../../telemetry/loop-metrics.ts';

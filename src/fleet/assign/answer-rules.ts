@@ -1,12 +1,11 @@
 import { own, ownList, ownString } from '../../json/json.ts';
 import { quoted } from '../../text/printable.ts';
 import type { Binding } from './binding.ts';
-import type { ComponentReplicas, TargetCluster } from './target-cluster.ts';
-import type { Candidate } from './candidate.ts';
-import { fitsIn, leastOf, templatesOf } from './gang-strategies.ts';
+import type { Candidate, ComponentReplicas, TargetCluster } from './candidate.ts';
+import { fitsIn, minAvailableFor, bindingTemplates } from './gang-strategies.ts';
 
 /** What was asked, as Muster has it. */
-export interface Asked {
+export interface AnsweredQuestion {
   readonly clusters: readonly Candidate[];
   readonly binding: Binding;
 }
@@ -17,7 +16,7 @@ export interface AnswerRule {
   /** One sentence. */
   readonly rule: string;
   /** What is wrong with it; undefined: nothing. */
-  readonly fault: (targets: readonly TargetCluster[], asked: Asked) => string | undefined;
+  readonly fault: (targets: readonly TargetCluster[], asked: AnsweredQuestion) => string | undefined;
 }
 
 /** In this order: each goes by what those before it say. */
@@ -50,9 +49,9 @@ export const ANSWER_RULES: readonly AnswerRule[] = [
     rule: 'the sum over all clusters is a number from minAvailable to replicas, of each template, or nothing at all',
     fault: (targets, { binding }) => {
       if (targets.length === 0) return undefined;
-      for (const template of templatesOf(binding)) {
+      for (const template of bindingTemplates(binding)) {
         const { replicas, name } = template;
-        const least = leastOf(binding, template);
+        const least = minAvailableFor(binding, template);
         const sum = targets.reduce((all, target) => all + countIn(target, name), 0);
         const of = name === '' ? '' : ` of ${quoted(name)}`;
         if (sum < least || sum > replicas)
@@ -75,7 +74,7 @@ export const SHAPE_RULE = {
  */
 export function targetsIn(answer: unknown, binding: Binding): readonly TargetCluster[] {
   if (!Array.isArray(answer)) throw new Error('its answer is no list');
-  const templates = templatesOf(binding);
+  const templates = bindingTemplates(binding);
   return (answer as readonly unknown[])
     .map((one) => targetOf(one, templates.length > 1 ? templates.map(({ name }) => name) : undefined))
     .filter(({ replicas, components = [] }) => replicas > 0 || components.some((one) => one.replicas > 0))

@@ -2,10 +2,9 @@ import type { ContractRange } from '../../api/contract-range.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { formatCount } from '../../k8s/quantity.ts';
 import type { Resources } from '../../k8s/field-reader.ts';
-import type { Binding, Component } from './binding.ts';
-import type { TargetCluster } from './target-cluster.ts';
-import type { Candidate } from './candidate.ts';
-import { leastOf, templatesOf } from './gang-strategies.ts';
+import type { Binding, BindingComponent } from './binding.ts';
+import type { Candidate, TargetCluster } from './candidate.ts';
+import { minAvailableFor, bindingTemplates } from './gang-strategies.ts';
 
 /** Version of this contract. It grows by optional members; a change that breaks a plugin raises it. */
 export const PLUGIN_CONTRACT_VERSION = 1;
@@ -102,17 +101,21 @@ export interface BindingStatus {
 }
 
 /** All that an answer may depend on: the same question has the same answer. */
-export interface Question {
+export interface StrategyQuestion {
   readonly strategy: string;
   readonly clusters: readonly ClusterRoom[];
   readonly spec: BindingSpec;
   readonly status: BindingStatus;
 }
 
-export function questionOf(strategy: string, candidates: readonly Candidate[], binding: Binding): Question {
+export function strategyQuestion(
+  strategy: string,
+  candidates: readonly Candidate[],
+  binding: Binding,
+): StrategyQuestion {
   const { kind, placement, clusters, affinityName, fresh } = binding;
   const [apiVersion = '', kindName = ''] = kind.split(' ');
-  const templates = templatesOf(binding);
+  const templates = bindingTemplates(binding);
   const [only, ...others] = templates;
   const one = others.length === 0 ? only : undefined;
   return {
@@ -121,7 +124,7 @@ export function questionOf(strategy: string, candidates: readonly Candidate[], b
     spec: {
       resource: { apiVersion, kind: kindName, uid: binding.uid },
       replicas: one?.replicas ?? 0,
-      minAvailable: one === undefined ? 0 : leastOf(binding, one),
+      minAvailable: one === undefined ? 0 : minAvailableFor(binding, one),
       replicaRequirements: requirementsOf(one),
       components: one === undefined ? templates.map((template) => componentOf(template, binding)) : [],
       clusters: clusters.map(({ name, replicas, components }) => ({
@@ -160,14 +163,14 @@ const roomOf = ({ name, score, tier, allocatable, available, member }: Candidate
   free: quantities(member.free),
 });
 
-const componentOf = (template: Component, binding: Binding): ComponentSpec => ({
+const componentOf = (template: BindingComponent, binding: Binding): ComponentSpec => ({
   name: template.name,
   replicas: template.replicas,
-  minAvailable: leastOf(binding, template),
+  minAvailable: minAvailableFor(binding, template),
   replicaRequirements: requirementsOf(template),
 });
 
-const requirementsOf = (template: Component | undefined): Requirements => ({
+const requirementsOf = (template: BindingComponent | undefined): Requirements => ({
   resourceRequest: quantities(template?.requests),
 });
 

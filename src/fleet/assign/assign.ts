@@ -2,14 +2,12 @@ import { quoted } from '../../text/printable.ts';
 import type { Binding, TargetCluster } from './binding.ts';
 import { byPreference, Unplaced, type Candidate, type Estimate, type Estimates } from './candidate.ts';
 import { isForOneCluster } from './default-strategy.ts';
-import { groupsOf, obstacle, tiersOf } from './filter.ts';
+import { groupsOf, obstacle, tiersOf, affinityMatches } from './filter.ts';
 import type { Member } from './member.ts';
-import type { Assigner } from './plugin.ts';
-import { roomIn } from './room-in.ts';
-import { whyNotTaken } from './room-text.ts';
+import type { Assigner } from './assigner.ts';
+import { capacityIn, whyNotTaken } from './capacity.ts';
 import { select } from './select.ts';
 import type { Strategies } from './strategies.ts';
-import { takes } from './affinity.ts';
 
 /** As Karmada's scheduler says it; what Muster has to add stands behind it. */
 export const SCHEDULED = 'Binding has been scheduled successfully.';
@@ -74,7 +72,7 @@ function inGroup(
       return !deleting;
     });
     for (const member of there) {
-      const tier = tiers?.findIndex((one) => takes(one, member)) ?? 0;
+      const tier = tiers?.findIndex((one) => affinityMatches(one, member)) ?? 0;
       const why = obstacle(binding, member, tier);
       if (why !== undefined) left.set(member.name, why);
       else candidates.push(candidateOf(binding, member, plugin, tier, estimates.get(member.name)));
@@ -143,7 +141,10 @@ function candidateOf(
   estimate: Estimate | undefined,
 ): Candidate {
   const there = binding.clusters.find(({ name }) => name === member.name);
-  const allocatable = Math.min(roomIn(binding, member, plugin), estimate?.room ?? Number.POSITIVE_INFINITY);
+  const allocatable = Math.min(
+    capacityIn(binding, member, plugin),
+    estimate?.room ?? Number.POSITIVE_INFINITY,
+  );
   return {
     name: member.name,
     member,

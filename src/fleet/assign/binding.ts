@@ -2,11 +2,9 @@ import { isObject, own, ownList, ownString, type Json, type JsonObject } from '.
 import { MOST_PODS } from '../../api/most-pods.ts';
 import { quoted } from '../../text/printable.ts';
 import type { FieldReader, Resources } from '../../k8s/field-reader.ts';
-import { checkShape } from './binding-shape.ts';
-import { minAvailableOf, strategyOf, type MinAvailable } from './binding-terms.ts';
-import { placedComponentsOf } from './placed-components.ts';
+import { minAvailableOf, strategyOf, placedComponentsOf, type MinAvailable } from './binding-annotations.ts';
 import { readPlacement, type Placement } from './placement.ts';
-import type { ComponentReplicas, TargetCluster } from './target-cluster.ts';
+import type { ComponentReplicas, TargetCluster } from './candidate.ts';
 
 export type { TargetCluster };
 
@@ -24,7 +22,7 @@ export interface Binding {
   /** What else one replica asks of a node. */
   readonly needs?: NodeNeeds;
   /** Templates of a workload that has several. */
-  readonly components: readonly Component[];
+  readonly components: readonly BindingComponent[];
   /** Where it is now. */
   readonly clusters: readonly TargetCluster[];
   /** Clusters that it is being taken from. */
@@ -38,7 +36,7 @@ export interface Binding {
   readonly minAvailable: MinAvailable;
 }
 
-export interface Component {
+export interface BindingComponent {
   readonly name: string;
   readonly replicas: number;
   readonly requests: Resources;
@@ -107,7 +105,7 @@ export function readBinding(object: JsonObject, reading: FieldReader): Binding {
   };
 }
 
-const readComponent = (one: Json, at: string, reading: FieldReader): Component => {
+const readComponent = (one: Json, at: string, reading: FieldReader): BindingComponent => {
   const name = ownString(one, 'name') ?? '';
   if (name === '') reading.wrong(`${at}.name`, 'must not be empty; name the template');
   return {
@@ -152,3 +150,54 @@ function replicasOf(value: Json | undefined, field: string, reading: FieldReader
   reading.wrong(field, `${replicas} must be from 0 to ${MOST_PODS}; correct the workload`);
   return 0;
 }
+
+/** What stands where in a binding, as far as it is read. */
+type Shape = 'string' | 'object' | readonly ['list of', Shape] | { readonly [field: string]: Shape };
+
+const list = (of: Shape): Shape => ['list of', of];
+
+const AFFINITY: Shape = {
+  clusterNames: list('string'),
+  exclude: list('string'),
+  labelSelector: 'object',
+  fieldSelector: { matchExpressions: list({ values: list('string') }) },
+};
+
+const SPEC: Shape = {
+  resource: 'object',
+  replicaRequirements: { resourceRequest: 'object' },
+  components: list({ replicaRequirements: { resourceRequest: 'object' } }),
+  clusters: list({ components: list('object') }),
+  gracefulEvictionTasks: list('object'),
+  placement: {
+    clusterAffinity: AFFINITY,
+    clusterAffinities: list({ ...AFFINITY, overflowAffinities: list(AFFINITY) }),
+    clusterTolerations: list('object'),
+    spreadConstraints: list('object'),
+    replicaScheduling: { weightPreference: { staticWeightList: list({ targetCluster: AFFINITY }) } },
+  },
+};
+
+/**
+ * Tells of what is written where something else belongs. Karmada's API server stores none such; by hand a name is soon
+ * written without its list, and what is then passed over would have the workload go anywhere.
+ */
+const checkShape = (spec: Json | undefined, reading: FieldReader): void => check(spec, 'spec', SPEC, reading);
+
+function check(value: Json | undefined, field: string, shape: Shape, reading: FieldReader): void {
+  if (value === undefined || value === null) return;
+  const wrong = (what: string): void => reading.wrong(field, `${quoted(value)} must be ${what}; correct it`);
+  if (shape === 'string' && typeof value !== 'string') return wrong('a string');
+  if (typeof shape === 'string' && shape !== 'object') return;
+  if (!isList(shape)) {
+    if (!isObject(value)) return wrong('an object');
+    for (const [name, inner] of shape === 'object' ? [] : Object.entries(shape))
+      check(own(value, name), `${field}.${name}`, inner, reading);
+    return;
+  }
+  if (!Array.isArray(value)) return wrong('a list');
+  for (const [index, one] of (value as readonly Json[]).entries())
+    check(one, `${field}[${index}]`, shape[1], reading);
+}
+
+const isList = (shape: Shape): shape is readonly ['list of', Shape] => Array.isArray(shape);

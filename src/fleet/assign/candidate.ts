@@ -47,3 +47,16 @@ export class Unplaced extends Error {
     this.reason = reason;
   }
 }
+
+/** A cluster that gets the workload, as `spec.clusters` of a binding lists it. */
+export interface TargetCluster {
+  readonly name: string;
+  readonly replicas: number;
+  readonly components?: readonly ComponentReplicas[];
+}
+
+/** How many replicas of one template a cluster gets. */
+export interface ComponentReplicas {
+  readonly name: string;
+  readonly replicas: number;
+}

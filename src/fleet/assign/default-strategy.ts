@@ -1,9 +1,9 @@
-import { takes } from './affinity.ts';
+import { affinityMatches } from './filter.ts';
 import type { Binding, TargetCluster } from './binding.ts';
 import { sumOfAvailable, Unplaced, type Candidate } from './candidate.ts';
-import { DEFAULT_STRATEGY } from './binding-terms.ts';
+import { DEFAULT_STRATEGY } from './binding-annotations.ts';
 import { divisionOf, type FixedWeight } from './placement.ts';
-import type { Assigner } from './plugin.ts';
+import type { Assigner } from './assigner.ts';
 import { divide, type Votes } from './webster.ts';
 
 /** What Karmada does by itself (`AssignReplicas` of 1.19). */
@@ -54,7 +54,9 @@ function assign(clusters: readonly Candidate[], binding: Binding): readonly Targ
   if (division === undefined) return withReplicas(clusters.map(({ name }) => ({ name, replicas })));
   const { type, preference, weights } = division;
   if (type === 'Divided' && preference === 'Weighted' && !weights?.dynamic)
-    return withReplicas(entriesOf(divide(replicas, fixedWeights(clusters, weights?.fixed ?? []), uid)));
+    return withReplicas(
+      targetClustersOf(divide(replicas, fixedWeights(clusters, weights?.fixed ?? []), uid)),
+    );
   if (type === 'Divided' && (preference === 'Weighted' || preference === 'Aggregated'))
     return withReplicas(byRoom(clusters, binding, preference === 'Aggregated'));
   throw new Unplaced(
@@ -67,7 +69,10 @@ function assign(clusters: readonly Candidate[], binding: Binding): readonly Targ
 function fixedWeights(clusters: readonly Candidate[], rules: readonly FixedWeight[]): readonly Votes[] {
   const weighed = clusters.map(({ name, member }) => ({
     name,
-    votes: Math.max(0, ...rules.filter((rule) => takes(rule.clusters, member)).map(({ weight }) => weight)),
+    votes: Math.max(
+      0,
+      ...rules.filter((rule) => affinityMatches(rule.clusters, member)).map(({ weight }) => weight),
+    ),
   }));
   const some = weighed.filter(({ votes }) => votes > 0);
   return some.length > 0 ? some : clusters.map(({ name }) => ({ name, votes: 1 }));
@@ -90,14 +95,16 @@ export function byRoom(
   const room = (one: Candidate): number => one.allocatable + (fresh ? (had.get(one.name) ?? 0) : 0);
   const among = clusters.map((one) => ({ name: one.name, votes: room(one) }));
   if (fresh)
-    return entriesOf(dispense(replicas, among, { few, uid, first: new Map(), doing: 'do fresh scale' }));
+    return targetClustersOf(
+      dispense(replicas, among, { few, uid, first: new Map(), doing: 'do fresh scale' }),
+    );
   if (assigned > replicas) {
     const votes = placed.map((one) => ({ name: one.name, votes: one.replicas }));
-    return entriesOf(dispense(replicas, votes, { few, uid, first: new Map(), doing: 'scale down' }));
+    return targetClustersOf(dispense(replicas, votes, { few, uid, first: new Map(), doing: 'scale down' }));
   }
   if (assigned === replicas) return placed;
   const more = dispense(replicas - assigned, among, { few, uid, first: had, doing: 'scale up' });
-  return entriesOf(
+  return targetClustersOf(
     new Map([...had, ...[...more].map(([name, count]) => [name, count + (had.get(name) ?? 0)] as const)]),
   );
 }
@@ -134,7 +141,7 @@ export function shortestThatHolds(replicas: number, ordered: readonly Votes[]): 
   return enough < 0 ? ordered : ordered.slice(0, enough + 1);
 }
 
-export const entriesOf = (counts: ReadonlyMap<string, number>): readonly TargetCluster[] =>
+export const targetClustersOf = (counts: ReadonlyMap<string, number>): readonly TargetCluster[] =>
   [...counts].map(([name, replicas]) => ({ name, replicas }));
 
 export const withReplicas = (targets: readonly TargetCluster[]): readonly TargetCluster[] =>

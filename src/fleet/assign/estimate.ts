@@ -1,5 +1,5 @@
 import type { Resources } from '../../k8s/field-reader.ts';
-import type { Component } from './binding.ts';
+import type { BindingComponent } from './binding.ts';
 import type { Member, NodeRun } from './member.ts';
 
 /**
@@ -29,7 +29,7 @@ export function replicasThatFit(
 /** How many times all of the components, with their replicas, fit into the cluster. */
 export function setsThatFit(
   member: Member,
-  components: readonly Component[],
+  components: readonly BindingComponent[],
   unmodelled: Unmodelled,
 ): number {
   const pods = member.free?.get('pods') ?? 0;
@@ -54,7 +54,7 @@ export function setsThatFit(
 }
 
 /** What all replicas of the components ask for together. */
-export function totalOf(components: readonly Component[]): Map<string, number> {
+export function totalOf(components: readonly BindingComponent[]): Map<string, number> {
   const total = new Map<string, number>();
   for (const { replicas, requests } of components)
     for (const [name, amount] of requests) total.set(name, (total.get(name) ?? 0) + amount * replicas);
@@ -126,7 +126,7 @@ function without(free: Resources, requests: Resources, times: number): Resources
 }
 
 /** The cluster with so many of each component in it, which nobody has reported yet. */
-export function occupied(member: Member, components: readonly Component[]): Member {
+export function occupied(member: Member, components: readonly BindingComponent[]): Member {
   const { free, nodes } = member;
   if (free === undefined) return member;
   const left = new Map(free);
@@ -144,7 +144,11 @@ export function occupied(member: Member, components: readonly Component[]): Memb
 }
 
 /** Whether so many more of each component fit; a negative number gives back what it has. */
-export function fits(member: Member, components: readonly Component[], unmodelled: Unmodelled): boolean {
+export function fits(
+  member: Member,
+  components: readonly BindingComponent[],
+  unmodelled: Unmodelled,
+): boolean {
   const { free } = member;
   if (free === undefined) return false;
   const pods = components.reduce((sum, { replicas }) => sum + replicas, 0);

@@ -1,15 +1,14 @@
-import type { Binding, Component } from './binding.ts';
+import type { Binding, BindingComponent } from './binding.ts';
 import type { Estimate, Estimates } from './candidate.ts';
-import { placedOf } from './due.ts';
-import { templatesOf } from './gang-strategies.ts';
-import { mayGo } from './may-help.ts';
+import { placedOf } from './reschedule-reason.ts';
+import { bindingTemplates } from './gang-strategies.ts';
+import { mayGo, countedOf, capacityIn, type CountedTemplates } from './capacity.ts';
 import { groupsOf } from './filter.ts';
 import type { Member } from './member.ts';
 import { divisionOf } from './placement.ts';
-import type { Assigner } from './plugin.ts';
-import { countedOf, roomIn, type Counted } from './room-in.ts';
+import type { Assigner } from './assigner.ts';
 
-export interface RoomQuestion extends Counted {
+export interface RoomQuestion extends CountedTemplates {
   readonly cluster: string;
   /** `whole`: whether all replicas of several templates fit, with what is there already. */
   readonly about: 'room' | 'whole';
@@ -40,16 +39,16 @@ function questionsOf(
   binding: Binding,
   member: Member,
   plugin: Assigner,
-  counted: Counted,
+  counted: CountedTemplates,
 ): readonly RoomQuestion[] {
   const cluster = member.name;
   const there = binding.clusters.find(({ name }) => name === cluster);
-  const templates = templatesOf(binding);
-  const hasRoom = roomIn(binding, member, plugin) > 0;
+  const templates = bindingTemplates(binding);
+  const hasRoom = capacityIn(binding, member, plugin) > 0;
   if (plugin.room === undefined || templates.length === 1)
     return hasRoom ? [{ cluster, about: 'room', ...counted }] : [];
   // What is there already has its room.
-  const more = (wanted: readonly Component[]): readonly Component[] =>
+  const more = (wanted: readonly BindingComponent[]): readonly BindingComponent[] =>
     wanted.flatMap((one, index) => {
       const template = templates[index] ?? one;
       const has = there === undefined ? 0 : placedOf(there, template, templates.length);
@@ -57,7 +56,7 @@ function questionsOf(
     });
   const [least, whole] = [more(counted.templates), more(templates)];
   if (!hasRoom && least.length > 0) return [];
-  const sets = (about: RoomQuestion['about'], parts: readonly Component[]): readonly RoomQuestion[] =>
+  const sets = (about: RoomQuestion['about'], parts: readonly BindingComponent[]): readonly RoomQuestion[] =>
     parts.length === 0 ? [] : [{ cluster, about, unit: 'sets', templates: parts }];
   return [...sets('room', least), ...sets('whole', whole)];
 }

@@ -1,9 +1,9 @@
 import { quoted } from '../../text/printable.ts';
-import type { Binding, Component, TargetCluster } from './binding.ts';
+import type { Binding, BindingComponent, TargetCluster } from './binding.ts';
 import { sumOfAvailable, Unplaced, type Candidate } from './candidate.ts';
-import { byRoom, entriesOf, shortestThatHolds, withReplicas } from './default-strategy.ts';
+import { byRoom, targetClustersOf, shortestThatHolds, withReplicas } from './default-strategy.ts';
 import { fits } from './estimate.ts';
-import type { Assigner } from './plugin.ts';
+import type { Assigner } from './assigner.ts';
 import { divide } from './webster.ts';
 
 const GANG_DIVIDED = 'gang-divided';
@@ -20,13 +20,13 @@ export const gangStrategies: Assigner = {
   room: {
     unmodelled: 'summary',
     least: (binding) => {
-      const [only, ...others] = templatesOf(binding);
+      const [only, ...others] = bindingTemplates(binding);
       return only === undefined || others.length > 0 ? 1 : intervalOf(binding, only).least;
     },
   },
   remark: remarkOn,
   assignReplica: (strategy, clusters, binding) => {
-    const [only, ...others] = templatesOf(binding);
+    const [only, ...others] = bindingTemplates(binding);
     if (only === undefined) return clusters.map(({ name }) => ({ name, replicas: 0 }));
     if (others.length > 0) return [together(clusters, binding)];
     const interval = intervalOf(binding, only);
@@ -46,7 +46,7 @@ interface Interval {
 }
 
 /** A workload of one template has it in its own fields, or as its only component. */
-export function templatesOf(binding: Binding): readonly Component[] {
+export function bindingTemplates(binding: Binding): readonly BindingComponent[] {
   const { components, replicas, requests, needs } = binding;
   if (components.length > 0) return components;
   return replicas > 0 || requests !== undefined
@@ -55,19 +55,19 @@ export function templatesOf(binding: Binding): readonly Component[] {
 }
 
 /** So many replicas of the template have to run. */
-export const leastOf = ({ minAvailable }: Binding, { name, replicas }: Component): number =>
+export const minAvailableFor = ({ minAvailable }: Binding, { name, replicas }: BindingComponent): number =>
   minAvailable.get(name) ?? replicas;
 
 /** One that needs none is placed with its first replica: with nothing it would be nowhere. */
-const intervalOf = (binding: Binding, template: Component): Interval => ({
+const intervalOf = (binding: Binding, template: BindingComponent): Interval => ({
   replicas: template.replicas,
-  least: Math.max(leastOf(binding, template), Math.min(1, template.replicas)),
+  least: Math.max(minAvailableFor(binding, template), Math.min(1, template.replicas)),
 });
 
 /** The least of each template; where none needs any, a replica of the first that has some, as with one template. */
-export function leastSet(binding: Binding): readonly Component[] {
-  const templates = templatesOf(binding);
-  const least = templates.map((one) => ({ ...one, replicas: leastOf(binding, one) }));
+export function leastSet(binding: Binding): readonly BindingComponent[] {
+  const templates = bindingTemplates(binding);
+  const least = templates.map((one) => ({ ...one, replicas: minAvailableFor(binding, one) }));
   if (least.some(({ replicas }) => replicas > 0)) return least;
   const first = templates.findIndex(({ replicas }) => replicas > 0);
   return least.map((one, index) => (index === first ? { ...one, replicas: 1 } : one));
@@ -95,7 +95,7 @@ function divided(
   const ordered = [...clusters]
     .sort((a, b) => inUse(binding, b) - inUse(binding, a) || byRoomFirst(a, b))
     .map(({ name, available }) => ({ name, votes: available }));
-  return withReplicas(entriesOf(divide(target, shortestThatHolds(target, ordered), binding.uid)));
+  return withReplicas(targetClustersOf(divide(target, shortestThatHolds(target, ordered), binding.uid)));
 }
 
 const inUse = (binding: Binding, { name }: Candidate): number =>
@@ -170,7 +170,7 @@ function remarkOn(
   return `Cluster ${quoted(chosen.name)} had room for ${countsText(held)} and not for all (${countsText(components)}); Karmada sends several templates whole, and the rest waits there.`;
 }
 
-const countsText = (components: readonly Component[]): string =>
+const countsText = (components: readonly BindingComponent[]): string =>
   components.map(({ name, replicas }) => `${name} ${replicas}`).join(', ');
 
 /** Whether the cluster has room for so many replicas of each component, of those that it has included. */
@@ -186,7 +186,7 @@ export function fitsIn(
   const has = components.map(({ name }) => written.find((one) => one.name === name)?.replicas ?? 0);
   if (estimate?.room === 0) return false;
   const grows = components.some(
-    (one, index) => (counts[index] ?? 0) > Math.max(leastOf(binding, one), has[index] ?? 0),
+    (one, index) => (counts[index] ?? 0) > Math.max(minAvailableFor(binding, one), has[index] ?? 0),
   );
   if (estimate?.whole === false && grows) return false;
   const more = components.map((one, index) => ({

@@ -37,7 +37,7 @@ export interface NodeRun {
 const PODS_OF_A_NODE = 110;
 
 /** What of `object` cannot be read is told to `reading`. */
-export function readMember(object: JsonObject, reading: FieldReader): Member {
+export function readMemberCluster(object: JsonObject, reading: FieldReader): Member {
   const metadata = own(object, 'metadata');
   const spec = own(object, 'spec');
   const status = own(object, 'status');

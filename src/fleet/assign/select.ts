@@ -1,7 +1,6 @@
 import type { Binding } from './binding.ts';
-import { sumOfAvailable, Unplaced, type Candidate } from './candidate.ts';
-import { divisionOf, type Placement } from './placement.ts';
-import { selectByRegion } from './select-by-region.ts';
+import { sumOfAvailable, Unplaced, byPreference, type Candidate } from './candidate.ts';
+import { divisionOf, type Placement, type Spread } from './placement.ts';
 
 /**
  * The clusters among which replicas are divided, as spread constraints have it.
@@ -57,3 +56,130 @@ function withRoom(candidates: readonly Candidate[], most: number, need: number):
   }
   return sumOfAvailable(chosen) < need ? [] : chosen;
 }
+
+/** Regions first, then the best cluster of each, then whatever is best of the rest. */
+function selectByRegion(
+  binding: Binding,
+  candidates: readonly Candidate[],
+  region: Spread,
+  cluster: Spread | undefined,
+): readonly Candidate[] {
+  const regions = new Map<string, Candidate[]>();
+  for (const one of candidates) {
+    const name = one.member.region;
+    if (name !== '') regions.getOrInsert(name, []).push(one);
+  }
+  if (regions.size < region.min)
+    throw new Unplaced(
+      'SchedulerError',
+      'the number of feasible region is less than spreadConstraint.MinGroups',
+    );
+  const least = cluster?.min ?? 0;
+  const groups = [...regions].map(([name, clusters]) => ({
+    name,
+    clusters: clusters.length,
+    score: scoreOf(binding, clusters, region.min, least),
+  }));
+  const chosen = selectGroups(groups, { min: region.min, max: region.max, clusters: least });
+  if (chosen.length === 0)
+    throw new Unplaced(
+      'SchedulerError',
+      'the number of clusters is less than the cluster spreadConstraint.MinGroups',
+    );
+  const inRegions = chosen.map((name) => regions.get(name) ?? []);
+  const first = inRegions.flatMap((clusters) => clusters.slice(0, 1));
+  const rest = inRegions.flatMap((clusters) => clusters.slice(1)).sort(byPreference);
+  const wanted = Math.min(first.length + rest.length, cluster?.max ?? 0);
+  return [...first, ...rest.slice(0, Math.max(0, wanted - first.length))];
+}
+
+/** Room counts a thousand times what the clusters' own scores do. */
+const UNIT = 1000;
+
+/** How good a region is: clusters that can hold everything, or room up to its share, then the mean of the scores. */
+export function scoreOf(
+  { placement, replicas }: Pick<Binding, 'placement' | 'replicas'>,
+  clusters: readonly Candidate[],
+  minGroups: number,
+  minClusters: number,
+): number {
+  const mean = (some: readonly Candidate[]): number =>
+    Math.floor(some.reduce((sum, { score }) => sum + score, 0) / some.length);
+  if (divisionOf(placement) === undefined) {
+    const valid = clusters.filter(({ available }) => available >= replicas);
+    return valid.length === 0 ? 0 : valid.length * UNIT + mean(valid);
+  }
+  const target = Math.ceil(replicas / minGroups);
+  const least = Math.max(minClusters, minGroups);
+  let room = 0;
+  for (const [index, { available }] of clusters.entries()) {
+    room += available;
+    if (index + 1 >= least && room >= target) return target * UNIT + mean(clusters.slice(0, index + 1));
+  }
+  return (room < target ? room : target) * UNIT + mean(clusters);
+}
+
+/** Clusters that share a region. */
+export interface RegionGroup {
+  readonly name: string;
+  readonly clusters: number;
+  readonly score: number;
+}
+
+interface Path {
+  readonly groups: readonly RegionGroup[];
+  readonly score: number;
+  readonly clusters: number;
+  readonly order: number;
+}
+
+/** Above so many ways to choose, those that were found first have to do: there are 2^n of them. */
+const MOST_PATHS = 100_000;
+
+/**
+ * The groups whose scores come to most, among all choices of `min` to `max` of them that have enough clusters; a choice
+ * that is the beginning of the best one is better, since it needs fewer.
+ * @returns their names, best first; none where no choice will do
+ */
+export function selectGroups(
+  groups: readonly RegionGroup[],
+  need: { readonly min: number; readonly max: number; readonly clusters: number },
+): readonly string[] {
+  const sorted = [...groups].sort(
+    (a, b) => a.clusters - b.clusters || b.score - a.score || (a.name < b.name ? -1 : 1),
+  );
+  const paths: Path[] = [];
+  const walk = (taken: readonly RegionGroup[], clusters: number, from: number): void => {
+    if (paths.length >= MOST_PATHS) return;
+    if (clusters >= need.clusters && taken.length >= need.min && taken.length <= need.max) {
+      paths.push(pathOf(taken, paths.length));
+      return;
+    }
+    if (taken.length >= need.max) return;
+    for (let at = from; at < sorted.length; at += 1) {
+      const group = sorted[at];
+      if (group === undefined) return;
+      walk([...taken, group], clusters + group.clusters, at + 1);
+      // All of them are needed, so leaving one out leads nowhere.
+      if (sorted.length === need.min) return;
+    }
+  };
+  walk([], 0, 0);
+  const [first, ...others] = paths.sort(
+    (a, b) => b.score - a.score || b.clusters - a.clusters || a.order - b.order,
+  );
+  if (first === undefined) return [];
+  const best = others.reduce((found, one) => (begins(one, found) ? one : found), first);
+  return best.groups.map(({ name }) => name);
+}
+
+const pathOf = (taken: readonly RegionGroup[], order: number): Path => ({
+  groups: [...taken].sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1)),
+  score: taken.reduce((sum, { score }) => sum + score, 0),
+  clusters: taken.reduce((sum, { clusters }) => sum + clusters, 0),
+  order,
+});
+
+const begins = (short: Path, long: Path): boolean =>
+  short.groups.length < long.groups.length &&
+  short.groups.every(({ name }, index) => long.groups[index]?.name === name);

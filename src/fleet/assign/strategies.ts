@@ -1,7 +1,7 @@
 import { MusterError } from '../../errors.ts';
 import { defaultStrategy } from './default-strategy.ts';
 import { gangStrategies } from './gang-strategies.ts';
-import type { Assigner } from './plugin.ts';
+import type { Assigner } from './assigner.ts';
 
 /** Which plugin answers for a strategy. */
 export interface Strategies {

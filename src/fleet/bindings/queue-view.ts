@@ -1,4 +1,4 @@
-import { dispatch, type Dispatched, type QueuedGang, type Standing } from '../queues/dispatch.ts';
+import { dispatch, type Dispatched, type QueuedGang, type QueueStanding } from '../queues/dispatch.ts';
 import { claimOf, deficitsOf, releasingOf, type QueueRecord } from '../queues/read-queue.ts';
 import type { QueuedBinding } from './queued-binding.ts';
 
@@ -7,7 +7,7 @@ export type Standstill = (namespace: string) => string | undefined;
 
 /** What the API server says of queues and bindings, judged. */
 export interface QueueView extends Omit<Dispatched, 'standings'> {
-  readonly standings: readonly Standing[];
+  readonly standings: readonly QueueStanding[];
   readonly through: readonly QueuedGang[];
   /** Bindings that a queue has begun to let through, and that are held still. */
   readonly begun: readonly QueuedBinding[];
@@ -45,6 +45,6 @@ export function viewQueues(
     ...given,
     ...{ waiting, through, queues: queues.map(({ queue }) => queue), deficits: deficitsOf(queues) },
   });
-  const last = unreadable.map(({ gang, why }): Standing => ({ gang, why, position: 0 }));
+  const last = unreadable.map(({ gang, why }): QueueStanding => ({ gang, why, position: 0 }));
   return { ...done, standings: [...done.standings, ...last], through, begun };
 }

@@ -4,8 +4,7 @@ import { FieldReader, type Resources } from '../../k8s/field-reader.ts';
 import { readBinding } from '../assign/binding.ts';
 import { totalOf } from '../assign/estimate.ts';
 import type { QueuedGang } from '../queues/dispatch.ts';
-import { hasFinished } from './finished.ts';
-import { isSuspended } from './whose.ts';
+import { isSuspended } from './owner.ts';
 
 /** A binding, as far as queues look at it. */
 export interface QueuedBinding {
@@ -78,3 +77,40 @@ const timesOf = (amounts: Resources, times: number): Resources =>
 
 const integerOf = (value: Json | undefined): number =>
   typeof value === 'number' && Number.isInteger(value) ? value : 0;
+
+/** By which condition a workload tells that it has run to its end. */
+const CONDITIONS = ['Complete', 'Completed', 'Succeeded', 'Failed', 'Finished'];
+/** The same as a phase, in the words of any of the kinds. */
+const PHASES = [
+  'completed',
+  'succeeded',
+  'failed',
+  'finished',
+  'terminated',
+  'aborted',
+  'complete',
+  'canceled',
+];
+
+/**
+ * Whether a workload has come to its end in every cluster that it was sent to: then what it had is free, though its
+ * binding stays until somebody deletes the workload.
+ * @param statuses `status.aggregatedStatus` of its binding
+ */
+export const hasFinished = (statuses: readonly Json[], clusters: number): boolean =>
+  clusters > 0 && statuses.length >= clusters && statuses.every((one) => isOver(own(one, 'status')));
+
+function isOver(status: Json | undefined): boolean {
+  const conditions = ownList(status, 'conditions') ?? [];
+  const said = conditions.some(
+    (one) => ownString(one, 'status') === 'True' && CONDITIONS.includes(ownString(one, 'type') ?? ''),
+  );
+  const phases = [
+    own(status, 'phase'),
+    own(status, 'jobStatus'),
+    own(own(status, 'jobStatus'), 'state'),
+    own(status, 'terminalState'),
+    own(own(status, 'state'), 'phase'),
+  ];
+  return said || phases.some((phase) => typeof phase === 'string' && PHASES.includes(phase.toLowerCase()));
+}

@@ -2,7 +2,7 @@ import { own, ownList, ownString, type Json, type JsonObject } from '../../json/
 import { ANNOTATION_FLEET_QUEUE, ANNOTATION_FLEET_TERMS, LABEL_FLEET_QUEUE } from '../../api/names.ts';
 import { MusterError } from '../../errors.ts';
 import type { WorkloadKind } from '../../workloads/workload-kind.ts';
-import { ANNOTATION_MIN_AVAILABLE, ANNOTATION_STRATEGY } from '../assign/binding-terms.ts';
+import { ANNOTATION_MIN_AVAILABLE, ANNOTATION_STRATEGY } from '../assign/binding-annotations.ts';
 import { multiGetReplicas } from '../multi-replicas.ts';
 
 /** What a binding is told of its workload, its policy and its namespace, of which Karmada carries nothing to it. */
@@ -23,7 +23,7 @@ export interface TermSources {
 }
 
 /** The workload's own word counts before that of its policy, which is for many; that of its namespace is for all others. */
-export function termsOf(
+export function bindingTermsOf(
   { binding, template, policy, namespace }: TermSources,
   kinds: readonly WorkloadKind[],
 ): Terms {

@@ -1,8 +1,15 @@
 import { quoted } from '../../text/printable.ts';
 import type { Resources } from '../../k8s/field-reader.ts';
-import { queueTree, type PlacedQueue, type Queue } from './queue-tree.ts';
-import { isHopeless, Room, shortageText, type Shortage } from './room.ts';
-import { Turns, type Deficits } from './turns.ts';
+import {
+  queueTree,
+  isHopeless,
+  QueueUsage,
+  shortageText,
+  type PlacedQueue,
+  type Queue,
+  type Shortage,
+} from './queue-tree.ts';
+import { DeficitRoundRobin, type Deficits } from './deficit-round-robin.ts';
 
 /** A gang in a queue: what it asks for in all, and since when (ms since 1970). */
 export interface QueuedGang {
@@ -32,7 +39,7 @@ export interface DispatchInput {
 }
 
 /** Where a gang that waits stands. */
-export interface Standing {
+export interface QueueStanding {
   readonly gang: QueuedGang;
   /** In its queue, from 1 on. */
   readonly position: number;
@@ -43,11 +50,11 @@ export interface Dispatched {
   /** Who is let through, in this order. */
   readonly release: readonly QueuedGang[];
   /** The others, by queue and position. */
-  readonly standings: readonly Standing[];
+  readonly standings: readonly QueueStanding[];
   readonly deficits: Deficits;
   readonly tree: ReadonlyMap<string, PlacedQueue>;
   /** With those that are let through now. */
-  readonly room: Room;
+  readonly room: QueueUsage;
   /** When the first of those who wait is old enough for room to be kept for it (ms since 1970); undefined: none. */
   readonly nextReservation: number | undefined;
 }
@@ -62,12 +69,12 @@ export function dispatch(input: DispatchInput): Dispatched {
   const { waiting, through, deficits, now, reserveAfterMs, most = Infinity } = input;
   const tree = queueTree(input.queues);
   // What is taken; and the same with what is kept for somebody.
-  const [taken, claimed] = [new Room(), new Room()];
+  const [taken, claimed] = [new QueueUsage(), new QueueUsage()];
   for (const gang of through)
     for (const room of [taken, claimed]) room.take(tree.get(gang.queue)?.chain ?? [], gang.requests);
   const lanes = lanesOf(waiting);
   const isDue = ({ since }: QueuedGang): boolean => since + reserveAfterMs <= now;
-  const turns = new Turns(
+  const turns = new DeficitRoundRobin(
     [...lanes].flatMap(([name, gangs]) => {
       const at = tree.get(name);
       if (at === undefined || at.closed !== undefined) return [];
@@ -122,7 +129,7 @@ const hopelessIn = (chain: readonly Queue[], gang: QueuedGang): Shortage | undef
 
 /** What it lacks in a queue where nothing else is. */
 const alone = (queue: Queue, gang: QueuedGang): Shortage | undefined => {
-  const short = new Room().shortage([queue], gang.requests);
+  const short = new QueueUsage().shortage([queue], gang.requests);
   return short !== undefined && isHopeless(short) ? short : undefined;
 };
 
@@ -163,7 +170,7 @@ function standingsOf(
   lanes: ReadonlyMap<string, readonly QueuedGang[]>,
   released: ReadonlySet<QueuedGang>,
   why: (gang: QueuedGang) => string,
-): Standing[] {
+): QueueStanding[] {
   return [...lanes.keys()]
     .sort()
     .flatMap((name) =>

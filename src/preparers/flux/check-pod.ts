@@ -1,14 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fault, keyed, type Fault } from '../../api/fault.ts';
-import { isObject, own, ownList, ownString, type Json } from '../../json/json.ts';
-import { FLUX, fluxConfigMapName, fluxSecretName, INIT_COMMAND } from './names.ts';
+import { isObject, own, ownList, ownString, type Json, type JsonObject } from '../../json/json.ts';
+import { FLUX, fluxConfigMapName, fluxSecretName, INIT_COMMAND, ENTRYPOINT_COMMAND } from './names.ts';
 import type { FluxSettings } from './settings.ts';
-import type { HpcGang } from '../preparation.ts';
+import type { HpcGang } from '../preparer-factory.ts';
 import type { PodReader } from '../preparer.ts';
-import { containersOf } from '../container.ts';
+import { containersOf, containerOf, gpusOf, type AskedGpus, type ChosenContainer } from '../container.ts';
 import { checkHostName, type HostName } from '../hosts/host-name.ts';
-import { checkRdma } from './check-rdma.ts';
-import type { Runner } from './runner.ts';
 
 /** All that keeps a Pod from running under Flux. Whatever is there already because it was prepared is in order. */
 export function checkPod(
@@ -102,4 +100,52 @@ function checkGpus({ gpus, path }: Runner, { tasksPerNode }: FluxSettings): Faul
   if (gpus === undefined || gpus.count % tasksPerNode === 0) return [];
   const field = keyed(`${path}.resources.limits`, gpus.resource);
   return [fault('HpcGpusUneven', field, { value: gpus.count, detail: `tasks-per-node is ${tasksPerNode}` })];
+}
+
+/** What device plugins call RDMA: `rdma/hca_shared_devices_a`, `vpc.amazonaws.com/efa`, `nvidia.com/hostdev`. */
+const RDMA = /rdma|infiniband|roce|\/efa$|hca|hostdev|mlnx/i;
+
+/** A program that is to talk over RDMA has a device for it; else it would quietly talk over the slow network. */
+export function checkRdma({ container, path }: Runner, { network }: FluxSettings): Fault[] {
+  if (network !== 'rdma') return [];
+  const resources = own(container, 'resources');
+  const asked = ['limits', 'requests'].flatMap((part) => {
+    const amounts = own(resources, part);
+    return isObject(amounts) ? Object.keys(amounts) : [];
+  });
+  // A claim may be of anything: its class is not known here.
+  const claims = ownList(resources, 'claims') ?? [];
+  return claims.length > 0 || asked.some((name) => RDMA.test(name))
+    ? []
+    : [fault('HpcRdmaRequired', `${path}.resources.limits`)];
+}
+
+/** The container whose command runs under Flux. */
+export interface Runner extends ChosenContainer {
+  /** What its author wrote into command and args, word for word. */
+  readonly argv: readonly string[];
+  /** Whether it is under Flux already: the Pod comes by for a second time. */
+  readonly wrapped: boolean;
+  /** What it asks for. */
+  readonly gpus: AskedGpus | undefined;
+}
+
+const wordsOf = (value: Json | undefined): string[] =>
+  Array.isArray(value) ? (value as readonly Json[]).filter((word) => typeof word === 'string') : [];
+
+/** Whether the words that start the program under Flux stand in a command, also behind what others put before them. */
+const isWrapped = (words: readonly string[]): boolean =>
+  words.some((_, at) => ENTRYPOINT_COMMAND.every((word, index) => words[at + index] === word));
+
+const argvOf = (container: JsonObject): string[] => [
+  ...wordsOf(own(container, 'command')),
+  ...wordsOf(own(container, 'args')),
+];
+
+/** The one that the settings name, or that is under Flux already, or the only one. */
+export function runnerOf(pod: PodReader, { runnerContainer }: FluxSettings): Runner | Fault {
+  const chosen = containerOf(pod, runnerContainer, (container) => isWrapped(argvOf(container)));
+  if ('rule' in chosen) return chosen;
+  const argv = argvOf(chosen.container);
+  return { ...chosen, argv, wrapped: isWrapped(argv), gpus: gpusOf(chosen.container) };
 }

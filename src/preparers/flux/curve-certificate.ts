@@ -1,5 +1,3 @@
-import { toZ85 } from './z85.ts';
-
 /** A key pair of X25519, 32 bytes each. */
 export interface CurveKeys {
   readonly publicKey: Uint8Array;
@@ -22,3 +20,23 @@ export const curveCertificate = (name: string, { publicKey, secretKey }: CurveKe
     `    secret-key = "${toZ85(secretKey)}"`,
     '',
   ].join('\n');
+
+/** ZeroMQ's text form of binary data (RFC 32): 4 bytes are 5 characters, most significant first. */
+const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#';
+
+/** @throws RangeError where the length is no multiple of 4: there is no text for it */
+export function toZ85(bytes: Uint8Array): string {
+  if (bytes.length % 4 !== 0) throw new RangeError(`${bytes.length} bytes: a multiple of 4 is needed`);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let text = '';
+  for (let at = 0; at < bytes.length; at += 4) {
+    let rest = view.getUint32(at);
+    let five = '';
+    for (let digit = 0; digit < 5; digit += 1) {
+      five = `${ALPHABET[rest % 85] ?? ''}${five}`;
+      rest = Math.floor(rest / 85);
+    }
+    text += five;
+  }
+  return text;
+}

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../json/json.ts';
 import { LABEL_POD_GANG } from '../../api/names.ts';
 import { FLUX, fluxConfigMapName, fluxSecretName, INIT_COMMAND } from './names.ts';
 import type { FluxSettings } from './settings.ts';
-import type { HpcGang } from '../preparation.ts';
+import type { HpcGang } from '../preparer-factory.ts';
 import type { PodList } from '../preparer.ts';
 
 const APART = 'spec.affinity.podAntiAffinity';

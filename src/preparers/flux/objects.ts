@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../json/json.ts';
-import { brokerConfig } from './broker-config.ts';
-import { ENTRYPOINT_SCRIPT } from './entrypoint-script.ts';
+import { ENTRYPOINT_SCRIPT, INIT_SCRIPT } from './scripts.ts';
 import { FLUX, fluxConfigMapName, fluxSecretName } from './names.ts';
 import type { FluxSettings } from './settings.ts';
-import { gangService, gangServiceName, objectMetadata } from '../hosts/gang-service.ts';
 import {
+  gangService,
+  gangServiceName,
+  objectMetadata,
   hostCount,
   hostDomain,
   hostGroups,
@@ -13,8 +14,8 @@ import {
   quorumOf,
   rangeOf,
   type HpcGang,
+  type HostGroup,
 } from '../hosts/hosts.ts';
-import { INIT_SCRIPT } from './init-script.ts';
 
 /** What the objects of a gang depend on beside the gang and its policy. */
 export interface FluxObjectOptions {
@@ -71,3 +72,42 @@ function configData(gang: HpcGang, settings: FluxSettings, subdomain: string): J
 }
 
 const line = (value: string | number): string => `${value}\n`;
+
+/** What the brokers of a gang are called, and by which DNS domain they find each other. */
+export interface Brokers {
+  readonly groups: readonly HostGroup[];
+  /** `<subdomain>.<namespace>.svc.<cluster domain>` */
+  readonly domain: string;
+}
+
+/**
+ * The configuration of every broker of a gang. All that is put into it was checked for characters that mean something in
+ * TOML; the entrypoint replaces the lines `default_bind` and `queue-policy` where a Pod's environment says so.
+ */
+const brokerConfig = (
+  { networkDevice, queuePolicy }: FluxSettings,
+  { groups, domain }: Brokers,
+): string => `[access]
+allow-guest-user = true
+allow-root-owner = true
+
+[resource]
+path = "/mnt/flux/config/etc/flux/system/R"
+
+[bootstrap]
+curve_cert = "/mnt/flux/config/etc/curve/curve.cert"
+default_port = ${FLUX.port}
+default_bind = "tcp://${networkDevice}:%p"
+default_connect = "tcp://%h.${domain}:%p"
+hosts = [
+${groups.map((group) => `  { host = "${hostList(group)}" },`).join('\n')}
+]
+
+[archive]
+dbpath = "/mnt/flux/config/var/lib/flux/job-archive.sqlite"
+period = "1m"
+busytimeout = "50s"
+
+[sched-fluxion-qmanager]
+queue-policy = "${queuePolicy}"
+`;

@@ -1,6 +1,8 @@
 import type { PodGang } from '../../api/pod-gang.ts';
 import { expectedPods } from '../../gang/expected-pods.ts';
 import type { FluxSettings } from '../flux/settings.ts';
+import type { JsonObject } from '../../json/json.ts';
+import { LABEL_MANAGED_BY, LABEL_POD_GANG, MANAGED_BY_MUSTER } from '../../api/names.ts';
 
 /** As much of a PodGang as its objects are made from. */
 export type HpcGang = Pick<PodGang, 'namespace' | 'name' | 'annotations' | 'spec'>;
@@ -58,3 +60,40 @@ export const minimumPods = ({ spec }: HpcGang): number =>
 
 /** How many brokers have to be there before the program starts; that many Pods the program runs on. */
 export const quorumOf = (gang: HpcGang, { quorum }: FluxSettings): number => quorum ?? minimumPods(gang);
+
+/** The headless Service of a gang, and the subdomain of those of its Pods that have none. */
+export const gangServiceName = (gang: string): string => gang;
+
+/** Of whatever is made for a gang. */
+export const objectMetadata = (gang: HpcGang, name: string): JsonObject => ({
+  namespace: gang.namespace,
+  name,
+  labels: { [LABEL_MANAGED_BY]: MANAGED_BY_MUSTER, [LABEL_POD_GANG]: gang.name },
+});
+
+/**
+ * The Service by which Pods of a gang find each other, unless they have one of their own.
+ * @param subdomain of the Pods; undefined: none of their own
+ */
+export function gangService(
+  gang: HpcGang,
+  subdomain: string | undefined,
+  { name, port }: { readonly name: string; readonly port: number },
+): JsonObject[] {
+  const service = gangServiceName(gang.name);
+  if (subdomain !== undefined && subdomain !== service) return [];
+  return [
+    {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: objectMetadata(gang, service),
+      spec: {
+        clusterIP: 'None',
+        // They look for each other before any of them is ready.
+        publishNotReadyAddresses: true,
+        selector: { [LABEL_POD_GANG]: gang.name },
+        ports: [{ name, protocol: 'TCP', port, targetPort: port }],
+      },
+    },
+  ];
+}

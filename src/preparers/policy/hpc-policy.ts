@@ -3,6 +3,8 @@ import { asObject, isObject, own, ownString, type Json, type JsonObject } from '
 import { didYouMean } from '../../text/nearest-key.ts';
 import { fluxDefaults, fluxSettingRows, type FluxSettings, type SettingRow } from '../flux/settings.ts';
 import { TORCH_FIELDS, torchSettings, type TorchSettings } from '../torch/settings.ts';
+import type { PodGang } from '../../api/pod-gang.ts';
+import { ANNOTATION_HPC_POLICY } from '../../api/names.ts';
 
 /** An HPCPolicy: how the Pods of the gangs that name it are prepared. One of the parts is there. */
 export interface HpcPolicy {
@@ -164,4 +166,16 @@ function objectAt(
     faults.push(fault('HpcFieldUnknown', `${path}.${key}`, { detail: didYouMean(key, known) }));
   }
   return value;
+}
+
+export const HPC_POLICY_FIELD = keyed('metadata.annotations', ANNOTATION_HPC_POLICY);
+
+/** The HPCPolicy that a gang names, of its own namespace; undefined where it is no HPC gang. */
+export const policyNameOf = ({ annotations }: Pick<PodGang, 'annotations'>): string | undefined =>
+  annotations.get(ANNOTATION_HPC_POLICY);
+
+/** @param elsewhere the namespaces that have one of this name */
+export function policyMissing(name: string, elsewhere: readonly string[]): Fault {
+  const detail = elsewhere.length === 0 ? {} : { detail: `there is one in ${elsewhere.join(', ')}` };
+  return fault('HpcPolicyMissing', HPC_POLICY_FIELD, { value: name, ...detail });
 }

@@ -3,8 +3,7 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ENTRYPOINT_SCRIPT } from '../../../src/preparers/flux/entrypoint-script.ts';
-import { INIT_SCRIPT } from '../../../src/preparers/flux/init-script.ts';
+import { ENTRYPOINT_SCRIPT, INIT_SCRIPT } from '../../../src/preparers/flux/scripts.ts';
 import { PodRoot, removeRoots } from './pod-root.ts';
 
 afterAll(removeRoots);

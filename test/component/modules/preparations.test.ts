@@ -16,7 +16,7 @@ import {
 import { parsePodGang } from '../../../src/gang/parse-pod-gang.ts';
 import { parseHpcPolicy } from '../../../src/preparers/policy/hpc-policy.ts';
 import { MODULE_LIMITS, type ModuleLimits } from '../../../src/modules/process-limits.ts';
-import { gangService } from '../../../src/preparers/hosts/gang-service.ts';
+import { gangService } from '../../../src/preparers/hosts/hosts.ts';
 import { decodeObjects } from '../../../src/modules/decode-preparation.ts';
 import { hostedPreparations, ModulePreparation } from '../../../src/modules/module-preparation.ts';
 import { until } from '../../cluster/control-plane/until.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { assign } from '../../../src/fleet/assign/assign.ts';
-import { withAnswers } from '../../../src/fleet/assign/with-answers.ts';
+import { withPluginAnswers } from '../../../src/fleet/assign/plugin-answers.ts';
 import { HostedPlugins, ModulePlugin } from '../../../src/modules/hosted-plugins.ts';
 import { MODULE_LIMITS, type ModuleLimits } from '../../../src/modules/process-limits.ts';
 import type { JsonObject } from '../../../src/json/json.ts';
@@ -49,7 +49,9 @@ async function begin(entries = [entry()], limits: Partial<ModuleLimits> = {}): P
 }
 const placed = async (strategy = 'first', on = plugins as HostedPlugins): Promise<string> => {
   const binding = { ...bindingOf({ replicas: 4, placement: {} }), strategy };
-  return shown(await withAnswers(on, (strategies) => assign(binding, rooms(6, 4).map(memberOf), strategies)));
+  return shown(
+    await withPluginAnswers(on, (strategies) => assign(binding, rooms(6, 4).map(memberOf), strategies)),
+  );
 };
 
 test('one for an older version of the contract works, and is told of; one that says none is for the first', async () => {

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import type { JsonObject } from '../../../src/json/json.ts';
 import type { Membership } from '../../../src/gang/membership.ts';
-import type { HpcGang, PreparerFactory } from '../../../src/preparers/preparation.ts';
+import type { HpcGang, PreparerFactory } from '../../../src/preparers/preparer-factory.ts';
 import {
   PodRefused,
   type PatchSurface,

@@ -1,9 +1,8 @@
 import type { Decision } from '../../../src/admission/review.ts';
 import type { Fault } from '../../../src/api/fault.ts';
-import { parseHpcPolicy } from '../../../src/preparers/policy/hpc-policy.ts';
-import { checkFluxGang } from '../../../src/preparers/flux/gang-rules.ts';
+import { parseHpcPolicy, policyMissing } from '../../../src/preparers/policy/hpc-policy.ts';
+import { checkFluxGang } from '../../../src/preparers/flux/preparer.ts';
 import type { FluxSettings } from '../../../src/preparers/flux/settings.ts';
-import { policyMissing } from '../../../src/preparers/policy/policy-of-gang.ts';
 import { gangOf, hpcPolicy, settings as settingsWith, type GangParts } from '../../support/hpc.ts';
 import type { Json } from '../../../src/json/json.ts';
 import type { RuleExample } from './rule-examples-pods.ts';

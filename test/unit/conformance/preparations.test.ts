@@ -6,9 +6,9 @@ import {
   preparationRules,
   type PreparationSettings,
 } from '../../../src/conformance/preparations.ts';
-import type { PreparerFactory } from '../../../src/preparers/preparation.ts';
+import type { PreparerFactory } from '../../../src/preparers/preparer-factory.ts';
 import { preparerFactoryOf } from '../../../src/preparers/preparation-module.ts';
-import { builtInPreparers } from '../../../src/preparers/preparations.ts';
+import { builtInPreparers } from '../../../src/preparers/registry.ts';
 import { brokenPreparations, soundPreparation } from '../../support/broken-preparations/broken.ts';
 
 const TORCH: PreparationSettings = { spec: { torch: {} } };

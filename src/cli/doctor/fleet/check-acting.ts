@@ -1,6 +1,6 @@
 import { own, ownString, type JsonObject } from '../../../json/json.ts';
 import { ANNOTATION_FLEET_QUEUE, ANNOTATION_FLEET_TERMS } from '../../../api/names.ts';
-import { isSuspended, schedulerOf } from '../../../fleet/bindings/whose.ts';
+import { isSuspended, schedulerOf } from '../../../fleet/bindings/owner.ts';
 import { checkLeader, type Program } from '../check-program.ts';
 import { saying, type Diagnosis } from '../diagnosis.ts';
 import { RIGHTS_FIX, valueOf, type Read } from '../read.ts';

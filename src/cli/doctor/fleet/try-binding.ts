@@ -1,6 +1,6 @@
 import { own, ownString, type JsonObject } from '../../../json/json.ts';
 import { ANNOTATION_FLEET_TERMS, LABEL_FLEET_QUEUE, TERMS_UNREAD } from '../../../api/names.ts';
-import { isSuspended } from '../../../fleet/bindings/whose.ts';
+import { isSuspended } from '../../../fleet/bindings/owner.ts';
 import type { KubeClient } from '../../../kube/client/client.ts';
 import { ApiError } from '../../../kube/client/errors.ts';
 import { RESOURCE_BINDINGS } from '../../../kube/client/resources.ts';

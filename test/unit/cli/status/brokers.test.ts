@@ -8,7 +8,7 @@ import {
 import { treeLines } from '../../../../src/cli/status/tree.ts';
 import type { PodRecord } from '../../../../src/gang/records.ts';
 import { readPodRecord } from '../../../../src/gang/read-records.ts';
-import { preparedMarkOf } from '../../../../src/preparers/preparations.ts';
+import { preparedMarkOf } from '../../../../src/preparers/registry.ts';
 import { parseHpcPolicy } from '../../../../src/preparers/policy/hpc-policy.ts';
 import type { Json } from '../../../../src/json/json.ts';
 import { hpcPolicy } from '../../../support/hpc.ts';

@@ -6,7 +6,7 @@ import { fleetBindings } from '../../../../src/controller/fleet-bindings/control
 import { Members } from '../../../../src/controller/fleet-bindings/members.ts';
 import type { FleetShared } from '../../../../src/controller/watch/shared.ts';
 import { readBinding, type TargetCluster } from '../../../../src/fleet/assign/binding.ts';
-import { readMember } from '../../../../src/fleet/assign/member.ts';
+import { readMemberCluster } from '../../../../src/fleet/assign/member.ts';
 import { FieldReader } from '../../../../src/k8s/field-reader.ts';
 import type { KubeClient } from '../../../../src/kube/client/client.ts';
 import { CLUSTERS, RESOURCE_BINDINGS, type KubeObject } from '../../../../src/kube/client/resources.ts';
@@ -26,7 +26,7 @@ describe('of one binding in one cluster', () => {
   const at = (replicas: number): TargetCluster => ({ name: 'm1', replicas });
   const scene = () => {
     const members = new Members(() => undefined);
-    members.report('m1', readMember(room('m1', 10), new FieldReader('it')));
+    members.report('m1', readMemberCluster(room('m1', 10), new FieldReader('it')));
     return { members, free: () => (members.all()[0]?.free?.get('cpu') ?? NaN) / 1000 };
   };
 

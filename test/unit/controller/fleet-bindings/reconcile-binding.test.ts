@@ -9,8 +9,8 @@ import {
   bindingReconciler,
   type AskEstimates,
 } from '../../../../src/controller/fleet-bindings/reconcile-binding.ts';
-import { readMember, type Member } from '../../../../src/fleet/assign/member.ts';
-import { mayHelp } from '../../../../src/fleet/assign/may-help.ts';
+import { readMemberCluster, type Member } from '../../../../src/fleet/assign/member.ts';
+import { changeMayHelp } from '../../../../src/fleet/assign/capacity.ts';
 import { builtInStrategies } from '../../../../src/fleet/assign/strategies.ts';
 import { FieldReader } from '../../../../src/k8s/field-reader.ts';
 import type { KubeClient } from '../../../../src/kube/client/client.ts';
@@ -80,7 +80,7 @@ class Stored {
   }
 }
 
-const memberOf = (object: JsonObject): Member => readMember(object, new FieldReader('it'));
+const memberOf = (object: JsonObject): Member => readMemberCluster(object, new FieldReader('it'));
 
 function scene(
   stored: Stored,
@@ -329,7 +329,7 @@ describe('who is judged again when a cluster has other room', () => {
     const record = new Stored({ replicas: 8, ...spec }, gang(8, more)).record();
     if (record === undefined) throw new Error('it is not ours');
     return (before: number | undefined, now: number, labels = {}): boolean =>
-      mayHelp(
+      changeMayHelp(
         record.binding,
         before === undefined ? undefined : memberOf(room('m1', before)),
         { ...memberOf(room('m1', now)), labels: new Map(Object.entries(labels)) },

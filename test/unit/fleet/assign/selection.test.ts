@@ -1,10 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { readBinding } from '../../../../src/fleet/assign/binding.ts';
 import { replicasThatFit, setsThatFit } from '../../../../src/fleet/assign/estimate.ts';
-import { readMember } from '../../../../src/fleet/assign/member.ts';
-import { selectGroups } from '../../../../src/fleet/assign/select-groups.ts';
-import { scoreOf } from '../../../../src/fleet/assign/select-by-region.ts';
-import { select } from '../../../../src/fleet/assign/select.ts';
+import { readMemberCluster } from '../../../../src/fleet/assign/member.ts';
+import { selectGroups, scoreOf, select } from '../../../../src/fleet/assign/select.ts';
 import { strategiesOf } from '../../../../src/fleet/assign/strategies.ts';
 import { defaultStrategy, isForOneCluster } from '../../../../src/fleet/assign/default-strategy.ts';
 import {
@@ -449,7 +447,7 @@ describe('what cannot be counted', () => {
 
   test('a cluster', () => {
     const odd = cluster('m', { cpu: 'much' });
-    expect(tryRead(odd, readMember).faults).toEqual([
+    expect(tryRead(odd, readMemberCluster).faults).toEqual([
       {
         object: 'it',
         field: 'status.resourceSummary.allocatable.cpu',

@@ -3,7 +3,7 @@ import { FieldReader, type ObjectFault } from '../../../../src/k8s/field-reader.
 import { assign, type Assignment } from '../../../../src/fleet/assign/assign.ts';
 import { readBinding, type Binding } from '../../../../src/fleet/assign/binding.ts';
 import { byPreference, type Candidate } from '../../../../src/fleet/assign/candidate.ts';
-import { readMember, type Member } from '../../../../src/fleet/assign/member.ts';
+import { readMemberCluster, type Member } from '../../../../src/fleet/assign/member.ts';
 import { builtInStrategies } from '../../../../src/fleet/assign/strategies.ts';
 
 /** Fleets as objects, as an API server would give them. */
@@ -75,7 +75,7 @@ export const placed = (
   const found = read(object, readBinding);
   return assign(
     strategy === undefined ? found : { ...found, strategy },
-    clusters.map((one) => read(one, readMember)),
+    clusters.map((one) => read(one, readMemberCluster)),
     builtInStrategies(),
   );
 };
@@ -94,7 +94,7 @@ export const candidate = (
   more: Partial<Candidate> = {},
 ): Candidate => ({
   name,
-  member: read(cluster(name), readMember),
+  member: read(cluster(name), readMemberCluster),
   score,
   tier: 0,
   allocatable: available,
@@ -108,7 +108,7 @@ export const preferred = (...candidates: readonly Candidate[]): readonly Candida
 export const bindingOf = (spec: Object, more?: { annotations?: Object; status?: Object }): Binding =>
   read(binding(spec, more), readBinding);
 
-export const memberOf = (object: JsonObject): Member => read(object, readMember);
+export const memberOf = (object: JsonObject): Member => read(object, readMemberCluster);
 
 export const divided = (preference: string, weights?: Object): Object => ({
   replicaScheduling: {

@@ -1,20 +1,20 @@
 /** Plugins whose answers have to be waited for, and are believed in nothing. */
 import { describe, expect, test } from '@jest/globals';
 import { assign } from '../../../../src/fleet/assign/assign.ts';
-import type { Question } from '../../../../src/fleet/assign/assign-replica-plugin.ts';
+import type { StrategyQuestion } from '../../../../src/fleet/assign/assign-replica-plugin.ts';
 import type { Member } from '../../../../src/fleet/assign/member.ts';
 import { builtInAssigners, strategiesOf } from '../../../../src/fleet/assign/strategies.ts';
-import { askedAssigner, withAnswers } from '../../../../src/fleet/assign/with-answers.ts';
+import { remoteAssigner, withPluginAnswers } from '../../../../src/fleet/assign/plugin-answers.ts';
 import { bindingOf, memberOf, rooms, shown } from './small-fleet.ts';
 
 const LEAST = 'muster.dev/min-available';
 const MINE = { 'muster.dev/custom-scheduling-strategy': 'mine' };
 const one = { replicas: 12, placement: {} };
 
-const strategiesWith = (ask: (question: Question) => unknown) =>
+const strategiesWith = (ask: (question: StrategyQuestion) => unknown) =>
   strategiesOf([
     ...builtInAssigners,
-    askedAssigner({
+    remoteAssigner({
       name: 'prices',
       strategies: () => ['mine'],
       ask: (question) => Promise.resolve().then(() => ask(question)),
@@ -22,10 +22,10 @@ const strategiesWith = (ask: (question: Question) => unknown) =>
   ]);
 
 const assigned = (
-  ask: (question: Question) => unknown,
+  ask: (question: StrategyQuestion) => unknown,
   binding = bindingOf(one, { annotations: { ...MINE, [LEAST]: '8' } }),
   members: () => readonly Member[] = () => rooms(6, 8).map(memberOf),
-) => withAnswers(strategiesWith(ask), (strategies) => assign(binding, members(), strategies));
+) => withPluginAnswers(strategiesWith(ask), (strategies) => assign(binding, members(), strategies));
 
 const gives = async (answer: unknown, binding?: ReturnType<typeof bindingOf>): Promise<string> =>
   shown(await assigned(() => answer, binding));
@@ -137,7 +137,7 @@ describe('an answer', () => {
 
 describe('a question', () => {
   test('has what the binding and its clusters say', async () => {
-    let asked: Question | undefined;
+    let asked: StrategyQuestion | undefined;
     await assigned((question) => {
       asked = question;
       return [];
@@ -226,7 +226,7 @@ test('plugins of Muster’s own are not waited for', async () => {
   const binding = bindingOf(one, {
     annotations: { 'muster.dev/custom-scheduling-strategy': 'gang-divided' },
   });
-  const found = await withAnswers(
+  const found = await withPluginAnswers(
     strategiesWith(() => []),
     (strategies) => {
       judged += 1;

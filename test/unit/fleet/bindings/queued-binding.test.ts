@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/json/json.ts';
-import { hasFinished } from '../../../../src/fleet/bindings/finished.ts';
-import { readQueuedBinding } from '../../../../src/fleet/bindings/queued-binding.ts';
+import { hasFinished, readQueuedBinding } from '../../../../src/fleet/bindings/queued-binding.ts';
 
 const made = (spec: object, more: { annotations?: object; status?: object; metadata?: object } = {}) =>
   readQueuedBinding({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/json/json.ts';
-import { termsOf } from '../../../../src/fleet/bindings/terms.ts';
+import { bindingTermsOf } from '../../../../src/fleet/bindings/terms.ts';
 import { workloadKinds } from '../../../../src/workloads/kinds.ts';
 import { template, volcanoJob, workload } from '../../workloads/made-workloads.ts';
 
@@ -28,7 +28,7 @@ const noting = (object: object, annotations: Record<string, string>): JsonObject
   metadata: { ...(object as { metadata?: object }).metadata, annotations },
 });
 const read = (sources: { binding?: object; template?: object; policy?: object }) =>
-  termsOf({ binding, template: job, policy: undefined, ...sources } as never, workloadKinds);
+  bindingTermsOf({ binding, template: job, policy: undefined, ...sources } as never, workloadKinds);
 
 describe('what a binding is told', () => {
   test('nothing where nobody says anything but the least of each template', () => {

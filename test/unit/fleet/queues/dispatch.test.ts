@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { dispatch, type DispatchInput, type QueuedGang } from '../../../../src/fleet/queues/dispatch.ts';
-import { statusOf } from '../../../../src/fleet/queues/queue-status.ts';
-import { deficitsOf, readQueue } from '../../../../src/fleet/queues/read-queue.ts';
+import { statusOf, deficitsOf, readQueue } from '../../../../src/fleet/queues/read-queue.ts';
 import { gang, queue } from './made-queues.ts';
 
 const run = (input: Partial<DispatchInput> & Pick<DispatchInput, 'queues'>) => {

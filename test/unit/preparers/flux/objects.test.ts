@@ -2,13 +2,12 @@ import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { own, ownObject, ownString, type JsonObject } from '../../../../src/json/json.ts';
-import { curveCertificate } from '../../../../src/preparers/flux/curve-certificate.ts';
+import { curveCertificate, toZ85 } from '../../../../src/preparers/flux/curve-certificate.ts';
 import { makeCurveCertificate } from '../../../../src/preparers/flux/curve/make-certificate.ts';
-import { checkFluxGang } from '../../../../src/preparers/flux/gang-rules.ts';
+import { checkFluxGang } from '../../../../src/preparers/flux/preparer.ts';
 import { renderFluxObjects, type FluxObjectOptions } from '../../../../src/preparers/flux/objects.ts';
 import type { FluxSettings } from '../../../../src/preparers/flux/settings.ts';
 import { hostGroups, hostList, rangeOf } from '../../../../src/preparers/hosts/hosts.ts';
-import { toZ85 } from '../../../../src/preparers/flux/z85.ts';
 import { gangOf, settings } from '../../../support/hpc.ts';
 
 const CERTIFICATE = makeCurveCertificate('g');

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/json/json.ts';
-import { checkRdma } from '../../../../src/preparers/flux/check-rdma.ts';
+import { checkRdma } from '../../../../src/preparers/flux/check-pod.ts';
 import { settings } from '../../../support/hpc.ts';
 
 const rules = (resources: JsonObject, network: 'device' | 'rdma' = 'rdma'): string[] => {

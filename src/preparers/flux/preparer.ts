@@ -1,16 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import { fault, type Fault } from '../../api/fault.ts';
+import { fault, keyed, type Fault } from '../../api/fault.ts';
 import { ownList } from '../../json/json.ts';
-import { checkFluxGang } from './gang-rules.ts';
 import { ENTRYPOINT_COMMAND, FLUX } from './names.ts';
 import { renderFluxObjects } from './objects.ts';
 import type { FluxSettings } from './settings.ts';
-import { hostGroups, type HostGroup } from '../hosts/hosts.ts';
+import { hostGroups, hostCount, quorumOf, type HostGroup, type HpcGang } from '../hosts/hosts.ts';
 import { withEnvironment } from '../policy/hpc-policy.ts';
-import { hostNameOf, setHostName } from '../hosts/host-name.ts';
-import type { HpcGang, PreparerFactory } from '../preparation.ts';
+import { hostNameOf, setHostName, checkHosts } from '../hosts/host-name.ts';
+import type { PreparerFactory } from '../preparer-factory.ts';
 import { podRefused, type PatchSurface, type PodPatch, type PodReader, type Preparer } from '../preparer.ts';
-import { checkPod } from './check-pod.ts';
+import { checkPod, runnerOf, type Runner } from './check-pod.ts';
 import {
   FLUX_LISTS,
   fluxItemsOf,
@@ -19,7 +18,7 @@ import {
   type FluxPodItem,
   type FluxPodItems,
 } from './items.ts';
-import { runnerOf, type Runner } from './runner.ts';
+import { didYouMean } from '../../text/nearest-key.ts';
 
 const SURFACE: PatchSurface = {
   lists: [...FLUX_LISTS, 'containers.env'],
@@ -99,4 +98,39 @@ function checkNodeAffinity(pod: PodReader, settings: FluxSettings): Fault[] {
   const term = nodeSelectorTerm(settings);
   if (term === undefined || pod.list(NODES).every((one) => isDeepStrictEqual(one, term))) return [];
   return [fault('HpcAffinityForeign', NODES)];
+}
+
+/**
+ * Everything by which a gang cannot run under Flux with these settings, as far as it shows without its Pods. Fields of
+ * settings are those of the HPCPolicy, all others those of the PodGang.
+ * @param subdomain of its Pods, where they have one of their own
+ */
+export function checkFluxGang(gang: HpcGang, settings: FluxSettings, subdomain?: string): Fault[] {
+  const groups = hostGroups(gang, settings.leadGroup);
+  return [
+    ...checkHosts(gang, groups, { subdomain, clusterDomain: settings.clusterDomain }),
+    ...checkLead(gang, settings, groups),
+    ...checkQuorum(gang, settings, groups),
+  ];
+}
+
+const setting = (name: string): string => keyed('spec.hpc.settings', name);
+
+function checkLead(gang: HpcGang, { leadGroup }: FluxSettings, groups: readonly HostGroup[]): Fault[] {
+  if (leadGroup === undefined || groups.some(({ group }) => group === leadGroup)) return [];
+  const names = gang.spec.groups.map(({ name }) => name);
+  const detail = names.includes(leadGroup) ? undefined : didYouMean(leadGroup, names);
+  return [fault('HpcLeadGroupUnknown', setting('lead-group'), { value: leadGroup, detail })];
+}
+
+function checkQuorum(gang: HpcGang, settings: FluxSettings, groups: readonly HostGroup[]): Fault[] {
+  const [quorum, hosts] = [quorumOf(gang, settings), hostCount(groups)];
+  if (quorum <= hosts && quorum > 0) return [];
+  // Without a quorum of its own that is the minimum, which is never more than what is expected.
+  if (settings.quorum === undefined) {
+    return hosts === 0 ? [] : [fault('HpcHostsNone', 'spec.podgroups', { detail: 'every minimum is 0' })];
+  }
+  return [
+    fault('HpcQuorumTooLarge', setting('quorum'), { value: String(quorum), detail: `${hosts} are expected` }),
+  ];
 }

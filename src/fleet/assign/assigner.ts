@@ -1,5 +1,5 @@
-import type { Binding, TargetCluster } from './binding.ts';
-import type { Candidate } from './candidate.ts';
+import type { Binding } from './binding.ts';
+import type { Candidate, TargetCluster } from './candidate.ts';
 import type { Unmodelled } from './estimate.ts';
 
 /**

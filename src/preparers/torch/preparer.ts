@@ -1,15 +1,11 @@
 import { fault, type Fault } from '../../api/fault.ts';
 import { own, ownList, ownString } from '../../json/json.ts';
-import { gangService } from '../hosts/gang-service.ts';
-import { checkHosts } from '../hosts/host-rules.ts';
-import { hostCount, hostGroups, hostsBefore, leadHost, minimumPods } from '../hosts/hosts.ts';
+import { gangService, hostCount, hostGroups, hostsBefore, leadHost, minimumPods } from '../hosts/hosts.ts';
+import { checkHosts, checkHostName, hostNameOf, setHostName } from '../hosts/host-name.ts';
 import type { TorchSettings } from './settings.ts';
-import { TORCH_MARK, TORCH_PORT, torchVariables } from './variables.ts';
-import { containerOf, type ChosenContainer } from '../container.ts';
-import { checkHostName, hostNameOf, setHostName } from '../hosts/host-name.ts';
-import type { HpcGang, PreparerFactory } from '../preparation.ts';
+import { containerOf, coresOf, gpusOf, type ChosenContainer } from '../container.ts';
+import type { HpcGang, PreparerFactory } from '../preparer-factory.ts';
 import { NO_FINDINGS, podRefused, type PatchSurface, type PodPatch, type PodReader } from '../preparer.ts';
-import { processesOf } from './processes.ts';
 
 const SURFACE: PatchSurface = {
   lists: ['containers.env'],
@@ -18,6 +14,12 @@ const SURFACE: PatchSurface = {
 
 /** Names of Pods are told without the domain of the cluster: only their length is held against the usual one. */
 const CLUSTER_DOMAIN = 'cluster.local';
+
+/** On which the first Pod of a gang listens: the port that torchrun takes by itself. */
+const TORCH_PORT = 29_500;
+
+/** By which a container shows that it has them. */
+const TORCH_MARK = 'PET_NNODES';
 
 /**
  * A Pod of a PyTorch program that runs on all Pods of its gang. Each is told its number at admission: those of the groups
@@ -102,3 +104,48 @@ function checkDns(pod: PodReader): Fault[] {
   const detail = onNode ? 'with hostNetwork' : undefined;
   return [fault('TorchDnsMissing', 'spec.dnsPolicy', { value: policy, detail })];
 }
+
+/**
+ * The processes of one Pod, as a number. torchrun would count what the machine has, of which the container may use a part,
+ * and the other Pods would not know how many it found: a word means what the container asks for.
+ */
+function processesOf({ container, path }: ChosenContainer, { procPerNode }: TorchSettings): number | Fault {
+  if (typeof procPerNode === 'number') return procPerNode;
+  const gpus = procPerNode === 'cpu' ? undefined : gpusOf(container)?.count;
+  if (gpus !== undefined) return gpus;
+  return procPerNode === 'gpu' ? fault('TorchGpusMissing', `${path}.resources.limits`) : coresOf(container);
+}
+
+/** What one Pod of a gang is told. */
+export interface TorchProcess {
+  /** Of the Pod among all that are expected, from 0. */
+  readonly rank: number;
+  /** How many Pods are expected. */
+  readonly nodes: number;
+  /** How many processes each of them runs. */
+  readonly processes: number;
+  /** The name of the first Pod. */
+  readonly address: string;
+}
+
+/**
+ * The environment of a Pod, as text, in a fixed order: first what programs read that start without a launcher, and launchers
+ * other than torchrun; then torchrun's own options, each of which it takes from `PET_` and its name. torchrun gives its
+ * processes a `RANK` and `WORLD_SIZE` of their own.
+ */
+const torchVariables = ({
+  rank,
+  nodes,
+  processes,
+  address,
+}: TorchProcess): readonly (readonly [string, string])[] => [
+  ['MASTER_ADDR', address],
+  ['MASTER_PORT', String(TORCH_PORT)],
+  ['WORLD_SIZE', String(nodes * processes)],
+  ['RANK', String(rank)],
+  ['PET_NNODES', String(nodes)],
+  ['PET_NPROC_PER_NODE', String(processes)],
+  ['PET_NODE_RANK', String(rank)],
+  ['PET_MASTER_ADDR', address],
+  ['PET_MASTER_PORT', String(TORCH_PORT)],
+];

@@ -1,25 +1,25 @@
 import { isWorkload, type Binding, type TargetCluster } from './binding.ts';
-import { leastOf, templatesOf } from './gang-strategies.ts';
+import { minAvailableFor, bindingTemplates } from './gang-strategies.ts';
 import { divisionOf } from './placement.ts';
-import type { Assigner } from './plugin.ts';
+import type { Assigner } from './assigner.ts';
 
 /**
  * Why a binding is to be judged: its placement was changed, its numbers do not come out, it was told to be placed anew, a
  * cluster of its own is going, it may grow up to what it asks for, or it goes wherever it may (`everywhere`).
  */
-export type Due = 'placement' | 'replicas' | 'fresh' | 'cluster' | 'growth' | 'everywhere';
+export type RescheduleReason = 'placement' | 'replicas' | 'fresh' | 'cluster' | 'growth' | 'everywhere';
 
 /**
  * After Karmada's scheduler, with growth in between.
  * @param applied whether its placement is the one by which it was placed
  * @param stays whether there is such a cluster, and it is not being deleted
  */
-export function dueFor(
+export function rescheduleReasonOf(
   binding: Binding,
   plugin: Assigner,
   applied: boolean,
   stays: (cluster: string) => boolean,
-): Due | undefined {
+): RescheduleReason | undefined {
   if (!applied) return 'placement';
   if (binding.fresh) return 'fresh';
   const numbers =
@@ -29,7 +29,7 @@ export function dueFor(
   return numbers;
 }
 
-function withoutInterval(binding: Binding): Due | undefined {
+function withoutInterval(binding: Binding): RescheduleReason | undefined {
   const { clusters, replicas, components, placement } = binding;
   if (!isWorkload(binding)) return 'everywhere';
   if (components.length > 0) {
@@ -40,14 +40,14 @@ function withoutInterval(binding: Binding): Due | undefined {
   return divisionOf(placement) === undefined ? 'everywhere' : undefined;
 }
 
-function withInterval(binding: Binding, clusters: readonly TargetCluster[]): Due | undefined {
-  const templates = templatesOf(binding);
+function withInterval(binding: Binding, clusters: readonly TargetCluster[]): RescheduleReason | undefined {
+  const templates = bindingTemplates(binding);
   if (templates.length === 0) return 'everywhere';
   if (clusters.length === 0) return 'replicas';
-  let due: Due | undefined;
+  let due: RescheduleReason | undefined;
   for (const template of templates) {
     const placed = clusters.reduce((sum, one) => sum + placedOf(one, template, templates.length), 0);
-    if (placed > template.replicas || placed < leastOf(binding, template)) return 'replicas';
+    if (placed > template.replicas || placed < minAvailableFor(binding, template)) return 'replicas';
     if (placed < template.replicas) due = 'growth';
   }
   return due;
@@ -71,14 +71,14 @@ const sumOf = (clusters: readonly TargetCluster[]): number =>
 
 /**
  * Whether everything that runs stays where it is and as large. Only what shrinks as a whole may lose some.
- * @param stays as in {@link dueFor}
+ * @param stays as in {@link rescheduleReasonOf}
  */
 export function keepsWhatRuns(
   binding: Binding,
   after: readonly TargetCluster[],
   stays: (cluster: string) => boolean,
 ): boolean {
-  const templates = templatesOf(binding);
+  const templates = bindingTemplates(binding);
   return templates.every((template) => {
     const count = (one: TargetCluster | undefined): number =>
       one === undefined ? 0 : placedOf(one, template, templates.length);

@@ -1,19 +1,18 @@
 import { messageOf } from '../../errors.ts';
 import { ANSWER_RULES, targetsIn } from './answer-rules.ts';
-import { questionOf, type Question } from './assign-replica-plugin.ts';
+import { strategyQuestion, type StrategyQuestion } from './assign-replica-plugin.ts';
 import type { Binding } from './binding.ts';
-import type { TargetCluster } from './target-cluster.ts';
-import { Unplaced, type Candidate } from './candidate.ts';
-import { gangStrategies, templatesOf } from './gang-strategies.ts';
-import type { Assigner } from './plugin.ts';
+import type { Assigner } from './assigner.ts';
+import { Unplaced, type Candidate, type TargetCluster } from './candidate.ts';
+import { gangStrategies, bindingTemplates } from './gang-strategies.ts';
 import type { Strategies } from './strategies.ts';
 
 /** A plugin of somebody else's: what it says comes from elsewhere, is waited for, and is believed in nothing. */
-export interface AskedPlugin {
+export interface RemotePlugin {
   readonly name: string;
   strategies(): readonly string[];
   /** @throws Error with the reason why there is no answer */
-  ask(question: Question): Promise<unknown>;
+  ask(question: StrategyQuestion): Promise<unknown>;
 }
 
 /** So many questions about one binding: its groups of clusters, and some more where room changes meanwhile. */
@@ -37,10 +36,10 @@ class Unanswered extends Error {
 /** What was answered to one question; `failed` where there is no answer, and why. */
 type Answer = { readonly said: unknown } | { readonly failed: string };
 
-const answersOf = new WeakMap<Assigner, AskedPlugin>();
+const answersOf = new WeakMap<Assigner, RemotePlugin>();
 
-/** The plugin as an assigner like any other, which is of use within {@link withAnswers}. */
-export function askedAssigner(plugin: AskedPlugin): Assigner {
+/** The plugin as an assigner like any other, which is of use within {@link withPluginAnswers}. */
+export function remoteAssigner(plugin: RemotePlugin): Assigner {
   const assigner = assignerWith(plugin, new Map());
   answersOf.set(assigner, plugin);
   return assigner;
@@ -51,7 +50,7 @@ export function askedAssigner(plugin: AskedPlugin): Assigner {
  * time anew: what it comes to goes by the state of that moment, and an answer counts for exactly the question that it was
  * given to. What has to be done before anybody else gets a turn is done in `judge`.
  */
-export async function withAnswers<T>(
+export async function withPluginAnswers<T>(
   strategies: Strategies,
   judge: (strategies: Strategies) => T,
 ): Promise<T> {
@@ -79,17 +78,17 @@ export async function withAnswers<T>(
   }
 }
 
-const assignerWith = (plugin: AskedPlugin, answers: ReadonlyMap<string, Answer>): Assigner => ({
+const assignerWith = (plugin: RemotePlugin, answers: ReadonlyMap<string, Answer>): Assigner => ({
   name: plugin.name,
   strategies: () => plugin.strategies(),
   // Of a gang the least is enough, and what no model of a cluster names is there all the same.
   ...(gangStrategies.room && { room: gangStrategies.room }),
   assignReplica: (strategy, clusters, binding) => {
     // A ConfigMap, or what else has no Pods, is everywhere.
-    const templates = templatesOf(binding);
+    const templates = bindingTemplates(binding);
     if (templates.length === 0) return clusters.map(({ name }) => ({ name, replicas: 0 }));
     if (templates.every(({ replicas }) => replicas === 0)) return [];
-    const question = questionOf(strategy, clusters, binding);
+    const question = strategyQuestion(strategy, clusters, binding);
     const key = JSON.stringify(question);
     const answer = answers.get(key);
     const who = `strategy "${strategy}" of plugin ${plugin.name}`;

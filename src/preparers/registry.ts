@@ -1,15 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
-import { ANNOTATION_PREPARED } from '../api/names.ts';
+import { ANNOTATION_PREPARED, GATE_POD_GANG_PENDING } from '../api/names.ts';
 import { fnv1a } from '../text/fnv1a.ts';
 import { fault, type Fault } from '../api/fault.ts';
 import type { JsonObject } from '../json/json.ts';
 import { fluxDefaults, type FluxSettings } from './flux/settings.ts';
-import type { HpcPolicy } from './policy/hpc-policy.ts';
-import { HPC_POLICY_FIELD, policyMissing, policyNameOf } from './policy/policy-of-gang.ts';
-import { fluxPreparer } from './flux/preparation.ts';
-import type { HostedPreparer, HpcGang, HpcPolicies, ObjectsGiven, PreparerFactory } from './preparation.ts';
+import { HPC_POLICY_FIELD, policyMissing, policyNameOf, type HpcPolicy } from './policy/hpc-policy.ts';
+import { fluxPreparer } from './flux/preparer.ts';
+import type {
+  HostedPreparer,
+  HpcGang,
+  HpcPolicies,
+  ObjectsGiven,
+  PreparerFactory,
+} from './preparer-factory.ts';
 import { mergedVerdicts, NO_FINDINGS, type PodGangVerdict, type Preparer } from './preparer.ts';
-import { torchPreparer } from './torch/preparation.ts';
+import { torchPreparer } from './torch/preparer.ts';
+import type { PodRecord } from '../gang/records.ts';
 
 /** Every preparation that comes with Muster, in the order in which they come to a Pod. */
 export const builtInPreparers: readonly PreparerFactory[] = [fluxPreparer, torchPreparer];
@@ -159,3 +165,14 @@ const marker = (mark: string): Preparer => ({
   patchSurface: { annotations: [ANNOTATION_PREPARED] },
   prepare: (_pod, _gang, patch) => patch.annotate(ANNOTATION_PREPARED, mark, 'by which it was prepared'),
 });
+
+type Prepared = Pick<PodRecord, 'prepared' | 'gates' | 'deletionTimestamp' | 'phase'>;
+
+/** The mark by which a Pod was prepared that has been let go and has not ended; undefined for any other. */
+export const runningMark = ({ prepared, gates, deletionTimestamp, phase }: Prepared): string | undefined =>
+  deletionTimestamp !== undefined ||
+  phase === 'Succeeded' ||
+  phase === 'Failed' ||
+  gates.includes(GATE_POD_GANG_PENDING)
+    ? undefined
+    : prepared;

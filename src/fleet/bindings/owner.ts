@@ -1,7 +1,7 @@
 import { own, ownString, type JsonObject } from '../../json/json.ts';
 
 /** Who places a binding that names nobody. */
-export const DEFAULT_SCHEDULER = 'default-scheduler';
+const KARMADA_DEFAULT_SCHEDULER = 'default-scheduler';
 
 /** Labels by which Karmada knows a binding of its own making; one of them is on each. */
 const MANAGED = [
@@ -12,7 +12,7 @@ const MANAGED = [
 
 /** Which scheduler a binding is for, as its policy says. */
 export const schedulerOf = (binding: JsonObject): string =>
-  ownString(own(binding, 'spec'), 'schedulerName') || DEFAULT_SCHEDULER;
+  ownString(own(binding, 'spec'), 'schedulerName') || KARMADA_DEFAULT_SCHEDULER;
 
 /** Whether it is held back from every scheduler until somebody lets it go. */
 export const isSuspended = (binding: JsonObject): boolean =>

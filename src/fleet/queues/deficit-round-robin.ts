@@ -55,7 +55,7 @@ export interface Next<T> {
  * of its queue get, who need none of what it lacks, would count against it, and its turn might never come. For the same
  * reason they come after all queues of their level where nobody has been passed.
  */
-export class Turns<T> {
+export class DeficitRoundRobin<T> {
   readonly #deficits: Map<string, number>;
   readonly #root: Turn<T>;
 
