@@ -7,35 +7,35 @@ import { selects, termTakes } from './selectors.ts';
 import type { Constraints, Pod } from './snapshot.ts';
 import type { PreemptionUnit } from './units.ts';
 
-/** The preemptor's Pods where they are assumed to be, for units to be put back beside them one after the other. */
+/** The preemptor's Pods on the nodes where they are assumed, beside which units are put back one by one. */
 export class Assumed {
   readonly #nodes: PodPlacement['nodes'];
   readonly #state: ClusterState;
   readonly #onNode = new Map<string, Pod[]>();
   readonly #order = new Map<Pod, number>();
-  /** One Pod for each way to mind who is near. */
-  readonly #minding: readonly Pod[];
+  /** One Pod for each set of inter-Pod constraints. */
+  readonly #constrained: readonly Pod[];
   /** Whether each is judged with those before it alone, as it was when it was placed. */
   readonly #inTurn: boolean;
-  /** Those for whom, judged in turn, it is not asked any more who wants distance from them. */
-  readonly #deaf = new Set<Pod>();
-  /** Whether all of them could stay before anybody was put back. */
+  /** Pods for which kube-scheduler skips inter-Pod affinity, judged in turn. */
+  readonly #skipping = new Set<Pod>();
+  /** Whether all of them could stay before any unit was put back. */
   readonly #clean: boolean;
 
   constructor({ nodes }: Pick<PodPlacement, 'nodes'>, state: ClusterState, { inTurn = false } = {}) {
     this.#nodes = nodes;
     this.#state = state;
     this.#inTurn = inTurn;
-    const minding = new Map<Constraints, Pod>();
+    const constrained = new Map<Constraints, Pod>();
     for (const [pod, { node }] of nodes) {
       this.#onNode.getOrInsert(node.name, []).push(pod);
       this.#order.set(pod, this.#order.size);
-      if (hasOwnInterPodConstraints(pod)) minding.set(pod.constraints, pod);
+      if (hasOwnInterPodConstraints(pod)) constrained.set(pod.constraints, pod);
     }
-    this.#minding = [...minding.values()];
+    this.#constrained = [...constrained.values()];
     if (inTurn)
       this.#eachInTurn((pod) => {
-        if (skipsAffinity(pod, state)) this.#deaf.add(pod);
+        if (skipsAffinity(pod, state)) this.#skipping.add(pod);
       });
     // In turn they could: so they were placed.
     this.#clean = inTurn || this.#first(nodes.keys()) === undefined;
@@ -46,26 +46,26 @@ export class Assumed {
    * it. Only the preemptor is judged: what ran before it runs on.
    */
   clashWith(unit: PreemptionUnit): string | undefined {
-    // On other nodes a Pod of the unit is felt only by those that mind who is near, or that it minds itself.
-    if (this.#minding.length === 0 && !this.#state.wanted.some) {
+    // A Pod of the unit matters on other nodes only by inter-Pod constraints, its own or the preemptor's.
+    if (this.#constrained.length === 0 && !this.#state.wanted.some) {
       for (const { nodeName } of unit.pods) {
         const clash = this.#first(this.#onNode.get(nodeName) ?? []);
         if (clash !== undefined) return clash;
       }
       return undefined;
     }
-    if (!this.#clean || unit.pods.some((pod) => this.#isFelt(pod)))
-      return this.#inTurn ? this.#firstInTurn(this.#deaf) : this.#first(this.#nodes.keys());
+    if (!this.#clean || unit.pods.some((pod) => this.#mattersElsewhere(pod)))
+      return this.#inTurn ? this.#firstInTurn(this.#skipping) : this.#first(this.#nodes.keys());
     const near = new Set(unit.pods.flatMap(({ nodeName }) => this.#onNode.get(nodeName) ?? []));
     const inOrder = [...near].sort((a, b) => (this.#order.get(a) ?? 0) - (this.#order.get(b) ?? 0));
-    // Who is near has not changed for those that mind it.
+    // Nothing has changed for inter-Pod constraints.
     return this.#first(inOrder, this.#inTurn ? ownPredicates : undefined);
   }
 
-  /** Whether it can matter on other nodes that the Pod is there. */
-  #isFelt(pod: Pod): boolean {
+  /** Whether the Pod can matter on other nodes. */
+  #mattersElsewhere(pod: Pod): boolean {
     if (pod.constraints.antiAffinity.length > 0) return true;
-    return this.#minding.some(
+    return this.#constrained.some(
       ({ namespace, constraints: { affinity, antiAffinity, spread } }) =>
         [...affinity, ...antiAffinity].some((term) => termTakes(term, pod, this.#state.namespaces)) ||
         (pod.namespace === namespace && spread.some(({ selector }) => selects(selector, pod.labels))),
@@ -89,10 +89,10 @@ export class Assumed {
     return this.#firstInTurn(new Set());
   }
 
-  #firstInTurn(deaf: ReadonlySet<Pod>): string | undefined {
+  #firstInTurn(skipping: ReadonlySet<Pod>): string | undefined {
     let clash: string | undefined;
     this.#eachInTurn((pod, node) => {
-      clash ??= this.#clashOn(pod, node, deaf.has(pod) ? predicatesButAffinity : undefined);
+      clash ??= this.#clashOn(pod, node, skipping.has(pod) ? predicatesButAffinity : undefined);
     });
     return clash;
   }

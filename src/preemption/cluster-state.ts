@@ -2,36 +2,33 @@ import { CountedPods, AntiAffinityTerms } from './domain-counts.ts';
 import { NodeState, type Amount } from './node-state.ts';
 import type { Pod, PodAffinityTerm, Resources, Snapshot } from './snapshot.ts';
 
-/** Where a Pod of the snapshot runs and what it takes there: looked up once, since it comes and goes many times. */
+/** Where a Pod of the snapshot runs and what it requests, looked up once: it is removed and put back many times. */
 interface Home {
   readonly node: NodeState;
   readonly amounts: readonly Amount[];
 }
 
-/** Whom a rule counts. */
+/** Which Pods a rule counts. */
 type Takes = (pod: Pod, node: NodeState) => boolean;
 
-/** Pods on nodes that somebody asks about again and again. */
+/** Pods that a rule counts, followed as they come and go. */
 interface Watched {
   readonly takes: Takes;
   readonly crowd: CountedPods;
 }
 
-/**
- * The snapshot as something to try things out on: Pods are put on nodes and taken off again. Nothing of the snapshot
- * itself changes.
- */
+/** A working copy of the snapshot: Pods are put on nodes and taken off again, and the snapshot itself does not change. */
 export class ClusterState {
   readonly nodes: readonly NodeState[];
   readonly byName: ReadonlyMap<string, NodeState>;
   readonly namespaces: Snapshot['namespaces'];
-  /** What Pods on nodes want distance from. */
+  /** Terms of anti-affinity of the Pods on nodes. */
   readonly wanted: AntiAffinityTerms;
-  /** What Pods of the snapshot want distance from, wherever they are in thought; of those of one template once. */
+  /** Anti-affinity of all Pods of the snapshot, on a node now or not; Pods of one template share theirs. */
   readonly distances: ReadonlySet<readonly PodAffinityTerm[]>;
-  /** Of every resource that a node has. */
+  /** An index for every resource, so that amounts are kept in arrays. */
   readonly #indexes = new Map<string, number>();
-  /** By what is asked for, which Pods of one template share. */
+  /** By requests, which Pods of one template share. */
   readonly #amounts = new Map<Resources, readonly Amount[]>();
   readonly #homes = new Map<Pod, Home>();
   readonly #watched = new Map<object, Map<string, Watched>>();
@@ -56,7 +53,7 @@ export class ClusterState {
       if (!this.#indexes.has(name)) this.#indexes.set(name, this.#indexes.size);
   }
 
-  /** What a Pod asks for. A resource that nobody has gets an index beyond all, where nothing is free. */
+  /** What a Pod requests. A resource that no node has gets an index beyond all, where nothing is free. */
   amountsOf({ requests }: Pick<Pod, 'requests'>): readonly Amount[] {
     const known = this.#amounts.get(requests);
     if (known !== undefined) return known;
@@ -70,8 +67,8 @@ export class ClusterState {
   }
 
   /**
-   * Of the Pods on nodes those that `takes` is about. They are looked for once, and kept as Pods come and go.
-   * @param key with `of` what tells this question from others
+   * The Pods on nodes that `takes` accepts, searched once and then followed as Pods come and go.
+   * @param key identifies the rule, with `of`
    */
   podsCounted(key: object, of: string, takes: Takes): CountedPods {
     const alike = this.#watched.getOrInsertComputed(key, () => new Map<string, Watched>());
@@ -84,7 +81,7 @@ export class ClusterState {
     }).crowd;
   }
 
-  /** The nodes that `takes` is about, whoever is there: looked for once. @param key with `of` as of {@link podsCounted} */
+  /** The nodes that `takes` accepts, searched once. @param key identifies the rule, with `of` */
   nodesFor(key: object, of: string, takes: (node: NodeState) => boolean): ReadonlySet<NodeState> {
     return this.#nodesFor
       .getOrInsertComputed(key, () => new Map<string, ReadonlySet<NodeState>>())
@@ -99,7 +96,7 @@ export class ClusterState {
     this.#take(pod, node, this.amountsOf(pod));
   }
 
-  /** A Pod of the snapshot on the node that it runs on; one whose node is gone is nowhere. */
+  /** Puts a Pod of the snapshot on the node that it runs on; nowhere if that is gone. */
   putBack(pod: Pod): void {
     const home = this.#homeOf(pod);
     if (home !== undefined) this.#put(pod, home.node, home.amounts);

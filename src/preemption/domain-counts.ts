@@ -2,7 +2,7 @@ import type { NodeState } from './node-state.ts';
 import type { Pod, PodAffinityTerm, Snapshot } from './snapshot.ts';
 import { termTakes } from './selectors.ts';
 
-/** How many Pods are in each domain of a topology key, kept as they come and go, with the fewest in any. */
+/** Counts the Pods in each domain of a topology key as they come and go, and knows the fewest in any. */
 export class DomainCounts {
   readonly topologyKey: string;
   readonly #counts = new Map<string, number>();
@@ -70,7 +70,7 @@ export class DomainCounts {
   }
 }
 
-/** Pods on nodes that some rule counts, kept as they come and go, and how many of them each domain has. */
+/** The Pods on nodes that a rule counts, with how many each domain has. */
 export class CountedPods {
   readonly #nodes = new Map<Pod, NodeState>();
   readonly #counts = new Map<string, DomainCounts>();
@@ -110,16 +110,16 @@ export interface AntiAffinityTerm {
   readonly crowd: CountedPods;
 }
 
-/** What Pods on nodes want to be away from: they judge every newcomer. Terms that say the same are one. */
+/** Anti-affinity of the Pods on nodes, which every newcomer must satisfy. Equal terms are kept once. */
 export class AntiAffinityTerms {
   readonly #namespaces: Snapshot['namespaces'];
   readonly #all: AntiAffinityTerm[] = [];
   readonly #byText = new Map<string, AntiAffinityTerm>();
   /** By a list of terms, which Pods of one template share. */
   readonly #byList = new Map<readonly PodAffinityTerm[], readonly AntiAffinityTerm[]>();
-  /** Of a newcomer: those that take it, among as many as were known then. */
+  /** By newcomer the terms that select it, among as many as were known then. */
   readonly #against = new Map<Pod, { known: number; readonly found: AntiAffinityTerm[] }>();
-  /** How many Pods on nodes want distance from anybody. */
+  /** How many Pods on nodes have anti-affinity. */
   #wanting = 0;
 
   constructor(namespaces: Snapshot['namespaces']) {
@@ -144,7 +144,7 @@ export class AntiAffinityTerms {
     for (const { crowd } of this.know(antiAffinity)) crowd.take(pod);
   }
 
-  /** Terms that a Pod has, or will have once it is somewhere. */
+  /** Registers the terms of a Pod, on a node or not. */
   know(antiAffinity: readonly PodAffinityTerm[]): readonly AntiAffinityTerm[] {
     return this.#byList.getOrInsertComputed(antiAffinity, () => [
       ...new Set(antiAffinity.map((term) => this.#distance(term))),
@@ -159,7 +159,7 @@ export class AntiAffinityTerms {
     });
   }
 
-  /** Those that speak of the Pod, whether or not somebody on a node has them now. */
+  /** The terms that select the Pod, whether or not a Pod on a node has them now. */
   against(pod: Pod): readonly AntiAffinityTerm[] {
     const one = this.#against.getOrInsertComputed(pod, () => ({ known: 0, found: [] }));
     for (; one.known < this.#all.length; one.known += 1) {

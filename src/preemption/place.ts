@@ -7,7 +7,7 @@ import { Needs, type Preemptor } from './preemptor.ts';
 import { Scores } from './scores.ts';
 import type { ChosenDomain } from './topology.ts';
 
-/** Where each Pod of a gang goes, and why the first that goes nowhere does. */
+/** Where each Pod of a gang goes, and why the first without a node has none. */
 export interface PodPlacement {
   /** Whether every minimum is met. */
   readonly fits: boolean;
@@ -16,13 +16,13 @@ export interface PodPlacement {
   readonly without: readonly Pod[];
   /** Of the first Pod without a node, every node's reason. */
   readonly rejected: readonly Rejection[];
-  /** Where all of them belong into one domain: which. */
+  /** The domain of all of them, where they must be in one. */
   readonly domain?: ChosenDomain;
 }
 
 /**
  * Places the Pods one after the other, each where kube-scheduler would put it with those before it in place: those that the
- * minimums need first, then the others where there is room still. They are left on their nodes in `state`; {@link undo}
+ * minimums need first, then the others where they fit. They are left on their nodes in `state`; {@link undo}
  * takes them off again.
  * @param only the nodes that may be used; all without
  */
@@ -34,7 +34,7 @@ export function place(
   return placeOthers(placeNeeded(preemptor, state, only), preemptor, state, only);
 }
 
-/** The same of as many Pods as the minimums need: nobody has to make room for more. */
+/** Places as many Pods as the minimums need: no victim is needed for more. */
 export function placeNeeded(
   { pods, minimums }: Pick<Preemptor, 'pods' | 'minimums'>,
   state: ClusterState,
@@ -45,7 +45,7 @@ export function placeNeeded(
   return { ...placed, fits: needs.areMet };
 }
 
-/** The Pods that {@link placeNeeded} did not try, beside those that it placed. */
+/** Places the Pods that {@link placeNeeded} did not try, beside those that it placed. */
 export function placeOthers(
   needed: PodPlacement,
   { pods }: Pick<Preemptor, 'pods'>,
@@ -76,7 +76,7 @@ function placeEach(
   const nodes = new Map<Pod, NodeState>();
   const without: Pod[] = [];
   let rejected: readonly Rejection[] = [];
-  // Of each kind of Pod, for as long as they are good for the next one.
+  // One for each kind of Pod, kept while it is valid for the next one.
   let kinds: Candidates[] = [];
   for (const pod of pods) {
     if (!wants(pod)) continue;
@@ -111,16 +111,16 @@ export function redo({ nodes }: Pick<PodPlacement, 'nodes'>, state: ClusterState
 }
 
 /**
- * The nodes that a Pod may choose among; for Pods of the same kind the same, but for those that took one. Where it matters
- * who is near, that is asked anew for each Pod, of the nodes that come first.
+ * The nodes that take a Pod, with their scores. They serve all Pods of the same kind: only the node that took one is scored
+ * again. With inter-Pod constraints these are judged anew for each Pod, from the best score down.
  */
 class Candidates {
   #pod: Pod;
   readonly #state: ClusterState;
   readonly #only: readonly NodeState[];
   readonly #scores: Scores;
-  /** Who is near decides beside the node itself. */
-  readonly #social: boolean;
+  /** Whether inter-Pod constraints decide beside the node itself. */
+  readonly #interPod: boolean;
 
   constructor(pod: Pod, state: ClusterState, only: readonly NodeState[]) {
     this.#pod = pod;
@@ -132,31 +132,31 @@ class Candidates {
       return new Scores(pod, nodes, state);
     };
     const own = hasInterPodConstraints(pod, state) ? scored(ownPredicates) : undefined;
-    this.#social = own?.apart === true;
-    this.#scores = own !== undefined && this.#social ? own : scored();
+    this.#interPod = own?.apart === true;
+    this.#scores = own !== undefined && this.#interPod ? own : scored();
   }
 
   isFor(pod: Pod): boolean {
     return pod.nodeName === this.#pod.nodeName && isAlike(pod, this.#pod);
   }
 
-  /** Whether they are those of `pod` as well, from now on, which {@link isFor} says is of the same kind. */
+  /** Turns to another Pod, of the same kind as {@link isFor} says. @returns whether that is possible */
   turnsTo(pod: Pod): boolean {
-    if (this.#social !== hasInterPodConstraints(pod, this.#state)) return false;
+    if (this.#interPod !== hasInterPodConstraints(pod, this.#state)) return false;
     this.#pod = pod;
     return true;
   }
 
   /** Where kube-scheduler leaves it to chance, the first by name. */
   best(): NodeState | undefined {
-    if (!this.#social) return this.#scores.best()[0];
+    if (!this.#interPod) return this.#scores.best()[0];
     const judge = judgeFor(this.#pod, this.#state, interPodPredicates);
     return this.#scores.best((node) => judge(node) === undefined)[0];
   }
 
   /** A Pod of this kind or of another is there now. */
   took(node: NodeState): void {
-    const list = this.#social ? ownPredicates : undefined;
+    const list = this.#interPod ? ownPredicates : undefined;
     this.#scores.changed(node, judgeFor(this.#pod, this.#state, list)(node) === undefined);
   }
 
@@ -167,11 +167,11 @@ class Candidates {
   }
 }
 
-/** Whether it matters who is near: to the Pod, or to somebody of the Pod. */
+/** Whether the Pod has inter-Pod constraints, or some Pod on a node has any. */
 const hasInterPodConstraints = (pod: Pod, { wanted }: ClusterState): boolean =>
   hasOwnInterPodConstraints(pod) || wanted.some;
 
-/** Whether it matters to the Pod what others are near. */
+/** Whether the Pod itself has inter-Pod constraints. */
 export const hasOwnInterPodConstraints = ({
   constraints: { affinity, antiAffinity, spread },
 }: Pod): boolean => affinity.length + antiAffinity.length + spread.length > 0;

@@ -14,7 +14,14 @@ import { preemptionUnitsOf, type PreemptionUnit } from './units.ts';
 import { BEHAVIOUR, type Variant } from './variants.ts';
 
 /**
- * Plans room for a gang or a Pod. Pure: the same snapshot gives the same plan, to the letter.
+ * Plans a preemption for a gang or a Pod. Pure: the same snapshot gives the same plan, to the letter.
+ *
+ * 1. A preemptor that fits as it is needs no victims; nor does one that fits once terminating Pods are gone.
+ * 2. It may not preempt where Pods of it are missing, its policy is Never, or another preemption for it is under way.
+ * 3. Every unit of lower priority that may be evicted is a possible victim ({@link planForGang}, {@link planForPod}).
+ * 4. A gang with a topology constraint is planned domain by domain ({@link planInDomains}); kube-scheduler's variants do that
+ *    while they place it.
+ * 5. If nothing helps since a single Pod is larger than any node, that is the reason given.
  * @param variant `kep`: the document's algorithm; `kube-1.36`, `kube-1.37`: what that kube-scheduler does
  * @param mayGo whether a unit below the preemptor may be touched at all; all may without
  */
@@ -35,7 +42,7 @@ export function planPreemption(
   return { ...found, refusal };
 }
 
-/** What is said whatever else is. */
+/** Refusals that no other reason replaces. */
 const CERTAIN: ReadonlySet<Refusal['why']> = new Set(['PodsMissing', 'PodUnlikeGroup', 'EvictsInVain']);
 
 function planAnywhere(

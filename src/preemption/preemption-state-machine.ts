@@ -8,17 +8,17 @@ import { refusalText, type Refusal } from './refusal.ts';
 import type { Pod, Snapshot } from './snapshot.ts';
 import { preemptionUnitsOf, type PreemptionUnit } from './units.ts';
 
-/** What follows from it. The same situation with the same plan in flight gives the same step. */
+/** The next step of a preemption. The same situation with the same plan in flight gives the same step. */
 export interface PreemptionStep {
   /**
-   * `Fits`: it has room now. `Preempts`: a plan begins. `Waits`: for what is on its way. `Unschedulable`: nothing helps.
+   * `Fits`: it fits now. `Preempts`: a plan begins. `Waits`: for Pods that go. `Unschedulable`: nothing helps.
    */
   readonly verdict: 'Fits' | 'Preempts' | 'Waits' | 'Unschedulable';
-  /** To be written down before anything of {@link evict} is done; undefined: nothing is on its way any more. */
+  /** To be stored before anything of {@link evict} is done; undefined: no plan is in flight any more. */
   readonly inFlight: InFlight | undefined;
   /**
-   * With those of its Pods that are still to go. All Pods of a unit get the condition DisruptionTarget, for
-   * {@link PREEMPTION}, before the first of them is evicted: by that the unit is known as begun.
+   * Units to evict, with the Pods that are still to go. All Pods of a unit get the condition DisruptionTarget, with the reason
+   * {@link PREEMPTION}, before the first of them is evicted: that marks the unit as begun.
    */
   readonly evict: readonly Victim[];
   /** For whoever runs the cluster. */
@@ -30,9 +30,15 @@ export interface PreemptionStep {
 }
 
 /**
- * Preemption that waits: nobody goes before there is a plan by which all of the preemptor fits, and while that plan may
- * still come true nobody else does. No clock and no I/O: it is told what there is, at each attempt anew.
- * @param inFlight what the last step said
+ * The state machine of a preemption. It has no clock and no I/O: each step is computed from the cluster as it is.
+ *
+ * 1. Without a plan in flight, make one: nobody is evicted before there is a plan by which all of the preemptor fits.
+ * 2. If the preemptor fits as it is, no other unit is begun; units that were begun are brought to their end.
+ * 3. While the plan can come true, evict what is left of its victims and nobody else.
+ * 4. If it cannot any more, close it: units that were begun are evicted whole, no other is touched, and nothing new is planned
+ *    until they are gone.
+ * 5. If every victim is gone and the preemptor still does not fit, start again.
+ * @param inFlight the plan that the last step returned
  */
 export function nextPreemptionStep(inFlight: InFlight | undefined, situation: Situation): PreemptionStep {
   if (inFlight === undefined) return begin(situation);
@@ -45,7 +51,6 @@ export function nextPreemptionStep(inFlight: InFlight | undefined, situation: Si
   }
   const invalid = inFlight.closing ? 'the plan was given up' : whyInvalid(inFlight, situation);
   if (invalid === undefined) {
-    // Everybody has gone, and still it does not fit: the plan is no longer the way.
     if (!awaits(inFlight, snapshot)) return begin(situation);
     const evict = inFlight.victims.flatMap((victim) => left(victim, snapshot));
     const why = `it waits for ${going(inFlight.victims, snapshot)}`;
@@ -57,7 +62,7 @@ export function nextPreemptionStep(inFlight: InFlight | undefined, situation: Si
   return { verdict: 'Waits', ...rest, why };
 }
 
-/** Nothing is on its way. */
+/** The step of a preemptor without a plan in flight. */
 function begin(situation: Situation): PreemptionStep {
   const cause = preemptionUnderWay(situation.preemptor, situation.snapshot, situation.variant);
   if (cause !== undefined)
@@ -109,14 +114,14 @@ function whyInvalid(inFlight: InFlight, situation: Situation): string | undefine
   return stillNominated(inFlight, preemptor, snapshot);
 }
 
-/** Whether there is anybody left to wait for, of the plan or on the nodes that it clears. */
+/** Whether some victim is still there, or some Pod on the nodes that the plan clears is terminating. */
 function awaits({ victims, nominations }: InFlight, snapshot: Snapshot): boolean {
   if (victims.some((victim) => podsOf(victim, snapshot).length > 0)) return true;
   const nodes = new Set(nominations.map(({ node }) => node));
   return snapshot.pods.some(({ terminating, nodeName }) => terminating && nodes.has(nodeName));
 }
 
-/** What remains to be done of a plan that is not pursued any more: units are preempted whole or not at all. */
+/** What remains of a plan that was given up: units that were begun, since a unit is preempted whole or not at all. */
 function broughtToEnd(
   { nominations, victims, closing }: InFlight,
   snapshot: Snapshot,
@@ -129,11 +134,11 @@ function broughtToEnd(
   };
 }
 
-/** Whether some Pod of it that is still there has been told. */
+/** Whether some Pod of the unit that is still there is marked as a target. */
 const isBegun = (victim: Victim, snapshot: Snapshot): boolean =>
   podsOf(victim, snapshot).some(({ disruption }) => disruption === PREEMPTION || disruption === EVICTION);
 
-/** The victim with those of its Pods that do not go yet; nothing where all do. */
+/** The victim with those of its Pods that are not terminating yet; empty where all are. */
 function left(victim: Victim, snapshot: Snapshot): Victim[] {
   const staying = new Set(
     podsOf(victim, snapshot).flatMap(({ uid, terminating }) => (terminating ? [] : [uid])),
@@ -142,7 +147,7 @@ function left(victim: Victim, snapshot: Snapshot): Victim[] {
   return pods.length === 0 ? [] : [{ ...victim, pods }];
 }
 
-/** Those that are still there. One of the same name with another uid is somebody else. */
+/** Pods of the victim that are still there. One of the same name with another uid is another Pod. */
 function podsOf({ namespace, pods }: Victim, snapshot: Snapshot): Pod[] {
   const uids = new Set(pods.map(({ uid }) => uid));
   return snapshot.pods.filter((pod) => pod.namespace === namespace && uids.has(pod.uid));

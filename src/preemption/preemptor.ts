@@ -10,14 +10,14 @@ import {
 } from './snapshot.ts';
 import { BEHAVIOUR, type Variant } from './variants.ts';
 
-/** Who wants room: a gang, or one Pod that is in none. */
+/** A gang that does not fit, or a Pod that is in none. */
 export interface Preemptor {
   readonly kind: 'Gang' | 'Pod';
   /** `namespace/name`. */
   readonly key: string;
-  /** Its scheduling priority: only what is strictly below can make room. */
+  /** Its scheduling priority: only units strictly below can be preempted. */
   readonly priority: number;
-  /** False: it waits until there is room. */
+  /** False: it waits until it fits. */
   readonly preempts: boolean;
   /** Those that have no node yet, in the order in which they are placed. */
   readonly pods: readonly Pod[];

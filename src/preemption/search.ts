@@ -9,7 +9,7 @@ import type { Variant } from './variants.ts';
 import type { Rejection } from './predicates/predicates.ts';
 import type { Refusal } from './refusal.ts';
 
-/** What a search for victims is asked. */
+/** The input of a search for victims. */
 export interface SearchInput {
   readonly preemptor: Preemptor;
   /** Everything that runs in place, the preemptor nowhere. */
@@ -40,7 +40,7 @@ export interface Search {
   readonly inVain?: string | undefined;
 }
 
-/** Who has to go and who may stay, with the reason of each. */
+/** Collects which units have to go and which may stay, each with the reason. */
 export class Verdicts {
   readonly #violating: SplitUnits['violating'];
   readonly #spared = new Map<PreemptionUnit, JudgedUnit>();
@@ -75,7 +75,7 @@ export class Verdicts {
   }
 }
 
-/** The Pods of a unit on the nodes that they run on. */
+/** Puts the Pods of a unit on the nodes that they run on. */
 export function putBack({ pods }: PreemptionUnit, state: ClusterState, fit?: Fit): void {
   for (const pod of pods) {
     state.putBack(pod);
@@ -83,7 +83,7 @@ export function putBack({ pods }: PreemptionUnit, state: ClusterState, fit?: Fit
   }
 }
 
-/** Nowhere. */
+/** Takes the Pods of a unit off their nodes. */
 export function removed({ pods }: PreemptionUnit, state: ClusterState, fit?: Fit): void {
   for (const pod of pods) {
     state.takeAway(pod);
@@ -96,7 +96,7 @@ function tell(fit: Fit | undefined, name: string, state: ClusterState): void {
   if (node !== undefined) fit?.changed(node);
 }
 
-/** Who would make room for whom, and who would not have to. */
+/** Which units a preemptor would evict, and which may stay. */
 export interface PreemptionPlan {
   readonly variant: Variant;
   /** Whether it fits as it is. */
@@ -107,9 +107,9 @@ export interface PreemptionPlan {
   readonly placement: ReadonlyMap<string, string>;
   /** The most important first. Where it is not feasible all the same, its scheduler evicts them in vain. */
   readonly victims: readonly JudgedUnit[];
-  /** Who was looked at and may stay. */
+  /** Units that were possible victims and may stay. */
   readonly reprieved: readonly JudgedUnit[];
-  /** Pods on their way out whose room is needed: it waits for them, and preempts nobody more. */
+  /** Terminating Pods whose resources are needed: the preemptor waits for them and preempts nobody else. */
   readonly awaited: readonly string[];
   /** Why nothing helps, node by node, for the first Pod without a place. */
   readonly rejected: readonly Rejection[];
@@ -124,6 +124,6 @@ export interface PlannedDomain {
   readonly required: boolean;
   /** The value of the scope's label; undefined: its Pods are not in one domain, which was only preferred. */
   readonly value: string | undefined;
-  /** Domains with room, once all below is gone, that were not looked at. */
+  /** Domains that would have capacity once all of lower priority is gone, and were not searched. */
   readonly leftOut?: number;
 }

@@ -22,11 +22,11 @@ export function variantOfGroups(apiVersion: string | undefined): Variant | undef
   return group === 'scheduling.k8s.io' ? OF_VERSION[version] : undefined;
 }
 
-/** In what the algorithms differ. */
+/** What differs between the algorithms. */
 export interface VariantBehaviour {
   /** The release of kube-scheduler, which knows native PodGroups alone and takes Pods on their way out for victims; undefined: the document's. */
   readonly scheduler: string | undefined;
-  /** Whether a single Pod that wants room sees groups among its victims. */
+  /** Whether a single Pod preempts groups as units. */
   readonly podsSeeGroups: boolean;
   /** Whether a member that is disrupted alone costs what its group does. */
   readonly membersCostTheirGroup: boolean;

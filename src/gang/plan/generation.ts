@@ -13,7 +13,15 @@ interface Generation {
   readonly former: readonly PodRecord[];
 }
 
-/** Tells the Pods of the generation that runs from those of the one before. */
+/**
+ * Tells the Pods of the generation that runs from those of the one before.
+ *
+ * 1. Pods that were released and have not ended run.
+ * 2. If Pods have revisions, the gated Pod that came last has the newest: released Pods of another are the former generation.
+ * 3. A leader's workers are made after it, so released Pods older than a gated leader are those of the leader before.
+ * 4. Bound Pods of an earlier workload of the same name are former, since a scheduler counts by the gang's name.
+ * 5. Bound Pods that are being deleted are former where the scheduler counts them until they are gone.
+ */
 function generationOf(
   { backend, pods }: Pick<GangState, 'backend' | 'pods'>,
   gang: GangRecord,

@@ -13,7 +13,7 @@ import { interPodAffinity } from './pod-affinity.ts';
 import type { Filter, Predicate } from './predicate.ts';
 import { podTopologySpread } from './topology-spread.ts';
 
-/** What a Pod that has its node already asks of no other one. */
+/** A Pod that is bound takes no other node. */
 const nodeName: Predicate = {
   name: 'NodeName',
   filterFor: (pod) =>
@@ -36,7 +36,7 @@ export const predicates: readonly Predicate[] = [
   interPodAffinity,
 ];
 
-/** Those that other Pods have no part in. */
+/** Predicates that do not depend on other Pods. */
 export const fixedPredicates: readonly Predicate[] = [
   nodeUnschedulable,
   nodeName,
@@ -45,19 +45,19 @@ export const fixedPredicates: readonly Predicate[] = [
   volumeBinding,
 ];
 
-/** Those that other Pods have a part in wherever they are, if the Pod minds them or they mind it. */
+/** Predicates that depend on Pods on other nodes. */
 export const interPodPredicates: readonly Predicate[] = [podTopologySpread, interPodAffinity];
 
-/** Those that a node decides by itself, with the Pods on it. */
+/** Predicates that depend on the node and the Pods on it alone. */
 export const ownPredicates = predicates.filter((one) => !interPodPredicates.includes(one));
 
-/** Those of them that the Pods on the node have a part in. */
+/** Those of {@link ownPredicates} that depend on the Pods on the node. */
 export const capacityPredicates = ownPredicates.filter((one) => !fixedPredicates.includes(one));
 
-/** Those but the distance that others want, of which kube-scheduler hears nothing where it was skipped. */
+/** All but inter-Pod affinity, for Pods of which kube-scheduler skipped that. */
 export const predicatesButAffinity = predicates.filter((one) => one !== interPodAffinity);
 
-/** Whether kube-scheduler skips the distance that others want of a Pod in the state as it is: nobody wants any, and the Pod itself minds nobody. */
+/** Whether kube-scheduler skips inter-Pod affinity for a Pod in the state as it is: neither it nor any Pod on a node has terms that concern it. */
 export const skipsAffinity = (pod: Pod, state: ClusterState): boolean =>
   pod.constraints.affinity.length + pod.constraints.antiAffinity.length === 0 &&
   interPodAffinity.filterFor(pod, state) === undefined;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../src/json/json.ts';
-import { readSnapshot } from '../../../src/preemption/read/read-snapshot.ts';
-import { node, pod, podGang, podGroup, priorityClass } from './small-cluster.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
+import { readSnapshot } from '../../../../src/preemption/read/read-snapshot.ts';
+import { node, pod, podGang, podGroup, priorityClass } from '../small-cluster.ts';
 
 const faultsOf = (...objects: JsonObject[]): string[] =>
   readSnapshot(objects).faults.map(({ object, field, message }) => `${object}: ${field}: ${message}`);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../../../src/json/json.ts';
-import { node, planFor, pod } from './small-cluster.ts';
+import type { JsonObject } from '../../../../src/json/json.ts';
+import { node, planFor, pod } from '../small-cluster.ts';
 
 /** `node: message` for each node that refuses a Pod with this spec; the name of the node that takes it. */
 function judged(spec: JsonObject, objects: readonly JsonObject[], labels: Record<string, string> = {}) {
