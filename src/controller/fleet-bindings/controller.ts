@@ -23,7 +23,7 @@ interface ClusterRecord extends Identified {
 
 /** Bindings of one namespace written at a time; of all together twice as many. */
 const AT_A_TIME = 5;
-/** Between two looks whether clusters have reported what was sent to them for long enough (ms). */
+/** Interval (ms) at which placements that clusters should have reported by now are no longer counted beside their status. */
 const EXPIRE_MS = 5_000;
 
 /**
@@ -167,13 +167,13 @@ async function estimatorsAt(
 }
 
 /**
- * When it was placed, NaN for never. Clusters are written first, what is observed of them next: who was killed in between
- * left no time.
+ * When the binding was placed; NaN for never. Muster writes the clusters before the status: where it was killed in between,
+ * the status has no time yet, and now is taken.
  */
 const placedAt = ({ scheduledAt, generation, observedGeneration }: BindingRecord, now: number): number =>
   generation === observedGeneration ? scheduledAt : now;
 
-/** Whether anything of it is different that decides where it goes. What others and Muster itself say of it does not. */
+/** Whether a field changed that decides about placement. Status and annotations that others or Muster write do not. */
 const isAnother = (old: BindingRecord, now: BindingRecord): boolean =>
   old.uid !== now.uid ||
   old.generation !== now.generation ||

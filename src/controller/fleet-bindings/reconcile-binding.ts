@@ -24,9 +24,9 @@ export interface BindingOptions {
   readonly strategies: Strategies;
   readonly members: Members;
   readonly recordOf: (key: string) => BindingRecord | undefined;
-  /** What waits for room is in it, for whoever hears of room. */
+  /** Keys of bindings that wait for capacity. */
   readonly waiting: Set<string>;
-  /** Absent: nobody is asked, and Clusters' status is all that is known. */
+  /** Absent: no estimator is asked, and only the status of Clusters counts. */
   readonly estimates?: AskEstimates | undefined;
   readonly now: () => Date;
   /** Why nothing is done for the bindings of a namespace, in plain words; undefined where all is known of it. */

@@ -13,7 +13,7 @@ import type { FleetControllerFactory } from '../watch/shared.ts';
 import { Behind, letThrough } from './let-through.ts';
 import { termsReader } from './read-terms.ts';
 
-/** The key of all queues together: whose turn it is is decided for all of them at once. No object is called so. */
+/** The key under which all queues are reconciled together. No object can have this name. */
 const TURN = '*';
 /** A burst of changes is one decision (ms). */
 const SOON_MS = 50;
@@ -21,7 +21,7 @@ const SOON_MS = 50;
 const AT_A_TIME = 4;
 /** Before a workload that could not be read is looked for again (ms). */
 const UNREAD_MS = 5_000;
-/** The longest wait for room to be kept for somebody (ms): a clock that was set does not put it off for ever. */
+/** Upper bound (ms) of the requeue before the next reservation, so that a clock set back does not postpone it for ever. */
 const LONGEST_MS = 60_000;
 
 /**

@@ -7,7 +7,7 @@ import { countingObserver, measured } from './measured.ts';
 import { WriteMemory, SOON_MS, urgencyOf } from './write-memory.ts';
 import { podGangReconciler } from './reconcile-pod-gang.ts';
 
-/** What is merely outdated is worth a line in the log once it comes again so often that its next try is later than this. */
+/** An outdated cache is logged as an error only once the next retry is this far away (ms), after several in a row. */
 const TELL_AFTER_MS = 1_000;
 
 /** Judges every gang, and writes its references, its status and its Pods' gates. */

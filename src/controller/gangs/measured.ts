@@ -31,7 +31,7 @@ export function countingObserver(
   };
 }
 
-/** The same, counted and timed. A call that is cut off because the leadership ends is neither. */
+/** Counts and times each reconciliation, except those aborted because the leadership ends. */
 export const measured =
   (reconcile: Reconcile, metrics: Pick<LoopMetrics, 'reconciled'>, clock: Clock = systemClock): Reconcile =>
   async (key, signal) => {

@@ -113,7 +113,7 @@ export class WriteMemory {
   }
 }
 
-/** How long what nobody waits for is left, so that it is judged together (ms). */
+/** Delay (ms) of changes that nothing waits for, so that several of them are one reconciliation. */
 export const SOON_MS = 50;
 
 /**

@@ -44,12 +44,12 @@ export function consider(objects: readonly JsonObject[], question: PlanQuestion)
   const gang = readGangRecord(question.gang);
   const { placed, without } = withNominated(objects, gang);
   const { snapshot: all, context, isClear, faults } = carefulSnapshot(placed);
-  const own = objectTitle(question.gang, POD_GANG_KIND);
-  const reading = new FieldReader(own);
+  const title = objectTitle(question.gang, POD_GANG_KIND);
+  const reading = new FieldReader(title);
   const waiting = question.waiting.map((object) => readSnapshotPod(object, context, reading));
   const preemptor = preemptorFor(gang, waiting, all);
   const snapshot = without(all, preemptor);
-  const [fault] = [...reading.faults, ...faults.filter(({ object }) => object === own)];
+  const [fault] = [...reading.faults, ...faults.filter(({ object }) => object === title)];
   const { namespace, name } = gang;
   const obstacle: Refusal | undefined = fault
     ? {

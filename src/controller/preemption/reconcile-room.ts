@@ -22,9 +22,9 @@ import type { GangKind } from '../../workloads/kind.ts';
 /** Between two looks whether a victim is gone (ms). */
 const LEAVING_MS = 1_000;
 /**
- * Between two looks so many times as long passes as reading and planning took the first time: looks at gangs without room, of
- * which one tenant may make as many as he likes, are a tenth of the time at most. A plan that this process has begun is gone on
- * with all the same; one that it has found waits for others of its namespace.
+ * After an attempt, none begins for this many times as long as it took to read and plan. So attempts take a tenth of the time
+ * at most, however many gangs without room a tenant makes. Plans that this process has begun go on during that pause; plans
+ * that it found in a gang wait only for others of their namespace.
  */
 const REST = 9;
 /** The longest wait between two looks at a gang that nothing helps (ms): what could change that may be anywhere. */
@@ -115,21 +115,27 @@ export function roomReconciler(options: RoomOptions): Reconcile {
     return done;
   };
 
-  const one = async (key: string, signal: AbortSignal): Promise<ReconcileResult | undefined> => {
+  /** The gang of a key, where it has a plan or waits for room; undefined where nothing is to be done for it. */
+  const candidateOf = (key: string) => {
     const { namespace, name } = splitKey(key);
     const gang = view.gangs.get(namespace, name);
     const schedulerName = gang && schedulerFor(gang, options);
-    const text = gang?.annotations.get(ANNOTATION_PREEMPTION_PLAN);
-    const planned = gang !== undefined && readPlan(text, gang.uid) !== undefined;
-    const wants =
-      gang !== undefined &&
-      schedulerName !== undefined &&
-      view.standstill?.(namespace) === undefined &&
-      (planned || waitsForRoom(gang, view.pods.byIndex(BY_GANG, key), schedulerName));
-    if (!wants) {
+    if (gang === undefined || schedulerName === undefined || view.standstill?.(namespace) !== undefined)
+      return undefined;
+    const text = gang.annotations.get(ANNOTATION_PREEMPTION_PLAN);
+    const planned = readPlan(text, gang.uid) !== undefined;
+    const wants = planned || waitsForRoom(gang, view.pods.byIndex(BY_GANG, key), schedulerName);
+    return wants ? { gang, schedulerName, text, planned } : undefined;
+  };
+
+  const one = async (key: string, signal: AbortSignal): Promise<ReconcileResult | undefined> => {
+    const candidate = candidateOf(key);
+    if (candidate === undefined) {
       waiting.delete(key);
       return undefined;
     }
+    const { gang, schedulerName, text, planned } = candidate;
+    const { namespace } = gang;
     const now = clock.now();
     const known = waiting.get(key) ?? {
       due: now + (planned ? 0 : settings.afterMs),

@@ -204,9 +204,10 @@ export class SharedValues {
       priorityClassName: this.#optional(priorityClassName),
       prepared: this.#optional(prepared),
       subdomain: this.#optional(subdomain),
-      gates: shared(this.#gates, JSON.stringify(gates), gates),
-      origin: origin && shared(this.#origins, JSON.stringify(origin), origin),
-      podScheduled: podScheduled && shared(this.#conditions, JSON.stringify(podScheduled), podScheduled),
+      gates: deduplicated(this.#gates, JSON.stringify(gates), gates),
+      origin: origin && deduplicated(this.#origins, JSON.stringify(origin), origin),
+      podScheduled:
+        podScheduled && deduplicated(this.#conditions, JSON.stringify(podScheduled), podScheduled),
     };
   }
 
@@ -215,11 +216,11 @@ export class SharedValues {
   }
 
   #text(text: string): string {
-    return shared(this.#texts, text, text);
+    return deduplicated(this.#texts, text, text);
   }
 }
 
-function shared<T>(known: Map<string, T>, key: string, value: T): T {
+function deduplicated<T>(known: Map<string, T>, key: string, value: T): T {
   if (key.length > MAX_LENGTH) return value;
   const found = known.get(key);
   if (found !== undefined) return found;

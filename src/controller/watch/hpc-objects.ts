@@ -76,10 +76,10 @@ export class HpcObjects implements GangPreparation {
       });
     }
     // The first Pod, and the last that goes, may tell another domain than was taken for granted, or free its settings.
-    watch.onPod(({ old, new: now }) => {
-      if (domainOf(old) === domainOf(now) && (old && runningMark(old)) === (now && runningMark(now))) return;
-      const pod = now ?? old;
-      changed(keyOf(pod.namespace, pod.gang));
+    watch.onPod(({ old, new: pod }) => {
+      if (domainOf(old) === domainOf(pod) && (old && runningMark(old)) === (pod && runningMark(pod))) return;
+      const { namespace, gang } = pod ?? old;
+      changed(keyOf(namespace, gang));
     });
   }
 

@@ -84,29 +84,41 @@ export function planMadeGang(state: MadeState): GangAction {
     return gang === undefined ? NOTHING : { do: 'delete', gang, why: `${workloadTitle(subject)} is gone` };
   }
   if ('unreadable' in known) return planUnread(state, kind, newest, known.unreadable);
+  return planRead(state, known, { workload: subject, kind, newest });
+}
 
+interface Read {
+  readonly workload: WorkloadId;
+  readonly kind: GangKind;
+  /** The youngest Pod that its workload still counts on. */
+  readonly newest: PodRecord | undefined;
+}
+
+/** The workload was read: its uid, its numbers and whether it is suspended decide. */
+function planRead(state: MadeState, known: WorkloadRecord, { workload, kind, newest }: Read): GangAction {
+  const { gang } = state;
   const stale = gang?.annotations.get(ANNOTATION_WORKLOAD_UID) ?? known.uid;
   if (gang !== undefined && stale !== known.uid) {
-    return { do: 'delete', gang, why: `there is another ${workloadTitle(subject)} now` };
+    return { do: 'delete', gang, why: `there is another ${workloadTitle(workload)} now` };
   }
   if ((newest?.origin?.uid ?? known.uid) !== known.uid) return BEHIND;
   const { numbers } = known;
   if (numbers.ended !== undefined) return planEnd(gang, numbers.ended);
   if (numbers.wrong !== undefined) {
-    const message = `the gang of ${workloadTitle(subject)} cannot be made: ${numbers.wrong}`;
+    const message = `the gang of ${workloadTitle(workload)} cannot be made: ${numbers.wrong}`;
     return newest === undefined ? NOTHING : { do: 'say', pod: newest, reason: 'WorkloadInvalid', message };
   }
-  const groups = groupsOfPart(numbers, kind, subject.part);
-  const owner = ownerOf({ ...kind, version: known.version }, subject.name, known.uid);
+  const groups = groupsOfPart(numbers, kind, workload.part);
+  const owner = ownerOf({ ...kind, version: known.version }, workload.name, known.uid);
   const idle =
     numbers.suspended ||
     // A label that somebody else writes on the Pods is in no template.
-    (newest === undefined && !asksFor(numbers, kind, subject.name, state.name)) ||
+    (newest === undefined && !asksFor(numbers, kind, workload.name, state.name)) ||
     // One of which all is done ends in a moment, and its gang with it.
     groups.every(
       ({ minReplicas, left }) => (gang === undefined ? Math.min(minReplicas, left) : minReplicas) === 0,
     );
-  return planGroups(state, { groups, idle, newest, origin: { ...subject, uid: known.uid }, owner });
+  return planGroups(state, { groups, idle, newest, origin: { ...workload, uid: known.uid }, owner });
 }
 
 /** A Pod that its workload still counts on. */

@@ -33,15 +33,14 @@ export interface KubeClientOptions extends TransportOptions {
   readonly limit?: TokenBucket | undefined;
 }
 
-/** @param options of the connections; the clock is for tests */
-export function createKubeClient(connection: Connection, options: KubeClientOptions = {}): KubeClient {
-  const { limit } = options;
-  const transport = new Transport(connection, options);
+/** @param settings of the connections; the clock is for tests */
+export function createKubeClient(connection: Connection, settings: KubeClientOptions = {}): KubeClient {
+  const transport = new Transport(connection, settings);
   const send = async <T>(
     call: Omit<Call, 'signal' | 'timeoutMs'> & Unread,
     { signal, timeoutMs = 15_000, unlimited }: KubeCallOptions = {},
   ): Promise<T> => {
-    if (unlimited !== true) await limit?.take(signal);
+    if (unlimited !== true) await settings.limit?.take(signal);
     const bytes = await transport.call({ ...call, signal, timeoutMs });
     if (call.keepAnswer === false) return undefined as T;
     try {

@@ -6,7 +6,7 @@ export interface TokenBucketOptions {
   /** Tokens that may have gathered, at least one; full at the start. */
   readonly burst: number;
   readonly clock?: Clock;
-  /** Hears how long one had to wait (ms); not of those that had not to. */
+  /** Called with the wait in ms, only for calls that waited. */
   readonly waited?: (ms: number) => void;
 }
 

@@ -31,7 +31,7 @@ export interface Cut {
 export class CacheMemory {
   readonly #limits: MemoryLimits;
   readonly #used = new Map<string, number>();
-  /** Who leaves something out, by namespace; no entry for nobody. */
+  /** Caches that dropped objects, by namespace; no entry where none did. */
   readonly #cut = new Map<string, Set<Cut>>();
   readonly #handlers: ((namespace: string, why: string | undefined) => void)[] = [];
   #total = 0;
