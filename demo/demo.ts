@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../src/cli/input/package-root.ts';
+import { packageRoot } from '../src/cli/version.ts';
 import type { CliIo } from '../src/cli/output/io.ts';
 import { messageOf } from '../src/errors.ts';
 import type { ControlPlane } from '../test/cluster/control-plane/control-plane.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { packageRoot } from '../src/cli/input/package-root.ts';
+import { packageRoot } from '../src/cli/version.ts';
 import type { Narrator } from './narrator.ts';
 
 const GANG = 'docs/examples/hpc-gang.yaml';

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, dirname } from 'node:path';
 import { Command } from 'commander';
 import { POD_GANG_API_VERSION } from '../api/names.ts';
 import { BACKEND_CONTRACT_VERSION } from '../backends/backend.ts';
 import { supportedSchedulers } from '../backends/registry.ts';
 import { outputOption } from './input/shared-options.ts';
 import type { CliIo } from './output/io.ts';
-import { packageRoot } from './input/package-root.ts';
+import { fileURLToPath } from 'node:url';
 
 /** What `muster version -o json` prints. */
 export interface VersionReport {
@@ -78,3 +78,17 @@ export const versionCommand = (io: CliIo): Command =>
         ].join('\n'),
       );
     });
+
+/**
+ * The folder with package.json: two up from the source, three from the build, so it is looked for from the file `from`
+ * upwards. undefined where there is none.
+ */
+export function packageRoot(from: string = import.meta.url): string | undefined {
+  let folder = dirname(fileURLToPath(from));
+  while (!existsSync(join(folder, 'package.json'))) {
+    const parent = dirname(folder);
+    if (parent === folder) return undefined;
+    folder = parent;
+  }
+  return folder;
+}

@@ -15,7 +15,7 @@ const labelValue = z.string({
         : undefined,
 });
 
-const requirement = z.strictObject({
+const labelRequirement = z.strictObject({
   key: z.string().describe('The label that is looked at.'),
   operator: z
     .enum(['In', 'NotIn', 'Exists', 'DoesNotExist'])
@@ -32,7 +32,7 @@ export const labelSelector = (whose: string) =>
         .default({})
         .describe(`${whose} Labels that it must have. Empty: no condition.`),
       matchExpressions: z
-        .array(requirement)
+        .array(labelRequirement)
         .default([])
         .describe(`${whose} Further conditions, all of which must hold. Empty: none.`),
     })

@@ -4,7 +4,7 @@
  */
 import { request } from 'node:https';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { fleetEndpoints } from '../../src/cli/serve/serve-fleet.ts';
+import { fleetEndpoints } from '../../src/cli/serve/fleet-loop.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 import { issueDevelopmentCertificates } from '../../src/tls/issue.ts';

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { MUSTER_USER } from '../../src/api/names.ts';
-import { packageRoot } from '../../src/cli/input/package-root.ts';
+import { packageRoot } from '../../src/cli/version.ts';
 import { systemClock } from '../../src/kube/client/clock.ts';
 import { findConnection } from '../../src/kube/client/find-connection.ts';
 import { createKubeClient } from '../../src/kube/client/http-client.ts';

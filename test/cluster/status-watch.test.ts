@@ -2,7 +2,7 @@ import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { packageRoot } from '../../src/cli/input/package-root.ts';
+import { packageRoot } from '../../src/cli/version.ts';
 import { run } from '../../src/cli/run.ts';
 import type { GangStatus } from '../../src/cli/status/gang-status.ts';
 import { FakeTty, processAt, type FakeProcess } from '../component/cli/fake-tty.ts';

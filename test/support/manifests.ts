@@ -1,7 +1,7 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { packageRoot } from '../../src/cli/input/package-root.ts';
+import { packageRoot } from '../../src/cli/version.ts';
 
 export interface KubernetesObject {
   readonly apiVersion?: string;

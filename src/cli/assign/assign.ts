@@ -3,8 +3,8 @@ import { ownString, type JsonObject } from '../../json/json.ts';
 import { BINDING_KINDS } from '../../api/names.ts';
 import { printable } from '../../text/printable.ts';
 import { MusterError } from '../../errors.ts';
-import { assign as assignTo } from '../../fleet/assign/assign.ts';
-import { readBinding } from '../../fleet/assign/binding.ts';
+import { assign as assignTo, SCHEDULED, type Assignment } from '../../fleet/assign/assign.ts';
+import { readBinding, type Binding } from '../../fleet/assign/binding.ts';
 import { readMemberCluster } from '../../fleet/assign/member.ts';
 import { withPluginAnswers } from '../../fleet/assign/plugin-answers.ts';
 import { FieldReader, objectTitle, type ObjectFault } from '../../k8s/field-reader.ts';
@@ -14,11 +14,11 @@ import { configured } from '../input/configured.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readAll } from '../input/input-files.ts';
 import { colorOption, filenameOption, outputOption } from '../input/shared-options.ts';
-import { ExitStatus } from '../output/exit-status.ts';
-import type { CliIo } from '../output/io.ts';
-import { paletteFor, type ColourMode } from '../output/palette.ts';
+import { ExitStatus, type CliIo } from '../output/io.ts';
+import { paletteFor, type ColourMode, type Palette } from '../output/palette.ts';
 import { oneOrList } from '../output/structured.ts';
-import { assignmentObject, assignmentText, type Assigned } from './render-assignment.ts';
+import { columns } from '../output/text-layout.ts';
+import { count } from '../output/findings.ts';
 
 interface AssignFlags {
   readonly filename: readonly string[];
@@ -107,3 +107,53 @@ const toStandardError = (io: CliIo): ModuleObserver => ({
   wrote: (plugin, text) => io.stderr(`plugin ${plugin}: ${printable(text, 2_048)}\n`),
   ended: () => undefined,
 });
+
+/** A binding with where it goes. */
+export interface Assigned {
+  readonly binding: Binding;
+  readonly assignment: Assignment;
+}
+
+/** For programs: sorted, so that the same assignment is the same text. */
+const assignmentObject = ({ binding, assignment }: Assigned): object => ({
+  binding: binding.key,
+  strategy: assignment.strategy,
+  ...(assignment.affinityName === '' ? {} : { affinityName: assignment.affinityName }),
+  clusters: assignment.clusters.map(({ name, replicas, components }) => ({
+    name,
+    replicas,
+    ...(components === undefined ? {} : { components }),
+  })),
+  reason: assignment.reason,
+  message: assignment.message,
+  leftOut: assignment.leftOut,
+});
+
+/** For people. */
+function assignmentText({ binding, assignment }: Assigned, palette: Palette): string {
+  const { clusters, leftOut, strategy, reason, message, affinityName } = assignment;
+  const group = affinityName === '' ? '' : `, group ${printable(affinityName)}`;
+  const verdict =
+    reason === 'Success'
+      ? palette.good(`goes to ${count(clusters.length, 'cluster')}`)
+      : palette.bad(`goes nowhere: ${printable(message)} (${reason})`);
+  const lines = [`${printable(binding.key)} (${printable(strategy)}${group}) ${verdict}`];
+  if (clusters.length > 0) {
+    const rows = clusters.map(({ name, replicas, components }) => [
+      printable(name),
+      components === undefined ? String(replicas) : String(sum(components)),
+      (components ?? []).map((one) => `${printable(one.name)} ${one.replicas}`).join(', ') || '-',
+    ]);
+    lines.push('', ...columns([['CLUSTER', 'REPLICAS', 'COMPONENTS'], ...rows], palette));
+  }
+  const remark = reason === 'Success' ? message.slice(SCHEDULED.length).trim() : '';
+  if (remark !== '') lines.push('', printable(remark));
+  if (leftOut.length > 0) {
+    const rows = leftOut.map(({ name, why }) => [printable(name), printable(why)]);
+    lines.push('', ...columns([['LEFT OUT', 'WHY'], ...rows], palette));
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+const sum = (components: readonly { readonly replicas: number }[]): number =>
+  components.reduce((all, { replicas }) => all + replicas, 0);

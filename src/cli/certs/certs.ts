@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { MusterError, messageOf } from '../../errors.ts';
 import { issueDevelopmentCertificates } from '../../tls/issue.ts';
-import type { CliIo } from '../output/io.ts';
-import { makeFolder } from '../output/make-folder.ts';
+import { makeFolder, type CliIo } from '../output/io.ts';
 
 interface CertsOptions {
   readonly out: string;

@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander';
 import type { CliIo } from '../output/io.ts';
-import type { Verb } from '../verb.ts';
+import type { Verb } from '../verbs.ts';
 
 const EXAMPLES = `
 Examples:

@@ -1,8 +1,7 @@
 import { Command } from 'commander';
 import { printable } from '../../text/printable.ts';
 import { outputOption } from '../input/shared-options.ts';
-import { ExitStatus } from '../output/exit-status.ts';
-import type { CliIo } from '../output/io.ts';
+import { ExitStatus, type CliIo } from '../output/io.ts';
 import { paletteFor } from '../output/palette.ts';
 import type { CheckReport, Meant } from './trial.ts';
 import { tryOut } from './watched-trial.ts';

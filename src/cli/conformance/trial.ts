@@ -72,7 +72,7 @@ async function trial({ meant, reported, hung }: TrialInput, say: (said: Said) =>
       say({ what: 'checking', name: check.name, rule: check.rule });
       const report = await reportOf(check);
       // What the backend has left for the next turn of the event loop is this check's, too.
-      await new Promise((resolve) => setImmediate(resolve));
+      await new Promise((done) => setImmediate(done));
       say({ what: 'checked', report });
     }
     say({ what: 'done' });

@@ -4,8 +4,7 @@ import type { SchedulerTraces } from '../../backends/backend.ts';
 import type { Readiness } from '../../backends/cluster.ts';
 import type { LeaseRecord } from '../../kube/loop/lease-record.ts';
 import { isFresh } from './check-program.ts';
-import { saying, type Diagnosis } from './diagnosis.ts';
-import { RIGHTS_FIX, valueOf, type Read } from './read.ts';
+import { saying, RIGHTS_FIX, valueOf, type Diagnosis, type Read } from './diagnosis.ts';
 
 /** What a backend found when it looked at the cluster. */
 export interface Looked {

@@ -3,9 +3,7 @@ import { isIP } from 'node:net';
 import { ownObject, ownString, type JsonObject } from '../../json/json.ts';
 import { checkChain } from '../../tls/chain.ts';
 import type { RegisteredWebhook } from './check-webhooks.ts';
-import { patchCommand } from './commands.ts';
-import { saying, type Diagnosis } from './diagnosis.ts';
-import type { Read } from './read.ts';
+import { patchCommand, saying, type Diagnosis, type Read } from './diagnosis.ts';
 
 /** What Muster shows to whoever calls it. */
 export interface ServedCertificate {

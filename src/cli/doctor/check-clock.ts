@@ -1,6 +1,5 @@
 import type { LeaseRecord } from '../../kube/loop/lease-record.ts';
-import { saying, type Diagnosis } from './diagnosis.ts';
-import { RIGHTS_FIX, type Read } from './read.ts';
+import { saying, RIGHTS_FIX, type Diagnosis, type Read } from './diagnosis.ts';
 
 /** Certificates are valid from five minutes before they are made, and Leases run out after seconds. */
 const FAR_MS = 30_000;

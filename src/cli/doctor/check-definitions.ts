@@ -1,7 +1,6 @@
 import { own, ownList, ownObject, ownString, type JsonObject } from '../../json/json.ts';
 import { POD_GANG_GROUP, POD_GANG_VERSION } from '../../api/names.ts';
-import { saying, type Diagnosis } from './diagnosis.ts';
-import { RIGHTS_FIX, type Read } from './read.ts';
+import { saying, RIGHTS_FIX, type Diagnosis, type Read } from './diagnosis.ts';
 
 export const POD_GANG_DEFINITION = `podgangs.${POD_GANG_GROUP}`;
 export const BACKEND_DEFINITION = 'schedulerbackends.muster.dev';

@@ -2,8 +2,7 @@ import { GATE_POD_GANG_PENDING } from '../../api/names.ts';
 import type { GangView } from '../../controller/watch/gang-view.ts';
 import { listed } from '../../text/printable.ts';
 import { isInitialized } from '../../gang/rules/initialized.ts';
-import { saying, type Diagnosis } from './diagnosis.ts';
-import { RIGHTS_FIX, type Read } from './read.ts';
+import { saying, RIGHTS_FIX, type Diagnosis, type Read } from './diagnosis.ts';
 
 /** What waits for longer is worth a look. */
 const LONG_MS = 10 * 60 * 1000;

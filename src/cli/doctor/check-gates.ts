@@ -1,8 +1,7 @@
 import type { JsonObject } from '../../json/json.ts';
 import { gatedReleaseWith, strangeGates, type FeatureGate } from '../../backends/native-gates.ts';
-import { programOf, type ControlPlaneProgram } from './control-plane-program.ts';
-import { saying, type Diagnosis } from './diagnosis.ts';
-import { valueOf, type Read } from './read.ts';
+import { programOf, type ControlPlaneProgram } from './program-objects.ts';
+import { saying, valueOf, type Diagnosis, type Read } from './diagnosis.ts';
 
 export interface FeatureGates {
   /** `scheduling.k8s.io/v1alpha2`: what native gangs speak here; `none` without them. */

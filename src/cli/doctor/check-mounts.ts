@@ -1,8 +1,17 @@
 import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../json/json.ts';
-import { patchCommand } from './commands.ts';
-import { podSpecOf } from './deployment.ts';
-import { saying, type Diagnosis } from './diagnosis.ts';
-import { RIGHTS_FIX, valueOf, type Read } from './read.ts';
+import {
+  patchCommand,
+  quotedForShell,
+  saying,
+  RIGHTS_FIX,
+  valueOf,
+  type Diagnosis,
+  type Read,
+} from './diagnosis.ts';
+import { podSpecOf } from './program-objects.ts';
+import { objectName } from '../../k8s/resource.ts';
+import { isFresh } from './check-program.ts';
+import type { LeaseRecord } from '../../kube/loop/lease-record.ts';
 
 /** Something that the Pods of Muster need before they start. */
 export interface Needed {
@@ -70,8 +79,14 @@ export interface Mounts {
 }
 
 /** Whether a Pod of Muster that starts now gets what it mounts. One that runs does not notice. */
-export function checkMounts({ namespace, deployment, needed, usual, usualName }: Mounts): Diagnosis[] {
-  const findings = needed.flatMap(([one, read]): Diagnosis[] => {
+export function checkMounts({
+  namespace,
+  deployment,
+  needed: wanted,
+  usual,
+  usualName,
+}: Mounts): Diagnosis[] {
+  const findings = wanted.flatMap(([one, read]): Diagnosis[] => {
     const { kind, name, keys, volume } = one;
     const certificate = volume === 'certs';
     const say = certificate ? saying('certificate', 'secret') : saying('program', 'mounts');
@@ -95,8 +110,8 @@ export function checkMounts({ namespace, deployment, needed, usual, usualName }:
     const found = `${what}, which has no ${lacking.join(', ')}: a Pod that starts now waits for it`;
     return [say.problem(found, `put ${lacking.join(', ')} into ${kind} ${namespace}/${name}`)];
   });
-  if (findings.length > 0 || needed.length === 0) return findings;
-  const names = [...new Set(needed.map(([{ kind, name }]) => `${kind} ${name}`))].join(', ');
+  if (findings.length > 0 || wanted.length === 0) return findings;
+  const names = [...new Set(wanted.map(([{ kind, name }]) => `${kind} ${name}`))].join(', ');
   return [saying('program', 'mounts').ok(`what its Pods mount is there: ${names}`)];
 }
 
@@ -107,5 +122,57 @@ function mounting(deployment: JsonObject, secretName: string) {
   return [
     { op: 'test' as const, path: `${path}/name`, value: 'certs' },
     { op: 'replace' as const, path: `${path}/secret/secretName`, value: secretName },
+  ];
+}
+
+export interface Others {
+  readonly now: Date;
+  /** Muster’s own, which is looked at. */
+  readonly namespace: string;
+  /** Every Deployment of the cluster. */
+  readonly deployments: Read<readonly JsonObject[]>;
+  /** Leases of the name that Muster’s has, by namespace. */
+  readonly leases: Read<readonly (readonly [namespace: string, LeaseRecord])[]>;
+}
+
+const namespaceOf = (object: JsonObject): string =>
+  ownString(ownObject(object, 'metadata'), 'namespace') ?? '';
+
+/** A program that is called so and serves: by the label of the manifests and by what its container is told. */
+const isMuster = (deployment: JsonObject): boolean =>
+  ownString(ownObject(ownObject(deployment, 'metadata'), 'labels'), 'app.kubernetes.io/name') === 'muster' &&
+  (ownList(podSpecOf(deployment), 'containers') ?? []).some((container) =>
+    (ownList(container, 'args') ?? []).includes('serve'),
+  );
+
+/** Two Musters with a Lease each would both release, mark and evict. */
+export function checkOthers({ now, namespace, deployments, leases }: Others): Diagnosis[] {
+  const say = saying('program', 'alone');
+  const others = (valueOf(deployments) ?? []).filter(
+    (one) =>
+      isMuster(one) &&
+      own(ownObject(one, 'spec'), 'replicas') !== 0 &&
+      !(namespaceOf(one) === namespace && objectName(one) === 'muster'),
+  );
+  const found = others.map((one): Diagnosis => {
+    const [place, name] = [namespaceOf(one), objectName(one)];
+    const what = `another Muster is installed, Deployment ${place}/${name}: each runs a loop of its own, and both evict for the same gang`;
+    return {
+      ...say.problem(what, 'keep one: take the other’s webhooks and policies away, and its replicas'),
+      commands: [`kubectl -n ${quotedForShell(place)} scale deployment/${quotedForShell(name)} --replicas=0`],
+    };
+  });
+  const told = new Set(others.map(namespaceOf));
+  const leading = (valueOf(leases) ?? []).filter(
+    ([place, lease]) => place !== namespace && !told.has(place) && lease.holder !== '' && isFresh(lease, now),
+  );
+  return [
+    ...found,
+    ...leading.map(([place, { holder }]) =>
+      say.problem(
+        `another Muster leads in ${place} (${holder} holds its Lease): both evict for the same gang`,
+        'keep one: end the other, wherever it runs',
+      ),
+    ),
   ];
 }

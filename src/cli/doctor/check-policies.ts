@@ -1,7 +1,6 @@
 import { ownList, ownObject, ownString, type JsonObject } from '../../json/json.ts';
 import { objectName } from '../../k8s/resource.ts';
-import { saying, type Diagnosis } from './diagnosis.ts';
-import { valueOf, type Read } from './read.ts';
+import { saying, valueOf, type Diagnosis, type Read } from './diagnosis.ts';
 
 /** Every admission policy of the cluster. */
 export interface Policies {

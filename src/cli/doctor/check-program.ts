@@ -1,8 +1,16 @@
-import { own, ownObject, type JsonObject } from '../../json/json.ts';
+import { own, ownObject, ownList, ownString, type JsonObject, type Json } from '../../json/json.ts';
 import type { LeaseRecord } from '../../kube/loop/lease-record.ts';
-import { imageOf } from './deployment.ts';
-import { saying, type Diagnosis, type Say } from './diagnosis.ts';
-import { RIGHTS_FIX, type Read } from './read.ts';
+import { imageOf } from './program-objects.ts';
+import {
+  saying,
+  RIGHTS_FIX,
+  valueOf,
+  patchCommand,
+  type Diagnosis,
+  type Say,
+  type Read,
+} from './diagnosis.ts';
+import { objectName } from '../../k8s/resource.ts';
 
 /** Muster itself, as far as the cluster shows it. */
 export interface Program {
@@ -113,4 +121,85 @@ export function checkLeader(
   return isFresh(read.value, now)
     ? say.ok(`${holder} leads (Lease ${key})`)
     : say.problem(`${holder} has not renewed the Lease ${key} since ${renewTime}: ${idle}`, fix);
+}
+
+/** A rollout takes a minute for each replica that drains. */
+const LONG_MS = 10 * 60 * 1000;
+
+/** Whether the Pods of the Deployment are those that it asks for: old ones that stay hide that new ones do not start. */
+export function checkRollout(deployment: JsonObject, namespace: string, now: Date): Diagnosis[] {
+  const say = saying('program', 'rollout');
+  const status = ownObject(deployment, 'status');
+  const undo = [`kubectl -n ${namespace} rollout undo deployment/muster`];
+  const look = `kubectl -n ${namespace} describe pods: their Events say why; or go back to what ran before`;
+  const condition = (type: string): JsonObject | undefined =>
+    (ownList(status, 'conditions') ?? []).find((one) => ownString(one, 'type') === type) as
+      JsonObject | undefined;
+  const failure = condition('ReplicaFailure');
+  if (ownString(failure, 'status') === 'True') {
+    const found = `Pods of the Deployment are not created: ${ownString(failure, 'message') ?? 'no word'}`;
+    return [say.problem(found, `mend what the message names; a quota or a policy of ${namespace} mostly`)];
+  }
+  const number = (key: string): number | undefined => {
+    const value = own(status, key);
+    return typeof value === 'number' ? value : undefined;
+  };
+  const [replicas, updated] = [number('replicas'), number('updatedReplicas') ?? 0];
+  const progress = condition('Progressing');
+  const since = Date.parse(ownString(progress, 'lastUpdateTime') ?? '');
+  const count = `${updated} of ${replicas ?? 0} replicas are of the present template`;
+  if (ownString(progress, 'status') === 'False') {
+    const found = `the rollout is stuck: ${count} (${ownString(progress, 'message') ?? 'no word'})`;
+    return [{ ...say.problem(found, look), commands: undo }];
+  }
+  const generation = own(own(deployment, 'metadata'), 'generation');
+  const observed = number('observedGeneration');
+  if (observed !== undefined && typeof generation === 'number' && observed < generation) {
+    const found = `the Deployment has changed (generation ${generation}), and nobody has taken it up (${observed})`;
+    return [
+      say.warning(
+        found,
+        'look again; if it stays: kubectl -n kube-system get pods, for kube-controller-manager',
+      ),
+    ];
+  }
+  if (replicas === undefined || updated >= replicas) return [];
+  return now.getTime() - since > LONG_MS
+    ? [{ ...say.problem(`the rollout does not get on: ${count}`, look), commands: undo }]
+    : [say.ok(`a rollout is under way: ${count}`)];
+}
+
+/** Whether a drain takes one replica after the other: none would stop it, all would stop gangs. */
+export function checkBudget(budget: Read<JsonObject>, deployment: JsonObject): Diagnosis[] {
+  const object = valueOf(budget);
+  if (object === undefined) return []; // told with what is installed
+  const say = saying('program', 'budget');
+  const spec = ownObject(object, 'spec');
+  const replicas = Number(own(ownObject(deployment, 'spec'), 'replicas') ?? 1);
+  const least = countOf(own(spec, 'minAvailable'), replicas);
+  const most = countOf(own(spec, 'maxUnavailable'), replicas) ?? replicas - (least ?? 0);
+  const name = `PodDisruptionBudget ${objectName(object)}`;
+  const commands =
+    least === undefined || replicas < 2
+      ? {}
+      : {
+          commands: [
+            patchCommand(object, [{ op: 'replace', path: '/spec/minAvailable', value: replicas - 1 }]),
+          ],
+        };
+  const fix = `leave one of ${replicas} replicas to a drain: minAvailable ${Math.max(replicas - 1, 0)}`;
+  if (most <= 0) {
+    const found = `${name} lets no replica of ${replicas} go: nodes with one cannot be drained`;
+    return [{ ...say.problem(found, fix), ...commands }];
+  }
+  if (most < replicas || replicas < 2) return [];
+  const found = `${name} lets all ${replicas} replicas go at once: gangs cannot be created while a drain lasts`;
+  return [{ ...say.problem(found, fix), ...commands }];
+}
+
+/** `2`, or `50%` of the replicas: Kubernetes rounds up. */
+function countOf(value: Json | undefined, replicas: number): number | undefined {
+  if (typeof value === 'number') return value;
+  const percent = typeof value === 'string' ? /^(\d+)%$/.exec(value)?.[1] : undefined;
+  return percent === undefined ? undefined : Math.ceil((Number(percent) * replicas) / 100);
 }

@@ -1,6 +1,9 @@
 import { own, ownList, ownObject, ownString, type JsonObject } from '../../json/json.ts';
 import { GATE_POD_GANG_PENDING, LABEL_POD_CLIQUE, LABEL_POD_GANG } from '../../api/names.ts';
-import { saying, type Diagnosis } from './diagnosis.ts';
+import { saying, reasonOf, type Diagnosis } from './diagnosis.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
+import { ApiError, isNotFound } from '../../kube/client/errors.ts';
+import { POD_GANGS, PODS, type KubeObject, type Resource } from '../../kube/client/resources.ts';
 
 /** How the API server answered an attempt to create something; nothing was stored. */
 export type TrialAnswer =
@@ -18,7 +21,7 @@ export interface Trials {
 
 const NAME = 'muster-doctor';
 
-export const trialPod = (namespace: string, complete: boolean): JsonObject => ({
+const trialPod = (namespace: string, complete: boolean): JsonObject => ({
   metadata: {
     name: NAME,
     namespace,
@@ -27,7 +30,7 @@ export const trialPod = (namespace: string, complete: boolean): JsonObject => ({
   spec: { containers: [{ name: 'trial', image: 'trial.invalid/trial:1' }] },
 });
 
-export const trialGang = (namespace: string): JsonObject => ({
+const trialGang = (namespace: string): JsonObject => ({
   metadata: { name: NAME, namespace },
   spec: { podgroups: [] },
 });
@@ -81,4 +84,26 @@ function gated(answer: TrialAnswer, namespace: string): Diagnosis {
         `a gang Pod comes in without the gate ${GATE_POD_GANG_PENDING}: its gang may start half`,
         'kubectl apply -k manifests/base and -k manifests/policies',
       );
+}
+
+/** Dry runs of what Muster alone refuses, and of a Pod that it prepares. */
+export async function tryOut(client: KubeClient, namespace: string): Promise<Trials> {
+  const attemptTo = async (resource: Resource, object: JsonObject): Promise<TrialAnswer> => {
+    try {
+      // The client sends it as it is; its type only names the fields that clients use.
+      const stored = await client.create<JsonObject>(resource, object as unknown as KubeObject, {
+        dryRun: true,
+      });
+      return { stored };
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return { refusal: reasonOf(error), missing: isNotFound(error) };
+    }
+  };
+  const [wrongPod, pod, wrongGang] = await Promise.all([
+    attemptTo(PODS, trialPod(namespace, false)),
+    attemptTo(PODS, trialPod(namespace, true)),
+    attemptTo(POD_GANGS, trialGang(namespace)),
+  ]);
+  return { namespace, wrongPod, pod, wrongGang };
 }

@@ -6,8 +6,7 @@ import {
   type NamedWebhook,
   type WebhookKind,
 } from './expected-webhooks.ts';
-import { saying, type Diagnosis, type Say } from './diagnosis.ts';
-import { valueOf, type Read } from './read.ts';
+import { saying, valueOf, type Diagnosis, type Say, type Read } from './diagnosis.ts';
 
 /** Every webhook configuration of the cluster, by kind. */
 export type WebhookConfigurations = Readonly<Record<WebhookKind, Read<readonly JsonObject[]>>>;

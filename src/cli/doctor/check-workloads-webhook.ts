@@ -11,8 +11,7 @@ import {
   type WebhookConfigurations,
 } from './check-webhooks.ts';
 import { askedAbout, WORKLOADS_WEBHOOK } from './expected-webhooks.ts';
-import { saying, type Diagnosis } from './diagnosis.ts';
-import { RIGHTS_FIX, valueOf, type Read } from './read.ts';
+import { saying, RIGHTS_FIX, valueOf, type Diagnosis, type Read } from './diagnosis.ts';
 
 const APPLY = 'kubectl apply -k manifests/base, or your overlay';
 const say = saying('webhooks', 'workloads');

@@ -1,16 +1,14 @@
 import { Command } from 'commander';
 import { MUSTER_NAMESPACE } from '../../api/names.ts';
 import { CONFIG_FILE_VARIABLE } from '../../config/overrides.ts';
-import { outputOption } from '../input/shared-options.ts';
+import { outputOption, connect } from '../input/shared-options.ts';
 import { examine } from './examine.ts';
 import { examineFleet } from './fleet/examine-fleet.ts';
-import { inCluster } from './commands.ts';
+import { inCluster } from './diagnosis.ts';
 import { fixScript, reportLines, reportOf } from './render.ts';
-import { ExitStatus } from '../output/exit-status.ts';
-import type { CliIo } from '../output/io.ts';
+import { ExitStatus, type CliIo } from '../output/io.ts';
 import { paletteFor } from '../output/palette.ts';
-import { connect } from '../input/cluster.ts';
-import { painted } from '../status/styled-line.ts';
+import { painted } from '../status/table.ts';
 import { WIDTH } from '../status/view.ts';
 import { musterVersion } from '../version.ts';
 

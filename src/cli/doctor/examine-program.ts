@@ -3,18 +3,14 @@ import { objectName } from '../../k8s/resource.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { LEASES, PODS, type KubeObject, type Resource } from '../../kube/client/resources.ts';
 import { readLease, type LeaseRecord } from '../../kube/loop/lease-record.ts';
-import { checkBudget } from './check-budget.ts';
-import { checkCallers } from './check-callers.ts';
+import { checkBudget, checkRollout } from './check-program.ts';
+import { checkCallers, checkNetwork } from './check-network.ts';
 import { checkClock } from './check-clock.ts';
 import { checkGates } from './check-gates.ts';
-import { checkMounts, neededBy } from './check-mounts.ts';
-import { checkNetwork } from './check-network.ts';
-import { checkOthers } from './check-others.ts';
-import { checkRollout } from './check-rollout.ts';
-import { mountedSecret } from './deployment.ts';
-import type { Diagnosis } from './diagnosis.ts';
+import { checkMounts, neededBy, checkOthers } from './check-mounts.ts';
+import { mountedSecret } from './program-objects.ts';
+import { ABSENT, attempt, found, unread, valueOf, type Diagnosis, type Read } from './diagnosis.ts';
 import type { Shipped } from './installed/wanted.ts';
-import { ABSENT, attempt, found, unread, valueOf, type Read } from './read.ts';
 import { askWho } from './read-rights.ts';
 
 const core = (kind: string): Resource => ({

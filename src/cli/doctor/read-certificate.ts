@@ -6,7 +6,7 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import type { Resource } from '../../kube/client/resources.ts';
 import { serverNameOf, type ServedCertificate } from './check-certificate.ts';
 import type { RegisteredWebhook } from './check-webhooks.ts';
-import { attempt, found, unread, type Read } from './read.ts';
+import { attempt, found, unread, type Read } from './diagnosis.ts';
 
 const HANDSHAKE_MS = 2_000;
 /** Addresses that are tried: replicas show the same certificate, and one that is gone costs the whole time. */

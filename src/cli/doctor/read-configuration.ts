@@ -8,9 +8,8 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import type { Resource } from '../../kube/client/resources.ts';
 import { configured } from '../input/configured.ts';
 import { policyFrom } from '../input/policy.ts';
-import { environmentOf, mountedConfigMap } from './deployment.ts';
-import { saying, type Diagnosis } from './diagnosis.ts';
-import { attempt, RIGHTS_FIX, valueOf, type Read } from './read.ts';
+import { environmentOf, mountedConfigMap } from './program-objects.ts';
+import { saying, attempt, RIGHTS_FIX, valueOf, type Diagnosis, type Read } from './diagnosis.ts';
 
 const CONFIG_MAPS: Resource = {
   group: '',

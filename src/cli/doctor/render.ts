@@ -1,5 +1,5 @@
 import { printable } from '../../text/printable.ts';
-import { cut, span, wrapped, type Line, type Span } from '../status/styled-line.ts';
+import { cut, span, wrapped, type Line, type Span } from '../status/table.ts';
 import { GROUPS, type Diagnosis, type Severity } from './diagnosis.ts';
 
 /** What `muster doctor -o json` prints. */

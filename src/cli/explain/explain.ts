@@ -3,10 +3,9 @@ import { MusterError } from '../../errors.ts';
 import { nearestKey } from '../../text/nearest-key.ts';
 import { quoted } from '../../text/printable.ts';
 import { outputOption } from '../input/shared-options.ts';
-import { columns } from '../output/columns.ts';
+import { columns, reflowed, widthFor } from '../output/text-layout.ts';
 import type { CliIo } from '../output/io.ts';
 import { paletteFor } from '../output/palette.ts';
-import { reflowed, widthFor } from '../output/wrap.ts';
 import type { Entry, Topic } from './topic.ts';
 import { topics } from './topics.ts';
 

@@ -5,7 +5,7 @@ import { keys } from '../../api/keys.ts';
 import { errorCatalogue } from '../../errors.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { metricCatalogue } from '../../telemetry/metric-catalogue.ts';
-import { packageRoot } from '../input/package-root.ts';
+import { packageRoot } from '../version.ts';
 import { fieldTopic } from './field-topic.ts';
 import { noticeTopic, policyTopic, ruleTopic } from './rule-topics.ts';
 import { settingTopic } from './setting-topic.ts';

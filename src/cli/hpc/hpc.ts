@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander';
-import type { JsonObject } from '../../json/json.ts';
-import { MusterError } from '../../errors.ts';
+import { own, ownObject, type JsonObject } from '../../json/json.ts';
+import { MusterError, messageOf } from '../../errors.ts';
 import { makeCurveCertificate } from '../../preparers/flux/curve/make-certificate.ts';
 import type { PreparerFactory } from '../../preparers/preparer-factory.ts';
 import { objectsBesidePods } from '../../preparers/registry.ts';
@@ -9,14 +9,16 @@ import type { SourceObject } from '../input/documents.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readAll } from '../input/input-files.ts';
 import { colorOption, filenameOption, namespaceOption, outputOption } from '../input/shared-options.ts';
-import { ExitStatus } from '../output/exit-status.ts';
-import { findingLine } from '../output/findings.ts';
-import type { CliIo } from '../output/io.ts';
+import { ExitStatus, makeFolder, type CliIo } from '../output/io.ts';
+import { findingLine, findingOf, type Finding } from '../output/findings.ts';
 import { paletteFor, type ColourMode } from '../output/palette.ts';
 import { toJson, toYaml } from '../output/structured.ts';
 import { HpcGangs, type HpcGang } from '../gangs/hpc-gangs.ts';
-import { podFindings } from './hpc-pods.ts';
-import { writeFiles } from './write-files.ts';
+import { policyFrom, withGiven } from '../input/policy.ts';
+import { reviewObject } from '../review/review-object.ts';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { quoted } from '../../text/printable.ts';
 
 interface HpcFlags {
   readonly filename: readonly string[];
@@ -94,3 +96,79 @@ const noGang = (): MusterError =>
     'no PodGang of the input names an HPCPolicy',
     'annotate the PodGang with muster.dev/hpc-policy: NAME, and give it with -f',
   );
+
+/**
+ * What keeps the Pods of the input from being prepared: what admission would say of them, as far as it is about their HPCPolicy. All
+ * else is for `muster review`, which knows the configuration.
+ */
+async function podFindings(
+  sources: readonly SourceObject[],
+  namespace: string,
+  preparations: readonly PreparerFactory[],
+): Promise<Finding[]> {
+  const { configuration, factories } = configured({ file: undefined });
+  const defaults = policyFrom(configuration, { factories: await factories(), preparations });
+  const policy = withGiven(defaults, sources, namespace);
+  return sources.flatMap((source) =>
+    reviewObject(source, { policy, namespace, username: 'muster-hpc' }).flatMap(({ causes, root }) =>
+      causes
+        .filter(({ rule }) => /^(Hpc|Torch)/.test(rule))
+        .map((cause) => findingOf(source, { ...cause, field: within(root, cause.field) })),
+    ),
+  );
+}
+
+const within = (root: string, field: string): string => (root === '' ? field : `${root}.${field}`);
+
+/** The API server's rule for keys of a ConfigMap, by which each is the name of a file in its folder. */
+const isKey = (key: string): boolean => /^[-._a-zA-Z0-9]{1,253}$/.test(key) && !/^\.$|^\.\./.test(key);
+
+/** Every key as it is mounted: scripts can be run, all else read. */
+export async function writeFiles(
+  out: string,
+  made: readonly (readonly JsonObject[])[],
+  io: Pick<CliIo, 'stdout'>,
+): Promise<void> {
+  const [objects, ...more] = made;
+  if (more.length > 0) {
+    throw new MusterError(
+      'USAGE',
+      `--out takes the files of one gang, and the input has ${made.length}`,
+      'give the PodGangs one at a time',
+    );
+  }
+  const data = ownObject(
+    objects?.find((one) => own(one, 'kind') === 'ConfigMap'),
+    'data',
+  );
+  if (data === undefined) {
+    throw new MusterError(
+      'HPC_NOTHING',
+      'no ConfigMap is made for this gang, so there are no files: PyTorch is told by the environment of the Pods',
+      'leave out --out to see what is made, and see the Pods with muster review',
+    );
+  }
+  const wrong = Object.keys(data).find((key) => !isKey(key));
+  if (wrong !== undefined) {
+    throw new MusterError(
+      'USAGE',
+      `a preparation makes a ConfigMap with the key ${quoted(wrong)}, which is no file name and no key that an API server takes`,
+      'have the preparation name its keys with letters, digits, "-", "_" and "." alone, and not begin one with ".."',
+    );
+  }
+  try {
+    await makeFolder(out);
+    for (const key of Object.keys(data)) {
+      const text = own(data, key);
+      const mode = key.endsWith('.sh') ? 0o755 : 0o644;
+      if (typeof text === 'string') await writeFile(join(out, key), text, { mode });
+    }
+  } catch (thrown) {
+    throw new MusterError(
+      'USAGE',
+      `--out ${out}: ${messageOf(thrown)}`,
+      'name a folder that you may write to',
+    );
+  }
+  for (const key of Object.keys(data)) io.stdout(`${join(out, key)}\n`);
+}

@@ -1,11 +1,10 @@
 import { LineCounter, parseAllDocuments, type Document } from 'yaml';
 import { isObject, type Json, type JsonObject } from '../../json/json.ts';
 import { yamlTrouble } from '../../text/printable.ts';
-import { nodeAt, offsetOf, stepsOf } from './field-position.ts';
+import { nodeAt, offsetOf, stepsOf, READ_AS_KUBERNETES } from './yaml-dialect.ts';
 import type { InputFault } from './input-fault.ts';
 import { jsonDocumentIn, type JsonDocument } from './json-document.ts';
 import { itemsOf, needed } from './list-items.ts';
-import { READ_AS_KUBERNETES } from './yaml-dialect.ts';
 
 /** One input as text, with the name that messages call it by. */
 export interface InputText {

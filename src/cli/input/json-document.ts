@@ -63,11 +63,8 @@ function scanned(text: string): Scan | undefined {
   let inItems = false;
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
-    if (code === QUOTE) {
-      for (index += 1; text.charCodeAt(index) !== QUOTE; index += 1) {
-        if (text.charCodeAt(index) === BACKSLASH) index += 1;
-      }
-    } else if (code === COLON) found.keys += 1;
+    if (code === QUOTE) index = endOfString(text, index);
+    else if (code === COLON) found.keys += 1;
     else if (code === NEWLINE) found.lineEnds.push(index);
     else if (code === OPEN_LIST || code === OPEN_OBJECT) {
       depth += 1;
@@ -81,6 +78,13 @@ function scanned(text: string): Scan | undefined {
     }
   }
   return found;
+}
+
+/** Position of the quote that ends the string which begins at `start`. */
+function endOfString(text: string, start: number): number {
+  let index = start + 1;
+  for (; text.charCodeAt(index) !== QUOTE; index += 1) if (text.charCodeAt(index) === BACKSLASH) index += 1;
+  return index;
 }
 
 /** Whether `items` is the key of what is opened there. */

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { POD_GANG_KIND } from '../../api/names.ts';
 import { MusterError } from '../../errors.ts';
-import { interpretationOf } from '../../fleet/interpretation.ts';
+import { interpretationOf, type Interpretation } from '../../fleet/interpretation.ts';
 import { customizationOf } from '../../fleet/lua/customization.ts';
 import { kindsWith } from '../../workloads/configured-kinds.ts';
 import { readComponents } from '../../workloads/components.ts';
@@ -15,13 +15,15 @@ import { unknownPodGangFields } from '../input/pod-gang-fields.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readAll } from '../input/input-files.ts';
 import { colorOption, filenameOption, outputOption } from '../input/shared-options.ts';
-import { ExitStatus } from '../output/exit-status.ts';
-import { findingLine, findingOf, type Finding } from '../output/findings.ts';
-import type { CliIo } from '../output/io.ts';
-import { paletteFor, type ColourMode } from '../output/palette.ts';
+import { ExitStatus, type CliIo } from '../output/io.ts';
+import { findingLine, findingOf, count, type Finding } from '../output/findings.ts';
+import { paletteFor, type ColourMode, type Palette } from '../output/palette.ts';
 import { oneOrList, toYaml } from '../output/structured.ts';
-import { namedKind } from './named-kind.ts';
-import { interpretationObject, interpretationText, type Interpreted } from './render-interpretation.ts';
+import { suggestion } from '../../text/nearest-key.ts';
+import { quoted, printable } from '../../text/printable.ts';
+import { own, ownString } from '../../json/json.ts';
+import { objectTitle } from '../../k8s/field-reader.ts';
+import { columns } from '../output/text-layout.ts';
 
 interface InterpretFlags {
   readonly filename?: readonly string[];
@@ -133,4 +135,78 @@ function faultsOf(source: SourceObject, kinds: readonly WorkloadKind[]): Finding
       }),
     ),
   ];
+}
+
+/** `Job.batch.volcano.sh`, as kubectl has it, or `PyTorchJob` where there is but one of the name. @throws MusterError USAGE */
+function namedKind(name: string, kinds: readonly WorkloadKind[]): WorkloadKind {
+  const [found, ...others] = kinds.filter((one) => name === one.kind || name === fullName(one));
+  const different = others.filter((one) => found === undefined || fullName(one) !== fullName(found));
+  if (found !== undefined && different.length === 0) return found;
+  if (found !== undefined) {
+    const full = [found, ...different].map(fullName);
+    throw new MusterError('USAGE', `--lua ${name} could be ${full.join(' or ')}`, 'write one of them');
+  }
+  const names = kinds.map(fullName);
+  throw new MusterError(
+    'USAGE',
+    `--lua: there is no kind ${quoted(name)}${suggestion(name, names)} (there are: ${names.join(', ')})`,
+    'name one of these, or tell of yours under fleet.kinds and give --config',
+  );
+}
+
+const fullName = ({ kind, group }: WorkloadKind): string => (group === '' ? kind : `${kind}.${group}`);
+
+/** One workload of the input with what it says. */
+export interface Interpreted extends Interpretation {
+  readonly source: SourceObject;
+}
+
+/** For programs: what Karmada is told, and the minimum, which it has no word for. */
+function interpretationObject({ source, components, replicas, healthy, dependencies }: Interpreted): object {
+  const metadata = own(source.object, 'metadata');
+  return {
+    object: {
+      apiVersion: ownString(source.object, 'apiVersion') ?? '',
+      kind: ownString(source.object, 'kind') ?? '',
+      namespace: ownString(metadata, 'namespace') ?? '',
+      name: ownString(metadata, 'name') ?? '',
+    },
+    components: components.map((one) => ({
+      name: one.name,
+      replicas: one.replicas,
+      minAvailable: one.minAvailable,
+      requirements: one.requirements ?? null,
+    })),
+    replicas,
+    healthy,
+    dependencies,
+  };
+}
+
+/** For people. */
+function interpretationText(interpreted: Interpreted, palette: Palette): string {
+  const { source, components, replicas, healthy, dependencies } = interpreted;
+  const lines = [
+    `${printable(objectTitle(source.object))}: ${count(replicas, 'Pod')}, ${healthy ? palette.good('healthy') : palette.bad('not healthy')}`,
+  ];
+  if (components.length > 0) {
+    const rows = components.map(({ name, replicas: pods, minAvailable, requirements }) => [
+      printable(name),
+      String(pods),
+      String(minAvailable),
+      Object.entries(requirements?.resourceRequest ?? {})
+        .map(([resource, amount]) => `${printable(resource)} ${amount}`)
+        .join(', ') || '-',
+    ]);
+    lines.push(
+      ...columns([['COMPONENT', 'PODS', 'MINIMUM', 'EACH NEEDS'], ...rows], palette).map(
+        (line) => `  ${line}`,
+      ),
+    );
+  }
+  if (dependencies.length > 0)
+    lines.push(
+      `  beside it: ${dependencies.map(({ kind, name }) => printable(`${kind} ${name}`)).join(', ')}`,
+    );
+  return `${lines.join('\n')}\n`;
 }

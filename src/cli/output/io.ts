@@ -1,4 +1,5 @@
-import { basename } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
+import { mkdir, stat } from 'node:fs/promises';
 
 /** What a verb may touch of the process it runs in: passed in, so that a test can run it without one. */
 export interface CliIo {
@@ -100,4 +101,32 @@ export function processIo(): CliIo {
       return Buffer.concat(chunks);
     },
   };
+}
+
+/**
+ * A folder and those above it, where they are missing. Not by `recursive` of `mkdir`: where the file system refuses in its
+ * own way, as /proc does, that one tries for ever.
+ * @throws Error of the file system
+ */
+export async function makeFolder(path: string): Promise<void> {
+  const folder = resolve(path);
+  const there = await stat(folder).catch(() => undefined);
+  if (there?.isDirectory() === true) return;
+  if (dirname(folder) !== folder) await makeFolder(dirname(folder));
+  await mkdir(folder);
+}
+
+/**
+ * Thrown by a verb that has said all it has to say and ends with this exit code: `review` when something is
+ * denied, for one. Nothing is printed for it, unlike for a MusterError. (commander throws away what an action
+ * returns, so a code cannot be handed back.)
+ */
+export class ExitStatus extends Error {
+  readonly exitCode: 0 | 1 | 2 | 3 | 4;
+
+  constructor(exitCode: 0 | 1 | 2 | 3 | 4) {
+    super(`exit status ${exitCode}`);
+    this.name = 'ExitStatus';
+    this.exitCode = exitCode;
+  }
 }

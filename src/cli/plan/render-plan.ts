@@ -2,10 +2,9 @@ import { refusalText } from '../../preemption/refusal.ts';
 import { planVerdict, type PlanOutcome } from '../../preemption/outcome.ts';
 import type { PlannedDomain, JudgedUnit } from '../../preemption/search.ts';
 import { titleOfScope } from '../../preemption/topology.ts';
-import { columns } from '../output/columns.ts';
+import { columns, reflowed } from '../output/text-layout.ts';
 import { count } from '../output/findings.ts';
 import type { Palette } from '../output/palette.ts';
-import { reflowed } from '../output/wrap.ts';
 
 /** For programs: sorted, so that the same plan is the same text. */
 export function planObject(

@@ -8,11 +8,8 @@ import { readSnapshotPod, hasPodEnded } from '../../preemption/read/read-pod.ts'
 import { FieldReader, objectTitle, type ObjectFault } from '../../k8s/field-reader.ts';
 import { namespacedKey, type Pod, type Snapshot } from '../../preemption/snapshot.ts';
 import type { PreemptionUnit } from '../../preemption/units.ts';
-import { BEHAVIOUR, type Variant } from '../../preemption/variants.ts';
-import { leftOut } from './left-out.ts';
-import { otherVariant } from './other-variant.ts';
-import { podsOf, withMadeGangs } from './plan-objects.ts';
-import { withPreviewedPods } from './previewed-pods.ts';
+import { BEHAVIOUR, variantOfGroups, type Variant } from '../../preemption/variants.ts';
+import { podsOf, withMadeGangs, withPreviewedPods } from './plan-objects.ts';
 
 /** Who wants room, in which cluster. */
 export interface Wanted {
@@ -163,4 +160,49 @@ function notOne(names: readonly string[], hasGang: boolean): MusterError {
     `room is planned for one gang or one Pod at a time; found ${names.slice(0, 5).sort().join(', ')}`,
     'give one of them after -f',
   );
+}
+
+/** More lines than this nobody reads. */
+const MOST_TOLD = 5;
+
+/** What becomes of an object of somebody else that cannot be counted with, by its kind. */
+const INSTEAD: ReadonlyMap<string, string> = new Map([
+  ['Node', 'it takes nobody here'],
+  ['Pod', 'its node takes nobody here'],
+  ['PodDisruptionBudget', 'nobody of its namespace is touched here'],
+  ['PodGang', 'its Pods are left alone here'],
+  ['PodGroup', 'its Pods are left alone here'],
+]);
+
+/** One line for each object, and one for those that are too many. */
+export function leftOut(faults: readonly ObjectFault[]): string[] {
+  const byObject = new Map<string, ObjectFault>();
+  for (const fault of faults) byObject.getOrInsert(fault.object, fault);
+  const told = [...byObject.values()].slice(0, MOST_TOLD).map((fault) => {
+    const { object, field, message } = fault;
+    return `${object}: ${field}: ${message}; until then ${insteadOf(fault)}`;
+  });
+  const more = byObject.size - told.length;
+  if (more > 0)
+    told.push(`${more} more ${more === 1 ? 'object' : 'objects'} that cannot be counted with, treated alike`);
+  return told;
+}
+
+function insteadOf({ object }: ObjectFault): string {
+  const [kind = ''] = object.split(' ', 1);
+  return INSTEAD.get(kind) ?? 'it counts as not there';
+}
+
+/** That the cluster's scheduler preempts for gangs in a way of its own, which is not the one that is asked for. */
+function otherVariant(cluster: readonly JsonObject[], variant: Variant): string[] {
+  for (const object of cluster) {
+    if (ownString(object, 'kind') !== 'PodGroup') continue;
+    const apiVersion = ownString(object, 'apiVersion') ?? '';
+    const theirs = variantOfGroups(apiVersion);
+    if (theirs === undefined || theirs === variant) continue;
+    return [
+      `there are PodGroups of ${apiVersion}, for which kube-scheduler preempts by itself: --variant ${theirs} tells what it does`,
+    ];
+  }
+  return [];
 }

@@ -2,7 +2,6 @@ import type { Change } from '../../admission/json-patch.ts';
 import { pointer } from '../../json/patch.ts';
 import { own, type Json, type JsonObject } from '../../json/json.ts';
 import { printable } from '../../text/printable.ts';
-import { diffLines, hunksOf } from './line-diff.ts';
 import type { Palette } from '../output/palette.ts';
 import { writeYaml, type WrittenYaml } from '../output/structured.ts';
 
@@ -84,4 +83,117 @@ function lengthOf(object: JsonObject, path: string): number {
   let node: Json | undefined = object;
   for (const step of path.slice(1).split('/')) node = own(node, unescaped(step));
   return Array.isArray(node) ? node.length : 0;
+}
+
+/** One line of a diff with its number, from 1, in the text or texts that it is in. */
+export interface DiffLine {
+  readonly kind: 'same' | 'removed' | 'added';
+  readonly text: string;
+  readonly before: number;
+  readonly after: number;
+}
+
+/** Lines that stand together in a unified diff. */
+export interface Hunk {
+  /** `@@ -3,6 +3,14 @@` */
+  readonly header: string;
+  readonly lines: readonly DiffLine[];
+}
+
+/** Differing lines beyond which the shortest diff is not looked for: its price grows with their square. */
+const MAX_EDITS = 1500;
+
+/** All lines of both texts, in order: E. Myers, "An O(ND) Difference Algorithm and Its Variations" (1986). */
+export function diffLines(before: readonly string[], after: readonly string[]): DiffLine[] {
+  let start = 0;
+  while (start < before.length && start < after.length && before[start] === after[start]) start += 1;
+  const [oldEnd, newEnd] = [before.length, after.length];
+  const trace = furthestPaths(before, after, start, oldEnd, newEnd);
+  const steps: DiffLine[] = [];
+  let [x, y] = [oldEnd, newEnd];
+  const same = (): void => {
+    [x, y] = [x - 1, y - 1];
+    steps.push({ kind: 'same', text: before[x] ?? '', before: x + 1, after: y + 1 });
+  };
+  const removed = (): void => {
+    x -= 1;
+    steps.push({ kind: 'removed', text: before[x] ?? '', before: x + 1, after: y });
+  };
+  const added = (): void => {
+    y -= 1;
+    steps.push({ kind: 'added', text: after[y] ?? '', before: x, after: y + 1 });
+  };
+  if (trace !== undefined) {
+    for (let depth = trace.length - 1; depth > 0; depth -= 1) {
+      const reached = trace[depth - 1];
+      const k = x - y;
+      const down = k === -depth || (k !== depth && at(reached, k - 1) < at(reached, k + 1));
+      const fromX = at(reached, down ? k + 1 : k - 1);
+      while (x > (down ? fromX : fromX + 1)) same();
+      if (down) added();
+      else removed();
+    }
+  } else {
+    while (y > start) added();
+    while (x > start) removed();
+  }
+  while (x > 0 && y > 0) same();
+  return steps.reverse();
+}
+
+/** How far each diagonal gets with 0, 1, 2 … edits; undefined where that is more than is worth looking for. */
+function furthestPaths(
+  before: readonly string[],
+  after: readonly string[],
+  start: number,
+  oldEnd: number,
+  newEnd: number,
+): Map<number, number>[] | undefined {
+  const trace: Map<number, number>[] = [];
+  for (let depth = 0; depth <= MAX_EDITS; depth += 1) {
+    const last = trace[depth - 1];
+    const reached = new Map<number, number>();
+    trace.push(reached);
+    for (let k = -depth; k <= depth; k += 2) {
+      let x = start;
+      if (depth > 0) {
+        const down = k === -depth || (k !== depth && at(last, k - 1) < at(last, k + 1));
+        x = down ? at(last, k + 1) : at(last, k - 1) + 1;
+      }
+      let y = x - k;
+      while (x < oldEnd && y < newEnd && before[x] === after[y]) [x, y] = [x + 1, y + 1];
+      reached.set(k, x);
+      if (x >= oldEnd && y >= newEnd) return trace;
+    }
+  }
+  return undefined;
+}
+
+const at = (reached: Map<number, number> | undefined, k: number): number => reached?.get(k) ?? -1;
+
+/** The changed lines with `context` lines around them. */
+export function hunksOf(lines: readonly DiffLine[], context = 3): Hunk[] {
+  const kept = new Set<number>();
+  lines.forEach((line, index) => {
+    if (line.kind === 'same') return;
+    for (let near = index - context; near <= index + context; near += 1) kept.add(near);
+  });
+  const hunks: DiffLine[][] = [];
+  let lastIndex = -2;
+  lines.forEach((line, index) => {
+    if (!kept.has(index)) return;
+    if (index !== lastIndex + 1) hunks.push([]);
+    hunks.at(-1)?.push(line);
+    lastIndex = index;
+  });
+  return hunks.map((hunk) => ({ header: headerOf(hunk), lines: hunk }));
+}
+
+function headerOf(hunk: readonly DiffLine[]): string {
+  const range = (side: 'before' | 'after', other: 'added' | 'removed'): string => {
+    const inText = hunk.filter(({ kind }) => kind !== other);
+    // An empty side is named by the line before it, as diff(1) does.
+    return `${inText[0]?.[side] ?? hunk[0]?.[side] ?? 0},${inText.length}`;
+  };
+  return `@@ -${range('before', 'added')} +${range('after', 'removed')} @@`;
 }

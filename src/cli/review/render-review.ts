@@ -1,11 +1,12 @@
 import { printable } from '../../text/printable.ts';
-import type { Position } from '../input/documents.ts';
+import type { Position, SourceObject } from '../input/documents.ts';
 import { findingLine, type Finding } from '../output/findings.ts';
 import type { Palette } from '../output/palette.ts';
 import { writeYaml } from '../output/structured.ts';
-import { reflowed } from '../output/wrap.ts';
+import { reflowed } from '../output/text-layout.ts';
 import { renderDiff } from './render-diff.ts';
-import type { ReviewResult } from './review-result.ts';
+import type { Change } from '../../admission/json-patch.ts';
+import type { JsonObject } from '../../json/json.ts';
 
 export type Verdict = 'made' | 'changed' | 'unchanged' | 'denied' | 'skipped';
 
@@ -72,10 +73,10 @@ function placeOf({ source }: ReviewResult): string {
 
 /** Every reason of a refusal, at its place. */
 export function refusalsOf(result: ReviewResult): Finding[] {
-  const { allowed, causes, message, source } = result;
+  const { allowed, causes, source } = result;
   if (allowed) return [];
-  const told = causes.length > 0 ? causes : [{ field: '', message, rule: '' }];
-  return told.map(({ field, message, rule }) => ({
+  const reasons = causes.length > 0 ? causes : [{ field: '', message: result.message, rule: '' }];
+  return reasons.map(({ field, message, rule }) => ({
     file: source.file,
     ...(field === '' ? source.locate('') : positionOf(result, field)),
     severity: 'error',
@@ -95,3 +96,62 @@ export const warningsOf = (result: ReviewResult): Finding[] =>
     message: `${subjectOf(result)}: ${warning}`,
     rule: 'AdmissionWarning',
   }));
+
+/** What was reviewed, by name; for the Pods of a workload its name, and the path of the template. */
+export interface Ref {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly template?: string;
+}
+
+export interface Cause {
+  readonly reason: string;
+  readonly message: string;
+  readonly field: string;
+  /** The name of the rule; '' where none has one. */
+  readonly rule: string;
+}
+
+/** One object as admission would leave it. */
+export interface ReviewResult {
+  readonly source: SourceObject;
+  readonly ref: Ref;
+  /** False where admission has nothing to do with such an object; `message` says why. */
+  readonly reviewed: boolean;
+  readonly allowed: boolean;
+  readonly code: number;
+  readonly message: string;
+  readonly causes: readonly Cause[];
+  readonly warnings: readonly string[];
+  readonly backend: string | undefined;
+  readonly gang: string | undefined;
+  readonly changes: readonly Change[];
+  /** The object sent; undefined for a review without one (DELETE). */
+  readonly received: JsonObject | undefined;
+  /** The object as it would be stored; undefined where it would not be, or is not sent. */
+  readonly stored: JsonObject | undefined;
+  /** `job/train`: this PodGang is in no file, Muster makes it for that workload. */
+  readonly made?: string;
+  /** Where the fields of `received` stand in the source: `spec.template`, `request.object`, or ''. */
+  readonly root: string;
+}
+
+/** An object that admission is not asked about: stored as it is. */
+export const notReviewed = (source: SourceObject, ref: Ref, message: string): ReviewResult => ({
+  source,
+  ref,
+  reviewed: false,
+  allowed: true,
+  code: 200,
+  message,
+  causes: [],
+  warnings: [],
+  backend: undefined,
+  gang: undefined,
+  changes: [],
+  received: source.object,
+  stored: source.object,
+  root: '',
+});

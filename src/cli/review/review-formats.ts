@@ -2,11 +2,18 @@ import { asGithub, asSarif, countsOf, findingLine, type Finding } from '../outpu
 import type { CliIo } from '../output/io.ts';
 import { paletteFor, type Palette } from '../output/palette.ts';
 import { toJson, toYaml } from '../output/structured.ts';
-import { reflowed, widthFor } from '../output/wrap.ts';
+import { reflowed, widthFor } from '../output/text-layout.ts';
 import { musterVersion } from '../version.ts';
-import { positionOf, refusalsOf, renderResult, subjectOf, verdictOf, warningsOf } from './render-review.ts';
-import type { Verdict } from './render-review.ts';
-import type { ReviewResult } from './review-result.ts';
+import {
+  positionOf,
+  refusalsOf,
+  renderResult,
+  subjectOf,
+  verdictOf,
+  warningsOf,
+  type Verdict,
+  type ReviewResult,
+} from './render-review.ts';
 
 export const FORMATS = ['text', 'json', 'yaml', 'patch', 'github', 'sarif'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -128,11 +135,11 @@ function jsonOf(result: ReviewResult): object {
     allowed,
     code,
     message,
-    causes: causes.map(({ reason, message, field }) => ({
-      reason,
-      message,
-      field,
-      ...positionOf(result, field),
+    causes: causes.map((cause) => ({
+      reason: cause.reason,
+      message: cause.message,
+      field: cause.field,
+      ...positionOf(result, cause.field),
     })),
     warnings,
     backend: backend ?? null,

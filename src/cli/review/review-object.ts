@@ -30,9 +30,8 @@ import { controlledPods, previewGang, templateAsksForGang } from '../../workload
 import { podFromTemplate, withHost } from '../../workloads/pod-from-template.ts';
 import { podTemplatesOf } from '../../workloads/pod-templates.ts';
 import { notText } from '../gangs/slips.ts';
-import { createReview } from './create-review.ts';
-import { endpointsFor } from './endpoints-for.ts';
-import { notReviewed, type Cause, type Ref, type ReviewResult } from './review-result.ts';
+import { createReview, endpointsFor } from './admission.ts';
+import { notReviewed, type Cause, type Ref, type ReviewResult } from './render-review.ts';
 
 export interface ReviewContext {
   readonly policy: Policy;

@@ -9,7 +9,7 @@ import { configured } from '../input/configured.ts';
 import type { SourceObject } from '../input/documents.ts';
 import { unreadable, type InputFault } from '../input/input-fault.ts';
 import { readAll } from '../input/input-files.ts';
-import { policyFrom } from '../input/policy.ts';
+import { policyFrom, withGiven } from '../input/policy.ts';
 import {
   colorOption,
   filenameOption,
@@ -17,11 +17,9 @@ import {
   outputOption,
   strictOption,
 } from '../input/shared-options.ts';
-import { ExitStatus } from '../output/exit-status.ts';
+import { ExitStatus, type CliIo } from '../output/io.ts';
 import { faultFindings } from '../output/findings.ts';
-import type { CliIo } from '../output/io.ts';
 import { paletteFor, type ColourMode } from '../output/palette.ts';
-import { withGiven } from './given-gangs.ts';
 import { FORMATS, printerFor, type Format } from './review-formats.ts';
 import { reviewObject } from './review-object.ts';
 

@@ -16,7 +16,7 @@ import type { Logger } from '../../telemetry/log.ts';
 import type { LoopMetrics } from '../../telemetry/loop-metrics.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { gangKindsWith } from '../../workloads/configured-gangs.ts';
-import { connect, type ClusterFlags } from '../input/cluster.ts';
+import { connect, type ClusterFlags } from '../input/shared-options.ts';
 import { neverEvictedFrom } from '../input/policy.ts';
 import type { CliIo } from '../output/io.ts';
 

@@ -10,11 +10,9 @@ import { metricsOf, startProgram } from '../../server/program.ts';
 import { createLogger, flushLog, type Logger } from '../../telemetry/log.ts';
 import { LoopMetrics } from '../../telemetry/loop-metrics.ts';
 import { configured, type Configured } from '../input/configured.ts';
-import { ExitStatus } from '../output/exit-status.ts';
-import type { CliIo } from '../output/io.ts';
+import { ExitStatus, type CliIo } from '../output/io.ts';
 import { policyFrom } from '../input/policy.ts';
-import { startFleetLoop } from './fleet-loop.ts';
-import { fleetEndpoints } from './serve-fleet.ts';
+import { startFleetLoop, fleetEndpoints } from './fleet-loop.ts';
 import {
   endTogether,
   initWithoutCluster,

@@ -16,7 +16,7 @@ import {
   type Resource,
 } from '../../kube/client/resources.ts';
 import { listPages } from '../../kube/loop/list-pages.ts';
-import { columns } from '../output/columns.ts';
+import { columns } from '../output/text-layout.ts';
 import type { Palette } from '../output/palette.ts';
 import { duration } from './table.ts';
 

@@ -8,11 +8,10 @@ import { sleep, type Clock } from '../../kube/client/clock.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isForbidden } from '../../kube/client/errors.ts';
 import type { Resource } from '../../kube/client/resources.ts';
-import { Bell } from './bell.ts';
+import { Bell } from './live-screen.ts';
 import type { Changed } from './changes.ts';
-import { refused, unknownGang } from './faults.ts';
+import { refused, unknownGang, readNamespaces } from './read-status.ts';
 import { byPlace, gangKeys, gangStatus, type GangStatus, type Judge } from './gang-status.ts';
-import { readNamespaces } from './namespaces.ts';
 import type { Moment, Question, Trouble } from './view.ts';
 
 /** Draws, or appends: shows one moment after the other. */

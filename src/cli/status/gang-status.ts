@@ -5,12 +5,12 @@ import { stateOf } from '../../controller/gangs/reconcile-state.ts';
 import { BY_GANG, type GangView } from '../../controller/watch/gang-view.ts';
 import type { GangSelectors } from '../../gang/gang-selection.ts';
 import type { GangSummary, Ungate, Waiting } from '../../gang/plan/gang-plan.ts';
-import type { GangRecord, GangState } from '../../gang/records.ts';
+import type { GangRecord, GangState, PodRecord } from '../../gang/records.ts';
 import { readPlan } from '../../preemption/in-flight.ts';
 import { planGang } from '../../gang/plan/plan.ts';
 import type { HpcStatus } from './brokers.ts';
-import { podStatus, type PodStatus } from './pod-status.ts';
 import type { GangKind } from '../../workloads/kind.ts';
+import { isGated } from '../../gang/plan/census.ts';
 
 /** One gang as `muster status` tells of it, and as `-o json` prints it. */
 export interface GangStatus {
@@ -121,3 +121,31 @@ const { compare } = new Intl.Collator('en', { numeric: true });
 
 /** `worker-2` before `worker-10`. */
 const byNumberedName = (a: string, b: string): number => compare(a, b) || (a < b ? -1 : a > b ? 1 : 0);
+
+/** One Pod of a gang as `muster status` tells of it. */
+export interface PodStatus {
+  readonly name: string;
+  readonly group: string;
+  readonly node: string;
+  readonly state: Waiting['state'] | 'running' | 'succeeded' | 'failed' | 'terminating';
+  /** What it waits for; '' where there is nothing to say. */
+  readonly reason: string;
+}
+
+function podStatus(pod: PodRecord, waiting: Waiting | undefined): PodStatus {
+  const { name, group, nodeName: node, phase } = pod;
+  const told = { name, group, node };
+  if (pod.deletionTimestamp !== undefined) return { ...told, state: 'terminating', reason: '' };
+  if (phase === 'Failed') return { ...told, state: 'failed', reason: '' };
+  if (waiting !== undefined) return { ...told, state: waiting.state, reason: waiting.reason };
+  return { ...told, state: unjudged(pod), reason: '' };
+}
+
+/** Of a Pod that nobody waits for: what can be seen of it. */
+function unjudged(pod: PodRecord): PodStatus['state'] {
+  if (pod.phase === 'Succeeded') return 'succeeded';
+  if (isGated(pod)) return 'gated';
+  if (pod.gates.length > 0) return 'foreign';
+  if (pod.nodeName === '') return 'pending';
+  return pod.ready ? 'running' : 'starting';
+}

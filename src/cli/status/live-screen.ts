@@ -1,8 +1,9 @@
 import type { CliIo, Terminal } from '../output/io.ts';
 import type { Palette } from '../output/palette.ts';
 import type { Show } from './follow.ts';
-import { painted, widthOf, type Line } from './styled-line.ts';
+import { painted, widthOf, type Line } from './table.ts';
 import { screenLines } from './view.ts';
+import type { Clock } from '../../kube/client/clock.ts';
 
 const CSI = '\u001b[';
 /** A screen of its own, no cursor, and what is too wide is clipped instead of pushing everything down. */
@@ -51,4 +52,35 @@ function frameOf(
   });
   const below = lines.length < rows ? `\r\n${CLEAR_BELOW}` : '';
   return `${HOME}${rowsShown.join('\r\n')}${below}`;
+}
+
+/** Wakes one sleeper. A ring is kept until somebody waits, so that none is lost in between. */
+export class Bell {
+  readonly #clock: Clock;
+  #rung = false;
+  #wake: (() => void) | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  ring(): void {
+    this.#rung = true;
+    this.#wake?.();
+  }
+
+  /** Until it rings, or has rung since the last wait; at most `ms`. */
+  async wait(ms: number): Promise<void> {
+    if (!this.#rung) {
+      await new Promise<void>((resolve) => {
+        const cancel = this.#clock.after(ms, resolve);
+        this.#wake = () => {
+          cancel();
+          resolve();
+        };
+      });
+      this.#wake = undefined;
+    }
+    this.#rung = false;
+  }
 }

@@ -1,15 +1,20 @@
-import { LABEL_POD_GANG } from '../../api/names.ts';
+import { LABEL_POD_GANG, POD_GANG_GROUP, POD_GANG_KIND, POD_GANG_VERSION } from '../../api/names.ts';
 import type { JsonObject } from '../../json/json.ts';
-import { Cache, type Identified } from '../../kube/loop/cache.ts';
+import { Cache, type Identified, type Store } from '../../kube/loop/cache.ts';
 import { POD_INDEXERS, readMemberPod, type GangView } from '../../controller/watch/gang-view.ts';
 import { listPages } from '../../kube/loop/list-pages.ts';
 import type { GangSelectors } from '../../gang/gang-selection.ts';
-import type { GangRecord, PodRecord } from '../../gang/records.ts';
-import { readGangRecord } from '../../gang/read-records.ts';
+import type { GangRecord, PodRecord, NamespaceRecord } from '../../gang/records.ts';
+import { readGangRecord, readNamespaceRecord } from '../../gang/read-records.ts';
 import type { KubeClient, Selection } from '../../kube/client/client.ts';
-import { POD_GANGS, PODS, type Resource } from '../../kube/client/resources.ts';
-import { readNamespaces } from './namespaces.ts';
+import { POD_GANGS, PODS, NAMESPACES, type Resource, type KubeObject } from '../../kube/client/resources.ts';
 import type { GangKind } from '../../workloads/kind.ts';
+import { takesEverything } from '../../k8s/label-selector.ts';
+import { isForbidden, isNotFound, ApiError } from '../../kube/client/errors.ts';
+import { suggestion } from '../../text/nearest-key.ts';
+import { MusterError } from '../../errors.ts';
+import { listed } from '../../text/printable.ts';
+import { placeOf, type Question } from './view.ts';
 
 /** A person waits for it: fewer round trips matter more than memory. */
 const PAGE_SIZE = 500;
@@ -51,4 +56,70 @@ async function fill<T extends Identified>(
     for (const object of page) found.push(read(object as unknown as JsonObject));
   });
   for (const object of found) cache.put(object);
+}
+
+/**
+ * The Namespaces that decide whose gangs are Muster's. Empty where nothing is asked of them, where whoever asks may not
+ * read them, or there is no such Namespace: the rest can be told all the same.
+ * @param namespace undefined: all
+ */
+export async function readNamespaces(
+  client: KubeClient,
+  namespace: string | undefined,
+  { namespaceSelector }: Pick<GangSelectors, 'namespaceSelector'>,
+): Promise<Store<NamespaceRecord>> {
+  const found = new Cache<NamespaceRecord>();
+  if (takesEverything(namespaceSelector)) return found;
+  const keep = (object: KubeObject): unknown =>
+    found.put(readNamespaceRecord(object as unknown as JsonObject));
+  try {
+    if (namespace !== undefined) {
+      keep(await client.get({ resource: NAMESPACES, name: namespace }));
+    } else {
+      const { signal } = new AbortController();
+      await listPages({ client, resource: NAMESPACES }, PAGE_SIZE, signal, (page) => page.forEach(keep));
+    }
+  } catch (error) {
+    if (!isForbidden(error) && !isNotFound(error)) throw error;
+  }
+  return found;
+}
+
+/** There is no such gang, and no Pod that claims it. @param known names of those that there are, sorted */
+export function unknownGang(
+  question: Question & { readonly gang: string },
+  known: readonly string[],
+): MusterError {
+  const names = [...new Set(known)];
+  const elsewhere =
+    question.namespace === undefined ? '' : ' Another namespace is named with -n, all with -A.';
+  const there =
+    names.length === 0 ? `There are no gangs ${placeOf(question)}.` : `There are: ${listed(names, 'gangs')}.`;
+  return new MusterError(
+    'GANG_UNKNOWN',
+    `PodGang ${question.gang} does not exist ${placeOf(question)}${suggestion(question.gang, names)}`,
+    `${there}${elsewhere}`,
+  );
+}
+
+/** What the API server refuses to somebody who only looks, with the way out; any other error as it is. */
+export function refused(error: unknown, { namespace }: Question): unknown {
+  if (!(error instanceof ApiError)) return error;
+  const { message } = error;
+  if (isNotFound(error)) {
+    return new MusterError(
+      'CLUSTER_REFUSED',
+      `${message} (it does not know ${POD_GANG_KIND}, ${POD_GANG_GROUP}/${POD_GANG_VERSION})`,
+      'Define it with `kubectl apply -k manifests/crds`, or look at another cluster with --kubeconfig.',
+      { cause: error },
+    );
+  }
+  if (!isForbidden(error)) return error;
+  const where = namespace === undefined ? 'all namespaces' : `namespace ${namespace}`;
+  const fix =
+    error.status === 401
+      ? 'Log in anew, or name another --kubeconfig.'
+      : `It takes the rights to list (with -w also to watch) pods and ${POD_GANGS.plural}.${POD_GANG_GROUP} in ${where}: ` +
+        `the ClusterRole "view" has them once Muster is installed.${namespace === undefined ? ' One namespace is named with -n.' : ''}`;
+  return new MusterError('CLUSTER_REFUSED', message, fix, { cause: error });
 }

@@ -110,14 +110,14 @@ function checkName(source: SourceObject, object: JsonObject): Finding[] {
   return wrong(message, 'GangNameInvalid');
 }
 
-const known = (supportedSchedulers: readonly string[]) => ({
+const faultOptions = (supportedSchedulers: readonly string[]) => ({
   supportedSchedulers,
   actsFor: withoutGangPreemption(),
   workloads: gangKinds,
 });
 
 function checkConfig(source: SourceObject, { supportedSchedulers }: ValidationContext): Finding[] {
-  const faults = checkConfiguration(source.text ?? toYaml(source.object), known(supportedSchedulers));
+  const faults = checkConfiguration(source.text ?? toYaml(source.object), faultOptions(supportedSchedulers));
   const wrong = faults.some(({ severity }) => severity === 'error');
   return [...placed(source, faults), ...(wrong ? [] : checkProfiles(source))];
 }
@@ -183,7 +183,7 @@ function checkConfigMap(
   if (texts.length === 0) return undefined;
   return texts.flatMap(({ path, text }) => {
     const first = source.literal(path);
-    const faults = checkConfiguration(text, known(supportedSchedulers));
+    const faults = checkConfiguration(text, faultOptions(supportedSchedulers));
     const wrong = faults.some(({ severity }) => severity === 'error');
     const [inner] = wrong ? [] : readObjects({ name: source.file, text }, () => undefined);
     const all = [...faults, ...(inner === undefined ? [] : checkProfiles(inner))];

@@ -14,13 +14,12 @@ import {
   outputOption,
   strictOption,
 } from '../input/shared-options.ts';
-import { ExitStatus } from '../output/exit-status.ts';
+import { ExitStatus, type CliIo } from '../output/io.ts';
 import { asGithub, asSarif, count, countsOf, faultFindings, findingLine } from '../output/findings.ts';
 import type { Finding } from '../output/findings.ts';
-import type { CliIo } from '../output/io.ts';
 import { paletteFor, type ColourMode, type Palette } from '../output/palette.ts';
 import { toJson } from '../output/structured.ts';
-import { reflowed, widthFor } from '../output/wrap.ts';
+import { reflowed, widthFor } from '../output/text-layout.ts';
 import { musterVersion } from '../version.ts';
 import { podTemplatesOf } from '../../workloads/pod-templates.ts';
 import { validateObject } from './validate-object.ts';

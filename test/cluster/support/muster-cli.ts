@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { packageRoot } from '../../../src/cli/input/package-root.ts';
+import { packageRoot } from '../../../src/cli/version.ts';
 import { run } from '../../../src/cli/run.ts';
 import { fakeIo } from '../../unit/cli/fake-io.ts';
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
-import { packageRoot } from '../../../src/cli/input/package-root.ts';
+import { packageRoot } from '../../../src/cli/version.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 
 const ROOT = packageRoot() ?? '';

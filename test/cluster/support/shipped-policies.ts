@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { kustomized } from '../../../src/cli/doctor/installed/kustomize.ts';
-import { packageRoot } from '../../../src/cli/input/package-root.ts';
+import { packageRoot } from '../../../src/cli/version.ts';
 import type { KubernetesObject } from '../../support/manifests.ts';
 import { RELEASE } from '../control-plane/releases.ts';
 

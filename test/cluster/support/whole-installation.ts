@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { createServer } from 'node:tls';
 import { kustomized } from '../../../src/cli/doctor/installed/kustomize.ts';
 import type { DoctorReport } from '../../../src/cli/doctor/render.ts';
-import { packageRoot } from '../../../src/cli/input/package-root.ts';
+import { packageRoot } from '../../../src/cli/version.ts';
 import { run } from '../../../src/cli/run.ts';
 import { issueDevelopmentCertificates } from '../../../src/tls/issue.ts';
 import { calledOnLoopback, type KubernetesObject } from '../../support/manifests.ts';

@@ -1,7 +1,7 @@
 /** Karmada's interpreter over TLS, called as Karmada calls it. */
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { PATH_INTERPRET } from '../../../src/api/names.ts';
-import { fleetEndpoints } from '../../../src/cli/serve/serve-fleet.ts';
+import { fleetEndpoints } from '../../../src/cli/serve/fleet-loop.ts';
 import { checkConfiguration, loadConfiguration } from '../../../src/config/load.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { observeLines } from '../../support/observed.ts';

@@ -6,7 +6,7 @@ import type { BackendFactory } from '../../../src/backends/backend.ts';
 import { builtInBackends, BackendRegistry } from '../../../src/backends/registry.ts';
 import { checkBackends } from '../../../src/cli/doctor/check-backends.ts';
 import { expectedRights } from '../../../src/cli/doctor/expected-rights.ts';
-import { ABSENT, found } from '../../../src/cli/doctor/read.ts';
+import { ABSENT, found } from '../../../src/cli/doctor/diagnosis.ts';
 import { pagesListOf, rightsTableOf, settingsOf, withMade, type Made } from '../../support/made-documents.ts';
 import { componentsOf, policiesOf, rolesOf } from '../../support/made-manifests.ts';
 import { changed } from '../../support/broken-backends/sound.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import jsonpatch from 'fast-json-patch';
 import { parseAllDocuments } from 'yaml';
 import { printerFor } from '../../../src/cli/review/review-formats.ts';
-import type { ReviewResult } from '../../../src/cli/review/review-result.ts';
+import type { ReviewResult } from '../../../src/cli/review/render-review.ts';
 import { paletteFor } from '../../../src/cli/output/palette.ts';
 import { fakeIo } from './fake-io.ts';
 import { readObjects } from '../../../src/cli/input/documents.ts';

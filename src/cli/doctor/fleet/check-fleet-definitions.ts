@@ -1,7 +1,6 @@
 import { own, ownList, ownObject, ownString, type JsonObject } from '../../../json/json.ts';
 import { BINDING_VERSION } from '../../../api/names.ts';
-import { saying, type Diagnosis } from '../diagnosis.ts';
-import { RIGHTS_FIX, type Read } from '../read.ts';
+import { saying, RIGHTS_FIX, type Diagnosis, type Read } from '../diagnosis.ts';
 
 export const BINDING_DEFINITIONS = [
   'resourcebindings.work.karmada.io',

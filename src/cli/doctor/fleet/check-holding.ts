@@ -2,8 +2,7 @@ import { own, ownList, ownString, type JsonObject } from '../../../json/json.ts'
 import { objectName } from '../../../k8s/resource.ts';
 import { BINDING_GROUP, LABEL_FLEET_QUEUE, PATH_MUTATE_BINDING } from '../../../api/names.ts';
 import { checkPath, covers, pathOf } from '../check-webhooks.ts';
-import { saying, type Diagnosis, type Say } from '../diagnosis.ts';
-import { RIGHTS_FIX, valueOf, type Read } from '../read.ts';
+import { saying, RIGHTS_FIX, valueOf, type Diagnosis, type Say, type Read } from '../diagnosis.ts';
 import { checkAuthority } from './check-interpreter.ts';
 
 /** What holds new bindings back until their queue lets them through. */

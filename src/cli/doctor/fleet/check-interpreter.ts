@@ -5,8 +5,7 @@ import { operationsToRegister, REVISING } from '../../../fleet/registration.ts';
 import { isMultiTemplate } from '../../../workloads/components.ts';
 import { titleOf, type WorkloadKind } from '../../../workloads/workload-kind.ts';
 import { checkPath, has, pathOf, strings } from '../check-webhooks.ts';
-import { saying, type Diagnosis, type Say } from '../diagnosis.ts';
-import { RIGHTS_FIX, valueOf, type Read } from '../read.ts';
+import { saying, RIGHTS_FIX, valueOf, type Diagnosis, type Say, type Read } from '../diagnosis.ts';
 
 /** Whom Karmada asks about workloads. */
 export interface Interpreters {

@@ -1,5 +1,5 @@
 import { ownString, type JsonObject } from '../../../json/json.ts';
-import { MUSTER_SERVICE_ACCOUNT } from '../../../api/names.ts';
+import { MUSTER_SERVICE_ACCOUNT, BINDING_GROUP, MUSTER_GROUP } from '../../../api/names.ts';
 import { parseGroupVersion } from '../../../k8s/resource.ts';
 import {
   CLUSTERS,
@@ -12,19 +12,16 @@ import {
 } from '../../../kube/client/resources.ts';
 import { readLease } from '../../../kube/loop/lease-record.ts';
 import { kindsWith } from '../../../workloads/configured-kinds.ts';
-import { checkRights } from '../check-rights.ts';
-import { saying, type Diagnosis } from '../diagnosis.ts';
+import { checkRights, readRights } from '../read-rights.ts';
+import { saying, ABSENT, attempt, type Diagnosis, type Read } from '../diagnosis.ts';
 import type { Examination } from '../examine.ts';
-import { rightsOf } from '../expected-rights.ts';
-import { ABSENT, attempt, type Read } from '../read.ts';
+import { rightsOf, type ExpectedRule } from '../expected-rights.ts';
 import { readConfigured } from '../read-configuration.ts';
-import { readRights } from '../read-rights.ts';
-import { checkActing } from './check-acting.ts';
+import { checkActing, checkBindingTrial, tryBinding } from './check-acting.ts';
 import { BINDING_DEFINITIONS, checkFleetDefinitions, QUEUE_DEFINITION } from './check-fleet-definitions.ts';
 import { checkHolding } from './check-holding.ts';
 import { checkInterpreter } from './check-interpreter.ts';
-import { checkBindingTrial, tryBinding } from './try-binding.ts';
-import { ASSIGNER_RULES, LEADER_RULES, QUEUE_RULES } from './fleet-rights.ts';
+import { kinds } from '../../../workloads/kinds.ts';
 
 const kindOf = (apiVersion: string, kind: string, namespaced = false): Resource => ({
   ...{ ...parseGroupVersion(apiVersion), kind, namespaced },
@@ -124,3 +121,65 @@ export async function examineFleet(
   ];
   return { kubernetes, findings };
 }
+
+const BINDINGS = ['resourcebindings', 'clusterresourcebindings'];
+const EVENTS: ExpectedRule = {
+  ...{ group: 'events.k8s.io', resources: ['events'], verbs: ['create', 'patch'] },
+  why: 'says what became of a binding',
+};
+/** The resources of the workloads, by their group. */
+const workloads = Map.groupBy(
+  kinds.filter(({ fleet }) => fleet !== undefined),
+  ({ group }) => group,
+);
+
+/** Of its Role: for both. */
+const LEADER_RULES: readonly ExpectedRule[] = [
+  {
+    ...{ group: 'coordination.k8s.io', resources: ['leases'], verbs: ['create'], lease: 'namespace' },
+    why: 'one replica at a time acts',
+  },
+  {
+    ...{ group: 'coordination.k8s.io', resources: ['leases'], verbs: ['get', 'update'], lease: 'name' },
+    why: 'the same',
+  },
+];
+
+/** Of the ClusterRole of manifests/karmada/assigner; a test compares the two. */
+export const ASSIGNER_RULES: readonly ExpectedRule[] = [
+  { group: BINDING_GROUP, resources: BINDINGS, verbs: ['list', 'watch', 'patch'], why: 'places bindings' },
+  {
+    group: BINDING_GROUP,
+    resources: BINDINGS.map((name) => `${name}/status`),
+    verbs: ['patch'],
+    why: 'says what became of them',
+  },
+  {
+    group: 'cluster.karmada.io',
+    resources: ['clusters'],
+    verbs: ['list', 'watch'],
+    why: 'where there is room',
+  },
+  EVENTS,
+];
+
+/** Of the ClusterRole of manifests/karmada/queues; a test compares the two. */
+export const QUEUE_RULES: readonly ExpectedRule[] = [
+  {
+    ...{ group: BINDING_GROUP, resources: BINDINGS, verbs: ['get', 'list', 'watch', 'patch'] },
+    why: 'lets bindings through',
+  },
+  { group: MUSTER_GROUP, resources: ['fleetqueues'], verbs: ['list', 'watch'], why: 'who comes when' },
+  { group: MUSTER_GROUP, resources: ['fleetqueues/status'], verbs: ['patch'], why: 'says it' },
+  { group: '', resources: ['namespaces'], verbs: ['get'], why: 'the queue that a namespace names' },
+  {
+    ...{ group: 'policy.karmada.io', verbs: ['get'] },
+    resources: ['propagationpolicies', 'clusterpropagationpolicies'],
+    why: 'the queue that a policy names',
+  },
+  EVENTS,
+  ...[...workloads].map(([group, all]) => ({
+    ...{ group, resources: all.map(({ plural }) => plural), verbs: ['get'] },
+    why: 'the queue and the least of a workload',
+  })),
+];

@@ -2,14 +2,22 @@ import { ownList, ownObject, ownString, type Json, type JsonObject } from '../..
 import { printable } from '../../../text/printable.ts';
 import { objectName } from '../../../k8s/resource.ts';
 import type { PatchOperation } from '../../../json/patch.ts';
-import { applyCommand, deleteCommand, patchCommand } from '../commands.ts';
-import { saying, type Diagnosis, type Group, type Severity } from '../diagnosis.ts';
-import { RIGHTS_FIX, valueOf, type Read } from '../read.ts';
-import { withDefaults } from './defaults.ts';
+import {
+  applyCommand,
+  deleteCommand,
+  patchCommand,
+  saying,
+  RIGHTS_FIX,
+  valueOf,
+  type Diagnosis,
+  type Group,
+  type Severity,
+  type Read,
+} from '../diagnosis.ts';
+import { withDefaults, narrowed, type Selectors } from './equivalence.ts';
 import { differences, type Difference } from './differences.ts';
 import { judge, type KindOfObject, type Weight } from './judgement.ts';
 import { EXACT, KINDS, meantIn, WHOLE } from './kinds.ts';
-import { narrowed, type Selectors } from './narrowed.ts';
 import { componentsIn, identityOf, kindOf, type Identity, type Shipped } from './wanted.ts';
 
 /** What a cluster has of what this version ships. */

@@ -1,8 +1,41 @@
 import { isObject, own, type Json } from '../../../json/json.ts';
-import type { KindOfObject } from './judgement.ts';
+import type { KindOfObject, Weight } from './judgement.ts';
 import { POLICIES, WEBHOOKS } from './kinds-asked.ts';
 import { PROGRAM_KINDS } from './kinds-program.ts';
-import { BINDING, ROLE } from './kinds-rights.ts';
+import { same, type Difference } from './differences.ts';
+
+/** More than is wanted, of a list: a warning; less, or something else: a problem. */
+const moreIsLess = ({ wanted, found }: Difference): Weight =>
+  wanted === undefined || (found !== undefined && holdsAll(wanted, found)) ? 'warning' : 'problem';
+
+const holdsAll = (wanted: Json, found: Json): boolean =>
+  Array.isArray(wanted) &&
+  Array.isArray(found) &&
+  wanted.every((one) => found.some((other) => same(one as Json, other as Json)));
+
+const RBAC: Pick<KindOfObject, 'group' | 'strict' | 'inCluster' | 'why'> = {
+  group: 'rights',
+  strict: true,
+  inCluster: true,
+  why: 'Muster’s account, or whoever has it, may do something else than it would be allowed',
+};
+
+const ROLE: KindOfObject = {
+  ...RBAC,
+  check: 'roles',
+  missing: 'Muster’s account lacks these rights',
+  rows: [
+    { field: /^aggregationRule/, weight: 'problem' },
+    { field: /^rules/, weight: moreIsLess },
+  ],
+};
+
+const BINDING: KindOfObject = {
+  ...RBAC,
+  check: 'bindings',
+  missing: 'nobody has the rights of its role',
+  rows: [{ field: /^subjects/, weight: moreIsLess }],
+};
 
 export const KINDS: Readonly<Record<string, KindOfObject>> = {
   MutatingWebhookConfiguration: { ...WEBHOOKS, check: 'mutating' },

@@ -2,9 +2,11 @@ import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { own, ownList, ownObject, ownString, type Json, type JsonObject } from '../../../json/json.ts';
 import { MUSTER_NAMESPACE } from '../../../api/names.ts';
-import { objectName } from '../../../k8s/resource.ts';
-import { packageRoot } from '../../input/package-root.ts';
+import { objectName, parseGroupVersion } from '../../../k8s/resource.ts';
+import { packageRoot } from '../../version.ts';
 import { isTarget, kustomized, operationsOf, readKustomization } from './kustomize.ts';
+import type { KubeClient } from '../../../kube/client/client.ts';
+import { ABSENT, attempt, found, type Read } from '../diagnosis.ts';
 
 /** An object by which one asks a cluster for it. */
 export interface Identity {
@@ -81,10 +83,10 @@ export function readShipped(namespace: string, root = packageRoot()): Shipped | 
     traces: tracesOf(one, whole, namespace),
   }));
   const karmada = ['.', 'queues', 'assigner'].flatMap((one) => kustomized(join(folder, 'karmada', one)));
-  const own = components.flatMap(({ traces }) =>
+  const added = components.flatMap(({ traces }) =>
     traces.flatMap((one) => ('object' in one ? [one.object] : [])),
   );
-  const identities = [...whole.map(identityOf), ...own];
+  const identities = [...whole.map(identityOf), ...added];
   const names = new Set(
     [...identities, ...karmada.map(identityOf)].map(({ kind, name }) => `${kind} ${name}`),
   );
@@ -126,3 +128,44 @@ export const componentsIn = (
       return ownList({ at: at ?? null }, 'at')?.some((one) => ownString(one, 'name') === trace.name) === true;
     }),
   );
+
+const keyOf = ({ kind, namespace = '', name }: Identity): string => `${kind} ${namespace}/${name}`;
+
+/** Asks for each of these objects. @param lists kinds of which all objects were listed already */
+export async function readInstalled(
+  client: KubeClient,
+  identities: readonly Identity[],
+  lists: Readonly<Record<string, Read<readonly JsonObject[]>>>,
+): Promise<(identity: Identity) => Read<JsonObject>> {
+  const entries = await Promise.all(
+    [...new Map(identities.map((one) => [keyOf(one), one]))].map(async ([key, identity]) => {
+      const list = lists[identity.kind];
+      return [key, list === undefined ? await get(client, identity) : ofList(list, identity.name)] as const;
+    }),
+  );
+  const read = new Map(entries);
+  return (identity) => read.get(keyOf(identity)) ?? ABSENT;
+}
+
+function ofList(list: Read<readonly JsonObject[]>, name: string): Read<JsonObject> {
+  if (list.state !== 'found') return list;
+  const object = list.value.find((one) => objectName(one) === name);
+  return object === undefined ? ABSENT : found(object);
+}
+
+const get = (
+  client: KubeClient,
+  { apiVersion, kind, namespace, name }: Identity,
+): Promise<Read<JsonObject>> => {
+  const lower = kind.toLowerCase();
+  const plural = lower.endsWith('y') ? `${lower.slice(0, -1)}ies` : `${lower}s`;
+  const resource = { ...parseGroupVersion(apiVersion), plural, kind, namespaced: namespace !== undefined };
+  return attempt(async () => {
+    const object = await client.get<JsonObject>({
+      resource,
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+    });
+    return { ...object, apiVersion, kind };
+  });
+};

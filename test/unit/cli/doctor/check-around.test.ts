@@ -1,17 +1,19 @@
 /** What is around Muster's Pods, by table: mounts, rollouts, networks, budgets, clocks, other Musters. */
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/json/json.ts';
-import { checkBudget } from '../../../../src/cli/doctor/check-budget.ts';
+import { checkBudget, checkRollout } from '../../../../src/cli/doctor/check-program.ts';
 import { checkClock } from '../../../../src/cli/doctor/check-clock.ts';
-import { checkCallers } from '../../../../src/cli/doctor/check-callers.ts';
-import { neededBy } from '../../../../src/cli/doctor/check-mounts.ts';
-import { checkNetwork } from '../../../../src/cli/doctor/check-network.ts';
-import { checkOthers } from '../../../../src/cli/doctor/check-others.ts';
-import { checkRollout } from '../../../../src/cli/doctor/check-rollout.ts';
-import { inCluster, quotedForShell } from '../../../../src/cli/doctor/commands.ts';
-import { saying } from '../../../../src/cli/doctor/diagnosis.ts';
+import { checkCallers, checkNetwork } from '../../../../src/cli/doctor/check-network.ts';
+import { neededBy, checkOthers } from '../../../../src/cli/doctor/check-mounts.ts';
+import {
+  inCluster,
+  quotedForShell,
+  saying,
+  ABSENT,
+  found,
+  unread,
+} from '../../../../src/cli/doctor/diagnosis.ts';
 import { fixScript, reportOf } from '../../../../src/cli/doctor/render.ts';
-import { ABSENT, found, unread } from '../../../../src/cli/doctor/read.ts';
 import type { LeaseRecord } from '../../../../src/kube/loop/lease-record.ts';
 import { manifestsIn } from '../../../support/manifests.ts';
 import { told, wrong } from './told.ts';

@@ -1,10 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/json/json.ts';
 import { checkCertificate } from '../../../../src/cli/doctor/check-certificate.ts';
-import type { Diagnosis } from '../../../../src/cli/doctor/diagnosis.ts';
+import { ABSENT, found, unread, type Diagnosis } from '../../../../src/cli/doctor/diagnosis.ts';
 import type { RegisteredWebhook } from '../../../../src/cli/doctor/check-webhooks.ts';
 import { EXPECTED_WEBHOOKS } from '../../../../src/cli/doctor/expected-webhooks.ts';
-import { ABSENT, found, unread } from '../../../../src/cli/doctor/read.ts';
 import { issueDevelopmentCertificates } from '../../../../src/tls/issue.ts';
 import { told } from './told.ts';
 

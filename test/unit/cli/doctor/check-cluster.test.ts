@@ -5,7 +5,7 @@ import { MUSTER_USER } from '../../../../src/api/names.ts';
 import { accountManifests, manifestsIn } from '../../../support/manifests.ts';
 import { checkDefinitions, POD_GANG_FIELDS } from '../../../../src/cli/doctor/check-definitions.ts';
 import { checkPolicies, trustingIn, type Policies } from '../../../../src/cli/doctor/check-policies.ts';
-import { checkRights } from '../../../../src/cli/doctor/check-rights.ts';
+import { checkRights } from '../../../../src/cli/doctor/read-rights.ts';
 import { builtInBackends } from '../../../../src/backends/registry.ts';
 import {
   expectedRights,
@@ -13,7 +13,7 @@ import {
   preemptionRules,
   type Right,
 } from '../../../../src/cli/doctor/expected-rights.ts';
-import { ABSENT, found, unread } from '../../../../src/cli/doctor/read.ts';
+import { ABSENT, found, unread } from '../../../../src/cli/doctor/diagnosis.ts';
 import { told, wrong } from './told.ts';
 
 const BLIND = 'run it as somebody who may read this, such as cluster-admin';

@@ -2,14 +2,18 @@ import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import type { JsonObject } from '../../../../src/json/json.ts';
 import { PATH_INTERPRET } from '../../../../src/api/names.ts';
-import { checkActing, type Acting } from '../../../../src/cli/doctor/fleet/check-acting.ts';
+import {
+  checkActing,
+  checkBindingTrial,
+  queueNamespaces,
+  type Acting,
+} from '../../../../src/cli/doctor/fleet/check-acting.ts';
 import { checkFleetDefinitions } from '../../../../src/cli/doctor/fleet/check-fleet-definitions.ts';
 import { checkHolding, type Holding } from '../../../../src/cli/doctor/fleet/check-holding.ts';
 import { checkInterpreter } from '../../../../src/cli/doctor/fleet/check-interpreter.ts';
-import { checkBindingTrial, queueNamespaces } from '../../../../src/cli/doctor/fleet/try-binding.ts';
-import { ASSIGNER_RULES, QUEUE_RULES } from '../../../../src/cli/doctor/fleet/fleet-rights.ts';
+import { ASSIGNER_RULES, QUEUE_RULES } from '../../../../src/cli/doctor/fleet/examine-fleet.ts';
 import { rightsOf } from '../../../../src/cli/doctor/expected-rights.ts';
-import { ABSENT, found, unread } from '../../../../src/cli/doctor/read.ts';
+import { ABSENT, found, unread } from '../../../../src/cli/doctor/diagnosis.ts';
 import { isMultiTemplate } from '../../../../src/workloads/components.ts';
 import { workloadKinds } from '../../../../src/workloads/kinds.ts';
 import { clusterResourceBindings, resourceBindings } from '../../../cluster/support/crds/karmada.ts';

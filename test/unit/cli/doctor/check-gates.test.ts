@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/json/json.ts';
 import { checkGates } from '../../../../src/cli/doctor/check-gates.ts';
-import { found, unread } from '../../../../src/cli/doctor/read.ts';
+import { found, unread } from '../../../../src/cli/doctor/diagnosis.ts';
 import { told } from './told.ts';
 
 const pod = (component: string, ...command: string[]): JsonObject => ({

@@ -6,7 +6,7 @@ import { checkBackends, type Backends, type Looked } from '../../../../src/cli/d
 import { checkGangs } from '../../../../src/cli/doctor/check-gangs.ts';
 import { checkProgram, checkVersion, type Program } from '../../../../src/cli/doctor/check-program.ts';
 import { checkTrials, type TrialAnswer } from '../../../../src/cli/doctor/check-trial.ts';
-import { ABSENT, found, unread } from '../../../../src/cli/doctor/read.ts';
+import { ABSENT, found, unread } from '../../../../src/cli/doctor/diagnosis.ts';
 import { Cache } from '../../../../src/kube/loop/cache.ts';
 import type { LeaseRecord } from '../../../../src/kube/loop/lease-record.ts';
 import type { GangRecord, PodRecord } from '../../../../src/gang/records.ts';

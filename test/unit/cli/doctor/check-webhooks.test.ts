@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../../src/json/json.ts';
 import { manifestsIn } from '../../../support/manifests.ts';
 import { checkWebhooks, type WebhookConfigurations } from '../../../../src/cli/doctor/check-webhooks.ts';
 import { EXPECTED_WEBHOOKS, WORKLOADS_WEBHOOK } from '../../../../src/cli/doctor/expected-webhooks.ts';
-import { found } from '../../../../src/cli/doctor/read.ts';
+import { found } from '../../../../src/cli/doctor/diagnosis.ts';
 import { told, wrong } from './told.ts';
 
 type Webhook = Record<string, unknown> & { name: string; clientConfig?: unknown };

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/json/json.ts';
 import { checkWorkloadsWebhook } from '../../../../src/cli/doctor/check-workloads-webhook.ts';
 import type { WebhookConfigurations } from '../../../../src/cli/doctor/check-webhooks.ts';
-import { ABSENT, found, unread, type Read } from '../../../../src/cli/doctor/read.ts';
+import { ABSENT, found, unread, type Read } from '../../../../src/cli/doctor/diagnosis.ts';
 import type { GangView } from '../../../../src/controller/watch/gang-view.ts';
 import { readGangRecord } from '../../../../src/gang/read-records.ts';
 import { gangKindsWith } from '../../../../src/workloads/configured-gangs.ts';

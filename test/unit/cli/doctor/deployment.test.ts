@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../src/json/json.ts';
-import { environmentOf } from '../../../../src/cli/doctor/deployment.ts';
+import { environmentOf } from '../../../../src/cli/doctor/program-objects.ts';
 
 const deployment = (...containers: JsonObject[]): JsonObject => ({
   spec: { template: { spec: { containers } } },

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { saying } from '../../../../src/cli/doctor/diagnosis.ts';
 import { reportLines, reportOf } from '../../../../src/cli/doctor/render.ts';
 import { paletteFor } from '../../../../src/cli/output/palette.ts';
-import { painted } from '../../../../src/cli/status/styled-line.ts';
+import { painted } from '../../../../src/cli/status/table.ts';
 
 const ABOUT = { server: 'https://10.0.0.1:6443', kubernetes: 'v1.37.2', muster: '0.1.0' };
 const plain = paletteFor('never', { env: {}, isTerminal: false });

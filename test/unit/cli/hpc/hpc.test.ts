@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
 import { quoted } from '../../../../src/text/printable.ts';
-import { writeFiles } from '../../../../src/cli/hpc/write-files.ts';
+import { writeFiles } from '../../../../src/cli/hpc/hpc.ts';
 import { muster } from '../fake-io.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hpc-'));

@@ -5,7 +5,7 @@ import {
   type FoundPolicy,
   type HpcStatus,
 } from '../../../../src/cli/status/brokers.ts';
-import { treeLines } from '../../../../src/cli/status/tree.ts';
+import { treeLines } from '../../../../src/cli/status/view.ts';
 import type { PodRecord } from '../../../../src/gang/records.ts';
 import { readPodRecord } from '../../../../src/gang/read-records.ts';
 import { preparedMarkOf } from '../../../../src/preparers/registry.ts';

@@ -2,8 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { tableLines } from '../../../../src/cli/status/table.ts';
-import { UNBOUNDED } from '../../../../src/cli/status/view.ts';
-import { treeLines } from '../../../../src/cli/status/tree.ts';
+import { UNBOUNDED, treeLines } from '../../../../src/cli/status/view.ts';
 import { gang, NOW, pod, printed, statusOf } from './gangs.ts';
 
 const FILE = 'docs/loop.md';

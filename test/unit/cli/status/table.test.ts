@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { duration, tableLines } from '../../../../src/cli/status/table.ts';
-import { widthOf } from '../../../../src/cli/status/styled-line.ts';
+import { duration, tableLines, widthOf } from '../../../../src/cli/status/table.ts';
 import { NOW, printed, row } from './gangs.ts';
 
 const LONG_WHY =

@@ -1,7 +1,7 @@
 import type { PodRecord } from '../../../../src/gang/records.ts';
 import { expect, test } from '@jest/globals';
-import { treeLines } from '../../../../src/cli/status/tree.ts';
-import { widthOf } from '../../../../src/cli/status/styled-line.ts';
+import { treeLines } from '../../../../src/cli/status/view.ts';
+import { widthOf } from '../../../../src/cli/status/table.ts';
 import { bound, FULL, gang, group, INITIALIZED, NOW, pod, printed, running, statusOf } from './gangs.ts';
 
 const lines = (status: ReturnType<typeof statusOf>, width = 100): string[] =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { paletteFor } from '../../../../src/cli/output/palette.ts';
 import { gangKeys } from '../../../../src/cli/status/gang-status.ts';
-import { painted } from '../../../../src/cli/status/styled-line.ts';
+import { painted } from '../../../../src/cli/status/table.ts';
 import { screenLines, type Moment } from '../../../../src/cli/status/view.ts';
 import { Cache } from '../../../../src/kube/loop/cache.ts';
 import { POD_INDEXERS } from '../../../../src/controller/watch/gang-view.ts';

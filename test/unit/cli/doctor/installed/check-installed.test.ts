@@ -4,13 +4,12 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../../../src/json/json.ts';
 import { objectName } from '../../../../../src/k8s/resource.ts';
-import type { Diagnosis } from '../../../../../src/cli/doctor/diagnosis.ts';
+import { ABSENT, found, type Diagnosis } from '../../../../../src/cli/doctor/diagnosis.ts';
 import { checkInstalled } from '../../../../../src/cli/doctor/installed/check-installed.ts';
-import { withDefaults } from '../../../../../src/cli/doctor/installed/defaults.ts';
+import { withDefaults } from '../../../../../src/cli/doctor/installed/equivalence.ts';
 import { kustomized } from '../../../../../src/cli/doctor/installed/kustomize.ts';
 import { readShipped } from '../../../../../src/cli/doctor/installed/wanted.ts';
-import { ABSENT, found } from '../../../../../src/cli/doctor/read.ts';
-import { packageRoot } from '../../../../../src/cli/input/package-root.ts';
+import { packageRoot } from '../../../../../src/cli/version.ts';
 import { told, wrong } from '../told.ts';
 
 const folder = (name: string): string => join(packageRoot() ?? '', 'manifests', name);

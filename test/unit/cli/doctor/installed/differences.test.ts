@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import jsonPatch from 'fast-json-patch';
 import type { Json, JsonObject } from '../../../../../src/json/json.ts';
-import { withDefaults } from '../../../../../src/cli/doctor/installed/defaults.ts';
+import { withDefaults } from '../../../../../src/cli/doctor/installed/equivalence.ts';
 import { differences } from '../../../../../src/cli/doctor/installed/differences.ts';
 
 const how = (strict: boolean) => ({ strict, whole: new Set(['resources']), exact: new Set(['selector']) });

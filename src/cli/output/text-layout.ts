@@ -1,4 +1,5 @@
 import type { CliIo } from './io.ts';
+import type { Palette } from './palette.ts';
 
 /** Where nobody watches, and in docs/reference/cli.md. */
 const PAGE = 100;
@@ -10,9 +11,9 @@ const NARROWEST = 40;
  * @param otherwise where neither says it. Infinity: what is read by programs is not wrapped, whatever `$COLUMNS` is
  */
 export function widthFor({ terminal, env }: Pick<CliIo, 'terminal' | 'env'>, otherwise = PAGE): number {
-  const told = otherwise === Infinity ? Number.NaN : Number.parseInt(env['COLUMNS'] ?? '', 10);
-  const columns = terminal?.size().columns ?? (told > 0 ? told : otherwise);
-  return Math.max(NARROWEST, Math.min(columns, otherwise));
+  const set = otherwise === Infinity ? Number.NaN : Number.parseInt(env['COLUMNS'] ?? '', 10);
+  const width = terminal?.size().columns ?? (set > 0 ? set : otherwise);
+  return Math.max(NARROWEST, Math.min(width, otherwise));
 }
 
 const SGR = /\u001b\[[\d;]*m/g;
@@ -69,4 +70,30 @@ function brokenUp(line: string, width: number, further = '  '): string {
     }
   }
   return [...lines, current].join('\n');
+}
+
+/** What is narrower is hard to read. */
+const NARROWEST_CELL = 24;
+
+/**
+ * Rows with their cells below each other, the first row being the heads.
+ * @param width a longer row goes on in further lines, below its last cell
+ */
+export function columns(
+  rows: readonly (readonly string[])[],
+  palette: Palette,
+  width = Number.POSITIVE_INFINITY,
+): string[] {
+  const widths = (rows[0] ?? []).map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
+  const before = widths.slice(0, -1).reduce((sum, one) => sum + one + 2, 0);
+  const lastCell = (cell: string): string =>
+    reflowed(cell, Math.max(width - before, NARROWEST_CELL)).replaceAll('\n', `\n${' '.repeat(before)}`);
+  return rows.map((row, line) => {
+    const text = row
+      .map((cell, index) =>
+        index === row.length - 1 ? lastCell(cell) : cell.padEnd((widths[index] ?? 0) + 2),
+      )
+      .join('');
+    return line === 0 ? palette.strong(text) : text;
+  });
 }

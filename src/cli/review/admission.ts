@@ -1,7 +1,10 @@
 import { admissionWebhooks, sameKind, type AdmissionWebhook } from '../../admission/endpoints.ts';
 import type { Policy } from '../../admission/policy.ts';
-import type { AdmissionRequest } from '../../admission/review.ts';
+import { REVIEW_API_VERSION, REVIEW_KIND, type AdmissionRequest } from '../../admission/review.ts';
 import { askingWorkload } from '../../workloads/asking-workload.ts';
+import type { JsonObject } from '../../json/json.ts';
+import { parseGroupVersion } from '../../k8s/resource.ts';
+import type { Ref } from './render-review.ts';
 
 /** Who is asked about a request, as the webhooks are registered; nobody about most kinds. */
 export function endpointsFor(
@@ -22,3 +25,27 @@ const takes = (
   kind === undefined
     ? object !== undefined && askingWorkload(object, gangKinds) !== undefined
     : sameKind(given, kind) || (subResource !== '' && asked === resource);
+
+/** No API server sends this one, so that nobody looks for it in an audit log. */
+const UID = '00000000-0000-0000-0000-000000000000';
+
+/** The review that an API server would send for `object` when it is created. */
+export function createReview(object: JsonObject, ref: Ref, resource: string, username: string): JsonObject {
+  const served = parseGroupVersion(ref.apiVersion);
+  return {
+    apiVersion: REVIEW_API_VERSION,
+    kind: REVIEW_KIND,
+    request: {
+      uid: UID,
+      kind: { ...served, kind: ref.kind },
+      resource: { ...served, resource },
+      name: ref.name,
+      namespace: ref.namespace,
+      operation: 'CREATE',
+      userInfo: { username, groups: ['system:authenticated'] },
+      object,
+      oldObject: null,
+      dryRun: true,
+    },
+  };
+}
