@@ -310,7 +310,7 @@ const cluster = ({ nodes, running, others = [] }: Vector): JsonObject[] => [
 ];
 
 test('every vector from 1 to 39 is in a test, by its number', () => {
-  const texts = ['vectors', 'delayed'].map((file) =>
+  const texts = ['vectors', 'preemption-state-machine'].map((file) =>
     readFileSync(join(import.meta.dirname, `${file}.test.ts`), 'utf8'),
   );
   const found = new Set(
