@@ -60,7 +60,7 @@ export interface GangPod {
   readonly nativeGang?: string | undefined;
 }
 
-/** A backend's hands in `syncPodGang` and `onPodGangDelete`: one gang's objects, in that gang's namespace. */
+/** What `syncPodGang` and `onPodGangDelete` may do: read and write the objects of one gang, in its namespace. */
 export interface SyncContext {
   /** Aborted when Muster gives up on the call. */
   readonly signal: AbortSignal;

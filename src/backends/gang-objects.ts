@@ -24,8 +24,8 @@ export const lastSeenSpec = (
   );
 
 /**
- * Holds a gang that the scheduler cannot have: one that came past admission, as those of Grove do, or was let in
- * under another configuration.
+ * Stops the sync of a gang that the scheduler cannot hold: Grove's gangs pass no admission, and others were admitted under
+ * another configuration.
  * @throws Error with every fault
  */
 export function refuseFaults(faults: readonly Fault[]): void {

@@ -3,12 +3,11 @@ import type { PodGang } from '../api/pod-gang.ts';
 import type { Membership } from '../gang/membership.ts';
 import type { Backend } from './backend.ts';
 
-/** Under which a backend has what is to be known of one that runs elsewhere. A symbol: no module has it by accident. */
+/** Key under which a backend that runs in another process holds its {@link Hosted}. A symbol, so that no module sets it by accident. */
 export const HOSTED = Symbol('hosted');
 
 /**
- * A backend that runs outside of this process. What it says at admission has to be asked for first; what comes back is a
- * backend like any other, which says at once what was answered, about this one object.
+ * A backend in another process. Admission asks it beforehand and gets a backend that answers at once, for this one object.
  * @throws TryLater where it does not run, or does not answer in time
  */
 export interface Hosted {

@@ -1,10 +1,7 @@
 import type { Backend } from './backend.ts';
 import type { BackendFacts, ClusterProbe, InitContext } from './cluster.ts';
 
-/**
- * A cluster as a backend looks at it, and whether it answered. Dry runs do not count: what is served is known without
- * them.
- */
+/** A cluster probe that records whether every call was answered. Dry runs do not count: discovery needs none. */
 class ObservedProbe {
   readonly probe: ClusterProbe;
   #unanswered = 0;
@@ -35,7 +32,7 @@ class ObservedProbe {
   }
 }
 
-/** One look of a backend at the cluster, and whether the cluster answered. */
+/** One call of a backend's `init`, and whether the cluster answered it. */
 export class ObservedInit {
   readonly #backend: Backend;
   #cluster: ObservedProbe | undefined;

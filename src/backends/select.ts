@@ -12,7 +12,7 @@ export type BackendChoice =
   | { readonly resolved: Resolved; readonly fault?: never }
   | { readonly fault: Fault; readonly resolved?: never };
 
-/** The backend of a Pod and who named it, or why there is none, or what has to be read before anybody can say. */
+/** The backend of a Pod and what named it, why there is none, or what has to be read first (`needs`). */
 export type BackendSelection =
   | {
       readonly resolved: Resolved;
@@ -23,7 +23,7 @@ export type BackendSelection =
   | { readonly fault: Fault; readonly resolved?: never; readonly needs?: never }
   | { readonly needs: Place; readonly resolved?: never; readonly fault?: never };
 
-/** Where an object stands. */
+/** The Namespace, and for a Pod the gang, in which an object stands. */
 export interface Place {
   readonly namespace: string;
   /** Of a Pod; a PodGang stands in its Namespace only. */
@@ -33,7 +33,7 @@ export interface Place {
 /** The name of a backend that an object names; null: it names none. */
 export type NamedBackend = string | null;
 
-/** What is known, from memory, of where objects stand; undefined: nothing is known of that one. */
+/** What memory knows of the objects that may name a backend; undefined: nothing is known of that object. */
 export interface GangLookup {
   /** By the label of the PodGang. */
   readonly ofGang: (namespace: string, gang: string) => NamedBackend | undefined;
@@ -54,12 +54,15 @@ export interface GangLookup {
 }
 
 /**
- * Which backend serves a Pod: its label first, then the scheduler it names, then its gang, its Namespace, and the
- * configured default. The API server fills in `default-scheduler` by itself, so that name alone says nothing; a Pod that
- * truly wants kube-scheduler beside another default says so with the label.
+ * Selects the backend of a Pod. The first of these that names one decides:
+ * 1. the Pod's label `grove.io/scheduler-name`;
+ * 2. its `spec.schedulerName`, but for `default-scheduler`, which the API server fills in by itself;
+ * 3. the label of its PodGang;
+ * 4. the annotation of its Namespace;
+ * 5. the configured default.
  *
- * A gang is released to one scheduler only, so a Pod that names another than its gang is refused; and as the gang that
- * is remembered may be an earlier one of that name, it is refused on the word of the cluster alone.
+ * A gang has one scheduler, so a Pod that names another than its PodGang is refused. The PodGang in memory may be an
+ * earlier one of the same name, so the cluster is asked (`needs`) before that refusal.
  * @param placement absent where nothing is watched, as in `muster review` and `muster serve --no-controller`
  */
 export function selectForPod(

@@ -24,10 +24,7 @@ export interface Preempts {
   readonly always?: { readonly mode: DisruptionMode; readonly says: string };
 }
 
-/**
- * What of a gang's words about preemption its scheduler does not hear. None of those that Muster knows has a priority for
- * being preempted beside the one for scheduling.
- */
+/** Warnings for the preemption annotations of a gang that its scheduler ignores. No known scheduler has a preemption priority apart from the scheduling priority. */
 export function unheardTerms(gang: PodGang, { scheduler, always }: Preempts): string[] {
   const warnings: string[] = [];
   const mode = disruptionModeOfGang(gang);
@@ -39,7 +36,7 @@ export function unheardTerms(gang: PodGang, { scheduler, always }: Preempts): st
   return warnings;
 }
 
-/** The same of a change: what was said before is not said again. */
+/** The terms that a change adds to those that the scheduler ignores. */
 export function newlyUnheard(before: PodGang, after: PodGang, preempts: Preempts): string[] {
   const known = new Set(unheardTerms(before, preempts));
   return unheardTerms(after, preempts).filter((warning) => !known.has(warning));

@@ -11,10 +11,10 @@ import {
   type PodPatch,
 } from './preparer.ts';
 
-/** What a preparer is called where it is told of: only a backend has a scheduler. */
+/** What messages call the author of a patch. */
 export type PreparerKind = 'backend' | 'preparer';
 
-/** Whose patch it is, and what they declared. */
+/** The backend or preparer that makes a patch, with its declared surface. */
 export interface PatchOwner {
   readonly name: string;
   readonly patchSurface: PatchSurface;
@@ -22,10 +22,7 @@ export interface PatchOwner {
   readonly schedulerName?: string;
 }
 
-/**
- * `patch`, narrowed to what `declared` says. Anything else is the defect of whose it is and throws, and so is a value
- * that is no text: the API server could not read the Pod it would make.
- */
+/** A patch that throws on changes outside the owner's surface, and on values that the API server could not read. */
 export const guardedPatch = (patch: PodPatch, declared: PatchOwner, kind: PreparerKind): PodPatch =>
   new GuardedPatch(patch, declared, kind);
 

@@ -17,7 +17,7 @@ export const LARGE_PLACES: readonly string[] = [
   'volumes',
 ];
 
-/** What a backend declares of the Pods that it looks at. */
+/** Which parts of a Pod a backend declares to read. */
 export interface PodReaderNeeds {
   readonly name: string;
   readonly patchSurface: PatchSurface;
@@ -32,7 +32,7 @@ export const readsLargeLists = ({ patchSurface, readsWholePods }: Omit<PodReader
 export const podPartFor = (backend: PodReaderNeeds, pod: PodReader): PodReader =>
   readsLargeLists(backend) ? pod : new PodPart(pod, backend.name);
 
-/** A Pod without its large lists. To find them empty would be worse than to be told. */
+/** A Pod without its large lists. Reading one of them throws, since an empty list would mislead. */
 class PodPart implements PodReader {
   readonly #pod: PodReader;
   readonly #backend: string;

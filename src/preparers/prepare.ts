@@ -10,15 +10,15 @@ export interface PreparingBackend extends PatchOwner, PodReaderNeeds {
   preparePod(pod: PodReader, gang: Membership, patch: PodPatch): void;
 }
 
-/** Hears that one threw what is no refusal: a defect of its own. */
+/** Called with the name of a preparer that throws anything but PodRefused. */
 export type PrepareFailed = (name: string) => void;
 
 /**
- * Lets the backend prepare the Pod, and then the others in their order. Each has its own surface and is asked whatever
- * became of those before, so that one answer names all that is wrong.
- * @param backend undefined: its part is not asked for
+ * Runs the backend and then the preparers on one Pod. Each runs whatever the ones before it did, so that one answer names
+ * every fault.
+ * @param backend undefined: the Pod is not prepared for a scheduler
  * @returns the refusals; the Pod must not be patched where there is one
- * @throws the first defect, once all were asked
+ * @throws the first defect, once all have run
  */
 export function preparePod(
   backend: PreparingBackend | undefined,

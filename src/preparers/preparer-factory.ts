@@ -6,8 +6,8 @@ import type { PodGangVerdict, Preparer } from './preparer.ts';
 export type { HpcGang, HpcPolicy };
 
 /**
- * A way in which an HPCPolicy has the Pods of a gang prepared. A gang has a backend, and as many of these as its policy asks
- * for. All of it is computation: what is known of the cluster is given.
+ * Makes the preparer that an HPCPolicy asks for, judges the gang and names its further objects: a folder here and a line in
+ * registry.ts. Pure: it reads nothing of the cluster.
  */
 export interface PreparerFactory {
   readonly name: string;
@@ -28,8 +28,7 @@ export interface PreparerFactory {
 }
 
 /**
- * A preparation that runs outside of this process. What comes back of it is a preparation like any other, which says at once what
- * was answered, about this one object.
+ * A preparer in another process. It is asked beforehand and gives a factory that answers at once, for this one object.
  * @throws TryLater where it does not run, or does not answer in time
  */
 export interface HostedPreparer {
@@ -49,7 +48,7 @@ export interface HostedPreparer {
   stop(): void;
 }
 
-/** Whose Pod is to be prepared, and by what. */
+/** The gang and group of a Pod that is to be prepared, and the policy for it. */
 export interface PodToPrepare {
   readonly gang: HpcGang;
   readonly group: string;

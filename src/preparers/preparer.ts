@@ -60,10 +60,7 @@ export interface PodReader {
   at(path: readonly string[]): Json | undefined;
 }
 
-/**
- * What is ever touched in a Pod, declared up front. A call beyond it is a defect: the Pod is refused with an error that
- * says whose, and nothing of the call reaches the Pod.
- */
+/** The fields of a Pod that a preparer may change. Any other change is a defect: it is not applied and the Pod is refused. */
 export interface PatchSurface {
   readonly schedulerName?: boolean;
   readonly annotations?: readonly string[];
@@ -76,10 +73,7 @@ export interface PatchSurface {
   readonly fields?: readonly PodField[];
 }
 
-/**
- * How one speaks about a Pod. Setting what is already so costs nothing and patches nothing; `why` is shown to people by
- * `muster review`, as one clause.
- */
+/** Changes to one Pod. Setting a value that is already there patches nothing; `muster review` shows `why`, a clause. */
 export interface PodPatch {
   setSchedulerName(name: string, why: string): void;
   annotate(key: string, value: string, why: string): void;
@@ -113,8 +107,8 @@ export const mergedVerdicts = (verdicts: readonly PodGangVerdict[]): PodGangVerd
 });
 
 /**
- * Whoever changes a gang's Pods. A gang has one backend, which is a preparer that also has a scheduler, and any number of
- * others: they are asked in a fixed order, the backend first, and each leaves alone what does not concern it.
+ * Changes the Pods of one gang. A gang has one backend, which also prepares Pods, and any number of preparers: they run in a
+ * fixed order, the backend first.
  */
 export interface Preparer {
   readonly name: string;

@@ -17,10 +17,10 @@ import { mergedVerdicts, NO_FINDINGS, type PodGangVerdict, type Preparer } from 
 import { torchPreparer } from './torch/preparer.ts';
 import type { PodRecord } from '../gang/records.ts';
 
-/** Every preparation that comes with Muster, in the order in which they come to a Pod. */
+/** The preparers that come with Muster, in the order in which they change a Pod. */
 export const builtInPreparers: readonly PreparerFactory[] = [fluxPreparer, torchPreparer];
 
-/** Who prepares a gang's Pods beside its backend, or why nobody can say. */
+/** The preparers of a gang beside its backend, or the fault that stands in their way. */
 export interface GangPreparers {
   readonly preparers: readonly Preparer[];
   readonly fault?: Fault;
@@ -159,7 +159,7 @@ function settingsIn({ flux, torch, managed }: HpcPolicy): unknown[] {
 
 const marks = new WeakMap<HpcPolicy, string>();
 
-/** Comes last: what carries the mark was prepared by all. */
+/** Annotates the Pod with the mark, after all other preparers. */
 const marker = (mark: string): Preparer => ({
   name: 'mark',
   patchSurface: { annotations: [ANNOTATION_PREPARED] },
@@ -168,7 +168,7 @@ const marker = (mark: string): Preparer => ({
 
 type Prepared = Pick<PodRecord, 'prepared' | 'gates' | 'deletionTimestamp' | 'phase'>;
 
-/** The mark by which a Pod was prepared that has been let go and has not ended; undefined for any other. */
+/** The mark of a Pod that is released and has not ended; undefined for any other. */
 export const runningMark = ({ prepared, gates, deletionTimestamp, phase }: Prepared): string | undefined =>
   deletionTimestamp !== undefined ||
   phase === 'Succeeded' ||

@@ -27,9 +27,14 @@ export interface Assignment {
 }
 
 /**
- * Filters, scores, selects and assigns, after Karmada's scheduler. Of several groups of affinities the first that
- * succeeds is taken, from the one that the binding is in; where all fail, the first one's reason is told.
- * @param estimates what is known of room besides
+ * Assigns a workload to clusters, as Karmada's scheduler does:
+ * 1. Filter: clusters that the placement, taints, the API or an eviction rule out.
+ * 2. Score: 100 where the workload runs already, else 0.
+ * 3. Select: the clusters that the spread constraints leave.
+ * 4. Assign: the strategy's plugin divides the replicas among those.
+ *
+ * Groups of affinities are tried in order, from the one that the binding is in; if all fail, the first one's reason stands.
+ * @param estimates capacity as estimators see it
  */
 export function assign(
   binding: Binding,

@@ -1,9 +1,6 @@
 import type { Member } from './member.ts';
 
-/**
- * What somebody who sees the nodes of a cluster said of the room in it. It counts as what Clusters say does: the
- * least of both.
- */
+/** Capacity of a cluster as its estimator sees it. The smaller of this and the Cluster's own status counts. */
 export interface Estimate {
   /** Replicas, or sets of all templates, as room is counted for the workload. */
   readonly room: number;

@@ -6,7 +6,14 @@ import { divisionOf, type FixedWeight } from './placement.ts';
 import type { Assigner } from './assigner.ts';
 import { divide, type Votes } from './webster.ts';
 
-/** What Karmada does by itself (`AssignReplicas` of 1.19). */
+/**
+ * Karmada's own division (`AssignReplicas` of 1.19):
+ * 1. What has no replicas, or several templates, goes whole to every selected cluster.
+ * 2. Overflow affinities are tiers: each tier is filled before the next one gets anything.
+ * 3. `Duplicated` gives every cluster all replicas.
+ * 4. Static weights divide the replicas by weight; clusters without a rule get none, unless no rule matches any.
+ * 5. Dynamic weights divide by capacity; `Aggregated` does so among as few clusters as will hold all.
+ */
 export const defaultStrategy: Assigner = {
   name: 'default',
   strategies: () => [DEFAULT_STRATEGY],
@@ -79,8 +86,11 @@ function fixedWeights(clusters: readonly Candidate[], rules: readonly FixedWeigh
 }
 
 /**
- * By the room that clusters have. What is placed already stays where it is, unless the workload shrinks or is to be placed
- * anew; only what is missing is divided.
+ * Divides by the capacity of clusters:
+ * 1. To be placed anew: all replicas are divided, and what runs counts as free.
+ * 2. Fewer than are placed: all are divided again by what each cluster has.
+ * 3. As many as are placed: nothing changes.
+ * 4. More than are placed: what runs stays, and only the difference is divided.
  * @param few as few clusters as will do
  */
 export function byRoom(

@@ -10,9 +10,13 @@ const GANG_DIVIDED = 'gang-divided';
 const GANG_NO_DIVIDED = 'gang-no-divided';
 
 /**
- * Gangs: what has several templates goes whole to one cluster that holds at least the least of each, what has one may be
- * divided (`gang-divided`) or not (`gang-no-divided`), and gets any number of replicas from the least that it can run with.
- * Where that is not to be had, it waits whole.
+ * Gangs, which run with any number of replicas from their minimum on:
+ * 1. Several templates go whole to one cluster that holds at least the minimum of each; where it runs goes first, then the
+ *    most replicas.
+ * 2. One template under `gang-no-divided` goes to one cluster: where it runs if that holds the minimum, else one that holds
+ *    all, else the one with the most capacity.
+ * 3. One template under `gang-divided` keeps what runs and divides the rest, among as few clusters as hold it.
+ * 4. Where the minimum does not fit, the whole gang waits.
  */
 export const gangStrategies: Assigner = {
   name: 'gang',

@@ -7,7 +7,7 @@ import { Unplaced, type Candidate, type TargetCluster } from './candidate.ts';
 import { gangStrategies, bindingTemplates } from './gang-strategies.ts';
 import type { Strategies } from './strategies.ts';
 
-/** A plugin of somebody else's: what it says comes from elsewhere, is waited for, and is believed in nothing. */
+/** A third party's plugin in another process: its answers are awaited and checked. */
 export interface RemotePlugin {
   readonly name: string;
   strategies(): readonly string[];

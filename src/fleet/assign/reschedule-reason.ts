@@ -4,13 +4,14 @@ import { divisionOf } from './placement.ts';
 import type { Assigner } from './assigner.ts';
 
 /**
- * Why a binding is to be judged: its placement was changed, its numbers do not come out, it was told to be placed anew, a
- * cluster of its own is going, it may grow up to what it asks for, or it goes wherever it may (`everywhere`).
+ * Why a binding is scheduled again: its placement changed (`placement`), its replicas do not add up (`replicas`),
+ * rescheduling was triggered (`fresh`), one of its clusters is going (`cluster`), it may grow (`growth`), or it belongs in
+ * every cluster that fits (`everywhere`).
  */
 export type RescheduleReason = 'placement' | 'replicas' | 'fresh' | 'cluster' | 'growth' | 'everywhere';
 
 /**
- * After Karmada's scheduler, with growth in between.
+ * The first reason that holds, in the order of Karmada's scheduler; undefined where nothing is to be done.
  * @param applied whether its placement is the one by which it was placed
  * @param stays whether there is such a cluster, and it is not being deleted
  */

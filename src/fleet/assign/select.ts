@@ -3,7 +3,11 @@ import { sumOfAvailable, Unplaced, byPreference, type Candidate } from './candid
 import { divisionOf, type Placement, type Spread } from './placement.ts';
 
 /**
- * The clusters among which replicas are divided, as spread constraints have it.
+ * Selects the clusters among which replicas are divided:
+ * 1. Without spread constraints, or with static weights, all candidates.
+ * 2. With a constraint by region, the regions with the best scores, the best cluster of each, then the best of the rest.
+ * 3. With a constraint by cluster, the first `maxGroups`; from the last on each is exchanged for the one with the most
+ *    capacity of the rest, until all replicas fit.
  * @param candidates by preference
  * @param need replicas, or sets of components, that they have to hold together
  * @throws Unplaced

@@ -13,10 +13,13 @@ interface Party extends Votes {
 }
 
 /**
- * Gives `seats` to clusters after Webster (Sainte-Laguë): each goes to whoever has most votes for each seat that he has
- * and half of the next. A tie goes to the one with fewer seats, then by name: upwards, or downwards for half of all
- * workloads, so that not every workload prefers the same cluster. Nobody gets more seats than votes while there are
- * at most as many seats as votes in all.
+ * Divides `seats` by Webster's (Sainte-Laguë's) method:
+ * 1. Each seat goes to the cluster with the largest quotient votes / (2 × seats + 1).
+ * 2. Among equal quotients the cluster with fewer seats gets it.
+ * 3. Among those the name decides: ascending, or descending for the half of all workloads whose uid hashes to an odd number,
+ *    so that not all workloads prefer the same cluster.
+ *
+ * No cluster gets more seats than votes while there are at most as many seats as votes in all.
  * @param uid of the workload
  * @returns seats by name, with those that were there before
  */

@@ -1,6 +1,6 @@
 import { own, ownString, type JsonObject } from '../../json/json.ts';
 
-/** Who places a binding that names nobody. */
+/** The scheduler of a binding that names none. */
 const KARMADA_DEFAULT_SCHEDULER = 'default-scheduler';
 
 /** Labels by which Karmada knows a binding of its own making; one of them is on each. */
@@ -14,11 +14,11 @@ const MANAGED = [
 export const schedulerOf = (binding: JsonObject): string =>
   ownString(own(binding, 'spec'), 'schedulerName') || KARMADA_DEFAULT_SCHEDULER;
 
-/** Whether it is held back from every scheduler until somebody lets it go. */
+/** Whether scheduling of it is suspended. */
 export const isSuspended = (binding: JsonObject): boolean =>
   own(own(own(binding, 'spec'), 'suspension'), 'scheduling') === true;
 
-/** Whether Karmada made it for a policy; others are nobody's to place. */
+/** Whether Karmada made it for a policy; no scheduler places others. */
 export const isManaged = (binding: JsonObject): boolean => {
   const labels = own(own(binding, 'metadata'), 'labels');
   return MANAGED.some((label) => (ownString(labels, label) ?? '') !== '');

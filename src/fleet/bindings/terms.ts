@@ -5,7 +5,7 @@ import type { WorkloadKind } from '../../workloads/workload-kind.ts';
 import { ANNOTATION_MIN_AVAILABLE, ANNOTATION_STRATEGY } from '../assign/binding-annotations.ts';
 import { multiGetReplicas } from '../multi-replicas.ts';
 
-/** What a binding is told of its workload, its policy and its namespace, of which Karmada carries nothing to it. */
+/** The queue and annotations of a binding, read from its workload, policy and namespace: Karmada carries none of them over. */
 export interface Terms {
   /** The FleetQueue that lets it through; undefined: none has to. */
   readonly queue: string | undefined;

@@ -47,13 +47,12 @@ export interface Next<T> {
 }
 
 /**
- * Whose turn it is, by deficit round robin at each level of the tree: the one with the largest deficit by weight. What one
- * gets the others of its level, who wait as well, are credited with by their weights.
- *
- * Where somebody has waited for too long goes before where nobody has, or newcomers would take each room that comes free.
- * Such queues have deficits of their own, which whoever passes one for whom room is kept does not use up: else what others
- * of its queue get, who need none of what it lacks, would count against it, and its turn might never come. For the same
- * reason they come after all queues of their level where nobody has been passed.
+ * Deficit round robin at each level of the queue tree:
+ * 1. The queue with the largest deficit by weight is next.
+ * 2. Its Pods are subtracted from its deficit and credited to all waiting queues of the level by weight.
+ * 3. Queues with an overdue gang come first, else newcomers would take all capacity that comes free. They keep a separate
+ *    deficit, so that serving small gangs does not starve the one for which capacity is reserved.
+ * 4. A queue that passes over such a gang comes after all overdue queues of its level, for the same reason.
  */
 export class DeficitRoundRobin<T> {
   readonly #deficits: Map<string, number>;

@@ -60,10 +60,15 @@ export interface Dispatched {
 }
 
 /**
- * Who is let through now: by priority, then age within a queue; by weight between queues. Who finds too little room is
- * passed by whoever finds enough, until it has waited for so long that room is kept for it: then its turn comes before
- * that of those in other queues who have not waited as long. What one gets is never more than a queue has, and the order
- * of what is given decides nothing.
+ * Decides which waiting gangs are let through now:
+ * 1. Within a queue gangs are ordered by priority, then age.
+ * 2. Between queues deficit round robin picks the next gang, by weight ({@link DeficitRoundRobin}).
+ * 3. A gang that fits in its queue and all parents is let through and takes its capacity.
+ * 4. One that does not fit is passed over, until it has waited for `reserveAfterMs`: then capacity is reserved for it in each
+ *    queue up to the one that is short, and its queue comes before those where no gang has waited as long.
+ * 5. One that could never fit reserves nothing.
+ *
+ * No queue exceeds its capacity, and the order of the input decides nothing.
  */
 export function dispatch(input: DispatchInput): Dispatched {
   const { waiting, through, deficits, now, reserveAfterMs, most = Infinity } = input;

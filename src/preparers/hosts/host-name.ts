@@ -5,7 +5,7 @@ import type { PodPatch, PodReader } from '../preparer.ts';
 import { ANNOTATION_EXPECTED_PODS } from '../../api/names.ts';
 import { expectedPods } from '../../gang/expected-pods.ts';
 
-/** By what the other Pods of its gang find a Pod. */
+/** DNS name under which the gang reaches this Pod. */
 export interface HostName {
   readonly hostname: string;
   readonly subdomain: string;
@@ -60,7 +60,7 @@ export function checkHostName(
   return faults;
 }
 
-/** Gives the Pod the name by which the others are told of it. */
+/** Sets `hostname` and `subdomain` to the name that the other Pods are given. */
 export function setHostName(pod: PodReader, { hostname, subdomain }: HostName, patch: PodPatch): void {
   if ((textAt(pod, 'hostname') ?? pod.name) !== hostname) {
     patch.set('spec.hostname', hostname, 'the name by which the others are told of it');
