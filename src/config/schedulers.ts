@@ -5,7 +5,7 @@ import { type PathFault, error, warning } from './config-fault.ts';
 import type { SchedulerProfile, Schedulers } from './configuration.ts';
 
 /** Kubernetes’ own scheduler: served in every configuration, listed or not. */
-export const DEFAULT_SCHEDULER = 'default-scheduler';
+const DEFAULT_SCHEDULER = 'default-scheduler';
 
 /** Names that were in use once, and what they are called now. */
 const SCHEDULER_ALIASES: Readonly<Record<string, string>> = { 'grove-scheduler': 'kai-scheduler' };
