@@ -4,7 +4,7 @@ import { ApiError } from '../../src/kube/client/errors.ts';
 import { createKubeClient } from '../../src/kube/client/http-client.ts';
 import { PODS, type KubeObject } from '../../src/kube/client/resources.ts';
 import { systemClock, type Clock } from '../../src/kube/client/clock.ts';
-import type { Change, Identified } from '../../src/kube/loop/cache.ts';
+import type { ObjectChange, Identified } from '../../src/kube/loop/cache.ts';
 import { Reflector } from '../../src/kube/loop/reflector.ts';
 import { MusterError } from '../../src/errors.ts';
 import { until } from '../unit/tls/until.ts';
@@ -156,7 +156,7 @@ export const reflectorFor = (given: {
   });
 
 /** What handlers were told, as a map: each change has to follow from the one before. */
-function note(told: Map<string, string>, { type, old, new: now }: Change<Identified>): void {
+function note(told: Map<string, string>, { type, old, new: now }: ObjectChange<Identified>): void {
   const name = (now ?? old)?.name ?? '';
   const of = (one: Identified | undefined): string | undefined => one && `${one.uid}@${one.resourceVersion}`;
   must(told.get(name) === of(old), `${type} ${name}: told ${told.get(name)}, and the old one is ${of(old)}`);

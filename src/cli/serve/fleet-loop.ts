@@ -12,7 +12,7 @@ import type { ClusterFlags } from '../input/shared-options.ts';
 import type { CliIo } from '../output/io.ts';
 import { clientFor, pluginLog } from './serve-loop.ts';
 import { messageOf } from '../../errors.ts';
-import { sleep, systemClock, type Clock, type Random } from '../../kube/client/clock.ts';
+import { sleep, systemClock, type Clock, type UniformRandom } from '../../kube/client/clock.ts';
 import { halfJitter } from '../../kube/loop/backoff.ts';
 import { bindingEndpoint } from '../../admission/bindings.ts';
 import { interpreterEndpoint } from '../../fleet/interpreter-endpoint.ts';
@@ -125,7 +125,7 @@ export function beginWhenPossible(
   begin: () => Promise<FleetLoop>,
   failed: (error: unknown, retryInMs: number) => void,
   clock: Clock = systemClock,
-  random: Random = Math.random,
+  random: UniformRandom = Math.random,
 ): FleetLoop {
   const stopping = new AbortController();
   const { signal } = stopping;

@@ -1,6 +1,6 @@
 import { isGated } from '../../gang/plan/census.ts';
 import type { GangRecord, GangState, PodRecord } from '../../gang/records.ts';
-import type { Change } from '../../kube/loop/cache.ts';
+import type { ObjectChange } from '../../kube/loop/cache.ts';
 
 /** When a gang is to be judged for something that happened to it: at once, a moment later, or not for this alone. */
 export type Urgency = 'now' | 'soon' | 'never';
@@ -123,7 +123,7 @@ export const SOON_MS = 50;
  */
 export function urgencyOf(
   key: string,
-  { old, new: now }: Change<GangRecord> | Change<PodRecord>,
+  { old, new: now }: ObjectChange<GangRecord> | ObjectChange<PodRecord>,
   memory: Pick<WriteMemory, 'showsGang' | 'showsReleased'>,
 ): Urgency {
   if (old === undefined || now === undefined) return 'now';

@@ -4,7 +4,7 @@ import type { Readiness } from '../../backends/cluster.ts';
 import type { BackendState, GangRecord } from '../../gang/records.ts';
 import { clusterProbe } from '../../kube/client/cluster-probe.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
-import { keyOf, splitKey, type Change } from '../../kube/loop/cache.ts';
+import { keyOf, splitKey, type ObjectChange } from '../../kube/loop/cache.ts';
 import { aborted } from '../../kube/loop/deadline.ts';
 import type { Controller } from '../../kube/loop/manager.ts';
 import { backendOf, weightIn } from '../watch/gang-view.ts';
@@ -94,7 +94,7 @@ class SchedulerObjects implements Controller, BackendsView {
     return backendState(gang, backend, { registry: this.#shared.registry, owned: this.#owned, synced });
   }
 
-  #gangChanged({ old, new: now }: Change<GangRecord>): void {
+  #gangChanged({ old, new: now }: ObjectChange<GangRecord>): void {
     if (old !== undefined && old.uid !== now?.uid) this.#left(old);
     if (now === undefined) return;
     const ends = now.deletionTimestamp !== old?.deletionTimestamp;

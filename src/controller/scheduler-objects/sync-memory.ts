@@ -3,7 +3,7 @@ import type { PodGang } from '../../api/pod-gang.ts';
 import type { Backend } from '../../backends/backend.ts';
 import { isBound, mayRun } from '../../gang/plan/census.ts';
 import type { GangRecord, PodRecord, BackendState } from '../../gang/records.ts';
-import { keyOf, type Change } from '../../kube/loop/cache.ts';
+import { keyOf, type ObjectChange } from '../../kube/loop/cache.ts';
 import type { BackendRegistry } from '../../backends/registry.ts';
 import type { OwnedObjects } from './owned-objects.ts';
 
@@ -92,7 +92,7 @@ export class Bindings {
     this.#turned = turned;
   }
 
-  observe({ old, new: now }: Change<PodRecord>): void {
+  observe({ old, new: now }: ObjectChange<PodRecord>): void {
     const [before, after] = [boundTo(old), boundTo(now)];
     if (before === after) return;
     if (before !== undefined) this.#add(before, -1);
@@ -112,7 +112,7 @@ const boundTo = (pod: PodRecord | undefined): string | undefined =>
   pod !== undefined && isBound(pod) && mayRun(pod) ? keyOf(pod.namespace, pod.gang) : undefined;
 
 /** The gang with one more Pod that may run, or with one less. */
-export function comesOrGoes({ old, new: now }: Change<PodRecord>): string | undefined {
+export function comesOrGoes({ old, new: now }: ObjectChange<PodRecord>): string | undefined {
   const counts = (pod: PodRecord | undefined): boolean => pod !== undefined && mayRun(pod);
   const pod = now ?? old;
   return pod === undefined || counts(old) === counts(now) ? undefined : keyOf(pod.namespace, pod.gang);

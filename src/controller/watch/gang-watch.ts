@@ -5,7 +5,7 @@ import type { GangRecord, NamespaceRecord, PodRecord } from '../../gang/records.
 import { readGangRecord, readNamespaceRecord } from '../../gang/read-records.ts';
 import type { KubeClient, Selection } from '../../kube/client/client.ts';
 import { NAMESPACES, POD_GANGS, PODS, type KubeObject, type Resource } from '../../kube/client/resources.ts';
-import { keyOf, type Change, type Store } from '../../kube/loop/cache.ts';
+import { keyOf, type ObjectChange, type Store } from '../../kube/loop/cache.ts';
 import type { GangKind } from '../../workloads/kind.ts';
 import { readMemberPod, BY_BASE_GANG, BY_GANG, POD_INDEXERS, type GangView } from './gang-view.ts';
 import type { CacheMemory } from '../../kube/loop/cache-memory.ts';
@@ -14,7 +14,7 @@ import type { ReflectorObserver } from '../../kube/loop/reflector-options.ts';
 import { Watches } from '../../kube/loop/watches.ts';
 
 /** @param change what happened, where it was to the gang itself or to one of its Pods */
-export type TouchHandler = (key: string, change?: Change<GangRecord> | Change<PodRecord>) => void;
+export type TouchHandler = (key: string, change?: ObjectChange<GangRecord> | ObjectChange<PodRecord>) => void;
 
 /** What happens to gangs and to Pods that claim one. */
 export interface GangWatch {
@@ -26,8 +26,8 @@ export interface GangWatch {
   /** Tells all who listen that something happened to a gang which no watch shows. */
   touch(key: string): void;
   /** What happens to the PodGangs themselves; those that are there come as added at once. */
-  onGang(handler: (change: Change<GangRecord>) => void): void;
-  onPod(handler: (change: Change<PodRecord>) => void): void;
+  onGang(handler: (change: ObjectChange<GangRecord>) => void): void;
+  onPod(handler: (change: ObjectChange<PodRecord>) => void): void;
   /** Hears of a gang whose Namespace changed in what decides about it. */
   onPlace(handler: (key: string) => void): void;
   /** Every gang there is, and every one that some Pod claims. */
@@ -151,13 +151,13 @@ export function watchGangs(
 }
 
 /** Whether a gang that waits for this Pod's gang may go on or has to wait again. */
-const countsForDependents = ({ old, new: now }: Change<PodRecord>): boolean =>
+const countsForDependents = ({ old, new: now }: ObjectChange<PodRecord>): boolean =>
   old?.nodeName !== now?.nodeName ||
   old?.phase !== now?.phase ||
   old?.deletionTimestamp !== now?.deletionTimestamp;
 
 /** Whether something changed of a Namespace that decides about its gangs; its status does not. */
-const countsForGangs = ({ old, new: now }: Change<NamespaceRecord>): boolean =>
+const countsForGangs = ({ old, new: now }: ObjectChange<NamespaceRecord>): boolean =>
   old === undefined ||
   now === undefined ||
   old.deletionTimestamp !== now.deletionTimestamp ||

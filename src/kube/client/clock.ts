@@ -9,7 +9,7 @@ export interface Clock {
 }
 
 /** Uniform in [0, 1). */
-export type Random = () => number;
+export type UniformRandom = () => number;
 
 export const systemClock: Clock = {
   now: () => performance.now(),

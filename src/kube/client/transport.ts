@@ -1,6 +1,6 @@
 import type { Dispatcher, Pool } from 'undici';
 import UndiciPool from 'undici/lib/dispatcher/pool.js';
-import { systemClock, sleep, type Clock, type Random } from './clock.ts';
+import { systemClock, sleep, type Clock, type UniformRandom } from './clock.ts';
 import type { Connection } from './connection.ts';
 import { errorFromAnswer, unreachable } from './errors.ts';
 import { AnswerStream, type AnswerHead } from './answer-stream.ts';
@@ -11,7 +11,7 @@ export interface TransportOptions {
   readonly connections?: number;
   readonly userAgent?: string;
   readonly clock?: Clock;
-  readonly random?: Random;
+  readonly random?: UniformRandom;
   readonly observer?: TransportObserver;
 }
 
@@ -66,7 +66,7 @@ export class Transport {
   readonly #prefix: string;
   readonly #userAgent: string;
   readonly #clock: Clock;
-  readonly #random: Random;
+  readonly #random: UniformRandom;
   readonly #observer: TransportObserver;
 
   constructor(connection: Connection, options: TransportOptions = {}) {

@@ -1,4 +1,4 @@
-import type { Clock, Random } from '../client/clock.ts';
+import type { Clock, UniformRandom } from '../client/clock.ts';
 import { ApiError, isUnreachable } from '../client/errors.ts';
 
 export interface BackoffLimits {
@@ -17,7 +17,7 @@ export const STARTING_MS = 60_000;
  * partial jitter, since those who failed together shall not come back together.
  * @param attempt 0 for the first failure
  */
-function fullJitter(attempt: number, { baseMs, maxMs }: BackoffLimits, random: Random): number {
+function fullJitter(attempt: number, { baseMs, maxMs }: BackoffLimits, random: UniformRandom): number {
   return random() * Math.min(maxMs, baseMs * 2 ** Math.min(attempt, 30));
 }
 
@@ -25,7 +25,7 @@ function fullJitter(attempt: number, { baseMs, maxMs }: BackoffLimits, random: R
  * The upper half of the same: between half of `base × 2^attempt` and all of it, at most `max`. So that what fails for ever
  * is certain to be tried no more often than once in half of `max`.
  */
-export const halfJitter = (attempt: number, limits: BackoffLimits, random: Random): number =>
+export const halfJitter = (attempt: number, limits: BackoffLimits, random: UniformRandom): number =>
   fullJitter(attempt, limits, () => 0.5 + random() / 2);
 
 /** Milliseconds. */
@@ -46,12 +46,12 @@ export interface ServerBackoffTimes {
 export class ServerBackoff {
   readonly #times: ServerBackoffTimes;
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #random: Random;
+  readonly #random: UniformRandom;
   #failures = 0;
   #healthySince: number | undefined;
   #lostAt = -Infinity;
 
-  constructor(times: ServerBackoffTimes, clock: Pick<Clock, 'now'>, random: Random) {
+  constructor(times: ServerBackoffTimes, clock: Pick<Clock, 'now'>, random: UniformRandom) {
     this.#times = times;
     this.#clock = clock;
     this.#random = random;

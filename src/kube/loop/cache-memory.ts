@@ -1,4 +1,4 @@
-import type { Change, Identified } from './cache.ts';
+import type { ObjectChange, Identified } from './cache.ts';
 /** Bytes. */
 export interface MemoryLimits {
   /** Of all namespaces in all caches. */
@@ -155,7 +155,7 @@ export class KindMemory<T extends Identified> implements Cut {
     return now;
   }
 
-  account(change: Change<T>): void {
+  account(change: ObjectChange<T>): void {
     const { old, new: now } = change;
     const { namespace } = (now ?? old) as T;
     if (namespace === '') return;

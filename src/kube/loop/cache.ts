@@ -8,7 +8,7 @@ export interface Identified {
 }
 
 /** What happened to one object. Never the same state twice: an event that changes nothing is not passed on. */
-export type Change<T> =
+export type ObjectChange<T> =
   | { readonly type: 'added'; readonly old: undefined; readonly new: T }
   | { readonly type: 'updated'; readonly old: T; readonly new: T }
   /** `old` is the last state that was seen, not always the last there was. */
@@ -82,7 +82,7 @@ export class Cache<T extends Identified> implements Store<T> {
    * Takes the state of an object. Nothing happens for what is known or older: events come twice, and a watch may begin
    * before what was listed. Another uid under the same name is another object: the first is deleted.
    */
-  put(object: T): readonly Change<T>[] {
+  put(object: T): readonly ObjectChange<T>[] {
     const key = keyOf(object.namespace, object.name);
     const old = this.#objects.get(key);
     if (old === undefined) {
@@ -98,14 +98,14 @@ export class Cache<T extends Identified> implements Store<T> {
    * Takes a deletion. One that is older than the state we have is that of a predecessor: ignored. The change tells the
    * state that was known, not the deleted one: it is under that state's labels that others have filed the object.
    */
-  remove(object: T): readonly Change<T>[] {
+  remove(object: T): readonly ObjectChange<T>[] {
     const old = this.get(object.namespace, object.name);
     if (old === undefined || isOlder(object, old)) return [];
     return this.forget(object.namespace, object.name);
   }
 
   /** Drops an object that is not to be kept any more. */
-  forget(namespace: string, name: string): readonly Change<T>[] {
+  forget(namespace: string, name: string): readonly ObjectChange<T>[] {
     const key = keyOf(namespace, name);
     const old = this.#objects.get(key);
     if (old === undefined) return [];
@@ -117,7 +117,7 @@ export class Cache<T extends Identified> implements Store<T> {
    * Takes a whole list for the truth, even where it is older than what we have (a store restored from a backup): what is
    * not in it is deleted. Changes come one at a time, each when the one before has been dealt with.
    */
-  *replace(objects: Iterable<T>): Generator<Change<T>, void> {
+  *replace(objects: Iterable<T>): Generator<ObjectChange<T>, void> {
     const present = new Set<string>();
     for (const object of objects) {
       const key = keyOf(object.namespace, object.name);
@@ -137,7 +137,7 @@ export class Cache<T extends Identified> implements Store<T> {
     }
   }
 
-  #exchange(key: string, old: T, object: T): readonly Change<T>[] {
+  #exchange(key: string, old: T, object: T): readonly ObjectChange<T>[] {
     this.#unset(key, old);
     this.#set(key, object);
     if (old.uid === object.uid) return [{ type: 'updated', old, new: object }];

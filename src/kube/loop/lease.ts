@@ -1,5 +1,5 @@
 import { messageOf } from '../../errors.ts';
-import { microTime, sleep, systemClock, type Clock, type Random } from '../client/clock.ts';
+import { microTime, sleep, systemClock, type Clock, type UniformRandom } from '../client/clock.ts';
 import type { KubeCallOptions, KubeClient } from '../client/client.ts';
 import { isConflict, isNotFound } from '../client/errors.ts';
 import { LEASES, type KubeObject } from '../client/resources.ts';
@@ -24,7 +24,7 @@ export interface LeaseOptions {
   readonly lead: (signal: AbortSignal) => Promise<void>;
   readonly observer?: LeaseObserver;
   readonly clock?: Clock;
-  readonly random?: Random;
+  readonly random?: UniformRandom;
 }
 
 export interface LeaseObserver {

@@ -1,11 +1,11 @@
-import type { Clock, Random } from '../client/clock.ts';
+import type { Clock, UniformRandom } from '../client/clock.ts';
 import type { KubeClient, Selection, Unread } from '../client/client.ts';
 import type { KubeObject, Resource } from '../client/resources.ts';
 import { STARTING_MS, type ServerBackoffTimes } from './backoff.ts';
 import type { CacheMemory } from './cache-memory.ts';
-import type { Change, Identified, Indexer } from './cache.ts';
+import type { ObjectChange, Identified, Indexer } from './cache.ts';
 
-export type ChangeHandler<T> = (change: Change<T>) => void;
+export type ChangeHandler<T> = (change: ObjectChange<T>) => void;
 
 /** What a reflector tells of itself, for log and metrics. None of it may throw. */
 export interface ReflectorObserver {
@@ -30,7 +30,7 @@ export interface ReflectorOptions<T extends Identified> extends Selection, Unrea
   readonly indexers?: Readonly<Record<string, Indexer<T>>>;
   readonly observer?: ReflectorObserver;
   readonly clock?: Clock;
-  readonly random?: Random;
+  readonly random?: UniformRandom;
   readonly times?: Partial<ReflectorTimes>;
 }
 

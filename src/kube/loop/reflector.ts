@@ -1,7 +1,7 @@
-import { systemClock, sleep, type Clock, type Random } from '../client/clock.ts';
+import { systemClock, sleep, type Clock, type UniformRandom } from '../client/clock.ts';
 import { isGone, unreachable } from '../client/errors.ts';
 import type { KubeObject, Resource } from '../client/resources.ts';
-import { Cache, type Change, type Identified, type Store } from './cache.ts';
+import { Cache, type ObjectChange, type Identified, type Store } from './cache.ts';
 import { ServerBackoff } from './backoff.ts';
 import { KindMemory } from './cache-memory.ts';
 import { listPages, selectionOf } from './list-pages.ts';
@@ -25,7 +25,7 @@ export class Reflector<T extends Identified> {
   readonly #options: ReflectorOptions<T>;
   readonly #times: ReflectorTimes;
   readonly #clock: Clock;
-  readonly #random: Random;
+  readonly #random: UniformRandom;
   readonly #backoff: ServerBackoff;
   readonly #cache: Cache<T>;
   readonly #handlers = new Set<ChangeHandler<T>>();
@@ -230,17 +230,17 @@ export class Reflector<T extends Identified> {
     if (this.#admit(object) === object) this.#tell(this.#cache.put(object));
   }
 
-  #tell(changes: Iterable<Change<T>>): void {
+  #tell(changes: Iterable<ObjectChange<T>>): void {
     for (const change of changes) this.#publish(change);
   }
 
-  #publish(change: Change<T>): void {
+  #publish(change: ObjectChange<T>): void {
     this.#share?.account(change);
     for (const handler of this.#handlers) this.#handOver(handler, change);
   }
 
   /** One handler's defect is not the others', nor the cache's. */
-  #handOver(handler: ChangeHandler<T>, change: Change<T>): void {
+  #handOver(handler: ChangeHandler<T>, change: ObjectChange<T>): void {
     try {
       handler(change);
     } catch (error) {

@@ -1,10 +1,10 @@
-import { systemClock, type Clock, type Random } from '../client/clock.ts';
+import { systemClock, type Clock, type UniformRandom } from '../client/clock.ts';
 import { halfJitter, type BackoffLimits } from './backoff.ts';
 import { Lanes } from './fairness.ts';
 
 export interface WorkQueueOptions {
   readonly clock?: Clock;
-  readonly random?: Random;
+  readonly random?: UniformRandom;
   /** For metrics: a key is tried again after a failure. May not throw. */
   readonly retried?: () => void;
   /**
@@ -30,7 +30,7 @@ const BACKOFF: BackoffLimits = { baseMs: 50, maxMs: 60_000 };
  */
 export class WorkQueue {
   readonly #clock: Clock;
-  readonly #random: Random;
+  readonly #random: UniformRandom;
   readonly #retried: () => void;
   readonly #weightOf: (key: string) => number;
   readonly #backoff: BackoffLimits;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { Change, Identified } from '../../../src/kube/loop/cache.ts';
+import type { ObjectChange, Identified } from '../../../src/kube/loop/cache.ts';
 import type { ReflectorTimes } from '../../../src/kube/loop/reflector-options.ts';
 import { Reflector } from '../../../src/kube/loop/reflector.ts';
 import type { KubeClient } from '../../../src/kube/client/client.ts';
@@ -41,7 +41,7 @@ const trim = ({ metadata }: KubeObject): Identified => {
   const { name, namespace = '', uid = '', resourceVersion = '' } = metadata;
   return { name, namespace, uid, resourceVersion };
 };
-const note = ({ type, old, new: now }: Change<Identified>): void => {
+const note = ({ type, old, new: now }: ObjectChange<Identified>): void => {
   changes.push(`${type} ${(now ?? old)?.name}@${(now ?? old)?.resourceVersion}`);
 };
 const reflect = (times: Partial<ReflectorTimes> = {}): Reflector<Identified> => {

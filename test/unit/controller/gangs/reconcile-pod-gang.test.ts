@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { BackendRegistry } from '../../../../src/backends/registry.ts';
 import { Outdated, type GangWriter } from '../../../../src/controller/gangs/actions.ts';
 import { WriteMemory, urgencyOf, type Urgency } from '../../../../src/controller/gangs/write-memory.ts';
-import { Cache, type Change } from '../../../../src/kube/loop/cache.ts';
+import { Cache, type ObjectChange } from '../../../../src/kube/loop/cache.ts';
 import { podGangReconciler } from '../../../../src/controller/gangs/reconcile-pod-gang.ts';
 import { POD_INDEXERS } from '../../../../src/controller/watch/gang-view.ts';
 import { countLooks } from '../../kube/loop/looks.ts';
@@ -171,7 +171,7 @@ test('while the caches are behind what was answered, it goes by the answer', asy
 });
 
 /** When the gang would be judged for what the caches are told now. */
-const urgencies = (changes: readonly (Change<GangRecord> | Change<PodRecord>)[]): Urgency[] =>
+const urgencies = (changes: readonly (ObjectChange<GangRecord> | ObjectChange<PodRecord>)[]): Urgency[] =>
   changes.map((change) => urgencyOf(KEY, change, memory));
 
 test('of what it wrote itself, the watches bring nothing new but the last gate', async () => {

@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { WriteMemory, urgencyOf } from '../../../../src/controller/gangs/write-memory.ts';
 import { readGangRecord, readPodRecord } from '../../../../src/gang/read-records.ts';
 import type { GangRecord, PodRecord } from '../../../../src/gang/records.ts';
-import type { Change } from '../../../../src/kube/loop/cache.ts';
+import type { ObjectChange } from '../../../../src/kube/loop/cache.ts';
 
 const GATE = 'grove.io/podgang-pending-creation';
 const KEY = 'ml/train';
@@ -30,9 +30,9 @@ const pod = (parts: Partial<PodRecord> = {}): PodRecord => ({
 const gang = (resourceVersion: string): GangRecord =>
   readGangRecord({ metadata: { namespace: 'ml', name: 'train', uid: 'uid', resourceVersion } });
 
-const updated = (now: PodRecord): Change<PodRecord> => ({ type: 'updated', old: pod(), new: now });
+const updated = (now: PodRecord): ObjectChange<PodRecord> => ({ type: 'updated', old: pod(), new: now });
 
-test.each<[string, Change<PodRecord>]>([
+test.each<[string, ObjectChange<PodRecord>]>([
   ['that comes', { type: 'added', old: undefined, new: pod() }],
   ['that goes', { type: 'deleted', old: pod(), new: undefined }],
   ['with a gate more', updated(pod({ gates: [GATE, 'example.com/quota', 'example.com/licence'] }))],
@@ -47,7 +47,7 @@ test.each<[string, Change<PodRecord>]>([
     schedulerName: 'other',
     deletionTimestamp: '2026-01-01T00:00:00Z',
     podScheduled: { status: 'False', reason: 'Unschedulable', message: 'no room' },
-  }).map(([field, value]): [string, Change<PodRecord>] => [
+  }).map(([field, value]): [string, ObjectChange<PodRecord>] => [
     `with a gate less and another ${field}`,
     updated(pod({ gates: [], [field]: value })),
   ]),

@@ -1,7 +1,7 @@
 /** What one namespace may take of the memory that all caches share, and what becomes of what does not fit. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { CacheMemory, memoryLimitsOf, heapSize } from '../../../../src/kube/loop/cache-memory.ts';
-import type { Change, Identified } from '../../../../src/kube/loop/cache.ts';
+import type { ObjectChange, Identified } from '../../../../src/kube/loop/cache.ts';
 import { Reflector } from '../../../../src/kube/loop/reflector.ts';
 import type { KubeObject, Resource } from '../../../../src/kube/client/resources.ts';
 import { until } from '../../tls/until.ts';
@@ -87,7 +87,7 @@ describe('a watched kind', () => {
   let cluster: FakeCluster;
   let clock: FakeClock;
   let room: CacheMemory;
-  let changes: Change<Toy>[];
+  let changes: ObjectChange<Toy>[];
   let toys: Reflector<Toy>;
 
   beforeEach(() => {

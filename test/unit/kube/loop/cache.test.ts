@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Cache, type Change, type Identified } from '../../../../src/kube/loop/cache.ts';
+import { Cache, type ObjectChange, type Identified } from '../../../../src/kube/loop/cache.ts';
 
 interface Thing extends Identified {
   readonly gang?: string | readonly string[];
@@ -13,7 +13,7 @@ const thing = (name: string, resourceVersion: string | number, more: Partial<Thi
   resourceVersion: String(resourceVersion),
   ...more,
 });
-const told = (changes: Iterable<Change<Thing>>): string[] =>
+const told = (changes: Iterable<ObjectChange<Thing>>): string[] =>
   Array.from(changes, ({ type, old, new: now }) =>
     [type, old && `${old.uid}@${old.resourceVersion}`, now && `${now.uid}@${now.resourceVersion}`]
       .filter(Boolean)
