@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { duration } from './duration.ts';
+import { duration, integrity, moduleConfig, moduleName } from './module-schema.ts';
 import { kindShape } from './kind-schema.ts';
-import { integrity, moduleConfig, moduleName } from './module-schema.ts';
 
 const kind = z.strictObject(
   kindShape({

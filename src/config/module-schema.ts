@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { GO_DURATION } from '../k8s/time.ts';
 
 /** A module of somebody else's, as entries that may bring one along name it. */
 export const moduleName = (description: string) =>
@@ -18,3 +19,13 @@ export const integrity = z
   )
   .optional()
   .describe('What the module’s file must be, or Muster does not start: `sha512-…` or `sha256-…`.');
+
+const NOT_A_DURATION = 'must be a duration such as "15s" or "1m30s"';
+
+/** A duration as Go writes it. */
+export const duration = (fallback: string, description: string) =>
+  z
+    .string({ error: NOT_A_DURATION })
+    .regex(GO_DURATION, NOT_A_DURATION)
+    .default(fallback)
+    .describe(description);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SYSTEM_NAMESPACE } from '../api/names.ts';
-import { duration } from './duration.ts';
+import { duration } from './module-schema.ts';
 
 const limits = z
   .strictObject({

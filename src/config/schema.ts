@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MUSTER_NAMESPACE, MUSTER_USER } from '../api/names.ts';
-import { duration } from './duration.ts';
+import { duration, integrity, moduleConfig, moduleName } from './module-schema.ts';
 import {
   authorizerSchema,
   concurrentSyncs,
@@ -11,7 +11,6 @@ import {
 } from './grove-schema.ts';
 import { fleetSchema } from './fleet-schema.ts';
 import { labelSelector } from './label-selector.ts';
-import { integrity, moduleConfig, moduleName } from './module-schema.ts';
 import { preemptionSchema } from './preemption-schema.ts';
 import { serverSchema } from './server-schema.ts';
 import { workloadsSchema } from './workload-schema.ts';

@@ -4,7 +4,7 @@ import { messageOf, MusterError } from '../errors.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { applyPair, tlsServerOptions, type TlsChoices } from '../tls/options.ts';
-import type { ServingPair } from '../tls/load.ts';
+import type { ServingPair } from '../tls/reload.ts';
 import { Connections, RETIRE_AFTER_MS } from './connections.ts';
 import { Exchange, type ExchangeContext } from './exchange.ts';
 import type { WebhookEndpoint } from '../api/webhook-endpoint.ts';

@@ -1,11 +1,7 @@
-import { watch } from 'node:fs';
-import type { FSWatcher } from 'node:fs';
+import { watch, type FSWatcher } from 'node:fs';
 import { MusterError, messageOf } from '../errors.ts';
-import { checkDates, checkPair } from './check.ts';
-import type { ServingPair } from './check.ts';
-import { loadServingPair } from './load.ts';
-import { readMountedFiles } from './mounted-directory.ts';
-import type { MountedFiles } from './mounted-directory.ts';
+import { checkDates, checkPair, type ServingPair, type PairExpectations } from './check.ts';
+import { readMountedFiles, type MountedFiles } from './mounted-directory.ts';
 
 /** What one look at the directory led to. */
 export type ReloadResult = 'unchanged' | 'swapped' | 'rejected';
@@ -220,3 +216,17 @@ const asMusterError = (thrown: unknown, directory: string): MusterError =>
         'issue a new certificate; if this one serves elsewhere, report the message as a bug',
         { cause: thrown },
       );
+
+export type { PairExpectations, ServingPair } from './check.ts';
+
+/**
+ * Reads `tls.crt`, `tls.key` and, if it is there, `ca.crt` from a directory as the kubelet mounts a Secret, and checks
+ * that a client which calls `serverName` now will accept them.
+ *
+ * @throws MusterError `TLS_UNREADABLE`, `TLS_MISMATCH`, `TLS_EXPIRED`, `TLS_NOT_YET_VALID`, `TLS_WRONG_NAME` or
+ *   `TLS_CHAIN`; the message says which file and what, `fix` what to do
+ */
+export const loadServingPair = async (
+  directory: string,
+  expectations: PairExpectations,
+): Promise<ServingPair> => checkPair(await readMountedFiles(directory), directory, expectations);

@@ -7,7 +7,7 @@ import { isConflict } from '../../kube/client/errors.ts';
 import { keyOf } from '../../kube/loop/cache.ts';
 import { Reflector } from '../../kube/loop/reflector.ts';
 import { KeyedController, type ReconcileResult } from '../../kube/loop/keyed-controller.ts';
-import { FleetQueueMetrics } from '../../telemetry/fleet-queue-metrics.ts';
+import { FleetQueueMetrics } from '../../telemetry/fleet-metrics.ts';
 import { bindingTarget, watchBindings } from '../watch/binding-watches.ts';
 import type { FleetControllerFactory } from '../watch/shared.ts';
 import { Behind, letThrough } from './let-through.ts';

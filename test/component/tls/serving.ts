@@ -5,7 +5,7 @@ import { connect } from 'node:tls';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import { checkClientName, tlsServerOptions } from '../../../src/tls/options.ts';
 import type { TlsChoices } from '../../../src/tls/options.ts';
-import type { ServingPair } from '../../../src/tls/load.ts';
+import type { ServingPair } from '../../../src/tls/reload.ts';
 
 export const SERVER_NAME = 'muster.muster-system.svc';
 

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { MusterError } from '../../../src/errors.ts';
 import { issueAuthority, issueServingCertificate } from '../../../src/tls/issue.ts';
 import type { Issued } from '../../../src/tls/issue.ts';
-import { loadServingPair } from '../../../src/tls/load.ts';
+import { loadServingPair } from '../../../src/tls/reload.ts';
 import { mountSecret, plainDirectory, secretData } from './mounted-secret.ts';
 import type { SecretData } from './mounted-secret.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { issueDevelopmentCertificates } from '../../../src/tls/issue.ts';
-import { loadServingPair } from '../../../src/tls/load.ts';
+import { loadServingPair } from '../../../src/tls/reload.ts';
 
 /** A second opinion on what we issue, and certificates of kinds that we do not issue ourselves. */
 const here = spawnSync('openssl', ['version']).status === 0 ? describe : describe.skip;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ServingPair } from '../../../src/tls/load.ts';
+import type { ServingPair } from '../../../src/tls/reload.ts';
 import { checkClientName, tlsServerOptions } from '../../../src/tls/options.ts';
 
 const pair: ServingPair = {

@@ -4,9 +4,12 @@ import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { MusterError } from '../../../src/errors.ts';
 import { issueAuthority, issueServingCertificate } from '../../../src/tls/issue.ts';
 import type { Issued } from '../../../src/tls/issue.ts';
-import type { ServingPair } from '../../../src/tls/load.ts';
-import { CertificateReloader } from '../../../src/tls/reload.ts';
-import type { CertificateReloaderOptions, ReloadResult } from '../../../src/tls/reload.ts';
+import {
+  CertificateReloader,
+  type ServingPair,
+  type CertificateReloaderOptions,
+  type ReloadResult,
+} from '../../../src/tls/reload.ts';
 import { mountSecret, secretData } from './mounted-secret.ts';
 import type { MountedSecret, SecretData } from './mounted-secret.ts';
 import { until } from './until.ts';

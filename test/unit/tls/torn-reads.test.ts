@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { issueServingCertificate } from '../../../src/tls/issue.ts';
-import { loadServingPair } from '../../../src/tls/load.ts';
+import { loadServingPair } from '../../../src/tls/reload.ts';
 import { inLength } from '../../support/length.ts';
 import { mountSecret, secretData } from './mounted-secret.ts';
 

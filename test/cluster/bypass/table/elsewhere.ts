@@ -67,14 +67,14 @@ export const ELSEWHERE: readonly WayElsewhere[] = [
     who: 'tenant',
     tries: 'lets somebody review a manifest of his with a bomb of aliases',
     because: 'the command line unfolds no more than any manifest needs',
-    file: 'test/unit/cli/documents.test.ts',
+    file: 'test/unit/cli/input/documents.test.ts',
     test: 'a bomb of aliases',
   },
   {
     who: 'tenant',
     tries: 'gives his objects names and texts with escapes, for the terminal of whoever looks at them',
     because: 'everything that comes from an object is made printable before it is shown',
-    file: 'test/unit/cli/review.test.ts',
+    file: 'test/unit/cli/review/review.test.ts',
     test: 'nothing in an object moves a cursor, in any format',
   },
   {

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import type { Json } from '../../../src/json/json.ts';
-import { pointer } from '../../../src/json/patch.ts';
-import { toYaml, writeYaml } from '../../../src/cli/output/structured.ts';
+import type { Json } from '../../../../src/json/json.ts';
+import { pointer } from '../../../../src/json/patch.ts';
+import { toYaml, writeYaml } from '../../../../src/cli/output/structured.ts';
 
 const hard = fc.constantFrom(
   'yes',

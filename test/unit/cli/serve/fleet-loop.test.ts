@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { beginWhenPossible, type FleetLoop } from '../../../src/cli/serve/fleet-loop.ts';
-import { FakeClock, settled } from '../kube/loop/fake-clock.ts';
+import { beginWhenPossible, type FleetLoop } from '../../../../src/cli/serve/fleet-loop.ts';
+import { FakeClock, settled } from '../../kube/loop/fake-clock.ts';
 
 /** As a loop that lists what it works with for a while. */
 function loop(): FleetLoop & { listed: boolean; stopped: boolean } {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Json, JsonObject } from '../../../src/json/json.ts';
-import { hpcPolicy } from '../../support/hpc.ts';
-import { hpcGang, hpcPod } from '../../support/hpc-gangs.ts';
-import { json } from '../../support/pods.ts';
-import { muster } from './fake-io.ts';
+import type { Json, JsonObject } from '../../../../src/json/json.ts';
+import { hpcPolicy } from '../../../support/hpc.ts';
+import { hpcGang, hpcPod } from '../../../support/hpc-gangs.ts';
+import { json } from '../../../support/pods.ts';
+import { muster } from '../fake-io.ts';
 
 const labels = { 'grove.io/podgang': 'train', 'grove.io/podclique': 'worker' };
 const containers = [{ name: 'main', image: 'lammps', command: ['lmp'] }];

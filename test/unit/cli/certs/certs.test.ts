@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, readFile, readdir, stat, writeFile } from 'node:fs/prom
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { certsCommand } from '../../../src/cli/certs/certs.ts';
-import { MusterError } from '../../../src/errors.ts';
-import { loadServingPair } from '../../../src/tls/load.ts';
+import { certsCommand } from '../../../../src/cli/certs/certs.ts';
+import { MusterError } from '../../../../src/errors.ts';
+import { loadServingPair } from '../../../../src/tls/reload.ts';
 
 const now = new Date('2026-06-01T12:00:00Z');
 let out: string;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { diffLines, hunksOf } from '../../../src/cli/review/render-diff.ts';
+import { diffLines, hunksOf } from '../../../../src/cli/review/render-diff.ts';
 
 const letters = (text: string): string[] => (text === '' ? [] : text.split(''));
 const shown = (before: string, after: string): string =>

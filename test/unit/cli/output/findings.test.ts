@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { asGithub, asSarif, type Finding } from '../../../src/cli/output/findings.ts';
-import { musterVersion } from '../../../src/cli/version.ts';
-import { muster } from './fake-io.ts';
+import { asGithub, asSarif, type Finding } from '../../../../src/cli/output/findings.ts';
+import { musterVersion } from '../../../../src/cli/version.ts';
+import { muster } from '../fake-io.ts';
 
 const finding = (more: Partial<Finding>): Finding => ({
   file: 'a/b.yaml',

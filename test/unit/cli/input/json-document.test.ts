@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { InputFault } from '../../../src/cli/input/input-fault.ts';
-import { readObjects } from '../../../src/cli/input/documents.ts';
+import type { InputFault } from '../../../../src/cli/input/input-fault.ts';
+import { readObjects } from '../../../../src/cli/input/documents.ts';
 
 const FIELDS = [
   '',

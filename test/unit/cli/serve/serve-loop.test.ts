@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { endTogether } from '../../../src/cli/serve/serve-loop.ts';
+import { endTogether } from '../../../../src/cli/serve/serve-loop.ts';
 
 const nobody = (): void => undefined;
 

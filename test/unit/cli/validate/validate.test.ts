@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { muster } from './fake-io.ts';
+import { muster } from '../fake-io.ts';
 
 const validate = (stdin: string, ...args: string[]) => muster(['validate', '-f', '-', ...args], { stdin });
 

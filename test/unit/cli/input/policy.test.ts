@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { policyFrom } from '../../../src/cli/input/policy.ts';
-import { loadConfiguration } from '../../../src/config/load.ts';
+import { policyFrom } from '../../../../src/cli/input/policy.ts';
+import { loadConfiguration } from '../../../../src/config/load.ts';
 
 const configuration = (text?: string) =>
   loadConfiguration({

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parseAllDocuments } from 'yaml';
-import { readObjects, type SourceObject } from '../../../src/cli/input/documents.ts';
-import type { InputFault } from '../../../src/cli/input/input-fault.ts';
+import { readObjects, type SourceObject } from '../../../../src/cli/input/documents.ts';
+import type { InputFault } from '../../../../src/cli/input/input-fault.ts';
 
 /** The objects, and what cannot be read, as it is told. */
 function readBoth(text: string): { sources: SourceObject[]; faults: InputFault[] } {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { muster } from './fake-io.ts';
+import { muster } from '../fake-io.ts';
 
 const GANG_POD = `apiVersion: v1
 kind: Pod

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { preparationRules } from '../../../src/conformance/preparations.ts';
-import type { CheckReport } from '../../../src/cli/conformance/trial.ts';
-import { conformanceRules, strategyRuleTexts } from '../../../src/conformance/conformance.ts';
-import { muster } from './fake-io.ts';
+import { preparationRules } from '../../../../src/conformance/preparations.ts';
+import type { CheckReport } from '../../../../src/cli/conformance/trial.ts';
+import { conformanceRules, strategyRuleTexts } from '../../../../src/conformance/conformance.ts';
+import { muster } from '../fake-io.ts';
 
 /** Under a configuration in which KAI is given no queue. */
 const WITHOUT_QUEUE = ['--name', 'kai-scheduler', '--config', 'docs/examples/config.yaml'];

@@ -2,16 +2,16 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import jsonpatch from 'fast-json-patch';
 import { parseAllDocuments } from 'yaml';
-import { printerFor } from '../../../src/cli/review/review-formats.ts';
-import type { ReviewResult } from '../../../src/cli/review/render-review.ts';
-import { paletteFor } from '../../../src/cli/output/palette.ts';
-import { fakeIo } from './fake-io.ts';
-import { readObjects } from '../../../src/cli/input/documents.ts';
-import { policyFrom } from '../../../src/cli/input/policy.ts';
-import { reviewObject } from '../../../src/cli/review/review-object.ts';
-import { toYaml } from '../../../src/cli/output/structured.ts';
-import { loadConfiguration } from '../../../src/config/load.ts';
-import { supportedSchedulers } from '../../../src/backends/registry.ts';
+import { printerFor } from '../../../../src/cli/review/review-formats.ts';
+import type { ReviewResult } from '../../../../src/cli/review/render-review.ts';
+import { paletteFor } from '../../../../src/cli/output/palette.ts';
+import { fakeIo } from '../fake-io.ts';
+import { readObjects } from '../../../../src/cli/input/documents.ts';
+import { policyFrom } from '../../../../src/cli/input/policy.ts';
+import { reviewObject } from '../../../../src/cli/review/review-object.ts';
+import { toYaml } from '../../../../src/cli/output/structured.ts';
+import { loadConfiguration } from '../../../../src/config/load.ts';
+import { supportedSchedulers } from '../../../../src/backends/registry.ts';
 
 const { configuration } = loadConfiguration({
   env: {},

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { InputText } from '../../../src/cli/input/documents.ts';
-import { readInputs } from '../../../src/cli/input/input-files.ts';
-import { unreadable, type InputFault } from '../../../src/cli/input/input-fault.ts';
+import type { InputText } from '../../../../src/cli/input/documents.ts';
+import { readInputs } from '../../../../src/cli/input/input-files.ts';
+import { unreadable, type InputFault } from '../../../../src/cli/input/input-fault.ts';
 
 const io = { readStdin: () => Promise.resolve(Buffer.from('from stdin')) };
 let root = '';

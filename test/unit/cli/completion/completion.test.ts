@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
-import { verbs } from '../../../src/cli/verbs.ts';
-import { muster } from './fake-io.ts';
+import { verbs } from '../../../../src/cli/verbs.ts';
+import { muster } from '../fake-io.ts';
 
 describe('completion in bash', () => {
   const complete = async (line: string): Promise<string[]> => {
