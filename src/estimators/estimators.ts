@@ -42,7 +42,7 @@ export class Estimators {
   readonly #observer: EstimatorObserver;
   readonly #now: () => number;
   readonly #clients = new Map<string, Promise<Client>>();
-  /** Until when who is left alone, by cluster and by what it is asked. */
+  /** Retry-not-before time per estimator and method. */
   readonly #resting = new Map<string, number>();
   #ended = false;
 

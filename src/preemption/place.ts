@@ -3,7 +3,7 @@ import type { NodeState } from './node-state.ts';
 import { isAlike, type Pod } from './snapshot.ts';
 import type { Predicate } from './predicates/predicate.ts';
 import { judgeFor, ownPredicates, interPodPredicates, type Rejection } from './predicates/predicates.ts';
-import { Needs, type Preemptor } from './preemptor.ts';
+import { UnmetMinimums, type Preemptor } from './preemptor.ts';
 import { Scores } from './scores.ts';
 import type { ChosenDomain } from './topology.ts';
 
@@ -40,7 +40,7 @@ export function placeNeeded(
   state: ClusterState,
   only: readonly NodeState[] = state.nodes,
 ): PodPlacement {
-  const needs = new Needs(minimums);
+  const needs = new UnmetMinimums(minimums);
   const placed = placeEach(pods, { state, only, wants: (pod) => needs.wants(pod) }, (pod) => needs.met(pod));
   return { ...placed, fits: needs.areMet };
 }

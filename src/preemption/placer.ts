@@ -1,6 +1,6 @@
 import type { ClusterState } from './cluster-state.ts';
 import type { NodeState } from './node-state.ts';
-import { Needs, type Preemptor } from './preemptor.ts';
+import { UnmetMinimums, type Preemptor } from './preemptor.ts';
 import type { Pod } from './snapshot.ts';
 
 export type GangToPlace = Pick<Preemptor, 'pods' | 'minimums'>;
@@ -79,7 +79,7 @@ export class Placer<K extends Kind> {
   place(isVain?: (pod: Pod) => boolean): Placed {
     const there = new Map<Pod, NodeState>();
     for (const kind of this.kinds) kind.begin();
-    const needs = new Needs(this.#wanting.minimums);
+    const needs = new UnmetMinimums(this.#wanting.minimums);
     for (const pod of this.#wanting.pods) {
       if (!needs.wants(pod)) continue;
       const node = this.#nodes[this.#kindOf.get(pod)?.choose() ?? -1];

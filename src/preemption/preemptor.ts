@@ -46,7 +46,7 @@ export function counted({ group }: Minimum, pods: Iterable<Pod>): number {
 }
 
 /** What is still needed while Pods of a preemptor are placed one after the other. */
-export class Needs {
+export class UnmetMinimums {
   readonly #left: Map<string | undefined, number>;
 
   constructor(minimums: readonly Minimum[]) {

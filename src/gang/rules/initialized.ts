@@ -30,7 +30,7 @@ export function checkInitializedAuthor(before: PodGang, after: PodGang): Fault[]
 const positionsOf = (gang: PodGang): number[] =>
   gang.conditions.flatMap(({ type }, index) => (type === CONDITION_INITIALIZED ? [index] : []));
 
-/** That Initialized is given once and never goes back. What is stored twice already stands in nobody's way. */
+/** Initialized occurs once and never reverts; stored duplicates are tolerated. */
 export function checkInitializedStays(before: PodGang, after: PodGang): Fault[] {
   const faults = positionsOf(after)
     .slice(Math.max(1, positionsOf(before).length))

@@ -32,11 +32,11 @@ export function podConstraints(
   return {
     nodeSelector: labelsOf(own(spec, 'nodeSelector')),
     requiredNodes: isObject(required)
-      ? listOf(required, 'nodeSelectorTerms').map(nodeSelectorTerm)
+      ? listOf(required, 'nodeSelectorTerms').map(nodeSelectorTermOf)
       : undefined,
     preferredNodes: listOf(nodes, 'preferredDuringSchedulingIgnoredDuringExecution').map((one) => ({
       weight: reading.integer(own(one, 'weight'), 'spec.affinity.nodeAffinity.weight', 1),
-      term: nodeSelectorTerm(own(one, 'preference') ?? null),
+      term: nodeSelectorTermOf(own(one, 'preference') ?? null),
     })),
     volumeNodes: pod.volumeNodes,
     tolerations: listOf(spec, 'tolerations').map(tolerationOf),
@@ -52,7 +52,7 @@ export function podConstraints(
 const listOf = (value: Json | undefined, key: string): readonly Json[] => ownList(value, key) ?? [];
 
 /** A NodeSelectorTerm. */
-export const nodeSelectorTerm = (term: Json): NodeSelectorTerm => ({
+export const nodeSelectorTermOf = (term: Json): NodeSelectorTerm => ({
   labels: listOf(term, 'matchExpressions').map(requirement),
   fields: listOf(term, 'matchFields').map(requirement),
 });

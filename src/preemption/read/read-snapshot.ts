@@ -10,7 +10,7 @@ import {
   type NodeSelectorTerm,
   type Snapshot,
 } from '../snapshot.ts';
-import { nodeSelectorTerm } from './pod-constraints.ts';
+import { nodeSelectorTermOf } from './pod-constraints.ts';
 import { readSnapshotGang, readNativeGroup } from './read-gang.ts';
 import { holdsPlace, readSnapshotPod, SharedByTemplate, type PodContext } from './read-pod.ts';
 import { taintOf } from '../../k8s/taints.ts';
@@ -159,7 +159,7 @@ function boundClaims(
     const required = own(own(own(volume, 'spec'), 'nodeAffinity'), 'required');
     const list: readonly Json[] | undefined = ownList(required, 'nodeSelectorTerms');
     if (list !== undefined)
-      terms.set(ownString(own(volume, 'metadata'), 'name') ?? '', list.map(nodeSelectorTerm));
+      terms.set(ownString(own(volume, 'metadata'), 'name') ?? '', list.map(nodeSelectorTermOf));
   }
   const bound = new Map<string, readonly NodeSelectorTerm[]>();
   for (const claim of claims) {
