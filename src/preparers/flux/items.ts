@@ -97,12 +97,12 @@ function placesOf(gang: HpcGang, settings: FluxSettings): FluxPodItem[] {
   if (settings.onePodPerNode === 'preferred')
     items.push({ list: PREFERRED, item: { weight: 100, podAffinityTerm }, why });
   if (settings.onePodPerNode === 'required') items.push({ list: REQUIRED, item: podAffinityTerm, why });
-  const term = nodeSelectorTerm(settings);
+  const term = policyNodeTerm(settings);
   if (term !== undefined) items.push({ list: NODES, item: term, why: 'the nodes that the HPCPolicy names' });
   return items;
 }
 
-export function nodeSelectorTerm({ nodeAffinity }: FluxSettings): JsonObject | undefined {
+export function policyNodeTerm({ nodeAffinity }: FluxSettings): JsonObject | undefined {
   if (nodeAffinity.length === 0) return undefined;
   return {
     matchExpressions: nodeAffinity.map(({ key, values }) =>

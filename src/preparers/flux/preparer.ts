@@ -13,7 +13,7 @@ import { checkPod, runnerOf, type Runner } from './check-pod.ts';
 import {
   FLUX_LISTS,
   fluxItemsOf,
-  nodeSelectorTerm,
+  policyNodeTerm,
   NODES,
   type FluxPodItem,
   type FluxPodItems,
@@ -95,7 +95,7 @@ const runnerOfList = (list: FluxPodItem['list'], { name }: Runner): string | und
 
 /** Terms of node affinity are a choice: what stands there already would be another way past the policy's. */
 function checkNodeAffinity(pod: PodReader, settings: FluxSettings): Fault[] {
-  const term = nodeSelectorTerm(settings);
+  const term = policyNodeTerm(settings);
   if (term === undefined || pod.list(NODES).every((one) => isDeepStrictEqual(one, term))) return [];
   return [fault('HpcAffinityForeign', NODES)];
 }
