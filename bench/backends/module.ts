@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { admissionEndpoints } from '../../src/admission/endpoints.ts';
-import { unreadOf } from '../../src/server/parse-body.ts';
+import { unreadOf } from '../../src/server/request-body.ts';
 import type { WebhookEndpoint, WebhookResponse } from '../../src/api/webhook-endpoint.ts';
 import { LABEL_SCHEDULER_NAME, PATH_MUTATE_POD } from '../../src/api/names.ts';
 import { withoutLists } from '../../src/json/unread-lists.ts';

@@ -1,7 +1,7 @@
 import type { Policy } from '../../src/admission/policy.ts';
 import { decideRequest, admissionWebhooks, type AdmissionWebhook } from '../../src/admission/endpoints.ts';
-import { renderResponse, orUntouched } from '../../src/admission/review.ts';
-import { parseReview, type AdmissionRequest } from '../../src/admission/review.ts';
+import { renderResponse } from '../../src/admission/response.ts';
+import { orUntouched, parseReview, type AdmissionRequest } from '../../src/admission/review.ts';
 import { LABEL_POD_CLIQUE, PATH_MUTATE_POD } from '../../src/api/names.ts';
 import { BackendRegistry, type BackendProfile } from '../../src/backends/registry.ts';
 import { meanOf, median, type Estimate } from '../measure/interval.ts';

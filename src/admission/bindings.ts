@@ -10,17 +10,10 @@ import {
 import { quoted } from '../text/printable.ts';
 import type { WebhookEndpoint, WebhookResponse } from '../api/webhook-endpoint.ts';
 import { BadRequest } from '../errors.ts';
-import { nameOf } from './denial.ts';
+import { renderResponse } from './response.ts';
+import { nameOf, decision, parseReview, untouched, type AdmissionRequest, type Decision } from './review.ts';
 
-import { ObjectEdit } from './json-patch.ts';
-import {
-  decision,
-  parseReview,
-  renderResponse,
-  untouched,
-  type AdmissionRequest,
-  type Decision,
-} from './review.ts';
+import { ObjectEdit } from './pod-patch.ts';
 
 /**
  * A new binding of a workload is held back from every scheduler until the loop has read what the workload and its policy

@@ -19,20 +19,20 @@ import { quoted } from '../text/printable.ts';
 import { hostedIn } from '../backends/hosted.ts';
 import { BadRequest, TryLater } from '../errors.ts';
 import type { PrepareFailed } from '../preparers/prepare.ts';
-import { nameOf } from './denial.ts';
-import { validateHpcPolicy } from './hpc-policies.ts';
-import { mutatePodGang, validatePodGang } from './pod-gangs.ts';
-import { mutatePod, validatePod } from './pods.ts';
-import { answered, type Policy } from './policy.ts';
+import { renderResponse } from './response.ts';
 import {
+  nameOf,
   parseReview,
-  renderResponse,
   untouched,
   type AdmissionRequest,
   type Decision,
   type GroupVersionKind,
   type Decided,
 } from './review.ts';
+import { validateHpcPolicy } from './hpc-policies.ts';
+import { mutatePodGang, validatePodGang } from './pod-gangs.ts';
+import { mutatePod, validatePod } from './pods.ts';
+import { answered, type Policy } from './policy.ts';
 import { validateWorkload } from './workloads.ts';
 
 /** Decides about one request: a pure function of the request and of what is known. */

@@ -1,7 +1,4 @@
 import { fault, type Fault } from '../api/fault.ts';
-import type { JsonObject } from '../json/json.ts';
-import { ANNOTATION_HPC_POLICY } from '../api/names.ts';
-import { TryLater } from '../errors.ts';
 import type { Membership } from '../gang/membership.ts';
 import type { PodGang } from '../api/pod-gang.ts';
 import { refersToPods } from '../gang/rules/priorities.ts';
@@ -9,49 +6,12 @@ import { HPC_POLICY_FIELD, policyNameOf } from '../preparers/policy/hpc-policy.t
 import type { HpcPolicy } from '../preparers/policy/hpc-policy.ts';
 import { preparePod } from '../preparers/prepare.ts';
 import type { HostedPreparer, HpcGang, PreparerFactory } from '../preparers/preparer-factory.ts';
-import { hostedPreparerFor, policyOfGang, preparersOf } from '../preparers/registry.ts';
+import { hostedPreparerFor, policyOfGang } from '../preparers/registry.ts';
 import type { Preparer } from '../preparers/preparer.ts';
 import { JsonPodPatch } from './pod-patch.ts';
 import type { ReceivedPod } from './pod-reader.ts';
-import type { DecisionNeed, Policy, PreparationNeed } from './policy.ts';
+import type { Policy, PreparationNeed } from './policy.ts';
 import type { AdmissionRequest } from './review.ts';
-
-/** Who prepares a Pod beside its backend, or why nobody can say, or what has to be read before anybody can. */
-export type PodPreparers =
-  | { readonly preparers: readonly Preparer[]; readonly needs?: never }
-  | { readonly fault: Fault; readonly needs?: never; readonly preparers?: never }
-  | { readonly needs: DecisionNeed; readonly preparers?: never };
-
-const NOBODY: PodPreparers = { preparers: [] };
-
-/**
- * By the HPCPolicy of the Pod's gang. A gang that no watch knows yet is read where it may be one with a policy; for all
- * others this is one look into memory.
- * @param pod as it comes; looked at only where somebody elsewhere has to be asked about it
- * @throws {TryLater} where the gang names a policy and the policies are not known yet
- */
-export function preparersOfPod(
-  { namespace, gang: name, group }: Membership,
-  policy: Policy,
-  pod: () => JsonObject,
-): PodPreparers {
-  const { hpc, placement, preparations } = policy;
-  if (hpc === undefined || placement?.gang === undefined) return NOBODY;
-  const gang = placement.gang(namespace, name);
-  if (gang === undefined) {
-    return placement.read !== undefined && hpc.anyIn(namespace)
-      ? { needs: { namespace, gang: name } }
-      : NOBODY;
-  }
-  if (gang?.annotations.has(ANNOTATION_HPC_POLICY) !== true) return NOBODY;
-  if (!hpc.known) throw new TryLater('not-ready', 'the HPCPolicies of the cluster are not known yet');
-  const needs = preparationNeeded(gang, policy, (hosted, named, ms) =>
-    hosted.ofPod(pod(), { gang, group, policy: named }, ms),
-  );
-  if (needs !== undefined) return { needs };
-  const { preparers, fault: found } = preparersOf(gang, hpc, preparations);
-  return found === undefined ? { preparers } : { fault: found };
-}
 
 /** What is needed where a gang is prepared by a module outside of this process. */
 export function preparationNeeded(

@@ -11,7 +11,7 @@ import {
   type PriorityKnowledge,
 } from '../gang/rules/priorities.ts';
 import { NO_FINDINGS, type PodGangVerdict } from '../preparers/preparer.ts';
-import { ObjectEdit, type Change } from './json-patch.ts';
+import { ObjectEdit, type Change } from './pod-patch.ts';
 import type { Policy } from './policy.ts';
 import type { AdmissionRequest } from './review.ts';
 

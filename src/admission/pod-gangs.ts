@@ -16,7 +16,7 @@ import { checkPreparedGang } from '../preparers/registry.ts';
 import { mergedVerdicts, NO_FINDINGS } from '../preparers/preparer.ts';
 import { checkPolicyKept, preparationNeeded } from './gang-preparers.ts';
 import { checkPriorities, recordPriority, withoutPlan } from './gang-priorities.ts';
-import { ObjectEdit, type Change } from './json-patch.ts';
+import { ObjectEdit, type Change } from './pod-patch.ts';
 import { checkReady, saidBy, type DecisionNeed, type Policy } from './policy.ts';
 import { decision, untouched, type AdmissionRequest, type Decided } from './review.ts';
 

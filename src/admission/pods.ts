@@ -19,10 +19,16 @@ import {
 import { isPodGangName } from '../api/pod-gang.ts';
 import { TryLater } from '../errors.ts';
 import { preparePod, type PrepareFailed } from '../preparers/prepare.ts';
-import { checkPrepared, preparersOfPod } from './gang-preparers.ts';
-import { checkNamed, nameGang } from './name-gang.ts';
+import { checkPrepared } from './gang-preparers.ts';
+import {
+  preparersOfPod,
+  checkNamed,
+  nameGang,
+  checkPriority,
+  givePriority,
+  needsGang,
+} from './pod-of-gang.ts';
 import { checkReady, saidBy, type Policy } from './policy.ts';
-import { checkPriority, givePriority, needsGang } from './pod-priority.ts';
 import { JsonPodPatch } from './pod-patch.ts';
 import { isMirrorPod, ReceivedPod } from './pod-reader.ts';
 import { decision, untouched, type AdmissionRequest, type Decision, type Decided } from './review.ts';

@@ -1,20 +1,9 @@
 import type { Fault } from '../api/fault.ts';
 import { Needs, type MayNeed } from '../api/needs.ts';
-import {
-  asObject,
-  isObject,
-  own,
-  ownObject,
-  jsonText,
-  printableJson,
-  type Json,
-  type JsonObject,
-} from '../json/json.ts';
-import { printable, quoted } from '../text/printable.ts';
+import { asObject, isObject, own, ownObject, ownString, type Json, type JsonObject } from '../json/json.ts';
+import { quoted } from '../text/printable.ts';
 import { BadRequest } from '../errors.ts';
-import { denialOf, nameOf, warningsOf } from './denial.ts';
-import { encodedPatch } from './encoded-patch.ts';
-import type { Change } from './json-patch.ts';
+import type { Change } from './pod-patch.ts';
 import type { DecisionNeed } from './policy.ts';
 
 export interface GroupVersionKind {
@@ -164,32 +153,17 @@ function checkMetadata(object: JsonObject, field: string): void {
   }
 }
 
-const HEAD = `{"apiVersion":"${REVIEW_API_VERSION}","kind":"${REVIEW_KIND}","response":{"uid":`;
-
-/**
- * The answer to a review: a whole AdmissionReview as JSON. Patch and patchType come together or not at all. The
- * envelope is always the same, so only what differs is serialised.
- */
-export function renderResponse(request: AdmissionRequest, decision: Decision): string {
-  const { faults, changes, warnings } = decision;
-  let text = `${HEAD}${jsonText(request.uid)},"allowed":${faults.length === 0}`;
-  if (faults.length > 0) text += `,"status":${JSON.stringify(statusOf(request, faults))}`;
-  else if (changes.length > 0) text += `,"patchType":"JSONPatch","patch":"${encodedPatch(changes)}"`;
-  if (warnings.length > 0) text += `,"warnings":${JSON.stringify(warningsOf(warnings))}`;
-  return `${text}${auditAnnotations(decision)}}}`;
+/** What a request says of the object's name. */
+export interface NamedRequest {
+  readonly kind: { readonly kind: string };
+  readonly name: string;
+  readonly object: JsonObject | undefined;
 }
 
-function statusOf(request: AdmissionRequest, faults: readonly Fault[]): object {
-  const { code, reason, message, causes } = denialOf(request, faults);
-  const { group, kind } = request.kind;
-  const details = { name: printable(nameOf(request)), group, kind, causes };
-  return { metadata: {}, status: 'Failure', message, reason, details, code };
-}
-
-function auditAnnotations({ backend, gang }: Decision): string {
-  if (backend === undefined && gang === undefined) return '';
-  const parts: string[] = [];
-  if (backend !== undefined) parts.push(`"backend":${jsonText(backend)}`);
-  if (gang !== undefined) parts.push(`"gang":${printableJson(gang, 320)}`);
-  return `,"auditAnnotations":{${parts.join()}}`;
+/** The object's name for people; a generated name is still open when the Pod is mutated. */
+export function nameOf(request: NamedRequest): string {
+  const metadata = own(request.object, 'metadata');
+  const generateName = ownString(metadata, 'generateName');
+  const name = request.name || ownString(metadata, 'name');
+  return name || (generateName ? `${generateName}*` : '(no name)');
 }

@@ -1,6 +1,5 @@
-import { JsonPodPatch } from '../admission/pod-patch.ts';
+import { JsonPodPatch, type Change } from '../admission/pod-patch.ts';
 import { ReceivedPod } from '../admission/pod-reader.ts';
-import type { Change } from '../admission/json-patch.ts';
 import type { Fault } from '../api/fault.ts';
 import type { Json, JsonObject } from '../json/json.ts';
 import { ANNOTATION_HPC_POLICY } from '../api/names.ts';

@@ -1,5 +1,4 @@
-import { type AdmissionRequest, orUntouched } from '../admission/review.ts';
-import type { Decision } from '../admission/review.ts';
+import { type AdmissionRequest, orUntouched, type Decision } from '../admission/review.ts';
 import type { Policy } from '../admission/policy.ts';
 import { mutatePod } from '../admission/pods.ts';
 import { ownString, ownObject, type JsonObject } from '../json/json.ts';

@@ -12,12 +12,10 @@ import { parseGoDuration } from '../k8s/time.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { LARGE_BYTES, type AdmissionLimiter, type Slot } from './admission-limiter.ts';
-import type { InboundConnection } from './connection-table.ts';
-import type { Connections } from './connections.ts';
+import type { InboundConnection, Connections } from './connection-table.ts';
 import { HttpFailure, sendFailure, unexpected } from './failure.ts';
 import type { FairQueue, Steps } from './fair-queue.ts';
-import { FirstBytes, parseJson, parseLarge, unreadOf } from './parse-body.ts';
-import { freeBody, readBody } from './read-body.ts';
+import { FirstBytes, parseJson, parseLarge, unreadOf, freeBody, readBody } from './request-body.ts';
 
 /** What all exchanges of a server share. */
 export interface ExchangeContext {

@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import type { Policy } from '../admission/policy.ts';
-import { admissionWebhooks, admissionEndpoints, type ReviewObserver } from '../admission/endpoints.ts';
+import { admissionWebhooks, admissionEndpoints } from '../admission/endpoints.ts';
 import type { OperatorConfiguration } from '../config/configuration.ts';
 import { messageOf, MusterError } from '../errors.ts';
-import type { Logger } from '../telemetry/log.ts';
-import { decisionLog } from '../telemetry/decision-log.ts';
+import { reviewObserver, type Logger } from '../telemetry/log.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import type { TlsChoices } from '../tls/options.ts';
 import { CertificateReloader } from '../tls/reload.ts';
@@ -55,31 +54,6 @@ export const metricsOf = (version: string): Metrics =>
     admissionWebhooks.map((endpoint) => endpoint.path),
   );
 
-/** Counts and logs what is decided. */
-function observerOf(metrics: Metrics, log: Logger, perSecond: number): ReviewObserver {
-  const logDecision = decisionLog(log, perSecond);
-  return {
-    prepared: (backend, ok, seconds) => metrics.backends.operated(backend, 'mutate', ok, seconds),
-    decided: (review, decision, name, ms) =>
-      logDecision({
-        uid: review.uid,
-        operation: review.operation,
-        kind: review.kind.kind,
-        subResource: review.subResource === '' ? undefined : review.subResource,
-        namespace: review.namespace,
-        name,
-        user: review.username,
-        backend: decision.backend,
-        gang: decision.gang,
-        allowed: decision.faults.length === 0,
-        rules: decision.faults.map((fault) => fault.rule),
-        operations: decision.changes.length,
-        dryRun: review.dryRun,
-        ms,
-      }),
-  };
-}
-
 /** An empty bind address in the configuration means every address, IPv4 and IPv6 where the node has it. */
 function addressOf(bindAddress: string): string {
   if (bindAddress !== '') return bindAddress;
@@ -127,7 +101,10 @@ export async function startProgram(options: ProgramOptions): Promise<ServerProgr
       ...(webhooks.clientCertificate && { allowedClientNames: webhooks.clientCertificate.allowedNames }),
       limits: webhooks.limits,
       endpoints: [
-        ...admissionEndpoints(policy, observerOf(metrics, log, configuration.logDecisionsPerSecond)),
+        ...admissionEndpoints(
+          policy,
+          reviewObserver(metrics.backends, log, configuration.logDecisionsPerSecond),
+        ),
         ...(options.endpoints ?? []),
       ],
       metrics,

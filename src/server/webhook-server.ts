@@ -5,7 +5,7 @@ import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { applyPair, tlsServerOptions, type TlsChoices } from '../tls/options.ts';
 import type { ServingPair } from '../tls/reload.ts';
-import { Connections, RETIRE_AFTER_MS } from './connections.ts';
+import { Connections, RETIRE_AFTER_MS } from './connection-table.ts';
 import { Exchange, type ExchangeContext } from './exchange.ts';
 import type { WebhookEndpoint } from '../api/webhook-endpoint.ts';
 import { answerBrokenHttp, HttpFailure, sendFailure, unexpected } from './failure.ts';

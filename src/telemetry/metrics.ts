@@ -1,6 +1,5 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { BackendMetrics } from './backend-metrics.ts';
-import { DurationHistogram } from './duration-histogram.ts';
+import { BackendMetrics, DurationHistogram } from './backend-metrics.ts';
 import { admissionMetrics, counter, gauge } from './metric-catalogue.ts';
 
 export type Outcome = 'allowed' | 'patched' | 'denied' | 'failed';

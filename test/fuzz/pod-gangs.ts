@@ -1,6 +1,7 @@
 import { decideRequest } from '../../src/admission/endpoints.ts';
 import type { Policy } from '../../src/admission/policy.ts';
-import { parseReview, renderResponse, type Decision, orUntouched } from '../../src/admission/review.ts';
+import { renderResponse } from '../../src/admission/response.ts';
+import { parseReview, type Decision, orUntouched } from '../../src/admission/review.ts';
 import { isObject, own, type Json, type JsonObject } from '../../src/json/json.ts';
 import { rules } from '../../src/api/rules.ts';
 import { BadRequest } from '../../src/errors.ts';

@@ -1,12 +1,10 @@
 import { own, ownString, type Json, type JsonObject } from '../../src/json/json.ts';
 import { PATH_VALIDATE_WORKLOAD } from '../../src/api/names.ts';
 import { Needs } from '../../src/api/needs.ts';
-import { orUntouched, untouched, type Decision } from '../../src/admission/review.ts';
+import { denialOf, renderResponse } from '../../src/admission/response.ts';
+import { orUntouched, untouched, type Decision, parseReview } from '../../src/admission/review.ts';
 import type { DecisionNeed, Policy } from '../../src/admission/policy.ts';
 import { decideRequest, admissionWebhooks, type AdmissionWebhook } from '../../src/admission/endpoints.ts';
-import { denialOf } from '../../src/admission/denial.ts';
-import { renderResponse } from '../../src/admission/review.ts';
-import { parseReview } from '../../src/admission/review.ts';
 import { json } from './pods.ts';
 import { policy } from './policy.ts';
 

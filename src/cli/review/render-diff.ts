@@ -1,4 +1,4 @@
-import type { Change } from '../../admission/json-patch.ts';
+import type { Change } from '../../admission/pod-patch.ts';
 import { pointer } from '../../json/patch.ts';
 import { own, type Json, type JsonObject } from '../../json/json.ts';
 import { printable } from '../../text/printable.ts';

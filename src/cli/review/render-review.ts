@@ -5,7 +5,7 @@ import type { Palette } from '../output/palette.ts';
 import { writeYaml } from '../output/structured.ts';
 import { reflowed } from '../output/text-layout.ts';
 import { renderDiff } from './render-diff.ts';
-import type { Change } from '../../admission/json-patch.ts';
+import type { Change } from '../../admission/pod-patch.ts';
 import type { JsonObject } from '../../json/json.ts';
 
 export type Verdict = 'made' | 'changed' | 'unchanged' | 'denied' | 'skipped';

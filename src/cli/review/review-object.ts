@@ -1,16 +1,18 @@
 import jsonpatch from 'fast-json-patch';
-import { type Decision, orUntouched } from '../../admission/review.ts';
-import type { Policy } from '../../admission/policy.ts';
-import { decideRequest } from '../../admission/endpoints.ts';
-import type { Change } from '../../admission/json-patch.ts';
-import { denialOf, nameOf, warningsOf } from '../../admission/denial.ts';
+import { denialOf, warningsOf } from '../../admission/response.ts';
 import {
+  type Decision,
+  orUntouched,
+  nameOf,
   parseReview,
   REVIEW_API_VERSION,
   REVIEW_KIND,
   untouched,
   type AdmissionRequest,
 } from '../../admission/review.ts';
+import type { Policy } from '../../admission/policy.ts';
+import { decideRequest } from '../../admission/endpoints.ts';
+import type { Change } from '../../admission/pod-patch.ts';
 import { BadRequest } from '../../errors.ts';
 import { isObject, own, ownString, type JsonObject } from '../../json/json.ts';
 import {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { JsonPodPatch } from '../../../src/admission/pod-patch.ts';
+import { JsonPodPatch, type Change } from '../../../src/admission/pod-patch.ts';
 import { ReceivedPod } from '../../../src/admission/pod-reader.ts';
 import type { Json, JsonObject } from '../../../src/json/json.ts';
 import type { BackendFacts, ClusterProbe } from '../../../src/backends/cluster.ts';
@@ -10,7 +10,6 @@ import { TryLater } from '../../../src/errors.ts';
 import { MODULE_LIMITS, type ModuleLimits } from '../../../src/modules/process-limits.ts';
 import { ModuleBackend } from '../../../src/modules/module-backend.ts';
 import { preparePod } from '../../../src/preparers/prepare.ts';
-import type { Change } from '../../../src/admission/json-patch.ts';
 
 export const GANG = { namespace: 'ml', gang: 'train', group: 'worker', baseGang: undefined };
 

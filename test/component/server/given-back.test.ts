@@ -1,6 +1,6 @@
 /** The memory of large bodies does not wait until V8 collects garbage, for which it would look through the whole heap. */
 import { afterEach, expect, jest, test } from '@jest/globals';
-import { freeChunk, freeBody } from '../../../src/server/read-body.ts';
+import { freeChunk, freeBody } from '../../../src/server/request-body.ts';
 import { gangPod } from '../../support/pods.ts';
 import { review } from '../../support/reviews.ts';
 import { MUTATE_POD, reviewText } from './bodies.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Json } from '../../../src/json/json.ts';
-import { ObjectEdit } from '../../../src/admission/json-patch.ts';
+import { ObjectEdit } from '../../../src/admission/pod-patch.ts';
 import { pointer } from '../../../src/json/patch.ts';
 import { applyStrictly, patched } from '../../support/rfc6902.ts';
 

@@ -1,9 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Json, JsonObject } from '../../../src/json/json.ts';
-import { decision } from '../../../src/admission/review.ts';
-import { renderResponse } from '../../../src/admission/review.ts';
-import { warningsOf } from '../../../src/admission/denial.ts';
-import { parseReview } from '../../../src/admission/review.ts';
+import { renderResponse, warningsOf } from '../../../src/admission/response.ts';
+import { decision, parseReview } from '../../../src/admission/review.ts';
 import { fault } from '../../../src/api/fault.ts';
 import { gangPod, pod, storedPod } from '../../support/pods.ts';
 import { group, podGang } from '../../support/pod-gangs.ts';

@@ -1,7 +1,6 @@
-import { type Decision, orUntouched } from '../../../src/admission/review.ts';
+import { type Decision, orUntouched, parseReview } from '../../../src/admission/review.ts';
 import { decideRequest, admissionWebhooks } from '../../../src/admission/endpoints.ts';
 import type { Policy } from '../../../src/admission/policy.ts';
-import { parseReview } from '../../../src/admission/review.ts';
 import type { Json, JsonObject } from '../../../src/json/json.ts';
 import { HPC_POLICY_KIND, PATH_VALIDATE_HPC_POLICY } from '../../../src/api/names.ts';
 import { hpcPolicy } from '../../support/hpc.ts';

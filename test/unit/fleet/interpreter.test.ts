@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../src/json/json.ts';
 import { interpreterEndpoint } from '../../../src/fleet/interpreter-endpoint.ts';
 import { operations } from '../../../src/fleet/operations.ts';
 import { withoutLists } from '../../../src/json/unread-lists.ts';
-import { unreadOf } from '../../../src/server/parse-body.ts';
+import { unreadOf } from '../../../src/server/request-body.ts';
 import { kindsWith } from '../../../src/workloads/configured-kinds.ts';
 import { workloadKinds } from '../../../src/workloads/kinds.ts';
 import { deployment, template, volcanoJob, workload } from '../workloads/made-workloads.ts';

@@ -6,7 +6,7 @@ import fastJsonPatch from 'fast-json-patch';
 import { ownString, type JsonObject } from '../../../src/json/json.ts';
 import { withoutLists } from '../../../src/json/unread-lists.ts';
 import type { WebhookEndpoint } from '../../../src/api/webhook-endpoint.ts';
-import { unreadOf } from '../../../src/server/parse-body.ts';
+import { unreadOf } from '../../../src/server/request-body.ts';
 
 export interface Answer {
   readonly successful: boolean;

@@ -12,7 +12,7 @@ import {
 } from '../../../src/modules/decode.ts';
 import { Lines } from '../../../src/modules/wire.ts';
 import { replay } from '../../../src/modules/pod-edits.ts';
-import { guardedPatch } from '../../../src/preparers/guarded-patch.ts';
+import { guardedPatch } from '../../../src/preparers/prepare.ts';
 
 const anything = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>;
 

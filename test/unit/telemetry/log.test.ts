@@ -1,8 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { MusterError } from '../../../src/errors.ts';
 import { ApiError } from '../../../src/kube/client/errors.ts';
-import { decisionLog, type DecisionLine } from '../../../src/telemetry/decision-log.ts';
-import { createLogger, type LogFormat } from '../../../src/telemetry/log.ts';
+import { decisionLog, createLogger, type DecisionLine, type LogFormat } from '../../../src/telemetry/log.ts';
 
 function logging(format: LogFormat = 'json') {
   const lines: string[] = [];

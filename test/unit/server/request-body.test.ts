@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ENVIRONMENT_AND_VOLUMES, MANAGED_FIELDS } from '../../../src/json/unread-lists.ts';
-import { parseJson, parseLarge } from '../../../src/server/parse-body.ts';
+import { parseJson, parseLarge } from '../../../src/server/request-body.ts';
 
 const UNREAD = [MANAGED_FIELDS, ENVIRONMENT_AND_VOLUMES];
 const KIB = 1024;
