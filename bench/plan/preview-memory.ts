@@ -1,7 +1,7 @@
 // What forecasts keep of each Pod: `node --expose-gc preview-memory.ts PODS` prints JSON. Pods as an API server sends them.
 import type { KubeObject } from '../../src/kube/client/resources.ts';
 import { Cache } from '../../src/kube/loop/cache.ts';
-import { PodReader, type KeptPod } from '../../src/preview/kept-pod.ts';
+import { KeptPodReader, type KeptPod } from '../../src/preview/kept-pod.ts';
 
 /** What so many Pods take. */
 export interface PreviewCost {
@@ -41,7 +41,7 @@ if (collect === undefined) throw new Error('start it with --expose-gc');
 const count = Number(process.argv[2]);
 collect();
 const before = process.memoryUsage().heapUsed;
-const reader = new PodReader();
+const reader = new KeptPodReader();
 const cache = new Cache<KeptPod>();
 for (let index = 0; index < count; index += 1) {
   const pod = reader.read(podAt(index));

@@ -11,7 +11,14 @@ import { quoted } from '../text/printable.ts';
 import type { WebhookEndpoint, WebhookResponse } from '../api/webhook-endpoint.ts';
 import { BadRequest } from '../errors.ts';
 import { renderResponse } from './response.ts';
-import { nameOf, decision, parseReview, untouched, type AdmissionRequest, type Decision } from './review.ts';
+import {
+  nameOfRequest,
+  decision,
+  parseReview,
+  untouched,
+  type AdmissionRequest,
+  type Decision,
+} from './review.ts';
 
 import { ObjectEdit } from './pod-patch.ts';
 
@@ -57,7 +64,7 @@ export const bindingEndpoint = (
       body: renderResponse(request, done),
       operation: request.operation,
       outcome: held ? 'patched' : 'allowed',
-      sent: (ms) => decided(request, held, nameOf(request), ms),
+      sent: (ms) => decided(request, held, nameOfRequest(request), ms),
     };
   },
 });

@@ -21,7 +21,7 @@ import { BadRequest, TryLater } from '../errors.ts';
 import type { PrepareFailed } from '../preparers/prepare.ts';
 import { renderResponse } from './response.ts';
 import {
-  nameOf,
+  nameOfRequest,
   parseReview,
   untouched,
   type AdmissionRequest,
@@ -116,7 +116,7 @@ export const admissionEndpoints = (policy: Policy, observer: ReviewObserver): We
       body: renderResponse(request, decision),
       operation: request.operation,
       outcome: outcomeOf(decision),
-      sent: (ms) => observer.decided(request, decision, nameOf(request), ms),
+      sent: (ms) => observer.decided(request, decision, nameOfRequest(request), ms),
     });
     return {
       path: webhook.path,

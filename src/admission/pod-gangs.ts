@@ -208,13 +208,13 @@ function checkSpec(
 ): Checked {
   // Grove keeps topology levels of its own, per gang, so the configured ones say nothing of its gangs.
   const levels = grove ? NO_TOPOLOGY : policy.topology;
-  const own = [...faults, ...refusedInSpec(gang, levels, { grove, trusted: false })];
-  if (grove) return { faults: own, warnings: [], backend: undefined };
+  const wrong = [...faults, ...refusedInSpec(gang, levels, { grove, trusted: false })];
+  if (grove) return { faults: wrong, warnings: [], backend: undefined };
 
   const selection = selectForPodGang(policy.registry, gang.labels.get(LABEL_SCHEDULER_NAME));
   const warnings = idleInSpec(gang, levels);
   if (selection.fault !== undefined)
-    return { faults: [...own, selection.fault], warnings, backend: undefined };
+    return { faults: [...wrong, selection.fault], warnings, backend: undefined };
   const { backend, notice } = selection.resolved;
   checkReady(policy, backend.name);
   const verdicts = [(saidBy(policy, backend) ?? backend).validatePodGang(gang)];
@@ -225,7 +225,7 @@ function checkSpec(
   for (const one of policy.preparers ?? []) verdicts.push(one.validate?.(gang) ?? NO_FINDINGS);
   const said = mergedVerdicts(verdicts);
   return {
-    faults: [...own, ...said.faults],
+    faults: [...wrong, ...said.faults],
     warnings: [...(notice === undefined ? [] : [notice]), ...warnings, ...said.warnings],
     backend: backend.name,
   };

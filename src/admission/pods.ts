@@ -65,12 +65,7 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
   if (selection.needs !== undefined) return new Needs(selection.needs);
   if (selection.fault !== undefined) faults.push(selection.fault);
   if (faults.length > 0 || selection.fault !== undefined) {
-    const { backend, hosted } = selection.resolved ?? {};
-    // Without its names a backend would miss them, too.
-    if (backend !== undefined && hosted === undefined && named.faults.length === 0)
-      faults.push(...refusedBy(backend, pod, membership, object));
-    const gang = membership.gang === '' ? undefined : gangKey(membership);
-    return decision({ faults, backend: backend?.name, gang });
+    return refused(selection, faults, { pod, membership, object, hasNames: named.faults.length === 0 });
   }
 
   const { backend, notice, hosted } = selection.resolved;
@@ -109,6 +104,27 @@ export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: Pr
     backend: backend.name,
     gang: gangKey(membership),
   };
+}
+
+/** The refusal of a Pod before its backend and preparers would patch it. */
+function refused(
+  { resolved }: Pick<BackendSelection, 'resolved'>,
+  faults: Fault[],
+  { pod, membership, object, hasNames }: RefusedPod,
+): Decision {
+  const { backend, hosted } = resolved ?? {};
+  // Without its names a backend would miss them, too.
+  if (backend !== undefined && hosted === undefined && hasNames)
+    faults.push(...refusedBy(backend, pod, membership, object));
+  const gang = membership.gang === '' ? undefined : gangKey(membership);
+  return decision({ faults, backend: backend?.name, gang });
+}
+
+interface RefusedPod {
+  readonly pod: ReceivedPod;
+  readonly membership: Membership;
+  readonly object: JsonObject;
+  readonly hasNames: boolean;
 }
 
 /** What the backend has to say of a Pod that is refused anyway, so that one answer names all that is wrong. */

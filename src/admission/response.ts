@@ -1,5 +1,5 @@
 import {
-  nameOf,
+  nameOfRequest,
   REVIEW_API_VERSION,
   REVIEW_KIND,
   type AdmissionRequest,
@@ -38,7 +38,7 @@ export function denialOf(request: NamedRequest, faults: readonly Fault[]): Denia
 }
 
 function messageOf(request: NamedRequest, faults: readonly Fault[]): string {
-  const subject = printable(`${request.kind.kind} ${nameOf(request)}`, 128);
+  const subject = printable(`${request.kind.kind} ${nameOfRequest(request)}`, 128);
   const textOf = (fault: Fault): string => `${printable(fault.field)}: ${fault.message}`;
   const [first] = faults;
   if (first !== undefined && faults.length === 1) return `${subject}: ${textOf(first)}`;
@@ -56,7 +56,7 @@ function messageOf(request: NamedRequest, faults: readonly Fault[]): string {
 }
 
 /** Warnings as the API server passes them on: printable, each once, and within its limit for all of them. */
-export function warningsOf(warnings: readonly string[]): string[] {
+export function boundedWarnings(warnings: readonly string[]): string[] {
   const kept: string[] = [];
   let runes = 0;
   for (const warning of new Set(warnings.map((text) => printable(text)))) {
@@ -150,14 +150,14 @@ export function renderResponse(request: AdmissionRequest, decision: Decision): s
   let text = `${HEAD}${jsonText(request.uid)},"allowed":${faults.length === 0}`;
   if (faults.length > 0) text += `,"status":${JSON.stringify(statusOf(request, faults))}`;
   else if (changes.length > 0) text += `,"patchType":"JSONPatch","patch":"${encodedPatch(changes)}"`;
-  if (warnings.length > 0) text += `,"warnings":${JSON.stringify(warningsOf(warnings))}`;
+  if (warnings.length > 0) text += `,"warnings":${JSON.stringify(boundedWarnings(warnings))}`;
   return `${text}${auditAnnotations(decision)}}}`;
 }
 
 function statusOf(request: AdmissionRequest, faults: readonly Fault[]): object {
   const { code, reason, message, causes } = denialOf(request, faults);
   const { group, kind } = request.kind;
-  const details = { name: printable(nameOf(request)), group, kind, causes };
+  const details = { name: printable(nameOfRequest(request)), group, kind, causes };
   return { metadata: {}, status: 'Failure', message, reason, details, code };
 }
 

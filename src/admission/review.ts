@@ -161,7 +161,7 @@ export interface NamedRequest {
 }
 
 /** The object's name for people; a generated name is still open when the Pod is mutated. */
-export function nameOf(request: NamedRequest): string {
+export function nameOfRequest(request: NamedRequest): string {
   const metadata = own(request.object, 'metadata');
   const generateName = ownString(metadata, 'generateName');
   const name = request.name || ownString(metadata, 'name');

@@ -12,7 +12,7 @@ import { Watches } from '../kube/loop/watches.ts';
 import { carefulSnapshot, type CarefulSnapshot } from '../preemption/read/read-snapshot.ts';
 import { trimmed } from '../preemption/read/trim.ts';
 import { compareText, namespacedKey, type Pod } from '../preemption/snapshot.ts';
-import { PodReader, type KeptPod } from './kept-pod.ts';
+import { KeptPodReader, type KeptPod } from './kept-pod.ts';
 
 /** Between two looks at which versions there are (ms). */
 const AGAIN_MS = 10_000;
@@ -34,7 +34,7 @@ const GANG = 'gang';
 /** Watches everything that a plan goes by, and keeps of it what a plan goes by. */
 export class ClusterWatch {
   readonly #pods: Reflector<KeptPod>;
-  readonly #reader = new PodReader();
+  readonly #reader = new KeptPodReader();
   #others: readonly Reflector<KeptObject>[];
   #watches: Watches;
   /** Kinds of which it is not known yet which version is served. */

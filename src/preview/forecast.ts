@@ -11,8 +11,8 @@ import type { Gang, Pod } from '../preemption/snapshot.ts';
 import { variantOfGroups, BEHAVIOUR, type Variant } from '../preemption/variants.ts';
 import type { JudgedUnit } from '../preemption/search.ts';
 import type { ClusterNow } from './cluster-watch.ts';
-import type { Names, PreviewSetting, Question } from './question.ts';
-import type { Tried } from './rehearsal.ts';
+import type { Names, PreviewSetting, ForecastQuestion } from './question.ts';
+import type { TriedGang } from './rehearsal.ts';
 
 /** Every warning of a forecast begins with it. */
 const HEAD = 'forecast: ';
@@ -21,8 +21,8 @@ const MOST_NAMED = 12;
 
 /** What a forecast goes by. */
 export interface Given {
-  readonly question: Question;
-  readonly tried: Tried;
+  readonly question: ForecastQuestion;
+  readonly tried: TriedGang;
   readonly setting: Pick<PreviewSetting, 'names' | 'exemptNamespaces'>;
   readonly now: (more: readonly JsonObject[], gangKey: string) => ClusterNow;
 }

@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { extname } from 'node:path';
 import { trimmed } from '../preemption/read/trim.ts';
 import type { Logger } from '../telemetry/log.ts';
-import type { Asked, PreviewSetting, Question, Said } from './question.ts';
+import type { Asked, PreviewSetting, ForecastQuestion, ForecastMessage } from './question.ts';
 
 /** So many questions may wait at a time, and so many of one person's. */
 const MOST_WAITING = 16;
@@ -47,7 +47,7 @@ export class Forecasts {
   }
 
   /** Warnings, within this time. Never rejects: a dry run does not fail for want of a forecast. */
-  ask(question: Question, withinMs: number): Promise<readonly string[]> {
+  ask(question: ForecastQuestion, withinMs: number): Promise<readonly string[]> {
     const child = this.#process;
     if (child === undefined) return Promise.resolve([`${NONE}: it is begun anew in some seconds`]);
     let ofOne = 0;
@@ -105,10 +105,10 @@ export class Forecasts {
     };
     child.on('error', ({ message }) => end(message));
     child.on('exit', (code, signal) => end(`it ended with ${signal ?? `exit code ${code ?? ''}`}`));
-    child.on('message', (said) => this.#hear(said as Said));
+    child.on('message', (said) => this.#hear(said as ForecastMessage));
   }
 
-  #hear(said: Said): void {
+  #hear(said: ForecastMessage): void {
     if (said.what === 'forecast') this.#waiting.get(said.id)?.settle(said.warnings);
     else if (said.ready) this.#options.log.info('forecasts of preemption can be given');
     else this.#options.log.warn({ reason: said.reason }, 'no forecasts of preemption');

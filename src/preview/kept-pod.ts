@@ -21,7 +21,7 @@ const NONE: readonly never[] = [];
  * Reads Pods so that what many have in common is kept once: constraints, labels, requests, names of nodes and namespaces.
  * A Pod then takes some hundred bytes.
  */
-export class PodReader {
+export class KeptPodReader {
   #templates = new SharedByTemplate();
   readonly #shared = new Map<string, unknown>();
 

@@ -4,10 +4,10 @@ import { findConnection } from '../kube/client/find-connection.ts';
 import { createKubeClient } from '../kube/client/http-client.ts';
 import { ClusterWatch } from './cluster-watch.ts';
 import { Forecaster } from './forecaster.ts';
-import type { Asked, PreviewSetting, Said } from './question.ts';
+import type { Asked, PreviewSetting, ForecastMessage } from './question.ts';
 
 const setting = JSON.parse(process.argv[2] ?? '') as PreviewSetting;
-const say = (said: Said): void => void process.send?.(said);
+const say = (said: ForecastMessage): void => void process.send?.(said);
 // It is of no use without Muster. A signal to both is Muster's to answer: dry runs are told something until it ends.
 process.on('disconnect', () => process.exit());
 process.on('SIGTERM', () => undefined);

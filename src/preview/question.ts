@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json/json.ts';
 
 /** A creation that is only tried out. */
-export interface Question {
+export interface ForecastQuestion {
   /** Who tries it: what others have tried is not counted for them. */
   readonly user: string;
   readonly namespace: string;
@@ -10,14 +10,14 @@ export interface Question {
 }
 
 /** What the process of the forecasts is told. */
-export interface Asked extends Question {
+export interface Asked extends ForecastQuestion {
   readonly id: number;
   /** Milliseconds since 1970 after which nobody waits for it. */
   readonly until: number;
 }
 
 /** What it says. */
-export type Said =
+export type ForecastMessage =
   | { readonly what: 'forecast'; readonly id: number; readonly warnings: readonly string[] }
   /** Whether its watches are complete; why not, by kind. */
   | { readonly what: 'state'; readonly ready: boolean; readonly reason: string };

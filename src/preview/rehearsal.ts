@@ -1,7 +1,7 @@
 import { isObject, own, ownString, type JsonObject } from '../json/json.ts';
 import { trimmed } from '../preemption/read/trim.ts';
 import { gangOf } from './cluster-watch.ts';
-import type { Question } from './question.ts';
+import type { ForecastQuestion } from './question.ts';
 
 /** For so long what was tried out counts for what is tried out next: time for a file of many objects. */
 const KEPT_MS = 30_000;
@@ -11,7 +11,7 @@ const MOST_PODS = 2_048;
 const MOST_CHARACTERS = 16 * 1024 * 1024;
 
 /** What one person has tried out of one gang. */
-export interface Tried {
+export interface TriedGang {
   /** `namespace/name`. */
   readonly key: string;
   /** The PodGang, where it was tried out itself. */
@@ -37,7 +37,7 @@ export class Rehearsal {
   readonly #kept = new Map<string, Kept>();
 
   /** @param now milliseconds */
-  add({ user, namespace, object: whole }: Question, now: number): Tried | undefined {
+  add({ user, namespace, object: whole }: ForecastQuestion, now: number): TriedGang | undefined {
     const object = trimmed(whole);
     for (const [id, { at }] of this.#kept) if (now - at > KEPT_MS) this.#kept.delete(id);
     const metadata = own(object, 'metadata');

@@ -20,8 +20,8 @@ export function probeServer(checks: readonly ReadinessCheck[]): FastifyInstance 
   app.get('/healthz', (_request, reply) => reply.type('text/plain').send('ok'));
   app.get<{ Querystring: Record<string, string | string[] | undefined> }>(
     '/readyz',
-    async (request, reply) => {
-      const { verbose, exclude } = request.query;
+    async ({ query }, reply) => {
+      const { verbose, exclude } = query;
       const excluded = new Set([exclude ?? []].flat());
       const results = await Promise.all(
         checks

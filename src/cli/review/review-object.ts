@@ -1,9 +1,9 @@
 import jsonpatch from 'fast-json-patch';
-import { denialOf, warningsOf } from '../../admission/response.ts';
+import { denialOf, boundedWarnings } from '../../admission/response.ts';
 import {
   type Decision,
   orUntouched,
-  nameOf,
+  nameOfRequest,
   parseReview,
   REVIEW_API_VERSION,
   REVIEW_KIND,
@@ -109,7 +109,7 @@ const withUnknownFields = (result: ReviewResult, object: JsonObject): ReviewResu
   const unknown = unknownPodGangFields(object).map(
     ({ path, message }) => `${printable(path, 120)}: ${message}`,
   );
-  return { ...result, warnings: warningsOf([...unknown, ...result.warnings]) };
+  return { ...result, warnings: boundedWarnings([...unknown, ...result.warnings]) };
 };
 
 /** The resources that are reviewed themselves. */
@@ -225,7 +225,7 @@ function outcome(
 ): ReviewResult {
   const faults = decisions.flatMap((decision) => decision.faults);
   const denial = faults.length > 0 ? denialOf(request, faults) : undefined;
-  const name = ref.template === undefined ? ref.name || nameOf(request) : ref.name;
+  const name = ref.template === undefined ? ref.name || nameOfRequest(request) : ref.name;
   return {
     source,
     ref: { ...ref, name },
@@ -234,7 +234,7 @@ function outcome(
     code: denial?.code ?? 200,
     message: denial?.message ?? '',
     causes: (denial?.causes ?? []).map((cause, index) => ({ ...cause, rule: faults[index]?.rule ?? '' })),
-    warnings: warningsOf(decisions.flatMap((decision) => decision.warnings)),
+    warnings: boundedWarnings(decisions.flatMap((decision) => decision.warnings)),
     backend: decisions.find((decision) => decision.backend !== undefined)?.backend,
     gang: decisions.find((decision) => decision.gang !== undefined)?.gang,
     changes: denial === undefined ? decisions.flatMap((decision) => decision.changes) : [],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Json, JsonObject } from '../../../src/json/json.ts';
-import { renderResponse, warningsOf } from '../../../src/admission/response.ts';
+import { renderResponse, boundedWarnings } from '../../../src/admission/response.ts';
 import { decision, parseReview } from '../../../src/admission/review.ts';
 import { fault } from '../../../src/api/fault.ts';
 import { gangPod, pod, storedPod } from '../../support/pods.ts';
@@ -137,7 +137,7 @@ describe('a refusal', () => {
 
 describe('warnings', () => {
   test('are printable, short, each once', () => {
-    const warnings = warningsOf(['a', 'a', HOSTILE]);
+    const warnings = boundedWarnings(['a', 'a', HOSTILE]);
     expect(warnings).toHaveLength(2);
     for (const warning of warnings) {
       expect(Array.from(warning).length).toBeLessThanOrEqual(256);
@@ -146,7 +146,9 @@ describe('warnings', () => {
   });
 
   test('stop before the sum at which the API server cuts all of them', () => {
-    const warnings = warningsOf(Array.from({ length: 100 }, (_, index) => `${index} ${'x'.repeat(300)}`));
+    const warnings = boundedWarnings(
+      Array.from({ length: 100 }, (_, index) => `${index} ${'x'.repeat(300)}`),
+    );
     expect(warnings).toHaveLength(16);
     expect(warnings.join('').length).toBeLessThanOrEqual(4096);
   });
