@@ -39,15 +39,16 @@ const isGangPod = (pod: ReceivedPod, request: AdmissionRequest, policy: Policy):
   !policy.exemptNamespaces.has(request.namespace) &&
   !isMirrorPod(pod, request);
 
+const isCreation = ({ operation, subResource }: AdmissionRequest): boolean =>
+  operation === 'CREATE' && subResource === '';
+
 /** `namespace/name`, for the log and the audit. */
 export const gangKey = (membership: Membership): string => `${membership.namespace}/${membership.gang}`;
 
 /** CREATE of a Pod: the gate, and what the gang's backend asks for. */
 export function mutatePod(request: AdmissionRequest, policy: Policy, failed?: PrepareFailed): Decided {
-  if (request.operation !== 'CREATE' || request.subResource !== '' || request.object === undefined) {
-    return untouched();
-  }
   const { object, entire } = request;
+  if (object === undefined || !isCreation(request)) return untouched();
   const pod = new ReceivedPod(object, request.namespace, entire);
   if (!isGangPod(pod, request, policy)) return untouched();
   pod.checkPatchable();
@@ -132,8 +133,7 @@ function refusedBy(backend: Backend, pod: ReceivedPod, gang: Membership, object:
   try {
     return preparePod(backend, [], { pod, gang, patch: new JsonPodPatch(object) });
   } catch {
-    // A defect of its own over a Pod that never comes to it.
-    return [];
+    return []; // A defect of its own over a Pod that never comes to it.
   }
 }
 
@@ -181,10 +181,10 @@ const GATES = 'spec.schedulingGates';
  * UPDATE, also of `status`: the gang labels stay, and only trusted accounts take the gate away.
  */
 export function validatePod(request: AdmissionRequest, policy: Policy): Decided {
-  const { operation, object, oldObject, subResource } = request;
+  const { operation, object, oldObject } = request;
   if (object === undefined) return untouched();
   const pod = new ReceivedPod(object, request.namespace, request.entire);
-  if (operation === 'CREATE' && subResource === '') return validateCreate(request, pod, policy);
+  if (isCreation(request)) return validateCreate(request, pod, policy);
   if (operation === 'UPDATE' && oldObject !== undefined) {
     return validateUpdate(request, new ReceivedPod(oldObject, request.namespace), pod, policy);
   }
